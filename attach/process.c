@@ -13,6 +13,7 @@
 #include "attach/driver/find.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/stack.h"
+#include "attach/presence.h"
 #include "attach/record/device.h"
 #include "attach/record/inside.h"
 #include "attach/record/sentence.h"
@@ -23,6 +24,7 @@
 #include "attach/track/capture.h"
 #include "attach/track/function.h"
 #include "attach/track/picture.h"
+#include "event/ring_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +45,8 @@ static atomic_flag is_starting = ATOMIC_FLAG_INIT;
 
 static gphi_event_ring *make_ring(void)
 {
-    const char *folder = getenv("GPH_DOCTOR_DIR");
-    if (folder == NULL || folder[0] == '\0')
+    const char *folder = attach_presence_folder();
+    if (folder == NULL)
         return NULL;
     const char *wanted = getenv("GPH_DOCTOR_RING");
     const unsigned long units =
@@ -54,10 +56,16 @@ static gphi_event_ring *make_ring(void)
     for (int i = 2; access(path, F_OK) == 0 && i < 1000; i++)
         snprintf(path, sizeof(path), "%s/%ld.%d.ring", folder, (long)getpid(), i);
     gphi_event_ring *ring = NULL;
-    return units <= UINT32_MAX &&
-                   gphi_event_ring_create(path, (uint32_t)units, &ring, NULL) == GPH_OK
-               ? ring
-               : NULL;
+    gph_status status = GPH_E_INVALID;
+    errno = EINVAL;
+    if (units <= UINT32_MAX)
+        status = gphi_event_ring_create(path, (uint32_t)units, &ring, NULL);
+    if (status != GPH_OK) {
+        attach_presence_refused(errno);
+        return NULL;
+    }
+    attach_presence_ring((size_t)units * GPHI_RING_UNIT);
+    return ring;
 }
 
 /* Arguments are split by \n; those of them stay as they are. */
@@ -148,16 +156,19 @@ static void on_exit_called(int code, void *user)
 {
     (void)user;
     tell_exit(0, code & 0xFF);
+    attach_presence_end();
 }
 
 static void on_quick_exit(void)
 {
     tell_exit(1, 0);
+    attach_presence_end();
 }
 
 _Noreturn static void leave(int code)
 {
     tell_exit(1, code & 0xFF);
+    attach_presence_end();
     for (;;)
         syscall(SYS_exit_group, code);
 }
@@ -177,6 +188,7 @@ static void forked(void)
     gphi_event_ring *ring = attach_ring_set(NULL);
     gphi_event_ring_forget(ring);
     attach_process_note();
+    attach_presence_forked();
     memset(&attach_me, 0, sizeof(attach_me));
     attach_capture_forked();
     attach_picture_edited(); /* another ring has none of the snapshots */
@@ -198,6 +210,7 @@ __attribute__((constructor)) static void load(void)
         return;
     }
     attach_process_note();
+    attach_presence_begin();
     attach_memory_prepare();
     attach_masks_prepare();
     attach_stack_prepare();

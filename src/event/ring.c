@@ -56,6 +56,7 @@ static gph_status map_file(const char *path, size_t bytes, void **out, gph_error
     close(fd);
     if (base == MAP_FAILED) {
         unlink(path);
+        errno = code; /* for those who pass no error */
         return fail_io(error, refused != 0 ? "reserve room for" : "map", path, code);
     }
     *out = base;
@@ -78,7 +79,9 @@ gph_status gphi_event_ring_create(const char *path, uint32_t units, gphi_event_r
     void *base = NULL;
     const gph_status status = map_file(path, bytes, &base, error);
     if (status != GPH_OK) {
+        const int code = errno;
         munmap(ring, sizeof(*ring));
+        errno = code;
         return status;
     }
     gphi_event_ring_head *head = base;

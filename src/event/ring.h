@@ -27,7 +27,8 @@ typedef struct gphi_event_ring gphi_event_ring;
 /* ---- writer: no allocation, no lock, safe in signal handlers; any thread ---- */
 
 /* Makes the file (mode 0600, its room reserved) and maps it. `units`: a power of two from
- * 64 to 2^26 (4 GiB). A file that is there already is replaced. */
+ * 64 to 2^26 (4 GiB). A file that is there already is replaced.
+ * Where it is GPH_E_IO that it fails with, errno says why, too. */
 gph_status gphi_event_ring_create(const char *path, uint32_t units, gphi_event_ring **out,
                                   gph_error *error);
 

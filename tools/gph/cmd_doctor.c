@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "commands.h"
 #include "doctor.h"
+#include "launch.h"
 #include "output.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@ typedef struct examination {
     gph_advice *advice; /* NULL: not asked for */
     gph_report *report; /* NULL: not asked for */
     gph_driver driver;
+    doctor_seen *seen;
 } examination;
 
 /* ---- findings ---- */
@@ -65,7 +67,8 @@ static tally count_findings(const gph_doctor *doctor)
     return out;
 }
 
-static void put_count(const gph_doctor *doctor, const tally *counts)
+static void put_count(const gph_doctor *doctor, const tally *counts,
+                      const doctor_seen *seen)
 {
     uint64_t lost = 0;
     bool is_first = true;
@@ -77,8 +80,11 @@ static void put_count(const gph_doctor *doctor, const tally *counts)
             events == 1 ? "event" : "events");
     if (lost > 0)
         fprintf(stderr, "; %s came too fast and were lost", grouped(lost));
-    if (events == 0)
-        fprintf(stderr, ": the program did not use the driver");
+    if (doctor_seen_is_blind(seen, events))
+        fprintf(stderr, ": not all of the program was seen");
+    else if (events == 0)
+        fprintf(stderr, seen->is_known ? ": the program did not use the driver"
+                                       : ": the log is empty");
     fputc('\n', stderr);
 }
 
@@ -112,7 +118,8 @@ static gph_advice_part parts_of(const command_line *line)
                                                                   : 0));
 }
 
-/* The findings; with advice as one member more, before the object's end. */
+/* The findings; with advice, and what was not seen, as members more, before the object's
+ * end. */
 static bool write_json(const examination *of, const command_line *line, int code,
                        FILE *to)
 {
@@ -125,6 +132,12 @@ static bool write_json(const examination *of, const command_line *line, int code
                      gph_advice_json_write(of->advice, parts_of(line), gph_write_file, to,
                                            NULL) == GPH_OK &&
                      fputs("}\n", to) >= 0;
+    if (of->seen->is_known && is_written) {
+        is_written = fseek(to, -(long)strlen("}\n"), SEEK_CUR) == 0;
+        fputs(",\n\"unseen\":", to);
+        doctor_seen_json(of->seen, to);
+        is_written = fputs("}\n", to) >= 0 && is_written;
+    }
     return is_written;
 }
 
@@ -173,6 +186,7 @@ static bool read_all(const examination *of, const command_line *line, int *code)
                       .has_kernels = values[DOCTOR_KERNELS] != NULL,
                       .is_advised = of->advice != NULL,
                       .words = line->operands,
+                      .seen = of->seen,
                       .doctor = of->doctor};
     if (values[DOCTOR_EVENTS] != NULL) {
         gph_error error = {0};
@@ -206,12 +220,17 @@ static int examine(const examination *of, const command_line *line)
     if (values[DOCTOR_JSON] != NULL)
         is_told = put_json(of, line, code) && is_told;
     is_told = doctor_report_write(line, of->report, of->advice, code) && is_told;
-    put_count(of->doctor, &counts);
+    doctor_seen_write(of->seen, stderr);
+    put_count(of->doctor, &counts, of->seen);
     if (code != 0)
         return code;
     const bool has_fault =
         counts.of[GPH_SEVERITY_ERROR] + counts.of[GPH_SEVERITY_WARNING] > 0;
-    return has_fault || !is_told ? EXIT_FAILED : EXIT_OK;
+    if (has_fault || !is_told)
+        return EXIT_FAILED;
+    return doctor_seen_is_blind(of->seen, gph_doctor_event_count(of->doctor, NULL))
+               ? EXIT_UNSEEN
+               : EXIT_OK;
 }
 
 /* Before anything runs: a program of hours must not end with a word on its options. */
@@ -241,7 +260,8 @@ static bool check_usage(const command_line *line)
 int cmd_doctor(const command_line *line)
 {
     gph_doctor_options options = GPH_DOCTOR_OPTIONS_INIT;
-    examination of = {.doctor = NULL};
+    doctor_seen seen = {.is_known = false};
+    examination of = {.seen = &seen};
     gph_error error = {0};
     if (!check_usage(line) || !driver_parse(line->values[DOCTOR_DRIVER], &of.driver))
         return EXIT_USAGE;

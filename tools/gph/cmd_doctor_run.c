@@ -13,6 +13,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,12 +60,34 @@ static bool ask_cupti(const doctor_run *run)
                                              : "nodes,kernels");
 }
 
-static bool prepare(const doctor_run *run, const char *folder)
+/* LD_PRELOAD has no way to name such a path. */
+static bool is_split(const char *path)
+{
+    return strpbrk(path, " :") != NULL;
+}
+
+/* The name of the library in the program's environment: a link in the folder where its
+ * own would be split. */
+static bool name_library(char *library, size_t bytes, const char *folder)
+{
+    char link[PATH_MAX];
+    if (!is_split(library))
+        return true;
+    if (snprintf(link, sizeof(link), "%s/libgph-attach.so", folder) < (int)bytes &&
+        symlink(library, link) == 0) {
+        strcpy(library, link);
+        return true;
+    }
+    fprintf(stderr, "gph doctor: %s: %s\n", link, strerror(errno));
+    return false;
+}
+
+static bool prepare(const doctor_run *run, char *library, size_t bytes,
+                    const char *folder)
 {
     gph_driver driver; /* AUTO is known now, and in the environment */
-    char library[PATH_MAX];
     return launch_prepare(who, run->driver, &driver) &&
-           find_library(library, sizeof(library)) &&
+           name_library(library, bytes, folder) &&
            /* what the user preloads comes first */
            launch_list(who, "LD_PRELOAD", library, false) && inject(library) &&
            launch_variable(who, "GPH_DOCTOR_DIR", folder) &&
@@ -74,17 +98,28 @@ static bool prepare(const doctor_run *run, const char *folder)
 
 /* ---- the folder ---- */
 
-static bool make_folder(char *out, size_t bytes)
+/* By its whole path, for the program may go elsewhere. Where the library needs a link,
+ * the folder's path must be one that LD_PRELOAD can name. */
+static bool make_folder(char *out, size_t bytes, const char *library)
 {
+    char whole[PATH_MAX];
     launch_temporary(out, bytes, "gph-doctor");
-    if (mkdtemp(out) != NULL)
+    bool is_made = mkdtemp(out) != NULL;
+    if (is_made && realpath(out, whole) != NULL && strlen(whole) < bytes)
+        strcpy(out, whole);
+    if (is_made && is_split(library) && is_split(out)) {
+        rmdir(out);
+        snprintf(out, bytes, "/tmp/gph-doctor-XXXXXX");
+        is_made = mkdtemp(out) != NULL;
+    }
+    if (is_made && doctor_seen_begin(out))
         return true;
     fprintf(stderr, "gph doctor: %s: %s\n", out, strerror(errno));
     return false;
 }
 
-/* Flat: the attached library makes no folders in it. */
-static void remove_folder(const char *folder)
+/* The attached library makes no folders in it; `seen` is ours. */
+static void remove_files(const char *folder)
 {
     DIR *list = opendir(folder);
     const struct dirent *entry;
@@ -94,6 +129,14 @@ static void remove_folder(const char *folder)
     if (list != NULL)
         closedir(list);
     rmdir(folder);
+}
+
+static void remove_folder(const char *folder)
+{
+    char seen[PATH_MAX + 8];
+    snprintf(seen, sizeof(seen), "%s/seen", folder);
+    remove_files(seen);
+    remove_files(folder);
 }
 
 /* ---- the program ---- */
@@ -123,34 +166,61 @@ static bool tell_end(const doctor_run *run, pid_t child, int code, int signal_nu
     return status == GPH_OK;
 }
 
+/* The name that a process has at its end, which is still there before its status is
+ * taken. */
+static bool has_ended(pid_t child, char *name, size_t bytes)
+{
+    siginfo_t info = {.si_pid = 0};
+    char path[64];
+    if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        info.si_pid != child)
+        return false;
+    snprintf(path, sizeof(path), "/proc/%ld/comm", (long)child);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fgets(name, (int)bytes, file) == NULL)
+        name[0] = '\0';
+    if (file != NULL)
+        fclose(file);
+    name[strcspn(name, "\n")] = '\0';
+    return true;
+}
+
 /* Sleeps only when nothing came: a program that makes events fast must not lose them. A
  * doctor that cannot read on leaves the program alone, to its end. */
-static int watch(doctor_run *run, pid_t child, const char *folder)
+static int watch(const doctor_run *run, pid_t child, const char *folder)
 {
     const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
     int code = EXIT_FAILED, signal_number = 0;
-    run->was_read = true;
-    while (!launch_is_over(child, &code, &signal_number)) {
+    char name[SEEN_NAME_BYTES] = "";
+    doctor_seen *seen = run->seen;
+    seen->was_read = true;
+    while (!has_ended(child, name, sizeof(name))) {
         const uint64_t before = gph_doctor_event_count(run->doctor, NULL);
-        if (run->was_read)
-            run->was_read = poll_folder(run, folder, 0);
+        if (seen->was_read)
+            seen->was_read = poll_folder(run, folder, 0);
         if (gph_doctor_event_count(run->doctor, NULL) == before)
             nanosleep(&pause, NULL);
     }
-    if (run->was_read)
-        run->was_read = poll_folder(run, folder, 1);
-    if (run->was_read)
-        run->was_read = tell_end(run, child, code, signal_number);
+    launch_is_over(child, &code, &signal_number);
+    if (seen->was_read)
+        seen->was_read = poll_folder(run, folder, 1);
+    if (seen->was_read)
+        seen->was_read = tell_end(run, child, code, signal_number);
+    seen->root = child;
+    seen->was_killed = signal_number > 0;
+    seen->program = run->words[0];
+    doctor_seen_read(seen, folder, name);
     return code;
 }
 
 int doctor_run_program(doctor_run *run)
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], library[PATH_MAX];
     int code = EXIT_FAILED;
-    if (!make_folder(folder, sizeof(folder)))
+    if (!find_library(library, sizeof(library)) ||
+        !make_folder(folder, sizeof(folder), library))
         return EXIT_FAILED;
-    if (prepare(run, folder)) {
+    if (prepare(run, library, sizeof(library), folder)) {
         fflush(NULL);
         const pid_t child = launch_start(who, run->words);
         if (child > 0) {

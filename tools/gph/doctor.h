@@ -2,6 +2,7 @@
 /* gph doctor's run of a program under the attached library. */
 #ifndef DOCTOR_H
 #define DOCTOR_H
+#include "doctor_seen.h"
 #include "option.h"
 
 #include <gph/gph.h>
@@ -15,8 +16,8 @@ typedef struct doctor_run {
     bool is_advised;    /* times are measured for the advice */
     char **words;       /* the program */
     gph_doctor *doctor; /* reads what it does */
-    bool was_read;      /* all of it; false: after a message */
     bool has_started;
+    doctor_seen *seen; /* what it could see, and what not */
 } doctor_run;
 
 /* Runs it to its end; the exit status as a shell tells it. Nothing is left behind. */

@@ -7,7 +7,13 @@
 
 #include <sys/types.h>
 
-enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+/* As env and timeout have them. */
+enum {
+    EXIT_UNSEEN = 125, /* the program could not be observed */
+    EXIT_NOT_EXECUTABLE = 126,
+    EXIT_NOT_FOUND = 127,
+    EXIT_SIGNAL = 128
+};
 
 /* Sets a variable of the program's, and of ours; false after a message. */
 bool launch_variable(const char *who, const char *name, const char *value);

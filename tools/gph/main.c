@@ -124,8 +124,8 @@ static const command commands[] = {
          "the first cause, evidence, what helps and what does not. Findings go to "
          "standard error: errors, warnings, infos, then a line with their count. Exit "
          "status: PROGRAM's own if that is not 0, 128 + n after signal n; else 1 if "
-         "there are errors or warnings, else 0. Processes that PROGRAM starts are "
-         "examined too.",
+         "there are errors or warnings, 125 if PROGRAM could not be observed, else 0. "
+         "Processes that PROGRAM starts are examined too.",
      .options =
          {DRIVER_OPTION,
           {"tier", "0|1", "0: what the driver itself logs; 1: every driver call", "1"},

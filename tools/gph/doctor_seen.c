@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a run of gph doctor has not seen, and why.
+ *
+ * The program's process is known by its number; of others only those are known that the
+ * attached library was in at some time. One that has gone while its link says "here" was
+ * killed, or has replaced itself by a program that the library did not get into. Of the
+ * program itself the kernel knows which: how it ended, and its last name. */
+#define _GNU_SOURCE
+#include "doctor_seen.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINE_BYTES = 512 };
+
+/* ---- begin ---- */
+
+/* The program under an inner doctor is that one's, not the outer one's. */
+static void warn_outer(void)
+{
+    const char *outer = getenv("GPH_DOCTOR_DIR");
+    char path[PATH_MAX];
+    if (outer == NULL || snprintf(path, sizeof(path), "%s/seen/%ld.doctor", outer,
+                                  (long)getpid()) >= (int)sizeof(path))
+        return;
+    if (symlink("gph doctor", path) != 0)
+        errno = 0; /* that one has ended */
+}
+
+bool doctor_seen_begin(const char *folder)
+{
+    char path[PATH_MAX];
+    warn_outer();
+    if (snprintf(path, sizeof(path), "%s/seen", folder) >= (int)sizeof(path)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    return mkdir(path, 0700) == 0;
+}
+
+/* ---- read ---- */
+
+static void add(doctor_seen *seen, seen_kind kind, long number, const char *name)
+{
+    seen->of_kind[kind]++;
+    if (seen->unseen_count++ >= SEEN_SHOWN)
+        return;
+    seen_process *of = &seen->unseen[seen->unseen_count - 1];
+    *of = (seen_process){.number = number, .kind = kind};
+    if (kind == SEEN_REFUSED)
+        of->code = (int)strtol(name, NULL, 10);
+    else
+        snprintf(of->name, sizeof(of->name), "%s", name);
+}
+
+/* A link that says "here" of a process that has gone. */
+static void read_here(doctor_seen *seen, long number, const char *name,
+                      const char *last_name)
+{
+    seen->idle++;
+    if (number != seen->root) {
+        if (kill((pid_t)number, 0) != 0 && errno == ESRCH)
+            add(seen, SEEN_REPLACED, number, name);
+        return;
+    }
+    /* Some end without the C library: they still have their name. */
+    seen->is_root_in = seen->was_killed || strcmp(name, last_name) == 0;
+    seen->is_root_replaced = !seen->is_root_in;
+}
+
+static void read_link(doctor_seen *seen, int folder, const char *file,
+                      const char *last_name)
+{
+    char *kind = NULL, name[SEEN_NAME_BYTES];
+    const long number = strtol(file, &kind, 10);
+    const ssize_t bytes = readlinkat(folder, file, name, sizeof(name) - 1);
+    if (number <= 0 || bytes <= 0)
+        return;
+    name[bytes] = '\0';
+    if (strcmp(kind, ".ring") == 0)
+        seen->used++;
+    else if (strcmp(kind, ".refused") == 0)
+        add(seen, SEEN_REFUSED, number, name);
+    else if (strcmp(kind, ".doctor") == 0)
+        add(seen, SEEN_DOCTOR, number, name);
+    else if (strcmp(kind, ".here") == 0)
+        read_here(seen, number, name, last_name);
+    else if (strcmp(kind, ".left") == 0) {
+        seen->idle++;
+        seen->is_root_in |= number == seen->root;
+    }
+}
+
+void doctor_seen_read(doctor_seen *seen, const char *folder, const char *last_name)
+{
+    char path[PATH_MAX];
+    const struct dirent *entry;
+    snprintf(seen->folder, sizeof(seen->folder), "%s", folder);
+    snprintf(path, sizeof(path), "%s/seen", folder);
+    DIR *list = opendir(path);
+    while (list != NULL && (entry = readdir(list)) != NULL)
+        read_link(seen, dirfd(list), entry->d_name, last_name);
+    if (list != NULL)
+        closedir(list);
+    seen->is_known = true;
+    /* Each process of a ring has a link of its presence, too, but those of fork(). */
+    const unsigned busy = seen->used + seen->of_kind[SEEN_REFUSED];
+    seen->idle = seen->idle > busy ? seen->idle - busy : 0;
+}
+
+/* A launcher that the library cannot get into is none of the user's concern where its
+ * program was seen. */
+bool doctor_seen_is_blind(const doctor_seen *seen, unsigned long long events)
+{
+    if (!seen->is_known)
+        return false;
+    return !seen->was_read || seen->is_root_replaced || seen->of_kind[SEEN_REFUSED] > 0 ||
+           seen->of_kind[SEEN_DOCTOR] > 0 ||
+           (events == 0 && (!seen->is_root_in || seen->unseen_count > 0));
+}
+
+/* ---- write ---- */
+
+/* The line of one process, or of the program itself with NULL. */
+static void describe(const doctor_seen *seen, const seen_process *of, char *out)
+{
+    static const char cannot[] = "the attached library did not get into it (static, "
+                                 "setuid, of another user or architecture, or "
+                                 "LD_PRELOAD was cleared)";
+    if (of == NULL)
+        snprintf(out, LINE_BYTES, "process %ld, %.200s: %s%s", seen->root, seen->program,
+                 seen->is_root_replaced ? "it became another program, and " : "", cannot);
+    else if (of->kind == SEEN_REFUSED)
+        snprintf(out, LINE_BYTES,
+                 "process %ld used the driver: no room for its ring of events in %s: %s",
+                 of->number, seen->folder, strerror(of->code));
+    else if (of->kind == SEEN_DOCTOR)
+        snprintf(out, LINE_BYTES,
+                 "the program of process %ld, which is a gph doctor itself", of->number);
+    else
+        snprintf(out, LINE_BYTES,
+                 "process %ld: after %s it was killed, or became a program that the "
+                 "attached library did not get into",
+                 of->number, of->name);
+}
+
+void doctor_seen_write(const doctor_seen *seen, FILE *to)
+{
+    char line[LINE_BYTES];
+    const bool is_root_out = seen->is_known && !seen->is_root_in;
+    if (is_root_out) {
+        describe(seen, NULL, line);
+        fprintf(to, "not seen: %s\n", line);
+    }
+    for (unsigned i = 0; i < seen->unseen_count && i < SEEN_SHOWN; i++) {
+        describe(seen, &seen->unseen[i], line);
+        fprintf(to, "not seen: %s\n", line);
+    }
+    if (seen->unseen_count > SEEN_SHOWN)
+        fprintf(to, "not seen: %u more processes\n", seen->unseen_count - SEEN_SHOWN);
+    if (is_root_out || seen->unseen_count > 0)
+        fprintf(to, "seen: %u process%s that used the driver, %u that did not\n",
+                seen->used, seen->used == 1 ? "" : "es", seen->idle);
+}
+
+/* Our own words and names of processes: what JSON escapes, or may not be UTF-8, becomes
+ * a question mark. */
+static void put_text(const char *text, bool *is_first, FILE *to)
+{
+    fputs(*is_first ? "\"" : ",\"", to);
+    for (; *text != '\0'; text++)
+        fputc(*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\' ? *text : '?',
+              to);
+    fputc('"', to);
+    *is_first = false;
+}
+
+void doctor_seen_json(const doctor_seen *seen, FILE *to)
+{
+    char line[LINE_BYTES];
+    bool is_first = true;
+    fputc('[', to);
+    if (seen->is_known && !seen->is_root_in) {
+        describe(seen, NULL, line);
+        put_text(line, &is_first, to);
+    }
+    for (unsigned i = 0; i < seen->unseen_count && i < SEEN_SHOWN; i++) {
+        describe(seen, &seen->unseen[i], line);
+        put_text(line, &is_first, to);
+    }
+    fputc(']', to);
+}
