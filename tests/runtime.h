@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+enum { CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
+
 static gph_runtime *runtime;
 static const gph_cuda_calls *cu; /* of `runtime` */
 static gph_error error;
@@ -28,6 +30,14 @@ static inline void runtime_open(gph_driver driver, const gph_allocator *allocato
         exit(status == GPH_E_UNSUPPORTED ? 77 : 1);
     }
     cu = gph_cuda(runtime);
+}
+
+/* Whether the driver's log says what it refuses. */
+static inline bool names_refusals(void)
+{
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
+    gph_driver_info_get(runtime, &info);
+    return (info.features & GPH_FEATURE_LOGS) != 0;
 }
 
 /* Whether the last error has these words. */

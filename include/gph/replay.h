@@ -209,8 +209,9 @@ typedef struct gph_cause {
     const char *stack;  /**< all callers, a line each; empty if not known */
 } gph_cause;
 
-/** What made the last capture fail that this thread ended or tried to. Lent until a
- *  capture fails on this thread again. Thread: its own. */
+/** What made the last capture fail that this thread ended, tried to, or aborted after a
+ *  refused call had spoilt it; recordings of callables, caches and trees are captures,
+ *  too. Lent until a capture fails on this thread again. Thread: its own. */
 GPH_API const gph_cause *gph_cause_last(void);
 
 /** Destroys it; what it holds lives until its replays are gone, too. Work in flight must

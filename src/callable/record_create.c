@@ -17,6 +17,7 @@
 #include "callable/output.h"
 #include "callable/record.h"
 #include "cuda/status.h"
+#include "replay/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -481,7 +482,7 @@ static gph_status build(gphi_record *record, const gphi_record_spec *spec,
     const gph_status status = capture(&s, error);
     gphi_heap_free(record->runtime->heap, s.made, s.made_count * sizeof(*s.made));
     if (s.capture != NULL)
-        gphi_ignore(gph_capture_abort(s.capture, NULL), "this thread began it");
+        gphi_capture_abandon(s.capture, error);
     if (s.is_bound) {
         gph_pool_record_abort(record->pool, record->id);
         record->id = 0;

@@ -38,7 +38,7 @@ static const char *call_of(const char *line)
 
 /* Codes by which a capture is refused or spoilt, in cuda.h a row of their own, but for
  * what every call says once it is: a consequence. */
-static bool is_of_capture(const struct gphi_refusal *refusal)
+bool gphi_refusal_is_of_capture(const struct gphi_refusal *refusal)
 {
     return refusal->code >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
            refusal->code <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD &&
@@ -68,7 +68,7 @@ static struct gphi_refusal *place_for(gphi_watch *watch, bool is_own)
             continue;
         last = at;
         count++;
-        has_cause = has_cause || is_of_capture(at);
+        has_cause = has_cause || gphi_refusal_is_of_capture(at);
     }
     if (count < GPHI_REFUSALS / 2)
         return &watch->refusals[watch->count];
@@ -213,7 +213,7 @@ const struct gphi_refusal *gphi_watch_first(const gphi_watch *watch, bool all_th
         const bool is_other = !all_threads && refusal->thread != watch->thread;
         const int rank = refusal->code == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                              ? 4
-                             : 2 * is_other + !is_of_capture(refusal);
+                             : 2 * is_other + !gphi_refusal_is_of_capture(refusal);
         if (rank < best_rank || (rank == best_rank && refusal->time_ns < best->time_ns)) {
             best = refusal;
             best_rank = rank;

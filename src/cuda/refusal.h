@@ -48,6 +48,10 @@ void gphi_watch_end(gphi_watch *watch);
  * watch's own do; else they come after these. */
 const struct gphi_refusal *gphi_watch_first(const gphi_watch *watch, bool all_threads);
 
+/* Whether its code is one by which a capture is refused or spoilt: 900 to 908 without
+ * 901. */
+bool gphi_refusal_is_of_capture(const struct gphi_refusal *refusal);
+
 /* The stream that a sentence names ("stream 0x55d0"), or NULL. */
 CUstream gphi_refusal_stream(const struct gphi_refusal *refusal);
 #endif

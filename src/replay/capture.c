@@ -160,7 +160,7 @@ static gph_status end_segment(gph_capture *capture, gph_error *error)
     if (status == GPH_OK)
         status = gphi_join_streams(capture, error);
     if (status != GPH_OK) {
-        gphi_cause_forget();
+        gphi_cause_add(capture, error);
         drop_segment(capture);
         return status;
     }
@@ -353,10 +353,19 @@ gph_status gph_capture_abort(gph_capture *capture, gph_error *error)
     if (capture->state == GPHI_CAPTURE_BREAK)
         return gphi_fail(error, GPH_E_STATE, "stream %p is in a break of its capture",
                          (void *)capture->stream);
-    if (capture->state == GPHI_CAPTURE_OPEN)
+    if (capture->state == GPHI_CAPTURE_OPEN) {
+        (void)gphi_cause_find(capture);
         drop_segment(capture);
+    }
     drop_capture(capture);
     return GPH_OK;
+}
+
+void gphi_capture_abandon(gph_capture *capture, gph_error *error)
+{
+    if (capture->state == GPHI_CAPTURE_OPEN)
+        gphi_cause_add(capture, error); /* else the break that failed has done so */
+    gphi_ignore(gph_capture_abort(capture, NULL), "this thread began it");
 }
 
 /* ---- breaks ---- */

@@ -141,6 +141,18 @@ gph_status gphi_capture_fail(const gph_capture *capture, CUresult result,
 /* Nothing is known of the thread's last failure. */
 void gphi_cause_forget(void);
 
+/* Fills the thread's gph_cause if a refused call has spoilt the open capture, which is
+ * about to be thrown away; else leaves it and is false. Ends the watch. */
+bool gphi_cause_find(gph_capture *capture);
+
+/* gphi_cause_find() for a capture that ends with the failure in `error`: what it finds is
+ * added to the message, cut to make room; without, nothing is known any more. */
+void gphi_cause_add(gph_capture *capture, gph_error *error);
+
+/* gph_capture_abort() after the failure in `error`, to which the first cause is added.
+ * Thread: the one that began it. */
+void gphi_capture_abandon(gph_capture *capture, gph_error *error);
+
 /* ---- graphs as data ---- */
 
 /* gph_graph_describe(), with names for nodes of the graph itself. `name` may be NULL, and

@@ -3,6 +3,7 @@
  * invalidates the capture, and cuStreamEndCapture, much later, says so. The watch keeps
  * what the driver refused meanwhile, and from where. */
 #include "base/fail.h"
+#include "base/text.h"
 #include "cuda/status.h"
 #include "replay/capture.h"
 
@@ -92,18 +93,65 @@ static void remember(const gphi_watch *watch, const struct gphi_refusal *first)
     memory.cause.is_own = first->thread == watch->thread;
 }
 
-static void tell_first(const gph_capture *capture, CUresult result, const char *call,
-                       gph_error *error)
+/* "; the first refusal since it began ...", without the sentence where the message has
+ * it. The message is cut to make room. */
+static void add_first(gph_error *error, const char *what)
 {
     const gph_cause *cause = &memory.cause;
-    gphi_fail(
-        error, (gph_status)result,
-        "capture of stream %p: %s returned %s; the first refusal since it began, on "
-        "%s %llu%s%s: %s%s%s",
-        (void *)capture->stream, call, gph_status_name((gph_status)result),
-        cause->is_own ? "its own thread" : "thread", (unsigned long long)cause->thread,
-        cause->caller[0] != '\0' ? ", at " : "", cause->caller, cause->call,
-        cause->call[0] != '\0' && cause->text[0] != '\0' ? ": " : "", cause->text);
+    char words[sizeof(error->message) * 3 / 4];
+    gphi_text text;
+    gphi_text_fix(&text, words, sizeof(words));
+    gphi_text_add(&text, "; the first refusal since %s began, on ", what);
+    if (cause->is_own)
+        gphi_text_put(&text, "its own thread");
+    else
+        gphi_text_add(&text, "thread %llu", (unsigned long long)cause->thread);
+    if (cause->caller[0] != '\0')
+        gphi_text_add(&text, ", at %s", cause->caller);
+    gphi_text_add(&text, ": %s", cause->call);
+    if (cause->text[0] != '\0' && strstr(error->message, cause->text) == NULL)
+        gphi_text_add(&text, "%s%s", cause->call[0] != '\0' ? ": " : "", cause->text);
+
+    const size_t most = sizeof(error->message) - 1 - text.length;
+    size_t at = strlen(error->message);
+    if (at > most) {
+        at = most;
+        memcpy(error->message + at - 3, "...", 3);
+    }
+    memcpy(error->message + at, words, text.length + 1);
+}
+
+/* What was refused says so itself by its code; of other refusals, an allocation that did
+ * not fit say, the stream's state does. */
+bool gphi_cause_find(gph_capture *capture)
+{
+    gphi_watch_end(&capture->watch);
+    const struct gphi_refusal *first =
+        gphi_watch_first(&capture->watch, capture->mode == GPH_CAPTURE_GLOBAL);
+    if (first == NULL)
+        return false;
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+    if (!gphi_refusal_is_of_capture(first) &&
+        (capture->runtime->cu.cuStreamIsCapturing(capture->stream, &status) !=
+             CUDA_SUCCESS ||
+         status != CU_STREAM_CAPTURE_STATUS_INVALIDATED))
+        return false;
+    gphi_cause_forget();
+    remember(&capture->watch, first);
+    return true;
+}
+
+void gphi_cause_add(gph_capture *capture, gph_error *error)
+{
+    if (!gphi_cause_find(capture)) {
+        gphi_cause_forget();
+        return;
+    }
+    if (error == NULL)
+        return;
+    add_first(error, "the capture");
+    if (error->hint[0] == '\0')
+        add_hint(capture->runtime, (CUresult)error->code, error);
 }
 
 gph_status gphi_capture_fail(const gph_capture *capture, CUresult result,
@@ -115,18 +163,23 @@ gph_status gphi_capture_fail(const gph_capture *capture, CUresult result,
     gphi_cause_forget();
     if (first != NULL)
         remember(&capture->watch, first);
-    if (capture->forgotten[0] != '\0' && result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
+    const bool names_forks =
+        capture->forgotten[0] != '\0' && result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+    if (names_forks)
         gphi_fail(error, (gph_status)result,
                   "capture of stream %p: %s returned %s; not joined: %s",
                   (void *)capture->stream, call, name, capture->forgotten);
     else if (first != NULL)
-        tell_first(capture, result, call, error);
+        gphi_fail(error, (gph_status)result, "capture of stream %p: %s returned %s",
+                  (void *)capture->stream, call, name);
     else
         gphi_fail(error, (gph_status)result, "capture of stream %p: %s returned %s (%s)",
                   (void *)capture->stream, call, name,
                   gph_status_text((gph_status)result));
     if (error != NULL)
         error->call = call;
+    if (error != NULL && first != NULL && !names_forks)
+        add_first(error, "it");
     add_hint(capture->runtime, result, error);
     return (gph_status)result;
 }

@@ -582,12 +582,43 @@ static void a_recording_of_nothing_is_told(void)
     CU(MemFree, at);
 }
 
+/* ---- the first cause ---- */
+
+/* Ignores what the driver refuses, and fails at its next call. */
+static gph_status ignores_a_refusal(void *user, gph_call *call, gph_error *out)
+{
+    (void)user;
+    if (call->phase == GPH_PHASE_CAPTURE)
+        (void)cu->StreamSynchronize(call->stream);
+    return put_copy(call->inputs[0].data, call->inputs[0].data, call->stream, out);
+}
+
+static void a_recording_that_fails_names_the_first_cause(void)
+{
+    if (!names_refusals())
+        SKIP("this driver does not name refused calls");
+    const gph_tensor input = floats(new_floats(1));
+    gph_callable_options options = options_for(ignores_a_refusal, &input, 1, 0);
+    gph_callable *callable = NULL;
+    CHECK(gph_callable_create(runtime, &options, &callable, &error) ==
+          CAPTURE_INVALIDATED);
+    const gph_cause *cause = gph_cause_last();
+    CHECK(strcmp(cause->call, "cuStreamSynchronize") == 0);
+    CHECK(cause->code == CAPTURE_UNSUPPORTED && cause->is_own == 1);
+    CHECK(says("cuMemcpyDtoDAsync returned CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"));
+    CHECK(says("the first refusal since the capture began, on its own thread"));
+    CHECK(says(": cuStreamSynchronize") && says(cause->text) && says(cause->caller));
+    CHECK(callable == NULL && error.hint[0] != '\0');
+    CU(MemFree, input.data);
+}
+
 int main(void)
 {
     if (!set_up())
         return 1;
     RUN(a_call_gives_what_the_function_gives);
     RUN(a_difference_is_named);
+    RUN(a_recording_that_fails_names_the_first_cause);
     RUN(what_differs_in_nothing_fits);
     RUN(an_expanded_input_is_copied_once);
     RUN(outputs_go_where_they_are_wanted);

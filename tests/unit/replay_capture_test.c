@@ -277,13 +277,6 @@ static void wrong_regions_are_refused(void)
 
 /* ---- first causes ---- */
 
-static bool names_refusals(void)
-{
-    gph_driver_info info = GPH_SIZED(gph_driver_info);
-    gph_driver_info_get(runtime, &info);
-    return (info.features & GPH_FEATURE_LOGS) != 0;
-}
-
 /* What this copy of the program says of itself: "lines", "names" or "none". */
 static bool has(const char *what)
 {
@@ -329,6 +322,26 @@ __attribute__((noinline)) static void a_cause_has_thread_stream_and_place(void)
         fprintf(stderr, "  %s\n%s", cause->caller, cause->stack);
     CHECK(says(place));
     CHECK(strstr(cause->stack, "a_cause_has_thread_stream_and_place, ") != NULL);
+    check_streams_are_usable();
+}
+
+static void an_abort_leaves_the_cause(void)
+{
+    if (!names_refusals())
+        SKIP("this driver does not name refused calls");
+    gph_capture *capture = begin(GPH_JOIN_ERROR, 0);
+    (void)prefetch();
+    CHECK(launch(stream, 0, 1, 1) == CAPTURE_INVALIDATED);
+    CHECK_OK(gph_capture_abort(capture, &error), error);
+    CHECK(strcmp(gph_cause_last()->call, "cuStreamSynchronize") == 0);
+    CHECK(gph_cause_last()->code == CAPTURE_UNSUPPORTED);
+
+    /* A capture that a refusal left as it was did not fail. */
+    const gph_cause *cause = gph_cause_last();
+    capture = begin(GPH_JOIN_ERROR, 0);
+    CHECK(cu->StreamCreate(NULL, 1) == 1);
+    CHECK_OK(gph_capture_abort(capture, &error), error);
+    CHECK(gph_cause_last() == cause && strcmp(cause->call, "cuStreamSynchronize") == 0);
     check_streams_are_usable();
 }
 
@@ -467,6 +480,7 @@ int main(void)
     RUN(a_refused_instantiation_names_the_region);
     RUN(wrong_regions_are_refused);
     RUN(a_cause_has_thread_stream_and_place);
+    RUN(an_abort_leaves_the_cause);
     RUN(a_call_of_another_thread_is_named);
     RUN(without_a_failure_there_is_no_cause);
     RUN(threads_record_beside_each_other);

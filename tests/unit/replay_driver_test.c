@@ -38,7 +38,6 @@ static const char ptx[] =
     "}\n";
 
 enum { COUNT = 1000, BYTES = COUNT * 4 };
-enum { CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
 
 static CUfunction axpy;
 static CUstream stream, side;
@@ -233,13 +232,6 @@ static void a_captured_graph_is_described(void)
     gph_graph_destroy(again);
     gph_graph_destroy(data);
     CU(GraphDestroy, graph);
-}
-
-static bool names_refusals(void)
-{
-    gph_driver_info info = GPH_SIZED(gph_driver_info);
-    gph_driver_info_get(runtime, &info);
-    return (info.features & GPH_FEATURE_LOGS) != 0;
 }
 
 static void a_forbidden_call_is_named_and_the_stream_comes_back(void)

@@ -7,7 +7,7 @@ static CUstream stream, side;
 static gph_arena *arena;
 static gph_pool *pool;
 
-enum { BYTES = 1 << 16, CAPTURE_INVALIDATED = 901 };
+enum { BYTES = 1 << 16 };
 
 static gph_capture *begin(uint32_t flags)
 {

@@ -21,7 +21,6 @@ static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           "}\n";
 
 enum { WORDS = 8 };
-enum { CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };
 
 static CUfunction step;
 static CUstream stream, side, third;
