@@ -8,6 +8,7 @@
 #include "cuda/refusal.h"
 #include "base/clock.h"
 #include "base/thread.h"
+#include "cuda/status.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 static gphi_mutex watch_mutex = GPHI_MUTEX_INIT;
 static gphi_watch *watches;
-/* Of `watches`, so that a refusal that nobody watches costs nothing. Relaxed: who watches
+/* Of `watches`, so that a refusal that nobody watches costs no lock. Relaxed: who watches
  * sees the refusals of its own thread, and of others those that come after it. */
 static atomic_uint watch_count;
 
@@ -34,6 +35,11 @@ static const char *call_of(const char *line)
         return NULL;
     const char *at = strstr(line, from);
     return at != NULL ? at + sizeof(from) - 1 : NULL;
+}
+
+static int code_of(const char *line)
+{
+    return (int)strtol(line + sizeof(returning) - 1, NULL, 10);
 }
 
 /* Codes by which a capture is refused or spoilt, in cuda.h a row of their own, but for
@@ -115,7 +121,7 @@ static void add_line(gphi_watch *watch, const struct line *line)
         return;
     }
     snprintf(at->call, sizeof(at->call), "%.*s", name_length(line->call), line->call);
-    at->code = (int)strtol(line->text + sizeof(returning) - 1, NULL, 10);
+    at->code = code_of(line->text);
     at->is_complete = true;
 }
 
@@ -135,16 +141,22 @@ static bool wants_stack(const struct line *line)
 static void note(void *user, CUlogLevel level, char *message, size_t bytes)
 {
     (void)user;
-    if (level != CU_LOG_LEVEL_ERROR ||
-        atomic_load_explicit(&watch_count, memory_order_relaxed) == 0)
+    if (level != CU_LOG_LEVEL_ERROR)
         return;
     char text[300];
     const int most = (int)sizeof(text) - 1;
     snprintf(text, sizeof(text), "%.*s", bytes < (size_t)most ? (int)bytes : most,
              message);
     text[strcspn(text, "\n")] = '\0';
+    const char *call = call_of(text);
+    if (call != NULL)
+        gphi_cuda_hear_call(call, name_length(call), code_of(text));
+    else
+        gphi_cuda_hear_text(text);
+    if (atomic_load_explicit(&watch_count, memory_order_relaxed) == 0)
+        return;
     struct line line = {.text = text,
-                        .call = call_of(text),
+                        .call = call,
                         .thread = gphi_thread_id(),
                         .time_ns = gphi_clock_ns()};
     if (wants_stack(&line))

@@ -151,7 +151,7 @@ struct gph_tree_function {
     uint64_t calls;
     uint64_t wait, left;     /* as of a place: when it could not be captured */
     gph_tree_reason refused; /* why */
-    char why[256];
+    char why[512];
 };
 
 /* An output that a call of the path made. */

@@ -257,6 +257,26 @@ static void a_refused_instantiation_names_the_region(void)
     }
 }
 
+static void a_refused_executable_has_the_words_of_the_log(void)
+{
+    if (!names_refusals())
+        SKIP("this driver does not name refused calls");
+    gph_capture *capture = begin(GPH_JOIN_ERROR, 0);
+    CUgraph graph = NULL;
+    CUdeviceptr memory = 0;
+    gph_exec *first = NULL, *second = NULL;
+    CU(MemAllocAsync, &memory, 4096, stream);
+    CU(MemFreeAsync, memory, stream);
+    CHECK_OK(gph_capture_end(capture, &graph, &error), error);
+    CHECK_OK(gph_exec_create(runtime, graph, NULL, &first, &error), error);
+    CHECK(gph_exec_create(runtime, graph, NULL, &second, &error) == 801);
+    CHECK(says("; the driver says: ") && second == NULL);
+    CHECK(cu->GraphLaunch(NULL, stream) != GPH_OK);
+    CHECK(gph_cuda_check(1, "cuGraphLaunch", &error) == 1 && says("; the driver says: "));
+    gph_exec_destroy(first);
+    CU(GraphDestroy, graph);
+}
+
 static void wrong_regions_are_refused(void)
 {
     gph_capture *capture = begin(GPH_JOIN_ERROR, 0);
@@ -478,6 +498,7 @@ int main(void)
     RUN(many_forgotten_forks_are_counted);
     RUN(nodes_have_the_names_of_their_regions);
     RUN(a_refused_instantiation_names_the_region);
+    RUN(a_refused_executable_has_the_words_of_the_log);
     RUN(wrong_regions_are_refused);
     RUN(a_cause_has_thread_stream_and_place);
     RUN(an_abort_leaves_the_cause);
