@@ -75,11 +75,22 @@ void gphi_unrelax(const gphi_cuda_table *cu, CUstreamCaptureMode before)
                     "it takes what it gave");
 }
 
+/* Nobody listens to the log before cuInit(): whether a callback may be registered by then
+ * is not documented. A cuInit() that was refused says the same when it is called again. */
+static void ask_why(const gphi_cuda_table *cu)
+{
+    if (!gphi_refusal_open(cu))
+        return;
+    gphi_ignore((gph_status)cu->cuInit(0), "the first result is the one that counts");
+    gphi_refusal_close(cu);
+}
+
 static gph_status start_driver(gph_runtime *runtime, gph_error *error)
 {
     const gphi_cuda_table *cu = &runtime->cu;
     const CUresult result = cu->cuInit(0);
     if (result != CUDA_SUCCESS) {
+        ask_why(cu);
         gphi_cuda_fail(error, (gph_status)result, "cuInit", "opening %s",
                        runtime->source.path);
         if (runtime->source.kind == GPH_DRIVER_CUDA)

@@ -4,6 +4,10 @@ GPH_SOFTCUDA_PATH=$SOFT_DRIVER GPH_DRIVER=soft SOFTCUDA_CACHE=off SOFTCUDA_MEMOR
 export GPH_SOFTCUDA_PATH GPH_DRIVER SOFTCUDA_CACHE SOFTCUDA_MEMORY
 "$GPH" env | sed -n '2p;4,5p'
 
+# A bad value is named where the driver is opened.
+SOFTCUDA_WORKERS=x "$GPH" env 2>&1 | grep -o 'the driver says: .*'
+SOFTCUDA_WORKERS=x "$GPH" run -- "$ORDINARY" 2>&1 | grep -c SOFTCUDA_WORKERS
+
 # Every variable that softcuda's sources read is listed, and nothing else.
 grep -rhoE --include='*.c' '"(SOFTCUDA|CUDA)_[A-Z_0-9]+"' "$CASES/../../softcuda" | tr -d '"' |
     grep -vE '^CUDA_(ERROR|SUCCESS|DEVICE_GRAPH)|^SOFTCUDA_CHECK_' | sort -u >in_sources

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Opening a driver: what is asked, what is found, what is said when it is not. */
 #define _POSIX_C_SOURCE 200809L
+#include "cuda/status.h"
 #include "fake_driver.h"
 #include "fault.h"
 #include "test.h"
@@ -49,6 +50,45 @@ static void calls_reach_the_driver_in_both_tables(void)
     CHECK(fake.launches == 1);
     CHECK(gph_cuda(runtime)->GraphLaunch(NULL, FAKE_STREAM) == CUDA_ERROR_INVALID_VALUE);
     gph_close(runtime);
+}
+
+static void an_error_has_the_sentence_of_the_log(void)
+{
+    fake_reset();
+    gph_runtime *runtime = open_fake();
+    gph_error error = {0};
+    const CUresult bad = CUDA_ERROR_INVALID_VALUE;
+    (void)fake_fail("cuMemAlloc_v2", bad);
+    CHECK(gphi_cuda_check(&error, bad, "cuMemAlloc", "%d bytes", 7) == (gph_status)bad);
+    CHECK(strcmp(error.message, "7 bytes: cuMemAlloc returned CUDA_ERROR_INVALID_VALUE "
+                                "(invalid argument); the driver says: cuMemAlloc_v2 "
+                                "makes no sense") == 0);
+    CHECK(gph_cuda_check((gph_status)bad, "MemAlloc", &error) == (gph_status)bad);
+    CHECK(strstr(error.message, "the driver says: cuMemAlloc_v2 makes") != NULL);
+
+    /* Not that of another call or code, nor one of an earlier refusal. */
+    CHECK(gph_cuda_check((gph_status)bad, "cuMemFree", &error) == (gph_status)bad);
+    CHECK(strstr(error.message, "says") == NULL);
+    CHECK(gph_cuda_check(CUDA_ERROR_UNKNOWN, "cuMemAlloc", &error) != GPH_OK);
+    CHECK(strstr(error.message, "says") == NULL);
+    fake.is_terse = 1;
+    (void)fake_fail("cuMemAlloc", bad);
+    CHECK(gph_cuda_check((gph_status)bad, "cuMemAlloc", &error) == (gph_status)bad);
+    CHECK(strstr(error.message, "says") == NULL);
+    gph_close(runtime);
+}
+
+static void a_driver_that_does_not_start_says_why(void)
+{
+    fake_reset();
+    fake.init_with = CUDA_ERROR_INVALID_VALUE;
+    gph_runtime *runtime = NULL;
+    gph_error error = {0};
+    CHECK(gphi_runtime_create(NULL, &fake_source, &runtime, &error) ==
+          CUDA_ERROR_INVALID_VALUE);
+    CHECK(strstr(error.message, "cuInit returned CUDA_ERROR_INVALID_VALUE") != NULL);
+    CHECK(strstr(error.message, "; the driver says: cuInit makes no sense") != NULL);
+    CHECK(runtime == NULL && fake.live_logs == 0);
 }
 
 /* Calls with an enumeration among their arguments, where programs have an int. */
@@ -187,6 +227,8 @@ int main(void)
     RUN(both_tables_have_the_same_arguments);
     RUN(a_missing_call_says_so);
     RUN(statuses_have_names_and_texts);
+    RUN(an_error_has_the_sentence_of_the_log);
+    RUN(a_driver_that_does_not_start_says_why);
     RUN(opening_survives_every_failure);
     RUN(a_driver_that_is_not_there_is_named);
     RUN(a_wrong_choice_is_refused);

@@ -19,6 +19,7 @@ static struct fake_driver {
     int version;
     long fail_at;
     CUresult fail_with;
+    CUresult init_with; /* of each cuInit() */
     const char *lacks;
     CUstreamCaptureStatus capture; /* of the one stream */
     CUresult end_with;             /* what ending the capture returns */
@@ -61,6 +62,8 @@ static CUresult fake_fail(const char *name, CUresult result)
 static CUresult fake_cuInit(unsigned int flags)
 {
     FAKE_ENTER();
+    if (fake.init_with != CUDA_SUCCESS)
+        return fake_fail("cuInit", fake.init_with);
     return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
