@@ -125,39 +125,25 @@ static const ptx_operand *operands_of(const ptx_shape *s, uint32_t i)
     return &s->function->operands[s->function->insns[i].operand];
 }
 
+/* One or two instructions of a processor, without memory or a fault. */
+static const bool cheap[PTX_OP_COUNT] = {
+    [PTX_OP_MOV] = true,  [PTX_OP_CVT] = true,   [PTX_OP_CVTA] = true,
+    [PTX_OP_ADD] = true,  [PTX_OP_SUB] = true,   [PTX_OP_MUL] = true,
+    [PTX_OP_MAD] = true,  [PTX_OP_MUL24] = true, [PTX_OP_MAD24] = true,
+    [PTX_OP_SHL] = true,  [PTX_OP_SHR] = true,   [PTX_OP_AND] = true,
+    [PTX_OP_OR] = true,   [PTX_OP_XOR] = true,   [PTX_OP_NOT] = true,
+    [PTX_OP_NEG] = true,  [PTX_OP_MIN] = true,   [PTX_OP_MAX] = true,
+    [PTX_OP_SETP] = true, [PTX_OP_SELP] = true,  [PTX_OP_BFE] = true,
+    [PTX_OP_BFI] = true,  [PTX_OP_LOP3] = true,  [PTX_OP_SHF] = true,
+};
+
 static bool is_cheap(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
-    if (insn->guarded || ptx_has(insn, PTX_MOD_CC) || s->insns[i].write_count != 1 ||
-        s->insns[i].role != PTX_ROLE_PLAIN || s->insns[i].reads_memory)
+    if (!cheap[insn->opcode] || insn->guarded || ptx_has(insn, PTX_MOD_CC) ||
+        s->insns[i].write_count != 1 || s->insns[i].role != PTX_ROLE_PLAIN ||
+        s->insns[i].reads_memory)
         return false;
-    switch ((ptx_opcode)insn->opcode) {
-    case PTX_OP_MOV:
-    case PTX_OP_CVT:
-    case PTX_OP_CVTA:
-    case PTX_OP_ADD:
-    case PTX_OP_SUB:
-    case PTX_OP_MUL:
-    case PTX_OP_MAD:
-    case PTX_OP_MUL24:
-    case PTX_OP_MAD24:
-    case PTX_OP_SHL:
-    case PTX_OP_SHR:
-    case PTX_OP_AND:
-    case PTX_OP_OR:
-    case PTX_OP_XOR:
-    case PTX_OP_NOT:
-    case PTX_OP_NEG:
-    case PTX_OP_MIN:
-    case PTX_OP_MAX:
-    case PTX_OP_SETP:
-    case PTX_OP_SELP:
-    case PTX_OP_BFE:
-    case PTX_OP_BFI:
-    case PTX_OP_LOP3:
-    case PTX_OP_SHF: break;
-    default: return false;
-    }
     for (uint32_t k = 0; k < insn->operand_count; k++) {
         const ptx_operand *o = &operands_of(s, i)[k];
         if (o->kind == PTX_OPERAND_SREG && o->index >= PTX_SREG_CLOCK &&

@@ -273,68 +273,72 @@ static void analyze(ptx_shape *s)
     ptx_find_dominators(s);
 }
 
+typedef bool fact_fn(const ptx_build *p, uint32_t function);
+
+static bool is_refused(const ptx_build *p, uint32_t function)
+{
+    return p->refusals[function] != NULL;
+}
+
+static bool has_cuts(const ptx_build *p, uint32_t function)
+{
+    return p->has_cuts[function];
+}
+
+static bool waits(const ptx_build *p, uint32_t function)
+{
+    return p->waits[function];
+}
+
+/* The first function that `f` may call of which the fact holds, or SHAPE_NONE; a call by
+ * address may reach any whose address is taken. *call: the instruction. */
+static uint32_t find_below(const ptx_build *p, const ptx_function *f, fact_fn *fact,
+                           const ptx_insn **call)
+{
+    for (*call = f->insns; *call < f->insns + f->insn_count; ++*call) {
+        const ptx_operand *callee = ptx_callee(f, *call);
+        if (callee == NULL)
+            continue;
+        const bool is_named = callee->kind == PTX_OPERAND_FUNC;
+        const uint32_t end = is_named ? callee->index + 1 : p->module->function_count;
+        for (uint32_t n = is_named ? callee->index : 0; n < end; n++)
+            if ((is_named || (p->used_functions[n] & FUNCTION_OPEN)) && fact(p, n))
+                return n;
+    }
+    return SHAPE_NONE;
+}
+
 /* Refusals of functions that a kernel calls, directly or not, are the kernel's own. */
 static const char *refusal_below(ptx_build *p, const ptx_function *f)
 {
-    for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (callee == NULL)
-            continue;
-        if (callee->kind == PTX_OPERAND_FUNC && p->refusals[callee->index] != NULL)
-            return p->refusals[callee->index];
-        if (callee->kind == PTX_OPERAND_FUNC)
-            continue;
-        for (uint32_t n = 0; n < p->module->function_count; n++)
-            if ((p->used_functions[n] & FUNCTION_OPEN) && p->refusals[n] != NULL)
-                return p->refusals[n];
-    }
-    return NULL;
+    const ptx_insn *call;
+    const uint32_t n = find_below(p, f, is_refused, &call);
+    return n != SHAPE_NONE ? p->refusals[n] : NULL;
 }
 
 /* The first thing that has no form on the fast path, with its line. */
 static const char *slow_reason(ptx_build *p, const ptx_shape *s)
 {
     const ptx_function *f = s->function;
+    const ptx_insn *call;
     if (s->options->force_slow)
         return "asked for";
-    for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (callee == NULL)
-            continue;
-        if (callee->kind != PTX_OPERAND_FUNC) {
-            for (uint32_t n = 0; n < p->module->function_count; n++)
-                if ((p->used_functions[n] & FUNCTION_OPEN) && p->has_cuts[n])
-                    return ptx_format(s->memory,
-                                      "line %u: indirect call, and %s has a barrier or "
-                                      "warp operation",
-                                      f->insns[i].line, p->module->functions[n].name);
-        } else if (p->has_cuts[callee->index]) {
-            return ptx_format(s->memory,
-                              "line %u: call of %s, which has a barrier or "
-                              "warp operation",
-                              f->insns[i].line, p->module->functions[callee->index].name);
-        }
-    }
-    return NULL;
+    const uint32_t n = find_below(p, f, has_cuts, &call);
+    if (n == SHAPE_NONE)
+        return NULL;
+    return ptx_format(s->memory,
+                      ptx_callee(f, call)->kind == PTX_OPERAND_FUNC
+                          ? "line %u: call of %s, which has a barrier or warp operation"
+                          : "line %u: indirect call, and %s has a barrier or warp "
+                            "operation",
+                      call->line, p->module->functions[n].name);
 }
 
 /* Whether a function that `f` calls may wait. */
 static bool waits_below(const ptx_build *p, const ptx_function *f)
 {
-    for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (callee == NULL)
-            continue;
-        if (callee->kind == PTX_OPERAND_FUNC) {
-            if (p->waits[callee->index])
-                return true;
-            continue;
-        }
-        for (uint32_t n = 0; n < p->module->function_count; n++)
-            if ((p->used_functions[n] & FUNCTION_OPEN) && p->waits[n])
-                return true;
-    }
-    return false;
+    const ptx_insn *call;
+    return find_below(p, f, waits, &call) != SHAPE_NONE;
 }
 
 /* The fast path's plan has a few bits for each register and block, and block and loop;
@@ -449,9 +453,9 @@ static bool find_facts(ptx_build *p, ptx_flow_memory *memory, void *job)
             if (!ptx_has_body(m, n) || p->refusals[n] != NULL)
                 continue;
             p->refusals[n] = refusal_below(p, &m->functions[n]);
-            const bool waits = !p->waits[n] && waits_below(p, &m->functions[n]);
-            p->waits[n] |= waits;
-            changed |= p->refusals[n] != NULL || waits;
+            const bool now = !p->waits[n] && waits_below(p, &m->functions[n]);
+            p->waits[n] |= now;
+            changed |= p->refusals[n] != NULL || now;
         }
     }
     return false;

@@ -102,6 +102,11 @@ static ptx_value grid_field(ptx_emit *emit, const char *type, size_t offset)
     return ptx_load_field(emit, type, "%grid", offset);
 }
 
+static ptx_value grid_axis(ptx_emit *emit, uint32_t axis)
+{
+    return grid_field(emit, "i32", offsetof(ptx_grid, nctaid) + 4u * axis);
+}
+
 /* %lanemask_lt and the like, from the lane's number. */
 static ptx_value lane_mask(ptx_emit *emit, ptx_sreg sreg)
 {
@@ -141,9 +146,7 @@ static ptx_value cluster_register(ptx_emit *emit, ptx_sreg sreg)
     if (sreg >= PTX_SREG_CLUSTERID_X && sreg <= PTX_SREG_CLUSTERID_Z)
         return named("%%ctaid.%c", (uint32_t)axis[sreg - PTX_SREG_CLUSTERID_X]);
     if (sreg >= PTX_SREG_NCLUSTERID_X && sreg <= PTX_SREG_NCLUSTERID_Z)
-        return grid_field(emit, "i32",
-                          offsetof(ptx_grid, nctaid) +
-                              4u * (unsigned)(sreg - PTX_SREG_NCLUSTERID_X));
+        return grid_axis(emit, sreg - PTX_SREG_NCLUSTERID_X);
     const bool count =
         (sreg >= PTX_SREG_CLUSTER_NCTAID_X && sreg <= PTX_SREG_CLUSTER_NCTAID_Z) ||
         sreg == PTX_SREG_CLUSTER_NCTARANK;
@@ -161,20 +164,18 @@ ptx_value ptx_special_register(ptx_emit *emit, ptx_sreg sreg)
                               4u * (unsigned)(sreg - PTX_SREG_ENVREG0));
     }
     switch (sreg) {
-    case PTX_SREG_TID_X: return w->tid[0];
-    case PTX_SREG_TID_Y: return w->tid[1];
-    case PTX_SREG_TID_Z: return w->tid[2];
-    case PTX_SREG_NTID_X: return named("%%ntid.x", 0);
-    case PTX_SREG_NTID_Y: return named("%%ntid.y", 0);
-    case PTX_SREG_NTID_Z: return named("%%ntid.z", 0);
-    case PTX_SREG_CTAID_X: return named("%%ctaid.x", 0);
-    case PTX_SREG_CTAID_Y: return named("%%ctaid.y", 0);
-    case PTX_SREG_CTAID_Z: return named("%%ctaid.z", 0);
-    case PTX_SREG_NCTAID_X: return grid_field(emit, "i32", offsetof(ptx_grid, nctaid));
+    case PTX_SREG_TID_X:
+    case PTX_SREG_TID_Y:
+    case PTX_SREG_TID_Z: return w->tid[sreg - PTX_SREG_TID_X];
+    case PTX_SREG_NTID_X:
+    case PTX_SREG_NTID_Y:
+    case PTX_SREG_NTID_Z: return named("%%ntid.%c", 'x' + sreg - PTX_SREG_NTID_X);
+    case PTX_SREG_CTAID_X:
+    case PTX_SREG_CTAID_Y:
+    case PTX_SREG_CTAID_Z: return named("%%ctaid.%c", 'x' + sreg - PTX_SREG_CTAID_X);
+    case PTX_SREG_NCTAID_X:
     case PTX_SREG_NCTAID_Y:
-        return grid_field(emit, "i32", offsetof(ptx_grid, nctaid) + 4);
-    case PTX_SREG_NCTAID_Z:
-        return grid_field(emit, "i32", offsetof(ptx_grid, nctaid) + 8);
+    case PTX_SREG_NCTAID_Z: return grid_axis(emit, sreg - PTX_SREG_NCTAID_X);
     case PTX_SREG_LANEID: return ptx_let(emit, "and i32 %s, 31", index);
     case PTX_SREG_WARPID: return ptx_let(emit, "lshr i32 %s, 5", index);
     case PTX_SREG_NWARPID: return grid_field(emit, "i32", offsetof(ptx_grid, warp_count));
