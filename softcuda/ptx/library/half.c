@@ -88,56 +88,35 @@ static int is_nan_bf16(u16 x)
     return (x & 0x7fff) > 0x7f80;
 }
 
-u16 x_ftz_f16(u16 x)
-{
-    return (u16)((x & 0x7c00) == 0 ? x & 0x8000 : x);
-}
-u16 x_ftz_bf16(u16 x)
-{
-    return (u16)((x & 0x7f80) == 0 ? x & 0x8000 : x);
-}
-u16 x_neg_f16(u16 x)
-{
-    return (u16)(is_nan_f16(x) ? NAN16 : x ^ 0x8000u);
-}
-u16 x_neg_bf16(u16 x)
-{
-    return (u16)(is_nan_bf16(x) ? NAN16 : x ^ 0x8000u);
-}
-u16 x_abs_f16(u16 x)
-{
-    return (u16)(is_nan_f16(x) ? NAN16 : x & 0x7fffu);
-}
-u16 x_abs_bf16(u16 x)
-{
-    return (u16)(is_nan_bf16(x) ? NAN16 : x & 0x7fffu);
-}
-u16 x_sat_f16(u16 x)
-{
-    const u16 low = (u16)(is_nan_f16(x) || (x & 0x8000) ? 0 : x);
-    return low > 0x3c00 ? 0x3c00 : low;
-}
-u16 x_sat_bf16(u16 x)
-{
-    const u16 low = (u16)(is_nan_bf16(x) || (x & 0x8000) ? 0 : x);
-    return low > 0x3f80 ? 0x3f80 : low;
-}
-u16 x_relu_f16(u16 x)
-{
-    return (u16)(is_nan_f16(x) ? NAN16 : x & 0x8000 ? 0 : x);
-}
-u16 x_relu_bf16(u16 x)
-{
-    return (u16)(is_nan_bf16(x) ? NAN16 : x & 0x8000 ? 0 : x);
-}
-u16 x_satfinite_f16(u16 x)
-{
-    return (u16)((x & 0x7fff) == 0x7c00 ? (x & 0x8000) | 0x7bff : x);
-}
-u16 x_satfinite_bf16(u16 x)
-{
-    return (u16)((x & 0x7fff) == 0x7f80 ? (x & 0x8000) | 0x7f7f : x);
-}
+/* `inf` is infinity: above it are the NaN, one below it the largest number. */
+#define BOUNDS(suffix, is_nan, inf, one)                                                 \
+    u16 x_ftz_##suffix(u16 x)                                                            \
+    {                                                                                    \
+        return (u16)((x & (inf)) == 0 ? x & 0x8000 : x);                                 \
+    }                                                                                    \
+    u16 x_neg_##suffix(u16 x)                                                            \
+    {                                                                                    \
+        return (u16)(is_nan(x) ? NAN16 : x ^ 0x8000u);                                   \
+    }                                                                                    \
+    u16 x_abs_##suffix(u16 x)                                                            \
+    {                                                                                    \
+        return (u16)(is_nan(x) ? NAN16 : x & 0x7fffu);                                   \
+    }                                                                                    \
+    u16 x_sat_##suffix(u16 x)                                                            \
+    {                                                                                    \
+        const u16 low = (u16)(is_nan(x) || (x & 0x8000) ? 0 : x);                        \
+        return low > (one) ? (one) : low;                                                \
+    }                                                                                    \
+    u16 x_relu_##suffix(u16 x)                                                           \
+    {                                                                                    \
+        return (u16)(is_nan(x) ? NAN16 : x & 0x8000 ? 0 : x);                            \
+    }                                                                                    \
+    u16 x_satfinite_##suffix(u16 x)                                                      \
+    {                                                                                    \
+        return (u16)((x & 0x7fff) == (inf) ? (x & 0x8000) | ((inf)-1) : x);              \
+    }
+BOUNDS(f16, is_nan_f16, 0x7c00, 0x3c00)
+BOUNDS(bf16, is_nan_bf16, 0x7f80, 0x3f80)
 
 /* ---- arithmetic ------------------------------------------------------------------- */
 

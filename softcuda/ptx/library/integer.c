@@ -203,22 +203,15 @@ static u32 from_top(u32 position, u32 width)
 {
     return position == ~0u ? ~0u : width - 1 - position;
 }
-u32 x_bfind_shiftamt_u32(u32 a)
-{
-    return from_top(x_bfind_u32(a), 32);
-}
-u32 x_bfind_shiftamt_s32(s32 a)
-{
-    return from_top(x_bfind_s32(a), 32);
-}
-u32 x_bfind_shiftamt_u64(u64 a)
-{
-    return from_top(x_bfind_u64(a), 64);
-}
-u32 x_bfind_shiftamt_s64(s64 a)
-{
-    return from_top(x_bfind_s64(a), 64);
-}
+#define BFIND_SHIFTAMT(type, bits)                                                       \
+    u32 x_bfind_shiftamt_##type(type a)                                                  \
+    {                                                                                    \
+        return from_top(x_bfind_##type(a), bits);                                        \
+    }
+BFIND_SHIFTAMT(u32, 32)
+BFIND_SHIFTAMT(s32, 32)
+BFIND_SHIFTAMT(u64, 64)
+BFIND_SHIFTAMT(s64, 64)
 
 /* The n-th set bit at or above (below, for n < 0) `base`; n 0: the bit at base. */
 u32 x_fns_b32(u32 mask, u32 base, u32 n)
@@ -349,30 +342,17 @@ static u32 by_table(u32 a, u32 b, u32 c, u64 table)
 {
     return x_prmt_b32(a, b, (u32)(table >> (16 * (c & 3))) & 0xffff);
 }
-u32 x_prmt_f4e_b32(u32 a, u32 b, u32 c)
-{
-    return by_table(a, b, c, 0x6543543243213210ull);
-}
-u32 x_prmt_b4e_b32(u32 a, u32 b, u32 c)
-{
-    return by_table(a, b, c, 0x0123701267015670ull);
-}
-u32 x_prmt_rc8_b32(u32 a, u32 b, u32 c)
-{
-    return by_table(a, b, c, 0x3333222211110000ull);
-}
-u32 x_prmt_ecl_b32(u32 a, u32 b, u32 c)
-{
-    return by_table(a, b, c, 0x3333322232113210ull);
-}
-u32 x_prmt_ecr_b32(u32 a, u32 b, u32 c)
-{
-    return by_table(a, b, c, 0x3210221011100000ull);
-}
-u32 x_prmt_rc16_b32(u32 a, u32 b, u32 c)
-{
-    return by_table(a, b, c, 0x3232101032321010ull);
-}
+#define PRMT_MODE(name, table)                                                           \
+    u32 x_prmt_##name##_b32(u32 a, u32 b, u32 c)                                         \
+    {                                                                                    \
+        return by_table(a, b, c, table);                                                 \
+    }
+PRMT_MODE(f4e, 0x6543543243213210ull)
+PRMT_MODE(b4e, 0x0123701267015670ull)
+PRMT_MODE(rc8, 0x3333222211110000ull)
+PRMT_MODE(ecl, 0x3333322232113210ull)
+PRMT_MODE(ecr, 0x3210221011100000ull)
+PRMT_MODE(rc16, 0x3232101032321010ull)
 
 /* ---- counters --------------------------------------------------------------------- */
 
