@@ -5,7 +5,7 @@
  *   seen/PID.here     -> name   the library is in this program
  *   seen/PID.left     -> name   it was, to the end: exit(), _exit(), return
  *   seen/PID.fork     -> name   a child of fork() that still runs
- *   seen/PID.ring     -> bytes  the ring of a process that used the driver
+ *   seen/PID.ring     -> bytes, and bytes wanted: the ring of a process that used the driver
  *   seen/PID.refused  -> errno  why such a process has none
  *
  * A process that has gone and whose link still says "here" was killed, or replaced itself
@@ -82,10 +82,10 @@ void attach_presence_end(void)
     errno = saved;
 }
 
-void attach_presence_ring(size_t bytes)
+void attach_presence_ring(size_t bytes, size_t wanted)
 {
-    char text[32];
-    snprintf(text, sizeof(text), "%zu", bytes);
+    char text[64];
+    snprintf(text, sizeof(text), "%zu %zu", bytes, wanted);
     link_to("ring", text);
 }
 

@@ -14,7 +14,7 @@ void attach_presence_begin(void);
 void attach_presence_forked(void);
 void attach_presence_end(void);
 
-/* The ring of this process has so many bytes; or there is none, and `code` is why. */
-void attach_presence_ring(size_t bytes);
+/* The ring of this process has so many bytes, of those wanted; or there is none, and `code` is why. */
+void attach_presence_ring(size_t bytes, size_t wanted);
 void attach_presence_refused(int code);
 #endif

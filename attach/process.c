@@ -36,12 +36,37 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { UNITS = 1 << 19, COMMAND_MAX = 8192 };
+enum { UNITS = 1 << 19, UNITS_LEAST = 1 << 14, COMMAND_MAX = 8192 };
 
 static pid_t ring_process;
 static atomic_flag is_starting = ATOMIC_FLAG_INIT;
 
 /* ---- begin ---- */
+
+static bool is_no_room(int code)
+{
+    return code == ENOSPC || code == EFBIG || code == EDQUOT;
+}
+
+/* As large as there is room for: where `wanted` does not fit, half of it, and so on. */
+static gphi_event_ring *fit_ring(const char *path, uint32_t wanted)
+{
+    gphi_event_ring *ring = NULL;
+    uint32_t units = wanted;
+    int code = 0;
+    for (;; units /= 2) {
+        errno = EINVAL;
+        if (gphi_event_ring_create(path, units, &ring, NULL) == GPH_OK)
+            break;
+        code = errno;
+        if (is_no_room(code) && units / 2 >= UNITS_LEAST)
+            continue;
+        attach_presence_refused(code);
+        return NULL;
+    }
+    attach_presence_ring((size_t)units * GPHI_RING_UNIT, (size_t)wanted * GPHI_RING_UNIT);
+    return ring;
+}
 
 static gphi_event_ring *make_ring(void)
 {
@@ -55,17 +80,7 @@ static gphi_event_ring *make_ring(void)
     snprintf(path, sizeof(path), "%s/%ld.ring", folder, (long)getpid());
     for (int i = 2; access(path, F_OK) == 0 && i < 1000; i++)
         snprintf(path, sizeof(path), "%s/%ld.%d.ring", folder, (long)getpid(), i);
-    gphi_event_ring *ring = NULL;
-    gph_status status = GPH_E_INVALID;
-    errno = EINVAL;
-    if (units <= UINT32_MAX)
-        status = gphi_event_ring_create(path, (uint32_t)units, &ring, NULL);
-    if (status != GPH_OK) {
-        attach_presence_refused(errno);
-        return NULL;
-    }
-    attach_presence_ring((size_t)units * GPHI_RING_UNIT);
-    return ring;
+    return units <= UINT32_MAX ? fit_ring(path, (uint32_t)units) : NULL;
 }
 
 /* Arguments are split by \n; those of them stay as they are. */

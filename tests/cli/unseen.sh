@@ -2,7 +2,7 @@
 [ -n "${SOFT_DRIVER:-}" ] && [ -n "${BROKEN:-}" ] || { echo "this build has no softcuda"; exit 77; }
 GPH_SOFTCUDA_PATH=$SOFT_DRIVER GPH_DRIVER=soft SOFTCUDA_MEMORY=256M
 export GPH_SOFTCUDA_PATH GPH_DRIVER SOFTCUDA_MEMORY
-plain() { sed -E 's/process [0-9]+/process N/g; s/in [0-9,]+ events/in N events/; s/ring of [0-9]+/ring of N/; s,/[^ ]*/(gph-doctor|capture),.../\1,g; s/gph-doctor-[A-Za-z0-9]+/gph-doctor-X/'; }
+plain() { sed -E 's/process [0-9]+/process N/g; s/in [0-9,]+ events/in N events/; s,/[^ ]*/(gph-doctor|capture),.../\1,g; s/gph-doctor-[A-Za-z0-9]+/gph-doctor-X/'; }
 sick=$BROKEN/capture.unjoined-fork
 libraries=$(dirname "$SOFT_DRIVER")
 doctor() { # TITLE WORDS...: the last lines, and the status
@@ -30,6 +30,7 @@ mkdir -p tmp "a b" "a:b"
 doctor "relative TMPDIR" env TMPDIR=tmp "$GPH" doctor --quiet -- sh -c "cd / && exec $sick first"
 doctor "TMPDIR with a space and a colon" env TMPDIR="$PWD/a b" "$GPH" doctor --quiet -- "$sick" first
 doctor "no room for a ring" "$GPH" doctor -- sh -c "ulimit -f 0; exec $sick first"
+doctor "room for a small ring" "$GPH" doctor --quiet -- sh -c "ulimit -f 4096; exec $sick first"
 doctor "gph run" "$GPH" doctor --quiet -- "$GPH" run -- "$sick" first
 doctor "a doctor under a doctor" "$GPH" doctor --quiet -- "$GPH" doctor --quiet -- "$sick" first
 ls tmp "a b"

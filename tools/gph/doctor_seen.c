@@ -75,6 +75,20 @@ static void read_here(doctor_seen *seen, long number, const char *name,
     seen->is_root_replaced = !seen->is_root_in;
 }
 
+static void read_ring(doctor_seen *seen, const char *text)
+{
+    char *end = NULL;
+    const unsigned long long bytes = strtoull(text, &end, 10),
+                             wanted = strtoull(end, NULL, 10);
+    seen->used++;
+    if (bytes >= wanted)
+        return;
+    if (seen->small_count++ > 0 && bytes >= seen->small_bytes)
+        return;
+    seen->small_bytes = bytes;
+    seen->small_wanted = wanted;
+}
+
 static void read_link(doctor_seen *seen, int folder, const char *file,
                       const char *last_name)
 {
@@ -85,7 +99,7 @@ static void read_link(doctor_seen *seen, int folder, const char *file,
         return;
     name[bytes] = '\0';
     if (strcmp(kind, ".ring") == 0)
-        seen->used++;
+        read_ring(seen, name);
     else if (strcmp(kind, ".refused") == 0)
         add(seen, SEEN_REFUSED, number, name);
     else if (strcmp(kind, ".doctor") == 0)
@@ -165,6 +179,12 @@ void doctor_seen_write(const doctor_seen *seen, FILE *to)
     }
     if (seen->unseen_count > SEEN_SHOWN)
         fprintf(to, "not seen: %u more processes\n", seen->unseen_count - SEEN_SHOWN);
+    if (seen->small_count > 0)
+        fprintf(
+            to,
+            "seen: through a ring of %llu KiB, not %llu, in %s, which has no room for "
+            "more: fast events may be lost\n",
+            seen->small_bytes / 1024, seen->small_wanted / 1024, seen->folder);
     if (is_root_out || seen->unseen_count > 0)
         fprintf(to, "seen: %u process%s that used the driver, %u that did not\n",
                 seen->used, seen->used == 1 ? "" : "es", seen->idle);

@@ -35,7 +35,9 @@ typedef struct doctor_seen {
     unsigned unseen_count; /* of those in `unseen`, and more */
     seen_process unseen[SEEN_SHOWN];
     unsigned of_kind[SEEN_DOCTOR + 1];
-    char folder[256]; /* where rings lay */
+    unsigned small_count;                         /* rings that are smaller than wanted */
+    unsigned long long small_bytes, small_wanted; /* of the smallest */
+    char folder[256];                             /* where rings lay */
 } doctor_seen;
 
 /* Makes room for it in the folder of rings; an outer doctor learns of this one. False:
