@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static gphi_process *process_at(const gph_doctor *doctor, size_t index)
 {
@@ -52,6 +53,7 @@ gph_status gph_doctor_create(const gph_doctor_options *options, gph_doctor **out
     doctor->language = language;
     doctor->keep_events = read.keep_events;
     gphi_vec_init(&doctor->processes, heap, sizeof(gphi_process *));
+    gphi_vec_init(&doctor->blocks, heap, sizeof(uint32_t));
     gphi_vec_init(&doctor->scratch, heap, 1);
     gphi_vec_init(&doctor->findings, heap, sizeof(gphi_draft *));
     *out = doctor;
@@ -67,6 +69,7 @@ void gph_doctor_destroy(gph_doctor *doctor)
     for (size_t i = 0; i < doctor->processes.count; i++)
         gphi_process_free(doctor, process_at(doctor, i));
     gphi_vec_fini(&doctor->processes);
+    gphi_vec_fini(&doctor->blocks);
     gphi_vec_fini(&doctor->scratch);
     gphi_vec_fini(&doctor->findings);
     gphi_heap_free(doctor->heap, doctor, sizeof(*doctor));
@@ -94,10 +97,13 @@ gphi_model *gphi_doctor_model(gph_doctor *doctor)
 
 const gph_place *gphi_doctor_frames(gph_doctor *doctor, uint32_t stack, uint32_t *count)
 {
-    const uint32_t index = stack / GPHI_STACKS_A_PROCESS;
+    const uint32_t block = stack / GPHI_STACK_BLOCK;
     *count = 0;
-    if (index >= doctor->processes.count)
+    if (block >= doctor->blocks.count)
         return NULL;
+    const uint32_t index = *(const uint32_t *)gphi_vec_at(&doctor->blocks, block);
+    if (index >= doctor->processes.count)
+        return NULL; /* of one that could not be made */
     return gphi_stacks_frames(process_at(doctor, index)->stacks, stack, count);
 }
 
@@ -112,8 +118,7 @@ static gphi_process *find_process(const gph_doctor *doctor, uint64_t number)
     return NULL;
 }
 
-/* Whose record it is; a log without a first record is of process 0. Too many processes
- * are one. */
+/* Whose record it is; a log without a first record is of process 0. */
 static gph_status process_of(gph_doctor *doctor, const gphi_event *event,
                              gphi_process **out, bool *is_again, gph_error *error)
 {
@@ -123,8 +128,6 @@ static gph_status process_of(gph_doctor *doctor, const gphi_event *event,
         of = find_process(doctor, event->id);
         *is_again = of != NULL;
     }
-    if (of == NULL && doctor->processes.count >= GPHI_PROCESSES_MAX)
-        of = process_at(doctor, GPHI_PROCESSES_MAX - 1);
     if (of == NULL) {
         const uint64_t number = event->kind == GPHI_EVENT_PROCESS ? event->id : 0;
         const gph_status status = gphi_process_add(doctor, number, &of);
@@ -223,8 +226,7 @@ static gph_status open_ring(gph_doctor *doctor, const char *path, int is_over,
     return GPH_OK;
 }
 
-/* New processes of the program: each makes its ring when it first calls the driver. More
- * than GPHI_PROCESSES_MAX are not examined. */
+/* New processes of the program: each makes its ring when it first calls the driver. */
 static gph_status find_rings(gph_doctor *doctor, const char *folder, int is_over,
                              gph_error *error)
 {
@@ -240,7 +242,7 @@ static gph_status find_rings(gph_doctor *doctor, const char *folder, int is_over
         if (dot == NULL || strcmp(dot, ".ring") != 0 ||
             snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >=
                 (int)sizeof(path) ||
-            is_known(doctor, path) || doctor->processes.count >= GPHI_PROCESSES_MAX)
+            is_known(doctor, path))
             continue;
         status = open_ring(doctor, path, is_over, error);
     }
@@ -262,16 +264,33 @@ static bool is_running(uint64_t number)
     return end != NULL && strchr("ZX", end[1] != '\0' ? end[2] : 'X') == NULL;
 }
 
+/* A ring whose process has ended goes: a run of many processes must not fill the disk. */
+static void close_ring(gph_doctor *doctor, gphi_process *process)
+{
+    gphi_event_ring_close(process->ring);
+    process->ring = NULL;
+    unlink(process->ring_path);
+    gphi_heap_text_free(doctor->heap, process->ring_path);
+    process->ring_path = NULL;
+}
+
 /* Once the process is gone, records that it was in the midst of writing are skipped, and
- * what its threads were in the midst of calling is read off the ring's slots. */
+ * what its threads were in the midst of calling is read off the ring's slots. Before the
+ * end only a process that said that it ends is taken for gone: another namespace has
+ * other numbers. */
 static gph_status drain(gph_doctor *doctor, gphi_process *process, bool is_over,
                         gph_error *error)
 {
     const gphi_event *event;
-    is_over = is_over && !is_running(gphi_event_ring_process(process->ring));
+    const bool is_gone = (is_over || process->has_exited) &&
+                         !is_running(gphi_event_ring_process(process->ring));
+    is_over = is_over && is_gone;
+    const uint64_t before = doctor->events;
     while ((event = gphi_event_ring_next(process->ring, is_over)) != NULL)
         GPHI_TRY(gphi_process_feed(doctor, process, event, error));
     process->lost = gphi_event_ring_lost(process->ring);
+    if (is_gone && !is_over && doctor->events == before)
+        close_ring(doctor, process);
     return GPH_OK;
 }
 

@@ -9,7 +9,7 @@
 #include "event/event_log.h"
 #include "event/ring.h"
 
-enum { GPHI_PROCESSES_MAX = 64, GPHI_STACKS_A_PROCESS = 1 << 26 };
+enum { GPHI_STACK_BLOCK = 1 << 12 };
 
 /* Nodes and edges of graphs as they were captured, for snapshots that repeat them. */
 typedef struct gphi_repeats {
@@ -20,8 +20,8 @@ typedef struct gphi_repeats {
 
 /* One process. */
 typedef struct gphi_process {
-    uint32_t index; /* stack numbers of its records are moved up by this many times
-                       GPHI_STACKS_A_PROCESS */
+    uint32_t index;
+    gphi_map blocks; /* 1 + its stack numbers / GPHI_STACK_BLOCK, to the doctor's */
     uint64_t number;
     gphi_model *model;
     gphi_stacks *stacks;
@@ -41,6 +41,7 @@ struct gph_doctor {
     gph_allocator heap;
     uint32_t language, keep_events;
     gphi_vec processes; /* of gphi_process * */
+    gphi_vec blocks;    /* whose the stack numbers are: a process's index, uint32_t */
     gphi_process *now;  /* whose record was last */
     gphi_event_save *save;
     const gphi_process *saved; /* whose record was written last */

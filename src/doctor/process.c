@@ -79,6 +79,7 @@ void gphi_process_free(gph_doctor *doctor, gphi_process *process)
         drop_rule(doctor, &runs[i]);
     gphi_vec_fini(&process->runs);
     gphi_vec_fini(&process->first);
+    gphi_map_fini(&process->blocks);
     gphi_repeats_fini(&process->repeats);
     if (process->model != NULL)
         gphi_findings_fini(&process->findings);
@@ -91,6 +92,17 @@ void gphi_process_free(gph_doctor *doctor, gphi_process *process)
     gphi_heap_free(doctor->heap, process, sizeof(*process));
 }
 
+/* Blocks of stack numbers go to processes as they come. The first of all is the first
+ * process's first, so that no stack's number is 0. Where all are given away, stacks are
+ * unknown. */
+static gph_status add_block(gph_doctor *doctor, gphi_process *process, uint64_t block)
+{
+    if (doctor->blocks.count > UINT32_MAX / GPHI_STACK_BLOCK)
+        return GPH_OK;
+    GPHI_TRY(gphi_map_set(&process->blocks, block + 1, doctor->blocks.count));
+    return gphi_vec_push(&doctor->blocks, &process->index);
+}
+
 gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **out)
 {
     GPHI_TRY(gphi_vec_reserve(&doctor->processes, 1));
@@ -101,6 +113,7 @@ gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **
     process->number = number;
     gphi_vec_init(&process->runs, doctor->heap, sizeof(gphi_rule_run));
     gphi_vec_init(&process->first, doctor->heap, 1);
+    gphi_map_init(&process->blocks, doctor->heap);
     gphi_repeats_init(&process->repeats, doctor->heap);
     gph_status status = gphi_model_create(doctor->heap, &process->model);
     if (status == GPH_OK)
@@ -115,6 +128,8 @@ gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **
         gphi_findings_init(&process->findings, process->model, process->stacks);
     if (status == GPH_OK)
         status = add_rules(process);
+    if (status == GPH_OK)
+        status = add_block(doctor, process, 0);
     if (status != GPH_OK) {
         gphi_process_free(doctor, process);
         return status;
@@ -143,23 +158,41 @@ static gph_status save_record(gph_doctor *doctor, gphi_process *process,
     return gphi_event_save_add(doctor->save, event, error);
 }
 
-/* Stack numbers are a process's own; moved, they are the doctor's. */
-static const gphi_event *renumber(gph_doctor *doctor, const gphi_process *process,
+/* The doctor's number of a stack of a process. */
+static gph_status number_stack(gph_doctor *doctor, gphi_process *process, uint32_t *stack)
+{
+    const uint64_t block = *stack / GPHI_STACK_BLOCK;
+    const uint64_t *known = gphi_map_get(&process->blocks, block + 1);
+    if (known == NULL) {
+        GPHI_TRY(add_block(doctor, process, block));
+        known = gphi_map_get(&process->blocks, block + 1);
+    }
+    *stack = known == NULL
+                 ? 0
+                 : (uint32_t)*known * GPHI_STACK_BLOCK + *stack % GPHI_STACK_BLOCK;
+    return GPH_OK;
+}
+
+/* The record with the doctor's numbers; those of a run's first process are its own. NULL:
+ * no memory. */
+static const gphi_event *renumber(gph_doctor *doctor, gphi_process *process,
                                   const gphi_event *event)
 {
-    const uint32_t move = process->index * GPHI_STACKS_A_PROCESS;
     const bool names_stack =
         event->kind == GPHI_EVENT_STACK || event->kind == GPHI_EVENT_PYTHON;
-    if (move == 0 || (event->stack == 0 && !names_stack))
+    uint32_t stack = event->stack, id = names_stack ? (uint32_t)event->id : 0;
+    if ((stack != 0 && number_stack(doctor, process, &stack) != GPH_OK) ||
+        (names_stack && number_stack(doctor, process, &id) != GPH_OK))
+        return NULL;
+    if (stack == event->stack && (!names_stack || id == event->id))
         return event;
     doctor->scratch.count = 0;
     if (gphi_event_keep(&doctor->scratch, event) != GPH_OK)
         return NULL;
     gphi_event *copy = doctor->scratch.items;
-    if (copy->stack != 0)
-        copy->stack = copy->stack % GPHI_STACKS_A_PROCESS + move;
+    copy->stack = stack;
     if (names_stack)
-        copy->id = copy->id % GPHI_STACKS_A_PROCESS + move;
+        copy->id = id;
     return copy;
 }
 

@@ -31,6 +31,9 @@ doctor "relative TMPDIR" env TMPDIR=tmp "$GPH" doctor --quiet -- sh -c "cd / && 
 doctor "TMPDIR with a space and a colon" env TMPDIR="$PWD/a b" "$GPH" doctor --quiet -- "$sick" first
 doctor "no room for a ring" "$GPH" doctor -- sh -c "ulimit -f 0; exec $sick first"
 doctor "room for a small ring" "$GPH" doctor --quiet -- sh -c "ulimit -f 4096; exec $sick first"
+doctor "100 processes, the last is sick" "$GPH" doctor --quiet -- \
+    sh -c "for i in 1 2 3 4 5 6 7 8 9 10 11; do
+        for j in 1 2 3 4 5 6 7 8 9; do $sick near || exit; done; done; $sick first"
 doctor "gph run" "$GPH" doctor --quiet -- "$GPH" run -- "$sick" first
 doctor "a doctor under a doctor" "$GPH" doctor --quiet -- "$GPH" doctor --quiet -- "$sick" first
 ls tmp "a b"
