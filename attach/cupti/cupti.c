@@ -30,6 +30,8 @@ typedef void cupti_callback(void *, int, uint32_t, const void *);
 typedef void cupti_request(uint8_t **, size_t *, size_t *);
 typedef void cupti_complete(CUcontext, uint32_t, uint8_t *, size_t, size_t);
 
+/* Numbers of cupti_result.h, cupti_callbacks.h, cupti_driver_cbid.h and cupti_activity.h,
+ * which are stable: callers of older versions keep working. */
 enum { BUSY_SUBSCRIBER = 39, DOMAIN_RESOURCE = 3, FLUSH_FORCED = 1 };
 enum { NODE_CREATED = 13, EXEC_CREATED = 18, NODE_CLONED = 20 };
 enum { KIND_COPY = 1, KIND_FILL = 2, KIND_KERNEL = 10, KIND_GRAPH = 51 };

@@ -29,6 +29,8 @@ const char *gphi_call_arguments(uint32_t call)
     return call < GPHI_CALL_COUNT ? call_arguments[call] : "()";
 }
 
+/* The name is the last word of "(type name, type name)"; it stays in the text, since no
+ * list of names alone is kept. */
 const char *gphi_call_argument(uint32_t call, uint32_t index, int *length)
 {
     const char *at = gphi_call_arguments(call) + 1;
@@ -49,6 +51,8 @@ uint32_t gphi_call_find(const char *name)
     return call;
 }
 
+/* A log's numbers of calls mean what they meant when it was written: another list of calls
+ * is another version, which files hold. */
 uint64_t gphi_event_version(void)
 {
     uint64_t hash = GPHI_HASH_FNV_START ^ RECORD_VERSION;

@@ -12,5 +12,5 @@ gph_status gphi_module_find(gph_runtime *runtime, const gph_kernel_id *id,
 /* The first bytes of a hash as text. */
 enum { GPHI_HASH_TEXT_BYTES = 17 };
 const char *gphi_image_text(const unsigned char hash[GPH_IMAGE_HASH_BYTES],
-                           char text[GPHI_HASH_TEXT_BYTES]);
+                            char text[GPHI_HASH_TEXT_BYTES]);
 #endif

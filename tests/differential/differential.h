@@ -229,7 +229,7 @@ uint32_t memory_hash(const void *bytes, size_t count);
 
 /* run_*.c: a driver */
 bool run_open(const char **why); /* GPH_DRIVER says which */
-bool run_begin(void); /* a fresh program: buffers, streams, events */
+bool run_begin(void);            /* a fresh program: buffers, streams, events */
 void run_step(const struct step *step, struct answer *out);
 void run_finish(const int32_t expected_destroyed[OBJECTS], struct finish *out);
 const unsigned char *run_memory(int buffer); /* after run_finish */
