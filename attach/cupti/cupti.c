@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* Declared here: CUPTI is not needed to build. */
 typedef int cupti_result;
 typedef void cupti_callback(void *, int, uint32_t, const void *);
 typedef void cupti_request(uint8_t **, size_t *, size_t *);
