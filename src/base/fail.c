@@ -59,6 +59,21 @@ void gphi_hint(gph_error *error, const char *format, ...)
     va_end(args);
 }
 
+void gphi_fail_in(gph_error *error, const char *format, ...)
+{
+    if (error == NULL)
+        return;
+
+    char message[sizeof(error->message)];
+    memcpy(message, error->message, sizeof(message));
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->message, sizeof(error->message), format, args);
+    va_end(args);
+    const size_t length = strlen(error->message);
+    snprintf(error->message + length, sizeof(error->message) - length, "%s", message);
+}
+
 /* A newer caller may pass fields that this build does not know, if they are zero. */
 static gph_status read_known(void *dst, size_t dst_size, const void *src, size_t src_size,
                              gph_error *error)

@@ -13,6 +13,9 @@ gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
 /* Adds a guess at the remedy to a failure that gphi_fail() has described. */
 void gphi_hint(gph_error *error, const char *format, ...) GPH_PRINTF(2, 3);
 
+/* Puts words before the message of a failure: whose it is, and when it came. */
+void gphi_fail_in(gph_error *error, const char *format, ...) GPH_PRINTF(2, 3);
+
 /* Drops a status whose failure changes nothing for the caller; `why` says so to the
  * reader. */
 static inline void gphi_ignore(gph_status status, const char *why)

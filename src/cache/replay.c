@@ -287,6 +287,7 @@ static gph_status eager_call(gph_cache *cache, gph_cache_call_args *args,
     gphi_run run = {.cache = cache, .outputs = outputs, .allocations = &cache->lent};
     const gphi_record_spec spec = {.function = gphi_cache_function,
                                    .user = &run,
+                                   .name = cache->name,
                                    .arguments = {.inputs = cache->tensors,
                                                  .input_count = layout->input_count + 1,
                                                  .key = args->sizes,

@@ -118,8 +118,9 @@ static bool live_has(const gphi_vec *live, const gph_pool_range *range)
            other->first == range->first;
 }
 
-static gph_status check_output(const gph_cache *cache, const int64_t *sizes,
-                               uint32_t index, const gph_tensor *output, gph_error *error)
+static gph_status compare_output(const gph_cache *cache, const int64_t *sizes,
+                                 uint32_t index, const gph_tensor *output,
+                                 gph_error *error)
 {
     const gphi_layout *layout = &cache->layout;
     const gph_cache_tensor *rule = &layout->tensors[layout->input_count + index];
@@ -139,6 +140,15 @@ static gph_status check_output(const gph_cache *cache, const int64_t *sizes,
                              "output %u: shape[%u] is %lld, the options say %lld", index,
                              d, (long long)output->shape[d], (long long)want.shape[d]);
     return GPH_OK;
+}
+
+static gph_status check_output(const gph_cache *cache, const gph_call *call,
+                               uint32_t index, const gph_tensor *output, gph_error *error)
+{
+    const gph_status status = compare_output(cache, call->key, index, output, error);
+    if (status != GPH_OK)
+        gphi_function_blame(cache->name, gphi_phase_name(call->phase), error);
+    return status;
 }
 
 /* Allocations that hold outputs and were not there before the call, each once. */
@@ -208,7 +218,7 @@ gph_status gphi_cache_function(void *user, gph_call *call, gph_error *error)
     if (status == GPH_OK) {
         status = list_outputs(cache, &before, &after, run->outputs, &list, error);
         for (uint32_t i = 0; i < inner.output_count && status == GPH_OK; i++)
-            status = check_output(cache, call->key, i, &run->outputs[i], error);
+            status = check_output(cache, call, i, &run->outputs[i], error);
         if (status != GPH_OK)
             gphi_ignore(free_all(cache, &list, call->stream, NULL), "it failed already");
         else if (run->allocations == NULL)

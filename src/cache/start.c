@@ -50,6 +50,7 @@ static gphi_record_spec make_spec(const gph_cache *cache, const gph_tensor *inpu
                                             .key = values,
                                             .key_count = cache->layout.axis_count},
                               .modes = modes,
+                              .name = cache->name,
                               .pool = cache->pool,
                               .stream = stream,
                               .rng = cache->options.rng,

@@ -230,10 +230,10 @@ fail_fit(const gph_callable *callable, const gph_arguments *arguments, gph_error
     gph_mismatch first = {0};
     const uint32_t count =
         gphi_signature_list(&callable->record->signature, arguments, &first, 1);
-    const char *name = callable->record->name;
-    return gphi_fail(error, GPH_E_INVALID, "%s%s%s%s", name != NULL ? name : "",
-                     name != NULL ? ": " : "", first.text,
-                     count > 1 ? ", and more differs" : "");
+    gphi_fail(error, GPH_E_INVALID, "%s%s", first.text,
+              count > 1 ? ", and more differs" : "");
+    gphi_function_blame(callable->record->name, "replay", error);
+    return GPH_E_INVALID;
 }
 
 static gph_status copy_outputs(gph_callable *callable, gph_tensor *outputs,

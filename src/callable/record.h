@@ -34,6 +34,7 @@ typedef struct gphi_record_spec {
                                 NULL: all so */
     const gph_tensor *clear; /* dense */
     const char *name;        /* NULL: none */
+    const char *phase;       /* what an eager call is, for errors; NULL: "eager call" */
     gph_pool *pool;
     CUstream stream; /* not captured; warm-ups and the capture */
     gph_rng *rng;    /* or NULL */
@@ -101,6 +102,13 @@ gph_status gphi_record_instantiate(gphi_record *record, const gph_exec_options *
 gph_exec *gphi_record_take_exec(gphi_record *record);
 /* Gives it one; it must have none. `exec` is taken. */
 void gphi_record_give_exec(gphi_record *record, gph_exec *exec);
+
+/* "warm-up" */
+const char *gphi_phase_name(uint32_t phase);
+
+/* Puts the function's name (NULL: none) and the phase before a failure over its tensors.
+ */
+void gphi_function_blame(const char *name, const char *phase, gph_error *error);
 
 /* Copies inputs whose data is not the buffer's (0: skipped), moves the generator on,
  * launches. Does not look at the signature. `inputs` NULL: nothing is copied.

@@ -39,10 +39,33 @@ static gph_status fail_memory(const gphi_record_spec *spec, gph_error *error)
                      spec->name != NULL ? spec->name : "a function");
 }
 
-static gph_status check_spec(const gphi_record_spec *spec, gph_error *error)
+const char *gphi_phase_name(uint32_t phase)
 {
-    if (spec->function == NULL || spec->pool == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "function or pool is NULL");
+    switch ((gph_phase)phase) {
+    case GPH_PHASE_EAGER: return "eager call";
+    case GPH_PHASE_WARMUP: return "warm-up";
+    case GPH_PHASE_CAPTURE: return "recording";
+    }
+    return "no phase";
+}
+
+void gphi_function_blame(const char *name, const char *phase, gph_error *error)
+{
+    gphi_fail_in(error, "%.100s%s%s: ", name != NULL ? name : "",
+                 name != NULL ? ", " : "", phase);
+}
+
+static void blame(const gphi_record_spec *spec, gph_phase phase, gph_error *error)
+{
+    gphi_function_blame(spec->name,
+                        phase == GPH_PHASE_EAGER && spec->phase != NULL
+                            ? spec->phase
+                            : gphi_phase_name(phase),
+                        error);
+}
+
+static gph_status check_tensors(const gphi_record_spec *spec, gph_error *error)
+{
     for (uint32_t i = 0; i < spec->clear_count; i++) {
         GPHI_TRY(gphi_tensor_check(&spec->clear[i], "clear", i, error));
         if (!gphi_tensor_is_dense(&spec->clear[i]))
@@ -55,6 +78,17 @@ static gph_status check_spec(const gphi_record_spec *spec, gph_error *error)
         if (spec->into[i].data != 0)
             GPHI_TRY(gphi_tensor_check(&spec->into[i], "output", i, error));
     return GPH_OK;
+}
+
+static gph_status check_spec(const gphi_record_spec *spec, gph_phase phase,
+                             gph_error *error)
+{
+    if (spec->function == NULL || spec->pool == NULL)
+        return gphi_fail(error, GPH_E_INVALID, "function or pool is NULL");
+    const gph_status status = check_tensors(spec, error);
+    if (status != GPH_OK)
+        blame(spec, phase, error);
+    return status;
 }
 
 static gph_status clear_tensors(const gph_runtime *runtime, const gphi_record_spec *spec,
@@ -144,11 +178,14 @@ static gph_status place_output(const gph_call *call, const gphi_record_spec *spe
 static gph_status run_function(const gphi_record_spec *spec, gph_call *call,
                                CUdeviceptr *made, gph_error *error)
 {
-    gph_status status = call_function(spec, call, error);
-    for (uint32_t i = 0; status == GPH_OK && i < spec->output_count; i++)
+    GPHI_TRY(call_function(spec, call, error));
+    gph_status status = GPH_OK;
+    for (uint32_t i = 0; i < spec->output_count; i++)
         made[i] = call->outputs[i].data;
     for (uint32_t i = 0; status == GPH_OK && i < spec->output_count; i++)
         status = place_output(call, spec, i, error);
+    if (status != GPH_OK)
+        blame(spec, (gph_phase)call->phase, error);
     return status;
 }
 
@@ -211,7 +248,7 @@ gph_status gphi_function_run(gph_runtime *runtime, const gphi_record_spec *spec,
                              gph_phase phase, CUstream stream, gph_tensor *outputs,
                              gph_error *error)
 {
-    GPHI_TRY(check_spec(spec, error));
+    GPHI_TRY(check_spec(spec, phase, error));
     gph_call call = make_call(runtime, spec, phase, stream, outputs);
     const uint32_t count = spec->output_count;
     CUdeviceptr *made = NULL;
@@ -231,9 +268,12 @@ static gph_status warm_up(struct session *s, gph_error *error)
     gphi_record *record = s->record;
     const uint64_t start = gphi_clock_ns();
     for (uint32_t i = 0; i < spec->arguments.input_count && spec->warmup_count > 0; i++)
-        if (spec->arguments.inputs[i].data == 0 && record->input_bytes[i] > 0)
-            return gphi_fail(error, GPH_E_INVALID,
-                             "input %u: it has no data to warm up with", i);
+        if (spec->arguments.inputs[i].data == 0 && record->input_bytes[i] > 0) {
+            gphi_fail(error, GPH_E_INVALID, "input %u: it has no data to warm up with",
+                      i);
+            blame(spec, GPH_PHASE_WARMUP, error);
+            return GPH_E_INVALID;
+        }
     for (uint32_t i = 0; i < spec->warmup_count; i++)
         GPHI_TRY(gphi_function_run(record->runtime, spec, GPH_PHASE_WARMUP, spec->stream,
                                    record->outputs, error));
@@ -323,7 +363,10 @@ static gph_status record_work(struct session *s, gph_error *error)
     for (uint32_t i = 0; i < signature->input_count; i++)
         if (signature->modes[i] == GPH_INPUT_COPY)
             s->made[record->output_count + i] = signature->inputs[i].data;
-    return settle_blocks(s, error);
+    const gph_status status = settle_blocks(s, error);
+    if (status != GPH_OK)
+        blame(s->spec, GPH_PHASE_CAPTURE, error);
+    return status;
 }
 
 /* Most often the function's work went into another stream. */
@@ -457,13 +500,22 @@ static gph_status find_copier(gphi_record *record, gph_error *error)
                       : gphi_copier_retain(record->runtime, &record->copier, error);
 }
 
+static gph_status sign(gphi_record *record, const gphi_record_spec *spec,
+                       gph_error *error)
+{
+    const gph_status status = gphi_signature_init(
+        &record->signature, record->runtime->heap, &spec->arguments, spec->modes, error);
+    if (status != GPH_OK)
+        blame(spec, GPH_PHASE_CAPTURE, error);
+    return status;
+}
+
 /* `record` is destroyed by the caller if it fails. */
 static gph_status build(gphi_record *record, const gphi_record_spec *spec,
                         gph_error *error)
 {
     struct session s = {.record = record, .spec = spec};
-    GPHI_TRY(gphi_signature_init(&record->signature, record->runtime->heap,
-                                 &spec->arguments, spec->modes, error));
+    GPHI_TRY(sign(record, spec, error));
     GPHI_TRY(gphi_cuda_check(
         error, record->runtime->cu.cuCtxGetDevice(&record->signature.device),
         "cuCtxGetDevice", "recording a function"));
@@ -500,7 +552,7 @@ static gph_status build(gphi_record *record, const gphi_record_spec *spec,
 gph_status gphi_record_create(gph_runtime *runtime, const gphi_record_spec *spec,
                               gphi_record **out, gph_error *error)
 {
-    GPHI_TRY(check_spec(spec, error));
+    GPHI_TRY(check_spec(spec, GPH_PHASE_CAPTURE, error));
     gphi_record *record = gphi_heap_alloc(runtime->heap, sizeof(*record));
     if (record == NULL)
         return fail_memory(spec, error);

@@ -9,6 +9,7 @@
 #include "callable/signature.h"
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,12 +105,24 @@ bool gphi_tensor_is_dense(const gph_tensor *tensor)
     return true;
 }
 
+static gph_status fail_span(const gph_tensor *tensor, const char *what, uint32_t index,
+                            gph_error *error)
+{
+    char shape[8 + 21 * GPH_TENSOR_RANK_MAX];
+    gphi_text text;
+    gphi_text_fix(&text, shape, sizeof(shape));
+    for (uint32_t i = 0; i < tensor->rank; i++)
+        gphi_text_add(&text, "%s%lld", i > 0 ? ", " : "", (long long)tensor->shape[i]);
+    return gphi_fail(error, GPH_E_INVALID, "%s %u: %s[%s] spans more than 2^62 bytes",
+                     what, index, gphi_dtype_name(tensor->dtype), shape);
+}
+
 gph_status gphi_tensor_check(const gph_tensor *tensor, const char *what, uint32_t index,
                              gph_error *error)
 {
     if (gphi_dtype_bytes(tensor->dtype) == 0)
-        return gphi_fail(error, GPH_E_INVALID, "%s %u: %u is no gph_dtype", what, index,
-                         tensor->dtype);
+        return gphi_fail(error, GPH_E_INVALID, "%s %u: %u is not a gph_dtype", what,
+                         index, tensor->dtype);
     if (tensor->rank > GPH_TENSOR_RANK_MAX)
         return gphi_fail(error, GPH_E_INVALID, "%s %u: rank %u, at most %d", what, index,
                          tensor->rank, GPH_TENSOR_RANK_MAX);
@@ -121,10 +134,7 @@ gph_status gphi_tensor_check(const gph_tensor *tensor, const char *what, uint32_
                              what, index, i, (long long)tensor->shape[i], i,
                              (long long)tensor->stride[i]);
     uint64_t bytes = 0;
-    if (!span_of(tensor, &bytes))
-        return gphi_fail(error, GPH_E_INVALID, "%s %u: spans more than 2^62 bytes", what,
-                         index);
-    return GPH_OK;
+    return span_of(tensor, &bytes) ? GPH_OK : fail_span(tensor, what, index, error);
 }
 
 /* The fields after `data`, without what lies beyond the rank. */

@@ -7,7 +7,6 @@
  * number in the pool when the last of its replays is gone, too. */
 #include "base/fail.h"
 #include "base/heap.h"
-#include "base/text.h"
 #include "cuda/status.h"
 #include "replay/capture.h"
 
@@ -166,15 +165,10 @@ static void add_place(const gph_recording *recording, size_t index, gph_error *e
     const char *region =
         error->has_node ? gphi_segment_region(recording, segment, (size_t)error->node)
                         : NULL;
-    char whole[sizeof(error->message)];
-    gphi_text text;
-    gphi_text_fix(&text, whole, sizeof(whole));
-    if (recording->segments.count > 1)
-        gphi_text_add(&text, "segment %zu of %zu: ", index, recording->segments.count);
     if (region != NULL)
-        gphi_text_add(&text, "region %.120s: ", region);
-    gphi_text_put(&text, error->message);
-    memcpy(error->message, whole, sizeof(whole));
+        gphi_fail_in(error, "region %.120s: ", region);
+    if (recording->segments.count > 1)
+        gphi_fail_in(error, "segment %zu of %zu: ", index, recording->segments.count);
 }
 
 static size_t replay_bytes(uint32_t count)

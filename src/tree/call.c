@@ -19,6 +19,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "callable/record.h"
 #include "cuda/abi.h"
 #include "event/note.h"
 #include "tree/tree.h"
@@ -62,6 +63,24 @@ static gph_status read_inputs(gphi_tree_turn *turn, gph_error *error)
         tree->kinds[i] = (function->flags[i] & GPH_TREE_INPUT_STATIC) != 0
                              ? GPHI_TREE_STATIC
                              : GPHI_TREE_COPIED;
+    }
+    return GPH_OK;
+}
+
+/* The caller's tensors, before the function gets them. Not on the way of a replay: what
+ * was recorded was checked, and nothing else fits it. */
+static gph_status check_inputs(const gphi_tree_turn *turn, const char *phase,
+                               gph_error *error)
+{
+    for (uint32_t i = 0; i < turn->function->input_count; i++) {
+        if (turn->inputs[i].output.call != 0)
+            continue;
+        const gph_status status =
+            gphi_tensor_check(&turn->inputs[i].tensor, "input", i, error);
+        if (status != GPH_OK) {
+            gphi_function_blame(turn->function->name, phase, error);
+            return status;
+        }
     }
     return GPH_OK;
 }
@@ -223,6 +242,7 @@ static gph_status run_eagerly(gphi_tree_turn *turn, gph_tree_reason reason,
     gph_tree *tree = turn->tree;
     const uint32_t count = turn->function->output_count;
     GPHI_TRY(refuse(turn, GPH_TREE_EAGER, reason, error));
+    GPHI_TRY(check_inputs(turn, "eager call", error));
     line_up_inputs(turn);
     GPHI_TRY(gphi_tree_path_reserve(tree, count, error));
     gphi_tree_work work;
@@ -297,6 +317,7 @@ static gph_status warm_up(gphi_tree_turn *turn, gph_tree_reason reason, gph_erro
     gph_tree *tree = turn->tree;
     const uint32_t count = turn->function->output_count;
     const uint64_t signature = gphi_tree_signature(turn);
+    GPHI_TRY(check_inputs(turn, "warm-up", error));
     line_up_inputs(turn);
     GPHI_TRY(gphi_tree_path_reserve(tree, count, error));
     if (gphi_map_get(&tree->warmed, signature) == NULL &&
@@ -388,6 +409,7 @@ static gph_status record(gphi_tree_turn *turn, gphi_tree_place *place,
     gph_tree *tree = turn->tree;
     gph_tree_function *function = turn->function;
     GPHI_TRY(refuse(turn, GPH_TREE_RECORDED, reason, error));
+    GPHI_TRY(check_inputs(turn, "recording", error));
     line_up_inputs(turn);
     GPHI_TRY(gphi_tree_path_reserve(tree, function->output_count, error));
     if (place == NULL)

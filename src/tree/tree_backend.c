@@ -142,7 +142,8 @@ static gph_status run(gphi_tree_backend *base, enum gphi_tree_pool pool,
                       const gphi_tree_work *work, gph_tensor *outputs, gph_error *error)
 {
     struct backend *backend = backend_from(base);
-    const gphi_record_spec spec = spec_of(backend, pool, work);
+    gphi_record_spec spec = spec_of(backend, pool, work);
+    spec.phase = pool == GPHI_TREE_POOL ? "warm-up" : NULL;
     settle_owed(backend);
     if (pool != GPHI_TREE_POOL)
         return gphi_function_run(backend->runtime, &spec, GPH_PHASE_EAGER,

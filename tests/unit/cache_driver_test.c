@@ -198,7 +198,8 @@ static void a_key_that_fails_does_not_stop_the_others(void)
     if (!CHECK(!names_refusals() || strstr(info.message, "cuStreamSynchronize") != NULL))
         fprintf(stderr, "  %s\n", info.message);
     CHECK_OK(gph_cache_key_get(cache, 1, &info, &error), error);
-    CHECK(strstr(info.message, "output 0: shape[0] is 1, the options say 2") != NULL);
+    CHECK(strstr(info.message,
+                 "model, warm-up: output 0: shape[0] is 1, the options say 2") != NULL);
     gph_cache_call_args args = GPH_CACHE_CALL_INIT;
     gph_tensor outputs[2] = {{0}};
     CHECK_OK(call_model(cache, 7, &args, outputs), error); /* 8 failed: 16 serves */

@@ -457,7 +457,7 @@ static void bad_tensors_are_named(void)
     const CUdeviceptr data = input.data;
     input.data = 0;
     CHECK(gph_callable_create(runtime, &options, &callable, &error) == GPH_E_INVALID);
-    CHECK(strcmp(error.message, "input 0: it has no data to warm up with") == 0);
+    CHECK(strcmp(error.message, "warm-up: input 0: it has no data to warm up with") == 0);
     CHECK(callable == NULL);
     CHECK(gph_callable_call(NULL, NULL, stream, NULL, &error) == GPH_E_INVALID);
     CHECK(gph_callable_check(NULL, NULL, NULL, 0, NULL, &error) == GPH_E_INVALID);
@@ -491,7 +491,7 @@ static void a_function_of_nothing_works(void)
     CHECK(gph_callable_recording(callable) != 0);
     const gph_arguments none = {0};
     CHECK(gph_callable_call(callable, &none, stream, NULL, &error) == GPH_E_INVALID);
-    CHECK(strcmp(error.message, "nothing: the key has 0 words, recorded 1") == 0);
+    CHECK(strcmp(error.message, "nothing, replay: the key has 0 words, recorded 1") == 0);
     CU(StreamSynchronize, stream);
     gph_callable_destroy(callable);
 }
@@ -582,6 +582,62 @@ static void a_recording_of_nothing_is_told(void)
     CU(MemFree, at);
 }
 
+/* Its output is right in all phases but one, user's. */
+static gph_status types_wrongly(void *user, gph_call *call, gph_error *out)
+{
+    (void)out;
+    call->outputs[0] = call->inputs[0];
+    if (call->phase == *(uint32_t *)user)
+        call->outputs[0].dtype = 77;
+    return GPH_OK;
+}
+
+static void an_error_over_tensors_names_function_and_phase(void)
+{
+    static const struct {
+        uint32_t phase;
+        const char *text;
+    } rows[] = {
+        {GPH_PHASE_EAGER, "norm, eager call: output 0: 77 is not a gph_dtype"},
+        {GPH_PHASE_WARMUP, "norm, warm-up: output 0: 77 is not a gph_dtype"},
+        {GPH_PHASE_CAPTURE, "norm, recording: output 0: 77 is not a gph_dtype"},
+        {0, "norm, replay: input 0: dtype is f16, recorded f32"},
+    };
+    gph_tensor input = floats(new_floats(1)), out = {0};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        gph_callable_options options = options_for(types_wrongly, &input, 1, 1);
+        const gph_arguments arguments = args(&input, 1);
+        gph_callable *callable = NULL;
+        uint32_t phase = rows[i].phase;
+        options.user = &phase;
+        options.name = "norm";
+        options.warmup_count = 1;
+        gph_status status = GPH_OK;
+        if (phase == GPH_PHASE_EAGER)
+            status =
+                gph_function_call(runtime, &options, &arguments, stream, &out, &error);
+        else
+            status = gph_callable_create(runtime, &options, &callable, &error);
+        if (phase == 0) {
+            gph_tensor half = input;
+            half.dtype = GPH_DTYPE_F16;
+            const gph_arguments wrong = args(&half, 1);
+            status = gph_callable_call(callable, &wrong, stream, &out, &error);
+        }
+        CHECK(status == GPH_E_INVALID);
+        if (!CHECK(strcmp(error.message, rows[i].text) == 0))
+            fprintf(stderr, "  %s\n", error.message);
+        gph_callable_destroy(callable);
+    }
+    input.shape[0] = (int64_t)1 << 61;
+    gph_callable_options options = options_for(types_wrongly, &input, 1, 1);
+    gph_callable *callable = NULL;
+    CHECK(gph_callable_create(runtime, &options, &callable, &error) == GPH_E_INVALID);
+    CHECK(strcmp(error.message, "recording: input 0: f32[2305843009213693952] spans more "
+                                "than 2^62 bytes") == 0);
+    CU(MemFree, input.data);
+}
+
 /* ---- the first cause ---- */
 
 /* Ignores what the driver refuses, and fails at its next call. */
@@ -618,6 +674,7 @@ int main(void)
         return 1;
     RUN(a_call_gives_what_the_function_gives);
     RUN(a_difference_is_named);
+    RUN(an_error_over_tensors_names_function_and_phase);
     RUN(a_recording_that_fails_names_the_first_cause);
     RUN(what_differs_in_nothing_fits);
     RUN(an_expanded_input_is_copied_once);

@@ -316,6 +316,40 @@ static void a_synchronizing_function_runs_eagerly(void)
     check_device_is_empty();
 }
 
+static void a_tensor_that_is_none_is_refused_with_its_value(void)
+{
+    static const struct {
+        uint32_t dtype;
+        int64_t shape;
+        const char *text;
+    } rows[] = {
+        {77, 5, "input 0: 77 is not a gph_dtype"},
+        {GPH_DTYPE_F32, -5, "input 0: shape[0] is -5"},
+        {GPH_DTYPE_F32, (int64_t)1 << 61, "input 0: f32[2305843009213693952] spans"},
+    };
+    spec s = {.salt = 9, .outputs = 1, .units = {2}};
+    const gph_tensor in = device_tensor(0, 2, 5);
+    const value v = device_value(&in);
+    gph_tree *one = new_tree();
+    gph_tree_function *fn = add(one, &s, NULL, 1);
+    for (int i = 0; i < 4; i++) { /* before the warm-up, and beside a recording */
+        for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+            gph_tree_input bad = {.tensor = in};
+            gph_tree_output out;
+            gph_error why = {0};
+            bad.tensor.dtype = rows[k].dtype;
+            bad.tensor.shape[0] = rows[k].shape;
+            CHECK(gph_tree_call(one, fn, NULL, &bad, &out, &why) == GPH_E_INVALID);
+            if (!CHECK(strstr(why.message, rows[k].text) != NULL &&
+                       strstr(why.message, ", warm-up: ") != NULL))
+                fprintf(stderr, "  %s\n", why.message);
+        }
+        is_of(one, call(one, fn, (gph_tree_input){.tensor = in}), &s, &v);
+    }
+    gph_tree_destroy(one);
+    check_device_is_empty();
+}
+
 /* Keeps a workspace from its first call on, in whichever pool that was. */
 struct keeper {
     CUdeviceptr workspace;
@@ -565,6 +599,7 @@ int main(void)
     RUN(random_programs_do_what_a_model_does);
     RUN(a_tree_takes_no_more_than_the_eager_program);
     RUN(a_synchronizing_function_runs_eagerly);
+    RUN(a_tensor_that_is_none_is_refused_with_its_value);
     RUN(a_kept_workspace_stays_whole);
     RUN(a_seed_gives_the_same_numbers_again);
     RUN(trees_of_several_threads);
