@@ -221,7 +221,7 @@ static gph_status refuse(gphi_tree_turn *turn, gph_tree_action action,
     gph_tree *tree = turn->tree;
     if ((tree->options.flags & GPH_TREE_STRICT) == 0 || !is_fault(reason))
         return GPH_OK;
-    gphi_tree_explain(turn, action, reason);
+    gphi_tree_explain_refused(turn, action, reason);
     return gphi_fail(error, GPH_E_STATE, "%s", tree->text);
 }
 

@@ -349,4 +349,7 @@ gph_status gphi_tree_graft_add(gph_tree *tree, const gphi_tree_graft *graft,
 /* tree_dump.c: one sentence on the call that was made otherwise than by a replay. */
 void gphi_tree_explain(gphi_tree_turn *turn, gph_tree_action action,
                        gph_tree_reason reason);
+/* The same of one that a strict tree does not make. */
+void gphi_tree_explain_refused(gphi_tree_turn *turn, gph_tree_action action,
+                               gph_tree_reason reason);
 #endif

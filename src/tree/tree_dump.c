@@ -63,19 +63,13 @@ static void say_reason(const gphi_tree_turn *turn, gph_tree_reason reason,
         gphi_text_add(text, ": %s", meanings[reason]);
 }
 
-void gphi_tree_explain(gphi_tree_turn *turn, gph_tree_action action,
-                       gph_tree_reason reason)
+static void explain(gphi_tree_turn *turn, gph_tree_action action, const char *verb,
+                    gph_tree_reason reason)
 {
-    static const char *const verbs[] = {
-        [GPH_TREE_REPLAYED] = "is replayed",
-        [GPH_TREE_RECORDED] = "is recorded",
-        [GPH_TREE_WARMED] = "is warmed up",
-        [GPH_TREE_EAGER] = "runs eagerly",
-    };
     gph_tree *tree = turn->tree;
     gphi_text text;
     gphi_text_fix(&text, tree->text, sizeof(tree->text));
-    gphi_text_add(&text, "\"%s\" %s", turn->function->name, verbs[action]);
+    gphi_text_add(&text, "\"%s\" %s", turn->function->name, verb);
     if (tree->node != NULL)
         gphi_text_add(&text, " below node %u (\"%s\")", tree->node->id,
                       tree->node->function->name);
@@ -90,6 +84,27 @@ void gphi_tree_explain(gphi_tree_turn *turn, gph_tree_action action,
                                    .was = turn->was,
                                    .is = turn->is,
                                    .text = tree->text};
+}
+
+void gphi_tree_explain(gphi_tree_turn *turn, gph_tree_action action,
+                       gph_tree_reason reason)
+{
+    static const char *const verbs[] = {
+        [GPH_TREE_REPLAYED] = "is replayed",
+        [GPH_TREE_RECORDED] = "is recorded",
+        [GPH_TREE_WARMED] = "is warmed up",
+        [GPH_TREE_EAGER] = "runs eagerly",
+    };
+    explain(turn, action, verbs[action], reason);
+}
+
+void gphi_tree_explain_refused(gphi_tree_turn *turn, gph_tree_action action,
+                               gph_tree_reason reason)
+{
+    explain(turn, action,
+            action == GPH_TREE_RECORDED ? "would be recorded, but the tree is strict,"
+                                        : "would run eagerly, but the tree is strict,",
+            reason);
 }
 
 /* ---- the whole ---- */

@@ -48,6 +48,8 @@ static void strict_trees_refuse_what_lives_too_long(void)
     gph_tree_output out = nothing;
     CHECK(gph_tree_call(tree, c, NULL, &z, &out, &error) == GPH_E_STATE);
     CHECK(strstr(error.message, "is held") != NULL && out.call == 0);
+    CHECK(strstr(error.message, " would be recorded, but the tree is strict, below") !=
+          NULL);
     CHECK(stats().restores == 0 && stats().nodes == 3);
     release(y); /* now it fits */
     CHECK_OK(gph_tree_call(tree, c, NULL, &z, &out, &error), error);
