@@ -106,15 +106,73 @@ static uint32_t key_of(const gph_cache *cache, const gph_recipe *recipe, uint32_
     char name[NAME_BYTES];
     int64_t values[GPH_CACHE_AXES_MAX];
     if (gph_recipe_graph_get(recipe, index, &graph) == 0 ||
-        graph.key_count != cache->layout.axis_count ||
-        graph.input_count != cache->layout.input_count + 1 ||
-        graph.output_count != cache->layout.output_count)
+        graph.key_count != cache->layout.axis_count)
         return GPH_CACHE_NONE;
     const uint32_t key = gph_cache_key(cache, graph.key);
     if (key == GPH_CACHE_NONE)
         return GPH_CACHE_NONE;
     name_key(cache, key, values, name);
     return strcmp(name, graph.name) == 0 ? key : GPH_CACHE_NONE;
+}
+
+static gph_status compare_tensor(const gph_cache *cache, const char *what,
+                                 const gph_tensor *own, const gph_tensor *stored,
+                                 gph_error *error)
+{
+    if (own->dtype != stored->dtype || own->rank != stored->rank)
+        return gphi_fail(error, GPH_E_INVALID, "%s is %s of rank %u, in %s %s of rank %u",
+                         what, gphi_dtype_name(stored->dtype), stored->rank, cache->name,
+                         gphi_dtype_name(own->dtype), own->rank);
+    for (uint32_t d = 0; d < own->rank; d++)
+        if (own->shape[d] != stored->shape[d])
+            return gphi_fail(error, GPH_E_INVALID, "%s: shape[%u] is %lld, in %s %lld",
+                             what, d, (long long)stored->shape[d], cache->name,
+                             (long long)own->shape[d]);
+    return GPH_OK;
+}
+
+/* Strides of outputs are the function's. */
+static gph_status check_key(const gph_cache *cache, const gph_recipe *recipe,
+                            uint32_t index, uint32_t key, gph_error *error)
+{
+    const gphi_layout *layout = &cache->layout;
+    const uint32_t inputs = layout->input_count + 1; /* the sizes, too */
+    gph_recipe_graph graph = GPH_SIZED(gph_recipe_graph);
+    int64_t values[GPH_CACHE_AXES_MAX];
+    if (gph_recipe_graph_get(recipe, index, &graph) == 0)
+        return GPH_OK;
+    if (graph.input_count != inputs || graph.output_count != layout->output_count)
+        return gphi_fail(
+            error, GPH_E_INVALID, "%.100s has %u inputs and %u outputs, %s has %u and %u",
+            graph.name, graph.input_count > 0 ? graph.input_count - 1 : 0,
+            graph.output_count, cache->name, inputs - 1, layout->output_count);
+    const gphi_vec *tensors =
+        &GPHI_BUNDLE_AT(&recipe->bundle.graphs, graph, index)->tensors;
+    gphi_layout_values(layout, key, values);
+    for (uint32_t i = 0; i < layout->input_count + layout->output_count; i++) {
+        const bool is_input = i < layout->input_count;
+        const gph_tensor stored =
+            gphi_tensor_at(GPHI_BUNDLE_AT(tensors, tensor, is_input ? i : i + 1), 0);
+        gph_tensor own;
+        char what[128];
+        snprintf(what, sizeof(what), "%.100s: %s %u", graph.name,
+                 is_input ? "input" : "output", is_input ? i : i - layout->input_count);
+        GPHI_TRY(gphi_layout_tensor(&layout->tensors[i], values, 0, &own, error));
+        GPHI_TRY(compare_tensor(cache, what, &own, &stored, error));
+    }
+    return GPH_OK;
+}
+
+/* Before anything is placed: memory of another shape would not lie where it was. */
+static gph_status check_keys(const gph_cache *cache, const gph_recipe *recipe,
+                             gph_error *error)
+{
+    for (uint32_t i = 0; i < recipe->bundle.graphs.count; i++) {
+        const uint32_t key = key_of(cache, recipe, i);
+        if (key != GPH_CACHE_NONE)
+            GPHI_TRY(check_key(cache, recipe, i, key, error));
+    }
+    return GPH_OK;
 }
 
 /* Where the graphs want the input buffers: all of them at the same places. */
@@ -214,7 +272,9 @@ gph_status gph_loaded_create_cache(gph_runtime *runtime, const gph_recipe *recip
     gph_cache *fresh = NULL;
     gph_loaded *graphs = NULL;
     GPHI_TRY(gph_cache_create(runtime, options->cache, &fresh, error));
-    gph_status status = place_buffers(fresh, recipe, error);
+    gph_status status = check_keys(fresh, recipe, error);
+    if (status == GPH_OK)
+        status = place_buffers(fresh, recipe, error);
     if (status == GPH_OK)
         status = gph_loaded_create(runtime, recipe, &load, &graphs, error);
     if (status == GPH_OK)

@@ -289,6 +289,38 @@ static void survive_failed_allocations(const gph_recipe *recipe, gph_pool *pool,
     CHECK(atomic_load(&test_failures) > 0); /* it never ended */
 }
 
+/* A cache of the same name whose tensors are others: neither placed nor loaded. */
+static void refuse_other_shapes(const gph_recipe *recipe, gph_pool *pool)
+{
+    gph_cache_tensor wide = tensor, half = tensor;
+    wide.shape[1] = 2 * WIDTH;
+    half.dtype = GPH_DTYPE_F16;
+    const gph_cache_tensor two[] = {tensor, tensor};
+    const struct {
+        const gph_cache_tensor *inputs, *outputs;
+        uint32_t input_count;
+        const char *text;
+    } cases[] = {
+        {&wide, &tensor, 1, "decode rows 4: input 0: shape[1] is "},
+        {&tensor, &wide, 1, "decode rows 4: output 0: shape[1] is "},
+        {&half, &tensor, 1, ": input 0 is f32 of rank 2, in decode f16 of rank 2"},
+        {two, &tensor, 2, "decode rows 4 has 1 inputs and 1 outputs, decode has 2 and 1"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        gph_cache_options options = cache_options(pool);
+        options.inputs = cases[i].inputs;
+        options.outputs = cases[i].outputs;
+        options.input_count = cases[i].input_count;
+        const gph_loaded_cache_options other = {sizeof(gph_loaded_cache_options),
+                                                &options, NULL};
+        gph_cache *cache = NULL;
+        gph_loaded *loaded = NULL;
+        CHECK(gph_loaded_create_cache(runtime, recipe, &other, &cache, &loaded, &error) ==
+              GPH_E_INVALID);
+        CHECK(says(cases[i].text) && cache == NULL && loaded == NULL);
+    }
+}
+
 static int load_here(const char *path, CUdeviceptr base)
 {
     gph_recipe *recipe = NULL;
@@ -315,6 +347,7 @@ static int load_here(const char *path, CUdeviceptr base)
                                   &setting.loaded, &error) == GPH_E_UNSUPPORTED &&
           setting.cache == NULL && strstr(error.message, "rng") != NULL);
     gph_rng_destroy(rng);
+    refuse_other_shapes(recipe, setting.pool);
     survive_failed_allocations(recipe, setting.pool, &both);
     CHECK_OK(gph_loaded_create_cache(runtime, recipe, &both, &setting.cache,
                                      &setting.loaded, &error),
