@@ -100,11 +100,13 @@ static gph_status clear_tensors(const gph_runtime *runtime, const gphi_record_sp
         const CUdeviceptr data = spec->clear[i].data;
         if (bytes == 0)
             continue;
-        GPHI_TRY(gphi_cuda_check(error,
-                                 data % 4 == 0 && bytes % 4 == 0
-                                     ? cu->cuMemsetD32Async(data, 0, bytes / 4, stream)
-                                     : cu->cuMemsetD8Async(data, 0, bytes, stream),
-                                 "cuMemsetD32Async", "clearing tensor %u", i));
+        const bool is_words = data % 4 == 0 && bytes % 4 == 0;
+        const CUresult result = is_words
+                                    ? cu->cuMemsetD32Async(data, 0, bytes / 4, stream)
+                                    : cu->cuMemsetD8Async(data, 0, bytes, stream);
+        GPHI_TRY(gphi_cuda_check(error, result,
+                                 is_words ? "cuMemsetD32Async" : "cuMemsetD8Async",
+                                 "clearing tensor %u", i));
     }
     return GPH_OK;
 }
