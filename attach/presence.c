@@ -5,6 +5,7 @@
  *   seen/PID.here     -> name   the library is in this program
  *   seen/PID.left     -> name   it was, to the end: exit(), _exit(), return
  *   seen/PID.fork     -> name   a child of fork() that still runs
+ *   seen/TID-N.forks          a thread forks; the child takes it away
  *   seen/PID.ring     -> bytes, and bytes wanted: the ring of a process that used the driver
  *   seen/PID.refused  -> errno  why such a process has none
  *
@@ -54,18 +55,49 @@ static void link_name(const char *kind)
     link_to(kind, name[0] != '\0' ? name : "?");
 }
 
+static void drop(const char *kind)
+{
+    char path[PATH_MAX + 64];
+    path_of(path, sizeof(path), kind);
+    unlink(path);
+}
+
 void attach_presence_begin(void)
 {
     const char *of = getenv("GPH_DOCTOR_DIR");
     if (of == NULL || strlen(of) >= sizeof(folder))
         return;
     strcpy(folder, of);
+    drop("fork"); /* of the same process, before exec() */
     link_name("here");
+}
+
+/* The parent may end before the child comes to say that it is there. */
+static __thread unsigned fork_count;
+static __thread long fork_thread;
+
+static void path_of_fork(char *out, size_t bytes)
+{
+    snprintf(out, bytes, "%s/seen/%ld-%u.forks", folder, fork_thread, fork_count);
+}
+
+void attach_presence_forks(void)
+{
+    char path[PATH_MAX + 64];
+    const int saved = errno;
+    fork_thread = (long)gettid();
+    fork_count++;
+    path_of_fork(path, sizeof(path));
+    if (symlink("fork", path) != 0)
+        errno = saved; /* there is no doctor that counts */
 }
 
 void attach_presence_forked(void)
 {
+    char path[PATH_MAX + 64];
     link_name("fork");
+    path_of_fork(path, sizeof(path));
+    unlink(path);
 }
 
 void attach_presence_end(void)
@@ -77,8 +109,7 @@ void attach_presence_end(void)
     path_of(from, sizeof(from), "here");
     path_of(to, sizeof(to), "left");
     rename(from, to);
-    path_of(from, sizeof(from), "fork");
-    unlink(from);
+    drop("fork");
     errno = saved;
 }
 

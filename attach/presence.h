@@ -9,8 +9,9 @@
  * environment. NULL: there is no doctor. */
 const char *attach_presence_folder(void);
 
-/* In a new program; in a child of fork(); at the end of either. */
+/* In a new program; before fork(), and in its child; at the end of either. */
 void attach_presence_begin(void);
+void attach_presence_forks(void);
 void attach_presence_forked(void);
 void attach_presence_end(void);
 

@@ -230,7 +230,7 @@ __attribute__((constructor)) static void load(void)
     attach_masks_prepare();
     attach_stack_prepare();
     attach_inside_prepare();
-    pthread_atfork(NULL, NULL, forked);
+    pthread_atfork(attach_presence_forks, NULL, forked);
     on_exit(on_exit_called, NULL);
     at_quick_exit(on_quick_exit);
 }

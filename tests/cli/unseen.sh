@@ -34,6 +34,8 @@ doctor "room for a small ring" "$GPH" doctor --quiet -- sh -c "ulimit -f 4096; e
 doctor "100 processes, the last is sick" "$GPH" doctor --quiet -- \
     sh -c "for i in 1 2 3 4 5 6 7 8 9 10 11; do
         for j in 1 2 3 4 5 6 7 8 9; do $sick near || exit; done; done; $sick first"
+doctor "a child outlives its shell" "$GPH" doctor --quiet -- sh -c "(sleep 0.3; exec $sick first) & exit 0"
+doctor "and the time of grace" "$GPH" doctor --grace 0 -- sh -c 'exec sleep 1 & sleep 0.2; exit 0'
 doctor "gph run" "$GPH" doctor --quiet -- "$GPH" run -- "$sick" first
 doctor "a doctor under a doctor" "$GPH" doctor --quiet -- "$GPH" doctor --quiet -- "$sick" first
 ls tmp "a b"

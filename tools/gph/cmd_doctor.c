@@ -18,6 +18,7 @@ typedef struct examination {
     gph_report *report; /* NULL: not asked for */
     gph_driver driver;
     doctor_seen *seen;
+    long grace_seconds;
 } examination;
 
 /* ---- findings ---- */
@@ -187,6 +188,7 @@ static bool read_all(const examination *of, const command_line *line, int *code)
                       .is_advised = of->advice != NULL,
                       .words = line->operands,
                       .seen = of->seen,
+                      .grace_seconds = of->grace_seconds,
                       .doctor = of->doctor};
     if (values[DOCTOR_EVENTS] != NULL) {
         gph_error error = {0};
@@ -261,9 +263,11 @@ int cmd_doctor(const command_line *line)
 {
     gph_doctor_options options = GPH_DOCTOR_OPTIONS_INIT;
     doctor_seen seen = {.is_known = false};
-    examination of = {.seen = &seen};
+    examination of = {.seen = &seen, .grace_seconds = 5};
     gph_error error = {0};
-    if (!check_usage(line) || !driver_parse(line->values[DOCTOR_DRIVER], &of.driver))
+    if (!check_usage(line) || !driver_parse(line->values[DOCTOR_DRIVER], &of.driver) ||
+        !option_number("grace", line->values[DOCTOR_GRACE], 0, 1000000,
+                       &of.grace_seconds))
         return EXIT_USAGE;
     options.language = line->values[DOCTOR_LANG];
     gph_status status = gph_doctor_create(&options, &of.doctor, &error);

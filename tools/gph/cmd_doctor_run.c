@@ -187,21 +187,48 @@ static bool has_ended(pid_t child, char *name, size_t bytes)
 
 /* Sleeps only when nothing came: a program that makes events fast must not lose them. A
  * doctor that cannot read on leaves the program alone, to its end. */
-static int watch(const doctor_run *run, pid_t child, const char *folder)
+static void read_on(const doctor_run *run, const char *folder)
 {
     const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+    const uint64_t before = gph_doctor_event_count(run->doctor, NULL);
+    if (run->seen->was_read)
+        run->seen->was_read = poll_folder(run, folder, 0);
+    if (gph_doctor_event_count(run->doctor, NULL) == before)
+        nanosleep(&pause, NULL);
+}
+
+static long seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long)now.tv_sec;
+}
+
+/* Reads what outlives the program, to its end or for the time of grace. Between two
+ * programs of a shell nobody is there for a moment: it counts when it lasts. */
+static void wait_for_others(const doctor_run *run, pid_t child, const char *folder)
+{
+    enum { QUIET_ROUNDS = 4 };
+    const long end = seconds_now() + run->grace_seconds;
+    int quiet = 0;
+    if (!doctor_seen_runs(folder, child))
+        return;
+    while (quiet < QUIET_ROUNDS && seconds_now() < end) {
+        read_on(run, folder);
+        quiet = doctor_seen_runs(folder, child) ? 0 : quiet + 1;
+    }
+}
+
+static int watch(const doctor_run *run, pid_t child, const char *folder)
+{
     int code = EXIT_FAILED, signal_number = 0;
     char name[SEEN_NAME_BYTES] = "";
     doctor_seen *seen = run->seen;
     seen->was_read = true;
-    while (!has_ended(child, name, sizeof(name))) {
-        const uint64_t before = gph_doctor_event_count(run->doctor, NULL);
-        if (seen->was_read)
-            seen->was_read = poll_folder(run, folder, 0);
-        if (gph_doctor_event_count(run->doctor, NULL) == before)
-            nanosleep(&pause, NULL);
-    }
+    while (!has_ended(child, name, sizeof(name)))
+        read_on(run, folder);
     launch_is_over(child, &code, &signal_number);
+    wait_for_others(run, child, folder);
     if (seen->was_read)
         seen->was_read = poll_folder(run, folder, 1);
     if (seen->was_read)

@@ -25,7 +25,8 @@ enum {
     DOCTOR_QUIET,
     DOCTOR_REPORT,
     DOCTOR_TRACE,
-    DOCTOR_SUMMARY
+    DOCTOR_SUMMARY,
+    DOCTOR_GRACE
 };
 int cmd_doctor(const command_line *line);
 

@@ -16,6 +16,7 @@ typedef struct doctor_run {
     bool is_advised;    /* times are measured for the advice */
     char **words;       /* the program */
     gph_doctor *doctor; /* reads what it does */
+    long grace_seconds; /* for processes that outlive it */
     bool has_started;
     doctor_seen *seen; /* what it could see, and what not */
 } doctor_run;

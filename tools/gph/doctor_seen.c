@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,14 +59,47 @@ static void add(doctor_seen *seen, seen_kind kind, long number, const char *name
         snprintf(of->name, sizeof(of->name), "%s", name);
 }
 
-/* A link that says "here" of a process that has gone. */
+/* Zombies do not: their parent may never ask for them. */
+static bool is_running(long number)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof(path), "/proc/%ld/stat", number);
+    FILE *file = fopen(path, "r");
+    const size_t bytes = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    text[bytes] = '\0';
+    const char *end = strrchr(text, ')'); /* of its name */
+    return end != NULL && end[1] == ' ' && strchr("ZX", end[2]) == NULL;
+}
+
+bool doctor_seen_runs(const char *folder, long root)
+{
+    char path[PATH_MAX];
+    const struct dirent *entry;
+    bool runs = false;
+    snprintf(path, sizeof(path), "%s/seen", folder);
+    DIR *list = opendir(path);
+    while (!runs && list != NULL && (entry = readdir(list)) != NULL) {
+        char *kind = NULL;
+        const long number = strtol(entry->d_name, &kind, 10);
+        runs = (number > 0 && *kind == '-') || /* a child on its way */
+               (number > 0 && number != root &&
+                (strcmp(kind, ".here") == 0 || strcmp(kind, ".fork") == 0) &&
+                is_running(number));
+    }
+    if (list != NULL)
+        closedir(list);
+    return runs;
+}
+
+/* A link that says "here". */
 static void read_here(doctor_seen *seen, long number, const char *name,
                       const char *last_name)
 {
     seen->idle++;
     if (number != seen->root) {
-        if (kill((pid_t)number, 0) != 0 && errno == ESRCH)
-            add(seen, SEEN_REPLACED, number, name);
+        add(seen, is_running(number) ? SEEN_RUNNING : SEEN_REPLACED, number, name);
         return;
     }
     /* Some end without the C library: they still have their name. */
@@ -106,6 +138,8 @@ static void read_link(doctor_seen *seen, int folder, const char *file,
         add(seen, SEEN_DOCTOR, number, name);
     else if (strcmp(kind, ".here") == 0)
         read_here(seen, number, name, last_name);
+    else if (strcmp(kind, ".fork") == 0 && is_running(number))
+        add(seen, SEEN_RUNNING, number, name);
     else if (strcmp(kind, ".left") == 0) {
         seen->idle++;
         seen->is_root_in |= number == seen->root;
@@ -158,6 +192,11 @@ static void describe(const doctor_seen *seen, const seen_process *of, char *out)
     else if (of->kind == SEEN_DOCTOR)
         snprintf(out, LINE_BYTES,
                  "the program of process %ld, which is a gph doctor itself", of->number);
+    else if (of->kind == SEEN_RUNNING)
+        snprintf(out, LINE_BYTES,
+                 "what process %ld, %s, did later: it outlived the program, and was read "
+                 "for the time of --grace",
+                 of->number, of->name);
     else
         snprintf(out, LINE_BYTES,
                  "process %ld: after %s it was killed, or became a program that the "

@@ -12,7 +12,8 @@ enum { SEEN_NAME_BYTES = 32, SEEN_SHOWN = 8 };
 typedef enum seen_kind {
     SEEN_REPLACED, /* gone without its end: replaced itself, or was killed */
     SEEN_REFUSED,  /* used the driver, but there was no room for its ring */
-    SEEN_DOCTOR    /* another doctor, which examines its own program */
+    SEEN_DOCTOR,   /* another doctor, which examines its own program */
+    SEEN_RUNNING   /* outlived the program and the time of grace */
 } seen_kind;
 
 typedef struct seen_process {
@@ -34,7 +35,7 @@ typedef struct doctor_seen {
     unsigned used, idle;   /* processes that called the driver, and that did not */
     unsigned unseen_count; /* of those in `unseen`, and more */
     seen_process unseen[SEEN_SHOWN];
-    unsigned of_kind[SEEN_DOCTOR + 1];
+    unsigned of_kind[SEEN_RUNNING + 1];
     unsigned small_count;                         /* rings that are smaller than wanted */
     unsigned long long small_bytes, small_wanted; /* of the smallest */
     char folder[256];                             /* where rings lay */
@@ -43,6 +44,9 @@ typedef struct doctor_seen {
 /* Makes room for it in the folder of rings; an outer doctor learns of this one. False:
  * errno. */
 bool doctor_seen_begin(const char *folder);
+
+/* Whether a process that the library is in still runs, other than `root`. */
+bool doctor_seen_runs(const char *folder, long root);
 
 /* Reads it off, when the program has ended. `last_name` is the name of its process at its
  * end, or empty. */
