@@ -82,7 +82,8 @@ static inline const char *gphi_bytes_text(gphi_bytes *bytes)
 /* Those from `offset` on; none where that is beyond the end. */
 static inline gphi_bytes gphi_bytes_from(gphi_bytes all, uint64_t offset)
 {
-    const bool is_beyond = offset > gphi_bytes_left(&all);
-    return (gphi_bytes){is_beyond ? all.end : all.at + offset, all.end, is_beyond};
+    if (offset > gphi_bytes_left(&all))
+        return (gphi_bytes){all.end, all.end, true};
+    return (gphi_bytes){offset > 0 ? all.at + offset : all.at, all.end, false};
 }
 #endif
