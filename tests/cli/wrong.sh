@@ -51,9 +51,14 @@ while read -r command; do
         'plan --buckets' | 'plan --multiple') with=--ladder ;;
         esac
         case $argument in
-        N | BYTES | SECONDS) bad='0 -1 1x x 99999999999999999999' ;;
+        N | BYTES | SECONDS) bad='-1 1x x 99999999999999999999' ;;
         *'|'*) bad='x' ;;
         *) bad= ;;
+        esac
+        # Waiting no time at all is a wait; nothing else may be 0.
+        case $argument$option in
+        SECONDS--grace) ;;
+        N--* | BYTES--* | SECONDS--*) bad="0 $bad" ;;
         esac
         for value in $bad ''; do
             # A file may have any name but none.
