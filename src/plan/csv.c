@@ -64,6 +64,11 @@ gph_status gphi_csv_head(gphi_csv *csv)
 {
     gphi_span line;
     bool seen[GPHI_CSV_COLUMNS_MAX + 1] = {false};
+    /* What Windows puts before UTF-8 is not a part of the first name. */
+    if (csv->rest.bytes >= 3 && memcmp(csv->rest.begin, "\xef\xbb\xbf", 3) == 0) {
+        csv->rest.begin += 3;
+        csv->rest.bytes -= 3;
+    }
     if (!gphi_csv_next(csv, &line))
         return gphi_fail(csv->error, GPH_E_FORMAT,
                          "the table is empty: a line of column names is missing");

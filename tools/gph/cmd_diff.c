@@ -44,6 +44,17 @@ static int trouble(const char *path, const gph_error *error)
     return EXIT_TROUBLE;
 }
 
+static int load(const char *path, gph_graph **out)
+{
+    input in;
+    gph_error error = {0};
+    if (!input_open(path, &in))
+        return EXIT_TROUBLE;
+    const gph_status status = gph_json_load(in.path, NULL, out, &error);
+    input_close(&in);
+    return status == GPH_OK ? EXIT_OK : trouble(path, &error);
+}
+
 static int compare(const command_line *line)
 {
     gph_graph *graphs[2] = {NULL, NULL};
@@ -51,8 +62,7 @@ static int compare(const command_line *line)
     gph_error error = {0};
     int code = EXIT_OK;
     for (int i = 0; i < 2 && code == EXIT_OK; i++)
-        if (gph_json_load(line->operands[i], NULL, &graphs[i], &error) != GPH_OK)
-            code = trouble(line->operands[i], &error);
+        code = load(line->operands[i], &graphs[i]);
     if (code == EXIT_OK && gph_graph_diff(graphs[0], graphs[1], &diff, &error) != GPH_OK)
         code = trouble(NULL, &error);
     if (code == EXIT_OK)

@@ -176,6 +176,19 @@ static bool put_advice(const examination *of, const command_line *line)
 
 /* ---- the command ---- */
 
+static int read_log(gph_doctor *doctor, const char *path)
+{
+    input in;
+    gph_error error = {0};
+    int code = EXIT_OK;
+    if (!input_open(path, &in))
+        return EXIT_FAILED;
+    if (gph_doctor_read(doctor, in.path, &error) != GPH_OK)
+        code = fail(&error);
+    input_close(&in);
+    return code;
+}
+
 /* Reads the program, or a saved log. True: there is something to tell. */
 static bool read_all(const examination *of, const command_line *line, int *code)
 {
@@ -191,10 +204,7 @@ static bool read_all(const examination *of, const command_line *line, int *code)
                       .grace_seconds = of->grace_seconds,
                       .doctor = of->doctor};
     if (values[DOCTOR_EVENTS] != NULL) {
-        gph_error error = {0};
-        *code = EXIT_OK;
-        if (gph_doctor_read(of->doctor, values[DOCTOR_EVENTS], &error) != GPH_OK)
-            *code = fail(&error);
+        *code = read_log(of->doctor, values[DOCTOR_EVENTS]);
         return *code == EXIT_OK;
     }
     *code = doctor_run_program(&run);

@@ -144,6 +144,22 @@ static int inspect_graph(const char *path, const char *dot)
     return code;
 }
 
+static int inspect_file(const char *path, const char *dot)
+{
+    input in;
+    int code = EXIT_USAGE;
+    if (!input_open(path, &in))
+        return EXIT_FAILED;
+    if (!is_recipe(in.path))
+        code = inspect_graph(in.path, dot);
+    else if (dot == NULL)
+        code = inspect_recipe(in.path);
+    else
+        fprintf(stderr, "gph inspect: --dot is for a graph, this is a recipe\n");
+    input_close(&in);
+    return code;
+}
+
 int cmd_inspect(const command_line *line)
 {
     if (line->operand_count != 1) {
@@ -168,12 +184,6 @@ int cmd_inspect(const command_line *line)
                 "gph inspect: --dot is for graphs, the other options for --ptx\n");
         return EXIT_USAGE;
     }
-    if (!is_ptx && is_recipe(line->operands[0])) {
-        if (line->values[INSPECT_DOT] == NULL)
-            return inspect_recipe(line->operands[0]);
-        fprintf(stderr, "gph inspect: --dot is for a graph, this is a recipe\n");
-        return EXIT_USAGE;
-    }
     return is_ptx ? inspect_ptx(line->operands[0], wanted)
-                  : inspect_graph(line->operands[0], line->values[INSPECT_DOT]);
+                  : inspect_file(line->operands[0], line->values[INSPECT_DOT]);
 }

@@ -7,27 +7,10 @@
 #include "commands.h"
 #include "output.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FILE_BYTES_MAX = 1 << 30 };
-
-/* All of a file, `-` is standard input; NULL after a message. */
-static char *read_file(const char *path, size_t *bytes)
-{
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    char *text = file != NULL ? read_stream(file, FILE_BYTES_MAX, bytes) : NULL;
-    const bool is_whole = text != NULL && *bytes < FILE_BYTES_MAX;
-    if (!is_whole) {
-        fprintf(stderr, "gph: %s: %s\n", path,
-                text != NULL ? "larger than 1 GiB" : strerror(errno));
-        free(text);
-    }
-    if (file != NULL && file != stdin)
-        fclose(file);
-    return is_whole ? text : NULL;
-}
 
 /* One line that is written over; plan() clears it. */
 static int show_progress(void *user, const gph_plan_progress *now)
@@ -130,7 +113,7 @@ int cmd_plan(const command_line *line)
                   : !read_options(line, &options))
         return EXIT_USAGE;
     size_t bytes = 0;
-    char *text = read_file(line->operands[0], &bytes);
+    char *text = read_file(line->operands[0], FILE_BYTES_MAX, &bytes);
     gph_plan_table *table = NULL;
     gph_error error = {0};
     int code = EXIT_FAILED;

@@ -51,7 +51,8 @@ static const command commands[] = {
      .operands = "FILE",
      .summary = "describe a graph file, a recipe, or what softcuda makes of PTX",
      .text =
-         "Describes the graph in FILE, in JSON as gph_json_save() writes it: nodes by "
+         "Describes the graph in FILE (- is standard input), in JSON as gph_json_save() "
+         "writes it: nodes by "
          "kind, kernels, regions of recordings, edges, the longest path. Of a recipe, as "
          "gph_recipe_save() writes it: graphs, kernels, memory ranges, and what was "
          "refused and why. With --ptx, FILE is PTX, and the report says, per kernel, "
@@ -70,7 +71,8 @@ static const command commands[] = {
      .operands = "A B",
      .summary = "show what differs between two graph files",
      .text =
-         "Compares the graphs in A and B, in JSON as gph_json_save() writes it: first "
+         "Compares the graphs in A and B (- is standard input), in JSON as "
+         "gph_json_save() writes it: first "
          "nodes, field by field with both values, then edges. Nodes are paired as an "
          "update of an executable graph would pair them, or, where the topology "
          "differs, by kind and function. Lines begin with ~ (changed), - (only in A) or "
@@ -141,7 +143,9 @@ static const command commands[] = {
           {"json", "FILE", "write the findings as JSON into FILE, - is standard output",
            NULL},
           {"save-events", "FILE", "keep what was seen in FILE", NULL},
-          {"events", "FILE", "examine what --save-events has kept, not a program", NULL},
+          {"events", "FILE",
+           "examine what --save-events has kept, - is standard input, not a program",
+           NULL},
           {"lang", "en|zh", "language of titles and fixes", "en"},
           {"quiet", NULL, "print the count alone", NULL},
           {"report", "FILE.html",

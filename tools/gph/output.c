@@ -3,14 +3,20 @@
  *
  * Failures go to standard error as `gph: what happened`, in libgph's own words, and what to
  * try on a line of its own. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "output.h"
 #include "option.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* More than any file that the commands read. */
+static const size_t COPY_BYTES_MAX = (size_t)1 << 30;
 
 int fail(const gph_error *error)
 {
@@ -80,6 +86,62 @@ char *read_stream(FILE *from, size_t most, size_t *bytes)
 failed:
     free(text);
     return NULL;
+}
+
+char *read_file(const char *path, size_t most, size_t *bytes)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    char *text = file != NULL ? read_stream(file, most, bytes) : NULL;
+    if (text == NULL || *bytes == most) {
+        fprintf(stderr, "gph: cannot read %s: %s\n", path,
+                strerror(text != NULL ? EFBIG : errno));
+        free(text);
+        text = NULL;
+    }
+    if (file != NULL && file != stdin)
+        fclose(file);
+    return text;
+}
+
+static int copy_into_memory(const char *path)
+{
+    size_t bytes = 0;
+    char *text = read_file(path, COPY_BYTES_MAX, &bytes);
+    if (text == NULL)
+        return -1;
+    int fd = memfd_create("gph-input", MFD_CLOEXEC);
+    for (size_t at = 0; fd >= 0 && at < bytes;) {
+        const ssize_t done = write(fd, text + at, bytes - at);
+        if (done < 0) {
+            close(fd);
+            fd = -1;
+        } else {
+            at += (size_t)done;
+        }
+    }
+    if (fd < 0)
+        fprintf(stderr, "gph: cannot keep %s: %s\n", path, strerror(errno));
+    free(text);
+    return fd;
+}
+
+/* What cannot be opened is left to its reader, who says so in its own words. */
+bool input_open(const char *path, input *out)
+{
+    struct stat info;
+    *out = (input){.path = path, .copy = -1};
+    if (strcmp(path, "-") != 0 && (stat(path, &info) != 0 || !S_ISFIFO(info.st_mode)))
+        return true;
+    out->copy = copy_into_memory(path);
+    snprintf(out->name, sizeof(out->name), "/proc/self/fd/%d", out->copy);
+    out->path = out->name;
+    return out->copy >= 0;
+}
+
+void input_close(input *in)
+{
+    if (in->copy >= 0)
+        close(in->copy);
 }
 
 bool has_terminal(void)

@@ -21,6 +21,22 @@ const char *driver_name(gph_driver driver);
 /* At most `most` bytes of a stream, in memory of malloc's; NULL with errno set. */
 char *read_stream(FILE *from, size_t most, size_t *bytes);
 
+/* A whole file of less than `most` bytes, in memory of malloc's; `-` is standard input.
+ * NULL after a message. */
+char *read_file(const char *path, size_t most, size_t *bytes);
+
+/* A file for what takes a path, and reads it twice or by its size. What is a pipe, or `-`,
+ * is copied into memory first. */
+typedef struct input {
+    const char *path; /* to be opened */
+    int copy;         /* or -1 */
+    char name[32];    /* of the copy */
+} input;
+
+/* False after a message. */
+bool input_open(const char *path, input *out);
+void input_close(input *in);
+
 /* Whether standard error is a terminal that takes escapes: TERM is set, and not dumb. */
 bool has_terminal(void);
 

@@ -5,32 +5,13 @@
 #include "output.h"
 #include <gph/softcuda.h>
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* No PTX file is larger. */
 static const size_t BYTES_MAX = (size_t)64 << 20;
 
 typedef gph_status report_fn(const char *, size_t, uint32_t, gph_write_fn *, void *,
                              gph_error *);
-
-/* The whole file in memory of malloc's; NULL after a message. */
-static char *read_file(const char *path, size_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    char *text = file != NULL ? read_stream(file, BYTES_MAX, bytes) : NULL;
-    const bool is_whole = text != NULL && *bytes < BYTES_MAX;
-    if (!is_whole) {
-        errno = text != NULL ? EFBIG : errno;
-        fprintf(stderr, "gph inspect: cannot read %s: %s\n", path, strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (file != NULL)
-        fclose(file);
-    return text;
-}
 
 static int report(const gph_runtime *runtime, const char *path, unsigned int flags)
 {
@@ -39,7 +20,7 @@ static int report(const gph_runtime *runtime, const char *path, unsigned int fla
     if (gph_cuda_find(runtime, "gph_softcuda_report_write", &make, &error) != GPH_OK)
         return fail(&error);
     size_t bytes;
-    char *ptx = read_file(path, &bytes);
+    char *ptx = read_file(path, BYTES_MAX, &bytes);
     if (ptx == NULL)
         return EXIT_FAILED;
 
