@@ -14,7 +14,7 @@ cat out
 "$GPH" doctor --events log 2>err2
 echo "exit $?"
 plain <err >e; plain <err2 >e2; diff e e2 && echo "a log gives the same"
-"$GPH" doctor --quiet --json - --events log 2>/dev/null | cut -c1-60 | head -1
+"$GPH" doctor --quiet --json - --events log 2>/dev/null | head -1 | sed -E 's/"events":[1-9][0-9]*/"events":N/' | cut -c1-60
 head -c 100 log >cut
 "$GPH" doctor --events cut 2>&1 | sed 's/offset.*/offset/'
 "$GPH" doctor --events missing
