@@ -86,4 +86,24 @@ static inline gphi_bytes gphi_bytes_from(gphi_bytes all, uint64_t offset)
         return (gphi_bytes){all.end, all.end, true};
     return (gphi_bytes){offset > 0 ? all.at + offset : all.at, all.end, false};
 }
+
+/* The length that a unit begins with (DWARF 5, 7.4), at `offset` of a section: the unit's
+ * bytes behind it, and where the next unit begins (0: none does). False: it is longer than
+ * what is there. */
+static inline bool gphi_bytes_unit(gphi_bytes section, uint64_t offset, gphi_bytes *out,
+                                   bool *is_64, uint64_t *next)
+{
+    *out = gphi_bytes_from(section, offset);
+    *next = 0;
+    uint64_t length = gphi_bytes_number(out, 4);
+    *is_64 = length == 0xffffffff;
+    if (*is_64)
+        length = gphi_bytes_number(out, 8);
+    if (out->is_short || length > gphi_bytes_left(out))
+        return false;
+    out->end = out->at + length;
+    if (out->end < section.end)
+        *next = (uint64_t)(out->end - section.at);
+    return true;
+}
 #endif

@@ -116,18 +116,10 @@ static bool read_tables(const gphi_line_sections *in, gphi_bytes *bytes,
 bool gphi_line_read(const gphi_line_sections *in, uint64_t offset, gphi_line_head *out,
                     uint64_t *next)
 {
-    gphi_bytes bytes = gphi_bytes_from(in->line, offset);
+    gphi_bytes bytes;
     *out = (gphi_line_head){.offset = offset};
-    *next = 0;
-    uint64_t length = gphi_bytes_number(&bytes, 4);
-    out->is_64 = length == 0xffffffff;
-    if (out->is_64)
-        length = gphi_bytes_number(&bytes, 8);
-    if (bytes.is_short || length > gphi_bytes_left(&bytes))
+    if (!gphi_bytes_unit(in->line, offset, &bytes, &out->is_64, next))
         return false;
-    bytes.end = bytes.at + length;
-    if (bytes.end < in->line.end)
-        *next = (uint64_t)(bytes.end - in->line.at);
     out->version = (unsigned)gphi_bytes_number(&bytes, 2);
     out->address_bytes = out->version >= 5 ? (unsigned)gphi_bytes_number(&bytes, 2) & 0xff
                                            : sizeof(uint64_t);

@@ -302,19 +302,11 @@ static bool read_entry(const gphi_unit_sections *in, const gphi_unit *unit,
 bool gphi_unit_read(const gphi_unit_sections *in, uint64_t offset, gphi_unit *out,
                     uint64_t *next)
 {
-    gphi_bytes bytes = gphi_bytes_from(in->info, offset);
+    gphi_bytes bytes;
     *out = (gphi_unit){.offset = offset, .program = UINT64_MAX, .directory = ""};
-    *next = 0;
-    uint64_t length = gphi_bytes_number(&bytes, 4);
-    out->is_64 = length == 0xffffffff;
-    if (out->is_64)
-        length = gphi_bytes_number(&bytes, 8);
-    if (bytes.is_short || length > gphi_bytes_left(&bytes))
+    if (!gphi_bytes_unit(in->info, offset, &bytes, &out->is_64, next))
         return false;
-    bytes.end = bytes.at + length;
     out->end = (uint64_t)(bytes.end - in->info.at);
-    if (bytes.end < in->info.end)
-        *next = out->end;
     out->version = (unsigned)gphi_bytes_number(&bytes, 2);
     if (out->version < 2 || out->version > 5)
         return false;
