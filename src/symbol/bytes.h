@@ -88,7 +88,7 @@ static inline gphi_bytes gphi_bytes_from(gphi_bytes all, uint64_t offset)
 }
 
 /* The length that a unit begins with (DWARF 5, 7.4), at `offset` of a section: the unit's
- * bytes behind it, and where the next unit begins (0: none does). False: it is longer than
+ * bytes after it, and where the next unit begins (0: none does). False: it is longer than
  * what is there. */
 static inline bool gphi_bytes_unit(gphi_bytes section, uint64_t offset, gphi_bytes *out,
                                    bool *is_64, uint64_t *next)
