@@ -99,3 +99,18 @@ void *gphi_array_room(gph_allocator heap, void *items, uint32_t *capacity, size_
         *capacity = (uint32_t)room;
     return grown;
 }
+
+size_t gphi_vec_upto(const gphi_vec *vec, uint64_t key)
+{
+    size_t low = 0, high = vec->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        uint64_t first; /* copied: an item may be of any type that begins with one */
+        memcpy(&first, gphi_vec_at(vec, middle), sizeof(first));
+        if (first <= key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

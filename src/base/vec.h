@@ -35,6 +35,9 @@ void gphi_vec_remove(gphi_vec *vec, size_t index);
 /* For qsort() and bsearch(): items that begin with a uint64_t, by it, rising. */
 int gphi_by_first(const void *a, const void *b);
 
+/* How many items that are sorted so begin with a word up to `key`. */
+size_t gphi_vec_upto(const gphi_vec *vec, uint64_t key);
+
 /* The item of that index; the end of the items for `index` == count, which may be NULL.
  */
 static inline void *gphi_vec_at(const gphi_vec *vec, size_t index)

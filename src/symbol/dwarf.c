@@ -7,6 +7,7 @@
  *
  * Runs and units are listed once, when the first address is asked for. */
 #include "symbol/dwarf.h"
+#include "base/fail.h"
 #include "base/heap.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -72,25 +73,12 @@ void gphi_dwarf_close(gphi_dwarf *dwarf)
     gphi_heap_free(dwarf->heap, dwarf, sizeof(*dwarf));
 }
 
-bool gphi_dwarf_has_lines(const gphi_dwarf *dwarf)
-{
-    return gphi_bytes_left(&dwarf->lines.line) > 0;
-}
-
 /* ---- lists ---- */
 
 static void add_run(void *user, const gphi_line_run *run)
 {
     gphi_dwarf *dwarf = user;
-    gphi_line_run *more = gphi_vec_add(&dwarf->runs, 1);
-    if (more != NULL) /* without memory those that there was room for */
-        *more = *run;
-}
-
-static int by_start(const void *a, const void *b)
-{
-    const gphi_line_run *x = a, *y = b;
-    return x->start < y->start ? -1 : x->start > y->start;
+    gphi_ignore(gphi_vec_push(&dwarf->runs, run), "those that there is memory for");
 }
 
 static void list(gphi_dwarf *dwarf)
@@ -103,30 +91,20 @@ static void list(gphi_dwarf *dwarf)
             gphi_line_runs(&head, add_run, dwarf);
     } while (next != 0);
     if (dwarf->runs.count > 0)
-        qsort(dwarf->runs.items, dwarf->runs.count, sizeof(gphi_line_run), by_start);
+        qsort(dwarf->runs.items, dwarf->runs.count, sizeof(gphi_line_run), gphi_by_first);
     do {
         gphi_unit unit;
-        if (!gphi_unit_read(&dwarf->units, next, &unit, &next) ||
-            unit.program == UINT64_MAX)
-            continue;
-        gphi_unit *more = gphi_vec_add(&dwarf->all_units, 1);
-        if (more != NULL)
-            *more = unit;
+        if (gphi_unit_read(&dwarf->units, next, &unit, &next) &&
+            unit.program != UINT64_MAX)
+            gphi_ignore(gphi_vec_push(&dwarf->all_units, &unit), "as runs are");
     } while (next != 0);
 }
 
 static const gphi_line_run *run_of(const gphi_dwarf *dwarf, uint64_t at)
 {
-    const gphi_line_run *all = dwarf->runs.items;
-    size_t low = 0, high = dwarf->runs.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (all[middle].start <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && at < all[low - 1].end ? &all[low - 1] : NULL;
+    const size_t upto = gphi_vec_upto(&dwarf->runs, at);
+    const gphi_line_run *run = upto > 0 ? gphi_vec_at(&dwarf->runs, upto - 1) : NULL;
+    return run != NULL && at < run->end ? run : NULL;
 }
 
 static const gphi_unit *unit_of(const gphi_dwarf *dwarf, uint64_t program)

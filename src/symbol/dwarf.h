@@ -29,9 +29,6 @@ void gphi_dwarf_close(gphi_dwarf *dwarf);
 uint32_t gphi_dwarf_frames(gphi_dwarf *dwarf, uint64_t at, gphi_dwarf_place *out,
                            uint32_t room);
 
-/* Whether the file says lines at all. */
-bool gphi_dwarf_has_lines(const gphi_dwarf *dwarf);
-
 /* The name as C++ writes it, owned by the caller (free()); NULL: it is not one of C++, or
  * there is no libstdc++. Thread: any. */
 char *gphi_demangle(const char *name);

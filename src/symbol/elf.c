@@ -28,7 +28,7 @@ struct file {
 };
 
 struct function {
-    uint64_t start, end; /* end == start: its size is not known */
+    uint64_t start, end; /* start is first; end == start: its size is not known */
     const char *name;
     bool is_global;
 };
@@ -299,14 +299,7 @@ const char *gphi_elf_function(gphi_elf *elf, uint64_t at)
     if (!elf->is_sorted)
         sort_functions(elf);
     const struct function *all = elf->functions.items;
-    size_t low = 0, high = elf->functions.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (all[middle].start <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t low = gphi_vec_upto(&elf->functions, at);
     /* A function may lie within another: the nearest that spans the address. */
     for (size_t i = low; i-- > 0 && low - i <= NESTED_MAX;)
         if (at < all[i].end || (all[i].end == all[i].start && i == low - 1))

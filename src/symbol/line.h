@@ -23,7 +23,7 @@ typedef struct gphi_line_head {
 
 /* Addresses that follow each other in one program. */
 typedef struct gphi_line_run {
-    uint64_t start, end, program;
+    uint64_t start, end, program; /* start is first: they are sorted by it */
 } gphi_line_run;
 
 /* What a row says. */
