@@ -50,7 +50,7 @@ static bool is_seen(const attach_symbol *symbol)
 static const uint64_t *present(attach_call *call, const attach_symbol *symbol,
                                const uint64_t *words)
 {
-    if (symbol->order == NULL)
+    if (!symbol->order)
         return words;
     for (uint32_t i = 0; i < symbol->count; i++)
         call->own[i] = symbol->order[i] >= 0 ? words[symbol->order[i]] : 0;
@@ -73,7 +73,7 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
     call->symbol = NULL;
     const int saved = errno;
     attach_function *real = attach_real(number);
-    if (real == NULL)
+    if (!real)
         real = (attach_function *)missing;
     if (!is_seen(symbol)) {
         errno = saved;
@@ -130,7 +130,7 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
 
 CUresult attach_leave(attach_call *call, CUresult result)
 {
-    if (call->symbol == NULL)
+    if (!call->symbol)
         return result;
     const int saved = errno;
     if (call->depth == 0)

@@ -22,7 +22,7 @@ void attach_hook_before(attach_call *call)
     case ATTACH_HOOK_END: call->capture = attach_capture_before_end(call); break;
     case ATTACH_HOOK_MODE: {
         const CUstreamCaptureMode *mode = (const void *)(uintptr_t)call->words[0];
-        call->kept = mode != NULL ? (uint64_t)*mode : 0;
+        call->kept = mode ? (uint64_t)*mode : 0;
         break;
     }
     case ATTACH_HOOK_STREAM_GONE: /* the handle may be another thread's next stream */
@@ -37,10 +37,10 @@ void attach_hook_before(attach_call *call)
 static void add_bodies(const attach_call *call)
 {
     const CUgraphNodeParams *node = (const void *)(uintptr_t)call->words[5];
-    if (node == NULL || node->type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
+    if (!node || node->type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
         return;
     for (unsigned i = 0; i < node->conditional.size && i < 1024; i++)
-        if (node->conditional.phGraph_out != NULL)
+        if (node->conditional.phGraph_out)
             attach_set_add(&attach_graphs,
                            (uint64_t)(uintptr_t)node->conditional.phGraph_out[i],
                            ATTACH_IS_CHILD);
@@ -49,7 +49,7 @@ static void add_bodies(const attach_call *call)
 static void add_kernels(const attach_call *call)
 {
     const CUkernel *list = (const void *)(uintptr_t)call->words[0];
-    for (uint64_t i = 0; list != NULL && i < call->words[1]; i++)
+    for (uint64_t i = 0; list && i < call->words[1]; i++)
         attach_set_add(&attach_kernels, (uint64_t)(uintptr_t)list[i], 0);
 }
 
@@ -64,7 +64,7 @@ static void succeeded(attach_call *call)
     /* The program calls what it is given here: ours, which call the driver's. */
     case ATTACH_HOOK_GET_PROC: {
         void **entry = (void **)(uintptr_t)call->words[1];
-        if (entry != NULL && *entry != NULL)
+        if (entry && *entry)
             *entry = attach_wrap(*entry, (const char *)(uintptr_t)call->words[0],
                                  (int)call->words[2], call->words[3]);
         break;

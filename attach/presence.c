@@ -65,7 +65,7 @@ static void drop(const char *kind)
 void attach_presence_begin(void)
 {
     const char *of = getenv("GPH_DOCTOR_DIR");
-    if (of == NULL || strlen(of) >= sizeof(folder))
+    if (!of || strlen(of) >= sizeof(folder))
         return;
     strcpy(folder, of);
     drop("fork"); /* of the same process, before exec() */

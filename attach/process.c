@@ -11,6 +11,7 @@
 #include "attach/process.h"
 #include "attach/cupti/cupti.h"
 #include "attach/driver/find.h"
+#include "attach/output.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/stack.h"
 #include "attach/presence.h"
@@ -71,11 +72,11 @@ static gphi_event_ring *fit_ring(const char *path, uint32_t wanted)
 static gphi_event_ring *make_ring(void)
 {
     const char *folder = attach_presence_folder();
-    if (folder == NULL)
+    if (!folder)
         return NULL;
     const char *wanted = getenv("GPH_DOCTOR_RING");
     const unsigned long units =
-        wanted != NULL && wanted[0] != '\0' ? strtoul(wanted, NULL, 10) : UNITS;
+        wanted && wanted[0] != '\0' ? strtoul(wanted, NULL, 10) : UNITS;
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/%ld.ring", folder, (long)getpid());
     for (int i = 2; access(path, F_OK) == 0 && i < 1000; i++)
@@ -125,13 +126,13 @@ bool attach_start(void)
     if (atomic_flag_test_and_set(&is_starting)) /* another thread does */
         return atomic_load(&attach_is) == ATTACH_ON;
     const char *tier = getenv("GPH_DOCTOR_TIER");
-    const bool is_logs = tier != NULL && strcmp(tier, "0") == 0;
+    const bool is_logs = tier && strcmp(tier, "0") == 0;
     gphi_event_ring *ring = make_ring();
     ring_process = getpid();
     attach_ring_set(ring);
-    if (ring != NULL)
+    if (ring)
         tell_process(is_logs ? 0 : 1);
-    const uint32_t is = ring == NULL ? ATTACH_OFF : is_logs ? ATTACH_LOGS : ATTACH_ON;
+    const uint32_t is = !ring ? ATTACH_OFF : is_logs ? ATTACH_LOGS : ATTACH_ON;
     const gphi_timing_host host = {attach_entry, attach_open_captures};
     if (is == ATTACH_ON)
         gphi_timing_start(&host);
@@ -149,7 +150,7 @@ int InitializeInjection(void)
         attach_me.busy++;
         if (atomic_load(&attach_is) != ATTACH_OFF)
             attach_start();
-        if (attach_ring() != NULL)
+        if (attach_ring())
             attach_listen_to_logs();
         attach_me.busy--;
     }
@@ -161,7 +162,7 @@ int InitializeInjection(void)
 static void tell_exit(uint64_t how, int code)
 {
     gphi_event_ring *ring = attach_ring();
-    if (ring == NULL || getpid() != ring_process)
+    if (!ring || getpid() != ring_process)
         return; /* also in a child of vfork(), which has our memory */
     const uint64_t words[] = {(uint64_t)(uint32_t)code};
     attach_tell(GPHI_EVENT_EXIT, how, 0, words, 1, NULL);
@@ -213,14 +214,14 @@ static void forked(void)
     attach_cupti_forget();
     atomic_flag_clear(&is_starting);
     attach_forget_devices();
-    if (ring != NULL)
+    if (ring)
         atomic_store(&attach_is, ATTACH_FORKED);
 }
 
 __attribute__((constructor)) static void load(void)
 {
     const char *folder = getenv("GPH_DOCTOR_DIR");
-    if (folder == NULL || folder[0] == '\0') {
+    if (!folder || folder[0] == '\0') {
         atomic_store(&attach_is, ATTACH_OFF);
         return;
     }
@@ -230,6 +231,7 @@ __attribute__((constructor)) static void load(void)
     attach_masks_prepare();
     attach_stack_prepare();
     attach_inside_prepare();
+    attach_output_prepare();
     pthread_atfork(attach_presence_forks, NULL, forked);
     on_exit(on_exit_called, NULL);
     at_quick_exit(on_quick_exit);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See advice_measure.h. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "advice_measure.h"
 #include "sample.h"
 
-enum { SAMPLES_MAX = 64, BATCH_MAX = 40 };
+enum { SAMPLES = MEASURED_BATCHES, BATCH_MAX = 40, COLD = 5 };
 
 /* The calls that gph_cuda_calls lacks. */
 typedef struct graph_calls {
@@ -94,26 +95,27 @@ static void drop(shop *s, const work *w, CUgraphExec *exec)
         shop_must(s->cu->GraphExecDestroy(exec[p]), "cuGraphExecDestroy");
 }
 
-void measure_both(shop *s, const work *w, int samples, measured *out)
+void measure_both(shop *s, const work *w, measured *out)
 {
     CUgraphExec exec[PARTS_MAX];
-    double eager[SAMPLES_MAX], graph[SAMPLES_MAX], first_once = 0;
+    double eager[SAMPLES], graph[SAMPLES], once[SAMPLES];
     int count = work_iterations(s, w);
-    double nodes = 0;
+    *out = (measured){0};
     count = count < BATCH_MAX ? count : BATCH_MAX;
-    samples = samples < SAMPLES_MAX ? samples : SAMPLES_MAX;
     (void)batch(s, w, NULL, 2);
-    for (int i = 0; i < samples; i++) {
+    for (int i = 0; i < SAMPLES; i++) {
         eager[i] = batch(s, w, NULL, count);
         if (w->ready != NULL)
             w->ready(s);
-        const double once = capture(s, w, exec, &nodes);
-        first_once = i == 0 ? once : first_once; /* later ones meet a warm driver */
+        once[i] = capture(s, w, exec, &out->nodes);
         graph[i] = batch(s, w, exec, count);
+        out->saves[i] = 1 - graph[i] / eager[i];
         drop(s, w, exec);
     }
-    *out = (measured){.eager_us = lower_quartile(eager, samples),
-                      .graph_us = lower_quartile(graph, samples),
-                      .once_us = first_once,
-                      .nodes = nodes};
+    /* later ones meet a warm driver; a first one that takes far longer waited for a
+     * processor, which is not what recording costs */
+    out->once_us = once[0];
+    out->once_us = fmin(out->once_us, COLD * median(once, SAMPLES));
+    out->eager_us = lower_quartile(eager, SAMPLES);
+    out->graph_us = lower_quartile(graph, SAMPLES);
 }

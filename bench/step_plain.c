@@ -189,7 +189,7 @@ void plain_step_destroy(plain_step *step)
     for (uint32_t i = 1; i < step->threads; i++)
         pthread_join(step->thread[i], NULL);
     soft_kernel_env_destroy(step->env);
-    soft_binding_release(step->binding);
+    soft_binding_destroy(step->binding);
     soft_code_release(step->code);
     pthread_cond_destroy(&step->wake);
     pthread_mutex_destroy(&step->mutex);

@@ -311,6 +311,60 @@ static void descriptions(void)
     MUST(cu->GraphDestroy(graph));
 }
 
+/* ---- sentinels ----------------------------------------------------------------------
+ */
+
+enum { SHORT = 200 };
+
+static gph_exec *short_chain(gph_sentinel *sentinel)
+{
+    const CUDA_KERNEL_NODE_PARAMS params = kernel_params();
+    gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
+    CUgraph graph = NULL;
+    CUgraphNode node = NULL;
+    gph_exec *exec = NULL;
+    MUST(cu->GraphCreate(&graph, 0));
+    for (int i = 0; i < SHORT; i++)
+        MUST(raw.cuGraphAddKernelNode(&node, graph, &node, i > 0, &params));
+    options.upload_stream = stream;
+    options.sentinel = sentinel;
+    MUST(gph_exec_create(runtime, graph, &options, &exec, &error));
+    MUST(cu->GraphDestroy(graph));
+    return exec;
+}
+
+static double replay_us(gph_exec *exec)
+{
+    const uint64_t from = gphi_clock_ns();
+    MUST(gph_exec_launch(exec, stream, &error));
+    MUST(cu->StreamSynchronize(stream));
+    return (double)(gphi_clock_ns() - from) / 1e3;
+}
+
+/* A chain of kernels, launched and waited for: what a sentinel at each `every`th adds. */
+static void sentinels(uint32_t every)
+{
+    static double plain[ROUNDS_MAX], marked[ROUNDS_MAX];
+    gph_sentinel_options options = GPH_SENTINEL_OPTIONS_INIT;
+    gph_sentinel *sentinel = NULL;
+    options.every = every;
+    MUST(gph_sentinel_create(runtime, &options, &sentinel, &error));
+    gph_exec *execs[] = {short_chain(NULL), short_chain(sentinel)};
+    for (int i = -10; i < rounds; i++) {
+        const int at = i < 0 ? 0 : i;
+        plain[at] = replay_us(execs[0]);
+        marked[at] = replay_us(execs[1]);
+    }
+    const double a = median(plain), b = median(marked);
+    printf("sentinels: chain of %d kernels %.2f us, one at each %u%s %.2f us: %+.3f us a "
+           "sentinel\n",
+           SHORT, a, every, every == 1 ? "st" : "th", b,
+           (b - a) / (SHORT / (double)every));
+    gph_exec_destroy(execs[0]);
+    gph_exec_destroy(execs[1]);
+    gph_sentinel_destroy(sentinel);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -335,6 +389,9 @@ int main(int argc, char **argv)
     known_graphs(20);
     known_graphs(NODES);
     descriptions();
+    sentinels(1);
+    sentinels(8);
+    sentinels(50);
     gph_close(runtime);
     return missed ? 3 : 0;
 }

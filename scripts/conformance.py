@@ -26,6 +26,7 @@ SECTIONS = {
     "instantiate": "Instantiation, upload, launch",
     "memory": "Memory nodes",
     "child": "Child graphs",
+    "conditional": "Conditional nodes",
     "update": "Updates of executable graphs",
     "capture": "Stream capture",
     "object": "User objects",
@@ -124,8 +125,8 @@ def page():
             body.append(f"| {name} | {kind} | {cells} | {source} | {status} | {words} |")
     out += ["", "**" + ", ".join(f"{n} {k}" for k, n in totals.items()) + "** of "
             f"{sum(totals.values())} rules."]
-    body += ["", "Rules R69b, R69f and R70 to R87 are of conditional nodes and of launches from the device, which softcuda",
-             "does not have yet."]
+    body += ["", "*open* are rules that no GPU has been asked yet. Rules R69b and R70 to R79 are of launches and updates from",
+             "the device, which softcuda does not have yet."]
     return "\n".join(out + body) + "\n"
 
 

@@ -11,6 +11,7 @@ blame, and what the doctor says of it. With --gph that sample is made afresh; el
 differs from run to run).
 """
 import argparse
+import os
 import pathlib
 import re
 import subprocess
@@ -43,9 +44,9 @@ def head(source):
         if not line.startswith("//"):
             break
         lines.append(line[2:].strip())
-    text = "\n".join(line for line in lines if not re.match(r"(also|only|timing):", line))
+    text = "\n".join(line for line in lines if not re.match(r"(also|only|timing|watch|env):", line))
     text = text.replace(source.stem, "", 1).strip()
-    return re.sub(r"\s*(also|needs|timing): [\w., -]+$", "", text)
+    return re.sub(r"\s*(also|needs|timing|watch): [\w., -]+$", "", text)
 
 
 def entry(rule):
@@ -59,8 +60,11 @@ def sample(rule):
     """What the doctor says of `first`, with numbers that change from run to run made plain."""
     gph = pathlib.Path(options.gph).resolve()
     program = gph.parent.parent / "tests/doctor/rules" / rule
-    done = subprocess.run([gph, "doctor", "--driver", "soft", "--", program, "first"], capture_output=True,
-                          text=True, errors="replace", check=False)
+    head_of_it = (programs / f"{rule}.c").read_text()
+    watch = re.search(r"^// watch: (\d+)$", head_of_it, re.M)
+    set_for_it = dict(re.findall(r"^// env: (\w+)=(\S+)$", head_of_it, re.M))
+    done = subprocess.run([gph, "doctor", *(["--watch", watch[1]] if watch else []), "--driver", "soft", "--", program,
+                           "first"], capture_output=True, text=True, errors="replace", check=False, env=os.environ | set_for_it)
     found = re.search(rf"^(error|warning|info) {re.escape(rule)}:.*?(?=\n\n|\Z)", done.stderr, re.M | re.S)
     if not found:
         return None
@@ -116,7 +120,7 @@ def cell(outcomes, rule):
     if all(way == "skipped" or way is None for way in ways):
         return "cannot be shown"
     if all(way == "ok" for way in ways):
-        return "told"
+        return "reported"
     return ", ".join(f"{way} {outcome or 'not run'}" for way, outcome in zip(WAYS, ways))
 
 
@@ -131,15 +135,15 @@ def without_page(rule, machine):
 
 def table(known):
     logs = {machine: results(machine) for machine in MACHINES}
-    shown = sum(cell(logs["softcuda"][0], rule) == "told" for rule, _ in known)
+    shown = sum(cell(logs["softcuda"][0], rule) == "reported" for rule, _ in known)
     text = ("# Rules of gph doctor\n\nEach rule with the program that shows it: `first` and `second` break the rule in two "
             "ways, `near` looks alike and is right. More of a rule: `gph explain RULE`. Made by `scripts/doctor_docs.py` from "
             "tests/doctor/rules, the tables in src/doctor and the logs in tests/doctor/results.\n\n"
-            "**told**: both programs that break the rule are told, at the right line, and the near miss is silent under all "
+            "**reported**: both programs that break the rule are reported, at the right line, and the near miss is silent under all "
             "rules.\n\n")
     for machine, name in MACHINES.items():
         text += f"- **{name}**: {logs[machine][1] or 'not run yet'}\n"
-    text += f"\n{len(known)} rules, {shown} told on softcuda.\n\n| rule | severity | program | " + \
+    text += f"\n{len(known)} rules, {shown} reported on softcuda.\n\n| rule | severity | program | " + \
         " | ".join(MACHINES.values()) + " |\n|---|---|---|" + "---|" * len(MACHINES) + "\n"
     for rule, severity in known:
         has_page = (programs / f"{rule}.c").exists()

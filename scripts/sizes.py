@@ -8,12 +8,14 @@ table-like switch says `sizes: switch` on the line above it.
 
 Of the lines of each folder of src, softcuda, attach and tools that are not blank, 10 to 20 in 100
 hold a comment (to 35 where a folder is all interface); a file of 100 lines or more has at least 3
-in 100, and every file begins with what it holds.
+in 100, and every file begins with what it holds. A pointer that is asked for itself is not
+compared with NULL.
 
 usage: sizes.py [--worst | --lines]   the longest; or how many lines of code each product has
 """
 import collections
 import pathlib
+import re
 import sys
 
 from source import code_of, comment_lines, functions, is_table, product_of, text_of, tracked
@@ -61,6 +63,18 @@ def check_comments():
             yield f"{folder}: {share:.1f} of 100 lines hold a comment, not {COMMENTS_LEAST} to {COMMENTS_MOST}"
 
 
+# Where a pointer is asked for itself, and not stored or counted.
+NULL_AS_CONDITION = re.compile(r"[\w)\]] [!=]= NULL\)* (&&|\|\|)|(&&|\|\|) [\w.>()\[\]-]+ [!=]= NULL|\b(if|while) \([\w.>-]+ [!=]= NULL\)")
+
+
+def check_null():
+    """Sentences about comparisons with NULL that say no more than the pointer."""
+    for name in tracked("src", "softcuda", "attach", "tools", "include"):
+        for number, line in enumerate(code_of(name).split("\n"), 1):
+            if NULL_AS_CONDITION.search(line) and "(from == NULL) != (to == NULL)" not in line and " + (" not in line:
+                yield f"{name}:{number}: `p` or `!p`, not a comparison with NULL"
+
+
 def count_lines():
     """Lines that a hand wrote: of code, and all of them with comments and blank ones."""
     code, whole = collections.Counter(), collections.Counter()
@@ -80,7 +94,7 @@ def main():
         count_lines()
         return 0
     lengths = list(check_lengths())
-    bad = [sentence for sentence, *_ in lengths if sentence] + list(check_comments())
+    bad = [sentence for sentence, *_ in lengths if sentence] + list(check_comments()) + list(check_null())
     print("\n".join(bad), end="\n" if bad else "")
     if option == "--worst":
         for length, what in sorted(((length, what) for _, length, what in lengths), reverse=True)[:20]:

@@ -134,11 +134,10 @@ static bool open_library(void)
     static const char *const names[] = {"libcupti.so.13", "libcupti.so.12",
                                         "libcupti.so"};
     const char *own = getenv("GPH_DOCTOR_CUPTI_LIB");
-    void *library =
-        own != NULL && own[0] != '\0' ? dlopen(own, RTLD_NOW | RTLD_LOCAL) : NULL;
-    for (size_t i = 0; library == NULL && i < 3; i++)
+    void *library = own && own[0] != '\0' ? dlopen(own, RTLD_NOW | RTLD_LOCAL) : NULL;
+    for (size_t i = 0; !library && i < 3; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
+    if (!library) {
         say("libcupti.so.13 and .12 are not found: nothing is known of nodes and GPU "
             "times",
             "", 0);
@@ -147,7 +146,7 @@ static bool open_library(void)
 #define X(name, arguments)                                                               \
     {                                                                                    \
         void *entry = dlsym(library, #name);                                             \
-        if (entry == NULL) {                                                             \
+        if (!entry) {                                                                    \
             say("this libcupti has no ", #name, 0);                                      \
             return false;                                                                \
         }                                                                                \
@@ -181,12 +180,11 @@ static void on_graph(uint32_t what, const graph_data *data)
 static void on_callback(void *user, int domain, uint32_t what, const void *data)
 {
     (void)user;
-    if (attach_me.busy != 0 || domain != DOMAIN_RESOURCE || data == NULL)
+    if (attach_me.busy != 0 || domain != DOMAIN_RESOURCE || !data)
         return;
     const graph_data *graph = ((const resource_data *)data)->descriptor;
     attach_me.busy++;
-    if (graph != NULL &&
-        (what == NODE_CREATED || what == NODE_CLONED || what == EXEC_CREATED))
+    if (graph && (what == NODE_CREATED || what == NODE_CLONED || what == EXEC_CREATED))
         on_graph(what, graph);
     attach_me.busy--;
 }
@@ -280,7 +278,7 @@ static void tell_time(const gpu_time *time, uint64_t shift)
                               time->node,
                               0};
     attach_tell(GPHI_EVENT_GPU, time->correlation, 0, words, 7,
-                time->name != NULL ? time->name : "");
+                time->name ? time->name : "");
 }
 
 static void read_record(const void *record, uint64_t shift)
@@ -319,13 +317,13 @@ static void complete_buffer(CUcontext context, uint32_t stream, uint8_t *buffer,
     while (valid > 0 && cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == 0)
         read_record(record, shift);
     attach_me.busy--;
-    if (buffer != NULL)
+    if (buffer)
         munmap(buffer, bytes);
 }
 
 static void flush_at_exit(void)
 {
-    if (atomic_load(&has_activities) && attach_ring() != NULL)
+    if (atomic_load(&has_activities) && attach_ring())
         cupti.cuptiActivityFlushAll(FLUSH_FORCED);
 }
 
@@ -362,11 +360,11 @@ static void start_activities(void)
 void attach_cupti_start(void)
 {
     const char *wanted = getenv("GPH_DOCTOR_CUPTI");
-    if (wanted == NULL || atomic_load(&attach_cupti_is_on))
+    if (!wanted || atomic_load(&attach_cupti_is_on))
         return;
-    wants_nodes = strstr(wanted, "nodes") != NULL;
-    wants_kernels = strstr(wanted, "kernels") != NULL;
-    wants_graphs = strstr(wanted, "graphs") != NULL;
+    wants_nodes = strstr(wanted, "nodes");
+    wants_kernels = strstr(wanted, "kernels");
+    wants_graphs = strstr(wanted, "graphs");
     if ((!wants_nodes && !wants_kernels && !wants_graphs) || !open_library())
         return;
     atomic_store(&attach_cupti_is_on, true);

@@ -34,6 +34,6 @@ typedef struct attach_call {
 static inline uint64_t attach_filled(const attach_call *call, uint32_t index)
 {
     const void *const *out = (const void *)(uintptr_t)call->words[index];
-    return out != NULL ? (uint64_t)(uintptr_t)*out : 0;
+    return out ? (uint64_t)(uintptr_t)*out : 0;
 }
 #endif

@@ -12,6 +12,7 @@
 #include "attach/driver/find.h"
 #include "attach/ring/state.h"
 #include "attach/ring/thread.h"
+#include "base/vec.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -60,12 +61,19 @@ static attach_function *to_function(void *object)
 static void find_dlsym(void)
 {
     static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
-    for (size_t i = 0; attach_true_dlsym == NULL && i < 3; i++) {
+    for (size_t i = 0; !attach_true_dlsym && i < 3; i++) {
         void *found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
         memcpy(&attach_true_dlsym, &found, sizeof(found));
     }
-    if (attach_true_dlsym == NULL)
+    if (!attach_true_dlsym)
         abort(); /* no glibc that we know */
+}
+
+void *attach_next(const char *name)
+{
+    if (!attach_true_dlsym)
+        find_dlsym();
+    return attach_true_dlsym(RTLD_NEXT, name);
 }
 
 /* The number of a symbol, or -1. */
@@ -117,10 +125,10 @@ static void bind_all(void *handle, const Dl_info *info)
     address_count = 0;
     for (uint32_t i = 0; i < ATTACH_SYMBOL_COUNT; i++) {
         void *entry = attach_true_dlsym(handle, attach_symbols[i].symbol);
-        if (entry != NULL && is_own(entry))
+        if (entry && is_own(entry))
             entry = NULL;
         atomic_store_explicit(&entries[i], to_function(entry), memory_order_release);
-        if (entry != NULL)
+        if (entry)
             by_address[address_count++] = (address){(uintptr_t)entry, i};
     }
     dlerror(); /* what is missing is no error of the program's */
@@ -136,7 +144,7 @@ static void bind_all(void *handle, const Dl_info *info)
 static bool bind_to(const void *entry)
 {
     Dl_info info;
-    if (dladdr(entry, &info) == 0 || info.dli_fname == NULL)
+    if (dladdr(entry, &info) == 0 || !info.dli_fname)
         return false;
     const uint32_t me = attach_thread();
     uint32_t nobody = 0;
@@ -149,8 +157,8 @@ static bool bind_to(const void *entry)
     bool is_it = atomic_load(&is_bound) && driver.base == (uintptr_t)info.dli_fbase;
     if (!is_it && !atomic_load(&is_final)) {
         void *handle = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
-        is_it = handle != NULL && attach_true_dlsym(handle, "cuInit") != NULL &&
-                attach_true_dlsym(handle, "cuDriverGetVersion") != NULL;
+        is_it = handle && attach_true_dlsym(handle, "cuInit") &&
+                attach_true_dlsym(handle, "cuDriverGetVersion");
         if (is_it)
             bind_all(handle, &info); /* and keeps it loaded */
         dlerror();
@@ -166,21 +174,21 @@ static void bind_next(void)
     if (atomic_exchange(&was_tried, true))
         return;
     void *entry = attach_true_dlsym(RTLD_NEXT, "cuInit");
-    if (entry == NULL) {
+    if (!entry) {
         void *handle = dlopen("libcuda.so.1", RTLD_NOW);
-        entry = handle != NULL ? attach_true_dlsym(handle, "cuInit") : NULL;
+        entry = handle ? attach_true_dlsym(handle, "cuInit") : NULL;
     }
     dlerror();
-    if (entry != NULL && !is_own(entry))
+    if (entry && !is_own(entry))
         bind_to(entry);
 }
 
 attach_function *attach_real(uint32_t symbol)
 {
     attach_function *entry = atomic_load_explicit(&entries[symbol], memory_order_acquire);
-    if (entry != NULL || atomic_load_explicit(&is_bound, memory_order_acquire))
+    if (entry || atomic_load_explicit(&is_bound, memory_order_acquire))
         return entry;
-    if (attach_true_dlsym == NULL)
+    if (!attach_true_dlsym)
         find_dlsym();
     bind_next();
     return atomic_load_explicit(&entries[symbol], memory_order_acquire);
@@ -197,6 +205,14 @@ const attach_library *attach_driver(void)
     return &driver.seen;
 }
 
+bool attach_is_host(uint64_t pointer)
+{
+    CUmemorytype type = 0;
+    return ATTACH_ASK(cuPointerGetAttribute, &type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                      pointer) != CUDA_SUCCESS ||
+           type == CU_MEMORYTYPE_HOST;
+}
+
 void attach_keep_driver(void)
 {
     atomic_store(&is_final, true);
@@ -209,20 +225,20 @@ void attach_keep_driver(void)
 /* What dlsym() is to give, or NOT_OURS. */
 __attribute__((visibility("hidden"))) void *attach_pick(void *handle, const char *name)
 {
-    if (attach_true_dlsym == NULL)
+    if (!attach_true_dlsym)
         find_dlsym();
-    const long symbol = name != NULL ? find_symbol(name) : -1;
+    const long symbol = name ? find_symbol(name) : -1;
     const uint32_t is = atomic_load_explicit(&attach_is, memory_order_acquire);
     if (symbol < 0 || is == ATTACH_OFF || is == ATTACH_LOGS || handle == RTLD_NEXT)
         return NOT_OURS;
     if (handle == RTLD_DEFAULT) { /* where there is no driver, ours are not one */
-        if (atomic_load(&is_bound) || attach_true_dlsym(RTLD_NEXT, name) != NULL)
+        if (atomic_load(&is_bound) || attach_true_dlsym(RTLD_NEXT, name))
             return NOT_OURS;
         dlerror();
         return NULL;
     }
     void *entry = attach_true_dlsym(handle, name);
-    if (entry == NULL || is_own(entry) || !bind_to(entry))
+    if (!entry || is_own(entry) || !bind_to(entry))
         return NOT_OURS;
     return to_object(attach_symbols[symbol].wrapper);
 }
@@ -268,14 +284,8 @@ static long by_name(const char *name, int version, uint64_t flags)
 /* Several symbols may share an entry: the one that was asked for, else the first. */
 static long by_entry(uintptr_t entry, const char *name, int version, uint64_t flags)
 {
-    uint32_t low = 0, high = address_count;
-    while (low < high) {
-        const uint32_t middle = (low + high) / 2;
-        if (by_address[middle].entry < entry)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    GPHI_HALVE(low, address_count, at, by_address[at].entry < entry);
     long best = -1;
     int best_fit = -2;
     for (; low < address_count && by_address[low].entry == entry; low++) {
@@ -303,14 +313,14 @@ void *attach_wrap(void *entry, const char *name, int version, uint64_t flags)
 
 int attach_chain(const char *path)
 {
-    if (path == NULL || path[0] == '\0')
+    if (!path || path[0] == '\0')
         return 1;
     void *other = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     int (*start)(void) = NULL;
-    void *found = other != NULL && attach_true_dlsym != NULL
+    void *found = other && attach_true_dlsym
                       ? attach_true_dlsym(other, "InitializeInjection")
                       : NULL;
-    if (found == NULL || is_own(found))
+    if (!found || is_own(found))
         return 1;
     memcpy(&start, &found, sizeof(found));
     return start();

@@ -3,6 +3,7 @@
 #ifndef ATTACH_FIND_H
 #define ATTACH_FIND_H
 #include "attach/driver/symbol.h"
+#include <stdbool.h>
 
 /* Its entry, or NULL if it has none (or there is no driver). */
 attach_function *attach_real(uint32_t symbol);
@@ -10,8 +11,8 @@ attach_function *attach_real(uint32_t symbol);
 
 /* Asks the driver. */
 #define ATTACH_ASK(symbol, ...)                                                          \
-    (attach_real(ATTACH_##symbol) != NULL ? ATTACH_REAL(symbol)(__VA_ARGS__)             \
-                                          : CUDA_ERROR_NOT_SUPPORTED)
+    (attach_real(ATTACH_##symbol) ? ATTACH_REAL(symbol)(__VA_ARGS__)                     \
+                                  : CUDA_ERROR_NOT_SUPPORTED)
 
 /* The same by name. */
 void *attach_entry(const char *symbol);
@@ -28,6 +29,12 @@ const attach_library *attach_driver(void);
 
 /* The driver's cuInit() has succeeded: no other library takes its place any more. */
 void attach_keep_driver(void);
+
+/* Whether an address is the host's: with unified addresses a copy does not say. */
+bool attach_is_host(uint64_t pointer);
+
+/* The next function of that name after this library's: the C library's, if nobody is between. */
+void *attach_next(const char *name);
 
 /* Runs another injection library's InitializeInjection(); 1 if there is none. */
 int attach_chain(const char *path);

@@ -2,7 +2,6 @@
 /* Reading the program's memory. */
 #define _GNU_SOURCE
 #include "attach/peek/memory.h"
-#include "attach/driver/find.h"
 #include "attach/ring/state.h"
 #include "attach/ring/thread.h"
 
@@ -182,14 +181,6 @@ static bool hash_host(uint64_t address, size_t bytes, uint64_t *out)
 bool attach_hash(uint64_t address, uint64_t bytes, uint64_t *out)
 {
     return hash_host(address, bytes < ATTACH_HASH_MAX ? bytes : ATTACH_HASH_MAX, out);
-}
-
-bool attach_is_host(uint64_t address)
-{
-    CUmemorytype type = 0;
-    return ATTACH_ASK(cuPointerGetAttribute, &type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                      address) != CUDA_SUCCESS ||
-           type == CU_MEMORYTYPE_HOST;
 }
 
 /* ---- the program's file ---- */

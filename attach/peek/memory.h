@@ -22,7 +22,4 @@ bool attach_read_params(char *to, const attach_layout *layout, void *const *para
 /* Of at most ATTACH_HASH_MAX bytes; false: it cannot be read. */
 enum { ATTACH_HASH_MAX = 64 << 10 };
 bool attach_hash(uint64_t address, uint64_t bytes, uint64_t *out);
-
-/* Whether an address is the host's: with unified addresses a copy does not say. */
-bool attach_is_host(uint64_t address);
 #endif

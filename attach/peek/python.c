@@ -2,49 +2,116 @@
 /* The Python frames of the calling thread. Nothing of Python is linked: what the process
  * exports is looked up once Python is seen in it.
  *
- * With the interpreter's lock held, frames are read as objects, with the garbage
- * collector held off: a collection inside a capture could destroy what must not be
- * destroyed there. Without it, the interpreter's own dump of a thread's frames for
- * crashes is used, which takes no reference; no other thread changes the frames of this
- * one. */
+ * Frames are read where they lie, with the interpreter's lock or without, and no reference
+ * is taken: no other thread changes those of this one, and a garbage collection inside a
+ * capture could destroy what must not be destroyed there.
+ *
+ *     thread state ──> frame ──> code object ──> file, name
+ *                        └─────> the frame that called it
+ *
+ * Where all this lies is known for 3.6 to 3.12; later versions say it themselves, in a
+ * table for debuggers that _PyRuntime begins with. A code object is believed when its
+ * type, and those of its texts, are Python's: then Python's own functions read them. */
 #define _GNU_SOURCE
 #include "attach/peek/python.h"
+#include "attach/peek/memory.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { FRAMES_MAX = 64 };
-
-typedef void *object; /* PyObject * */
+enum { FRAMES_MAX = 64, BLOCK_MAX = 512 };
 
 #define NEEDED(X)                                                                        \
     X(int, Py_IsInitialized, (void))                                                     \
-    X(int, PyGILState_Check, (void))                                                     \
-    X(void *, PyGILState_GetThisThreadState, (void))                                     \
-    X(object, PyEval_GetFrame, (void))                                                   \
-    X(object, PyObject_GetAttrString, (object, const char *))                            \
-    X(const char *, PyUnicode_AsUTF8, (object))                                          \
-    X(long, PyLong_AsLong, (object))                                                     \
-    X(void, Py_IncRef, (object))                                                         \
-    X(void, Py_DecRef, (object))                                                         \
-    X(void, PyErr_Fetch, (object *, object *, object *))                                 \
-    X(void, PyErr_Restore, (object, object, object))
+    X(const char *, Py_GetVersion, (void))                                               \
+    X(char *, PyGILState_GetThisThreadState, (void))                                     \
+    X(int, PyCode_Addr2Line, (const void *, int))                                        \
+    X(int, PyFrame_GetLineNumber, (const void *))                                        \
+    X(intptr_t, PyUnicode_GetLength, (const void *))                                     \
+    X(uint32_t, PyUnicode_ReadChar, (const void *, intptr_t))
 
 static struct {
 #define X(type, name, arguments) type(*name) arguments;
     NEEDED(X)
 #undef X
-    int (*PyGC_Disable)(void), (*PyGC_Enable)(void); /* 3.10 and later, else NULL */
-    void (*_Py_DumpTraceback)(int, void *);          /* where it is exported, else NULL */
+    const void *PyCode_Type, *PyUnicode_Type;
 } py;
 
+/* Bytes from the start of what each lies in. */
+static struct layout {
+    uint16_t via;   /* in the thread state: a pointer to where `frame` is; 0: itself */
+    uint16_t frame; /* the innermost one */
+    uint16_t previous, code, next_code; /* in a frame; next_code 0: frames are objects */
+    uint16_t owner, copy;               /* copy: which of a code's copies runs, or 0 */
+    uint16_t file, name, first_code, copies; /* in a code object */
+    uint16_t type;                           /* in each object */
+} at;
+
+/* By minor version, from 3.6. */
+static const struct layout fixed[] = {
+    {.frame = 24, .previous = 24, .code = 32, .file = 96, .name = 104, .type = 8},
+    {.frame = 24, .previous = 24, .code = 32, .file = 96, .name = 104, .type = 8},
+    {.frame = 24, .previous = 24, .code = 32, .file = 104, .name = 112, .type = 8},
+    {.frame = 24, .previous = 24, .code = 32, .file = 104, .name = 112, .type = 8},
+    {.frame = 24, .previous = 24, .code = 32, .file = 104, .name = 112, .type = 8},
+    {56, 8, 48, 32, 56, 69, 0, 112, 120, 184, 0, 8},
+    {56, 0, 8, 0, 56, 70, 0, 112, 120, 192, 0, 8},
+};
+
+/* By minor version, from 3.13: which words of the table are what. */
+static const struct {
+    uint8_t thread_frame, frames; /* the block on frames, and after it that on code */
+    uint8_t frame_words, code_words;
+} tables[] = {{23, 28, 6, 10}, {26, 31, 8, 11}, {26, 39, 8, 11}};
+
+static atomic_bool is_sure;        /* that everything lies as `at` says */
 static _Atomic int state;          /* 0 not looked for, 1 being looked for, 2 there */
 static _Atomic uint64_t looked_at; /* `loaded` of the last look */
+
+static bool read_table(long minor)
+{
+    enum { COOKIE, VERSION, FREE_THREADED };
+    const uint64_t *words = dlsym(RTLD_DEFAULT, "_PyRuntime");
+    const size_t which = (size_t)minor - 13;
+    if (!words || which >= sizeof(tables) / sizeof(*tables) ||
+        memcmp(words, "xdebugpy", 8) != 0 ||
+        words[VERSION] >> 16 != 0x300U + (uint64_t)minor)
+        return false;
+    const uint64_t *frame = words + tables[which].frames;
+    const uint64_t *code = frame + tables[which].frame_words;
+    const uint64_t *object = code + tables[which].code_words;
+    at = (struct layout){
+        .frame = (uint16_t)words[tables[which].thread_frame],
+        .previous = (uint16_t)frame[1],
+        .code = (uint16_t)frame[2],
+        .next_code = (uint16_t)frame[3],
+        .owner = (uint16_t)frame[5],
+        .file = (uint16_t)code[1],
+        .name = (uint16_t)code[2],
+        .first_code = (uint16_t)code[9],
+        .type = (uint16_t)object[1],
+    };
+    if (words[FREE_THREADED] && minor >= 14) {
+        at.copy = (uint16_t)frame[7];
+        at.copies = (uint16_t)code[10];
+    }
+    return true;
+}
+
+static bool know_version(void)
+{
+    const char *version = py.Py_GetVersion(); /* "3.12.1 (main, ..." */
+    const long minor = strncmp(version, "3.", 2) == 0 ? strtol(version + 2, NULL, 10) : 0;
+    if (minor >= 13)
+        return read_table(minor);
+    if (minor < 6)
+        return false;
+    at = fixed[minor - 6];
+    return true;
+}
 
 bool attach_python_is_known(void)
 {
@@ -63,145 +130,145 @@ bool attach_python_is_there(uint64_t loaded)
     bool all = true;
 #define X(type, name, arguments)                                                         \
     *(void **)&py.name = all ? dlsym(RTLD_DEFAULT, #name) : NULL;                        \
-    all = all && py.name != NULL;
+    all = all && py.name;
     NEEDED(X)
 #undef X
     if (all) {
-        *(void **)&py.PyGC_Disable = dlsym(RTLD_DEFAULT, "PyGC_Disable");
-        *(void **)&py.PyGC_Enable = dlsym(RTLD_DEFAULT, "PyGC_Enable");
-        *(void **)&py._Py_DumpTraceback = dlsym(RTLD_DEFAULT, "_Py_DumpTraceback");
+        py.PyCode_Type = dlsym(RTLD_DEFAULT, "PyCode_Type");
+        py.PyUnicode_Type = dlsym(RTLD_DEFAULT, "PyUnicode_Type");
+        all = know_version();
     }
     atomic_store_explicit(&state, all ? 2 : 0, memory_order_release);
     return all;
 }
 
-/* Adds "file:line function"; false: no room. */
-static bool put_frame(char *text, size_t bytes, size_t *used, const char *file, long line,
-                      const char *function)
+/* ---- reading ---- */
+
+/* The kernel reads until one stack has held to all types: then everything lies where we
+ * think, and what this thread is running stays there while we look. */
+static bool look(void *to, const void *from, size_t bytes)
 {
-    const int more =
-        snprintf(text + *used, bytes - *used, "%s:%ld %s\n", file, line, function);
-    if (more < 0 || (size_t)more >= bytes - *used) {
-        text[*used] = '\0';
-        return false;
-    }
-    *used += (size_t)more;
+    if (!atomic_load_explicit(&is_sure, memory_order_relaxed))
+        return attach_read(to, from, bytes);
+    memcpy(to, from, bytes);
     return true;
 }
 
-/* ---- with the lock ---- */
-
-static bool put_object(char *text, size_t bytes, size_t *used, object frame)
+/* What lies `place` bytes into a block that was read. */
+static uint64_t word(const char *block, size_t place)
 {
-    bool is_put = false;
-    object line = py.PyObject_GetAttrString(frame, "f_lineno");
-    object code = py.PyObject_GetAttrString(frame, "f_code");
-    object file = code != NULL ? py.PyObject_GetAttrString(code, "co_filename") : NULL;
-    object name = code != NULL ? py.PyObject_GetAttrString(code, "co_name") : NULL;
-    const char *file_text = file != NULL ? py.PyUnicode_AsUTF8(file) : NULL;
-    const char *name_text = name != NULL ? py.PyUnicode_AsUTF8(name) : NULL;
-    if (line != NULL && file_text != NULL && name_text != NULL)
-        is_put =
-            put_frame(text, bytes, used, file_text, py.PyLong_AsLong(line), name_text);
-    object all[] = {line, code, file, name};
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-        py.Py_DecRef(all[i]); /* NULL is allowed */
-    return is_put;
+    uint64_t out;
+    memcpy(&out, block + place, sizeof(out));
+    return out;
 }
 
-static size_t by_objects(char *text, size_t bytes)
+static const char *pointer(const char *block, size_t place)
 {
-    object type, value, trace;
-    size_t used = 0;
-    const int collects = py.PyGC_Disable != NULL ? py.PyGC_Disable() : 0;
-    py.PyErr_Fetch(&type, &value, &trace);
-    object frame = py.PyEval_GetFrame(); /* lent */
-    py.Py_IncRef(frame);
-    for (int i = 0; i < FRAMES_MAX && frame != NULL; i++) {
-        object back = put_object(text, bytes, &used, frame)
-                          ? py.PyObject_GetAttrString(frame, "f_back")
-                          : NULL;
-        py.Py_DecRef(frame);
-        frame = back;
+    return (const char *)(uintptr_t)word(block, place);
+}
+
+static bool is_a(const char *object, const void *type)
+{
+    const void *its = NULL;
+    return type && look(&its, object + at.type, sizeof(its)) && its == type;
+}
+
+/* Adds the characters of a Python text; false: it is not one, or too long. */
+static bool put_text(char *text, size_t bytes, size_t *used, const char *object)
+{
+    if (!is_a(object, py.PyUnicode_Type))
+        return false;
+    const intptr_t length = py.PyUnicode_GetLength(object);
+    for (intptr_t i = 0; i < length; i++) {
+        const uint32_t c = py.PyUnicode_ReadChar(object, i);
+        char utf8[4];
+        size_t count = 0;
+        if (c < 0x80)
+            utf8[count++] = c >= ' ' ? (char)c : '?';
+        else if (c >= 0xDC80 && c <= 0xDCFF) /* a byte that was not UTF-8 */
+            utf8[count++] = (char)c;
+        else {
+            const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+            utf8[count++] = (char)(0xFF00 >> (more + 1) | (int)(c >> 6 * more));
+            for (int k = more - 1; k >= 0; k--)
+                utf8[count++] = (char)(0x80 | (c >> 6 * k & 0x3F));
+        }
+        if (count >= bytes - *used)
+            return false;
+        memcpy(text + *used, utf8, count);
+        *used += count;
     }
-    py.Py_DecRef(frame);
-    py.PyErr_Restore(type, value, trace); /* drops what the above has raised */
-    if (collects && py.PyGC_Enable != NULL)
-        py.PyGC_Enable();
-    return used;
+    return true;
 }
 
-/* ---- without ---- */
+/* The line that a frame is at, of a code object that starts with `block`. */
+static int line_of(const char *frame, const char *copy, const char *code,
+                   const char *block)
+{
+    if (at.next_code == 0)
+        return py.PyFrame_GetLineNumber(frame);
+    const char *start = code + at.first_code;
+    if (at.copies != 0) { /* without the lock each thread runs a copy of its own */
+        int32_t which;
+        memcpy(&which, copy + at.copy, sizeof(which));
+        const char *from =
+            pointer(block, at.copies) + (1 + (size_t)which) * sizeof(start);
+        if (!look(&start, from, sizeof(start)))
+            return 0;
+    }
+    return py.PyCode_Addr2Line(code, (int)(pointer(copy, at.next_code) - start));
+}
 
-/* Of lines like:   File "engine.py", line 31 in capture */
-static size_t read_dump(const char *dump, char *text, size_t bytes)
+/* Adds "file:line function\n", whole or not at all; false: it does not fit. */
+static bool put_frame(char *text, size_t bytes, size_t *used, const char *frame,
+                      const char *copy)
+{
+    enum { OF_INTERPRETER = 3 }; /* a frame's owner from here on: it runs no code */
+    char block[BLOCK_MAX], line[16];
+    const char *code =
+        (const char *)((uintptr_t)pointer(copy, at.code) & ~(uintptr_t)3); /* marks */
+    if ((at.owner != 0 && copy[at.owner] >= OF_INTERPRETER) ||
+        !is_a(code, py.PyCode_Type))
+        return true;
+    const size_t size = (at.copies > at.name ? at.copies : at.name) + sizeof(uint64_t);
+    if (size > sizeof(block) || !look(block, code, size))
+        return true;
+    size_t now = *used;
+    const int count =
+        snprintf(line, sizeof(line), ":%d ", line_of(frame, copy, code, block));
+    if (!put_text(text, bytes, &now, pointer(block, at.file)) ||
+        (size_t)count >= bytes - now)
+        return false;
+    memcpy(text + now, line, (size_t)count);
+    now += (size_t)count;
+    if (!put_text(text, bytes, &now, pointer(block, at.name)) || bytes - now < 2)
+        return false;
+    text[now++] = '\n';
+    *used = now;
+    return true;
+}
+
+size_t attach_python(char *text, size_t bytes)
 {
     size_t used = 0;
-    for (const char *line = dump; (line = strstr(line, "  File \"")) != NULL; line++) {
-        const char *file = line + 8;
-        const char *file_end = strstr(file, "\", line ");
-        const char *end = strchr(file, '\n');
-        if (file_end == NULL || end == NULL || file_end > end)
+    char copy[BLOCK_MAX];
+    const char *from = py.Py_IsInitialized() ? py.PyGILState_GetThisThreadState() : NULL;
+    const char *frame = NULL;
+    const uint16_t ends[] = {at.previous, at.code, at.next_code, at.owner, at.copy};
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        size = ends[i] + sizeof(uint64_t) > size ? ends[i] + sizeof(uint64_t) : size;
+    if (!from || size > sizeof(copy) ||
+        (at.via != 0 && !look(&from, from + at.via, sizeof(from))) ||
+        !look(&frame, from + at.frame, sizeof(frame)))
+        return 0;
+    for (int i = 0; i < FRAMES_MAX && frame && look(copy, frame, size); i++) {
+        if (!put_frame(text, bytes, &used, frame, copy))
             break;
-        long number = 0;
-        int at = 0;
-        if (sscanf(file_end + 8, "%ld in %n", &number, &at) < 1 || at == 0)
-            continue;
-        char path[1024], function[256];
-        snprintf(path, sizeof(path), "%.*s", (int)(file_end - file), file);
-        snprintf(function, sizeof(function), "%.*s", (int)(end - (file_end + 8 + at)),
-                 file_end + 8 + at);
-        if (!put_frame(text, bytes, &used, path, number, function))
-            break;
+        frame = pointer(copy, at.previous);
     }
+    if (used > 0)
+        atomic_store_explicit(&is_sure, true, memory_order_relaxed);
+    text[used] = '\0';
     return used;
-}
-
-/* A program that closes files which it does not know may have its own under the number.
- */
-static bool is_ours(const attach_dump *dump)
-{
-    struct stat info;
-    return dump->file != 0 && fstat(dump->file - 1, &info) == 0 &&
-           info.st_dev == dump->device && info.st_ino == dump->inode;
-}
-
-void attach_dump_close(attach_dump *dump)
-{
-    if (is_ours(dump))
-        close(dump->file - 1);
-    dump->file = 0;
-}
-
-static void open_dump(attach_dump *dump)
-{
-    struct stat info;
-    dump->file = memfd_create("gph-python", MFD_CLOEXEC) + 1;
-    if (dump->file == 0 || fstat(dump->file - 1, &info) != 0)
-        return;
-    dump->device = info.st_dev;
-    dump->inode = info.st_ino;
-}
-
-static size_t by_dump(char *text, size_t bytes, attach_dump *dump)
-{
-    void *thread = py.PyGILState_GetThisThreadState();
-    if (py._Py_DumpTraceback == NULL || thread == NULL)
-        return 0;
-    if (!is_ours(dump))
-        open_dump(dump);
-    const int fd = dump->file - 1;
-    if (fd < 0 || ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0)
-        return 0;
-    py._Py_DumpTraceback(fd, thread);
-    const ssize_t count = pread(fd, dump->text, sizeof(dump->text) - 1, 0);
-    dump->text[count > 0 ? count : 0] = '\0';
-    return read_dump(dump->text, text, bytes);
-}
-
-size_t attach_python(char *text, size_t bytes, attach_dump *dump)
-{
-    if (!py.Py_IsInitialized())
-        return 0;
-    return py.PyGILState_Check() ? by_objects(text, bytes) : by_dump(text, bytes, dump);
 }

@@ -6,15 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the interpreter writes its dump. */
-typedef struct attach_dump {
-    int file;               /* its fd + 1, or 0 */
-    uint64_t device, inode; /* what that number stood for when we opened it */
-    char text[32 << 10];
-} attach_dump;
-
-void attach_dump_close(attach_dump *dump);
-
 /* Whether the process has Python. `loaded` changes whenever a file is loaded: only then
  * it is looked for again. */
 bool attach_python_is_there(uint64_t loaded);
@@ -22,7 +13,7 @@ bool attach_python_is_there(uint64_t loaded);
 bool attach_python_is_known(void);
 
 /* "file:line function\n" of the thread's Python frames, innermost first; the length, 0 if
- * there are none. With the interpreter's lock held by objects, without it by the
- * interpreter's own dump for crashes, where it exports one (3.8, 3.11, 3.12). */
-size_t attach_python(char *text, size_t bytes, attach_dump *dump);
+ * there are none. Python 3.6 to 3.15, with the interpreter's lock or without. Calls nothing
+ * that allocates or takes a reference. */
+size_t attach_python(char *text, size_t bytes);
 #endif

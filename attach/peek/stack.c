@@ -43,7 +43,6 @@ struct local {
     uint32_t seldom; /* stacks of attach_stack_python_seldom(), and its next */
     uint64_t next_ns;
     char python[8 << 10]; /* text of Python frames */
-    attach_dump dump;
 };
 
 static __thread struct local *local __attribute__((tls_model("initial-exec")));
@@ -130,10 +129,10 @@ static void tell_module(const struct dl_phdr_info *info, const ElfW(Phdr) * code
     char path[PATH_MAX] = "", build_id[2 * 32 + 1];
     const uint64_t start = info->dlpi_addr + code->p_vaddr;
     const uint64_t words[] = {start, start + code->p_memsz, info->dlpi_addr};
-    if (info->dlpi_name == NULL || info->dlpi_name[0] == '\0') {
+    if (!info->dlpi_name || info->dlpi_name[0] == '\0') {
         const ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
         path[bytes > 0 ? bytes : 0] = '\0';
-    } else if (info->dlpi_name[0] == '/' || realpath(info->dlpi_name, path) == NULL)
+    } else if (info->dlpi_name[0] == '/' || !realpath(info->dlpi_name, path))
         snprintf(path, sizeof(path), "%s", info->dlpi_name);
     bool is_new;
     const uint64_t hash =
@@ -195,7 +194,7 @@ static uint32_t number_of(const uintptr_t *frames, uint32_t count, const char *p
     for (uint32_t i = 0; i < count; i++)
         words[i] = frames[i];
     uint64_t hash = gphi_hash_bytes(GPHI_HASH_START, words, count * sizeof(*words));
-    if (python != NULL)
+    if (python)
         hash = gphi_hash_text(hash, python);
     bool is_new;
     const long place = place_of(numbers, NUMBERS, hash, &is_new);
@@ -205,8 +204,9 @@ static uint32_t number_of(const uintptr_t *frames, uint32_t count, const char *p
     if (atomic_load_explicit(&is_told[place], memory_order_acquire))
         return number;
     /* Two threads may tell it both: no matter. */
-    tell_modules();
-    if ((python == NULL || attach_tell(GPHI_EVENT_PYTHON, number, 0, NULL, 0, python)) &&
+    if (count > 0)
+        tell_modules();
+    if ((!python || attach_tell(GPHI_EVENT_PYTHON, number, 0, NULL, 0, python)) &&
         attach_tell(GPHI_EVENT_STACK, number, 0, words, count, NULL))
         atomic_store_explicit(&is_told[place], 1, memory_order_release);
     return number;
@@ -216,7 +216,6 @@ static uint32_t number_of(const uintptr_t *frames, uint32_t count, const char *p
 
 static void free_local(void *mapped)
 {
-    attach_dump_close(&((struct local *)mapped)->dump);
     local = NULL;
     munmap(mapped, sizeof(struct local));
 }
@@ -224,7 +223,7 @@ static void free_local(void *mapped)
 /* NULL: no memory. */
 static struct local *local_of_thread(void)
 {
-    if (local == NULL) {
+    if (!local) {
         void *mapped = mmap(NULL, sizeof(struct local), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED)
@@ -240,7 +239,7 @@ static struct entry *entry_of(uintptr_t address, uintptr_t at)
 {
     struct local *own = local_of_thread();
     const uint64_t mixed = gphi_hash_word(address, at);
-    return own != NULL ? &own->entries[mixed % ENTRIES] : NULL;
+    return own ? &own->entries[mixed % ENTRIES] : NULL;
 }
 
 /* Whether the stack is as it was when the entry was made. */
@@ -285,14 +284,14 @@ void attach_stack_prepare(void)
 static uint32_t cached(uintptr_t address, uintptr_t at)
 {
     struct entry *entry = entry_of(address, at);
-    if (entry != NULL && is_same(entry, at))
+    if (entry && is_same(entry, at))
         return entry->number;
     struct walk walk;
     unwind(&walk, at);
     if (walk.count == 0)
         return 0;
     const uint32_t number = number_of(walk.frames, walk.count, NULL);
-    if (entry != NULL && walk.is_whole && number != 0) {
+    if (entry && walk.is_whole && number != 0) {
         entry->at = at;
         entry->number = number;
         entry->count = walk.count;
@@ -325,8 +324,7 @@ __attribute__((noinline)) uint32_t attach_stack_python(void)
     const uintptr_t at = (uintptr_t)__builtin_frame_address(0);
     struct local *own = local_of_thread();
     uint32_t number;
-    if (own == NULL || !has_python(own) ||
-        attach_python(own->python, sizeof(own->python), &own->dump) == 0)
+    if (!own || !has_python(own) || attach_python(own->python, sizeof(own->python)) == 0)
         number = cached((uintptr_t)__builtin_return_address(0), at);
     else {
         struct walk walk;
@@ -337,11 +335,19 @@ __attribute__((noinline)) uint32_t attach_stack_python(void)
     return number;
 }
 
+uint32_t attach_stack_python_alone(void)
+{
+    struct local *own = local_of_thread();
+    if (!own || !has_python(own) || !attach_python(own->python, sizeof(own->python)))
+        return 0;
+    return number_of(NULL, 0, own->python);
+}
+
 uint32_t attach_stack_python_seldom(void)
 {
     enum { SHARE = 100, FREE = 64 };
     struct local *own = local_of_thread();
-    if (own == NULL || !has_python(own))
+    if (!own || !has_python(own))
         return 0;
     const uint64_t begun = gphi_clock_ns();
     if (own->seldom >= FREE && begun < own->next_ns)
@@ -360,6 +366,4 @@ void attach_stack_forked(void)
     for (uint32_t i = 0; i < MODULES; i++)
         atomic_store_explicit(&modules[i], 0, memory_order_relaxed);
     atomic_store(&module_changes, 0);
-    if (local != NULL)
-        attach_dump_close(&local->dump); /* its place in the file is the parent's, too */
 }

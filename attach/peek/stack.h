@@ -24,7 +24,11 @@ uint32_t attach_stack(void);
  * since it costs microseconds. */
 uint32_t attach_stack_python(void);
 
-/* The same, if the thread has spent less than a hundredth of its time on such stacks;
+/* The Python frames alone, 0 where there are none: in a signal handler, too, which may run
+ * because a stack is broken. */
+uint32_t attach_stack_python_alone(void);
+
+/* The same as attach_stack_python(), if the thread has spent less than a hundredth of its time on such stacks;
  * else 0. Of the call in which a process ends there is no later chance. */
 uint32_t attach_stack_python_seldom(void);
 

@@ -31,9 +31,9 @@ void attach_inside_prepare(void)
 static gphi_event_slot *take_slot(void)
 {
     gphi_event_ring *ring = attach_ring();
-    attach_me.slot = ring != NULL ? gphi_event_ring_slot(ring, attach_thread()) : NULL;
-    attach_me.has_no_slot = attach_me.slot == NULL;
-    if (attach_me.slot != NULL && has_key)
+    attach_me.slot = ring ? gphi_event_ring_slot(ring, attach_thread()) : NULL;
+    attach_me.has_no_slot = !attach_me.slot;
+    if (attach_me.slot && has_key)
         pthread_setspecific(key, attach_me.slot);
     return attach_me.slot;
 }
@@ -42,11 +42,11 @@ void attach_inside_begin(attach_call *call)
 {
     gphi_event_slot *slot = attach_me.slot;
     attach_know_thread();
-    if (slot == NULL && !attach_me.has_no_slot)
+    if (!slot && !attach_me.has_no_slot)
         slot = take_slot();
     if (call->symbol->policy == ATTACH_ALWAYS)
         attach_take_stack(call);
-    if (slot == NULL)
+    if (!slot)
         return;
     /* The record keeps the stack without Python: one place has one stack. */
     const uint32_t python = call->is_python ? 0 : attach_stack_python_seldom();
@@ -70,7 +70,7 @@ void attach_inside_begin(attach_call *call)
 void attach_inside_enter(const attach_call *call)
 {
     gphi_event_slot *slot = attach_me.slot;
-    if (slot == NULL)
+    if (!slot)
         return;
     slot->time_ns = call->begin_ns;
     gphi_event_slot_enter(slot, call->symbol->call);
@@ -78,6 +78,6 @@ void attach_inside_enter(const attach_call *call)
 
 void attach_inside_leave(void)
 {
-    if (attach_me.slot != NULL)
+    if (attach_me.slot)
         gphi_event_slot_leave(attach_me.slot);
 }

@@ -5,6 +5,7 @@
  * is read in place. After a failure it may be what was wrong, and is read by the kernel. */
 #define _GNU_SOURCE
 #include "attach/record/record.h"
+#include "attach/driver/find.h"
 #include "attach/peek/kind.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/stack.h"
@@ -30,7 +31,7 @@ static size_t text_bytes(const char *text, bool is_trusted)
         if (!attach_read(copy, text + bytes, to_line)) /* never across a page */
             return 0;
         const char *end = memchr(copy, '\0', to_line);
-        if (end != NULL)
+        if (end)
             return bytes + (size_t)(end - copy) + 1;
         bytes += to_line;
     }
@@ -64,7 +65,7 @@ static void add_argument(attach_draft *draft, const attach_call *call, uint32_t 
 {
     const attach_argument *argument = &call->symbol->arguments[index];
     const void *from = (const void *)(uintptr_t)call->words[index];
-    if (from == NULL)
+    if (!from)
         return;
     const size_t bytes = bytes_of(call, argument, from, is_trusted);
     const uint16_t kind = argument->kind == ATTACH_TEXT    ? GPHI_PART_TEXT
@@ -86,7 +87,7 @@ static void add_argument(attach_draft *draft, const attach_call *call, uint32_t 
 static void add_node_params(attach_draft *draft, const attach_call *call, uint32_t index)
 {
     const void *from = (const void *)(uintptr_t)call->words[index];
-    if (from == NULL)
+    if (!from)
         return;
     CUDA_KERNEL_NODE_PARAMS kernel = {0};
     const attach_argument *argument = &call->symbol->arguments[index];
@@ -100,8 +101,8 @@ static void add_node_params(attach_draft *draft, const attach_call *call, uint32
         kernel.extra = node->kernel.extra;
     } else
         memcpy(&kernel, from, argument->bytes);
-    const uint64_t function = kernel.func != NULL ? (uint64_t)(uintptr_t)kernel.func
-                                                  : (uint64_t)(uintptr_t)kernel.kern;
+    const uint64_t function =
+        kernel.func ? (uint64_t)(uintptr_t)kernel.func : (uint64_t)(uintptr_t)kernel.kern;
     attach_add_params(draft, (uint16_t)index, attach_layout_of(function),
                       kernel.kernelParams, kernel.extra);
 }

@@ -6,8 +6,10 @@
 #include "attach/peek/stack.h"
 #include "attach/ring/draft.h"
 #include "attach/ring/state.h"
+#include "base/clock.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 static void say(gphi_event_kind kind, uint64_t id, const uint64_t *words, uint32_t count,
                 const char *text)
@@ -25,7 +27,7 @@ static void on_log(void *user, CUlogLevel level, char *text, size_t bytes)
 {
     (void)user;
     (void)bytes;
-    if (attach_me.busy == 0 && text != NULL) /* else about a question of ours */
+    if (attach_me.busy == 0 && text) /* else about a question of ours */
         say(GPHI_EVENT_LOG, (uint64_t)level, NULL, 0, text);
 }
 
@@ -48,4 +50,68 @@ void gph_attach_note(uint32_t kind, const uint64_t *words, uint32_t count,
 {
     if (atomic_load_explicit(&attach_is, memory_order_acquire) == ATTACH_ON)
         say(GPHI_EVENT_NOTE, kind, words, count, text);
+}
+
+/* ---- standard error ---- */
+
+enum {
+    PIECE = 1024,
+    FREE = 256 << 10,
+    PER_SECOND = 4 << 10,
+    AS_OF_FAILURE = 8,
+    LINES = 40
+};
+
+static bool is_of_failure(const char *text)
+{
+    static const char *const signs[] = {"rror", "Traceback", "File \"", "what():"};
+    for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+        if (strstr(text, signs[i]))
+            return true;
+    return false;
+}
+
+/* Whether there is room for so much more. A program may write more than the ring can hold:
+ * it has an allowance, which grows with its time; what looks like a failure has a larger
+ * one, and so have the lines after it. */
+static bool is_affordable(const char *text, size_t bytes)
+{
+    static _Atomic uint64_t begun_ns, spent;
+    static __thread uint32_t left __attribute__((tls_model("initial-exec")));
+    uint64_t now = gphi_clock_ns(), begun = 0;
+    if (atomic_compare_exchange_strong(&begun_ns, &begun, now))
+        begun = now;
+    left = is_of_failure(text) ? LINES : left - (left > 0);
+    const uint64_t room = FREE + (now - begun) / 1000000 * PER_SECOND / 1000;
+    if (atomic_fetch_add(&spent, bytes) + bytes <=
+        (left > 0 ? AS_OF_FAILURE * room : room))
+        return true;
+    atomic_fetch_sub(&spent, bytes);
+    return false;
+}
+
+/* A child of vfork() has our memory, and is not to write to our ring. */
+void attach_heard(const char *text, size_t bytes, bool is_deep)
+{
+    const uint32_t is = atomic_load_explicit(&attach_is, memory_order_acquire);
+    if (attach_me.busy != 0 || (is != ATTACH_ON && is != ATTACH_LOGS) ||
+        getpid() != attach_process())
+        return;
+    attach_me.busy++;
+    const int saved = errno;
+    for (size_t at = 0; at < bytes; at += PIECE - 1) {
+        char piece[PIECE];
+        const size_t count = bytes - at < PIECE - 1 ? bytes - at : PIECE - 1;
+        for (size_t i = 0; i < count; i++)
+            piece[i] = text[at + i] ? text[at + i] : ' ';
+        piece[count] = '\0';
+        if (!is_affordable(piece, count))
+            continue;
+        attach_know_thread();
+        const uint32_t stack =
+            is_deep ? attach_stack_python() : attach_stack_python_alone();
+        attach_tell(GPHI_EVENT_STDERR, 0, stack, NULL, 0, piece);
+    }
+    errno = saved;
+    attach_me.busy--;
 }

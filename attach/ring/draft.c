@@ -17,7 +17,7 @@ static void fill_params(char *to, const attach_piece *piece)
     void *const *params = piece->from;
     const attach_layout *layout = piece->layout;
     for (uint32_t i = 0; i < layout->count; i++)
-        if (params[i] != NULL)
+        if (params[i])
             memcpy(to + layout->places[2 * i], params[i], layout->places[2 * i + 1]);
 }
 
@@ -29,11 +29,11 @@ static char *fill_piece(char *to, const attach_piece *piece)
     memcpy(to, &part, sizeof(part));
     to += sizeof(part);
     const size_t bytes = padded(piece->bytes);
-    if (piece->have < bytes || piece->layout != NULL)
+    if (piece->have < bytes || piece->layout)
         memset(to, 0, bytes);
-    if (piece->layout != NULL)
+    if (piece->layout)
         fill_params(to, piece);
-    else if (piece->read == NULL)
+    else if (!piece->read)
         memcpy(to, piece->from, piece->have);
     else if (!piece->read(to, piece->from, piece->have))
         memset(to, 0, bytes);
@@ -45,13 +45,13 @@ static char *fill_piece(char *to, const attach_piece *piece)
 bool attach_write(attach_draft *draft)
 {
     gphi_event_ring *ring = attach_ring();
-    if (ring == NULL)
+    if (!ring)
         return false;
     size_t bytes = draft->word_count * sizeof(uint64_t);
     for (uint32_t i = 0; i < draft->piece_count; i++)
         bytes += sizeof(gphi_part) + padded(draft->pieces[i].bytes);
     gphi_event *event = gphi_event_ring_take(ring, bytes);
-    if (event == NULL)
+    if (!event)
         return false;
     if (draft->head.thread == 0)
         draft->head.thread = attach_thread();
@@ -76,7 +76,7 @@ bool attach_write(attach_draft *draft)
 void attach_add(attach_draft *draft, uint16_t kind, uint16_t arg, const void *from,
                 size_t bytes)
 {
-    if (draft->piece_count < ATTACH_PIECES_MAX && from != NULL && bytes > 0)
+    if (draft->piece_count < ATTACH_PIECES_MAX && from && bytes > 0)
         draft->pieces[draft->piece_count++] = (attach_piece){.kind = kind,
                                                              .arg = arg,
                                                              .bytes = (uint32_t)bytes,
@@ -94,7 +94,7 @@ static const void *buffer_of(void **extra, size_t *bytes)
 {
     const void *buffer = NULL;
     *bytes = 0;
-    for (; extra != NULL && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
         if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
             buffer = extra[1];
         else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
@@ -106,11 +106,11 @@ static const void *buffer_of(void **extra, size_t *bytes)
 void attach_add_params(attach_draft *draft, uint16_t arg, const attach_layout *layout,
                        void **params, void **extra)
 {
-    if (params == NULL) {
+    if (!params) {
         size_t bytes;
         const void *buffer = buffer_of(extra, &bytes);
         attach_add(draft, GPHI_PART_PARAMS, arg, buffer, bytes <= 1 << 16 ? bytes : 0);
-    } else if (layout != NULL && layout->bytes > 0) {
+    } else if (layout && layout->bytes > 0) {
         attach_add(draft, GPHI_PART_PARAMS, arg, params, layout->bytes);
         draft->pieces[draft->piece_count - 1].layout = layout;
     }
@@ -123,7 +123,7 @@ bool attach_tell(gphi_event_kind kind, uint64_t id, uint32_t stack, const uint64
     attach_draft_begin(&draft, kind, id);
     attach_draft_words(&draft, words, count);
     draft.head.stack = stack;
-    if (text != NULL)
+    if (text)
         attach_add_text(&draft, text);
     return attach_write(&draft);
 }

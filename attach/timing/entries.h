@@ -51,6 +51,7 @@
     X(exec_update, cuGraphExecUpdate_v2)                                                 \
     X(upload, cuGraphUpload)                                                             \
     X(graph_launch, cuGraphLaunch)                                                       \
+    X(exec_set_kernel, cuGraphExecKernelNodeSetParams_v2)                                \
     X(exec_destroy, cuGraphExecDestroy)
 
 typedef struct gphi_timing_calls {

@@ -308,8 +308,7 @@ static void launch_alone(gphi_timing_graph *g, const gphi_timing_node *node)
                                        .hStream = g->stream[0],
                                        .attrs = &g->attribute[node->attribute],
                                        .numAttrs = node->attribute_count};
-        (void)cu->launch_ex(&config,
-                            kernel.func != NULL ? kernel.func : (CUfunction)kernel.kern,
+        (void)cu->launch_ex(&config, kernel.func ? kernel.func : (CUfunction)kernel.kern,
                             kernel.kernelParams, kernel.extra);
     } else if (node->kind == CU_GRAPH_NODE_TYPE_MEMSET &&
                cu->fill_params(node->node, &fill) == CUDA_SUCCESS) {
@@ -333,9 +332,9 @@ static CUgraphExec make_exec(gphi_timing_graph *g, uint64_t *instantiate_ns)
     CUgraphExecUpdateResultInfo info;
     if (g->node_count == 0)
         return NULL;
-    if (*exec != NULL && g->cu->exec_update(*exec, g->graph, &info) == CUDA_SUCCESS)
+    if (*exec && g->cu->exec_update(*exec, g->graph, &info) == CUDA_SUCCESS)
         return *exec;
-    if (*exec != NULL)
+    if (*exec)
         (void)g->cu->exec_destroy(*exec);
     const uint64_t from = gphi_clock_ns();
     if (g->cu->instantiate(exec, g->graph, 0) != CUDA_SUCCESS)
@@ -349,7 +348,7 @@ static bool launch_held(gphi_timing_graph *g, gphi_timing_gate *gate, CUevent be
 {
     const gphi_timing_calls *cu = g->cu;
     CUgraphExec exec = make_exec(g, &ran->instantiate_ns);
-    if (exec == NULL)
+    if (!exec)
         return false;
     bool good = cu->upload(exec, g->stream[0]) == CUDA_SUCCESS;
     good &= cu->wait_value(g->stream[0], gate->at, gate->next,
@@ -384,7 +383,7 @@ gphi_timing_ran gphi_timing_graph_run(gphi_timing_graph *g, gphi_timing_gate *ga
 void gphi_timing_graph_drop(gphi_timing_graph *g)
 {
     for (int i = 0; i < GPHI_TIMING_EXECS; i++)
-        if (g->exec[i] != NULL)
+        if (g->exec[i])
             (void)g->cu->exec_destroy(g->exec[i]);
     memset(g->exec, 0, sizeof(g->exec));
 }

@@ -87,7 +87,7 @@ static uint64_t handle_of(const uint64_t *words, int stream_word)
 static uint32_t key_of(uint32_t call, const uint64_t *words, int stream_word)
 {
     uint64_t hash = gphi_hash_mix(call);
-    if (words == NULL || stream_word < 0)
+    if (!words || stream_word < 0)
         return (uint32_t)hash;
     if (stream_word == CONFIG) {
         const CUlaunchConfig *config = config_of(words);
@@ -116,7 +116,7 @@ gphi_timing_call gphi_timing_call_of(uint32_t call, const uint64_t *words, uint3
     if (out.class == GPHI_NOISE)
         return out;
     out.key = key_of(call, words, stream_word);
-    if (words != NULL && stream_word >= 0)
+    if (words && stream_word >= 0)
         out.stream = stream_of(handle_of(words, stream_word), flags);
     return out;
 }
@@ -193,7 +193,7 @@ gphi_rhythm_place *gphi_rhythm_place_of(gphi_rhythm *r)
 void gphi_rhythm_go_on(gphi_rhythm *r, gphi_window_kind kind)
 {
     gphi_rhythm_place *place = place_at(r, true);
-    if (place != NULL)
+    if (place)
         place->may[kind] = true;
 }
 

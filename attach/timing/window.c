@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,7 +49,7 @@ static struct {
     gphi_window_kind kind;
     CUstream streams[GPHI_TIMING_STREAMS];
     uint32_t stream_count, calls, done;
-    uint64_t first_ns, last_ns, target, instantiate_ns;
+    uint64_t first_ns, last_ns, target, instantiate_ns, interruptions;
     CUevent begin, ends[GPHI_TIMING_STREAMS];
     bool is_whole; /* let go with everything queued */
     bool is_watched;
@@ -66,7 +67,7 @@ static _Thread_local bool has_none; /* more threads than rhythms */
 
 static gphi_rhythm *own_rhythm(void)
 {
-    if (own != NULL || has_none)
+    if (own || has_none)
         return own;
     const uint32_t index = atomic_fetch_add(&t.thread_count, 1);
     has_none = index >= THREADS;
@@ -104,6 +105,13 @@ static void put_record(const uint64_t *words, uint32_t count, uint32_t thread,
     (void)attach_write(&draft);
 }
 
+/* How often threads of the process had to leave their processors to others. */
+static uint64_t interruptions(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : 0;
+}
+
 static void put_window(double ms)
 {
     const uint64_t words[] = {GPHI_GPU_WINDOW,
@@ -115,7 +123,8 @@ static void put_window(double ms)
                               t.calls,
                               own_cost(),
                               t.kind == GPHI_WINDOW_GRAPH,
-                              t.instantiate_ns};
+                              t.instantiate_ns,
+                              interruptions() - t.interruptions};
     put_record(words, sizeof(words) / sizeof(words[0]), t.owner->thread,
                atomic_load(&t.window));
 }
@@ -317,6 +326,7 @@ static bool open_locked(gphi_rhythm *r, const gphi_timing_call *call, uint32_t s
     t.stream_count = t.calls = 0;
     t.instantiate_ns = 0;
     t.is_whole = false;
+    t.interruptions = interruptions();
     t.first_ns = t.last_ns = gphi_clock_ns();
     atomic_store(&t.opened_ns, t.first_ns);
     if (t.kind == GPHI_WINDOW_HELD) {
@@ -347,7 +357,7 @@ static bool maybe_open(gphi_rhythm *r, const gphi_timing_call *call)
         return false;
     gphi_rhythm_place *place = gphi_rhythm_place_of(r);
     gphi_window_kind kind;
-    if (place == NULL || !gphi_rhythm_due(r, place, &kind))
+    if (!place || !gphi_rhythm_due(r, place, &kind))
         return false;
     (void)pthread_mutex_lock(&t.lock);
     if (atomic_load(&t.set_up) == 2 && t.done < WINDOWS_MAX &&
@@ -441,7 +451,7 @@ static bool set_up(CUcontext context, void *word)
     if (t.is_watched) /* measured, too: an earlier context has ended */
         return true;
     const gphi_timing_failure failure = gphi_timing_anchors(&t.cu, &t.gate, anchors);
-    if (failure.call != NULL) {
+    if (failure.call) {
         put_failure(failure.result, failure.call);
         return false;
     }
@@ -466,7 +476,7 @@ static bool is_set_up(uint32_t call)
     if (now != 0)
         return now == 2;
     if (call == GPHI_CALL_cuInit || t.host.open_captures() != 0 ||
-        t.cu.ctx_current(&context) != CUDA_SUCCESS || context == NULL)
+        t.cu.ctx_current(&context) != CUDA_SUCCESS || !context)
         return false;
     if (!atomic_compare_exchange_strong(&t.set_up, &not_yet, 1))
         return false;
@@ -501,7 +511,7 @@ static void leave_context(void)
         while (atomic_load(&t.releasing) != 0) /* the watchdog, at the word */
             (void)sched_yield();
     }
-    if (atomic_load(&t.set_up) == 0 && t.gate.word != NULL &&
+    if (atomic_load(&t.set_up) == 0 && t.gate.word &&
         t.cu.ctx_push(t.context) == CUDA_SUCCESS) {
         gphi_timing_graph_drop(&t.graph);
         (void)t.cu.event_destroy(t.begin);
@@ -517,13 +527,13 @@ static void leave_context(void)
 bool gphi_timing_start(const gphi_timing_host *host)
 {
     const char *asked = getenv("GPH_DOCTOR_ADVISE");
-    if (asked == NULL || strcmp(asked, "1") != 0)
+    if (!asked || strcmp(asked, "1") != 0)
         return false;
     t.host = *host;
 #define X(name, symbol)                                                                  \
     {                                                                                    \
         void *found = host->find(#symbol);                                               \
-        if (found == NULL) {                                                             \
+        if (!found) {                                                                    \
             put_failure(CUDA_ERROR_NOT_FOUND, #symbol);                                  \
             return false;                                                                \
         }                                                                                \
@@ -551,7 +561,7 @@ bool gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags)
         leave_context();
         return false;
     }
-    if (!is_set_up(call) || (r = own_rhythm()) == NULL)
+    if (!is_set_up(call) || !(r = own_rhythm()))
         return false;
     const gphi_timing_call now = gphi_timing_call_of(call, words, flags);
     if (now.class == GPHI_NOISE)
@@ -580,7 +590,7 @@ static void count_call(gphi_timing_class class, const gphi_timing_end *end)
 
 void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
 {
-    if (atomic_load(&t.set_up) != 2 || own == NULL)
+    if (atomic_load(&t.set_up) != 2 || !own)
         return;
     const gphi_timing_class class = gphi_timing_class_of(call);
     const int state = atomic_load(&t.state);

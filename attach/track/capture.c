@@ -29,7 +29,7 @@ static CUresult query(uint64_t stream, CUstreamCaptureStatus *status, cuuint64_t
 {
     const CUstream handle = (CUstream)(uintptr_t)stream;
     const CUgraphEdgeData *edges = NULL;
-    if (ATTACH_REAL(cuStreamGetCaptureInfo_v3) != NULL)
+    if (ATTACH_REAL(cuStreamGetCaptureInfo_v3))
         return ATTACH_REAL(cuStreamGetCaptureInfo_v3)(handle, status, id, NULL, nodes,
                                                       &edges, count);
     return ATTACH_ASK(cuStreamGetCaptureInfo_v2, handle, status, id, NULL, nodes, count);
@@ -41,7 +41,7 @@ static uint64_t stream_of(const attach_call *call)
     uint64_t stream;
     if (call->symbol->call == GPHI_CALL_cuLaunchKernelEx) {
         const CUlaunchConfig *config = (const void *)(uintptr_t)call->words[0];
-        if (config == NULL)
+        if (!config)
             return 0;
         stream = (uint64_t)(uintptr_t)config->hStream;
     } else if (call->symbol->stream >= 0)

@@ -52,7 +52,7 @@ static const char *ask_name(uint64_t function, bool is_kernel)
     const CUresult result =
         is_kernel ? ATTACH_ASK(cuKernelGetName, &name, (CUkernel)(uintptr_t)function)
                   : ATTACH_ASK(cuFuncGetName, &name, (CUfunction)(uintptr_t)function);
-    return result == CUDA_SUCCESS && name != NULL ? name : "";
+    return result == CUDA_SUCCESS && name ? name : "";
 }
 
 static const attach_layout *ask(uint64_t function, long place, uint32_t now)
@@ -73,7 +73,7 @@ static const attach_layout *ask(uint64_t function, long place, uint32_t now)
                 ask_name(function, is_kernel));
 
     attach_layout *layout = take_room(count);
-    if (layout == NULL)
+    if (!layout)
         return NULL;
     layout->generation = now;
     layout->count = count;
@@ -95,6 +95,5 @@ const attach_layout *attach_layout_of(uint64_t function)
     const uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
     const attach_layout *layout =
         atomic_load_explicit(&layouts[place], memory_order_acquire);
-    return layout != NULL && layout->generation == now ? layout
-                                                       : ask(function, place, now);
+    return layout && layout->generation == now ? layout : ask(function, place, now);
 }

@@ -5,6 +5,7 @@
  * which says so where it is gone. That is written before the launch, which may crash. */
 #define _GNU_SOURCE
 #include "attach/track/host.h"
+#include "attach/driver/find.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/stack.h"
 #include "base/hash.h"
@@ -50,7 +51,7 @@ static host_exec *exec_at(uint64_t exec, bool add)
 void attach_host_forget(uint64_t exec)
 {
     host_exec *at = exec_at(exec, false);
-    if (at == NULL)
+    if (!at)
         return;
     atomic_store(&at->count, 0);
     atomic_store(&at->launches, 0);
@@ -59,7 +60,7 @@ void attach_host_forget(uint64_t exec)
 static void add_operand(uint64_t exec, uint64_t address, uint64_t bytes, bool is_read)
 {
     host_exec *at = exec_at(exec, true);
-    const uint32_t count = at != NULL ? atomic_load(&at->count) : ATTACH_HOSTS_MAX;
+    const uint32_t count = at ? atomic_load(&at->count) : ATTACH_HOSTS_MAX;
     if (count >= ATTACH_HOSTS_MAX)
         return;
     at->operands[count] = (host_operand){address, bytes, is_read};
@@ -94,7 +95,7 @@ static uint64_t freed_mark(void)
     if (mark != 0)
         return mark != WORD ? mark : 0;
     uint64_t *volatile block = malloc(BYTES);
-    if (block == NULL)
+    if (!block)
         return 0;
     const uintptr_t at = (uintptr_t)block;
     block[1] = WORD;
@@ -148,7 +149,7 @@ void attach_host_launch(const attach_call *call)
     const uint64_t exec = call->words[0];
     host_exec *at = exec_at(exec, false);
     const uint32_t count =
-        at != NULL ? atomic_load_explicit(&at->count, memory_order_acquire) : 0;
+        at ? atomic_load_explicit(&at->count, memory_order_acquire) : 0;
     if (count == 0)
         return;
     const uint32_t nth = atomic_fetch_add(&at->launches, 1) + 1;

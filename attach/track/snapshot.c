@@ -14,7 +14,6 @@
 #include "base/hash.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 enum {
@@ -118,8 +117,8 @@ static void add_kernel(snapshot *shot, attach_draft *draft, uint64_t *words,
     CUDA_KERNEL_NODE_PARAMS kernel = {0};
     if (ATTACH_ASK(cuGraphKernelNodeGetParams_v2, node, &kernel) != CUDA_SUCCESS)
         return;
-    words[GPHI_NODE_FUNCTION] = kernel.func != NULL ? (uint64_t)(uintptr_t)kernel.func
-                                                    : (uint64_t)(uintptr_t)kernel.kern;
+    words[GPHI_NODE_FUNCTION] =
+        kernel.func ? (uint64_t)(uintptr_t)kernel.func : (uint64_t)(uintptr_t)kernel.kern;
     const uint64_t shape[] = {
         kernel.gridDimX,
         kernel.gridDimY,
@@ -134,9 +133,9 @@ static void add_kernel(snapshot *shot, attach_draft *draft, uint64_t *words,
     memcpy(words + GPHI_NODE_FUNCTION + 1, shape, sizeof(shape));
     draft->word_count = NODE_WORDS;
     const attach_layout *layout = attach_layout_of(words[GPHI_NODE_FUNCTION]);
-    if (kernel.kernelParams == NULL)
+    if (!kernel.kernelParams)
         attach_add_params(draft, 0, layout, NULL, kernel.extra);
-    if (kernel.kernelParams == NULL || layout == NULL || layout->bytes == 0 ||
+    if (!kernel.kernelParams || !layout || layout->bytes == 0 ||
         layout->bytes > ARGUMENTS_MAX)
         return;
     /* The node's own memory, which goes if another thread edits the graph. */
@@ -260,7 +259,7 @@ static void tell_edges(snapshot *shot)
 static CUresult get_edges(const snapshot *shot, size_t *count)
 {
     const CUgraph graph = (CUgraph)(uintptr_t)shot->picture.graph;
-    if (ATTACH_REAL(cuGraphGetEdges_v2) != NULL)
+    if (ATTACH_REAL(cuGraphGetEdges_v2))
         return ATTACH_REAL(cuGraphGetEdges_v2)(graph, shot->from, shot->to, shot->data,
                                                count);
     return ATTACH_ASK(cuGraphGetEdges, graph, shot->from, shot->to, count);
@@ -300,7 +299,7 @@ static bool make_room(snapshot *shot)
         8 * (shot->node_count + 3 * shot->edge_count + 2 * slots + 2 * words) +
         ARGUMENTS_MAX;
     shot->room = take_room(shot->room_bytes);
-    if (shot->room == NULL)
+    if (!shot->room)
         return false;
     shot->nodes = shot->room;
     shot->from = shot->nodes + shot->node_count;
@@ -358,9 +357,9 @@ static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent
                            uint64_t parent_node)
 {
     snapshot shot = {.picture = *picture,
-                     .parent = parent != NULL ? parent->number : 0,
+                     .parent = parent ? parent->number : 0,
                      .parent_node = parent_node,
-                     .depth = parent != NULL ? parent->depth + 1 : 0};
+                     .depth = parent ? parent->depth + 1 : 0};
     if (shot.depth > DEPTH_MAX || !load(&shot))
         return 0;
     shot.number = atomic_fetch_add(&last_snapshot, 1) + 1;

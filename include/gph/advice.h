@@ -17,10 +17,11 @@ typedef struct gph_advice gph_advice;
 
 /** Whether recording a repeated sequence pays. */
 typedef enum gph_verdict {
-    GPH_VERDICT_UNKNOWN = 0,       /**< something needed was not measured */
-    GPH_VERDICT_PAYS = 1,          /**< faster, and the cost of recording is earned */
-    GPH_VERDICT_DOES_NOT_PAY = 2,  /**< not faster, or too few repetitions */
-    GPH_VERDICT_CANNOT_CAPTURE = 3 /**< not before something is changed */
+    GPH_VERDICT_UNKNOWN = 0,      /**< something was not measured, or differs too much */
+    GPH_VERDICT_PAYS = 1,         /**< faster, and the cost of recording is earned */
+    GPH_VERDICT_DOES_NOT_PAY = 2, /**< not faster, or too few repetitions */
+    GPH_VERDICT_CANNOT_CAPTURE = 3, /**< not before something is changed */
+    GPH_VERDICT_NEEDS_BUCKETS = 4   /**< saves time, but by a graph for each size */
 } gph_verdict;
 
 /** Which part of the advice is printed. */
@@ -48,6 +49,10 @@ typedef struct gph_prediction {
     double break_even;    /**< repetitions that earn `once_us`; negative: never */
     const char *why;      /**< of the verdict, one sentence */
     gph_place place;      /**< of its first work call */
+    double saves_low;  /**< share of `eager_us` that graphs save: at least, by how much */
+    double saves_high; /**< what was measured differs; and at most. 0.1: 10 % */
+    uint32_t updates;  /**< nodes whose arguments change with each repetition */
+    double update_us;  /**< what setting those takes, and is in `graph_us` */
 } gph_prediction;
 
 /** Settings. */

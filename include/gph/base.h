@@ -139,6 +139,17 @@ GPH_API gph_status gph_write_buffer(void *user, const void *data, size_t bytes);
 /** A gph_write_fn that appends to a `FILE *`, its `user`. Fails with GPH_E_IO. */
 GPH_API gph_status gph_write_file(void *user, const void *data, size_t bytes);
 
+/** Writes a file of these bytes, as every `_save` does: it is there whole or as it was
+ *  before, under the name that a link leads to; what is not a plain file, such as a pipe,
+ *  is written through.
+ *
+ *  path  borrowed for the call.
+ *  data  borrowed for the call; `bytes` of them.
+ *
+ *  GPH_E_INVALID: the path is NULL or too long. GPH_E_IO: the system's words. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_bytes_save(const char *path, const void *data,
+                                              size_t bytes, gph_error *error);
+
 /** The name of a status: "GPH_OK", "GPH_E_INVALID", or, for a CUresult, CUDA's own, such
  *  as "CUDA_ERROR_INVALID_VALUE". Static storage; never NULL. Thread: any. */
 GPH_API const char *gph_status_name(gph_status status);

@@ -27,7 +27,7 @@ typedef struct gph_doctor_options {
     uint32_t size;                  /**< sizeof(gph_doctor_options) */
     uint32_t keep_events;           /**< nonzero: keeps all events, for a report */
     const gph_allocator *allocator; /**< copied; NULL: the C library's heap */
-    const char *language; /**< "en" (NULL) or "zh": texts of the knowledge base */
+    const char *language;           /**< "en" (NULL) or "zh": of all that is said */
 } gph_doctor_options;
 /** Defaults. */
 #define GPH_DOCTOR_OPTIONS_INIT GPH_SIZED(gph_doctor_options)
@@ -64,6 +64,7 @@ typedef struct gph_finding {
     const gph_place *frames;     /**< call stack, innermost first; Python frames first */
     const char *const *evidence; /**< lines */
     const char *const *consequences; /**< lines: later failures that follow from it */
+    const char *language;            /**< "en" or "zh": of the texts */
 } gph_finding;
 
 /** Begins an examination. `out` is owned by the caller: gph_doctor_destroy(). Fails with
@@ -88,17 +89,29 @@ GPH_API GPH_CHECKED gph_status gph_doctor_poll(gph_doctor *doctor, const char *f
 GPH_API GPH_CHECKED gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t process,
                                                  int signal, gph_error *error);
 
+/** Looks for a process that hangs: a thread of it has been in one driver call for that
+ *  long, and a launch of a graph that the host has not waited for is under way. `process`
+ *  is the caller's: its number, or 0. It is said of each process once; whoever asks ends
+ *  it, and what its threads were in is then read by gph_doctor_poll(). After a poll. Fails
+ *  with GPH_E_INVALID, GPH_E_STATE and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_doctor_hung(gph_doctor *doctor, double seconds,
+                                               uint64_t *process, gph_error *error);
+
 /** Reads a saved log. Fails with GPH_E_IO, GPH_E_FORMAT and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_doctor_read(gph_doctor *doctor, const char *path,
                                                gph_error *error);
 
 /** From now on all that is read is also written to `path`, a log for gph_doctor_read();
- *  it is there whole after gph_doctor_finish(). */
+ *  it is there whole after gph_doctor_finish(). What cannot be written fails that call,
+ *  not the reading. Fails with GPH_E_INVALID, GPH_E_IO, GPH_E_STATE and
+ *  GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_doctor_save(gph_doctor *doctor, const char *path,
                                                gph_error *error);
 
 /** Draws the conclusions that need the end, finds functions and lines for all stacks, and
- *  sorts the findings: errors first, then by time. Nothing is read afterwards. */
+ *  sorts the findings: errors first, then by time. Nothing is read afterwards. Fails with
+ *  GPH_E_IO where the log of gph_doctor_save() could not be written, which is then as it
+ *  was before: the findings are there all the same; and with GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_doctor_finish(gph_doctor *doctor, gph_error *error);
 
 /** How many findings there are. */
@@ -129,6 +142,18 @@ GPH_API GPH_CHECKED gph_status gph_finding_text_write(const gph_finding *finding
                                                       int with_colours,
                                                       gph_write_fn *write, void *user,
                                                       gph_error *error);
+
+/** Writes a sentence that a program says around the doctor's findings, as gph doctor
+ *  does, in a language: `format` is as for printf(3), English, and is what is written
+ *  where the doctor has it in no other language. Values of a plain %s are looked up alike.
+ *
+ *  language  "en" (NULL) or "zh".
+ *  write, user, format  borrowed for the call.
+ *
+ *  Fails with what `write` returns, and GPH_E_NO_MEMORY. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_doctor_say(const char *language, gph_write_fn *write,
+                                              void *user, const char *format, ...)
+    GPH_PRINTF(4, 5);
 
 /** Writes all findings as one JSON object (docs/doctor.schema.json); after
  *  gph_doctor_finish(). `program` is borrowed for the call; NULL: nothing is known of it.

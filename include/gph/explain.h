@@ -19,7 +19,8 @@ typedef enum gph_explain_kind {
     GPH_EXPLAIN_CODE = 1,    /**< an error code of the driver and the runtime */
     GPH_EXPLAIN_RESULT = 2,  /**< a result of an update or of an instantiation */
     GPH_EXPLAIN_MESSAGE = 3, /**< a message of a framework, a library or a tool */
-    GPH_EXPLAIN_NOTHING = 4  /**< a name that does not exist, and what was meant */
+    GPH_EXPLAIN_NOTHING = 4, /**< a name that does not exist, and what was meant */
+    GPH_EXPLAIN_FEATURE = 5  /**< an interface of CUDA or PyTorch, and what it is for */
 } gph_explain_kind;
 
 /** The languages of the texts. */
@@ -28,6 +29,24 @@ typedef enum gph_explain_language {
     GPH_EXPLAIN_CHINESE = 1,
     GPH_EXPLAIN_LANGUAGES = 2 /**< how many there are */
 } gph_explain_language;
+
+/** What versions are counted of. */
+typedef enum gph_explain_product {
+    GPH_EXPLAIN_CUDA = 0,    /**< the toolkit: "12.3" */
+    GPH_EXPLAIN_DRIVER = 1,  /**< the driver of Linux: "545.23.06" */
+    GPH_EXPLAIN_PYTORCH = 2, /**< "1.10" */
+    GPH_EXPLAIN_PRODUCTS = 3 /**< how many there are */
+} gph_explain_product;
+
+/** Since when a product has what an entry is about. Empty where no source is known; no
+ *  text is NULL. Layout frozen: entries hold one a product. */
+typedef struct gph_explain_since {
+    const char *introduced; /**< the first version; "<=2.1": that one has it, older ones
+                                 may */
+    const char *deprecated; /**< the version from which it is not to be used */
+    const char *status;     /**< "current", "beta", "internal", "deprecated", "removed" */
+    const char *source;     /**< who says so: a file of ours, or an address */
+} gph_explain_since;
 
 /** What an entry says, in one language. Lists end with NULL and may be empty. Layout
  *  frozen: entries hold one a language. */
@@ -54,7 +73,8 @@ typedef struct gph_explain_entry {
     const char *const *see;      /**< where to read on: slugs, files of ours, addresses */
     const char *shown_by; /**< what shows it: "rule R64", "broken update.edges", "test X",
                                "measured ...", "source ..." */
-    gph_explain_text text[GPH_EXPLAIN_LANGUAGES]; /**< by gph_explain_language */
+    gph_explain_text text[GPH_EXPLAIN_LANGUAGES];  /**< by gph_explain_language */
+    gph_explain_since since[GPH_EXPLAIN_PRODUCTS]; /**< by gph_explain_product */
 } gph_explain_entry;
 
 /** How many entries there are. Thread: any. */

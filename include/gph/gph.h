@@ -21,6 +21,8 @@
 #include <gph/replay.h>
 #include <gph/update.h>
 
+#include <gph/sentinel.h>
+
 #include <gph/slot.h>
 
 #include <gph/callable.h>

@@ -31,6 +31,9 @@ typedef struct gph_replay gph_replay;
  *  thread may launch it; creation, upload and destruction one at a time. */
 typedef struct gph_exec gph_exec;
 
+/** Where launches leave a mark of how far they came: gph_sentinel_create(). */
+typedef struct gph_sentinel gph_sentinel;
+
 /** Which calls of other threads a capture forbids. CUDA's modes, CUDA's numbers plus 1.
  */
 typedef enum gph_capture_mode {
@@ -247,6 +250,9 @@ typedef struct gph_exec_options {
     /** Borrowed for the call: the upload is queued here. NULL means the per-thread
      * default stream of the current context. */
     CUstream upload_stream;
+    /** Borrowed until the executable is destroyed: it gets sentinels, see
+     *  <gph/sentinel.h>. NULL: none, which costs nothing. */
+    gph_sentinel *sentinel;
 } gph_exec_options;
 /** All defaults. */
 #define GPH_EXEC_OPTIONS_INIT GPH_SIZED(gph_exec_options)
@@ -260,8 +266,10 @@ typedef struct gph_exec_options {
  *  out      owned by the caller on success: gph_exec_destroy(). Untouched on failure.
  *  error    may be NULL. Names the node that the driver refused, where it tells.
  *
- *  Fails with GPH_E_INVALID (flags, NULL graph), GPH_E_NO_MEMORY and what
- *  cuGraphInstantiateWithParams returns. Thread: nobody else may use `graph` meanwhile
+ *  Fails with GPH_E_INVALID (flags, NULL graph), GPH_E_NO_MEMORY, what
+ *  cuGraphInstantiateWithParams returns, and with options.sentinel GPH_E_UNSUPPORTED (the
+ *  graph allocates or frees memory), GPH_E_STATE (its board is full) and what adding nodes
+ *  returns; the graph is then as it was. Thread: nobody else may use `graph` meanwhile
  *  (CUDA's rule). */
 GPH_API GPH_CHECKED gph_status gph_exec_create(gph_runtime *runtime, CUgraph graph,
                                                const gph_exec_options *options,

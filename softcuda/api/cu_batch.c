@@ -10,7 +10,6 @@
 #include "softcuda/api/cu_copy.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/device/array.h"
-#include "softcuda/device/task.h"
 
 /* Bytes an element: 1, except where an array is an operand. */
 static CUresult element_bytes(const CUDA_MEMCPY3D_BATCH_OP *op, size_t *out)
@@ -110,7 +109,7 @@ static CUresult copy_all(size_t count, const CUDA_MEMCPY3D_BATCH_OP *ops,
                          unsigned long long flags, struct how how, size_t *failed)
 {
     SOFT_TRY(soft_enter_context(how.call, NULL));
-    if (count == 0 || ops == NULL || flags != 0)
+    if (count == 0 || !ops || flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu copies at %p with flags 0x%llx",
                          count, (const void *)ops, flags);
     const struct soft_copy_batch batch = {count, copy_of, ops};

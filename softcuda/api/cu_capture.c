@@ -61,8 +61,8 @@ static CUresult begin_to_graph_locked(soft_stream *stream, const struct begin_in
     SOFT_TRY(soft_api_edge_ends(in->dependencies, in->count ? in->data : NULL, in->count,
                                 &ends));
     CUresult result = soft_capture_check_frontier(graph, ends, in->count);
-    if (result == CUDA_SUCCESS)
-        result = soft_capture_begin(stream, in->mode, graph, ends, (uint32_t)in->count);
+    SOFT_THEN(result,
+              soft_capture_begin(stream, in->mode, graph, ends, (uint32_t)in->count));
     soft_delete(ends);
     return result;
 }
@@ -148,7 +148,7 @@ static CUresult lend(soft_stream *stream, const soft_edge_list *list)
                                  sizeof(CUgraphEdgeData));
     if (data)
         stream->lent_data = data;
-    if (list->count > 0 && (nodes == NULL || data == NULL))
+    if (list->count > 0 && (!nodes || !data))
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u dependencies",
                          list->count);
     stream->lent_capacity = data_room;
@@ -184,7 +184,7 @@ static CUresult fill_info(soft_stream *stream, const soft_capture_info *info,
 {
     static const soft_edge_list none;
     const soft_edge_list *list = info->frontier ? info->frontier : &none;
-    if (out->data && out->nodes == NULL && soft_rule(M_info_lossy))
+    if (out->data && !out->nodes && soft_rule(M_info_lossy))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "edgeData_out is given without dependencies_out");
     SOFT_TRY(lend(stream, list));
@@ -271,13 +271,11 @@ static CUresult update(const struct update_in *in)
         soft_rule(R100))
         result = soft_fail(CUDA_ERROR_INVALID_VALUE,
                            "flags are %u: 0 (add) and 1 (set) are known", in->flags);
-    if (result == CUDA_SUCCESS)
-        result =
-            soft_api_edge_ends(in->nodes, in->count ? in->data : NULL, in->count, &ends);
-    if (result == CUDA_SUCCESS)
-        result = soft_capture_set_frontier(
-            stream, in->flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES, ends,
-            (uint32_t)in->count);
+    SOFT_THEN(result, soft_api_edge_ends(in->nodes, in->count ? in->data : NULL,
+                                         in->count, &ends));
+    SOFT_THEN(result, soft_capture_set_frontier(
+                          stream, in->flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES, ends,
+                          (uint32_t)in->count));
     soft_graph_unlock();
     soft_delete(ends);
     return result;

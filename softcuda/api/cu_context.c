@@ -55,7 +55,7 @@ CUresult cuCtxCreate_v3(CUcontext *out, CUexecAffinityParam *params, int count,
                         unsigned int flags, CUdevice device)
 {
     SOFT_TRY(soft_enter(__func__));
-    if (count < 0 || (count > 0 && params == NULL))
+    if (count < 0 || (count > 0 && !params))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d affinities at %p", count,
                          (void *)params);
     if (count > 0)
@@ -68,11 +68,10 @@ CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned int 
                         CUdevice device)
 {
     SOFT_TRY(soft_enter(__func__));
-    if (params != NULL && params->execAffinityParams != NULL &&
-        params->numExecAffinityParams > 0)
+    if (params && params->execAffinityParams && params->numExecAffinityParams > 0)
         return soft_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
                          "execution affinities are not supported");
-    if (params != NULL && params->cigParams != NULL)
+    if (params && params->cigParams)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "graphics sharing is not supported");
     return create(out, flags, device);
 }
@@ -102,7 +101,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext *out)
     SOFT_TRY(soft_enter(__func__));
     soft_context *context;
     SOFT_TRY(soft_context_pop(&context));
-    if (out != NULL)
+    if (out)
         *out = (CUcontext)context;
     return CUDA_SUCCESS;
 }
@@ -113,7 +112,7 @@ CUresult cuCtxSetCurrent(CUcontext handle)
 {
     SOFT_TRY(soft_enter(__func__));
     soft_context *context = NULL;
-    if (handle != NULL)
+    if (handle)
         SOFT_TRY(soft_context_find(handle, &context));
     return soft_context_set(context);
 }
@@ -131,9 +130,9 @@ CUresult cuCtxGetCurrent(CUcontext *out)
 /* NULL names the current context. */
 static CUresult named(CUcontext handle, soft_context **out)
 {
-    if (handle != NULL)
+    if (handle)
         SOFT_TRY(soft_context_find(handle, out));
-    else if ((*out = soft_context_current()) == NULL)
+    else if (!(*out = soft_context_current()))
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
                          "no context is current on this thread");
     return CUDA_SUCCESS;
@@ -337,9 +336,9 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
-    if (least != NULL)
+    if (least)
         *least = 0;
-    if (greatest != NULL)
+    if (greatest)
         *greatest = SOFT_PRIORITY_GREATEST;
     return CUDA_SUCCESS;
 }

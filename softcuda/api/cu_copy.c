@@ -35,9 +35,7 @@ static CUresult submit_staged(soft_context *context, soft_task *task, struct how
 {
     soft_copy *copy = &task->u.copy;
     void *staged = soft_new(copy->width);
-    if (staged == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to stage %zu bytes",
-                         copy->width);
+    SOFT_TRY(soft_made(staged, "no memory to stage %zu bytes", copy->width));
     memcpy(staged, (const void *)(uintptr_t)copy->src, copy->width);
     copy->src = (uint64_t)(uintptr_t)staged;
     const CUresult status =
@@ -282,11 +280,11 @@ struct batch {
  * lies between two of them is the first one's. */
 static CUresult check_batch(const struct batch *b)
 {
-    if (b->count == 0 || b->dsts == NULL || b->srcs == NULL || b->sizes == NULL)
+    if (b->count == 0 || !b->dsts || !b->srcs || !b->sizes)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu copies at %p, %p, %p", b->count,
                          (void *)b->dsts, (void *)b->srcs, (void *)b->sizes);
-    if (b->attribute_count == 0 || b->attribute_count > b->count ||
-        b->attributes == NULL || b->firsts == NULL)
+    if (b->attribute_count == 0 || b->attribute_count > b->count || !b->attributes ||
+        !b->firsts)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%zu attributes at %p, %p for %zu copies", b->attribute_count,
                          (void *)b->attributes, (void *)b->firsts, b->count);
@@ -309,7 +307,7 @@ static CUresult check_batch(const struct batch *b)
  * captures (STREAM_CAPTURE_UNSUPPORTED, and the capture stays valid: C12). */
 static CUresult check_batch_stream(soft_context *context, struct how how)
 {
-    if (how.stream == CU_STREAM_LEGACY || (how.stream == NULL && !how.per_thread))
+    if (how.stream == CU_STREAM_LEGACY || (!how.stream && !how.per_thread))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "a batch cannot go to the legacy default stream");
     bool capturing; /* refused by the look-up of the stream (C12) */
@@ -324,7 +322,7 @@ CUresult soft_api_copy_batch(const struct soft_copy_batch *batch, struct how how
     soft_context *context = soft_context_current();
     SOFT_TRY(check_batch_stream(context, how));
     for (size_t i = 0; i < batch->count; i++) {
-        if (failed != NULL)
+        if (failed)
             *failed = i;
         SOFT_TRY(batch->item(batch->user, i, &item));
         SOFT_TRY(soft_task_copy(context, &item, &task));

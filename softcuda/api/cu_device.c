@@ -5,7 +5,6 @@
  * None of these calls needs a context. An ordinal is looked up after the outputs are
  * known to be there: two mistakes give INVALID_VALUE, as on an H100. */
 #include <stdio.h>
-#include <string.h>
 
 #include "softcuda/api/exports.h"
 #include "softcuda/device/driver.h"
@@ -36,7 +35,7 @@ CUresult cuDeviceGetCount(int *out)
 CUresult cuDeviceGetName(char *out, int bytes, CUdevice ordinal)
 {
     SOFT_TRY(soft_enter(__func__));
-    if (out == NULL || bytes <= 0)
+    if (!out || bytes <= 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "name is %p, its length %d",
                          (void *)out, bytes);
     soft_device *device;
@@ -75,7 +74,7 @@ CUresult cuDeviceGetPCIBusId(char *out, int bytes, CUdevice ordinal)
     SOFT_TRY(soft_enter(__func__));
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));
-    if (out == NULL || bytes < 13)
+    if (!out || bytes < 13)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "pciBusId is %p, its length %d < 13",
                          (void *)out, bytes);
     snprintf(out, (size_t)bytes, "FFFF:%02X:00.0", device->physical & 0xff);

@@ -109,7 +109,7 @@ SOFT_OLDER(cuEventElapsedTime, (float *out, CUevent start, CUevent end),
 static CUresult find_both(CUcontext handle, CUevent event_handle, soft_context **context,
                           soft_event **event)
 {
-    if (handle == NULL)
+    if (!handle)
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "the context is NULL");
     SOFT_TRY(soft_context_find(handle, context));
     SOFT_TRY(soft_context_check(*context));

@@ -85,7 +85,7 @@ CUresult soft_param_info(const ptx_kernel *kernel, size_t index, size_t *offset,
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s has no parameter %zu of %u",
                          kernel->name, index, kernel->param_count);
     *offset = kernel->params[index].offset;
-    if (bytes != NULL)
+    if (bytes)
         *bytes = kernel->params[index].bytes;
     return CUDA_SUCCESS;
 }
@@ -96,7 +96,7 @@ static CUresult enter(const char *call, const void *pointer, const char *name,
 {
     soft_context *context;
     SOFT_TRY(soft_enter_context(call, &context));
-    if (name != NULL)
+    if (name)
         SOFT_TRY(soft_need(pointer, name));
     return soft_function_find(context, handle, out);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "softcuda/api/exports.h"
+#include "softcuda/graph/conditional.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"
 
@@ -17,16 +18,14 @@
 CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *data,
                             size_t count, soft_edge_end **out)
 {
-    if (soft_rule(R1) && nodes == NULL && count > 0)
+    if (soft_rule(R1) && !nodes && count > 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "dependencies are NULL with %zu of them", count);
     if (count > UINT32_MAX / 2)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu dependencies are too many",
                          count);
     soft_edge_end *ends = soft_new((count + 1) * sizeof(*ends));
-    if (ends == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu dependencies",
-                         count);
+    SOFT_TRY(soft_made(ends, "no memory for %zu dependencies", count));
     for (size_t i = 0; i < count; i++) {
         const CUresult result = soft_node_find(nodes[i], &ends[i].node);
         if (result != CUDA_SUCCESS) {
@@ -67,7 +66,7 @@ static CUresult destroy_locked(CUgraph handle)
                          "a stream captures into the graph: end that capture first");
     if (graph->parent)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "the graph belongs to a child-graph node");
+                         "the graph belongs to a node of another one");
     soft_graph_destroy(graph);
     return CUDA_SUCCESS;
 }
@@ -81,11 +80,34 @@ CUresult cuGraphDestroy(CUgraph handle)
     return result;
 }
 
+CUresult soft_api_check_plain(const soft_graph *graph)
+{
+    if (soft_rule(R86) && soft_graph_is_conditional(graph))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the graph has conditional nodes, or is the body of one");
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph handle,
+                                        CUcontext context, unsigned int initial,
+                                        unsigned int flags)
+{
+    SOFT_TRY(soft_enter_with(__func__, out, "pHandle_out"));
+    soft_graph *graph;
+    soft_graph_lock();
+    CUresult result = soft_graph_find(handle, &graph);
+    if (result == CUDA_SUCCESS)
+        result = soft_condition_create(graph, context, initial, flags, out);
+    soft_graph_unlock();
+    return result;
+}
+
 /* Memory nodes have addresses of their own, which a copy could not have (R23). */
 static CUresult clone_locked(CUgraph *out, CUgraph handle)
 {
     soft_graph *graph, *fresh;
     SOFT_TRY(soft_graph_find(handle, &graph));
+    SOFT_TRY(soft_api_check_plain(graph));
     if (soft_rule(R23) && soft_graph_has_memory(graph))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the graph has memory nodes: it cannot be cloned");
@@ -132,8 +154,7 @@ CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned int fla
     soft_graph *graph;
     soft_graph_lock();
     CUresult result = soft_graph_find(handle, &graph);
-    if (result == CUDA_SUCCESS)
-        result = soft_graph_write_dot(graph, path, flags);
+    SOFT_THEN(result, soft_graph_write_dot(graph, path, flags));
     soft_graph_unlock();
     return result;
 }
@@ -180,8 +201,7 @@ static CUresult get_nodes_locked(CUgraph handle, CUgraphNode *out, size_t *count
     if (!roots)
         return give_nodes(graph->nodes, graph->node_count, out, count);
     soft_node **found = soft_new((graph->node_count + 1ull) * sizeof(*found));
-    if (found == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to list the root nodes");
+    SOFT_TRY(soft_made(found, "no memory to list the root nodes"));
     size_t have = 0;
     bool ordered = true;
     for (uint32_t i = graph->node_count; i-- > 0;) {
@@ -236,13 +256,13 @@ static CUresult lossy(void)
 static CUresult give_ends(const soft_edge_list *list, CUgraphNode *nodes,
                           CUgraphEdgeData *data, size_t *count)
 {
-    if (nodes == NULL) {
+    if (!nodes) {
         *count = list->count;
         return CUDA_SUCCESS;
     }
     SOFT_TRY(check_room(*count));
     const size_t written = list->count < *count ? list->count : *count;
-    for (size_t i = 0; data == NULL && i < written; i++)
+    for (size_t i = 0; !data && i < written; i++)
         if (has_data(&list->ends[i]))
             SOFT_TRY(lossy());
     for (size_t i = 0; i < *count; i++) {
@@ -265,15 +285,14 @@ struct ends_out {
 static CUresult get_ends(const char *call, CUgraphNode handle, const struct ends_out *out)
 {
     SOFT_TRY(soft_enter(call));
-    if (out->count == NULL || (out->data && out->nodes == NULL && soft_rule(R12)))
+    if (!out->count || (out->data && !out->nodes && soft_rule(R12)))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
                          out->count ? "the node array" : "the count");
     soft_node *node;
     soft_graph_lock();
     CUresult result = soft_node_find(handle, &node);
-    if (result == CUDA_SUCCESS)
-        result = give_ends(out->dependents ? &node->dependents : &node->dependencies,
-                           out->nodes, out->data, out->count);
+    SOFT_THEN(result, give_ends(out->dependents ? &node->dependents : &node->dependencies,
+                                out->nodes, out->data, out->count));
     soft_graph_unlock();
     return result;
 }
@@ -313,9 +332,9 @@ static CUresult get_edges_locked(CUgraph handle, CUgraphNode *from, CUgraphNode 
         const soft_node *node = graph->nodes[i];
         for (uint32_t k = 0; k < node->dependents.count; k++, have++) {
             const soft_edge_end *end = &node->dependents.ends[k];
-            if (from == NULL || have >= *count)
+            if (!from || have >= *count)
                 continue;
-            if (data == NULL && has_data(end))
+            if (!data && has_data(end))
                 SOFT_TRY(lossy());
             from[have] = (CUgraphNode)node;
             to[have] = (CUgraphNode)end->node;
@@ -336,8 +355,7 @@ static CUresult get_edges(const char *call, CUgraph handle, CUgraphNode *from,
                           CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
 {
     SOFT_TRY(soft_enter(call));
-    if (count == NULL || (from == NULL) != (to == NULL) ||
-        (data && from == NULL && soft_rule(R12)))
+    if (!count || (from == NULL) != (to == NULL) || (data && !from && soft_rule(R12)))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s",
                          count ? "only one of the arrays is NULL" : "numEdges is NULL");
     soft_graph_lock();
@@ -387,20 +405,18 @@ static CUresult change_edges_locked(CUgraph handle, const struct edges_in *in)
         SOFT_TRY(soft_memnode_check_delete(graph, "edges"));
     if (in->count == 0 && soft_rule(R5)) /* the arrays are ignored */
         return CUDA_SUCCESS;
-    if (in->from == NULL || in->to == NULL || in->count > UINT32_MAX)
+    if (!in->from || !in->to || in->count > UINT32_MAX)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "from or to is NULL with %zu edges",
                          in->count);
     soft_node **from = soft_new(in->count * sizeof(*from));
     soft_node **to = soft_new(in->count * sizeof(*to));
     CUresult result = CUDA_SUCCESS;
-    if (from == NULL || to == NULL)
+    if (!from || !to)
         result =
             soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu edges", in->count);
-    if (result == CUDA_SUCCESS)
-        result = find_ends(in, from, to);
-    if (result == CUDA_SUCCESS)
-        result = in->remove ? soft_edges_remove(graph, from, to, in->count)
-                            : soft_edges_add(graph, from, to, in->data, in->count);
+    SOFT_THEN(result, find_ends(in, from, to));
+    SOFT_THEN(result, in->remove ? soft_edges_remove(graph, from, to, in->count)
+                                 : soft_edges_add(graph, from, to, in->data, in->count));
     soft_delete(from);
     soft_delete(to);
     return result;

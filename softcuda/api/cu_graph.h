@@ -16,6 +16,8 @@ CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *dat
 /* NOT_SUPPORTED for memory nodes given parameters of their type: nothing sets these
  * (R16). */
 CUresult soft_api_check_settable(CUgraphNodeType type, CUgraphNodeType wanted);
+/* NOT_SUPPORTED for a graph with conditional nodes, or the body of one (R86). */
+CUresult soft_api_check_plain(const soft_graph *graph);
 /* cu_graphmemory.c: cuMemAllocAsync() and cuMemFreeAsync() on a stream that captures. */
 CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *pool,
                                 size_t bytes, CUdeviceptr *out);

@@ -46,8 +46,8 @@ static CUresult check_fills(const soft_graph *graph)
         const soft_node *node = graph->nodes[i];
         if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
             SOFT_TRY(soft_fill_check(&node->task.u.fill));
-        if (node->type == CU_GRAPH_NODE_TYPE_GRAPH)
-            SOFT_TRY(check_fills(node->child));
+        for (uint32_t k = 0; soft_node_inner(node, k); k++)
+            SOFT_TRY(check_fills(soft_node_inner(node, k)));
     }
     return CUDA_SUCCESS;
 }
@@ -55,7 +55,7 @@ static CUresult check_fills(const soft_graph *graph)
 /* Though nothing of the current context is used: an H100 wants one. */
 static CUresult need_context(void)
 {
-    if (soft_rule(M_instantiate_context) && soft_context_current() == NULL)
+    if (soft_rule(M_instantiate_context) && !soft_context_current())
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
     return CUDA_SUCCESS;
 }
@@ -71,13 +71,12 @@ static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the graph has no node");
     if (soft_rule(M_child_instantiate) && graph->parent)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "the graph belongs to a child-graph node of another one");
+                         "the graph belongs to a node of another one");
     if (graph->capture && !soft_rule(R39))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a stream captures into the graph");
     SOFT_TRY(soft_exec_memory_check(graph, NULL)); /* whatever else is wrong */
     CUresult result = soft_rule(M_capture_fill) ? check_fills(graph) : CUDA_SUCCESS;
-    if (result == CUDA_SUCCESS)
-        result = soft_exec_create(graph, params->flags, out, params);
+    SOFT_THEN(result, soft_exec_create(graph, params->flags, out, params));
     if (result == CUDA_ERROR_INVALID_VALUE && soft_rule(M_left_unfreed))
         soft_exec_memory_tried(graph);
     return result;
@@ -150,8 +149,7 @@ static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
     soft_stream *stream;
     SOFT_TRY(soft_exec_acquire(handle, &exec));
     CUresult result = soft_stream_find(context, site.stream, site.per_thread, &stream);
-    if (result == CUDA_SUCCESS)
-        result = act(exec, stream);
+    SOFT_THEN(result, act(exec, stream));
     soft_exec_release(exec);
     return result;
 }
@@ -174,7 +172,7 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
     static const char call[] = "cuGraphInstantiateWithParams";
     const uint64_t allowed = FLAGS_PLAIN | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
     const CUresult entered = enter_call(call, params ? params->flags : 0, allowed);
-    if (params != NULL) /* also where a capture forbids the call */
+    if (params) /* also where a capture forbids the call */
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     SOFT_TRY(entered);
     SOFT_TRY(soft_need(params, "instantiateParams"));
@@ -182,7 +180,7 @@ static CUresult instantiate_with(CUgraphExec *out, CUgraph graph,
         soft_rule(M_instantiate_upload)) /* a stream that captures is seen first */
         SOFT_TRY(check_upload(params->hUploadStream, per_thread, call));
     CUgraphExec exec = NULL;
-    SOFT_TRY(instantiate(out != NULL ? &exec : NULL, graph, allowed, params));
+    SOFT_TRY(instantiate(out ? &exec : NULL, graph, allowed, params));
     if (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) {
         /* As an upload of its own, also to a capture. */
         const struct launch_site site = {upload_call, params->hUploadStream, per_thread};
@@ -263,7 +261,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph,
 {
     SOFT_TRY(soft_enter(__func__));
     CUgraphExecUpdateResultInfo unwanted;
-    if (out == NULL)
+    if (!out)
         out = &unwanted;
     /* All that is not about the graphs leaves SUCCESS in it, as on an H100. */
     *out = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_SUCCESS};
@@ -292,6 +290,10 @@ CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode *error
 /* Neither in a graph nor in an executable one (R16). */
 CUresult soft_api_check_settable(CUgraphNodeType type, CUgraphNodeType wanted)
 {
+    if (soft_rule(M_conditional_kept) && type == wanted &&
+        type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the parameters of conditional nodes cannot be set");
     /* Parameters of another type are the first mistake. */
     if (soft_rule(R16) && type == wanted &&
         (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE))
@@ -432,9 +434,8 @@ static CUresult enabled(CUgraphExec handle, CUgraphNode node_handle, bool set,
         soft_exec_reserve(exec);
     soft_graph_lock();
     CUresult result = soft_node_find(node_handle, &node);
-    if (result == CUDA_SUCCESS)
-        result = set ? soft_exec_set_enabled(exec, node, *value)
-                     : soft_exec_get_enabled(exec, node, value);
+    SOFT_THEN(result, set ? soft_exec_set_enabled(exec, node, *value)
+                          : soft_exec_get_enabled(exec, node, value));
     soft_graph_unlock();
     soft_exec_release(exec);
     return result;

@@ -78,7 +78,7 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute att
 gph_status gph_softcuda_memory_get(int ordinal, gph_softcuda_memory *out)
 {
     const soft_device *device = soft_device_at(ordinal);
-    if (device == NULL || out == NULL)
+    if (!device || !out)
         return GPH_E_INVALID;
     soft_memory_info info;
     soft_graph_stats stats;
@@ -137,7 +137,7 @@ CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *poo
 /* The address must be one of the graph's own, which soft_capture_add() finds out. */
 CUresult soft_api_capture_free(soft_stream *stream, CUdeviceptr address)
 {
-    if (!soft_rule(M_free_not_captured) && soft_device_holding(address) == NULL)
+    if (!soft_rule(M_free_not_captured) && !soft_device_holding(address))
         return CUDA_SUCCESS;
     soft_node_params described = {0};
     soft_memory_params scratch;

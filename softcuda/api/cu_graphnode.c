@@ -52,12 +52,12 @@ static CUresult add(const struct add_in *in, CUgraphNodeParams *params, bool is_
     const CUresult found = soft_graph_find(in->graph, &graph);
     CUresult result = is_typed ? soft_describe_typed(params, graph, &d)
                                : soft_describe_any(params, graph, &d);
-    if (result == CUDA_SUCCESS)
-        result = found;
-    if (result == CUDA_SUCCESS)
-        result = add_described(in, graph, &d.params, &node);
+    SOFT_THEN(result, found);
+    SOFT_THEN(result, add_described(in, graph, &d.params, &node));
     if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
         params->alloc.dptr = soft_memnode_address(node);
+    if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        params->conditional.phGraph_out = (CUgraph *)node->bodies;
     soft_graph_unlock();
     return result;
 }
@@ -465,8 +465,7 @@ CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams *params)
     soft_node *node;
     soft_graph_lock();
     CUresult result = soft_node_find(handle, &node);
-    if (result == CUDA_SUCCESS)
-        result = set_any(node, params, &d);
+    SOFT_THEN(result, set_any(node, params, &d));
     soft_graph_unlock();
     return result;
 }
@@ -480,9 +479,8 @@ static CUresult attribute(CUgraphNode handle, CUkernelNodeAttrID id,
     soft_node *node;
     soft_graph_lock();
     CUresult result = node_of_type(handle, CU_GRAPH_NODE_TYPE_KERNEL, &node);
-    if (result == CUDA_SUCCESS)
-        result = out != NULL ? soft_node_attribute_get(node, id, out)
-                             : soft_node_attribute_set(node, id, in);
+    SOFT_THEN(result, out ? soft_node_attribute_get(node, id, out)
+                          : soft_node_attribute_set(node, id, in));
     soft_graph_unlock();
     return result;
 }
@@ -508,10 +506,8 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to_handle, CUgraphNode from
     soft_node *to, *from;
     soft_graph_lock();
     CUresult result = node_of_type(from_handle, CU_GRAPH_NODE_TYPE_KERNEL, &from);
-    if (result == CUDA_SUCCESS)
-        result = node_of_type(to_handle, CU_GRAPH_NODE_TYPE_KERNEL, &to);
-    if (result == CUDA_SUCCESS)
-        result = soft_node_attributes_copy(to, from);
+    SOFT_THEN(result, node_of_type(to_handle, CU_GRAPH_NODE_TYPE_KERNEL, &to));
+    SOFT_THEN(result, soft_node_attributes_copy(to, from));
     soft_graph_unlock();
     return result;
 }

@@ -54,9 +54,9 @@ CUresult cuGetErrorString(CUresult error, const char **out)
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
     soft_thread_self()->call = __func__;
-    if (table == NULL || id == NULL)
+    if (!table || !id)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
-                         table == NULL ? "ppExportTable" : "pExportTableId");
+                         !table ? "ppExportTable" : "pExportTableId");
     *table = NULL;
     return soft_fail(CUDA_ERROR_INVALID_VALUE,
                      "private tables do not exist here; the CUDA runtime asks for them, "

@@ -11,7 +11,7 @@
 static CUresult check_trigger(const soft_stream *stream, const soft_launch *launch)
 {
     const bool external = launch->trigger_flags & CU_EVENT_RECORD_EXTERNAL;
-    if (launch->trigger == NULL || !soft_rule(R102))
+    if (!launch->trigger || !soft_rule(R102))
         return CUDA_SUCCESS;
     if (external && !soft_stream_captures(stream))
         return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
@@ -32,7 +32,7 @@ static CUresult check_trigger(const soft_stream *stream, const soft_launch *laun
 static CUresult submit(soft_context *context, CUstream handle, bool per_thread,
                        const soft_task *task)
 {
-    if (task->u.launch.trigger == NULL)
+    if (!task->u.launch.trigger)
         return soft_stream_submit(context, handle, per_thread, task, NULL);
     soft_stream *stream;
     bool captured;

@@ -10,7 +10,6 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/api/image.h"
 #include "softcuda/device/module.h"
-#include "softcuda/device/task.h"
 
 /* Compiled at once: errors show where the call is made, not when a kernel is first
  * used. */
@@ -30,7 +29,7 @@ static CUresult create(const void *image, size_t bytes, const soft_jit *jit,
 /* Library options only say how long the image stays and how eagerly it loads. */
 static CUresult check_options(unsigned count, const CUlibraryOption *options)
 {
-    if (count != 0 && options == NULL)
+    if (count != 0 && !options)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u library options at NULL", count);
     for (unsigned i = 0; i < count; i++)
         if (options[i] < 0 || options[i] >= CU_LIBRARY_NUM_OPTIONS)
@@ -113,7 +112,7 @@ CUresult cuLibraryGetKernelCount(unsigned int *out, CUlibrary handle)
 CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned int count, CUlibrary handle)
 {
     SOFT_TRY(soft_enter(__func__));
-    if (out == NULL || count == 0)
+    if (!out || count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u kernels at %p", count,
                          (void *)out);
     soft_library *library;
@@ -150,7 +149,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
     soft_context *context;
     SOFT_TRY(soft_enter_context(__func__, &context));
     SOFT_TRY(soft_need(name, "name"));
-    if (out == NULL && bytes == NULL)
+    if (!out && !bytes)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
     soft_module *module;
     SOFT_TRY(module_of(handle, context, &module));
@@ -158,9 +157,9 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
     if (!soft_module_global(module, name, &address, &size))
         return soft_fail(CUDA_ERROR_NOT_FOUND, "no variable of the library is named '%s'",
                          name);
-    if (out != NULL)
+    if (out)
         *out = address;
-    if (bytes != NULL)
+    if (bytes)
         *bytes = size;
     return CUDA_SUCCESS;
 }

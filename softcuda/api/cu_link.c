@@ -12,8 +12,6 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/api/image.h"
 #include "softcuda/device/alloc.h"
-#include "softcuda/device/device.h"
-#include "softcuda/device/driver.h"
 #include "softcuda/kernel/load/fatbin.h"
 #include "softcuda/ptx/link.h"
 
@@ -44,15 +42,10 @@ struct link {
     bool is_broken; /* two inputs define the same */
 };
 
-static CUresult find(CUlinkState handle, struct link **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_LINK))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no link", (void *)handle);
-    *out = (struct link *)handle;
-    return CUDA_SUCCESS;
-}
+static SOFT_FINDER(find, CUlinkState, struct link, SOFT_KIND_LINK,
+                   CUDA_ERROR_INVALID_HANDLE, "link")
 
-static size_t size_in(void *const *value)
+    static size_t size_in(void *const *value)
 {
     return (size_t)(uintptr_t)*value & 0xffffffffu;
 }
@@ -63,7 +56,7 @@ static void find_log(struct link *link, struct log *log, CUjit_option buffer,
     void **text = soft_jit_value(&link->jit, buffer);
     void **room = soft_jit_value(&link->jit, size);
     *log = (struct log){.buffer = buffer, .size = size};
-    if (text == NULL || *text == NULL || room == NULL)
+    if (!text || !*text || !room)
         return;
     log->text = *text;
     log->room = size_in(room);
@@ -73,7 +66,7 @@ static void find_log(struct link *link, struct log *log, CUjit_option buffer,
 static void open_logs(struct link *link)
 {
     for (struct log *log = link->logs; log < link->logs + 2; log++)
-        if (log->text != NULL) {
+        if (log->text) {
             *soft_jit_value(&link->jit, log->buffer) = log->text + log->used;
             *soft_jit_value(&link->jit, log->size) =
                 (void *)(uintptr_t)(log->room - log->used);
@@ -83,7 +76,7 @@ static void open_logs(struct link *link)
 static void close_logs(struct link *link)
 {
     for (struct log *log = link->logs; log < link->logs + 2; log++)
-        if (log->text != NULL) {
+        if (log->text) {
             void **size = soft_jit_value(&link->jit, log->size);
             const size_t written = size_in(size);
             log->used += written ? written - 1 : 0; /* the NUL counts */
@@ -116,8 +109,7 @@ CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **value
     soft_jit jit;
     SOFT_TRY(soft_jit_read(&jit, count, options, values));
     struct link *link = soft_new(sizeof(*link));
-    if (link == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a link");
+    SOFT_TRY(soft_made(link, "no memory for a link"));
     link->jit = jit;
     find_log(link, &link->logs[0], CU_JIT_ERROR_LOG_BUFFER,
              CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
@@ -162,8 +154,7 @@ static CUresult make_input(struct link *link, struct input *out, const void *ima
     const size_t length = strlen(name) + 1;
     out->image = soft_new(out->bytes + 1);
     out->name = soft_new(length);
-    if (out->image == NULL || out->name == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", out->bytes);
+    SOFT_TRY(soft_made(out->image && out->name, "no memory for %zu bytes", out->bytes));
     memcpy(out->image, image, out->bytes);
     memcpy(out->name, name, length);
     return read_input(link, out);
@@ -173,7 +164,7 @@ static CUresult make_input(struct link *link, struct input *out, const void *ima
 static ptx_link_input *texts_of(const struct link *link)
 {
     ptx_link_input *texts = soft_new((link->count + 1) * sizeof(*texts));
-    for (uint32_t i = 0; texts != NULL && i < link->count; i++) {
+    for (uint32_t i = 0; texts && i < link->count; i++) {
         const struct input *input = &link->inputs[i];
         size_t bytes = input->ptx.bytes;
         while (bytes > 0 && input->ptx.text[bytes - 1] == '\0')
@@ -188,9 +179,7 @@ static CUresult link_texts(struct link *link, bool check)
 {
     const gph_allocator *heap = soft_allocator();
     ptx_link_input *texts = texts_of(link);
-    if (texts == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to link %u inputs",
-                         link->count);
+    SOFT_TRY(soft_made(texts, "no memory to link %u inputs", link->count));
     const gph_status status = check
                                   ? ptx_link_check(texts, link->count, heap, soft_error())
                                   : ptx_link(texts, link->count, heap, &link->linked,
@@ -213,8 +202,7 @@ static CUresult add(struct link *link, const void *image, size_t bytes, const ch
     struct input *inputs =
         gphi_array_room(*soft_allocator(), link->inputs, &link->capacity,
                         link->count + 1ull, sizeof(*inputs));
-    if (inputs == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", bytes);
+    SOFT_TRY(soft_made(inputs, "no memory for %zu bytes", bytes));
     link->inputs = inputs;
     struct input input = {.bytes = bytes};
     CUresult status = make_input(link, &input, image, name ? name : numbered);
@@ -240,7 +228,7 @@ CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data,
     struct link *link;
     SOFT_TRY(find(handle, &link));
     SOFT_TRY(check_type(type));
-    if (data == NULL || bytes == 0)
+    if (!data || bytes == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes at %p", bytes, data);
     soft_jit unused;
     SOFT_TRY(soft_jit_read(&unused, count, options, values));
@@ -297,7 +285,7 @@ CUresult cuLinkComplete(CUlinkState handle, void **out, size_t *bytes)
     *out = link->count > 1    ? link->linked
            : link->count == 1 ? link->inputs[0].image
                               : nothing;
-    if (bytes != NULL) /* the NUL counts */
+    if (bytes) /* the NUL counts */
         *bytes = link->count > 1    ? link->bytes + 1
                  : link->count == 1 ? link->inputs[0].bytes + 1
                                     : sizeof(nothing);

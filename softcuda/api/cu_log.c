@@ -18,11 +18,11 @@ CUresult cuLogsRegisterCallback(CUlogsCallback function, void *user,
                                 CUlogsCallbackHandle *out)
 {
     soft_thread_self()->call = __func__;
-    if (function == NULL)
+    if (!function)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the callback is NULL");
     void *handle;
     SOFT_TRY(soft_log_callback_add(function, user, &handle));
-    if (out != NULL)
+    if (out)
         *out = handle;
     return CUDA_SUCCESS;
 }
@@ -42,7 +42,7 @@ CUresult cuLogsCurrent(CUlogIterator *out, unsigned int flags)
 {
     soft_thread_self()->call = __func__;
     (void)flags; /* reserved, and any are taken */
-    if (out == NULL)
+    if (!out)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the iterator is NULL");
     *out = soft_log_end();
     return CUDA_SUCCESS;
@@ -52,11 +52,11 @@ CUresult cuLogsCurrent(CUlogIterator *out, unsigned int flags)
 CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *path, unsigned int flags)
 {
     soft_thread_self()->call = __func__;
-    if (path == NULL || flags != 0)
+    if (!path || flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the path is %s, flags are 0x%x",
                          path ? path : "NULL", flags);
     FILE *file = fopen(path, "ae");
-    if (file == NULL)
+    if (!file)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s cannot be written", path);
     uint32_t at = iterator ? *iterator : 0;
     const uint32_t end = soft_log_end();
@@ -67,7 +67,7 @@ CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *path, unsigned in
             fprintf(file, "%s\n", line);
     }
     const bool written = fclose(file) == 0;
-    if (iterator != NULL)
+    if (iterator)
         *iterator = at;
     return written
                ? CUDA_SUCCESS
@@ -95,7 +95,7 @@ CUresult cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size,
                             unsigned int flags)
 {
     soft_thread_self()->call = __func__;
-    if (buffer == NULL || size == NULL || flags != 0 || *size == 0)
+    if (!buffer || !size || flags != 0 || *size == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "buffer %p, size %p, flags 0x%x: no room to write to",
                          (void *)buffer, (void *)size, flags);
@@ -122,7 +122,7 @@ CUresult cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size,
     }
     buffer[used] = '\0';
     *size = used;
-    if (iterator != NULL)
+    if (iterator)
         *iterator = end;
     return CUDA_SUCCESS;
 }

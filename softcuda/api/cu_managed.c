@@ -39,7 +39,7 @@ static size_t span_count;
 static CUresult find_managed(CUdeviceptr address, size_t bytes, soft_allocation *out)
 {
     soft_device *device = soft_device_holding(address);
-    if (device == NULL || !soft_memory_find(device->memory, address, out) ||
+    if (!device || !soft_memory_find(device->memory, address, out) ||
         out->kind != SOFT_MEMORY_MANAGED)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no managed memory",
                          (unsigned long long)address);
@@ -64,7 +64,7 @@ static CUresult attach(const char *call, CUstream stream, bool per_thread,
         flags != CU_MEM_ATTACH_SINGLE)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x is no CU_MEM_ATTACH flag",
                          flags);
-    if (flags == CU_MEM_ATTACH_SINGLE && (stream == NULL || stream == CU_STREAM_LEGACY))
+    if (flags == CU_MEM_ATTACH_SINGLE && (!stream || stream == CU_STREAM_LEGACY))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "memory cannot be attached to the legacy default stream alone");
     soft_allocation found;
@@ -95,7 +95,7 @@ static bool is_alive(const struct span *span)
 {
     soft_allocation found;
     const soft_device *device = soft_device_holding(span->first);
-    return device != NULL && soft_memory_find(device->memory, span->first, &found) &&
+    return device && soft_memory_find(device->memory, span->first, &found) &&
            found.buffer_id == span->buffer_id;
 }
 
@@ -154,16 +154,14 @@ static CUresult say(CUdeviceptr address, size_t bytes, change_fn *change,
     SOFT_TRY(find_managed(address, bytes, &found));
     pthread_mutex_lock(&mutex);
     struct list list = {.spans = soft_new((3 * span_count + 2) * sizeof(*spans))};
-    if (list.spans != NULL) {
+    if (list.spans) {
         change_into(&list, pages_of(address, bytes, &found), change, saying);
         soft_delete(spans);
         spans = list.spans;
         span_count = list.count;
     }
     pthread_mutex_unlock(&mutex);
-    if (list.spans == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for advice on %zu bytes",
-                         bytes);
+    SOFT_TRY(soft_made(list.spans, "no memory for advice on %zu bytes", bytes));
     return CUDA_SUCCESS;
 }
 
@@ -405,7 +403,7 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *bytes,
                                  CUdeviceptr address, size_t range_bytes)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
-    if (data == NULL || bytes == NULL || attributes == NULL || count == 0)
+    if (!data || !bytes || !attributes || count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "no attributes are asked for, or an array is NULL");
     const struct questions all = {data, bytes, attributes, count};

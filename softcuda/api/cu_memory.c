@@ -56,7 +56,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_
     SOFT_TRY(soft_enter_context(__func__, &context));
     SOFT_TRY(soft_need(pitch, "pPitch"));
     *pitch = 0;
-    if (out != NULL)
+    if (out)
         *out = 0;
     if (element != 4 && element != 8 && element != 16)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "elements of %u bytes, not 4, 8 or 16",
@@ -93,9 +93,9 @@ CUresult soft_api_free(soft_context *context, CUdeviceptr address)
 {
     soft_device *device = soft_device_holding(address);
     soft_allocation found;
-    if (device == NULL || !soft_memory_find(device->memory, address, &found)) {
+    if (!device || !soft_memory_find(device->memory, address, &found)) {
         char text[256] = "no device memory";
-        if (device != NULL)
+        if (device)
             soft_memory_describe(device->memory, address, text, sizeof(text));
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx: %s",
                          (unsigned long long)address, text);
@@ -127,9 +127,9 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
     SOFT_TRY(soft_enter_context(__func__, &context));
     soft_memory_info info;
     soft_memory_get_info(context->device->memory, &info);
-    if (free_bytes != NULL)
+    if (free_bytes)
         *free_bytes = info.free_bytes;
-    if (total != NULL)
+    if (total)
         *total = info.limit_bytes;
     return CUDA_SUCCESS;
 }
@@ -140,12 +140,11 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
     SOFT_TRY(soft_enter_context(__func__, NULL));
     soft_device *device = soft_device_holding(address);
     soft_allocation found = {0};
-    const bool known =
-        (device != NULL && soft_memory_find(device->memory, address, &found)) ||
-        soft_host_find(address, &found);
-    if (base != NULL)
+    const bool known = (device && soft_memory_find(device->memory, address, &found)) ||
+                       soft_host_find(address, &found);
+    if (base)
         *base = known ? found.base : 0;
-    if (bytes != NULL)
+    if (bytes)
         *bytes = known ? found.bytes : 0;
     if (!known)
         return soft_fail(CUDA_ERROR_NOT_FOUND, "0x%llx belongs to no allocation",
@@ -206,7 +205,7 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
 {
     soft_context *context;
     SOFT_TRY(soft_enter_context(__func__, &context));
-    if (address == NULL || bytes == 0 || (flags & ~15u) != 0)
+    if (!address || bytes == 0 || (flags & ~15u) != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes at %p, flags 0x%x", bytes,
                          address, flags);
     if ((flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0)
@@ -227,7 +226,7 @@ CUresult cuMemHostUnregister(void *address)
 
 static CUresult host_find(const void *address, soft_allocation *out)
 {
-    if (address == NULL || !soft_host_find((uint64_t)(uintptr_t)address, out))
+    if (!address || !soft_host_find((uint64_t)(uintptr_t)address, out))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%p is no host memory that the driver knows", address);
     return CUDA_SUCCESS;

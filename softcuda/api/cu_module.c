@@ -10,7 +10,6 @@
 
 #include "softcuda/api/exports.h"
 #include "softcuda/api/image.h"
-#include "softcuda/device/task.h"
 
 static CUresult load(soft_context *context, const void *image, size_t bytes,
                      const soft_jit *jit, CUmodule *out)
@@ -79,7 +78,7 @@ CUresult cuModuleUnload(CUmodule handle)
     SOFT_TRY(soft_enter_context(__func__, &context));
     soft_module *module;
     SOFT_TRY(soft_module_find(handle, &module));
-    if (module->library != NULL)
+    if (module->library)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE,
                          "module %p belongs to a library: cuLibraryUnload ends it",
                          (void *)module);
@@ -90,8 +89,8 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "mode"));
     const char *mode = getenv("CUDA_MODULE_LOADING");
-    *out = mode != NULL && strcmp(mode, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
-                                                      : CU_MODULE_LAZY_LOADING;
+    *out = mode && strcmp(mode, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
+                                              : CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
 }
 
@@ -105,7 +104,7 @@ CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
     SOFT_TRY(soft_module_find(handle, &module));
     soft_function *function = soft_module_function(module, name);
     *out = (CUfunction)function; /* NULL, too */
-    if (function == NULL)
+    if (!function)
         return soft_fail(CUDA_ERROR_NOT_FOUND, "no kernel of the module is named '%s'",
                          name);
     return CUDA_SUCCESS;
@@ -124,7 +123,7 @@ CUresult cuModuleGetFunctionCount(unsigned int *out, CUmodule handle)
 CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned int count, CUmodule handle)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
-    if (out == NULL || count == 0)
+    if (!out || count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u functions at %p", count,
                          (void *)out);
     soft_module *module;
@@ -140,15 +139,15 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *bytes, CUmodule handle,
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
     SOFT_TRY(soft_need(name, "name"));
-    if (out == NULL && bytes == NULL)
+    if (!out && !bytes)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
     soft_module *module;
     SOFT_TRY(soft_module_find(handle, &module));
     uint64_t address = 0, size = 0;
     const bool found = soft_module_global(module, name, &address, &size);
-    if (out != NULL)
+    if (out)
         *out = found ? address : 0;
-    if (bytes != NULL)
+    if (bytes)
         *bytes = found ? size : 0;
     if (!found)
         return soft_fail(CUDA_ERROR_NOT_FOUND, "no variable of the module is named '%s'",

@@ -21,9 +21,9 @@ CUresult cuUserObjectCreate(CUuserObject *out, void *pointer, CUhostFn destroy,
                             unsigned int count, unsigned int flags)
 {
     SOFT_TRY(soft_enter(__func__));
-    if (out == NULL || destroy == NULL)
+    if (!out || !destroy)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
-                         out == NULL ? "object_out" : "destroy");
+                         !out ? "object_out" : "destroy");
     if (flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "flags are 0x%x, not CU_USER_OBJECT_NO_DESTRUCTOR_SYNC (1)",
@@ -76,9 +76,8 @@ CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle,
     soft_object *object;
     soft_graph_lock();
     CUresult result = find_both(graph_handle, handle, &graph, &object);
-    if (result == CUDA_SUCCESS)
-        result = soft_graph_retain_object(graph, object, count,
-                                          flags & CU_GRAPH_USER_OBJECT_MOVE);
+    SOFT_THEN(result, soft_graph_retain_object(graph, object, count,
+                                               flags & CU_GRAPH_USER_OBJECT_MOVE));
     soft_graph_unlock();
     return result;
 }
@@ -94,8 +93,7 @@ CUresult cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle,
     soft_object *object;
     soft_graph_lock();
     CUresult result = find_both(graph_handle, handle, &graph, &object);
-    if (result == CUDA_SUCCESS)
-        result = soft_graph_release_object(graph, object, count);
+    SOFT_THEN(result, soft_graph_release_object(graph, object, count));
     soft_graph_unlock();
     return result;
 }

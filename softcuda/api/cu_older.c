@@ -6,7 +6,6 @@
  * gives them to those that ask for an old version. Each passes its arguments on, so that
  * there is one check for both. */
 #include "softcuda/api/exports.h"
-#include "softcuda/device/context.h"
 
 SOFT_OLDER(cuCtxCreate, (CUcontext * out, unsigned int flags, CUdevice device),
            cuCtxCreate_v2(out, flags, device))

@@ -13,7 +13,7 @@
 static bool find(CUdeviceptr address, soft_allocation *out)
 {
     soft_device *device = soft_device_holding(address);
-    if (device != NULL)
+    if (device)
         return soft_memory_find(device->memory, address, out);
     return soft_host_find(address, out);
 }
@@ -154,13 +154,13 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attribu
                                 void **out, CUdeviceptr address)
 {
     SOFT_TRY(soft_enter(__func__));
-    if (count == 0 || attributes == NULL || out == NULL)
+    if (count == 0 || !attributes || !out)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u attributes at %p, values at %p",
                          count, (void *)attributes, (void *)out);
     soft_allocation found;
     const bool known = find(address, &found);
     for (unsigned i = 0; i < count; i++) {
-        if (out[i] == NULL)
+        if (!out[i])
             return soft_fail(CUDA_ERROR_INVALID_VALUE, "data[%u] is NULL", i);
         const bool no_host = known && !is_host(&found) &&
                              found.kind != SOFT_MEMORY_MANAGED &&

@@ -3,7 +3,6 @@
  *
  * Which code a wrong argument gives was recorded on an H100, call by call: what is no
  * property at all is INVALID_VALUE, what exists and is not built NOT_SUPPORTED. */
-#include "softcuda/device/peer.h"
 #include "softcuda/device/poolobject.h"
 
 #include <string.h>
@@ -77,8 +76,7 @@ static CUresult check_props(const CUmemPoolProps *props)
         where > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "no pools are at location type %d",
                          (int)where);
-    if (where == CU_MEM_LOCATION_TYPE_DEVICE &&
-        soft_device_at(props->location.id) == NULL)
+    if (where == CU_MEM_LOCATION_TYPE_DEVICE && !soft_device_at(props->location.id))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "device %d is none of the %d visible",
                          props->location.id, soft_device_count());
     if (props->handleTypes &
@@ -175,7 +173,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
     uint32_t *flag = flag_of(&policy, attribute);
     int set;
     uint64_t number;
-    if (flag != NULL) {
+    if (flag) {
         memcpy(&set, value, sizeof(set));
         *flag = set != 0;
         soft_pool_set_policy(object->pool, &policy);
@@ -205,7 +203,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
     soft_pool_get_policy(object->pool, &policy);
     soft_pool_get_stats(object->pool, &stats);
     const uint32_t *flag = flag_of(&policy, attribute);
-    if (flag != NULL) {
+    if (flag) {
         memcpy(out, &(int){*flag != 0}, sizeof(int));
         return CUDA_SUCCESS;
     }
@@ -252,7 +250,7 @@ static CUresult check_access(const soft_pool_object *object,
 CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count)
 {
     SOFT_TRY(soft_enter(__func__));
-    if (map == NULL || count == 0)
+    if (!map || count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu access descriptions at %p", count,
                          (const void *)map);
     soft_pool_object *object;
@@ -396,7 +394,7 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *out, CUdeviceptr address
     const bool pooled = device && soft_memory_find(device->memory, address, &found) &&
                         found.kind == SOFT_MEMORY_POOL;
     const soft_pool_object *object = pooled ? soft_pool_object_of(found.pool) : NULL;
-    if ((object == NULL || object->handle_types == CU_MEM_HANDLE_TYPE_NONE) &&
+    if ((!object || object->handle_types == CU_MEM_HANDLE_TYPE_NONE) &&
         soft_rule(M_pool_export))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "0x%llx is no memory of a pool that can be exported",
@@ -427,7 +425,7 @@ static CUresult allocate(CUdeviceptr *out, const struct allocate_in *in)
         object = soft_device_pool(context->device);
     else
         SOFT_TRY(soft_pool_object_find(in->pool, &object));
-    if (out == NULL && !soft_rule(M_capture_order))
+    if (!out && !soft_rule(M_capture_order))
         return soft_need(out, "dptr");
     SOFT_TRY(soft_stream_find(context, in->stream, in->per_thread, &found));
     SOFT_TRY(soft_need(out, "dptr"));
@@ -441,7 +439,7 @@ static CUresult allocate(CUdeviceptr *out, const struct allocate_in *in)
     soft_point wait = {0};
     SOFT_TRY(soft_pass(soft_pool_alloc(object->pool, in->bytes, queue, NULL, NULL,
                                        &address, &wait, soft_error())));
-    if (wait.queue != NULL) {
+    if (wait.queue) {
         const soft_work order = {.kind = SOFT_WORK_EMPTY};
         const gph_status status = soft_queue_submit(queue, &order, &wait, 1, NULL);
         if (status != GPH_OK)
@@ -485,7 +483,7 @@ static CUresult free_async(const char *call, CUdeviceptr address, CUstream strea
         soft_memory_find(device->memory, address, &found) &&
         found.kind == SOFT_MEMORY_DEVICE)
         return soft_api_free(context, address);
-    if (device == NULL || !soft_memory_find(device->memory, address, &found) ||
+    if (!device || !soft_memory_find(device->memory, address, &found) ||
         (found.kind != SOFT_MEMORY_POOL && found.kind != SOFT_MEMORY_GRAPH) ||
         found.base != address)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,

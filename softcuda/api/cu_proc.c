@@ -46,7 +46,7 @@ static const soft_symbol *newest(const char *name, int version, int per_thread,
             continue;
         *known = true;
         if (entry->version <= version && entry->per_thread == per_thread &&
-            (best == NULL || entry->version > best->version))
+            (!best || entry->version > best->version))
             best = entry;
     }
     return best;
@@ -55,9 +55,9 @@ static const soft_symbol *newest(const char *name, int version, int per_thread,
 static CUresult find(const char *name, void **out, int version, cuuint64_t flags,
                      CUdriverProcAddressQueryResult *status)
 {
-    if (name == NULL || out == NULL)
+    if (!name || !out)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
-                         name == NULL ? "the symbol" : "pfn");
+                         !name ? "the symbol" : "pfn");
     if (version > SOFT_DRIVER_VERSION)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%s is asked for CUDA %d, the driver is %d", name, version,
@@ -72,12 +72,12 @@ static CUresult find(const char *name, void **out, int version, cuuint64_t flags
     const soft_symbol *legacy = newest(name, version, 0, &known);
     if ((flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0)
         entry = newest(name, version, 1, &known);
-    if (entry == NULL)
+    if (!entry)
         entry = legacy;
     *out = NULL;
-    if (entry != NULL)
+    if (entry)
         memcpy(out, &entry->function, sizeof(*out));
-    if (status != NULL)
+    if (status)
         *status = entry   ? CU_GET_PROC_ADDRESS_SUCCESS
                   : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                           : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

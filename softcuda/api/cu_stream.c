@@ -33,7 +33,7 @@ CUresult cuStreamDestroy_v2(CUstream handle)
 {
     soft_context *context;
     SOFT_TRY(soft_enter_context(__func__, &context));
-    if (handle == NULL || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
+    if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "a default stream is not destroyed");
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, handle, false, &stream));
@@ -159,8 +159,7 @@ static CUresult add_callback(CUstream handle, bool per_thread, CUstreamCallback 
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
     struct callback *callback = soft_new(sizeof(*callback));
-    if (callback == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a callback");
+    SOFT_TRY(soft_made(callback, "no memory for a callback"));
     *callback = (struct callback){function, handle, stream->context, user};
     const soft_task task = {.kind = SOFT_TASK_HOST,
                             .u.host = {call_back, callback, true}};

@@ -94,7 +94,7 @@ static CUresult check_prop(const CUmemAllocationProp *prop)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "physical memory at location type %d is not built",
                          (int)prop->location.type);
-    if (soft_device_at(prop->location.id) == NULL)
+    if (!soft_device_at(prop->location.id))
         return soft_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device %d",
                          prop->location.id);
     if (prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE)
@@ -124,7 +124,7 @@ static CUresult make_handle(soft_physical *memory, int device,
                             CUmemGenericAllocationHandle *out)
 {
     struct physical *fresh = soft_new(sizeof(*fresh));
-    if (fresh == NULL) {
+    if (!fresh) {
         soft_physical_release(memory);
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a handle");
     }
@@ -169,7 +169,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     pthread_mutex_lock(&lock);
     struct physical *physical = handle_of(handle);
     bool last = false;
-    if (physical != NULL && --physical->holds == 0) {
+    if (physical && --physical->holds == 0) {
         last = true;
         soft_handle_remove(physical, SOFT_KIND_PHYSICAL);
         struct physical **link = &all;
@@ -178,7 +178,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
         *link = physical->next;
     }
     pthread_mutex_unlock(&lock);
-    if (physical == NULL)
+    if (!physical)
         return no_handle(handle);
     if (last) {
         soft_physical_release(physical->memory);
@@ -196,16 +196,16 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *ad
     const uint64_t at = (uint64_t)(uintptr_t)address;
     SOFT_TRY(device_for(at, &device));
     soft_physical *memory = soft_range_physical(device->memory, at);
-    if (memory == NULL)
+    if (!memory)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at %p", address);
     pthread_mutex_lock(&lock);
     struct physical *held = all;
-    while (held != NULL && held->memory != memory)
+    while (held && held->memory != memory)
         held = held->next;
-    if (held != NULL)
+    if (held)
         held->holds++;
     pthread_mutex_unlock(&lock);
-    if (held != NULL) {
+    if (held) {
         soft_physical_release(memory);
         *out = (CUmemGenericAllocationHandle)(uintptr_t)held;
         return CUDA_SUCCESS;
@@ -235,7 +235,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out,
     SOFT_TRY(soft_enter_with(__func__, out, "prop"));
     pthread_mutex_lock(&lock);
     const struct physical *physical = handle_of(handle);
-    if (physical != NULL)
+    if (physical)
         *out = physical->prop;
     pthread_mutex_unlock(&lock);
     return physical ? CUDA_SUCCESS : no_handle(handle);
@@ -249,7 +249,7 @@ static soft_physical *memory_of(CUmemGenericAllocationHandle handle)
     pthread_mutex_lock(&lock);
     const struct physical *physical = handle_of(handle);
     soft_physical *memory = physical ? physical->memory : NULL;
-    if (memory != NULL)
+    if (memory)
         soft_physical_retain(memory);
     pthread_mutex_unlock(&lock);
     return memory;
@@ -271,7 +271,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
                          "%zu bytes at offset %zu: only the whole memory can be mapped",
                          bytes, offset);
     soft_physical *memory = memory_of(handle);
-    if (memory == NULL)
+    if (!memory)
         return no_handle(handle);
     const CUresult status =
         soft_pass(soft_range_map(device->memory, address, bytes, memory, soft_error()));
@@ -286,7 +286,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
     soft_device *device;
     SOFT_TRY(device_for(address, &device));
     soft_context *context = soft_context_current();
-    if (context != NULL && atomic_load(&context->alive))
+    if (context && atomic_load(&context->alive))
         SOFT_TRY(soft_streams_wait(context));
     const CUresult result =
         soft_pass(soft_range_unmap(device->memory, address, bytes, soft_error()));
@@ -299,14 +299,14 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
                         size_t count)
 {
     SOFT_TRY(soft_enter(__func__));
-    if (desc == NULL || count == 0)
+    if (!desc || count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu access descriptions at %p", count,
                          (const void *)desc);
     soft_device *device;
     SOFT_TRY(device_for(address, &device));
     for (size_t i = 0; i < count; i++) {
         if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-            soft_device_at(desc[i].location.id) == NULL)
+            !soft_device_at(desc[i].location.id))
             return soft_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device %d",
                              desc[i].location.id);
         if (desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
@@ -338,7 +338,7 @@ CUresult cuMemGetAccess(unsigned long long *out, const CUmemLocation *location,
     uint32_t access;
     const int who =
         location->type == CU_MEM_LOCATION_TYPE_DEVICE ? location->id : device->ordinal;
-    if (soft_device_at(who) == NULL)
+    if (!soft_device_at(who))
         return soft_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device %d", who);
     if (!soft_range_get_access_of(device->memory, address, (uint32_t)who, &access))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at 0x%llx",

@@ -6,6 +6,7 @@
  * nothing. Typed structs and the union of cuGraphAddNode() meet here: one check for
  * both. */
 #include "softcuda/api/describe.h"
+#include "softcuda/graph/conditional.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static CUresult context_of(CUcontext named, soft_context **out)
     if (named)
         return soft_context_find(named, out);
     *out = soft_context_current();
-    if (*out == NULL)
+    if (!*out)
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
     return soft_context_check(*out);
 }
@@ -47,9 +48,9 @@ static CUresult describe_kernel(const CUDA_KERNEL_NODE_PARAMS_v3 *in,
 {
     soft_context *context;
     const CUfunction function = in->func ? in->func : (CUfunction)in->kern;
-    if (function == NULL && !soft_rule(R20))
+    if (!function && !soft_rule(R20))
         return describe_empty(out);
-    if (function == NULL)
+    if (!function)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "func and kern are NULL");
     SOFT_TRY(context_of_kernel(in, &context));
     const CUlaunchConfig config = {.gridDimX = in->gridDimX,
@@ -71,7 +72,7 @@ static CUresult describe_kernel(const CUDA_KERNEL_NODE_PARAMS_v3 *in,
 /* Copies and fills that name no context are refused where none is current. */
 static CUresult need_context(CUcontext named)
 {
-    if (named == NULL && soft_context_current() == NULL)
+    if (!named && !soft_context_current())
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "no context is named, and none is current");
     return CUDA_SUCCESS;
@@ -151,6 +152,7 @@ static CUresult check_move(const soft_graph *child, const soft_graph *into)
     if (soft_rule(R63) && child->parent)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the child graph belongs to a node already");
+    SOFT_TRY(soft_api_check_plain(child));
     if (soft_rule(M_move_exec) && child->memory &&
         soft_graph_memory_has_exec(child->memory))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
@@ -165,6 +167,7 @@ static CUresult check_copy(const soft_graph *child, const soft_graph *into)
     if (soft_rule(R63) && child->parent)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the child graph belongs to a node already");
+    SOFT_TRY(soft_api_check_plain(child));
     if (soft_rule(R62) && soft_graph_has_memory(child))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the child graph has memory nodes: it can be moved, not copied");
@@ -330,8 +333,12 @@ CUresult soft_describe_typed(const CUgraphNodeParams *in, const soft_graph *into
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return describe_event(in->eventRecord.event, in->type, out);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "nodes of type %d are not built into softcuda", (int)in->type);
+        out->params.type = in->type;
+        out->params.task = &out->task;
+        if (!into)
+            return CUDA_SUCCESS; /* nothing sets them */
+        return soft_conditional_describe(&in->conditional, into, &out->params.context,
+                                         &out->task);
     default:
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "there is no node type %d",
                          (int)in->type);

@@ -18,6 +18,8 @@ static const gph_softcuda_setting settings[] = {
      "a number: whatever may run in any order runs in one drawn from it, for tests"},
     {"SOFTCUDA_KERNEL_TIMEOUT_MS", "none",
      "a kernel that runs longer ends with error 702"},
+    {"SOFTCUDA_GRAPH_TIMEOUT_MS", "as SOFTCUDA_KERNEL_TIMEOUT_MS",
+     "a WHILE node that runs longer ends with error 702, and says after how many rounds"},
     {"SOFTCUDA_PATH", "fast where it can", "slow: every kernel runs a fiber a thread"},
     {"SOFTCUDA_CHECK", "none",
      "memory: accesses of kernels are checked byte by byte, and the host is kept out of "

@@ -8,21 +8,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "softcuda/device/alloc.h"
-#include "softcuda/device/driver.h"
 
 #define IMAGE_LIMIT ((off_t)1 << 30)
 
 CUresult soft_jit_read(soft_jit *out, unsigned count, CUjit_option *options,
                        void **values)
 {
-    if (count != 0 && (options == NULL || values == NULL))
+    if (count != 0 && (!options || !values))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u JIT options at %p, values at %p",
                          count, (void *)options, (void *)values);
     for (unsigned i = 0; i < count; i++)
@@ -35,7 +33,7 @@ CUresult soft_jit_read(soft_jit *out, unsigned count, CUjit_option *options,
 
 void **soft_jit_value(const soft_jit *jit, CUjit_option option)
 {
-    for (unsigned i = 0; jit != NULL && i < jit->count; i++)
+    for (unsigned i = 0; jit && i < jit->count; i++)
         if (jit->options[i] == option)
             return &jit->values[i];
     return NULL;
@@ -47,11 +45,11 @@ static void write_log(const soft_jit *jit, CUjit_option buffer_option,
 {
     void **buffer = soft_jit_value(jit, buffer_option);
     void **size = soft_jit_value(jit, size_option);
-    if (size == NULL)
+    if (!size)
         return;
     const size_t room = (size_t)(uintptr_t)*size & 0xffffffffu;
     size_t written = 0;
-    if (buffer != NULL && *buffer != NULL && room != 0) {
+    if (buffer && *buffer && room != 0) {
         written = strlen(text) < room - 1 ? strlen(text) : room - 1;
         memcpy(*buffer, text, written);
         ((char *)*buffer)[written] = '\0';
@@ -65,7 +63,7 @@ static void write_wall_time(const soft_jit *jit, uint64_t ns)
 {
     void **value = soft_jit_value(jit, CU_JIT_WALL_TIME);
     const float ms = (float)((double)ns / 1e6);
-    if (value != NULL)
+    if (value)
         memcpy(value, &ms, sizeof(ms));
 }
 
@@ -108,9 +106,7 @@ static CUresult read_all(int file, const char *path, void **out, size_t *bytes)
                          path, (long long)info.st_size, (long long)IMAGE_LIMIT);
     const size_t size = (size_t)info.st_size;
     char *image = soft_new(size + 1);
-    if (image == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for the %zu bytes of %s",
-                         size, path);
+    SOFT_TRY(soft_made(image, "no memory for the %zu bytes of %s", size, path));
     size_t got = 0;
     while (got < size) {
         const ssize_t more = read(file, image + got, size - got);

@@ -111,7 +111,7 @@ static uint64_t common_byte(const struct item *a, const struct item *b, uint64_t
     const uint64_t start = a->start > b->start ? a->start : b->start;
     uint64_t end = a->end < b->end ? a->end : b->end;
     end = end < limit ? end : limit;
-    if (a->touched == NULL && b->touched == NULL)
+    if (!a->touched && !b->touched)
         return start < end ? start : limit;
     for (uint64_t base = start & ~63ull; base < end; base += 64) {
         uint64_t both = word_of(a, base) & word_of(b, base);
@@ -143,7 +143,7 @@ static soft_race_side side_of(const struct soft_race *race, const struct item *i
                            .kernel = item->touched ? trace->kernel : NULL,
                            .write = (item->kind & KIND_WRITE) != 0,
                            .strong = (item->kind & KIND_STRONG) != 0};
-    if (item->touched == NULL)
+    if (!item->touched)
         return side;
     side.bytes = item->touched->bytes;
     const uint32_t offset = (uint32_t)(address % TOUCHED_BYTES);
@@ -175,7 +175,7 @@ static soft_finding *finding_of(struct sweep *s, uint32_t a, uint32_t b)
         return &s->out->list[*at];
     soft_finding *list = gphi_array_room(s->race->heap, s->out->list, &s->out->capacity,
                                          s->out->count + 1ull, sizeof(*list));
-    if (list == NULL) {
+    if (!list) {
         s->failed = true;
         return NULL;
     }
@@ -201,7 +201,7 @@ static void compare(struct sweep *s, const struct item *a, const struct item *b)
     if (!may_race(s, a, b) || common_byte(a, b, UINT64_MAX) == UINT64_MAX)
         return;
     soft_finding *finding = finding_of(s, a->node, b->node);
-    if (finding == NULL)
+    if (!finding)
         return;
     const uint64_t at = common_byte(a, b, finding->address);
     if (at >= finding->address)
@@ -294,7 +294,7 @@ static void compare_windows(struct sweep *s, const struct item *item)
     if (best_at == UINT64_MAX)
         return;
     soft_finding *finding = finding_of(s, item->node, best_other);
-    if (finding == NULL || best_at >= finding->address)
+    if (!finding || best_at >= finding->address)
         return;
     finding->kind = best;
     finding->address = best_at;
@@ -352,7 +352,7 @@ bool soft_race_compare(struct soft_race *race, struct findings *out)
     gphi_map_init(&s.pairs, race->heap);
     s.items = gphi_heap_array(race->heap, room, sizeof(*s.items));
     struct item **lists = gphi_heap_array(race->heap, 2ull * room, sizeof(struct item *));
-    s.failed = s.items == NULL || lists == NULL;
+    s.failed = !s.items || !lists;
     if (!s.failed) {
         s.active[0].list = lists;
         s.active[1].list = lists + room;

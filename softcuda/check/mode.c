@@ -31,11 +31,11 @@ bool soft_check_mode_parse(const char *text, soft_check_mode *out, char *unknown
 {
     *out = (soft_check_mode){0};
     bool known = true;
-    for (const char *at = text; at != NULL && *at != '\0';) {
+    for (const char *at = text; at && *at != '\0';) {
         const size_t length = strcspn(at, ",");
         if (!take_word(at, length, out) && known) {
             known = false;
-            if (unknown != NULL)
+            if (unknown)
                 snprintf(unknown, bytes, "%.*s", (int)length, at);
         }
         at += length + (at[length] == ',');

@@ -84,8 +84,7 @@ gph_status soft_order_init(struct order *order, const soft_race_options *o,
 {
     order->node_count = o->node_count;
     order->columns = gphi_heap_array(heap, o->node_count + 1ull, sizeof(uint32_t));
-    if (order->columns == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "the order of %u nodes", o->node_count);
+    GPHI_TRY(gphi_made(error, order->columns, "the order of %u nodes", o->node_count));
     for (uint32_t i = 0; i < o->node_count; i++)
         order->columns[i] = has_column(o, i) ? order->column_count++ : SOFT_RACE_NO_NODE;
     order->words = (order->column_count + 63) / 64;
@@ -96,7 +95,7 @@ gph_status soft_order_init(struct order *order, const soft_race_options *o,
                          o->node_count, order->column_count);
     struct adjacency a = {NULL, NULL, NULL, NULL};
     order->rows = gphi_heap_array(heap, words + 1, sizeof(uint64_t));
-    const bool done = order->rows != NULL && adjacency_init(&a, o, heap);
+    const bool done = order->rows && adjacency_init(&a, o, heap);
     if (done)
         fill_rows(order, &a);
     adjacency_fini(&a, o, heap);
@@ -116,7 +115,7 @@ bool soft_order_find_total(const struct order *order, gph_allocator heap, uint8_
 {
     /* How many come before or after, by column. */
     uint32_t *near = gphi_heap_array(heap, order->column_count + 1ull, sizeof(*near));
-    if (near == NULL)
+    if (!near)
         return false;
     for (uint32_t i = 0; i < order->node_count; i++) {
         if (order->columns[i] == SOFT_RACE_NO_NODE)

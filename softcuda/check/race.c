@@ -2,7 +2,6 @@
 /* The life of a graph's race check, and its reports. */
 #include "softcuda/check/race.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -32,17 +31,13 @@ gph_status soft_race_create(const soft_race_options *options, soft_race **out,
 {
     const gph_allocator heap = gphi_heap(options->allocator);
     soft_race *race = gphi_heap_alloc(heap, sizeof(*race));
-    if (race == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a race check");
+    GPHI_TRY(gphi_made(error, race, "a race check"));
     race->heap = heap;
     pthread_mutex_init(&race->mutex, NULL);
-    pthread_mutex_init(&race->lives, NULL);
     gphi_map_init(&race->known, heap);
     atomic_init(&race->incomplete, false);
     gph_status status = soft_order_init(&race->order, options, heap, error);
-    if (status == GPH_OK)
-        status =
-            soft_race_set_windows(race, options->windows, options->window_count, error);
+    GPHI_THEN(status, soft_race_set_windows(race, options, error));
     if (status == GPH_OK && !make_traces(race, options))
         status = gphi_fail(error, GPH_E_NO_MEMORY, "a race check of %u nodes",
                            options->node_count);
@@ -56,7 +51,7 @@ gph_status soft_race_create(const soft_race_options *options, soft_race **out,
 
 void soft_race_destroy(soft_race *race)
 {
-    if (race == NULL)
+    if (!race)
         return;
     const gph_allocator heap = race->heap;
     const uint32_t count = race->order.node_count;
@@ -71,7 +66,6 @@ void soft_race_destroy(soft_race *race)
     }
     soft_order_fini(&race->order, heap);
     gphi_map_fini(&race->known);
-    pthread_mutex_destroy(&race->lives);
     pthread_mutex_destroy(&race->mutex);
     gphi_heap_free(heap, race, sizeof(*race));
 }
@@ -105,10 +99,7 @@ static void forget(soft_race *race)
 void soft_race_finish(soft_race *race, const soft_race_report *report)
 {
     struct findings findings = {NULL, 0, 0};
-    pthread_mutex_lock(&race->lives);
-    const bool compared = soft_race_compare(race, &findings);
-    pthread_mutex_unlock(&race->lives);
-    if (!compared && report->incomplete)
+    if (!soft_race_compare(race, &findings) && report->incomplete)
         report->incomplete(report->user, "no memory to compare what the nodes touched");
     if (atomic_exchange_explicit(&race->incomplete, false, memory_order_relaxed) &&
         report->incomplete)

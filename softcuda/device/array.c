@@ -63,8 +63,7 @@ CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
 {
     SOFT_TRY(check(desc));
     struct array *array = soft_new(sizeof(*array));
-    if (array == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an array");
+    SOFT_TRY(soft_made(array, "no memory for an array"));
     array->desc = *desc;
     array->memory = context->device->memory;
     array->row_bytes = desc->Width * desc->NumChannels * format_bytes(desc->Format);
@@ -88,15 +87,10 @@ CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     return CUDA_SUCCESS;
 }
 
-static CUresult find(CUarray handle, struct array **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_ARRAY))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no array", (void *)handle);
-    *out = (struct array *)handle;
-    return CUDA_SUCCESS;
-}
+static SOFT_FINDER(find, CUarray, struct array, SOFT_KIND_ARRAY,
+                   CUDA_ERROR_INVALID_HANDLE, "array")
 
-CUresult soft_array_destroy(CUarray handle)
+    CUresult soft_array_destroy(CUarray handle)
 {
     struct array *array;
     SOFT_TRY(find(handle, &array));

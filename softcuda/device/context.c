@@ -13,8 +13,6 @@
 #include "softcuda/device/driver.h"
 #include "softcuda/device/limits.h"
 #include "softcuda/device/peer.h"
-#include "softcuda/device/poolobject.h"
-#include "softcuda/device/stream.h"
 #include "softcuda/device/task.h"
 #include "softcuda/kernel/run/launch.h"
 #include "softcuda/memory/memory.h"
@@ -97,7 +95,7 @@ static CUresult create_env(soft_context *context)
 {
     const soft_kernel_env_options options = {
         .heap_bytes = context->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
-        .timeout_ns = soft_kernel_timeout_from_environment(),
+        .timeout_ns = soft_limit_from_environment("SOFTCUDA_KERNEL_TIMEOUT_MS"),
         .multiprocessors = SOFT_MULTIPROCESSORS,
         .on_fault = on_fault,
         .check = soft_check_memory_wanted() ? check_access
@@ -115,6 +113,10 @@ static CUresult come_alive_locked(soft_context *context, uint32_t flags)
     context->id = atomic_fetch_add(&next_id, 1);
     atomic_store(&context->error, 0);
     SOFT_TRY(create_env(context));
+    context->loop_limit_ns = soft_limit_from_environment("SOFTCUDA_GRAPH_TIMEOUT_MS");
+    if (context->loop_limit_ns == 0)
+        context->loop_limit_ns =
+            soft_limit_from_environment("SOFTCUDA_KERNEL_TIMEOUT_MS");
     const CUresult status = soft_streams_create(context);
     if (status != CUDA_SUCCESS) {
         soft_kernel_env_destroy(context->kernels);
@@ -140,8 +142,7 @@ static void die_locked(soft_context *context)
 CUresult soft_context_create(soft_device *device, uint32_t flags, soft_context **out)
 {
     soft_context *context = soft_new(sizeof(*context));
-    if (context == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a context");
+    SOFT_TRY(soft_made(context, "no memory for a context"));
     context->device = device;
     atomic_store(&context->references, 1);
     pthread_mutex_lock(&lock);
@@ -185,8 +186,7 @@ CUresult soft_context_destroy(soft_context *context)
 CUresult soft_primary_prepare(soft_device *device)
 {
     soft_context *context = soft_new(sizeof(*context));
-    if (context == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a context");
+    SOFT_TRY(soft_made(context, "no memory for a context"));
     context->device = device;
     context->is_primary = true;
     atomic_store(&context->references, 1);

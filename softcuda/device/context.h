@@ -50,7 +50,8 @@ struct soft_context {
     size_t limits[CU_LIMIT_MAX];
     CUfunc_cache cache_config;
     CUsharedconfig shared_config;
-    atomic_uint peers; /* bit of each device whose memory it may use */
+    atomic_uint peers;      /* bit of each device whose memory it may use */
+    uint64_t loop_limit_ns; /* of a WHILE node, 0: none */
 };
 
 /* What a thread of the program has in hand. */

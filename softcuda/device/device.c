@@ -14,7 +14,7 @@ static soft_engine *engine; /* one for all devices: their work shares the CPU an
 
 static CUresult start_engine(uint32_t workers, uint32_t seed)
 {
-    if (engine != NULL)
+    if (engine)
         return CUDA_SUCCESS;
     const soft_engine_options options = {
         .workers = workers, .random_seed = seed, .allocator = soft_allocator()};
@@ -23,11 +23,13 @@ static CUresult start_engine(uint32_t workers, uint32_t seed)
 
 /* The host touched an address without access: a device's, mostly. In a signal handler, on
  * the thread that did it; the process ends next unless its own handler knows better. */
-static void say_host_access(uint64_t address, const char *verb)
+static void say_host_access(uint64_t address, uint64_t offset, uint64_t bytes,
+                            const char *verb)
 {
+    (void)offset, (void)bytes;
     const soft_device *device = soft_device_holding(address);
     char place[256], text[400];
-    if (device == NULL)
+    if (!device)
         return;
     soft_memory_describe(device->memory, address, place, sizeof(place));
     const int length = snprintf(
@@ -41,21 +43,38 @@ static void say_host_access(uint64_t address, const char *verb)
     soft_log(CU_LOG_LEVEL_ERROR, "%s", text);
 }
 
+/* In a signal handler of the thread that did it, which then goes on. */
+static void say_early_access(uint64_t address, uint64_t offset, uint64_t bytes,
+                             const char *verb)
+{
+    char text[400];
+    const int length = snprintf(
+        text, sizeof(text),
+        "host code %s pinned memory at 0x%llx: %llu bytes into the destination of a copy "
+        "of %llu bytes that has not run yet; nothing waited for it (SOFTCUDA_CHECK)\n",
+        verb, (unsigned long long)address, (unsigned long long)offset,
+        (unsigned long long)bytes);
+    if (write(STDERR_FILENO, text, (size_t)length) == length)
+        text[length - 1] = '\0';
+    soft_log(CU_LOG_LEVEL_ERROR, "%s", text);
+}
+
 CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
 {
     SOFT_TRY(start_engine(workers, seed));
     device->engine = engine;
     const bool keep_out = soft_check_memory_wanted() && soft_rule(G_device_pointer);
     if (keep_out)
-        SOFT_TRY(soft_pass(soft_fault_watch_host(say_host_access, soft_error())));
-    if (device->memory == NULL) {
+        SOFT_TRY(soft_pass(
+            soft_fault_watch_host(say_host_access, say_early_access, soft_error())));
+    if (!device->memory) {
         const soft_memory_options options = {.device = (uint32_t)device->ordinal,
                                              .limit_bytes = device->total_bytes,
                                              .keeps_host_out = keep_out,
                                              .allocator = soft_allocator()};
         SOFT_TRY(soft_pass(soft_memory_create(&options, &device->memory, soft_error())));
     }
-    if (device->default_pool == NULL) {
+    if (!device->default_pool) {
         SOFT_TRY(soft_pool_object_create(device, 0, &device->default_pool));
         device->default_pool->is_default = true;
         atomic_store(&device->current_pool, device->default_pool);
@@ -66,7 +85,7 @@ CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
 CUresult soft_device_find(int ordinal, soft_device **out)
 {
     *out = soft_device_at(ordinal);
-    if (*out == NULL)
+    if (!*out)
         return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is none of the %d visible",
                          ordinal, soft_device_count());
     return CUDA_SUCCESS;
@@ -83,7 +102,7 @@ soft_device *soft_device_holding(uint64_t address)
 void *soft_device_reach(uint64_t address)
 {
     const soft_device *device = soft_device_holding(address);
-    if (device != NULL)
+    if (device)
         address = soft_memory_reach(device->memory, address);
     return (void *)(uintptr_t)address;
 }
@@ -115,7 +134,7 @@ soft_pool_object *soft_pool_object_of(const soft_pool *pool)
 {
     pthread_mutex_lock(&pools_lock);
     soft_pool_object *object = pools;
-    while (object != NULL && object->pool != pool)
+    while (object && object->pool != pool)
         object = object->next;
     pthread_mutex_unlock(&pools_lock);
     return object;
@@ -125,8 +144,7 @@ CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
                                  soft_pool_object **out)
 {
     soft_pool_object *object = soft_new(sizeof(*object));
-    if (object == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a pool");
+    SOFT_TRY(soft_made(object, "no memory for a pool"));
     object->device = device;
     atomic_store(&object->access[device->ordinal], CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     const soft_pool_policy policy = {.follow_event_dependencies = 1,
@@ -170,14 +188,8 @@ CUresult soft_pool_object_destroy(soft_pool_object *object)
     return CUDA_SUCCESS;
 }
 
-CUresult soft_pool_object_find(CUmemoryPool handle, soft_pool_object **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_POOL))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is no memory pool",
-                         (void *)handle);
-    *out = (soft_pool_object *)handle;
-    return CUDA_SUCCESS;
-}
+SOFT_FINDER(soft_pool_object_find, CUmemoryPool, soft_pool_object, SOFT_KIND_POOL,
+            CUDA_ERROR_INVALID_VALUE, "memory pool")
 
 soft_pool_object *soft_device_pool(soft_device *device)
 {

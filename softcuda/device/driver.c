@@ -4,9 +4,7 @@
 #include "softcuda/device/driver.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "softcuda/device/process.h"
@@ -30,16 +28,16 @@ static void at_exit(void)
 static void inject(void)
 {
     const char *path = getenv("CUDA_INJECTION64_PATH");
-    if (path == NULL || path[0] == '\0')
+    if (!path || path[0] == '\0')
         return;
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (library == NULL) {
+    if (!library) {
         soft_log(CU_LOG_LEVEL_WARNING, "CUDA_INJECTION64_PATH: %s", dlerror());
         return;
     }
     int (*start)(void) = NULL;
     *(void **)&start = dlsym(library, "InitializeInjection");
-    if (start != NULL)
+    if (start)
         start();
     else
         soft_log(CU_LOG_LEVEL_WARNING,
@@ -50,7 +48,7 @@ static CUresult make_devices(void)
 {
     for (int i = 0; i < soft_process.settings.device_count; i++) {
         soft_device *device = &soft_process.devices[i];
-        if (device->primary != NULL)
+        if (device->primary)
             continue; /* an earlier cuInit() failed half way */
         device->ordinal = i;
         device->physical = soft_process.settings.physical[i];

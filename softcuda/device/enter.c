@@ -111,7 +111,7 @@ CUresult soft_enter_context(const char *call, soft_context **out)
     soft_context *context = soft_self.stack[soft_self.depth - 1];
     SOFT_TRY(soft_context_check(context));
     SOFT_TRY(check_captures(call));
-    if (out != NULL)
+    if (out)
         *out = context;
     return CUDA_SUCCESS;
 }
@@ -151,7 +151,7 @@ void soft_context_fail_at(soft_context *context, CUresult error, const char *cau
 {
     char place[256] = "";
     const soft_device *device = address ? soft_device_holding(address) : NULL;
-    if (device != NULL)
+    if (device)
         soft_memory_describe(device->memory, address, place, sizeof(place));
     soft_log(CU_LOG_LEVEL_ERROR, "%s%s%s", cause, place[0] ? "; the address is " : "",
              place);
@@ -165,9 +165,7 @@ CUresult soft_context_push(soft_context *context)
     soft_context **stack =
         gphi_array_room(*soft_allocator(), soft_self.stack, &soft_self.capacity,
                         soft_self.depth + 1, sizeof(*stack));
-    if (stack == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u current contexts",
-                         soft_self.depth + 1);
+    SOFT_TRY(soft_made(stack, "no memory for %u current contexts", soft_self.depth + 1));
     if (stack != soft_self.stack) {
         soft_self.stack = stack;
         soft_self.drop_stack = drop_stack;
@@ -194,7 +192,7 @@ CUresult soft_context_pop(soft_context **out)
 
 CUresult soft_context_set(soft_context *context)
 {
-    if (context != NULL && soft_self.depth == 0)
+    if (context && soft_self.depth == 0)
         return soft_context_push(context);
     if (soft_self.depth == 0)
         return CUDA_SUCCESS;
@@ -202,7 +200,7 @@ CUresult soft_context_set(soft_context *context)
     if (*top == context)
         return CUDA_SUCCESS;
     soft_context_release(*top);
-    if (context == NULL) {
+    if (!context) {
         soft_self.depth--;
         return CUDA_SUCCESS;
     }

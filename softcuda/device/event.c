@@ -10,8 +10,7 @@
 CUresult soft_event_create(soft_context *context, uint32_t flags, soft_event **out)
 {
     soft_event *event = soft_new(sizeof(*event));
-    if (event == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an event");
+    SOFT_TRY(soft_made(event, "no memory for an event"));
     event->context = context;
     event->flags = flags;
     atomic_init(&event->references, 1);
@@ -25,14 +24,8 @@ CUresult soft_event_create(soft_context *context, uint32_t flags, soft_event **o
     return CUDA_SUCCESS;
 }
 
-CUresult soft_event_find(CUevent handle, soft_event **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_EVENT))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no event, or it was destroyed",
-                         (void *)handle);
-    *out = (soft_event *)handle;
-    return CUDA_SUCCESS;
-}
+SOFT_FINDER(soft_event_find, CUevent, soft_event, SOFT_KIND_EVENT,
+            CUDA_ERROR_INVALID_HANDLE, "event, or it was destroyed")
 
 void soft_event_retain(soft_event *event)
 {

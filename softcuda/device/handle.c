@@ -35,7 +35,7 @@ static size_t slot_of(const struct table *table, const void *object)
 
 static bool fits(const void *object)
 {
-    return object != NULL && (uint64_t)(uintptr_t)object >> 56 == 0;
+    return object && (uint64_t)(uintptr_t)object >> 56 == 0;
 }
 
 static void put(struct table *table, const void *object, uint64_t word)
@@ -55,10 +55,10 @@ static void put(struct table *table, const void *object, uint64_t word)
 static struct table *roomy_locked(void)
 {
     struct table *old = atomic_load_explicit(&current, memory_order_relaxed);
-    if (old != NULL && (old->used + 1) * 4 <= (old->mask + 1) * 3)
+    if (old && (old->used + 1) * 4 <= (old->mask + 1) * 3)
         return old;
     size_t live = 0;
-    for (size_t i = 0; old != NULL && i <= old->mask; i++) {
+    for (size_t i = 0; old && i <= old->mask; i++) {
         const uint64_t word =
             atomic_load_explicit(&old->entries[i], memory_order_relaxed);
         live += word != EMPTY && word != REMOVED;
@@ -67,11 +67,11 @@ static struct table *roomy_locked(void)
     while (size < live * 4)
         size *= 2;
     struct table *fresh = soft_new(sizeof(*fresh) + size * sizeof(fresh->entries[0]));
-    if (fresh == NULL)
+    if (!fresh)
         return NULL;
     fresh->mask = size - 1;
     fresh->older = old; /* a reader may still be in it: it is never freed */
-    for (size_t i = 0; old != NULL && i <= old->mask; i++) {
+    for (size_t i = 0; old && i <= old->mask; i++) {
         const uint64_t word =
             atomic_load_explicit(&old->entries[i], memory_order_relaxed);
         if (word != EMPTY && word != REMOVED)
@@ -88,7 +88,7 @@ CUresult soft_handle_add(const void *object, soft_kind kind)
                          object);
     pthread_mutex_lock(&lock);
     struct table *table = roomy_locked();
-    if (table != NULL)
+    if (table)
         put(table, object, word_of(object, kind));
     pthread_mutex_unlock(&lock);
     return table ? CUDA_SUCCESS
@@ -105,7 +105,7 @@ CUresult soft_handle_own(void *object, soft_kind kind)
 
 static _Atomic uint64_t *entry_of(struct table *table, const void *object, soft_kind kind)
 {
-    if (table == NULL || !fits(object))
+    if (!table || !fits(object))
         return NULL;
     const uint64_t wanted = word_of(object, kind);
     for (size_t slot = slot_of(table, object);; slot = (slot + 1) & table->mask) {
@@ -123,14 +123,13 @@ bool soft_handle_remove(const void *object, soft_kind kind)
     pthread_mutex_lock(&lock);
     _Atomic uint64_t *entry =
         entry_of(atomic_load_explicit(&current, memory_order_relaxed), object, kind);
-    if (entry != NULL)
+    if (entry)
         atomic_store_explicit(entry, REMOVED, memory_order_release);
     pthread_mutex_unlock(&lock);
-    return entry != NULL;
+    return entry;
 }
 
 bool soft_handle_is(const void *object, soft_kind kind)
 {
-    return entry_of(atomic_load_explicit(&current, memory_order_acquire), object, kind) !=
-           NULL;
+    return entry_of(atomic_load_explicit(&current, memory_order_acquire), object, kind);
 }

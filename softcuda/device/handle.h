@@ -45,4 +45,14 @@ bool soft_handle_remove(const void *object, soft_kind kind);
 
 /* Whether `object` is a live handle of a kind. Any pointer may be asked about. */
 bool soft_handle_is(const void *object, soft_kind kind);
+
+/* The function that looks a handle of one kind up: `refusal` where it is none. */
+#define SOFT_FINDER(name, handle_type, type, kind, refusal, what)                        \
+    CUresult name(handle_type handle, type **out)                                        \
+    {                                                                                    \
+        if (!soft_handle_is(handle, kind))                                               \
+            return soft_fail(refusal, "%p is no " what, (void *)handle);                 \
+        *out = (type *)handle;                                                           \
+        return CUDA_SUCCESS;                                                             \
+    }
 #endif

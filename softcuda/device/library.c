@@ -30,8 +30,7 @@ static CUresult make_kernels(soft_library *library)
     if (count == 0)
         return CUDA_SUCCESS;
     library->kernels = soft_new(count * sizeof(*library->kernels));
-    if (library->kernels == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u kernels", count);
+    SOFT_TRY(soft_made(library->kernels, "no memory for %u kernels", count));
     for (uint32_t i = 0; i < count; i++) {
         soft_kernel *kernel = &library->kernels[i];
         kernel->library = library;
@@ -55,14 +54,12 @@ static void remove_kernels(soft_library *library)
 CUresult soft_library_create(soft_code *code, soft_library **out)
 {
     soft_library *library = soft_new(sizeof(*library));
-    if (library == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a library");
+    SOFT_TRY(soft_made(library, "no memory for a library"));
     library->code = code;
     soft_code_retain(code);
     pthread_mutex_init(&library->lock, NULL);
     CUresult status = make_kernels(library);
-    if (status == CUDA_SUCCESS)
-        status = soft_handle_add(library, SOFT_KIND_LIBRARY);
+    SOFT_THEN(status, soft_handle_add(library, SOFT_KIND_LIBRARY));
     if (status != CUDA_SUCCESS) {
         remove_kernels(library);
         free_library(library);
@@ -84,7 +81,7 @@ CUresult soft_library_destroy(soft_library *library)
         soft_module *module =
             library->module_count ? library->modules[--library->module_count] : NULL;
         pthread_mutex_unlock(&library->lock);
-        if (module == NULL)
+        if (!module)
             break;
         const CUresult unloaded = soft_module_unload(module);
         if (unloaded != CUDA_SUCCESS)
@@ -94,13 +91,8 @@ CUresult soft_library_destroy(soft_library *library)
     return status;
 }
 
-CUresult soft_library_find(CUlibrary handle, soft_library **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_LIBRARY))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no library", (void *)handle);
-    *out = (soft_library *)handle;
-    return CUDA_SUCCESS;
-}
+SOFT_FINDER(soft_library_find, CUlibrary, soft_library, SOFT_KIND_LIBRARY,
+            CUDA_ERROR_INVALID_HANDLE, "library")
 
 soft_code *soft_library_code(const soft_library *library)
 {
@@ -128,9 +120,7 @@ static CUresult load_locked(soft_library *library, soft_context *context,
     soft_module **modules =
         gphi_array_room(*soft_allocator(), library->modules, &library->module_capacity,
                         library->module_count + 1, sizeof(*modules));
-    if (modules == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u modules",
-                         library->module_count + 1);
+    SOFT_TRY(soft_made(modules, "no memory for %u modules", library->module_count + 1));
     library->modules = modules;
     SOFT_TRY(soft_module_create(context, library->code, library, library->kernels, out));
     library->modules[library->module_count++] = *out;
@@ -144,7 +134,7 @@ CUresult soft_library_module(soft_library *library, soft_context *context,
     pthread_mutex_lock(&library->lock);
     CUresult status = CUDA_SUCCESS;
     soft_module *module = loaded_locked(library, context);
-    if (module == NULL)
+    if (!module)
         status = load_locked(library, context, &module);
     pthread_mutex_unlock(&library->lock);
     if (status == CUDA_SUCCESS)
@@ -165,8 +155,8 @@ static void forget(soft_library *library, const soft_module *module)
 void soft_modules_destroy(soft_context *context)
 {
     soft_module *module;
-    while ((module = soft_module_take(context)) != NULL) {
-        if (module->library != NULL)
+    while ((module = soft_module_take(context))) {
+        if (module->library)
             forget(module->library, module);
         soft_module_drop(module);
     }
@@ -188,13 +178,8 @@ CUresult soft_function_find(soft_context *context, CUfunction handle, soft_funct
     return CUDA_SUCCESS;
 }
 
-CUresult soft_kernel_find(CUkernel handle, soft_kernel **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_KERNEL))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no kernel", (void *)handle);
-    *out = (soft_kernel *)handle;
-    return CUDA_SUCCESS;
-}
+SOFT_FINDER(soft_kernel_find, CUkernel, soft_kernel, SOFT_KIND_KERNEL,
+            CUDA_ERROR_INVALID_HANDLE, "kernel")
 
 /* Under the lock, so that a module loaded meanwhile has the value as well. */
 void soft_kernel_set(soft_kernel *kernel, int device, bool carveout, int value)

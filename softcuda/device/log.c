@@ -40,7 +40,7 @@ static _Thread_local bool logging; /* a callback that logs does not come back he
 
 static FILE *open_log(const char *name)
 {
-    if (name == NULL || name[0] == '\0')
+    if (!name || name[0] == '\0')
         return NULL;
     if (strcmp(name, "stdout") == 0)
         return stdout;
@@ -102,14 +102,14 @@ static void write_line(CUlogLevel level, const char *text)
     char *line = ring[ring_end++ % RING_LINES];
     snprintf(line, LINE_BYTES, "%s%s", head, text);
     for (int i = 0; i < 2; i++)
-        if (files[i] != NULL) {
+        if (files[i]) {
             fprintf(files[i], "%s%s\n", head, text);
             fflush(files[i]);
         }
     /* Called with the lock held, so that unregistering waits for a running callback. */
     if (!logging) {
         logging = true;
-        for (struct callback *c = callbacks, *next; c != NULL; c = next) {
+        for (struct callback *c = callbacks, *next; c; c = next) {
             next = c->next;
             c->function(c->user, level, (char *)(uintptr_t)text, strlen(text));
         }
@@ -133,7 +133,7 @@ void soft_refuse(CUresult code, const char *format, ...)
     }
     write_line(CU_LOG_LEVEL_ERROR, text);
     const char *call = soft_thread_self()->call;
-    if (call != NULL) {
+    if (call) {
         soft_verdict_refused(call_name(call), code, soft_result_name(code));
         snprintf(text, sizeof(text), "Returning %d (%s) from %s", (int)code,
                  soft_result_name(code), call_name(call));
@@ -144,13 +144,13 @@ void soft_refuse(CUresult code, const char *format, ...)
 gph_error *soft_error(void)
 {
     soft_thread *self = soft_thread_self();
-    if (self->error == NULL) {
+    if (!self->error) {
         /* Not soft_new(): what says that an allocation failed is none of those that a
          * test makes fail. */
         self->error = calloc(1, sizeof(*self->error));
         soft_thread_keep();
     }
-    if (self->error != NULL)
+    if (self->error)
         self->error->message[0] = '\0'; /* not all of it: launches come by here */
     return self->error;
 }
@@ -205,8 +205,7 @@ void soft_say(CUlogLevel level, const char *format, ...)
 CUresult soft_log_callback_add(CUlogsCallback function, void *user, void **out)
 {
     struct callback *fresh = soft_new(sizeof(*fresh));
-    if (fresh == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a log callback");
+    SOFT_TRY(soft_made(fresh, "no memory for a log callback"));
     *fresh = (struct callback){.function = function, .user = user};
     SOFT_TRY(soft_handle_own(fresh, SOFT_KIND_LOG_CALLBACK));
     pthread_mutex_lock(&lock);

@@ -24,12 +24,23 @@ void soft_refuse(CUresult code, const char *format, ...) GPH_PRINTF(2, 3);
             return soft_try_;                                                            \
     } while (0)
 
+/* Goes on with `expr` where nothing was refused so far. */
+#define SOFT_THEN(result, expr)                                                          \
+    do {                                                                                 \
+        if ((result) == CUDA_SUCCESS)                                                    \
+            (result) = (expr);                                                           \
+    } while (0)
+
 /* INVALID_VALUE for NULL, with the argument's name in CUDA's headers. */
 static inline CUresult soft_need(const void *pointer, const char *name)
 {
-    return pointer != NULL ? CUDA_SUCCESS
-                           : soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
+    return pointer ? CUDA_SUCCESS
+                   : soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
 }
+
+/* OUT_OF_MEMORY, with a sentence, where it was not made. */
+#define soft_made(is_made, ...)                                                          \
+    ((is_made) ? CUDA_SUCCESS : soft_fail(CUDA_ERROR_OUT_OF_MEMORY, __VA_ARGS__))
 
 /* A line about something that is no refusal: a kernel fault found later, a warning. */
 void soft_log(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);

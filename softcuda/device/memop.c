@@ -140,7 +140,7 @@ CUresult soft_task_batch(const CUstreamBatchMemOpParams *ops, unsigned count,
                          SOFT_BATCH_OPS_MAX);
     if (flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
-    if (ops == NULL && count > 0)
+    if (!ops && count > 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "paramArray is NULL");
     for (unsigned i = 0; i < count; i++)
         SOFT_TRY(check_operation(i, &ops[i]));

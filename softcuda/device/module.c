@@ -6,7 +6,6 @@
 
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
-#include "softcuda/device/driver.h"
 #include "softcuda/device/limits.h"
 #include "softcuda/device/task.h"
 #include "softcuda/memory/memory.h"
@@ -16,12 +15,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the lists of modules
 /* Takes half-built modules: everything but the handles and the list. */
 static void free_module(soft_module *module)
 {
-    for (uint32_t i = 0; module->globals != NULL && i < module->global_count; i++)
+    for (uint32_t i = 0; module->globals && i < module->global_count; i++)
         if (module->globals[i] != 0 &&
             soft_memory_free(module->memory, module->globals[i], soft_error()) != GPH_OK)
             soft_log(CU_LOG_LEVEL_WARNING, "freeing a module's variable: %s",
                      soft_error_text());
-    soft_binding_release(module->binding);
+    soft_binding_destroy(module->binding);
     soft_code_release(module->code);
     soft_delete(module->functions);
     soft_delete(module->globals);
@@ -52,9 +51,8 @@ static CUresult allocate_globals(soft_module *module)
     if (module->global_count == 0)
         return CUDA_SUCCESS;
     module->globals = soft_new(module->global_count * sizeof(*module->globals));
-    if (module->globals == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u addresses",
-                         module->global_count);
+    SOFT_TRY(
+        soft_made(module->globals, "no memory for %u addresses", module->global_count));
     for (uint32_t i = 0; i < module->global_count; i++) {
         const soft_code_global *global = soft_code_global_at(module->code, i);
         if (global->is_extern)
@@ -99,7 +97,7 @@ static void set_up_function(soft_module *module, soft_kernel *kernels, uint32_t 
                 fixed < SOFT_SHARED_BYTES ? SOFT_SHARED_BYTES - fixed : 0);
     atomic_init(&function->carveout, -1);
     atomic_init(&function->cache_config, CU_FUNC_CACHE_PREFER_NONE);
-    if (kernels == NULL)
+    if (!kernels)
         return;
     const int device = module->context->device->ordinal;
     function->kernel = &kernels[index];
@@ -116,8 +114,7 @@ static CUresult make_functions(soft_module *module, soft_kernel *kernels)
     if (count == 0)
         return CUDA_SUCCESS;
     module->functions = soft_new(count * sizeof(*module->functions));
-    if (module->functions == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u functions", count);
+    SOFT_TRY(soft_made(module->functions, "no memory for %u functions", count));
     for (uint32_t i = 0; i < count; i++) {
         set_up_function(module, kernels, i);
         const CUresult added = soft_handle_add(&module->functions[i], SOFT_KIND_FUNCTION);
@@ -134,7 +131,7 @@ static void link_in(soft_module *module)
 {
     pthread_mutex_lock(&lock);
     module->next = module->context->modules;
-    if (module->next != NULL)
+    if (module->next)
         module->next->previous = module;
     module->context->modules = module;
     pthread_mutex_unlock(&lock);
@@ -142,11 +139,11 @@ static void link_in(soft_module *module)
 
 static void take_out_locked(soft_module *module)
 {
-    if (module->previous != NULL)
+    if (module->previous)
         module->previous->next = module->next;
     else
         module->context->modules = module->next;
-    if (module->next != NULL)
+    if (module->next)
         module->next->previous = module->previous;
 }
 
@@ -155,8 +152,7 @@ CUresult soft_module_create(soft_context *context, soft_code *code, soft_library
                             soft_kernel *kernels, soft_module **out)
 {
     soft_module *module = soft_new(sizeof(*module));
-    if (module == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a module");
+    SOFT_TRY(soft_made(module, "no memory for a module"));
     *module = (soft_module){.context = context,
                             .context_id = context->id,
                             .memory = context->device->memory,
@@ -165,10 +161,8 @@ CUresult soft_module_create(soft_context *context, soft_code *code, soft_library
     atomic_init(&module->references, 1);
     soft_code_retain(code);
     CUresult status = allocate_globals(module);
-    if (status == CUDA_SUCCESS)
-        status = bind(module);
-    if (status == CUDA_SUCCESS)
-        status = make_functions(module, kernels);
+    SOFT_THEN(status, bind(module));
+    SOFT_THEN(status, make_functions(module, kernels));
     if (status == CUDA_SUCCESS) {
         status = soft_handle_add(module, SOFT_KIND_MODULE);
         if (status != CUDA_SUCCESS)
@@ -183,13 +177,8 @@ CUresult soft_module_create(soft_context *context, soft_code *code, soft_library
     return CUDA_SUCCESS;
 }
 
-CUresult soft_module_find(CUmodule handle, soft_module **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_MODULE))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no module", (void *)handle);
-    *out = (soft_module *)handle;
-    return CUDA_SUCCESS;
-}
+SOFT_FINDER(soft_module_find, CUmodule, soft_module, SOFT_KIND_MODULE,
+            CUDA_ERROR_INVALID_HANDLE, "module")
 
 /* Graphs and streams may hold functions: the code goes with the last of them. */
 CUresult soft_module_unload(soft_module *module)
@@ -212,7 +201,7 @@ soft_module *soft_module_take(soft_context *context)
 {
     pthread_mutex_lock(&lock);
     soft_module *module = context->modules;
-    if (module != NULL)
+    if (module)
         take_out_locked(module);
     pthread_mutex_unlock(&lock);
     return module;

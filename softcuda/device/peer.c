@@ -39,7 +39,7 @@ static bool may_use(const soft_context *context, const soft_device *holder,
                 1);
     case SOFT_MEMORY_POOL: {
         soft_pool_object *pool = soft_pool_object_of(found->pool);
-        return pool == NULL || atomic_load(&pool->access[own]) != 0;
+        return !pool || atomic_load(&pool->access[own]) != 0;
     }
     case SOFT_MEMORY_GRAPH:
         return holder == context->device || (found->flags >> own & 1) ||
@@ -86,9 +86,9 @@ bool soft_peer_may_use(const soft_context *context, uint64_t address, bool write
     struct remembered now = {.context_id = context->id,
                              .changes =
                                  atomic_load_explicit(&changes, memory_order_acquire)};
-    if (holder != NULL)
+    if (holder)
         now.memory_changes = soft_memory_changes(holder->memory);
-    if (holder == NULL || !find_allocation(holder, address, &found))
+    if (!holder || !find_allocation(holder, address, &found))
         return true; /* no device memory: not ours to judge */
     if (!may_use(context, holder, &found, address, write))
         return false;

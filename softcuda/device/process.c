@@ -14,7 +14,7 @@ static pthread_once_t self_once = PTHREAD_ONCE_INIT;
 static void thread_ends(void *record)
 {
     soft_thread *thread = record;
-    if (thread->drop_stack != NULL)
+    if (thread->drop_stack)
         thread->drop_stack(thread);
     free(thread->error);
     thread->error = NULL;

@@ -3,9 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "softcuda/check/trace.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/stream.h"
+#include "softcuda/rules/rules.h"
+
+enum { LIMIT_ROUNDS = 64 }; /* of a loop, from one look at the clock to the next */
 
 static bool is_dead(const soft_context *context)
 {
@@ -105,9 +109,10 @@ static void run_copy(void *argument, soft_worker *worker)
 {
     (void)worker;
     soft_record *record = argument;
+    soft_copy_opens(&record->u.copy);
     if (is_dead(record->context))
         return;
-    if (record->trace != NULL)
+    if (record->trace)
         note_copy(record->trace, &record->u.copy);
     uint64_t lost;
     if (!soft_copy_run(&record->u.copy, &lost))
@@ -120,7 +125,7 @@ static void run_fill(void *argument, soft_worker *worker)
     soft_record *record = argument;
     if (is_dead(record->context))
         return;
-    if (record->trace != NULL)
+    if (record->trace)
         note_fill(record->trace, &record->u.fill);
     uint64_t lost;
     if (!soft_fill_run(&record->u.fill, &lost))
@@ -137,7 +142,7 @@ static bool poll_batch(void *argument)
         return true;
     }
     const bool done = soft_batch_poll(batch);
-    if (done && record->trace != NULL)
+    if (done && record->trace)
         note_batch(record->trace, batch);
     if (batch->lost)
         batch_failed(record);
@@ -163,6 +168,49 @@ static void run_host(void *argument, soft_worker *worker)
     self->in_callback = false;
 }
 
+/* A loop that never ends keeps its stream from everything else: a limit ends it. */
+static bool is_over_limit(soft_record *record, uint64_t round)
+{
+    if (record->u.branch.limit_ns == 0 || round % LIMIT_ROUNDS != 1)
+        return false;
+    const uint64_t now = gphi_clock_ns();
+    if (round == 1)
+        record->u.branch.started_ns = now;
+    if (now - record->u.branch.started_ns < record->u.branch.limit_ns)
+        return false;
+    char text[160], node[32];
+    snprintf(
+        text, sizeof(text),
+        "the WHILE node%s has run %llu rounds in %llu ms, and its condition is not 0",
+        node_text(record, node), (unsigned long long)(round - 1),
+        (unsigned long long)((now - record->u.branch.started_ns) / 1000000));
+    soft_context_fail_at(record->context, CUDA_ERROR_LAUNCH_TIMEOUT, text, 0);
+    return true;
+}
+
+/* What comes after the last body, the engine takes for none. */
+static uint32_t choose_body(void *argument, uint64_t round)
+{
+    soft_record *record = argument;
+    const soft_conditional *node = &record->u.branch.node;
+    atomic_uint *value = record->u.branch.value;
+    const bool loops = node->type == CU_GRAPH_COND_TYPE_WHILE;
+    if (round == 0 && node->assigns && soft_rule(R84))
+        atomic_store_explicit(value, node->initial, memory_order_relaxed);
+    if (round == 0 || is_dead(record->context) || (round > 1 && !loops))
+        return SOFT_NO_BODY;
+    /* Relaxed: who wrote it came before this node. */
+    const uint32_t now = atomic_load_explicit(value, memory_order_relaxed);
+    if (!soft_rule(R85))
+        return round == 1 ? 0 : SOFT_NO_BODY;
+    switch (node->type) {
+    case CU_GRAPH_COND_TYPE_IF: return now != 0 ? 0 : 1;
+    case CU_GRAPH_COND_TYPE_WHILE:
+        return now != 0 && !is_over_limit(record, round) ? 0 : SOFT_NO_BODY;
+    default: return now;
+    }
+}
+
 static void run_call(void *argument, soft_worker *worker)
 {
     (void)worker;
@@ -177,9 +225,8 @@ static CUresult fill_launch(soft_record *record, const soft_launch *launch, int6
     unsigned char *params = record->params;
     if (launch->param_bytes > SOFT_RECORD_PARAM_BYTES) {
         params = soft_new(launch->param_bytes);
-        if (params == NULL)
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                             "no memory for %u bytes of parameters", launch->param_bytes);
+        SOFT_TRY(soft_made(params, "no memory for %u bytes of parameters",
+                           launch->param_bytes));
         record->large = params;
     }
     if (launch->param_bytes > 0)
@@ -207,9 +254,7 @@ static CUresult fill_batch(soft_record *record, const soft_batch *batch, soft_wo
     void *ops = record->params;
     if (bytes > SOFT_RECORD_PARAM_BYTES) {
         ops = soft_new(bytes);
-        if (ops == NULL)
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                             "no memory for %u memory operations", batch->count);
+        SOFT_TRY(soft_made(ops, "no memory for %u memory operations", batch->count));
         record->large = ops;
     }
     if (bytes > 0)
@@ -248,6 +293,13 @@ CUresult soft_record_fill(soft_record *record, soft_context *context,
         out->run = run_host;
         return CUDA_SUCCESS;
     case SOFT_TASK_BATCH: return fill_batch(record, &task->u.batch, out);
+    case SOFT_TASK_BRANCH:
+        record->u.branch.node = task->u.conditional;
+        record->u.branch.value = NULL;
+        record->u.branch.limit_ns = context->loop_limit_ns;
+        out->kind = SOFT_WORK_BRANCH;
+        out->choose = choose_body;
+        return CUDA_SUCCESS;
     case SOFT_TASK_CALL:
         record->u.call.function = task->u.call.function;
         record->u.call.user = task->u.call.user;

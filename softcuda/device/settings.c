@@ -25,7 +25,7 @@ static CUresult read_number(const char *name, long fallback, long least, long mo
 {
     const char *text = getenv(name);
     *out = fallback;
-    if (text == NULL || text[0] == '\0')
+    if (!text || text[0] == '\0')
         return CUDA_SUCCESS;
     char *end;
     errno = 0;
@@ -43,7 +43,7 @@ static CUresult read_bytes(const char *name, size_t fallback, size_t *out)
 {
     const char *text = getenv(name);
     *out = fallback;
-    if (text == NULL || text[0] == '\0')
+    if (!text || text[0] == '\0')
         return CUDA_SUCCESS;
     char *end;
     const double number = strtod(text, &end);
@@ -70,7 +70,7 @@ static CUresult read_capability(int *out)
 {
     const char *text = getenv("SOFTCUDA_COMPUTE_CAPABILITY");
     *out = 90;
-    if (text == NULL || text[0] == '\0')
+    if (!text || text[0] == '\0')
         return CUDA_SUCCESS;
     int major, minor, length = 0;
     if (sscanf(text, "%2d.%1d%n", &major, &minor, &length) != 2 || text[length] != '\0' ||
@@ -118,7 +118,7 @@ static void read_visible(soft_settings *out, int total)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
     out->device_count = 0;
-    if (list == NULL) {
+    if (!list) {
         for (int i = 0; i < total; i++)
             out->physical[out->device_count++] = i;
         return;

@@ -18,11 +18,10 @@ static CUresult make_stream(soft_context *context, soft_stream_kind kind, uint32
                             int priority, soft_stream **out)
 {
     soft_stream *stream = soft_new(sizeof(*stream));
-    if (stream == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a stream");
+    SOFT_TRY(soft_made(stream, "no memory for a stream"));
     stream->ring = soft_new(SOFT_RECORD_COUNT * sizeof(*stream->ring));
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    if (stream->ring == NULL) {
+    if (!stream->ring) {
         soft_refuse(result, "no memory for the records of a stream");
         goto free_stream;
     }
@@ -106,8 +105,7 @@ void soft_stream_destroy(soft_stream *stream)
 CUresult soft_streams_create(soft_context *context)
 {
     soft_streams *streams = soft_new(sizeof(*streams));
-    if (streams == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a context's streams");
+    SOFT_TRY(soft_made(streams, "no memory for a context's streams"));
     streams->context = context;
     pthread_mutex_init(&streams->mutex, NULL);
     context->streams = streams;
@@ -126,7 +124,7 @@ static void drain(soft_streams *streams);
 void soft_streams_destroy(soft_context *context)
 {
     soft_streams *streams = context->streams;
-    if (streams == NULL)
+    if (!streams)
         return;
     drain(streams);
     while (streams->list)
@@ -168,7 +166,7 @@ static CUresult per_thread_stream(soft_context *context, soft_stream **out)
 static CUresult find(soft_context *context, CUstream handle, bool per_thread,
                      soft_stream **out)
 {
-    if (handle == NULL)
+    if (!handle)
         handle = per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
     if (handle == CU_STREAM_PER_THREAD)
         return per_thread_stream(context, out);
@@ -274,8 +272,12 @@ static CUresult submit_locked(soft_stream *stream, const soft_task *task)
     SOFT_TRY(soft_record_fill(record, stream->context, task, -1, &work));
     soft_point waits[WAITS_MAX];
     const uint32_t count = order_waits(stream, waits);
+    if (task->kind == SOFT_TASK_COPY)
+        soft_copy_closes(&task->u.copy);
     const gph_status status =
         soft_queue_submit(stream->queue, &work, waits, count, &record->point);
+    if (status != GPH_OK && task->kind == SOFT_TASK_COPY)
+        soft_copy_opens(&task->u.copy);
     SOFT_TRY(taken(status));
     stream->submitted++;
     return CUDA_SUCCESS;
@@ -321,7 +323,7 @@ void soft_capture_spoil(soft_context *context, CUstream handle, bool per_thread,
                         CUresult code)
 {
     const bool is_default =
-        handle == NULL || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+        !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
     soft_stream *stream;
     if (!is_default && !soft_handle_is(handle, SOFT_KIND_STREAM))
         return;
@@ -388,7 +390,7 @@ static soft_point open_point(soft_stream *stream)
         return open;
     soft_streams *streams = stream->context->streams;
     pthread_mutex_lock(&streams->mutex);
-    for (soft_stream *s = streams->list; s && open.queue == NULL; s = s->next) {
+    for (soft_stream *s = streams->list; s && !open.queue; s = s->next) {
         const soft_point tail = soft_queue_tail(s->queue);
         if (soft_stream_is_blocking(s) && !soft_point_reached(tail))
             open = tail;
@@ -442,7 +444,7 @@ static void drain(soft_streams *streams)
 
 CUresult soft_streams_wait(soft_context *context)
 {
-    if (context->streams != NULL)
+    if (context->streams)
         drain(context->streams);
     return soft_context_check(context);
 }
@@ -452,7 +454,7 @@ static CUresult gather_of(soft_streams *streams, soft_stream **out)
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&once);
     CUresult result = CUDA_SUCCESS;
-    if (streams->gather == NULL)
+    if (!streams->gather)
         result = make_stream(streams->context, SOFT_STREAM_GATHER, CU_STREAM_NON_BLOCKING,
                              0, &streams->gather);
     *out = streams->gather;

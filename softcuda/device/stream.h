@@ -37,6 +37,12 @@ typedef struct soft_record {
         soft_fill fill;
         soft_batch_run batch;
         struct {
+            soft_conditional node;
+            atomic_uint *value;  /* set by who knows the executable graph */
+            uint64_t limit_ns;   /* of a loop; 0: none */
+            uint64_t started_ns; /* of the loop that runs */
+        } branch;
+        struct {
             CUhostFn function;
             void *user;
             bool always; /* also if the context is in error */
@@ -168,7 +174,7 @@ void soft_stream_destroy(soft_stream *stream);
 static inline bool soft_stream_captures(const soft_stream *stream)
 {
     return atomic_load_explicit(&((soft_stream *)(uintptr_t)stream)->capture,
-                                memory_order_relaxed) != NULL;
+                                memory_order_relaxed);
 }
 static inline bool soft_stream_is_blocking(const soft_stream *stream)
 {

@@ -16,7 +16,7 @@ bool soft_summary_wanted(void)
     int now = atomic_load_explicit(&wanted, memory_order_relaxed);
     if (now == 0) {
         const char *path = getenv("SOFTCUDA_SUMMARY");
-        now = path != NULL && path[0] != '\0' ? 2 : 1;
+        now = path && path[0] != '\0' ? 2 : 1;
         atomic_store_explicit(&wanted, now, memory_order_relaxed);
     }
     return now == 2;
@@ -42,7 +42,7 @@ void soft_summary_write(void)
         peak += info.peak_bytes;
     }
     FILE *file = fopen(fresh, "we");
-    if (file == NULL) {
+    if (!file) {
         soft_log(CU_LOG_LEVEL_WARNING, "SOFTCUDA_SUMMARY: %s cannot be written", fresh);
         return;
     }

@@ -76,7 +76,7 @@ static CUresult pack_array(const ptx_kernel *kernel, void *const *params, void *
     unsigned char *buffer = scratch;
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         const ptx_param *param = &kernel->params[i];
-        if (params[i] == NULL)
+        if (!params[i])
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
                              "%s: parameter %u of %u is a NULL pointer", kernel->name, i,
                              kernel->param_count);
@@ -102,9 +102,9 @@ static CUresult pack_extra(const ptx_kernel *kernel, void *const *extra, void *s
     }
     if (kernel->param_bytes == 0)
         return CUDA_SUCCESS;
-    if (buffer == NULL || size == NULL)
+    if (!buffer || !size)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s: extra has no parameter %s",
-                         kernel->name, buffer == NULL ? "buffer" : "buffer size");
+                         kernel->name, !buffer ? "buffer" : "buffer size");
     if (*size < kernel->param_bytes)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%s: the parameter buffer has %zu bytes, it takes %u",
@@ -116,18 +116,18 @@ static CUresult pack_extra(const ptx_kernel *kernel, void *const *extra, void *s
 static CUresult pack(const ptx_kernel *kernel, void *const *params, void *const *extra,
                      void *scratch)
 {
-    if (params != NULL && extra != NULL)
+    if (params && extra)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%s: both kernelParams and extra are given", kernel->name);
     if (kernel->param_bytes > SOFT_PARAM_BYTES_MAX)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "%s takes %u bytes of parameters, at most %d are supported",
                          kernel->name, kernel->param_bytes, SOFT_PARAM_BYTES_MAX);
-    if (extra != NULL)
+    if (extra)
         return pack_extra(kernel, extra, scratch);
     if (kernel->param_count == 0)
         return CUDA_SUCCESS;
-    if (params == NULL)
+    if (!params)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%s takes %u parameters, kernelParams is NULL", kernel->name,
                          kernel->param_count);
@@ -255,7 +255,7 @@ CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
         .shared_bytes = config->sharedMemBytes,
         .param_bytes = function->code->kernel->param_bytes,
         .params = scratch};
-    if (config->numAttrs != 0 && config->attrs == NULL)
+    if (config->numAttrs != 0 && !config->attrs)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u launch attributes at NULL",
                          config->numAttrs);
     for (unsigned i = 0; i < config->numAttrs; i++) {

@@ -24,6 +24,7 @@ typedef enum soft_task_kind {
     SOFT_TASK_HOST,  /* the program's function, on the callback thread */
     SOFT_TASK_BATCH, /* memory operations: device/memop.h */
     SOFT_TASK_CALL,  /* ours, on a worker, in stream order: frees, notifications */
+    SOFT_TASK_BRANCH /* a conditional node of a graph: which of its bodies run */
 } soft_task_kind;
 
 typedef struct soft_launch {
@@ -69,6 +70,15 @@ typedef struct soft_batch {
     uint32_t count;
 } soft_batch;
 
+/* A conditional node (R81, R84, R85). */
+typedef struct soft_conditional {
+    uint32_t handle; /* 1 for the first of the graph */
+    uint32_t type;   /* CUgraphConditionalNodeType */
+    uint32_t size;   /* bodies */
+    uint32_t initial;
+    bool assigns; /* `initial`, when a launch begins */
+} soft_conditional;
+
 typedef struct soft_task {
     soft_task_kind kind;
     bool names_idle; /* COPY, FILL: memory of a graph that is not allocated now */
@@ -77,6 +87,7 @@ typedef struct soft_task {
         soft_copy copy;
         soft_fill fill;
         soft_batch batch;
+        soft_conditional conditional;
         struct {
             CUhostFn function;
             void *user;
@@ -129,6 +140,10 @@ CUresult soft_fill_check(const soft_fill *fill);
  * no memory (any more) at some address of it, *lost. */
 bool soft_copy_run(const soft_copy *copy, uint64_t *lost);
 bool soft_fill_run(const soft_fill *fill, uint64_t *lost);
+
+/* SOFTCUDA_CHECK=memory: a copy to pinned memory is queued; and runs, or never will. */
+void soft_copy_closes(const soft_copy *copy);
+void soft_copy_opens(const soft_copy *copy);
 
 /* device/stream.c: puts a piece of work into the order of a stream (the handles 0, 1 and
  * 2 are the default streams; 0 is the per-thread one where per_thread is set), or into

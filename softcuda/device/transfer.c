@@ -9,6 +9,7 @@
 #include "softcuda/device/task.h"
 #include "softcuda/memory/fault.h"
 #include "softcuda/memory/graphmem.h"
+#include "softcuda/memory/pending.h"
 #include "softcuda/rules/rules.h"
 
 #define FLAG_WORDS 16u /* in a row of a fill: more are data */
@@ -83,7 +84,7 @@ static CUresult check_end(CUmemorytype type, uint64_t address, uint64_t bytes,
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s of %llu bytes at 0x%llx", what,
                          (unsigned long long)bytes, (unsigned long long)address);
     soft_device *device = soft_device_holding(address);
-    if (device != NULL)
+    if (device)
         return check_device_range(device, address, bytes, what, nature);
     soft_allocation known;
     if (soft_host_find(address, &known))
@@ -333,6 +334,24 @@ bool soft_copy_run(const soft_copy *copy, uint64_t *lost)
                 ? name_of(copy->dst, c.dst, scope.address)
                 : name_of(copy->src, c.src, scope.address);
     return false;
+}
+
+/* Of one row: others leave bytes between that are anybody's. */
+static bool is_row(const soft_copy *copy)
+{
+    return copy->height == 1 && copy->depth == 1 && copy->dst_type != CU_MEMORYTYPE_ARRAY;
+}
+
+void soft_copy_closes(const soft_copy *copy)
+{
+    if (soft_check_memory_wanted() && is_row(copy) && !copy->dst_pageable)
+        (void)soft_pending_begin(copy->dst, copy->width);
+}
+
+void soft_copy_opens(const soft_copy *copy)
+{
+    if (is_row(copy))
+        soft_pending_end(copy->dst, copy->width);
 }
 
 /* Words that somebody may be waiting for, as memory operations and kernels do: a program

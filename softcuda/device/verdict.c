@@ -43,7 +43,7 @@ void soft_verdict_refused(const char *call, CUresult code, const char *name)
         atomic_fetch_add_explicit(&refused, 1, memory_order_relaxed);
     is_inside = false;
     pthread_mutex_lock(&lock);
-    if (first.call == NULL) {
+    if (!first.call) {
         first.name = name;
         first.code = code;
         first.process = getpid();
@@ -56,7 +56,7 @@ void soft_verdict_refused(const char *call, CUresult code, const char *name)
 __attribute__((destructor)) static void say(void)
 {
     const char *as = getenv("SOFTCUDA_VERDICT");
-    if (as != NULL && as[0] != '\0' && first.call != NULL && first.process == getpid() &&
+    if (as && as[0] != '\0' && first.call && first.process == getpid() &&
         !atomic_load_explicit(&soft_verdict_known, memory_order_relaxed) &&
         atomic_load_explicit(&begun, memory_order_relaxed) ==
             atomic_load_explicit(&refused, memory_order_relaxed))

@@ -11,7 +11,6 @@
  * for what that thread does next. */
 #define _GNU_SOURCE
 #include <sched.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -218,14 +217,14 @@ static bool work_once(soft_worker *worker)
     if (engine->seed != 0)
         dawdle(worker);
     soft_queue *queue = take_pending(worker);
-    if (queue != NULL) {
+    if (queue) {
         no_longer_idle(engine);
         soft_queue_advance(queue, worker, UINT64_MAX);
         atomic_fetch_add(&engine->idle, 1);
         return true;
     }
     queue = find_open(worker, NULL);
-    if (queue == NULL)
+    if (!queue)
         return false;
     no_longer_idle(engine);
     if (worker->woken && atomic_load_explicit(&queue->calls, memory_order_relaxed))
@@ -244,10 +243,10 @@ bool soft_worker_relieve(soft_worker *worker)
 {
     soft_queue *const before = worker->current;
     soft_queue *queue = take_pending(worker);
-    const bool pending = queue != NULL;
+    const bool pending = queue;
     if (!pending)
         queue = find_open(worker, before);
-    if (queue == NULL)
+    if (!queue)
         return false;
     if (pending || soft_queue_join(queue, worker))
         soft_queue_advance(queue, worker,
@@ -469,21 +468,21 @@ gph_status soft_engine_create(const soft_engine_options *options, soft_engine **
                               gph_error *error)
 {
     const soft_engine_options none = {0};
-    if (options == NULL)
+    if (!options)
         options = &none;
     if (options->workers > WORKERS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "%u workers, but the limit is %d",
                          options->workers, WORKERS_MAX);
     const gph_allocator heap = gphi_heap(options->allocator);
     soft_engine *engine = soft_line_alloc(heap, sizeof(*engine));
-    if (engine == NULL)
+    if (!engine)
         goto out_of_memory;
     engine->heap = heap;
     set_up(engine, options);
     engine->workers =
         soft_line_alloc(heap, engine->worker_count * sizeof(*engine->workers));
     engine->queues = gphi_heap_array(heap, QUEUE_MAX, sizeof(*engine->queues));
-    if (engine->workers == NULL || engine->queues == NULL)
+    if (!engine->workers || !engine->queues)
         goto free_engine;
     for (uint32_t i = 0; i < engine->worker_count; i++)
         set_up_worker(engine, &engine->workers[i], i);
@@ -512,22 +511,12 @@ out_of_memory:
 
 void soft_engine_destroy(soft_engine *engine)
 {
-    if (engine == NULL)
+    if (!engine)
         return;
     stop_workers(engine);
     soft_host_stop(engine);
     soft_park_stop(engine);
     engine_free(engine);
-}
-
-uint32_t soft_engine_worker_count(const soft_engine *engine)
-{
-    return engine->worker_count;
-}
-
-uint32_t soft_engine_slot_count(const soft_engine *engine)
-{
-    return engine->worker_count;
 }
 
 uint32_t soft_worker_slot(const soft_worker *worker)

@@ -47,7 +47,7 @@ bool soft_parts_refill(soft_parts *parts, uint64_t want);
  * Thread: any worker that runs this work. */
 static inline uint64_t soft_parts_claim(soft_parts *parts, uint64_t want, uint64_t *first)
 {
-    if (parts->have == 0 && (parts->queue == NULL || !soft_parts_refill(parts, want)))
+    if (parts->have == 0 && (!parts->queue || !soft_parts_refill(parts, want)))
         return 0;
     const uint64_t count = want == 0 || want > parts->have ? parts->have : want;
     *first = parts->first;
@@ -67,13 +67,19 @@ typedef enum soft_work_kind {
     SOFT_WORK_PARTS, /* run_parts on as many workers as pay, until all parts are claimed
                       */
     SOFT_WORK_HOST,  /* run once on the internal host thread, never on a worker */
-    SOFT_WORK_POLL   /* asked again and again until it says that it is done, by one thread
+    SOFT_WORK_POLL,  /* asked again and again until it says that it is done, by one thread
                       * at a time; holds up what comes after it and nothing else */
+    SOFT_WORK_BRANCH /* of a program only: asked which of its bodies runs, and again after
+                      * each; what comes after it waits for the last */
 } soft_work_kind;
 
 typedef void soft_run_fn(void *argument, soft_worker *worker);
 typedef bool soft_poll_fn(void *argument); /* true: done; must not block */
 typedef void soft_run_parts_fn(void *argument, soft_parts *parts, soft_worker *worker);
+/* Which body runs in this round, from 1 on; SOFT_NO_BODY: none, the node is done. Round 0:
+ * a launch begins, nothing is chosen yet. */
+#define SOFT_NO_BODY UINT32_MAX
+typedef uint32_t soft_choose_fn(void *argument, uint64_t round);
 
 /* What one node or one submission does. */
 typedef struct soft_work {
@@ -86,6 +92,7 @@ typedef struct soft_work {
         soft_run_fn *run;
         soft_run_parts_fn *run_parts;
         soft_poll_fn *poll;
+        soft_choose_fn *choose;
     };
     void *argument;
     uint64_t parts;    /* PARTS: how many, at least 1 */
@@ -114,12 +121,10 @@ typedef struct soft_engine_options {
 GPH_CHECKED gph_status soft_engine_create(const soft_engine_options *options,
                                           soft_engine **out, gph_error *error);
 void soft_engine_destroy(soft_engine *engine); /* every queue must be idle; takes NULL */
-uint32_t soft_engine_worker_count(const soft_engine *engine);
-/* 0 ... soft_engine_slot_count() - 1: each slot is one thread at a time (scratch memory
+/* 0 ... the count of workers - 1: each slot is one thread at a time (scratch memory
  * by slot). A thread that waits and helps takes the place, and the slot, of the last
  * worker. */
 uint32_t soft_worker_slot(const soft_worker *worker);
-uint32_t soft_engine_slot_count(const soft_engine *engine);
 /* For work that waits in a loop (for another stream, for the host) and has nothing else
  * to do: runs one piece of ready work of another queue to its end on this stack, and then
  * returns true; false when there is none. The worker's slot is then used by both: scratch
@@ -170,13 +175,32 @@ typedef struct soft_edge {
     uint32_t from, to;
 } soft_edge;
 
+/* The bodies of BRANCH nodes: subprograms of the launch, run by whoever runs it. */
+typedef struct soft_bodies {
+    uint32_t count;
+    const uint32_t *owner;   /* by body, rising: its BRANCH node, which numbers its
+                              * bodies in this order */
+    const uint32_t *of_node; /* by node: the body that it is in + 1, 0: in none */
+} soft_bodies;
+
 /* Compiles a graph. Edges may repeat; a cycle fails with GPH_E_INVALID, error.node = an
  * offender. kinds[i]: what node i will be (a launch's works[i].kind must equal it).
- * priorities: NULL, or one a node, lower first. Arrays are borrowed for the call. */
-GPH_CHECKED gph_status soft_program_create(soft_engine *engine, uint32_t node_count,
-                                           const soft_edge *edges, uint64_t edge_count,
-                                           const uint8_t *kinds, const int *priorities,
-                                           soft_program **out, gph_error *error);
+ * priorities: NULL, or one a node, lower first. bodies: NULL without BRANCH nodes; edges
+ * into a body and out of it say no more than that it is run for its owner. Nodes of
+ * bodies wait for nothing outside: neither HOST nor POLL. Arrays are borrowed for the
+ * call. */
+GPH_CHECKED gph_status soft_program_create_nested(
+    soft_engine *engine, uint32_t node_count, const soft_edge *edges, uint64_t edge_count,
+    const uint8_t *kinds, const int *priorities, const soft_bodies *bodies,
+    soft_program **out, gph_error *error);
+static inline gph_status soft_program_create(soft_engine *engine, uint32_t node_count,
+                                             const soft_edge *edges, uint64_t edge_count,
+                                             const uint8_t *kinds, const int *priorities,
+                                             soft_program **out, gph_error *error)
+{
+    return soft_program_create_nested(engine, node_count, edges, edge_count, kinds,
+                                      priorities, NULL, out, error);
+}
 /* May be called while launches are in flight: freed when they are done. */
 void soft_program_destroy(soft_program *program);
 

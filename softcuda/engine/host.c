@@ -10,7 +10,7 @@ void soft_host_post(soft_queue *queue, const soft_work *work)
     queue->host_work = work;
     atomic_store_explicit(&queue->next, NULL, memory_order_relaxed);
     pthread_mutex_lock(&host->mutex);
-    if (host->last != NULL)
+    if (host->last)
         atomic_store_explicit(&host->last->next, queue, memory_order_relaxed);
     else
         host->first = queue;
@@ -23,12 +23,12 @@ void soft_host_post(soft_queue *queue, const soft_work *work)
 static soft_queue *take(soft_host *host)
 {
     pthread_mutex_lock(&host->mutex);
-    while (host->first == NULL && !host->stop)
+    while (!host->first && !host->stop)
         pthread_cond_wait(&host->wake, &host->mutex);
     soft_queue *queue = host->first;
-    if (queue != NULL) {
+    if (queue) {
         host->first = atomic_load_explicit(&queue->next, memory_order_relaxed);
-        if (host->first == NULL)
+        if (!host->first)
             host->last = NULL;
     }
     pthread_mutex_unlock(&host->mutex);
@@ -39,7 +39,7 @@ static void *host_main(void *argument)
 {
     soft_engine *engine = argument;
     soft_queue *queue;
-    while ((queue = take(&engine->host)) != NULL) {
+    while ((queue = take(&engine->host))) {
         const soft_work *work = queue->host_work;
         work->run(work->argument, NULL);
         soft_queue_let_go(queue);

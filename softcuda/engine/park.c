@@ -7,7 +7,6 @@
  * predecessors are done, so that a node that waits holds up only what depends on it, as
  * it does on a GPU; a launch where all that is left waits is parked. */
 #define _GNU_SOURCE
-#include <string.h>
 #include <time.h>
 
 #include "base/fail.h"
@@ -23,9 +22,8 @@ gph_status soft_polled_create(soft_program *program, gph_error *error)
     program->ran = gphi_heap_array(program->engine->heap, program->node_count, 1);
     program->waiting =
         gphi_heap_array(program->engine->heap, program->node_count, sizeof(uint32_t));
-    if (program->ran == NULL || program->waiting == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a program of %u nodes",
-                         program->node_count);
+    GPHI_TRY(gphi_made(error, program->ran && program->waiting, "a program of %u nodes",
+                       program->node_count));
     return GPH_OK;
 }
 
@@ -66,6 +64,9 @@ static bool run_pass(soft_queue *queue, soft_worker *worker, soft_program *progr
         }
         if (work->kind == SOFT_WORK_CALL || work->kind == SOFT_WORK_PARTS)
             soft_work_inline(work, worker);
+        if (work->kind == SOFT_WORK_BRANCH)
+            soft_branch_inline(program, soft_program_node_at(program, place), works,
+                               worker);
         program->ran[place] = 1;
     }
     return true;
@@ -74,8 +75,8 @@ static bool run_pass(soft_queue *queue, soft_worker *worker, soft_program *progr
 bool soft_polled_run(soft_queue *queue, soft_worker *worker, soft_program *program,
                      const soft_work *works)
 {
-    if (queue->position == 0)
-        memset(program->ran, 0, program->node_count);
+    for (uint32_t i = 0; queue->position == 0 && i < program->node_count; i++)
+        program->ran[i] = program->branches && program->branches->body_of[i] != 0;
     queue->position = 1;
     if (program->host_runs)
         program->ran[program->host_place] = 1;
@@ -115,7 +116,7 @@ static bool may_go_on(soft_queue *queue)
 static soft_queue *ask_all(soft_queue *list, bool *any)
 {
     soft_queue *left = NULL;
-    while (list != NULL) {
+    while (list) {
         soft_queue *queue = list;
         list = atomic_load_explicit(&queue->next, memory_order_relaxed);
         if (may_go_on(queue)) {
@@ -146,12 +147,12 @@ static void *park_main(void *argument)
     uint64_t nap_ns = NAP_LEAST_NS;
     pthread_mutex_lock(&park->mutex);
     while (!park->stop) {
-        if (mine == NULL && park->fresh == NULL)
+        if (!mine && !park->fresh)
             pthread_cond_wait(&park->wake, &park->mutex);
         else
             nap(park, nap_ns);
-        bool any = park->fresh != NULL;
-        while (park->fresh != NULL) {
+        bool any = park->fresh;
+        while (park->fresh) {
             soft_queue *queue = park->fresh;
             park->fresh = atomic_load_explicit(&queue->next, memory_order_relaxed);
             atomic_store_explicit(&queue->next, mine, memory_order_relaxed);

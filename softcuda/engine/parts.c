@@ -36,7 +36,7 @@ static uint32_t units_of(uint64_t open)
     return (uint32_t)open & UNITS_MAX;
 }
 
-/* The first unit of a share, and of the one behind it. */
+/* The first unit of a share, and of the one after it. */
 static uint32_t share_begin(uint64_t open, uint32_t share)
 {
     const uint32_t units = units_of(open), shares = shares_of(open);
@@ -136,7 +136,7 @@ bool soft_parts_refill(soft_parts *parts, uint64_t want)
  * by a quarter at most. 0 means not measured. */
 void soft_cost_update(uint32_t *cost_ns, uint64_t ns)
 {
-    if (cost_ns == NULL)
+    if (!cost_ns)
         return;
     /* Relaxed: a number to plan by; a lost update is only a lost sample. */
     const uint32_t old = __atomic_load_n(cost_ns, __ATOMIC_RELAXED);
@@ -389,15 +389,15 @@ static bool runs_inline(const soft_queue *queue, const soft_work *work, uint32_t
 bool soft_step_run(soft_queue *queue, soft_worker *worker, const soft_work *work,
                    uint32_t *cost_ns)
 {
-    uint32_t *const known = cost_ns != NULL ? cost_ns : work->cost_ns;
+    uint32_t *const known = cost_ns ? cost_ns : work->cost_ns;
     uint32_t cost = known ? __atomic_load_n(known, __ATOMIC_RELAXED) : 0;
-    if (cost == 0 && work->cost_ns != NULL)
+    if (cost == 0 && work->cost_ns)
         cost = __atomic_load_n(work->cost_ns, __ATOMIC_RELAXED);
     if (runs_inline(queue, work, cost)) {
         soft_queue *const before = worker->current;
         worker->current = queue;
         /* Known costs are sampled: two time stamps are 20 ns. */
-        if (known != NULL && (cost == 0 || cost >= 1000 || ++worker->sample % 8 == 0))
+        if (known && (cost == 0 || cost >= 1000 || ++worker->sample % 8 == 0))
             run_timed(work, worker, known);
         else
             soft_work_inline(work, worker);

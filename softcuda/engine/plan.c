@@ -89,7 +89,7 @@ static uint64_t read_costs(planner *p, uint64_t draws)
             p->cost[i] = cost == 0 ? 1 : cost;
             p->position[i] = position++;
         }
-        if (program->shuffle != NULL) /* other costs, another plan */
+        if (program->shuffle) /* other costs, another plan */
             p->cost[i] = drawn_cost(draws, i);
         sum += p->cost[i];
     }
@@ -326,7 +326,7 @@ static void plan_free(soft_plan *plan, uint32_t nodes, uint32_t edges)
 
 void soft_plan_destroy(soft_engine *engine, soft_plan *plan)
 {
-    if (plan == NULL)
+    if (!plan)
         return;
     /* No launch runs it: who visits it finds nothing to claim and leaves. */
     for (uint32_t i = 0; i <= engine->worker_count; i++) {
@@ -343,12 +343,12 @@ void soft_plan_destroy(soft_engine *engine, soft_plan *plan)
 static soft_plan *make_plan(planner *p, uint64_t item_ns)
 {
     soft_plan *plan = soft_line_alloc(p->heap, sizeof(*plan));
-    if (plan == NULL)
+    if (!plan)
         return NULL;
     plan->heap = p->heap;
     plan->program = p->program;
     uint32_t *first = gphi_heap_array(p->heap, p->workers + 1, sizeof(uint32_t));
-    if (first == NULL || !plan_alloc(plan, p->workers, p->n, p->program->edge_count)) {
+    if (!first || !plan_alloc(plan, p->workers, p->n, p->program->edge_count)) {
         gphi_heap_free(p->heap, first, (p->workers + 1) * sizeof(uint32_t));
         plan_free(plan, p->n, p->program->edge_count);
         return NULL;
@@ -370,7 +370,7 @@ soft_plan *soft_plan_create(soft_program *program, uint64_t draws)
                  .workers = engine->worker_count};
     soft_plan *plan = NULL;
     uint64_t *available = gphi_heap_array(p.heap, p.workers, sizeof(uint64_t));
-    if (available != NULL && planner_alloc(&p)) {
+    if (available && planner_alloc(&p)) {
         const uint64_t sum = read_costs(&p, draws);
         longest_paths(&p);
         sort_by_below(&p);
@@ -384,7 +384,7 @@ soft_plan *soft_plan_create(soft_program *program, uint64_t draws)
             plan = make_plan(&p, drawn_cost(draws, p.n));
         else if (sum >= PLAN_MIN_NS && sum / p.n >= NODE_MIN_NS && end < sum - sum / 8)
             plan = make_plan(&p, item_ns);
-        if (plan != NULL)
+        if (plan)
             plan->estimate_ns = engine->seed != 0 ? WAKE_MIN_NS : end;
     }
     gphi_heap_free(p.heap, available, p.workers * sizeof(uint64_t));

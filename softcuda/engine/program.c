@@ -88,8 +88,7 @@ static bool sort_alloc(soft_sort *sort)
     sort->missing = gphi_heap_array(sort->heap, n, sizeof(uint32_t));
     sort->ready = gphi_heap_array(sort->heap, n, sizeof(uint32_t));
     sort->order = gphi_heap_array(sort->heap, n, sizeof(uint32_t));
-    return sort->first != NULL && sort->to != NULL && sort->missing != NULL &&
-           sort->ready != NULL && sort->order != NULL;
+    return sort->first && sort->to && sort->missing && sort->ready && sort->order;
 }
 
 /* Successor lists by counting. */
@@ -160,42 +159,49 @@ static gph_status check_edges(uint32_t node_count, const soft_edge *edges,
     return GPH_OK;
 }
 
-static uint8_t mode_of(uint8_t kind)
+uint8_t soft_mode_of(uint8_t kind)
 {
     switch (kind) {
     case SOFT_WORK_CALL: return MODE_CALL;
     case SOFT_WORK_PARTS: return MODE_STEP; /* until its cost is known */
+    case SOFT_WORK_BRANCH: return MODE_BRANCH;
     default: return MODE_HOST;
     }
 }
 
 /* The positions: `order` without EMPTY nodes. NULL `order`: by number. */
 static gph_status lay_out(soft_program *program, const uint32_t *order,
-                          const uint8_t *kinds, gph_error *error)
+                          const uint8_t *kinds, const soft_bodies *bodies,
+                          gph_error *error)
 {
     for (uint32_t i = 0; i < program->node_count; i++) {
-        if (kinds[i] > SOFT_WORK_POLL)
+        if (kinds[i] > (bodies ? SOFT_WORK_BRANCH : SOFT_WORK_POLL))
             return gphi_fail(error, GPH_E_INVALID, "node %u has kind %u", i, kinds[i]);
         program->count += kinds[i] != SOFT_WORK_EMPTY;
         program->has_host = program->has_host || kinds[i] == SOFT_WORK_HOST;
         program->has_poll = program->has_poll || kinds[i] == SOFT_WORK_POLL;
     }
+    program->count += bodies ? bodies->count : 0; /* each has a way back */
     if (program->count == 0)
         return GPH_OK;
     const gph_allocator heap = program->engine->heap;
     program->order = gphi_heap_array(heap, program->count, sizeof(uint32_t));
     program->cost = gphi_heap_array(heap, program->count, sizeof(uint32_t));
     program->mode = gphi_heap_array(heap, program->count, 1);
-    if (program->order == NULL || program->cost == NULL || program->mode == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a program of %u nodes",
-                         program->node_count);
+    GPHI_TRY(gphi_made(error, program->order && program->cost && program->mode,
+                       "a program of %u nodes", program->node_count));
+    if (bodies) {
+        GPHI_TRY(soft_branches_create(program, order, kinds, bodies, error));
+        soft_branches_lay_out(program, order, kinds);
+        return GPH_OK;
+    }
     uint32_t position = 0;
     for (uint32_t i = 0; i < program->node_count; i++) {
-        const uint32_t node = order == NULL ? i : order[i];
+        const uint32_t node = !order ? i : order[i];
         if (kinds[node] == SOFT_WORK_EMPTY)
             continue;
         program->order[position] = node;
-        program->mode[position++] = mode_of(kinds[node]);
+        program->mode[position++] = soft_mode_of(kinds[node]);
     }
     return GPH_OK;
 }
@@ -209,30 +215,29 @@ static gph_status keep_edges(soft_program *program, const soft_edge *edges,
     uint32_t *rank = NULL;
     program->pred_first = gphi_heap_array(heap, n + 1, sizeof(uint32_t));
     program->pred = gphi_heap_array(heap, (size_t)e + 1, sizeof(uint32_t));
-    if (order != NULL) {
+    if (order) {
         program->topo = gphi_heap_array(heap, n, sizeof(uint32_t));
         rank = gphi_heap_array(heap, n, sizeof(uint32_t));
     }
-    if (program->pred_first == NULL || program->pred == NULL ||
-        (order != NULL && (program->topo == NULL || rank == NULL))) {
+    if (!program->pred_first || !program->pred || (order && (!program->topo || !rank))) {
         gphi_heap_free(heap, rank, n * sizeof(uint32_t));
         return gphi_fail(error, GPH_E_NO_MEMORY, "a program of %u edges", e);
     }
-    for (uint32_t i = 0; order != NULL && i < n; i++) {
+    for (uint32_t i = 0; order && i < n; i++) {
         program->topo[i] = order[i];
         rank[order[i]] = i;
     }
     uint32_t *const first = program->pred_first;
     for (uint32_t i = 0; i < e; i++)
-        first[rank == NULL ? edges[i].to : rank[edges[i].to]]++;
+        first[rank ? rank[edges[i].to] : edges[i].to]++;
     uint32_t sum = 0;
     for (uint32_t i = 0; i <= n; i++) {
         sum += first[i];
         first[i] = sum;
     }
     for (uint32_t i = e; i-- > 0;) {
-        const uint32_t to = rank == NULL ? edges[i].to : rank[edges[i].to];
-        program->pred[--first[to]] = rank == NULL ? edges[i].from : rank[edges[i].from];
+        const uint32_t to = !rank ? edges[i].to : rank[edges[i].to];
+        program->pred[--first[to]] = !rank ? edges[i].from : rank[edges[i].from];
     }
     gphi_heap_free(heap, rank, n * sizeof(uint32_t));
     return GPH_OK;
@@ -245,6 +250,7 @@ static void program_free(soft_program *program)
     soft_plan_destroy(program->engine, program->plan);
     soft_polled_destroy(program);
     soft_shuffle_destroy(program);
+    soft_branches_destroy(program);
     gphi_heap_free(heap, program->topo, n * sizeof(uint32_t));
     gphi_heap_free(heap, program->pred_first, (n + 1) * sizeof(uint32_t));
     gphi_heap_free(heap, program->pred,
@@ -263,27 +269,50 @@ static bool numbered_in_order(const soft_edge *edges, uint64_t edge_count,
     for (uint64_t i = 0; i < edge_count; i++)
         if (edges[i].from >= edges[i].to)
             return false;
-    for (uint32_t i = 1; priorities != NULL && i < node_count; i++)
+    for (uint32_t i = 1; priorities && i < node_count; i++)
         if (priorities[i] != priorities[0])
             return false;
     return true;
 }
 
+/* Those between nodes of one body: what else there is says no more than the branch. */
+static gph_status keep_inner_edges(soft_program *program, const soft_edge *edges,
+                                   const soft_bodies *bodies, const uint32_t *order,
+                                   gph_error *error)
+{
+    const gph_allocator heap = program->engine->heap;
+    const size_t bytes = ((size_t)program->edge_count + 1) * sizeof(soft_edge);
+    soft_edge *inner = gphi_heap_alloc(heap, bytes);
+    GPHI_TRY(gphi_made(error, inner, "a program of %u edges", program->edge_count));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < program->edge_count; i++)
+        if (bodies->of_node[edges[i].from] == bodies->of_node[edges[i].to])
+            inner[count++] = edges[i];
+    program->edge_count = count;
+    const gph_status status = keep_edges(program, inner, order, error);
+    gphi_heap_free(heap, inner, bytes);
+    return status;
+}
+
 static gph_status keep_what_runs_need(soft_program *program, const soft_edge *edges,
-                                      const uint32_t *order, gph_error *error)
+                                      const soft_bodies *bodies, const uint32_t *order,
+                                      gph_error *error)
 {
     const bool seeded = program->engine->seed != 0;
     program->may_plan = program->engine->worker_count > 1 && !program->has_host &&
-                        !program->has_poll && program->count > 1;
+                        !program->has_poll && !bodies && program->count > 1;
     if (program->has_poll)
         GPHI_TRY(soft_polled_create(program, error));
-    if (program->may_plan || program->has_poll || seeded)
+    if (bodies && (program->has_poll || seeded))
+        GPHI_TRY(keep_inner_edges(program, edges, bodies, order, error));
+    else if (program->may_plan || program->has_poll || seeded)
         GPHI_TRY(keep_edges(program, edges, order, error));
     return seeded ? soft_shuffle_create(program, error) : GPH_OK;
 }
 
 static gph_status sort_and_lay_out(soft_program *program, soft_sort *sort,
-                                   const uint8_t *kinds, gph_error *error)
+                                   const uint8_t *kinds, const soft_bodies *bodies,
+                                   gph_error *error)
 {
     gph_status status;
     uint32_t offender;
@@ -291,28 +320,29 @@ static gph_status sort_and_lay_out(soft_program *program, soft_sort *sort,
         status = gphi_fail(error, GPH_E_NO_MEMORY, "sorting %u nodes", sort->node_count);
     } else if (!sort_nodes(sort, &offender)) {
         status = gphi_fail(error, GPH_E_INVALID, "node %u depends on itself", offender);
-        if (error != NULL) {
+        if (error) {
             error->has_node = 1;
             error->node = offender;
         }
     } else {
-        status = lay_out(program, sort->order, kinds, error);
+        status = lay_out(program, sort->order, kinds, bodies, error);
         if (status == GPH_OK)
-            status = keep_what_runs_need(program, sort->edges, sort->order, error);
+            status =
+                keep_what_runs_need(program, sort->edges, bodies, sort->order, error);
     }
     sort_free(sort);
     return status;
 }
 
-gph_status soft_program_create(soft_engine *engine, uint32_t node_count,
-                               const soft_edge *edges, uint64_t edge_count,
-                               const uint8_t *kinds, const int *priorities,
-                               soft_program **out, gph_error *error)
+gph_status soft_program_create_nested(soft_engine *engine, uint32_t node_count,
+                                      const soft_edge *edges, uint64_t edge_count,
+                                      const uint8_t *kinds, const int *priorities,
+                                      const soft_bodies *bodies, soft_program **out,
+                                      gph_error *error)
 {
     GPHI_TRY(check_edges(node_count, edges, edge_count, error));
     soft_program *program = gphi_heap_alloc(engine->heap, sizeof(*program));
-    if (program == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a program of %u nodes", node_count);
+    GPHI_TRY(gphi_made(error, program, "a program of %u nodes", node_count));
     program->engine = engine;
     program->node_count = node_count;
     program->edge_count = (uint32_t)edge_count;
@@ -321,16 +351,16 @@ gph_status soft_program_create(soft_engine *engine, uint32_t node_count,
 
     gph_status status;
     if (numbered_in_order(edges, edge_count, priorities, node_count)) {
-        status = lay_out(program, NULL, kinds, error);
+        status = lay_out(program, NULL, kinds, bodies, error);
         if (status == GPH_OK)
-            status = keep_what_runs_need(program, edges, NULL, error);
+            status = keep_what_runs_need(program, edges, bodies, NULL, error);
     } else {
         soft_sort sort = {.heap = engine->heap,
                           .node_count = node_count,
                           .edge_count = edge_count,
                           .edges = edges,
                           .priorities = priorities};
-        status = sort_and_lay_out(program, &sort, kinds, error);
+        status = sort_and_lay_out(program, &sort, kinds, bodies, error);
     }
     if (status != GPH_OK) {
         program_free(program);
@@ -351,7 +381,7 @@ void soft_program_finished(soft_program *program)
 
 void soft_program_destroy(soft_program *program)
 {
-    if (program != NULL)
+    if (program)
         soft_program_finished(program);
 }
 
@@ -462,7 +492,7 @@ static void make_plan(soft_program *program)
     const bool is_fine = program->serial_ns / program->node_count < FINE_NS;
     program->rest_until = is_fine ? program->launches + 1 + PLAN_FIRST_REST : 0;
     program->plan_best_ns = program->rest_best_ns = UINT64_MAX;
-    if (program->plan != NULL)
+    if (program->plan)
         gphi_log(
             "engine", GPH_LOG_DEBUG,
             "program of %u nodes: plan of %u items and %u waits, %llu us on %u "
@@ -542,6 +572,13 @@ static bool run_in_order(soft_queue *queue, soft_worker *worker, soft_program *p
                               : run_inline(program, queue->position, works, worker);
         if (queue->position == program->count)
             break;
+        if (program->mode[queue->position] >= MODE_BRANCH) {
+            if (!soft_branch_next(program, &queue->position, works))
+                continue;
+            soft_queue_close(queue);
+            soft_queue_let_go(queue);
+            return false;
+        }
         const uint32_t position = queue->position++;
         const soft_work *work = &works[program->order[position]];
         if (program->mode[position] == MODE_HOST) {
@@ -555,15 +592,17 @@ static bool run_in_order(soft_queue *queue, soft_worker *worker, soft_program *p
     return true;
 }
 
-static void begin_launch(soft_queue *queue, soft_program *program)
+static void begin_launch(soft_queue *queue, soft_program *program, const soft_work *works)
 {
     program->launches++;
-    if (program->shuffle != NULL) {
+    if (program->branches)
+        soft_branches_begin(program, works);
+    if (program->shuffle) {
         soft_shuffle_begin(program);
         queue->measure = false;
         return;
     }
-    program->planned = program->plan != NULL && program->launches >= program->rest_until;
+    program->planned = program->plan && program->launches >= program->rest_until;
     program->started_ticks = soft_ticks();
     queue->measure =
         program->launches <= MEASURE_FIRST || program->launches % MEASURE_EVERY == 0;
@@ -573,7 +612,7 @@ static void begin_launch(soft_queue *queue, soft_program *program)
 
 static void end_launch(soft_queue *queue, soft_program *program, const soft_work *works)
 {
-    if (program->has_poll || program->shuffle != NULL)
+    if (program->has_poll || program->shuffle)
         return;
     const uint64_t ticks = soft_ticks() - program->started_ticks;
     const uint64_t ns = (uint64_t)((double)ticks * program->engine->tick_ns);
@@ -582,11 +621,11 @@ static void end_launch(soft_queue *queue, soft_program *program, const soft_work
             judge_plan(program, ns);
         return;
     }
-    if (program->plan != NULL)
+    if (program->plan)
         judge_rest(program, ns);
     if (queue->measure) {
         choose_modes(program, works);
-        if (program->pred != NULL)
+        if (program->pred)
             judge_order(program);
     }
 }
@@ -600,7 +639,7 @@ bool soft_program_run(soft_queue *queue, soft_worker *worker,
     worker->current = queue;
     bool here = true;
     if (queue->position == 0)
-        begin_launch(queue, program);
+        begin_launch(queue, program, works);
     if (program->shuffled) {
         here = soft_shuffle_run(queue, worker, program, works);
     } else if (program->has_poll) {

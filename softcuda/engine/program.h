@@ -18,7 +18,31 @@ enum {
     PLAN_PAUSE_MAX = 4096,
 };
 
-enum { MODE_CALL, MODE_PARTS, MODE_STEP, MODE_HOST };
+enum { MODE_CALL, MODE_PARTS, MODE_STEP, MODE_HOST, MODE_BRANCH, MODE_BACK };
+
+/* A BRANCH node in the order of a program:
+ *
+ *   ... [branch] [body 0 ... back] [body 1 ... back] [what comes after] ...
+ *
+ * The branch chooses a body and goes there; its end goes back, and the branch chooses
+ * again. So a launch is at one position, however deep that is nested. */
+typedef struct soft_branch {
+    uint32_t node, after;  /* after: the position after its bodies */
+    uint32_t first, count; /* its bodies */
+    uint64_t round;        /* of the running launch */
+    uint32_t place, left;  /* random.c: its own; nodes of its body that have not run */
+} soft_branch;
+
+typedef struct soft_branches {
+    uint32_t count, body_count, node_count, position_count;
+    soft_branch *list;
+    uint32_t *owner;   /* by body: its branch */
+    uint32_t *start;   /* by body: its first position */
+    uint32_t *jump;    /* by position, of branches and ways back: the branch */
+    uint32_t *body_of; /* by place: the body that it is in + 1 */
+    uint32_t *first;   /* by body, and one more: its places in `place` */
+    uint32_t *place;   /* those in no body come first */
+} soft_branches;
 
 #define PLAN_NO_FLAG UINT32_MAX
 
@@ -93,8 +117,9 @@ struct soft_program {
     uint32_t waiting_count, host_place;
     bool host_runs;
 
-    soft_shuffle *shuffle; /* NULL: the engine has no seed */
-    bool shuffled;         /* the running launch takes its nodes one by one as drawn */
+    soft_branches *branches; /* NULL: no BRANCH nodes */
+    soft_shuffle *shuffle;   /* NULL: the engine has no seed */
+    bool shuffled;           /* the running launch takes its nodes one by one as drawn */
 
     /* Of the running launch's owner, between launches. */
     uint64_t launches;
@@ -115,7 +140,7 @@ struct soft_program {
 /* The node at a place of the order. */
 static inline uint32_t soft_program_node_at(const soft_program *program, uint32_t place)
 {
-    return program->topo == NULL ? place : program->topo[place];
+    return !program->topo ? place : program->topo[place];
 }
 
 /* plan.c: a plan for the costs measured so far, or with a seed for costs drawn from
@@ -124,9 +149,34 @@ soft_plan *soft_plan_create(soft_program *program, uint64_t draws);
 /* Waits for workers that still look at it. Takes NULL. */
 void soft_plan_destroy(soft_engine *engine, soft_plan *plan);
 
+/* program.c: how work of a kind is run, until its cost is known. */
+uint8_t soft_mode_of(uint8_t kind);
+
 /* planrun.c: like soft_step_run(), for the whole launch. */
 bool soft_plan_run(soft_queue *queue, soft_worker *worker, soft_program *program,
                    const soft_work *works, bool measure);
+
+/* branch.c: what the bodies of a program need, from places in their order: GPH_E_INVALID
+ * for a node that no body may have, GPH_E_NO_MEMORY. */
+gph_status soft_branches_create(soft_program *program, const uint32_t *order,
+                                const uint8_t *kinds, const soft_bodies *bodies,
+                                gph_error *error);
+void soft_branches_destroy(soft_program *program);
+/* Fills the positions of a program with bodies. */
+void soft_branches_lay_out(soft_program *program, const uint32_t *order,
+                           const uint8_t *kinds);
+void soft_branches_begin(const soft_program *program, const soft_work *works);
+/* The body that is chosen now, SOFT_NO_BODY: none; again: after a round of it. */
+uint32_t soft_branch_choose(soft_branch *branch, const soft_work *works, bool again);
+/* Moves on from a branch or a way back. True now and then in a long loop: other queues
+ * should have a turn. */
+bool soft_branch_next(const soft_program *program, uint32_t *position,
+                      const soft_work *works);
+/* The branch of a node. */
+soft_branch *soft_branch_of(const soft_program *program, uint32_t node);
+/* Runs a branch with all its rounds, on this thread. */
+void soft_branch_inline(const soft_program *program, uint32_t node,
+                        const soft_work *works, soft_worker *worker);
 
 /* park.c: launches with POLL nodes. The first fails with GPH_E_NO_MEMORY. */
 gph_status soft_polled_create(soft_program *program, gph_error *error);

@@ -90,7 +90,7 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
             return;
         if (head->kind == SUBMIT_LAUNCH) {
             soft_program *const program = head->u.launch.program;
-            if (head->u.launch.done != NULL)
+            if (head->u.launch.done)
                 head->u.launch.done(head->u.launch.argument, worker);
             soft_queue_complete(queue);
             soft_program_finished(program);

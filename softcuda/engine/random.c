@@ -32,7 +32,7 @@ void soft_shuffle_destroy(soft_program *program)
     soft_shuffle *shuffle = program->shuffle;
     const gph_allocator heap = program->engine->heap;
     const size_t n = program->node_count, e = program->edge_count;
-    if (shuffle == NULL)
+    if (!shuffle)
         return;
     gphi_heap_free(heap, shuffle->succ_first, (n + 1) * sizeof(uint32_t));
     gphi_heap_free(heap, shuffle->succ, (e + 1) * sizeof(uint32_t));
@@ -64,15 +64,14 @@ gph_status soft_shuffle_create(soft_program *program, gph_error *error)
     const gph_allocator heap = engine->heap;
     const size_t n = program->node_count, e = program->edge_count;
     soft_shuffle *shuffle = program->shuffle = gphi_heap_alloc(heap, sizeof(*shuffle));
-    if (shuffle == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a program of %zu nodes", n);
+    GPHI_TRY(gphi_made(error, shuffle, "a program of %zu nodes", n));
     shuffle->succ_first = gphi_heap_array(heap, n + 1, sizeof(uint32_t));
     shuffle->succ = gphi_heap_array(heap, e + 1, sizeof(uint32_t));
     shuffle->missing = gphi_heap_array(heap, n + 1, sizeof(uint32_t));
     shuffle->ready = gphi_heap_array(heap, n + 1, sizeof(uint32_t));
-    if (shuffle->succ_first == NULL || shuffle->succ == NULL ||
-        shuffle->missing == NULL || shuffle->ready == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a program of %zu nodes", n);
+    GPHI_TRY(gphi_made(
+        error, shuffle->succ_first && shuffle->succ && shuffle->missing && shuffle->ready,
+        "a program of %zu nodes", n));
     shuffle->number = atomic_fetch_add(&engine->programs, 1);
     list_successors(program, shuffle);
     return GPH_OK;
@@ -95,25 +94,60 @@ void soft_shuffle_begin(soft_program *program)
     program->shuffled = !program->planned;
 }
 
+static void make_ready(soft_program *program, uint32_t place)
+{
+    soft_shuffle *shuffle = program->shuffle;
+    shuffle->missing[place] = program->pred_first[place + 1] - program->pred_first[place];
+    if (shuffle->missing[place] == 0)
+        shuffle->ready[shuffle->ready_count++] = place;
+}
+
 static void start(soft_program *program, soft_shuffle *shuffle)
 {
     shuffle->ready_count = 0;
     shuffle->in_hand = NO_PLACE;
     program->waiting_count = 0;
-    if (program->ran != NULL)
+    if (program->ran)
         memset(program->ran, 0, program->node_count);
-    for (uint32_t i = 0; i < program->node_count; i++) {
-        shuffle->missing[i] = program->pred_first[i + 1] - program->pred_first[i];
-        if (shuffle->missing[i] == 0)
-            shuffle->ready[shuffle->ready_count++] = i;
-    }
+    for (uint32_t i = 0; i < program->node_count; i++)
+        if (!program->branches || program->branches->body_of[i] == 0)
+            make_ready(program, i);
 }
 
-static void node_done(soft_shuffle *shuffle, uint32_t place)
+/* Opens the body that a branch chooses; false: none, the branch is done. */
+static bool enter_body(soft_program *program, const soft_work *works, soft_branch *branch,
+                       bool again)
 {
-    for (uint32_t s = shuffle->succ_first[place]; s < shuffle->succ_first[place + 1]; s++)
-        if (--shuffle->missing[shuffle->succ[s]] == 0)
-            shuffle->ready[shuffle->ready_count++] = shuffle->succ[s];
+    const soft_branches *b = program->branches;
+    do {
+        const uint32_t body = soft_branch_choose(branch, works, again);
+        if (body == SOFT_NO_BODY)
+            return false;
+        again = true;
+        branch->left = b->first[body + 2] - b->first[body + 1];
+        for (uint32_t i = 0; i < branch->left; i++)
+            make_ready(program, b->place[b->first[body + 1] + i]);
+    } while (branch->left == 0);
+    return true;
+}
+
+/* The last node of a body leads back to its branch, which may be the last of another. */
+static void node_done(soft_program *program, const soft_work *works, uint32_t place)
+{
+    soft_shuffle *shuffle = program->shuffle;
+    const soft_branches *b = program->branches;
+    for (;;) {
+        const uint32_t end = shuffle->succ_first[place + 1];
+        for (uint32_t s = shuffle->succ_first[place]; s < end; s++)
+            if (--shuffle->missing[shuffle->succ[s]] == 0)
+                shuffle->ready[shuffle->ready_count++] = shuffle->succ[s];
+        if (!b || b->body_of[place] == 0)
+            return;
+        soft_branch *branch = &b->list[b->owner[b->body_of[place] - 1]];
+        if (--branch->left > 0 || enter_body(program, works, branch, true))
+            return;
+        place = branch->place;
+    }
 }
 
 /* What was in other hands is done, and perhaps some of what was waited for. */
@@ -121,7 +155,7 @@ static void come_back(soft_program *program, const soft_work *works)
 {
     soft_shuffle *shuffle = program->shuffle;
     if (shuffle->in_hand != NO_PLACE)
-        node_done(shuffle, shuffle->in_hand);
+        node_done(program, works, shuffle->in_hand);
     shuffle->in_hand = NO_PLACE;
     for (uint32_t i = 0; i < program->waiting_count;) {
         const uint32_t place = program->waiting[i];
@@ -131,7 +165,7 @@ static void come_back(soft_program *program, const soft_work *works)
             continue;
         }
         program->waiting[i] = program->waiting[--program->waiting_count];
-        node_done(shuffle, place);
+        node_done(program, works, place);
     }
 }
 
@@ -146,11 +180,20 @@ static uint32_t draw_ready(soft_shuffle *shuffle)
 
 /* False if the queue has gone to another thread. */
 static bool run_place(soft_queue *queue, soft_worker *worker, soft_program *program,
-                      const soft_work *work, uint32_t place)
+                      const soft_work *works, uint32_t place)
 {
     soft_shuffle *shuffle = program->shuffle;
+    const uint32_t node = soft_program_node_at(program, place);
+    const soft_work *work = &works[node];
     if (work->kind == SOFT_WORK_POLL && !work->poll(work->argument)) {
         program->waiting[program->waiting_count++] = place;
+        return true;
+    }
+    if (work->kind == SOFT_WORK_BRANCH) {
+        soft_branch *branch = soft_branch_of(program, node);
+        branch->place = place;
+        if (!enter_body(program, works, branch, false))
+            node_done(program, works, place);
         return true;
     }
     shuffle->in_hand = place;
@@ -164,7 +207,7 @@ static bool run_place(soft_queue *queue, soft_worker *worker, soft_program *prog
         !soft_step_run(queue, worker, work, NULL))
         return false;
     shuffle->in_hand = NO_PLACE;
-    node_done(shuffle, place);
+    node_done(program, works, place);
     return true;
 }
 
@@ -180,8 +223,7 @@ bool soft_shuffle_run(soft_queue *queue, soft_worker *worker, soft_program *prog
     while (shuffle->ready_count != 0) {
         const uint32_t place = draw_ready(shuffle);
         queue->position = place + 1;
-        if (!run_place(queue, worker, program,
-                       &works[soft_program_node_at(program, place)], place))
+        if (!run_place(queue, worker, program, works, place))
             return false;
     }
     if (program->waiting_count == 0)

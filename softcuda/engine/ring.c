@@ -74,12 +74,12 @@ static gph_status new_queue(soft_engine *engine, soft_queue **out, gph_error *er
     if (index == QUEUE_MAX)
         return gphi_fail(error, GPH_E_UNSUPPORTED, "%u queues exist already", index);
     soft_queue *queue = soft_line_alloc(engine->heap, queue_bytes(engine));
-    if (queue == NULL)
+    if (!queue)
         goto out_of_memory;
     /* Not zeroed: pages of the ring that are never used are never there. */
     queue->ring = engine->heap.realloc(engine->heap.user, NULL, 0,
                                        RING_PLACES * sizeof(*queue->ring));
-    if (queue->ring == NULL)
+    if (!queue->ring)
         goto free_queue;
     queue->engine = engine;
     queue->index = index;
@@ -108,7 +108,7 @@ gph_status soft_queue_create(soft_engine *engine, int priority, soft_queue **out
     gph_status status = GPH_OK;
     pthread_mutex_lock(&engine->mutex);
     soft_queue *queue = engine->free_queues;
-    if (queue != NULL)
+    if (queue)
         engine->free_queues = queue->next_free;
     else
         status = new_queue(engine, &queue, error);
@@ -163,9 +163,8 @@ soft_point soft_queue_tail(const soft_queue *queue)
 bool soft_point_reached(soft_point point)
 {
     /* Acquire: pairs with the store in soft_queue_complete(), for all that the work wrote. */
-    return point.queue == NULL ||
-           atomic_load_explicit(&point.queue->done, memory_order_acquire) >=
-               point.sequence;
+    return !point.queue || atomic_load_explicit(&point.queue->done,
+                                                memory_order_acquire) >= point.sequence;
 }
 
 /* Sleeps, after a while of spinning, until the queue has completed `sequence`. */
@@ -259,7 +258,7 @@ static gph_status submit(soft_queue *queue, const soft_submission *what,
     place->u = what->u;
     publish(queue, sequence);
     pthread_mutex_unlock(&queue->submit);
-    if (out != NULL)
+    if (out)
         *out = (soft_point){queue, sequence};
     return GPH_OK;
 }
@@ -308,7 +307,7 @@ void soft_queue_let_go(soft_queue *queue)
 static void pop_waiters(soft_queue *queue)
 {
     soft_queue *blocked = atomic_exchange(&queue->waiters, NULL);
-    while (blocked != NULL) {
+    while (blocked) {
         soft_queue *const next =
             atomic_load_explicit(&blocked->next, memory_order_relaxed);
         soft_queue_let_go(blocked);
@@ -323,7 +322,7 @@ void soft_queue_complete(soft_queue *queue)
     const uint64_t done = atomic_load_explicit(&queue->done, memory_order_relaxed) + 1;
     queue->started = false;
     atomic_store(&queue->done, done);
-    if (atomic_load(&queue->waiters) != NULL)
+    if (atomic_load(&queue->waiters))
         pop_waiters(queue);
     if (atomic_load(&queue->sleepers) != 0) {
         atomic_fetch_add(&queue->signal, 1);
@@ -370,7 +369,7 @@ void soft_fence_reach(soft_queue *fence)
 
 void soft_fence_release(soft_queue *fence)
 {
-    if (fence == NULL)
+    if (!fence)
         return;
     atomic_store(&fence->state, QUEUE_IDLE);
     soft_queue_release(fence);

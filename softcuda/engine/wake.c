@@ -15,7 +15,7 @@
 void *soft_line_alloc(gph_allocator heap, size_t bytes)
 {
     char *raw = gphi_heap_alloc(heap, bytes + CACHE_LINE + sizeof(void *));
-    if (raw == NULL)
+    if (!raw)
         return NULL;
     const uintptr_t from = (uintptr_t)raw + sizeof(void *);
     char *line = raw + sizeof(void *) + (CACHE_LINE - from % CACHE_LINE) % CACHE_LINE;
@@ -25,7 +25,7 @@ void *soft_line_alloc(gph_allocator heap, size_t bytes)
 
 void soft_line_free(gph_allocator heap, void *ptr, size_t bytes)
 {
-    if (ptr == NULL)
+    if (!ptr)
         return;
     void *raw;
     memcpy(&raw, (char *)ptr - sizeof(raw), sizeof(raw));

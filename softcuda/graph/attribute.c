@@ -37,7 +37,7 @@ static bool fits(CUlaunchAttributeID id)
     return (int)id >= 0 && id < CU_LAUNCH_ATTRIBUTE_MAX;
 }
 
-/* What was asked for counts at updates (R69a); what is told is what the device has. */
+/* What was asked for counts at updates (R69a); what is reported is what the device has. */
 static int clamp(int priority)
 {
     return priority > LEAST_PRIORITY      ? LEAST_PRIORITY
@@ -135,10 +135,9 @@ static CUresult check_value(const soft_node *node, CUlaunchAttributeID id,
 static CUresult keep(soft_node *node, CUlaunchAttributeID id,
                      const CUlaunchAttributeValue *value)
 {
-    if (node->attributes == NULL)
+    if (!node->attributes)
         node->attributes = soft_new(sizeof(*node->attributes));
-    if (node->attributes == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for node attributes");
+    SOFT_TRY(soft_made(node->attributes, "no memory for node attributes"));
     node->attributes->set |= 1u << id;
     node->attributes->values[id] = *value;
     return CUDA_SUCCESS;
@@ -185,8 +184,7 @@ CUresult soft_node_attributes_copy(soft_node *to, const soft_node *from)
     soft_node_attributes *fresh = NULL;
     if (from->attributes) {
         fresh = soft_new(sizeof(*fresh));
-        if (fresh == NULL)
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for node attributes");
+        SOFT_TRY(soft_made(fresh, "no memory for node attributes"));
         *fresh = *from->attributes;
     }
     soft_delete(to->attributes);

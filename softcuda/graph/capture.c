@@ -22,7 +22,7 @@ static uint64_t last_capture_id;
 void soft_frontier_free(void *frontier)
 {
     soft_edge_list *list = frontier;
-    if (list == NULL)
+    if (!list)
         return;
     soft_delete(list->ends);
     soft_delete(list);
@@ -43,7 +43,7 @@ CUresult soft_frontier_merge(soft_edge_list *list, const soft_edge_end *ends,
     SOFT_TRY(soft_edge_list_reserve(list, count));
     for (uint32_t i = 0; i < count; i++) {
         soft_edge_end *there = find_end(list, ends[i].node);
-        if (there == NULL)
+        if (!there)
             list->ends[list->count++] = ends[i];
         else if (ends[i].data.from_port < there->data.from_port)
             there->data = ends[i].data;
@@ -55,8 +55,7 @@ CUresult soft_frontier_copy(const soft_edge_end *ends, uint32_t count,
                             soft_edge_list **out)
 {
     soft_edge_list *list = soft_new(sizeof(*list));
-    if (list == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a capture");
+    SOFT_TRY(soft_made(list, "no memory for a capture"));
     const CUresult result = soft_frontier_merge(list, ends, count);
     if (result != CUDA_SUCCESS) {
         soft_frontier_free(list);
@@ -201,9 +200,9 @@ CUresult soft_capture_begin(soft_stream *stream, CUstreamCaptureMode mode,
     SOFT_TRY(soft_frontier_copy(frontier, count, &list));
     struct soft_capture *capture = soft_new(sizeof(*capture));
     CUresult result = CUDA_SUCCESS;
-    if (capture == NULL)
+    if (!capture)
         result = soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a capture");
-    else if (graph == NULL)
+    else if (!graph)
         result = soft_graph_create(&capture->graph);
     if (result != CUDA_SUCCESS) {
         soft_delete(capture);
@@ -212,7 +211,7 @@ CUresult soft_capture_begin(soft_stream *stream, CUstreamCaptureMode mode,
     }
     if (graph)
         capture->graph = graph;
-    capture->owns_graph = graph == NULL;
+    capture->owns_graph = !graph;
     capture->id = ++last_capture_id;
     capture->mode = mode;
     capture->thread = pthread_self();
@@ -282,7 +281,7 @@ static CUresult judge_end(struct soft_capture *capture)
 {
     char name[SOFT_CAPTURE_NAME_BYTES];
     soft_capture_name(capture, name);
-    if (capture->invalidated && (soft_rule(R97) || capture->graph == NULL))
+    if (capture->invalidated && (soft_rule(R97) || !capture->graph))
         return soft_capture_refuse_invalidated(capture);
     bool lost = false;
     const soft_stream *unjoined = find_unjoined(capture, &lost);
@@ -306,7 +305,7 @@ static CUresult judge_end(struct soft_capture *capture)
  * stays: its node owns it. */
 static void drop_graph(soft_graph *graph)
 {
-    if (graph && graph->parent == NULL)
+    if (graph && !graph->parent)
         soft_graph_destroy(graph);
 }
 
@@ -314,7 +313,7 @@ CUresult soft_capture_end(soft_stream *stream, soft_graph **out)
 {
     char name[SOFT_CAPTURE_NAME_BYTES];
     struct soft_capture *capture = soft_capture_of(stream);
-    if (capture == NULL)
+    if (!capture)
         return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
                          "stream %p does not capture: it was never begun, or is over",
                          (void *)stream);
@@ -357,7 +356,7 @@ void soft_capture_get_info(const soft_stream *stream, soft_capture_info *out)
 {
     const struct soft_capture *capture = soft_capture_of(stream);
     *out = (soft_capture_info){.status = CU_STREAM_CAPTURE_STATUS_NONE};
-    if (capture == NULL)
+    if (!capture)
         return;
     out->status = capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                        : CU_STREAM_CAPTURE_STATUS_ACTIVE;

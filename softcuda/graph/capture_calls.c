@@ -133,7 +133,7 @@ static const struct row *find_row(const char *symbol)
         const char *symbol;
         const struct row *row;
     } known[KNOWN];
-    if (symbol == NULL || !soft_rule(M_C01_matrix))
+    if (!symbol || !soft_rule(M_C01_matrix))
         return NULL;
     const size_t place = ((uintptr_t)symbol >> 4) % KNOWN;
     if (known[place].symbol != symbol) {
@@ -166,7 +166,7 @@ static CUresult refuse(const struct row *row, struct soft_capture *capture, bool
 static CUresult refuse_capturing(const struct row *row, soft_stream *stream)
 {
     struct soft_capture *capture = soft_capture_of(stream);
-    if (capture == NULL)
+    if (!capture)
         return CUDA_SUCCESS;
     const bool waits = row->class == &WAIT;
     if (waits ? !soft_rule(R93)
@@ -198,10 +198,10 @@ static CUresult check_unsafe(const struct row *row)
         if (!forbids(c, own))
             continue;
         soft_capture_invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-        if (named == NULL || !soft_capture_is_mine(named))
+        if (!named || !soft_capture_is_mine(named))
             named = c;
     }
-    if (named == NULL)
+    if (!named)
         return CUDA_SUCCESS;
     return refuse(row, named, true,
                   soft_capture_is_mine(named)
@@ -224,7 +224,7 @@ static CUresult check_implicit(const struct row *row, const soft_stream *legacy)
     char name[SOFT_CAPTURE_NAME_BYTES];
     const CUresult code = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     struct soft_capture *first = blocking_capture(legacy->context);
-    if (first == NULL || row->class->legacy == NONE || !soft_rule(R94))
+    if (!first || row->class->legacy == NONE || !soft_rule(R94))
         return CUDA_SUCCESS;
     soft_capture_name(first, name);
     if (row->class->legacy == REFUSE)
@@ -247,7 +247,7 @@ static CUresult check_implicit(const struct row *row, const soft_stream *legacy)
 CUresult soft_capture_entered(const char *call)
 {
     const struct row *row = find_row(call);
-    if (row == NULL || !row->class->unsafe_at_once)
+    if (!row || !row->class->unsafe_at_once)
         return CUDA_SUCCESS;
     soft_graph_lock();
     const CUresult result = check_unsafe(row);
@@ -258,7 +258,7 @@ CUresult soft_capture_entered(const char *call)
 CUresult soft_capture_asks_stream(soft_stream *stream)
 {
     const struct row *row = find_row(soft_thread_self()->call);
-    if (row == NULL)
+    if (!row)
         return CUDA_SUCCESS;
     const bool legacy = stream->kind == SOFT_STREAM_LEGACY;
     if (!legacy && !soft_stream_captures(stream) && !row->class->unsafe_aside)
@@ -266,7 +266,7 @@ CUresult soft_capture_asks_stream(soft_stream *stream)
     CUresult result = CUDA_SUCCESS;
     soft_graph_lock();
     const struct soft_capture *capture = soft_capture_of(stream);
-    const bool captures = capture != NULL;
+    const bool captures = capture;
     if (legacy)
         result = check_implicit(row, stream);
     else if (captures && row->class->capturing != NONE)
@@ -284,9 +284,9 @@ static CUresult refuse_captured(const struct row *row, const soft_event *event)
     char name[SOFT_CAPTURE_NAME_BYTES];
     const CUresult code = CUDA_ERROR_CAPTURED_EVENT;
     struct soft_capture *capture = soft_capture_by_id(event->capture_id);
-    if ((capture == NULL || capture->invalidated) && !soft_rule(M_C09_over))
+    if ((!capture || capture->invalidated) && !soft_rule(M_C09_over))
         return CUDA_SUCCESS;
-    if (capture == NULL || capture->invalidated)
+    if (!capture || capture->invalidated)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%s: the event was recorded in a capture that is over or "
                          "invalid, so it is an edge of that graph; record it again",
@@ -303,7 +303,7 @@ static CUresult refuse_captured(const struct row *row, const soft_event *event)
 CUresult soft_capture_asks_event(soft_event *event)
 {
     const struct row *row = find_row(soft_thread_self()->call);
-    if (row == NULL)
+    if (!row)
         return CUDA_SUCCESS;
     soft_graph_lock();
     pthread_mutex_lock(&event->mutex);
@@ -329,7 +329,7 @@ static bool is_in(const struct soft_capture *capture, const soft_context *contex
 CUresult soft_capture_asks_context(soft_context *context)
 {
     const struct row *row = find_row(soft_thread_self()->call);
-    if (row == NULL || !soft_rule(R93))
+    if (!row || !soft_rule(R93))
         return CUDA_SUCCESS;
     struct soft_capture *named = NULL;
     CUresult result = CUDA_SUCCESS;

@@ -4,7 +4,6 @@
  * that finds no memory leaves the capture as it was: it can be made again. */
 #include <string.h>
 
-#include "softcuda/device/alloc.h"
 #include "softcuda/graph/capturing.h"
 
 /* ---- work -------------------------------------------------------------------------- */
@@ -19,7 +18,7 @@ static CUresult ended(const soft_stream *stream)
 CUresult soft_capture_check_open(const soft_stream *stream)
 {
     const struct soft_capture *capture = soft_capture_of(stream);
-    if (capture == NULL)
+    if (!capture)
         return soft_fail(CUDA_ERROR_ILLEGAL_STATE, "stream %p does not capture",
                          (const void *)stream);
     return capture->invalidated ? soft_capture_refuse_invalidated(capture) : CUDA_SUCCESS;
@@ -29,9 +28,9 @@ CUresult soft_capture_check_open(const soft_stream *stream)
 static CUresult open_capture(const soft_stream *stream, struct soft_capture **out)
 {
     struct soft_capture *capture = soft_capture_of(stream);
-    if (capture == NULL)
+    if (!capture)
         return ended(stream);
-    if (capture->invalidated && (soft_rule(R97) || capture->graph == NULL))
+    if (capture->invalidated && (soft_rule(R97) || !capture->graph))
         return soft_capture_refuse_invalidated(capture);
     *out = capture;
     return CUDA_SUCCESS;
@@ -47,7 +46,7 @@ static CUresult add_behind(soft_stream *stream, const soft_node_params *params,
     /* Room first, so that the frontier can always take the new node. */
     SOFT_TRY(soft_edge_list_push(list, NULL, NULL));
     list->count--;
-    if (behind == NULL)
+    if (!behind)
         behind = list;
     soft_node *node;
     soft_node_params captured = *params;
@@ -155,8 +154,7 @@ static CUresult add_kernel(soft_stream *stream, const soft_task *task)
         result = soft_frontier_copy(&(soft_edge_end){0}, 1, &recorded);
     if (result == CUDA_SUCCESS && launch->programmatic)
         result = weaken(soft_frontier_of(stream), &weak);
-    if (result == CUDA_SUCCESS)
-        result = add_node(stream, &params, weak);
+    SOFT_THEN(result, add_node(stream, &params, weak));
     soft_frontier_free(weak);
     if (result != CUDA_SUCCESS) {
         soft_frontier_free(recorded);
@@ -181,6 +179,7 @@ CUresult soft_capture_task(soft_stream *stream, const soft_task *task)
     case SOFT_TASK_FILL: params.type = CU_GRAPH_NODE_TYPE_MEMSET; break;
     case SOFT_TASK_BATCH: params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; break;
     case SOFT_TASK_HOST: params.type = CU_GRAPH_NODE_TYPE_HOST; break;
+    case SOFT_TASK_BRANCH:
     case SOFT_TASK_CALL:
         return ended(stream); /* ours, of a stream that did not capture */
     }
@@ -277,7 +276,7 @@ static CUresult wait_captured(soft_stream *stream, struct captured event)
     CUresult result = CUDA_SUCCESS;
     if (mine && mine->invalidated && soft_rule(R97)) {
         result = soft_capture_refuse_invalidated(mine);
-    } else if (theirs == NULL || theirs->invalidated) {
+    } else if (!theirs || theirs->invalidated) {
         result = soft_rule(M_C09_over) ? event_is_over(mine) : CUDA_SUCCESS;
     } else if (mine && mine != theirs && soft_rule(R91)) {
         result = merge_captures(mine, theirs);
@@ -315,7 +314,7 @@ static bool is_over(soft_event *event)
     const uint64_t id = event->capture_id;
     pthread_mutex_unlock(&event->mutex);
     const struct soft_capture *theirs = captured ? soft_capture_by_id(id) : NULL;
-    return captured && (theirs == NULL || theirs->invalidated);
+    return captured && (!theirs || theirs->invalidated);
 }
 
 /* The node waits for what the event is at each launch. */
@@ -335,9 +334,9 @@ CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flag
 {
     struct soft_capture *mine = soft_capture_of(stream);
     if ((flags & CU_EVENT_WAIT_EXTERNAL) && soft_rule(R92)) {
-        if (mine == NULL && soft_rule(M_C09_over) && is_over(event))
+        if (!mine && soft_rule(M_C09_over) && is_over(event))
             return event_is_over(NULL);
-        if (mine == NULL)
+        if (!mine)
             return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
                              "CU_EVENT_WAIT_EXTERNAL is for streams that capture");
         return wait_external(stream, event);

@@ -79,7 +79,7 @@ static bool differ(const void *old_context, const void *new_context)
 static bool differ_read(const soft_exec_record *old, const soft_exec_record *new)
 {
     const void *from = old->backing[1].context, *to = new->backing[1].context;
-    if (from == NULL && to == NULL)
+    if (!from && !to)
         return false;
     return (from ? from : old->context) != (to ? to : new->context);
 }
@@ -125,7 +125,7 @@ static bool is_freed_inside(uint64_t address)
     soft_allocation found;
     soft_graph_alloc *alloc;
     soft_device *device = soft_device_holding(address);
-    if (device == NULL || !soft_graph_known(device->memory, address, 1, &found) ||
+    if (!device || !soft_graph_known(device->memory, address, 1, &found) ||
         !soft_graph_alloc_find(device->memory, found.base, &alloc))
         return false;
     const bool freed = soft_graph_alloc_marks(alloc)->freed_inside;
@@ -240,6 +240,9 @@ bool soft_change_is_none(soft_exec_record *old, const soft_node *node)
         old->backing[1].changes = now[1].changes;
         return true;
     }
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return old->task.u.conditional.initial == node->task.u.conditional.initial &&
+               old->task.u.conditional.assigns == node->task.u.conditional.assigns;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return true;
     default: return false;

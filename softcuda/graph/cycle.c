@@ -60,7 +60,7 @@ static soft_node *find(soft_graph *graph, soft_node **starts, struct step *path)
     }
     qsort(starts, graph->node_count, sizeof(soft_node *), in_order);
     soft_node *found = NULL;
-    for (uint32_t i = 0; i < graph->node_count && found == NULL; i++)
+    for (uint32_t i = 0; i < graph->node_count && !found; i++)
         found = walk(starts[i], path);
     return found;
 }
@@ -72,8 +72,8 @@ soft_node *soft_graph_find_cycle(soft_graph *graph)
     soft_node *found = starts && path ? find(graph, starts, path) : NULL;
     soft_delete(starts);
     soft_delete(path);
-    for (uint32_t i = 0; i < graph->node_count && found == NULL; i++)
-        if (graph->nodes[i]->child)
-            found = soft_graph_find_cycle(graph->nodes[i]->child);
+    for (uint32_t i = 0; i < graph->node_count && !found; i++)
+        for (uint32_t k = 0; !found && soft_node_inner(graph->nodes[i], k); k++)
+            found = soft_graph_find_cycle(soft_node_inner(graph->nodes[i], k));
     return found;
 }

@@ -65,7 +65,7 @@ static bool write_graph(FILE *file, const soft_graph *graph, uint32_t flags)
     const bool places = flags & (CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE |
                                  CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO);
     soft_node **order = soft_new((graph->node_count + 1) * sizeof(*order));
-    if (order == NULL)
+    if (!order)
         return false;
     number(graph, order);
     soft_delete(order);
@@ -93,15 +93,16 @@ static bool write_level(FILE *file, const soft_graph *graph, uint32_t flags,
         return write_graph(file, graph, flags);
     }
     for (uint32_t i = 0; i < graph->node_count && done; i++)
-        if (graph->nodes[i]->child)
-            done = write_level(file, graph->nodes[i]->child, flags, depth - 1, any);
+        for (uint32_t k = 0; done && soft_node_inner(graph->nodes[i], k); k++)
+            done = write_level(file, soft_node_inner(graph->nodes[i], k), flags,
+                               depth - 1, any);
     return done;
 }
 
 static bool write_text(const char *to, const soft_graph *graph, uint32_t flags)
 {
     FILE *file = fopen(to, "w");
-    if (file == NULL)
+    if (!file)
         return false;
     fprintf(file, "digraph dot {\n");
     bool whole = true, any = true;
@@ -124,8 +125,7 @@ CUresult soft_graph_write_dot(const soft_graph *graph, const char *path, uint32_
     const bool through = lstat(path, &there) == 0 && !S_ISREG(there.st_mode);
     const size_t length = strlen(path) + sizeof(".part");
     char *part = soft_new(length);
-    if (part == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to write a graph");
+    SOFT_TRY(soft_made(part, "no memory to write a graph"));
     snprintf(part, length, through ? "%s" : "%s.part", path);
     const bool written =
         write_text(part, graph, flags) && (through || rename(part, path) == 0);

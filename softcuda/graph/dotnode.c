@@ -151,9 +151,9 @@ static void write_kind(FILE *file, CUmemorytype type, CUdeviceptr address)
     soft_allocation found;
     if (type == CU_MEMORYTYPE_ARRAY)
         there = "ARRAY";
-    else if (device == NULL && soft_host_find(address, &found))
+    else if (!device && soft_host_find(address, &found))
         there = "HOST PINNED";
-    else if (device != NULL && soft_memory_find(device->memory, address, &found) &&
+    else if (device && soft_memory_find(device->memory, address, &found) &&
              found.kind == SOFT_MEMORY_MANAGED)
         there = "MANAGED";
     fprintf(file, "%s (%s)", kind_name(type), there);
@@ -348,6 +348,36 @@ static void mem_free(FILE *file, const soft_dot_node *dot)
             (unsigned long long)soft_memnode_address(dot->node));
 }
 
+/* Of IF nodes, which were not seen, as of WHILE nodes. */
+static void write_bodies(FILE *file, const soft_dot_node *dot)
+{
+    static const char *const ways[] = {"True", "False"};
+    const soft_conditional *node = &dot->node->task.u.conditional;
+    for (uint32_t i = 0; i < node->size; i++) {
+        const uint64_t number = dot->node->bodies[i]->number;
+        if (node->type == CU_GRAPH_COND_TYPE_SWITCH)
+            fprintf(file, "| {%u|  graph_%" PRIu64 "}\n", i, number);
+        else
+            fprintf(file, "| {%s|graph_%" PRIu64 "}\n", ways[i], number);
+    }
+}
+
+static void conditional(FILE *file, const soft_dot_node *dot)
+{
+    static const char *const types[] = {"IF", "WHILE", "SWITCH"};
+    const soft_conditional *node = &dot->node->task.u.conditional;
+    fprintf(file, "[style=\"bold\" shape=\"record\" label=\"{\nCONDITIONAL\n| {ID | ");
+    write_id(file, dot);
+    fprintf(file, "}\n");
+    if (has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES))
+        fprintf(file, "| {node handle| 0x%016llX}\n", hex(dot->node));
+    if (has(dot, 0))
+        fprintf(file, "| {Conditional Handle|%u}\n", node->handle);
+    fprintf(file, "| {Conditional Type| %s}\n", types[node->type]);
+    write_bodies(file, dot);
+    fprintf(file, "}\n");
+}
+
 void soft_dot_write_node(FILE *file, const soft_dot_node *dot)
 {
     char name[32];
@@ -363,6 +393,7 @@ void soft_dot_write_node(FILE *file, const soft_dot_node *dot)
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: event(file, dot); break;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: batch(file, dot); break;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: conditional(file, dot); break;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: alloc(file, dot); break;
     case CU_GRAPH_NODE_TYPE_MEM_FREE: mem_free(file, dot); break;
     default: plain(file, dot, "EMPTY");

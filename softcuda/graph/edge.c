@@ -4,7 +4,6 @@
 
 #include "base/vec.h"
 #include "softcuda/device/alloc.h"
-#include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/rules/rules.h"
 
@@ -17,8 +16,7 @@ CUresult soft_edge_list_reserve(soft_edge_list *list, uint32_t more)
         return CUDA_SUCCESS;
     soft_edge_end *ends =
         gphi_array_room(*soft_allocator(), list->ends, &capacity, wanted, sizeof(*ends));
-    if (ends == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u edges", wanted);
+    SOFT_TRY(soft_made(ends, "no memory for %u edges", wanted));
     list->ends = ends;
     list->capacity = capacity;
     return CUDA_SUCCESS;
@@ -64,11 +62,6 @@ static const soft_edge_end *find_edge(const soft_node *from, const soft_node *to
     return NULL;
 }
 
-bool soft_edge_exists(const soft_node *from, const soft_node *to)
-{
-    return find_edge(from, to) != NULL;
-}
-
 static CUresult check_ports(const soft_node *from, const CUgraphEdgeData *data)
 {
     static const unsigned char zeros[5];
@@ -106,7 +99,7 @@ static CUresult check_type(const soft_node *from, CUgraphNodeType to,
 CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,
                          const CUgraphEdgeData *data)
 {
-    if (data == NULL)
+    if (!data)
         return CUDA_SUCCESS;
     if (soft_rule(R14))
         SOFT_TRY(check_ports(from, data));
@@ -179,7 +172,7 @@ CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
                              "edge %zu is none of this graph's: its ends are %s", i,
                              from[i] == to[i] ? "the same node" : "of another graph");
     for (size_t i = 0; i < count; i++) {
-        if (find_edge(from[i], to[i]) == NULL && soft_rule(R6))
+        if (!find_edge(from[i], to[i]) && soft_rule(R6))
             return soft_fail(CUDA_ERROR_INVALID_VALUE, "edge %zu does not exist", i);
         soft_nodes_unlink(from[i], to[i]);
         soft_node_note_sink(from[i]);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Executable graphs: made from a graph, launched, destroyed. */
+#include <limits.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/summary.h"
+#include "softcuda/graph/conditional.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/watch.h"
@@ -26,7 +28,7 @@ CUresult soft_object_set_create(const soft_graph *graph, soft_object_set **out)
         return CUDA_SUCCESS;
     }
     soft_object_set *set = soft_new(sizeof(*set));
-    if (set == NULL) {
+    if (!set) {
         soft_objects_drop(&list);
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for user objects");
     }
@@ -39,8 +41,7 @@ CUresult soft_object_set_create(const soft_graph *graph, soft_object_set **out)
 void soft_object_set_release(soft_object_set *set)
 {
     /* acq_rel: the last one sees what others did with the objects. */
-    if (set == NULL ||
-        atomic_fetch_sub_explicit(&set->references, 1, memory_order_acq_rel) != 1)
+    if (!set || atomic_fetch_sub_explicit(&set->references, 1, memory_order_acq_rel) != 1)
         return;
     soft_objects_drop(&set->list);
     soft_delete(set);
@@ -59,6 +60,8 @@ void soft_exec_release(soft_exec *exec)
     soft_versions_free(exec);
     soft_object_set_release(exec->objects);
     soft_watch_destroy(exec->watch);
+    soft_single_release(exec->single, true);
+    soft_delete(exec->conditions);
     soft_shape_fini(&exec->shape);
     soft_delete(exec->costs);
     for (uint32_t i = 0; i < exec->event_count; i++)
@@ -125,14 +128,54 @@ static soft_device *device_of(const soft_flat *flat)
     return current ? current->device : soft_device_at(0);
 }
 
+/* A fill of words that nothing waits for says to somebody else how far the graph came, as
+ * does the one before it that clears them: on one worker, too, they run before what could
+ * hold them up. A GPU runs them at the side. */
+static bool is_mark(const soft_node *node)
+{
+    return node && node->type == CU_GRAPH_NODE_TYPE_MEMSET &&
+           node->task.u.fill.height <= 1 && node->task.u.fill.element == 4 &&
+           !node->graph->parent;
+}
+
+static bool says(const soft_node *node)
+{
+    return is_mark(node) && node->dependents.count == 0 && node->task.u.fill.width == 1;
+}
+
+static bool clears(const soft_node *node)
+{
+    if (!is_mark(node) || node->dependencies.count > 0 || node->dependents.count == 0)
+        return false;
+    for (uint32_t i = 0; i < node->dependents.count; i++)
+        if (!says(node->dependents.ends[i].node))
+            return false;
+    return true;
+}
+
+/* NULL: none. */
+static const int *priorities_of(const soft_exec *exec, soft_flat *flat)
+{
+    const bool by_node = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+    bool has_marks = false;
+    for (uint32_t i = 0; i < flat->shape.node_count; i++) {
+        const bool is_first = says(flat->nodes[i]) || clears(flat->nodes[i]);
+        flat->priorities[i] = is_first ? INT_MIN : by_node ? flat->priorities[i] : 0;
+        has_marks |= is_first;
+    }
+    return by_node || has_marks ? flat->priorities : NULL;
+}
+
 /* Compiles; `out->result_out` and `hErrNode_out` say what went wrong (R30). */
 static CUresult build(soft_exec *exec, soft_flat *flat,
                       CUDA_GRAPH_INSTANTIATE_PARAMS *out)
 {
-    const bool by_node = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
-    const gph_status status = soft_program_create(
+    const int *priorities = priorities_of(exec, flat);
+    soft_bodies bodies;
+    const gph_status status = soft_program_create_nested(
         exec->device->engine, flat->shape.node_count, flat->edges, flat->edge_count,
-        flat->kinds, by_node ? flat->priorities : NULL, &exec->program, soft_error());
+        flat->kinds, priorities, soft_flat_bodies(flat, &bodies), &exec->program,
+        soft_error());
     if (status == GPH_E_INVALID && soft_rule(R7)) {
         out->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the graph has a cycle");
@@ -147,31 +190,41 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
     const CUresult result = soft_version_first(exec, flat, &offender);
     out->hErrNode_out = (CUgraphNode)offender;
     SOFT_TRY(result);
-    return soft_late_create(exec, flat, by_node ? flat->priorities : NULL);
+    return soft_late_create(exec, flat, priorities);
+}
+
+/* Kernels set them, conditional nodes read them. */
+static CUresult make_conditions(const soft_graph *graph, soft_conditions **out)
+{
+    const uint32_t count = graph->condition_count;
+    if (count == 0)
+        return CUDA_SUCCESS;
+    *out = soft_new(sizeof(**out) + count * sizeof((*out)->values[0]));
+    SOFT_TRY(soft_made(*out, "no memory for %u conditions", count));
+    (*out)->count = count;
+    return CUDA_SUCCESS;
 }
 
 static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
                        soft_exec **out, CUDA_GRAPH_INSTANTIATE_PARAMS *result)
 {
     soft_exec *exec = soft_new(sizeof(*exec));
-    if (exec == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an executable graph");
+    SOFT_TRY(soft_made(exec, "no memory for an executable graph"));
     atomic_init(&exec->references, 1);
     pthread_mutex_init(&exec->mutex, NULL);
     exec->flags = flags;
     exec->device = device_of(flat);
-    CUresult status = build(exec, flat, result);
-    if (status == CUDA_SUCCESS)
-        status = soft_object_set_create(graph, &exec->objects);
+    CUresult status = soft_single_take(graph, &exec->single);
+    SOFT_THEN(status, make_conditions(graph, &exec->conditions));
+    SOFT_THEN(status, build(exec, flat, result));
+    SOFT_THEN(status, soft_object_set_create(graph, &exec->objects));
     if (status == CUDA_SUCCESS)
         exec->current->objects = exec->objects;
-    if (status == CUDA_SUCCESS)
-        status = soft_exec_memory_create(graph, flat->nodes, exec->shape.node_count, NULL,
-                                         &exec->memory);
+    SOFT_THEN(status, soft_exec_memory_create(graph, flat->nodes, exec->shape.node_count,
+                                              NULL, &exec->memory));
     if (status == CUDA_SUCCESS)
         exec->current->memory = exec->memory;
-    if (status == CUDA_SUCCESS)
-        status = soft_handle_add(exec, SOFT_KIND_GRAPH_EXEC);
+    SOFT_THEN(status, soft_handle_add(exec, SOFT_KIND_GRAPH_EXEC));
     if (status != CUDA_SUCCESS) {
         soft_exec_release(exec);
         return status;
@@ -180,25 +233,14 @@ static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
     return CUDA_SUCCESS;
 }
 
-/* What a device graph may hold (R70): a copy between memory that a device reaches. */
-static bool is_reached(const soft_copy *copy, bool source)
-{
-    const CUmemorytype type = source ? copy->src_type : copy->dst_type;
-    const uint64_t address = source ? copy->src : copy->dst;
-    soft_allocation found;
-    return type != CU_MEMORYTYPE_ARRAY &&
-           (soft_device_holding(address) || soft_host_find(address, &found));
-}
-
+/* What a device graph may hold (R70). */
 static bool may_stand_in_device_graph(const soft_node *node)
 {
     switch (node->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
     case CU_GRAPH_NODE_TYPE_MEMSET:
     case CU_GRAPH_NODE_TYPE_GRAPH: return true;
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return is_reached(&node->task.u.copy, true) &&
-               is_reached(&node->task.u.copy, false);
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return soft_copy_is_reached(&node->task.u.copy);
     default: return false;
     }
 }
@@ -210,10 +252,10 @@ static CUresult check_device_nodes(const soft_graph *graph, soft_context **conte
         soft_node *node = graph->nodes[i];
         if (node->child)
             SOFT_TRY(check_device_nodes(node->child, context, out));
-        if (*context == NULL)
+        if (!*context)
             *context = node->context;
         const bool fits = may_stand_in_device_graph(node);
-        if (fits && (node->context == NULL || node->context == *context))
+        if (fits && (!node->context || node->context == *context))
             continue;
         out->hErrNode_out = (CUgraphNode)node;
         out->result_out = fits ? CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED
@@ -247,6 +289,7 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
      * loaded that would. */
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         SOFT_TRY(check_device_graph(graph, result));
+    SOFT_TRY(soft_conditional_check(graph, result));
     soft_flat flat;
     SOFT_TRY(soft_flat_init(graph, &flat));
     const CUresult status = create(graph, &flat, flags, out, result);
@@ -271,7 +314,7 @@ static void launch_done(void *argument, soft_worker *worker)
     soft_exec *exec = version->exec;
     soft_object_set *objects = version->objects; /* an edit may exchange them below */
     soft_exec_memory *memory = version->memory;
-    if (worker != NULL) /* it ran */
+    if (worker) /* it ran */
         soft_watch_finish(exec->watch);
     /* Release: pairs with the acquire of an edit that finds the version idle. */
     atomic_fetch_sub_explicit(&version->launches, 1, memory_order_release);
@@ -328,7 +371,7 @@ static CUresult check_switches(const soft_exec *exec, const soft_stream *stream)
         return CUDA_SUCCESS;
     for (uint32_t i = 0; i < exec->shape.node_count; i++) {
         const soft_exec_record *record = exec->current->records[i];
-        if (record == NULL || record->context == stream->context)
+        if (!record || record->context == stream->context)
             continue;
         if (!soft_rule(R40) || record->context->device != stream->context->device)
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -354,17 +397,17 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
     soft_point waits[2], done;
     uint32_t count = 0;
     soft_version *version = exec->current;
-    if (first.queue != NULL)
+    if (first.queue)
         waits[count++] = first;
     if (exec->last_was_late != (late != NULL)) /* the program keeps order else (R33) */
         waits[count++] = exec->last;
     hold(exec, version);
     const CUresult result =
-        late == NULL ? soft_stream_launch(stream, exec->program, version->works,
-                                          launch_done, version, waits, count, &done)
-                     : soft_stream_launch(stream, soft_late_program(exec->late),
-                                          soft_late_works(late), late_launch_done, late,
-                                          waits, count, &done);
+        !late ? soft_stream_launch(stream, exec->program, version->works, launch_done,
+                                   version, waits, count, &done)
+              : soft_stream_launch(stream, soft_late_program(exec->late),
+                                   soft_late_works(late), late_launch_done, late, waits,
+                                   count, &done);
     soft_exec_memory_end(exec->memory, result == CUDA_SUCCESS ? &done : NULL);
     if (result != CUDA_SUCCESS) {
         launch_done(version, NULL);
@@ -373,6 +416,20 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
     exec->last_was_late = late != NULL;
     exec->last = version->last = done;
     return CUDA_SUCCESS;
+}
+
+/* Of the copies of a launch: SOFTCUDA_CHECK=memory keeps the host from where they go. With
+ * conditional nodes some may never run, and nobody would open what they close. */
+static void each_copy(const soft_exec *exec, void (*call)(const soft_copy *copy))
+{
+    soft_exec_record *const *records = exec->current->records;
+    const bool runs_all = !exec->conditions;
+    const uint32_t count =
+        soft_check_memory_wanted() && runs_all ? exec->shape.node_count : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (records[i] && exec->shape.nodes[i].enabled &&
+            records[i]->task.kind == SOFT_TASK_COPY)
+            call(&records[i]->task.u.copy);
 }
 
 static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
@@ -386,10 +443,13 @@ static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
     CUresult result = soft_exec_memory_begin(exec->memory, auto_free, stream);
     if (result == CUDA_SUCCESS) {
         tell_events(exec, false);
+        each_copy(exec, soft_copy_closes);
         result = submit(exec, stream, first, late);
+        if (result != CUDA_SUCCESS)
+            each_copy(exec, soft_copy_opens);
     }
     if (result != CUDA_SUCCESS) {
-        if (late != NULL)
+        if (late)
             (void)soft_late_end(late);
         return result;
     }

@@ -69,14 +69,15 @@ typedef struct soft_exec_node {
     uint8_t type;            /* CUgraphNodeType */
     uint8_t kind;            /* soft_work_kind */
     bool enabled;
-    uint32_t level;     /* GRAPH: its child's */
+    uint32_t level;     /* GRAPH: its child's; CONDITIONAL: its first body's */
     uint32_t dep_first; /* into shape.deps */
     uint32_t dep_count;
 } soft_exec_node;
 
-/* One graph: the top one is level 0, child graphs follow. */
+/* One graph: the top one is level 0, child graphs and bodies follow. */
 typedef struct soft_exec_level {
     uint32_t owner; /* flat node of the child graph, SOFT_NO_NODE at the top */
+    uint32_t next;  /* the owner's next body */
     uint32_t member_first, member_count; /* into shape.members: flat nodes in order */
     uint32_t sink_first, sink_count;     /* into shape.sinks, in the order of R67 */
 } soft_exec_level;
@@ -121,11 +122,13 @@ struct soft_exec {
     uint32_t journal[SOFT_JOURNAL]; /* flat nodes edited last, by edit number */
     uint32_t *event_nodes;          /* flat nodes of event records and waits, batches */
     uint32_t event_count;
-    soft_queue **fences;    /* of event records: a launch's event is reached when its node
+    soft_queue **fences; /* of event records: a launch's event is reached when its node
                              * runs; by event_nodes, NULL for waits */
-    struct soft_late *late; /* late.c; NULL: no wait nodes */
-    soft_point last;        /* of the last launch, */
-    bool last_was_late;     /* through `late` */
+    soft_conditions *conditions;     /* values of conditional handles; NULL: none */
+    struct soft_single *single;      /* conditional.h; NULL: the graph may have others */
+    struct soft_late *late;          /* late.c; NULL: no wait nodes */
+    soft_point last;                 /* of the last launch, */
+    bool last_was_late;              /* through `late` */
     struct soft_watch *watch;        /* SOFTCUDA_CHECK=race; NULL: not asked for */
     struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };
@@ -140,7 +143,17 @@ typedef struct soft_flat {
     int *priorities;
     uint8_t *kinds;
     uint64_t edge_count;
+    uint32_t *body_owner; /* by body: its conditional node */
+    uint32_t *body_of;    /* by flat number: the body that it is in + 1 */
+    uint32_t body_count;
 } soft_flat;
+
+/* What the engine knows of them; NULL if there are none. */
+static inline const soft_bodies *soft_flat_bodies(const soft_flat *flat, soft_bodies *out)
+{
+    *out = (soft_bodies){flat->body_count, flat->body_owner, flat->body_of};
+    return flat->body_count ? out : NULL;
+}
 
 /* Nodes' `mark` is their flat number afterwards. */
 CUresult soft_flat_init(soft_graph *graph, soft_flat *out);

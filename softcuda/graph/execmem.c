@@ -80,7 +80,7 @@ bool soft_exec_memory_is_taken(const soft_graph *graph, const soft_exec_memory *
     if (!soft_graph_has_memory(graph))
         return false;
     const soft_exec_memory *has = atomic_load(soft_graph_memory_exec(graph->memory));
-    return has != NULL && has != by;
+    return has && has != by;
 }
 
 CUresult soft_exec_memory_check(const soft_graph *graph, const soft_exec_memory *by)
@@ -173,7 +173,7 @@ soft_exec_memory *soft_exec_memory_retain(soft_exec_memory *memory)
 
 static void memory_end(soft_exec_memory *memory)
 {
-    if (memory == NULL)
+    if (!memory)
         return;
     soft_exec_memory_disown(memory);
     for (uint32_t i = 0; !soft_rule(R57) && i < memory->user.unfreed_count; i++)
@@ -264,14 +264,13 @@ static CUresult bind(const soft_exec_memory *memory, soft_stream *stream)
 CUresult soft_exec_memory_begin(soft_exec_memory *memory, bool auto_free,
                                 soft_stream *stream)
 {
-    if (memory == NULL)
+    if (!memory)
         return CUDA_SUCCESS;
     pthread_mutex_lock(&launching);
     if (!soft_rule(M_late_nodes))
         settle(memory);
     CUresult result = check_live(memory, auto_free);
-    if (result == CUDA_SUCCESS)
-        result = claim_foreign(memory);
+    SOFT_THEN(result, claim_foreign(memory));
     if (result == CUDA_SUCCESS) {
         result = bind(memory, stream);
         if (result != CUDA_SUCCESS)
@@ -284,7 +283,7 @@ CUresult soft_exec_memory_begin(soft_exec_memory *memory, bool auto_free,
 
 void soft_exec_memory_end(soft_exec_memory *memory, const soft_point *done)
 {
-    if (memory == NULL)
+    if (!memory)
         return;
     if (done) {
         soft_graph_launched(&memory->user, *done);
@@ -299,7 +298,7 @@ void soft_exec_memory_end(soft_exec_memory *memory, const soft_point *done)
 
 CUresult soft_exec_memory_upload(soft_exec_memory *memory, soft_stream *stream)
 {
-    if (memory == NULL)
+    if (!memory)
         return CUDA_SUCCESS;
     pthread_mutex_lock(&launching);
     const CUresult result = bind(memory, stream);
@@ -348,7 +347,7 @@ CUresult soft_graph_memory_free(soft_context *context, soft_stream *stream,
 {
     soft_device *device = soft_device_holding(address);
     soft_graph_alloc *alloc;
-    if (device == NULL || !soft_rule(R47) ||
+    if (!device || !soft_rule(R47) ||
         !soft_graph_alloc_find_live(device->memory, address, &alloc))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "no live allocation of a graph begins at 0x%llx",

@@ -4,6 +4,9 @@
  *   a ──► [ child: c ──► d ] ──► b        a  entry  c  d  exit  b
  *                                         0    1    2  3   4    5
  *
+ * A conditional node is followed by its bodies, each with an exit that leads to the next
+ * one: none runs beside another.
+ *
  * A child graph becomes an entry node, its own nodes and an exit node; the engine elides
  * the empty ones. The shape keeps what whole updates pair by: each node's dependencies in
  * their order, and each graph's sinks in the order in which they became sinks. */
@@ -30,12 +33,13 @@ static uint8_t kind_of(const soft_node *node)
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return soft_memnode_has_work() ? SOFT_WORK_CALL : SOFT_WORK_EMPTY;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: return SOFT_WORK_BRANCH;
     default: return SOFT_WORK_EMPTY;
     }
 }
 
 struct counts {
-    uint64_t nodes, edges, deps, members, levels;
+    uint64_t nodes, edges, deps, members, levels, bodies;
 };
 
 static void count_flat(const soft_graph *graph, struct counts *counts)
@@ -47,11 +51,13 @@ static void count_flat(const soft_graph *graph, struct counts *counts)
         counts->nodes++;
         counts->edges += node->dependencies.count;
         counts->deps += node->dependencies.count;
-        if (node->child == NULL)
-            continue;
-        counts->nodes++;
-        counts->edges += 2ull * node->child->node_count + 1;
-        count_flat(node->child, counts);
+        const soft_graph *inner;
+        for (uint32_t k = 0; (inner = soft_node_inner(node, k)); k++) {
+            counts->nodes++;
+            counts->edges += 2ull * inner->node_count + 1;
+            counts->bodies += node->bodies != NULL;
+            count_flat(inner, counts);
+        }
     }
 }
 
@@ -88,10 +94,12 @@ struct filled {
     uint32_t deps, members, sinks;
 };
 
-static uint32_t add_node(soft_flat *flat, soft_node *node, bool is_exit)
+/* `body` + 1: the body that it is in. */
+static uint32_t add_node(soft_flat *flat, soft_node *node, uint32_t body, bool is_exit)
 {
     const uint32_t at = flat->shape.node_count++;
-    const bool works = !is_exit && node->child == NULL;
+    const bool works = !is_exit && !node->child;
+    flat->body_of[at] = body;
     flat->nodes[at] = works ? node : NULL;
     flat->kinds[at] = works ? kind_of(node) : (uint8_t)SOFT_WORK_EMPTY;
     flat->priorities[at] = works && node->type == CU_GRAPH_NODE_TYPE_KERNEL
@@ -126,44 +134,64 @@ static void add_dependencies(soft_flat *flat, struct filled *filled,
     }
 }
 
-/* Ties a child graph's roots to its entry and its sinks to its exit. */
-static void add_child_edges(soft_flat *flat, const soft_node *node)
+/* Ties a graph's roots to what comes before and its sinks to its exit. */
+static void add_inner_edges(soft_flat *flat, const soft_graph *graph, uint32_t entry,
+                            uint32_t exit)
 {
-    add_edge(flat, node->mark, node->mark_out);
-    for (uint32_t k = 0; k < node->child->node_count; k++) {
-        const soft_node *inner = node->child->nodes[k];
+    add_edge(flat, entry, exit);
+    for (uint32_t k = 0; k < graph->node_count; k++) {
+        const soft_node *inner = graph->nodes[k];
         if (inner->dependencies.count == 0)
-            add_edge(flat, node->mark, inner->mark);
+            add_edge(flat, entry, inner->mark);
         if (inner->dependents.count == 0)
-            add_edge(flat, inner->mark_out, node->mark_out);
+            add_edge(flat, inner->mark_out, exit);
     }
 }
 
-/* Gives each node its place first (edges may point forwards), then the edges. */
-static void flatten(const soft_graph *graph, uint32_t owner, soft_flat *flat,
-                    struct filled *filled)
+static uint32_t flatten(const soft_graph *graph, uint32_t owner, uint32_t body,
+                        soft_flat *flat, struct filled *filled);
+
+/* The graphs of a node, each after the one before. */
+static void flatten_inner(soft_node *node, uint32_t body, soft_flat *flat,
+                          struct filled *filled)
+{
+    soft_shape *shape = &flat->shape;
+    const uint32_t first = flat->body_count;
+    uint32_t *link = &shape->nodes[node->mark].level;
+    soft_graph *inner;
+    for (uint32_t k = 0; node->bodies && soft_node_inner(node, k); k++)
+        flat->body_owner[flat->body_count++] = node->mark;
+    for (uint32_t k = 0; (inner = soft_node_inner(node, k)); k++) {
+        const uint32_t entry = node->mark_out;
+        const uint32_t inside = node->bodies ? first + k + 1 : body;
+        *link = flatten(inner, node->mark, inside, flat, filled);
+        link = &shape->levels[*link].next;
+        node->mark_out = add_node(flat, node, body, true);
+        add_inner_edges(flat, inner, entry, node->mark_out);
+    }
+}
+
+/* Gives each node its place first (edges may point forwards), then the edges. Returns
+ * the level. */
+static uint32_t flatten(const soft_graph *graph, uint32_t owner, uint32_t body,
+                        soft_flat *flat, struct filled *filled)
 {
     soft_shape *shape = &flat->shape;
     const uint32_t level = shape->level_count++;
     uint32_t member = filled->members;
     filled->members += graph->node_count;
-    shape->levels[level] = (soft_exec_level){
-        .owner = owner, .member_first = member, .member_count = graph->node_count};
+    shape->levels[level] = (soft_exec_level){.owner = owner,
+                                             .next = SOFT_NO_NODE,
+                                             .member_first = member,
+                                             .member_count = graph->node_count};
     for (uint32_t i = 0; i < graph->node_count; i++) {
         soft_node *node = graph->nodes[i];
-        node->mark = node->mark_out = add_node(flat, node, false);
+        node->mark = node->mark_out = add_node(flat, node, body, false);
         shape->members[member++] = node->mark;
-        if (node->child == NULL)
-            continue;
-        shape->nodes[node->mark].level = shape->level_count;
-        flatten(node->child, node->mark, flat, filled);
-        node->mark_out = add_node(flat, node, true);
+        flatten_inner(node, body, flat, filled);
     }
-    for (uint32_t i = 0; i < graph->node_count; i++) {
+    for (uint32_t i = 0; i < graph->node_count; i++)
         add_dependencies(flat, filled, graph->nodes[i]);
-        if (graph->nodes[i]->child)
-            add_child_edges(flat, graph->nodes[i]);
-    }
     /* The sinks' nodes stand where their numbers will: both arrays are large enough. */
     soft_node **sinks = flat->nodes + shape->node_count;
     const uint32_t count = soft_graph_sinks(graph, sinks);
@@ -173,6 +201,7 @@ static void flatten(const soft_graph *graph, uint32_t owner, soft_flat *flat,
         shape->sinks[filled->sinks++] = sinks[i]->mark;
         sinks[i] = NULL;
     }
+    return level;
 }
 
 void soft_shape_fini(soft_shape *shape)
@@ -193,6 +222,8 @@ void soft_flat_fini(soft_flat *flat)
     soft_delete(flat->edges);
     soft_delete(flat->kinds);
     soft_delete(flat->priorities);
+    soft_delete(flat->body_owner);
+    soft_delete(flat->body_of);
 }
 
 CUresult soft_flat_init(soft_graph *graph, soft_flat *out)
@@ -208,7 +239,9 @@ CUresult soft_flat_init(soft_graph *graph, soft_flat *out)
     soft_flat flat = {.nodes = soft_new(2 * room * sizeof(soft_node *)),
                       .edges = soft_new((counts.edges + 1) * sizeof(soft_edge)),
                       .kinds = soft_new(room),
-                      .priorities = soft_new(room * sizeof(int))};
+                      .priorities = soft_new(room * sizeof(int)),
+                      .body_owner = soft_new((counts.bodies + 1) * sizeof(uint32_t)),
+                      .body_of = soft_new(room * sizeof(uint32_t))};
     soft_shape *shape = &flat.shape;
     shape->nodes = soft_new(room * sizeof(*shape->nodes));
     shape->deps = soft_new((counts.deps + 1) * sizeof(*shape->deps));
@@ -216,14 +249,14 @@ CUresult soft_flat_init(soft_graph *graph, soft_flat *out)
     shape->members = soft_new((counts.members + 1) * sizeof(*shape->members));
     shape->sinks = soft_new((counts.members + 1) * sizeof(*shape->sinks));
     shape->levels = soft_new(counts.levels * sizeof(*shape->levels));
-    if (!flat.nodes || !flat.edges || !flat.kinds || !flat.priorities || !shape->nodes ||
-        !shape->deps || !shape->dep_data || !shape->members || !shape->sinks ||
-        !shape->levels) {
+    if (!flat.nodes || !flat.edges || !flat.kinds || !flat.priorities ||
+        !flat.body_owner || !flat.body_of || !shape->nodes || !shape->deps ||
+        !shape->dep_data || !shape->members || !shape->sinks || !shape->levels) {
         soft_flat_fini(&flat);
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to compile %llu nodes",
                          (unsigned long long)counts.nodes);
     }
-    flatten(graph, SOFT_NO_NODE, &flat, &(struct filled){0});
+    (void)flatten(graph, SOFT_NO_NODE, 0, &flat, &(struct filled){0});
     if (shape->node_count == 0) {
         flat.kinds[0] = SOFT_WORK_EMPTY;
         shape->node_count = 1;

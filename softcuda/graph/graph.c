@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What all of graphs stand on: the lock, numbers, handles, and empty graphs. Edges:
  * edge.c; nodes, clones and the end of graphs: node.c. */
+#include "base/vec.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/rules/rules.h"
@@ -27,8 +28,7 @@ uint64_t soft_graph_next_id(void)
 CUresult soft_graph_create(soft_graph **out)
 {
     soft_graph *graph = soft_new(sizeof(*graph));
-    if (graph == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
+    SOFT_TRY(soft_made(graph, "no memory for a graph"));
     graph->id = soft_graph_next_id();
     graph->number = ++last_number;
     SOFT_TRY(soft_handle_own(graph, SOFT_KIND_GRAPH));
@@ -36,14 +36,8 @@ CUresult soft_graph_create(soft_graph **out)
     return CUDA_SUCCESS;
 }
 
-CUresult soft_graph_find(CUgraph handle, soft_graph **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_GRAPH))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is no graph, or it was destroyed",
-                         (void *)handle);
-    *out = (soft_graph *)handle;
-    return CUDA_SUCCESS;
-}
+SOFT_FINDER(soft_graph_find, CUgraph, soft_graph, SOFT_KIND_GRAPH,
+            CUDA_ERROR_INVALID_VALUE, "graph, or it was destroyed")
 
 /* Copies come first and in the order of their originals, by rising id; what was added to
  * the clone later has origin 0. */
@@ -54,15 +48,9 @@ CUresult soft_node_find_in_clone(const soft_node *node, const soft_graph *clone,
         return soft_fail(
             CUDA_ERROR_INVALID_VALUE, "graph %llu is no clone of the node's graph %llu",
             (unsigned long long)clone->id, (unsigned long long)node->graph->id);
-    uint32_t low = 0, high = clone->node_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const uint64_t origin = clone->nodes[middle]->origin;
-        if (origin != 0 && origin < node->id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    GPHI_HALVE(low, clone->node_count, at,
+               clone->nodes[at]->origin != 0 && clone->nodes[at]->origin < node->id);
     if (low == clone->node_count || clone->nodes[low]->origin != node->id)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the node has no copy in graph %llu: it came later, or the copy "

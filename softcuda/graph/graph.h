@@ -23,6 +23,7 @@ typedef struct soft_node soft_node;
 typedef struct soft_graph soft_graph;
 typedef struct soft_exec soft_exec;
 typedef struct soft_object soft_object; /* CUuserObject */
+typedef struct soft_condition soft_condition;
 
 typedef struct soft_edge_end {
     soft_node *node;
@@ -78,7 +79,8 @@ struct soft_node {
     CUstreamBatchMemOpParams *operations; /* BATCH_MEM_OP; owned, task.u.batch has them */
     soft_event *event;                    /* EVENT_RECORD, WAIT_EVENT; retained */
     soft_graph *child;                    /* GRAPH; owned */
-    uint64_t origin;                  /* id of the node that it was cloned from, or 0 */
+    soft_graph **bodies; /* CONDITIONAL; owned, task.u.conditional.size of them */
+    uint64_t origin;     /* id of the node that it was cloned from, or 0 */
     soft_node_attributes *attributes; /* KERNEL; NULL while none is set */
     struct soft_node_memory *memory;  /* MEM_ALLOC, MEM_FREE: memnode.c */
     struct soft_reach *reach;         /* likewise: the frees that come before it */
@@ -95,7 +97,18 @@ struct soft_graph {
     soft_object_list objects;         /* object.c: references that it holds */
     struct soft_capture *capture;     /* captures into it now: not destroyable */
     struct soft_graph_memory *memory; /* memnode.c; NULL: no memory nodes in it */
+    soft_condition *conditions; /* conditional.h: of a graph without parent, by handle */
+    uint32_t condition_count, condition_capacity;
+    struct soft_single *single; /* NULL: it has never been asked */
 };
+
+/* The graphs that a node owns, one after the other; NULL: no more. */
+static inline soft_graph *soft_node_inner(const soft_node *node, uint32_t i)
+{
+    if (node->child)
+        return i == 0 ? node->child : NULL;
+    return node->bodies && i < node->task.u.conditional.size ? node->bodies[i] : NULL;
+}
 
 /* Every entry point of graphs and captures holds it. */
 void soft_graph_lock(void);
@@ -152,7 +165,6 @@ CUresult soft_edges_add(soft_graph *graph, soft_node *const *from, soft_node *co
                         const CUgraphEdgeData *data, size_t count);
 CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
                            soft_node *const *to, size_t count);
-bool soft_edge_exists(const soft_node *from, const soft_node *to);
 /* Whether edge data between two types is allowed; INVALID_VALUE with the reason. */
 CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,
                          const CUgraphEdgeData *data);

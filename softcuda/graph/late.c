@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "softcuda/device/alloc.h"
-#include "softcuda/device/device.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/rules/rules.h"
 
@@ -25,7 +24,7 @@ struct soft_late {
 
 void soft_late_destroy(soft_late *late)
 {
-    if (late == NULL)
+    if (!late)
         return;
     soft_program_destroy(late->program);
     soft_delete(late);
@@ -36,8 +35,7 @@ static uint32_t set_kinds(soft_flat *flat, uint32_t node_count, uint8_t kind)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < node_count; i++) {
-        if (flat->nodes[i] == NULL ||
-            flat->nodes[i]->type != CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+        if (!flat->nodes[i] || flat->nodes[i]->type != CU_GRAPH_NODE_TYPE_WAIT_EVENT)
             continue;
         flat->kinds[i] = kind;
         count++;
@@ -66,14 +64,14 @@ CUresult soft_late_create(soft_exec *exec, soft_flat *flat, const int *prioritie
     if (set_kinds(flat, nodes, SOFT_WORK_POLL) == 0)
         return CUDA_SUCCESS;
     gph_status status = GPH_OK;
+    soft_bodies bodies;
     soft_late *late = soft_new(sizeof(*late));
-    if (late != NULL)
-        status = soft_program_create(exec->device->engine, nodes, flat->edges,
-                                     flat->edge_count, flat->kinds, priorities,
-                                     &late->program, soft_error());
+    if (late)
+        status = soft_program_create_nested(
+            exec->device->engine, nodes, flat->edges, flat->edge_count, flat->kinds,
+            priorities, soft_flat_bodies(flat, &bodies), &late->program, soft_error());
     set_kinds(flat, nodes, SOFT_WORK_EMPTY);
-    if (late == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an executable graph");
+    SOFT_TRY(soft_made(late, "no memory for an executable graph"));
     late->sole_root = sole_root_of(&exec->shape);
     exec->late = late;
     return soft_pass(status);
@@ -98,7 +96,7 @@ static soft_late_launch *launch_new(const soft_exec *exec)
     const uint32_t nodes = exec->shape.node_count;
     soft_late_launch *launch = soft_new(sizeof(*launch) + nodes * sizeof(soft_work) +
                                         exec->event_count * sizeof(soft_point));
-    if (launch == NULL)
+    if (!launch)
         return NULL;
     launch->version = exec->current;
     launch->points = (soft_point *)(void *)&launch->works[nodes];
@@ -129,12 +127,10 @@ CUresult soft_late_prepare(const soft_exec *exec, soft_point *first,
             *first = point;
             continue;
         }
-        if (launch == NULL)
+        if (!launch)
             launch = launch_new(exec);
-        if (launch == NULL)
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                             "no memory for a launch of %u nodes",
-                             exec->shape.node_count);
+        SOFT_TRY(soft_made(launch, "no memory for a launch of %u nodes",
+                           exec->shape.node_count));
         launch->points[i] = point;
     }
     *out = launch;

@@ -40,7 +40,7 @@ soft_exec_memory *_Atomic *soft_graph_memory_exec(soft_graph_memory *memory)
 
 bool soft_graph_memory_has_exec(soft_graph_memory *memory)
 {
-    return atomic_load_explicit(&memory->exec, memory_order_relaxed) != NULL;
+    return atomic_load_explicit(&memory->exec, memory_order_relaxed);
 }
 
 void soft_graph_memory_retain(soft_graph_memory *memory)
@@ -50,7 +50,7 @@ void soft_graph_memory_retain(soft_graph_memory *memory)
 
 void soft_graph_memory_release(soft_graph_memory *memory)
 {
-    if (memory == NULL ||
+    if (!memory ||
         atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) != 1)
         return;
     for (uint32_t i = 0; i < SOFT_DEVICE_MAX; i++)
@@ -64,8 +64,7 @@ static CUresult begin_memory(soft_graph *graph)
     if (graph->memory)
         return CUDA_SUCCESS;
     graph->memory = soft_new(sizeof(*graph->memory));
-    if (graph->memory == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for memory nodes");
+    SOFT_TRY(soft_made(graph->memory, "no memory for memory nodes"));
     atomic_init(&graph->memory->references, 1);
     atomic_init(&graph->memory->exec, NULL);
     return CUDA_SUCCESS;
@@ -81,9 +80,9 @@ static void reach_drop(soft_reach *reach)
 
 static bool reach_covers(const soft_reach *a, const soft_reach *b)
 {
-    if (b == NULL)
+    if (!b)
         return true;
-    if (a == NULL)
+    if (!a)
         return b->chains == 0;
     for (uint32_t c = 0; c < b->chains; c++)
         if (b->frees[c] > (c < a->chains ? a->frees[c] : 0))
@@ -95,7 +94,7 @@ static bool reach_covers(const soft_reach *a, const soft_reach *b)
 static soft_reach *reach_join(const soft_reach *a, const soft_reach *b, uint32_t chains)
 {
     soft_reach *out = soft_new(sizeof(*out) + chains * sizeof(out->frees[0]));
-    if (out == NULL)
+    if (!out)
         return NULL;
     out->references = 1;
     out->chains = chains;
@@ -117,7 +116,7 @@ static bool reach_take(const soft_graph *graph, soft_reach **at, soft_reach *mor
         more->references++;
     else
         fresh = reach_join(*at, more, graph->memory->chains);
-    if (fresh == NULL)
+    if (!fresh)
         return false;
     reach_drop(*at);
     *at = fresh;
@@ -138,7 +137,7 @@ static void join_chain(soft_node *node, uint32_t *chain, uint32_t *number)
         return;
     soft_reach *mine =
         reach_join(node->reach, NULL, c < memory->chains ? memory->chains : c + 1);
-    if (mine == NULL)
+    if (!mine)
         return;
     if (c == memory->chains)
         memory->chains++;
@@ -173,7 +172,7 @@ static CUresult check_props(const CUmemPoolProps *props)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "reserved bytes of the pool properties are set");
     if (props->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-        soft_device_at(props->location.id) == NULL)
+        !soft_device_at(props->location.id))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "device %d is none of the %d visible",
                          props->location.id, soft_device_count());
     if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
@@ -199,7 +198,7 @@ CUresult soft_memory_params_check(const CUDA_MEM_ALLOC_NODE_PARAMS *params)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%zu access descriptors for %d devices", params->accessDescCount,
                          soft_device_count());
-    if (params->accessDescCount > 0 && params->accessDescs == NULL)
+    if (params->accessDescCount > 0 && !params->accessDescs)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "accessDescs is NULL with %zu of them",
                          params->accessDescCount);
     return CUDA_SUCCESS;
@@ -219,7 +218,7 @@ static CUresult check_access(const CUDA_MEM_ALLOC_NODE_PARAMS *params, uint32_t 
                              i, (unsigned)desc->flags);
         if (desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
             continue;
-        if (soft_device_at(desc->location.id) == NULL)
+        if (!soft_device_at(desc->location.id))
             return soft_fail(CUDA_ERROR_INVALID_DEVICE,
                              "access descriptor %zu names device %d of %d", i,
                              desc->location.id, soft_device_count());
@@ -239,7 +238,7 @@ static CUresult check_access(const CUDA_MEM_ALLOC_NODE_PARAMS *params, uint32_t 
 static CUresult arena_of(soft_graph *graph, soft_device *device, soft_graph_arena **out)
 {
     soft_graph_arena **at = &graph->memory->arenas[device->ordinal];
-    if (*at == NULL)
+    if (!*at)
         SOFT_TRY(soft_pass(soft_graph_arena_create(device->memory, at, soft_error())));
     *out = *at;
     return CUDA_SUCCESS;
@@ -249,7 +248,7 @@ static CUresult add_alloc(soft_node *node, const CUDA_MEM_ALLOC_NODE_PARAMS *par
                           soft_node_memory *memory)
 {
     soft_device *device = soft_device_at(params->poolProps.location.id);
-    if (device == NULL) /* with R43 switched off */
+    if (!device) /* with R43 switched off */
         device = soft_device_at(0);
     uint32_t access;
     soft_graph_arena *arena;
@@ -259,9 +258,8 @@ static CUresult add_alloc(soft_node *node, const CUDA_MEM_ALLOC_NODE_PARAMS *par
     memory->params.accessDescs = NULL;
     if (params->accessDescCount > 0) {
         memory->access = soft_new(params->accessDescCount * sizeof(*memory->access));
-        if (memory->access == NULL)
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu descriptors",
-                             params->accessDescCount);
+        SOFT_TRY(soft_made(memory->access, "no memory for %zu descriptors",
+                           params->accessDescCount));
         memcpy(memory->access, params->accessDescs,
                params->accessDescCount * sizeof(*memory->access));
         memory->params.accessDescs = memory->access;
@@ -302,7 +300,7 @@ static CUresult check_free(const soft_graph *graph, soft_graph_alloc *alloc,
     const soft_node *owner = marks->owner;
     const bool own = owner && root_of(owner->graph) == root_of(graph);
     /* The arena may outlive the node, for an executable that was made before it. */
-    if (soft_rule(M_alloc_gone) && owner == NULL && !marks->left_unfreed)
+    if (soft_rule(M_alloc_gone) && !owner && !marks->left_unfreed)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the alloc node of 0x%llx is gone, and no executable has it",
                          (unsigned long long)address);
@@ -326,11 +324,11 @@ static CUresult add_free(soft_node *node, CUdeviceptr address, soft_node_memory 
 {
     const soft_graph *graph = node->graph;
     soft_device *device = NULL;
-    for (int i = 0; i < soft_device_count() && device == NULL; i++)
+    for (int i = 0; i < soft_device_count() && !device; i++)
         if (soft_memory_contains(soft_device_at(i)->memory, address))
             device = soft_device_at(i);
     soft_graph_alloc *alloc;
-    if (device == NULL || !soft_graph_alloc_find(device->memory, address, &alloc))
+    if (!device || !soft_graph_alloc_find(device->memory, address, &alloc))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "0x%llx is not the address of an allocation node",
                          (unsigned long long)address);
@@ -343,7 +341,7 @@ static CUresult add_free(soft_node *node, CUdeviceptr address, soft_node_memory 
     const soft_node *owner = marks->owner;
     memory->alloc = alloc;
     memory->params.dptr = address;
-    if (owner == NULL || root_of(owner->graph) != root_of(graph)) {
+    if (!owner || root_of(owner->graph) != root_of(graph)) {
         marks->freed_outside = true;
         return CUDA_SUCCESS;
     }
@@ -384,7 +382,8 @@ static soft_task task_of(const soft_node *node)
 
 static CUresult check_child(const soft_graph *graph)
 {
-    if (soft_rule(R50) && graph->parent)
+    if (soft_rule(R50) && graph->parent &&
+        graph->parent->type == CU_GRAPH_NODE_TYPE_GRAPH)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "alloc and free nodes cannot be added to a child graph");
     return CUDA_SUCCESS;
@@ -411,12 +410,12 @@ CUresult soft_memnode_added(soft_node *node, const soft_memory_params *params)
 {
     const bool is_memory = node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
                            node->type == CU_GRAPH_NODE_TYPE_MEM_FREE;
-    const bool began = node->graph->memory == NULL;
+    const bool began = !node->graph->memory;
     if (is_memory) {
         SOFT_TRY(check_child(node->graph));
         SOFT_TRY(begin_memory(node->graph));
     }
-    if (node->graph->memory == NULL)
+    if (!node->graph->memory)
         return CUDA_SUCCESS;
     for (uint32_t i = 0; i < node->dependencies.count; i++)
         if (node->dependencies.ends[i].node->reach)
@@ -426,7 +425,7 @@ CUresult soft_memnode_added(soft_node *node, const soft_memory_params *params)
         return CUDA_SUCCESS;
     CUresult result;
     node->memory = soft_new(sizeof(*node->memory));
-    if (node->memory == NULL)
+    if (!node->memory)
         result = soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a memory node");
     else if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
         result = add_alloc(node, &params->alloc, node->memory);
@@ -446,7 +445,7 @@ void soft_memnode_drop(soft_node *node)
     reach_drop(node->reach);
     node->reach = NULL;
     soft_node_memory *memory = node->memory;
-    if (memory == NULL)
+    if (!memory)
         return;
     node->memory = NULL;
     if (memory->alloc) {
@@ -460,7 +459,7 @@ void soft_memnode_drop(soft_node *node)
 
 CUresult soft_memnode_adopt(soft_node *node)
 {
-    if (node->child->memory == NULL)
+    if (!node->child->memory)
         return CUDA_SUCCESS;
     if (!soft_rule(R49))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "the child graph has memory nodes");

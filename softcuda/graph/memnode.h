@@ -36,7 +36,7 @@ bool soft_graph_memory_has_exec(soft_graph_memory *memory);
 /* Whether it or a child graph of it has alloc or free nodes. */
 static inline bool soft_graph_has_memory(const soft_graph *graph)
 {
-    return graph->memory != NULL;
+    return graph->memory;
 }
 /* A graph with such nodes has become a child graph of `node` (R63). */
 CUresult soft_memnode_adopt(soft_node *node);

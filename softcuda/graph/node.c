@@ -5,18 +5,13 @@
 
 #include "base/vec.h"
 #include "softcuda/device/alloc.h"
+#include "softcuda/graph/conditional.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/rules/rules.h"
 
-CUresult soft_node_find(CUgraphNode handle, soft_node **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_GRAPH_NODE))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%p is no graph node, or it was destroyed", (void *)handle);
-    *out = (soft_node *)handle;
-    return CUDA_SUCCESS;
-}
+SOFT_FINDER(soft_node_find, CUgraphNode, soft_node, SOFT_KIND_GRAPH_NODE,
+            CUDA_ERROR_INVALID_VALUE, "graph node, or it was destroyed")
 
 static void drop_arguments(soft_arguments *arguments)
 {
@@ -33,7 +28,7 @@ static CUresult copy_arguments(const soft_launch *launch, soft_arguments *out)
     if (launch->param_bytes > 0) {
         made.packed = soft_new(launch->param_bytes);
         made.pointers = soft_new(kernel->param_count * sizeof(void *));
-        if (made.packed == NULL || made.pointers == NULL) {
+        if (!made.packed || !made.pointers) {
             drop_arguments(&made);
             return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
                              "no memory for %u bytes of parameters", launch->param_bytes);
@@ -84,11 +79,16 @@ static void drop_payload(soft_node *node)
     node->attributes = NULL;
     if (node->event)
         soft_event_release(node->event);
-    if (node->child)
-        soft_graph_destroy(node->child);
+    soft_graph *inner;
+    for (uint32_t i = 0; (inner = soft_node_inner(node, i)); i++)
+        soft_graph_destroy(inner);
+    if (node->bodies)
+        soft_conditional_claim(node, false);
+    soft_delete(node->bodies);
     soft_memnode_drop(node);
     node->event = NULL;
     node->child = NULL;
+    node->bodies = NULL;
     node->task = (soft_task){0};
 }
 
@@ -96,8 +96,7 @@ static CUresult take_kernel(soft_node *node, const soft_node_params *params)
 {
     if (params->attributes) {
         node->attributes = soft_new(sizeof(*node->attributes));
-        if (node->attributes == NULL)
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for node attributes");
+        SOFT_TRY(soft_made(node->attributes, "no memory for node attributes"));
         *node->attributes = *params->attributes;
     }
     SOFT_TRY(copy_arguments(&params->task->u.launch, &node->arguments));
@@ -112,9 +111,8 @@ static CUresult take_batch(soft_node *node, const soft_node_params *params)
 {
     const soft_batch *batch = &params->task->u.batch;
     node->operations = soft_new((batch->count + 1) * sizeof(*batch->ops));
-    if (node->operations == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u memory operations",
-                         batch->count);
+    SOFT_TRY(
+        soft_made(node->operations, "no memory for %u memory operations", batch->count));
     memcpy(node->operations, batch->ops, batch->count * sizeof(*batch->ops));
     node->task = *params->task;
     node->task.u.batch.ops = node->operations;
@@ -131,6 +129,21 @@ static CUresult take_child(soft_node *node, const soft_node_params *params)
         node->child = params->child;
     node->child->moved = params->move;
     node->child->parent = node;
+    return CUDA_SUCCESS;
+}
+
+/* The bodies are empty; the program fills them (R81). */
+static CUresult take_conditional(soft_node *node, const soft_node_params *params)
+{
+    const uint32_t size = params->task->u.conditional.size;
+    node->bodies = soft_new((size + 1ull) * sizeof(soft_graph *));
+    SOFT_TRY(soft_made(node->bodies, "no memory for %u bodies", size));
+    node->task = *params->task;
+    for (uint32_t i = 0; i < size; i++) {
+        SOFT_TRY(soft_graph_create(&node->bodies[i]));
+        node->bodies[i]->parent = node;
+    }
+    soft_conditional_claim(node, true);
     return CUDA_SUCCESS;
 }
 
@@ -160,6 +173,7 @@ static CUresult take_payload(soft_node *node, const soft_node_params *params)
     }
     case CU_GRAPH_NODE_TYPE_HOST: node->task = *params->task; return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_GRAPH: return take_child(node, params);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: return take_conditional(node, params);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         node->event = params->event;
@@ -233,9 +247,7 @@ static CUresult reserve_place(soft_graph *graph)
     soft_node **nodes =
         gphi_array_room(*soft_allocator(), graph->nodes, &graph->node_capacity,
                         graph->node_count + 1ull, sizeof(*nodes));
-    if (nodes == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u nodes",
-                         graph->node_count + 1);
+    SOFT_TRY(soft_made(nodes, "no memory for %u nodes", graph->node_count + 1));
     graph->nodes = nodes;
     return CUDA_SUCCESS;
 }
@@ -304,13 +316,12 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
     SOFT_TRY(fits);
     SOFT_TRY(reserve_place(graph));
     soft_node *node = soft_new(sizeof(*node));
-    if (node == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a node");
+    SOFT_TRY(soft_made(node, "no memory for a node"));
     node->graph = graph;
     node->type = params->type;
     node->id = node->sink_serial = node->root_serial = soft_graph_next_id();
     CUresult result = take_payload(node, params);
-    const bool takes = params->move && node->child != NULL;
+    const bool takes = params->move && node->child;
     uint32_t linked = 0;
     bool refused = false; /* as a memory node, for what it asks */
     for (; result == CUDA_SUCCESS && linked < count; linked++) {
@@ -319,8 +330,7 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
         if (result != CUDA_SUCCESS)
             break;
     }
-    if (result == CUDA_SUCCESS)
-        result = soft_handle_add(node, SOFT_KIND_GRAPH_NODE);
+    SOFT_THEN(result, soft_handle_add(node, SOFT_KIND_GRAPH_NODE));
     if (result == CUDA_SUCCESS) {
         result = soft_memnode_added(node, params->memory);
         if (result == CUDA_SUCCESS && node->child)
@@ -381,6 +391,7 @@ void soft_graph_destroy(soft_graph *graph)
         soft_node_free(graph->nodes[i]);
     }
     soft_objects_drop(&graph->objects);
+    soft_conditions_drop(graph);
     soft_graph_memory_release(graph->memory);
     soft_delete(graph->nodes);
     soft_delete(graph);
@@ -435,8 +446,7 @@ CUresult soft_graph_clone(const soft_graph *graph, soft_graph **out)
     CUresult result = soft_objects_hold(&fresh->objects, graph, false);
     for (uint32_t i = 0; i < graph->node_count && result == CUDA_SUCCESS; i++)
         result = clone_node(graph->nodes[i], fresh);
-    if (result == CUDA_SUCCESS)
-        result = clone_edges(graph, fresh);
+    SOFT_THEN(result, clone_edges(graph, fresh));
     if (result != CUDA_SUCCESS) {
         soft_graph_destroy(fresh);
         return result;

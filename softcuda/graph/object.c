@@ -26,20 +26,14 @@ static soft_object *first_dead, *last_dead;
 static bool destroying; /* the host thread was told, and has not found the list empty */
 static soft_queue *destructors;
 
-CUresult soft_object_find(CUuserObject handle, soft_object **out)
-{
-    if (!soft_handle_is(handle, SOFT_KIND_USER_OBJECT))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%p is no user object, or it was destroyed", (void *)handle);
-    *out = (soft_object *)handle;
-    return CUDA_SUCCESS;
-}
+SOFT_FINDER(soft_object_find, CUuserObject, soft_object, SOFT_KIND_USER_OBJECT,
+            CUDA_ERROR_INVALID_VALUE, "user object, or it was destroyed")
 
 static CUresult make_queue(void)
 {
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&mutex);
-    if (destructors == NULL) {
+    if (!destructors) {
         result = soft_pass(
             soft_queue_create(soft_device_at(0)->engine, 0, &destructors, soft_error()));
     }
@@ -52,8 +46,7 @@ CUresult soft_object_create(void *pointer, CUhostFn destroy, unsigned count,
 {
     SOFT_TRY(make_queue());
     soft_object *object = soft_new(sizeof(*object));
-    if (object == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a user object");
+    SOFT_TRY(soft_made(object, "no memory for a user object"));
     *object = (soft_object){.pointer = pointer, .destroy = destroy, .user = count};
     SOFT_TRY(soft_handle_own(object, SOFT_KIND_USER_OBJECT));
     *out = object;
@@ -66,7 +59,7 @@ static soft_object *next_dead(void)
 {
     pthread_mutex_lock(&mutex);
     soft_object *object = first_dead;
-    if (object == NULL)
+    if (!object)
         destroying = false;
     else
         first_dead = object->next;
@@ -80,7 +73,7 @@ static void run_destructors(void *argument, soft_worker *worker)
     (void)argument;
     (void)worker;
     soft_thread *self = soft_thread_self();
-    for (soft_object *object; (object = next_dead()) != NULL;) {
+    for (soft_object *object; (object = next_dead());) {
         self->in_callback = true;
         object->destroy(object->pointer);
         self->in_callback = false;
@@ -95,7 +88,7 @@ static bool is_over_locked(soft_object *object)
         return false;
     soft_handle_remove(object, SOFT_KIND_USER_OBJECT);
     object->next = NULL;
-    if (first_dead == NULL)
+    if (!first_dead)
         first_dead = object;
     else
         last_dead->next = object;
@@ -162,8 +155,7 @@ static CUresult reserve(soft_object_list *list, uint32_t more)
     soft_object_hold *holds =
         gphi_array_room(*soft_allocator(), list->holds, &list->capacity,
                         (size_t)list->count + more, sizeof(*holds));
-    if (holds == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for user objects");
+    SOFT_TRY(soft_made(holds, "no memory for user objects"));
     list->holds = holds;
     return CUDA_SUCCESS;
 }
@@ -172,7 +164,7 @@ static CUresult reserve(soft_object_list *list, uint32_t more)
 static void hold_locked(soft_object_list *list, soft_object *object, uint64_t count)
 {
     soft_object_hold *hold = find_hold(list, object);
-    if (hold == NULL) {
+    if (!hold) {
         hold = &list->holds[list->count++];
         *hold = (soft_object_hold){.object = object};
     }
@@ -220,8 +212,8 @@ static uint32_t count_holds(const soft_graph *graph, bool deep)
 {
     uint32_t count = graph->objects.count;
     for (uint32_t i = 0; deep && soft_rule(R107) && i < graph->node_count; i++)
-        if (graph->nodes[i]->child)
-            count += count_holds(graph->nodes[i]->child, true);
+        for (uint32_t k = 0; soft_node_inner(graph->nodes[i], k); k++)
+            count += count_holds(soft_node_inner(graph->nodes[i], k), true);
     return count;
 }
 
@@ -230,8 +222,8 @@ static void hold_all_locked(soft_object_list *list, const soft_graph *graph, boo
     for (uint32_t i = 0; i < graph->objects.count; i++)
         hold_locked(list, graph->objects.holds[i].object, graph->objects.holds[i].count);
     for (uint32_t i = 0; deep && soft_rule(R107) && i < graph->node_count; i++)
-        if (graph->nodes[i]->child)
-            hold_all_locked(list, graph->nodes[i]->child, true);
+        for (uint32_t k = 0; soft_node_inner(graph->nodes[i], k); k++)
+            hold_all_locked(list, soft_node_inner(graph->nodes[i], k), true);
 }
 
 CUresult soft_objects_hold(soft_object_list *list, const soft_graph *graph, bool deep)

@@ -36,7 +36,7 @@ static bool join(soft_pairing *pairing, struct queue *queue, uint32_t at, soft_n
 {
     if (pairing->nodes[at] == node)
         return true;
-    if (pairing->nodes[at] != NULL || node->mark != SOFT_NO_NODE)
+    if (pairing->nodes[at] || node->mark != SOFT_NO_NODE)
         return false;
     pairing->nodes[at] = node;
     node->mark = at;
@@ -144,16 +144,14 @@ static CUresult check_sinks(soft_pairing *pairing, const soft_exec_level *level,
                             const soft_graph *graph)
 {
     soft_node **sinks = soft_new(((size_t)graph->node_count + 1) * sizeof(soft_node *));
-    if (sinks == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to pair %u nodes",
-                         graph->node_count);
+    SOFT_TRY(soft_made(sinks, "no memory to pair %u nodes", graph->node_count));
     const uint32_t count = soft_graph_sinks(graph, sinks);
     soft_node *other = NULL;
-    for (uint32_t i = 0; i < count && other == NULL; i++)
+    for (uint32_t i = 0; i < count && !other; i++)
         if (sinks[i]->mark != pairing->shape->sinks[level->sink_first + i])
             other = sinks[i];
     soft_delete(sinks);
-    if (other == NULL || !soft_rule(M_child_sinks))
+    if (!other || !soft_rule(M_child_sinks))
         return CUDA_SUCCESS;
     soft_refuse(FAILURE, "nodes of the child graph became nodes without dependents in "
                          "another order");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* New parameters for one node of an executable graph, and switching nodes off. */
-#include "softcuda/device/alloc.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/rules/rules.h"
 
@@ -60,7 +59,7 @@ static CUresult set_locked(soft_exec *exec, soft_node *node,
                          (int)type, (int)params->type);
     if (type == CU_GRAPH_NODE_TYPE_GRAPH)
         return soft_exec_set_child(exec, at, (soft_graph *)(uintptr_t)params->child);
-    if (exec->current->records[at] == NULL)
+    if (!exec->current->records[at])
         return CUDA_SUCCESS; /* it has no parameters */
     return set_record(exec, at, node, params);
 }

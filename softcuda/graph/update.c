@@ -28,7 +28,7 @@ struct update {
 static CUresult prepare(struct update *update, uint32_t at, soft_node *node)
 {
     soft_exec_record *old = update->exec->current->records[at];
-    if (old == NULL || soft_change_is_none(old, node))
+    if (!old || soft_change_is_none(old, node))
         return CUDA_SUCCESS;
     const soft_content content = soft_content_of(node);
     soft_exec_record *record;
@@ -47,6 +47,24 @@ static CUresult prepare(struct update *update, uint32_t at, soft_node *node)
     return CUDA_SUCCESS;
 }
 
+/* Its handle, its type and how many bodies it has stay (R69f). */
+static CUresult check_conditional(struct update *update, uint32_t at, soft_node *node)
+{
+    const soft_conditional *old = &update->exec->current->records[at]->task.u.conditional;
+    const soft_conditional *new = &node->task.u.conditional;
+    if (old->handle == new->handle && old->type == new->type && old->size == new->size)
+        return CUDA_SUCCESS;
+    soft_refuse(
+        CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+        "a conditional node has type %u, %u bodies and handle %u, its partner %u, "
+        "%u and %u",
+        new->type, new->size, new->handle, old->type, old->size, old->handle);
+    return soft_pairing_refuse(&update->pairing,
+                               soft_rule(R69f) ? CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED
+                                               : CU_GRAPH_EXEC_UPDATE_ERROR,
+                               node, NULL);
+}
+
 static CUresult visit(soft_pairing *pairing, uint32_t at, soft_node *node)
 {
     struct update *update = (struct update *)pairing;
@@ -60,8 +78,17 @@ static CUresult visit(soft_pairing *pairing, uint32_t at, soft_node *node)
                                        : CU_GRAPH_EXEC_UPDATE_ERROR,
                                    node, NULL);
     }
-    return node->child ? soft_pair_level(pairing, old->level, node->child)
-                       : prepare(update, at, node);
+    if (node->child)
+        return soft_pair_level(pairing, old->level, node->child);
+    if (node->bodies)
+        SOFT_TRY(check_conditional(update, at, node));
+    SOFT_TRY(prepare(update, at, node));
+    uint32_t level = old->level;
+    for (uint32_t k = 0; node->bodies && soft_node_inner(node, k); k++) {
+        SOFT_TRY(soft_pair_level(pairing, level, soft_node_inner(node, k)));
+        level = update->exec->shape.levels[level].next;
+    }
+    return CUDA_SUCCESS;
 }
 
 /* From here on nothing fails. The old objects go with the launches under way (R107), and
@@ -70,7 +97,7 @@ static void commit(struct update *update, bool whole)
 {
     soft_exec *exec = update->exec;
     const bool other_objects = whole && (exec->objects || update->objects);
-    const bool other_memory = update->memory != NULL;
+    const bool other_memory = update->memory;
     if (other_objects) {
         soft_object_set *old = exec->objects;
         exec->objects = update->objects;
@@ -97,7 +124,7 @@ static CUresult update_level(struct update *update, uint32_t level, soft_graph *
     SOFT_TRY(soft_pairing_init(&update->pairing, &update->exec->shape));
     update->edits = soft_new(update->exec->shape.node_count * sizeof(*update->edits));
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    if (update->edits == NULL)
+    if (!update->edits)
         soft_refuse(result, "no memory to update %u nodes",
                     update->exec->shape.node_count);
     else

@@ -8,8 +8,8 @@
  * Versions are made when an edit finds all of them in use, up to SOFT_VERSIONS_MAX; then,
  * or if there is no memory for one, the edit waits for a launch to end. */
 #include <stddef.h>
-#include <string.h>
 
+#include "base/vec.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/graph/exec.h"
@@ -142,7 +142,7 @@ static CUresult fill(soft_exec_record *record, const soft_content *content)
 
 void soft_exec_record_release(soft_exec_record *record)
 {
-    if (record == NULL || --record->references > 0)
+    if (!record || --record->references > 0)
         return;
     soft_record_drop(&record->body);
     if (record->function)
@@ -157,8 +157,7 @@ CUresult soft_exec_record_create(const soft_content *content, void *room,
                                  soft_exec_record **out)
 {
     soft_exec_record *record = room ? room : soft_new(soft_record_bytes(content));
-    if (record == NULL)
-        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a node's parameters");
+    SOFT_TRY(soft_made(record, "no memory for a node's parameters"));
     record->references = 1;
     record->in_slab = room != NULL;
     const CUresult result = fill(record, content);
@@ -170,9 +169,15 @@ CUresult soft_exec_record_create(const soft_content *content, void *room,
     return CUDA_SUCCESS;
 }
 
-static void watch(const soft_exec *exec, uint32_t at, soft_exec_record *record)
+/* What of an executable graph its records read. */
+static void bind(const soft_exec *exec, uint32_t at, soft_exec_record *record)
 {
     soft_watch_record(exec->watch, at, record->task.kind, &record->body);
+    if (record->task.kind == SOFT_TASK_KERNEL)
+        record->body.u.launch.conditions = exec->conditions;
+    if (record->task.kind == SOFT_TASK_BRANCH)
+        record->body.u.branch.value =
+            &exec->conditions->values[record->task.u.conditional.handle - 1];
 }
 
 /* ---- what a version runs ----------------------------------------------------------- */
@@ -196,7 +201,7 @@ static soft_work work_of(const soft_exec *exec, uint32_t at,
 {
     const soft_exec_node *node = &exec->shape.nodes[at];
     soft_work work = {.kind = node->kind};
-    if (node->enabled && record != NULL && record->work.kind != SOFT_WORK_EMPTY) {
+    if (node->enabled && record && record->work.kind != SOFT_WORK_EMPTY) {
         work = record->work;
         work.cost_ns = &exec->costs[at];
     } else if (node->kind == SOFT_WORK_PARTS) {
@@ -210,7 +215,7 @@ static soft_work work_of(const soft_exec *exec, uint32_t at,
 
 static void version_free(soft_version *version)
 {
-    if (version == NULL)
+    if (!version)
         return;
     for (uint32_t i = 0; version->records && i < version->exec->shape.node_count; i++)
         soft_exec_record_release(version->records[i]);
@@ -232,13 +237,13 @@ static soft_version *version_new(soft_exec *exec)
     if (exec->version_count == SOFT_VERSIONS_MAX)
         return NULL;
     soft_version *version = soft_new(sizeof(*version));
-    if (version == NULL)
+    if (!version)
         return NULL;
     version->exec = exec;
     atomic_init(&version->launches, 0);
     version->works = soft_new(exec->shape.node_count * sizeof(*version->works));
     version->records = soft_new(exec->shape.node_count * sizeof(soft_exec_record *));
-    if (version->works == NULL || version->records == NULL) {
+    if (!version->works || !version->records) {
         version_free(version);
         return NULL;
     }
@@ -257,15 +262,14 @@ static CUresult out_of_memory(const soft_exec *exec)
 /* A wait node does nothing in its place: the launch waits before it begins. */
 static bool has_record(const soft_node *node, uint8_t kind)
 {
-    return node != NULL &&
+    return node &&
            (kind != SOFT_WORK_EMPTY || node->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT);
 }
 
 /* What a launch looks at: events, and the words of memory operations. */
 static bool is_asked(const soft_node *node)
 {
-    return node != NULL &&
-           (node->event != NULL || node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+    return node && (node->event || node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
 }
 
 static CUresult keep_event_nodes(soft_exec *exec, const soft_flat *flat)
@@ -277,7 +281,7 @@ static CUresult keep_event_nodes(soft_exec *exec, const soft_flat *flat)
         return CUDA_SUCCESS;
     exec->event_nodes = soft_new(count * sizeof(*exec->event_nodes));
     exec->fences = soft_new(count * sizeof(soft_queue *));
-    if (exec->event_nodes == NULL || exec->fences == NULL)
+    if (!exec->event_nodes || !exec->fences)
         return out_of_memory(exec);
     for (uint32_t i = 0; i < exec->shape.node_count; i++) {
         const soft_node *node = flat->nodes[i];
@@ -294,14 +298,8 @@ static CUresult keep_event_nodes(soft_exec *exec, const soft_flat *flat)
 /* The fence of an event record node; the numbers of event nodes rise. */
 static void set_fence(const soft_exec *exec, uint32_t at, soft_exec_record *record)
 {
-    uint32_t low = 0, high = exec->event_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (exec->event_nodes[middle] < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    GPHI_HALVE(low, exec->event_count, i, exec->event_nodes[i] < at);
     if (low < exec->event_count && exec->event_nodes[low] == at)
         record->fence = exec->fences[low];
 }
@@ -312,7 +310,7 @@ CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **
     SOFT_TRY(keep_event_nodes(exec, flat));
     exec->costs = soft_new(count * sizeof(*exec->costs));
     soft_version *version = version_new(exec);
-    if (exec->costs == NULL || version == NULL)
+    if (!exec->costs || !version)
         return out_of_memory(exec);
     size_t bytes = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -321,7 +319,7 @@ CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **
             bytes += soft_record_bytes(&content);
         }
     exec->slab = bytes ? soft_new(bytes + LINE) : NULL;
-    if (bytes && exec->slab == NULL)
+    if (bytes && !exec->slab)
         return out_of_memory(exec);
     char *room = on_line(exec->slab);
     for (uint32_t i = 0; i < count; i++) {
@@ -333,7 +331,7 @@ CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **
                 *offender = flat->nodes[i];
                 return result;
             }
-            watch(exec, i, version->records[i]);
+            bind(exec, i, version->records[i]);
             set_fence(exec, i, version->records[i]);
             room += soft_record_bytes(&content);
         }
@@ -376,7 +374,7 @@ void soft_exec_reserve(soft_exec *exec)
 {
     for (;;) {
         pthread_mutex_lock(&exec->mutex);
-        const bool idle = find_idle(exec) != NULL;
+        const bool idle = find_idle(exec);
         const soft_point point = idle ? (soft_point){0} : oldest(exec);
         pthread_mutex_unlock(&exec->mutex);
         if (idle)
@@ -413,7 +411,7 @@ static void bring_up_to_date(soft_exec *exec, soft_version *version)
 soft_version *soft_version_open(soft_exec *exec)
 {
     soft_version *version;
-    while ((version = find_idle(exec)) == NULL)
+    while (!(version = find_idle(exec)))
         soft_point_wait(exec->device->engine, oldest(exec));
     bring_up_to_date(exec, version);
     version->objects = exec->objects;
@@ -428,7 +426,7 @@ void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
     if (record) {
         soft_exec_record_release(version->records[at]);
         version->records[at] = record;
-        watch(exec, at, record);
+        bind(exec, at, record);
         set_fence(exec, at, record);
     }
     version->works[at] = work_of(exec, at, version->records[at]);

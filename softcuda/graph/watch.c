@@ -26,10 +26,10 @@ struct soft_watch {
 
 static bool touches(const soft_node *node)
 {
-    return node != NULL && (node->type == CU_GRAPH_NODE_TYPE_KERNEL ||
-                            node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
-                            node->type == CU_GRAPH_NODE_TYPE_MEMSET ||
-                            node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+    return node && (node->type == CU_GRAPH_NODE_TYPE_KERNEL ||
+                    node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+                    node->type == CU_GRAPH_NODE_TYPE_MEMSET ||
+                    node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
 }
 
 /* ---- lives of the graph's own memory ----------------------------------------------- */
@@ -42,7 +42,7 @@ struct lives {
 
 static bool has_type(const soft_node *node, CUgraphNodeType type)
 {
-    return node != NULL && node->type == type;
+    return node && node->type == type;
 }
 
 static soft_race_window window_of(const soft_graph_alloc *alloc, uint32_t begins,
@@ -68,7 +68,7 @@ static bool add_lives(struct lives *lives, soft_node *const *nodes, uint32_t cou
             continue;
         soft_graph_alloc *alloc = soft_memnode_alloc(nodes[i]);
         const uint64_t *at = gphi_map_get(&lives->by_alloc, (uint64_t)(uintptr_t)alloc);
-        if (at != NULL)
+        if (at)
             lives->list[*at].free = i;
         else /* another graph has allocated it */
             lives->list[lives->count++] = window_of(alloc, SOFT_RACE_NO_NODE, i);
@@ -88,26 +88,13 @@ static CUresult find_lives(soft_node *const *nodes, uint32_t count, struct lives
         return CUDA_SUCCESS;
     gphi_map_init(&lives->by_alloc, *soft_allocator());
     lives->list = soft_new(room * sizeof(*lives->list));
-    const bool found = lives->list != NULL && add_lives(lives, nodes, count);
+    const bool found = lives->list && add_lives(lives, nodes, count);
     gphi_map_fini(&lives->by_alloc);
     if (found)
         return CUDA_SUCCESS;
     soft_delete(lives->list);
     return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to watch %zu memory nodes",
                      room);
-}
-
-CUresult soft_watch_set_memory(soft_watch *watch, soft_node *const *nodes,
-                               uint32_t node_count)
-{
-    if (watch == NULL)
-        return CUDA_SUCCESS;
-    struct lives lives;
-    SOFT_TRY(find_lives(nodes, node_count, &lives));
-    const gph_status status =
-        soft_race_set_windows(watch->race, lives.list, lives.count, soft_error());
-    soft_delete(lives.list);
-    return soft_pass(status);
 }
 
 /* ---- life of the watch ------------------------------------------------------------- */
@@ -142,14 +129,14 @@ CUresult soft_watch_create(const soft_watch_graph *graph, soft_watch **out)
     soft_watch *watch = soft_new(sizeof(*watch));
     uint8_t *touching = soft_new(graph->node_count);
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    if (watch != NULL)
+    if (watch)
         watch->nodes = soft_new(graph->node_count * sizeof(*watch->nodes));
-    if (watch != NULL && watch->nodes != NULL && touching != NULL) {
+    if (watch && watch->nodes && touching) {
         watch->fatal = mode.fatal;
         for (uint32_t i = 0; i < graph->node_count; i++) {
             const soft_node *node = graph->nodes[i];
             touching[i] = touches(node);
-            if (node != NULL)
+            if (node)
                 watch->nodes[i] = (struct watched){node->id, node->context, node->type};
         }
         result = make_race(graph, touching, &watch->race);
@@ -157,7 +144,7 @@ CUresult soft_watch_create(const soft_watch_graph *graph, soft_watch **out)
         soft_refuse(result, "no memory to watch %u nodes", graph->node_count);
     }
     soft_delete(touching);
-    if (result != CUDA_SUCCESS || watch->race == NULL) {
+    if (result != CUDA_SUCCESS || !watch->race) {
         soft_watch_destroy(watch);
         return result;
     }
@@ -167,7 +154,7 @@ CUresult soft_watch_create(const soft_watch_graph *graph, soft_watch **out)
 
 void soft_watch_destroy(soft_watch *watch)
 {
-    if (watch == NULL)
+    if (!watch)
         return;
     soft_race_destroy(watch->race);
     soft_delete(watch->nodes);
@@ -177,7 +164,7 @@ void soft_watch_destroy(soft_watch *watch)
 void soft_watch_record(soft_watch *watch, uint32_t node, soft_task_kind kind,
                        soft_record *record)
 {
-    if (watch != NULL)
+    if (watch)
         soft_record_watch(record, kind, soft_race_trace(watch->race, node));
 }
 
@@ -200,7 +187,7 @@ static void describe_side(const soft_watch *watch, const soft_race_side *side, c
 {
     const struct watched *node = &watch->nodes[side->node];
     const char *verb = side->write ? "writes" : "reads";
-    if (side->kernel == NULL) {
+    if (!side->kernel) {
         snprintf(text, bytes, "%s (node %llu) %s%s", work_name(node->type),
                  (unsigned long long)node->id, side->strong ? "atomically " : "", verb);
         return;
@@ -220,12 +207,12 @@ static void describe_place(uint64_t address, char *text, size_t bytes)
 {
     const soft_device *device = soft_device_holding(address);
     soft_allocation host, own;
-    if (device != NULL && soft_graph_known(device->memory, address, 1, &own))
+    if (device && soft_graph_known(device->memory, address, 1, &own))
         snprintf(text, bytes,
                  "%llu bytes into the graph allocation of %llu bytes at 0x%llx",
                  (unsigned long long)(address - own.base), (unsigned long long)own.bytes,
                  (unsigned long long)own.base);
-    else if (device != NULL)
+    else if (device)
         soft_memory_describe(device->memory, address, text, bytes);
     else if (soft_host_find(address, &host))
         snprintf(text, bytes, "%llu bytes into the host memory of %llu bytes at 0x%llx",
@@ -253,7 +240,7 @@ static const char *wrong_life(soft_finding_kind kind)
 static void fail(const soft_watch *watch, uint32_t node, const char *text)
 {
     soft_context *context = watch->nodes[node].context;
-    if (watch->fatal && context != NULL)
+    if (watch->fatal && context)
         soft_context_fail(context, CUDA_ERROR_LAUNCH_FAILED, text);
 }
 
@@ -289,7 +276,7 @@ static void incomplete(void *user, const char *why)
 
 void soft_watch_finish(soft_watch *watch)
 {
-    if (watch == NULL)
+    if (!watch)
         return;
     const soft_race_report report = {watch, found, incomplete};
     soft_race_finish(watch->race, &report);

@@ -20,10 +20,6 @@ typedef struct soft_watch_graph {
  * graph is too large. The graph has no cycle. */
 CUresult soft_watch_create(const soft_watch_graph *graph, soft_watch **out);
 void soft_watch_destroy(soft_watch *watch); /* takes NULL */
-/* The graph was updated to one of the same shape, whose alloc and free nodes have other
- * memory. Nothing is changed on failure. Takes NULL. */
-CUresult soft_watch_set_memory(soft_watch *watch, soft_node *const *nodes,
-                               uint32_t node_count);
 /* A record that a launch will run as this node; before it can run. Takes NULL. */
 void soft_watch_record(soft_watch *watch, uint32_t node, soft_task_kind kind,
                        soft_record *record);

@@ -55,7 +55,7 @@ static _Thread_local part *current; /* what this thread compiles */
 static void on_fatal(const char *reason)
 {
     part *p = current;
-    if (p == NULL)
+    if (!p)
         return; /* another user of LLVM in this process */
     snprintf(p->message, sizeof(p->message), "LLVM: %s", reason);
     p->failed = true;

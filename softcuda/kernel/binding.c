@@ -3,12 +3,9 @@
  *
  *   soft_code (immutable, shared) --> soft_binding: its objects, mapped and relocated
  *                                       |- an image, findable by address (place.c)
- *                                       '- an entry a kernel
- *
- * Counted: a kernel that runs keeps its binding, and that keeps the code. */
-#include "softcuda/kernel/binding.h"
+ *                                       '- an entry a kernel */
+#include "softcuda/kernel/load/pack.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +17,6 @@
 #define SYMBOL_MAX 1024
 
 struct soft_binding {
-    atomic_uint references;
     soft_code *code;
     uint64_t *addresses; /* of the globals, by index */
     soft_kernel_code *kernels;
@@ -58,7 +54,7 @@ static gph_status find_entries(soft_binding *binding, gph_error *error)
         snprintf(symbol, sizeof(symbol), "%c.%s",
                  kernel->path == PTX_PATH_FAST ? 'b' : 't', kernel->name);
         const soft_image_function *function = soft_image_find(&binding->image, symbol);
-        if (function == NULL)
+        if (!function)
             return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                              "kernel %.200s has no machine code", kernel->name);
         const uintptr_t address = (uintptr_t)binding->image.base + function->start;
@@ -77,9 +73,8 @@ static gph_status fill(soft_binding *binding, const uint64_t *addresses, gph_err
     binding->addresses = gphi_heap_array(heap, pack->global_count + 1u, 8);
     binding->kernels =
         gphi_heap_array(heap, pack->kernel_count + 1u, sizeof(*binding->kernels));
-    if (binding->addresses == NULL || binding->kernels == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "binding %u kernels",
-                         pack->kernel_count);
+    GPHI_TRY(gphi_made(error, binding->addresses && binding->kernels,
+                       "binding %u kernels", pack->kernel_count));
     if (pack->global_count != 0)
         memcpy(binding->addresses, addresses, pack->global_count * sizeof(*addresses));
     if (pack->object_count != 0) {
@@ -90,8 +85,7 @@ static gph_status fill(soft_binding *binding, const uint64_t *addresses, gph_err
         GPHI_TRY(soft_image_load(&input, &heap, &binding->image, error));
         /* Noted for as long as it is mapped, so that a fault in it is known as a kernel's. */
         binding->placed = soft_place_add(&binding->image);
-        if (!binding->placed)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "noting where machine code lies");
+        GPHI_TRY(gphi_made(error, binding->placed, "noting where machine code lies"));
     }
     return find_entries(binding, error);
 }
@@ -101,35 +95,27 @@ gph_status soft_binding_create(soft_code *code, const uint64_t *addresses,
 {
     const gph_allocator heap = soft_code_pack(code)->heap;
     soft_binding *binding = gphi_heap_alloc(heap, sizeof(*binding));
-    if (binding == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "binding a module");
-    atomic_init(&binding->references, 1);
+    GPHI_TRY(gphi_made(error, binding, "binding a module"));
     binding->heap = heap;
     binding->image.heap = heap;
     binding->code = code;
     soft_code_retain(code);
-    /* From here on the binding counts as complete for release(), which frees what is
+    /* From here on the binding counts as complete for destroy(), which frees what is
      * there. */
     const gph_status status = fill(binding, addresses, error);
     if (status != GPH_OK) {
-        soft_binding_release(binding);
+        soft_binding_destroy(binding);
         return status;
     }
     *out = binding;
     return GPH_OK;
 }
 
-void soft_binding_retain(soft_binding *binding)
-{
-    atomic_fetch_add_explicit(&binding->references, 1, memory_order_relaxed);
-}
-
 /* The counts of the arrays come from the code, so the code goes last. The image is taken
  * out of the places before it is unmapped: nobody may find what is gone. */
-void soft_binding_release(soft_binding *binding)
+void soft_binding_destroy(soft_binding *binding)
 {
-    if (binding == NULL ||
-        atomic_fetch_sub_explicit(&binding->references, 1, memory_order_acq_rel) != 1)
+    if (!binding)
         return;
     const soft_pack *pack = soft_code_pack(binding->code);
     if (binding->placed)
@@ -141,16 +127,6 @@ void soft_binding_release(soft_binding *binding)
     soft_code *code = binding->code;
     gphi_heap_free(binding->heap, binding, sizeof(*binding));
     soft_code_release(code);
-}
-
-soft_code *soft_binding_code(const soft_binding *binding)
-{
-    return binding->code;
-}
-
-const soft_image *soft_binding_image(const soft_binding *binding)
-{
-    return &binding->image;
 }
 
 const soft_kernel_code *soft_binding_kernel(const soft_binding *binding, uint32_t index)
@@ -175,7 +151,7 @@ static uint64_t relocated(const soft_binding *binding, const soft_pack_relocatio
     char symbol[SYMBOL_MAX];
     snprintf(symbol, sizeof(symbol), "f.%s", r->function);
     const soft_image_function *function = soft_image_find(&binding->image, symbol);
-    if (function == NULL) /* no kernel that can run uses it */
+    if (!function) /* no kernel that can run uses it */
         return 0;
     return ((uint64_t)(uintptr_t)binding->image.base + function->start +
             (uint64_t)r->addend) >>
@@ -189,7 +165,7 @@ void soft_binding_init_global(const soft_binding *binding, uint32_t index,
     const soft_pack_global *global = &soft_code_pack(binding->code)->globals[index];
     if (global->about.bytes == 0)
         return;
-    if (global->init == NULL) {
+    if (!global->init) {
         memset(destination, 0, global->about.bytes);
         return;
     }

@@ -72,13 +72,13 @@ static bool read_code(const struct report *r, const ptx_kernel *kernel,
                       soft_machine_code *out)
 {
     *out = (soft_machine_code){0};
-    if (r->jit == NULL || kernel->path == PTX_PATH_UNSUPPORTED)
+    if (!r->jit || kernel->path == PTX_PATH_UNSUPPORTED)
         return false;
     char symbol[1024];
     snprintf(symbol, sizeof(symbol), "%c.%s", kernel->path == PTX_PATH_FAST ? 'b' : 't',
              kernel->name);
     const soft_image_function *function = soft_image_find(&r->image, symbol);
-    if (function == NULL)
+    if (!function)
         return false;
     soft_read_code(r->jit, &r->image, function, (r->flags & GPH_PTX_REPORT_ASM) != 0,
                    out);
@@ -113,7 +113,7 @@ static void add_text(struct report *r, const ptx_kernel *k)
                   k->param_bytes, k->static_shared_bytes, k->local_bytes, k->registers,
                   k->uses_atomics ? "; atomics" : "",
                   k->uses_safepoints ? "; may wait: runs on a fiber" : "");
-    if (code.assembly.bytes != NULL)
+    if (code.assembly.bytes)
         gphi_text_put(text, code.assembly.bytes);
     pass_failure(&code.assembly, text);
     gphi_text_fini(&code.assembly);
@@ -150,7 +150,7 @@ static void add_json(struct report *r, const ptx_kernel *k)
     if (has_code)
         gphi_text_add(text, ",\n     \"vector_bits\": %u, \"code_bytes\": %llu",
                       code.vector_bits, (unsigned long long)code.code_bytes);
-    if (code.assembly.bytes != NULL) {
+    if (code.assembly.bytes) {
         gphi_text_put(text, ",\n     \"assembly\": ");
         gphi_json_text(text, code.assembly.bytes);
     }
@@ -244,7 +244,7 @@ static gph_status run_report(struct report *r, const soft_ptx_text *ptx, gph_err
     if (status == GPH_OK && gphi_text_end(&r->text, NULL) != GPH_OK)
         status = gphi_fail(error, GPH_E_NO_MEMORY, "a report of %u kernels",
                            program->kernel_count);
-    if (r->jit != NULL) {
+    if (r->jit) {
         soft_image_unload(&r->image);
         r->jit->release(&r->result);
     }
@@ -262,7 +262,7 @@ static gph_status own_status(gph_status status, gph_error *error)
                            : status == SOFT_ERROR_JIT_COMPILER_NOT_FOUND
                                ? GPH_E_UNSUPPORTED
                                : GPH_E_FORMAT;
-    if (error != NULL)
+    if (error)
         error->code = own;
     return own;
 }
@@ -270,7 +270,7 @@ static gph_status own_status(gph_status status, gph_error *error)
 gph_status gph_softcuda_report_write(const char *ptx, size_t bytes, uint32_t flags,
                                      gph_write_fn *write, void *user, gph_error *error)
 {
-    if (ptx == NULL || write == NULL || bytes == 0)
+    if (!ptx || !write || bytes == 0)
         return gphi_fail(error, GPH_E_INVALID, "the report of %zu bytes of PTX", bytes);
     if ((flags & ~(uint32_t)FLAGS_ALL) != 0)
         return gphi_fail(error, GPH_E_INVALID, "report flags 0x%x, known are 0x%x", flags,
@@ -284,7 +284,7 @@ gph_status gph_softcuda_report_write(const char *ptx, size_t bytes, uint32_t fla
     soft_ptx_text_fini(&text);
     if (status != GPH_OK)
         status = own_status(status, error);
-    else if (r.text.bytes != NULL)
+    else if (r.text.bytes)
         status = write(user, r.text.bytes, r.text.length);
     gphi_text_fini(&r.text);
     return status;

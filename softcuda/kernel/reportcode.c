@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the machine code of a kernel says: how wide its vectors are. Read from the
  * disassembly, so that it is what runs, not what was hoped for. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,21 +46,20 @@ static bool is_packed(const char *mnemonic, size_t length)
 #if defined(__x86_64__)
 static uint32_t vector_bits(const char *text)
 {
-    if (strstr(text, "%zmm") != NULL)
+    if (strstr(text, "%zmm"))
         return 512;
-    if (strstr(text, "%ymm") != NULL)
+    if (strstr(text, "%ymm"))
         return 256;
     while (*text == '\t' || *text == ' ')
         text++;
-    return strstr(text, "%xmm") != NULL && is_packed(text, strcspn(text, " \t")) ? 128
-                                                                                 : 0;
+    return strstr(text, "%xmm") && is_packed(text, strcspn(text, " \t")) ? 128 : 0;
 }
 #else
 static uint32_t vector_bits(const char *text)
 {
     static const char *const lanes[] = {".4s", ".2d", ".8h", ".16b"};
     for (size_t i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++)
-        if (strstr(text, lanes[i]) != NULL)
+        if (strstr(text, lanes[i]))
             return 128;
     (void)is_packed;
     return 0;
@@ -76,10 +74,10 @@ static bool jump_distance(const char *text, long *out)
     const bool is_jump = text[0] == 'j' || text[0] == 'b' ||
                          strncmp(text, "cb", 2) == 0 || strncmp(text, "tb", 2) == 0;
     const char *number = strrchr(text, '\t');
-    if (!is_jump || number == NULL)
+    if (!is_jump || !number)
         return false;
     const char *last = strrchr(number, ' ');
-    number = last != NULL ? last + 1 : number + 1;
+    number = last ? last + 1 : number + 1;
     if (*number == '#')
         number++;
     char *end;
@@ -90,10 +88,10 @@ static bool jump_distance(const char *text, long *out)
 static void take_line(void *user, uint64_t offset, const char *text)
 {
     struct listing *listing = user;
-    if (listing->assembly != NULL)
+    if (listing->assembly)
         gphi_text_add(listing->assembly, "%6llx:%s\n", (unsigned long long)offset, text);
     struct line *line = gphi_vec_add(&listing->lines, 1);
-    if (line == NULL) {
+    if (!line) {
         /* Goes on, so that the disassembler ends by itself; the report fails as a
          * whole. */
         listing->failed = true;

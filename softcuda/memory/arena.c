@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -70,13 +69,13 @@ static unsigned char *reserve_range(uint64_t bytes)
 static bool reserve_both(soft_memory *memory, uint64_t bytes, bool with_alias)
 {
     memory->base = reserve_range(bytes);
-    if (memory->base == NULL)
+    if (!memory->base)
         return false;
     memory->range_bytes = bytes;
     if (!with_alias)
         return true;
     memory->alias = reserve_range(bytes);
-    if (memory->alias == NULL) {
+    if (!memory->alias) {
         munmap(memory->base, bytes);
         memory->base = NULL;
         return false;
@@ -114,9 +113,9 @@ static gph_status make_tables(soft_memory *memory, gph_error *error)
         gphi_heap_array(memory->heap, memory->slot_count, sizeof(*memory->slots));
     memory->free_chunks =
         gphi_heap_array(memory->heap, memory->chunk_count, sizeof(uint32_t));
-    if (memory->slots == NULL || memory->free_chunks == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "tables of %u slots and %u chunks",
-                         memory->slot_count, memory->chunk_count);
+    GPHI_TRY(gphi_made(error, memory->slots && memory->free_chunks,
+                       "tables of %u slots and %u chunks", memory->slot_count,
+                       memory->chunk_count));
     for (uint32_t i = 0; i < memory->slot_count; i++)
         memory->slots[i].chunk = SOFT_NO_CHUNK;
     /* Low chunks on top, so that neighbours come out together and map in one call. */

@@ -79,7 +79,7 @@ bool soft_check_access(soft_memory *const *memories, uint32_t count, uint64_t ad
                        uint64_t bytes, bool write, soft_check *out)
 {
     const soft_memory *known = recall(memories, count, address, bytes, write);
-    if (known != NULL) {
+    if (known) {
         out->at = soft_memory_reach(known, address);
         return true;
     }

@@ -8,12 +8,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #include "base/fail.h"
+#include "softcuda/memory/pending.h"
 
 #define ALTERNATE_STACK_BYTES (64u << 10)
 
@@ -22,7 +22,7 @@ static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 static struct sigaction previous[CAUGHT_COUNT];
 static _Atomic(bool (*)(uintptr_t pc)) in_generated_code;
-static _Atomic(void (*)(uint64_t address, const char *verb)) say_host;
+static _Atomic(soft_fault_say *) say_host, say_early;
 static _Thread_local soft_fault_scope *volatile current;
 
 static uintptr_t program_counter(const void *context)
@@ -72,16 +72,28 @@ static const char *verb_of(const void *context)
 #endif
 }
 
+/* A page that is closed until a copy has run: opened, and said if it was the host's own
+ * code. Device work may go there, as it may before the copy. */
+static bool is_early(int signal, const siginfo_t *info, const void *context)
+{
+    soft_fault_say *const say = atomic_load_explicit(&say_early, memory_order_relaxed);
+    uint64_t offset, bytes;
+    if (!say || signal != SIGSEGV || info->si_code != SEGV_ACCERR ||
+        !soft_pending_open((uint64_t)(uintptr_t)info->si_addr, &offset, &bytes))
+        return false;
+    if (bytes > 0 && !current)
+        say((uint64_t)(uintptr_t)info->si_addr, offset, bytes, verb_of(context));
+    return true;
+}
+
 static void say_what_host_did(int signal, const siginfo_t *info, const void *context)
 {
     static _Thread_local bool saying; /* a fault meanwhile is not talked about */
-    void (*const say)(uint64_t, const char *) =
-        atomic_load_explicit(&say_host, memory_order_relaxed);
-    if (say == NULL || saying || info->si_code <= 0 ||
-        (signal != SIGSEGV && signal != SIGBUS))
+    soft_fault_say *const say = atomic_load_explicit(&say_host, memory_order_relaxed);
+    if (!say || saying || info->si_code <= 0 || (signal != SIGSEGV && signal != SIGBUS))
         return;
     saying = true;
-    say((uint64_t)(uintptr_t)info->si_addr, verb_of(context));
+    say((uint64_t)(uintptr_t)info->si_addr, 0, 0, verb_of(context));
     saying = false;
 }
 
@@ -119,14 +131,14 @@ static bool is_in_ranges(const soft_fault_scope *scope, int signal, const siginf
 static bool is_ours(const soft_fault_scope *scope, int signal, const siginfo_t *info,
                     uintptr_t pc, uint64_t *address)
 {
-    if (scope == NULL || info->si_code <= 0)
+    if (!scope || info->si_code <= 0)
         return false;
     if (scope->ranged)
         return is_in_ranges(scope, signal, info, address);
     bool (*const in_code)(uintptr_t) =
         atomic_load_explicit(&in_generated_code, memory_order_relaxed);
     *address = (uint64_t)(uintptr_t)info->si_addr;
-    return in_code != NULL && in_code(pc);
+    return in_code && in_code(pc);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context)
@@ -134,6 +146,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     soft_fault_scope *scope = current;
     const uintptr_t pc = program_counter(context);
     uint64_t address = 0;
+    if (is_early(signal, info, context))
+        return;
     if (!is_ours(scope, signal, info, pc, &address)) {
         say_what_host_did(signal, info, context);
         pass_on(signal, info, context);
@@ -180,10 +194,11 @@ gph_status soft_fault_install(bool (*in_code)(uintptr_t pc), gph_error *error)
     return install(error);
 }
 
-gph_status soft_fault_watch_host(void (*say)(uint64_t address, const char *verb),
+gph_status soft_fault_watch_host(soft_fault_say *say, soft_fault_say *early,
                                  gph_error *error)
 {
     atomic_store_explicit(&say_host, say, memory_order_relaxed);
+    atomic_store_explicit(&say_early, early, memory_order_relaxed);
     return install(error);
 }
 
@@ -251,32 +266,4 @@ bool soft_fault_run(soft_fault_scope *scope, void (*body)(void *argument), void 
     body(argument);
     soft_fault_leave(scope);
     return true;
-}
-
-static atomic_bool forked;
-
-static void in_child(void)
-{
-    atomic_store_explicit(&forked, true, memory_order_relaxed);
-}
-
-bool soft_forked(void)
-{
-    return atomic_load_explicit(&forked, memory_order_relaxed);
-}
-
-static int guard_result;
-
-static void guard(void)
-{
-    guard_result = pthread_atfork(NULL, NULL, in_child);
-}
-
-gph_status soft_fork_guard(gph_error *error)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, guard);
-    if (guard_result != 0)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "cannot watch for fork");
-    return GPH_OK;
 }

@@ -40,11 +40,13 @@ typedef struct soft_fault_scope {
  * async-signal-safe. */
 GPH_CHECKED gph_status soft_fault_install(bool (*in_code)(uintptr_t pc),
                                           gph_error *error);
+typedef void soft_fault_say(uint64_t address, uint64_t offset, uint64_t bytes,
+                            const char *verb);
 /* Check mode: `say` is called for a SIGSEGV or SIGBUS outside of generated code, before
- * the signal goes its way; `verb` is "read", "wrote" or "touched". Installs the handlers
- * if they are not there yet. */
-GPH_CHECKED gph_status soft_fault_watch_host(void (*say)(uint64_t address,
-                                                         const char *verb),
+ * the signal goes its way; `verb` is "read", "wrote" or "touched". `early` for host code
+ * at `offset` of pinned memory that a queued copy of `bytes` will write (pending.h); the
+ * access then goes on. Installs the handlers if they are not there yet. */
+GPH_CHECKED gph_status soft_fault_watch_host(soft_fault_say *say, soft_fault_say *early,
                                              gph_error *error);
 /* Gives the calling thread an alternate signal stack, once; freed at thread end. Returns
  * false if that failed (faults then end the process). */
@@ -58,10 +60,5 @@ void soft_fault_leave(soft_fault_scope *scope);
  */
 bool soft_fault_run(soft_fault_scope *scope, void (*body)(void *argument),
                     void *argument);
-
-/* True in a child made by fork after soft_fork_guard(): every call then answers
- * CUDA_ERROR_NOT_INITIALIZED. */
-bool soft_forked(void);
-GPH_CHECKED gph_status soft_fork_guard(gph_error *error);
 
 #endif

@@ -61,7 +61,7 @@ void soft_alloc_segments(const soft_graph_alloc *alloc, uint32_t *first, uint32_
 void soft_arena_unbind_segment(soft_graph_arena *arena, uint32_t index)
 {
     soft_memory *memory = arena->memory;
-    if (arena->segments[index] == NULL)
+    if (!arena->segments[index])
         return;
     uint32_t first = 0, run = 0; /* mapped slots that follow each other */
     for (uint32_t i = 0; i <= SOFT_SEGMENT_CHUNKS; i++) {
@@ -103,7 +103,7 @@ gph_status soft_graph_pool_create(soft_memory *memory)
     if (memory->graphs)
         return GPH_OK;
     memory->graphs = gphi_heap_alloc(memory->heap, sizeof(*memory->graphs));
-    if (memory->graphs == NULL)
+    if (!memory->graphs)
         return CUDA_ERROR_OUT_OF_MEMORY;
     memory->graphs->top = memory->slot_count / 2; /* the heaps grow from below */
     return GPH_OK;
@@ -176,7 +176,7 @@ gph_status soft_graph_arena_create(soft_memory *memory, soft_graph_arena **out,
         *out = arena;
     }
     pthread_mutex_unlock(&memory->mutex);
-    if (arena == NULL)
+    if (!arena)
         return gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY,
                          "no host memory for the memory of a graph");
     return GPH_OK;
@@ -191,15 +191,10 @@ void soft_graph_arena_retain(soft_graph_arena *arena)
 
 void soft_graph_arena_release(soft_graph_arena *arena)
 {
-    if (arena == NULL)
+    if (!arena)
         return;
     soft_memory *memory = arena->memory;
     pthread_mutex_lock(&memory->mutex);
     soft_arena_drop_reference(arena);
     pthread_mutex_unlock(&memory->mutex);
-}
-
-soft_memory *soft_graph_arena_memory(const soft_graph_arena *arena)
-{
-    return arena->memory;
 }

@@ -28,7 +28,7 @@ static bool grow_segments(soft_graph_arena *arena, uint32_t slot_count)
     uint8_t *holds = gphi_heap_array(heap, more, 1); /* scratch: nothing to keep */
     uint32_t *growths = gphi_heap_array(heap, more, sizeof(*growths));
     struct graph_segment **segments = gphi_heap_array(heap, more, sizeof(*segments));
-    const bool made = holds != NULL && growths != NULL && segments != NULL;
+    const bool made = holds && growths && segments;
     if (made && old > 0) {
         memcpy(growths, arena->growths, old * sizeof(*growths));
         memcpy(segments, arena->segments, old * sizeof(*segments));
@@ -52,9 +52,9 @@ static bool reserve_block(soft_graph_arena *arena)
     struct graph_block *blocks =
         gphi_array_room(arena->memory->heap, arena->blocks, &arena->block_capacity,
                         arena->block_count + 1ull, sizeof(*blocks));
-    if (blocks != NULL)
+    if (blocks)
         arena->blocks = blocks;
-    return blocks != NULL;
+    return blocks;
 }
 
 static bool add_block(soft_graph_arena *arena, const struct graph_block *block)
@@ -141,7 +141,7 @@ static bool add_region(soft_graph_arena *arena, uint32_t slots)
     struct graph_region *regions =
         gphi_array_room(memory->heap, arena->regions, &arena->region_capacity,
                         arena->region_count + 1ull, sizeof(*regions));
-    if (regions == NULL)
+    if (!regions)
         return false;
     arena->regions = regions;
     uint32_t count = region_size(memory->graphs, slots);
@@ -255,7 +255,7 @@ static soft_graph_alloc *add_locked(soft_graph_arena *arena, uint64_t bytes,
     const uint64_t rounded =
         (bytes + SOFT_GRANULE_BYTES - 1) / SOFT_GRANULE_BYTES * SOFT_GRANULE_BYTES;
     soft_graph_alloc *alloc = gphi_heap_alloc(memory->heap, sizeof(*alloc));
-    if (alloc == NULL)
+    if (!alloc)
         return NULL;
     uint32_t first = find_run(arena, rounded, before);
     const uint32_t slots =
@@ -288,7 +288,7 @@ gph_status soft_graph_alloc_add(soft_graph_arena *arena, uint64_t bytes, uint32_
     if (alloc)
         alloc->info.flags = alloc->access = access;
     pthread_mutex_unlock(&memory->mutex);
-    if (alloc == NULL)
+    if (!alloc)
         return gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY,
                          "no addresses for %llu bytes are left on device %u",
                          (unsigned long long)bytes, memory->device);
@@ -299,14 +299,8 @@ gph_status soft_graph_alloc_add(soft_graph_arena *arena, uint64_t bytes, uint32_
 /* The block that holds an address, or NULL. */
 static struct graph_block *block_of(const soft_graph_arena *arena, uint64_t address)
 {
-    uint32_t low = 0, high = arena->block_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (arena->blocks[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    GPHI_HALVE(low, arena->block_count, at, arena->blocks[at].start <= address);
     struct graph_block *block = low > 0 ? &arena->blocks[low - 1] : NULL;
     return block && address - block->start < block->bytes ? block : NULL;
 }
@@ -387,7 +381,7 @@ bool soft_graph_alloc_find(soft_memory *memory, uint64_t address, soft_graph_all
         *out = alloc;
     }
     pthread_mutex_unlock(&memory->mutex);
-    return alloc != NULL;
+    return alloc;
 }
 
 bool soft_graph_alloc_find_live(soft_memory *memory, uint64_t address,
@@ -403,7 +397,7 @@ bool soft_graph_alloc_find_live(soft_memory *memory, uint64_t address,
         *out = alloc;
     }
     pthread_mutex_unlock(&memory->mutex);
-    return alloc != NULL;
+    return alloc;
 }
 
 soft_graph_marks *soft_graph_alloc_marks(soft_graph_alloc *alloc)
@@ -442,9 +436,9 @@ bool soft_graph_find_open(soft_memory *memory, uint64_t address, bool *is_graph,
     const soft_graph_alloc *alloc = find_open_locked(arena, address);
     if (alloc)
         *out = alloc->info;
-    *is_graph = arena != NULL;
+    *is_graph = arena;
     pthread_mutex_unlock(&memory->mutex);
-    return alloc != NULL;
+    return alloc;
 }
 
 /* An allocation that holds a range, if `unended` one that no node of its graph frees. */
@@ -455,17 +449,17 @@ static bool find_known(soft_memory *memory, uint64_t address, uint64_t bytes,
     const soft_graph_arena *arena = arena_of(memory, address);
     const struct graph_block *block = arena ? block_of(arena, address) : NULL;
     const soft_graph_alloc *alloc = find_open_locked(arena, address);
-    if (alloc == NULL && block)
+    if (!alloc && block)
         alloc = block->alloc;
     /* Other allocations have had the address, of which a node may still speak. */
-    if (alloc == NULL || !holds(alloc, address, bytes) || (unended && alloc->ended))
+    if (!alloc || !holds(alloc, address, bytes) || (unended && alloc->ended))
         for (alloc = arena ? arena->allocs : NULL;
              alloc && (!holds(alloc, address, bytes) || (unended && alloc->ended));)
             alloc = alloc->next;
     if (alloc)
         *out = alloc->info;
     pthread_mutex_unlock(&memory->mutex);
-    return alloc != NULL;
+    return alloc;
 }
 
 bool soft_graph_known(soft_memory *memory, uint64_t address, uint64_t bytes,
@@ -484,7 +478,7 @@ bool soft_graph_find_live(const soft_memory *memory, uint64_t address,
                           soft_allocation *out)
 {
     const soft_graph_arena *arena = arena_of(memory, address);
-    if (arena == NULL || arena->live_count == 0)
+    if (!arena || arena->live_count == 0)
         return false;
     for (const soft_graph_alloc *alloc = arena->allocs; alloc; alloc = alloc->next)
         if (alloc->live && holds(alloc, address, 1)) {
@@ -505,7 +499,7 @@ static const soft_graph_alloc *nearest(const soft_graph_arena *arena, uint64_t a
                 return alloc;
             best = alloc;
         } else if (alloc->info.base + alloc->info.bytes <= address &&
-                   (best == NULL ||
+                   (!best ||
                     (!holds(best, address, 1) && best->info.base < alloc->info.base))) {
             best = alloc;
         }
@@ -517,10 +511,10 @@ bool soft_graph_describe(const soft_memory *memory, uint64_t address, char *text
                          size_t bytes)
 {
     const soft_graph_arena *arena = arena_of(memory, address);
-    if (arena == NULL)
+    if (!arena)
         return false;
     const soft_graph_alloc *alloc = nearest(arena, address);
-    if (alloc == NULL) {
+    if (!alloc) {
         snprintf(text, bytes, "memory of a graph that no alloc node has");
         return true;
     }

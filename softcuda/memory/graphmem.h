@@ -39,7 +39,6 @@ GPH_CHECKED gph_status soft_graph_arena_create(soft_memory *memory,
 void soft_graph_arena_retain(soft_graph_arena *arena);
 /* The last one gives addresses and mappings back. Takes NULL. */
 void soft_graph_arena_release(soft_graph_arena *arena);
-soft_memory *soft_graph_arena_memory(const soft_graph_arena *arena);
 
 /* Addresses for an alloc node: of memory whose free comes before it (`before`, may be
  * NULL), else fresh ones. `access`: a bit for each further device that may use it. Fails

@@ -22,7 +22,7 @@ static bool reserve_use(const soft_memory *memory, struct graph_use *use, uint32
     soft_graph_use_drop_reached(use);
     void *fresh = gphi_array_room(memory->heap, use->points, &use->capacity,
                                   (size_t)use->count + more, sizeof(*use->points));
-    if (fresh == NULL)
+    if (!fresh)
         return false;
     use->points = fresh;
     return true;
@@ -59,7 +59,7 @@ static bool add_wait(const soft_memory *memory, soft_graph_waits *waits, soft_po
 {
     soft_point *fresh = gphi_array_room(memory->heap, waits->points, &waits->capacity,
                                         waits->count + 1, sizeof(*fresh));
-    if (fresh == NULL)
+    if (!fresh)
         return false;
     waits->points = fresh;
     waits->heap = memory->heap;
@@ -71,7 +71,7 @@ static struct graph_segment *new_segment(soft_memory *memory)
 {
     struct graph_pool *pool = memory->graphs;
     struct graph_segment *segment = gphi_heap_alloc(memory->heap, sizeof(*segment));
-    if (segment == NULL)
+    if (!segment)
         return NULL;
     for (uint32_t i = 0; i < SOFT_SEGMENT_CHUNKS; i++)
         segment->chunks[i] = SOFT_NO_CHUNK;
@@ -145,7 +145,7 @@ void soft_graph_trim(soft_memory *memory)
 void soft_graph_pool_drop(soft_memory *memory)
 {
     struct graph_pool *pool = memory->graphs;
-    if (pool == NULL)
+    if (!pool)
         return;
     while (pool->arenas) {
         pool->arenas->references = 1;
@@ -286,7 +286,7 @@ static void count_used(const struct bind *bind, soft_graph_arena *arena)
     struct graph_pool *pool = bind->memory->graphs;
     for (uint32_t i = 0; i < soft_arena_segments(arena); i++) {
         struct graph_segment *segment = arena->segments[i];
-        if (segment == NULL || segment->used || !is_touched(arena, i))
+        if (!segment || segment->used || !is_touched(arena, i))
             continue;
         segment->used = pool->stamp;
         if (++pool->used_count > pool->used_high)
@@ -301,13 +301,13 @@ static bool find_other(const struct bind *bind, soft_graph_arena *arena, uint32_
     struct graph_pool *pool = bind->memory->graphs;
     struct graph_segment *segment = find_segment(bind, arena, true);
     const uint32_t needed = chunks_short(arena, index, NULL);
-    if (segment == NULL && pool->promised + needed <= bind->memory->free_chunk_count) {
+    if (!segment && pool->promised + needed <= bind->memory->free_chunk_count) {
         segment = new_segment(bind->memory);
         pool->promised += needed;
     }
-    if (segment == NULL) {
+    if (!segment) {
         segment = find_segment(bind, arena, false);
-        if (segment == NULL || !wait_for(bind, segment))
+        if (!segment || !wait_for(bind, segment))
             return false;
     }
     take(bind, arena, index, segment);

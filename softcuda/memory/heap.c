@@ -38,7 +38,7 @@ static void bin_remove(struct soft_heap *heap, struct soft_block *block)
         heap->bins[bin] = block->bin_behind;
     if (block->bin_behind)
         block->bin_behind->bin_before = block->bin_before;
-    if (heap->bins[bin] == NULL)
+    if (!heap->bins[bin])
         heap->bin_bits[bin / 64] &= ~(1ull << (bin % 64));
 }
 
@@ -49,7 +49,7 @@ static struct soft_block *bin_find(const struct soft_heap *heap, uint64_t granul
             continue;
         struct soft_block *best = NULL;
         for (struct soft_block *b = heap->bins[bin]; b; b = b->bin_behind)
-            if (b->granules >= granules && (best == NULL || b->granules < best->granules))
+            if (b->granules >= granules && (!best || b->granules < best->granules))
                 best = b;
         if (best)
             return best;
@@ -85,7 +85,7 @@ static struct soft_block *new_block(struct soft_segment *segment, uint64_t start
 {
     soft_memory *memory = segment->heap->memory;
     struct soft_block *block = gphi_heap_alloc(memory->heap, sizeof(*block));
-    if (block == NULL)
+    if (!block)
         return NULL;
     *block =
         (struct soft_block){.segment = segment, .start = start, .granules = granules};
@@ -112,7 +112,7 @@ static void split(struct soft_heap *heap, struct soft_block *block, uint64_t gra
         return;
     struct soft_block *rest =
         new_block(block->segment, block->start + granules, block->granules - granules);
-    if (rest == NULL)
+    if (!rest)
         return;
     block->granules = granules;
     rest->before = block;
@@ -174,7 +174,7 @@ static bool map_segment(soft_memory *memory, struct soft_segment *segment)
 {
     const uint32_t count = segment->slot_count;
     uint32_t *chunks = gphi_heap_array(memory->heap, count, sizeof(*chunks));
-    if (chunks == NULL)
+    if (!chunks)
         return false;
     bool mapped = false;
     segment->slot = SOFT_NO_CHUNK;
@@ -186,7 +186,7 @@ static bool map_segment(soft_memory *memory, struct soft_segment *segment)
     for (uint32_t i = 0; i < count; i++) {
         struct soft_slot *slot = &memory->slots[segment->slot + i];
         slot->starts = gphi_heap_array(memory->heap, SOFT_SLOT_WORDS, sizeof(uint64_t));
-        if (slot->starts == NULL)
+        if (!slot->starts)
             goto give_slots;
     }
     mapped =
@@ -208,7 +208,7 @@ static struct soft_segment *new_segment(struct soft_heap *heap, uint32_t slot_co
 {
     soft_memory *memory = heap->memory;
     struct soft_segment *segment = gphi_heap_alloc(memory->heap, sizeof(*segment));
-    if (segment == NULL)
+    if (!segment)
         return NULL;
     *segment = (struct soft_segment){.heap = heap, .slot_count = slot_count};
     if (!map_segment(memory, segment)) {
@@ -221,7 +221,7 @@ static struct soft_segment *new_segment(struct soft_heap *heap, uint32_t slot_co
     heap->segments = segment;
     heap->slot_count += slot_count;
     segment->first = new_block(segment, 0, slot_count * SOFT_SLOT_GRANULES);
-    if (segment->first == NULL) {
+    if (!segment->first) {
         drop_segment(segment, false);
         return NULL;
     }
@@ -253,15 +253,15 @@ struct soft_block *soft_heap_take(struct soft_heap *heap, uint64_t bytes, bool m
     /* Large blocks of cuMemAlloc get slots of their own: freed, they fault. */
     const bool alone = !heap->keeps_segments && granules > SOFT_SLOT_GRANULES / 2;
     struct soft_block *block = alone ? NULL : bin_find(heap, granules);
-    if (block == NULL) {
+    if (!block) {
         const uint32_t exact =
             (uint32_t)((granules + SOFT_SLOT_GRANULES - 1) / SOFT_SLOT_GRANULES);
         const uint32_t rounded =
             (exact + heap->segment_slots - 1) / heap->segment_slots * heap->segment_slots;
         struct soft_segment *segment = may_grow ? new_segment(heap, rounded) : NULL;
-        if (segment == NULL && may_grow && rounded != exact)
+        if (!segment && may_grow && rounded != exact)
             segment = new_segment(heap, exact);
-        if (segment == NULL)
+        if (!segment)
             return NULL;
         block = segment->first;
     }

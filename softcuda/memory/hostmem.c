@@ -20,15 +20,9 @@ static struct {
 /* The first entry that ends behind `address`. */
 static size_t find_locked(uint64_t address)
 {
-    size_t low = 0, high = registry.count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        const soft_allocation *entry = &registry.entries[middle];
-        if (entry->base + entry->bytes <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const soft_allocation *entry = registry.entries;
+    size_t low;
+    GPHI_HALVE(low, registry.count, at, entry[at].base + entry[at].bytes <= address);
     return low;
 }
 
@@ -59,7 +53,7 @@ static gph_status add(const soft_allocation *entry)
     soft_allocation *entries =
         gphi_array_room(gphi_heap(NULL), registry.entries, &registry.capacity,
                         registry.count + 1, sizeof(*entries));
-    if (entries == NULL) {
+    if (!entries) {
         status = GPH_E_NO_MEMORY;
         goto unlock;
     }

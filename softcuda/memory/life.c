@@ -8,7 +8,7 @@
 
 void soft_memory_destroy(soft_memory *memory)
 {
-    if (memory == NULL)
+    if (!memory)
         return;
 
     const gph_allocator heap = memory->heap;
@@ -28,8 +28,7 @@ gph_status soft_memory_create(const soft_memory_options *options, soft_memory **
 {
     const gph_allocator heap = gphi_heap(options->allocator);
     soft_memory *memory = gphi_heap_alloc(heap, sizeof(*memory));
-    if (memory == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "memory of device %u", options->device);
+    GPHI_TRY(gphi_made(error, memory, "memory of device %u", options->device));
 
     memory->heap = heap;
     memory->device = options->device;

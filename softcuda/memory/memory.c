@@ -2,12 +2,10 @@
 /* Allocations of cuMemAlloc, the lookup of any device address, counters. */
 #include "softcuda/memory/memory.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/heap.h"
 #include "softcuda/memory/grapharena.h"
 
 void soft_memory_get_info(soft_memory *memory, soft_memory_info *out)
@@ -39,12 +37,6 @@ uint64_t soft_memory_reach(const soft_memory *memory, uint64_t address)
     return address + memory->shift;
 }
 
-uint64_t soft_memory_unreach(const soft_memory *memory, uint64_t address)
-{
-    const uint64_t own = address - memory->shift;
-    return soft_memory_contains(memory, own) ? own : address;
-}
-
 /* Where the host is kept out, pages are either the host's, too, or not. */
 static struct soft_heap *heap_of(soft_memory *memory, soft_memory_kind kind)
 {
@@ -61,7 +53,7 @@ gph_status soft_memory_alloc(soft_memory *memory, soft_memory_kind kind, uint64_
     pthread_mutex_lock(&memory->mutex);
     struct soft_heap *heap = heap_of(memory, kind);
     struct soft_block *block = soft_heap_take(heap, bytes, true);
-    if (block == NULL) {
+    if (!block) {
         const uint64_t left = memory->free_chunk_count * SOFT_CHUNK_BYTES;
         pthread_mutex_unlock(&memory->mutex);
         return gphi_fail(
@@ -206,22 +198,5 @@ void soft_memory_describe(soft_memory *memory, uint64_t address, char *text, siz
                  (unsigned long long)block->info.base);
     else
         snprintf(text, bytes, "device memory that was never allocated");
-    pthread_mutex_unlock(&memory->mutex);
-}
-
-void soft_memory_for_each(soft_memory *memory,
-                          void (*visit)(void *user, const soft_allocation *allocation),
-                          void *user)
-{
-    pthread_mutex_lock(&memory->mutex);
-    for (size_t i = 0; i < memory->blocks.capacity; i++) {
-        const struct gphi_map_slot *slot = &memory->blocks.slots[i];
-        if (!slot->used)
-            continue;
-        const struct soft_block *block =
-            (const struct soft_block *)(uintptr_t)slot->value;
-        if (block->used && !block->pending)
-            visit(user, &block->info);
-    }
     pthread_mutex_unlock(&memory->mutex);
 }

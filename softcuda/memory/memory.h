@@ -74,8 +74,6 @@ uint64_t soft_memory_base(const soft_memory *memory);
 /* Where a kernel or the driver finds the bytes of an address of the device's range: the
  * address itself, but where the host is kept out. Runs keep their length. */
 uint64_t soft_memory_reach(const soft_memory *memory, uint64_t address);
-/* The other way round, for addresses of faults; others come back as they are. */
-uint64_t soft_memory_unreach(const soft_memory *memory, uint64_t address);
 
 /* Fails with 2 (CUDA_ERROR_OUT_OF_MEMORY), values in the message; bytes 0 with 1. `kind`
  * is DEVICE or MANAGED. The address is a multiple of 512. Contents are undefined. */
@@ -94,10 +92,6 @@ bool soft_memory_find(soft_memory *memory, uint64_t address, soft_allocation *ou
  * 4096-byte allocation at 0x...", "was freed", "not device memory". */
 void soft_memory_describe(soft_memory *memory, uint64_t address, char *text,
                           size_t bytes);
-/* Allocations alive now, for leak reports; calls back under the lock. */
-void soft_memory_for_each(soft_memory *memory,
-                          void (*visit)(void *user, const soft_allocation *allocation),
-                          void *user);
 
 /* ---- check mode -------------------------------------------------------------------- */
 
@@ -137,8 +131,6 @@ GPH_CHECKED gph_status soft_physical_create(soft_memory *memory, uint64_t bytes,
                                             soft_physical **out, gph_error *error);
 void soft_physical_retain(soft_physical *physical);
 void soft_physical_release(soft_physical *physical); /* mappings keep the chunks alive */
-uint64_t soft_physical_bytes(const soft_physical *physical);
-soft_memory *soft_physical_memory(const soft_physical *physical);
 /* Maps without access. Fails with 1 (not reserved, already mapped), with 801 where the
  * size is not the memory's. */
 GPH_CHECKED gph_status soft_range_map(soft_memory *memory, uint64_t address,

@@ -26,8 +26,7 @@ gph_status soft_pool_create(soft_memory *memory, const soft_pool_policy *policy,
                             soft_pool **out, gph_error *error)
 {
     soft_pool *pool = gphi_heap_alloc(memory->heap, sizeof(*pool));
-    if (pool == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a memory pool");
+    GPHI_TRY(gphi_made(error, pool, "a memory pool"));
     pool->policy = *policy;
     soft_heap_init(&pool->heap, memory, pool, POOL_SEGMENT_SLOTS, true);
     pthread_mutex_lock(&memory->mutex);
@@ -229,7 +228,7 @@ gph_status soft_pool_alloc(soft_pool *pool, uint64_t bytes, soft_queue *queue,
     }
     const uint64_t left = memory->free_chunk_count * SOFT_CHUNK_BYTES;
     pthread_mutex_unlock(&memory->mutex);
-    if (block == NULL)
+    if (!block)
         return gphi_fail(
             error, CUDA_ERROR_OUT_OF_MEMORY,
             "no room for %llu bytes in the pool: %llu MiB are left on the device",
@@ -243,7 +242,7 @@ gph_status soft_pool_free(soft_memory *memory, uint64_t address, soft_point free
     pthread_mutex_lock(&memory->mutex);
     struct soft_block *block = soft_block_at(memory, address);
     const bool ours = block && block->used && !block->pending &&
-                      block->info.base == address && block->info.pool != NULL;
+                      block->info.base == address && block->info.pool;
     if (ours) {
         soft_pool *pool = block->info.pool;
         pool->live_count--;

@@ -88,16 +88,6 @@ void soft_physical_release(soft_physical *physical)
     pthread_mutex_unlock(&memory->mutex);
 }
 
-uint64_t soft_physical_bytes(const soft_physical *physical)
-{
-    return physical->chunk_count * SOFT_CHUNK_BYTES;
-}
-
-soft_memory *soft_physical_memory(const soft_physical *physical)
-{
-    return physical->memory;
-}
-
 /* A run of slots whose first address is a multiple of `step`. */
 static uint32_t take_aligned(soft_memory *memory, uint64_t count, uint64_t step)
 {
@@ -174,10 +164,10 @@ gph_status soft_range_free(soft_memory *memory, uint64_t address, uint64_t bytes
         memory->slots[slot].range_head != slot ||
         memory->slots[slot].range_count != count)
         why = "is not exactly one reservation";
-    for (uint32_t i = 0; why == NULL && i < count; i++)
+    for (uint32_t i = 0; !why && i < count; i++)
         if (memory->slots[slot + i].mapping)
             why = "still has memory mapped in it";
-    if (why == NULL)
+    if (!why)
         soft_slots_give(memory, slot, count);
     pthread_mutex_unlock(&memory->mutex);
     if (why)
@@ -202,20 +192,20 @@ gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
         why = "differs in size from the handle";
         status = CUDA_ERROR_NOT_SUPPORTED;
     }
-    for (uint32_t i = 0; why == NULL && i < count; i++)
+    for (uint32_t i = 0; !why && i < count; i++)
         if (memory->slots[slot + i].mapping)
             why = "has memory mapped in it already";
     struct soft_mapping *mapping = NULL;
-    if (why == NULL) {
+    if (!why) {
         mapping = gphi_heap_alloc(memory->heap, sizeof(*mapping));
-        if (mapping == NULL ||
+        if (!mapping ||
             !soft_slots_map(memory, slot, count, physical->chunks, PROT_NONE)) {
             gphi_heap_free(memory->heap, mapping, sizeof(*mapping));
             why = "cannot be mapped: the system is out of memory";
             status = CUDA_ERROR_OUT_OF_MEMORY;
         }
     }
-    if (why == NULL) {
+    if (!why) {
         *mapping = (struct soft_mapping){.physical = physical,
                                          .slot = slot,
                                          .slot_count = count,
@@ -237,12 +227,11 @@ static bool whole_mappings_locked(const soft_memory *memory, uint32_t slot,
 {
     for (uint32_t i = 0; i < count;) {
         const struct soft_mapping *mapping = memory->slots[slot + i].mapping;
-        if (mapping == NULL && gaps) {
+        if (!mapping && gaps) {
             i++;
             continue;
         }
-        if (mapping == NULL || mapping->slot != slot + i ||
-            mapping->slot_count > count - i)
+        if (!mapping || mapping->slot != slot + i || mapping->slot_count > count - i)
             return false;
         i += mapping->slot_count;
     }
@@ -379,7 +368,7 @@ bool soft_range_get_access(soft_memory *memory, uint64_t address, uint32_t *acce
     if (mapping)
         *access = mapping->access;
     pthread_mutex_unlock(&memory->mutex);
-    return mapping != NULL;
+    return mapping;
 }
 
 bool soft_range_get_access_of(soft_memory *memory, uint64_t address, uint32_t device,
@@ -390,7 +379,7 @@ bool soft_range_get_access_of(soft_memory *memory, uint64_t address, uint32_t de
     if (mapping)
         *access = device < DEVICES ? mapping->of_device[device] : 0;
     pthread_mutex_unlock(&memory->mutex);
-    return mapping != NULL;
+    return mapping;
 }
 
 soft_physical *soft_range_physical(soft_memory *memory, uint64_t address)
@@ -407,7 +396,7 @@ soft_physical *soft_range_physical(soft_memory *memory, uint64_t address)
 bool soft_range_find(soft_memory *memory, uint64_t address, soft_allocation *out)
 {
     const struct soft_mapping *mapping = mapping_locked(memory, address);
-    if (mapping == NULL)
+    if (!mapping)
         return false;
     *out = (soft_allocation){.base = soft_slot_address(memory, mapping->slot),
                              .bytes = mapping->slot_count * SOFT_CHUNK_BYTES,

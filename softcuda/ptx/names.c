@@ -89,6 +89,7 @@ const ptx_signature *ptx_intrinsic(const char *name)
         {"malloc", PTX_U64, 1, {PTX_U64}},
         {"free", PTX_NONE, 1, {PTX_U64}},
         {"__assertfail", PTX_NONE, 5, {PTX_U64, PTX_U64, PTX_U32, PTX_U64, PTX_U64}},
+        {"cudaGraphSetConditional", PTX_NONE, 2, {PTX_U64, PTX_U32}},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (strcmp(name, all[i].name) == 0)

@@ -40,7 +40,7 @@ ptx_arena *ptx_arena_create(const gph_allocator *allocator, size_t limit_bytes)
 {
     const gph_allocator heap = gphi_heap(allocator);
     ptx_arena *arena = gphi_heap_alloc(heap, sizeof(*arena));
-    if (arena == NULL)
+    if (!arena)
         return NULL;
     *arena =
         (ptx_arena){.heap = heap, .limit = limit_bytes, .chunk_bytes = CHUNK_BYTES_MIN};
@@ -49,10 +49,10 @@ ptx_arena *ptx_arena_create(const gph_allocator *allocator, size_t limit_bytes)
 
 void ptx_arena_destroy(ptx_arena *arena)
 {
-    if (arena == NULL)
+    if (!arena)
         return;
     struct chunk *chunk = arena->newest;
-    while (chunk != NULL) {
+    while (chunk) {
         struct chunk *next = chunk->next;
         gphi_heap_free(arena->heap, chunk, chunk->bytes);
         chunk = next;
@@ -75,7 +75,7 @@ static struct chunk *add_chunk(ptx_arena *arena, size_t bytes)
         return NULL;
     }
     struct chunk *chunk = gphi_heap_alloc(arena->heap, head + bytes);
-    if (chunk == NULL)
+    if (!chunk)
         return NULL;
     chunk->bytes = head + bytes;
     arena->taken += bytes;
@@ -85,9 +85,9 @@ static struct chunk *add_chunk(ptx_arena *arena, size_t bytes)
 static void *take_large(ptx_arena *arena, size_t bytes)
 {
     struct chunk *chunk = add_chunk(arena, bytes);
-    if (chunk == NULL)
+    if (!chunk)
         return NULL;
-    if (arena->newest == NULL) {
+    if (!arena->newest) {
         arena->newest = chunk;
     } else {
         chunk->next = arena->newest->next;
@@ -98,12 +98,12 @@ static void *take_large(ptx_arena *arena, size_t bytes)
 
 static void *take(ptx_arena *arena, size_t bytes, size_t align)
 {
-    size_t skip = arena->at == NULL ? 0 : (size_t)(-(uintptr_t)arena->at & (align - 1));
+    size_t skip = !arena->at ? 0 : (size_t)(-(uintptr_t)arena->at & (align - 1));
     if (skip > arena->left || bytes > arena->left - skip) {
         if (bytes > arena->chunk_bytes / 2)
             return take_large(arena, bytes);
         struct chunk *chunk = add_chunk(arena, arena->chunk_bytes);
-        if (chunk == NULL)
+        if (!chunk)
             return NULL;
         chunk->next = arena->newest;
         arena->newest = chunk;
@@ -137,7 +137,7 @@ char *ptx_arena_room(ptx_arena *arena, size_t bytes)
 char *ptx_arena_text(ptx_arena *arena, const char *text, size_t length)
 {
     char *copy = take(arena, length + 1, 1);
-    if (copy != NULL)
+    if (copy)
         memcpy(copy, text, length); /* chunks are zeroed: the NUL is there */
     return copy;
 }
@@ -149,7 +149,7 @@ char *ptx_arena_format(ptx_arena *arena, const char *format, ...)
     const int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
     char *text = length < 0 ? NULL : take(arena, (size_t)length + 1, 1);
-    if (text == NULL)
+    if (!text)
         return NULL;
     va_start(args, format);
     vsnprintf(text, (size_t)length + 1, format, args);

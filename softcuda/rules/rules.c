@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names of rules, and their switches in builds that have them. */
+/* The switches of rules, in builds that have them. */
 #include "softcuda/rules/rules.h"
+
+#ifdef SOFTCUDA_RULE_SWITCHES
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const names[] = {
 #define RULE(id, class, source, text) #id,
 #include "softcuda/rules/all.def"
 #undef RULE
 };
-
-const char *soft_rule_name(enum soft_rule_id id)
-{
-    return names[id];
-}
-
-#ifdef SOFTCUDA_RULE_SWITCHES
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool off[SOFT_RULE_COUNT];

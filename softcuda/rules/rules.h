@@ -20,9 +20,6 @@ enum soft_rule_id {
     SOFT_RULE_COUNT
 };
 
-/* "R45" */
-const char *soft_rule_name(enum soft_rule_id id);
-
 #ifdef SOFTCUDA_RULE_SWITCHES
 #define soft_rule(id) soft_rule_is_on(SOFT_RULE_##id)
 bool soft_rule_is_on(enum soft_rule_id id); /* any thread */

@@ -27,9 +27,9 @@ typedef struct gphi_site {
     const gphi_stream *stream; /* or NULL: the call has none */
     gphi_effect effect;        /* what a capture would make of it */
     uint64_t count, duration_ns, last_ns;
-    uint64_t pageable;  /* copies whose host side is not known to be pinned */
-    uint64_t host_side; /* copies with a host side */
-    bool is_beat;
+    uint64_t pageable;      /* copies whose host side is not known to be pinned */
+    uint64_t host_side;     /* copies with a host side */
+    bool is_beat, is_fetch; /* is_fetch: a copy's host side is written */
 } gphi_site;
 
 /* A call that counts. */
@@ -41,8 +41,10 @@ typedef struct gphi_beat {
     uint32_t strong;   /* and grid, block, bytes */
     uint32_t value_at; /* in advice.values */
     uint16_t value_words;
-    uint16_t nodes; /* of a graph; 1 for other work; 0: no node */
-    uint32_t extra; /* calls since the beat before that are no beats */
+    uint16_t nodes;   /* of a graph; 1 for other work; 0: no node */
+    uint32_t extra;   /* calls since the beat before that are no beats */
+    uint32_t grid;    /* a kernel's, and its blocks' */
+    uint32_t threads; /* of a kernel with one dimension, else 0; saturates */
 } gphi_beat;
 
 typedef struct gphi_track {
@@ -56,24 +58,38 @@ typedef struct gphi_track {
  * one graph. */
 typedef struct gphi_window {
     uint32_t thread, calls;
-    bool is_graph;
+    bool is_graph, is_interrupted; /* a thread lost its processor to another meanwhile */
     uint64_t first_ns, last_ns, gpu_ns, own_ns, instantiate_ns;
 } gphi_window;
 
-/* A stretch of a thread in which each beat is like the one a period earlier. */
+/* What repeats: stretches of a thread, its runs, in which each beat is like the one a
+ * period earlier. */
 typedef struct gphi_loop {
-    uint32_t track;
-    uint64_t first, period, count; /* beats: where it begins, of a period, in all */
-    uint64_t total_ns;             /* from its first to its last, and of others like it */
-    uint64_t repetitions;          /* of all that are like it */
+    uint32_t track, number;
+    uint64_t first, period, count; /* beats of its longest run, and of a period */
+    uint64_t total_ns;             /* of all runs, each from its first beat to its last */
+    uint64_t repetitions;          /* of all runs */
     uint32_t content;              /* a hash of the period, wherever it begins */
+    bool is_step;                  /* the shortest that repeats, a wait and all */
+    bool is_queued; /* waits are left out: they come in some repetitions only */
+    bool is_outer;  /* repetitions of a step, most of it */
+    uint64_t outer_calls, outer_count; /* the loop that it lies in; 0: none is known */
 } gphi_loop;
+
+typedef struct gphi_run {
+    uint32_t loop; /* its number */
+    uint64_t first, count;
+} gphi_run;
 
 typedef enum gphi_piece_kind {
     GPHI_SEGMENT, /* work that a graph would hold */
     GPHI_WAIT,    /* the host waits for the GPU */
     GPHI_OTHER    /* stays with the host */
 } gphi_piece_kind;
+
+/* Of what was measured several times: the least, the usual, and what it took at most but
+ * for the odd one. */
+typedef enum gphi_bound { GPHI_LOW, GPHI_USUAL, GPHI_HIGH, GPHI_BOUNDS } gphi_bound;
 
 /* A part of a period, in order. Times in ns. */
 typedef struct gphi_piece {
@@ -85,18 +101,26 @@ typedef struct gphi_piece {
     double gap_ns;          /* the host's own time before it, that stays */
     double host_ns;         /* of its calls and what is between them, as it runs now */
     double own_ns;          /* of that, the doctor's */
-    double held_ns;         /* the GPU's, of them in streams; < 0: not measured */
-    double graph_ns;       /* the same in a graph, without its start; < 0: not measured */
-    double instantiate_ns; /* the host's, of that graph; < 0: not measured */
+    double held_ns[GPHI_BOUNDS];  /* the GPU's, of them in streams; < 0: not measured */
+    double graph_ns[GPHI_BOUNDS]; /* the same in a graph, without its start; likewise */
+    uint32_t updates;             /* nodes whose arguments change, of one graph */
+    double instantiate_ns;        /* the host's, of that graph; < 0: not measured */
 } gphi_piece;
 
 /* How an argument changes from one repetition to the next. */
 typedef struct gphi_change {
     uint32_t beat; /* of the period */
-    uint32_t argument, bytes;
+    uint32_t argument, offset, bytes;
     bool is_address;
     uint64_t before, after;
 } gphi_change;
+
+/* Kernels one after the other that one kernel could do the work of. */
+typedef struct gphi_fusion {
+    uint32_t from, count; /* beats of the period */
+    double saves_ns;      /* of launches in a graph */
+    uint64_t bytes;       /* between them, with 4 a thread */
+} gphi_fusion;
 
 typedef enum gphi_obstacle_kind {
     GPHI_BREAKS,    /* the capture fails */
@@ -133,16 +157,23 @@ typedef struct gphi_repeat {
     gphi_loop loop;
     uint32_t start;     /* the beat of the period that is taken as its first */
     uint32_t inner;     /* the period is so many repetitions of one sequence and a wait */
+    gphi_vec begins;    /* of uint64_t: the first beat of each repetition, of all runs */
     gphi_vec pieces;    /* of gphi_piece */
     gphi_vec changes;   /* of gphi_change */
     gphi_vec obstacles; /* of gphi_obstacle */
+    gphi_vec fusions;   /* of gphi_fusion */
     const gphi_stream *stream; /* that most of its work is on */
     double eager_ns, busy_ns, graph_ns, once_ns, launch_ns;
-    double noise_ns; /* of the GPU's times: smaller differences cannot be told */
-    uint32_t windows, other_shapes; /* repetitions whose sizes differ from the first's */
+    double spread[GPHI_BOUNDS]; /* a repetition's time now, with the doctor's part */
+    double graph_spread[GPHI_BOUNDS]; /* its graphs' time; < 0: not known */
+    uint32_t graph_windows; /* that the graph's time rests on, of the worst segment */
+    uint32_t windows, interrupted; /* of them interrupted */
+    uint32_t other_shapes,
+        shapes;        /* repetitions that differ in size from the one before */
+    uint32_t variants; /* sets of arguments that take turns; 0: more than a few */
     uint32_t graph_launches;
     gphi_question flow[GPHI_FLOW], checks[GPHI_CHECKS];
-    gph_prediction told;
+    gph_prediction prediction;
     char why[320];
 } gphi_repeat;
 
@@ -160,6 +191,7 @@ struct gph_advice {
     gphi_vec tracks;                     /* of gphi_track */
     gphi_vec values;                     /* of uint64_t */
     gphi_vec windows;                    /* of gphi_window */
+    gphi_vec runs;                       /* of gphi_run, by track and time */
     gphi_vec repeats;                    /* of gphi_repeat *, dearest first */
     uint64_t anchors[GPHI_ANCHOR_COUNT]; /* ps */
     bool has_anchors, is_done;
@@ -219,10 +251,8 @@ static inline const gphi_beat *gphi_repeat_beat(const gph_advice *advice,
                                                 const gphi_repeat *repeat,
                                                 uint64_t repetition, uint32_t place)
 {
-    const gphi_loop *loop = &repeat->loop;
-    return gphi_track_beat(gphi_advice_track(advice, loop->track),
-                           loop->first + repeat->start + repetition * loop->period +
-                               place);
+    const uint64_t *first = gphi_vec_at(&repeat->begins, repetition);
+    return gphi_track_beat(gphi_advice_track(advice, repeat->loop.track), *first + place);
 }
 
 static inline const gphi_site *gphi_repeat_site(const gph_advice *advice,
@@ -231,21 +261,28 @@ static inline const gphi_site *gphi_repeat_site(const gph_advice *advice,
     return gphi_advice_site(advice, gphi_repeat_beat(advice, repeat, 0, place)->site);
 }
 
-/* Whole repetitions from `start`. */
+/* Whole repetitions from `start` on, of all runs. */
 static inline uint64_t gphi_repeat_count(const gphi_repeat *repeat)
 {
-    return (repeat->loop.count - repeat->start) / repeat->loop.period;
+    return repeat->begins.count;
+}
+
+/* Whether a repetition follows the one before it at once, in the same run. */
+static inline bool gphi_repeat_goes_on(const gphi_repeat *repeat, uint64_t repetition)
+{
+    const uint64_t *at = gphi_vec_at(&repeat->begins, repetition);
+    const uint64_t waits = repeat->loop.is_queued ? 2 : 0; /* may come between */
+    return repetition > 0 && repetition < repeat->begins.count &&
+           at[0] - at[-1] <= repeat->loop.period + waits;
 }
 
 /* What stands in the way first, of a kind; NULL: nothing. */
 static inline const gphi_obstacle *gphi_repeat_obstacle(const gphi_repeat *repeat,
                                                         gphi_obstacle_kind kind)
 {
-    for (size_t i = 0; i < repeat->obstacles.count; i++) {
-        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+    GPHI_EACH (const gphi_obstacle, o, &repeat->obstacles)
         if (o->kind == kind)
             return o;
-    }
     return NULL;
 }
 
@@ -255,8 +292,12 @@ double gphi_median(double *values, size_t count); /* sorts them; 0 of none */
 
 /* ---- loops.c ---- */
 
-/* The loops of all tracks, those alike as one, dearest first: `out` of gphi_loop. */
-gph_status gphi_advice_loops(const gph_advice *advice, gphi_vec *out);
+/* The loops of all tracks, dearest first: `out` of gphi_loop; their runs. */
+gph_status gphi_advice_loops(gph_advice *advice, gphi_vec *out);
+
+/* How many beats of a loop's longest run are of runs of another loop. */
+uint64_t gphi_loop_overlap(const gph_advice *advice, const gphi_loop *loop,
+                           const gphi_loop *by);
 
 /* ---- period.c ---- */
 
@@ -274,6 +315,11 @@ double gphi_graph_launch_ns(const gph_advice *advice, const gphi_piece *piece);
 
 /* graph_ns, once_ns, the verdict. */
 void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat);
+
+/* ---- fuse.c ---- */
+
+/* Runs of kernels that fusing would help, of the first repetition. */
+gph_status gphi_repeat_fuse(const gph_advice *advice, gphi_repeat *repeat);
 
 /* ---- flow.c ---- */
 

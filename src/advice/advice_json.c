@@ -7,7 +7,7 @@
 /* Texts are never null here: readers had "" from the first version on. */
 static const char *or_empty(const char *text)
 {
-    return text != NULL ? text : "";
+    return text ? text : "";
 }
 
 static void place(gphi_text *out, gph_place at)
@@ -36,7 +36,7 @@ static void questions(gphi_text *out, const char *name, const gphi_question *lis
         gphi_json_text(out, list[i].text);
         gphi_json_member(out, "answer", gphi_answer_text(list[i].answer));
         gphi_json_member(out, "because", list[i].because);
-        if (list[i].rule != NULL)
+        if (list[i].rule)
             gphi_json_member(out, "rule", list[i].rule);
         gphi_text_put(out, "}");
     }
@@ -83,24 +83,57 @@ static void calls(const gph_advice *advice, gphi_text *out, const gphi_repeat *r
     gphi_text_put(out, "]");
 }
 
+static void fusions(const gph_advice *advice, gphi_text *out, const gphi_repeat *repeat)
+{
+    gphi_text_put(out, ",\"fusions\":[");
+    for (size_t i = 0; i < repeat->fusions.count; i++) {
+        const gphi_fusion *run = gphi_vec_at(&repeat->fusions, i);
+        gphi_text_add(out, "%s{\"count\":%u,\"kernels\":[", i == 0 ? "" : ",",
+                      run->count);
+        for (uint32_t k = 0; k < run->count; k++) {
+            const gphi_site *site = gphi_repeat_site(advice, repeat, run->from + k);
+            gphi_text_put(out, k == 0 ? "" : ",");
+            gphi_json_text(out, or_empty(site->name));
+        }
+        gphi_text_put(out, "]");
+        number(out, "saves_us", run->saves_ns / 1e3);
+        gphi_json_number(out, "bytes", run->bytes);
+        site_place(advice, out, gphi_repeat_site(advice, repeat, run->from));
+    }
+    gphi_text_put(out, "]");
+}
+
 /* Both parts share the head; a part that was not asked for leaves no empty members. */
 static void sequence(const gph_advice *advice, gphi_text *out, const gphi_repeat *repeat,
                      gph_advice_part part)
 {
-    const gph_prediction *told = &repeat->told;
+    const gph_prediction *prediction = &repeat->prediction;
     gphi_text_add(out, "{\"repetitions\":%llu,\"launches\":%u,\"kernels\":%u,\"at\":",
-                  (unsigned long long)told->repetitions, told->launches, told->kernels);
-    place(out, told->place);
+                  (unsigned long long)prediction->repetitions, prediction->launches,
+                  prediction->kernels);
+    place(out, prediction->place);
     if (part & GPH_ADVICE_PAYOFF) {
-        gphi_json_member(out, "verdict", gphi_verdict_text(told->verdict));
-        gphi_json_member(out, "why", or_empty(told->why));
+        gphi_json_member(out, "verdict", gphi_verdict_text(prediction->verdict));
+        gphi_json_member(out, "why", or_empty(prediction->why));
         gphi_text_add(out, ",\"graphs\":%u,\"windows\":%u,\"graph_launches\":%u",
-                      told->graphs, told->windows, repeat->graph_launches);
-        number(out, "eager_us", told->eager_us);
-        number(out, "busy_us", told->busy_us);
-        number(out, "graph_us", told->graph_us);
-        number(out, "once_us", told->once_us);
-        number(out, "break_even", told->break_even);
+                      prediction->graphs, prediction->windows, repeat->graph_launches);
+        number(out, "eager_us", prediction->eager_us);
+        number(out, "busy_us", prediction->busy_us);
+        number(out, "graph_us", prediction->graph_us);
+        number(out, "once_us", prediction->once_us);
+        number(out, "break_even", prediction->break_even);
+        if (prediction->graph_us >= 0)
+            gphi_text_add(out, ",\"saves_low\":%.4f,\"saves_high\":%.4f",
+                          prediction->saves_low, prediction->saves_high);
+        gphi_text_add(out,
+                      ",\"updates\":%u,\"update_us\":%.3f,\"interrupted\":%u,"
+                      "\"variants\":%u,\"shapes\":%u,\"outer_calls\":%llu,"
+                      "\"outer_count\":%llu",
+                      prediction->updates, prediction->update_us, repeat->interrupted,
+                      repeat->variants, repeat->shapes,
+                      (unsigned long long)repeat->loop.outer_calls,
+                      (unsigned long long)repeat->loop.outer_count);
+        fusions(advice, out, repeat);
         questions(out, "flow", repeat->flow, GPHI_FLOW);
         questions(out, "checklist", repeat->checks, GPHI_CHECKS);
     }
@@ -118,7 +151,9 @@ static void anchors(const gph_advice *advice, gphi_text *out)
         "wait",         "graph_wait",        "capture",
         "capture_node", "instantiate",       "instantiate_node",
         "upload",       "upload_node",       "stream_copy",
-        "graph_copy",   "stream_fork",       "graph_fork"};
+        "graph_copy",   "stream_fork",       "graph_fork",
+        "events",       "fresh_start",       "fresh_node",
+        "set"};
     gphi_text_add(out, ",\"machine_us\":{");
     for (uint32_t i = 0; i < GPHI_ANCHOR_COUNT; i++)
         gphi_text_add(out, "%s\"%s\":%.4f", i == 0 ? "" : ",", names[i],

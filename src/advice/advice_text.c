@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct printing {
@@ -17,20 +18,19 @@ typedef struct printing {
 static const char *verdict_colour(const printing *p, gph_verdict verdict)
 {
     static const char *const colours[] = {"\033[1m", "\033[1;32m", "\033[1;33m",
-                                          "\033[1;31m"};
+                                          "\033[1;31m", "\033[1;33m"};
     return p->has_colours ? colours[verdict] : "";
 }
 
 /* "step (train.c:41)", or "an unknown place", and the end of the line. */
 static void put_place(printing *p, gph_place place)
 {
-    if (place.function == NULL && place.file == NULL)
+    if (!place.function && !place.file)
         gphi_text_put(p->out, "an unknown place\n");
-    else if (place.file == NULL)
+    else if (!place.file)
         gphi_text_add(p->out, "%s\n", place.function);
     else
-        gphi_text_add(p->out, "%s (%s:%d)\n",
-                      place.function == NULL ? "?" : place.function,
+        gphi_text_add(p->out, "%s (%s:%d)\n", !place.function ? "?" : place.function,
                       gphi_path_name(place.file), (int)place.line);
 }
 
@@ -47,30 +47,52 @@ static void put_site(printing *p, const gphi_site *site, uint64_t count)
     put_site_place(p, site);
 }
 
-/* Columns line up at the numbers; a line that has no number says why instead. */
-static void times(printing *p, const gph_prediction *told)
+/* "1.2 to 1.5 times as fast", of what is saved of the time. */
+static void put_factor(printing *p, const gph_prediction *prediction)
 {
-    gphi_text_add(p->out, "   now           %10.1f us", told->eager_us);
-    if (told->busy_us >= 0)
+    const double low = 1 / (1 - prediction->saves_low);
+    const double high = 1 / (1 - fmin(prediction->saves_high, 0.999));
+    if (high > 20 && high > 2 * low) /* next to nothing is left: anything may come out */
+        gphi_text_add(p->out, "predicted, %.2f times as fast or more\n", low);
+    else if (high - low < 0.005)
+        gphi_text_add(p->out, "predicted, %.2f times as fast\n", low);
+    else
+        gphi_text_add(p->out, "predicted, %.2f to %.2f times as fast\n", low, high);
+}
+
+/* Columns line up at the numbers; a line that has no number says why instead. */
+static void times(printing *p, const gphi_repeat *repeat)
+{
+    const gph_prediction *prediction = &repeat->prediction;
+    gphi_text_add(p->out, "   now           %10.1f us", prediction->eager_us);
+    if (prediction->busy_us >= 0)
         gphi_text_add(p->out, "   the GPU works %.1f us of it, %.0f %% is launching\n",
-                      told->busy_us,
-                      told->busy_us < told->eager_us
-                          ? 100 * (1 - told->busy_us / told->eager_us)
+                      prediction->busy_us,
+                      prediction->busy_us < prediction->eager_us
+                          ? 100 * (1 - prediction->busy_us / prediction->eager_us)
                           : 0.0);
     else
         gphi_text_add(p->out, "   the GPU's time is not known\n");
-    if (told->graph_us >= 0)
-        gphi_text_add(p->out, "   %-13s %10.1f us   predicted, %.2f times as fast\n",
-                      told->graphs == 1 ? "as a graph" : "as graphs", told->graph_us,
-                      told->graph_us > 0 ? told->eager_us / told->graph_us : 0.0);
-    if (told->once_us >= 0)
-        gphi_text_add(p->out,
-                      "   once          %10.1f us   capture, instantiation, upload\n",
-                      told->once_us);
-    if (told->break_even >= 0)
+    if (prediction->graph_us >= 0) {
+        gphi_text_add(p->out, "   %-13s %10.1f us   ",
+                      prediction->graphs == 1 ? "as a graph" : "as graphs",
+                      prediction->graph_us);
+        put_factor(p, prediction);
+    }
+    if (prediction->updates > 0)
+        gphi_text_add(
+            p->out,
+            "   of it         %10.1f us   updates: arguments of %u nodes change\n",
+            prediction->update_us, prediction->updates);
+    if (prediction->once_us >= 0)
+        gphi_text_add(
+            p->out, "   once          %10.1f us   capture, instantiation, upload%s\n",
+            prediction->once_us,
+            repeat->variants > 1 ? ", of a graph for each set of arguments" : "");
+    if (prediction->break_even >= 0 && prediction->saves_low > 0)
         gphi_text_add(p->out, "   earned after  %10.0f      repetitions; %llu seen\n",
-                      told->break_even < 1 ? 1 : told->break_even + 0.5,
-                      (unsigned long long)told->repetitions);
+                      prediction->break_even < 1 ? 1 : prediction->break_even + 0.5,
+                      (unsigned long long)prediction->repetitions);
 }
 
 static void questions(printing *p, const char *title, const gphi_question *list,
@@ -80,32 +102,74 @@ static void questions(printing *p, const char *title, const gphi_question *list,
     for (uint32_t i = 0; i < count; i++) {
         gphi_text_add(p->out, "     %-42s %-8s %s", list[i].text,
                       gphi_answer_text(list[i].answer), list[i].because);
-        if (list[i].rule != NULL)
+        if (list[i].rule)
             gphi_text_add(p->out, " (rule of thumb: %s)", list[i].rule);
         gphi_text_add(p->out, "\n");
     }
 }
 
+/* The names of a run's kernels, of one that comes again at once only the first. */
+static void put_kernels(printing *p, const gphi_repeat *repeat, const gphi_fusion *run)
+{
+    const char *last = NULL;
+    for (uint32_t i = 0; i < run->count; i++) {
+        const char *name = gphi_repeat_site(p->advice, repeat, run->from + i)->name;
+        if (!name || (last && strcmp(name, last) == 0))
+            continue;
+        gphi_text_add(p->out, "%s%s", last ? ", " : " ", name);
+        last = name;
+    }
+}
+
+static void fusions(printing *p, const gphi_repeat *repeat)
+{
+    if (repeat->fusions.count > 0)
+        gphi_text_put(p->out,
+                      "   one kernel might do the work of several (an estimate: if they "
+                      "work element by element)\n");
+    for (size_t i = 0; i < repeat->fusions.count; i++) {
+        const gphi_fusion *run = gphi_vec_at(&repeat->fusions, i);
+        gphi_text_add(p->out, "     %u over the same buffers:", run->count);
+        put_kernels(p, repeat, run);
+        gphi_text_put(p->out, "  at ");
+        put_site_place(p, gphi_repeat_site(p->advice, repeat, run->from));
+        gphi_text_add(
+            p->out,
+            "       %u launches less, some %.1f us of a graph, and up to %llu bytes "
+            "less to and from memory\n",
+            run->count - 1, run->saves_ns / 1e3, (unsigned long long)run->bytes);
+    }
+}
+
 static void payoff(printing *p, const gphi_repeat *repeat, size_t number)
 {
-    const gph_prediction *told = &repeat->told;
+    const gph_prediction *prediction = &repeat->prediction;
     gphi_text_add(p->out,
                   "%s%zu. %u calls, %u of them kernels, repeated %llu times%s at ",
-                  p->bold, number, told->launches, told->kernels,
-                  (unsigned long long)told->repetitions, p->plain);
-    put_place(p, told->place);
-    times(p, told);
-    gphi_text_add(p->out, "   %s%s%s: %s\n", verdict_colour(p, told->verdict),
-                  gphi_verdict_text(told->verdict), p->plain, told->why);
+                  p->bold, number, prediction->launches, prediction->kernels,
+                  (unsigned long long)prediction->repetitions, p->plain);
+    put_place(p, prediction->place);
+    if (repeat->loop.outer_count > 0)
+        gphi_text_add(p->out,
+                      "   inside of a loop of %llu calls, which is repeated %llu times\n",
+                      (unsigned long long)repeat->loop.outer_calls,
+                      (unsigned long long)repeat->loop.outer_count);
+    times(p, repeat);
+    gphi_text_add(p->out, "   %s%s%s: %s\n", verdict_colour(p, prediction->verdict),
+                  gphi_verdict_text(prediction->verdict), p->plain, prediction->why);
     if (repeat->graph_launches > 0)
         gphi_text_add(
             p->out,
             "   %u of the calls launch graphs already; what is predicted is one "
             "graph of all of it\n",
             repeat->graph_launches);
-    if (told->graphs > 1)
+    if (repeat->variants > 1)
+        gphi_text_add(p->out, "   %u sets of arguments take turns: a graph for each\n",
+                      repeat->variants);
+    if (prediction->graphs > 1)
         gphi_text_add(p->out, "   %u graphs, because the host waits between them\n",
-                      told->graphs);
+                      prediction->graphs);
+    fusions(p, repeat);
     questions(p, "decision flow", repeat->flow, GPHI_FLOW);
     questions(p, "before capture", repeat->checks, GPHI_CHECKS);
 }
@@ -114,8 +178,7 @@ static void payoff(printing *p, const gphi_repeat *repeat, size_t number)
 static void put_obstacles(printing *p, const gphi_repeat *repeat, gphi_obstacle_kind kind)
 {
     bool is_first = true;
-    for (size_t i = 0; i < repeat->obstacles.count; i++) {
-        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+    GPHI_EACH (const gphi_obstacle, o, &repeat->obstacles) {
         const gphi_site *site = gphi_advice_site(p->advice, o->site);
         if (o->kind != kind)
             continue;
@@ -124,7 +187,7 @@ static void put_obstacles(printing *p, const gphi_repeat *repeat, gphi_obstacle_
                           p->plain);
         is_first = false;
         put_site(p, site, o->count);
-        if (o->text != NULL)
+        if (o->text)
             gphi_text_add(p->out, "       %s\n", o->text);
     }
 }
@@ -155,8 +218,8 @@ static void capturable(printing *p, const gphi_repeat *repeat, size_t number)
     gphi_text_add(p->out, "%s%zu. repeated %llu times%s: %llu calls, from ", p->bold,
                   number, (unsigned long long)gphi_repeat_count(repeat), p->plain,
                   (unsigned long long)repeat->loop.period);
-    put_place(p, repeat->told.place);
-    if (repeat->stream != NULL)
+    put_place(p, repeat->prediction.place);
+    if (repeat->stream)
         gphi_text_add(p->out, "   on %s\n",
                       repeat->stream->is_legacy       ? "the legacy stream"
                       : repeat->stream->is_per_thread ? "the thread's own default stream"
@@ -172,8 +235,7 @@ static void capturable(printing *p, const gphi_repeat *repeat, size_t number)
 /* Frames of one line may be of several stacks: a loop that is unrolled, a template. */
 static bool is_same_line(gph_place a, gph_place b)
 {
-    return a.line == b.line && a.file != NULL && b.file != NULL &&
-           strcmp(a.file, b.file) == 0;
+    return a.line == b.line && a.file && b.file && strcmp(a.file, b.file) == 0;
 }
 
 /* Calls of a site's line and name, 0 if a site before it is of that line. */
@@ -206,10 +268,10 @@ static void capturable_all(printing *p)
             site->effect == GPHI_EFFECT_NONE ? 0 : count_line(p->advice, i);
         if (count == 0)
             continue;
-        if (site->stream != NULL && site->stream->is_legacy && text == NULL)
+        if (site->stream && site->stream->is_legacy && !text)
             text = gphi_effect_text(GPHI_EFFECT_LEGACY);
         put_site(p, site, count);
-        gphi_text_add(p->out, "       %s\n", text == NULL ? "fine" : text);
+        gphi_text_add(p->out, "       %s\n", !text ? "fine" : text);
     }
 }
 

@@ -20,7 +20,7 @@ static gphi_track *track_of(gph_advice *advice, uint32_t thread)
             gphi_advice_track(advice, (uint32_t)i)->model == advice->model)
             return gphi_advice_track(advice, (uint32_t)i);
     gphi_track *track = gphi_vec_add(&advice->tracks, 1);
-    if (track == NULL)
+    if (!track)
         return NULL;
     track->thread = thread;
     track->model = advice->model;
@@ -48,26 +48,36 @@ static uint64_t function_of(const gphi_event *event)
     return gphi_event_word(event, call == GPHI_CALL_cuLaunchKernelEx ? 1 : 0);
 }
 
-/* Which word is the host's side of a copy; < 0: it has none. */
-static int host_word(uint32_t call)
+static bool is_host_memory(const gphi_allocation *memory)
 {
+    return memory &&
+           (memory->kind == GPHI_MEM_PINNED || memory->kind == GPHI_MEM_REGISTERED);
+}
+
+/* Which word is the host's side of a copy; < 0: it has none, or none that is known. */
+static int host_word(const gph_advice *advice, const gphi_event *event)
+{
+    const uint32_t call = event->u.call.call;
     if (call == GPHI_CALL_cuMemcpyHtoDAsync || call == GPHI_CALL_cuMemcpyHtoD)
         return 1;
     if (call == GPHI_CALL_cuMemcpyDtoHAsync || call == GPHI_CALL_cuMemcpyDtoH)
         return 0;
+    for (int word = 0; word < 2 && call == GPHI_CALL_cuMemcpyAsync; word++)
+        if (is_host_memory(gphi_model_memory(
+                advice->model, gphi_event_word(event, (uint32_t)word), false)))
+            return word;
     return -1;
 }
 
 static void look_at_host_side(gph_advice *advice, gphi_site *site,
                               const gphi_event *event)
 {
-    const int word = host_word(event->u.call.call);
+    const int word = host_word(advice, event);
     if (word < 0)
         return;
     site->host_side++;
-    const gphi_allocation *memory =
-        gphi_model_memory(advice->model, gphi_event_word(event, (uint32_t)word), false);
-    if (memory == NULL)
+    site->is_fetch = word == 0;
+    if (!gphi_model_memory(advice->model, gphi_event_word(event, (uint32_t)word), false))
         site->pageable++;
 }
 
@@ -83,12 +93,12 @@ static gph_status site_of(gph_advice *advice, const gphi_event *event,
     hash = gphi_hash_word(hash, function);
     hash = gphi_hash_word(hash, (uint64_t)(uintptr_t)seen->stream);
     const uint64_t *known = gphi_map_get(&advice->by_site, hash);
-    if (known != NULL) {
+    if (known) {
         *out = (uint32_t)*known;
         return GPH_OK;
     }
     gphi_site *site = gphi_vec_add(&advice->sites, 1);
-    if (site == NULL)
+    if (!site)
         return GPH_E_NO_MEMORY;
     const gphi_function *f =
         function == 0 ? NULL : gphi_model_function(advice->model, function);
@@ -96,7 +106,7 @@ static gph_status site_of(gph_advice *advice, const gphi_event *event,
                         .stack = event->stack,
                         .thread = event->thread,
                         .function = function,
-                        .name = f == NULL ? NULL : f->name,
+                        .name = !f ? NULL : f->name,
                         .stream = seen->stream,
                         .effect = gphi_effect_of(event->u.call.call)};
     site->is_beat = site->effect != GPHI_EFFECT_NONE && !is_poll(site->call);
@@ -117,13 +127,34 @@ static uint32_t strong_of(const gphi_event *event, uint32_t weak)
     for (uint32_t i = from; i < count; i++)
         hash = gphi_hash_word(hash, gphi_event_word(event, i));
     const gphi_part *config = gphi_event_part(event, GPHI_PART_STRUCT, 0);
-    if (call == GPHI_CALL_cuLaunchKernelEx && config != NULL && config->bytes >= 28) {
+    if (call == GPHI_CALL_cuLaunchKernelEx && config && config->bytes >= 28) {
         uint64_t words[3] = {0};
         memcpy(words, config + 1, 24); /* grid and block */
         for (int i = 0; i < 3; i++)
             hash = gphi_hash_word(hash, words[i]);
     }
     return (uint32_t)(hash ^ hash >> 32);
+}
+
+/* Grid and blocks of a kernel. */
+static void take_grid(const gphi_event *event, gphi_beat *beat)
+{
+    uint32_t size[6] = {0};
+    const gphi_part *config = gphi_event_part(event, GPHI_PART_STRUCT, 0);
+    uint64_t hash = GPHI_HASH_START, threads = 1;
+    if (!is_kernel(event->u.call.call))
+        return;
+    if (event->u.call.call != GPHI_CALL_cuLaunchKernelEx)
+        for (uint32_t i = 0; i < 6; i++)
+            size[i] = (uint32_t)gphi_event_word(event, 1 + i);
+    else if (config && config->bytes >= sizeof(size))
+        memcpy(size, config + 1, sizeof(size));
+    for (int i = 0; i < 6; i++) {
+        hash = gphi_hash_word(hash, size[i]);
+        threads *= size[i] == 1 || i % 3 == 0 ? size[i] : 0; /* one dimension */
+    }
+    beat->grid = (uint32_t)(hash ^ hash >> 32);
+    beat->threads = threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
 }
 
 /* Arguments, to see what changes from one repetition to the next. Long parameter lists
@@ -134,7 +165,7 @@ static gph_status keep_values(gph_advice *advice, const gphi_event *event,
     const gphi_part *params = gphi_event_part(event, GPHI_PART_PARAMS, 0);
     uint32_t words = 0;
     const void *from = NULL;
-    if (params != NULL) {
+    if (params) {
         words = (params->bytes + 7) / 8; /* the part is padded to that */
         from = params + 1;
     } else if (gphi_effect_of(event->u.call.call) == GPHI_EFFECT_CAPTURED &&
@@ -146,7 +177,7 @@ static gph_status keep_values(gph_advice *advice, const gphi_event *event,
     if (words == 0 || advice->values.count + words > VALUES_MAX)
         return GPH_OK;
     uint64_t *to = gphi_vec_add(&advice->values, words);
-    if (to == NULL)
+    if (!to)
         return GPH_E_NO_MEMORY;
     memcpy(to, from, words * sizeof(*to));
     beat->value_at = (uint32_t)(advice->values.count - words);
@@ -157,8 +188,8 @@ static gph_status keep_values(gph_advice *advice, const gphi_event *event,
 /* A launch of a graph is as many nodes as that has: its time is compared with theirs. */
 static uint32_t nodes_of(const gphi_site *site, const gphi_seen *seen)
 {
-    if (site->call == GPHI_CALL_cuGraphLaunch && seen->exec != NULL &&
-        seen->exec->source != NULL && seen->exec->source->node_count > 0)
+    if (site->call == GPHI_CALL_cuGraphLaunch && seen->exec && seen->exec->source &&
+        seen->exec->source->node_count > 0)
         return seen->exec->source->node_count < UINT16_MAX
                    ? seen->exec->source->node_count
                    : UINT16_MAX;
@@ -172,7 +203,7 @@ static gph_status add_beat(gph_advice *advice, const gphi_event *event,
 {
     const gphi_site *site = gphi_advice_site(advice, index);
     gphi_track *track = track_of(advice, event->thread);
-    if (track == NULL)
+    if (!track)
         return GPH_E_NO_MEMORY;
     if (!site->is_beat) {
         track->extra++;
@@ -183,7 +214,7 @@ static gph_status add_beat(gph_advice *advice, const gphi_event *event,
         return GPH_OK;
     }
     gphi_beat *beat = gphi_vec_add(&track->beats, 1);
-    if (beat == NULL)
+    if (!beat)
         return GPH_E_NO_MEMORY;
     advice->beat_count++;
     uint64_t weak =
@@ -197,6 +228,7 @@ static gph_status add_beat(gph_advice *advice, const gphi_event *event,
                         .extra = track->extra};
     track->extra = 0;
     beat->strong = strong_of(event, beat->weak);
+    take_grid(event, beat);
     return keep_values(advice, event, beat);
 }
 
@@ -216,7 +248,7 @@ static gph_status take_gpu(gph_advice *advice, const gphi_event *event)
     if (gphi_event_word(event, 0) != GPHI_GPU_WINDOW)
         return GPH_OK;
     gphi_window *window = gphi_vec_add(&advice->windows, 1);
-    if (window == NULL)
+    if (!window)
         return GPH_E_NO_MEMORY;
     *window =
         (gphi_window){.thread = event->thread,
@@ -226,7 +258,8 @@ static gph_status take_gpu(gph_advice *advice, const gphi_event *event)
                       .calls = (uint32_t)gphi_event_word(event, 6),
                       .own_ns = gphi_event_word(event, 7),
                       .is_graph = gphi_event_word(event, 8) != 0,
-                      .instantiate_ns = gphi_event_word(event, 9)};
+                      .instantiate_ns = gphi_event_word(event, 9),
+                      .is_interrupted = gphi_event_word(event, 10) != 0};
     return GPH_OK;
 }
 
@@ -239,7 +272,7 @@ gph_status gphi_advice_feed(gph_advice *advice, const gphi_event *event,
         status = take_gpu(advice, event);
     /* what was captured did not run; what failed neither; what is inside another call or
      * a host function is not the program's own */
-    if (event->kind == GPHI_EVENT_CALL && seen != NULL && event->u.call.result == 0 &&
+    if (event->kind == GPHI_EVENT_CALL && seen && event->u.call.result == 0 &&
         !(event->u.call.flags & (GPHI_CALL_NESTED | GPHI_CALL_HOST_NODE))) {
         const uint32_t call = event->u.call.call;
         advice->last_ns = event->time_ns + event->u.call.duration_ns;
@@ -247,7 +280,7 @@ gph_status gphi_advice_feed(gph_advice *advice, const gphi_event *event,
             advice->first_ns = event->time_ns;
         if (call == GPHI_CALL_cuStreamEndCapture)
             advice->captures++;
-        if (seen->capture != NULL && gphi_effect_of(call) != GPHI_EFFECT_CAPTURE)
+        if (seen->capture && gphi_effect_of(call) != GPHI_EFFECT_CAPTURE)
             return GPH_OK;
         if (call == GPHI_CALL_cuGraphLaunch)
             advice->graph_launches++;

@@ -7,7 +7,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { STEPS = 24, WARM = 8, FEW = 8 };
+enum {
+    SHORT = 8, /* calls: of less nobody makes a graph */
+    STEPS = 24,
+    WARM = 8,
+    FEW = 8,
+    FIRST_TIME =
+        3,    /* what a driver's first capture takes of a later one, by bench/advice */
+    LEAST = 3 /* repetitions: of fewer it cannot be said by how much they differ */
+};
 static const double least_saving = 0.05; /* of the time: less is not worth a change */
 static const double mostly_busy = 0.6;   /* of the time: the GPU is what takes it */
 
@@ -44,15 +52,16 @@ static double step_ns(const gph_advice *advice, const gphi_piece *piece)
  * graph; or else what was measured for them in a stream, with the steps between nodes of
  * a graph in place of those of a stream. */
 static double graph_busy(const gph_advice *advice, const gphi_repeat *repeat,
-                         const gphi_piece *piece)
+                         const gphi_piece *piece, gphi_bound bound)
 {
-    if (piece->graph_ns >= 0)
-        return piece->graph_ns / repeat->inner +
+    if (piece->graph_ns[bound] >= 0)
+        return piece->graph_ns[bound] / repeat->inner +
                gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_START);
     const double least =
         gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_NODE) * depth_of(piece);
-    const double held = piece->held_ns / repeat->inner;
-    double busy = held - step_ns(advice, piece);
+    const double held = piece->held_ns[bound] / repeat->inner;
+    /* the steps are the anchors', not this program's: at worst nothing of them is saved */
+    double busy = held - (bound == GPHI_HIGH ? 0 : step_ns(advice, piece));
     busy = fmin(fmax(busy, least), held);
     return busy + gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_START);
 }
@@ -68,6 +77,14 @@ static double wake(const gph_advice *advice)
     return rest > 0 ? rest : 0;
 }
 
+/* What changing the arguments of a graph takes before a launch, each repetition. */
+static double update_ns(const gph_advice *advice, const gphi_piece *piece)
+{
+    const double measured = gphi_advice_anchor(advice, GPHI_ANCHOR_SET);
+    return piece->updates *
+           (measured > 0 ? measured : gphi_advice_anchor(advice, GPHI_ANCHOR_LAUNCH));
+}
+
 typedef struct clocks {
     double host, gpu;
 } clocks;
@@ -75,13 +92,13 @@ typedef struct clocks {
 /* In a stream the GPU may start on the first call while the host makes the next; a graph
  * starts when it is launched. That is why work and gaps are stepped call by call. */
 static void step_segment(const gph_advice *advice, const gphi_repeat *repeat,
-                         const gphi_piece *piece, how mode, clocks *at)
+                         const gphi_piece *piece, how mode, gphi_bound bound, clocks *at)
 {
     at->host += piece->gap_ns;
     if (mode == AS_GRAPH) {
         for (uint32_t i = 0; i < repeat->inner; i++) {
-            at->host += gphi_graph_launch_ns(advice, piece);
-            at->gpu = fmax(at->gpu, at->host) + graph_busy(advice, repeat, piece);
+            at->host += update_ns(advice, piece) + gphi_graph_launch_ns(advice, piece);
+            at->gpu = fmax(at->gpu, at->host) + graph_busy(advice, repeat, piece, bound);
         }
         return;
     }
@@ -91,21 +108,21 @@ static void step_segment(const gph_advice *advice, const gphi_repeat *repeat,
     const uint32_t calls = piece->nodes * repeat->inner;
     for (uint32_t i = 0; i < calls; i++) {
         at->host += host / calls;
-        at->gpu = fmax(at->gpu, at->host) + fmax(piece->held_ns, 0) / calls;
+        at->gpu = fmax(at->gpu, at->host) + fmax(piece->held_ns[GPHI_USUAL], 0) / calls;
     }
 }
 
 /* The first steps fill the queue; the time of a period is that of the later ones. */
-static double run(const gph_advice *advice, const gphi_repeat *repeat, how mode)
+static double run(const gph_advice *advice, const gphi_repeat *repeat, how mode,
+                  gphi_bound bound)
 {
     clocks at = {0, 0}, warm = at;
     for (int step = 0; step < STEPS; step++) {
         if (step == WARM)
             warm = at;
-        for (size_t i = 0; i < repeat->pieces.count; i++) {
-            const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
+        GPHI_EACH (const gphi_piece, piece, &repeat->pieces) {
             if (piece->kind == GPHI_SEGMENT) {
-                step_segment(advice, repeat, piece, mode, &at);
+                step_segment(advice, repeat, piece, mode, bound, &at);
                 continue;
             }
             at.host += piece->gap_ns;
@@ -140,65 +157,144 @@ static void say(gphi_repeat *repeat, gph_verdict verdict, const char *format, ..
 {
     va_list values;
     va_start(values, format);
-    repeat->told.verdict = verdict;
+    repeat->prediction.verdict = verdict;
     vsnprintf(repeat->why, sizeof(repeat->why), format, values);
     va_end(values);
-    repeat->told.why = repeat->why;
+    repeat->prediction.why = repeat->why;
 }
 
 /* What must be changed before it can be captured; NULL: nothing. */
 static const gphi_obstacle *blocker(const gphi_repeat *repeat)
 {
     const gphi_obstacle *breaks = gphi_repeat_obstacle(repeat, GPHI_BREAKS);
-    return breaks != NULL ? breaks : gphi_repeat_obstacle(repeat, GPHI_ESCAPES);
+    return breaks ? breaks : gphi_repeat_obstacle(repeat, GPHI_ESCAPES);
 }
 
-/* Reasons against, the strongest first; the last is that nothing is against it. */
-static void judge_gain(const gph_advice *advice, gphi_repeat *repeat, double saving)
+/* The text of what a graph would save: "60 %", or "55 to 62 %" of the time. */
+static const char *saving_text(const gphi_repeat *repeat, char out[32])
 {
-    const double share = saving / repeat->eager_ns;
-    const double noise = repeat->noise_ns / repeat->eager_ns;
-    const double even = repeat->told.break_even;
-    const double count = (double)repeat->told.repetitions;
+    const int low = (int)floor(repeat->prediction.saves_low * 100 + 0.5);
+    const int high = (int)floor(repeat->prediction.saves_high * 100 + 0.5);
+    snprintf(out, 32, low == high ? "%d %%" : "%d to %d %%", low, high);
+    return out;
+}
+
+/* Not one graph, whatever it saves: a graph for each of the sizes. */
+static void say_buckets(gphi_repeat *repeat, const char *saving)
+{
+    const gph_prediction *p = &repeat->prediction;
+    say(repeat, GPH_VERDICT_NEEDS_BUCKETS,
+        "one graph cannot replay all of it, since sizes differ (%u kinds of repetitions "
+        "among those compared): a graph a size, or a few buckets that calls are padded "
+        "to, "
+        "each recorded for %.0f us; where one fits it saves %s of the time",
+        repeat->shapes, p->once_us, saving);
+}
+
+static void say_blocked(const gph_advice *advice, gphi_repeat *repeat,
+                        const gphi_obstacle *in_way, const char *saving)
+{
+    const gphi_site *site = gphi_advice_site(advice, in_way->site);
+    const gph_place place = gphi_advice_place(advice, site->stack);
+    char where[200];
+    gphi_place_text(&place, where, sizeof(where));
+    say(repeat, GPH_VERDICT_CANNOT_CAPTURE,
+        "%s in %s is in the way; without it a graph would save %s of the time",
+        gphi_call_name(site->call), where, saving);
+}
+
+static void say_open(gphi_repeat *repeat, const char *saving)
+{
+    char interrupted[80] = "";
+    if (repeat->interrupted > 0)
+        snprintf(interrupted, sizeof(interrupted),
+                 " (other programs interrupted %u of the %u)", repeat->interrupted,
+                 repeat->windows);
+    if (repeat->graph_windows < 2)
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            "what it takes as a graph was measured %s: a graph might save %s of the time",
+            repeat->graph_windows == 0 ? "in parts only" : "once only", saving);
+    else
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            "a repetition takes %.1f to %.1f us in different stretches of the run, as a "
+            "graph %.1f to %.1f us by %u windows%s: a graph might save %s of the time, "
+            "and "
+            "%.0f %% is what pays",
+            repeat->spread[GPHI_LOW] / 1e3, repeat->spread[GPHI_HIGH] / 1e3,
+            repeat->graph_spread[GPHI_LOW] / 1e3, repeat->graph_spread[GPHI_HIGH] / 1e3,
+            repeat->windows, interrupted, saving, least_saving * 100);
+}
+
+static void say_little(gphi_repeat *repeat, const char *with)
+{
+    const double most = fmax(repeat->prediction.saves_high, 0) * 100;
+    const double busy = fmin(repeat->busy_ns / repeat->eager_ns, 1);
+    if (busy > mostly_busy)
+        say(repeat, GPH_VERDICT_DOES_NOT_PAY,
+            "a graph would save at most %.0f %% of the time%s, less than %.0f %%: the "
+            "GPU is "
+            "busy for %.0f %% of it already",
+            most, with, least_saving * 100, busy * 100);
+    else if (repeat->pieces.count == 1 && repeat->prediction.launches < SHORT)
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            "a graph of so few calls would save at most %.0f %% of the time%s; how many "
+            "repetitions one may hold depends on what the host does between them",
+            most, with);
+    else
+        say(repeat, GPH_VERDICT_DOES_NOT_PAY,
+            "a graph would save at most %.0f %% of the time%s, less than %.0f %%: most "
+            "of it "
+            "is the host's own work and waits",
+            most, with, least_saving * 100);
+}
+
+/* Reasons against, the strongest first; the last is that nothing is against it. Only
+ * what holds at both ends of what was measured is an answer. */
+static void judge_gain(const gph_advice *advice, gphi_repeat *repeat)
+{
+    const gph_prediction *p = &repeat->prediction;
+    const double count = (double)p->repetitions, once = repeat->once_ns;
+    const double most = p->saves_high * repeat->spread[GPHI_HIGH];
+    const double surely = p->saves_low * repeat->eager_ns;
+    const uint32_t graphs = repeat->other_shapes > 0 ? repeat->shapes : 1;
     const gphi_obstacle *in_way = blocker(repeat);
-    if (share >= least_saving && share < least_saving + noise) {
+    char saving[32], with[64] = "";
+    (void)saving_text(repeat, saving);
+    if (p->updates > 0)
+        snprintf(with, sizeof(with), ", %u nodes updated each time (%.1f us)", p->updates,
+                 p->update_us);
+    else if (repeat->variants > 1)
+        snprintf(with, sizeof(with), ", with %u graphs that take turns",
+                 repeat->variants);
+    if (p->saves_high < least_saving)
+        say_little(repeat, with);
+    else if (once * graphs >= most * count)
         say(repeat, GPH_VERDICT_DOES_NOT_PAY,
-            "a graph would save %.0f %% of the time, but the GPU's times differ by %.0f "
-            "%% from one repetition to the next: that cannot be told apart",
-            share * 100, noise * 100);
-    } else if (share < least_saving) {
-        say(repeat, GPH_VERDICT_DOES_NOT_PAY,
-            "a graph would save %.0f %% of the time, less than %.0f %%: the GPU is busy "
-            "for %.0f %% of it already",
-            fmax(share, 0) * 100, least_saving * 100,
-            fmin(repeat->busy_ns / repeat->eager_ns, 1) * 100);
-    } else if (even >= count) {
-        say(repeat, GPH_VERDICT_DOES_NOT_PAY,
-            "recording costs %.0f us and is earned after %.0f repetitions; there are "
-            "%.0f",
-            repeat->once_ns / 1e3, ceil(even), count);
-    } else if (in_way != NULL) {
-        const gphi_site *site = gphi_advice_site(advice, in_way->site);
-        const gph_place place = gphi_advice_place(advice, site->stack);
-        char where[200];
-        gphi_place_text(&place, where, sizeof(where));
-        say(repeat, GPH_VERDICT_CANNOT_CAPTURE,
-            "%s in %s is in the way; without it a graph would save %.0f %%",
-            gphi_call_name(site->call), where, share * 100);
-    } else {
+            "recording costs %.0f us, and %.0f repetitions save at most %.0f us of it",
+            once * graphs / 1e3, count, most * count / 1e3);
+    else if (p->saves_low < least_saving || repeat->graph_windows < 2)
+        say_open(repeat, saving);
+    else if (in_way)
+        say_blocked(advice, repeat, in_way, saving);
+    else if (repeat->other_shapes > 0)
+        say_buckets(repeat, saving);
+    else if (once * (double)FIRST_TIME >= surely * count)
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            "recording costs %.0f us, the first time in a process up to %d times as "
+            "much, "
+            "and %.0f repetitions save %.0f to %.0f us of it",
+            once / 1e3, FIRST_TIME, count, surely * count / 1e3, most * count / 1e3);
+    else
         say(repeat, GPH_VERDICT_PAYS,
-            "saves %.0f %% of the time, earned after %.0f of %.0f repetitions",
-            share * 100, fmax(ceil(even), 1), count);
-    }
+            "saves %s of the time%s, earned after %.0f of %.0f repetitions", saving, with,
+            fmax(ceil(p->break_even), 1), count);
 }
 
 static bool is_all_measured(const gphi_repeat *repeat)
 {
-    for (size_t i = 0; i < repeat->pieces.count; i++) {
-        const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
-        if (piece->kind == GPHI_SEGMENT && piece->graph_ns < 0)
+    GPHI_EACH (const gphi_piece, piece, &repeat->pieces)
+        if (piece->kind == GPHI_SEGMENT && piece->graph_ns[GPHI_USUAL] < 0)
             return false;
-    }
     return true;
 }
 
@@ -211,17 +307,46 @@ typedef struct limits {
 static limits limits_of(const gph_advice *advice, const gphi_repeat *repeat)
 {
     limits most = {0, 0};
-    for (size_t i = 0; i < repeat->pieces.count; i++) {
-        const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
+    GPHI_EACH (const gphi_piece, piece, &repeat->pieces) {
         if (piece->kind != GPHI_SEGMENT)
             continue;
         most.saved += fmax(piece->host_ns - piece->own_ns, 0) +
                       fmax(step_ns(advice, piece), 0) * repeat->inner;
-        most.lost += (gphi_graph_launch_ns(advice, piece) +
+        most.lost += (update_ns(advice, piece) + gphi_graph_launch_ns(advice, piece) +
                       gphi_advice_anchor(advice, GPHI_ANCHOR_GRAPH_START)) *
                      repeat->inner;
     }
     return most;
+}
+
+/* How far the saving can be off, of the time now. What the two clocks do not explain of
+ * that time is either not the program's, or a graph has it as well; the GPU's work takes
+ * what its windows took, the host's part no more than there is of it. */
+static void set_saving(const gph_advice *advice, gphi_repeat *repeat, double eager,
+                       double graph, double own)
+{
+    double *bound = repeat->graph_spread, least = eager;
+    gph_prediction *p = &repeat->prediction;
+    bound[GPHI_USUAL] = graph;
+    bound[GPHI_LOW] = fmin(graph, run(advice, repeat, AS_GRAPH, GPHI_LOW));
+    bound[GPHI_HIGH] = fmax(graph, run(advice, repeat, AS_GRAPH, GPHI_HIGH));
+    p->saves_low = p->saves_high = 1 - graph / eager;
+    for (int b = GPHI_LOW; b <= GPHI_USUAL; b++) {
+        const double seen = fmax(repeat->spread[b] - own, repeat->spread[b] * 0.2);
+        const double unexplained = fmax(seen - eager, 0), base = fmin(eager, seen);
+        least = fmin(least, base);
+        if (base > 0)
+            p->saves_low = fmin(p->saves_low, 1 - (bound[GPHI_HIGH] + unexplained) /
+                                                      (base + unexplained));
+    }
+    /* half of what is known of launches may be wrong */
+    const double most = 2 * limits_of(advice, repeat).saved / least;
+    const double slow = fmax(repeat->spread[GPHI_HIGH] - own, eager);
+    p->saves_high = fmax(p->saves_high, fmin(1 - bound[GPHI_LOW] / slow, most));
+    for (int b = 0; b < GPHI_BOUNDS; b++) {
+        bound[b] /= repeat->inner;
+        repeat->spread[b] /= repeat->inner;
+    }
 }
 
 /* eager_ns without the doctor's part, and graph_ns. What the two clocks do not explain of
@@ -230,11 +355,11 @@ static limits limits_of(const gph_advice *advice, const gphi_repeat *repeat)
  * they work, and the GPU's part stays. */
 static void set_times(const gph_advice *advice, gphi_repeat *repeat)
 {
-    const double with = run(advice, repeat, AS_IT_IS);
-    const double without = run(advice, repeat, WITHOUT_DOCTOR);
+    const double with = run(advice, repeat, AS_IT_IS, GPHI_USUAL);
+    const double without = run(advice, repeat, WITHOUT_DOCTOR, GPHI_USUAL);
     double eager = repeat->eager_ns - fmax(with - without, 0);
     eager = fmax(eager, repeat->eager_ns * 0.2);
-    double graph = run(advice, repeat, AS_GRAPH);
+    double graph = run(advice, repeat, AS_GRAPH, GPHI_USUAL);
     if (repeat->loop.repetitions < FEW) /* the first ones are not what it takes later */
         eager = fmin(eager, without);
     if (is_all_measured(repeat))
@@ -246,6 +371,7 @@ static void set_times(const gph_advice *advice, gphi_repeat *repeat)
     if (repeat->busy_ns > mostly_busy * eager)
         graph = fmax(graph, eager - most.saved);
     graph = fmin(graph, eager + most.lost);
+    set_saving(advice, repeat, eager, graph, fmax(with - without, 0));
     repeat->busy_ns = fmin(repeat->busy_ns, eager);
     repeat->eager_ns = eager / repeat->inner;
     repeat->graph_ns = repeat->busy_ns < 0 ? -1 : graph / repeat->inner;
@@ -253,7 +379,13 @@ static void set_times(const gph_advice *advice, gphi_repeat *repeat)
 
 static void say_unknown(const gph_advice *advice, gphi_repeat *repeat)
 {
-    if (advice->has_anchors)
+    if (advice->has_anchors && repeat->prediction.repetitions < LEAST)
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            "%llu repetitions were seen: by how much they differ cannot be said of fewer "
+            "than %d; recording costs %.0f us once",
+            (unsigned long long)repeat->prediction.repetitions, LEAST,
+            repeat->once_ns / 1e3);
+    else if (advice->has_anchors)
         say(repeat, GPH_VERDICT_UNKNOWN,
             "the GPU's time could not be measured: too few repetitions, or the host "
             "waits in each");
@@ -271,39 +403,44 @@ static void say_unknown(const gph_advice *advice, gphi_repeat *repeat)
 
 void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat)
 {
-    gph_prediction *told = &repeat->told;
+    gph_prediction *prediction = &repeat->prediction;
     double launch = 0;
-    for (size_t i = 0; i < repeat->pieces.count; i++) {
-        const gphi_piece *piece = gphi_vec_at(&repeat->pieces, i);
+    GPHI_EACH (const gphi_piece, piece, &repeat->pieces) {
         if (piece->kind != GPHI_SEGMENT)
             continue;
         launch += gphi_graph_launch_ns(advice, piece) * repeat->inner;
-        repeat->once_ns += once(advice, piece);
-        told->graphs++;
-        told->launches += piece->nodes;
+        repeat->once_ns +=
+            once(advice, piece) * (repeat->variants > 1 ? repeat->variants : 1);
+        prediction->graphs++;
+        prediction->launches += piece->nodes;
+        prediction->updates += piece->updates;
+        prediction->update_us += update_ns(advice, piece) / 1e3;
     }
     repeat->launch_ns = launch;
-    told->repetitions = repeat->loop.repetitions * repeat->inner;
-    told->changed = (uint32_t)repeat->changes.count;
-    told->windows = repeat->windows;
+    prediction->repetitions = repeat->loop.repetitions * repeat->inner;
+    prediction->changed = (uint32_t)repeat->changes.count;
+    prediction->windows = repeat->windows;
     const double inner = repeat->inner;
     set_times(advice, repeat);
     repeat->busy_ns = repeat->busy_ns < 0 ? -1 : repeat->busy_ns / inner;
+    if (prediction->repetitions < LEAST)
+        repeat->graph_ns = -1;
     const double saving = repeat->eager_ns - repeat->graph_ns;
-    told->eager_us = repeat->eager_ns / 1e3;
-    told->busy_us = repeat->busy_ns < 0 ? -1 : repeat->busy_ns / 1e3;
-    told->graph_us = repeat->graph_ns < 0 ? -1 : repeat->graph_ns / 1e3;
-    told->once_us = advice->has_anchors ? repeat->once_ns / 1e3 : -1;
-    told->break_even = saving > 0 ? repeat->once_ns / saving : -1;
+    prediction->eager_us = repeat->eager_ns / 1e3;
+    prediction->busy_us = repeat->busy_ns < 0 ? -1 : repeat->busy_ns / 1e3;
+    prediction->graph_us = repeat->graph_ns < 0 ? -1 : repeat->graph_ns / 1e3;
+    prediction->once_us = advice->has_anchors ? repeat->once_ns / 1e3 : -1;
+    prediction->break_even =
+        repeat->graph_ns >= 0 && saving > 0 ? repeat->once_ns / saving : -1;
     if (!advice->has_anchors || repeat->graph_ns < 0)
         say_unknown(advice, repeat);
     else
-        judge_gain(advice, repeat, saving);
+        judge_gain(advice, repeat);
     /* whatever the GPU takes, launching alone says it for few repetitions */
-    if (advice->has_anchors && repeat->graph_ns < 0 &&
+    if (advice->has_anchors && repeat->graph_ns < 0 && prediction->repetitions >= LEAST &&
         repeat->once_ns >=
-            (repeat->eager_ns - launch / inner) * (double)told->repetitions)
+            (repeat->eager_ns - launch / inner) * (double)prediction->repetitions)
         say(repeat, GPH_VERDICT_DOES_NOT_PAY,
             "recording costs %.0f us, more than %.0f repetitions take",
-            repeat->once_ns / 1e3, (double)told->repetitions);
+            repeat->once_ns / 1e3, (double)prediction->repetitions);
 }

@@ -23,10 +23,8 @@ static void answer(gphi_question *question, const char *text, gphi_answer value,
 static uint64_t count_of(const gphi_repeat *repeat, gphi_obstacle_kind kind)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < repeat->obstacles.count; i++) {
-        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+    GPHI_EACH (const gphi_obstacle, o, &repeat->obstacles)
         count += o->kind == kind ? o->count : 0;
-    }
     return count;
 }
 
@@ -34,8 +32,7 @@ static uint64_t count_of(const gphi_repeat *repeat, gphi_obstacle_kind kind)
 static const gphi_site *find_site(const gph_advice *advice, const gphi_repeat *repeat,
                                   bool (*is)(const gphi_obstacle *o, const gphi_site *s))
 {
-    for (size_t i = 0; i < repeat->obstacles.count; i++) {
-        const gphi_obstacle *o = gphi_vec_at(&repeat->obstacles, i);
+    GPHI_EACH (const gphi_obstacle, o, &repeat->obstacles) {
         const gphi_site *site = gphi_advice_site(advice, o->site);
         if (is(o, site))
             return site;
@@ -47,7 +44,7 @@ static const gphi_site *kind_site(const gph_advice *advice, const gphi_repeat *r
                                   gphi_obstacle_kind kind)
 {
     const gphi_obstacle *o = gphi_repeat_obstacle(repeat, kind);
-    return o == NULL ? NULL : gphi_advice_site(advice, o->site);
+    return !o ? NULL : gphi_advice_site(advice, o->site);
 }
 
 static bool is_unsafe(const gphi_obstacle *o, const gphi_site *site)
@@ -60,7 +57,7 @@ static bool is_legacy(const gphi_obstacle *o, const gphi_site *site)
 {
     return o->kind != GPHI_STAYS && o->kind != GPHI_ELSEWHERE &&
            (site->effect == GPHI_EFFECT_LEGACY ||
-            (site->stream != NULL && site->stream->is_legacy));
+            (site->stream && site->stream->is_legacy));
 }
 
 static bool is_pageable(const gphi_obstacle *o, const gphi_site *site)
@@ -68,10 +65,10 @@ static bool is_pageable(const gphi_obstacle *o, const gphi_site *site)
     return o->kind == GPHI_FREEZES && site->pageable > 0;
 }
 
-/* What is frozen without a host side is a generator's state. */
+/* Of kernels only a generator's state is called frozen. */
 static bool is_random(const gphi_obstacle *o, const gphi_site *site)
 {
-    return o->kind == GPHI_FREEZES && site->host_side == 0;
+    return o->kind == GPHI_FREEZES && site->name;
 }
 
 /* Addresses and other values are counted apart: a slot or a fixed buffer mends the
@@ -79,10 +76,8 @@ static bool is_random(const gphi_obstacle *o, const gphi_site *site)
 static uint32_t changes(const gphi_repeat *repeat, bool addresses)
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < repeat->changes.count; i++) {
-        const gphi_change *change = gphi_vec_at(&repeat->changes, i);
+    GPHI_EACH (const gphi_change, change, &repeat->changes)
         count += change->is_address == addresses;
-    }
     return count;
 }
 
@@ -94,25 +89,27 @@ static void ask_shapes(const gphi_repeat *repeat, gphi_question *q)
         answer(q, "same shapes?", GPHI_YES, "each call has the same size in all of them");
     else
         answer(q, "same shapes?", GPHI_NO,
-               "sizes differ in %u of the repetitions that were compared: a graph a size",
-               repeat->other_shapes);
+               "sizes differ in %u of the repetitions that were compared, of %u kinds: a "
+               "graph a size",
+               repeat->other_shapes, repeat->shapes);
 }
 
 /* What a graph saves is a few us a call, so it shows where calls are short (rule of
  * thumb of the CUDA graphs guides, beside the measured value). */
 static void ask_kernels(const gphi_repeat *repeat, gphi_question *q)
 {
-    const double calls = repeat->told.launches;
-    const double each = repeat->told.busy_us / (calls > 0 ? calls : 1);
+    const double calls = repeat->prediction.launches;
+    const double each = repeat->prediction.busy_us / (calls > 0 ? calls : 1);
     q->rule = "calls below 100 us gain, above 10 ms nothing";
-    if (repeat->told.busy_us < 0)
+    if (repeat->prediction.busy_us < 0)
         answer(q, "small kernels?", GPHI_NOT_KNOWN, "the GPU's time was not measured");
     else
         answer(q, "small kernels?", each < 100 ? GPHI_YES : GPHI_NO,
                "%.1f us each on the GPU, which is busy for %.0f %% of the time", each,
-               100 * repeat->told.busy_us /
-                   (repeat->told.eager_us > repeat->told.busy_us ? repeat->told.eager_us
-                                                                 : repeat->told.busy_us));
+               100 * repeat->prediction.busy_us /
+                   (repeat->prediction.eager_us > repeat->prediction.busy_us
+                        ? repeat->prediction.eager_us
+                        : repeat->prediction.busy_us));
 }
 
 static void ask_memory(const gph_advice *advice, const gphi_repeat *repeat,
@@ -120,7 +117,7 @@ static void ask_memory(const gph_advice *advice, const gphi_repeat *repeat,
 {
     const gphi_site *site = find_site(advice, repeat, is_unsafe);
     const uint32_t moved = changes(repeat, true);
-    if (site != NULL)
+    if (site)
         answer(q, "memory preallocatable?", GPHI_NOT_KNOWN,
                "%s is called in each: allocate before the loop if the sizes allow it",
                gphi_call_name(site->call));
@@ -154,7 +151,7 @@ static void ask_branches(const gph_advice *advice, const gphi_repeat *repeat,
     else
         answer(q, text, share >= 50 ? GPHI_YES : GPHI_NOT_KNOWN,
                "the same calls in the same order, %llu times",
-               (unsigned long long)repeat->told.repetitions);
+               (unsigned long long)repeat->prediction.repetitions);
 }
 
 static void ask_flow(const gph_advice *advice, gphi_repeat *repeat)
@@ -163,17 +160,25 @@ static void ask_flow(const gph_advice *advice, gphi_repeat *repeat)
     ask_kernels(repeat, &repeat->flow[1]);
     ask_memory(advice, repeat, &repeat->flow[2]);
     ask_branches(advice, repeat, &repeat->flow[3]);
-    const double even = repeat->told.break_even;
+    const double even = repeat->prediction.break_even;
     gphi_question *q = &repeat->flow[4];
     q->rule = "a graph is worth it from 100 replays on";
-    if (even < 0)
-        answer(q, "> 100 replays?", repeat->told.repetitions > 100 ? GPHI_YES : GPHI_NO,
+    if (repeat->prediction.graph_us < 0)
+        answer(q, "> 100 replays?",
+               repeat->prediction.repetitions > 100 ? GPHI_YES : GPHI_NO,
+               "%llu seen; after how many a graph is earned is not known",
+               (unsigned long long)repeat->prediction.repetitions);
+    else if (even < 0)
+        answer(q, "> 100 replays?",
+               repeat->prediction.repetitions > 100 ? GPHI_YES : GPHI_NO,
                "%llu seen; a graph would never be earned",
-               (unsigned long long)repeat->told.repetitions);
+               (unsigned long long)repeat->prediction.repetitions);
     else
-        answer(q, "> 100 replays?", repeat->told.repetitions > 100 ? GPHI_YES : GPHI_NO,
+        answer(q, "> 100 replays?",
+               repeat->prediction.repetitions > 100 ? GPHI_YES : GPHI_NO,
                "%llu seen; here it is earned after %.0f",
-               (unsigned long long)repeat->told.repetitions, even < 1 ? 1 : even + 0.5);
+               (unsigned long long)repeat->prediction.repetitions,
+               even < 1 ? 1 : even + 0.5);
 }
 
 /* ---- the checklist ---- */
@@ -181,7 +186,7 @@ static void ask_flow(const gph_advice *advice, gphi_repeat *repeat)
 static void check_site(const gphi_site *site, gphi_question *q, const char *text,
                        const char *none)
 {
-    if (site == NULL)
+    if (!site)
         answer(q, text, GPHI_YES, "%s", none);
     else
         answer(q, text, GPHI_NO, "%s", gphi_site_text(site));
@@ -192,7 +197,7 @@ static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
     gphi_question *q = repeat->checks;
     answer(&q[0], "warmed up before capture", GPHI_YES,
            "it ran %llu times: libraries and modules are loaded",
-           (unsigned long long)repeat->told.repetitions);
+           (unsigned long long)repeat->prediction.repetitions);
     check_site(kind_site(advice, repeat, GPHI_CUTS), &q[1], "no wait or query inside",
                "the host waits only between repetitions, or never");
     check_site(find_site(advice, repeat, is_unsafe), &q[2],
@@ -217,13 +222,13 @@ static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
                "host buffers pinned and kept",
                "no copy from or to memory that is not known to be pinned");
     const gphi_site *random = find_site(advice, repeat, is_random);
-    if (random == NULL)
+    if (!random)
         answer(&q[8], "random state on the device", GPHI_YES, "no generator was seen");
     else
         answer(&q[8], "random state on the device", GPHI_NOT_KNOWN, "%s",
                gphi_site_text(random));
     const gphi_site *elsewhere = kind_site(advice, repeat, GPHI_ELSEWHERE);
-    if (elsewhere == NULL)
+    if (!elsewhere)
         answer(&q[9], "no unsafe call of another thread", GPHI_YES, "none seen");
     else
         answer(&q[9], "no unsafe call of another thread", GPHI_NO,

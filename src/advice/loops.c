@@ -1,88 +1,270 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What repeats: each beat is compared with the one a period earlier; where it differs,
- * the last beat of its kind says what the period may be. Inner loops give way to the
- * outer one: what comes only once in it (a wait, a head) tells its length. */
+/* What repeats, looked for in three ways.
+ *
+ *   steps   a thread's calls are cut after its waits, since no graph goes beyond one; the
+ *           shortest row of such stretches that comes again at once is a step
+ *   queued  the shortest row of calls that comes again at once, waits left out: a step of a
+ *           program that queues a few ahead, and so waits now here, now there
+ *   calls   each call is compared with the one a period earlier; where it differs, the last
+ *           of its kind says what the period may be: the outermost loop, and loops that no
+ *           wait cuts
+ *
+ * Stretches of a thread that are alike are runs of one loop, wherever they lie. */
 #include "advice/advice.h"
 #include "base/hash.h"
 #include "base/heap.h"
 
 #include <stdlib.h>
 
-enum { LAST = 1 << 14, PERIOD_MAX = 1 << 15 };
+enum {
+    LAST = 1 << 14,
+    PERIOD_MAX = 1 << 15,
+    STEP_MAX = 64, /* stretches of a step */
+    TRIES = 256,   /* lengths of a step that are tried from one call or stretch */
+    QUEUED_MIN =
+        8 /* calls of a step that is queued ahead: of less nobody makes a graph */
+};
+
+typedef struct finder {
+    const gph_advice *advice;
+    const gphi_track *track;
+    uint32_t index; /* of the track */
+    gphi_vec *out;  /* of gphi_loop */
+    gphi_vec *runs; /* of gphi_run */
+} finder;
+
+static bool is_wait(const finder *f, uint64_t beat)
+{
+    return gphi_effect_waits(
+        gphi_advice_site(f->advice, gphi_track_beat(f->track, beat)->site)->call);
+}
 
 /* The same for each rotation of a period: a sum, since loops are entered anywhere. */
-static uint32_t content_of(const gphi_track *track, uint64_t first, uint64_t period)
+static uint32_t content_of(const finder *f, const gphi_loop *loop)
 {
-    uint64_t sum = period;
-    for (uint64_t i = 0; i < period; i++)
-        sum += gphi_hash_mix(gphi_track_beat(track, first + i)->weak);
+    uint64_t sum = loop->period * 2 + loop->is_queued;
+    for (uint64_t i = loop->first, left = loop->period; left > 0; i++) {
+        if (loop->is_queued && is_wait(f, i))
+            continue;
+        sum += gphi_hash_mix(gphi_track_beat(f->track, i)->weak);
+        left--;
+    }
     return (uint32_t)(sum ^ sum >> 32);
 }
 
-/* A stretch has ended before beat `end`: it repeats if its second period is whole. */
-static gph_status add_loop(gphi_vec *out, const gphi_track *track, uint32_t index,
-                           gphi_loop loop)
+/* A stretch that has ended: it repeats if its second period is whole. What was found as
+ * steps is known with all its runs. */
+static gph_status add_loop(finder *f, gphi_loop loop)
 {
     if (loop.period == 0 || loop.count < 2 * loop.period)
         return GPH_OK;
-    loop.track = index;
-    loop.content = content_of(track, loop.first, loop.period);
-    loop.repetitions = loop.count / loop.period;
-    loop.total_ns = gphi_beat_end(gphi_track_beat(track, loop.first + loop.count - 1)) -
-                    gphi_track_beat(track, loop.first)->time_ns;
-    for (size_t i = 0; i < out->count; i++) {
-        gphi_loop *known = gphi_vec_at(out, i);
-        if (known->content != loop.content || known->period != loop.period ||
-            known->track != index)
-            continue;
-        const uint64_t repetitions = known->repetitions + loop.repetitions;
-        const uint64_t total_ns = known->total_ns + loop.total_ns;
-        if (loop.count > known->count)
-            *known = loop;
-        known->repetitions = repetitions;
-        known->total_ns = total_ns;
-        return GPH_OK;
+    gphi_loop *known = NULL;
+    loop.track = f->index;
+    loop.content = content_of(f, &loop);
+    loop.repetitions = loop.repetitions ? loop.repetitions : loop.count / loop.period;
+    loop.total_ns =
+        gphi_beat_end(gphi_track_beat(f->track, loop.first + loop.count - 1)) -
+        gphi_track_beat(f->track, loop.first)->time_ns;
+    for (size_t i = 0; i < f->out->count && !known; i++) {
+        gphi_loop *other = gphi_vec_at(f->out, i);
+        if (other->content == loop.content && other->period == loop.period &&
+            other->track == f->index)
+            known = other;
     }
-    gphi_loop *added = gphi_vec_add(out, 1);
-    if (added == NULL)
-        return GPH_E_NO_MEMORY;
-    *added = loop;
+    if (known && known->is_step && !loop.is_step)
+        return GPH_OK;
+    loop.number = known ? known->number : (uint32_t)f->out->count;
+    const gphi_run run = {loop.number, loop.first, loop.count};
+    gph_status status = gphi_vec_push(f->runs, &run);
+    if (status == GPH_OK && !known)
+        return gphi_vec_push(f->out, &loop);
+    if (status != GPH_OK)
+        return status;
+    loop.repetitions += known->repetitions;
+    loop.total_ns += known->total_ns;
+    if (loop.count > known->count)
+        *known = loop;
+    known->repetitions = loop.repetitions;
+    known->total_ns = loop.total_ns;
     return GPH_OK;
 }
 
-static gph_status loops_of(const gph_advice *advice, uint32_t index, uint64_t *last,
-                           gphi_vec *out)
+/* ---- steps ---- */
+
+/* The calls up to a wait, and it; or one call. */
+typedef struct stretch {
+    uint64_t first;
+    uint64_t content;
+    uint64_t next;  /* the next that is alike, or 0 */
+    uint64_t hash;  /* of the contents of all before it, for same() */
+    uint32_t waits; /* before it */
+} stretch;
+
+static const uint64_t base = 0x9e3779b97f4a7c15; /* of a polynomial, modulo 2^64 */
+
+static gph_status link_alike(const finder *f, gphi_vec *all)
 {
-    const gphi_track *track = gphi_advice_track(advice, index);
+    gphi_map later;
+    gph_status status = GPH_OK;
+    uint64_t hash = 0;
+    gphi_map_init(&later, f->advice->heap);
+    for (size_t i = all->count; i-- > 0 && status == GPH_OK;) {
+        stretch *s = gphi_vec_at(all, i);
+        const uint64_t *next = gphi_map_get(&later, s->content);
+        s->next = next ? *next : 0;
+        status = gphi_map_set(&later, s->content, i);
+    }
+    GPHI_EACH (stretch, s, all) {
+        s->hash = hash;
+        hash = hash * base + gphi_hash_mix(s->content);
+    }
+    gphi_map_fini(&later);
+    return status;
+}
+
+/* `out` of stretch: up to each wait, what comes after the last is none of them; or each
+ * call but waits. */
+static gph_status cut(const finder *f, bool by_waits, gphi_vec *out)
+{
+    stretch now = {.content = GPHI_HASH_START};
+    const uint64_t count = f->track->beats.count;
+    gph_status status = GPH_OK;
+    for (uint64_t i = 0; i < count && status == GPH_OK; i++) {
+        const bool ends = by_waits == is_wait(f, i);
+        now.content = gphi_hash_word(now.content, gphi_track_beat(f->track, i)->weak);
+        now.waits += is_wait(f, i);
+        if (!by_waits)
+            now.first = i;
+        if (!ends) {
+            now.content = by_waits ? now.content : GPHI_HASH_START;
+            continue;
+        }
+        status = gphi_vec_push(out, &now);
+        now = (stretch){.first = i + 1, .content = GPHI_HASH_START, .waits = now.waits};
+    }
+    return status == GPH_OK ? link_alike(f, out) : status;
+}
+
+/* Whether two rows of stretches, one after the other, are alike: by hash. */
+static bool is_again(const stretch *s, size_t count, size_t i, size_t period)
+{
+    uint64_t power = 1, factor = base;
+    if (i + 2 * period >= count)
+        return false;
+    for (size_t n = period; n > 0; n >>= 1, factor *= factor)
+        power *= n & 1 ? factor : 1;
+    return s[i + period].hash - s[i].hash * power ==
+           s[i + 2 * period].hash - s[i + period].hash * power;
+}
+
+/* How many stretches from `i` on are what they are `period` earlier, and these. */
+static size_t same_from(const stretch *s, size_t count, size_t i, size_t period)
+{
+    size_t length = period;
+    while (i + length < count && s[i + length].content == s[i + length - period].content)
+        length++;
+    return length / period * period;
+}
+
+/* The shortest period with which the stretches from `i` on repeat; of single calls, with
+ * a wait in between somewhere, and no few calls that are all there is. 0: none. */
+static size_t find_period(const stretch *s, size_t count, size_t i, bool by_waits,
+                          size_t most, size_t *length)
+{
+    uint64_t at = s[i].next;
+    for (int n = 0; at != 0 && at - i <= most && n < TRIES; n++, at = s[at].next) {
+        const size_t period = at - i;
+        if (!is_again(s, count, i, period) && i + 2 * period < count)
+            continue;
+        const size_t same = same_from(s, count, i, period);
+        if (same < 2 * period || (!by_waits && s[i + same - 1].waits == s[i].waits))
+            continue; /* or repeats between two waits only */
+        *length = same;
+        return by_waits || period >= QUEUED_MIN ? period : 0;
+    }
+    *length = 1;
+    return 0;
+}
+
+/* The first that repeats from *i on, and where: with what comes before it in an outer
+ * loop only that repeats. */
+static size_t find_inner(const stretch *s, size_t count, size_t *i, bool by_waits,
+                         size_t *length)
+{
+    const size_t most = by_waits ? STEP_MAX : PERIOD_MAX;
+    size_t period = find_period(s, count, *i, by_waits, most, length);
+    for (size_t at = *i + 1; at < *i + period && period > 1; at++) {
+        size_t inner_length = 0;
+        const size_t inner =
+            find_period(s, count, at, by_waits, period / 2, &inner_length);
+        if (inner == 0)
+            continue;
+        *i = at;
+        *length = inner_length;
+        period = inner;
+    }
+    return period;
+}
+
+static gph_status find_steps(finder *f, bool by_waits)
+{
+    gphi_vec all;
+    gphi_vec_init(&all, f->advice->heap, sizeof(stretch));
+    gph_status status = cut(f, by_waits, &all);
+    const stretch *s = all.items;
+    for (size_t i = 0; i < all.count && status == GPH_OK;) {
+        size_t length = 1;
+        const size_t period = find_inner(s, all.count, &i, by_waits, &length);
+        if (period != 0) {
+            const uint64_t first = s[i].first, calls = s[i + period].first - first;
+            status = add_loop(
+                f, (gphi_loop){.first = first,
+                               .period = by_waits ? calls : period,
+                               .count = by_waits ? length / period * calls
+                                                 : s[i + length - 1].first + 1 - first,
+                               .repetitions = length / period,
+                               .is_step = true,
+                               .is_queued = !by_waits});
+        }
+        i += length;
+    }
+    gphi_vec_fini(&all);
+    return status;
+}
+
+/* ---- calls ---- */
+
+static gph_status find_calls(finder *f, uint64_t *last)
+{
     gphi_loop now = {0};
-    for (uint64_t i = 0; i < track->beats.count; i++) {
-        const uint32_t key = gphi_track_beat(track, i)->weak;
+    for (uint64_t i = 0; i < f->track->beats.count; i++) {
+        const uint32_t key = gphi_track_beat(f->track, i)->weak;
         const uint64_t earlier = last[key % LAST];
         last[key % LAST] = i + 1;
-        if (now.period != 0 && gphi_track_beat(track, i - now.period)->weak == key) {
+        if (now.period != 0 && gphi_track_beat(f->track, i - now.period)->weak == key) {
             now.count++;
             continue;
         }
-        const gph_status status = add_loop(out, track, index, now);
+        const gph_status status = add_loop(f, now);
         if (status != GPH_OK)
             return status;
         now = (gphi_loop){0};
         if (earlier == 0 || i + 1 - earlier > PERIOD_MAX ||
-            gphi_track_beat(track, earlier - 1)->weak != key)
+            gphi_track_beat(f->track, earlier - 1)->weak != key)
             continue;
         now.period = i + 1 - earlier;
         now.first = i - now.period;
         now.count = now.period + 1;
         /* what came before may agree too */
         while (now.first > 0 &&
-               gphi_track_beat(track, now.first - 1)->weak ==
-                   gphi_track_beat(track, now.first - 1 + now.period)->weak &&
+               gphi_track_beat(f->track, now.first - 1)->weak ==
+                   gphi_track_beat(f->track, now.first - 1 + now.period)->weak &&
                now.count < 2 * now.period) {
             now.first--;
             now.count++;
         }
     }
-    return add_loop(out, track, index, now);
+    return add_loop(f, now);
 }
 
 /* The dearest first; of equals the one that came first. */
@@ -94,17 +276,40 @@ static int by_time(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-gph_status gphi_advice_loops(const gph_advice *advice, gphi_vec *out)
+gph_status gphi_advice_loops(gph_advice *advice, gphi_vec *out)
 {
     uint64_t *last = NULL;
     gph_status status = GPH_OK;
     for (uint32_t t = 0; t < advice->tracks.count && status == GPH_OK; t++) {
+        finder f = {advice, gphi_advice_track(advice, t), t, out, &advice->runs};
         gphi_heap_free(advice->heap, last, LAST * sizeof(*last));
         last = gphi_heap_array(advice->heap, LAST, sizeof(*last));
-        status = last == NULL ? GPH_E_NO_MEMORY : loops_of(advice, t, last, out);
+        status = !last ? GPH_E_NO_MEMORY : find_steps(&f, true);
+        if (status == GPH_OK)
+            status = find_steps(&f, false);
+        if (status == GPH_OK)
+            status = find_calls(&f, last);
     }
     gphi_heap_free(advice->heap, last, LAST * sizeof(*last));
     if (status == GPH_OK && out->count > 1)
         qsort(out->items, out->count, out->item_bytes, by_time);
     return status;
+}
+
+/* ---- one in another ---- */
+
+uint64_t gphi_loop_overlap(const gph_advice *advice, const gphi_loop *loop,
+                           const gphi_loop *by)
+{
+    uint64_t beats = 0;
+    if (loop->track != by->track)
+        return 0;
+    GPHI_EACH (const gphi_run, run, &advice->runs) {
+        const uint64_t from = run->first > loop->first ? run->first : loop->first;
+        const uint64_t a = run->first + run->count, b = loop->first + loop->count;
+        const uint64_t end = a < b ? a : b;
+        if (run->loop == by->number && end > from)
+            beats += end - from;
+    }
+    return beats;
 }

@@ -5,8 +5,9 @@
 #include "base/hash.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { SAMPLES = 64, POSITIONS = 64 };
+enum { SAMPLES = 64, POSITIONS = 64, STRETCHES = 6 };
 
 /* What others on the machine do only adds: the lower quartile is what it takes. */
 static double lower(double *values, size_t count)
@@ -22,7 +23,7 @@ typedef struct placed {
     uint64_t repetition;
     uint32_t place, calls;
     uint32_t content; /* a hash of its calls and their sizes */
-    bool is_graph;
+    bool is_graph, is_interrupted;
     double gpu_ns, instantiate_ns;
 } placed;
 
@@ -39,14 +40,9 @@ typedef struct timing {
 /* The first beat of a track that began at that time or later. */
 static uint64_t beat_at(const gphi_track *track, uint64_t time_ns)
 {
-    uint64_t low = 0, high = track->beats.count;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (gphi_track_beat(track, middle)->time_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    GPHI_HALVE(low, track->beats.count, at,
+               gphi_track_beat(track, at)->time_ns < time_ns);
     return low;
 }
 
@@ -84,7 +80,6 @@ static gph_status place_windows(timing *t)
 {
     const gphi_loop *loop = &t->repeat->loop;
     const gphi_track *track = gphi_advice_track(t->advice, loop->track);
-    const uint64_t first = loop->first + t->repeat->start;
     double own[SAMPLES];
     size_t owns = 0;
     for (size_t i = 0; i < t->advice->windows.count; i++) {
@@ -92,21 +87,25 @@ static gph_status place_windows(timing *t)
         uint64_t at = beat_at(track, window->first_ns);
         while (at < track->beats.count && gphi_track_beat(track, at)->nodes == 0)
             at++;
-        if (window->thread != track->thread || at < first ||
-            at >= first + t->count * loop->period || window->calls == 0)
+        const size_t upto = gphi_vec_upto(&t->repeat->begins, at);
+        const uint64_t *begin = upto ? gphi_vec_at(&t->repeat->begins, upto - 1) : NULL;
+        if (window->thread != track->thread || window->calls == 0 || !begin ||
+            at - *begin >= loop->period)
             continue;
         placed *p = gphi_vec_add(&t->windows, 1);
-        if (p == NULL)
+        if (!p)
             return GPH_E_NO_MEMORY;
         const double fresh = t->fresh_ns + t->fresh_node_ns * window->calls;
         const double beside = t->events_ns + (window->is_graph ? fresh : 0);
-        *p = (placed){.repetition = (at - first) / loop->period,
-                      .place = (uint32_t)((at - first) % loop->period),
+        *p = (placed){.repetition = upto - 1,
+                      .place = (uint32_t)(at - *begin),
                       .calls = window->calls,
                       .content = content_of(track, at, window->calls),
                       .is_graph = window->is_graph,
+                      .is_interrupted = window->is_interrupted,
                       .gpu_ns = fmax((double)window->gpu_ns - beside, 0),
                       .instantiate_ns = (double)window->instantiate_ns};
+        t->repeat->interrupted += window->is_interrupted;
         if (owns < SAMPLES)
             own[owns++] = (double)window->own_ns;
     }
@@ -118,8 +117,7 @@ static gph_status place_windows(timing *t)
 /* A window holds the stream, and what follows meets what it held back. */
 static bool is_clean(const timing *t, uint64_t repetition)
 {
-    for (size_t i = 0; i < t->windows.count; i++) {
-        const placed *p = gphi_vec_at(&t->windows, i);
+    GPHI_EACH (const placed, p, &t->windows) {
         const uint64_t held =
             (p->place + p->calls + t->repeat->loop.period - 1) / t->repeat->loop.period;
         if (repetition >= p->repetition && repetition <= p->repetition + held)
@@ -128,27 +126,53 @@ static bool is_clean(const timing *t, uint64_t repetition)
     return true;
 }
 
-/* Calls `sample` for repetitions spread over all, clean ones if there are any, and gives
- * the lower quartile. The first repetition warms up. */
-static double median_of(const timing *t, uint32_t place,
-                        double (*sample)(const timing *t, uint64_t repetition,
-                                         uint32_t place))
+/* A value of one repetition, or < 0 where it has none. */
+typedef double sample_fn(const timing *t, uint64_t repetition, uint32_t place);
+
+/* Of repetitions spread over all, clean ones if there are any, in order. The first
+ * repetition warms up. */
+static size_t take_samples(const timing *t, uint32_t place, sample_fn *sample,
+                           double values[SAMPLES])
 {
-    double values[SAMPLES];
-    for (int strict = 1; strict >= 0; strict--) {
+    size_t count = 0;
+    for (int strict = 1; strict >= 0 && count == 0; strict--) {
         const uint64_t step = t->count / SAMPLES + 1;
-        size_t count = 0;
         for (uint64_t r = t->count > 2; r < t->count && count < SAMPLES; r += step) {
-            if (strict && !is_clean(t, r))
-                continue;
-            const double value = sample(t, r, place);
+            const double value = strict && !is_clean(t, r) ? -1 : sample(t, r, place);
             if (value >= 0)
                 values[count++] = value;
         }
-        if (count > 0)
-            return lower(values, count);
     }
-    return 0;
+    return count;
+}
+
+/* The lower quartile. */
+static double usual_of(const timing *t, uint32_t place, sample_fn *sample)
+{
+    double values[SAMPLES];
+    const size_t count = take_samples(t, place, sample, values);
+    return count > 0 ? lower(values, count) : 0;
+}
+
+/* By how much it differs: the lower quartiles of up to six stretches of the run, one after
+ * the other, since what disturbs comes for a while and goes. */
+static void spread_of(const timing *t, sample_fn *sample, double out[GPHI_BOUNDS])
+{
+    double values[SAMPLES];
+    const size_t count = take_samples(t, 0, sample, values);
+    const size_t parts = count < STRETCHES       ? count
+                         : count < 2 * STRETCHES ? count / 2
+                                                 : STRETCHES;
+    memset(out, 0, GPHI_BOUNDS * sizeof(*out));
+    for (size_t i = 0; i < parts; i++) {
+        const size_t from = count * i / parts, end = count * (i + 1) / parts;
+        const double here = lower(values + from, end - from);
+        out[GPHI_LOW] = i == 0 ? here : fmin(out[GPHI_LOW], here);
+        out[GPHI_HIGH] = fmax(out[GPHI_HIGH], here);
+    }
+    if (count >
+        0) /* sorted within the stretches by now, which the quartile of all is not */
+        out[GPHI_USUAL] = fmin(fmax(lower(values, count), out[GPHI_LOW]), out[GPHI_HIGH]);
 }
 
 /* ---- the host ---- */
@@ -158,11 +182,10 @@ static const gphi_beat *beat(const timing *t, uint64_t repetition, uint32_t plac
     return gphi_repeat_beat(t->advice, t->repeat, repetition, place);
 }
 
-/* Samples of median_of(): a value of one repetition, or < 0 where it has none. */
 static double whole(const timing *t, uint64_t repetition, uint32_t place)
 {
     (void)place;
-    if (repetition + 1 >= t->count)
+    if (!gphi_repeat_goes_on(t->repeat, repetition + 1))
         return -1;
     return (double)(beat(t, repetition + 1, 0)->time_ns -
                     beat(t, repetition, 0)->time_ns);
@@ -170,7 +193,7 @@ static double whole(const timing *t, uint64_t repetition, uint32_t place)
 
 static double gap_before(const timing *t, uint64_t repetition, uint32_t place)
 {
-    if (repetition == 0 && place == 0)
+    if (place == 0 && !gphi_repeat_goes_on(t->repeat, repetition))
         return -1;
     const gphi_beat *now = beat(t, repetition, place);
     const gphi_beat *before = now - 1; /* beats of a track lie side by side */
@@ -210,22 +233,22 @@ static double usual_gap(const timing *t, const gphi_piece *piece)
     size_t count = 0;
     const uint32_t step = piece->count / POSITIONS + 1;
     for (uint32_t i = 1; i < piece->count && count < POSITIONS; i += step)
-        gaps[count++] = median_of(t, piece->from + i, gap_before);
+        gaps[count++] = usual_of(t, piece->from + i, gap_before);
     return gphi_median(gaps, count);
 }
 
-static void time_segment(timing *t, gphi_piece *piece, bool begins)
+static void time_segment(timing *t, gphi_piece *piece)
 {
     const double usual = usual_gap(t, piece);
     const double large = usual * 10 > 100e3 ? usual * 10 : 100e3;
-    /* what a wrapper takes lies between two calls, so it is no more than that */
+    /* what a wrapper takes lies between two calls, so that is the most it is */
     if (piece->count > 1 && usual < t->own_ns)
         t->own_ns = usual;
     piece->own_ns = own_of(t, piece->from, piece->count);
     for (uint32_t i = 0; i < piece->count; i++) {
-        const double gap = median_of(t, piece->from + i, gap_before);
-        piece->host_ns += median_of(t, piece->from + i, duration);
-        if (i == 0 && begins) /* behind a wait: the program's own work, and the usual */
+        const double gap = usual_of(t, piece->from + i, gap_before);
+        piece->host_ns += usual_of(t, piece->from + i, duration);
+        if (i == 0) /* between two repetitions: the program's own work, and the usual */
             piece->gap_ns += gap > usual ? gap - usual : 0;
         else if (gap > large)
             piece->gap_ns += gap;
@@ -239,86 +262,111 @@ static void time_pieces(timing *t)
     for (size_t i = 0; i < t->repeat->pieces.count; i++) {
         gphi_piece *piece = gphi_vec_at(&t->repeat->pieces, i);
         if (piece->kind == GPHI_SEGMENT) {
-            time_segment(t, piece, t->repeat->pieces.count > 1);
+            time_segment(t, piece);
             continue;
         }
         const gphi_site *site =
             gphi_advice_site(t->advice, beat(t, 0, piece->from)->site);
         for (uint32_t b = 0; b < piece->count; b++) {
             if (piece->kind == GPHI_OTHER)
-                piece->host_ns += median_of(t, piece->from + b, duration);
+                piece->host_ns += usual_of(t, piece->from + b, duration);
             else if (site->effect == GPHI_EFFECT_LEGACY)
                 piece->host_ns += least(t, piece->from + b);
         }
-        piece->gap_ns = i == 0 ? 0 : median_of(t, piece->from, gap_before);
+        piece->gap_ns = i == 0 ? 0 : usual_of(t, piece->from, gap_before);
         piece->own_ns = own_of(t, piece->from, piece->count);
     }
 }
 
-/* Without a wait in the period the host runs ahead of the GPU: only a long stretch up to
- * the wait behind it tells the truth. */
+/* Without a wait in the period the host runs ahead of the GPU: only a long stretch, up to
+ * the wait after it, shows what it takes. The longest that is clean; without any, all. */
 static double stretch(const timing *t)
 {
-    const gphi_loop *loop = &t->repeat->loop;
-    const gphi_track *track = gphi_advice_track(t->advice, loop->track);
-    const uint64_t end = loop->first + t->repeat->start + t->count * loop->period;
-    uint64_t from = t->count;
-    while (from > 1 && is_clean(t, from - 1))
-        from--;
-    if (from + 2 > t->count)
-        from = 0; /* nothing is clean: all of it */
-    const gphi_beat *last = gphi_track_beat(track, end - 1);
-    for (uint64_t i = end; i < track->beats.count && i < end + loop->period; i++) {
-        const gphi_beat *behind = gphi_track_beat(track, i);
-        last = behind;
-        if (gphi_effect_waits(gphi_advice_site(t->advice, behind->site)->call))
-            break;
+    const gphi_track *track = gphi_advice_track(t->advice, t->repeat->loop.track);
+    const uint64_t period = t->repeat->loop.period;
+    uint64_t from = 0, end = 0;
+    for (int strict = 1; strict >= 0 && end < from + 2; strict--)
+        for (uint64_t r = 0, first = 0; r < t->count; r++) {
+            if (!gphi_repeat_goes_on(t->repeat, r))
+                first = r;
+            if (strict && !is_clean(t, r))
+                first = r + 1;
+            if (r + 1 > first && r + 1 - first >= end - from)
+                from = first, end = r + 1;
+        }
+    const gphi_beat *begin = beat(t, from, 0), *last = beat(t, end - 1, 0) + period - 1;
+    const gphi_beat *none = gphi_track_beat(track, track->beats.count);
+    uint64_t away = 0; /* the program's own time before it waits, if that is most of it */
+    for (uint64_t i = 0; i < period && last + 1 < none; i++) {
+        const uint64_t all = gphi_beat_end(last) - begin->time_ns;
+        last++;
+        if (!gphi_effect_waits(gphi_advice_site(t->advice, last->site)->call))
+            continue;
+        if (last->time_ns > gphi_beat_end(last - 1) + all)
+            away = last->time_ns - gphi_beat_end(last - 1);
+        break;
     }
-    const double calls = (double)(last - beat(t, from, 0) + 1);
-    const double periods = calls / (double)loop->period;
-    return (double)(gphi_beat_end(last) - beat(t, from, 0)->time_ns) / periods;
+    const double periods = (double)(last - begin + 1) / (double)period;
+    return (double)(gphi_beat_end(last) - begin->time_ns - away) / periods;
 }
 
 /* ---- the GPU ---- */
 
-/* What windows of the same calls and kind took, for a call: the lower quartile. What
- * disturbs a window (another program, a processor that sleeps) only adds to it. */
-static double window_lower(const timing *t, const placed *like)
+/* How far a window can be trusted: a graph's first time is cold, and a thread that lost
+ * its processor was not there for a while. */
+static int trust_in(const placed *p)
+{
+    const bool is_warm = !p->is_graph || p->instantiate_ns <= 0;
+    return is_warm + (is_warm && !p->is_interrupted);
+}
+
+/* What windows of the same calls and kind took, for a call, of those that can be trusted
+ * most if there are two. What disturbs a window (another program, a processor that sleeps)
+ * only adds to it: the usual is the lower quartile. */
+static double window_bound(const timing *t, const placed *like, gphi_bound bound)
 {
     double values[SAMPLES];
     size_t count = 0;
-    for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++) {
-        const placed *p = gphi_vec_at(&t->windows, i);
-        if (p->content == like->content && p->is_graph == like->is_graph)
-            values[count++] = p->gpu_ns;
+    for (int least = 2; least >= 0 && count < 2; least--) {
+        count = 0;
+        for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++) {
+            const placed *p = gphi_vec_at(&t->windows, i);
+            if (p->content == like->content && p->is_graph == like->is_graph &&
+                trust_in(p) >= least)
+                values[count++] = p->gpu_ns;
+        }
     }
-    return lower(values, count) / like->calls;
+    const double usual = lower(values, count); /* sorts */
+    return (bound == GPHI_USUAL ? usual
+            : bound == GPHI_LOW ? values[0]
+                                : values[(3 * (count - 1) + 3) / 4]) /
+           like->calls;
 }
 
 /* Of the windows that begin at a place, for a call; < 0: there are none. */
-static double window_from(const timing *t, bool is_graph, uint32_t place, uint32_t *calls)
+static double window_from(const timing *t, bool is_graph, gphi_bound bound,
+                          uint32_t place, uint32_t *calls)
 {
     double least = -1;
     *calls = 0;
-    for (size_t i = 0; i < t->windows.count; i++) {
-        const placed *p = gphi_vec_at(&t->windows, i);
+    GPHI_EACH (const placed, p, &t->windows) {
         if (p->is_graph != is_graph || p->place != place || p->calls < *calls)
             continue;
-        const double here = window_lower(t, p);
+        const double here = window_bound(t, p, bound);
         least = p->calls > *calls || here < least ? here : least;
         *calls = p->calls;
     }
     return least;
 }
 
-static double window_mean(const timing *t, bool is_graph)
+static double window_mean(const timing *t, bool is_graph, gphi_bound bound)
 {
     double per_call[SAMPLES];
     size_t count = 0;
     for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++) {
         const placed *p = gphi_vec_at(&t->windows, i);
         if (p->is_graph == is_graph)
-            per_call[count++] = window_lower(t, p);
+            per_call[count++] = window_bound(t, p, bound);
     }
     return count == 0 ? -1 : lower(per_call, count);
 }
@@ -332,16 +380,17 @@ static bool is_graph_launch(const timing *t, uint32_t place)
 /* The GPU's time of a segment, from one window to the next, each with what its calls
  * take; what no window has begun is taken as the calls on the whole. < 0: there are none.
  */
-static double segment_ns(const timing *t, const gphi_piece *piece, bool is_graph)
+static double segment_ns(const timing *t, const gphi_piece *piece, bool is_graph,
+                         gphi_bound bound)
 {
-    const double mean = window_mean(t, is_graph);
+    const double mean = window_mean(t, is_graph, bound);
     double sum = 0, now = -1;
     uint32_t left = 0; /* calls that the last window still covers */
     if (mean < 0)
         return -1;
     for (uint32_t i = piece->from; i < piece->from + piece->count; i++) {
         uint32_t calls;
-        const double here = window_from(t, is_graph, i, &calls);
+        const double here = window_from(t, is_graph, bound, i, &calls);
         if (here >= 0 && calls > left) {
             now = here;
             left = calls;
@@ -356,33 +405,21 @@ static double segment_ns(const timing *t, const gphi_piece *piece, bool is_graph
     return sum;
 }
 
-/* By how much the times of a warm graph differ, from the least to the median: less than
- * that cannot be told apart. 0: there are not two. */
-static double noise_ns(const timing *t, const gphi_piece *piece)
+/* Windows that a segment's time as a graph rests on; their number says what it is worth. */
+static uint32_t graph_windows(const timing *t, const gphi_piece *piece)
 {
-    double values[SAMPLES];
-    uint32_t calls = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < t->windows.count && count < SAMPLES; i++) {
-        const placed *p = gphi_vec_at(&t->windows, i);
-        const bool is_warm = p->is_graph && p->instantiate_ns <= 0;
-        if (!is_warm || p->place < piece->from ||
-            p->place >= piece->from + piece->count || p->calls < calls)
-            continue;
-        count = p->calls > calls ? 0 : count;
-        calls = p->calls;
-        values[count++] = p->gpu_ns;
-    }
-    const double median = gphi_median(values, count);
-    return count < 2 ? 0 : (median - values[0]) / calls * piece->nodes;
+    uint32_t count = 0;
+    GPHI_EACH (const placed, p, &t->windows)
+        count += p->is_graph == (piece->graph_ns[GPHI_USUAL] >= 0) &&
+                 p->place >= piece->from && p->place < piece->from + piece->count;
+    return count;
 }
 
 /* What instantiating a graph of the segment took, by the graphs of the windows. */
 static double instantiate_ns(const timing *t, const gphi_piece *piece)
 {
     double least = -1;
-    for (size_t i = 0; i < t->windows.count; i++) {
-        const placed *p = gphi_vec_at(&t->windows, i);
+    GPHI_EACH (const placed, p, &t->windows) {
         const bool is_here = p->place >= piece->from &&
                              p->place < piece->from + piece->count &&
                              p->instantiate_ns > 0;
@@ -396,24 +433,36 @@ static double instantiate_ns(const timing *t, const gphi_piece *piece)
 /* The host's part first: how long a wait is depends on it. */
 static void use(timing *t)
 {
-    t->repeat->busy_ns = 0;
+    gphi_repeat *repeat = t->repeat;
+    uint32_t segments = 0;
+    repeat->busy_ns = 0;
     time_pieces(t);
-    for (size_t i = 0; i < t->repeat->pieces.count; i++) {
-        gphi_piece *piece = gphi_vec_at(&t->repeat->pieces, i);
+    GPHI_EACH (gphi_piece, piece, &repeat->pieces) {
         if (piece->kind != GPHI_SEGMENT)
             continue;
-        piece->graph_ns = segment_ns(t, piece, true);
-        piece->held_ns = segment_ns(t, piece, false);
-        if (piece->held_ns < 0)
-            piece->held_ns = piece->graph_ns;
+        for (int b = 0; b < GPHI_BOUNDS; b++) {
+            piece->graph_ns[b] = segment_ns(t, piece, true, (gphi_bound)b);
+            piece->held_ns[b] = segment_ns(t, piece, false, (gphi_bound)b);
+            if (piece->held_ns[b] < 0)
+                piece->held_ns[b] = piece->graph_ns[b];
+        }
         piece->instantiate_ns = instantiate_ns(t, piece);
-        t->repeat->noise_ns += noise_ns(t, piece);
-        t->repeat->busy_ns += piece->held_ns;
+        repeat->busy_ns += piece->held_ns[GPHI_USUAL];
+        const uint32_t windows = graph_windows(t, piece);
+        if (segments++ == 0 || windows < repeat->graph_windows)
+            repeat->graph_windows = windows;
     }
     if (t->windows.count == 0)
-        t->repeat->busy_ns = -1;
-    t->repeat->eager_ns =
-        t->repeat->pieces.count > 1 ? median_of(t, 0, whole) : stretch(t);
+        repeat->busy_ns = -1;
+    spread_of(t, whole, repeat->spread);
+    repeat->eager_ns = repeat->spread[GPHI_USUAL];
+    if (repeat->pieces.count > 1)
+        return;
+    repeat->eager_ns = stretch(t);
+    const double usual = repeat->spread[GPHI_USUAL];
+    for (int b = 0; b < GPHI_BOUNDS; b++)
+        repeat->spread[b] =
+            usual > 0 ? repeat->spread[b] * repeat->eager_ns / usual : repeat->eager_ns;
 }
 
 gph_status gphi_repeat_measure(const gph_advice *advice, gphi_repeat *repeat)

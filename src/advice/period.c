@@ -2,7 +2,9 @@
 /* One period of a loop: where it begins, what a graph could hold of it, what is in the
  * way, what changes between repetitions. */
 #include "advice/advice.h"
+#include "base/hash.h"
 #include "base/heap.h"
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,8 +12,9 @@ enum {
     INNER_MIN = 8, /* work calls that make a graph of their own */
     COMPARED = 32, /* repetitions in which changes are looked for */
     CHANGES_MAX = 256,
-    STREAMED = 2048, /* calls that say which stream it is */
-    TIMED = 64       /* repetitions whose gaps are looked at */
+    VARIANTS_MAX = 4, /* sets of arguments with a graph each */
+    STREAMED = 2048,  /* calls that say which stream it is */
+    TIMED = 64        /* repetitions whose gaps are looked at */
 };
 
 /* ---- where it begins ---- */
@@ -45,22 +48,28 @@ static gphi_piece_kind kind_of(const gphi_site *site)
     }
 }
 
+static const gphi_site *loop_site(const gph_advice *advice, const gphi_loop *loop,
+                                  uint64_t place)
+{
+    const gphi_track *track = gphi_advice_track(advice, loop->track);
+    return gphi_advice_site(advice, gphi_track_beat(track, loop->first + place)->site);
+}
+
 /* Where the loop was entered, or the first wait behind that; but if the host is far
  * longer away behind another wait (without waits: behind another call), there. The first
  * beat of the period is work, or what orders it. */
 static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
 {
     const gphi_loop *loop = &repeat->loop;
-    double first_gap = -1, best_gap = 20e3; /* ns: less is no work of the host's own */
+    double first_gap = -1, best_gap = 20e3; /* ns: less is not work of the host's own */
     uint32_t from = 0;
     bool has_waits = false;
-    repeat->start = 0; /* gphi_repeat_site() counts from here */
     for (uint32_t i = 0; i < loop->period; i++)
-        has_waits |= gphi_effect_waits(gphi_repeat_site(advice, repeat, i)->call);
+        has_waits |= gphi_effect_waits(loop_site(advice, loop, i)->call);
     for (uint32_t n = 0; n < loop->period; n++) {
         /* the last first: what comes behind it is where the loop was entered */
         const uint32_t i = (uint32_t)((n + loop->period - 1) % loop->period);
-        if (has_waits && !gphi_effect_waits(gphi_repeat_site(advice, repeat, i)->call))
+        if (has_waits && !gphi_effect_waits(loop_site(advice, loop, i)->call))
             continue;
         const double gap = gap_after(advice, loop, i);
         if (first_gap < 0)
@@ -73,15 +82,46 @@ static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
             best_gap = gap;
     }
     /* on to what a graph could hold */
-    const gphi_track *track = gphi_advice_track(advice, loop->track);
     for (uint32_t i = 0; i < loop->period; i++) {
         const uint64_t at = (from + i) % loop->period;
-        const gphi_beat *beat = gphi_track_beat(track, loop->first + at);
-        if (kind_of(gphi_advice_site(advice, beat->site)) == GPHI_SEGMENT) {
+        if (kind_of(loop_site(advice, loop, at)) == GPHI_SEGMENT) {
             repeat->start = (uint32_t)at;
             return;
         }
     }
+}
+
+/* Whether a period begins at beat `at` as the loop's does from its start on. */
+static bool is_period(const gphi_track *track, uint64_t at, uint64_t like,
+                      uint64_t period)
+{
+    for (uint64_t i = 0; i < period; i++)
+        if (gphi_track_beat(track, at + i)->weak !=
+            gphi_track_beat(track, like + i)->weak)
+            return false;
+    return true;
+}
+
+/* Runs may be entered anywhere in the period, and in some that are queued a wait lies
+ * between the calls: what counts is what is alike from its first call to its last. */
+static gph_status find_begins(const gph_advice *advice, gphi_repeat *repeat)
+{
+    const gphi_loop *loop = &repeat->loop;
+    const gphi_track *track = gphi_advice_track(advice, loop->track);
+    const uint64_t like = loop->first + repeat->start;
+    gph_status status = GPH_OK;
+    for (size_t i = 0; i < advice->runs.count; i++) {
+        const gphi_run *run = gphi_vec_at(&advice->runs, i);
+        uint64_t at = run->first;
+        while (run->loop == loop->number && status == GPH_OK &&
+               at + loop->period <= run->first + run->count) {
+            const bool is_here = is_period(track, at, like, loop->period);
+            if (is_here)
+                status = gphi_vec_push(&repeat->begins, &at);
+            at += is_here ? loop->period : 1;
+        }
+    }
+    return status;
 }
 
 /* ---- pieces ---- */
@@ -137,22 +177,22 @@ static gph_status cut(const gph_advice *advice, gphi_repeat *repeat)
     uint32_t segments = 0;
     for (uint32_t i = 0; i < repeat->loop.period; i++) {
         const gphi_piece_kind kind = kind_of(gphi_repeat_site(advice, repeat, i));
-        if (kind == GPHI_OTHER && open != NULL && open->kind == GPHI_SEGMENT) {
+        if (kind == GPHI_OTHER && open && open->kind == GPHI_SEGMENT) {
             open->count++;
             continue;
         }
-        if (kind == GPHI_SEGMENT && open != NULL && open->kind == GPHI_SEGMENT) {
+        if (kind == GPHI_SEGMENT && open && open->kind == GPHI_SEGMENT) {
             open->count++;
             continue;
         }
         open = gphi_vec_add(&repeat->pieces, 1);
-        if (open == NULL)
+        if (!open)
             return GPH_E_NO_MEMORY;
         *open = (gphi_piece){.kind = kind,
                              .from = i,
                              .count = 1,
-                             .held_ns = -1,
-                             .graph_ns = -1,
+                             .held_ns = {-1, -1, -1},
+                             .graph_ns = {-1, -1, -1},
                              .instantiate_ns = -1};
         segments += kind == GPHI_SEGMENT;
     }
@@ -174,15 +214,14 @@ static gph_status cut(const gph_advice *advice, gphi_repeat *repeat)
 static gph_status add_obstacle(gphi_repeat *repeat, gphi_obstacle_kind kind,
                                uint32_t site, uint64_t count, const char *text)
 {
-    for (size_t i = 0; i < repeat->obstacles.count; i++) {
-        gphi_obstacle *known = gphi_vec_at(&repeat->obstacles, i);
+    GPHI_EACH (gphi_obstacle, known, &repeat->obstacles) {
         if (known->site == site && known->kind == kind) {
             known->count += count;
             return GPH_OK;
         }
     }
     gphi_obstacle *added = gphi_vec_add(&repeat->obstacles, 1);
-    if (added == NULL)
+    if (!added)
         return GPH_E_NO_MEMORY;
     *added = (gphi_obstacle){kind, site, count, text};
     return GPH_OK;
@@ -209,7 +248,7 @@ static void choose_stream(const gph_advice *advice, gphi_repeat *repeat)
     for (uint32_t i = 0; i < all; i++) {
         const gphi_site *site = gphi_repeat_site(advice, repeat, i);
         uint32_t count = 0;
-        if (site->stream == repeat->stream || site->stream == NULL ||
+        if (site->stream == repeat->stream || !site->stream ||
             gphi_repeat_beat(advice, repeat, 0, i)->nodes == 0)
             continue;
         for (uint32_t j = i; j < all; j++)
@@ -227,7 +266,7 @@ static gphi_obstacle_kind kind_of_work(const gph_advice *advice,
                                        const gphi_repeat *repeat, const gphi_site *site,
                                        const char **text)
 {
-    if (site->stream != NULL && site->stream->is_legacy) {
+    if (site->stream && site->stream->is_legacy) {
         *text = "906 in any mode while a blocking stream captures, else it escapes: the "
                 "legacy stream cannot be captured, a created one can";
         return GPHI_BREAKS;
@@ -283,6 +322,42 @@ static bool has_unsafe(const gph_advice *advice, const gphi_repeat *repeat, uint
     return false;
 }
 
+/* Names of kernels that make random numbers. */
+static bool is_random(const char *name)
+{
+    static const char *const words[] = {"philox", "curand", "dropout", "random",
+                                        "xorwow"};
+    for (size_t i = 0; name && i < sizeof(words) / sizeof(words[0]); i++)
+        for (const char *at = name; *at != 0; at++)
+            if (strncasecmp(at, words[i], strlen(words[i])) == 0)
+                return true;
+    return false;
+}
+
+/* What a node keeps that may not be what the next repetition means; NULL: nothing. The
+ * host's side of a copy, seeds and offsets of a generator. */
+static const char *frozen_text(const gphi_site *site)
+{
+    if (site->pageable > 0)
+        return "the graph keeps the host pointer, which is not known to be pinned: it "
+               "uses "
+               "that memory at each replay";
+    if (site->host_side > 0)
+        return site->is_fetch ? "the graph keeps the host pointer (pinned): keep the "
+                                "buffer, read it "
+                                "after each replay"
+                              : "the graph keeps the host pointer (pinned): keep the "
+                                "buffer, fill it "
+                                "before each replay";
+    if (site->call == GPHI_CALL_cuLaunchHostFunc)
+        return "the graph keeps function and argument: it calls it with the same pointer "
+               "at each replay";
+    if (is_random(site->name))
+        return "seed and offset among its arguments are frozen: the same numbers at each "
+               "replay, unless they lie in device memory and advance there";
+    return NULL;
+}
+
 static gph_status look_at_calls(const gph_advice *advice, gphi_repeat *repeat)
 {
     const uint32_t last = last_work(advice, repeat);
@@ -300,34 +375,16 @@ static gph_status look_at_calls(const gph_advice *advice, gphi_repeat *repeat)
         if (i <= last && gphi_effect_waits(site->call) &&
             site->effect != GPHI_EFFECT_LEGACY)
             kind = GPHI_CUTS;
-        gph_status status = add_obstacle(repeat, kind, index, 1, text);
-        if (status == GPH_OK && kind == GPHI_FINE && site->pageable > 0)
-            status = add_obstacle(repeat, GPHI_FREEZES, index, 1,
-                                  "the graph keeps the host pointer, which is not known "
-                                  "to be pinned: it reads it at each replay");
-        else if (status == GPH_OK && kind == GPHI_FINE && site->host_side > 0)
-            status = add_obstacle(repeat, GPHI_FREEZES, index, 1,
-                                  "the graph keeps the host pointer (pinned): keep the "
-                                  "buffer, fill it before each replay");
+        const char *frozen = kind == GPHI_FINE ? frozen_text(site) : NULL;
+        const gph_status status = add_obstacle(repeat, frozen ? GPHI_FREEZES : kind,
+                                               index, 1, frozen ? frozen : text);
         if (status != GPH_OK)
             return status;
     }
     return GPH_OK;
 }
 
-/* Names of kernels that make random numbers. */
-static bool is_random(const char *name)
-{
-    static const char *const words[] = {"philox", "curand", "dropout", "random",
-                                        "xorwow"};
-    for (size_t i = 0; name != NULL && i < sizeof(words) / sizeof(words[0]); i++)
-        for (const char *at = name; *at != 0; at++)
-            if (strncasecmp(at, words[i], strlen(words[i])) == 0)
-                return true;
-    return false;
-}
-
-/* Sites that are no beats of this period: polls, other threads, generators. */
+/* Sites that are no beats of this period: polls, other threads. */
 static gph_status look_around(const gph_advice *advice, gphi_repeat *repeat)
 {
     const gphi_track *track = gphi_advice_track(advice, repeat->loop.track);
@@ -354,14 +411,6 @@ static gph_status look_around(const gph_advice *advice, gphi_repeat *repeat)
                                       : "900 while this thread captures in global mode; "
                                         "allowed in thread-local mode");
     }
-    for (uint32_t i = 0; i < repeat->loop.period && status == GPH_OK; i++) {
-        const uint32_t index = gphi_repeat_beat(advice, repeat, 0, i)->site;
-        if (is_random(gphi_advice_site(advice, index)->name))
-            status = add_obstacle(repeat, GPHI_FREEZES, index, 1,
-                                  "seed and offset among its arguments are frozen: the "
-                                  "same numbers at each replay, unless they lie in "
-                                  "device memory and advance there");
-    }
     return status;
 }
 
@@ -369,21 +418,27 @@ static gph_status look_around(const gph_advice *advice, gphi_repeat *repeat)
 
 static bool is_memory(const gph_advice *advice, uint64_t value)
 {
-    return gphi_model_memory(advice->model, value, false) != NULL ||
-           gphi_model_memory(advice->model, value, true) != NULL;
+    return gphi_model_memory(advice->model, value, false) ||
+           gphi_model_memory(advice->model, value, true);
+}
+
+static int by_beat(const void *a, const void *b)
+{
+    const gphi_change *x = a, *y = b;
+    if (x->beat != y->beat)
+        return x->beat < y->beat ? -1 : 1;
+    return (x->argument > y->argument) - (x->argument < y->argument);
 }
 
 static gph_status add_change(gphi_repeat *repeat, gphi_change change)
 {
-    for (size_t i = 0; i < repeat->changes.count; i++) {
-        const gphi_change *known = gphi_vec_at(&repeat->changes, i);
+    GPHI_EACH (const gphi_change, known, &repeat->changes)
         if (known->beat == change.beat && known->argument == change.argument)
             return GPH_OK;
-    }
     if (repeat->changes.count == CHANGES_MAX)
         return GPH_OK;
     gphi_change *added = gphi_vec_add(&repeat->changes, 1);
-    if (added == NULL)
+    if (!added)
         return GPH_E_NO_MEMORY;
     *added = change;
     return GPH_OK;
@@ -395,7 +450,7 @@ static gph_status compare(const gph_advice *advice, gphi_repeat *repeat, uint32_
 {
     const gphi_site *site = gphi_advice_site(advice, a->site);
     const gphi_function *f = gphi_model_function(advice->model, site->function);
-    const bool has_args = site->function != 0 && f != NULL && f->args != NULL;
+    const bool has_args = site->function != 0 && f && f->args;
     const uint32_t count = has_args ? f->arg_count : a->value_words;
     if (a->value_words != b->value_words || a->value_words == 0)
         return GPH_OK;
@@ -404,8 +459,10 @@ static gph_status compare(const gph_advice *advice, gphi_repeat *repeat, uint32_
     for (uint32_t i = 0; i < count; i++) {
         const size_t at = has_args ? f->args[i].offset : i * sizeof(uint64_t);
         const size_t bytes = has_args ? f->args[i].bytes : sizeof(uint64_t);
-        gphi_change change = {
-            .beat = place, .argument = i, .bytes = bytes < 8 ? (uint32_t)bytes : 8};
+        gphi_change change = {.beat = place,
+                              .argument = i,
+                              .offset = (uint32_t)at,
+                              .bytes = bytes < 8 ? (uint32_t)bytes : 8};
         if (at + bytes > a->value_words * sizeof(uint64_t) ||
             memcmp(from + at, to + at, bytes) == 0)
             continue;
@@ -420,35 +477,110 @@ static gph_status compare(const gph_advice *advice, gphi_repeat *repeat, uint32_
     return GPH_OK;
 }
 
+/* Of one repetition against the one before, and of inner ones against each other. */
+static gph_status compare_all(const gph_advice *advice, gphi_repeat *repeat, uint64_t r,
+                              uint64_t *shape, bool *same)
+{
+    const gphi_piece *first = gphi_vec_at(&repeat->pieces, 0);
+    const uint32_t inner = repeat->inner > 1 ? first->count / repeat->inner : 0;
+    gph_status status = GPH_OK;
+    for (uint32_t i = 0; i < repeat->loop.period && status == GPH_OK; i++) {
+        const gphi_beat *now = gphi_repeat_beat(advice, repeat, r, i), *before = NULL;
+        *shape = gphi_hash_word(*shape, now->strong);
+        if (inner != 0 && i >= inner && i < first->count)
+            before = gphi_repeat_beat(advice, repeat, r, i - inner);
+        else if (r > 0)
+            before = gphi_repeat_beat(advice, repeat, r - 1, i);
+        if (!before)
+            continue;
+        *same = *same && before->strong == now->strong;
+        status = compare(advice, repeat, inner == 0 ? i : i % inner, before, now);
+    }
+    return status;
+}
+
 static gph_status look_for_changes(const gph_advice *advice, gphi_repeat *repeat)
 {
     const uint64_t all = gphi_repeat_count(repeat);
     const uint64_t count = all < COMPARED ? all : COMPARED;
-    const gphi_piece *first = gphi_vec_at(&repeat->pieces, 0);
-    const uint32_t inner = repeat->inner > 1 ? first->count / repeat->inner : 0;
+    uint64_t shapes[COMPARED];
     gph_status status = GPH_OK;
     for (uint64_t r = 0; r < count && status == GPH_OK; r++) {
-        bool same = true;
-        for (uint32_t i = 0; i < repeat->loop.period && status == GPH_OK; i++) {
-            const gphi_beat *now = gphi_repeat_beat(advice, repeat, r, i), *before = NULL;
-            if (inner != 0 && i >= inner && i < first->count)
-                before = gphi_repeat_beat(advice, repeat, r, i - inner);
-            else if (r > 0)
-                before = gphi_repeat_beat(advice, repeat, r - 1, i);
-            if (before == NULL)
-                continue;
-            same = same && before->strong == now->strong;
-            status = compare(advice, repeat, inner == 0 ? i : i % inner, before, now);
-        }
+        bool same = true, is_known = false;
+        uint64_t shape = GPHI_HASH_START;
+        status = compare_all(advice, repeat, r, &shape, &same);
         repeat->other_shapes += !same;
+        for (uint32_t i = 0; i < repeat->shapes; i++)
+            is_known |= shapes[i] == shape;
+        if (!is_known)
+            shapes[repeat->shapes++] = shape;
     }
     return status;
+}
+
+/* The arguments that change, as a repetition has them. */
+static uint64_t values_of(const gph_advice *advice, const gphi_repeat *repeat, uint64_t r,
+                          uint32_t from)
+{
+    uint64_t hash = GPHI_HASH_START;
+    GPHI_EACH (const gphi_change, change, &repeat->changes) {
+        const gphi_beat *beat = gphi_repeat_beat(advice, repeat, r, from + change->beat);
+        uint64_t value = 0;
+        if (change->offset + change->bytes <= beat->value_words * sizeof(uint64_t))
+            memcpy(&value,
+                   (const char *)gphi_vec_at(&advice->values, beat->value_at) +
+                       change->offset,
+                   change->bytes);
+        hash = gphi_hash_word(hash, value);
+    }
+    return hash;
+}
+
+/* How many sets of arguments take turns, as with two buffers: then a graph for each needs
+ * no update. */
+static uint32_t count_variants(const gph_advice *advice, const gphi_repeat *repeat)
+{
+    const gphi_piece *first = gphi_vec_at(&repeat->pieces, 0);
+    const uint32_t inner = first->count / repeat->inner;
+    uint64_t known[VARIANTS_MAX];
+    uint32_t count = 0, seen = 0;
+    for (uint64_t r = 0; r < gphi_repeat_count(repeat) && seen < COMPARED; r++)
+        for (uint32_t i = 0; i < repeat->inner && seen < COMPARED; i++, seen++) {
+            const uint64_t now = values_of(advice, repeat, r, i * inner);
+            uint32_t at = 0;
+            while (at < count && known[at] != now)
+                at++;
+            if (at == VARIANTS_MAX)
+                return 0;
+            known[at] = now;
+            count += at == count;
+        }
+    return seen >= 2 * count ? count : 0;
+}
+
+/* Nodes of each segment's graph that have to be set before a replay. */
+static void count_updates(gphi_repeat *repeat)
+{
+    GPHI_EACH (gphi_piece, piece, &repeat->pieces) {
+        uint64_t before = UINT64_MAX;
+        for (size_t c = 0; piece->kind == GPHI_SEGMENT && c < repeat->changes.count;
+             c++) {
+            const gphi_change *change = gphi_vec_at(&repeat->changes, c);
+            if (change->beat >= piece->from &&
+                change->beat < piece->from + piece->count) {
+                piece->updates += change->beat != before;
+                before = change->beat;
+            }
+        }
+    }
 }
 
 gph_status gphi_repeat_read(const gph_advice *advice, gphi_repeat *repeat)
 {
     choose_start(advice, repeat);
-    gph_status status = cut(advice, repeat);
+    gph_status status = find_begins(advice, repeat);
+    if (status == GPH_OK)
+        status = cut(advice, repeat);
     if (status != GPH_OK)
         return status;
     choose_stream(advice, repeat);
@@ -457,8 +589,15 @@ gph_status gphi_repeat_read(const gph_advice *advice, gphi_repeat *repeat)
         status = look_around(advice, repeat);
     if (status == GPH_OK)
         status = look_for_changes(advice, repeat);
+    if (status != GPH_OK)
+        return status;
+    if (repeat->changes.count > 0)
+        qsort(repeat->changes.items, repeat->changes.count, sizeof(gphi_change), by_beat);
+    repeat->variants = count_variants(advice, repeat);
+    if (repeat->variants == 0)
+        count_updates(repeat);
     for (uint32_t i = 0; i < repeat->loop.period; i++)
         repeat->graph_launches +=
             gphi_repeat_site(advice, repeat, i)->call == GPHI_CALL_cuGraphLaunch;
-    return status;
+    return GPH_OK;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What sites, places, verdicts and answers are called. */
 #include "advice/advice.h"
-#include "base/path.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +11,9 @@ static bool is_between(const gph_place *place)
     static const char *const modules[] = {"libcuda", "libgph", "libcudart", "libcublas",
                                           "libcudnn"};
     for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
-        if (place->module != NULL && strstr(place->module, modules[i]) != NULL)
+        if (place->module && strstr(place->module, modules[i]))
             return true;
-    return place->function == NULL && place->file == NULL;
+    return !place->function && !place->file;
 }
 
 gph_place gphi_advice_place(const gph_advice *advice, uint32_t stack)
@@ -37,7 +36,7 @@ const char *gphi_answer_text(gphi_answer value)
 const char *gphi_verdict_text(gph_verdict verdict)
 {
     static const char *const texts[] = {"unknown", "pays", "does not pay",
-                                        "cannot be captured"};
+                                        "cannot be captured", "needs buckets"};
     return texts[verdict];
 }
 
@@ -62,6 +61,6 @@ const char *gphi_site_text(const gphi_site *site)
 {
     static _Thread_local char text[200];
     snprintf(text, sizeof(text), "%s%s%s", gphi_call_name(site->call),
-             site->name == NULL ? "" : " ", site->name == NULL ? "" : site->name);
+             !site->name ? "" : " ", !site->name ? "" : site->name);
     return text;
 }

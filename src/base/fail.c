@@ -37,20 +37,24 @@ const char *gphi_status_text(gph_status status)
 
 gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
 {
-    if (error == NULL)
+    if (!error)
         return code;
 
     *error = (gph_error){.code = code}; /* nothing of an earlier failure stays */
+    /* Callers say what they were at. */
+    const char *what = code == GPH_E_NO_MEMORY ? "out of memory: " : "";
+    const size_t used = strlen(what);
+    memcpy(error->message, what, used);
     va_list args;
     va_start(args, format);
-    vsnprintf(error->message, sizeof(error->message), format, args);
+    vsnprintf(error->message + used, sizeof(error->message) - used, format, args);
     va_end(args);
     return code;
 }
 
 void gphi_hint(gph_error *error, const char *format, ...)
 {
-    if (error == NULL)
+    if (!error)
         return;
 
     va_list args;
@@ -61,7 +65,7 @@ void gphi_hint(gph_error *error, const char *format, ...)
 
 void gphi_fail_in(gph_error *error, const char *format, ...)
 {
-    if (error == NULL)
+    if (!error)
         return;
 
     char message[sizeof(error->message)];
@@ -74,43 +78,50 @@ void gphi_fail_in(gph_error *error, const char *format, ...)
     snprintf(error->message + length, sizeof(error->message) - length, "%s", message);
 }
 
-/* A newer caller may pass fields that this build does not know, if they are zero. */
-static gph_status read_known(void *dst, size_t dst_size, const void *src, size_t src_size,
-                             gph_error *error)
+/* A newer caller may pass fields that this build does not know, if they are zero; else the
+ * first of them that is not, from 1. */
+static size_t read_known(void *dst, size_t dst_size, const void *src, size_t src_size)
 {
     for (size_t i = dst_size; i < src_size; i++)
         if (((const unsigned char *)src)[i] != 0)
-            return gphi_fail(
-                error, GPH_E_UNSUPPORTED,
-                "options byte %zu is set, but this build knows only %zu bytes", i,
-                dst_size);
-
+            return i + 1;
     memset(dst, 0, dst_size);
     memcpy(dst, src, src_size < dst_size ? src_size : dst_size);
-    return GPH_OK;
+    return 0;
 }
 
-gph_status gphi_options_read(void *dst, size_t dst_size, const void *src,
-                             gph_error *error)
+gph_status gphi_options_read(void *dst, size_t dst_size, const char *name,
+                             const void *src, gph_error *error)
 {
     uint32_t src_size;
     memset(dst, 0, dst_size);
-    if (src == NULL)
+    if (!src)
         return GPH_OK;
 
     memcpy(&src_size, src, sizeof(src_size));
     if (src_size < sizeof(src_size) || src_size > OPTIONS_SIZE_MAX)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "options.size is %u: start from the _INIT macro",
-                         (unsigned)src_size);
-    return read_known(dst, dst_size, src, src_size, error);
+        return gphi_fail(error, GPH_E_INVALID, "%s.size is %u: begin with GPH_SIZED(%s)",
+                         name, (unsigned)src_size, name);
+    const size_t unknown = read_known(dst, dst_size, src, src_size);
+    if (unknown == 0)
+        return GPH_OK;
+    return gphi_fail(error, GPH_E_UNSUPPORTED,
+                     "byte %zu of %s is set, but this build knows only %zu bytes",
+                     unknown - 1, name, dst_size);
 }
 
 gph_status gphi_element_read(void *dst, size_t dst_size, const void *array,
                              uint32_t stride, uint32_t index, gph_error *error)
 {
     const size_t apart = stride != 0 ? stride : dst_size;
-    return read_known(dst, dst_size, (const char *)array + apart * index, apart, error);
+    const char *element = (const char *)array + apart * index;
+    const size_t unknown = read_known(dst, dst_size, element, apart);
+    if (unknown == 0)
+        return GPH_OK;
+    return gphi_fail(error, GPH_E_UNSUPPORTED,
+                     "byte %zu of element %u is set, but this build knows only %zu bytes "
+                     "of each",
+                     unknown - 1, (unsigned)index, dst_size);
 }
 
 void gphi_struct_write(void *out, const void *full, size_t full_size)

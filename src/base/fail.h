@@ -3,12 +3,24 @@
 #ifndef GPHI_BASE_FAIL_H
 #define GPHI_BASE_FAIL_H
 #include <gph/base.h>
+#include <stdbool.h>
 
 /* Fills *error if there is one, and returns `code`, so that a failing function ends with
  * `return gphi_fail(error, GPH_E_INVALID, "...")`. Only the code that decides on the
  * failure calls it; callers pass the status up as it is. */
 gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
     GPH_PRINTF(3, 4);
+
+/* "X is NULL", the name of what a caller has to give, where it was not given. */
+static inline gph_status gphi_need(gph_error *error, bool is_given, const char *name)
+{
+    return is_given ? GPH_OK : gphi_fail(error, GPH_E_INVALID, "%s is NULL", name);
+}
+
+/* GPH_E_NO_MEMORY, with what it was for, where it was not made. A macro, so that the
+ * compiler sees that what was made is there. */
+#define gphi_made(error, is_made, ...)                                                   \
+    ((is_made) ? GPH_OK : gphi_fail((error), GPH_E_NO_MEMORY, __VA_ARGS__))
 
 /* Adds a guess at the remedy to a failure that gphi_fail() has described. */
 void gphi_hint(gph_error *error, const char *format, ...) GPH_PRINTF(2, 3);
@@ -31,10 +43,18 @@ static inline void gphi_ignore(gph_status status, const char *why)
             return gphi_try_;                                                            \
     } while (0)
 
+/* Goes on with `expr` where nothing has failed so far, in functions that clean up at their
+ * end: a gph_status or a CUresult. */
+#define GPHI_THEN(status, expr)                                                          \
+    do {                                                                                 \
+        if ((status) == 0)                                                               \
+            (status) = (expr);                                                           \
+    } while (0)
+
 /* Reads the options struct `src`, written by a caller built against any version of the
- * header, into the current version `dst`. */
-gph_status gphi_options_read(void *dst, size_t dst_size, const void *src,
-                             gph_error *error);
+ * header, into the current version `dst`; `name` is its type's, for messages. */
+gph_status gphi_options_read(void *dst, size_t dst_size, const char *name,
+                             const void *src, gph_error *error);
 
 /* The same for element `index` of an array of the caller's, whose elements are `stride`
  * bytes apart; 0: as in the first version of the header, which is this one so far. */

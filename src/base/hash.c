@@ -22,7 +22,7 @@ uint64_t gphi_hash_bytes(uint64_t hash, const void *data, size_t bytes)
 
 uint64_t gphi_hash_text(uint64_t hash, const char *text)
 {
-    return gphi_hash_bytes(hash, text, text != NULL ? strlen(text) : 0);
+    return gphi_hash_bytes(hash, text, text ? strlen(text) : 0);
 }
 
 uint64_t gphi_hash_fnv(uint64_t hash, const void *data, size_t bytes)

@@ -19,7 +19,7 @@ static void *libc_realloc(void *user, void *ptr, size_t old_size, size_t new_siz
 
 gph_allocator gphi_heap(const gph_allocator *allocator)
 {
-    if (allocator != NULL && allocator->realloc != NULL)
+    if (allocator && allocator->realloc)
         return *allocator;
     return (gph_allocator){.realloc = libc_realloc};
 }
@@ -28,7 +28,7 @@ void *gphi_heap_alloc(gph_allocator heap, size_t bytes)
 {
     assert(bytes != 0);
     void *ptr = heap.realloc(heap.user, NULL, 0, bytes);
-    if (ptr != NULL)
+    if (ptr)
         memset(ptr, 0, bytes);
     return ptr;
 }
@@ -42,23 +42,23 @@ void *gphi_heap_array(gph_allocator heap, size_t count, size_t item_bytes)
 
 void gphi_heap_free(gph_allocator heap, void *ptr, size_t bytes)
 {
-    if (ptr != NULL)
+    if (ptr)
         heap.realloc(heap.user, ptr, bytes, 0);
 }
 
 char *gphi_heap_text(gph_allocator heap, const char *text)
 {
-    if (text == NULL)
+    if (!text)
         return NULL;
     const size_t bytes = strlen(text) + 1;
     char *copy = gphi_heap_alloc(heap, bytes);
-    if (copy != NULL)
+    if (copy)
         memcpy(copy, text, bytes);
     return copy;
 }
 
 void gphi_heap_text_free(gph_allocator heap, char *text)
 {
-    if (text != NULL)
+    if (text)
         gphi_heap_free(heap, text, strlen(text) + 1);
 }

@@ -43,7 +43,7 @@ void gphi_json_bytes(gphi_text *text, const char *value, size_t bytes)
 
 void gphi_json_text(gphi_text *text, const char *value)
 {
-    if (value != NULL)
+    if (value)
         gphi_json_bytes(text, value, strlen(value));
     else
         gphi_text_put(text, "null");

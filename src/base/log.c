@@ -19,7 +19,7 @@ static void read_spec(void)
 {
     static char copy[512];
     const char *spec = getenv("GPH_LOG");
-    snprintf(copy, sizeof(copy), "%s", spec != NULL ? spec : "");
+    snprintf(copy, sizeof(copy), "%s", spec ? spec : "");
     log_spec = copy;
 }
 
@@ -36,8 +36,8 @@ gph_log_level gphi_log_level_of(const char *spec, const char *area)
     for (const char *at = spec; *at != '\0';) {
         const size_t bytes = strcspn(at, ",");
         const char *colon = memchr(at, ':', bytes);
-        const size_t name = colon != NULL ? (size_t)(colon - at) : 0;
-        const size_t rest = colon != NULL ? bytes - name - 1 : 0;
+        const size_t name = colon ? (size_t)(colon - at) : 0;
+        const size_t rest = colon ? bytes - name - 1 : 0;
         const int here = strlen(area) == name && memcmp(at, area, name) == 0;
         const int all = name == 3 && memcmp(at, "all", 3) == 0 && !is_named;
         for (int i = GPH_LOG_OFF; (here || all) && i <= GPH_LOG_DEBUG; i++)
@@ -67,7 +67,7 @@ void gphi_log(const char *area, gph_log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    if (log_sink != NULL)
+    if (log_sink)
         log_sink(log_user, level, area, line);
     else
         fprintf(stderr, "gph %s %s: %s\n", area, level_names[level], line);

@@ -32,7 +32,7 @@ static gph_status grow(gphi_map *map)
     gphi_map next = {.heap = map->heap, .count = map->count};
     next.capacity = map->capacity == 0 ? CAPACITY_MIN : map->capacity * 2;
     next.slots = gphi_heap_array(map->heap, next.capacity, sizeof(*next.slots));
-    if (next.slots == NULL)
+    if (!next.slots)
         return GPH_E_NO_MEMORY;
 
     for (size_t i = 0; i < map->capacity; i++)
@@ -53,7 +53,7 @@ gph_status gphi_map_reserve(gphi_map *map, size_t more)
 gph_status gphi_map_set(gphi_map *map, uint64_t key, uint64_t value)
 {
     uint64_t *old = gphi_map_get(map, key);
-    if (old != NULL) {
+    if (old) {
         *old = value;
         return GPH_OK;
     }
@@ -102,7 +102,7 @@ bool gphi_map_remove(gphi_map *map, uint64_t key)
 uint64_t gphi_map_count(gphi_map *map, uint64_t key)
 {
     uint64_t *count = gphi_map_get(map, key);
-    if (count != NULL)
+    if (count)
         return ++*count;
     return gphi_map_set(map, key, 1) == GPH_OK ? 1 : 0;
 }

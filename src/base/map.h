@@ -37,7 +37,7 @@ uint64_t *gphi_map_get(const gphi_map *map, uint64_t key);
 static inline void *gphi_map_pointer(const gphi_map *map, uint64_t key)
 {
     const uint64_t *value = gphi_map_get(map, key);
-    return value != NULL ? (void *)(uintptr_t)*value : NULL;
+    return value ? (void *)(uintptr_t)*value : NULL;
 }
 
 /* Counts the key once more, from 0; how often now, or 0: no memory. */

@@ -7,7 +7,7 @@
 /* The part behind the last slash; NULL of NULL. */
 static inline const char *gphi_path_name(const char *path)
 {
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    return slash != NULL ? slash + 1 : path;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
 }
 #endif

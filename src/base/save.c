@@ -56,7 +56,7 @@ static int open_beside(gphi_save *save, gphi_save_mode mode)
 static void find_target(gphi_save *save)
 {
     char *real = realpath(save->path, NULL);
-    snprintf(save->target, sizeof(save->target), "%s", real != NULL ? real : save->path);
+    snprintf(save->target, sizeof(save->target), "%s", real ? real : save->path);
     free(real);
 }
 
@@ -65,8 +65,7 @@ gph_status gphi_save_begin(gphi_save *save, const char *path, gphi_save_mode mod
 {
     struct stat old;
     *save = (gphi_save){.fd = -1, .path = path, .error = error, .through = -1};
-    if (path == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "path is NULL");
+    GPHI_TRY(gphi_need(error, path, "path"));
     if (strlen(path) + 10 > sizeof(save->fresh))
         return gphi_fail(error, GPH_E_INVALID, "the path has %zu bytes, too many",
                          strlen(path));

@@ -54,7 +54,7 @@ static size_t make_room(gphi_text *text, size_t more)
     const size_t twice = text->room != 0 ? 2 * text->room : ROOM_FIRST;
     const size_t room = wanted > twice ? wanted : twice;
     char *bytes = heap.realloc(heap.user, text->bytes, text->room, room);
-    if (bytes == NULL) {
+    if (!bytes) {
         text->status = GPH_E_NO_MEMORY;
         return 0;
     }
@@ -65,8 +65,7 @@ static size_t make_room(gphi_text *text, size_t more)
 
 void gphi_text_put_bytes(gphi_text *text, const char *piece, size_t bytes)
 {
-    while (text->write != NULL && text->status == GPH_OK &&
-           bytes >= text->room - text->length) {
+    while (text->write && text->status == GPH_OK && bytes >= text->room - text->length) {
         const size_t part = text->room - text->length;
         memcpy(text->bytes + text->length, piece, part);
         text->length += part;
@@ -102,7 +101,7 @@ void gphi_text_addv(gphi_text *text, const char *format, va_list values)
     const size_t bytes = count > 0 ? (size_t)count : 0;
     if (bytes < left || count < 0) {
         text->length += bytes;
-    } else if (text->write == NULL) {
+    } else if (!text->write) {
         const size_t fits = make_room(text, bytes);
         if (text->status == GPH_OK) {
             vsnprintf(text->bytes + text->length, fits + 1, format, again);
@@ -130,9 +129,9 @@ void gphi_text_add(gphi_text *text, const char *format, ...)
 
 gph_status gphi_text_end(gphi_text *text, gph_error *error)
 {
-    if (text->write != NULL)
+    if (text->write)
         flush(text);
-    if (text->status == GPH_OK || error == NULL || error->code == text->status)
+    if (text->status == GPH_OK || !error || error->code == text->status)
         return text->status;
     if (text->status == GPH_E_NO_MEMORY)
         return gphi_fail(error, GPH_E_NO_MEMORY, "writing a text");
@@ -144,7 +143,7 @@ char *gphi_text_take(gphi_text *text)
 {
     gphi_text_put(text, ""); /* a text without pieces is "" */
     char *bytes = text->status == GPH_OK ? text->bytes : NULL;
-    if (bytes == NULL)
+    if (!bytes)
         gphi_text_fini(text);
     gphi_text_init(text, text->heap);
     return bytes;

@@ -32,7 +32,7 @@ gph_status gphi_vec_reserve(gphi_vec *vec, size_t more)
     void *items =
         vec->heap.realloc(vec->heap.user, vec->items, vec->capacity * vec->item_bytes,
                           capacity * vec->item_bytes);
-    if (items == NULL)
+    if (!items)
         return GPH_E_NO_MEMORY;
     vec->items = items;
     vec->capacity = capacity;
@@ -53,7 +53,7 @@ void *gphi_vec_add(gphi_vec *vec, size_t count)
 gph_status gphi_vec_push(gphi_vec *vec, const void *item)
 {
     void *place = gphi_vec_add(vec, 1);
-    if (place == NULL)
+    if (!place)
         return GPH_E_NO_MEMORY;
     memcpy(place, item, vec->item_bytes);
     return GPH_OK;
@@ -65,7 +65,7 @@ void *gphi_vec_keyed(gphi_vec *vec, const void *key, size_t key_bytes, size_t mo
         if (memcmp(gphi_vec_at(vec, i), key, key_bytes) == 0)
             return gphi_vec_at(vec, i);
     void *place = vec->count < most ? gphi_vec_add(vec, 1) : NULL;
-    if (place != NULL)
+    if (place)
         memcpy(place, key, key_bytes);
     return place;
 }
@@ -95,22 +95,21 @@ void *gphi_array_room(gph_allocator heap, void *items, uint32_t *capacity, size_
         room *= 2;
     void *grown =
         heap.realloc(heap.user, items, *capacity * item_bytes, room * item_bytes);
-    if (grown != NULL)
+    if (grown)
         *capacity = (uint32_t)room;
     return grown;
 }
 
+static uint64_t first_of(const void *item)
+{
+    uint64_t first; /* copied: an item may be of any type that begins with one */
+    memcpy(&first, item, sizeof(first));
+    return first;
+}
+
 size_t gphi_vec_upto(const gphi_vec *vec, uint64_t key)
 {
-    size_t low = 0, high = vec->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        uint64_t first; /* copied: an item may be of any type that begins with one */
-        memcpy(&first, gphi_vec_at(vec, middle), sizeof(first));
-        if (first <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    GPHI_HALVE(low, vec->count, at, first_of(gphi_vec_at(vec, at)) <= key);
     return low;
 }

@@ -35,6 +35,20 @@ void gphi_vec_remove(gphi_vec *vec, size_t index);
 /* For qsort() and bsearch(): items that begin with a uint64_t, by it, rising. */
 int gphi_by_first(const void *a, const void *b);
 
+/* By halves: sets `low`, a size_t, to the first of `count` places `at` where `is_before`,
+ * an expression, is false; in all places before it is true. */
+#define GPHI_HALVE(low, count, at, is_before)                                            \
+    do {                                                                                 \
+        low = 0;                                                                         \
+        for (size_t gphi_high = (count); low < gphi_high;) {                             \
+            const size_t at = low + (gphi_high - low) / 2;                               \
+            if (is_before)                                                               \
+                low = at + 1;                                                            \
+            else                                                                         \
+                gphi_high = at;                                                          \
+        }                                                                                \
+    } while (0)
+
 /* How many items that are sorted so begin with a word up to `key`. */
 size_t gphi_vec_upto(const gphi_vec *vec, uint64_t key);
 
@@ -42,8 +56,12 @@ size_t gphi_vec_upto(const gphi_vec *vec, uint64_t key);
  */
 static inline void *gphi_vec_at(const gphi_vec *vec, size_t index)
 {
-    return vec->items != NULL ? (char *)vec->items + index * vec->item_bytes : NULL;
+    return vec->items ? (char *)vec->items + index * vec->item_bytes : NULL;
 }
+
+/* Goes through the items of a vec of which none is added or taken out meanwhile. */
+#define GPHI_EACH(type, item, vec)                                                       \
+    for (type *item = (vec)->items; item < (type *)gphi_vec_at(vec, (vec)->count); item++)
 
 /* The pointer of that index, of an array of pointers. */
 static inline void *gphi_vec_pointer(const gphi_vec *vec, size_t index)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Ready-made receivers of text: the caller's memory, and a stream of the C library. */
-#include <gph/base.h>
+/* Ready-made receivers of text: the caller's memory, a stream of the C library, a file. */
+#include "base/fail.h"
+#include "base/save.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,4 +23,14 @@ gph_status gph_write_buffer(void *user, const void *data, size_t bytes)
 gph_status gph_write_file(void *user, const void *data, size_t bytes)
 {
     return fwrite(data, 1, bytes, user) == bytes ? GPH_OK : GPH_E_IO;
+}
+
+gph_status gph_bytes_save(const char *path, const void *data, size_t bytes,
+                          gph_error *error)
+{
+    gphi_save save;
+    GPHI_TRY(gphi_save_begin(&save, path, GPHI_SAVE_SHARED, error));
+    const gph_status status = gphi_save_write(&save, data, bytes);
+    const gph_status ended = gphi_save_end(&save, status == GPH_OK);
+    return status != GPH_OK ? status : ended;
 }

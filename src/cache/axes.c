@@ -10,6 +10,7 @@
  * later. */
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/vec.h"
 #include "cache/layout.h"
 
 #include <gph/plan_ladder.h>
@@ -49,9 +50,7 @@ static gph_status read_steps(struct gphi_axis *out, const gph_cache_axis *axis,
             return gphi_fail(error, GPH_E_INVALID, "axis %s: more than %d values",
                              out->name, GPH_CACHE_KEYS_MAX);
     out->values = gphi_heap_array(heap, count, sizeof(*out->values));
-    if (out->values == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u values of axis %s", count,
-                         out->name);
+    GPHI_TRY(gphi_made(error, out->values, "%u values of axis %s", count, out->name));
     out->count = count;
     int64_t value = first;
     for (uint32_t i = 0; i < count; i++, value = step_on(axis, value))
@@ -63,14 +62,12 @@ static gph_status read_steps(struct gphi_axis *out, const gph_cache_axis *axis,
 static gph_status read_list(struct gphi_axis *out, const gph_cache_axis *axis,
                             gph_allocator heap, gph_error *error)
 {
-    if (axis->values == NULL || axis->value_count == 0 ||
-        axis->value_count > GPH_CACHE_KEYS_MAX)
+    if (!axis->values || axis->value_count == 0 || axis->value_count > GPH_CACHE_KEYS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "axis %s: %u values", out->name,
-                         axis->values == NULL ? 0 : axis->value_count);
+                         !axis->values ? 0 : axis->value_count);
     out->values = gphi_heap_array(heap, axis->value_count, sizeof(*out->values));
-    if (out->values == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u values of axis %s",
-                         axis->value_count, out->name);
+    GPHI_TRY(gphi_made(error, out->values, "%u values of axis %s", axis->value_count,
+                       out->name));
     out->count = axis->value_count;
     memcpy(out->values, axis->values, out->count * sizeof(*out->values));
     qsort(out->values, out->count, sizeof(*out->values), compare);
@@ -120,7 +117,7 @@ static gph_status plan(const gph_cache_axis *axis, gph_plan_size *sizes, uint64_
 static gph_status read_plan(struct gphi_axis *out, const gph_cache_axis *axis,
                             gph_allocator heap, gph_error *error)
 {
-    if (axis->values == NULL || axis->counts == NULL || axis->value_count == 0 ||
+    if (!axis->values || !axis->counts || axis->value_count == 0 ||
         axis->value_count > GPH_CACHE_KEYS_MAX || out->is_discrete)
         return gphi_fail(error, GPH_E_INVALID,
                          "axis %s: a planned ladder wants sizes, counts, and padding",
@@ -134,12 +131,12 @@ static gph_status read_plan(struct gphi_axis *out, const gph_cache_axis *axis,
     options.bucket_max = room;
     options.allocator = &heap;
     gph_status status =
-        sizes == NULL || rungs == NULL
+        !sizes || !rungs
             ? gphi_fail(error, GPH_E_NO_MEMORY, "planning axis %s", out->name)
             : plan(axis, sizes, rungs, &options, &result, error);
     if (status == GPH_OK) {
         out->values = gphi_heap_array(heap, result.rung_count, sizeof(*out->values));
-        if (out->values == NULL)
+        if (!out->values)
             status = gphi_fail(error, GPH_E_NO_MEMORY, "values of axis %s", out->name);
     }
     if (status == GPH_OK) {
@@ -160,8 +157,7 @@ static gph_status make_table(struct gphi_axis *axis, gph_allocator heap, gph_err
         return GPH_OK;
     axis->rung_count = (uint32_t)last + 1;
     axis->rungs = gphi_heap_array(heap, axis->rung_count, sizeof(*axis->rungs));
-    if (axis->rungs == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "the sizes of axis %s", axis->name);
+    GPHI_TRY(gphi_made(error, axis->rungs, "the sizes of axis %s", axis->name));
     uint32_t rung = 0;
     for (uint32_t size = 0; size < axis->rung_count; size++) {
         if ((int64_t)size > axis->values[rung])
@@ -174,11 +170,11 @@ static gph_status make_table(struct gphi_axis *axis, gph_allocator heap, gph_err
 gph_status gphi_axis_init(struct gphi_axis *out, const gph_cache_axis *axis,
                           gph_allocator heap, gph_error *error)
 {
-    if (axis->name == NULL || axis->name[0] == '\0')
-        return gphi_fail(error, GPH_E_INVALID, "an axis has no name");
+    if (!axis->name || axis->name[0] == '\0')
+        return gphi_fail(error, GPH_E_INVALID, "an axis of %u values has no name",
+                         (unsigned)axis->value_count);
     out->name = gphi_heap_text(heap, axis->name);
-    if (out->name == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "axis %s", axis->name);
+    GPHI_TRY(gphi_made(error, out->name, "axis %s", axis->name));
     out->is_discrete = axis->discrete != 0;
     switch (axis->ladder) {
     case GPH_LADDER_LIST: GPHI_TRY(read_list(out, axis, heap, error)); break;
@@ -204,15 +200,9 @@ uint32_t gphi_axis_rung(const struct gphi_axis *axis, int64_t size)
 {
     if (size < 0)
         return axis->count;
-    if (axis->rungs != NULL)
+    if (axis->rungs)
         return size < (int64_t)axis->rung_count ? axis->rungs[size] : axis->count;
-    uint32_t low = 0, high = axis->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (axis->values[middle] < size)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t low;
+    GPHI_HALVE(low, axis->count, at, axis->values[at] < size);
+    return (uint32_t)low;
 }

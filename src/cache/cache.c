@@ -88,13 +88,14 @@ static gph_status make_arrays(gph_cache *cache, gph_error *error)
     cache->from = gphi_heap_array(heap, inputs, sizeof(*cache->from));
     cache->bytes = gphi_heap_array(heap, inputs, sizeof(*cache->bytes));
     cache->name =
-        gphi_heap_text(heap, cache->options.name != NULL ? cache->options.name : "cache");
+        gphi_heap_text(heap, cache->options.name ? cache->options.name : "cache");
     cache->bucket_block =
         gphi_heap_alloc(heap, (cache->layout.key_count + 1) * sizeof(*cache->buckets));
-    if (!cache->buffers || !cache->buffer_bytes || !cache->tensors || !cache->to ||
-        !cache->from || !cache->bytes || !cache->name || !cache->bucket_block)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a cache of %u keys",
-                         cache->layout.key_count);
+    GPHI_TRY(gphi_made(error,
+                       cache->buffers && cache->buffer_bytes && cache->tensors &&
+                           cache->to && cache->from && cache->bytes && cache->name &&
+                           cache->bucket_block,
+                       "a cache of %u keys", cache->layout.key_count));
     /* the heap aligns as malloc does */
     const uintptr_t at = (uintptr_t)cache->bucket_block;
     const size_t line = alignof(gphi_bucket);
@@ -107,11 +108,10 @@ static gph_status make_arrays(gph_cache *cache, gph_error *error)
 static gph_status check_options(const gph_runtime *runtime, const gph_cache_options *opt,
                                 gph_cache *const *out, gph_error *error)
 {
-    if (runtime == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime or out is NULL");
-    if (opt->pool == NULL || opt->function == NULL)
+    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
+    if (!opt->pool || !opt->function)
         return gphi_fail(error, GPH_E_INVALID, "options.%s is NULL",
-                         opt->pool == NULL ? "pool" : "function");
+                         !opt->pool ? "pool" : "function");
     if (opt->lazy > GPH_CACHE_LAZY_OFF)
         return gphi_fail(error, GPH_E_INVALID, "options.lazy %u is no gph_cache_lazy",
                          opt->lazy);
@@ -139,11 +139,10 @@ gph_status gph_cache_create(gph_runtime *runtime, const gph_cache_options *optio
                             gph_cache **out, gph_error *error)
 {
     gph_cache_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_cache_options", options, error));
     GPHI_TRY(check_options(runtime, &opt, out, error));
     gph_cache *cache = gphi_heap_alloc(runtime->heap, sizeof(*cache));
-    if (cache == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a cache");
+    GPHI_TRY(gphi_made(error, cache, "a cache"));
     cache->runtime = runtime;
     cache->options = opt;
     pthread_mutex_init(&cache->call.native, NULL);
@@ -154,10 +153,8 @@ gph_status gph_cache_create(gph_runtime *runtime, const gph_cache_options *optio
     gphi_vec_init(&cache->lent, runtime->heap, sizeof(CUdeviceptr));
     cache->pool = gph_pool_retain(opt.pool);
     gph_status status = gphi_layout_init(&cache->layout, &opt, runtime->heap, error);
-    if (status == GPH_OK)
-        status = make_arrays(cache, error);
-    if (status == GPH_OK)
-        status = make_buffers(cache, error);
+    GPHI_THEN(status, make_arrays(cache, error));
+    GPHI_THEN(status, make_buffers(cache, error));
     if (status == GPH_OK && cache->layout.input_count > 1)
         status = gphi_copier_retain(runtime, &cache->copier, error);
     if (status != GPH_OK) {
@@ -209,9 +206,9 @@ static void free_arrays(gph_cache *cache)
 
 void gph_cache_destroy(gph_cache *cache)
 {
-    if (cache == NULL)
+    if (!cache)
         return;
-    for (uint32_t k = 0; cache->buckets != NULL && k < cache->layout.key_count; k++) {
+    for (uint32_t k = 0; cache->buckets && k < cache->layout.key_count; k++) {
         gphi_cache_drop(cache, k, GPH_CACHE_EVICTED);
         gphi_heap_text_free(cache->runtime->heap, cache->buckets[k].message);
     }
@@ -219,7 +216,7 @@ void gph_cache_destroy(gph_cache *cache)
     gphi_cache_reap(cache, true);
     gphi_mutex_unlock(&cache->mutex);
     gphi_cache_unlend(cache);
-    for (uint32_t i = 0; cache->buffers != NULL && i <= cache->layout.input_count; i++)
+    for (uint32_t i = 0; cache->buffers && i <= cache->layout.input_count; i++)
         if (cache->buffers[i] != 0)
             gphi_ignore(
                 gph_pool_free(cache->pool, cache->buffers[i], CU_STREAM_PER_THREAD, NULL),
@@ -242,8 +239,7 @@ void gph_cache_destroy(gph_cache *cache)
 gph_status gph_cache_find(const gph_cache *cache, const int64_t *sizes,
                           gph_cache_match *out, gph_error *error)
 {
-    if (cache == NULL || sizes == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "cache, sizes or out is NULL");
+    GPHI_TRY(gphi_need(error, cache && sizes && out, "cache, sizes or out"));
     gphi_layout_find(&cache->layout, sizes, out);
     return GPH_OK;
 }
@@ -252,8 +248,8 @@ gph_status gph_cache_match_write(const gph_cache *cache, const gph_cache_match *
                                  const int64_t *sizes, gph_write_fn *write, void *user,
                                  gph_error *error)
 {
-    if (cache == NULL || match == NULL || sizes == NULL || write == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "cache, match, sizes or write is NULL");
+    GPHI_TRY(gphi_need(error, cache && match && sizes && write,
+                       "cache, match, sizes or write"));
     char buffer[256];
     gphi_text text;
     gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
@@ -263,21 +259,21 @@ gph_status gph_cache_match_write(const gph_cache *cache, const gph_cache_match *
 
 uint32_t gph_cache_key_count(const gph_cache *cache)
 {
-    return cache != NULL ? cache->layout.key_count : 0;
+    return cache ? cache->layout.key_count : 0;
 }
 
 const int64_t *gph_cache_ladder(const gph_cache *cache, uint32_t axis, uint32_t *count)
 {
-    if (cache == NULL || axis >= cache->layout.axis_count)
+    if (!cache || axis >= cache->layout.axis_count)
         return NULL;
-    if (count != NULL)
+    if (count)
         *count = cache->layout.axes[axis].count;
     return cache->layout.axes[axis].values;
 }
 
 uint32_t gph_cache_key(const gph_cache *cache, const int64_t *values)
 {
-    if (cache == NULL || values == NULL)
+    if (!cache || !values)
         return GPH_CACHE_NONE;
     uint32_t key = 0;
     for (uint32_t a = 0; a < cache->layout.axis_count; a++) {
@@ -293,7 +289,7 @@ uint32_t gph_cache_key(const gph_cache *cache, const int64_t *values)
 gph_status gph_cache_input(const gph_cache *cache, uint32_t key, uint32_t index,
                            gph_tensor *out, gph_error *error)
 {
-    if (cache == NULL || out == NULL || key >= cache->layout.key_count ||
+    if (!cache || !out || key >= cache->layout.key_count ||
         index > cache->layout.input_count)
         return gphi_fail(error, GPH_E_INVALID, "input %u of key %u: there is none", index,
                          key);

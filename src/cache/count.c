@@ -43,8 +43,8 @@ static gph_status add_ranges(const gph_cache *cache, const gphi_record *record,
                              gphi_vec *ranges, gphi_vec *spans, gph_error *error)
 {
     GPHI_TRY(gphi_pool_list(cache->pool, record->id, 0, ranges, error));
-    if (gphi_vec_reserve(spans, ranges->count) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%zu ranges", ranges->count);
+    GPHI_TRY(gphi_made(error, gphi_vec_reserve(spans, ranges->count) == GPH_OK,
+                       "%zu ranges", ranges->count));
     for (size_t i = 0; i < ranges->count; i++) {
         const gph_pool_range *range = gphi_vec_at(ranges, i);
         if (range->kind != GPH_RANGE_INPUT)
@@ -62,8 +62,7 @@ static gph_status read_ledger(gph_cache *cache, gph_ledger_entry **out, uint32_t
     GPHI_TRY(gph_ledger_get(arena, NULL, 0, count, NULL, error));
     *capacity = *count + SLACK;
     *out = gphi_heap_array(cache->runtime->heap, *capacity, sizeof(**out));
-    if (*out == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a ledger of %u lines", *count);
+    GPHI_TRY(gphi_made(error, *out, "a ledger of %u lines", *count));
     const gph_status status = gph_ledger_get(arena, *out, *capacity, count, NULL, error);
     *count = *count < *capacity ? *count : *capacity;
     if (status != GPH_OK) {
@@ -78,7 +77,7 @@ static void note_bytes(gph_cache *cache, const gph_ledger_entry *lines, uint32_t
 {
     for (uint32_t k = 0; k < cache->layout.key_count; k++) {
         gphi_entry *entry = cache->buckets[k].entry;
-        for (uint32_t i = 0; i < count && entry != NULL; i++)
+        for (uint32_t i = 0; i < count && entry; i++)
             if (lines[i].kind == GPH_LEDGER_RECORDING && lines[i].object == cache->pool &&
                 lines[i].id == entry->record->id) {
                 entry->own_bytes = lines[i].own_bytes;
@@ -101,11 +100,10 @@ gph_status gphi_cache_count(gph_cache *cache, uint64_t *out, gph_error *error)
     gphi_vec_init(&ranges, cache->runtime->heap, sizeof(gph_pool_range));
     gph_status status = GPH_OK;
     for (uint32_t k = 0; k < cache->layout.key_count && status == GPH_OK; k++)
-        if (cache->buckets[k].entry != NULL)
+        if (cache->buckets[k].entry)
             status = add_ranges(cache, cache->buckets[k].entry->record, &ranges, &spans,
                                 error);
-    if (status == GPH_OK)
-        status = read_ledger(cache, &lines, &line_count, &capacity, error);
+    GPHI_THEN(status, read_ledger(cache, &lines, &line_count, &capacity, error));
     if (status == GPH_OK) {
         note_bytes(cache, lines, line_count);
         cache->covered = cache->input_bytes + cover(spans.items, spans.count);
@@ -143,7 +141,7 @@ gph_status gphi_cache_over(gph_cache *cache, uint32_t spared, uint32_t *key,
     uint32_t oldest = 0;
     for (uint32_t k = 0; k < cache->layout.key_count; k++) {
         gphi_bucket *bucket = &cache->buckets[k];
-        if (bucket->entry == NULL || k == spared || gain(cache, k) == 0)
+        if (!bucket->entry || k == spared || gain(cache, k) == 0)
             continue;
         const uint32_t used = atomic_load_explicit(&bucket->used, memory_order_relaxed);
         const uint32_t now = atomic_load_explicit(&cache->tick, memory_order_relaxed);

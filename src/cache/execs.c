@@ -56,7 +56,7 @@ static uint32_t find_class(gph_cache *cache, uint32_t key, const gphi_entry *ent
     for (uint32_t i = 0; i < cache->classes.count; i++) {
         gphi_class *class = gphi_class_at(cache, i);
         gph_error why = {0};
-        if (class->exec == NULL || class->node_count != entry->node_count ||
+        if (!class->exec || class->node_count != entry->node_count ||
             class->edge_count != entry->edge_count)
             continue;
         if (update(cache, class, key, entry, &why) == GPH_OK)
@@ -92,8 +92,7 @@ static gph_status join_class(gph_cache *cache, uint32_t key, gphi_entry *entry,
     uint32_t index = find_class(cache, key, entry);
     if (index == GPHI_CLASS_NONE) {
         gphi_class *class = place_class(cache, &index);
-        if (class == NULL)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "a class of key %u", key);
+        GPHI_TRY(gphi_made(error, class, "a class of key %u", key));
         *class = (gphi_class){.holder = key,
                               .node_count = entry->node_count,
                               .edge_count = entry->edge_count};
@@ -112,9 +111,9 @@ static gph_status give_own(gph_cache *cache, uint32_t key, gphi_entry *entry,
 {
     gph_exec *exec = NULL;
     /* so that every own executable there is can be retired */
-    if (gphi_vec_reserve(&cache->retired, cache->layout.key_count) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u executables",
-                         cache->layout.key_count);
+    GPHI_TRY(gphi_made(
+        error, gphi_vec_reserve(&cache->retired, cache->layout.key_count) == GPH_OK,
+        "%u executables", cache->layout.key_count));
     GPHI_TRY(make_exec(cache, entry, stream, &exec, error));
     entry->own_exec_bytes = measure(exec, entry->node_count);
     /* with the load of a replay */
@@ -145,8 +144,8 @@ static bool has_cold_user(const gph_cache *cache, uint32_t index)
 {
     for (uint32_t k = 0; k < cache->layout.key_count; k++) {
         const gphi_bucket *bucket = &cache->buckets[k];
-        if (bucket->entry != NULL && bucket->entry->class_index == index &&
-            atomic_load_explicit(&bucket->own, memory_order_relaxed) == NULL)
+        if (bucket->entry && bucket->entry->class_index == index &&
+            !atomic_load_explicit(&bucket->own, memory_order_relaxed))
             return true;
     }
     return false;
@@ -186,7 +185,7 @@ gph_status gphi_cache_hold(gph_cache *cache, uint32_t key, CUstream stream,
     if (entry->class_index == GPHI_CLASS_NONE)
         GPHI_TRY(join_class(cache, key, entry, stream, error));
     gphi_class *class = gphi_class_at(cache, entry->class_index);
-    if (class->exec == NULL) {
+    if (!class->exec) {
         GPHI_TRY(make_exec(cache, entry, stream, &class->exec, error));
         class->bytes = measure(class->exec, entry->node_count);
         class->holder = key;
@@ -207,10 +206,10 @@ static void retire(gph_cache *cache, uint32_t key)
 {
     gph_exec *exec =
         atomic_exchange_explicit(&cache->buckets[key].own, NULL, memory_order_seq_cst);
-    if (exec == NULL)
+    if (!exec)
         return;
     gphi_retired *place = gphi_vec_add(&cache->retired, 1);
-    if (place != NULL)
+    if (place)
         *place = (gphi_retired){exec, key};
     else
         gphi_log("cache", GPH_LOG_ERROR, "%s: the executable of key %u stays",
@@ -270,7 +269,7 @@ uint64_t gphi_cache_exec_bytes(const gph_cache *cache)
     for (size_t i = 0; i < cache->classes.count; i++)
         bytes += gphi_class_at(cache, (uint32_t)i)->bytes;
     for (uint32_t k = 0; k < cache->layout.key_count; k++)
-        if (cache->buckets[k].entry != NULL)
+        if (cache->buckets[k].entry)
             bytes += cache->buckets[k].entry->own_exec_bytes;
     return bytes;
 }
@@ -300,11 +299,10 @@ static uint64_t collect(const gph_cache *cache, struct choice *choice)
     uint64_t all = 0;
     for (uint32_t k = 0; k < cache->layout.key_count; k++) {
         const gphi_bucket *bucket = &cache->buckets[k];
-        if (bucket->entry == NULL)
+        if (!bucket->entry)
             continue;
         const uint64_t replays = gphi_bucket_replays(bucket) - bucket->seen;
-        const bool is_own =
-            atomic_load_explicit(&bucket->own, memory_order_relaxed) != NULL;
+        const bool is_own = atomic_load_explicit(&bucket->own, memory_order_relaxed);
         const uint32_t nodes = bucket->entry->node_count;
         all += replays;
         choice->keys[choice->count] = k;
@@ -358,7 +356,7 @@ static gph_status choose(gph_cache *cache, struct choice *choice,
     for (int pass = 0; pass < 2; pass++) /* first take, then give */
         for (uint32_t i = 0; i < choice->count; i++) {
             const bool is_own = atomic_load_explicit(&cache->buckets[choice->keys[i]].own,
-                                                     memory_order_relaxed) != NULL;
+                                                     memory_order_relaxed);
             const bool wants = choice->hot_max > 0 && wants_own(choice, i);
             if (is_own == wants || is_own != (pass == 0))
                 continue;
@@ -385,7 +383,7 @@ gph_status gphi_cache_decide(gph_cache *cache, gph_cache_work_kind *kind, uint32
         .keys = gphi_heap_array(heap, capacity, sizeof(*choice.keys)),
         .owners = gphi_heap_array(heap, capacity, sizeof(*choice.owners))};
     gph_status status = GPH_OK;
-    if (choice.graphs == NULL || choice.keys == NULL || choice.owners == NULL)
+    if (!choice.graphs || !choice.keys || !choice.owners)
         status = gphi_fail(error, GPH_E_NO_MEMORY, "%u keys", capacity);
     else if (collect(cache, &choice) >= DECIDE_AFTER && choice.count > 0)
         status = choose(cache, &choice, kind, key, error);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From sizes to a key, and the sentence that says why there is none. */
-#include "base/fail.h"
 #include "cache/layout.h"
 
 const char *gph_cache_reason_text(gph_cache_reason reason)

@@ -90,9 +90,8 @@ static gph_status lay_out(const gph_cache_trace *trace, gph_allocator heap, uint
         return GPH_OK;
     struct event *events = gphi_heap_array(heap, 2 * (size_t)count, sizeof(*events));
     struct block *blocks = gphi_heap_array(heap, count, sizeof(*blocks));
-    gph_status status = GPH_OK;
-    if (events == NULL || blocks == NULL)
-        status = gphi_fail(error, GPH_E_NO_MEMORY, "%u buffers of a trace", count);
+    gph_status status =
+        gphi_made(error, events && blocks, "%u buffers of a trace", count);
     for (uint32_t i = 0; i < count && status == GPH_OK; i++) {
         events[2 * i] = (struct event){trace->buffers[i].lower, i, 1};
         events[2 * i + 1] = (struct event){trace->buffers[i].upper, i, 0};
@@ -131,7 +130,7 @@ static gph_status check_trace(const gphi_layout *layout, const gph_cache_trace *
         *key += rung * axis->stride;
     }
     if (trace->buffer_count > BUFFERS_MAX ||
-        (trace->buffers == NULL && trace->buffer_count > 0) ||
+        (!trace->buffers && trace->buffer_count > 0) ||
         !(trace->seconds >= 0 && isfinite(trace->seconds)))
         return gphi_fail(error, GPH_E_INVALID, "trace %u: %u buffers, %g seconds", index,
                          trace->buffer_count, trace->seconds);
@@ -261,7 +260,7 @@ static gph_status add_up(const struct forecast *self, gph_cache_forecast *out,
         gphi_heap_array(self->heap, layout->input_count + 1, sizeof(*buffers));
     uint32_t classes = 0;
     double graphs = 0;
-    gph_status status = seen == NULL || buffers == NULL
+    gph_status status = !seen || !buffers
                             ? gphi_fail(error, GPH_E_NO_MEMORY, "a forecast of %u keys",
                                         layout->key_count)
                             : gphi_cache_buffer_sizes(layout, buffers, error);
@@ -295,18 +294,14 @@ static gph_status read_traces(struct forecast *self, const gph_cache_trace *trac
 {
     gph_plan_measure *room = gphi_heap_array(self->heap, count, sizeof(*room));
     self->known = gphi_heap_array(self->heap, count, sizeof(*self->known));
-    gph_status status = GPH_OK;
-    if (room == NULL || self->known == NULL)
-        status = gphi_fail(error, GPH_E_NO_MEMORY, "%u traces", count);
+    gph_status status = gphi_made(error, room && self->known, "%u traces", count);
     for (uint32_t i = 0; i < count && status == GPH_OK; i++) {
         struct known *known = &self->known[i];
         uint64_t height = 0;
         gph_cache_trace trace;
         status = gphi_element_read(&trace, sizeof(trace), traces, traces->size, i, error);
-        if (status == GPH_OK)
-            status = check_trace(self->layout, &trace, i, &known->key, error);
-        if (status == GPH_OK)
-            status = lay_out(&trace, self->heap, &height, error);
+        GPHI_THEN(status, check_trace(self->layout, &trace, i, &known->key, error));
+        GPHI_THEN(status, lay_out(&trace, self->heap, &height, error));
         if (status != GPH_OK)
             break;
         known->node_count = trace.node_count;
@@ -331,19 +326,17 @@ gph_status gph_cache_forecast_make(const gph_cache_options *options,
                                    gph_cache_forecast *out, gph_error *error)
 {
     gph_cache_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if (traces == NULL || trace_count == 0 || trace_count > GPH_CACHE_KEYS_MAX ||
-        out == NULL)
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_cache_options", options, error));
+    if (!traces || trace_count == 0 || trace_count > GPH_CACHE_KEYS_MAX || !out)
         return gphi_fail(error, GPH_E_INVALID, "%u traces, or out is NULL",
-                         traces == NULL ? 0 : trace_count);
+                         !traces ? 0 : trace_count);
     const gph_allocator heap = gphi_heap(allocator);
     gphi_layout layout;
     gph_cache_forecast result = {0};
     GPHI_TRY(gphi_layout_init(&layout, &opt, heap, error));
     struct forecast self = {.layout = &layout, .heap = heap};
     gph_status status = read_traces(&self, traces, trace_count, error);
-    if (status == GPH_OK)
-        status = add_up(&self, &result, error);
+    GPHI_THEN(status, add_up(&self, &result, error));
     gphi_heap_free(heap, self.known, trace_count * sizeof(*self.known));
     gphi_layout_fini(&layout);
     if (status == GPH_OK)
@@ -381,8 +374,7 @@ gph_status gph_cache_trace_get(const gph_cache *cache, uint32_t key,
                                gph_plan_buffer *buffers, uint32_t capacity,
                                gph_cache_trace *out, gph_error *error)
 {
-    if (cache == NULL || out == NULL || key >= cache->layout.key_count ||
-        (buffers == NULL && capacity > 0))
+    if (!cache || !out || key >= cache->layout.key_count || (!buffers && capacity > 0))
         return gphi_fail(error, GPH_E_INVALID, "key %u: there is none", key);
     gph_cache *self = (gph_cache *)cache; /* for the lock */
     gphi_mutex_lock(&self->mutex);
@@ -390,10 +382,9 @@ gph_status gph_cache_trace_get(const gph_cache *cache, uint32_t key,
     const gphi_entry *entry = bucket->entry;
     gph_cache_trace trace = {.buffers = buffers};
     gph_status status =
-        entry == NULL
-            ? gphi_fail(error, GPH_E_STATE, "%s: key %u is not captured", cache->name,
-                        key)
-            : read_ranges(cache, entry, buffers, capacity, &trace.buffer_count, error);
+        !entry ? gphi_fail(error, GPH_E_STATE, "%s: key %u is not captured", cache->name,
+                           key)
+               : read_ranges(cache, entry, buffers, capacity, &trace.buffer_count, error);
     if (status == GPH_OK) {
         gphi_layout_values(&cache->layout, key, trace.values);
         trace.node_count = entry->node_count;

@@ -81,8 +81,8 @@ static gph_status check_tensor(const gphi_layout *layout, uint32_t index,
 static gph_status read_tensors(gphi_layout *out, const gph_cache_options *options,
                                gph_error *error)
 {
-    if ((options->inputs == NULL && options->input_count != 0) ||
-        (options->outputs == NULL && options->output_count != 0) ||
+    if ((!options->inputs && options->input_count != 0) ||
+        (!options->outputs && options->output_count != 0) ||
         options->input_count > 65536 || options->output_count > 65536)
         return gphi_fail(error, GPH_E_INVALID, "%u inputs and %u outputs",
                          options->input_count, options->output_count);
@@ -92,8 +92,7 @@ static gph_status read_tensors(gphi_layout *out, const gph_cache_options *option
     if (count == 0)
         return GPH_OK;
     out->tensors = gphi_heap_array(out->heap, count, sizeof(*out->tensors));
-    if (out->tensors == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u tensors of a cache", count);
+    GPHI_TRY(gphi_made(error, out->tensors, "%u tensors of a cache", count));
     out->tensor_count = count;
     for (uint32_t i = 0; i < count; i++) {
         const bool is_input = i < out->input_count;
@@ -110,11 +109,10 @@ static gph_status read_tensors(gphi_layout *out, const gph_cache_options *option
 static gph_status read_axes(gphi_layout *out, const gph_cache_options *options,
                             gph_error *error)
 {
-    if (options->axes == NULL || options->axis_count < 1 ||
+    if (!options->axes || options->axis_count < 1 ||
         options->axis_count > GPH_CACHE_AXES_MAX)
         return gphi_fail(error, GPH_E_INVALID, "%u axes: it takes 1 to %d",
-                         options->axes == NULL ? 0 : options->axis_count,
-                         GPH_CACHE_AXES_MAX);
+                         !options->axes ? 0 : options->axis_count, GPH_CACHE_AXES_MAX);
     uint64_t keys = 1;
     for (uint32_t a = 0; a < options->axis_count; a++) {
         gph_cache_axis axis;
@@ -153,8 +151,8 @@ static uint32_t least(const gphi_layout *layout, uint32_t key, bool is_own,
             continue;
         const uint32_t next = key + axis->stride;
         const uint32_t other =
-            plain != NULL ? plain[next]
-                          : atomic_load_explicit(&shared[next], memory_order_relaxed);
+            plain ? plain[next]
+                  : atomic_load_explicit(&shared[next], memory_order_relaxed);
         if (other != GPH_CACHE_NONE &&
             (best == GPH_CACHE_NONE || layout->volume[other] < layout->volume[best]))
             best = other;
@@ -172,15 +170,15 @@ static gph_status make_keys(gphi_layout *out, const gph_cache_options *options,
     out->home = gphi_heap_array(out->heap, count, sizeof(*out->home));
     out->serve = gphi_heap_array(out->heap, count, sizeof(*out->serve));
     out->state = gphi_heap_array(out->heap, count, sizeof(*out->state));
-    if (!out->volume || !out->home || !out->serve || !out->state)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u keys of a cache", count);
+    GPHI_TRY(gphi_made(error, out->volume && out->home && out->serve && out->state,
+                       "%u keys of a cache", count));
     bool any = false;
     for (uint32_t k = count; k-- > 0;) {
         int64_t values[GPH_CACHE_AXES_MAX];
         gphi_layout_values(out, k, values);
         out->volume[k] = gphi_layout_units(out, values);
         const bool wanted =
-            options->wanted == NULL || options->wanted(options->user, values) != 0;
+            !options->wanted || options->wanted(options->user, values) != 0;
         any |= wanted;
         atomic_init(&out->serve[k], GPH_CACHE_NONE);
         atomic_init(&out->state[k],
@@ -201,10 +199,8 @@ gph_status gphi_layout_init(gphi_layout *out, const gph_cache_options *options,
                          options->overshoot_max);
     out->overshoot_max = options->overshoot_max;
     gph_status status = read_axes(out, options, error);
-    if (status == GPH_OK)
-        status = read_tensors(out, options, error);
-    if (status == GPH_OK)
-        status = make_keys(out, options, error);
+    GPHI_THEN(status, read_tensors(out, options, error));
+    GPHI_THEN(status, make_keys(out, options, error));
     if (status != GPH_OK)
         gphi_layout_fini(out);
     return status;

@@ -34,9 +34,9 @@ static uint32_t collapse(const gph_tensor *a, const gph_tensor *b, const int64_t
         struct level *last = used > 0 ? &levels[used - 1] : NULL;
         if (next.count == 1)
             continue;
-        if (last == NULL && next.step_a == *width && next.step_b == *width)
+        if (!last && next.step_a == *width && next.step_b == *width)
             *width *= next.count;
-        else if (last != NULL && next.step_a == last->step_a * last->count &&
+        else if (last && next.step_a == last->step_a * last->count &&
                  next.step_b == last->step_b * last->count)
             last->count *= next.count;
         else

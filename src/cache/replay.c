@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Replays and calls. */
 #include "base/fail.h"
-#include "base/log.h"
 #include "cache/cache.h"
 #include "cache/pad.h"
 #include "cuda/status.h"
@@ -12,7 +11,7 @@
 __attribute__((noinline, cold)) static gph_status fail_key(const gph_cache *cache,
                                                            uint32_t key, gph_error *error)
 {
-    if (cache == NULL || key >= cache->layout.key_count)
+    if (!cache || key >= cache->layout.key_count)
         return gphi_fail(error, GPH_E_INVALID, "key %u: there is none", key);
     return gphi_fail(error, GPH_E_STATE, "%s: key %u: %s", cache->name, key,
                      gph_cache_reason_text(gphi_layout_state(&cache->layout, key)));
@@ -24,12 +23,11 @@ static gph_status launch_shared(gph_cache *cache, uint32_t key, CUstream stream,
     gph_exec *exec = NULL;
     gph_status status = GPH_OK;
     gphi_mutex_lock(&cache->mutex); /* until the launch: another key may want it */
-    if (cache->buckets[key].entry == NULL) {
+    if (!cache->buckets[key].entry) {
         status = fail_key(cache, key, error);
     } else {
         status = gphi_cache_hold(cache, key, stream, &exec, error);
-        if (status == GPH_OK)
-            status = gph_exec_launch(exec, stream, error);
+        GPHI_THEN(status, gph_exec_launch(exec, stream, error));
     }
     gphi_mutex_unlock(&cache->mutex);
     return status;
@@ -45,12 +43,12 @@ launch_drawing(gph_cache *cache, uint32_t key, CUstream stream, gph_error *error
     gphi_mutex_lock(&cache->mutex);
     const gphi_bucket *bucket = &cache->buckets[key];
     gph_exec *exec = atomic_load_explicit(&bucket->own, memory_order_relaxed);
-    if (bucket->entry == NULL)
+    if (!bucket->entry)
         status = fail_key(cache, key, error);
-    else if (exec == NULL)
+    else if (!exec)
         status = gphi_cache_hold(cache, key, stream, &exec, error);
-    if (status == GPH_OK)
-        status = gphi_record_launch(bucket->entry->record, exec, NULL, stream, error);
+    GPHI_THEN(status,
+              gphi_record_launch(bucket->entry->record, exec, NULL, stream, error));
     gphi_mutex_unlock(&cache->mutex);
     return status;
 }
@@ -61,15 +59,15 @@ static inline gph_status launch(gph_cache *cache, uint32_t key, CUstream stream,
 {
     gphi_bucket *bucket = &cache->buckets[key];
     gph_status status = GPH_OK;
-    if (cache->options.rng != NULL)
+    if (cache->options.rng)
         return launch_drawing(cache, key, stream, error);
     /* first a reader, then the look: gphi_cache_reap() looks the other way round */
     atomic_fetch_add_explicit(&bucket->readers, 1, memory_order_seq_cst);
     gph_exec *own = atomic_load_explicit(&bucket->own, memory_order_seq_cst);
-    if (own != NULL)
+    if (own)
         status = gph_exec_launch(own, stream, error);
     atomic_fetch_sub_explicit(&bucket->readers, 1, memory_order_release);
-    if (own == NULL)
+    if (!own)
         status = launch_shared(cache, key, stream, error);
     return status;
 }
@@ -84,7 +82,7 @@ static inline void note_use(gph_cache *cache, gphi_bucket *bucket)
 gph_status gph_cache_replay(gph_cache *cache, uint32_t key, CUstream stream,
                             gph_error *error)
 {
-    if (cache == NULL || key >= cache->layout.key_count)
+    if (!cache || key >= cache->layout.key_count)
         return fail_key(cache, key, error);
     const gph_status status = launch(cache, key, stream, error);
     if (status == GPH_OK) {
@@ -98,7 +96,7 @@ gph_status gph_cache_replay(gph_cache *cache, uint32_t key, CUstream stream,
 gph_status gph_cache_output(const gph_cache *cache, uint32_t key, uint32_t index,
                             gph_tensor *out, gph_error *error)
 {
-    if (cache == NULL || out == NULL || key >= cache->layout.key_count ||
+    if (!cache || !out || key >= cache->layout.key_count ||
         index >= cache->layout.output_count)
         return gphi_fail(error, GPH_E_INVALID, "output %u of key %u: there is none",
                          index, key);
@@ -106,7 +104,7 @@ gph_status gph_cache_output(const gph_cache *cache, uint32_t key, uint32_t index
     gph_status status = GPH_OK;
     gphi_mutex_lock(&self->mutex);
     const gphi_entry *entry = cache->buckets[key].entry;
-    if (entry == NULL)
+    if (!entry)
         status = fail_key(cache, key, error);
     else
         *out = entry->outputs[index];
@@ -144,7 +142,7 @@ static gph_status check_input(const gph_cache *cache, uint32_t index,
 static bool is_in_place(const gph_cache *cache, const gph_cache_call_args *args,
                         uint32_t index)
 {
-    return args->inputs == NULL || args->inputs[index].data == 0 ||
+    return !args->inputs || args->inputs[index].data == 0 ||
            args->inputs[index].data == cache->buffers[index];
 }
 
@@ -171,7 +169,7 @@ static gph_status copy_inputs(gph_cache *cache, const gph_cache_call_args *args,
     size_t count = 0;
     gphi_layout_values(layout, key, values);
     for (uint32_t i = 0; i < layout->input_count; i++) {
-        const gph_tensor *from = args->inputs != NULL ? &args->inputs[i] : NULL;
+        const gph_tensor *from = args->inputs ? &args->inputs[i] : NULL;
         gph_tensor to;
         bool is_piece = true;
         uint64_t bytes = gphi_dtype_bytes(layout->tensors[i].dtype);
@@ -209,7 +207,7 @@ static gph_status give_outputs(const gph_cache *cache, gph_cache_call_args *args
                                const gph_tensor *outputs, gph_error *error)
 {
     const gphi_layout *layout = &cache->layout;
-    for (uint32_t i = 0; args->outputs != NULL && i < layout->output_count; i++) {
+    for (uint32_t i = 0; args->outputs && i < layout->output_count; i++) {
         gph_tensor *out = &args->outputs[i];
         gph_tensor dense;
         GPHI_TRY(gphi_layout_tensor(&layout->tensors[layout->input_count + i],
@@ -240,7 +238,7 @@ static gph_status replay_call(gph_cache *cache, gph_cache_call_args *args,
     GPHI_TRY(gphi_cache_sizes_write(cache, args->sizes, args->stream, error));
     GPHI_TRY(launch(cache, key, args->stream, error));
     note_use(cache, bucket);
-    for (uint32_t i = 0; args->outputs != NULL && i < cache->layout.output_count; i++)
+    for (uint32_t i = 0; args->outputs && i < cache->layout.output_count; i++)
         GPHI_TRY(gph_cache_output(cache, key, i, &outputs[i], error));
     return give_outputs(cache, args, outputs, error);
 }
@@ -334,7 +332,7 @@ static gph_status agree(const gph_cache *cache, gph_cache_call_args *args,
  * to the warm-up, and ranks would not do it together. */
 static bool is_due(gph_cache *cache, const gph_cache_call_args *args)
 {
-    if (cache->options.lazy != GPH_CACHE_LAZY_CALL || cache->options.agree != NULL ||
+    if (cache->options.lazy != GPH_CACHE_LAZY_CALL || cache->options.agree ||
         args->match.verdict != GPH_CACHE_MISS || args->match.reason == GPH_CACHE_FAILED)
         return false;
     for (uint32_t i = 0; i < cache->layout.input_count; i++)
@@ -367,7 +365,7 @@ static gph_status decide(gph_cache *cache, gph_cache_call_args *args, gph_error 
         match->key = GPH_CACHE_NONE;
         return GPH_OK;
     }
-    return cache->options.agree != NULL ? agree(cache, args, error) : GPH_OK;
+    return cache->options.agree ? agree(cache, args, error) : GPH_OK;
 }
 
 /* Tells the attached library, if one is there, of a call that worked. */
@@ -448,8 +446,7 @@ static void capture_now(gph_cache *cache, uint32_t key, CUstream stream)
 
 gph_status gph_cache_call(gph_cache *cache, gph_cache_call_args *args, gph_error *error)
 {
-    if (cache == NULL || args == NULL || args->size != sizeof(*args) ||
-        args->sizes == NULL)
+    if (!cache || !args || args->size != sizeof(*args) || !args->sizes)
         return gphi_fail(error, GPH_E_INVALID,
                          "cache, args or sizes is NULL, or "
                          "args->size is not sizeof(*args)");

@@ -4,7 +4,6 @@
  * Outputs of a recording are freed at its end, in the capture, so that all graphs of the
  * cache lie over each other, outputs too: they are whole until the next replay. */
 #include "base/fail.h"
-#include "base/heap.h"
 #include "base/log.h"
 #include "cache/cache.h"
 #include "cache/pad.h"
@@ -72,7 +71,7 @@ gph_status gphi_cache_fill(gph_cache *cache, uint32_t key, const int64_t *sizes,
         GPHI_TRY(gphi_pad_fill(cache->runtime, rule, &cache->tensors[i], real.shape,
                                stream, error));
     }
-    if (cache->options.fill == NULL)
+    if (!cache->options.fill)
         return GPH_OK;
     const gph_cache_fill fill = {.stream = stream,
                                  .sizes = sizes,
@@ -85,8 +84,7 @@ gph_status gphi_cache_fill(gph_cache *cache, uint32_t key, const int64_t *sizes,
 
 void gphi_cache_unlend(gph_cache *cache)
 {
-    for (size_t i = 0; i < cache->lent.count; i++) {
-        const CUdeviceptr *address = gphi_vec_at(&cache->lent, i);
+    GPHI_EACH (const CUdeviceptr, address, &cache->lent) {
         gph_error error = {0};
         if (gph_pool_free(cache->pool, *address, cache->lent_stream, &error) != GPH_OK)
             gphi_log("cache", GPH_LOG_WARN, "%s: an eager output stays: %s", cache->name,
@@ -100,11 +98,9 @@ void gphi_cache_unlend(gph_cache *cache)
 /* The allocation that holds an address, NULL if there is none. */
 static const gph_pool_range *live_find(const gphi_vec *live, CUdeviceptr address)
 {
-    for (size_t i = 0; i < live->count; i++) {
-        const gph_pool_range *range = gphi_vec_at(live, i);
+    GPHI_EACH (const gph_pool_range, range, live)
         if (address >= range->address && address - range->address < range->bytes)
             return range;
-    }
     return NULL;
 }
 
@@ -113,9 +109,8 @@ static const gph_pool_range *live_find(const gphi_vec *live, CUdeviceptr address
 static bool live_has(const gphi_vec *live, const gph_pool_range *range)
 {
     const gph_pool_range *other = live_find(live, range->address);
-    return other != NULL && other->address == range->address &&
-           other->bytes == range->bytes && other->recording == range->recording &&
-           other->first == range->first;
+    return other && other->address == range->address && other->bytes == range->bytes &&
+           other->recording == range->recording && other->first == range->first;
 }
 
 static gph_status compare_output(const gph_cache *cache, const int64_t *sizes,
@@ -161,13 +156,13 @@ static gph_status list_outputs(const gph_cache *cache, const gphi_vec *before,
     for (uint32_t i = 0; i < cache->layout.output_count && status == GPH_OK; i++) {
         const gph_pool_range *range =
             outputs[i].data == 0 ? NULL : live_find(after, outputs[i].data);
-        bool is_known = range == NULL || live_has(before, range);
+        bool is_known = !range || live_has(before, range);
         for (size_t k = 0; k < out->count && !is_known; k++)
             is_known = *(CUdeviceptr *)gphi_vec_at(out, k) == range->address;
         if (is_known)
             continue;
         CUdeviceptr *place = gphi_vec_add(out, 1);
-        if (place == NULL)
+        if (!place)
             status = gphi_fail(error, GPH_E_NO_MEMORY, "%u outputs",
                                cache->layout.output_count);
         else
@@ -202,8 +197,7 @@ gph_status gphi_cache_function(void *user, gph_call *call, gph_error *error)
      * allocate meanwhile */
     const uint32_t more = cache->layout.output_count + 16;
     gph_status status = gphi_pool_list(cache->pool, 0, 0, &before, error);
-    if (status == GPH_OK)
-        status = gphi_pool_list(cache->pool, 0, more, &after, error);
+    GPHI_THEN(status, gphi_pool_list(cache->pool, 0, more, &after, error));
     if (status == GPH_OK && gphi_vec_reserve(&list, cache->layout.output_count) != GPH_OK)
         status =
             gphi_fail(error, GPH_E_NO_MEMORY, "%u outputs", cache->layout.output_count);
@@ -212,8 +206,7 @@ gph_status gphi_cache_function(void *user, gph_call *call, gph_error *error)
     inner.output_count = cache->layout.output_count;
     for (uint32_t i = 0; i < inner.output_count; i++)
         run->outputs[i] = (gph_tensor){0};
-    if (status == GPH_OK)
-        status = cache->options.function(cache->options.user, &inner, error);
+    GPHI_THEN(status, cache->options.function(cache->options.user, &inner, error));
     call->rng_count = inner.rng_count;
     if (status == GPH_OK) {
         status = list_outputs(cache, &before, &after, run->outputs, &list, error);
@@ -221,12 +214,12 @@ gph_status gphi_cache_function(void *user, gph_call *call, gph_error *error)
             status = check_output(cache, call, i, &run->outputs[i], error);
         if (status != GPH_OK)
             gphi_ignore(free_all(cache, &list, call->stream, NULL), "it failed already");
-        else if (run->allocations == NULL)
+        else if (!run->allocations)
             status = free_all(cache, &list, call->stream, error);
         else if (gphi_vec_reserve(run->allocations, list.count) != GPH_OK)
             status = gphi_fail(error, GPH_E_NO_MEMORY, "%zu eager outputs", list.count);
     }
-    if (status == GPH_OK && run->allocations != NULL && list.count > 0)
+    if (status == GPH_OK && run->allocations && list.count > 0)
         memcpy(gphi_vec_add(run->allocations, list.count), list.items,
                list.count * sizeof(CUdeviceptr));
     else if (status != GPH_OK)

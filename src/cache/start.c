@@ -72,8 +72,7 @@ static gph_status scratch_init(struct scratch *out, const gph_cache *cache,
     out->tensors =
         gphi_heap_array(cache->runtime->heap, out->count, sizeof(*out->tensors));
     out->modes = gphi_heap_alloc(cache->runtime->heap, out->input_count);
-    if (out->tensors == NULL || out->modes == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u tensors", out->count);
+    GPHI_TRY(gphi_made(error, out->tensors && out->modes, "%u tensors", out->count));
     memset(out->modes, GPH_INPUT_STATIC, out->input_count);
     return GPH_OK;
 }
@@ -134,7 +133,7 @@ gph_status gphi_cache_warm(gph_cache *cache, uint32_t key, CUstream stream,
 
 static void entry_destroy(gph_cache *cache, gphi_entry *entry)
 {
-    if (entry == NULL)
+    if (!entry)
         return;
     gphi_record_destroy(entry->record);
     gphi_heap_free(cache->runtime->heap, entry->outputs,
@@ -162,16 +161,16 @@ static gph_status count_graph(gph_cache *cache, gphi_entry *entry, gph_error *er
     const gphi_cuda_table *cu = &cache->runtime->cu;
     size_t nodes = 0, edges = 0;
     CUresult result = cu->cuGraphGetNodes(entry->record->graph, NULL, &nodes);
-    if (result == CUDA_SUCCESS)
-        result = cu->cuGraphGetEdges(entry->record->graph, NULL, NULL, NULL, &edges);
+    GPHI_THEN(result,
+              cu->cuGraphGetEdges(entry->record->graph, NULL, NULL, NULL, &edges));
     GPHI_TRY(gphi_cuda_check(error, result, "cuGraphGetEdges", "graph %p",
                              (void *)entry->record->graph));
     entry->node_count = (uint32_t)nodes;
     entry->edge_count = (uint32_t)edges;
     /* so that what it keeps can always be kept on */
-    if (gphi_vec_reserve(&cache->parked, cache->layout.key_count) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u recordings",
-                         cache->layout.key_count);
+    GPHI_TRY(gphi_made(
+        error, gphi_vec_reserve(&cache->parked, cache->layout.key_count) == GPH_OK,
+        "%u recordings", cache->layout.key_count));
     return keeps_memory(cache, entry->record->id, &entry->keeps, error);
 }
 
@@ -185,8 +184,7 @@ static gph_status record(gph_cache *cache, uint32_t key, gphi_entry *entry,
     gphi_layout_name(&cache->layout, values, text, sizeof(text));
     snprintf(name, sizeof(name), "%.24s %s", cache->name, text);
     gph_status status = scratch_init(&scratch, cache, error);
-    if (status == GPH_OK)
-        status = gphi_cache_inputs(cache, values, scratch.tensors, error);
+    GPHI_THEN(status, gphi_cache_inputs(cache, values, scratch.tensors, error));
     if (status == GPH_OK) {
         gphi_run run = {.cache = cache, .outputs = entry->outputs};
         gphi_record_spec spec =
@@ -195,8 +193,7 @@ static gph_status record(gph_cache *cache, uint32_t key, gphi_entry *entry,
         status = gphi_record_create(cache->runtime, &spec, &entry->record, error);
     }
     scratch_fini(&scratch, cache);
-    if (status == GPH_OK)
-        status = count_graph(cache, entry, error);
+    GPHI_THEN(status, count_graph(cache, entry, error));
     return status;
 }
 
@@ -204,14 +201,14 @@ static gph_status record(gph_cache *cache, uint32_t key, gphi_entry *entry,
 static gphi_entry *entry_create(const gph_cache *cache)
 {
     gphi_entry *entry = gphi_heap_alloc(cache->runtime->heap, sizeof(*entry));
-    if (entry == NULL)
+    if (!entry)
         return NULL;
     entry->class_index = GPHI_CLASS_NONE;
     if (cache->layout.output_count == 0)
         return entry;
     entry->outputs = gphi_heap_array(cache->runtime->heap, cache->layout.output_count,
                                      sizeof(*entry->outputs));
-    if (entry->outputs != NULL)
+    if (entry->outputs)
         return entry;
     gphi_heap_free(cache->runtime->heap, entry, sizeof(*entry));
     return NULL;
@@ -246,11 +243,9 @@ gph_status gphi_cache_capture(gph_cache *cache, uint32_t key, CUstream stream,
     const uint64_t begin = gphi_clock_ns();
     gphi_bucket *bucket = &cache->buckets[key];
     gphi_entry *entry = entry_create(cache);
-    if (entry == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "key %u", key);
+    GPHI_TRY(gphi_made(error, entry, "key %u", key));
     gph_status status = record(cache, key, entry, stream, error);
-    if (status == GPH_OK)
-        status = install(cache, key, entry, stream, error);
+    GPHI_THEN(status, install(cache, key, entry, stream, error));
     if (status != GPH_OK) {
         entry_destroy(cache, entry);
         return status;
@@ -274,8 +269,7 @@ gph_status gphi_cache_adopt(gph_cache *cache, uint32_t key, CUgraph graph,
                             CUstream stream, gph_error *error)
 {
     gphi_entry *entry = entry_create(cache);
-    if (entry == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "key %u", key);
+    GPHI_TRY(gphi_made(error, entry, "key %u", key));
     if (cache->layout.output_count > 0)
         memcpy(entry->outputs, outputs,
                cache->layout.output_count * sizeof(*entry->outputs));
@@ -283,13 +277,11 @@ gph_status gphi_cache_adopt(gph_cache *cache, uint32_t key, CUgraph graph,
                                    .flags = GPHI_RECORD_NO_EXEC | GPHI_RECORD_KEEP_GRAPH};
     gph_status status =
         gphi_record_adopt(cache->runtime, &spec, NULL, graph, id, &entry->record, error);
-    if (status == GPH_OK)
-        status = count_graph(cache, entry, error);
-    if (status == GPH_OK)
-        status = install(cache, key, entry, stream, error);
+    GPHI_THEN(status, count_graph(cache, entry, error));
+    GPHI_THEN(status, install(cache, key, entry, stream, error));
     if (status == GPH_OK)
         return GPH_OK;
-    if (entry->record != NULL) { /* they stay the caller's */
+    if (entry->record) { /* they stay the caller's */
         entry->record->graph = NULL;
         entry->record->id = 0;
     }
@@ -304,15 +296,15 @@ void gphi_cache_drop(gph_cache *cache, uint32_t key, gph_cache_reason why)
     gphi_entry *entry = bucket->entry;
     bucket->entry = NULL;
     cache->is_counted = false;
-    if (entry != NULL) {
+    if (entry) {
         gphi_layout_mark(&cache->layout, key, why);
         gphi_cache_detach(cache, key, entry);
     }
-    if (entry != NULL && entry->keeps) { /* somebody uses what it allocated */
+    if (entry && entry->keeps) { /* somebody uses what it allocated */
         gphi_record **place = gphi_vec_add(&cache->parked, 1);
-        if (place != NULL)
+        if (place)
             *place = entry->record;
-        entry->record = place != NULL ? NULL : entry->record;
+        entry->record = place ? NULL : entry->record;
     }
     gphi_mutex_unlock(&cache->mutex);
     entry_destroy(cache, entry);
@@ -340,10 +332,9 @@ gph_status gphi_cache_capture_lazy(gph_cache *cache, uint32_t key, CUstream stre
                                    gph_error *error)
 {
     gph_error own = {0};
-    gph_error *why = error != NULL ? error : &own;
+    gph_error *why = error ? error : &own;
     gph_status status = gphi_cache_warm(cache, key, stream, why);
-    if (status == GPH_OK)
-        status = gphi_cache_capture(cache, key, stream, why);
+    GPHI_THEN(status, gphi_cache_capture(cache, key, stream, why));
     if (status != GPH_OK)
         note_failure(cache, key, status, why);
     gphi_layout_serve(&cache->layout);
@@ -384,22 +375,20 @@ static gph_status order_keys(struct start *start, const uint32_t *keys, uint32_t
 {
     gph_cache *cache = start->cache;
     const gph_allocator heap = cache->runtime->heap;
-    start->capacity = keys != NULL ? count : cache->layout.key_count;
+    start->capacity = keys ? count : cache->layout.key_count;
     if (start->capacity == 0)
         return GPH_OK;
     struct rank *ranks = gphi_heap_array(heap, start->capacity, sizeof(*ranks));
     start->keys = gphi_heap_array(heap, start->capacity, sizeof(*start->keys));
     start->failed = gphi_heap_alloc(heap, start->capacity);
-    gph_status status = GPH_OK;
-    if (ranks == NULL || start->keys == NULL || start->failed == NULL)
-        status = gphi_fail(error, GPH_E_NO_MEMORY, "%u keys", start->capacity);
+    gph_status status = gphi_made(error, ranks && start->keys && start->failed, "%u keys",
+                                  start->capacity);
     for (uint32_t i = 0; i < start->capacity && status == GPH_OK; i++) {
-        const uint32_t key = keys != NULL ? keys[i] : i;
+        const uint32_t key = keys ? keys[i] : i;
         if (key >= cache->layout.key_count)
             status = gphi_fail(error, GPH_E_INVALID, "keys[%u] is %u of %u", i, key,
                                cache->layout.key_count);
-        else if (gphi_layout_state(&cache->layout, key) == GPH_CACHE_NOT_WANTED &&
-                 keys != NULL)
+        else if (gphi_layout_state(&cache->layout, key) == GPH_CACHE_NOT_WANTED && keys)
             status = gphi_fail(error, GPH_E_INVALID, "keys[%u] is %u: %s", i, key,
                                gph_cache_reason_text(GPH_CACHE_NOT_WANTED));
         else if (gphi_layout_state(&cache->layout, key) != GPH_CACHE_NOT_WANTED &&
@@ -433,7 +422,7 @@ static gph_status tell(const struct start *start, gph_phase phase, uint32_t done
         .left_ns = phase == GPH_PHASE_WARMUP ? ns / done * (start->count + rest)
                    : start->is_quick         ? ns / done * rest
                                              : ns / (start->count + done) * rest};
-    if (start->progress == NULL || start->progress(start->user, &now) == 0)
+    if (!start->progress || start->progress(start->user, &now) == 0)
         return GPH_OK;
     return gphi_fail(error, GPH_E_STATE, "the start was ended after %u of %u keys (%s)",
                      done, start->count,
@@ -491,7 +480,7 @@ static gph_status report(const struct start *start, gph_error *error)
         return GPH_OK;
     gphi_fail(error, start->first.code, "%u of %u keys failed, first: %.400s",
               start->failed_count, start->count, start->first.message);
-    if (error != NULL)
+    if (error)
         error->call = start->first.call;
     return start->first.code;
 }
@@ -508,7 +497,8 @@ static bool capture_unwarmed(const struct start *start, uint32_t index, gph_erro
         return false;
     if (!cache->buckets[start->keys[index]].entry->keeps)
         return true;
-    gphi_fail(why, GPH_E_STATE, "it keeps memory that it allocated in its capture");
+    gphi_fail(why, GPH_E_STATE, "key %u keeps memory that it allocated in its capture",
+              start->keys[index]);
     return false;
 }
 
@@ -558,8 +548,7 @@ gph_status gph_cache_start(gph_cache *cache, CUstream stream, const uint32_t *ke
                            uint32_t key_count, gph_cache_progress_fn *progress,
                            void *progress_user, gph_error *error)
 {
-    if (cache == NULL || stream == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "cache or stream is NULL");
+    GPHI_TRY(gphi_need(error, cache && stream, "cache or stream"));
     GPHI_TRY(gphi_cache_busy(cache, error));
     struct start start = {.cache = cache,
                           .stream = stream,
@@ -567,10 +556,8 @@ gph_status gph_cache_start(gph_cache *cache, CUstream stream, const uint32_t *ke
                           .user = progress_user,
                           .begin = gphi_clock_ns()};
     gph_status status = order_keys(&start, keys, key_count, error);
-    if (status == GPH_OK)
-        status = start_all(&start, error);
-    if (status == GPH_OK)
-        status = synchronize(cache, stream, "after uploads", error);
+    GPHI_THEN(status, start_all(&start, error));
+    GPHI_THEN(status, synchronize(cache, stream, "after uploads", error));
     gphi_layout_serve(&cache->layout);
     gphi_heap_free(cache->runtime->heap, start.keys,
                    start.capacity * sizeof(*start.keys));
@@ -586,7 +573,7 @@ void gphi_cache_evict(gph_cache *cache, uint32_t key)
     gphi_mutex_lock(&cache->mutex);
     const gphi_entry *entry = cache->buckets[key].entry;
     const uint64_t words[] = {(uint64_t)(uintptr_t)cache, key,
-                              entry != NULL ? entry->own_exec_bytes : 0};
+                              entry ? entry->own_exec_bytes : 0};
     gphi_mutex_unlock(&cache->mutex);
     gphi_note(GPHI_NOTE_CACHE_EVICT, cache->name, words, 3);
     gphi_cache_drop(cache, key, GPH_CACHE_EVICTED);
@@ -599,7 +586,7 @@ void gphi_cache_evict(gph_cache *cache, uint32_t key)
 
 gph_status gph_cache_evict(gph_cache *cache, uint32_t key, gph_error *error)
 {
-    if (cache == NULL || key >= cache->layout.key_count)
+    if (!cache || key >= cache->layout.key_count)
         return gphi_fail(error, GPH_E_INVALID, "key %u: there is none", key);
     GPHI_TRY(gphi_cache_busy(cache, error));
     gph_status status = GPH_OK;

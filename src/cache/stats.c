@@ -9,7 +9,6 @@
 #include <gph/cache_figures.h>
 
 #include <stdio.h>
-#include <string.h>
 
 static uint64_t get(const _Atomic uint64_t *value)
 {
@@ -32,11 +31,11 @@ static void read_key(gph_cache *cache, uint32_t key, gph_cache_key_info *out)
                                 .evictions = bucket->evictions,
                                 .status = bucket->status};
     gphi_layout_values(&cache->layout, key, out->values);
-    if (bucket->message != NULL && bucket->status != GPH_OK)
+    if (bucket->message && bucket->status != GPH_OK)
         snprintf(out->message, sizeof(out->message), "%s", bucket->message);
-    if (entry == NULL)
+    if (!entry)
         return;
-    const bool is_own = atomic_load_explicit(&bucket->own, memory_order_relaxed) != NULL;
+    const bool is_own = atomic_load_explicit(&bucket->own, memory_order_relaxed);
     out->exec = is_own ? GPH_CACHE_EXEC_OWN : GPH_CACHE_EXEC_SHARED;
     out->node_count = entry->node_count;
     out->own_bytes = entry->own_bytes;
@@ -44,24 +43,23 @@ static void read_key(gph_cache *cache, uint32_t key, gph_cache_key_info *out)
     out->exec_bytes = entry->own_exec_bytes;
     for (uint32_t k = 0; k < cache->layout.key_count && !is_own; k++) {
         const gphi_bucket *other = &cache->buckets[k];
-        out->shared_with +=
-            other->entry != NULL && other->entry->class_index == entry->class_index &&
-            atomic_load_explicit(&other->own, memory_order_relaxed) == NULL;
+        out->shared_with += other->entry &&
+                            other->entry->class_index == entry->class_index &&
+                            !atomic_load_explicit(&other->own, memory_order_relaxed);
     }
 }
 
 gph_status gph_cache_key_get(const gph_cache *cache, uint32_t key,
                              gph_cache_key_info *out, gph_error *error)
 {
-    if (cache == NULL || out == NULL || key >= cache->layout.key_count)
+    if (!cache || !out || key >= cache->layout.key_count)
         return gphi_fail(error, GPH_E_INVALID, "key %u: there is none", key);
     gph_cache *self = (gph_cache *)cache; /* for the lock, and for what is counted */
     gph_cache_key_info info;
     uint64_t bytes = 0;
     gphi_mutex_lock(&self->mutex);
-    const gph_status status = cache->buckets[key].entry != NULL
-                                  ? gphi_cache_count(self, &bytes, error)
-                                  : GPH_OK;
+    const gph_status status =
+        cache->buckets[key].entry ? gphi_cache_count(self, &bytes, error) : GPH_OK;
     if (status == GPH_OK)
         read_key(self, key, &info);
     gphi_mutex_unlock(&self->mutex);
@@ -103,9 +101,9 @@ void gph_cache_stats_get(const gph_cache *cache, gph_cache_stats *out)
 {
     gph_cache *self = (gph_cache *)cache; /* for the lock */
     gph_cache_stats stats = {0};
-    if (out == NULL)
+    if (!out)
         return;
-    if (cache != NULL) {
+    if (cache) {
         gphi_mutex_lock(&self->mutex);
         read_stats(self, &stats);
         gphi_mutex_unlock(&self->mutex);
@@ -169,8 +167,7 @@ static void put_totals(gphi_text *text, const gph_cache_stats *stats)
 gph_status gph_cache_write(const gph_cache *cache, gph_write_fn *write, void *user,
                            gph_error *error)
 {
-    if (cache == NULL || write == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "cache or write is NULL");
+    GPHI_TRY(gphi_need(error, cache && write, "cache or write"));
     gph_cache *self = (gph_cache *)cache; /* for the lock */
     gph_cache_stats stats = {0};
     /* put together under the lock, handed over without: `write` may call the cache */

@@ -33,7 +33,7 @@ static gph_status evict(gph_cache *cache, uint32_t key, CUstream stream,
     gphi_mutex_lock(&cache->mutex);
     const gphi_entry *entry = cache->buckets[key].entry;
     if (entry->own_exec_bytes > 0 && entry->class_index != GPHI_CLASS_NONE &&
-        gphi_class_at(cache, entry->class_index)->exec != NULL) {
+        gphi_class_at(cache, entry->class_index)->exec) {
         status = gphi_cache_unown(cache, key, error);
         *kind = GPH_CACHE_WORK_SHARE;
     }
@@ -73,8 +73,7 @@ static gph_status look(gph_cache *cache, CUstream stream, gph_cache_work_kind *k
 gph_status gph_cache_work(gph_cache *cache, CUstream stream, gph_cache_work_kind *done,
                           uint32_t *key, gph_error *error)
 {
-    if (cache == NULL || stream == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "cache or stream is NULL");
+    GPHI_TRY(gphi_need(error, cache && stream, "cache or stream"));
     GPHI_TRY(gphi_cache_busy(cache, error));
     gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
     uint32_t at = GPH_CACHE_NONE;
@@ -87,9 +86,9 @@ gph_status gph_cache_work(gph_cache *cache, CUstream stream, gph_cache_work_kind
         gphi_mutex_unlock(&cache->call);
     }
     gphi_cache_idle(cache);
-    if (status == GPH_OK && done != NULL)
+    if (status == GPH_OK && done)
         *done = kind;
-    if (status == GPH_OK && key != NULL)
+    if (status == GPH_OK && key)
         *key = at;
     return status;
 }

@@ -12,7 +12,6 @@
 #include "callable/callable.h"
 #include "base/fail.h"
 #include "base/heap.h"
-#include "cuda/status.h"
 
 #include <stdio.h>
 
@@ -21,7 +20,7 @@ static const uint32_t FLAGS_KNOWN =
 
 static gph_status check_outputs(const gph_callable_options *options, gph_error *error)
 {
-    for (uint32_t i = 0; options->outputs != NULL && i < options->output_count; i++) {
+    for (uint32_t i = 0; options->outputs && i < options->output_count; i++) {
         const gph_output *output = &options->outputs[i];
         if (output->policy > GPH_OUTPUT_INTO)
             return gphi_fail(error, GPH_E_INVALID,
@@ -37,19 +36,19 @@ gph_status gphi_callable_options_read(gph_callable_options *out,
                                       const gph_callable_options *options, bool is_listed,
                                       gph_error *error)
 {
-    if (options == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "options is NULL");
-    GPHI_TRY(gphi_options_read(out, sizeof(*out), options, error));
-    if (out->function == NULL || out->pool == NULL)
+    GPHI_TRY(gphi_need(error, options, "options"));
+    GPHI_TRY(
+        gphi_options_read(out, sizeof(*out), "gph_callable_options", options, error));
+    if (!out->function || !out->pool)
         return gphi_fail(error, GPH_E_INVALID, "options.%s is NULL",
-                         out->function == NULL ? "function" : "pool");
+                         !out->function ? "function" : "pool");
     if ((out->flags & ~FLAGS_KNOWN) != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
                          out->flags, FLAGS_KNOWN);
-    if (out->sources != NULL && !is_listed)
+    if (out->sources && !is_listed)
         return gphi_fail(error, GPH_E_INVALID,
                          "options.sources is for gph_callables_create()");
-    if (out->clear_count > 0 && out->clear == NULL)
+    if (out->clear_count > 0 && !out->clear)
         return gphi_fail(error, GPH_E_INVALID, "options.clear is NULL, clear_count is %u",
                          out->clear_count);
     return check_outputs(out, error);
@@ -86,11 +85,10 @@ static gph_status list_into(gph_allocator heap, const gph_callable_options *opti
                             gph_tensor **out, gph_error *error)
 {
     *out = NULL;
-    if (options->outputs == NULL || options->output_count == 0)
+    if (!options->outputs || options->output_count == 0)
         return GPH_OK;
     gph_tensor *into = gphi_heap_array(heap, options->output_count, sizeof(*into));
-    if (into == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u outputs", options->output_count);
+    GPHI_TRY(gphi_made(error, into, "%u outputs", options->output_count));
     for (uint32_t i = 0; i < options->output_count; i++)
         if (options->outputs[i].policy == GPH_OUTPUT_INTO)
             into[i] = options->outputs[i].into;
@@ -114,11 +112,12 @@ static gph_status allocate(gph_callable *callable, gph_allocator heap,
     callable->copy_to = gphi_heap_array(heap, count, sizeof(*callable->copy_to));
     callable->copy_from = gphi_heap_array(heap, count, sizeof(*callable->copy_from));
     callable->copy_bytes = gphi_heap_array(heap, count, sizeof(*callable->copy_bytes));
-    if (callable->policies == NULL || callable->copy_to == NULL ||
-        callable->copy_from == NULL || callable->copy_bytes == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%u outputs", count);
+    GPHI_TRY(gphi_made(error,
+                       callable->policies && callable->copy_to && callable->copy_from &&
+                           callable->copy_bytes,
+                       "%u outputs", count));
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t policy = options->outputs != NULL ? options->outputs[i].policy : 0;
+        const uint32_t policy = options->outputs ? options->outputs[i].policy : 0;
         callable->policies[i] = (uint8_t)(policy != 0 ? policy : GPH_OUTPUT_LENT);
         callable->copied_count += policy == GPH_OUTPUT_COPIED;
     }
@@ -143,11 +142,9 @@ gph_status gphi_callable_make(gph_runtime *runtime, const gph_callable_options *
     const gph_allocator heap = runtime->heap;
     gph_tensor *into = NULL;
     gph_callable *callable = gphi_heap_alloc(heap, sizeof(*callable));
-    if (callable == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "making a callable");
+    GPHI_TRY(gphi_made(error, callable, "making a callable"));
     gph_status status = allocate(callable, heap, options, error);
-    if (status == GPH_OK)
-        status = list_into(heap, options, &into, error);
+    GPHI_THEN(status, list_into(heap, options, &into, error));
     if (status == GPH_OK) {
         const gphi_record_spec spec = spec_of(options, into);
         status = gphi_record_create(runtime, &spec, &callable->record, error);
@@ -167,15 +164,14 @@ gph_status gph_callable_create(gph_runtime *runtime, const gph_callable_options 
                                gph_callable **out, gph_error *error)
 {
     gph_callable_options opt;
-    if (runtime == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime or out is NULL");
+    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
     GPHI_TRY(gphi_callable_options_read(&opt, options, false, error));
     return gphi_callable_make(runtime, &opt, out, error);
 }
 
 void gph_callable_destroy(gph_callable *callable)
 {
-    if (callable != NULL)
+    if (callable)
         destroy(callable, callable->record->runtime->heap,
                 callable->record->output_count);
 }
@@ -199,10 +195,9 @@ gph_status gph_callable_check(const gph_callable *callable,
                               const gph_arguments *arguments, gph_mismatch *all,
                               uint32_t capacity, uint32_t *count, gph_error *error)
 {
-    if (callable == NULL || (capacity > 0 && all == NULL) ||
-        (arguments != NULL &&
-         ((arguments->input_count > 0 && arguments->inputs == NULL) ||
-          (arguments->key_count > 0 && arguments->key == NULL))))
+    if (!callable || (capacity > 0 && !all) ||
+        (arguments && ((arguments->input_count > 0 && !arguments->inputs) ||
+                       (arguments->key_count > 0 && !arguments->key))))
         return gphi_fail(error, GPH_E_INVALID, "callable, all, inputs or key is NULL");
     const gphi_signature *signature = &callable->record->signature;
     gph_mismatch first = {0}, device;
@@ -216,7 +211,7 @@ gph_status gph_callable_check(const gph_callable *callable,
             first = device;
         found++;
     }
-    if (count != NULL)
+    if (count)
         *count = found;
     if (found > 0)
         return gphi_fail(error, GPH_E_INVALID, "%s", first.text);
@@ -276,34 +271,32 @@ static gph_status give_outputs(gph_callable *callable, gph_tensor *outputs,
 gph_status gph_callable_call(gph_callable *callable, const gph_arguments *arguments,
                              CUstream stream, gph_tensor *outputs, gph_error *error)
 {
-    if (callable == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "callable is NULL");
+    GPHI_TRY(gphi_need(error, callable, "callable"));
     gphi_record *record = callable->record;
     if (!gphi_signature_fits(&record->signature, arguments))
         return fail_fit(callable, arguments, error);
-    GPHI_TRY(gphi_record_launch(
-        record, NULL, arguments != NULL ? arguments->inputs : NULL, stream, error));
+    GPHI_TRY(gphi_record_launch(record, NULL, arguments ? arguments->inputs : NULL,
+                                stream, error));
     callable->epoch++;
     gphi_group *group = callable->group;
-    if (group != NULL) {
+    if (group) {
         const uint64_t now =
             atomic_fetch_add_explicit(&group->clock, 1, memory_order_relaxed) + 1;
         atomic_store_explicit(&group->called[callable->member], now,
                               memory_order_relaxed);
     }
-    return outputs != NULL ? give_outputs(callable, outputs, stream, error) : GPH_OK;
+    return outputs ? give_outputs(callable, outputs, stream, error) : GPH_OK;
 }
 
 uint64_t gph_callable_epoch(const gph_callable *callable)
 {
-    return callable != NULL ? callable->epoch : 0;
+    return callable ? callable->epoch : 0;
 }
 
 gph_status gph_callable_epoch_check(const gph_callable *callable, uint64_t epoch,
                                     gph_error *error)
 {
-    if (callable == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "callable is NULL");
+    GPHI_TRY(gphi_need(error, callable, "callable"));
     if (epoch == 0 || epoch > callable->epoch)
         return gphi_fail(error, GPH_E_INVALID,
                          "there was no call %llu, the last was %llu",
@@ -312,43 +305,43 @@ gph_status gph_callable_epoch_check(const gph_callable *callable, uint64_t epoch
         return gphi_fail(error, GPH_E_STATE,
                          "outputs of call %llu were overwritten by call %llu",
                          (unsigned long long)epoch, (unsigned long long)(epoch + 1));
-    return callable->group != NULL
+    return callable->group
                ? gphi_group_check(callable->group, callable->member, epoch, error)
                : GPH_OK;
 }
 
 gph_tensor gph_callable_input(const gph_callable *callable, uint32_t index)
 {
-    if (callable == NULL || index >= callable->record->signature.input_count)
+    if (!callable || index >= callable->record->signature.input_count)
         return (gph_tensor){0};
     return callable->record->signature.inputs[index];
 }
 
 gph_tensor gph_callable_output(const gph_callable *callable, uint32_t index)
 {
-    if (callable == NULL || index >= callable->record->output_count)
+    if (!callable || index >= callable->record->output_count)
         return (gph_tensor){0};
     return callable->record->outputs[index];
 }
 
 gph_exec *gph_callable_exec(const gph_callable *callable)
 {
-    if (callable == NULL)
+    if (!callable)
         return NULL;
     const gphi_record *record = callable->record;
-    return record->replay != NULL ? gph_replay_exec(record->replay, 0) : record->exec;
+    return record->replay ? gph_replay_exec(record->replay, 0) : record->exec;
 }
 
 CUgraph gph_callable_graph(const gph_callable *callable)
 {
-    return callable != NULL && (callable->record->flags & GPHI_RECORD_KEEP_GRAPH) != 0
+    return callable && (callable->record->flags & GPHI_RECORD_KEEP_GRAPH) != 0
                ? callable->record->graph
                : NULL;
 }
 
 gph_recording_id gph_callable_recording(const gph_callable *callable)
 {
-    return callable != NULL ? callable->record->id : 0;
+    return callable ? callable->record->id : 0;
 }
 
 gph_status gph_function_call(gph_runtime *runtime, const gph_callable_options *options,
@@ -356,13 +349,12 @@ gph_status gph_function_call(gph_runtime *runtime, const gph_callable_options *o
                              gph_tensor *outputs, gph_error *error)
 {
     gph_callable_options opt;
-    if (runtime == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime is NULL");
+    GPHI_TRY(gphi_need(error, runtime, "runtime"));
     GPHI_TRY(gphi_callable_options_read(&opt, options, true, error));
-    if (opt.output_count > 0 && outputs == NULL)
+    if (opt.output_count > 0 && !outputs)
         return gphi_fail(error, GPH_E_INVALID, "outputs is NULL, the function has %u",
                          opt.output_count);
-    if (arguments != NULL)
+    if (arguments)
         opt.sample = *arguments;
     gph_tensor *into = NULL;
     GPHI_TRY(list_into(runtime->heap, &opt, &into, error));

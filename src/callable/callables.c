@@ -41,13 +41,13 @@ static gph_status resolve(const struct making *m, uint32_t index,
 {
     for (uint32_t i = 0; i < options->sample.input_count; i++) {
         inputs[i] = options->sample.inputs[i];
-        if (options->sources == NULL || options->modes == NULL ||
+        if (!options->sources || !options->modes ||
             options->modes[i] != GPH_INPUT_MANAGED)
             continue;
         const gph_source *source = &options->sources[i];
         const gph_callable *from =
             source->callable < m->total ? m->made[source->callable] : NULL;
-        if (from == NULL)
+        if (!from)
             return gphi_fail(error, GPH_E_INVALID,
                              "callable %u: input %u comes from callable %u, which is not "
                              "recorded before it",
@@ -88,20 +88,18 @@ static gph_status make_one(struct making *m, uint32_t step, gph_error *error)
     gph_callable_options opt;
     GPHI_TRY(read_options(m, index, &opt, error));
     const uint32_t count = opt.sample.input_count;
-    if (count > 0 && opt.sample.inputs == NULL)
+    if (count > 0 && !opt.sample.inputs)
         return gphi_fail(error, GPH_E_INVALID, "callable %u: sample.inputs is NULL",
                          index);
-    if (opt.warmup_count > 0 && opt.sources != NULL)
+    if (opt.warmup_count > 0 && opt.sources)
         GPHI_TRY(launch_earlier(m, step, error));
     if (count == 0)
         return gphi_callable_make(m->runtime, &opt, &m->made[index], error);
     gph_tensor *inputs = gphi_heap_array(m->runtime->heap, count, sizeof(*inputs));
-    if (inputs == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "callable %u: %u inputs", index, count);
+    GPHI_TRY(gphi_made(error, inputs, "callable %u: %u inputs", index, count));
     gph_status status = resolve(m, index, &opt, inputs, error);
     opt.sample.inputs = inputs;
-    if (status == GPH_OK)
-        status = gphi_callable_make(m->runtime, &opt, &m->made[index], error);
+    GPHI_THEN(status, gphi_callable_make(m->runtime, &opt, &m->made[index], error));
     gphi_heap_free(m->runtime->heap, inputs, count * sizeof(*inputs));
     return status;
 }
@@ -144,8 +142,7 @@ gph_status gph_callables_create(gph_runtime *runtime, const gph_callable_options
                                 const gph_callable_options *backward, uint32_t count,
                                 gph_callable **out, gph_error *error)
 {
-    if (runtime == NULL || forward == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime, forward or out is NULL");
+    GPHI_TRY(gphi_need(error, runtime && forward && out, "runtime, forward or out"));
     if (count == 0 || count > PAIRS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "a list of %u callables: 1 to %d", count,
                          PAIRS_MAX);
@@ -153,21 +150,21 @@ gph_status gph_callables_create(gph_runtime *runtime, const gph_callable_options
                        .forward = (const char *)forward,
                        .backward = (const char *)backward,
                        .count = count,
-                       .total = backward != NULL ? 2 * count : count};
+                       .total = backward ? 2 * count : count};
     gph_callable_options first; /* sizes are right, and so are strides */
     GPHI_TRY(gphi_callable_options_read(&first, forward, true, error));
-    if (backward != NULL)
+    if (backward)
         GPHI_TRY(gphi_callable_options_read(&first, backward, true, error));
     m.made = gphi_heap_array(runtime->heap, m.total, sizeof(gph_callable *));
     m.launched = gphi_heap_array(runtime->heap, m.total, sizeof(*m.launched));
     gph_status status = GPH_E_NO_MEMORY;
-    if (m.made == NULL || m.launched == NULL)
+    if (!m.made || !m.launched)
         gphi_fail(error, status, "a list of %u callables", count);
     else
         status = make_all(&m, error);
     if (status == GPH_OK)
         memcpy(out, m.made, m.total * sizeof(gph_callable *));
-    for (uint32_t i = m.total; status != GPH_OK && m.made != NULL && i-- > 0;)
+    for (uint32_t i = m.total; status != GPH_OK && m.made && i-- > 0;)
         gph_callable_destroy(m.made[i]);
     gphi_heap_free(runtime->heap, m.made, m.total * sizeof(gph_callable *));
     gphi_heap_free(runtime->heap, m.launched, m.total * sizeof(*m.launched));

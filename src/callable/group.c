@@ -9,14 +9,13 @@ gph_status gphi_group_create(gph_allocator heap, uint32_t count, gphi_group **ou
                              gph_error *error)
 {
     gphi_group *group = gphi_heap_alloc(heap, sizeof(*group));
-    if (group == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a list of %u callables", count);
+    GPHI_TRY(gphi_made(error, group, "a list of %u callables", count));
     group->heap = heap;
     group->count = count;
     atomic_init(&group->users, 1);
     group->called = gphi_heap_array(heap, count, sizeof(*group->called));
     group->overwrites = gphi_heap_array(heap, count, count);
-    if (group->called == NULL || group->overwrites == NULL) {
+    if (!group->called || !group->overwrites) {
         gphi_group_release(group);
         return gphi_fail(error, GPH_E_NO_MEMORY, "a list of %u callables", count);
     }
@@ -27,8 +26,7 @@ gph_status gphi_group_create(gph_allocator heap, uint32_t count, gphi_group **ou
 void gphi_group_release(gphi_group *group)
 {
     /* Release and acquire: whoever frees it sees what the others did last. */
-    if (group == NULL ||
-        atomic_fetch_sub_explicit(&group->users, 1, memory_order_acq_rel) != 1)
+    if (!group || atomic_fetch_sub_explicit(&group->users, 1, memory_order_acq_rel) != 1)
         return;
     const size_t count = group->count;
     gphi_heap_free(group->heap, group->called, count * sizeof(*group->called));

@@ -24,7 +24,7 @@ static gph_status make_room(gphi_held *blocks, uint32_t count, gph_error *error)
     blocks->room = count + SLACK;
     blocks->ranges =
         gphi_heap_array(blocks->heap, blocks->room, 2 * sizeof(*blocks->ranges));
-    if (blocks->ranges == NULL) {
+    if (!blocks->ranges) {
         blocks->room = 0;
         return gphi_fail(error, GPH_E_NO_MEMORY, "listing %u allocations of a pool",
                          count);
@@ -100,7 +100,7 @@ static bool holds_any(const gph_pool_range *range, const CUdeviceptr *addresses,
 static bool holds_output(const gph_pool_range *range, const gph_tensor *outputs,
                          uint32_t count)
 {
-    for (uint32_t i = 0; outputs != NULL && i < count; i++)
+    for (uint32_t i = 0; outputs && i < count; i++)
         if (outputs[i].data != 0 && holds(range, outputs[i].data))
             return true;
     return false;
@@ -155,13 +155,13 @@ gph_status gphi_held_keep(const gphi_held *own, const gph_tensor *tensor, uint32
     if (tensor->data == 0)
         return GPH_OK;
     const gph_pool_range *found = gphi_held_find(own, tensor->data);
-    for (uint32_t i = 0; found == NULL && i < own->count; i++)
+    for (uint32_t i = 0; !found && i < own->count; i++)
         if (holds(&own->ranges[i], tensor->data) &&
             own->ranges[i].kind == GPH_RANGE_TEMPORARY)
             return gphi_fail(error, GPH_E_INVALID,
                              "output %u: the function has freed its memory at 0x%llx",
                              index, tensor->data);
-    if (found == NULL || found->kind == GPH_RANGE_INPUT)
+    if (!found || found->kind == GPH_RANGE_INPUT)
         return GPH_OK;
     const uint64_t past = tensor->data - found->address + gph_tensor_bytes(tensor);
     if (past > found->bytes)

@@ -19,7 +19,6 @@
 #include "cuda/status.h"
 #include "replay/capture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A recording that is going on. */
@@ -36,7 +35,7 @@ struct session {
 static gph_status fail_memory(const gphi_record_spec *spec, gph_error *error)
 {
     return gphi_fail(error, GPH_E_NO_MEMORY, "recording %s",
-                     spec->name != NULL ? spec->name : "a function");
+                     spec->name ? spec->name : "a function");
 }
 
 const char *gphi_phase_name(uint32_t phase)
@@ -51,16 +50,14 @@ const char *gphi_phase_name(uint32_t phase)
 
 void gphi_function_blame(const char *name, const char *phase, gph_error *error)
 {
-    gphi_fail_in(error, "%.100s%s%s: ", name != NULL ? name : "",
-                 name != NULL ? ", " : "", phase);
+    gphi_fail_in(error, "%.100s%s%s: ", name ? name : "", name ? ", " : "", phase);
 }
 
 static void blame(const gphi_record_spec *spec, gph_phase phase, gph_error *error)
 {
     gphi_function_blame(spec->name,
-                        phase == GPH_PHASE_EAGER && spec->phase != NULL
-                            ? spec->phase
-                            : gphi_phase_name(phase),
+                        phase == GPH_PHASE_EAGER && spec->phase ? spec->phase
+                                                                : gphi_phase_name(phase),
                         error);
 }
 
@@ -74,7 +71,7 @@ static gph_status check_tensors(const gphi_record_spec *spec, gph_error *error)
                              "too",
                              i);
     }
-    for (uint32_t i = 0; spec->into != NULL && i < spec->output_count; i++)
+    for (uint32_t i = 0; spec->into && i < spec->output_count; i++)
         if (spec->into[i].data != 0)
             GPHI_TRY(gphi_tensor_check(&spec->into[i], "output", i, error));
     return GPH_OK;
@@ -83,8 +80,7 @@ static gph_status check_tensors(const gphi_record_spec *spec, gph_error *error)
 static gph_status check_spec(const gphi_record_spec *spec, gph_phase phase,
                              gph_error *error)
 {
-    if (spec->function == NULL || spec->pool == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "function or pool is NULL");
+    GPHI_TRY(gphi_need(error, spec->function && spec->pool, "function or pool"));
     const gph_status status = check_tensors(spec, error);
     if (status != GPH_OK)
         blame(spec, phase, error);
@@ -118,14 +114,13 @@ static gph_status call_function(const gphi_record_spec *spec, gph_call *call,
 {
     gph_error own = {0};
     for (uint32_t i = 0; i < spec->output_count; i++)
-        call->outputs[i] = spec->into != NULL && spec->into[i].data != 0
-                               ? spec->into[i]
-                               : (gph_tensor){0};
+        call->outputs[i] =
+            spec->into && spec->into[i].data != 0 ? spec->into[i] : (gph_tensor){0};
     const gph_status status = spec->function(spec->user, call, &own);
     if (status != GPH_OK && own.code != status)
         gphi_fail(&own, status, "the function returned %s in phase %u",
                   gph_status_name(status), call->phase);
-    if (status != GPH_OK && error != NULL)
+    if (status != GPH_OK && error)
         *error = own;
     return status;
 }
@@ -152,12 +147,12 @@ static gph_status place_output(const gph_call *call, const gphi_record_spec *spe
 {
     gph_tensor *output = &call->outputs[index];
     GPHI_TRY(gphi_tensor_check(output, "output", index, error));
-    const gph_tensor *into = spec->into != NULL ? &spec->into[index] : NULL;
+    const gph_tensor *into = spec->into ? &spec->into[index] : NULL;
     const uint64_t bytes = gph_tensor_bytes(output);
     if (output->data == 0 && bytes > 0)
         return gphi_fail(error, GPH_E_INVALID, "output %u: the function gave it no data",
                          index);
-    if (into == NULL || into->data == 0 || into->data == output->data)
+    if (!into || into->data == 0 || into->data == output->data)
         return GPH_OK;
     if (!gphi_tensor_same_layout(into, output))
         return gphi_fail(error, GPH_E_INVALID,
@@ -195,7 +190,7 @@ static gph_status run_function(const gphi_record_spec *spec, gph_call *call,
 static gph_status begin_words(const gphi_record_spec *spec, gph_call *call,
                               gph_error *error)
 {
-    if (spec->rng == NULL)
+    if (!spec->rng)
         return GPH_OK;
     GPHI_TRY(gph_pool_alloc(spec->pool, 16, call->stream, &call->rng, error));
     const gph_status status = gphi_rng_write(
@@ -214,8 +209,7 @@ static gph_status run_and_settle(const gphi_record_spec *spec, gph_call *call,
 {
     const uint32_t count = spec->output_count;
     gph_status status = clear_tensors(call->runtime, spec, call->stream, error);
-    if (status == GPH_OK)
-        status = run_function(spec, call, made, error);
+    GPHI_THEN(status, run_function(spec, call, made, error));
     if (call->rng != 0) {
         const gph_status freed = gph_pool_free(spec->pool, call->rng, call->stream,
                                                status == GPH_OK ? error : NULL);
@@ -240,8 +234,7 @@ static gph_status run_eagerly(const gphi_record_spec *spec, gph_call *call,
     gphi_held before;
     GPHI_TRY(gphi_held_read(&before, call->runtime->heap, spec->pool, error));
     gph_status status = begin_words(spec, call, error);
-    if (status == GPH_OK)
-        status = run_and_settle(spec, call, &before, made, error);
+    GPHI_THEN(status, run_and_settle(spec, call, &before, made, error));
     gphi_held_fini(&before);
     return status;
 }
@@ -256,7 +249,7 @@ gph_status gphi_function_run(gph_runtime *runtime, const gphi_record_spec *spec,
     CUdeviceptr *made = NULL;
     if (count > 0) {
         made = gphi_heap_array(runtime->heap, count, sizeof(*made));
-        if (made == NULL)
+        if (!made)
             return fail_memory(spec, error);
     }
     const gph_status status = run_eagerly(spec, &call, made, error);
@@ -318,7 +311,7 @@ static gph_status list_kept(const struct session *s, const gphi_held *own,
     if (most == 0)
         return GPH_OK;
     record->kept = gphi_heap_array(record->runtime->heap, most, sizeof(*record->kept));
-    if (record->kept == NULL)
+    if (!record->kept)
         return fail_memory(s->spec, error);
     record->kept_room = most;
     for (uint32_t i = 0; i < record->output_count; i++)
@@ -339,9 +332,8 @@ static gph_status settle_blocks(const struct session *s, gph_error *error)
     GPHI_TRY(gphi_held_read_recording(&own, record->runtime->heap, record->pool,
                                       record->id, error));
     gph_status status = list_kept(s, &own, error);
-    if (status == GPH_OK)
-        status =
-            gphi_held_drop(&own, s->made, s->made_count, record, s->spec->stream, error);
+    GPHI_THEN(status, gphi_held_drop(&own, s->made, s->made_count, record,
+                                     s->spec->stream, error));
     gphi_held_fini(&own);
     return status;
 }
@@ -351,7 +343,7 @@ static gph_status record_work(struct session *s, gph_error *error)
 {
     gphi_record *record = s->record;
     const gphi_signature *signature = &record->signature;
-    if (record->rng.rng != NULL)
+    if (record->rng.rng)
         GPHI_TRY(gphi_rng_slot_capture(&record->rng, s->spec->stream, error));
     GPHI_TRY(clear_tensors(record->runtime, s->spec, s->spec->stream, error));
     GPHI_TRY(place_inputs(s, error));
@@ -381,7 +373,7 @@ static void warn_of_nothing(const gphi_record *record)
         count == 0)
         gphi_log("callable", GPH_LOG_WARN,
                  "%s recorded no work: did it use another stream than call->stream?",
-                 record->name != NULL ? record->name : "a function");
+                 record->name ? record->name : "a function");
 }
 
 /* A plain graph if it is one, else the recording with its breaks and what it holds. */
@@ -396,13 +388,14 @@ static gph_status end_capture(struct session *s, gph_error *error)
     }
     if (status != GPH_E_STATE) /* taken; else a break failed */
         s->capture = NULL;
-    if (status != GPH_OK && error != NULL)
+    if (status != GPH_OK && error)
         *error = own;
     GPHI_TRY(status);
     if (gph_recording_segment_count(record->recording) > 1 &&
         (record->flags & GPHI_RECORD_NO_EXEC) != 0)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
-                         "the function has breaks: its graphs share no executable");
+                         "the function has %u breaks: its graphs share no executable",
+                         gph_recording_segment_count(record->recording) - 1);
     return GPH_OK;
 }
 
@@ -422,7 +415,7 @@ static gph_status capture(struct session *s, gph_error *error)
     GPHI_TRY(gph_pool_record_end(record->pool, record->id, record->kept,
                                  record->kept_count, NULL, error));
     s->is_bound = false;
-    if (record->rng.rng != NULL)
+    if (record->rng.rng)
         GPHI_TRY(gphi_rng_slot_settle(&record->rng, s->call.rng_count, error));
     warn_of_nothing(record);
     record->capture_ns = gphi_clock_ns() - start;
@@ -432,7 +425,7 @@ static gph_status capture(struct session *s, gph_error *error)
 gph_status gphi_record_instantiate(gphi_record *record, const gph_exec_options *options,
                                    gph_error *error)
 {
-    if (record->exec != NULL || record->replay != NULL)
+    if (record->exec || record->replay)
         return GPH_OK;
     const uint64_t start = gphi_clock_ns();
     if (gph_recording_segment_count(record->recording) > 1)
@@ -447,7 +440,7 @@ gph_status gphi_record_instantiate(gphi_record *record, const gph_exec_options *
 /* With a recording the graph is its own. */
 static void destroy_graph(gphi_record *record)
 {
-    if (record->recording == NULL && record->graph != NULL)
+    if (!record->recording && record->graph)
         gphi_ignore((gph_status)record->runtime->cu.cuGraphDestroy(record->graph),
                     "it stays until the context goes");
     record->graph = NULL;
@@ -456,7 +449,7 @@ static void destroy_graph(gphi_record *record)
 /* The template goes, unless somebody needs it: an edit of the generator's node does. */
 static void drop_graph(gphi_record *record)
 {
-    if (record->recording == NULL && record->rng.count == 0 &&
+    if (!record->recording && record->rng.count == 0 &&
         (record->flags & (GPHI_RECORD_KEEP_GRAPH | GPHI_RECORD_NO_EXEC)) == 0)
         destroy_graph(record);
 }
@@ -471,8 +464,8 @@ static gph_status allocate(gphi_record *record, const gphi_record_spec *spec,
         record->copy_to = gphi_heap_array(heap, inputs, sizeof(CUdeviceptr));
         record->copy_from = gphi_heap_array(heap, inputs, sizeof(CUdeviceptr));
         record->copy_bytes = gphi_heap_array(heap, inputs, sizeof(size_t));
-        if (record->input_bytes == NULL || record->copy_to == NULL ||
-            record->copy_from == NULL || record->copy_bytes == NULL)
+        if (!record->input_bytes || !record->copy_to || !record->copy_from ||
+            !record->copy_bytes)
             return fail_memory(spec, error);
         for (uint32_t i = 0; i < inputs; i++)
             record->input_bytes[i] = gph_tensor_bytes(&record->signature.inputs[i]);
@@ -481,12 +474,12 @@ static gph_status allocate(gphi_record *record, const gphi_record_spec *spec,
         record->output_count = spec->output_count;
         record->outputs =
             gphi_heap_array(heap, spec->output_count, sizeof(*record->outputs));
-        if (record->outputs == NULL)
+        if (!record->outputs)
             return fail_memory(spec, error);
     }
-    if (spec->name != NULL) {
+    if (spec->name) {
         record->name = gphi_heap_text(heap, spec->name);
-        if (record->name == NULL)
+        if (!record->name)
             return fail_memory(spec, error);
     }
     return GPH_OK;
@@ -523,19 +516,19 @@ static gph_status build(gphi_record *record, const gphi_record_spec *spec,
         "cuCtxGetDevice", "recording a function"));
     GPHI_TRY(allocate(record, spec, error));
     GPHI_TRY(find_copier(record, error));
-    if (spec->rng != NULL)
+    if (spec->rng)
         GPHI_TRY(gphi_rng_slot_init(&record->rng, spec->rng, error));
     GPHI_TRY(warm_up(&s, error));
 
     s.made_count = record->output_count + record->signature.input_count;
     if (s.made_count > 0) {
         s.made = gphi_heap_array(record->runtime->heap, s.made_count, sizeof(*s.made));
-        if (s.made == NULL)
+        if (!s.made)
             return fail_memory(spec, error);
     }
     const gph_status status = capture(&s, error);
     gphi_heap_free(record->runtime->heap, s.made, s.made_count * sizeof(*s.made));
-    if (s.capture != NULL)
+    if (s.capture)
         gphi_capture_abandon(s.capture, error);
     if (s.is_bound) {
         gph_pool_record_abort(record->pool, record->id);
@@ -556,7 +549,7 @@ gph_status gphi_record_create(gph_runtime *runtime, const gphi_record_spec *spec
 {
     GPHI_TRY(check_spec(spec, GPH_PHASE_CAPTURE, error));
     gphi_record *record = gphi_heap_alloc(runtime->heap, sizeof(*record));
-    if (record == NULL)
+    if (!record)
         return fail_memory(spec, error);
     record->runtime = runtime;
     record->pool = gph_pool_retain(spec->pool);
@@ -568,7 +561,7 @@ gph_status gphi_record_create(gph_runtime *runtime, const gphi_record_spec *spec
         return status;
     }
     gphi_log("callable", GPH_LOG_DEBUG, "%s: recording %u, %u inputs, %u outputs",
-             record->name != NULL ? record->name : "a function", record->id,
+             record->name ? record->name : "a function", record->id,
              record->signature.input_count, record->output_count);
     *out = record;
     return GPH_OK;
@@ -590,7 +583,7 @@ gph_status gphi_record_adopt(gph_runtime *runtime, const gphi_record_spec *spec,
                              gph_recording_id id, gphi_record **out, gph_error *error)
 {
     gphi_record *record = gphi_heap_alloc(runtime->heap, sizeof(*record));
-    if (record == NULL)
+    if (!record)
         return fail_memory(spec, error);
     record->runtime = runtime;
     record->pool = gph_pool_retain(spec->pool);
@@ -611,7 +604,7 @@ gph_status gphi_record_adopt(gph_runtime *runtime, const gphi_record_spec *spec,
 
 void gphi_record_destroy(gphi_record *record)
 {
-    if (record == NULL)
+    if (!record)
         return;
     const gph_allocator heap = record->runtime->heap;
     const uint32_t inputs = record->signature.input_count;

@@ -34,7 +34,7 @@ static gph_status copy_inputs(gphi_record *record, const gph_tensor *inputs,
 static inline gph_status launch(const gphi_record *record, gph_exec *exec,
                                 CUstream stream, gph_error *error)
 {
-    if (exec == NULL && record->replay != NULL)
+    if (!exec && record->replay)
         return gph_replay_launch(record->replay, stream, error);
     return gph_exec_launch(exec, stream, error);
 }
@@ -44,7 +44,7 @@ static gph_status step_and_launch(gphi_record *record, gph_exec *exec, CUstream 
                                   gph_error *error)
 {
     const bool is_shared = exec != record->exec;
-    gph_exec *edited = exec != NULL ? exec : gph_replay_exec(record->replay, 0);
+    gph_exec *edited = exec ? exec : gph_replay_exec(record->replay, 0);
     GPHI_TRY(gphi_rng_slot_step(&record->rng, gph_exec_handle(edited), is_shared, stream,
                                 error));
     const gph_status status = launch(record, exec, stream, error);
@@ -56,20 +56,20 @@ static gph_status step_and_launch(gphi_record *record, gph_exec *exec, CUstream 
 gph_status gphi_record_launch(gphi_record *record, gph_exec *exec,
                               const gph_tensor *inputs, CUstream stream, gph_error *error)
 {
-    if (exec == NULL)
+    if (!exec)
         exec = record->exec;
-    if (exec == NULL && record->replay == NULL)
+    if (!exec && !record->replay)
         return gphi_fail(error, GPH_E_STATE, "recording %u has no executable",
                          record->id);
     if ((record->flags & GPHI_RECORD_ORDERED) != 0)
         GPHI_TRY(gph_pool_replay(record->pool, record->id, error));
-    bool has_written = record->replay != NULL; /* which may end between its parts */
+    bool has_written = record->replay; /* which may end between its parts */
     gph_status status = GPH_OK;
-    if (inputs != NULL)
+    if (inputs)
         status = copy_inputs(record, inputs, stream, &has_written, error);
-    if (status == GPH_OK)
-        status = record->rng.count == 0 ? launch(record, exec, stream, error)
-                                        : step_and_launch(record, exec, stream, error);
+    GPHI_THEN(status, record->rng.count == 0
+                          ? launch(record, exec, stream, error)
+                          : step_and_launch(record, exec, stream, error));
     if (status != GPH_OK) {
         if ((record->flags & GPHI_RECORD_ORDERED) != 0)
             gphi_pool_replay_undo(record->pool, record->id, has_written);

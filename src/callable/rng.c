@@ -72,7 +72,7 @@ static gph_status load_step(gph_rng *rng, gph_error *error)
     const gphi_cuda_table *cu = &rng->runtime->cu;
     GPHI_TRY(gphi_cuda_check(error, cu->cuCtxGetCurrent(&rng->context), "cuCtxGetCurrent",
                              "making a generator"));
-    if (rng->context == NULL)
+    if (!rng->context)
         return gphi_fail(error, CUDA_ERROR_INVALID_CONTEXT,
                          "making a generator: no context is current");
     GPHI_TRY(gphi_cuda_check(error, cu->cuModuleLoadData(&rng->module, step_ptx),
@@ -88,11 +88,9 @@ static gph_status load_step(gph_rng *rng, gph_error *error)
 gph_status gph_rng_create(gph_runtime *runtime, uint64_t seed, gph_rng **out,
                           gph_error *error)
 {
-    if (runtime == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime or out is NULL");
+    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
     gph_rng *rng = gphi_heap_alloc(runtime->heap, sizeof(*rng));
-    if (rng == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "making a generator");
+    GPHI_TRY(gphi_made(error, rng, "making a generator"));
     rng->runtime = runtime;
     rng->mutex = (gphi_mutex)GPHI_MUTEX_INIT;
     atomic_init(&rng->seed, seed);
@@ -111,12 +109,11 @@ static void destroy_now(void *user)
     gph_rng *rng = user;
     gph_runtime *runtime = rng->runtime;
     CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < rng->slabs.count; i++) {
-        const struct slab *slab = gphi_vec_at(&rng->slabs, i);
+    GPHI_EACH (const struct slab, slab, &rng->slabs) {
         const CUresult freed = runtime->cu.cuMemFree(slab->base);
         result = result == CUDA_SUCCESS ? freed : result;
     }
-    if (rng->module != NULL) {
+    if (rng->module) {
         const CUresult unloaded = runtime->cu.cuModuleUnload(rng->module);
         result = result == CUDA_SUCCESS ? unloaded : result;
     }
@@ -129,13 +126,13 @@ static void destroy_now(void *user)
 
 void gph_rng_destroy(gph_rng *rng)
 {
-    if (rng != NULL) /* memory and modules are not for the time of a capture */
+    if (rng) /* memory and modules are not for the time of a capture */
         gphi_defer(&rng->destroying, destroy_now, rng);
 }
 
 gph_rng_state gph_rng_state_get(const gph_rng *rng)
 {
-    if (rng == NULL)
+    if (!rng)
         return (gph_rng_state){0};
     return (gph_rng_state){.seed = atomic_load_explicit(&rng->seed, memory_order_relaxed),
                            .offset =
@@ -144,7 +141,7 @@ gph_rng_state gph_rng_state_get(const gph_rng *rng)
 
 void gph_rng_state_set(gph_rng *rng, gph_rng_state state)
 {
-    if (rng == NULL)
+    if (!rng)
         return;
     atomic_store_explicit(&rng->seed, state.seed, memory_order_relaxed);
     atomic_store_explicit(&rng->offset, state.offset, memory_order_relaxed);
@@ -152,7 +149,7 @@ void gph_rng_state_set(gph_rng *rng, gph_rng_state state)
 
 gph_rng_state gph_rng_take(gph_rng *rng, uint64_t count)
 {
-    if (rng == NULL)
+    if (!rng)
         return (gph_rng_state){0};
     return (gph_rng_state){
         .seed = atomic_load_explicit(&rng->seed, memory_order_relaxed),
@@ -199,8 +196,8 @@ static gph_status add_slab_locked(gph_rng *rng, gph_error *error)
 {
     const gphi_cuda_table *cu = &rng->runtime->cu;
     struct slab slab = {0};
-    if (gphi_vec_reserve(&rng->slabs, 1) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "words of a generator");
+    GPHI_TRY(gphi_made(error, gphi_vec_reserve(&rng->slabs, 1) == GPH_OK,
+                       "words of a generator"));
     GPHI_TRY(gphi_cuda_check(error, cu->cuMemAlloc(&slab.base, SLAB_BYTES), "cuMemAlloc",
                              "words of a generator"));
     const gph_status status = fill_slab(cu, slab.base, error);
@@ -245,11 +242,10 @@ gph_status gphi_rng_slot_init(gphi_rng_slot *slot, gph_rng *rng, gph_error *erro
 void gphi_rng_slot_fini(gphi_rng_slot *slot)
 {
     gph_rng *rng = slot->rng;
-    if (rng == NULL)
+    if (!rng)
         return;
     gphi_mutex_lock(&rng->mutex);
-    for (size_t i = 0; i < rng->slabs.count; i++) {
-        struct slab *slab = gphi_vec_at(&rng->slabs, i);
+    GPHI_EACH (struct slab, slab, &rng->slabs) {
         const CUdeviceptr offset = slot->words - slab->base;
         if (slot->words >= slab->base && offset < SLAB_BYTES)
             slab->used &= ~(UINT64_C(1) << (offset / SLOT_BYTES));

@@ -44,7 +44,7 @@ gph_tensor gph_tensor_dense(CUdeviceptr data, gph_dtype dtype, uint32_t rank,
                             const int64_t *shape)
 {
     gph_tensor tensor = {.dtype = (uint32_t)dtype};
-    if (rank > GPH_TENSOR_RANK_MAX || (rank > 0 && shape == NULL))
+    if (rank > GPH_TENSOR_RANK_MAX || (rank > 0 && !shape))
         return tensor;
     tensor.data = data;
     tensor.rank = rank;
@@ -88,7 +88,7 @@ static bool span_of(const gph_tensor *tensor, uint64_t *out)
 uint64_t gph_tensor_bytes(const gph_tensor *tensor)
 {
     uint64_t bytes = 0;
-    return tensor != NULL && span_of(tensor, &bytes) ? bytes : 0;
+    return tensor && span_of(tensor, &bytes) ? bytes : 0;
 }
 
 bool gphi_tensor_is_dense(const gph_tensor *tensor)
@@ -149,14 +149,14 @@ static gph_tensor trimmed(const gph_tensor *tensor)
 static gph_status check_arguments(const gph_arguments *arguments, const uint8_t *modes,
                                   gph_error *error)
 {
-    if ((arguments->input_count > 0 && arguments->inputs == NULL) ||
-        (arguments->key_count > 0 && arguments->key == NULL))
+    if ((arguments->input_count > 0 && !arguments->inputs) ||
+        (arguments->key_count > 0 && !arguments->key))
         return gphi_fail(error, GPH_E_INVALID,
                          "%u inputs and %u words of a key: one pointer is NULL",
                          arguments->input_count, arguments->key_count);
     for (uint32_t i = 0; i < arguments->input_count; i++) {
         const gph_tensor *input = &arguments->inputs[i];
-        const uint8_t mode = modes != NULL ? modes[i] : GPH_INPUT_COPY;
+        const uint8_t mode = modes ? modes[i] : GPH_INPUT_COPY;
         GPHI_TRY(gphi_tensor_check(input, "input", i, error));
         if (mode < GPH_INPUT_COPY || mode > GPH_INPUT_MANAGED)
             return gphi_fail(error, GPH_E_INVALID, "input %u: %u is no gph_input_mode", i,
@@ -182,15 +182,14 @@ gph_status gphi_signature_init(gphi_signature *signature, gph_allocator heap,
     }
     if (s.key_count > 0)
         s.key = gphi_heap_array(heap, s.key_count, sizeof(*s.key));
-    if ((s.input_count > 0 && (s.inputs == NULL || s.modes == NULL)) ||
-        (s.key_count > 0 && s.key == NULL)) {
+    if ((s.input_count > 0 && (!s.inputs || !s.modes)) || (s.key_count > 0 && !s.key)) {
         gphi_signature_fini(&s);
         return gphi_fail(error, GPH_E_NO_MEMORY, "a signature of %u inputs",
                          s.input_count);
     }
     for (uint32_t i = 0; i < s.input_count; i++) {
         s.inputs[i] = trimmed(&arguments->inputs[i]);
-        s.modes[i] = modes != NULL ? modes[i] : GPH_INPUT_COPY;
+        s.modes[i] = modes ? modes[i] : GPH_INPUT_COPY;
     }
     if (s.key_count > 0)
         memcpy(s.key, arguments->key, s.key_count * sizeof(*s.key));
@@ -243,7 +242,7 @@ static inline bool same_layout(const gph_tensor *got, const gph_tensor *recorded
 
 bool gphi_signature_fits(const gphi_signature *s, const gph_arguments *arguments)
 {
-    if (arguments == NULL)
+    if (!arguments)
         return true;
     if (arguments->input_count != s->input_count || arguments->key_count != s->key_count)
         return false;
@@ -354,7 +353,7 @@ uint32_t gphi_signature_list(const gphi_signature *s, const gph_arguments *argum
                              gph_mismatch *all, uint32_t capacity)
 {
     struct list list = {.all = all, .capacity = capacity};
-    if (arguments == NULL)
+    if (!arguments)
         return 0;
     gph_mismatch m = {.kind = GPH_MISMATCH_INPUT_COUNT,
                       .got = arguments->input_count,

@@ -19,7 +19,7 @@ static _Thread_local unsigned depth;
 static void run_all(gphi_deferred *item)
 {
     depth++;
-    while (item != NULL) {
+    while (item) {
         gphi_deferred *next = item->next; /* `run` may free the item */
         item->run(item->user);
         item = next;
@@ -61,14 +61,14 @@ void gphi_capture_close(void)
 {
     gphi_deferred *items = NULL;
     gphi_mutex_lock(&defer_mutex);
-    if (--open_count == 0 && oldest != NULL) {
+    if (--open_count == 0 && oldest) {
         items = oldest;
         oldest = NULL;
         newest = &oldest;
         running++;
     }
     gphi_mutex_unlock(&defer_mutex);
-    if (items != NULL)
+    if (items)
         run_all(items);
 }
 
@@ -100,11 +100,9 @@ static void run_call(void *user)
 gph_status gph_defer(gph_runtime *runtime, gph_defer_fn *run, void *user,
                      gph_error *error)
 {
-    if (runtime == NULL || run == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime or function is NULL");
+    GPHI_TRY(gphi_need(error, runtime && run, "runtime or function"));
     struct call *call = gphi_heap_alloc(runtime->heap, sizeof(*call));
-    if (call == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "putting off a call");
+    GPHI_TRY(gphi_made(error, call, "putting off a call"));
     call->heap = runtime->heap;
     call->run = run;
     call->user = user;

@@ -65,7 +65,7 @@ static gph_cuda_fn find_in_driver(void *user, const char *name, int version)
 
 static bool is_softcuda(void *library)
 {
-    return dlsym(library, "gph_softcuda_version") != NULL;
+    return dlsym(library, "gph_softcuda_version");
 }
 
 /* Where the library really lies, for messages. */
@@ -73,7 +73,7 @@ static void note_path(gphi_driver *driver, const char *fallback)
 {
     Dl_info info;
     void *init = dlsym(driver->library, "cuInit");
-    const bool is_known = init != NULL && dladdr(init, &info) != 0;
+    const bool is_known = init && dladdr(init, &info) != 0;
     snprintf(driver->path, sizeof(driver->path), "%s",
              is_known ? info.dli_fname : fallback);
 }
@@ -84,9 +84,9 @@ static gph_status check_version(gphi_driver *driver, gph_error *error)
         (CUresult(*)(int *))symbol(driver->library, "cuDriverGetVersion");
     driver->get_proc = (get_proc_fn *)symbol(driver->library, "cuGetProcAddress_v2");
     int version = 0;
-    if (get_version == NULL || get_version(&version) != CUDA_SUCCESS)
+    if (!get_version || get_version(&version) != CUDA_SUCCESS)
         return gphi_fail(error, GPH_E_UNSUPPORTED, "%s is no CUDA driver", driver->path);
-    if (version < VERSION_MIN || driver->get_proc == NULL)
+    if (version < VERSION_MIN || !driver->get_proc)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "%s is a driver for CUDA %d.%d; 12.4 or newer is needed",
                          driver->path, version / 1000, version % 1000 / 10);
@@ -114,7 +114,7 @@ static gph_status adopt(gphi_driver *driver, void *library, gph_driver kind,
 static gph_status open_cuda(gphi_driver *driver, gph_error *error)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
+    if (!library) {
         const gph_status status =
             gphi_fail(error, GPH_E_UNSUPPORTED, "no NVIDIA driver: %s", dlerror());
         gphi_hint(error, "GPH_DRIVER=soft runs kernels on CPU threads");
@@ -134,7 +134,7 @@ static void path_beside(char *out, size_t bytes)
 {
     Dl_info info;
     char self[PATH_MAX] = "";
-    if (dladdr(&the_driver, &info) == 0 || realpath(info.dli_fname, self) == NULL)
+    if (dladdr(&the_driver, &info) == 0 || !realpath(info.dli_fname, self))
         self[0] = '\0';
     snprintf(out, bytes, "%s/gph/soft/libcuda.so.1", dirname(self));
 }
@@ -143,9 +143,9 @@ static gph_status open_soft(gphi_driver *driver, const char *asked_path, gph_err
 {
     /* gph run has put it before every other libcuda.so.1 of the process. */
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-    if (library != NULL && is_softcuda(library))
+    if (library && is_softcuda(library))
         return adopt(driver, library, GPH_DRIVER_SOFT, "libcuda.so.1", error);
-    if (library != NULL && library != driver->idle) {
+    if (library && library != driver->idle) {
         driver->library = library;
         note_path(driver, "libcuda.so.1");
         dlclose(library);
@@ -156,14 +156,14 @@ static gph_status open_soft(gphi_driver *driver, const char *asked_path, gph_err
 
     char path[PATH_MAX + 64];
     const char *variable = getenv("GPH_SOFTCUDA_PATH");
-    if (asked_path != NULL)
+    if (asked_path)
         snprintf(path, sizeof(path), "%s", asked_path);
-    else if (variable != NULL && variable[0] != '\0')
+    else if (variable && variable[0] != '\0')
         snprintf(path, sizeof(path), "%s", variable);
     else
         path_beside(path, sizeof(path));
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
+    if (!library) {
         const gph_status status =
             gphi_fail(error, GPH_E_UNSUPPORTED, "no softcuda: %s", dlerror());
         gphi_hint(error, "a build without LLVM leaves softcuda out; GPH_SOFTCUDA_PATH "
@@ -184,7 +184,7 @@ static bool has_device(const gphi_driver *driver)
     CUresult (*count_devices)(int *) =
         (CUresult(*)(int *))symbol(driver->library, "cuDeviceGetCount");
     int count = 0;
-    return init != NULL && count_devices != NULL && init(0) == CUDA_SUCCESS &&
+    return init && count_devices && init(0) == CUDA_SUCCESS &&
            count_devices(&count) == CUDA_SUCCESS && count > 0;
 }
 
@@ -226,7 +226,7 @@ static gph_status settle(gph_driver *wanted, const char **why, gph_error *error)
         return GPH_OK;
     const char *variable = getenv("GPH_DRIVER");
     *why = "GPH_DRIVER";
-    if (variable != NULL && variable[0] != '\0')
+    if (variable && variable[0] != '\0')
         return gphi_driver_parse(variable, wanted, error);
     *why = "default";
     *wanted = GPH_DRIVER_CUDA;

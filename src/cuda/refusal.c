@@ -34,7 +34,7 @@ static const char *call_of(const char *line)
     if (strncmp(line, returning, sizeof(returning) - 1) != 0)
         return NULL;
     const char *at = strstr(line, from);
-    return at != NULL ? at + sizeof(from) - 1 : NULL;
+    return at ? at + sizeof(from) - 1 : NULL;
 }
 
 static int code_of(const char *line)
@@ -103,20 +103,20 @@ struct line {
 static void add_line(gphi_watch *watch, const struct line *line)
 {
     struct gphi_refusal *at = half_told(watch, line->thread);
-    if (at != NULL && line->call == NULL) {
+    if (at && !line->call) {
         at->is_complete = true; /* another sentence: the second line does not come */
         at = NULL;
     }
-    if (at == NULL) {
+    if (!at) {
         at = place_for(watch, line->thread == watch->thread);
-        if (at == NULL)
+        if (!at)
             return;
         watch->count += at == &watch->refusals[watch->count];
         *at = (struct gphi_refusal){.thread = line->thread,
                                     .time_ns = line->time_ns - watch->begin_ns,
                                     .stack = line->stack};
     }
-    if (line->call == NULL) {
+    if (!line->call) {
         snprintf(at->text, sizeof(at->text), "%s", line->text);
         return;
     }
@@ -131,9 +131,9 @@ static bool wants_stack(const struct line *line)
 {
     bool is_wanted = false;
     gphi_mutex_lock(&watch_mutex);
-    for (gphi_watch *watch = watches; watch != NULL && !is_wanted; watch = watch->next)
-        is_wanted = (line->call == NULL || half_told(watch, line->thread) == NULL) &&
-                    place_for(watch, line->thread == watch->thread) != NULL;
+    for (gphi_watch *watch = watches; watch && !is_wanted; watch = watch->next)
+        is_wanted = (!line->call || !half_told(watch, line->thread)) &&
+                    place_for(watch, line->thread == watch->thread);
     gphi_mutex_unlock(&watch_mutex);
     return is_wanted;
 }
@@ -149,7 +149,7 @@ static void note(void *user, CUlogLevel level, char *message, size_t bytes)
              message);
     text[strcspn(text, "\n")] = '\0';
     const char *call = call_of(text);
-    if (call != NULL)
+    if (call)
         gphi_cuda_hear_call(call, name_length(call), code_of(text));
     else
         gphi_cuda_hear_text(text);
@@ -163,7 +163,7 @@ static void note(void *user, CUlogLevel level, char *message, size_t bytes)
         gphi_stack_take(&line.stack, 0);
 
     gphi_mutex_lock(&watch_mutex);
-    for (gphi_watch *watch = watches; watch != NULL; watch = watch->next)
+    for (gphi_watch *watch = watches; watch; watch = watch->next)
         add_line(watch, &line);
     gphi_mutex_unlock(&watch_mutex);
 }
@@ -197,7 +197,7 @@ void gphi_watch_begin(gphi_watch *watch)
     gphi_mutex_lock(&watch_mutex);
     watch->next = watches;
     watch->link = &watches;
-    if (watches != NULL)
+    if (watches)
         watches->link = &watch->next;
     watches = watch;
     gphi_mutex_unlock(&watch_mutex);
@@ -206,9 +206,9 @@ void gphi_watch_begin(gphi_watch *watch)
 void gphi_watch_end(gphi_watch *watch)
 {
     gphi_mutex_lock(&watch_mutex);
-    if (watch->link != NULL) {
+    if (watch->link) {
         *watch->link = watch->next;
-        if (watch->next != NULL)
+        if (watch->next)
             watch->next->link = watch->link;
         watch->link = NULL;
         atomic_fetch_sub_explicit(&watch_count, 1, memory_order_relaxed);
@@ -238,7 +238,7 @@ CUstream gphi_refusal_stream(const struct gphi_refusal *refusal)
 {
     static const char word[] = "stream 0x";
     const char *at = strstr(refusal->text, word);
-    if (at == NULL)
+    if (!at)
         return NULL;
     return (CUstream)(uintptr_t)strtoull(at + sizeof(word) - 1, NULL, 16); // NOLINT
 }

@@ -18,7 +18,7 @@ static gph_cuda_fn find_or_missing(const gphi_cuda_source *source, const char *n
                                    int version)
 {
     const gph_cuda_fn function = source->find(source->user, name, version);
-    if (function != NULL)
+    if (function)
         return function;
     gphi_log("cuda", GPH_LOG_DEBUG, "%s lacks %s of CUDA %d.%d", source->path, name,
              version / 1000, version % 1000 / 10);
@@ -103,7 +103,7 @@ static gph_status start_driver(gph_runtime *runtime, gph_error *error)
                 "it cannot fail after cuInit");
     runtime->is_told = gphi_refusal_open(cu);
     const bool has_params =
-        runtime->source.find(runtime->source.user, "cuGraphNodeGetParams", 13010) != NULL;
+        runtime->source.find(runtime->source.user, "cuGraphNodeGetParams", 13010);
     const bool is_soft = runtime->source.kind == GPH_DRIVER_SOFT;
     runtime->info = (gph_driver_info){
         .driver = runtime->source.kind,
@@ -125,8 +125,7 @@ gph_status gphi_runtime_create(const gph_allocator *allocator,
 {
     const gph_allocator heap = gphi_heap(allocator);
     gph_runtime *runtime = gphi_heap_alloc(heap, sizeof(*runtime));
-    if (runtime == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "opening %s", source->path);
+    GPHI_TRY(gphi_made(error, runtime, "opening %s", source->path));
 
     runtime->heap = heap;
     runtime->source = *source;
@@ -147,9 +146,8 @@ gph_status gphi_runtime_create(const gph_allocator *allocator,
 gph_status gph_open(const gph_options *options, gph_runtime **out, gph_error *error)
 {
     gph_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if (out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "out is NULL");
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_options", options, error));
+    GPHI_TRY(gphi_need(error, out, "out"));
     if (opt.driver > GPH_DRIVER_SOFT)
         return gphi_fail(error, GPH_E_INVALID, "options.driver %u is no gph_driver",
                          (unsigned)opt.driver);
@@ -174,37 +172,36 @@ static void close_now(void *user)
     gph_runtime *runtime = user;
     if (runtime->is_told)
         gphi_refusal_close(&runtime->cu);
-    if (runtime->driver != NULL)
+    if (runtime->driver)
         gphi_driver_release(runtime->driver);
     gphi_heap_free(runtime->heap, runtime, sizeof(*runtime));
 }
 
 void gph_close(gph_runtime *runtime)
 {
-    if (runtime != NULL) /* after what of it was put off, if anything was */
+    if (runtime) /* after what of it was put off, if anything was */
         gphi_defer(&runtime->closing, close_now, runtime);
 }
 
 void gph_driver_info_get(const gph_runtime *runtime, gph_driver_info *out)
 {
     const gph_driver_info none = {0};
-    gphi_struct_write(out, runtime != NULL ? &runtime->info : &none, sizeof(none));
+    gphi_struct_write(out, runtime ? &runtime->info : &none, sizeof(none));
 }
 
 const gph_cuda_calls *gph_cuda(const gph_runtime *runtime)
 {
-    return runtime != NULL ? &runtime->calls : NULL;
+    return runtime ? &runtime->calls : NULL;
 }
 
 gph_status gph_cuda_find(const gph_runtime *runtime, const char *name, gph_cuda_fn *out,
                          gph_error *error)
 {
-    if (runtime == NULL || name == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime, name or out is NULL");
+    GPHI_TRY(gphi_need(error, runtime && name && out, "runtime, name or out"));
     const int version = gphi_cuda_call_version(name);
     const gph_cuda_fn function =
         runtime->source.find(runtime->source.user, name, version);
-    if (function == NULL)
+    if (!function)
         return gphi_fail(error, GPH_E_UNSUPPORTED, "%s (CUDA %d.%d) has no %.100s",
                          runtime->info.path, runtime->info.version / 1000,
                          runtime->info.version % 1000 / 10, name);

@@ -12,7 +12,7 @@
 const char *gph_status_name(gph_status status)
 {
     const char *ours = gphi_status_name(status);
-    if (ours != NULL)
+    if (ours)
         return ours;
     switch ((CUresult)status) {
 #define X(name, value, text)                                                             \
@@ -27,7 +27,7 @@ const char *gph_status_text(gph_status status)
 {
     const char *ours = gphi_status_text(status);
     if (status == GPH_OK || status < 0)
-        return ours != NULL ? ours : "";
+        return ours ? ours : "";
     switch ((CUresult)status) {
 #define X(name, value, text)                                                             \
     case name: return text;
@@ -79,9 +79,9 @@ static gph_status fail_with(gph_error *error, gph_status result, const char *cal
     const char *sentence = sentence_on(call, result);
     gphi_fail(error, result, "%s%s%s returned %s (%s)%s%s", what,
               what[0] != '\0' ? ": " : "", call, gph_status_name(result),
-              gph_status_text(result), sentence != NULL ? "; the driver says: " : "",
-              sentence != NULL ? sentence : "");
-    if (error != NULL)
+              gph_status_text(result), sentence ? "; the driver says: " : "",
+              sentence ? sentence : "");
+    if (error)
         error->call = call;
     return result;
 }

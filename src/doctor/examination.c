@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"
+#include "doctor/language/language.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,20 +36,17 @@ gph_status gph_doctor_create(const gph_doctor_options *options, gph_doctor **out
                              gph_error *error)
 {
     gph_doctor_options read = GPH_DOCTOR_OPTIONS_INIT;
-    uint32_t language = GPH_EXPLAIN_ENGLISH;
-    if (out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "out is NULL");
-    if (options != NULL)
-        GPHI_TRY(gphi_options_read(&read, sizeof(read), options, error));
-    if (read.language != NULL && strcmp(read.language, "zh") == 0)
-        language = GPH_EXPLAIN_CHINESE;
-    else if (read.language != NULL && strcmp(read.language, "en") != 0)
+    GPHI_TRY(gphi_need(error, out, "out"));
+    if (options)
+        GPHI_TRY(
+            gphi_options_read(&read, sizeof(read), "gph_doctor_options", options, error));
+    const uint32_t language = gphi_language_named(read.language);
+    if (language == GPH_EXPLAIN_LANGUAGES)
         return gphi_fail(error, GPH_E_INVALID, "language '%.20s': en or zh is possible",
                          read.language);
     const gph_allocator heap = gphi_heap(read.allocator);
     gph_doctor *doctor = gphi_heap_alloc(heap, sizeof(*doctor));
-    if (doctor == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "making a doctor");
+    GPHI_TRY(gphi_made(error, doctor, "making a doctor"));
     doctor->heap = heap;
     doctor->language = language;
     doctor->keep_events = read.keep_events;
@@ -62,9 +60,9 @@ gph_status gph_doctor_create(const gph_doctor_options *options, gph_doctor **out
 
 void gph_doctor_destroy(gph_doctor *doctor)
 {
-    if (doctor == NULL)
+    if (!doctor)
         return;
-    if (doctor->save != NULL)
+    if (doctor->save)
         gphi_ignore(gphi_event_save_end(doctor->save, false, NULL), "nothing is kept");
     for (size_t i = 0; i < doctor->processes.count; i++)
         gphi_process_free(doctor, process_at(doctor, i));
@@ -80,9 +78,9 @@ void gphi_doctor_listen(gph_doctor *doctor, gphi_listener *listener, void *user)
 {
     for (size_t i = 0; i < GPHI_LISTENERS_MAX; i++) {
         const bool is_users =
-            doctor->listeners[i].call != NULL && doctor->listeners[i].user == user;
-        const bool is_room = doctor->listeners[i].call == NULL;
-        if (listener != NULL ? !is_room && !is_users : !is_users)
+            doctor->listeners[i].call && doctor->listeners[i].user == user;
+        const bool is_room = !doctor->listeners[i].call;
+        if (listener ? !is_room && !is_users : !is_users)
             continue;
         doctor->listeners[i].call = listener;
         doctor->listeners[i].user = user;
@@ -92,7 +90,7 @@ void gphi_doctor_listen(gph_doctor *doctor, gphi_listener *listener, void *user)
 
 gphi_model *gphi_doctor_model(gph_doctor *doctor)
 {
-    return doctor->now != NULL ? doctor->now->model : NULL;
+    return doctor->now ? doctor->now->model : NULL;
 }
 
 const gph_place *gphi_doctor_frames(gph_doctor *doctor, uint32_t stack, uint32_t *count)
@@ -126,9 +124,9 @@ static gph_status process_of(gph_doctor *doctor, const gphi_event *event,
     *is_again = false;
     if (event->kind == GPHI_EVENT_PROCESS) {
         of = find_process(doctor, event->id);
-        *is_again = of != NULL;
+        *is_again = of;
     }
-    if (of == NULL) {
+    if (!of) {
         const uint64_t number = event->kind == GPHI_EVENT_PROCESS ? event->id : 0;
         const gph_status status = gphi_process_add(doctor, number, &of);
         if (status != GPH_OK)
@@ -143,8 +141,7 @@ static gph_status process_of(gph_doctor *doctor, const gphi_event *event,
 static gph_status check_reading(const gph_doctor *doctor, const char *path,
                                 gph_error *error)
 {
-    if (doctor == NULL || path == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "doctor or path is NULL");
+    GPHI_TRY(gphi_need(error, doctor && path, "doctor or path"));
     if (doctor->is_finished)
         return gphi_fail(error, GPH_E_STATE, "%.300s: the examination is over", path);
     return GPH_OK;
@@ -160,8 +157,7 @@ gph_status gph_doctor_read(gph_doctor *doctor, const char *path, gph_error *erro
     gph_status status = GPH_OK;
     const gphi_event *event;
     doctor->now = NULL;
-    for (size_t at = 0;
-         status == GPH_OK && (event = gphi_event_log_next(log, &at)) != NULL;) {
+    for (size_t at = 0; status == GPH_OK && (event = gphi_event_log_next(log, &at));) {
         gphi_process *process = NULL;
         bool is_again = false;
         status = process_of(doctor, event, &process, &is_again, error);
@@ -178,7 +174,7 @@ gph_status gph_doctor_read(gph_doctor *doctor, const char *path, gph_error *erro
 gph_status gph_doctor_save(gph_doctor *doctor, const char *path, gph_error *error)
 {
     GPHI_TRY(check_reading(doctor, path, error));
-    if (doctor->save != NULL)
+    if (doctor->save)
         return gphi_fail(error, GPH_E_STATE, "%.300s: a log is being written already",
                          path);
     return gphi_event_save_begin(path, &doctor->heap, &doctor->save, error);
@@ -191,7 +187,7 @@ static bool is_known(const gph_doctor *doctor, const char *path)
 {
     for (size_t i = 0; i < doctor->processes.count; i++) {
         const char *known = process_at(doctor, i)->ring_path;
-        if (known != NULL && strcmp(known, path) == 0)
+        if (known && strcmp(known, path) == 0)
             return true;
     }
     return false;
@@ -205,7 +201,7 @@ static gph_status open_ring(gph_doctor *doctor, const char *path, int is_over,
     gph_error why = {0};
     gph_status status = gphi_event_ring_open(path, &doctor->heap, &ring, &why);
     if (status == GPH_E_NO_MEMORY || (status == GPH_E_FORMAT && is_over)) {
-        if (error != NULL)
+        if (error)
             *error = why;
         return status;
     }
@@ -213,9 +209,8 @@ static gph_status open_ring(gph_doctor *doctor, const char *path, int is_over,
         return GPH_OK;
     gphi_process *process = NULL;
     char *copy = gphi_heap_text(doctor->heap, path);
-    status = copy != NULL
-                 ? gphi_process_add(doctor, gphi_event_ring_process(ring), &process)
-                 : GPH_E_NO_MEMORY;
+    status = copy ? gphi_process_add(doctor, gphi_event_ring_process(ring), &process)
+                  : GPH_E_NO_MEMORY;
     if (status != GPH_OK) {
         gphi_heap_text_free(doctor->heap, copy);
         gphi_event_ring_close(ring);
@@ -231,15 +226,15 @@ static gph_status find_rings(gph_doctor *doctor, const char *folder, int is_over
                              gph_error *error)
 {
     DIR *list = opendir(folder);
-    if (list == NULL)
+    if (!list)
         return gphi_fail(error, GPH_E_IO, "cannot open %.300s: %s", folder,
                          strerror(errno));
     gph_status status = GPH_OK;
     const struct dirent *entry;
-    while (status == GPH_OK && (entry = readdir(list)) != NULL) {
+    while (status == GPH_OK && (entry = readdir(list))) {
         const char *dot = strrchr(entry->d_name, '.');
         char path[PATH_MAX];
-        if (dot == NULL || strcmp(dot, ".ring") != 0 ||
+        if (!dot || strcmp(dot, ".ring") != 0 ||
             snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >=
                 (int)sizeof(path) ||
             is_known(doctor, path))
@@ -256,12 +251,12 @@ static bool is_running(uint64_t number)
     char path[64], text[256] = "";
     snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)number);
     FILE *file = fopen(path, "r");
-    const size_t bytes = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
-    if (file != NULL)
+    const size_t bytes = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    if (file)
         fclose(file);
     text[bytes] = '\0';
     const char *end = strrchr(text, ')'); /* of its name */
-    return end != NULL && strchr("ZX", end[1] != '\0' ? end[2] : 'X') == NULL;
+    return end && !strchr("ZX", end[1] != '\0' ? end[2] : 'X');
 }
 
 /* A ring whose process has ended goes: a run of many processes must not fill the disk. */
@@ -286,7 +281,7 @@ static gph_status drain(gph_doctor *doctor, gphi_process *process, bool is_over,
                          !is_running(gphi_event_ring_process(process->ring));
     is_over = is_over && is_gone;
     const uint64_t before = doctor->events;
-    while ((event = gphi_event_ring_next(process->ring, is_over)) != NULL)
+    while ((event = gphi_event_ring_next(process->ring, is_over)))
         GPHI_TRY(gphi_process_feed(doctor, process, event, error));
     process->lost = gphi_event_ring_lost(process->ring);
     if (is_gone && !is_over && doctor->events == before)
@@ -300,7 +295,7 @@ gph_status gph_doctor_poll(gph_doctor *doctor, const char *folder, int is_over,
     GPHI_TRY(check_reading(doctor, folder, error));
     GPHI_TRY(find_rings(doctor, folder, is_over, error));
     for (size_t i = 0; i < doctor->processes.count; i++)
-        if (process_at(doctor, i)->ring != NULL)
+        if (process_at(doctor, i)->ring)
             GPHI_TRY(drain(doctor, process_at(doctor, i), is_over != 0, error));
     return GPH_OK;
 }
@@ -321,6 +316,22 @@ static bool is_last_of(const gph_doctor *doctor, const gphi_process *process)
 }
 
 /* As if the attached library had written an EXIT record: it could not. */
+static gph_status feed_end(gph_doctor *doctor, gphi_process *process, uint64_t id,
+                           const uint64_t words[2], gph_error *error)
+{
+    _Alignas(64) struct {
+        gphi_event head;
+        uint64_t words[8];
+    } event = {.head = {.kind = GPHI_EVENT_EXIT,
+                        .units = 2,
+                        .thread = (uint32_t)process->number,
+                        .time_ns = gphi_clock_ns(),
+                        .id = id,
+                        .word_count = 2},
+               .words = {words[0], words[1]}};
+    return gphi_process_feed(doctor, process, &event.head, error);
+}
+
 gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t number, int signal,
                              gph_error *error)
 {
@@ -330,17 +341,41 @@ gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t number, int signal,
         if (process->has_exited || process->model->signal != 0 ||
             !is_last_of(doctor, process) || (number != 0 && number != process->number))
             continue;
-        _Alignas(64) struct {
-            gphi_event head;
-            uint64_t words[8];
-        } event = {.head = {.kind = GPHI_EVENT_EXIT,
-                            .units = 2,
-                            .thread = (uint32_t)process->number,
-                            .time_ns = gphi_clock_ns(),
-                            .id = 2,
-                            .word_count = 1},
-                   .words = {(uint64_t)signal}};
-        GPHI_TRY(gphi_process_feed(doctor, process, &event.head, error));
+        const uint64_t words[] = {(uint64_t)signal, 0};
+        GPHI_TRY(feed_end(doctor, process, 2, words, error));
+    }
+    return GPH_OK;
+}
+
+/* A launch of a graph that nobody has waited for. */
+static bool has_replay(const gphi_model *model)
+{
+    for (size_t i = model->execs.count; i-- > 0;)
+        if (gphi_exec_pending(model, gphi_vec_pointer(&model->execs, i)))
+            return true;
+    return false;
+}
+
+gph_status gph_doctor_hung(gph_doctor *doctor, double seconds, uint64_t *number,
+                           gph_error *error)
+{
+    GPHI_TRY(check_reading(doctor, "hung", error));
+    if (!number || !(seconds > 0))
+        return gphi_fail(error, GPH_E_INVALID, "process is NULL, or seconds are %g",
+                         seconds);
+    const uint64_t now = gphi_clock_ns(), ns = (uint64_t)(seconds * 1e9);
+    *number = 0;
+    for (size_t i = 0; i < doctor->processes.count; i++) {
+        gphi_process *process = process_at(doctor, i);
+        gphi_event_slot slot;
+        if (!process->ring || process->has_exited || process->model->hung != 0 ||
+            now < ns || !gphi_event_ring_stuck(process->ring, now - ns, &slot) ||
+            !has_replay(process->model))
+            continue;
+        const uint64_t words[] = {slot.thread, slot.time_ns};
+        GPHI_TRY(feed_end(doctor, process, 3, words, error));
+        *number = process->number;
+        return GPH_OK;
     }
     return GPH_OK;
 }
@@ -372,14 +407,14 @@ gph_status gph_doctor_finish(gph_doctor *doctor, gph_error *error)
 {
     GPHI_TRY(check_reading(doctor, "finish", error));
     doctor->is_finished = true;
+    gphi_language_use(doctor->language);
     gph_status status = GPH_OK;
     for (size_t i = 0; i < doctor->processes.count && status == GPH_OK; i++) {
         gphi_process *process = process_at(doctor, i);
         process->model->is_replaced = !is_last_of(doctor, process);
         gphi_process_end(process);
         status = gphi_findings_finish(&process->findings, doctor->language);
-        if (status == GPH_OK)
-            status = gather(doctor, &process->findings);
+        GPHI_THEN(status, gather(doctor, &process->findings));
     }
     if (status != GPH_OK)
         return gphi_fail(error, status, "putting findings into words");
@@ -388,12 +423,12 @@ gph_status gph_doctor_finish(gph_doctor *doctor, gph_error *error)
               by_weight);
     gphi_event_save *save = doctor->save;
     doctor->save = NULL;
-    return save != NULL ? gphi_event_save_end(save, true, error) : GPH_OK;
+    return save ? gphi_event_save_end(save, true, error) : GPH_OK;
 }
 
 uint32_t gph_doctor_finding_count(const gph_doctor *doctor)
 {
-    return doctor != NULL ? (uint32_t)doctor->findings.count : 0;
+    return doctor ? (uint32_t)doctor->findings.count : 0;
 }
 
 const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t index)
@@ -408,12 +443,12 @@ const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t index)
 uint64_t gph_doctor_event_count(const gph_doctor *doctor, uint64_t *lost)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; doctor != NULL && i < doctor->processes.count; i++) {
+    for (size_t i = 0; doctor && i < doctor->processes.count; i++) {
         const gphi_process *process = process_at(doctor, i);
         sum +=
             process->lost > process->model->lost ? process->lost : process->model->lost;
     }
-    if (lost != NULL)
+    if (lost)
         *lost = sum;
-    return doctor != NULL ? doctor->events : 0;
+    return doctor ? doctor->events : 0;
 }

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "doctor/examination.h"
 
+#include <gph/explain.h>
 #include <string.h>
 
 enum { SCHEMA_VERSION = 1 };
@@ -11,10 +12,10 @@ enum { SCHEMA_VERSION = 1 };
 /* Leaves the object open: `at` goes on with process and thread. */
 static void add_place(gphi_text *text, const gph_place *place)
 {
-    gphi_text_add(text, "{\"line\":%d", place != NULL ? (int)place->line : 0);
-    gphi_json_member(text, "function", place != NULL ? place->function : NULL);
-    gphi_json_member(text, "file", place != NULL ? place->file : NULL);
-    gphi_json_member(text, "module", place != NULL ? place->module : NULL);
+    gphi_text_add(text, "{\"line\":%d", place ? (int)place->line : 0);
+    gphi_json_member(text, "function", place ? place->function : NULL);
+    gphi_json_member(text, "file", place ? place->file : NULL);
+    gphi_json_member(text, "module", place ? place->module : NULL);
 }
 
 /* One list for Python and one for the rest: a reader shows the one that is of its
@@ -69,12 +70,12 @@ gph_status gph_doctor_json_write(const gph_doctor *doctor, const gph_program *pr
     gph_program known;
     uint64_t lost = 0;
     const uint64_t events = gph_doctor_event_count(doctor, &lost);
-    if (doctor == NULL || write == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         doctor == NULL ? "doctor" : "write");
-    GPHI_TRY(gphi_options_read(&known, sizeof(known), program, error));
+    GPHI_TRY(gphi_need(error, doctor && write, !doctor ? "doctor" : "write"));
+    GPHI_TRY(gphi_options_read(&known, sizeof(known), "gph_program", program, error));
     gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
     gphi_text_add(&text, "{\"version\":%d", SCHEMA_VERSION);
+    gphi_json_member(&text, "language",
+                     doctor->language == GPH_EXPLAIN_CHINESE ? "zh" : "en");
     gphi_json_list(&text, "program", known.words, known.word_count);
     gphi_text_add(&text, ",\"exit\":%d,\"events\":%llu,\"lost\":%llu,\"findings\":[",
                   known.exit_code, (unsigned long long)events, (unsigned long long)lost);

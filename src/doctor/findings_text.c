@@ -12,6 +12,7 @@
  *     see: ... */
 #include "base/fail.h"
 #include "doctor/findings/finding.h"
+#include "doctor/language/language.h"
 
 #include <string.h>
 
@@ -29,7 +30,7 @@ static void add_list(gphi_text *text, const char *head, const char *const *lines
                      uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        gphi_text_add(text, "  %s%s\n", i == 0 ? head : "  ", lines[i]);
+        gphi_text_say(text, "  %s%s\n", i == 0 ? head : "  ", lines[i]);
 }
 
 static void add_place(gphi_text *text, const gph_finding *finding)
@@ -37,16 +38,16 @@ static void add_place(gphi_text *text, const gph_finding *finding)
     char place[400];
     if (finding->frame_count > 0) {
         gphi_place_text(&finding->frames[0], place, sizeof(place));
-        gphi_text_add(text, "  at %s in thread %llu", place,
+        gphi_text_say(text, "  at %s in thread %llu", place,
                       (unsigned long long)finding->thread);
     } else {
-        gphi_text_add(text, "  in thread %llu", (unsigned long long)finding->thread);
+        gphi_text_say(text, "  in thread %llu", (unsigned long long)finding->thread);
     }
     if (finding->thread_name[0] != '\0')
         gphi_text_add(text, " \"%s\"", finding->thread_name);
     if (finding->count > 1)
-        gphi_text_add(text, ", %llu times", (unsigned long long)finding->count);
-    gphi_text_add(text, "\n");
+        gphi_text_say(text, ", %llu times", (unsigned long long)finding->count);
+    gphi_text_put(text, "\n");
     for (uint32_t i = 1; i < finding->frame_count; i++) {
         gphi_place_text(&finding->frames[i], place, sizeof(place));
         gphi_text_add(text, "    #%u %s\n", i, place);
@@ -57,10 +58,9 @@ static void add_place(gphi_text *text, const gph_finding *finding)
 static void add_fix(gphi_text *text, const char *fix)
 {
     const char *end = strchr(fix, '\n');
-    if (end == NULL)
-        gphi_text_add(text, "  fix: %s\n", fix);
-    else
-        gphi_text_add(text, "  fix: %.*s\n    %s\n", (int)(end - fix), fix, end + 1);
+    gphi_text_say(text, "  fix: ");
+    gphi_text_put_bytes(text, fix, end ? (size_t)(end - fix) : strlen(fix));
+    gphi_text_add(text, "%s%s\n", end ? "\n    " : "", end ? end + 1 : "");
 }
 
 gph_status gph_finding_text_write(const gph_finding *finding, int with_colours,
@@ -68,26 +68,25 @@ gph_status gph_finding_text_write(const gph_finding *finding, int with_colours,
 {
     char buffer[1024];
     gphi_text text;
-    if (finding == NULL || write == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         finding == NULL ? "finding" : "write");
+    GPHI_TRY(gphi_need(error, finding && write, !finding ? "finding" : "write"));
+    gphi_language_use(gphi_language_named(finding->language));
     gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
-    gphi_text_add(&text, "%s%s%s %s: %s\n",
+    gphi_text_say(&text, "%s%s%s %s: %s\n",
                   with_colours ? colours[finding->severity] : "",
                   word_of(finding->severity), with_colours ? "\033[0m" : "", finding->id,
                   finding->title);
     add_place(&text, finding);
     if (finding->cause[0] != '\0')
-        gphi_text_add(&text, "  cause: %s\n", finding->cause);
+        gphi_text_say(&text, "  cause: %s\n", finding->cause);
     add_list(&text, "evidence: ", finding->evidence, finding->evidence_count);
     if (finding->consequence_count > 0)
-        gphi_text_add(&text, "  consequences: later calls that failed because of it:\n");
+        gphi_text_say(&text, "  consequences: later calls that failed because of it:\n");
     for (uint32_t i = 0; i < finding->consequence_count; i++)
         gphi_text_add(&text, "    %s\n", finding->consequences[i]);
     if (finding->fix[0] != '\0')
         add_fix(&text, finding->fix);
     if (finding->in_vain[0] != '\0')
-        gphi_text_add(&text, "  does not help: %s\n", finding->in_vain);
-    gphi_text_add(&text, "  see: %s\n", finding->docs);
+        gphi_text_say(&text, "  does not help: %s\n", finding->in_vain);
+    gphi_text_say(&text, "  see: %s\n", finding->docs);
     return gphi_text_end(&text, error);
 }

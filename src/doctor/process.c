@@ -14,6 +14,7 @@
 #include "base/heap.h"
 #include "doctor/examination.h"
 #include "doctor/history/history.h"
+#include "doctor/language/language.h"
 #include "doctor/rules/rules.h"
 
 static const gphi_rule *const tables[] = {
@@ -32,7 +33,7 @@ static gph_status add_rule(gphi_process *process, const gphi_rule *rule)
     const size_t bytes = rule->list_bytes > 0 ? sizeof(gphi_vec) : rule->state_bytes;
     GPHI_TRY(gphi_vec_reserve(&process->runs, 1));
     void *state = bytes > 0 ? gphi_heap_alloc(heap, bytes) : NULL;
-    if (bytes > 0 && state == NULL)
+    if (bytes > 0 && !state)
         return GPH_E_NO_MEMORY;
     gphi_rule_run *run = gphi_vec_add(&process->runs, 1);
     *run = (gphi_rule_run){.model = process->model,
@@ -45,7 +46,7 @@ static gph_status add_rule(gphi_process *process, const gphi_rule *rule)
         gphi_vec_init(state, heap, rule->list_bytes);
     for (uint32_t i = 0; i < rule->map_count; i++)
         gphi_map_init((gphi_map *)state + i, heap);
-    if (rule->init != NULL)
+    if (rule->init)
         rule->init(run);
     return GPH_OK;
 }
@@ -53,7 +54,7 @@ static gph_status add_rule(gphi_process *process, const gphi_rule *rule)
 static gph_status add_rules(gphi_process *process)
 {
     for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
-        for (const gphi_rule *rule = tables[t]; rule->id != NULL; rule++)
+        for (const gphi_rule *rule = tables[t]; rule->id; rule++)
             GPHI_TRY(add_rule(process, rule));
     return GPH_OK;
 }
@@ -61,7 +62,7 @@ static gph_status add_rules(gphi_process *process)
 static void drop_rule(gph_doctor *doctor, gphi_rule_run *run)
 {
     const gphi_rule *rule = run->rule;
-    if (rule->fini != NULL)
+    if (rule->fini)
         rule->fini(run);
     if (rule->list_bytes > 0)
         gphi_vec_fini(run->state);
@@ -81,12 +82,12 @@ void gphi_process_free(gph_doctor *doctor, gphi_process *process)
     gphi_vec_fini(&process->first);
     gphi_map_fini(&process->blocks);
     gphi_repeats_fini(&process->repeats);
-    if (process->model != NULL)
+    if (process->model)
         gphi_findings_fini(&process->findings);
     gphi_history_destroy(process->history);
     gphi_model_destroy(process->model);
     gphi_stacks_destroy(process->stacks);
-    if (process->ring != NULL)
+    if (process->ring)
         gphi_event_ring_close(process->ring);
     gphi_heap_text_free(doctor->heap, process->ring_path);
     gphi_heap_free(doctor->heap, process, sizeof(*process));
@@ -107,7 +108,7 @@ gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **
 {
     GPHI_TRY(gphi_vec_reserve(&doctor->processes, 1));
     gphi_process *process = gphi_heap_alloc(doctor->heap, sizeof(*process));
-    if (process == NULL)
+    if (!process)
         return GPH_E_NO_MEMORY;
     process->index = (uint32_t)doctor->processes.count;
     process->number = number;
@@ -116,20 +117,16 @@ gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **
     gphi_map_init(&process->blocks, doctor->heap);
     gphi_repeats_init(&process->repeats, doctor->heap);
     gph_status status = gphi_model_create(doctor->heap, &process->model);
-    if (status == GPH_OK)
-        status = gphi_stacks_create(doctor->heap, &process->stacks);
-    if (status == GPH_OK)
-        status = gphi_history_create(process->model, &process->history);
+    GPHI_THEN(status, gphi_stacks_create(doctor->heap, &process->stacks));
+    GPHI_THEN(status, gphi_history_create(process->model, &process->history));
     if (status == GPH_OK) {
         process->model->stacks = process->stacks;
         process->model->process = number;
     }
-    if (process->model != NULL)
+    if (process->model)
         gphi_findings_init(&process->findings, process->model, process->stacks);
-    if (status == GPH_OK)
-        status = add_rules(process);
-    if (status == GPH_OK)
-        status = add_block(doctor, process, 0);
+    GPHI_THEN(status, add_rules(process));
+    GPHI_THEN(status, add_block(doctor, process, 0));
     if (status != GPH_OK) {
         gphi_process_free(doctor, process);
         return status;
@@ -142,20 +139,23 @@ gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **
 /* ---- records ---- */
 
 /* The log has the processes' records in turn: a process's first record stands again
- * wherever another's ended. */
+ * wherever another's ended. One that cannot be written ends no examination: the first
+ * failure is said at the end. */
 static gph_status save_record(gph_doctor *doctor, gphi_process *process,
                               const gphi_event *event, gph_error *error)
 {
+    static const char later[] = "said when the log ends";
     if (event->kind == GPHI_EVENT_PROCESS && process->first.count == 0 &&
         gphi_event_keep(&process->first, event) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "keeping a process's record");
-    if (doctor->save == NULL)
+    if (!doctor->save)
         return GPH_OK;
     if (doctor->saved != process && event->kind != GPHI_EVENT_PROCESS &&
         process->first.count > 0)
-        GPHI_TRY(gphi_event_save_add(doctor->save, process->first.items, error));
+        gphi_ignore(gphi_event_save_add(doctor->save, process->first.items, NULL), later);
     doctor->saved = process;
-    return gphi_event_save_add(doctor->save, event, error);
+    gphi_ignore(gphi_event_save_add(doctor->save, event, NULL), later);
+    return GPH_OK;
 }
 
 /* The doctor's number of a stack of a process. */
@@ -163,13 +163,11 @@ static gph_status number_stack(gph_doctor *doctor, gphi_process *process, uint32
 {
     const uint64_t block = *stack / GPHI_STACK_BLOCK;
     const uint64_t *known = gphi_map_get(&process->blocks, block + 1);
-    if (known == NULL) {
+    if (!known) {
         GPHI_TRY(add_block(doctor, process, block));
         known = gphi_map_get(&process->blocks, block + 1);
     }
-    *stack = known == NULL
-                 ? 0
-                 : (uint32_t)*known * GPHI_STACK_BLOCK + *stack % GPHI_STACK_BLOCK;
+    *stack = !known ? 0 : (uint32_t)*known * GPHI_STACK_BLOCK + *stack % GPHI_STACK_BLOCK;
     return GPH_OK;
 }
 
@@ -202,19 +200,18 @@ static void run_rules(gphi_process *process, const gphi_event *event,
                       const gphi_seen *seen)
 {
     gphi_rule_run *runs = process->runs.items;
-    const bool is_unreturned =
-        seen != NULL && (seen->call.flags & GPHI_CALL_UNRETURNED) != 0;
+    const bool is_unreturned = seen && (seen->call.flags & GPHI_CALL_UNRETURNED) != 0;
     gphi_said_note(&process->said, event);
-    if (seen != NULL && !is_unreturned)
+    if (seen && !is_unreturned)
         gphi_history_note(process->history, seen);
     for (size_t i = 0; i < process->runs.count; i++) {
         const gphi_rule *rule = runs[i].rule;
         if (is_unreturned) {
-            if (rule->unreturned != NULL)
+            if (rule->unreturned)
                 rule->unreturned(&runs[i], seen);
-        } else if (seen != NULL && rule->call != NULL)
+        } else if (seen && rule->call)
             rule->call(&runs[i], seen);
-        if (seen == NULL && rule->event != NULL)
+        if (!seen && rule->event)
             rule->event(&runs[i], event);
     }
 }
@@ -223,25 +220,23 @@ static gph_status take(gph_doctor *doctor, gphi_process *process, const gphi_eve
                        gph_error *error)
 {
     event = renumber(doctor, process, event);
-    if (event == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "reading a record");
+    GPHI_TRY(gphi_made(error, event, "reading a record"));
     gphi_seen seen;
     gph_status status = gphi_stacks_feed(process->stacks, event);
-    if (status == GPH_OK)
-        status = gphi_model_feed(process->model, event, &seen);
+    GPHI_THEN(status, gphi_model_feed(process->model, event, &seen));
     if (status != GPH_OK)
         return gphi_fail(error, status, "taking in record %llu",
                          (unsigned long long)doctor->events);
     if (event->kind == GPHI_EVENT_PROCESS)
         process->number = event->id;
-    if (event->kind == GPHI_EVENT_EXIT && event->id != 2)
+    if (event->kind == GPHI_EVENT_EXIT && event->id < 2)
         process->has_exited = true;
-    const gphi_seen *call = seen.event != NULL ? &seen : NULL;
+    const gphi_seen *call = seen.event ? &seen : NULL;
     run_rules(process, event, call);
-    if (call != NULL && (call->call.flags & GPHI_CALL_UNRETURNED) != 0)
+    if (call && (call->call.flags & GPHI_CALL_UNRETURNED) != 0)
         call = NULL; /* no call, to those who listen */
     for (size_t i = 0; i < GPHI_LISTENERS_MAX; i++)
-        if (doctor->listeners[i].call != NULL)
+        if (doctor->listeners[i].call)
             GPHI_TRY(
                 doctor->listeners[i].call(doctor->listeners[i].user, event, call, error));
     return GPH_OK;
@@ -253,16 +248,17 @@ gph_status gphi_process_feed(gph_doctor *doctor, gphi_process *process,
     const gphi_event *again;
     gphi_graph_event graph;
     size_t at = 0;
+    gphi_language_use(doctor->language);
     doctor->now = process;
     doctor->events++;
     GPHI_TRY(save_record(doctor, process, event, error));
     GPHI_TRY(take(doctor, process, gphi_repeats_graph(&process->repeats, event, &graph),
                   error));
-    if (gphi_repeats_note(&process->repeats, event) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "keeping a graph's nodes");
+    GPHI_TRY(gphi_made(error, gphi_repeats_note(&process->repeats, event) == GPH_OK,
+                       "keeping a graph's nodes"));
     if (event->kind != GPHI_EVENT_GRAPH || gphi_event_word(event, 8) == 0)
         return GPH_OK;
-    while ((again = gphi_repeats_next(&process->repeats, event, &at)) != NULL)
+    while ((again = gphi_repeats_next(&process->repeats, event, &at)))
         GPHI_TRY(take(doctor, process, again, error));
     return GPH_OK;
 }
@@ -272,6 +268,6 @@ void gphi_process_end(gphi_process *process)
     gphi_rule_run *runs = process->runs.items;
     process->model->is_killed = !process->has_exited;
     for (size_t i = 0; i < process->runs.count; i++)
-        if (runs[i].rule->end != NULL)
+        if (runs[i].rule->end)
             runs[i].rule->end(&runs[i]);
 }

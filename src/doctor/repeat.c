@@ -57,7 +57,7 @@ static void forget_graph(gphi_repeats *repeats, uint64_t graph)
 {
     kept *item = gphi_map_pointer(&repeats->by_graph, graph);
     kept **items = repeats->list.items;
-    for (size_t i = repeats->list.count; item != NULL && i-- > 0;)
+    for (size_t i = repeats->list.count; item && i-- > 0;)
         if (items[i] == item) {
             gphi_vec_remove(&repeats->list, i);
             forget(repeats, item);
@@ -69,14 +69,14 @@ static void forget_graph(gphi_repeats *repeats, uint64_t graph)
 static gph_status begin(gphi_repeats *repeats, const gphi_event *event)
 {
     const uint64_t number = gphi_event_word(event, 0);
-    if (find(repeats, number) != NULL)
+    if (find(repeats, number))
         return GPH_OK;
     forget_graph(repeats, event->id);
     GPHI_TRY(gphi_vec_reserve(&repeats->list, 1));
     GPHI_TRY(gphi_map_reserve(&repeats->by_graph, 1));
     GPHI_TRY(gphi_map_reserve(&repeats->by_number, 1));
     kept *item = gphi_heap_alloc(repeats->list.heap, sizeof(*item));
-    if (item == NULL)
+    if (!item)
         return GPH_E_NO_MEMORY;
     item->graph = event->id;
     item->number = number;
@@ -85,8 +85,7 @@ static gph_status begin(gphi_repeats *repeats, const gphi_event *event)
     gphi_vec_init(&item->records, repeats->list.heap, 1);
     const uint64_t value = (uint64_t)(uintptr_t)item;
     gph_status status = gphi_map_set(&repeats->by_number, number, value);
-    if (status == GPH_OK)
-        status = gphi_map_set(&repeats->by_graph, event->id, value);
+    GPHI_THEN(status, gphi_map_set(&repeats->by_graph, event->id, value));
     if (status != GPH_OK) { /* there was room */
         gphi_map_remove(&repeats->by_number, number);
         gphi_heap_free(repeats->list.heap, item, sizeof(*item));
@@ -125,7 +124,7 @@ gph_status gphi_repeats_note(gphi_repeats *repeats, const gphi_event *event)
     kept *item = event->kind == GPHI_EVENT_NODE || event->kind == GPHI_EVENT_EDGES
                      ? find(repeats, number)
                      : NULL;
-    if (item == NULL)
+    if (!item)
         return GPH_OK;
     GPHI_TRY(gphi_event_keep(&item->records, event));
     repeats->bytes += (size_t)event->units * sizeof(*event);
@@ -144,8 +143,8 @@ const gphi_event *gphi_repeats_graph(const gphi_repeats *repeats, const gphi_eve
     room->head.word_count = 8;
     room->head.part_count = 0;
     memcpy(room->words, graph + 1, sizeof(room->words));
-    room->words[1] = item != NULL ? item->node_count : UINT64_MAX; /* never whole */
-    room->words[2] = item != NULL ? item->edge_count : 0;
+    room->words[1] = item ? item->node_count : UINT64_MAX; /* never whole */
+    room->words[2] = item ? item->edge_count : 0;
     return &room->head;
 }
 
@@ -155,7 +154,7 @@ const gphi_event *gphi_repeats_next(gphi_repeats *repeats, const gphi_event *gra
                                     size_t *at)
 {
     kept *item = find(repeats, gphi_event_word(graph, 8));
-    if (item == NULL || *at >= item->records.count)
+    if (!item || *at >= item->records.count)
         return NULL;
     gphi_event *event = (gphi_event *)gphi_vec_at(&item->records, *at);
     const uint64_t number = gphi_event_word(graph, 0);

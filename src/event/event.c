@@ -92,7 +92,7 @@ int gphi_event_is_whole(const gphi_event *event, size_t bytes_there)
         return 0;
     const size_t bytes = (size_t)event->units * sizeof(*event);
     if (bytes > bytes_there || event->kind < GPHI_EVENT_CALL ||
-        event->kind > GPHI_EVENT_ORIGIN)
+        event->kind > GPHI_EVENT_STDERR)
         return 0;
     const size_t words = (size_t)event->word_count * 8;
     if (words > bytes - sizeof(*event))
@@ -123,5 +123,5 @@ const gphi_part *gphi_event_arg(const gphi_event *event, gphi_part_kind kind,
 const char *gphi_event_text(const gphi_event *event, uint32_t nth)
 {
     const gphi_part *part = gphi_event_part(event, GPHI_PART_TEXT, nth);
-    return part != NULL ? gphi_part_bytes(part) : "";
+    return part ? gphi_part_bytes(part) : "";
 }

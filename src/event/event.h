@@ -72,7 +72,8 @@ typedef enum gphi_event_kind {
     GPHI_EVENT_DEVICE,  /* id: ordinal. words: CC major, minor, multiprocessors, bytes.
                            text: name */
     GPHI_EVENT_EXIT,    /* id: 0 returned or exit(), 1 _exit(): words: code. 2: by a
-                           signal, its number; of gph doctor, which knows it. thread */
+                           signal, its number; 3: it hung, and was ended: words: thread,
+                           when its call began; both of gph doctor, which knows. thread */
     GPHI_EVENT_GPU,     /* GPU time. id: correlation. words: gphi_gpu_what, start ns, end
                            ns (of the GPU's clock moved to the host's), stream, exec,
                            node, function. text: name. From CUPTI, stream, exec and node
@@ -84,11 +85,13 @@ typedef enum gphi_event_kind {
     GPHI_EVENT_HOST,    /* id: CUgraphExec that is about to be launched. parts: HOST, one
                            for each host operand of its copies. stack. Of the first launches,
                            then of each second as often */
-    GPHI_EVENT_ORIGIN   /* of CUPTI. id: CUgraphNode as it is made, and its stack; or a
+    GPHI_EVENT_ORIGIN,  /* of CUPTI. id: CUgraphNode as it is made, and its stack; or a
                            clone of it in an executable graph; or 0: an executable. words:
                            graph, the node it is a clone of or 0, CUgraphNodeType (0 where
                            not told), CUgraphExec or 0, CUPTI's number of node or
                            executable, which GPU records have */
+    GPHI_EVENT_STDERR /* text: what a thread has written to standard error, a piece of it
+                           as it came. stack */
 } gphi_event_kind;
 
 typedef enum gphi_snapshot_why {
@@ -201,7 +204,8 @@ typedef enum gphi_gpu_what {
                         difference is of the GPU's clock), then words: stream, times of
                         the first and of the last CALL in it, how many work calls they
                         are, ns that a wrapper adds to a call, whether they were launched
-                        as one graph, ns that instantiating it took (0: it was updated) */
+                        as one graph, ns that instantiating it took (0: it was updated),
+                        how often threads of the process lost their processor */
     GPHI_GPU_ANCHORS /* what this machine takes, measured once: 0, 0, then words as
                         gphi_anchor says, in picoseconds. Or why that failed: a CUresult,
                         0, then the driver's call, 4 words of text */
@@ -229,6 +233,7 @@ typedef enum gphi_anchor {
     GPHI_ANCHOR_EVENTS,      /* GPU: what two events show with nothing between them */
     GPHI_ANCHOR_FRESH_START, /* GPU: as GRAPH_START and GRAPH_NODE, of a graph that has */
     GPHI_ANCHOR_FRESH_NODE,  /* just been updated and uploaded */
+    GPHI_ANCHOR_SET,         /* host: setting a kernel node's arguments */
     GPHI_ANCHOR_COUNT
 } gphi_anchor;
 

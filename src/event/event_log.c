@@ -48,7 +48,7 @@ static gph_status read_names(char *names, size_t bytes, uint16_t *map, uint32_t 
         return gphi_fail(error, GPH_E_FORMAT, "offset 64: the names of calls do not end");
     for (char *name = names; bytes > 0 && *name != '\0';) {
         char *end = strchr(name, '\n');
-        if (end == NULL || *count == UINT16_MAX)
+        if (!end || *count == UINT16_MAX)
             return gphi_fail(error, GPH_E_FORMAT, "offset %zu: no name of a call is here",
                              (size_t)(name - names) + sizeof(gphi_log_head));
         *end = '\0';
@@ -104,12 +104,10 @@ static gph_status check(gphi_event_log *log, size_t bytes, gph_error *error)
     uint32_t calls;
     const size_t map_bytes = UINT16_MAX * sizeof(uint16_t);
     uint16_t *map = gphi_heap_alloc(log->heap, map_bytes);
-    if (map == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "reading an event log");
+    GPHI_TRY(gphi_made(error, map, "reading an event log"));
     gph_status status = read_names((char *)log->file + sizeof(head), head.names_bytes,
                                    map, &calls, error);
-    if (status == GPH_OK)
-        status = check_records(log, map, calls, head.record_count, error);
+    GPHI_THEN(status, check_records(log, map, calls, head.record_count, error));
     gphi_heap_free(log->heap, map, map_bytes);
     return status;
 }
@@ -124,13 +122,11 @@ static gph_status read_log(int fd, const char *path, gph_allocator heap,
         return gphi_fail(error, GPH_E_FORMAT, "%.300s is no plain file", path);
     const size_t bytes = (size_t)info.st_size;
     gphi_event_log *log = gphi_heap_alloc(heap, sizeof(*log) + bytes);
-    if (log == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%zu bytes of an event log", bytes);
+    GPHI_TRY(gphi_made(error, log, "%zu bytes of an event log", bytes));
     log->heap = heap;
     log->bytes = sizeof(*log) + bytes;
     gph_status status = read_all(fd, path, log->file, bytes, error);
-    if (status == GPH_OK)
-        status = check(log, bytes, error);
+    GPHI_THEN(status, check(log, bytes, error));
     if (status != GPH_OK)
         gphi_event_log_close(log);
     else
@@ -151,7 +147,7 @@ gph_status gphi_event_log_read(const char *path, const gph_allocator *allocator,
 
 void gphi_event_log_close(gphi_event_log *log)
 {
-    if (log != NULL)
+    if (log)
         gphi_heap_free(log->heap, log, log->bytes);
 }
 

@@ -14,6 +14,7 @@ enum { BUFFER_BYTES = 1 << 16 };
 struct gphi_event_save {
     gph_allocator heap;
     gph_status status; /* of the first write that failed: what follows is not written */
+    gph_error why;
     gphi_log_head head;
     size_t used; /* of `buffer` */
     char *path;
@@ -71,16 +72,14 @@ gph_status gphi_event_save_begin(const char *path, const gph_allocator *allocato
 {
     const gph_allocator heap = gphi_heap(allocator);
     gphi_event_save *save = gphi_heap_alloc(heap, sizeof(*save));
-    if (save == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "saving events");
+    GPHI_TRY(gphi_made(error, save, "saving events"));
     save->heap = heap;
     save->head.magic = GPHI_LOG_MAGIC;
     save->head.version = GPHI_LOG_VERSION;
     save->path = gphi_heap_text(heap, path);
     gph_status status =
-        save->path != NULL
-            ? gphi_save_begin(&save->file, save->path, GPHI_SAVE_PRIVATE, error)
-            : gphi_fail(error, GPH_E_NO_MEMORY, "saving events");
+        save->path ? gphi_save_begin(&save->file, save->path, GPHI_SAVE_PRIVATE, error)
+                   : gphi_fail(error, GPH_E_NO_MEMORY, "saving events");
     if (status != GPH_OK) {
         destroy(save);
         return status;
@@ -94,27 +93,33 @@ gph_status gphi_event_save_begin(const char *path, const gph_allocator *allocato
     return GPH_OK;
 }
 
+/* The first failure, with its words: file and errno. */
+static gph_status say_first(const gphi_event_save *save, gph_error *error)
+{
+    if (save->status != GPH_OK && error)
+        *error = save->why;
+    return save->status;
+}
+
 gph_status gphi_event_save_add(gphi_event_save *save, const gphi_event *event,
                                gph_error *error)
 {
-    if (save->status != GPH_OK)
-        return gphi_fail(error, save->status, "an earlier event could not be saved");
     gphi_event head = *event;
     head.mark = 0;
     const size_t bytes = (size_t)event->units * sizeof(*event);
-    save->status = put(save, &head, sizeof(head), error);
     if (save->status == GPH_OK)
-        save->status = put(save, event + 1, bytes - sizeof(head), error);
+        save->status = put(save, &head, sizeof(head), &save->why);
+    if (save->status == GPH_OK)
+        save->status = put(save, event + 1, bytes - sizeof(head), &save->why);
     save->head.record_count++;
     save->head.record_bytes += bytes;
-    return save->status;
+    return say_first(save, error);
 }
 
 /* What is buffered, and the head with what is known only now. */
 static gph_status finish(gphi_event_save *save, gph_error *error)
 {
-    if (save->status != GPH_OK)
-        return gphi_fail(error, save->status, "an event could not be saved");
+    GPHI_TRY(say_first(save, error));
     GPHI_TRY(flush(save, error));
     if (!gphi_limit_write_at(save->file.fd, &save->head, sizeof(save->head), 0))
         return gphi_save_fail(error, "write", save->path);

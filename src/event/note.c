@@ -28,5 +28,5 @@ void gphi_note_write(gphi_note_kind kind, const char *text, const uint64_t *word
         return;
     gph_attach_note_fn *write = NULL;
     memcpy(&write, &sink, sizeof(write)); /* ISO C has no cast from object to function */
-    write((uint32_t)kind, words, word_count, text != NULL ? text : "");
+    write((uint32_t)kind, words, word_count, text ? text : "");
 }

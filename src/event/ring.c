@@ -131,7 +131,7 @@ gphi_event_slot *gphi_event_ring_slot(gphi_event_ring *ring, uint32_t thread)
 {
     gphi_event_slot *slots = (void *)((char *)ring->head + GPHI_RING_PAGE);
     gphi_event_slot *slot = take_slot(slots, thread);
-    if (slot != NULL)
+    if (slot)
         return slot;
     free_slots_of_ended(slots, ring->head->process);
     return take_slot(slots, thread);
@@ -139,7 +139,7 @@ gphi_event_slot *gphi_event_ring_slot(gphi_event_ring *ring, uint32_t thread)
 
 void gphi_event_slot_release(gphi_event_slot *slot)
 {
-    if (slot == NULL)
+    if (!slot)
         return;
     gphi_event_slot_leave(slot);
     __atomic_store_n(&slot->thread, 0, __ATOMIC_RELEASE);
@@ -147,7 +147,7 @@ void gphi_event_slot_release(gphi_event_slot *slot)
 
 void gphi_event_ring_forget(gphi_event_ring *ring)
 {
-    if (ring == NULL)
+    if (!ring)
         return;
     munmap(ring->head, ring->bytes);
     munmap(ring, sizeof(*ring));
@@ -227,7 +227,7 @@ static void say_lost(gphi_event_ring *ring)
     if (count == 0)
         return; /* another thread says it */
     gphi_event *event = take(ring, 1);
-    if (event == NULL) {
+    if (!event) {
         __atomic_fetch_add(unsaid, count, __ATOMIC_RELAXED);
         return;
     }
@@ -249,7 +249,7 @@ gphi_event *gphi_event_ring_take(gphi_event_ring *ring, size_t bytes)
         say_lost(ring);
     gphi_event *event =
         need <= UINT16_MAX && need <= ring->mask ? take(ring, (uint32_t)need) : NULL;
-    if (event == NULL) {
+    if (!event) {
         __atomic_fetch_add(&shared->lost, 1, __ATOMIC_RELAXED);
         __atomic_fetch_add(&shared->unsaid, 1, __ATOMIC_RELAXED);
     }

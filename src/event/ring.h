@@ -94,6 +94,11 @@ void gphi_event_ring_close(gphi_event_ring_reader *reader);
  * missing, as far as the writer came to say so. */
 const gphi_event *gphi_event_ring_next(gphi_event_ring_reader *reader, bool is_over);
 
+/* The slot of the thread that has been in its call longest; false: none began at `before`,
+ * CLOCK_MONOTONIC, or earlier. Of a writer that runs: it may be out of it again. */
+bool gphi_event_ring_stuck(const gphi_event_ring_reader *reader, uint64_t before,
+                           gphi_event_slot *out);
+
 /* Records that did not fit so far. */
 uint64_t gphi_event_ring_lost(const gphi_event_ring_reader *reader);
 

@@ -83,7 +83,7 @@ gph_status gphi_event_ring_open(const char *path, const gph_allocator *allocator
     if (status != GPH_OK)
         goto unmap;
     gphi_event_ring_reader *reader = gphi_heap_alloc(heap, sizeof(*reader));
-    if (reader == NULL) {
+    if (!reader) {
         status = gphi_fail(error, GPH_E_NO_MEMORY, "reading a ring");
         goto unmap;
     }
@@ -107,7 +107,7 @@ unmap:
 
 void gphi_event_ring_close(gphi_event_ring_reader *reader)
 {
-    if (reader == NULL)
+    if (!reader)
         return;
     const gph_allocator heap = reader->heap;
     munmap(reader->head, reader->bytes);
@@ -140,7 +140,7 @@ static bool make_copy(gphi_event_ring_reader *reader, size_t bytes)
     if (bytes <= reader->copy_bytes)
         return true;
     gphi_event *more = gphi_heap_alloc(reader->heap, bytes);
-    if (more == NULL)
+    if (!more)
         return false;
     gphi_heap_free(reader->heap, reader->copy, reader->copy_bytes);
     reader->copy = more;
@@ -165,6 +165,25 @@ static const gphi_event *copy_of(gphi_event_ring_reader *reader, const gphi_even
 /* ---- calls that have not returned ---- */
 
 enum { FROM_STACKS = 1 << 16 }; /* numbers after those of attach/peek/stack.c */
+
+bool gphi_event_ring_stuck(const gphi_event_ring_reader *reader, uint64_t before,
+                           gphi_event_slot *out)
+{
+    const gphi_event_slot *slots = (void *)((char *)reader->head + GPHI_RING_PAGE);
+    bool is_stuck = false;
+    for (uint32_t i = 0; i < GPHI_RING_SLOTS; i++) {
+        /* acquire: what was filled in before it; gphi_event_slot_enter() */
+        const uint32_t call = __atomic_load_n(&slots[i].call, __ATOMIC_ACQUIRE);
+        const gphi_event_slot slot = slots[i];
+        if (slot.thread == 0 || call == 0 || call > GPHI_CALL_COUNT ||
+            slot.call != call || slot.time_ns == 0 || slot.time_ns > before ||
+            (is_stuck && out->time_ns <= slot.time_ns))
+            continue;
+        *out = slot;
+        is_stuck = true;
+    }
+    return is_stuck;
+}
 
 /* Behind the last record. A thread ends in one call at most. */
 static const gphi_event *next_unreturned(gphi_event_ring_reader *reader)
@@ -230,9 +249,9 @@ const gphi_event *gphi_event_ring_next(gphi_event_ring_reader *reader, bool is_o
         const gphi_event *copy =
             event->kind != GPHI_RING_SKIP ? copy_of(reader, event, units) : NULL;
         give_back(reader, units);
-        if (copy != NULL && copy->time_ns > reader->last_ns)
+        if (copy && copy->time_ns > reader->last_ns)
             reader->last_ns = copy->time_ns;
-        if (copy != NULL)
+        if (copy)
             return copy;
     }
 }

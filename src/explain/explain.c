@@ -16,7 +16,7 @@ const gph_explain_entry *gph_explain_at(size_t index)
 
 const gph_explain_entry *gph_explain_get(const char *slug)
 {
-    for (size_t i = 0; slug != NULL && i < gphi_knowledge_count; i++)
+    for (size_t i = 0; slug && i < gphi_knowledge_count; i++)
         if (strcmp(gphi_knowledge[i].slug, slug) == 0)
             return &gphi_knowledge[i];
     return NULL;

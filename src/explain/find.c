@@ -16,18 +16,30 @@ static size_t trim(const char *text, size_t bytes, size_t *from)
     return bytes - *from;
 }
 
-/* Free words are tried only where no key stands in the text: a log holds any word there
+/* Whether nothing was found but names of what exists: then the words beside them say what
+ * it is about. */
+static bool is_names_alone(const gphi_hits *hits)
+{
+    for (size_t i = 0; i < hits->count; i++) {
+        const gph_explain_match *hit = &hits->best[hits->found[i]];
+        if (hit->reason != GPH_EXPLAIN_BY_NAME || hit->entry->rank > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Words are tried only where no other key stands in the text: a log holds any word there
  * is. */
 size_t gph_explain_find(const char *text, size_t bytes, gph_explain_match *out,
                         size_t capacity)
 {
     gphi_hits hits = {.count = 0};
     size_t from, lines = 0, count = 0;
-    if (text == NULL)
+    if (!text)
         return 0;
     bytes = trim(text, bytes, &from);
     gphi_scan(text + from, bytes, &hits);
-    if (hits.count == 0)
+    if (is_names_alone(&hits))
         gphi_scan_words(text + from, bytes, &hits);
     for (size_t i = 0; i < from; i++)
         lines += text[i] == '\n';
@@ -58,10 +70,10 @@ typedef struct nearest {
 } nearest;
 
 /* A part of a name is near it, too: "unjoined-fork" of "capture.unjoined-fork". */
-static bool is_part(const char *part, size_t bytes, const char *name)
+static bool is_part(const char *part, size_t bytes, const gphi_spelled *name)
 {
-    for (size_t at = 0; at + bytes <= strlen(name); at++)
-        if (gphi_is_same(name + at, part, bytes))
+    for (size_t at = 0; at + bytes <= name->bytes; at++)
+        if (gphi_is_same(name->name + at, part, bytes))
             return true;
     return false;
 }
@@ -83,19 +95,36 @@ static void keep(nearest *near, const char *name, int is_far)
     near->count = kept + 1;
 }
 
-/* One edit in short names, a fifth of the bytes in long ones: more would find
- * everything. */
-static void try_near(nearest *near, const char *word, size_t bytes, const char *name)
+/* Letters of one that the other lacks: each edit mends at most one of them. */
+static int lacking(const gphi_spelled *a, const gphi_spelled *b)
 {
-    const int most = bytes < 8 ? 1 : (int)(bytes / 5);
-    const size_t length = strlen(name);
-    const size_t differ = length > bytes ? length - bytes : bytes - length;
-    int far = differ > (size_t)most ? GPHI_NAME_FAR
-                                    : gphi_name_distance(word, bytes, name, length);
-    if (far > most && bytes >= 6 && is_part(word, bytes, name))
+    int few = 0, more = 0;
+    for (size_t i = 0; i < GPHI_LETTERS; i++) {
+        const int differ = a->letters[i] - b->letters[i];
+        few += differ < 0 ? -differ : 0;
+        more += differ > 0 ? differ : 0;
+    }
+    return few > more ? few : more;
+}
+
+/* One edit in short names, a fifth of the bytes in long ones: more would find
+ * everything. Most names are sorted out by length and letters alone. */
+static void try_near(nearest *near, const gphi_spelled *word, const gphi_spelled *name)
+{
+    const int most = word->bytes < 8 ? 1 : (int)(word->bytes / 5);
+    const int strange = __builtin_popcount(word->has & ~name->has);
+    if (strange > most) /* most names end here */
+        return;
+    const bool may_be_part = strange == 0 && word->bytes >= 6;
+    const size_t differ =
+        word->bytes > name->bytes ? word->bytes - name->bytes : name->bytes - word->bytes;
+    int far = GPHI_NAME_FAR;
+    if (differ <= (size_t)most && lacking(word, name) <= most)
+        far = gphi_name_distance(word->name, word->bytes, name->name, name->bytes, most);
+    if (far > most && may_be_part && is_part(word->name, word->bytes, name))
         far = most;
     if (far <= most)
-        keep(near, name, far);
+        keep(near, name->name, far);
 }
 
 /* "cudaErrorX", "CUDA_ERROR_X", "capture.x", "cuda/904": not a word of a sentence. */
@@ -109,21 +138,16 @@ static bool is_name(const char *word, size_t bytes)
 }
 
 /* Names of entries first, then all that the headers of CUDA and PyTorch know. */
-static void try_word(nearest *near, const char *word, size_t bytes)
+static void try_word(nearest *near, const char *text, size_t bytes)
 {
-    for (size_t i = 0; i < gphi_knowledge_count; i++) {
-        const gph_explain_entry *entry = &gphi_knowledge[i];
-        if (entry->kind == GPH_EXPLAIN_NOTHING)
-            continue;
-        try_near(near, word, bytes, entry->slug);
-        for (const char *const *name = entry->names; *name != NULL; name++)
-            try_near(near, word, bytes, *name);
-    }
-    const char *known = gphi_name_known(word, bytes);
-    if (known != NULL)
+    const gphi_index *index = gphi_explain_index();
+    const char *known = gphi_name_known(text, bytes);
+    gphi_spelled word;
+    gphi_spell(text, bytes, &word);
+    if (known)
         keep(near, known, -1);
-    for (size_t i = 0; known == NULL && i < gphi_names_count; i++)
-        try_near(near, word, bytes, gphi_names[i]);
+    for (size_t i = 1; i <= index->spelled_count; i++)
+        try_near(near, &word, &index->spelled[i]);
 }
 
 /* Works on words of a long text too, but only on those that look like names. */

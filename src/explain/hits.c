@@ -5,8 +5,8 @@
 void gphi_hits_add(gphi_hits *hits, size_t index, const gph_explain_match *match)
 {
     gph_explain_match *best = &hits->best[index];
-    if (best->entry == NULL)
-        hits->count++;
+    if (!best->entry)
+        hits->found[hits->count++] = (uint16_t)index;
     else if (best->score >= match->score)
         return;
     *best = *match;
@@ -23,12 +23,12 @@ static bool is_before(const gph_explain_match *a, const gph_explain_match *b)
 bool gphi_hits_take(gphi_hits *hits, gph_explain_match *out)
 {
     gph_explain_match *best = NULL;
-    for (size_t i = 0; i < gphi_knowledge_count; i++) {
-        gph_explain_match *at = &hits->best[i];
-        if (at->entry != NULL && (best == NULL || is_before(at, best)))
+    for (size_t i = 0; i < hits->count; i++) {
+        gph_explain_match *at = &hits->best[hits->found[i]];
+        if (at->entry && (!best || is_before(at, best)))
             best = at;
     }
-    if (best == NULL)
+    if (!best)
         return false;
     *out = *best;
     best->entry = NULL;

@@ -11,24 +11,45 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-int gphi_name_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+/* One cell of the table: the edits that make `i` bytes of a into `j` of b. */
+static int edits(const char *a, size_t i, const char *b, size_t j, int *const rows[3])
 {
-    int rows[3][GPHI_NAME_MAX_BYTES + 1];
-    if (a_bytes > GPHI_NAME_MAX_BYTES || b_bytes > GPHI_NAME_MAX_BYTES)
+    int *row = rows[0];
+    const char x = gphi_lower(a[i - 1]), y = gphi_lower(b[j - 1]);
+    int best = least(least(rows[1][j], row[j - 1]) + 1, rows[1][j - 1] + (x != y));
+    if (i > 1 && j > 1 && x == gphi_lower(b[j - 2]) && gphi_lower(a[i - 2]) == y)
+        best = least(best, rows[2][j - 2] + 1);
+    return best;
+}
+
+/* Only cells within `most` of the diagonal can be that small; a row without any ends it.
+ */
+int gphi_name_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes,
+                       int most)
+{
+    int cells[3][GPHI_NAME_MAX_BYTES + 2];
+    const size_t wide = (size_t)most;
+    if (a_bytes > GPHI_NAME_MAX_BYTES || b_bytes > GPHI_NAME_MAX_BYTES ||
+        a_bytes > b_bytes + wide || b_bytes > a_bytes + wide)
         return GPHI_NAME_FAR;
     for (size_t j = 0; j <= b_bytes; j++)
-        rows[0][j] = (int)j;
+        cells[0][j] = (int)j;
     for (size_t i = 1; i <= a_bytes; i++) {
-        int *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-        row[0] = (int)i;
-        for (size_t j = 1; j <= b_bytes; j++) {
-            const char x = gphi_lower(a[i - 1]), y = gphi_lower(b[j - 1]);
-            row[j] = least(least(last[j], row[j - 1]) + 1, last[j - 1] + (x != y));
-            if (i > 1 && j > 1 && x == gphi_lower(b[j - 2]) && gphi_lower(a[i - 2]) == y)
-                row[j] = least(row[j], before[j - 2] + 1);
+        int *const rows[3] = {cells[i % 3], cells[(i + 2) % 3], cells[(i + 1) % 3]};
+        const size_t from = i > wide ? i - wide : 1;
+        const size_t to = i + wide < b_bytes ? i + wide : b_bytes;
+        rows[0][from - 1] = from == 1 ? (int)i : GPHI_NAME_FAR;
+        int best = rows[0][from - 1];
+        for (size_t j = from; j <= to; j++) {
+            rows[0][j] = edits(a, i, b, j, rows);
+            best = least(best, rows[0][j]);
         }
+        rows[0][to + 1] = GPHI_NAME_FAR;
+        if (best > most)
+            return GPHI_NAME_FAR;
     }
-    return rows[a_bytes % 3][b_bytes];
+    const int far = cells[a_bytes % 3][b_bytes];
+    return far <= most ? far : GPHI_NAME_FAR;
 }
 
 static bool begins(const char *word, size_t bytes, const char *with, size_t length)
@@ -74,8 +95,7 @@ static const char *shape_of(const char *word, size_t bytes)
     return NULL;
 }
 
-/* Without what names of versions end in: _v2, _ptsz. */
-static size_t without_version(const char *word, size_t bytes)
+size_t gphi_name_plain(const char *word, size_t bytes)
 {
     static const char *const ends[] = {"_ptsz", "_ptds"};
     for (size_t i = 0; i < 2; i++)
@@ -91,10 +111,14 @@ static size_t without_version(const char *word, size_t bytes)
 
 const char *gphi_name_known(const char *word, size_t bytes)
 {
-    bytes = without_version(word, bytes);
-    for (size_t i = 0; i < gphi_names_count; i++)
-        if (strlen(gphi_names[i]) == bytes && memcmp(gphi_names[i], word, bytes) == 0)
-            return gphi_names[i];
+    const gphi_index *index = gphi_explain_index();
+    bytes = gphi_name_plain(word, bytes);
+    for (uint32_t slot = gphi_hash_name(word, bytes) % GPHI_SLOTS;
+         index->name_slots[slot] != 0; slot = (slot + 1) % GPHI_SLOTS) {
+        const gphi_spelled *name = &index->spelled[index->name_slots[slot]];
+        if (name->bytes == bytes && memcmp(name->name, word, bytes) == 0)
+            return name->name;
+    }
     return NULL;
 }
 
@@ -104,14 +128,17 @@ static bool is_missing(const char *word, size_t bytes, const char **nearest)
     const char *shape = shape_of(word, bytes);
     int best = GPHI_NAME_FAR;
     *nearest = NULL;
-    if (shape == NULL || bytes > GPHI_NAME_MAX_BYTES)
+    if (!shape || bytes > GPHI_NAME_MAX_BYTES)
         return false;
-    bytes = without_version(word, bytes);
+    bytes = gphi_name_plain(word, bytes);
+    if (gphi_name_known(word, bytes))
+        return false;
     for (size_t i = 0; i < gphi_names_count; i++) {
         const char *name = gphi_names[i];
         if (!begins_as(name, strlen(name), shape))
             continue;
-        int far = gphi_name_distance(word, bytes, name, strlen(name));
+        int far =
+            gphi_name_distance(word, bytes, name, strlen(name), (int)(bytes / 3 + 1));
         if (far == 0)
             return false;
         if (begins(name, strlen(name), word, bytes))
@@ -130,7 +157,7 @@ size_t gph_explain_missing(const char *text, size_t bytes, size_t *begin,
                            const char **nearest)
 {
     enum { TEXT_MAX = 4096 };
-    if (text == NULL)
+    if (!text)
         return 0;
     bytes = bytes < TEXT_MAX ? bytes : TEXT_MAX;
     for (size_t at = 0; at < bytes;) {

@@ -9,11 +9,16 @@ extern const size_t gphi_names_count;
 
 enum { GPHI_NAME_MAX_BYTES = 64, GPHI_NAME_FAR = 1000 };
 
-/* Letters that were changed, left out, added or exchanged with their neighbour; case and
- * underscores count for nothing. GPHI_NAME_FAR for names that are too long. */
-int gphi_name_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
+/* Letters that were changed, left out, added or exchanged with their neighbour; case
+ * counts for nothing. GPHI_NAME_FAR where they are more than `most`, or a name is too
+ * long. */
+int gphi_name_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes,
+                       int most);
 
-/* The name of the list, whatever version the word has behind it (_v2); NULL: it is none.
+/* How many of its bytes are left without what names of versions end in: _v2, _ptsz. */
+size_t gphi_name_plain(const char *word, size_t bytes);
+
+/* The name of the list, whatever version the word has after it (_v2); NULL: it is none.
  */
 const char *gphi_name_known(const char *word, size_t bytes);
 #endif

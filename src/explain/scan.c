@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The pass over a text. Names, slugs and codes lie in a hash table by their lower-case
- * bytes; messages in lists by their first two bytes, with a bit a pair of bytes, so that
- * most places of a text cost one look. */
+/* The pass over a text: names, slugs and codes as whole words, messages anywhere. */
 #include "explain/scan.h"
-#include "base/hash.h"
+#include "explain/names.h"
 
 #include <string.h>
 
 enum {
-    SLOTS = 4096,          /* of the table of names: a power of two, twice the keys */
-    PAIRS = 1 << 16,       /* of two bytes */
-    LISTS = 1024,          /* of messages, by a hash of their pair */
     LOOK_BACK = 40,        /* bytes in which the word before a number is looked for */
     QUESTION_BYTES = 80,   /* a text so short is a question: a bare number is a code */
     PARTS_MAX = 8,         /* of a dotted name */
@@ -21,14 +16,8 @@ enum {
     NOISE_BYTES = 300      /* of a line that are looked at for what says nothing */
 };
 
-typedef struct key {
-    const char *text;
-    uint16_t entry;
-    uint16_t next; /* message: the next one of its list, 0 for none */
-    gph_explain_reason reason;
-} key;
-
 typedef struct scan {
+    const gphi_index *index;
     const char *text;
     size_t bytes;
     bool is_question;
@@ -36,81 +25,13 @@ typedef struct scan {
     size_t line; /* of the place that the pass is at, from 1 */
     size_t line_begin;
     size_t line_end; /* 0: not known yet */
-    size_t key_count;
-    key keys[GPHI_KEYS_MAX]; /* the first is not used */
-    uint16_t slots[SLOTS];
-    uint16_t lists[LISTS];
-    uint8_t pairs[PAIRS / 8];
 } scan;
 
-/* Case does not count: people write cudaErrorFoo in any way. */
-static uint32_t hash_of(const char *text, size_t bytes)
-{
-    uint64_t hash = GPHI_HASH_START;
-    for (size_t i = 0; i < bytes; i++)
-        hash = gphi_hash_word(hash, (uint8_t)gphi_lower(text[i]));
-    return (uint32_t)hash;
-}
-
-static uint32_t pair_of(char first, char second)
-{
-    return (uint32_t)(uint8_t)gphi_lower(first) << 8 | (uint8_t)gphi_lower(second);
-}
-
-static uint32_t list_of(uint32_t pair)
-{
-    return (pair * 40503u >> 6) % LISTS;
-}
-
-static void add_key(scan *s, size_t entry, const char *text, gph_explain_reason reason)
-{
-    if (s->key_count + 1 >= GPHI_KEYS_MAX)
-        return; /* a test holds that there are fewer */
-    const uint16_t at = (uint16_t)++s->key_count;
-    s->keys[at] = (key){.text = text, .entry = (uint16_t)entry, .reason = reason};
-    if (reason == GPH_EXPLAIN_BY_MESSAGE) {
-        const uint32_t pair = pair_of(text[0], text[1]);
-        s->pairs[pair / 8] |= (uint8_t)(1u << pair % 8);
-        s->keys[at].next = s->lists[list_of(pair)];
-        s->lists[list_of(pair)] = at;
-        return;
-    }
-    uint32_t slot = hash_of(text, strlen(text)) % SLOTS;
-    while (s->slots[slot] != 0)
-        slot = (slot + 1) % SLOTS;
-    s->slots[slot] = at;
-}
-
-static void add_keys(scan *s, size_t entry, const char *const *list,
-                     gph_explain_reason reason)
-{
-    for (; *list != NULL; list++)
-        add_key(s, entry, *list, reason);
-}
-
-/* Built anew for each text, so that nothing is left behind and threads need no lock. */
-static void init(scan *s, const char *text, size_t bytes, gphi_hits *hits)
-{
-    memset(s, 0, sizeof(*s));
-    s->text = text;
-    s->bytes = bytes;
-    s->hits = hits;
-    s->line = 1;
-    s->is_question = bytes <= QUESTION_BYTES && memchr(text, '\n', bytes) == NULL;
-    for (size_t i = 0; i < gphi_knowledge_count; i++) {
-        const gph_explain_entry *entry = &gphi_knowledge[i];
-        add_key(s, i, entry->slug, GPH_EXPLAIN_BY_SLUG);
-        add_keys(s, i, entry->names, GPH_EXPLAIN_BY_NAME);
-        add_keys(s, i, entry->codes, GPH_EXPLAIN_BY_CODE);
-        add_keys(s, i, entry->messages, GPH_EXPLAIN_BY_MESSAGE);
-    }
-}
-
 /* What a key counts for: first how much its entry says, then how sure the key is. */
-static int32_t score_of(const scan *s, const key *of, size_t at, size_t bytes)
+static int32_t score_of(const scan *s, const gphi_key *of, size_t at, size_t bytes)
 {
     static const int32_t reasons[] = {60, 50, 45, 30, 0};
-    const size_t length = strlen(of->text);
+    const size_t length = of->bytes;
     int32_t score = gphi_knowledge[of->entry].rank * RANK + reasons[of->reason];
     if (of->reason == GPH_EXPLAIN_BY_MESSAGE)
         score += (int32_t)(length < 100 ? length / 4 : 25);
@@ -130,11 +51,11 @@ static bool line_says(const scan *s, const char *word)
     return false;
 }
 
-static void hit(scan *s, const key *of, size_t at, size_t bytes)
+static void hit(scan *s, const gphi_key *of, size_t at, size_t bytes)
 {
     if (s->line_end < s->line_begin || s->line_end == 0) {
         const char *end = memchr(s->text + s->line_begin, '\n', s->bytes - s->line_begin);
-        s->line_end = end != NULL ? (size_t)(end - s->text) : s->bytes;
+        s->line_end = end ? (size_t)(end - s->text) : s->bytes;
     }
     /* Programs ask for calls that a driver may lack: such a line of its log says nothing.
      */
@@ -178,13 +99,12 @@ static void try_messages(scan *s, size_t at)
 {
     if (at + 1 >= s->bytes)
         return;
-    const uint32_t pair = pair_of(s->text[at], s->text[at + 1]);
-    if ((s->pairs[pair / 8] & 1u << pair % 8) == 0)
-        return;
-    for (uint16_t i = s->lists[list_of(pair)]; i != 0; i = s->keys[i].next) {
-        const size_t bytes = message_at(s, s->keys[i].text, at);
+    const gphi_key *keys = s->index->keys;
+    for (uint16_t i = gphi_pairs_first(&s->index->messages, s->text[at], s->text[at + 1]);
+         i != 0; i = keys[i].next) {
+        const size_t bytes = message_at(s, keys[i].text, at);
         if (bytes > 0)
-            hit(s, &s->keys[i], at, bytes);
+            hit(s, &keys[i], at, bytes);
     }
 }
 
@@ -215,7 +135,7 @@ static size_t before_separators(const scan *s, size_t at)
     size_t end = at;
     bool is_more = true;
     while (is_more && end > s->line_begin && at - end < LOOK_BACK) {
-        is_more = memchr(" \t:=([{<\"'`", s->text[end - 1], 11) != NULL;
+        is_more = memchr(" \t:=([{<\"'`", s->text[end - 1], 11);
         if (is_more)
             end--;
         for (size_t i = 0; !is_more && i < sizeof(wide) / sizeof(wide[0]); i++)
@@ -295,25 +215,33 @@ static bool is_asked(const scan *s, size_t at, size_t end)
            (!is_small || line_has(s, at, "cu") || line_has(s, at, "hip"));
 }
 
-static bool try_key(scan *s, size_t at, size_t end)
+static bool try_key_as(scan *s, size_t at, size_t end, size_t bytes)
 {
-    const size_t bytes = end - at;
     bool is_found = false;
-    for (uint32_t slot = hash_of(s->text + at, bytes) % SLOTS; s->slots[slot] != 0;
-         slot = (slot + 1) % SLOTS) {
-        const key *of = &s->keys[s->slots[slot]];
+    for (uint32_t slot = gphi_hash_name(s->text + at, bytes) % GPHI_SLOTS;
+         s->index->slots[slot] != 0; slot = (slot + 1) % GPHI_SLOTS) {
+        const gphi_key *of = &s->index->keys[s->index->slots[slot]];
         /* What does not exist may differ from what does by case alone. */
         const bool is_exact = gphi_knowledge[of->entry].kind == GPH_EXPLAIN_NOTHING;
-        if (strlen(of->text) != bytes ||
+        if (of->bytes != bytes ||
             !(is_exact ? memcmp(s->text + at, of->text, bytes) == 0
                        : gphi_is_same(s->text + at, of->text, bytes)))
             continue;
         if (of->reason == GPH_EXPLAIN_BY_CODE && !is_asked(s, at, end))
             continue;
-        hit(s, of, at, bytes);
+        hit(s, of, at, end - at);
         is_found = true;
     }
     return is_found;
+}
+
+/* A name of some version (_v2) is looked for as it is, then as the name. */
+static bool try_key(scan *s, size_t at, size_t end)
+{
+    const size_t bytes = end - at;
+    const size_t plain = gphi_name_plain(s->text + at, bytes);
+    return try_key_as(s, at, end, bytes) ||
+           (plain < bytes && plain > 0 && try_key_as(s, at, end, plain));
 }
 
 /* A word with its dots: the longest runs of its parts first. */
@@ -363,21 +291,28 @@ static void try_word(scan *s, size_t at, size_t end)
     }
 }
 
-/* Colours of a terminal: bytes they take at `at`, or 0. */
+/* Colours of a terminal: bytes they take at `at`, or 0. They end with a line. */
 static size_t escape_at(const scan *s, size_t at)
 {
     if (s->text[at] != '\x1b' || at + 1 >= s->bytes || s->text[at + 1] != '[')
         return 0;
     size_t to = at + 2;
-    while (to < s->bytes && to - at < 32 && (s->text[to] < '@' || s->text[to] > '~'))
+    while (to < s->bytes && to - at < 32 && (s->text[to] < '@' || s->text[to] > '~') &&
+           s->text[to] != '\n')
         to++;
-    return to - at + (to < s->bytes);
+    return to - at + (to < s->bytes && s->text[to] != '\n');
 }
 
 void gphi_scan(const char *text, size_t bytes, gphi_hits *hits)
 {
-    scan s;
-    init(&s, text, bytes, hits);
+    scan s = {
+        .index = gphi_explain_index(),
+        .text = text,
+        .bytes = bytes,
+        .hits = hits,
+        .line = 1,
+        .is_question = bytes <= QUESTION_BYTES && !memchr(text, '\n', bytes),
+    };
     bool is_border = true; /* nothing of a word stands before */
     size_t word_end = 0;
     if (bytes > 0 && s.is_question) /* the text of an error, and nothing else */

@@ -3,18 +3,22 @@
  * words, pieces of messages anywhere. One pass, no allocation. */
 #ifndef GPHI_EXPLAIN_SCAN_H
 #define GPHI_EXPLAIN_SCAN_H
-#include "explain/knowledge.h"
-#include <stdbool.h>
+#include "explain/index.h"
 
+/* What a place of an entry says about it. From GPHI_WEIGHT_TITLE on it names the subject.
+ */
 enum {
-    GPHI_ENTRIES_MAX = 512, /* of the knowledge base; a test holds it */
-    GPHI_KEYS_MAX = 2048    /* names, codes and messages of all; the test holds it, too */
+    GPHI_WEIGHT_CAUSE = 2,
+    GPHI_WEIGHT_KEY = 3,
+    GPHI_WEIGHT_TITLE = 4,
+    GPHI_WEIGHT_WORDS = 5
 };
 
 /* The best that was found for each entry, by its index; no entry: nothing was found. */
 typedef struct gphi_hits {
     gph_explain_match best[GPHI_ENTRIES_MAX];
-    size_t count; /* of entries that were found */
+    uint16_t found[GPHI_ENTRIES_MAX]; /* which these are */
+    size_t count;
 } gphi_hits;
 
 /* Keeps it if it is better than what the entry has. */

@@ -1,217 +1,183 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Free text: words of English cut to their stem, and pairs of neighbouring Chinese
- * characters, which stand for words there. A word counts by how few entries have it and
- * by where it stands in them. */
+/* Free text. A term counts by how few entries have it and by where it stands in them;
+ * several of one phrase count more than as many from all over an entry, and a phrase that
+ * stands in the text as it is counts most. What little of a question an entry knows must
+ * not look like an answer. */
 #include "explain/scan.h"
+#include "explain/terms.h"
 
 #include <string.h>
 
 enum {
     TERMS_MAX = 48,
-    TERM_BYTES = 24,
     TEXT_BYTES = 1000,  /* a longer text is a log: words of it mean nothing */
     RARITY_MAX = 8,     /* of a word that one entry in 2^7 has, or fewer */
-    RARITY_UNKNOWN = 4, /* what a word costs that no entry has */
-    HEAVY = 4,          /* weight from which on a place names the subject */
-    PHRASE = 20         /* a byte of a phrase of the entry that stands there */
+    RARITY_UNKNOWN = 4, /* what a word costs that no entry has, and half as much again
+                           where the question may be about anything */
+    PHRASE = 20,        /* a byte of a phrase of the entry that stands there */
+    RARE = 6,           /* a word that names its subject alone */
+    NAMED = 100         /* what a name of the entry counts beside words */
 };
 
-typedef struct term {
-    char text[TERM_BYTES + 1];
-    size_t bytes;
-    size_t at;   /* of the text */
-    size_t span; /* bytes there, before its ending was cut */
-    bool is_chinese;
+typedef struct asked {
+    const gphi_term_slot *slot; /* NULL: no entry has it */
+    size_t at;
     int rarity;
-    uint8_t weights[GPHI_ENTRIES_MAX]; /* in each entry */
-} term;
+} asked;
 
-typedef struct terms {
-    term list[TERMS_MAX];
+/* What an entry counts for. */
+typedef struct tally {
+    int32_t score;
+    int heavy;       /* rarities of terms that name its subject */
+    int heavy_count; /* how many these are */
+    int phrase;      /* rarities of the terms of its best phrase */
+    int whole;       /* bytes of its longest phrase that stands in the text */
+    bool is_named;   /* a name of it stands there */
+    size_t first;    /* where the first term stands */
+} tally;
+
+enum subject { SUBJECT_ANY, SUBJECT_SHARED, SUBJECT_OURS, SUBJECTS };
+
+typedef struct question {
+    const gphi_index *index;
+    const char *text;
+    size_t bytes;
+    asked terms[TERMS_MAX];
     size_t count;
     int most;     /* rarities of all */
     bool is_word; /* the text is one word and nothing else */
-} terms;
+    enum subject subject;
+    size_t known_end; /* of the last Chinese pair that says something */
+    tally entries[GPHI_ENTRIES_MAX];
+    uint16_t phrases[GPHI_PHRASES_MAX]; /* rarities of their terms that were asked */
+} question;
 
-static bool is_stop(const char *word, size_t bytes)
+static int rarity_of(const question *of, const gphi_term_slot *slot)
 {
-    static const char *const stops[] = {
-        "is",     "it",      "in",    "on",     "of",      "to",     "my",    "an",
-        "at",     "by",      "be",    "do",     "or",      "if",     "no",    "so",
-        "we",     "as",      "am",    "me",     "up",      "us",     "the",   "and",
-        "for",    "with",    "that",  "this",   "does",    "not",    "why",   "what",
-        "when",   "how",     "are",   "was",    "but",     "has",    "have",  "can",
-        "you",    "its",     "from",  "into",   "after",   "before", "while", "get",
-        "got",    "gets",    "error", "fails",  "fail",    "failed", "cuda",  "graph",
-        "graphs", "all",     "our",   "please", "help",    "during", "there", "using",
-        "use",    "when",    "then",  "always", "program", "code",   "mean",  "means",
-        "gph",    "explain", "any",   "out",    "cannot",  "could",  "will",  "would",
-        "should", "only",    "same",  "one",    "two",     "问题",   "什么",  "为什",
-        "怎么",   "错误",    "请问",  "么办",   "我的",    "这个",   "出现",
-    };
-    for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
-        if (strlen(stops[i]) == bytes && memcmp(stops[i], word, bytes) == 0)
-            return true;
-    return false;
+    int rarity = 1;
+    if (!slot)
+        return of->subject == SUBJECT_ANY ? RARITY_UNKNOWN * 3 / 2 : RARITY_UNKNOWN;
+    for (size_t having = slot->entries;
+         having * 2 <= gphi_knowledge_count && rarity < RARITY_MAX; having *= 2)
+        rarity++;
+    return rarity;
 }
 
-/* Cuts endings, so that "captured" finds "capture". */
-static size_t stem(const char *word, size_t bytes)
+/* Most pairs of Chinese characters are the border of two words: one that names no subject
+ * costs something only where the pair before it does not say what its first character
+ * belongs to. */
+static int cost_of(question *of, const gphi_term *term, const asked *to)
 {
-    static const char *const ends[] = {"ing", "ed", "es", "s", "e"};
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        const size_t end = strlen(ends[i]);
-        if (bytes >= end + 4 && memcmp(word + bytes - end, ends[i], end) == 0)
-            return bytes - end;
-    }
-    return bytes;
+    const bool is_subject = to->slot && to->slot->weight >= GPHI_WEIGHT_TITLE;
+    if (term->kind != GPHI_TERM_CHINESE)
+        return to->rarity;
+    const bool is_border = term->is_border || term->at < of->known_end;
+    if (is_subject || term->is_stop)
+        of->known_end = term->at + term->bytes;
+    return is_subject ? to->rarity : is_border || term->is_stop ? 0 : rarity_of(of, NULL);
 }
 
-/* Each term once; what is too long for a word of a person is left out. */
-static void add_term(terms *all, const char *text, size_t bytes, size_t at, bool chinese)
+static void add_term(question *of, const gphi_term *term, const gphi_term_slot *slot)
 {
-    if (bytes > TERM_BYTES || all->count == TERMS_MAX || bytes < 2)
+    if (of->count == TERMS_MAX)
         return;
-    term *to = &all->list[all->count];
-    *to = (term){.bytes = bytes, .at = at, .span = bytes, .is_chinese = chinese};
-    bool is_number = !chinese;
-    for (size_t i = 0; i < bytes; i++)
-        is_number &= gphi_is_digit(text[i]);
-    if (is_number)
-        return; /* it would be a code, if anything */
-    for (size_t i = 0; i < bytes; i++)
-        to->text[i] = gphi_lower(text[i]);
-    if (is_stop(to->text, bytes))
-        return;
-    if (!chinese)
-        to->bytes = stem(to->text, bytes);
-    for (size_t i = 0; i < all->count; i++)
-        if (all->list[i].bytes == to->bytes &&
-            memcmp(all->list[i].text, to->text, to->bytes) == 0)
+    for (size_t i = 0; slot && i < of->count; i++)
+        if (of->terms[i].slot == slot)
             return;
-    all->count++;
+    asked *to = &of->terms[of->count];
+    *to = (asked){.slot = slot, .at = term->at, .rarity = rarity_of(of, slot)};
+    of->most += cost_of(of, term, to);
+    of->count += !term->is_stop;
 }
 
-/* The three bytes of a common Chinese character. */
-static bool is_chinese_at(const char *text, size_t bytes, size_t at)
+/* A name that entries have is one term; any other is its parts, but not where it is all
+ * that was asked: there a like name is meant, if any. */
+static void read_terms(question *of)
 {
-    if (at + 3 > bytes)
-        return false;
-    const uint8_t first = (uint8_t)text[at];
-    return first >= 0xe4 && first <= 0xe9 && ((uint8_t)text[at + 1] & 0xc0) == 0x80 &&
-           ((uint8_t)text[at + 2] & 0xc0) == 0x80;
-}
-
-/* Chinese is written without spaces: each pair of neighbours is a term. */
-static void read_terms(const char *text, size_t bytes, terms *all)
-{
-    for (size_t at = 0; at < bytes;) {
-        size_t end = at;
-        if (is_chinese_at(text, bytes, at)) {
-            if (is_chinese_at(text, bytes, at + 3))
-                add_term(all, text + at, 6, at, true);
-            at += 3;
+    gphi_term_reader reader = {.text = of->text, .bytes = of->bytes};
+    size_t known_end = 0, count = 0;
+    for (gphi_term term; gphi_term_next(&reader, &term);) {
+        count += term.kind != GPHI_TERM_PART;
+        of->is_word |= count == 1 && term.bytes == of->bytes;
+        const bool is_chinese = term.kind == GPHI_TERM_CHINESE;
+        if ((term.is_stop && !is_chinese) ||
+            (term.kind == GPHI_TERM_PART && term.at < known_end))
             continue;
+        const gphi_term_slot *slot =
+            term.is_stop ? NULL : gphi_term_find(of->index, term.hash);
+        if (of->is_word && term.kind == GPHI_TERM_WHOLE && !slot)
+            return;
+        if (term.kind == GPHI_TERM_WHOLE && !slot)
+            continue;
+        if (term.kind == GPHI_TERM_WHOLE)
+            known_end = term.at + term.bytes;
+        add_term(of, &term, slot);
+    }
+}
+
+/* Each term once an entry, by the best place where it stands. */
+static void count_term(question *of, const asked *term)
+{
+    const gphi_posting *at = &of->index->postings[term->slot->first];
+    for (size_t i = 0; i < term->slot->count;) {
+        tally *entry = &of->entries[at[i].entry];
+        const uint16_t which = at[i].entry;
+        int weight = 0;
+        for (; i < term->slot->count && at[i].entry == which; i++) {
+            weight = at[i].weight > weight ? at[i].weight : weight;
+            if (at[i].phrase == 0)
+                continue;
+            uint16_t *sum = &of->phrases[at[i].phrase];
+            *sum = (uint16_t)(*sum + term->rarity);
+            entry->phrase = *sum > entry->phrase ? *sum : entry->phrase;
         }
-        while (end < bytes && gphi_is_word(text[end]))
-            end++;
-        add_term(all, text + at, end - at, at, false);
-        at = end > at ? end : at + 1;
-    }
-}
-
-/* Whether the term stands in the text: Chinese anywhere, English where a word begins. */
-static bool has_term(const char *text, const term *of)
-{
-    if (of->is_chinese)
-        return strstr(text, of->text) != NULL;
-    const char upper = of->text[0] >= 'a' && of->text[0] <= 'z'
-                           ? (char)(of->text[0] - ('a' - 'A'))
-                           : of->text[0];
-    const char first[] = {of->text[0], upper, '\0'};
-    for (const char *at = text; (at = strpbrk(at, first)) != NULL; at++)
-        if (gphi_is_same(at, of->text, of->bytes) &&
-            (at == text || !gphi_is_word(at[-1])))
-            return true;
-    return false;
-}
-
-static bool list_has(const char *const *list, const term *of)
-{
-    for (; *list != NULL; list++)
-        if (has_term(*list, of))
-            return true;
-    return false;
-}
-
-/* How much the term says about the entry: by the best place where it stands, 0 for none.
- */
-static int weight_in(const gph_explain_entry *entry, const term *of)
-{
-    if (list_has(entry->words, of))
-        return HEAVY + 1;
-    const gph_explain_text *english = &entry->text[GPH_EXPLAIN_ENGLISH];
-    const gph_explain_text *chinese = &entry->text[GPH_EXPLAIN_CHINESE];
-    if (has_term(english->title, of) || has_term(chinese->title, of) ||
-        has_term(entry->slug, of))
-        return HEAVY;
-    if (list_has(entry->messages, of) || list_has(entry->names, of))
-        return 3;
-    if (has_term(english->cause, of) || has_term(chinese->cause, of))
-        return 2;
-    return list_has(english->fix, of) || list_has(chinese->fix, of) ? 1 : 0;
-}
-
-/* Several words of one phrase say more than as many from all over the entry. */
-static int phrase_bonus(const gph_explain_entry *entry, const terms *all)
-{
-    int most = 0;
-    for (const char *const *phrase = entry->words; *phrase != NULL; phrase++) {
-        int having = 0;
-        for (size_t i = 0; i < all->count; i++)
-            having += has_term(*phrase, &all->list[i]) ? all->list[i].rarity : 0;
-        most = having > most ? having : most;
-    }
-    return most * 2;
-}
-
-/* How long the longest phrase of the entry is that stands in the text as it is. */
-static size_t longest_phrase(const gph_explain_entry *entry, const char *text,
-                             size_t bytes)
-{
-    size_t longest = 0;
-    for (const char *const *phrase = entry->words; *phrase != NULL; phrase++) {
-        const size_t length = strlen(*phrase);
-        for (size_t at = 0; length > longest && at + length <= bytes; at++) {
-            const bool is_whole =
-                (at == 0 || !gphi_is_word(text[at - 1]) || !gphi_is_word(text[at])) &&
-                (at + length == bytes || !gphi_is_word(text[at + length]));
-            if (is_whole && gphi_is_same(text + at, *phrase, length))
-                longest = length;
+        entry->score += weight * term->rarity;
+        if (term->at < entry->first)
+            entry->first = term->at;
+        if (weight >= GPHI_WEIGHT_TITLE) {
+            entry->heavy += term->rarity;
+            entry->heavy_count++;
         }
     }
-    return longest;
 }
 
-/* Weights of all terms in all entries, and from them how rare each term is. */
-static void weigh_terms(terms *all)
+/* What separates words: a phrase is written with spaces, hyphens or underscores. */
+static bool is_gap(char c)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        term *of = &all->list[i];
-        size_t having = 0;
-        for (size_t at = 0; at < gphi_knowledge_count; at++) {
-            of->weights[at] = (uint8_t)weight_in(&gphi_knowledge[at], of);
-            having += of->weights[at] > 0;
-        }
-        /* Most pairs of Chinese characters are the border of two words. */
-        const int unknown = of->is_chinese ? 1 : RARITY_UNKNOWN;
-        of->rarity = having == 0 ? unknown : 1;
-        for (;
-             having > 0 && having * 2 <= gphi_knowledge_count && of->rarity < RARITY_MAX;
-             having *= 2)
-            of->rarity++;
-        all->most += of->rarity;
+    return gphi_is_space(c) || c == '-' || c == '_';
+}
+
+/* Whether the phrase stands at `at`, whole. */
+static bool phrase_at(const question *of, const gphi_key *phrase, size_t at)
+{
+    size_t to = at;
+    if (at > 0 && gphi_is_word(of->text[at - 1]) && gphi_is_word(of->text[at]))
+        return false;
+    for (size_t i = 0; i < phrase->bytes; i++, to++) {
+        if (to >= of->bytes)
+            return false;
+        const bool is_same = gphi_lower(phrase->text[i]) == gphi_lower(of->text[to]);
+        if (!is_same && !(is_gap(phrase->text[i]) && is_gap(of->text[to])))
+            return false;
     }
+    return to == of->bytes || !gphi_is_word(of->text[to - 1]) ||
+           !gphi_is_word(of->text[to]);
+}
+
+static void count_phrases(question *of)
+{
+    const gphi_key *keys = of->index->phrases;
+    for (size_t at = 0; at + 1 < of->bytes; at++)
+        for (uint16_t i = gphi_pairs_first(&of->index->phrase_pairs, of->text[at],
+                                           of->text[at + 1]);
+             i != 0; i = keys[i].next) {
+            tally *entry = &of->entries[keys[i].entry];
+            if (keys[i].bytes <= entry->whole || !phrase_at(of, &keys[i], at))
+                continue;
+            entry->whole = keys[i].bytes;
+            if (at < entry->first)
+                entry->first = at;
+        }
 }
 
 /* Where the first word that counted stands: that line is shown. */
@@ -224,29 +190,51 @@ static void set_line(const char *text, size_t bytes, size_t at, gph_explain_matc
             match->line_begin = i + 1;
         }
     const char *end = memchr(text + at, '\n', bytes - at);
-    match->line_bytes = (end != NULL ? (size_t)(end - text) : bytes) - match->line_begin;
+    match->line_bytes = (end ? (size_t)(end - text) : bytes) - match->line_begin;
 }
 
-/* What an entry counts for, 0 if too little: of several words two have to name its
- * subject, and what names it has to be half of what was asked. */
-static int32_t score_of(size_t entry, const terms *all, size_t *first)
+/* What an entry counts for, 0 if too little. What names its subject has to be a good part
+ * of what was asked, the more the less sure it is what that is about: 3, 2 or 1.6 of 4. Of
+ * several words two have to, or a rare one. A phrase counts by how much of the question
+ * it is; that of an interface is less than a complaint about it. */
+static int32_t score_of(const question *of, const gph_explain_entry *what,
+                        const tally *entry)
 {
-    int heavy = 0, heavy_count = 0;
-    int32_t score = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const term *of = &all->list[i];
-        const int weight = of->weights[entry];
-        if (weight >= HEAVY) {
-            heavy += of->rarity;
-            heavy_count++;
-        }
-        score += weight * of->rarity;
-        if (weight > 0 && of->at < *first)
-            *first = of->at;
-    }
-    if (heavy_count == 0 || heavy * 2 < all->most || (heavy_count == 1 && !all->is_word))
+    static const int least[SUBJECTS] = {30, 20, 16};
+    const bool is_all = entry->whole == (int)of->bytes;
+    const bool is_one =
+        of->subject == SUBJECT_OURS && (entry->heavy >= RARE || entry->heavy == of->most);
+    const bool is_known =
+        entry->heavy_count > 1 || of->is_word || entry->whole > 0 || is_one;
+    if (!is_all && (!is_known || entry->heavy * 40 < of->most * least[of->subject]))
         return 0;
-    return score + phrase_bonus(&gphi_knowledge[entry], all);
+    const bool is_less = what->kind == GPH_EXPLAIN_FEATURE && !entry->is_named;
+    const int32_t phrase = entry->whole * (is_less ? PHRASE / 2 : PHRASE);
+    return entry->score + entry->phrase * 2 + (entry->is_named ? NAMED : 0) +
+           (is_all || of->most == 0 ? phrase : phrase * entry->heavy / of->most);
+}
+
+static bool says_one(const char *text, size_t bytes, const char *const *words)
+{
+    for (; *words; words++)
+        for (size_t at = 0; at + strlen(*words) <= bytes; at++)
+            if (gphi_is_same(text + at, *words, strlen(*words)))
+                return true;
+    return false;
+}
+
+/* How sure it is that the text is about what the entries are about: words that stand
+ * nowhere else, words that other trades have as well, or neither. */
+static enum subject subject_of(const char *text, size_t bytes)
+{
+    static const char *const ours[] = {
+        "cuda", "gpu",   "torch",  "nccl",   "vllm", "llama.cpp", "jax",  "xla",  "cupy",
+        "cudn", "cubla", "unjoin", "replay", "内核", "重放",      "张量", "显存", NULL};
+    static const char *const shared[] = {"graph", "captur", "stream", "kernel", "tensor",
+                                         "图",    "捕获",   "流",     NULL};
+    return says_one(text, bytes, ours)     ? SUBJECT_OURS
+           : says_one(text, bytes, shared) ? SUBJECT_SHARED
+                                           : SUBJECT_ANY;
 }
 
 /* A name or an expression of a program, and not a sentence. */
@@ -261,25 +249,44 @@ static bool is_expression(const char *text, size_t bytes)
     return !is_plain;
 }
 
+/* Names that the pass has found are phrases of their entries. */
+static void take_names(question *of, const gphi_hits *hits)
+{
+    for (size_t i = 0; i < gphi_knowledge_count; i++)
+        of->entries[i].first = of->bytes - 1;
+    for (size_t i = 0; i < hits->count; i++) {
+        tally *entry = &of->entries[hits->found[i]];
+        entry->is_named = true;
+        entry->whole = (int)strlen(hits->best[hits->found[i]].key);
+    }
+}
+
 void gphi_scan_words(const char *text, size_t bytes, gphi_hits *hits)
 {
-    if (bytes == 0 || bytes > TEXT_BYTES || gphi_knowledge_count > GPHI_ENTRIES_MAX)
+    if (bytes == 0 || bytes > TEXT_BYTES)
         return;
-    terms all;
-    memset(&all, 0, sizeof(all));
+    question of = {.index = gphi_explain_index(), .text = text, .bytes = bytes};
+    of.subject = subject_of(text, bytes);
+    take_names(&of, hits);
     if (!is_expression(text, bytes))
-        read_terms(text, bytes, &all);
-    all.is_word = all.count == 1 && all.list[0].span == bytes;
-    weigh_terms(&all);
+        read_terms(&of);
+    for (size_t i = 0; i < of.count; i++)
+        if (of.terms[i].slot)
+            count_term(&of, &of.terms[i]);
+    count_phrases(&of);
     for (size_t at = 0; at < gphi_knowledge_count; at++) {
-        size_t first = bytes - 1;
-        int32_t score = score_of(at, &all, &first);
-        score += (int32_t)longest_phrase(&gphi_knowledge[at], text, bytes) * PHRASE;
-        if (score == 0)
+        const tally *entry = &of.entries[at];
+        gph_explain_match match = {.entry = &gphi_knowledge[at],
+                                   .reason = GPH_EXPLAIN_BY_WORDS,
+                                   .score = score_of(&of, &gphi_knowledge[at], entry)};
+        if (match.score == 0)
             continue;
-        gph_explain_match match = {
-            .entry = &gphi_knowledge[at], .reason = GPH_EXPLAIN_BY_WORDS, .score = score};
-        set_line(text, bytes, first, &match);
+        set_line(text, bytes, entry->first, &match);
+        if (entry->is_named) {
+            const int32_t score = match.score;
+            match = hits->best[at];
+            match.score = match.score > score ? match.score : score;
+        }
         gphi_hits_add(hits, at, &match);
     }
 }

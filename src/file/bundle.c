@@ -61,7 +61,7 @@ void gphi_bundle_fini(gphi_bundle *bundle)
 gph_status gphi_bundle_text_add(gphi_bundle *bundle, const char *text, uint32_t *out)
 {
     const size_t bytes = strlen(text) + 1;
-    if (bundle->text.count == 0 && gphi_vec_add(&bundle->text, 1) == NULL)
+    if (bundle->text.count == 0 && !gphi_vec_add(&bundle->text, 1))
         return GPH_E_NO_MEMORY;
     if (bytes == 1) {
         *out = 0;
@@ -70,7 +70,7 @@ gph_status gphi_bundle_text_add(gphi_bundle *bundle, const char *text, uint32_t 
     if (bundle->text.count + bytes > UINT32_MAX / 2)
         return GPH_E_NO_MEMORY;
     char *at = gphi_vec_add(&bundle->text, bytes);
-    if (at == NULL)
+    if (!at)
         return GPH_E_NO_MEMORY;
     memcpy(at, text, bytes);
     *out = (uint32_t)(bundle->text.count - bytes);
@@ -80,7 +80,7 @@ gph_status gphi_bundle_text_add(gphi_bundle *bundle, const char *text, uint32_t 
 bool gphi_bundle_is_name(const char *text)
 {
     size_t count = 0;
-    for (; text != NULL && text[count] != '\0'; count++)
+    for (; text && text[count] != '\0'; count++)
         if ((unsigned char)text[count] < 0x20 || text[count] == 0x7f ||
             count == GPHI_BUNDLE_NAME_MAX)
             return false;
@@ -136,7 +136,7 @@ gph_status gphi_bundle_order(struct gphi_bundle_graph *graph)
     if (nodes == 0)
         return GPH_OK;
     uint32_t *order = gphi_vec_add(&graph->order, nodes);
-    if (order == NULL)
+    if (!order)
         return GPH_E_NO_MEMORY;
     if (is_in_order(graph)) { /* as captured graphs are */
         for (uint32_t i = 0; i < nodes; i++)
@@ -145,7 +145,7 @@ gph_status gphi_bundle_order(struct gphi_bundle_graph *graph)
     }
     const size_t words = 2 * nodes + 1 + edges;
     uint32_t *scratch = gphi_heap_array(heap, words, sizeof(*scratch));
-    if (scratch == NULL)
+    if (!scratch)
         return GPH_E_NO_MEMORY;
     const uint32_t placed =
         sort_nodes(graph, scratch, scratch + nodes + 1, scratch + 2 * nodes + 1);

@@ -2,7 +2,6 @@
 /* The contents of a bundle: one walk over the arrays, by functions which write and read.
  * Reading checks every record as it comes; what follows may rely on it. */
 #include "base/fail.h"
-#include "base/heap.h"
 #include "file/bundle.h"
 #include "file/codec.h"
 
@@ -457,7 +456,7 @@ static void code_graphs(struct walk *walk)
     for (uint64_t i = 0; i < count && gphi_code_is_fine(codec); i++) {
         if (codec->is_reading) {
             struct gphi_bundle_graph *fresh = gphi_vec_add(&bundle->graphs, 1);
-            if (fresh == NULL) {
+            if (!fresh) {
                 codec->status =
                     gphi_fail(codec->error, GPH_E_NO_MEMORY, "reading %llu graphs",
                               (unsigned long long)count);

@@ -42,7 +42,7 @@ static uint32_t pack(gphi_vec *contents)
     gphi_vec packed;
     gphi_vec_init(&packed, contents->heap, 1);
     size_t bytes = 0;
-    if (gphi_vec_add(&packed, room) != NULL)
+    if (gphi_vec_add(&packed, room))
         bytes = ZSTD_compress(packed.items, room, contents->items, contents->count, 1);
     if (bytes > 0 && !ZSTD_isError(bytes)) {
         gphi_vec_fini(contents);
@@ -79,8 +79,8 @@ static gph_status write_bundle(gphi_bundle *bundle, bool is_plain, gphi_vec *out
                                gph_error *error)
 {
     uint32_t none = 0; /* the text has its first zero, even if nothing was named */
-    if (gphi_bundle_text_add(bundle, "", &none) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "writing a recipe");
+    GPHI_TRY(gphi_made(error, gphi_bundle_text_add(bundle, "", &none) == GPH_OK,
+                       "writing a recipe"));
     gphi_vec contents;
     gphi_vec_init(&contents, bundle->heap, 1);
     gphi_codec codec = {.to = &contents, .error = error};
@@ -123,9 +123,9 @@ static gph_status unpack(const struct header *header, const unsigned char *bytes
         return gphi_fail(error, GPH_E_FORMAT, "byte 12: packed by method %u",
                          header->packed);
 #if GPHI_HAS_ZSTD
-    if (gphi_vec_add(out, (size_t)header->unpacked_bytes) == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "unpacking %llu bytes",
-                         (unsigned long long)header->unpacked_bytes);
+    GPHI_TRY(gphi_made(error, gphi_vec_add(out, (size_t)header->unpacked_bytes),
+                       "unpacking %llu bytes",
+                       (unsigned long long)header->unpacked_bytes));
     const size_t done =
         ZSTD_decompress(out->items, out->count, bytes, (size_t)header->bytes);
     if (ZSTD_isError(done) || done != header->unpacked_bytes)

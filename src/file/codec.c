@@ -12,7 +12,7 @@ static unsigned char *next(gphi_codec *codec, size_t count)
         return NULL;
     if (!codec->is_reading) {
         unsigned char *to = gphi_vec_add(codec->to, count);
-        if (to == NULL)
+        if (!to)
             codec->status = gphi_fail(codec->error, GPH_E_NO_MEMORY, "writing %zu bytes",
                                       codec->to->count + count);
         return to;
@@ -31,7 +31,7 @@ static unsigned char *next(gphi_codec *codec, size_t count)
 uint64_t gphi_code_number(gphi_codec *codec, uint64_t value, size_t bytes)
 {
     unsigned char *at = next(codec, bytes);
-    if (at == NULL)
+    if (!at)
         return codec->is_reading ? 0 : value;
     if (codec->is_reading)
         value = 0;
@@ -50,7 +50,7 @@ void gphi_code_bytes(gphi_codec *codec, void *bytes, size_t count)
     if (count == 0)
         return;
     unsigned char *at = next(codec, count);
-    if (at == NULL)
+    if (!at)
         return;
     if (codec->is_reading)
         memcpy(bytes, at, count);
@@ -76,7 +76,7 @@ size_t gphi_code_array(gphi_codec *codec, gphi_vec *items, size_t item_bytes,
             codec->at - 8, (unsigned long long)count, what,
             (unsigned long long)(left / item_bytes < most ? left / item_bytes : most),
             left);
-    else if (count > 0 && gphi_vec_add(items, (size_t)count) == NULL)
+    else if (count > 0 && !gphi_vec_add(items, (size_t)count))
         codec->status = gphi_fail(codec->error, GPH_E_NO_MEMORY, "reading %llu %s",
                                   (unsigned long long)count, what);
     return codec->status == GPH_OK ? (size_t)count : 0;

@@ -56,8 +56,8 @@ static gph_status read_fd(int fd, const char *path, uint64_t limit, gphi_vec *by
         if (bytes->count > limit)
             return gphi_fail(error, GPH_E_FORMAT, "%.300s is larger than %llu bytes",
                              path, (unsigned long long)limit);
-        if (gphi_vec_reserve(bytes, 65536) != GPH_OK)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "reading %.300s", path);
+        GPHI_TRY(gphi_made(error, gphi_vec_reserve(bytes, 65536) == GPH_OK,
+                           "reading %.300s", path));
         const ssize_t done = read(fd, gphi_vec_at(bytes, bytes->count), 65536);
         if (done < 0 && errno == EINTR)
             continue;
@@ -85,15 +85,13 @@ gph_status gph_json_load(const char *path, const gph_file_options *options,
                          gph_graph **out, gph_error *error)
 {
     gph_file_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if (path == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "path or out is NULL");
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_file_options", options, error));
+    GPHI_TRY(gphi_need(error, path && out, "path or out"));
     gphi_vec text;
     gphi_vec_init(&text, gphi_heap(opt.allocator), 1);
     const uint64_t limit = opt.bytes_max != 0 ? opt.bytes_max : GPHI_FILE_BYTES_MAX;
     gph_status status = gphi_file_read(path, limit, &text, error);
-    if (status == GPH_OK)
-        status = gph_json_read(text.items, text.count, options, out, error);
+    GPHI_THEN(status, gph_json_read(text.items, text.count, options, out, error));
     gphi_vec_fini(&text);
     return status;
 }

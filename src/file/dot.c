@@ -88,9 +88,9 @@ static void draw_node(struct drawing *to, const gph_node *node, const char *id,
     gphi_text_add(out, "%s%" PRIu32 " [shape=%s,label=\"%" PRIu32 " ", id, index,
                   outline_of(node->kind), index);
     const char *function = node->kind == GPH_NODE_KERNEL ? node->u.kernel.function : NULL;
-    const char *title = node->name != NULL ? node->name : function;
-    put_escaped(out, title != NULL ? title : gph_node_kind_name(node->kind));
-    if (node->name != NULL && function != NULL) {
+    const char *title = node->name ? node->name : function;
+    put_escaped(out, title ? title : gph_node_kind_name(node->kind));
+    if (node->name && function) {
         gphi_text_put(out, "\\n");
         put_escaped(out, function);
     }
@@ -108,8 +108,7 @@ static void draw_child(struct drawing *to, const gph_graph *child, const char *i
     char inner[ID_BYTES];
     snprintf(inner, sizeof(inner), "%s%" PRIu32 "_", id, index);
     gphi_text_add(&to->out, "subgraph \"cluster_%s\" {\nlabel=\"", inner);
-    put_escaped(&to->out,
-                gph_graph_name(child) != NULL ? gph_graph_name(child) : "child");
+    put_escaped(&to->out, gph_graph_name(child) ? gph_graph_name(child) : "child");
     gphi_text_put(&to->out, "\";\n");
     draw_graph(to, child, inner);
     gphi_text_put(&to->out, "}\n");
@@ -121,7 +120,7 @@ static void draw_graph(struct drawing *to, const gph_graph *graph, const char *i
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         draw_node(to, node, id, i);
-        if (node->kind == GPH_NODE_CHILD && node->u.child != NULL)
+        if (node->kind == GPH_NODE_CHILD && node->u.child)
             draw_child(to, node->u.child, id, i); /* GPH_GRAPH_DEPTH_MAX */
     }
     for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
@@ -135,15 +134,14 @@ gph_status gph_dot_write(const gph_graph *graph, const gph_file_options *options
                          gph_write_fn *write, void *user, gph_error *error)
 {
     gph_file_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if (graph == NULL || write == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "graph or write is NULL");
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_file_options", options, error));
+    GPHI_TRY(gphi_need(error, graph && write, "graph or write"));
 
     struct drawing to = {.verbose = opt.verbose};
     char buffer[BUFFER_BYTES];
     gphi_text_stream(&to.out, buffer, sizeof(buffer), write, user);
     gphi_text_put(&to.out, "digraph \"");
-    put_escaped(&to.out, gph_graph_name(graph) != NULL ? gph_graph_name(graph) : "graph");
+    put_escaped(&to.out, gph_graph_name(graph) ? gph_graph_name(graph) : "graph");
     gphi_text_put(&to.out, "\" {\n");
     draw_graph(&to, graph, "n");
     gphi_text_put(&to.out, "}\n");

@@ -37,10 +37,10 @@ struct reader {
 /* "graph.nodes[3].grid"; a place that does not fit is cut, not lost. */
 static void put_place(gphi_text *out, const struct place *at)
 {
-    if (at == NULL)
+    if (!at)
         return;
     put_place(out, at->up);
-    if (at->key == NULL)
+    if (!at->key)
         gphi_text_add(out, "[%zu]", at->index);
     else
         gphi_text_add(out, "%s%.40s", out->length > 0 ? "." : "", at->key);
@@ -87,7 +87,7 @@ static gph_status read_hex(const struct reader *reader, const struct place *at,
         return fail_at(reader, at, "\"%.40s\" is no hexadecimal number of 64 bits", text);
     for (const char *c = text + 2; *c != '\0'; c++) {
         const char *found = strchr("0123456789abcdef", *c);
-        if (found == NULL)
+        if (!found)
             return fail_at(reader, at, "\"%.40s\" is no hexadecimal number", text);
         value = value << 4 | (uint64_t)(found - "0123456789abcdef");
     }
@@ -180,7 +180,7 @@ static gph_status read_number(const struct reader *reader, const struct place *a
 static gph_status read_text(const struct reader *reader, const struct place *at,
                             const json_t *value, const char **out)
 {
-    if (value != NULL && !json_is_string(value))
+    if (value && !json_is_string(value))
         return fail_at(reader, at, "is no text");
     *out = json_string_value(value); /* NULL gives NULL */
     return GPH_OK;
@@ -192,7 +192,7 @@ static bool is_known_key(gphi_fields fields, const char *const *more, const char
     for (size_t i = 0; i < fields.count; i++)
         if (strcmp(fields.items[i].key, key) == 0)
             return true;
-    for (; *more != NULL; more++)
+    for (; *more; more++)
         if (strcmp(*more, key) == 0)
             return true;
     return false;
@@ -204,7 +204,7 @@ static gph_status check_object(const struct reader *reader, const struct place *
 {
     if (!json_is_object(value))
         return fail_at(reader, at, "is no object");
-    for (void *at_key = json_object_iter(value); at_key != NULL;
+    for (void *at_key = json_object_iter(value); at_key;
          at_key = json_object_iter_next(value, at_key)) {
         const char *key = json_object_iter_key(at_key);
         if (!is_known_key(fields, more, key))
@@ -222,7 +222,7 @@ static gph_status read_object(const struct reader *reader, const struct place *u
     for (size_t i = 0; i < fields.count; i++) {
         const struct place at = {up, fields.items[i].key, 0};
         const json_t *number = json_object_get(value, fields.items[i].key);
-        if (number == NULL)
+        if (!number)
             return fail_at(reader, &at, "is missing");
         GPHI_TRY(read_number(reader, &at, number, out, &fields.items[i]));
     }
@@ -247,7 +247,7 @@ static gph_status read_list(struct reader *reader, const struct place *up, json_
     GPHI_TRY(count_array(reader, up, value, &count));
     if (count > UINT16_MAX)
         return fail_at(reader, up, "has %zu entries, more than any %s", count, owner);
-    if (count > 0 && gphi_vec_add(out, count) == NULL)
+    if (count > 0 && !gphi_vec_add(out, count))
         return fail_memory(reader);
     for (size_t i = 0; i < count; i++) {
         const struct place at = {up, NULL, i};
@@ -280,10 +280,10 @@ static gph_status read_bytes(struct reader *reader, const struct place *at,
                              const json_t *value, gph_kernel_params *out)
 {
     const char *text = json_string_value(value);
-    if (text == NULL || strlen(text) % 2 != 0)
+    if (!text || strlen(text) % 2 != 0)
         return fail_at(reader, at, "is no text of two hexadecimal digits a byte");
     const size_t count = strlen(text) / 2;
-    if (count > 0 && gphi_vec_add(&reader->buffer, count) == NULL)
+    if (count > 0 && !gphi_vec_add(&reader->buffer, count))
         return fail_memory(reader);
     for (size_t i = 0; i < count; i++) {
         const char digits[] = {'0', 'x', text[2 * i], text[2 * i + 1], '\0'};
@@ -333,7 +333,7 @@ static gph_status read_kind(const struct reader *reader, const struct place *up,
 {
     const struct place at = {up, "kind", 0};
     const char *word = json_string_value(json_object_get(value, "kind"));
-    for (int kind = GPH_NODE_KERNEL; word != NULL && kind <= GPH_NODE_CONDITIONAL; kind++)
+    for (int kind = GPH_NODE_KERNEL; word && kind <= GPH_NODE_CONDITIONAL; kind++)
         if (strcmp(word, gph_node_kind_name((gph_node_kind)kind)) == 0) {
             *out = (gph_node_kind)kind;
             return GPH_OK;
@@ -360,9 +360,9 @@ static gph_status read_node(struct reader *reader, const struct place *up, json_
     for (size_t i = 0; i < fields.count; i++) {
         const struct place at = {up, fields.items[i].key, 0};
         json_t *part = json_object_get(value, fields.items[i].key);
-        if (part == NULL && may_be_missing(&fields.items[i]))
+        if (!part && may_be_missing(&fields.items[i]))
             continue;
-        if (part == NULL)
+        if (!part)
             return fail_at(reader, &at, "is missing");
         GPHI_TRY(read_field(reader, &at, part, &fields.items[i], out));
     }
@@ -378,7 +378,7 @@ static gph_status add_node(struct reader *reader, const struct place *up, json_t
     GPHI_TRY(read_node(reader, up, value, &node));
     json_t *inner = json_object_get(value, "graph");
     const struct place at = {up, "graph", 0};
-    if (node.kind == GPH_NODE_CHILD && inner != NULL)
+    if (node.kind == GPH_NODE_CHILD && inner)
         GPHI_TRY(read_graph(reader, &at, inner, depth + 1, &node.u.child));
 
     gph_error refused = {0};
@@ -416,7 +416,7 @@ static gph_status add_edge(const struct reader *reader, const struct place *up,
     for (size_t i = 0; i < 4; i++) {
         const struct place at = {up, keys[i], 0};
         const json_t *number = json_object_get(value, keys[i]);
-        if (number != NULL || i < 2)
+        if (number || i < 2)
             GPHI_TRY(read_uint(reader, &at, number, most[i], &numbers[i]));
     }
     const gph_edge edge = {.from = (uint32_t)numbers[0],
@@ -448,7 +448,7 @@ static gph_status fill_graph(struct reader *reader, const struct place *up, json
                        at_name = {up, "name", 0};
     const char *name = NULL;
     GPHI_TRY(read_text(reader, &at_name, json_object_get(value, "name"), &name));
-    if (name != NULL && gph_graph_name_set(graph, name, NULL) != GPH_OK)
+    if (name && gph_graph_name_set(graph, name, NULL) != GPH_OK)
         return fail_memory(reader);
     GPHI_TRY(add_nodes(reader, &at_nodes, json_object_get(value, "nodes"), depth, graph));
     return add_edges(reader, &at_edges, json_object_get(value, "edges"), graph);
@@ -478,7 +478,7 @@ static gph_status read_file(struct reader *reader, json_t *root, gph_graph **out
     static const char *const keys[] = {"format", "version", "graph", NULL};
     GPHI_TRY(check_object(reader, NULL, root, (gphi_fields){NULL, 0}, keys));
     const char *format = json_string_value(json_object_get(root, "format"));
-    if (format == NULL || strcmp(format, GPHI_JSON_FORMAT) != 0)
+    if (!format || strcmp(format, GPHI_JSON_FORMAT) != 0)
         return fail_at(reader, NULL, "says format \"%.40s\", not \"%s\"",
                        format ? format : "", GPHI_JSON_FORMAT);
     const struct place at_version = {NULL, "version", 0}, at_graph = {NULL, "graph", 0};
@@ -507,7 +507,7 @@ static gph_status parse(const char *text, size_t bytes, json_t **out, gph_error 
 {
     json_error_t at;
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &at);
-    if (root != NULL) {
+    if (root) {
         *out = root;
         return GPH_OK;
     }
@@ -522,8 +522,8 @@ gph_status gph_json_read(const char *text, size_t bytes, const gph_file_options 
                          gph_graph **out, gph_error *error)
 {
     gph_file_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if ((text == NULL && bytes > 0) || out == NULL)
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_file_options", options, error));
+    if ((!text && bytes > 0) || !out)
         return gphi_fail(error, GPH_E_INVALID, "text or out is NULL");
 #if GPHI_HAS_JANSSON
     const uint64_t limit = opt.bytes_max != 0 ? opt.bytes_max : BYTES_MAX_DEFAULT;
@@ -531,7 +531,7 @@ gph_status gph_json_read(const char *text, size_t bytes, const gph_file_options 
         return gphi_fail(error, GPH_E_FORMAT, "%zu bytes, at most %llu are allowed",
                          bytes, (unsigned long long)limit);
     json_t *root = NULL;
-    GPHI_TRY(parse(text != NULL ? text : "", bytes, &root, error));
+    GPHI_TRY(parse(text ? text : "", bytes, &root, error));
 
     struct reader reader = {.heap = gphi_heap(opt.allocator),
                             .nodes_left =

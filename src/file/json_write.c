@@ -45,11 +45,11 @@ static bool is_empty(const gph_node *node, const gphi_field *field)
     if (field->may_be_zero)
         return is_zero(node, field);
     switch (field->type) {
-    case GPHI_FIELD_TEXT: return node->u.kernel.function == NULL;
+    case GPHI_FIELD_TEXT: return !node->u.kernel.function;
     case GPHI_FIELD_ARGS: return node->u.kernel.arg_count == 0;
     case GPHI_FIELD_BYTES: return node->u.kernel.buffer_bytes == 0;
     case GPHI_FIELD_OPS: return node->u.batch.count == 0;
-    case GPHI_FIELD_GRAPH: return node->u.child == NULL;
+    case GPHI_FIELD_GRAPH: return !node->u.child;
     default: return false;
     }
 }
@@ -74,7 +74,7 @@ static void put_number(gphi_text *out, const void *base, const gphi_field *field
     else if (field->type == GPHI_FIELD_TRIPLE)
         gphi_text_add(out, "[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", small[0], small[1],
                       small[2]);
-    else if (field->type == GPHI_FIELD_MEMORY && gphi_memory_name(small[0]) != NULL)
+    else if (field->type == GPHI_FIELD_MEMORY && gphi_memory_name(small[0]))
         gphi_text_add(out, "\"%s\"", gphi_memory_name(small[0]));
     else if (field->type == GPHI_FIELD_I32)
         gphi_text_add(out, "%" PRId32, (int32_t)small[0]);
@@ -129,7 +129,7 @@ static void put_field(gphi_text *out, const gph_node *node, const gphi_field *fi
 static void put_node(gphi_text *out, const gph_node *node)
 {
     gphi_text_add(out, "{\"kind\": \"%s\"", gph_node_kind_name(node->kind));
-    if (node->name != NULL) {
+    if (node->name) {
         gphi_text_put(out, ", \"name\": ");
         gphi_json_text(out, node->name);
     }
@@ -157,7 +157,7 @@ static void put_edge(gphi_text *out, const gph_edge *edge)
 static void put_graph(gphi_text *out, const gph_graph *graph)
 {
     gphi_text_put(out, "{");
-    if (gph_graph_name(graph) != NULL) {
+    if (gph_graph_name(graph)) {
         gphi_text_put(out, "\"name\": ");
         gphi_json_text(out, gph_graph_name(graph));
         gphi_text_put(out, ", ");
@@ -179,9 +179,8 @@ gph_status gph_json_write(const gph_graph *graph, const gph_file_options *option
                           gph_write_fn *write, void *user, gph_error *error)
 {
     gph_file_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if (graph == NULL || write == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "graph or write is NULL");
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_file_options", options, error));
+    GPHI_TRY(gphi_need(error, graph && write, "graph or write"));
 
     char buffer[BUFFER_BYTES];
     gphi_text out;

@@ -35,8 +35,8 @@ static bool same_kernel(const gph_kernel_params *a, const gph_kernel_params *b)
     kernel_words(b, right);
     if (memcmp(left, right, sizeof(left)) != 0 || (a->handle == 0) != (b->handle == 0))
         return false;
-    const char *name = a->function != NULL ? a->function : "";
-    return a->handle != 0 || strcmp(name, b->function != NULL ? b->function : "") == 0;
+    const char *name = a->function ? a->function : "";
+    return a->handle != 0 || strcmp(name, b->function ? b->function : "") == 0;
 }
 
 /* Of one class, child graphs not entered. */
@@ -91,7 +91,7 @@ static gph_status add_nodes(const gphi_topology *topology, uint32_t flags,
     for (uint32_t i = 0; i < topology->count; i++) {
         const gph_node *node = gph_graph_node(topology->graph, order[i]);
         add_node(out, node, flags);
-        if (node->kind == GPH_NODE_CHILD && node->u.child != NULL) {
+        if (node->kind == GPH_NODE_CHILD && node->u.child) {
             gph_signature inner;
             GPHI_TRY(sign(node->u.child, flags, &inner, error)); /* DEPTH_MAX */
             add_word(out, inner.bits[0]);
@@ -114,7 +114,7 @@ static gph_status sign_ordered(const gphi_topology *topology, uint32_t flags,
     if (count == 0)
         return GPH_OK;
     uint32_t *order = gphi_heap_alloc(topology->heap, bytes);
-    if (order == NULL || gphi_topology_order(topology, order, &reached) != GPH_OK) {
+    if (!order || gphi_topology_order(topology, order, &reached) != GPH_OK) {
         gphi_heap_free(topology->heap, order, bytes);
         return fail_memory(topology->graph, error);
     }
@@ -157,8 +157,7 @@ gph_status gph_graph_signature(const gph_graph *graph, uint32_t flags, gph_signa
                                gph_error *error)
 {
     gph_signature found;
-    if (graph == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "graph or out is NULL");
+    GPHI_TRY(gphi_need(error, graph && out, "graph or out"));
     GPHI_TRY(check_flags(flags, error));
     GPHI_TRY(sign(graph, flags, &found, error));
     *out = found;
@@ -184,7 +183,7 @@ static bool visit(void *user, const gphi_pairing *pairing, uint32_t a, uint32_t 
         return false;
     if (left->kind != GPH_NODE_CHILD)
         return true;
-    if (left->u.child == NULL || right->u.child == NULL)
+    if (!left->u.child || !right->u.child)
         return left->u.child == right->u.child;
     return compare(of, left->u.child, right->u.child);
 }
@@ -211,15 +210,16 @@ static bool compare(struct comparison *of, const gph_graph *a, const gph_graph *
 gph_status gph_graph_matches(const gph_graph *a, const gph_graph *b, uint32_t flags,
                              int *out, gph_error *error)
 {
-    if (a == NULL || b == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "a, b or out is NULL");
+    GPHI_TRY(gphi_need(error, a && b && out, "a, b or out"));
     GPHI_TRY(check_flags(flags, error));
     struct comparison of = {.flags = flags};
     const bool same = compare(&of, a, b);
     if (of.status != GPH_OK)
         return fail_memory(a, error);
     if (of.cycles)
-        return gphi_fail(error, GPH_E_INVALID, "the graphs have a cycle");
+        return gphi_fail(error, GPH_E_INVALID,
+                         "the graphs of %u and %u nodes have a cycle",
+                         gph_graph_node_count(a), gph_graph_node_count(b));
     *out = same;
     return GPH_OK;
 }

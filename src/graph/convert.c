@@ -16,7 +16,7 @@ static void *to_pointer(uint64_t address)
 
 void gphi_kernel_from_cuda(const CUDA_KERNEL_NODE_PARAMS *from, gph_kernel_params *to)
 {
-    to->handle = from->func != NULL ? of_pointer(from->func) : of_pointer(from->kern);
+    to->handle = from->func ? of_pointer(from->func) : of_pointer(from->kern);
     to->grid[0] = from->gridDimX;
     to->grid[1] = from->gridDimY;
     to->grid[2] = from->gridDimZ;

@@ -47,9 +47,9 @@ static const char *keep(struct comparison *of, const char *text)
 {
     gph_diff *diff = of->diff;
     const size_t bytes = strlen(text) + 1; /* labels and values are short */
-    if (diff->blocks == NULL || diff->block_used + bytes > BLOCK_BYTES) {
+    if (!diff->blocks || diff->block_used + bytes > BLOCK_BYTES) {
         struct block *fresh = gphi_heap_alloc(diff->heap, sizeof(*fresh));
-        if (fresh == NULL) {
+        if (!fresh) {
             of->failed = true;
             return "";
         }
@@ -73,7 +73,7 @@ static const char *label_of(struct comparison *of, const gph_node *node)
 static void put(struct comparison *of, const gph_change *change)
 {
     gph_change *place = of->failed ? NULL : gphi_vec_add(&of->diff->changes, 1);
-    if (place == NULL) {
+    if (!place) {
         of->failed = true;
         return;
     }
@@ -132,18 +132,18 @@ static void put_edge(struct comparison *of, gph_change_kind kind, const gph_edge
 {
     const uint32_t none = GPH_NODE_NONE;
     gph_change change = {.kind = kind, .a = none, .b = none, .a_to = none, .b_to = none};
-    if (a != NULL) {
+    if (a) {
         change.a = a->from;
         change.a_to = a->to;
         change.before = ports(of, a);
     }
-    if (b != NULL) {
+    if (b) {
         change.b = b->from;
         change.b_to = b->to;
         change.after = ports(of, b);
     }
-    change.node = label_of(of, a != NULL ? gph_graph_node(of->a, a->from)
-                                         : gph_graph_node(of->b, b->from));
+    change.node =
+        label_of(of, a ? gph_graph_node(of->a, a->from) : gph_graph_node(of->b, b->from));
     put(of, &change);
 }
 
@@ -164,7 +164,7 @@ static gph_status compare_edges(struct comparison *of)
         const uint64_t *found = from == GPH_NODE_NONE || to == GPH_NODE_NONE
                                     ? NULL
                                     : gphi_map_get(&edges, key_of(from, to));
-        if (found == NULL) {
+        if (!found) {
             put_edge(of, GPH_CHANGE_EDGE_REMOVED, edge, NULL);
             continue;
         }
@@ -175,7 +175,7 @@ static gph_status compare_edges(struct comparison *of)
     }
     for (size_t i = 0; i < gph_graph_edge_count(of->b); i++) {
         const gph_edge *edge = gph_graph_edge(of->b, i);
-        if (gphi_map_get(&edges, key_of(edge->from, edge->to)) != NULL)
+        if (gphi_map_get(&edges, key_of(edge->from, edge->to)))
             put_edge(of, GPH_CHANGE_EDGE_ADDED, NULL, edge);
     }
     status = of->failed ? GPH_E_NO_MEMORY : GPH_OK;
@@ -234,22 +234,18 @@ static gph_status compare_graphs(gph_diff *diff, const gph_graph *a, const gph_g
         return GPH_OK;
     gph_graph empty = none;
     empty.heap = diff->heap;
-    struct comparison of = {.diff = diff,
-                            .a = a != NULL ? a : &empty,
-                            .b = b != NULL ? b : &empty,
-                            .path = path};
+    struct comparison of = {
+        .diff = diff, .a = a ? a : &empty, .b = b ? b : &empty, .path = path};
     uint32_t *words = gphi_heap_array(diff->heap, all, sizeof(*words));
-    if (words == NULL)
+    if (!words)
         return GPH_E_NO_MEMORY;
     memset(words, 0xff, all * sizeof(*words)); /* GPH_NODE_NONE */
     of.partner = words;
     of.back = words + gph_graph_node_count(a);
     bool is_exact;
     gph_status status = gphi_match(of.a, of.b, of.partner, &is_exact);
-    if (status == GPH_OK)
-        status = compare_nodes(&of);
-    if (status == GPH_OK)
-        status = compare_edges(&of);
+    GPHI_THEN(status, compare_nodes(&of));
+    GPHI_THEN(status, compare_edges(&of));
     gphi_heap_free(diff->heap, words, all * sizeof(*words));
     return status;
 }
@@ -257,11 +253,9 @@ static gph_status compare_graphs(gph_diff *diff, const gph_graph *a, const gph_g
 gph_status gph_graph_diff(const gph_graph *a, const gph_graph *b, gph_diff **out,
                           gph_error *error)
 {
-    if (a == NULL || b == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "a, b or out is NULL");
+    GPHI_TRY(gphi_need(error, a && b && out, "a, b or out"));
     gph_diff *diff = gphi_heap_alloc(a->heap, sizeof(*diff));
-    if (diff == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "comparing two graphs");
+    GPHI_TRY(gphi_made(error, diff, "comparing two graphs"));
     diff->heap = a->heap;
     gphi_vec_init(&diff->changes, a->heap, sizeof(gph_change));
     const gph_status status = compare_graphs(diff, a, b, "");
@@ -276,9 +270,9 @@ gph_status gph_graph_diff(const gph_graph *a, const gph_graph *b, gph_diff **out
 
 void gph_diff_destroy(gph_diff *diff)
 {
-    if (diff == NULL)
+    if (!diff)
         return;
-    while (diff->blocks != NULL) {
+    while (diff->blocks) {
         struct block *next = diff->blocks->next;
         gphi_heap_free(diff->heap, diff->blocks, sizeof(*diff->blocks));
         diff->blocks = next;
@@ -289,7 +283,7 @@ void gph_diff_destroy(gph_diff *diff)
 
 size_t gph_diff_count(const gph_diff *diff)
 {
-    return diff != NULL ? diff->changes.count : 0;
+    return diff ? diff->changes.count : 0;
 }
 
 const gph_change *gph_diff_at(const gph_diff *diff, size_t index)
@@ -299,7 +293,7 @@ const gph_change *gph_diff_at(const gph_diff *diff, size_t index)
 
 int gph_diff_is_topology(const gph_diff *diff)
 {
-    return diff != NULL && diff->is_topology;
+    return diff && diff->is_topology;
 }
 
 /* ---- text ---- */
@@ -364,8 +358,7 @@ static void put_change(gphi_text *text, const gph_change *change)
 gph_status gph_change_write(const gph_change *change, gph_write_fn *write, void *user,
                             gph_error *error)
 {
-    if (change == NULL || write == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "change or write is NULL");
+    GPHI_TRY(gphi_need(error, change && write, "change or write"));
     char buffer[512];
     gphi_text text;
     gphi_text_stream(&text, buffer, sizeof(buffer), write, user);

@@ -12,12 +12,10 @@ static const size_t NODES_MAX = UINT32_MAX - 1;
 gph_status gph_graph_create(const gph_allocator *allocator, gph_graph **out,
                             gph_error *error)
 {
-    if (out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "out is NULL");
+    GPHI_TRY(gphi_need(error, out, "out"));
     const gph_allocator heap = gphi_heap(allocator);
     gph_graph *graph = gphi_heap_alloc(heap, sizeof(*graph));
-    if (graph == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "making a graph");
+    GPHI_TRY(gphi_made(error, graph, "making a graph"));
 
     graph->heap = heap;
     graph->depth = 1;
@@ -37,7 +35,7 @@ static void free_part(gph_allocator heap, const void *part, size_t bytes)
 
 static void free_text(gph_allocator heap, const char *text)
 {
-    if (text != NULL)
+    if (text)
         free_part(heap, text, strlen(text) + 1);
 }
 
@@ -59,7 +57,7 @@ static void node_fini(gph_allocator heap, gph_node *node)
 
 void gph_graph_destroy(gph_graph *graph)
 {
-    if (graph == NULL)
+    if (!graph)
         return;
     for (size_t i = 0; i < graph->nodes.count; i++)
         node_fini(graph->heap, gphi_vec_at(&graph->nodes, i));
@@ -71,11 +69,9 @@ void gph_graph_destroy(gph_graph *graph)
 
 gph_status gph_graph_name_set(gph_graph *graph, const char *name, gph_error *error)
 {
-    if (graph == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "graph is NULL");
+    GPHI_TRY(gphi_need(error, graph, "graph"));
     char *copy = gphi_heap_text(graph->heap, name);
-    if (copy == NULL && name != NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "naming a graph");
+    GPHI_TRY(gphi_made(error, copy || !name, "naming a graph"));
     gphi_heap_text_free(graph->heap, graph->name);
     graph->name = copy;
     return GPH_OK;
@@ -83,13 +79,13 @@ gph_status gph_graph_name_set(gph_graph *graph, const char *name, gph_error *err
 
 const char *gph_graph_name(const gph_graph *graph)
 {
-    return graph != NULL ? graph->name : NULL;
+    return graph ? graph->name : NULL;
 }
 
 static gph_status check_kernel(const gph_kernel_params *kernel, gph_error *error)
 {
-    if ((kernel->arg_count > 0 && kernel->args == NULL) ||
-        (kernel->buffer_bytes > 0 && kernel->buffer == NULL))
+    if ((kernel->arg_count > 0 && !kernel->args) ||
+        (kernel->buffer_bytes > 0 && !kernel->buffer))
         return gphi_fail(error, GPH_E_INVALID, "kernel has %u arguments but no array",
                          (unsigned)kernel->arg_count);
     for (uint32_t i = 0; i < kernel->arg_count; i++) {
@@ -103,13 +99,22 @@ static gph_status check_kernel(const gph_kernel_params *kernel, gph_error *error
     return GPH_OK;
 }
 
+/* Its name in a sentence. */
+static const char *said(const gph_graph *graph)
+{
+    return graph->name ? graph->name : "without a name";
+}
+
 static gph_status check_child(const gph_graph *graph, const gph_graph *child,
                               gph_error *error)
 {
-    if (child == NULL)
+    if (!child)
         return GPH_OK;
     if (child == graph || child->is_child)
-        return gphi_fail(error, GPH_E_INVALID, "the child graph has a parent already");
+        return gphi_fail(error, GPH_E_INVALID,
+                         "graph %.100s cannot be a child of %.100s: %s", said(child),
+                         said(graph),
+                         child == graph ? "it is the same" : "it has a parent");
     if (child->depth + 1 > GPH_GRAPH_DEPTH_MAX)
         return gphi_fail(error, GPH_E_INVALID,
                          "graphs would nest %u deep, at most %d may", child->depth + 1,
@@ -121,7 +126,9 @@ static gph_status check_node(const gph_graph *graph, const gph_node *node,
                              gph_error *error)
 {
     if (graph->is_child)
-        return gphi_fail(error, GPH_E_INVALID, "a graph that is a child may not change");
+        return gphi_fail(error, GPH_E_INVALID,
+                         "graph %.100s is a child of another and may not change",
+                         said(graph));
     if (graph->nodes.count >= NODES_MAX)
         return gphi_fail(error, GPH_E_INVALID, "a graph holds at most %zu nodes",
                          NODES_MAX);
@@ -129,7 +136,7 @@ static gph_status check_node(const gph_graph *graph, const gph_node *node,
     case GPH_NODE_KERNEL: return check_kernel(&node->u.kernel, error);
     case GPH_NODE_CHILD: return check_child(graph, node->u.child, error);
     case GPH_NODE_BATCH_MEM_OP:
-        if (node->u.batch.count > 0 && node->u.batch.ops == NULL)
+        if (node->u.batch.count > 0 && !node->u.batch.ops)
             return gphi_fail(error, GPH_E_INVALID, "batch of %u operations, but no array",
                              node->u.batch.count);
         return GPH_OK;
@@ -153,7 +160,7 @@ static const void *copy_part(gph_allocator heap, const void *part, size_t bytes,
     if (bytes == 0)
         return NULL;
     void *copy = gphi_heap_alloc(heap, bytes);
-    if (copy != NULL)
+    if (copy)
         memcpy(copy, part, bytes);
     else
         *ok = false;
@@ -162,7 +169,7 @@ static const void *copy_part(gph_allocator heap, const void *part, size_t bytes,
 
 static const char *copy_text(gph_allocator heap, const char *text, bool *ok)
 {
-    return text != NULL ? copy_part(heap, text, strlen(text) + 1, ok) : NULL;
+    return text ? copy_part(heap, text, strlen(text) + 1, ok) : NULL;
 }
 
 /* A node that owns its parts; on failure it has what was copied, for node_fini(). */
@@ -189,8 +196,7 @@ static bool node_copy(gph_allocator heap, const gph_node *node, gph_node *out)
 gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node, uint32_t *index,
                               gph_error *error)
 {
-    if (graph == NULL || node == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "graph or node is NULL");
+    GPHI_TRY(gphi_need(error, graph && node, "graph or node"));
     gph_node read, copy;
     GPHI_TRY(gphi_element_read(&read, sizeof(read), node, node->size, 0, error));
     read.size = sizeof(read); /* of the library's own nodes, which it lends */
@@ -198,16 +204,16 @@ gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node, uint32_t *
     if (!node_copy(graph->heap, &read, &copy))
         goto free_copy;
     gph_node *place = gphi_vec_add(&graph->nodes, 1);
-    if (place == NULL)
+    if (!place)
         goto free_copy;
 
     *place = copy;
-    if (node->kind == GPH_NODE_CHILD && node->u.child != NULL) {
+    if (node->kind == GPH_NODE_CHILD && node->u.child) {
         node->u.child->is_child = true;
         if (graph->depth < node->u.child->depth + 1)
             graph->depth = node->u.child->depth + 1;
     }
-    if (index != NULL)
+    if (index)
         *index = (uint32_t)(graph->nodes.count - 1);
     return GPH_OK;
 
@@ -240,10 +246,11 @@ static bool is_edge_data_valid(const gph_graph *graph, const gph_edge *edge)
 
 gph_status gph_graph_edge_add(gph_graph *graph, const gph_edge *edge, gph_error *error)
 {
-    if (graph == NULL || edge == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "graph or edge is NULL");
+    GPHI_TRY(gphi_need(error, graph && edge, "graph or edge"));
     if (graph->is_child)
-        return gphi_fail(error, GPH_E_INVALID, "a graph that is a child may not change");
+        return gphi_fail(error, GPH_E_INVALID,
+                         "graph %.100s is a child of another and may not change",
+                         said(graph));
     if (edge->from >= graph->nodes.count || edge->to >= graph->nodes.count ||
         edge->from == edge->to)
         return gphi_fail(error, GPH_E_INVALID,
@@ -254,14 +261,14 @@ gph_status gph_graph_edge_add(gph_graph *graph, const gph_edge *edge, gph_error 
                          "edge from %u to %u: port %u, type %u are no edge data of CUDA",
                          edge->from, edge->to, edge->from_port, edge->type);
 
-    if (gphi_vec_push(&graph->edges, edge) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "adding edge %zu", graph->edges.count);
+    GPHI_TRY(gphi_made(error, gphi_vec_push(&graph->edges, edge) == GPH_OK,
+                       "adding edge %zu", graph->edges.count));
     return GPH_OK;
 }
 
 uint32_t gph_graph_node_count(const gph_graph *graph)
 {
-    return graph != NULL ? (uint32_t)graph->nodes.count : 0;
+    return graph ? (uint32_t)graph->nodes.count : 0;
 }
 
 uint64_t gph_graph_node_count_deep(const gph_graph *graph)
@@ -269,7 +276,7 @@ uint64_t gph_graph_node_count_deep(const gph_graph *graph)
     uint64_t count = 0;
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
-        const bool has_child = node->kind == GPH_NODE_CHILD && node->u.child != NULL;
+        const bool has_child = node->kind == GPH_NODE_CHILD && node->u.child;
         count += has_child ? gph_graph_node_count_deep(node->u.child) : 1;
     }
     return count;
@@ -277,7 +284,7 @@ uint64_t gph_graph_node_count_deep(const gph_graph *graph)
 
 size_t gph_graph_edge_count(const gph_graph *graph)
 {
-    return graph != NULL ? graph->edges.count : 0;
+    return graph ? graph->edges.count : 0;
 }
 
 const gph_node *gph_graph_node(const gph_graph *graph, uint32_t index)

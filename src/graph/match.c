@@ -40,7 +40,7 @@ static gph_status row_init(struct row *row, const gph_graph *graph)
         return GPH_OK;
     row->order = gphi_heap_array(row->heap, row->count, sizeof(*row->order));
     row->tokens = gphi_heap_array(row->heap, row->count, sizeof(*row->tokens));
-    if (row->order == NULL || row->tokens == NULL)
+    if (!row->order || !row->tokens)
         return GPH_E_NO_MEMORY;
     const gph_status status = gph_graph_order(graph, row->order, NULL);
     if (status == GPH_E_NO_MEMORY)
@@ -150,7 +150,7 @@ static gph_status pair_longest(const struct middle *of, bool *done)
     const size_t entries = (size_t)((most + 1) * (most + 2) / 2);
     *done = false;
     uint32_t *reach = gphi_heap_array(of->a->heap, entries, sizeof(*reach));
-    if (reach == NULL)
+    if (!reach)
         return GPH_E_NO_MEMORY;
     for (int64_t d = 0; d <= most && !*done; d++)
         for (int64_t k = -d; k <= d && !*done; k += 2) {
@@ -174,18 +174,18 @@ static gph_status pair_greedily(const struct middle *of)
     gphi_map head;
     gphi_map_init(&head, of->a->heap);
     uint32_t *next = gphi_heap_array(of->a->heap, (size_t)of->m + 1, sizeof(*next));
-    if (next == NULL)
+    if (!next)
         goto done;
     for (uint32_t y = of->m; y-- > 0;) {
         const uint64_t token = of->b->tokens[of->from + y];
         const uint64_t *later = gphi_map_get(&head, token);
-        next[y] = later != NULL ? (uint32_t)*later : UINT32_MAX;
+        next[y] = later ? (uint32_t)*later : UINT32_MAX;
         if (gphi_map_set(&head, token, y) != GPH_OK)
             goto done;
     }
     for (uint32_t x = 0; x < of->n; x++) {
         uint64_t *y = gphi_map_get(&head, of->a->tokens[of->from + x]);
-        if (y == NULL || *y == UINT32_MAX)
+        if (!y || *y == UINT32_MAX)
             continue;
         pair_places(of, x, (uint32_t)*y);
         *y = next[*y];

@@ -41,7 +41,7 @@ static void put_number(const void *base, const gphi_field *field, char *out)
                  small[2]);
     else if (field->type == GPHI_FIELD_I32)
         snprintf(out, bytes, "%" PRId32, (int32_t)small[0]);
-    else if (field->type == GPHI_FIELD_MEMORY && gphi_memory_name(small[0]) != NULL)
+    else if (field->type == GPHI_FIELD_MEMORY && gphi_memory_name(small[0]))
         snprintf(out, bytes, "%s", gphi_memory_name(small[0]));
     else
         snprintf(out, bytes, "%" PRIu32, small[0]);
@@ -82,7 +82,7 @@ static void compare_text(struct comparison *to, const char *field, const char *a
                          const char *b)
 {
     char before[GPHI_VALUE_BYTES_MAX], after[GPHI_VALUE_BYTES_MAX];
-    if (a == NULL || b == NULL || strcmp(a, b) == 0)
+    if (!a || !b || strcmp(a, b) == 0)
         return;
     snprintf(before, sizeof(before), "%s", a);
     snprintf(after, sizeof(after), "%s", b);
@@ -209,7 +209,7 @@ bool gphi_node_compare(const gph_node *a, const gph_node *b, gphi_field_fn *call
 
 static bool same_text(const char *a, const char *b)
 {
-    return a == b || a == NULL || b == NULL || strcmp(a, b) == 0;
+    return a == b || !a || !b || strcmp(a, b) == 0;
 }
 
 static bool same_known(uint64_t a, uint64_t b)
@@ -290,8 +290,7 @@ void gphi_node_label(const gph_node *node, char *out, size_t bytes)
 {
     const char *kind = gph_node_kind_name(node->kind);
     const char *name = node->name;
-    if (name == NULL && node->kind == GPH_NODE_KERNEL)
+    if (!name && node->kind == GPH_NODE_KERNEL)
         name = node->u.kernel.function;
-    snprintf(out, bytes, "%s%s%.60s", kind, name != NULL ? " " : "",
-             name != NULL ? name : "");
+    snprintf(out, bytes, "%s%s%.60s", kind, name ? " " : "", name ? name : "");
 }

@@ -25,7 +25,7 @@ static gph_status fan_out_init(struct fan_out *fan, const gph_graph *graph)
         .heap = graph->heap, .nodes = graph->nodes.count, .edges = graph->edges.count};
     fan->first = gphi_heap_array(fan->heap, 2 * fan->nodes + 2, sizeof(*fan->first));
     fan->next = gphi_heap_array(fan->heap, fan->edges + 1, sizeof(*fan->next));
-    if (fan->first == NULL || fan->next == NULL)
+    if (!fan->first || !fan->next)
         return GPH_E_NO_MEMORY;
 
     fan->waits = fan->first + fan->nodes + 1;
@@ -89,9 +89,9 @@ static gph_status fail_at_node(gph_error *error, const gph_graph *graph, uint32_
     const gph_node *node = gph_graph_node(graph, index);
     const gph_status status =
         gphi_fail(error, GPH_E_INVALID, "node %u (%s%s%.200s) %s", index,
-                  gph_node_kind_name(node->kind), node->name != NULL ? " " : "",
-                  node->name != NULL ? node->name : "", what);
-    if (error != NULL) {
+                  gph_node_kind_name(node->kind), node->name ? " " : "",
+                  node->name ? node->name : "", what);
+    if (error) {
         error->has_node = 1;
         error->node = index;
     }
@@ -100,8 +100,7 @@ static gph_status fail_at_node(gph_error *error, const gph_graph *graph, uint32_
 
 gph_status gph_graph_order(const gph_graph *graph, uint32_t *order, gph_error *error)
 {
-    if (graph == NULL || order == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "graph or order is NULL");
+    GPHI_TRY(gphi_need(error, graph && order, "graph or order"));
     if (graph->nodes.count == 0)
         return GPH_OK;
 
@@ -109,7 +108,7 @@ gph_status gph_graph_order(const gph_graph *graph, uint32_t *order, gph_error *e
     gph_status status = GPH_E_NO_MEMORY;
     const size_t bytes = graph->nodes.count * sizeof(*order);
     uint32_t *found = gphi_heap_alloc(graph->heap, bytes);
-    if (found == NULL || fan_out_init(&fan, graph) != GPH_OK) {
+    if (!found || fan_out_init(&fan, graph) != GPH_OK) {
         status =
             gphi_fail(error, GPH_E_NO_MEMORY, "ordering %zu nodes", graph->nodes.count);
         goto free_all;
@@ -123,7 +122,7 @@ gph_status gph_graph_order(const gph_graph *graph, uint32_t *order, gph_error *e
     }
 
 free_all:
-    if (found != NULL)
+    if (found)
         fan_out_fini(&fan);
     gphi_heap_free(graph->heap, found, bytes);
     return status;
@@ -149,8 +148,7 @@ static gph_status check_one(const gph_graph *graph, gph_error *error)
     if (count == 0)
         return GPH_OK;
     uint32_t *order = gphi_heap_array(graph->heap, count, sizeof(*order));
-    if (order == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "checking %zu nodes", count);
+    GPHI_TRY(gphi_made(error, order, "checking %zu nodes", count));
     gph_status status = gph_graph_order(graph, order, error);
     gphi_heap_free(graph->heap, order, count * sizeof(*order));
     if (status != GPH_OK)
@@ -172,12 +170,11 @@ free_fan:
 
 gph_status gph_graph_check(const gph_graph *graph, gph_error *error)
 {
-    if (graph == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "graph is NULL");
+    GPHI_TRY(gphi_need(error, graph, "graph"));
     GPHI_TRY(check_one(graph, error));
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const gph_node *node = gph_graph_node(graph, i);
-        if (node->kind == GPH_NODE_CHILD && node->u.child != NULL)
+        if (node->kind == GPH_NODE_CHILD && node->u.child)
             GPHI_TRY(gph_graph_check(node->u.child, error)); /* GPH_GRAPH_DEPTH_MAX */
     }
     return GPH_OK;

@@ -58,7 +58,7 @@ gph_status gphi_topology_init(gphi_topology *topology, const gph_graph *graph)
     topology->count = (uint32_t)graph->nodes.count;
     topology->edges = (uint32_t)graph->edges.count;
     topology->first = gphi_heap_alloc(topology->heap, bytes_of(topology));
-    if (topology->first == NULL)
+    if (!topology->first)
         return GPH_E_NO_MEMORY;
     topology->deps = topology->first + topology->count + 1;
     topology->sinks = topology->deps + topology->edges;
@@ -70,7 +70,7 @@ gph_status gphi_topology_init(gphi_topology *topology, const gph_graph *graph)
 
 void gphi_topology_fini(gphi_topology *topology)
 {
-    if (topology->first != NULL)
+    if (topology->first)
         gphi_heap_free(topology->heap, topology->first, bytes_of(topology));
     *topology = (gphi_topology){0};
 }
@@ -120,7 +120,7 @@ static bool look_at(gphi_pairing *pairing, uint32_t *queue, uint32_t *tail, uint
         refuse(pairing, GPHI_MISMATCH_DEGREE, a, b, GPH_NODE_NONE);
         return false;
     }
-    if (pairing->visit != NULL && !pairing->visit(pairing->user, pairing, a, b)) {
+    if (pairing->visit && !pairing->visit(pairing->user, pairing, a, b)) {
         refuse(pairing, GPHI_MISMATCH_VISIT, a, b, GPH_NODE_NONE);
         return false;
     }
@@ -170,7 +170,7 @@ gph_status gphi_pairing_run(gphi_pairing *pairing)
     if (count == 0)
         return GPH_OK;
     uint32_t *words = gphi_heap_array(pairing->a->heap, count, 3 * sizeof(*words));
-    if (words == NULL)
+    if (!words)
         return GPH_E_NO_MEMORY;
     memset(words, 0xff, 2 * (size_t)count * sizeof(*words)); /* GPH_NODE_NONE */
     pairing->partner = words;
@@ -181,7 +181,7 @@ gph_status gphi_pairing_run(gphi_pairing *pairing)
 
 void gphi_pairing_fini(gphi_pairing *pairing)
 {
-    if (pairing->partner != NULL)
+    if (pairing->partner)
         gphi_heap_free(pairing->a->heap, pairing->partner,
                        (size_t)pairing->a->count * 3 * sizeof(uint32_t));
     pairing->partner = pairing->back = NULL;
@@ -193,7 +193,7 @@ gph_status gphi_topology_order(const gphi_topology *topology, uint32_t *order,
     const uint32_t count = topology->count;
     uint32_t tail = 0;
     uint8_t *seen = count > 0 ? gphi_heap_alloc(topology->heap, count) : NULL;
-    if (count > 0 && seen == NULL)
+    if (count > 0 && !seen)
         return GPH_E_NO_MEMORY;
     for (uint32_t i = topology->sink_count; i-- > 0;) {
         order[tail++] = topology->sinks[i];

@@ -227,7 +227,7 @@ void gphi_arena_give(gph_arena *arena, uint64_t first, uint64_t count, bool is_p
     for (uint64_t i = first; i < first + count; i++)
         arena->pages[i].owner = GPHI_LIMBO;
     struct gphi_limbo *limbo = gphi_vec_add(&arena->limbo, 1);
-    if (limbo != NULL)
+    if (limbo)
         *limbo = (struct gphi_limbo){first, count, arena->ticket};
 }
 
@@ -312,7 +312,7 @@ static void destroy_arena(gph_arena *arena)
     const gphi_cuda_table *cu = &arena->runtime->cu;
     const CUstreamCaptureMode before = gphi_relax(&arena->runtime->cu);
     gphi_streams_fini(arena);
-    for (uint64_t i = 0; arena->pages != NULL && i < arena->page_count; i++)
+    for (uint64_t i = 0; arena->pages && i < arena->page_count; i++)
         if (arena->pages[i].is_mapped)
             unmap_page(arena, i);
     gph_error error;
@@ -336,9 +336,9 @@ static void destroy_arena(gph_arena *arena)
 
 void gph_arena_destroy(gph_arena *arena)
 {
-    if (arena == NULL)
+    if (!arena)
         return;
-    if (arena->pools != NULL) {
+    if (arena->pools) {
         gphi_log("memory", GPH_LOG_ERROR,
                  "the arena at 0x%llx is not destroyed: it still has pools",
                  (unsigned long long)arena->base);
@@ -439,9 +439,8 @@ static gph_status reserve(gph_arena *arena, const gph_arena_options *opt,
                          (unsigned long long)opt->base, (unsigned long long)base);
     arena->pages =
         gphi_heap_array(arena->heap, (size_t)arena->page_count, sizeof(*arena->pages));
-    if (arena->pages == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "an arena of %llu pages",
-                         (unsigned long long)arena->page_count);
+    GPHI_TRY(gphi_made(error, arena->pages, "an arena of %llu pages",
+                       (unsigned long long)arena->page_count));
     return GPH_OK;
 }
 
@@ -449,13 +448,12 @@ gph_status gph_arena_create(gph_runtime *runtime, const gph_arena_options *optio
                             gph_arena **out, gph_error *error)
 {
     gph_arena_options opt = GPH_ARENA_OPTIONS_INIT;
-    if (options != NULL)
-        GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if (runtime == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime or out is NULL");
+    if (options)
+        GPHI_TRY(
+            gphi_options_read(&opt, sizeof(opt), "gph_arena_options", options, error));
+    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
     gph_arena *arena = gphi_heap_alloc(runtime->heap, sizeof(*arena));
-    if (arena == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "an arena");
+    GPHI_TRY(gphi_made(error, arena, "an arena"));
     arena->runtime = runtime;
     arena->heap = runtime->heap;
     arena->oom = opt.oom;
@@ -467,10 +465,8 @@ gph_status gph_arena_create(gph_runtime *runtime, const gph_arena_options *optio
     gphi_vec_init(&arena->events, arena->heap, sizeof(CUevent));
 
     gph_status status = find_device(arena, opt.device, error);
-    if (status == GPH_OK)
-        status = find_sizes(arena, &opt, error);
-    if (status == GPH_OK)
-        status = reserve(arena, &opt, error);
+    GPHI_THEN(status, find_sizes(arena, &opt, error));
+    GPHI_THEN(status, reserve(arena, &opt, error));
     if (status != GPH_OK) {
         destroy_arena(arena);
         return status;
@@ -484,13 +480,13 @@ gph_status gph_arena_create(gph_runtime *runtime, const gph_arena_options *optio
 
 void gph_arena_range(const gph_arena *arena, CUdeviceptr *base, uint64_t *bytes)
 {
-    if (base != NULL)
-        *base = arena != NULL ? arena->base : 0;
-    if (bytes != NULL)
-        *bytes = arena != NULL ? arena->page_count * arena->page_bytes : 0;
+    if (base)
+        *base = arena ? arena->base : 0;
+    if (bytes)
+        *bytes = arena ? arena->page_count * arena->page_bytes : 0;
 }
 
 gph_runtime *gph_arena_runtime(const gph_arena *arena)
 {
-    return arena != NULL ? arena->runtime : NULL;
+    return arena ? arena->runtime : NULL;
 }

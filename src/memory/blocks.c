@@ -234,18 +234,11 @@ uint32_t gphi_blocks_fit(const struct gphi_blocks *b, uint32_t lane, uint64_t by
 /* Segments are sorted by address. */
 uint32_t gphi_blocks_segment(const struct gphi_blocks *b, uint64_t address)
 {
-    uint32_t low = 0, high = (uint32_t)b->segments.count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const struct gphi_segment *s = gphi_segment_at(b, middle);
-        if (address < s->address)
-            high = middle;
-        else if (address >= s->address + s->bytes)
-            low = middle + 1;
-        else
-            return middle;
-    }
-    return GPHI_NIL;
+    const struct gphi_segment *s = b->segments.items;
+    size_t low;
+    GPHI_HALVE(low, b->segments.count, at, s[at].address + s[at].bytes <= address);
+    return low < b->segments.count && s[low].address <= address ? (uint32_t)low
+                                                                : GPHI_NIL;
 }
 
 /* A live block's first byte is found at once; others along their segment. */
@@ -264,7 +257,7 @@ uint32_t gphi_blocks_holding(const struct gphi_blocks *b, uint64_t address)
 uint32_t gphi_blocks_live(const struct gphi_blocks *b, uint64_t address)
 {
     const uint64_t *found = gphi_map_get(&b->live, address);
-    return found != NULL ? (uint32_t)*found : GPHI_NIL;
+    return found ? (uint32_t)*found : GPHI_NIL;
 }
 
 /* ---- splits and merges ---- */
@@ -512,7 +505,7 @@ gph_status gphi_blocks_use(struct gphi_blocks *b, uint32_t block, CUstream strea
         b->unused_uses = gphi_use_at(b, i)->next;
     } else {
         i = (uint32_t)b->uses.count;
-        if (gphi_vec_add(&b->uses, 1) == NULL)
+        if (!gphi_vec_add(&b->uses, 1))
             return GPH_E_NO_MEMORY;
     }
     *gphi_use_at(b, i) =

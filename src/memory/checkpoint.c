@@ -4,7 +4,6 @@
  * that needs is reserved before the first edit, so that it fails as a whole or not. */
 #include "base/fail.h"
 #include "base/heap.h"
-#include "base/log.h"
 #include "memory/pool.h"
 
 #include <inttypes.h>
@@ -27,7 +26,7 @@ struct gph_checkpoint {
 
 void gph_checkpoint_destroy(gph_checkpoint *checkpoint)
 {
-    if (checkpoint == NULL)
+    if (!checkpoint)
         return;
     const gph_allocator heap = checkpoint->heap;
     gphi_heap_free(heap, checkpoint->entries,
@@ -58,17 +57,16 @@ static gph_status take_locked(const gph_pool *pool, gph_checkpoint **out,
 {
     const gph_allocator heap = pool->arena->heap;
     const size_t count = pool->blocks.live.count;
-    if (pool->open != NULL)
+    if (pool->open)
         return gphi_fail(error, GPH_E_STATE, "recording %s of pool %s is open",
                          pool->open->name, pool->name);
     gph_checkpoint *checkpoint = gphi_heap_alloc(heap, sizeof(*checkpoint));
-    if (checkpoint == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a checkpoint of pool %s", pool->name);
+    GPHI_TRY(gphi_made(error, checkpoint, "a checkpoint of pool %s", pool->name));
     *checkpoint =
         (gph_checkpoint){.pool = pool, .pool_number = pool->number, .heap = heap};
     if (count > 0) {
         checkpoint->entries = gphi_heap_array(heap, count, sizeof(struct entry));
-        if (checkpoint->entries == NULL) {
+        if (!checkpoint->entries) {
             gph_checkpoint_destroy(checkpoint);
             return gphi_fail(error, GPH_E_NO_MEMORY, "a checkpoint of %zu blocks", count);
         }
@@ -81,8 +79,7 @@ static gph_status take_locked(const gph_pool *pool, gph_checkpoint **out,
 
 gph_status gph_checkpoint_take(gph_pool *pool, gph_checkpoint **out, gph_error *error)
 {
-    if (pool == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "pool or out is NULL");
+    GPHI_TRY(gphi_need(error, pool && out, "pool or out"));
     GPHI_TRY(gphi_pool_lock(pool, error));
     return gphi_pool_unlock(pool, take_locked(pool, out, error));
 }
@@ -92,17 +89,9 @@ gph_status gph_checkpoint_take(gph_pool *pool, gph_checkpoint **out, gph_error *
 /* By halves: entries are sorted by address. */
 static struct entry *find_entry(struct entry *entries, size_t count, uint64_t address)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (entries[middle].address == address)
-            return &entries[middle];
-        if (entries[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    size_t low;
+    GPHI_HALVE(low, count, at, entries[at].address < address);
+    return low < count && entries[low].address == address ? &entries[low] : NULL;
 }
 
 /* A copy of the entries that stay, in which `count` of them are. */
@@ -116,7 +105,7 @@ static gph_status choose(const gph_checkpoint *checkpoint, const CUdeviceptr *li
     }
     for (uint32_t i = 0; i < live_count; i++) {
         struct entry *entry = find_entry(chosen, checkpoint->count, live[i]);
-        if (entry == NULL)
+        if (!entry)
             return gphi_fail(error, GPH_E_INVALID,
                              "live[%u], 0x%llx, was not allocated at the checkpoint", i,
                              live[i]);
@@ -134,7 +123,7 @@ static gph_status check_segments(const gph_pool *pool, const struct entry *chose
         const uint32_t at = gphi_blocks_segment(&pool->blocks, e->address);
         const struct gphi_segment *s =
             at != GPHI_NIL ? gphi_segment_at(&pool->blocks, at) : NULL;
-        if (e->stays && (s == NULL || e->address + e->bytes > s->address + s->bytes))
+        if (e->stays && (!s || e->address + e->bytes > s->address + s->bytes))
             return gphi_fail(error, GPH_E_STATE,
                              "the pages at 0x%" PRIx64
                              ", allocated at the checkpoint, have been given up",
@@ -146,7 +135,7 @@ static gph_status check_segments(const gph_pool *pool, const struct entry *chose
 /* Same place and size: the block survived, or was allocated anew the same way. */
 static bool is_same(const struct gphi_block *block, const struct entry *entry)
 {
-    return entry != NULL && entry->stays && entry->address == block->address &&
+    return entry && entry->stays && entry->address == block->address &&
            entry->bytes == block->bytes;
 }
 
@@ -169,7 +158,7 @@ static void free_others(gph_pool *pool, struct entry *chosen, size_t count)
 /* The owner of an entry, if it still is known. */
 static gph_recording_id owner_of(const gph_pool *pool, const struct entry *entry)
 {
-    return gphi_recording_find(pool, entry->owner) != NULL ? entry->owner : 0;
+    return gphi_recording_find(pool, entry->owner) ? entry->owner : 0;
 }
 
 static void revive(gph_pool *pool, const struct entry *entry, uint32_t *hint)
@@ -211,18 +200,17 @@ static gph_status restore_locked(gph_pool *pool, const gph_checkpoint *checkpoin
     if (checkpoint->pool != pool || checkpoint->pool_number != pool->number)
         return gphi_fail(error, GPH_E_INVALID, "the checkpoint is not of pool %s",
                          pool->name);
-    if (pool->open != NULL)
+    if (pool->open)
         return gphi_fail(error, GPH_E_STATE, "recording %s of pool %s is open",
                          pool->open->name, pool->name);
     struct entry *chosen = gphi_heap_array(checkpoint->heap, count + 1, sizeof(*chosen));
-    if (chosen == NULL || count > UINT32_MAX / 4 ||
+    if (!chosen || count > UINT32_MAX / 4 ||
         gphi_blocks_reserve(&pool->blocks, 2 * (uint32_t)count + 2) != GPH_OK) {
         gphi_heap_free(checkpoint->heap, chosen, (count + 1) * sizeof(*chosen));
         return gphi_fail(error, GPH_E_NO_MEMORY, "restoring %zu blocks", count);
     }
     gph_status status = choose(checkpoint, live, live_count, all, chosen, error);
-    if (status == GPH_OK)
-        status = check_segments(pool, chosen, count, error);
+    GPHI_THEN(status, check_segments(pool, chosen, count, error));
     if (status == GPH_OK) {
         uint32_t hint = GPHI_NIL;
         free_others(pool, chosen, count);
@@ -238,7 +226,7 @@ gph_status gph_checkpoint_restore(gph_pool *pool, const gph_checkpoint *checkpoi
                                   const CUdeviceptr *live, uint32_t live_count, int all,
                                   gph_error *error)
 {
-    if (pool == NULL || checkpoint == NULL || (live == NULL && live_count > 0))
+    if (!pool || !checkpoint || (!live && live_count > 0))
         return gphi_fail(error, GPH_E_INVALID, "pool, checkpoint or live is NULL");
     GPHI_TRY(gphi_pool_lock(pool, error));
     return gphi_pool_unlock(

@@ -40,10 +40,9 @@ gph_status gphi_stream_find(gph_arena *arena, CUstream stream, uint32_t *out,
             return GPH_OK;
         }
     struct gphi_stream *fresh = find_quiet(arena);
-    if (fresh == NULL)
+    if (!fresh)
         fresh = gphi_vec_add(&arena->streams, 1);
-    if (fresh == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "knowing stream %p", (void *)stream);
+    GPHI_TRY(gphi_made(error, fresh, "knowing stream %p", (void *)stream));
     fresh->id = id;
     fresh->ended = arena->ticket; /* none of them is its own */
     *out = (uint32_t)(fresh - stream_at(arena, 0));

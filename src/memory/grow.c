@@ -15,7 +15,7 @@ gph_status gphi_pool_reserve(gph_pool *pool, uint32_t blocks)
 {
     const struct gphi_recording *r = pool->open;
     return gphi_blocks_reserve(&pool->blocks,
-                               blocks + (r != NULL ? 2 * (uint32_t)r->saved.count : 0));
+                               blocks + (r ? 2 * (uint32_t)r->saved.count : 0));
 }
 
 void gphi_pool_drain(gph_pool *pool)
@@ -29,7 +29,7 @@ void gphi_pool_drain(gph_pool *pool)
         const struct gphi_stream *s =
             lane->stream == GPHI_NIL ? NULL
                                      : gphi_vec_at(&pool->arena->streams, lane->stream);
-        const uint64_t ended = s != NULL ? s->ended : gphi_streams_all_ended(pool->arena);
+        const uint64_t ended = s ? s->ended : gphi_streams_all_ended(pool->arena);
         gphi_blocks_move(b, i, ended, GPHI_LANE_FREE, 0);
     }
 }
@@ -43,10 +43,9 @@ bool gphi_pool_may_use(const gph_pool *pool, const struct gphi_route *route,
     const struct gphi_lane *lane = gphi_lane_at(&pool->blocks, block->lane);
     switch (lane->kind) {
     case GPHI_LANE_ANY: return true;
-    case GPHI_LANE_EAGER:
-        return route->recording == NULL && lane->stream == route->stream;
+    case GPHI_LANE_EAGER: return !route->recording && lane->stream == route->stream;
     case GPHI_LANE_CAPTURED:
-        return route->recording != NULL &&
+        return route->recording &&
                (lane->stream == GPHI_NIL || lane->stream == route->stream ||
                 block->position <=
                     gphi_walk_joined(route->recording, route->stream, lane->stream));
@@ -63,11 +62,12 @@ static gph_status take_pages(gph_pool *pool, uint64_t first, uint64_t count,
 {
     const uint64_t page = pool->arena->page_bytes;
     const uint64_t address = pool->arena->base + first * page;
-    if (gphi_pool_reserve(pool, 4) != GPH_OK ||
-        gphi_vec_reserve(&pool->blocks.segments, 1) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "pool %s grows", pool->name);
-    const uint32_t lane = tail != NULL ? tail->lane : (uint32_t)GPHI_LANE_FREE;
-    const uint64_t position = tail != NULL ? tail->position : 0;
+    GPHI_TRY(gphi_made(error,
+                       gphi_pool_reserve(pool, 4) == GPH_OK &&
+                           gphi_vec_reserve(&pool->blocks.segments, 1) == GPH_OK,
+                       "pool %s grows", pool->name));
+    const uint32_t lane = tail ? tail->lane : (uint32_t)GPHI_LANE_FREE;
+    const uint64_t position = tail ? tail->position : 0;
     GPHI_TRY(gphi_arena_take(pool->arena, pool->number, first, count, error));
     gphi_blocks_add_pages(&pool->blocks, address, count * page, lane, position);
     pool->mapped_pages += count;
@@ -167,7 +167,7 @@ gph_status gphi_pool_grow(gph_pool *pool, const struct gphi_route *route, uint64
     if (status != CUDA_ERROR_OUT_OF_MEMORY)
         return status;
     uint64_t spared = 0;
-    for (gph_pool *other = arena->pools; other != NULL; other = other->next)
+    for (gph_pool *other = arena->pools; other; other = other->next)
         spared += gphi_pool_shed(other);
     gphi_log("memory", GPH_LOG_INFO,
              "pool %s wants %llu bytes: pools gave up %llu free pages", pool->name,
@@ -266,8 +266,8 @@ gph_status gphi_pool_place(gph_pool *pool, CUdeviceptr address, uint64_t bytes,
     GPHI_TRY(check_range(pool->arena, address, bytes, error));
     GPHI_TRY(gphi_pool_claim(pool, address, rounded, error));
     gphi_pool_drain(pool);
-    if (gphi_pool_reserve(pool, 4) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "the books of pool %s", pool->name);
+    GPHI_TRY(gphi_made(error, gphi_pool_reserve(pool, 4) == GPH_OK,
+                       "the books of pool %s", pool->name));
     const uint32_t i = gphi_blocks_holding(b, address);
     for (uint32_t k = i;
          k != GPHI_NIL && gphi_block_at(b, k)->address < address + rounded;
@@ -293,8 +293,8 @@ enum { TOP = 4 };
 /* Insertion into a short list, the largest first. */
 static void rank(const gph_pool *top[TOP], const gph_pool *pool)
 {
-    for (int i = 0; i < TOP && pool != NULL; i++)
-        if (top[i] == NULL || pool->mapped_pages > top[i]->mapped_pages) {
+    for (int i = 0; i < TOP && pool; i++)
+        if (!top[i] || pool->mapped_pages > top[i]->mapped_pages) {
             const gph_pool *smaller = top[i];
             top[i] = pool;
             pool = smaller;
@@ -310,9 +310,9 @@ gph_status gphi_pool_exhausted(gph_pool *pool, uint64_t bytes, gph_error *error)
     size_t device_free = 0, device_total = 0;
     const gph_pool *top[TOP] = {NULL};
     gphi_text_fix(&text, words, sizeof(words));
-    for (const gph_pool *p = arena->pools; p != NULL; p = p->next)
+    for (const gph_pool *p = arena->pools; p; p = p->next)
         rank(top, p);
-    for (int i = 0; i < TOP && top[i] != NULL; i++)
+    for (int i = 0; i < TOP && top[i]; i++)
         gphi_text_add(&text, "; pool %s holds %" PRIu64 " bytes, %" PRIu64 " allocated",
                       top[i]->name, top[i]->mapped_pages * arena->page_bytes,
                       top[i]->blocks.live_bytes);

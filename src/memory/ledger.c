@@ -56,19 +56,19 @@ void gphi_ledger_exec_end(const gph_runtime *runtime, const gphi_ledger_measure 
 {
     size_t free_bytes = 0, total = 0;
     int64_t taken = 0;
-    if (entry != NULL && measure->device >= 0 &&
+    if (entry && measure->device >= 0 &&
         runtime->cu.cuMemGetInfo(&free_bytes, &total) == CUDA_SUCCESS)
         taken = (int64_t)measure->free_bytes - (int64_t)free_bytes -
                 (pages_now(measure->device) - measure->page_bytes);
     gphi_mutex_unlock(&measure_mutex);
-    if (entry == NULL)
+    if (!entry)
         return;
     gphi_mutex_lock(&exec_mutex);
     *entry = (gphi_ledger_exec){.next = execs,
                                 .exec = exec,
                                 .device = measure->device,
                                 .bytes = taken > 0 ? (uint64_t)taken : 0};
-    if (execs != NULL)
+    if (execs)
         execs->previous = entry;
     execs = entry;
     gphi_mutex_unlock(&exec_mutex);
@@ -77,11 +77,11 @@ void gphi_ledger_exec_end(const gph_runtime *runtime, const gphi_ledger_measure 
 void gphi_ledger_exec_remove(gphi_ledger_exec *entry)
 {
     gphi_mutex_lock(&exec_mutex);
-    if (entry->previous != NULL)
+    if (entry->previous)
         entry->previous->next = entry->next;
     else if (execs == entry)
         execs = entry->next;
-    if (entry->next != NULL)
+    if (entry->next)
         entry->next->previous = entry->previous;
     gphi_mutex_unlock(&exec_mutex);
 }
@@ -101,7 +101,7 @@ void gphi_ledger_exec_swap(gphi_ledger_exec *a, gphi_ledger_exec *b)
 void gphi_ledger_exec_each(int device, gphi_ledger_see *see, void *user)
 {
     gphi_mutex_lock(&exec_mutex);
-    for (const gphi_ledger_exec *e = execs; e != NULL; e = e->next)
+    for (const gphi_ledger_exec *e = execs; e; e = e->next)
         if (e->device == device)
             see(user, e);
     gphi_mutex_unlock(&exec_mutex);

@@ -37,12 +37,11 @@ static gph_status sweep(const gph_pool *pool, struct bytes *bytes)
         bytes[i] = (struct bytes){0, 0};
         struct edge *pair =
             writes->count > 0 ? gphi_vec_add(&edges, 2 * writes->count) : NULL;
-        if (writes->count > 0 && pair == NULL) {
+        if (writes->count > 0 && !pair) {
             gphi_vec_fini(&edges);
             return GPH_E_NO_MEMORY;
         }
-        for (size_t k = 0; k < writes->count; k++) {
-            const struct gphi_span *span = gphi_vec_at(writes, k);
+        GPHI_EACH (const struct gphi_span, span, writes) {
             *pair++ = (struct edge){span->first, i, true};
             *pair++ = (struct edge){span->end, i, false};
             bytes[i].all += span->end - span->first;
@@ -87,7 +86,7 @@ static gph_status read_pool(const gph_pool *pool, struct reader *reader, gph_err
     const size_t count = pool->recordings.count;
     struct bytes *bytes = count > 0 ? gphi_heap_array(heap, count, sizeof(*bytes)) : NULL;
     gph_status status = GPH_OK;
-    if (count > 0 && (bytes == NULL || sweep(pool, bytes) != GPH_OK))
+    if (count > 0 && (!bytes || sweep(pool, bytes) != GPH_OK))
         status = gphi_fail(error, GPH_E_NO_MEMORY, "the ledger of pool %s", pool->name);
     if (status == GPH_OK) {
         const gph_ledger_entry entry = {.kind = GPH_LEDGER_POOL,
@@ -145,22 +144,22 @@ static gph_status read_total(const gph_arena *arena, gph_ledger_total *total,
 gph_status gph_ledger_get(gph_arena *arena, gph_ledger_entry *entries, uint32_t capacity,
                           uint32_t *count, gph_ledger_total *total, gph_error *error)
 {
-    if (arena == NULL || count == NULL || (entries == NULL && capacity > 0))
+    if (!arena || !count || (!entries && capacity > 0))
         return gphi_fail(error, GPH_E_INVALID, "arena, entries or count is NULL");
     struct reader reader = {entries, capacity, 0};
     gph_ledger_total read = {0};
     gph_status status = GPH_OK;
     gphi_mutex_lock(&arena->mutex);
-    for (const gph_pool *p = arena->pools; p != NULL && status == GPH_OK; p = p->next)
+    for (const gph_pool *p = arena->pools; p && status == GPH_OK; p = p->next)
         status = read_pool(p, &reader, error);
-    if (status == GPH_OK && total != NULL)
+    if (status == GPH_OK && total)
         status = read_total(arena, &read, error);
     gphi_mutex_unlock(&arena->mutex);
     if (status != GPH_OK)
         return status;
     gphi_ledger_exec_each(arena->device, add_exec, &reader);
     *count = reader.count;
-    if (total != NULL)
+    if (total)
         gphi_struct_write(total, &read, sizeof(read));
     return GPH_OK;
 }

@@ -14,8 +14,8 @@ gph_status gphi_pool_list(const gph_pool *pool, gph_recording_id id, uint32_t mo
         else
             GPHI_TRY(gph_pool_ranges(pool, id, NULL, 0, &count, error));
         out->count = 0;
-        if (gphi_vec_reserve(out, (size_t)count + more) != GPH_OK)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "a list of %u allocations", count);
+        GPHI_TRY(gphi_made(error, gphi_vec_reserve(out, (size_t)count + more) == GPH_OK,
+                           "a list of %u allocations", count));
         const uint32_t room = (uint32_t)out->capacity;
         if (id == 0)
             gph_pool_live(pool, out->items, room, &count);

@@ -14,7 +14,7 @@
 static void unlink_pool(gph_pool *pool)
 {
     gph_pool **link = &pool->arena->pools;
-    while (*link != NULL && *link != pool)
+    while (*link && *link != pool)
         link = &(*link)->next;
     if (*link == pool)
         *link = pool->next;
@@ -36,22 +36,20 @@ static char *name_pool(const gph_arena *arena, const char *name, uint32_t number
 {
     char text[24];
     snprintf(text, sizeof(text), "pool%u", number);
-    return gphi_heap_text(arena->heap, name != NULL ? name : text);
+    return gphi_heap_text(arena->heap, name ? name : text);
 }
 
 gph_status gph_pool_create(gph_arena *arena, const gph_pool_options *options,
                            gph_pool **out, gph_error *error)
 {
     gph_pool_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if (arena == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "arena or out is NULL");
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_pool_options", options, error));
+    GPHI_TRY(gphi_need(error, arena && out, "arena or out"));
     if (opt.reserved != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.reserved is %u, not 0",
                          opt.reserved);
     gph_pool *pool = gphi_heap_alloc(arena->heap, sizeof(*pool));
-    if (pool == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a pool");
+    GPHI_TRY(gphi_made(error, pool, "a pool"));
     const uint64_t page = arena->page_bytes;
     pool->arena = arena;
     pool->users = 1;
@@ -67,7 +65,7 @@ gph_status gph_pool_create(gph_arena *arena, const gph_pool_options *options,
     pool->number = ++arena->next_pool;
     gphi_mutex_unlock(&arena->mutex);
     pool->name = name_pool(arena, opt.name, pool->number);
-    if (gphi_blocks_init(&pool->blocks, arena->heap) != GPH_OK || pool->name == NULL) {
+    if (gphi_blocks_init(&pool->blocks, arena->heap) != GPH_OK || !pool->name) {
         fini_pool(pool);
         return gphi_fail(error, GPH_E_NO_MEMORY, "a pool");
     }
@@ -82,7 +80,7 @@ gph_status gph_pool_create(gph_arena *arena, const gph_pool_options *options,
 /* Under the lock and not atomic: release looks at more than the count. */
 gph_pool *gph_pool_retain(gph_pool *pool)
 {
-    if (pool != NULL) {
+    if (pool) {
         gphi_mutex_lock(&pool->arena->mutex);
         pool->users++;
         gphi_mutex_unlock(&pool->arena->mutex);
@@ -92,7 +90,7 @@ gph_pool *gph_pool_retain(gph_pool *pool)
 
 gph_arena *gph_pool_arena(const gph_pool *pool)
 {
-    return pool != NULL ? pool->arena : NULL;
+    return pool ? pool->arena : NULL;
 }
 
 /* Whether a segment has memory whose work may not have ended. */
@@ -129,7 +127,7 @@ static void tell_leaks(const gph_pool *pool)
  * still use wait in limbo for the streams. */
 void gph_pool_release(gph_pool *pool)
 {
-    if (pool == NULL)
+    if (!pool)
         return;
     gph_arena *arena = pool->arena;
     gphi_mutex_lock(&arena->mutex);
@@ -137,7 +135,7 @@ void gph_pool_release(gph_pool *pool)
         gphi_mutex_unlock(&arena->mutex);
         return;
     }
-    if (pool->open != NULL)
+    if (pool->open)
         gphi_recording_abort(pool, pool->open);
     while (pool->recordings.count > 0)
         gphi_recording_forget(pool, gphi_recording_at(pool, 0));
@@ -157,20 +155,19 @@ void gph_pool_release(gph_pool *pool)
 gph_status gph_arena_trim(gph_arena *arena, uint64_t keep_bytes, uint64_t *freed_bytes,
                           gph_error *error)
 {
-    if (arena == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "arena is NULL");
+    GPHI_TRY(gphi_need(error, arena, "arena"));
     uint64_t released = 0;
     gphi_mutex_lock(&arena->mutex);
     gph_status status = GPH_OK;
     if (arena->open_recordings == 0) {
         gphi_arena_settle(arena);
-        for (gph_pool *pool = arena->pools; pool != NULL; pool = pool->next)
+        for (gph_pool *pool = arena->pools; pool; pool = pool->next)
             gphi_pool_shed(pool);
         status =
             gphi_arena_release(arena, keep_bytes / arena->page_bytes, &released, error);
     }
     gphi_mutex_unlock(&arena->mutex);
-    if (freed_bytes != NULL && status == GPH_OK)
+    if (freed_bytes && status == GPH_OK)
         *freed_bytes = released * arena->page_bytes;
     return status;
 }
@@ -193,7 +190,7 @@ static uint32_t fit_own(const gph_pool *pool, const struct gphi_route *route,
     const uint32_t any = gphi_blocks_fit(b, GPHI_LANE_FREE, bytes, GPHI_ANY);
     if (is_smaller(b, any, best))
         best = any;
-    for (uint32_t i = 0; route->recording != NULL && i < b->lanes.count; i++) {
+    for (uint32_t i = 0; route->recording && i < b->lanes.count; i++) {
         const struct gphi_lane *lane = gphi_lane_at(b, i);
         if (lane->kind != GPHI_LANE_CAPTURED || lane->stream != GPHI_NIL)
             continue;
@@ -258,7 +255,7 @@ static uint32_t fit_after_asking(gph_pool *pool, const struct gphi_route *route,
                                  uint64_t bytes)
 {
     uint64_t position = 0;
-    if (route->recording == NULL) {
+    if (!route->recording) {
         gphi_pool_drain(pool);
         const uint32_t fit = fit_own(pool, route, bytes);
         return fit != GPHI_NIL ? fit : fit_run(pool, route, bytes, 0);
@@ -299,11 +296,10 @@ static gph_status find_block(gph_pool *pool, const struct gphi_route *route,
 static gph_status reserve_books(gph_pool *pool, const struct gphi_route *route,
                                 gph_error *error)
 {
-    const gph_status status = route->recording != NULL
+    const gph_status status = route->recording
                                   ? gphi_recording_reserve(pool, route->recording)
                                   : gphi_pool_reserve(pool, 4);
-    if (status != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "the books of pool %s", pool->name);
+    GPHI_TRY(gphi_made(error, status == GPH_OK, "the books of pool %s", pool->name));
     return GPH_OK;
 }
 
@@ -326,7 +322,7 @@ static gph_status alloc_locked(gph_pool *pool, uint64_t bytes, CUstream stream,
     gphi_blocks_take(&pool->blocks, i, rounded, bytes);
     gphi_block_at(&pool->blocks, i)->stream = stream;
     *out = gphi_block_at(&pool->blocks, i)->address;
-    if (route.recording != NULL)
+    if (route.recording)
         gphi_recording_allocated(pool, route.recording, i, stream);
     else
         gphi_proof_eager(pool, *out, rounded, 1, true);
@@ -340,8 +336,7 @@ enum { OOM_ROUNDS = 1000 };
 gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes, CUstream stream,
                           CUdeviceptr *out, gph_error *error)
 {
-    if (pool == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "pool or out is NULL");
+    GPHI_TRY(gphi_need(error, pool && out, "pool or out"));
     if (bytes == 0)
         return gphi_fail(error, GPH_E_INVALID, "0 bytes of pool %s", pool->name);
     gph_arena *arena = pool->arena;
@@ -349,8 +344,8 @@ gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes, CUstream stream,
         gphi_mutex_lock(&arena->mutex);
         const gph_status status = alloc_locked(pool, bytes, stream, out, error);
         gphi_mutex_unlock(&arena->mutex);
-        if (status != CUDA_ERROR_OUT_OF_MEMORY || arena->oom == NULL ||
-            asked == OOM_ROUNDS || arena->oom(arena->oom_user, bytes) == 0)
+        if (status != CUDA_ERROR_OUT_OF_MEMORY || !arena->oom || asked == OOM_ROUNDS ||
+            arena->oom(arena->oom_user, bytes) == 0)
             return status;
     }
 }
@@ -362,7 +357,7 @@ static gph_status alloc_at_locked(gph_pool *pool, CUdeviceptr address, uint64_t 
     struct gphi_route route;
     uint32_t i = GPHI_NIL;
     GPHI_TRY(gphi_route_find(pool, stream, &route, error));
-    if (route.recording != NULL)
+    if (route.recording)
         return gphi_fail(error, GPH_E_STATE, "stream %p is captured", (void *)stream);
     GPHI_TRY(gphi_pool_place(pool, address, bytes, &i, error));
     gphi_block_at(&pool->blocks, i)->stream = stream;
@@ -404,7 +399,7 @@ static gph_status check_owner(const gph_pool *pool, const struct gphi_block *blo
                               gph_error *error)
 {
     const struct gphi_recording *r = pool->open;
-    if (r != NULL && (block->owner == r->id || block->read_by == r->id))
+    if (r && (block->owner == r->id || block->read_by == r->id))
         return gphi_fail(error, GPH_E_STATE,
                          "0x%" PRIx64 " belongs to recording %s, which is open",
                          block->address, r->name);
@@ -427,13 +422,14 @@ static gph_status mark_eager(gph_pool *pool, const struct gphi_route *route,
         if (stream == route->handle)
             continue;
         GPHI_TRY(gphi_route_find(pool, stream, &other, error));
-        if (other.recording != NULL)
+        if (other.recording)
             return gphi_fail(error, GPH_E_STATE,
                              "stream %p, which uses 0x%" PRIx64 ", is captured",
                              (void *)stream, gphi_block_at(b, block)->address);
         GPHI_TRY(gphi_stream_mark(arena, other.stream, stream, position, error));
-        if (gphi_blocks_lane(b, GPHI_LANE_EAGER, GPHI_NIL, lane) != GPH_OK)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "freeing in pool %s", pool->name);
+        GPHI_TRY(gphi_made(error,
+                           gphi_blocks_lane(b, GPHI_LANE_EAGER, GPHI_NIL, lane) == GPH_OK,
+                           "freeing in pool %s", pool->name));
     }
     return GPH_OK;
 }
@@ -462,8 +458,8 @@ static gph_status free_locked(gph_pool *pool, CUdeviceptr address, CUstream stre
     GPHI_TRY(find_live(pool, address, &block, error));
     GPHI_TRY(gphi_route_find(pool, stream, &route, error));
     GPHI_TRY(reserve_books(pool, &route, error));
-    return route.recording != NULL ? gphi_recording_free(pool, &route, block, error)
-                                   : free_eager(pool, &route, block, error);
+    return route.recording ? gphi_recording_free(pool, &route, block, error)
+                           : free_eager(pool, &route, block, error);
 }
 
 gph_status gph_pool_free(gph_pool *pool, CUdeviceptr address, CUstream stream,
@@ -481,12 +477,14 @@ static gph_status use_locked(gph_pool *pool, CUdeviceptr address, CUstream strea
     uint32_t block = GPHI_NIL;
     GPHI_TRY(find_live(pool, address, &block, error));
     GPHI_TRY(gphi_route_find(pool, stream, &route, error));
-    if (route.recording == NULL)
+    if (!route.recording)
         GPHI_TRY(check_owner(pool, gphi_block_at(&pool->blocks, block), error));
     GPHI_TRY(reserve_books(pool, &route, error));
-    if (gphi_blocks_use(&pool->blocks, block, stream, route.recording != NULL) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a use of 0x%llx", address);
-    if (route.recording != NULL)
+    GPHI_TRY(gphi_made(
+        error,
+        gphi_blocks_use(&pool->blocks, block, stream, route.recording != NULL) == GPH_OK,
+        "a use of 0x%llx", address));
+    if (route.recording)
         gphi_recording_reads(route.recording, gphi_block_at(&pool->blocks, block));
     return GPH_OK;
 }
@@ -502,7 +500,7 @@ gph_status gph_pool_use(gph_pool *pool, CUdeviceptr address, CUstream stream,
 
 void gph_pool_stats_get(const gph_pool *pool, gph_pool_stats *out)
 {
-    if (pool == NULL || out == NULL)
+    if (!pool || !out)
         return;
     gphi_mutex_lock(&pool->arena->mutex);
     const gph_pool_stats stats = {
@@ -524,7 +522,7 @@ static gph_pool_range describe(const gph_pool *pool, const struct gphi_block *bl
 {
     const struct gphi_recording *r =
         block->owner != 0 ? gphi_recording_find(pool, block->owner) : NULL;
-    if (r != NULL && block->range != GPHI_NIL)
+    if (r && block->range != GPHI_NIL)
         return *(gph_pool_range *)gphi_vec_at(&r->ranges, block->range);
     return (gph_pool_range){.address = block->address,
                             .bytes = block->bytes,
@@ -536,7 +534,7 @@ static gph_pool_range describe(const gph_pool *pool, const struct gphi_block *bl
 void gph_pool_live(const gph_pool *pool, gph_pool_range *ranges, uint32_t capacity,
                    uint32_t *count)
 {
-    if (pool == NULL || count == NULL)
+    if (!pool || !count)
         return;
     uint32_t found = 0;
     gphi_mutex_lock(&pool->arena->mutex);
@@ -546,7 +544,7 @@ void gph_pool_live(const gph_pool *pool, gph_pool_range *ranges, uint32_t capaci
              i = gphi_block_at(b, i)->next) {
             if (gphi_block_at(b, i)->state != GPHI_BLOCK_LIVE)
                 continue;
-            if (ranges != NULL && found < capacity)
+            if (ranges && found < capacity)
                 ranges[found] = describe(pool, gphi_block_at(b, i));
             found++;
         }

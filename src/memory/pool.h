@@ -146,7 +146,7 @@ struct gphi_recording *gphi_recording_find(const gph_pool *pool, gph_recording_i
 static inline gph_status gphi_pool_lock(gph_pool *pool, gph_error *error)
     GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis)
 {
-    if (pool == NULL)
+    if (!pool)
         return gphi_fail(error, GPH_E_INVALID, "pool is NULL");
     gphi_mutex_lock(&pool->arena->mutex);
     return GPH_OK;

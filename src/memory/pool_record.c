@@ -38,8 +38,7 @@ static gph_status new_recording(gph_pool *pool, const char *name,
     char text[32];
     snprintf(text, sizeof(text), "recording %u", pool->next_id);
     struct gphi_recording *r = gphi_heap_alloc(heap, sizeof(*r));
-    if (r == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a recording of pool %s", pool->name);
+    GPHI_TRY(gphi_made(error, r, "a recording of pool %s", pool->name));
     r->id = pool->next_id;
     gphi_vec_init(&r->ranges, heap, sizeof(gph_pool_range));
     gphi_vec_init(&r->captured, heap, sizeof(struct gphi_captured));
@@ -47,10 +46,9 @@ static gph_status new_recording(gph_pool *pool, const char *name,
     gphi_vec_init(&r->scratch, heap, sizeof(CUgraphNode));
     gphi_vec_init(&r->writes, heap, sizeof(struct gphi_span));
     gphi_vec_init(&r->spoils, heap, sizeof(struct gphi_spoil));
-    r->name = gphi_heap_text(heap, name != NULL ? name : text);
-    struct gphi_recording **place =
-        r->name != NULL ? gphi_vec_add(&pool->recordings, 1) : NULL;
-    if (place == NULL) {
+    r->name = gphi_heap_text(heap, name ? name : text);
+    struct gphi_recording **place = r->name ? gphi_vec_add(&pool->recordings, 1) : NULL;
+    if (!place) {
         destroy_recording(pool, r);
         return gphi_fail(error, GPH_E_NO_MEMORY, "a recording of pool %s", pool->name);
     }
@@ -66,11 +64,11 @@ static gph_status new_recording(gph_pool *pool, const char *name,
  * have two homes. */
 static gph_status check_bound(const gph_pool *pool, CUstream stream, gph_error *error)
 {
-    if (pool->open != NULL)
+    if (pool->open)
         return gphi_fail(error, GPH_E_STATE, "pool %s has an open recording, %s",
                          pool->name, pool->open->name);
-    for (const gph_pool *p = pool->arena->pools; p != NULL; p = p->next)
-        if (p->open != NULL && p->open->stream == stream)
+    for (const gph_pool *p = pool->arena->pools; p; p = p->next)
+        if (p->open && p->open->stream == stream)
             return gphi_fail(error, GPH_E_STATE, "stream %p is bound to pool %s",
                              (void *)stream, p->name);
     return GPH_OK;
@@ -96,8 +94,7 @@ static gph_status begin_locked(gph_pool *pool, CUstream stream, const char *name
 gph_status gph_pool_record_begin(gph_pool *pool, CUstream stream, const char *name,
                                  gph_recording_id *out, gph_error *error)
 {
-    if (pool == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "pool or out is NULL");
+    GPHI_TRY(gphi_need(error, pool && out, "pool or out"));
     GPHI_TRY(gphi_pool_lock(pool, error));
     return gphi_pool_unlock(pool, begin_locked(pool, stream, name, out, error));
 }
@@ -177,7 +174,7 @@ static gph_status add_user(gph_pool *pool, struct gphi_recording *r, CUstream st
 {
     struct gphi_route other;
     GPHI_TRY(gphi_route_find(pool, stream, &other, error));
-    if (other.recording == NULL) {
+    if (!other.recording) {
         uint64_t ticket = 0;
         users->is_held = true;
         return gphi_stream_mark(pool->arena, other.stream, stream, &ticket, error);
@@ -188,8 +185,7 @@ static gph_status add_user(gph_pool *pool, struct gphi_recording *r, CUstream st
         users->is_held = true; /* too many to wait for: not again in this capture */
         return GPH_OK;
     }
-    if (add_nodes(r, &other) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "recording %s", r->name);
+    GPHI_TRY(gphi_made(error, add_nodes(r, &other) == GPH_OK, "recording %s", r->name));
     uint32_t at = users->count++;
     for (; at > 0 && users->places[at - 1] > other.stream; at--)
         users->places[at] = users->places[at - 1];
@@ -210,8 +206,8 @@ static gph_status place_free(gph_pool *pool, const struct gphi_route *route,
     *position = 0;
     r->scratch.count = 0;
     if (!route->is_invalid) {
-        if (add_nodes(r, route) != GPH_OK)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "recording %s", r->name);
+        GPHI_TRY(
+            gphi_made(error, add_nodes(r, route) == GPH_OK, "recording %s", r->name));
         for (uint32_t i = gphi_block_at(b, block)->uses; i != GPHI_NIL;
              i = gphi_use_at(b, i)->next)
             if (gphi_use_at(b, i)->stream != route->handle)
@@ -222,14 +218,11 @@ static gph_status place_free(gph_pool *pool, const struct gphi_route *route,
     } else {
         if (users.count > 1)
             status = gphi_walk_set(r, users.places, users.count, &place);
-        if (status == GPH_OK)
-            status = gphi_walk_position(r, place, r->scratch.items, r->scratch.count,
-                                        position);
-        if (status == GPH_OK)
-            status = gphi_blocks_lane(b, GPHI_LANE_CAPTURED, place, lane);
+        GPHI_THEN(status, gphi_walk_position(r, place, r->scratch.items, r->scratch.count,
+                                             position));
+        GPHI_THEN(status, gphi_blocks_lane(b, GPHI_LANE_CAPTURED, place, lane));
     }
-    if (status != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "recording %s", r->name);
+    GPHI_TRY(gphi_made(error, status == GPH_OK, "recording %s", r->name));
     return GPH_OK;
 }
 
@@ -275,10 +268,8 @@ static void close_recording(gph_pool *pool, struct gphi_recording *r)
     for (uint32_t i = 0; i < b->lanes.count; i++)
         if (gphi_lane_at(b, i)->kind == GPHI_LANE_CAPTURED)
             gphi_blocks_move(b, i, GPHI_ANY, GPHI_LANE_FREE, 0);
-    for (size_t i = 0; i < r->saved.count; i++) {
-        struct gphi_block *saved = gphi_vec_at(&r->saved, i);
+    GPHI_EACH (struct gphi_block, saved, &r->saved)
         gphi_blocks_drop_use_list(b, &saved->uses, false);
-    }
     r->saved.count = 0;
     gphi_walk_fini(r);
     r->is_open = false;
@@ -335,10 +326,10 @@ void gphi_recording_abort(gph_pool *pool, struct gphi_recording *r)
 
 void gph_pool_record_abort(gph_pool *pool, gph_recording_id id)
 {
-    if (pool == NULL)
+    if (!pool)
         return;
     gphi_mutex_lock(&pool->arena->mutex);
-    if (pool->open != NULL && pool->open->id == id)
+    if (pool->open && pool->open->id == id)
         gphi_recording_abort(pool, pool->open);
     gphi_mutex_unlock(&pool->arena->mutex);
 }
@@ -359,13 +350,13 @@ void gphi_recording_forget(gph_pool *pool, struct gphi_recording *r)
 
 void gph_pool_record_forget(gph_pool *pool, gph_recording_id id)
 {
-    if (pool == NULL)
+    if (!pool)
         return;
     gphi_mutex_lock(&pool->arena->mutex);
     struct gphi_recording *r = gphi_recording_find(pool, id);
-    if (r != NULL && r->is_open)
+    if (r && r->is_open)
         gphi_recording_abort(pool, r);
-    else if (r != NULL)
+    else if (r)
         gphi_recording_forget(pool, r);
     gphi_mutex_unlock(&pool->arena->mutex);
 }
@@ -435,13 +426,14 @@ static gph_status end_locked(gph_pool *pool, gph_recording_id id,
     struct gphi_blocks *b = &pool->blocks;
     struct gphi_recording *r = pool->open;
     uint32_t all = 0;
-    if (r == NULL || r->id != id)
+    if (!r || r->id != id)
         return gphi_fail(error, GPH_E_INVALID, "pool %s has no open recording %u",
                          pool->name, id);
     GPHI_TRY(check_outputs(pool, r, outputs, output_count, error));
-    if (gphi_blocks_lane(b, GPHI_LANE_EAGER, GPHI_NIL, &all) != GPH_OK ||
-        find_writes(r) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "ending %s", r->name);
+    GPHI_TRY(gphi_made(error,
+                       gphi_blocks_lane(b, GPHI_LANE_EAGER, GPHI_NIL, &all) == GPH_OK &&
+                           find_writes(r) == GPH_OK,
+                       "ending %s", r->name));
     GPHI_TRY(gphi_proof_add(pool, r, error));
 
     for (uint32_t i = 0; i < output_count; i++)
@@ -453,7 +445,7 @@ static gph_status end_locked(gph_pool *pool, gph_recording_id id,
     close_recording(pool, r);
     pin(pool, r, 1);
     const uint32_t kept = tell_kept(pool, r);
-    if (kept_count != NULL)
+    if (kept_count)
         *kept_count = kept;
     gphi_log("memory", GPH_LOG_DEBUG, "pool %s: %s ends, %zu ranges", pool->name, r->name,
              r->ranges.count);
@@ -464,7 +456,7 @@ gph_status gph_pool_record_end(gph_pool *pool, gph_recording_id id,
                                const CUdeviceptr *outputs, uint32_t output_count,
                                uint32_t *kept_count, gph_error *error)
 {
-    if (pool == NULL || (outputs == NULL && output_count > 0))
+    if (!pool || (!outputs && output_count > 0))
         return gphi_fail(error, GPH_E_INVALID, "pool or outputs is NULL");
     GPHI_TRY(gphi_pool_lock(pool, error));
     return gphi_pool_unlock(
@@ -477,12 +469,12 @@ gph_status gph_pool_ranges(const gph_pool *pool, gph_recording_id id,
                            gph_pool_range *ranges, uint32_t capacity, uint32_t *count,
                            gph_error *error)
 {
-    if (pool == NULL || count == NULL || (ranges == NULL && capacity > 0))
+    if (!pool || !count || (!ranges && capacity > 0))
         return gphi_fail(error, GPH_E_INVALID, "pool, ranges or count is NULL");
     gph_status status = GPH_OK;
     gphi_mutex_lock(&pool->arena->mutex);
     const struct gphi_recording *r = gphi_recording_find(pool, id);
-    if (r == NULL) {
+    if (!r) {
         status = gphi_fail(error, GPH_E_INVALID, "pool %s has no recording %u",
                            pool->name, id);
     } else {
@@ -498,13 +490,13 @@ static gph_status input_locked(gph_pool *pool, gph_recording_id id, CUdeviceptr 
                                uint64_t bytes, gph_error *error)
 {
     struct gphi_recording *r = gphi_recording_find(pool, id);
-    if (r == NULL)
+    if (!r)
         return gphi_fail(error, GPH_E_INVALID, "pool %s has no recording %u", pool->name,
                          id);
     const uint32_t at = gphi_blocks_holding(&pool->blocks, address);
     const struct gphi_block *block =
         at != GPHI_NIL ? gphi_block_at(&pool->blocks, at) : NULL;
-    if (bytes == 0 || block == NULL || block->state != GPHI_BLOCK_LIVE ||
+    if (bytes == 0 || !block || block->state != GPHI_BLOCK_LIVE ||
         bytes > block->bytes - (address - block->address))
         return gphi_fail(error, GPH_E_INVALID,
                          "%" PRIu64 " bytes at 0x%llx are no part of a live allocation "
@@ -519,8 +511,8 @@ static gph_status input_locked(gph_pool *pool, gph_recording_id id, CUdeviceptr 
                                   .kind = GPH_RANGE_INPUT,
                                   .last = UINT32_MAX,
                                   .stream = block->stream};
-    if (gphi_vec_reserve(&r->ranges, 1) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "an input of %s", r->name);
+    GPHI_TRY(gphi_made(error, gphi_vec_reserve(&r->ranges, 1) == GPH_OK, "an input of %s",
+                       r->name));
     if (!r->is_open) {
         GPHI_TRY(gphi_proof_input(pool, r, &range, error));
         gphi_arena_pin(pool->arena, address, bytes, 1);
@@ -562,8 +554,8 @@ static gph_status restore_range(gph_pool *pool, struct gphi_recording *r,
                                 const gph_pool_range *saved, gph_error *error)
 {
     uint32_t block = GPHI_NIL;
-    if (gphi_vec_reserve(&r->ranges, 1) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "restoring %s", r->name);
+    GPHI_TRY(gphi_made(error, gphi_vec_reserve(&r->ranges, 1) == GPH_OK, "restoring %s",
+                       r->name));
     if (saved->kind == GPH_RANGE_OUTPUT || saved->kind == GPH_RANGE_KEPT) {
         GPHI_TRY(gphi_pool_place(pool, saved->address, saved->bytes, &block, error));
         struct gphi_block *b = gphi_block_at(&pool->blocks, block);
@@ -589,7 +581,7 @@ static gph_status restore_locked(gph_pool *pool, const char *name,
                                  gph_recording_id *out, gph_error *error)
 {
     struct gphi_recording *r = NULL;
-    if (pool->open != NULL)
+    if (pool->open)
         return gphi_fail(error, GPH_E_STATE, "pool %s has an open recording, %s",
                          pool->name, pool->open->name);
     for (uint32_t i = 0; i < count; i++)
@@ -600,8 +592,7 @@ static gph_status restore_locked(gph_pool *pool, const char *name,
         status = restore_range(pool, r, &ranges[i], error);
     if (status == GPH_OK && find_writes(r) != GPH_OK)
         status = gphi_fail(error, GPH_E_NO_MEMORY, "restoring %s", r->name);
-    if (status == GPH_OK)
-        status = gphi_proof_add(pool, r, error);
+    GPHI_THEN(status, gphi_proof_add(pool, r, error));
     if (status == GPH_OK) {
         pin(pool, r, 1);
         *out = r->id;
@@ -616,7 +607,7 @@ gph_status gph_pool_record_restore(gph_pool *pool, const char *name,
                                    const gph_pool_range *ranges, uint32_t count,
                                    gph_recording_id *out, gph_error *error)
 {
-    if (pool == NULL || out == NULL || (ranges == NULL && count > 0))
+    if (!pool || !out || (!ranges && count > 0))
         return gphi_fail(error, GPH_E_INVALID, "pool, ranges or out is NULL");
     GPHI_TRY(gphi_pool_lock(pool, error));
     return gphi_pool_unlock(pool, restore_locked(pool, name, ranges, count, out, error));

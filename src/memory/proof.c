@@ -62,16 +62,10 @@ static struct gphi_input *input_at(const struct gphi_proof *proof, uint32_t i)
 /* Whether spans, merged and by address, touch [first, end). */
 static bool spans_touch(const gphi_vec *spans, uint64_t first, uint64_t end)
 {
-    size_t low = 0, high = spans->count; /* the first span that ends behind `first` */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (((struct gphi_span *)gphi_vec_at(spans, middle))->end <= first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < spans->count &&
-           ((struct gphi_span *)gphi_vec_at(spans, low))->first < end;
+    const struct gphi_span *span = spans->items;
+    size_t low; /* the first span that ends behind `first` */
+    GPHI_HALVE(low, spans->count, at, span[at].end <= first);
+    return low < spans->count && span[low].first < end;
 }
 
 /* ---- the bits ---- */
@@ -92,7 +86,7 @@ static uint64_t *wider(const gph_pool *pool, const uint64_t *old, uint32_t words
     const uint32_t had = pool->proof.words;
     uint64_t *bits =
         gphi_heap_array(pool->arena->heap, (size_t)words * (size_t)rows, sizeof(*bits));
-    for (int i = 0; bits != NULL && old != NULL && i < rows; i++)
+    for (int i = 0; bits && old && i < rows; i++)
         memcpy(bits + (size_t)i * words, old + (size_t)i * had, had * sizeof(*bits));
     return bits;
 }
@@ -115,12 +109,12 @@ static gph_status widen(gph_pool *pool, uint32_t places)
     gphi_vec fresh;
     gphi_vec_init(&fresh, pool->arena->heap, sizeof(uint64_t *));
     uint64_t *bad = wider(pool, proof->bad, words, 1);
-    bool fine = bad != NULL;
+    bool fine = bad;
     if (fine && pool->recordings.count > 0)
         fine = gphi_vec_add(&fresh, pool->recordings.count) != NULL;
     uint64_t **rows = fresh.items;
     for (size_t i = 0; fine && i < fresh.count; i++)
-        if (gphi_recording_at(pool, i)->bits != NULL) {
+        if (gphi_recording_at(pool, i)->bits) {
             rows[i] = wider(pool, gphi_recording_at(pool, i)->bits, words, ROWS);
             fine = rows[i] != NULL;
         }
@@ -155,7 +149,7 @@ static gph_status widen_ids(gph_pool *pool, gph_recording_id id)
     while (count <= id)
         count *= 2;
     struct gphi_recording **fresh = gphi_heap_array(heap, count, sizeof(*fresh));
-    if (fresh == NULL)
+    if (!fresh)
         return GPH_E_NO_MEMORY;
     const uint32_t had = proof->id_count;
     struct gphi_recording **old = proof->by_id;
@@ -212,7 +206,7 @@ static void spoil(gph_pool *pool, struct gphi_recording *r, const gphi_vec *span
         if (!is_left(range) || !spans_touch(spans, range->address, end))
             continue;
         struct gphi_spoil *note = gphi_vec_add(&r->spoils, 1);
-        if (note == NULL)
+        if (!note)
             r->spoiled_all = when;
         else
             *note = (struct gphi_spoil){{range->address, end}, when};
@@ -249,7 +243,7 @@ static void add_place(gph_pool *pool, struct gphi_recording *r,
     bool is_made_here = false;
     for (size_t i = 0; i < pool->recordings.count; i++) {
         struct gphi_recording *q = gphi_recording_at(pool, i);
-        if (q->bits == NULL)
+        if (!q->bits)
             continue;
         if (q->id == range->maker) {
             set_bit(row(proof, q->bits, MAKES), place);
@@ -301,8 +295,7 @@ gph_status gphi_proof_add(gph_pool *pool, struct gphi_recording *r, gph_error *e
     if (reserve_places(pool, count) == GPH_OK && widen_ids(pool, r->id) == GPH_OK)
         bits = gphi_heap_array(pool->arena->heap, (size_t)proof->words * ROWS,
                                sizeof(*bits));
-    if (bits == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "the proof of %s", r->name);
+    GPHI_TRY(gphi_made(error, bits, "the proof of %s", r->name));
     r->blocked = count_blocked(pool, r);
     lock_bits(proof);
     r->bits = bits;
@@ -323,8 +316,8 @@ gph_status gphi_proof_add(gph_pool *pool, struct gphi_recording *r, gph_error *e
 gph_status gphi_proof_input(gph_pool *pool, struct gphi_recording *r,
                             const gph_pool_range *range, gph_error *error)
 {
-    if (reserve_places(pool, 1) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "an input of %s", r->name);
+    GPHI_TRY(
+        gphi_made(error, reserve_places(pool, 1) == GPH_OK, "an input of %s", r->name));
     lock_bits(&pool->proof);
     add_place(pool, r, range);
     unlock_bits(&pool->proof);
@@ -335,7 +328,7 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
 {
     struct gphi_proof *proof = &pool->proof;
     uint64_t *bits = r->bits;
-    if (bits == NULL)
+    if (!bits)
         return;
     lock_bits(proof);
     proof->by_id[r->id] = NULL; /* not replayed from now on */
@@ -343,7 +336,7 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
     unlock_bits(proof);
     const bool matters = pool->users > 0 && last > 0;
     for (size_t i = 0; matters && i < pool->recordings.count; i++)
-        if (gphi_recording_at(pool, i) != r && gphi_recording_at(pool, i)->bits != NULL)
+        if (gphi_recording_at(pool, i) != r && gphi_recording_at(pool, i)->bits)
             spoil(pool, gphi_recording_at(pool, i), &r->writes, last);
     lock_bits(proof);
     for (uint32_t place = 0; place < proof->inputs.count; place++) {
@@ -353,7 +346,7 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
         clear_bit(proof->bad, place);
         for (size_t i = 0; i < pool->recordings.count; i++) {
             uint64_t *other = gphi_recording_at(pool, i)->bits;
-            for (int k = 0; other != NULL && k < ROWS; k++)
+            for (int k = 0; other && k < ROWS; k++)
                 clear_bit(row(proof, other, k), place);
         }
     }
@@ -367,12 +360,12 @@ void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
                       bool is_new)
 {
     struct gphi_proof *proof = &pool->proof;
-    if (proof->by_id == NULL)
+    if (!proof->by_id)
         return; /* nothing has been recorded */
     lock_bits(proof);
     for (size_t i = 0; i < pool->recordings.count; i++) {
         struct gphi_recording *r = gphi_recording_at(pool, i);
-        if (r->bits != NULL && spans_touch(&r->writes, address, address + bytes))
+        if (r->bits && spans_touch(&r->writes, address, address + bytes))
             r->blocked += (uint32_t)by;
     }
     for (uint32_t place = 0; is_new && place < proof->inputs.count; place++) {
@@ -387,7 +380,7 @@ void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
     const gphi_vec spans = {.item_bytes = sizeof(span), .count = 1, .items = &span};
     for (size_t i = 0; is_new && i < pool->recordings.count; i++) {
         struct gphi_recording *r = gphi_recording_at(pool, i);
-        if (r->bits != NULL && spans_touch(&r->writes, address, address + bytes))
+        if (r->bits && spans_touch(&r->writes, address, address + bytes))
             spoil(pool, r, &spans, when);
     }
 }
@@ -397,19 +390,17 @@ void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
 static const char *name_of(const gph_pool *pool, gph_recording_id id)
 {
     const struct gphi_recording *r = gphi_recording_find(pool, id);
-    return r != NULL ? r->name : "a recording that is forgotten";
+    return r ? r->name : "a recording that is forgotten";
 }
 
 /* The range of a recording that lies over [first, end). */
 static const gph_pool_range *range_over(const struct gphi_recording *r, uint64_t first,
                                         uint64_t end)
 {
-    for (size_t i = 0; i < r->ranges.count; i++) {
-        const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
+    GPHI_EACH (const gph_pool_range, range, &r->ranges)
         if (range->kind != GPH_RANGE_INPUT && range->address < end &&
             first < range->address + range->bytes)
             return range;
-    }
     return NULL;
 }
 
@@ -422,7 +413,7 @@ static gph_status fail_blocked(const gph_pool *pool, const struct gphi_recording
             block->state == GPHI_BLOCK_LIVE && block->owner == 0
                 ? range_over(r, block->address, block->address + block->bytes)
                 : NULL;
-        if (range != NULL)
+        if (range)
             return gphi_fail(
                 error, GPH_E_STATE,
                 "a replay of %s would overwrite %" PRIu64 " bytes at 0x%" PRIx64
@@ -440,9 +431,9 @@ static const struct gphi_recording *last_writer(const gph_pool *pool, uint32_t p
     const struct gphi_recording *last = NULL;
     for (size_t i = 0; i < pool->recordings.count; i++) {
         const struct gphi_recording *q = gphi_recording_at(pool, i);
-        if (q->bits != NULL && q->last_replay > 0 &&
+        if (q->bits && q->last_replay > 0 &&
             has_bit(row(&pool->proof, q->bits, OVERWRITES), place) &&
-            (last == NULL || q->last_replay > last->last_replay))
+            (!last || q->last_replay > last->last_replay))
             last = q;
     }
     return last;
@@ -457,12 +448,12 @@ static gph_status fail_input(const gph_pool *pool, const struct gphi_recording *
     const unsigned long long bytes = input->span.end - input->span.first;
     const unsigned long long first = input->span.first;
     const char *made = input->maker == 0 ? "eager memory" : name_of(pool, input->maker);
-    if (maker != NULL && maker->last_replay == 0)
+    if (maker && maker->last_replay == 0)
         return gphi_fail(error, GPH_E_STATE,
                          "%s reads %llu bytes at 0x%llx, which %s makes: it has not been "
                          "replayed",
                          r->name, bytes, first, made);
-    if (writer == NULL || (maker != NULL && writer->last_replay < maker->last_replay))
+    if (!writer || (maker && writer->last_replay < maker->last_replay))
         return gphi_fail(error, GPH_E_STATE,
                          "%s reads %llu bytes at 0x%llx of %s, over which eager memory "
                          "was allocated since",
@@ -472,9 +463,9 @@ static gph_status fail_input(const gph_pool *pool, const struct gphi_recording *
               "%s reads %llu bytes at 0x%llx of %s, which replay %llu, of %s, has "
               "overwritten with its %llu bytes at 0x%llx",
               r->name, bytes, first, made, (unsigned long long)writer->last_replay,
-              writer->name, range != NULL ? (unsigned long long)range->bytes : 0,
-              range != NULL ? range->address : 0);
-    if (maker != NULL)
+              writer->name, range ? (unsigned long long)range->bytes : 0,
+              range ? range->address : 0);
+    if (maker)
         gphi_hint(error, "replay %s again before", maker->name);
     return GPH_E_STATE;
 }
@@ -487,17 +478,16 @@ fail_replay(gph_pool *pool, gph_recording_id id, gph_error *error)
     gph_status status = GPH_OK;
     gphi_mutex_lock(&pool->arena->mutex);
     const struct gphi_recording *r = gphi_recording_find(pool, id);
-    if (r == NULL || r->bits == NULL) {
+    if (!r || !r->bits) {
         status = gphi_fail(error, GPH_E_INVALID, "pool %s has no recording %u%s",
-                           pool->name, id, r != NULL ? " that has ended" : "");
+                           pool->name, id, r ? " that has ended" : "");
     } else {
         lock_bits(proof);
         for (uint32_t place = 0; place < proof->inputs.count && status == GPH_OK; place++)
             if (has_bit(row(proof, r->bits, NEEDS), place) && has_bit(proof->bad, place))
                 status = fail_input(pool, r, place, error);
         unlock_bits(proof);
-        if (status == GPH_OK)
-            status = fail_blocked(pool, r, error);
+        GPHI_THEN(status, fail_blocked(pool, r, error));
     }
     gphi_mutex_unlock(&pool->arena->mutex);
     return status;
@@ -505,13 +495,12 @@ fail_replay(gph_pool *pool, gph_recording_id id, gph_error *error)
 
 gph_status gph_pool_replay(gph_pool *pool, gph_recording_id id, gph_error *error)
 {
-    if (pool == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "pool is NULL");
+    GPHI_TRY(gphi_need(error, pool, "pool"));
     struct gphi_proof *proof = &pool->proof;
     lock_bits(proof);
     struct gphi_recording *r = id < proof->id_count ? proof->by_id[id] : NULL;
-    uint64_t refused = r == NULL || r->blocked != 0;
-    if (r != NULL) {
+    uint64_t refused = !r || r->blocked != 0;
+    if (r) {
         const uint32_t words = proof->words;
         uint64_t *bits = r->bits;
         for (uint32_t i = 0; i < words; i++)
@@ -535,7 +524,7 @@ void gphi_pool_replay_undo(gph_pool *pool, gph_recording_id id, bool has_written
     struct gphi_proof *proof = &pool->proof;
     lock_bits(proof);
     struct gphi_recording *r = id < proof->id_count ? proof->by_id[id] : NULL;
-    if (r != NULL && r->bits != NULL && r->last_replay > 0) {
+    if (r && r->bits && r->last_replay > 0) {
         /* What others noted since may rest on ours: then only what is safe. */
         const bool is_whole = !has_written && r->last_replay == proof->replay_count;
         for (uint32_t i = 0; i < proof->words; i++) {
@@ -563,7 +552,7 @@ static void tell(const gph_pool *pool, const gph_pool_range *x, const gph_pool_r
              " bytes at 0x%llx",
              name_of(pool, y->recording), kinds[y->kind], y->bytes, y->address, why,
              name_of(pool, x->recording), kinds[x->kind], x->bytes, x->address);
-    if (conflict != NULL) {
+    if (conflict) {
         gph_pool_conflict full = {.first = *x, .second = *y};
         memcpy(full.text, text, sizeof(text));
         gphi_struct_write(conflict, &full, sizeof(full));
@@ -588,8 +577,7 @@ static bool find_collision(const struct gphi_recording *r, filter_fn *filter,
                            const struct gphi_recording *writer, bool own_counts,
                            const gph_pool_range **out, const gph_pool_range **over)
 {
-    for (size_t i = 0; i < r->ranges.count; i++) {
-        const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
+    GPHI_EACH (const gph_pool_range, range, &r->ranges) {
         const bool is_own = range->kind == GPH_RANGE_INPUT && range->maker == writer->id;
         if (!filter(range) || (is_own && !own_counts) ||
             !spans_touch(&writer->writes, range->address, range->address + range->bytes))
@@ -640,8 +628,7 @@ gph_status gph_pool_may_replay(const gph_pool *pool, gph_recording_id first,
                                gph_recording_id second, gph_replay_order order,
                                gph_pool_conflict *conflict, gph_error *error)
 {
-    if (pool == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "pool is NULL");
+    GPHI_TRY(gphi_need(error, pool, "pool"));
     if (order != GPH_REPLAY_AT_ONCE && order != GPH_REPLAY_AFTER)
         return gphi_fail(error, GPH_E_INVALID, "order %d is no gph_replay_order",
                          (int)order);
@@ -649,9 +636,9 @@ gph_status gph_pool_may_replay(const gph_pool *pool, gph_recording_id first,
     gphi_mutex_lock(&pool->arena->mutex);
     const struct gphi_recording *a = gphi_recording_find(pool, first);
     const struct gphi_recording *b = gphi_recording_find(pool, second);
-    if (a == NULL || a->is_open || b == NULL || b->is_open)
+    if (!a || a->is_open || !b || b->is_open)
         status = gphi_fail(error, GPH_E_INVALID, "pool %s has no recording %u that ended",
-                           pool->name, a == NULL || a->is_open ? first : second);
+                           pool->name, !a || a->is_open ? first : second);
     else if (order == GPH_REPLAY_AT_ONCE)
         status = at_once(pool, a, b, conflict, error);
     else

@@ -47,8 +47,10 @@ static gph_status begin_segment(gph_pool *pool, struct gphi_recording *r, cuuint
                                 gph_error *error)
 {
     uint32_t any = 0;
-    if (gphi_blocks_lane(&pool->blocks, GPHI_LANE_CAPTURED, GPHI_NIL, &any) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "recording %s", r->name);
+    GPHI_TRY(gphi_made(
+        error,
+        gphi_blocks_lane(&pool->blocks, GPHI_LANE_CAPTURED, GPHI_NIL, &any) == GPH_OK,
+        "recording %s", r->name));
     for (uint32_t i = 0; i < pool->blocks.lanes.count; i++)
         if (i != any && gphi_lane_at(&pool->blocks, i)->kind == GPHI_LANE_CAPTURED)
             gphi_blocks_move(&pool->blocks, i, GPHI_ANY, any, 0);
@@ -65,14 +67,13 @@ static gph_status find_recording(gph_pool *pool, CUstream stream,
 {
     struct gphi_recording *r = pool->open;
     struct capture_info origin = *info;
-    if (r != NULL && r->has_capture && r->capture == info->id) {
+    if (r && r->has_capture && r->capture == info->id) {
         *out = r;
         return GPH_OK;
     }
-    if (r != NULL && stream != r->stream)
+    if (r && stream != r->stream)
         GPHI_TRY(ask(pool, r->stream, &origin, error));
-    if (r == NULL || origin.status != CU_STREAM_CAPTURE_STATUS_ACTIVE ||
-        origin.id != info->id)
+    if (!r || origin.status != CU_STREAM_CAPTURE_STATUS_ACTIVE || origin.id != info->id)
         return gphi_fail(error, GPH_E_STATE,
                          "stream %p is captured, but not into pool %s", (void *)stream,
                          pool->name);
@@ -99,14 +100,14 @@ gph_status gphi_route_find(gph_pool *pool, CUstream stream, struct gphi_route *o
     GPHI_TRY(ask(pool, stream, &info, error));
     if (info.status == CU_STREAM_CAPTURE_STATUS_NONE) {
         GPHI_TRY(gphi_stream_find(pool->arena, stream, &out->stream, error));
-        if (gphi_blocks_lane(&pool->blocks, GPHI_LANE_EAGER, out->stream, &out->lane) !=
-            GPH_OK)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "pool %s in stream %p", pool->name,
-                             (void *)stream);
+        GPHI_TRY(gphi_made(error,
+                           gphi_blocks_lane(&pool->blocks, GPHI_LANE_EAGER, out->stream,
+                                            &out->lane) == GPH_OK,
+                           "pool %s in stream %p", pool->name, (void *)stream));
         return GPH_OK;
     }
     if (info.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED) {
-        if (pool->open == NULL || !is_known(pool->open, stream))
+        if (!pool->open || !is_known(pool->open, stream))
             return gphi_fail(error, GPH_E_STATE,
                              "stream %p is captured, but not into pool %s",
                              (void *)stream, pool->name);
@@ -117,27 +118,21 @@ gph_status gphi_route_find(gph_pool *pool, CUstream stream, struct gphi_route *o
     GPHI_TRY(find_recording(pool, stream, &info, &out->recording, error));
     out->nodes = info.nodes;
     out->node_count = info.count;
-    if (gphi_walk_stream(out->recording, stream, &out->stream) != GPH_OK ||
-        gphi_blocks_lane(&pool->blocks, GPHI_LANE_CAPTURED, out->stream, &out->lane) !=
-            GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "recording %s in stream %p",
-                         out->recording->name, (void *)stream);
+    GPHI_TRY(gphi_made(error,
+                       gphi_walk_stream(out->recording, stream, &out->stream) == GPH_OK &&
+                           gphi_blocks_lane(&pool->blocks, GPHI_LANE_CAPTURED,
+                                            out->stream, &out->lane) == GPH_OK,
+                       "recording %s in stream %p", out->recording->name,
+                       (void *)stream));
     return GPH_OK;
 }
 
 /* By halves. NULL: it was forgotten. */
 struct gphi_recording *gphi_recording_find(const gph_pool *pool, gph_recording_id id)
 {
-    size_t low = 0, high = pool->recordings.count; /* ids rise */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        struct gphi_recording *r = gphi_recording_at(pool, middle);
-        if (r->id == id)
-            return r;
-        if (r->id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    size_t low; /* ids rise */
+    GPHI_HALVE(low, pool->recordings.count, at, gphi_recording_at(pool, at)->id < id);
+    if (low == pool->recordings.count || gphi_recording_at(pool, low)->id != id)
+        return NULL;
+    return gphi_recording_at(pool, low);
 }

@@ -19,7 +19,7 @@ static gph_status add(struct gphi_recording *r, CUstream stream, uint32_t *out)
 {
     const gph_allocator heap = r->captured.heap;
     struct gphi_captured *c = gphi_vec_add(&r->captured, 1);
-    if (c == NULL)
+    if (!c)
         return GPH_E_NO_MEMORY;
     c->stream = stream;
     gphi_vec_init(&c->members, heap, sizeof(uint32_t));
@@ -64,7 +64,7 @@ gph_status gphi_walk_set(struct gphi_recording *r, const uint32_t *members,
 {
     for (uint32_t i = 0; i < r->captured.count; i++) {
         const struct gphi_captured *c = captured_at(r, i);
-        if (c->stream == NULL && c->members.count == count &&
+        if (!c->stream && c->members.count == count &&
             memcmp(c->members.items, members, count * sizeof(*members)) == 0) {
             *out = i;
             return GPH_OK;
@@ -72,7 +72,7 @@ gph_status gphi_walk_set(struct gphi_recording *r, const uint32_t *members,
     }
     GPHI_TRY(add(r, NULL, out));
     uint32_t *own = gphi_vec_add(&captured_at(r, *out)->members, count);
-    if (own == NULL) {
+    if (!own) {
         fini_captured(captured_at(r, *out));
         r->captured.count--;
         return GPH_E_NO_MEMORY;
@@ -116,7 +116,7 @@ gph_status gphi_walk_position(struct gphi_recording *r, uint32_t stream,
 /* Notes a node, and that its dependencies are to be looked at. */
 static bool visit(struct gphi_recording *r, struct gphi_captured *c, CUgraphNode node)
 {
-    if (gphi_map_get(&c->visited, (uint64_t)(uintptr_t)node) != NULL)
+    if (gphi_map_get(&c->visited, (uint64_t)(uintptr_t)node))
         return true;
     if (gphi_vec_reserve(&r->scratch, 1) != GPH_OK ||
         gphi_map_set(&c->visited, (uint64_t)(uintptr_t)node, 1) != GPH_OK)
@@ -146,7 +146,7 @@ static bool visit_dependencies(const gphi_cuda_table *cu, struct gphi_recording 
     gphi_vec all, data;
     gphi_vec_init(&all, r->scratch.heap, sizeof(CUgraphNode));
     gphi_vec_init(&data, r->scratch.heap, sizeof(CUgraphEdgeData));
-    bool fine = gphi_vec_add(&all, count) != NULL && gphi_vec_add(&data, count) != NULL &&
+    bool fine = gphi_vec_add(&all, count) && gphi_vec_add(&data, count) &&
                 cu->cuGraphNodeGetDependencies(node, all.items, data.items, &count) ==
                     CUDA_SUCCESS;
     for (size_t i = 0; fine && i < count; i++)
@@ -164,7 +164,7 @@ static void advance(struct gphi_captured *c, const struct gphi_captured *other,
         const uint32_t end = end_of(other, *joined + 1);
         for (uint32_t i = end_of(other, *joined); i < end; i++) {
             const CUgraphNode node = ((CUgraphNode *)other->nodes.items)[i];
-            if (gphi_map_get(&c->visited, (uint64_t)(uintptr_t)node) == NULL)
+            if (!gphi_map_get(&c->visited, (uint64_t)(uintptr_t)node))
                 return;
         }
         ++*joined;
@@ -177,7 +177,7 @@ void gphi_walk_look(const gphi_cuda_table *cu, struct gphi_recording *r, uint32_
 {
     struct gphi_captured *c = captured_at(r, stream);
     const size_t missing = r->captured.count - c->joined.count;
-    if (missing > 0 && gphi_vec_add(&c->joined, missing) == NULL)
+    if (missing > 0 && !gphi_vec_add(&c->joined, missing))
         return;
     r->scratch.count = 0;
     bool fine = true;

@@ -60,7 +60,7 @@ const char *gphi_image_text(const unsigned char hash[GPH_IMAGE_HASH_BYTES],
 static gph_module *find_locked(const gph_runtime *runtime, CUcontext context,
                                const unsigned char *image) GPHI_REQUIRES(&mutex)
 {
-    for (gph_module *module = modules; module != NULL; module = module->next)
+    for (gph_module *module = modules; module; module = module->next)
         if (module->runtime == runtime && module->context == context &&
             memcmp(module->image, image, GPH_IMAGE_HASH_BYTES) == 0)
             return module;
@@ -76,13 +76,10 @@ static gph_status load(gph_module *module, const void *image, size_t bytes,
     char *copy = NULL;
     if (is_text(all, bytes) && all[bytes - 1] != 0) {
         copy = gphi_heap_array(heap, 1, bytes + 1);
-        if (copy == NULL)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "loading a module of %zu bytes",
-                             bytes);
+        GPHI_TRY(gphi_made(error, copy, "loading a module of %zu bytes", bytes));
         memcpy(copy, image, bytes);
     }
-    const CUresult result =
-        cu->cuModuleLoadData(&module->handle, copy != NULL ? copy : image);
+    const CUresult result = cu->cuModuleLoadData(&module->handle, copy ? copy : image);
     gphi_heap_free(heap, copy, bytes + 1);
     if (result != CUDA_SUCCESS)
         return gphi_cuda_fail(error, (gph_status)result, "cuModuleLoadData",
@@ -94,7 +91,7 @@ static gph_status load_locked(gph_module *fresh, const void *image, size_t bytes
                               gph_module **out, gph_error *error) GPHI_REQUIRES(&mutex)
 {
     gph_module *module = find_locked(fresh->runtime, fresh->context, fresh->image);
-    if (module == NULL) {
+    if (!module) {
         GPHI_TRY(load(fresh, image, bytes, error));
         module = fresh;
         module->next = modules;
@@ -115,14 +112,13 @@ static gph_status read_context(const gph_runtime *runtime, const char *why,
 gph_status gph_module_load(gph_runtime *runtime, const void *image, size_t bytes,
                            gph_module **out, gph_error *error)
 {
-    if (runtime == NULL || image == NULL || bytes == 0 || out == NULL)
+    if (!runtime || !image || bytes == 0 || !out)
         return gphi_fail(error, GPH_E_INVALID,
                          "runtime, image or out is NULL, or the image has no bytes");
     CUcontext context = NULL;
     GPHI_TRY(read_context(runtime, "loading a module", &context, error));
     gph_module *fresh = gphi_heap_alloc(runtime->heap, sizeof(*fresh));
-    if (fresh == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "loading a module");
+    GPHI_TRY(gphi_made(error, fresh, "loading a module"));
     fresh->runtime = runtime;
     fresh->context = context;
     gph_image_hash(image, bytes, fresh->image);
@@ -151,7 +147,7 @@ static void unload(void *user)
 
 void gph_module_unload(gph_module *module)
 {
-    if (module == NULL)
+    if (!module)
         return;
     gphi_mutex_lock(&mutex);
     const bool is_last = --module->users == 0;
@@ -168,8 +164,7 @@ void gph_module_unload(gph_module *module)
 gph_status gph_module_function(gph_module *module, const char *name, CUfunction *out,
                                gph_error *error)
 {
-    if (module == NULL || name == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "module, name or out is NULL");
+    GPHI_TRY(gphi_need(error, module && name && out, "module, name or out"));
     CUfunction function = NULL;
     const CUresult result =
         module->runtime->cu.cuModuleGetFunction(&function, module->handle, name);
@@ -184,7 +179,7 @@ gph_status gph_module_function(gph_module *module, const char *name, CUfunction 
 
 CUmodule gph_module_handle(const gph_module *module)
 {
-    return module != NULL ? module->handle : NULL;
+    return module ? module->handle : NULL;
 }
 
 /* An image that has a kernel of that name, or NULL: what was meant, perhaps. */
@@ -193,7 +188,7 @@ static const gph_module *find_namesake_locked(const gph_runtime *runtime,
     GPHI_REQUIRES(&mutex)
 {
     CUfunction function = NULL;
-    for (const gph_module *at = modules; at != NULL; at = at->next)
+    for (const gph_module *at = modules; at; at = at->next)
         if (at->runtime == runtime && at->context == context &&
             runtime->cu.cuModuleGetFunction(&function, at->handle, name) == CUDA_SUCCESS)
             return at;
@@ -205,7 +200,7 @@ static gph_status fail_find(const gph_kernel_id *id, const gph_module *namesake,
 {
     char wanted[GPHI_HASH_TEXT_BYTES], other[GPHI_HASH_TEXT_BYTES];
     gphi_image_text(id->image, wanted);
-    if (namesake == NULL)
+    if (!namesake)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "kernel %.200s: no module with image %s is loaded", id->name,
                          wanted);
@@ -222,12 +217,12 @@ gph_status gphi_module_find(gph_runtime *runtime, const gph_kernel_id *id,
     GPHI_TRY(read_context(runtime, "looking for a kernel", &context, error));
     gphi_mutex_lock(&mutex);
     gph_module *module = find_locked(runtime, context, id->image);
-    if (module != NULL)
+    if (module)
         module->users++; /* not unloaded meanwhile */
     else
         fail_find(id, find_namesake_locked(runtime, context, id->name), error);
     gphi_mutex_unlock(&mutex);
-    if (module == NULL)
+    if (!module)
         return GPH_E_UNSUPPORTED;
     const gph_status status = gph_module_function(module, id->name, out, error);
     gph_module_unload(module);
@@ -239,7 +234,7 @@ static bool find_image(const gph_runtime *runtime, CUmodule handle,
 {
     bool is_known = false;
     gphi_mutex_lock(&mutex);
-    for (gph_module *at = modules; at != NULL && !is_known; at = at->next) {
+    for (gph_module *at = modules; at && !is_known; at = at->next) {
         is_known = at->runtime == runtime && at->handle == handle;
         if (is_known)
             memcpy(out, at->image, GPH_IMAGE_HASH_BYTES);
@@ -251,8 +246,7 @@ static bool find_image(const gph_runtime *runtime, CUmodule handle,
 gph_status gph_kernel_identify(gph_runtime *runtime, CUfunction function,
                                gph_kernel_id *out, gph_error *error)
 {
-    if (runtime == NULL || function == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime, function or out is NULL");
+    GPHI_TRY(gphi_need(error, runtime && function && out, "runtime, function or out"));
     const gphi_cuda_table *cu = &runtime->cu;
     CUmodule handle = NULL;
     gph_kernel_id found = {0};

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "plan/placed.h"
+#include "plan/gaps.h"
 
 #define DEFAULT_LIMIT_S 1.0
 #define LIMIT_MAX_S 1e9
@@ -108,8 +108,8 @@ static gph_status run(struct job *job, const gph_plan_buffer *buffers, size_t co
         return GPH_OK;
     job->offsets = gphi_heap_array(heap, count, sizeof(uint64_t));
     job->trial = gphi_heap_array(heap, count, sizeof(uint64_t));
-    if (!job->offsets || !job->trial || solve(job) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory to plan %zu buffers", count);
+    GPHI_TRY(gphi_made(error, job->offsets && job->trial && solve(job) == GPH_OK,
+                       "planning %zu buffers", count));
     if (wanted == 0 || job->height <= wanted)
         return GPH_OK;
     if (job->floor > wanted)
@@ -142,26 +142,53 @@ static gph_status check_place(const gph_plan_buffer *b, size_t at, uint64_t offs
     return GPH_OK;
 }
 
-static gph_status check_all(const gphi_problem *p, gphi_placed *placed,
-                            const uint64_t *offsets, uint64_t *height, gph_error *error)
+struct check {
+    const gphi_problem *problem;
+    const uint64_t *offsets;
+    uint32_t clash; /* what could not be taken */
+};
+
+static bool take(void *user, gphi_gaps *gaps, uint32_t buffer)
 {
+    struct check *c = user;
+    c->clash = buffer;
+    return gphi_gaps_take(gaps, c->offsets[buffer], c->problem->buffers[buffer].size);
+}
+
+/* Names both: the walk knows only that one of those that live lies there. */
+static gph_status fail_clash(const struct check *c, gph_error *error)
+{
+    const gphi_problem *p = c->problem;
+    const uint32_t clash = c->clash;
+    const uint64_t begin = c->offsets[clash], end = begin + p->buffers[clash].size;
+    uint32_t i = 0;
+    for (; i < p->count; i++)
+        if (i != clash && p->first[i] <= p->last[clash] &&
+            p->first[clash] <= p->last[i] && c->offsets[i] < end &&
+            begin < c->offsets[i] + p->buffers[i].size)
+            break;
+    const uint32_t low = i < clash ? i : clash, high = i < clash ? clash : i;
+    return gphi_fail(error, GPH_E_INVALID,
+                     "buffers %u and %u live at the same time and overlap, at offsets "
+                     "%llu and %llu",
+                     low, high, (unsigned long long)c->offsets[low],
+                     (unsigned long long)c->offsets[high]);
+}
+
+static gph_status check_all(const gphi_problem *p, const uint64_t *offsets,
+                            uint64_t *height, gph_error *error)
+{
+    struct check c = {.problem = p, .offsets = offsets};
     for (uint32_t i = 0; i < p->count; i++) {
-        const uint64_t begin = offsets[i], end = begin + p->buffers[i].size;
-        GPHI_TRY(check_place(&p->buffers[i], i, begin, error));
-        gphi_placed_meet(placed, i);
-        for (uint32_t k = 0; k < placed->found_count; k++) {
-            const uint32_t other = placed->found[k];
-            if (offsets[other] < end && begin < offsets[other] + p->buffers[other].size)
-                return gphi_fail(error, GPH_E_INVALID,
-                                 "buffers %u and %u live at the same time and overlap, "
-                                 "at offsets %llu and %llu",
-                                 other, i, (unsigned long long)offsets[other],
-                                 (unsigned long long)begin);
-        }
-        gphi_placed_add(placed, i);
+        GPHI_TRY(check_place(&p->buffers[i], i, offsets[i], error));
+        const uint64_t end = offsets[i] + p->buffers[i].size;
         *height = end > *height ? end : *height;
     }
-    return GPH_OK;
+    const gph_status status = gphi_gaps_walk(p, offsets, 0, true, take, &c);
+    if (status == GPH_E_INVALID)
+        return fail_clash(&c, error);
+    return status == GPH_OK ? GPH_OK
+                            : gphi_fail(error, status, "checking %u buffers", p->count);
 }
 
 static gph_status check_plan(const gph_plan_buffer *buffers, size_t count,
@@ -169,17 +196,10 @@ static gph_status check_plan(const gph_plan_buffer *buffers, size_t count,
                              uint64_t *height, gph_error *error)
 {
     gphi_problem problem;
-    gphi_placed placed = {0};
     if (count == 0)
         return GPH_OK;
     gph_status status = gphi_problem_init(&problem, buffers, count, heap, error);
-    if (status == GPH_OK) {
-        status = gphi_placed_init(&placed, &problem);
-        status = status == GPH_OK
-                     ? check_all(&problem, &placed, offsets, height, error)
-                     : gphi_fail(error, status, "no memory to check %zu buffers", count);
-        gphi_placed_fini(&placed);
-    }
+    GPHI_THEN(status, check_all(&problem, offsets, height, error));
     if (problem.count != 0)
         gphi_problem_fini(&problem);
     return status;
@@ -189,11 +209,11 @@ gph_status gph_plan_check(const gph_plan_buffer *buffers, size_t count,
                           const uint64_t *offsets, uint64_t *height, gph_error *error)
 {
     uint64_t most = 0;
-    if (count != 0 && (buffers == NULL || offsets == NULL))
+    if (count != 0 && (!buffers || !offsets))
         return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         buffers == NULL ? "buffers" : "offsets");
+                         !buffers ? "buffers" : "offsets");
     GPHI_TRY(check_plan(buffers, count, offsets, gphi_heap(NULL), &most, error));
-    if (height != NULL)
+    if (height)
         *height = most;
     return GPH_OK;
 }
@@ -205,17 +225,18 @@ gph_status gph_plan_addresses(const gph_plan_buffer *buffers, size_t count,
                               gph_plan_result *result, gph_error *error)
 {
     struct job job = {.options = GPH_PLAN_OPTIONS_INIT};
-    GPHI_TRY(gphi_options_read(&job.options, sizeof(job.options), options, error));
-    if (count != 0 && (buffers == NULL || offsets == NULL))
+    GPHI_TRY(gphi_options_read(&job.options, sizeof(job.options), "gph_plan_options",
+                               options, error));
+    if (count != 0 && (!buffers || !offsets))
         return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         buffers == NULL ? "buffers" : "offsets");
+                         !buffers ? "buffers" : "offsets");
     const gph_allocator heap = gphi_heap(job.options.allocator);
     gph_status status = run(&job, buffers, count, error);
     if (status == GPH_OK && count != 0)
         status = check_plan(buffers, count, job.offsets, heap, &job.height, error);
     if (status == GPH_OK && count != 0)
         memcpy(offsets, job.offsets, count * sizeof(*offsets));
-    if (status == GPH_OK && result != NULL) {
+    if (status == GPH_OK && result) {
         const gph_plan_result full = {
             .height = job.height,
             .lower_bound = job.problem.bound,

@@ -34,9 +34,7 @@ static gph_status put_id(gph_plan_table *table, gphi_csv *csv, gphi_span value)
     size_t *at = gphi_vec_add(&table->ids, 1);
     const size_t begin = table->text.count;
     char *text = gphi_vec_add(&table->text, value.bytes + 1);
-    if (at == NULL || text == NULL)
-        return gphi_fail(csv->error, GPH_E_NO_MEMORY, "no memory for line %zu",
-                         csv->line);
+    GPHI_TRY(gphi_made(csv->error, at && text, "reading line %zu", csv->line));
     if (value.bytes != 0)
         memcpy(text, value.begin, value.bytes);
     *at = begin;
@@ -69,9 +67,9 @@ static gph_status read_rows(gph_plan_table *table, gphi_csv *csv)
     while (gphi_csv_next(csv, &line)) {
         struct row row = {.table = table};
         GPHI_TRY(gphi_csv_row(csv, line, put_value, &row));
-        if (gphi_vec_push(&table->buffers, &row.buffer) != GPH_OK)
-            return gphi_fail(csv->error, GPH_E_NO_MEMORY, "no memory for line %zu",
-                             csv->line);
+        GPHI_TRY(gphi_made(csv->error,
+                           gphi_vec_push(&table->buffers, &row.buffer) == GPH_OK,
+                           "reading line %zu", csv->line));
     }
     return GPH_OK;
 }
@@ -80,13 +78,11 @@ gph_status gph_plan_table_read(const char *text, size_t bytes,
                                const gph_allocator *allocator, gph_plan_table **out,
                                gph_error *error)
 {
-    if (out == NULL || (text == NULL && bytes != 0))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         out == NULL ? "out" : "text");
+    if (!out || (!text && bytes != 0))
+        return gphi_fail(error, GPH_E_INVALID, "%s is NULL", !out ? "out" : "text");
     const gph_allocator heap = gphi_heap(allocator);
     gph_plan_table *table = gphi_heap_alloc(heap, sizeof(*table));
-    if (table == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for a table");
+    GPHI_TRY(gphi_made(error, table, "reading a table"));
     table->heap = heap;
     gphi_vec_init(&table->buffers, heap, sizeof(gph_plan_buffer));
     gphi_vec_init(&table->ids, heap, sizeof(size_t));
@@ -107,7 +103,7 @@ gph_status gph_plan_table_read(const char *text, size_t bytes,
 
 void gph_plan_table_destroy(gph_plan_table *table)
 {
-    if (table == NULL)
+    if (!table)
         return;
     gphi_vec_fini(&table->buffers);
     gphi_vec_fini(&table->ids);
@@ -152,9 +148,9 @@ static gph_status write_rows(const gph_plan_table *table, const uint64_t *offset
 static gph_status check_rows(const gph_plan_table *table, const uint64_t *offsets,
                              gph_error *error)
 {
-    if (table == NULL || (offsets == NULL && table->buffers.count != 0))
+    if (!table || (!offsets && table->buffers.count != 0))
         return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         table == NULL ? "table" : "offsets");
+                         !table ? "table" : "offsets");
     return GPH_OK;
 }
 
@@ -163,8 +159,7 @@ gph_status gph_plan_table_write(const gph_plan_table *table, const uint64_t *off
                                 void *user, gph_error *error)
 {
     GPHI_TRY(check_rows(table, offsets, error));
-    if (write == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "write is NULL");
+    GPHI_TRY(gphi_need(error, write, "write"));
     return write_rows(table, offsets, write, user, error);
 }
 

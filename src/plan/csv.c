@@ -93,19 +93,18 @@ gph_status gphi_csv_head(gphi_csv *csv)
 gph_status gphi_csv_row(gphi_csv *csv, gphi_span line, gphi_csv_put *put, void *row)
 {
     for (uint32_t i = 0; i < csv->column_count; i++) {
-        if (line.begin == NULL)
+        if (!line.begin)
             return gphi_fail(csv->error, GPH_E_FORMAT,
                              "line %zu has %u values, the first line has %u", csv->line,
                              i, csv->column_count);
-        const bool is_last =
-            line.bytes == 0 || memchr(line.begin, ',', line.bytes) == NULL;
+        const bool is_last = line.bytes == 0 || !memchr(line.begin, ',', line.bytes);
         const gphi_span value = take(&line, ',');
         if (csv->columns[i] != csv->name_count)
             GPHI_TRY(put(row, csv, csv->columns[i], value));
         if (is_last)
             line = (gphi_span){NULL, 0};
     }
-    if (line.begin != NULL)
+    if (line.begin)
         return gphi_fail(csv->error, GPH_E_FORMAT,
                          "line %zu has more values than the %u of the first line",
                          csv->line, csv->column_count);

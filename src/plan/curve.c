@@ -11,7 +11,7 @@
 gph_status gphi_curve_check(const gph_plan_curve *curve, const char *name,
                             gph_error *error)
 {
-    if (curve->count != 0 && curve->points == NULL)
+    if (curve->count != 0 && !curve->points)
         return gphi_fail(error, GPH_E_INVALID, "the curve of %s has %zu points, and NULL",
                          name, curve->count);
     for (size_t i = 0; i < curve->count; i++) {

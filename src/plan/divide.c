@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "plan/search.h"
 
 #define CROSSING_MAX 10u /* buffers across a border: 2^10 ways to hang them */
@@ -84,7 +83,7 @@ static gph_status find_borders(gphi_divide *d)
     const gphi_problem *p = d->s->problem;
     const size_t room = (size_t)p->section_count + 1;
     struct border *all = gphi_heap_array(p->heap, room, sizeof(*all));
-    if (all == NULL)
+    if (!all)
         return GPH_E_NO_MEMORY;
     for (uint32_t i = 0; i < p->count; i++) {
         const uint64_t size = p->buffers[i].size;
@@ -194,7 +193,7 @@ static void find_ways(gphi_divide *d, const struct border *border)
     find_crossing(d, border->section);
     for (uint32_t hung = 0; hung >> d->crossing_count == 0; hung++) {
         d->work += s->members.item_count + s->problem->count;
-        if (d->work > WORK_MAX)
+        if (d->work > WORK_MAX || gphi_plan_is_over(s->clock))
             return;
         const double waste = build(d, hung) ? waste_of(d) : -1;
         if (waste >= 0)
@@ -272,7 +271,7 @@ bool gphi_divide_try(gphi_divide *d)
 gph_status gphi_divide_create(gphi_search *s, gphi_keyed *keyed, gphi_divide **out)
 {
     gphi_divide *d = gphi_heap_alloc(s->problem->heap, sizeof(*d));
-    if (d == NULL)
+    if (!d)
         return GPH_E_NO_MEMORY;
     d->s = s;
     d->keyed = keyed;
@@ -290,6 +289,6 @@ gph_status gphi_divide_create(gphi_search *s, gphi_keyed *keyed, gphi_divide **o
 
 void gphi_divide_destroy(gphi_divide *d)
 {
-    if (d != NULL)
+    if (d)
         gphi_heap_free(d->s->problem->heap, d, sizeof(*d));
 }

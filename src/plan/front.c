@@ -72,11 +72,11 @@ gph_status gphi_front_init(gphi_front *f, gph_allocator heap,
     if (limits_bytes(f) && limits_execs(f)) {
         f->least_room = limits->execs < steps ? limits->execs + 1 : (uint32_t)steps + 1;
         f->least = gphi_heap_array(heap, f->least_room, sizeof(double));
-        if (f->least == NULL)
+        if (!f->least)
             return GPH_E_NO_MEMORY;
     }
     gphi_front_label *root = gphi_vec_add(&f->trunk, 1);
-    if (root == NULL)
+    if (!root)
         return GPH_E_NO_MEMORY;
     root->past = NONE;
     return GPH_OK;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Greedy plans: buffers in some order, each into a gap between those placed. No order is
- * the best on all inputs, so several are tried. */
+ * the best on all inputs, so several are tried. How long one takes depends on how many
+ * buffers live together; the first of all, in order of time, does not, and is there
+ * however little time there is. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
+#include "plan/gaps.h"
 #include "plan/placed.h"
+
+#define LOOK 65536u /* gaps looked at between looks at the clock */
 
 typedef enum order {
     BY_SIZE,     /* large first */
@@ -29,6 +34,7 @@ struct greedy {
     uint64_t *offsets, height; /* of the plan under way */
     struct neighbour *beside;  /* what lives together with the buffer at hand */
     uint64_t random;
+    uint64_t looked; /* at so many gaps since the last look at the clock */
 };
 
 static void compute_keys(struct greedy *g)
@@ -83,7 +89,34 @@ static void put(struct greedy *g, uint32_t buffer, uint64_t offset)
         g->height = top;
 }
 
-static void plan(struct greedy *g, order by, bool best, double disturb)
+/* In order of time, as an allocator would that knows nothing of the future; above what is
+ * pinned, which may begin while a buffer lives. */
+static bool begin(void *user, gphi_gaps *gaps, uint32_t buffer)
+{
+    struct greedy *g = user;
+    const gph_plan_buffer *b = &g->problem->buffers[buffer];
+    g->offsets[buffer] = gphi_gaps_place(gaps, b);
+    const uint64_t top = g->offsets[buffer] + b->size;
+    g->height = top > g->height ? top : g->height;
+    return true;
+}
+
+static gph_status plan_through_time(struct greedy *g)
+{
+    const gphi_problem *p = g->problem;
+    g->height = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const gph_plan_buffer *b = &p->buffers[i];
+        g->offsets[i] = b->offset;
+        if (b->pinned && b->offset + b->size > g->height)
+            g->height = b->offset + b->size;
+    }
+    return gphi_gaps_walk(p, g->offsets, g->height, false, begin, g);
+}
+
+/* False: the time was over before the plan was made. */
+static bool plan(struct greedy *g, gphi_plan_clock *clock, order by, bool best,
+                 double disturb)
 {
     const gphi_problem *p = g->problem;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -101,7 +134,14 @@ static void plan(struct greedy *g, order by, bool best, double disturb)
         const uint32_t buffer = g->items[i].buffer;
         if (!p->buffers[buffer].pinned)
             put(g, buffer, find_gap(g, buffer, best));
+        g->looked += g->placed.found_count + 1;
+        if (g->looked > LOOK) {
+            g->looked = 0;
+            if (gphi_plan_is_over(clock))
+                return false;
+        }
     }
+    return true;
 }
 
 static gph_status start(struct greedy *g, const gphi_problem *p)
@@ -132,24 +172,34 @@ static void finish(struct greedy *g)
     gphi_heap_free(p->heap, g->beside, p->count * sizeof(*g->beside));
 }
 
+/* The lowest so far. */
+static void keep(const struct greedy *g, gphi_plan_clock *clock, uint64_t *offsets,
+                 uint64_t *lowest)
+{
+    if (g->height >= *lowest)
+        return;
+    *lowest = clock->now.height = g->height;
+    memcpy(offsets, g->offsets, g->problem->count * sizeof(*offsets));
+}
+
 gph_status gphi_plan_greedy(const gphi_problem *p, gphi_plan_clock *clock,
                             uint64_t enough, bool more, uint64_t *offsets,
                             uint64_t *height)
 {
     struct greedy g;
-    const gph_status status = start(&g, p);
+    gph_status status = start(&g, p);
     uint64_t lowest = UINT64_MAX;
     const uint32_t rules = ORDERS * 2;
+    if (status == GPH_OK)
+        status = plan_through_time(&g);
+    if (status == GPH_OK)
+        keep(&g, clock, offsets, &lowest);
     for (uint32_t i = 0; status == GPH_OK && lowest > enough && (i < rules || more);
          i++) {
-        if (i > 0 && gphi_plan_is_over(clock))
+        if ((i > 0 && gphi_plan_is_over(clock)) ||
+            !plan(&g, clock, (order)(i % rules / 2), i % 2 == 0, i < rules ? 0 : 0.1))
             break;
-        plan(&g, (order)(i % rules / 2), i % 2 == 0, i < rules ? 0 : 0.1);
-        if (g.height < lowest) {
-            lowest = g.height;
-            clock->now.height = lowest;
-            memcpy(offsets, g.offsets, p->count * sizeof(*offsets));
-        }
+        keep(&g, clock, offsets, &lowest);
     }
     finish(&g);
     if (status == GPH_OK)

@@ -64,8 +64,11 @@ static gph_status check_options(const gph_plan_ladder_options *o, gph_error *err
 static gph_status check_sizes(const gph_plan_histogram *h, gph_error *error)
 {
     uint64_t calls = 0;
-    if (h == NULL || h->count == 0 || h->sizes == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "the histogram has no sizes");
+    if (!h || h->count == 0 || !h->sizes)
+        return gphi_fail(error, GPH_E_INVALID, "the histogram has no sizes%s",
+                         !h              ? ": it is NULL"
+                         : h->count != 0 ? ": they are NULL"
+                                         : "");
     for (size_t i = 0; i < h->count; i++) {
         const gph_plan_size *s = &h->sizes[i];
         if (s->size == 0 || s->size > NUMBER_MAX)
@@ -83,13 +86,13 @@ static gph_status read_traffic(struct traffic *t, const gph_plan_histogram *h,
                                const gph_plan_ladder_options *options, gph_error *error)
 {
     t->options = (gph_plan_ladder_options)GPH_PLAN_LADDER_OPTIONS_INIT;
-    GPHI_TRY(gphi_options_read(&t->options, sizeof(t->options), options, error));
+    GPHI_TRY(gphi_options_read(&t->options, sizeof(t->options), "gph_plan_ladder_options",
+                               options, error));
     GPHI_TRY(check_options(&t->options, error));
     GPHI_TRY(check_sizes(h, error));
     t->heap = gphi_heap(t->options.allocator);
     t->sizes = gphi_heap_array(t->heap, h->count, sizeof(*t->sizes));
-    if (t->sizes == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for %zu sizes", h->count);
+    GPHI_TRY(gphi_made(error, t->sizes, "planning %zu sizes", h->count));
     t->room = h->count;
     memcpy(t->sizes, h->sizes, h->count * sizeof(*t->sizes));
     qsort(t->sizes, h->count, sizeof(*t->sizes), gphi_by_first);
@@ -142,7 +145,7 @@ static gph_status list_rungs(gphi_ladder *l, const struct traffic *t)
         return GPH_E_NO_MEMORY;
     l->room = (uint32_t)room;
     l->rungs = gphi_heap_array(l->heap, room, sizeof(*l->rungs));
-    if (l->rungs == NULL)
+    if (!l->rungs)
         return GPH_E_NO_MEMORY;
     for (size_t i = 0; i < t->count; i++)
         l->rungs[l->count++].size = round_up(o, t->sizes[i].size);
@@ -259,6 +262,26 @@ static gph_status check_limits(const gphi_ladder *l, gph_error *error)
                      bytes, seconds);
 }
 
+/* Sums of what the curves say are numbers: lines go on beyond their last points. */
+static gph_status check_rungs(const gphi_ladder *l, gph_error *error)
+{
+    const double calls = l->rungs[l->count - 1].calls;
+    for (uint32_t i = 0; i < l->count; i++) {
+        const gphi_rung *r = &l->rungs[i];
+        double most = calls * r->cost + r->own * l->count;
+        for (int u = 0; u < GPHI_USES; u++)
+            most += r->use[u] * l->count;
+        if (!isfinite(most))
+            return gphi_fail(
+                error, GPH_E_INVALID,
+                "the curves say of size %llu: cost %g, %g bytes, %g seconds, "
+                "which add up to more than a double holds",
+                (unsigned long long)r->size, r->cost, r->use[GPHI_USE_BYTES],
+                r->use[GPHI_USE_SECONDS]);
+    }
+    return GPH_OK;
+}
+
 /* Leaves at most so many, the largest among them. */
 static bool thin_out(gphi_ladder *l, uint32_t most)
 {
@@ -279,8 +302,7 @@ static gph_status choose(gphi_ladder *l, gph_error *error)
     gph_status status = GPH_OK;
     l->exact = true;
     l->chosen = gphi_heap_array(l->heap, l->room, sizeof(*l->chosen));
-    if (l->chosen == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for %u rungs", l->room);
+    GPHI_TRY(gphi_made(error, l->chosen, "planning %u rungs", l->room));
     if (most != 0) /* else there is nothing to choose: calls run without graphs */
         status = gphi_ladder_shortest(l, most);
     if (status == GPH_OK && !is_within(l, l->chosen, l->chosen_count)) {
@@ -291,8 +313,7 @@ static gph_status choose(gphi_ladder *l, gph_error *error)
         l->exact = l->exact && !thinner;
     }
     if (status != GPH_OK)
-        return gphi_fail(error, status, "no memory to plan a ladder of %u sizes",
-                         l->count);
+        return gphi_fail(error, status, "planning a ladder of %u sizes", l->count);
     return GPH_OK;
 }
 
@@ -340,17 +361,16 @@ gph_status gph_plan_ladder_judge(const gph_plan_histogram *histogram,
                                  gph_plan_ladder_result *result, gph_error *error)
 {
     struct traffic t = {0};
-    if (result == NULL || (rungs == NULL && rung_count != 0))
+    if (!result || (!rungs && rung_count != 0))
         return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         result == NULL ? "result" : "rungs");
+                         !result ? "result" : "rungs");
     for (size_t i = 0; i < rung_count; i++)
         if (rungs[i] <= (i > 0 ? rungs[i - 1] : 0))
             return gphi_fail(error, GPH_E_INVALID, "rung %zu is %llu: rungs must rise", i,
                              (unsigned long long)rungs[i]);
     gph_status status = read_traffic(&t, histogram, options, error);
     gph_plan_ladder_result full;
-    if (status == GPH_OK)
-        status = judge(&t, rungs, rung_count, &full, error);
+    GPHI_THEN(status, judge(&t, rungs, rung_count, &full, error));
     if (status == GPH_OK)
         gphi_struct_write(result, &full, sizeof(full));
     end_traffic(&t);
@@ -360,10 +380,10 @@ gph_status gph_plan_ladder_judge(const gph_plan_histogram *histogram,
 static gph_status plan(gphi_ladder *l, const struct traffic *t, size_t room,
                        gph_error *error)
 {
-    if (list_rungs(l, t) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for the rungs of %zu sizes",
-                         t->count);
+    GPHI_TRY(gphi_made(error, list_rungs(l, t) == GPH_OK,
+                       "planning the rungs of %zu sizes", t->count));
     measure_rungs(l, t);
+    GPHI_TRY(check_rungs(l, error));
     set_limits(l, &t->options, room);
     return choose(l, error);
 }
@@ -387,18 +407,17 @@ gph_status gph_plan_ladder(const gph_plan_histogram *histogram,
                            size_t room, gph_plan_ladder_result *result, gph_error *error)
 {
     struct traffic t = {0};
-    if (rungs == NULL || room == 0 || result == NULL)
+    if (!rungs || room == 0 || !result)
         return gphi_fail(error, GPH_E_INVALID, "%s",
-                         rungs == NULL ? "rungs is NULL"
-                         : room == 0   ? "there is room for 0 rungs"
-                                       : "result is NULL");
+                         !rungs      ? "rungs is NULL"
+                         : room == 0 ? "there is room for 0 rungs"
+                                     : "result is NULL");
     gphi_ladder l = {0};
     gph_status status = read_traffic(&t, histogram, options, error);
     if (status == GPH_OK) {
         l.heap = t.heap;
         status = plan(&l, &t, room, error);
-        if (status == GPH_OK)
-            status = hand_over(&l, &t, rungs, result, error);
+        GPHI_THEN(status, hand_over(&l, &t, rungs, result, error));
         gphi_ladder_drop_table(&l);
         gphi_heap_free(l.heap, l.rungs, (size_t)l.room * sizeof(*l.rungs));
         gphi_heap_free(l.heap, l.chosen, (size_t)l.room * sizeof(*l.chosen));

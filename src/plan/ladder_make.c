@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The usual ladders. */
-#include <gph/plan.h>
 #include <gph/plan_ladder.h>
-#include <stdbool.h>
 
 #include "base/fail.h"
 
@@ -52,9 +50,9 @@ static gph_status check_rule(const gph_plan_ladder_rule *rule, gph_error *error)
         return gphi_fail(error, GPH_E_INVALID, "no kind of ladder is numbered %u",
                          rule->kind);
     if (rule->kind == GPH_PLAN_LADDER_LIST) {
-        if (rule->list == NULL || rule->list_count == 0 || rule->list_count > RUNGS_MAX)
+        if (!rule->list || rule->list_count == 0 || rule->list_count > RUNGS_MAX)
             return gphi_fail(error, GPH_E_INVALID, "the ladder's list has %zu sizes%s",
-                             rule->list_count, rule->list == NULL ? ", and is NULL" : "");
+                             rule->list_count, !rule->list ? ", and is NULL" : "");
         for (size_t i = 0; i < rule->list_count; i++)
             if (rule->list[i] <= (i > 0 ? rule->list[i - 1] : 0))
                 return gphi_fail(error, GPH_E_INVALID,
@@ -67,7 +65,9 @@ static gph_status check_rule(const gph_plan_ladder_rule *rule, gph_error *error)
         return gphi_fail(error, GPH_E_INVALID, "a ladder from %llu to %llu",
                          (unsigned long long)rule->from, (unsigned long long)rule->to);
     if (rule->kind == GPH_PLAN_LADDER_LINEAR && rule->step == 0)
-        return gphi_fail(error, GPH_E_INVALID, "a linear ladder with step 0");
+        return gphi_fail(error, GPH_E_INVALID,
+                         "a linear ladder from %llu to %llu with step 0",
+                         (unsigned long long)rule->from, (unsigned long long)rule->to);
     return GPH_OK;
 }
 
@@ -99,9 +99,8 @@ static void copy(const gph_plan_ladder_rule *rule, struct rungs *r)
 gph_status gph_plan_ladder_make(const gph_plan_ladder_rule *rule, uint64_t *rungs,
                                 size_t room, size_t *count, gph_error *error)
 {
-    if (rule == NULL || (rungs == NULL && room != 0))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         rule == NULL ? "rule" : "rungs");
+    if (!rule || (!rungs && room != 0))
+        return gphi_fail(error, GPH_E_INVALID, "%s is NULL", !rule ? "rule" : "rungs");
     GPHI_TRY(check_rule(rule, error));
     void (*const each)(const gph_plan_ladder_rule *, struct rungs *) =
         rule->kind == GPH_PLAN_LADDER_LIST ? copy : walk;
@@ -110,12 +109,12 @@ gph_status gph_plan_ladder_make(const gph_plan_ladder_rule *rule, uint64_t *rung
     if (all.count > RUNGS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "a ladder of more than %zu rungs",
                          RUNGS_MAX);
-    if (rungs != NULL && all.count > room)
+    if (rungs && all.count > room)
         return gphi_fail(error, GPH_E_INVALID,
                          "the ladder has %zu rungs, room is for %zu", all.count, room);
     struct rungs kept = {rungs, room, 0};
     each(rule, &kept);
-    if (count != NULL)
+    if (count)
         *count = all.count;
     return GPH_OK;
 }

@@ -11,6 +11,10 @@
 #include "base/heap.h"
 #include "plan/ladder.h"
 
+#define CELLS_MAX ((size_t)1 << 26) /* of a table: 256 MiB, a second */
+#define RAISES 300                  /* of a price, which becomes 16 times as high */
+#define HALVINGS 100                /* as many as a double has bits, and some */
+
 #define START UINT32_MAX /* where paths begin: the parent of a first rung */
 
 /* Where a way over `from` is the best: from this cost on, until the next one's. */
@@ -130,7 +134,7 @@ static void walk(gphi_ladder *l, struct gphi_ladder_table *t)
 void gphi_ladder_drop_table(gphi_ladder *l)
 {
     struct gphi_ladder_table *t = l->table;
-    if (t == NULL)
+    if (!t)
         return;
     gphi_heap_free(l->heap, t->hull.lines, (t->room + 1) * sizeof(struct line));
     gphi_heap_free(l->heap, t->before, t->room * sizeof(double));
@@ -143,11 +147,11 @@ void gphi_ladder_drop_table(gphi_ladder *l)
 static gph_status make_table(gphi_ladder *l, size_t cells)
 {
     const size_t n = l->count;
-    if (l->table != NULL && l->table->room >= n && l->table->cells >= cells)
+    if (l->table && l->table->room >= n && l->table->cells >= cells)
         return GPH_OK;
     gphi_ladder_drop_table(l);
     struct gphi_ladder_table *t = gphi_heap_alloc(l->heap, sizeof(*t));
-    if (t == NULL)
+    if (!t)
         return GPH_E_NO_MEMORY;
     *t = (struct gphi_ladder_table){.room = n, .cells = cells};
     l->table = t;
@@ -171,9 +175,57 @@ static gph_status shortest(gphi_ladder *l, uint32_t layers, bool limited)
     return GPH_OK;
 }
 
+/* At a price for each rung. */
+static gph_status at_price(gphi_ladder *l, double price, const double *own)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        l->rungs[i].own = own[i] + price;
+    return shortest(l, 1, false);
+}
+
+/* The lowest price, nearly, at which no more rungs are taken. What has as many is the
+ * cheapest of all that do; with fewer that is not proven. */
+static gph_status price_rungs(gphi_ladder *l, uint32_t most, const double *own)
+{
+    double low = 0, high = 1;
+    gph_status status = at_price(l, high, own);
+    for (int i = 0; i < RAISES && status == GPH_OK && l->chosen_count > most; i++) {
+        low = high;
+        high *= 16;
+        status = at_price(l, high, own);
+    }
+    for (int i = 0; i < HALVINGS && status == GPH_OK && l->chosen_count != most; i++) {
+        const double middle = low + (high - low) / 2;
+        status = at_price(l, middle, own);
+        *(l->chosen_count > most ? &low : &high) = middle;
+    }
+    if (status == GPH_OK && l->chosen_count != most)
+        status = at_price(l, high, own);
+    l->exact = l->chosen_count == most;
+    return status;
+}
+
+/* Where a table of all layers would take too much memory and time. */
+static gph_status shortest_priced(gphi_ladder *l, uint32_t most)
+{
+    double *own = gphi_heap_array(l->heap, l->count, sizeof(*own));
+    if (!own)
+        return GPH_E_NO_MEMORY;
+    for (uint32_t i = 0; i < l->count; i++)
+        own[i] = l->rungs[i].own;
+    const gph_status status = price_rungs(l, most, own);
+    for (uint32_t i = 0; i < l->count; i++)
+        l->rungs[i].own = own[i];
+    gphi_heap_free(l->heap, own, l->count * sizeof(*own));
+    return status;
+}
+
 gph_status gphi_ladder_shortest(gphi_ladder *l, uint32_t most)
 {
     l->exact = true;
     GPHI_TRY(shortest(l, 1, false));
-    return l->chosen_count <= most ? GPH_OK : shortest(l, most, true);
+    if (l->chosen_count <= most)
+        return GPH_OK;
+    return (size_t)l->count * most > CELLS_MAX ? shortest_priced(l, most)
+                                               : shortest(l, most, true);
 }

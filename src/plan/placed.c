@@ -12,7 +12,7 @@ static gph_status sort_by_begin(gphi_placed *t)
     const gphi_problem *p = t->problem;
     const size_t room = (size_t)p->section_count + 1;
     uint32_t *next = gphi_heap_array(p->heap, room, sizeof(*next));
-    if (next == NULL)
+    if (!next)
         return GPH_E_NO_MEMORY;
     memset(next, 0, room * sizeof(*next));
     for (uint32_t i = 0; i < p->count; i++)

@@ -58,7 +58,7 @@ static gph_status cut(gphi_problem *p)
 {
     const size_t room = (size_t)p->count * 2;
     uint64_t *times = gphi_heap_array(p->heap, room, sizeof(*times));
-    if (times == NULL)
+    if (!times)
         return GPH_E_NO_MEMORY;
     for (uint32_t i = 0; i < p->count; i++) {
         times[2 * i] = p->buffers[i].lower;
@@ -116,8 +116,8 @@ gph_status gphi_problem_init(gphi_problem *p, const gph_plan_buffer *buffers,
     p->first = gphi_heap_array(heap, count, sizeof(*p->first));
     p->last = gphi_heap_array(heap, count, sizeof(*p->last));
     p->live = gphi_heap_array(heap, count * 2, sizeof(*p->live));
-    if (!p->first || !p->last || !p->live || cut(p) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory to plan %zu buffers", count);
+    GPHI_TRY(gphi_made(error, p->first && p->last && p->live && cut(p) == GPH_OK,
+                       "planning %zu buffers", count));
     measure(p);
     return GPH_OK;
 }
@@ -150,7 +150,7 @@ bool gphi_plan_is_over(gphi_plan_clock *clock)
     const uint64_t now = gphi_clock_ns();
     if (now >= clock->end_ns || (clock->step_limit && clock->steps >= clock->step_limit))
         clock->over = true;
-    if (clock->over || clock->progress == NULL || now < clock->next_ns)
+    if (clock->over || !clock->progress || now < clock->next_ns)
         return clock->over;
     clock->next_ns = now + 100 * 1000 * 1000;
     clock->now.elapsed_s = (double)(now - clock->begin_ns) / 1e9;

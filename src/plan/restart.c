@@ -46,7 +46,7 @@ struct turns {
 
 static bool try_divide(struct turns *t)
 {
-    if (t->divide == NULL && gphi_divide_create(&t->s, t->keyed, &t->divide) != GPH_OK)
+    if (!t->divide && gphi_divide_create(&t->s, t->keyed, &t->divide) != GPH_OK)
         t->s.out_of_memory = true;
     return !t->s.out_of_memory && gphi_divide_try(t->divide);
 }
@@ -78,7 +78,7 @@ gph_status gphi_plan_search(const gphi_problem *p, gphi_plan_clock *clock,
     struct turns t = {.divide = NULL};
     t.keyed = gphi_heap_array(p->heap, p->count, sizeof(*t.keyed));
     gph_status status = gphi_search_init(&t.s, p, clock, capacity);
-    if (t.keyed == NULL)
+    if (!t.keyed)
         status = GPH_E_NO_MEMORY;
     if (status == GPH_OK) {
         *end = run(&t);

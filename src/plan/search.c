@@ -27,7 +27,8 @@
 
 #define PAIRS_MAX 16000000u /* of buffers that live together: 64 MiB */
 #define COUNT_MAX 5000u     /* the search is as deep as there are buffers */
-#define LOOK 1024u          /* steps between looks at the clock */
+#define LOOK 64u            /* steps between looks at the clock */
+#define LARGE 256u          /* buffers of a part: a step there takes long, and looks */
 #define NONE UINT32_MAX
 
 /* ---- rows ---- */
@@ -310,14 +311,15 @@ static bool push_candidates(gphi_search *s, uint32_t lo, uint32_t hi,
     return true;
 }
 
-static bool may_go_on(gphi_search *s)
+static bool may_go_on(gphi_search *s, uint32_t count)
 {
     if (s->steps_left == 0)
         s->out_of_steps = true;
     else
         s->steps_left--;
     s->clock->steps++;
-    if ((s->clock->steps % LOOK == 0 || s->clock->steps == s->clock->step_limit) &&
+    if ((count > LARGE || s->clock->steps % LOOK == 0 ||
+         s->clock->steps == s->clock->step_limit) &&
         gphi_plan_is_over(s->clock))
         s->out_of_steps = true;
     return !s->out_of_steps;
@@ -431,7 +433,7 @@ static bool try_candidates(gphi_search *s, uint32_t lo, uint32_t hi, size_t begi
 static bool solve_part(gphi_search *s, uint32_t lo, uint32_t hi, struct gphi_front front)
 {
     bool dead;
-    if (!may_go_on(s))
+    if (!may_go_on(s, hi - lo))
         return false;
     const uint32_t settled = find_settled(s, lo, hi, front, &dead);
     if (dead || settled < hi)
@@ -591,14 +593,14 @@ static bool sort_by_begin(gphi_search *s)
     const gphi_problem *p = s->problem;
     gphi_keyed *keyed = gphi_heap_array(p->heap, p->count, sizeof(*keyed));
     s->by_begin = gphi_heap_array(p->heap, p->count, sizeof(*s->by_begin));
-    if (keyed != NULL && s->by_begin != NULL) {
+    if (keyed && s->by_begin) {
         for (uint32_t i = 0; i < p->count; i++)
             keyed[i] = (gphi_keyed){-(double)p->first[i], i};
         qsort(keyed, p->count, sizeof(*keyed), gphi_plan_by_key);
         for (uint32_t i = 0; i < p->count; i++)
             s->by_begin[i] = keyed[i].buffer;
     }
-    const bool there = keyed != NULL && s->by_begin != NULL;
+    const bool there = keyed && s->by_begin;
     gphi_heap_free(p->heap, keyed, p->count * sizeof(*keyed));
     return there;
 }
@@ -625,7 +627,7 @@ gph_status gphi_search_init(gphi_search *s, const gphi_problem *p, gphi_plan_clo
         return GPH_E_NO_MEMORY;
     /* A buffer is raised at most once by each that lives with it. */
     s->raised = gphi_heap_array(heap, s->overlaps.item_count + 1, sizeof(*s->raised));
-    return s->raised != NULL ? GPH_OK : GPH_E_NO_MEMORY;
+    return s->raised ? GPH_OK : GPH_E_NO_MEMORY;
 }
 
 void gphi_search_fini(gphi_search *s)

@@ -13,7 +13,6 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
-#include "base/vec.h"
 #include "plan/front.h"
 
 #include <gph/plan_ladder.h>
@@ -56,7 +55,7 @@ static int by_class(const void *a, const void *b)
 static gph_status find_classes(struct share *s, gph_allocator heap)
 {
     struct keyed *keyed = gphi_heap_array(heap, s->count, sizeof(*keyed));
-    if (keyed == NULL)
+    if (!keyed)
         return GPH_E_NO_MEMORY;
     for (uint32_t i = 0; i < s->count; i++)
         keyed[i] = (struct keyed){&s->graphs[i], i};
@@ -274,13 +273,13 @@ static gph_status check_graphs(const gph_plan_sharer *graphs, size_t count,
 static gph_status solve(struct share *s, const gph_plan_share_options *o,
                         gph_allocator heap, bool *own, bool *exact, gph_error *error)
 {
-    if (find_classes(s, heap) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for %u graphs", s->count);
+    GPHI_TRY(gphi_made(error, find_classes(s, heap) == GPH_OK, "planning %u graphs",
+                       s->count));
     s->limits.bytes = o->byte_budget != 0 ? o->byte_budget : UINT64_MAX;
     s->limits.execs = o->exec_max != 0 ? o->exec_max : UINT32_MAX;
     GPHI_TRY(check_limits(s, error));
-    if (walk(s, heap, own, exact) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory to plan %u graphs", s->count);
+    GPHI_TRY(gphi_made(error, walk(s, heap, own, exact) == GPH_OK, "planning %u graphs",
+                       s->count));
     return GPH_OK;
 }
 
@@ -289,10 +288,8 @@ gph_status gph_plan_share(const gph_plan_sharer *graphs, size_t count,
                           gph_plan_share_result *result, gph_error *error)
 {
     gph_plan_share_options o;
-    GPHI_TRY(gphi_options_read(&o, sizeof(o), options, error));
-    if (graphs == NULL || owners == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         graphs == NULL ? "graphs" : "owners");
+    GPHI_TRY(gphi_options_read(&o, sizeof(o), "gph_plan_share_options", options, error));
+    GPHI_TRY(gphi_need(error, graphs && owners, !graphs ? "graphs" : "owners"));
     GPHI_TRY(check_graphs(graphs, count, error));
     const gph_allocator heap = gphi_heap(o.allocator);
     struct share s = {.graphs = graphs, .count = (uint32_t)count};
@@ -304,11 +301,11 @@ gph_status gph_plan_share(const gph_plan_sharer *graphs, size_t count,
     if (own && s.order && s.class_begin)
         status = solve(&s, &o, heap, own, &exact, error);
     else
-        status = gphi_fail(error, GPH_E_NO_MEMORY, "no memory for %zu graphs", count);
+        status = gphi_fail(error, GPH_E_NO_MEMORY, "planning %zu graphs", count);
     if (status == GPH_OK) {
         hand_over(&s, own, owners, &r);
         r.exact = exact;
-        if (result != NULL)
+        if (result)
             gphi_struct_write(result, &r, sizeof(r));
     }
     gphi_heap_free(heap, own, count * sizeof(*own));

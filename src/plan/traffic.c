@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Histograms with curves, in CSV. */
-#include <gph/plan.h>
 #include <gph/plan_ladder.h>
 #include <string.h>
 
@@ -46,16 +45,15 @@ static gph_status add_point(gphi_vec *curve, const struct row *row, uint32_t whi
     const gph_plan_point *last =
         curve->count ? (const gph_plan_point *)gphi_vec_at(curve, curve->count - 1)
                      : NULL;
-    if (last != NULL && last->size >= row->size.size)
+    if (last && last->size >= row->size.size)
         return gphi_fail(csv->error, GPH_E_FORMAT,
                          "line %zu: size %llu has a %s and follows %llu: sizes with one "
                          "must rise",
                          csv->line, (unsigned long long)row->size.size,
                          names[COST + which], (unsigned long long)last->size);
     const gph_plan_point point = {row->size.size, row->values[which]};
-    if (gphi_vec_push(curve, &point) != GPH_OK)
-        return gphi_fail(csv->error, GPH_E_NO_MEMORY, "no memory for line %zu",
-                         csv->line);
+    GPHI_TRY(gphi_made(csv->error, gphi_vec_push(curve, &point) == GPH_OK,
+                       "reading line %zu", csv->line));
     return GPH_OK;
 }
 
@@ -66,9 +64,8 @@ static gph_status read_rows(gph_plan_traffic *t, gphi_csv *csv)
     while (gphi_csv_next(csv, &line)) {
         struct row row = {.size = {0, 0}};
         GPHI_TRY(gphi_csv_row(csv, line, put_value, &row));
-        if (gphi_vec_push(&t->sizes, &row.size) != GPH_OK)
-            return gphi_fail(csv->error, GPH_E_NO_MEMORY, "no memory for line %zu",
-                             csv->line);
+        GPHI_TRY(gphi_made(csv->error, gphi_vec_push(&t->sizes, &row.size) == GPH_OK,
+                           "reading line %zu", csv->line));
         for (uint32_t c = 0; c < CURVES; c++)
             if (row.has[c])
                 GPHI_TRY(add_point(&t->curves[c], &row, c, csv));
@@ -80,13 +77,11 @@ gph_status gph_plan_traffic_read(const char *text, size_t bytes,
                                  const gph_allocator *allocator, gph_plan_traffic **out,
                                  gph_error *error)
 {
-    if (out == NULL || (text == NULL && bytes != 0))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         out == NULL ? "out" : "text");
+    if (!out || (!text && bytes != 0))
+        return gphi_fail(error, GPH_E_INVALID, "%s is NULL", !out ? "out" : "text");
     const gph_allocator heap = gphi_heap(allocator);
     gph_plan_traffic *t = gphi_heap_alloc(heap, sizeof(*t));
-    if (t == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for a histogram");
+    GPHI_TRY(gphi_made(error, t, "reading a histogram"));
     t->heap = heap;
     gphi_vec_init(&t->sizes, heap, sizeof(gph_plan_size));
     for (uint32_t c = 0; c < CURVES; c++)
@@ -107,7 +102,7 @@ gph_status gph_plan_traffic_read(const char *text, size_t bytes,
 
 void gph_plan_traffic_destroy(gph_plan_traffic *t)
 {
-    if (t == NULL)
+    if (!t)
         return;
     gphi_vec_fini(&t->sizes);
     for (uint32_t c = 0; c < CURVES; c++)

@@ -18,7 +18,6 @@
 #include <gph/recipe_load.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The words of a key, then the arrays. */
@@ -51,11 +50,10 @@ static gph_status pack(const gphi_tree_node *node, gphi_vec *keys, gph_error *er
                          (size_t)2 * node->block_count + function->input_count;
     keys->count = 0;
     uint64_t *word = gphi_vec_add(keys, count);
-    if (word == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "keeping recording %u", node->id);
+    GPHI_TRY(gphi_made(error, word, "keeping recording %u", node->id));
     const uint64_t head[WORDS] = {MARK,
                                   node->id,
-                                  node->parent != NULL ? node->parent->id : 0,
+                                  node->parent ? node->parent->id : 0,
                                   function->number,
                                   (uint64_t)node->reason,
                                   node->depth,
@@ -89,8 +87,8 @@ static gph_status add_node(gph_recipe *recipe, const gph_tree *tree,
                            gph_error *error)
 {
     const gphi_record *record =
-        tree->ops->record_of != NULL ? tree->ops->record_of(node->recording) : NULL;
-    if (record == NULL || record->graph == NULL)
+        tree->ops->record_of ? tree->ops->record_of(node->recording) : NULL;
+    if (!record || !record->graph)
         return gphi_fail(error, GPH_E_STATE,
                          "recording %u of \"%.100s\" has no graph: the tree is made "
                          "without GPH_TREE_KEEP_GRAPHS",
@@ -126,8 +124,7 @@ static gph_status add_node(gph_recipe *recipe, const gph_tree *tree,
 gph_status gph_recipe_add_tree(gph_recipe *recipe, gph_tree *tree, uint32_t check,
                                const gph_resolver *resolver, gph_error *error)
 {
-    if (recipe == NULL || tree == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "recipe or tree is NULL");
+    GPHI_TRY(gphi_need(error, recipe && tree, "recipe or tree"));
     GPHI_TRY(gphi_tree_enter(tree, error));
     gph_status status = GPH_OK;
     if (tree->held != 0)
@@ -196,8 +193,8 @@ static gph_status widen(const struct growing *growing, struct sprout *sprout,
     sprout->ranges =
         gphi_heap_array(heap, graft->block_count + (size_t)1, sizeof(*sprout->ranges));
     sprout->kinds = gphi_heap_array(heap, inputs + (size_t)1, 1);
-    if (sprout->blocks == NULL || sprout->ranges == NULL || sprout->kinds == NULL)
-        return gphi_fail(growing->error, GPH_E_NO_MEMORY, "loading a tree");
+    GPHI_TRY(gphi_made(growing->error, sprout->blocks && sprout->ranges && sprout->kinds,
+                       "loading a tree"));
     bool is_right = true;
     for (uint32_t i = 0; i < outputs; i++) {
         sprout->blocks[i] = (uint32_t)*words;
@@ -227,9 +224,9 @@ static bool agrees(const struct growing *growing, const uint64_t *words, size_t 
         return false;
     const gph_tree_function *function =
         gphi_vec_pointer(&tree->functions, words[WORD_FUNCTION] - 1);
-    const gphi_tree_graft *above = parent != NULL ? &parent->graft : NULL;
+    const gphi_tree_graft *above = parent ? &parent->graft : NULL;
     uint64_t slots = 0, blocks = 0;
-    if (above != NULL) {
+    if (above) {
         const gph_tree_function *before =
             gphi_vec_pointer(&tree->functions, above->function - 1);
         slots = (uint64_t)above->slot_first + before->output_count;
@@ -240,7 +237,7 @@ static bool agrees(const struct growing *growing, const uint64_t *words, size_t 
            graph->input_count == function->input_count &&
            graph->tensors.count - graph->input_count == function->output_count &&
            words[WORD_REASON] < GPH_TREE_REASON_COUNT && words[WORD_REASON] != 0 &&
-           words[WORD_DEPTH] == (above == NULL ? 0 : above->depth) + UINT64_C(1) &&
+           words[WORD_DEPTH] == (!above ? 0 : above->depth) + UINT64_C(1) &&
            words[WORD_SLOT] == slots && words[WORD_BLOCK] == blocks &&
            words[WORD_BLOCKS] <= function->output_count &&
            words[WORD_KEY] > function->key_count && words[WORD_KEY] <= tree->key_room &&
@@ -302,8 +299,9 @@ static gph_status collect(struct growing *growing)
         if (parent == 0 && words[WORD_PARENT] != 0)
             continue;
         struct sprout fresh = {0};
-        if (gphi_vec_reserve(&growing->sprouts, 1) != GPH_OK)
-            return gphi_fail(growing->error, GPH_E_NO_MEMORY, "loading a tree");
+        GPHI_TRY(gphi_made(growing->error,
+                           gphi_vec_reserve(&growing->sprouts, 1) == GPH_OK,
+                           "loading a tree"));
         const gph_status status = unpack(growing, i, parent, &fresh);
         *(struct sprout *)gphi_vec_add(&growing->sprouts, 1) = fresh; /* freed there */
         GPHI_TRY(status);
@@ -320,8 +318,8 @@ static gph_status lay_out(struct growing *growing)
     growing->grafts = gphi_heap_array(tree->heap, count + 1, sizeof(*growing->grafts));
     growing->checkpoints =
         gphi_heap_array(tree->heap, count + 1, sizeof(*growing->checkpoints));
-    if (growing->grafts == NULL || growing->checkpoints == NULL)
-        return gphi_fail(growing->error, GPH_E_NO_MEMORY, "loading a tree");
+    GPHI_TRY(gphi_made(growing->error, growing->grafts && growing->checkpoints,
+                       "loading a tree"));
     GPHI_TRY(tree->ops->checkpoint(tree->backend, &growing->empty, growing->error));
     for (size_t i = 0; i < count; i++)
         growing->grafts[i] = &sprout_at(growing, i)->graft;
@@ -401,7 +399,7 @@ static void clean_up(struct growing *growing)
         struct sprout *sprout = sprout_at(growing, i);
         const struct gphi_bundle_graph *graph =
             GPHI_BUNDLE_AT(&growing->recipe->bundle.graphs, graph, sprout->index);
-        if (sprout->checkpoint != NULL)
+        if (sprout->checkpoint)
             tree->ops->drop(tree->backend, sprout->checkpoint);
         if (sprout->id != 0)
             gph_pool_record_forget(tree->pool, sprout->id);
@@ -412,7 +410,7 @@ static void clean_up(struct growing *growing)
                        (sprout->graft.block_count + (size_t)1) * sizeof(*sprout->ranges));
         gphi_heap_free(heap, sprout->kinds, inputs + 1);
     }
-    if (growing->empty != NULL)
+    if (growing->empty)
         tree->ops->drop(tree->backend, growing->empty);
     gphi_heap_free(heap, growing->checkpoints,
                    (count + 1) * sizeof(*growing->checkpoints));
@@ -449,8 +447,12 @@ static gph_status grow(struct growing *growing, const gph_loaded_options *load,
                        gph_loaded **loaded)
 {
     gph_tree *tree = growing->tree;
-    if (tree->nodes.count > 0 || tree->stats.calls > 0 || tree->ops->adopt == NULL)
-        return gphi_fail(growing->error, GPH_E_STATE, "the tree has been called");
+    if (tree->nodes.count > 0 || tree->stats.calls > 0 || !tree->ops->adopt)
+        return gphi_fail(
+            growing->error, GPH_E_STATE,
+            "the tree has been called %llu times and has %zu nodes: it is loaded "
+            "before the first call",
+            (unsigned long long)tree->stats.calls, tree->nodes.count);
     GPHI_TRY(check_place(growing));
     GPHI_TRY(collect(growing));
     GPHI_TRY(lay_out(growing));
@@ -472,14 +474,14 @@ gph_status gph_loaded_create_tree(const gph_recipe *recipe, gph_tree *tree,
                                   const gph_loaded_options *options, gph_loaded **loaded,
                                   gph_error *error)
 {
-    if (recipe == NULL || tree == NULL || loaded == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "recipe, tree or loaded is NULL");
+    GPHI_TRY(gphi_need(error, recipe && tree && loaded, "recipe, tree or loaded"));
     gph_loaded_options load;
-    GPHI_TRY(gphi_options_read(&load, sizeof(load), options, error));
+    GPHI_TRY(
+        gphi_options_read(&load, sizeof(load), "gph_loaded_options", options, error));
     load.size = sizeof(load);
     load.pool = NULL;
     load.flags |= GPH_RECIPE_LAZY;
-    load.stream = load.stream != NULL ? load.stream : tree->stream;
+    load.stream = load.stream ? load.stream : tree->stream;
     GPHI_TRY(gphi_tree_enter(tree, error));
     struct growing growing = {.tree = tree, .recipe = recipe, .error = error};
     gphi_vec_init(&growing.sprouts, tree->heap, sizeof(struct sprout));
@@ -487,12 +489,11 @@ gph_status gph_loaded_create_tree(const gph_recipe *recipe, gph_tree *tree,
     uint64_t *still = gphi_heap_array(tree->heap, recipe->bundle.ranges.count + 1,
                                       sizeof(*still)); /* no range moves */
     gph_status status =
-        still != NULL ? GPH_OK : gphi_fail(error, GPH_E_NO_MEMORY, "loading a tree");
+        still ? GPH_OK : gphi_fail(error, GPH_E_NO_MEMORY, "loading a tree");
     growing.footprint.pool = gph_pool_retain(tree->pool);
     growing.footprint.bundle = &recipe->bundle;
     growing.footprint.shift = still;
-    if (status == GPH_OK)
-        status = grow(&growing, &load, loaded);
+    GPHI_THEN(status, grow(&growing, &load, loaded));
     clean_up(&growing);
     gphi_heap_free(tree->heap, still, (recipe->bundle.ranges.count + 1) * sizeof(*still));
     gphi_tree_leave(tree);

@@ -35,9 +35,8 @@ static gph_status check_layout(const gphi_cuda_table *cu, const gphi_bundle *bun
             i < kernel->arg_count ? gphi_vec_at(&bundle->args, kernel->arg_first + i)
                                   : NULL;
         const bool is_same =
-            arg == NULL
-                ? result != CUDA_SUCCESS
-                : result == CUDA_SUCCESS && arg->offset == offset && arg->bytes == bytes;
+            !arg ? result != CUDA_SUCCESS
+                 : result == CUDA_SUCCESS && arg->offset == offset && arg->bytes == bytes;
         if (!is_same)
             return gphi_fail(error, GPH_E_UNSUPPORTED,
                              "kernel %.200s takes other arguments than were recorded",
@@ -82,10 +81,10 @@ static gph_status find_kernel(gph_runtime *runtime, const gphi_bundle *bundle,
     memcpy(id.image, kernel->image, sizeof(id.image));
     CUfunction function = NULL;
     gph_status status = gphi_module_find(runtime, &id, &function, error);
-    if (status == GPH_E_UNSUPPORTED && resolver != NULL && resolver->find != NULL) {
+    if (status == GPH_E_UNSUPPORTED && resolver && resolver->find) {
         gph_error other = {0};
         status = resolver->find(resolver->user, &id, &function, &other);
-        if (status == GPH_OK && function == NULL)
+        if (status == GPH_OK && !function)
             return gphi_fail(error, GPH_E_UNSUPPORTED,
                              "kernel %.200s: the resolver gave no function", id.name);
         if (status != GPH_OK)
@@ -113,7 +112,7 @@ gph_status gphi_find_kernels(gph_runtime *runtime, const gphi_bundle *bundle,
             continue;
         if (found[i].status != GPH_E_UNSUPPORTED &&
             found[i].status != (gph_status)CUDA_ERROR_NOT_FOUND) {
-            if (error != NULL)
+            if (error)
                 *error = why;
             return found[i].status;
         }
@@ -149,7 +148,7 @@ static gph_status check_node(const struct job *job, CUresult result, const char 
     gph_error *error = job->build->error;
     const gph_status status =
         gphi_cuda_check(error, result, call, "building node %u", node);
-    if (status != GPH_OK && error != NULL) {
+    if (status != GPH_OK && error) {
         error->has_node = 1;
         error->node = node;
     }
@@ -171,7 +170,7 @@ static void *copy_of(const gphi_vec *from)
     void *copy = from->count == 0
                      ? NULL
                      : gphi_heap_array(from->heap, from->count, from->item_bytes);
-    if (copy != NULL)
+    if (copy)
         memcpy(copy, from->items, from->count * from->item_bytes);
     return copy;
 }
@@ -215,9 +214,9 @@ static gph_status move_words(struct job *job)
     job->data = copy_of(&graph->data);
     job->copies = copy_of(&graph->copies);
     job->fills = copy_of(&graph->fills);
-    if ((graph->data.count > 0 && job->data == NULL) ||
-        (graph->copies.count > 0 && job->copies == NULL) ||
-        (graph->fills.count > 0 && job->fills == NULL))
+    if ((graph->data.count > 0 && !job->data) ||
+        (graph->copies.count > 0 && !job->copies) ||
+        (graph->fills.count > 0 && !job->fills))
         return fail_memory(job);
     for (size_t i = 0; i < graph->words.count; i++)
         move_word(job, GPHI_BUNDLE_AT(&graph->words, word, i));
@@ -334,8 +333,7 @@ static gph_status add_nodes(const struct job *job)
 /* Edges with data cannot be given with a node; they come when both ends are there. */
 static gph_status add_other_edges(const struct job *job)
 {
-    for (size_t i = 0; i < job->graph->edges.count; i++) {
-        const gph_edge *edge = gphi_vec_at(&job->graph->edges, i);
+    GPHI_EACH (const gph_edge, edge, &job->graph->edges) {
         if (is_plain(edge))
             continue;
         const CUgraphEdgeData data = {
@@ -356,7 +354,7 @@ static gph_status list_edges(struct job *job, size_t *most)
     job->first =
         gphi_heap_array(job->build->runtime->heap, nodes + 1, sizeof(*job->first));
     job->nodes = gphi_heap_array(job->build->runtime->heap, nodes, sizeof(*job->nodes));
-    if (job->first == NULL || job->nodes == NULL)
+    if (!job->first || !job->nodes)
         return fail_memory(job);
     for (size_t i = 0; i < job->graph->edges.count; i++)
         job->first[((const gph_edge *)gphi_vec_at(&job->graph->edges, i))->to + 1]++;
@@ -366,7 +364,7 @@ static gph_status list_edges(struct job *job, size_t *most)
         job->first[i + 1] += job->first[i];
     }
     job->before = gphi_heap_array(job->build->runtime->heap, *most, sizeof(*job->before));
-    return job->before != NULL ? GPH_OK : fail_memory(job);
+    return job->before ? GPH_OK : fail_memory(job);
 }
 
 /* All or nothing: a half-built graph is destroyed, and what was copied for it is

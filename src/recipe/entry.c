@@ -8,7 +8,6 @@
  * A check is two replays from the same inputs: a graph whose outputs differ between them
  * (atomics in floating point, say) cannot be judged by them, and is kept without. */
 #include "base/fail.h"
-#include "base/heap.h"
 #include "base/log.h"
 #include "cuda/status.h"
 #include "recipe/footprint.h"
@@ -46,21 +45,18 @@ static gph_status read_device(const gphi_survey *survey)
     char name[128] = "";
     int major = 0, minor = 0;
     CUresult result = cu->cuCtxGetDevice(&device);
-    if (result == CUDA_SUCCESS)
-        result = cu->cuDeviceGetName(name, sizeof(name), device);
-    if (result == CUDA_SUCCESS)
-        result = cu->cuDeviceGetAttribute(
-            &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-    if (result == CUDA_SUCCESS)
-        result = cu->cuDeviceGetAttribute(
-            &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    GPHI_THEN(result, cu->cuDeviceGetName(name, sizeof(name), device));
+    GPHI_THEN(result, cu->cuDeviceGetAttribute(
+                          &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+    GPHI_THEN(result, cu->cuDeviceGetAttribute(
+                          &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
     GPHI_TRY(gphi_cuda_check(survey->error, result, "cuDeviceGetAttribute",
                              "recording a graph"));
     uint32_t text = 0;
     if (!gphi_bundle_is_name(name))
         name[0] = '\0';
-    if (gphi_bundle_text_add(bundle, name, &text) != GPH_OK)
-        return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a graph");
+    GPHI_TRY(gphi_made(survey->error, gphi_bundle_text_add(bundle, name, &text) == GPH_OK,
+                       "recording a graph"));
     bundle->device = text;
     bundle->capability = (uint32_t)(major * 10 + minor);
     bundle->library_version = gph_version();
@@ -75,18 +71,20 @@ static gph_status check_entry(const gphi_bundle *bundle, const gph_recipe *recip
                               const gph_recipe_entry *entry, gph_error *error)
 {
     if (!gphi_bundle_is_name(entry->name))
-        return gphi_fail(error, GPH_E_INVALID, "a graph needs a printable name");
+        return gphi_fail(error, GPH_E_INVALID, "the graph needs a printable name, %s",
+                         !entry->name             ? "it is NULL"
+                         : entry->name[0] == '\0' ? "it is empty"
+                                                  : "this has other bytes");
     if (gph_recipe_find(recipe, entry->name) != UINT32_MAX)
         return gphi_fail(error, GPH_E_INVALID, "there is a graph %.200s already",
                          entry->name);
-    if (entry->graph == NULL)
+    if (!entry->graph)
         return gphi_fail(error, GPH_E_INVALID, "graph %.200s: it is NULL", entry->name);
-    if (entry->key_count > GPHI_RECIPE_KEY_MAX ||
-        (entry->key_count > 0 && entry->key == NULL))
+    if (entry->key_count > GPHI_RECIPE_KEY_MAX || (entry->key_count > 0 && !entry->key))
         return gphi_fail(error, GPH_E_INVALID, "graph %.200s: %u numbers in its key",
                          entry->name, entry->key_count);
-    if ((entry->input_count > 0 && entry->inputs == NULL) ||
-        (entry->output_count > 0 && entry->outputs == NULL))
+    if ((entry->input_count > 0 && !entry->inputs) ||
+        (entry->output_count > 0 && !entry->outputs))
         return gphi_fail(error, GPH_E_INVALID, "graph %.200s: its tensors are NULL",
                          entry->name);
     for (size_t i = 0; entry->recording != 0 && i < bundle->graphs.count; i++)
@@ -110,9 +108,8 @@ static gph_status take_check(const gphi_survey *survey, const gph_recipe_entry *
         return gphi_fail(error, GPH_E_INVALID,
                          "graph %.200s: its inputs have more than %d bytes", entry->name,
                          GPHI_CHECK_BYTES_MAX);
-    if (bytes > 0 && gphi_vec_add(&graph->check_data, bytes) == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "keeping %llu bytes of inputs",
-                         (unsigned long long)bytes);
+    GPHI_TRY(gphi_made(error, bytes == 0 || gphi_vec_add(&graph->check_data, bytes),
+                       "keeping %llu bytes of inputs", (unsigned long long)bytes));
     unsigned char again[GPHI_BUNDLE_HASH_BYTES];
     GPHI_TRY(gphi_check_copy(check, graph->check_data.items, false, error));
     GPHI_TRY(gphi_check_replay(check, graph->outputs_hash, error));
@@ -137,8 +134,7 @@ static gph_status add_check(const gphi_survey *survey, const gph_recipe_entry *e
     gphi_check check = {.runtime = survey->runtime,
                         .inputs = entry->input_count,
                         .outputs = entry->output_count,
-                        .stream =
-                            entry->stream != NULL ? entry->stream : CU_STREAM_PER_THREAD};
+                        .stream = entry->stream ? entry->stream : CU_STREAM_PER_THREAD};
     gphi_vec tensors;
     gphi_vec_init(&tensors, survey->bundle->heap, sizeof(gph_tensor));
     for (size_t i = 0; i < graph->tensors.count; i++) {
@@ -155,8 +151,7 @@ static gph_status add_check(const gphi_survey *survey, const gph_recipe_entry *e
     options.upload_stream = check.stream;
     gph_status status = gph_exec_create(survey->runtime, entry->graph, &options,
                                         &check.exec, survey->error);
-    if (status == GPH_OK)
-        status = take_check(survey, entry, &check, graph);
+    GPHI_THEN(status, take_check(survey, entry, &check, graph));
     gph_exec_destroy(check.exec);
     gphi_vec_fini(&tensors);
     return status;
@@ -201,14 +196,14 @@ static gph_status fill_graph(const gphi_survey *survey, const gph_recipe_entry *
         gphi_add_tensors(survey, graph, entry->outputs, entry->output_count, "output"));
     graph->input_count = entry->input_count;
     if (gphi_bundle_text_add(survey->bundle, entry->name, &graph->name) != GPH_OK ||
-        (entry->key_count > 0 && gphi_vec_add(&graph->keys, entry->key_count) == NULL))
+        (entry->key_count > 0 && !gphi_vec_add(&graph->keys, entry->key_count)))
         return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a graph");
     if (entry->key_count > 0)
         memcpy(graph->keys.items, entry->key, entry->key_count * sizeof(int64_t));
     GPHI_TRY(gphi_footprint_keep(survey, entry->pool, entry->recording, graph));
     GPHI_TRY(gphi_survey_graph(survey, entry->graph, graph));
     graph->is_movable = entry->shifted != NULL;
-    if (entry->shifted != NULL)
+    if (entry->shifted)
         GPHI_TRY(survey_twice(survey, entry->shifted, graph));
     else if (graph->refusals.count == 0)
         GPHI_TRY(gphi_find_words(survey, graph, NULL));
@@ -223,17 +218,16 @@ gph_status gph_recipe_add(gph_recipe *recipe, gph_runtime *runtime,
                           const gph_recipe_entry *entry, uint32_t *index,
                           gph_error *error)
 {
-    if (recipe == NULL || runtime == NULL || entry == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "recipe, runtime or entry is NULL");
+    GPHI_TRY(gphi_need(error, recipe && runtime && entry, "recipe, runtime or entry"));
     gph_recipe_entry opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), entry, error));
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_recipe_entry", entry, error));
     gphi_bundle *bundle = &recipe->bundle;
     GPHI_TRY(check_entry(bundle, recipe, &opt, error));
     const gphi_survey survey = {
         .runtime = runtime, .bundle = bundle, .resolver = opt.resolver, .error = error};
     GPHI_TRY(read_device(&survey));
-    if (gphi_vec_reserve(&bundle->graphs, 1) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "recording a graph");
+    GPHI_TRY(gphi_made(error, gphi_vec_reserve(&bundle->graphs, 1) == GPH_OK,
+                       "recording a graph"));
 
     const gphi_bundle_mark mark = gphi_recipe_mark(bundle);
     struct gphi_bundle_graph graph;
@@ -245,7 +239,7 @@ gph_status gph_recipe_add(gph_recipe *recipe, gph_runtime *runtime,
         return status;
     }
     *(struct gphi_bundle_graph *)gphi_vec_add(&bundle->graphs, 1) = graph;
-    if (index != NULL)
+    if (index)
         *index = (uint32_t)bundle->graphs.count - 1;
     return GPH_OK;
 }
@@ -255,24 +249,24 @@ gph_status gph_recipe_record_twice(gph_recipe *recipe, gph_runtime *runtime,
                                    gph_recipe_capture_fn *capture, void *user,
                                    gph_error *error)
 {
-    if (recipe == NULL || runtime == NULL || entry == NULL || capture == NULL)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "recipe, runtime, entry or capture is NULL");
+    GPHI_TRY(gphi_need(error, recipe && runtime && entry && capture,
+                       "recipe, runtime, entry or capture"));
     gph_recipe_entry both;
-    GPHI_TRY(gphi_options_read(&both, sizeof(both), entry, error));
+    GPHI_TRY(gphi_options_read(&both, sizeof(both), "gph_recipe_entry", entry, error));
     both.size = sizeof(both);
     both.graph = both.shifted = NULL;
     gph_status status = capture(user, 0, &both.graph, error);
-    if (status == GPH_OK)
-        status = capture(user, 1, &both.shifted, error);
-    if (status == GPH_OK && (both.graph == NULL || both.shifted == NULL))
-        status = gphi_fail(error, GPH_E_INVALID, "the capture function gave no graph");
-    if (status == GPH_OK)
-        status = gph_recipe_add(recipe, runtime, &both, NULL, error);
-    if (both.shifted != NULL)
+    GPHI_THEN(status, capture(user, 1, &both.shifted, error));
+    if (status == GPH_OK && (!both.graph || !both.shifted))
+        status = gphi_fail(error, GPH_E_INVALID,
+                           "graph %.200s: the capture function gave no graph %s",
+                           entry->name ? entry->name : "(no name)",
+                           !both.graph ? "in its first call" : "in its second call");
+    GPHI_THEN(status, gph_recipe_add(recipe, runtime, &both, NULL, error));
+    if (both.shifted)
         gphi_ignore((gph_status)runtime->cu.cuGraphDestroy(both.shifted),
                     "it is recorded, or the failure is told already");
-    if (both.graph != NULL)
+    if (both.graph)
         gphi_ignore((gph_status)runtime->cu.cuGraphDestroy(both.graph),
                     "it is recorded, or the failure is told already");
     return status;

@@ -31,8 +31,8 @@ static void name_key(const gph_cache *cache, uint32_t key, int64_t *values, char
 static CUgraph graph_of(const gph_cache *cache, uint32_t key)
 {
     const gphi_entry *entry =
-        cache != NULL && key < cache->layout.key_count ? cache->buckets[key].entry : NULL;
-    return entry != NULL ? entry->record->graph : NULL;
+        cache && key < cache->layout.key_count ? cache->buckets[key].entry : NULL;
+    return entry ? entry->record->graph : NULL;
 }
 
 /* A generator's words and its node's arguments are of this process, and its node is
@@ -66,7 +66,7 @@ static gph_status add_key(gph_recipe *recipe, const gph_recipe_cache_entry *fami
                          "key %u (%s) draws random numbers: its generator is of this "
                          "process",
                          key, name);
-    if (family->shifted != NULL && entry.shifted == NULL)
+    if (family->shifted && !entry.shifted)
         return gphi_fail(error, GPH_E_STATE,
                          "key %u (%s) is captured in one of the caches only", key, name);
     return gph_recipe_add(recipe, cache->runtime, &entry, NULL, error);
@@ -78,19 +78,17 @@ gph_status gph_recipe_add_cache(gph_recipe *recipe, const gph_recipe_cache_entry
                                 gph_error *error)
 {
     gph_recipe_cache_entry opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), family, error));
-    if (recipe == NULL || opt.cache == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "recipe or cache is NULL");
+    GPHI_TRY(
+        gphi_options_read(&opt, sizeof(opt), "gph_recipe_cache_entry", family, error));
+    GPHI_TRY(gphi_need(error, recipe && opt.cache, "recipe or cache"));
     gph_cache *cache = opt.cache;
     GPHI_TRY(
         gphi_cache_busy(cache, error)); /* nothing is captured or evicted meanwhile */
     const size_t count = cache->layout.input_count + (size_t)1;
     gph_tensor *inputs = gphi_heap_array(recipe->bundle.heap, count, sizeof(*inputs));
-    gph_status status = GPH_OK;
-    if (inputs == NULL)
-        status = gphi_fail(error, GPH_E_NO_MEMORY, "recording %s", cache->name);
+    gph_status status = gphi_made(error, inputs, "recording %s", cache->name);
     for (uint32_t key = 0; key < cache->layout.key_count && status == GPH_OK; key++)
-        if (graph_of(cache, key) != NULL)
+        if (graph_of(cache, key))
             status = add_key(recipe, &opt, key, inputs, error);
     gphi_heap_free(recipe->bundle.heap, inputs, count * sizeof(*inputs));
     gphi_cache_idle(cache);
@@ -185,17 +183,16 @@ static gph_status place_buffers(gph_cache *cache, const gph_recipe *recipe,
     const size_t count = cache->layout.input_count + (size_t)1;
     CUdeviceptr *addresses = NULL;
     gph_status status = GPH_OK;
-    for (uint32_t i = 0; i < bundle->graphs.count && addresses == NULL; i++) {
+    for (uint32_t i = 0; i < bundle->graphs.count && !addresses; i++) {
         if (key_of(cache, recipe, i) == GPH_CACHE_NONE)
             continue;
         addresses = gphi_heap_array(cache->runtime->heap, count, sizeof(*addresses));
-        if (addresses == NULL)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "loading %s", cache->name);
+        GPHI_TRY(gphi_made(error, addresses, "loading %s", cache->name));
         const gphi_vec *tensors = &GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->tensors;
         for (size_t j = 0; j < count; j++)
             addresses[j] = base + GPHI_BUNDLE_AT(tensors, tensor, j)->offset;
     }
-    if (addresses != NULL)
+    if (addresses)
         status = gphi_cache_place(cache, addresses, error);
     gphi_heap_free(cache->runtime->heap, addresses, count * sizeof(*addresses));
     return status;
@@ -254,18 +251,19 @@ gph_status gph_loaded_create_cache(gph_runtime *runtime, const gph_recipe *recip
                                    gph_cache **cache, gph_loaded **loaded,
                                    gph_error *error)
 {
-    if (runtime == NULL || recipe == NULL || options == NULL || cache == NULL ||
-        loaded == NULL || options->cache == NULL)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "runtime, recipe, options, cache or loaded is NULL");
+    GPHI_TRY(gphi_need(error,
+                       runtime && recipe && options && cache && loaded && options->cache,
+                       "runtime, recipe, options, cache or loaded"));
     gph_cache_options own;
-    GPHI_TRY(gphi_options_read(&own, sizeof(own), options->cache, error));
-    if (own.rng != NULL)
+    GPHI_TRY(
+        gphi_options_read(&own, sizeof(own), "gph_cache_options", options->cache, error));
+    if (own.rng)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "options.cache->rng is set: graphs of a file draw no numbers, "
                          "eager calls would");
     gph_loaded_options load;
-    GPHI_TRY(gphi_options_read(&load, sizeof(load), options->load, error));
+    GPHI_TRY(gphi_options_read(&load, sizeof(load), "gph_loaded_options", options->load,
+                               error));
     load.size = sizeof(load);
     load.pool = options->cache->pool;
     load.flags |= GPH_RECIPE_LAZY;
@@ -273,14 +271,10 @@ gph_status gph_loaded_create_cache(gph_runtime *runtime, const gph_recipe *recip
     gph_loaded *graphs = NULL;
     GPHI_TRY(gph_cache_create(runtime, options->cache, &fresh, error));
     gph_status status = check_keys(fresh, recipe, error);
-    if (status == GPH_OK)
-        status = place_buffers(fresh, recipe, error);
-    if (status == GPH_OK)
-        status = gph_loaded_create(runtime, recipe, &load, &graphs, error);
-    if (status == GPH_OK)
-        status =
-            adopt_all(fresh, recipe, graphs,
-                      load.stream != NULL ? load.stream : CU_STREAM_PER_THREAD, error);
+    GPHI_THEN(status, place_buffers(fresh, recipe, error));
+    GPHI_THEN(status, gph_loaded_create(runtime, recipe, &load, &graphs, error));
+    GPHI_THEN(status, adopt_all(fresh, recipe, graphs,
+                                load.stream ? load.stream : CU_STREAM_PER_THREAD, error));
     if (status != GPH_OK) {
         gph_cache_destroy(fresh);
         gph_loaded_destroy(graphs);

@@ -10,8 +10,6 @@
 #include "base/fail.h"
 #include "memory/pool.h"
 
-#include <stdlib.h>
-
 static gph_status fail_memory(gph_error *error)
 {
     return gphi_fail(error, GPH_E_NO_MEMORY, "the memory of a recorded graph");
@@ -57,7 +55,7 @@ gph_status gphi_footprint_keep(const gphi_survey *survey, gph_pool *pool,
                                gph_recording_id recording,
                                struct gphi_bundle_graph *graph)
 {
-    if (pool == NULL)
+    if (!pool)
         return GPH_OK;
     gphi_vec ranges;
     gphi_vec_init(&ranges, survey->bundle->heap, sizeof(gph_pool_range));
@@ -116,10 +114,8 @@ static gph_status is_live(const gphi_footprint *footprint, CUdeviceptr address,
     gphi_vec_init(&ranges, footprint->eager.heap, sizeof(gph_pool_range));
     const gph_status status = gphi_pool_list(footprint->pool, 0, 0, &ranges, error);
     *out = false;
-    for (size_t i = 0; i < ranges.count; i++) {
-        const gph_pool_range *range = gphi_vec_at(&ranges, i);
+    GPHI_EACH (const gph_pool_range, range, &ranges)
         *out = *out || (range->address == address && range->bytes >= bytes);
-    }
     gphi_vec_fini(&ranges);
     return status;
 }
@@ -157,13 +153,13 @@ gph_status gphi_footprint_restore(gphi_footprint *footprint,
 {
     gphi_vec ranges;
     gphi_vec_init(&ranges, footprint->eager.heap, sizeof(gph_pool_range));
-    if (graph->blocks.count > 0 && gphi_vec_add(&ranges, graph->blocks.count) == NULL)
+    if (graph->blocks.count > 0 && !gphi_vec_add(&ranges, graph->blocks.count))
         return fail_memory(error);
     gph_status status = GPH_OK;
     for (size_t i = 0; i < graph->blocks.count && status == GPH_OK; i++) {
         const struct gphi_bundle_block *block = GPHI_BUNDLE_AT(&graph->blocks, block, i);
         const uint64_t *maker = gphi_map_get(&footprint->ids, block->maker);
-        if (block->maker != 0 && block->maker != graph->recording && maker == NULL)
+        if (block->maker != 0 && block->maker != graph->recording && !maker)
             status = gphi_fail(error, GPH_E_STATE,
                                "it reads memory of recording %u, which is not here",
                                block->maker);
@@ -172,16 +168,15 @@ gph_status gphi_footprint_restore(gphi_footprint *footprint,
                              .bytes = block->bytes,
                              .recording = UINT32_MAX,
                              .maker = block->maker == graph->recording ? UINT32_MAX
-                                      : maker != NULL ? (gph_recording_id)*maker
-                                                      : 0,
+                                      : maker ? (gph_recording_id)*maker
+                                              : 0,
                              .kind = (gph_range_kind)block->kind,
                              .first = block->first,
                              .last = block->last};
     }
     gph_recording_id id = 0;
-    if (status == GPH_OK)
-        status = gph_pool_record_restore(footprint->pool, name, ranges.items,
-                                         (uint32_t)ranges.count, &id, error);
+    GPHI_THEN(status, gph_pool_record_restore(footprint->pool, name, ranges.items,
+                                              (uint32_t)ranges.count, &id, error));
     gphi_vec_fini(&ranges);
     if (status == GPH_OK &&
         gphi_map_set(&footprint->ids, graph->recording, id) != GPH_OK) {

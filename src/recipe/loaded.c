@@ -68,13 +68,13 @@ static gph_status fail_memory(gph_error *error)
  * last one first: later recordings read what earlier ones left. */
 void gph_loaded_destroy(gph_loaded *loaded)
 {
-    if (loaded == NULL)
+    if (!loaded)
         return;
     const gph_allocator heap = loaded->runtime->heap;
     for (uint32_t i = 0; i < loaded->count; i++) {
         struct loaded_graph *graph = &loaded->graphs[i];
         gph_exec_destroy(atomic_load_explicit(&graph->exec, memory_order_relaxed));
-        if (graph->graph != NULL)
+        if (graph->graph)
             gphi_ignore((gph_status)loaded->runtime->cu.cuGraphDestroy(graph->graph),
                         "nobody can be told");
         gphi_heap_free(heap, graph->tensors,
@@ -100,7 +100,7 @@ static gph_status give_up(const struct loading *loading, struct loaded_graph *gr
 {
     graph->status = status;
     graph->why = gphi_heap_text(loading->loaded->runtime->heap, why);
-    if (graph->why == NULL)
+    if (!graph->why)
         return fail_memory(loading->build.error);
     gphi_log("recipe", GPH_LOG_INFO, "graph %s has to be captured: %s", graph->name, why);
     return GPH_OK;
@@ -124,20 +124,20 @@ static gph_status place_ranges(struct loading *loading)
     const gphi_bundle *bundle = loading->build.bundle;
     const gph_loaded_options *options = loading->options;
     gph_error *error = loading->build.error;
-    if (options->pool != NULL)
+    if (options->pool)
         place_arena(loading, &bundle->eager);
-    for (size_t i = 0; options->pool != NULL && i < bundle->graphs.count; i++)
+    for (size_t i = 0; options->pool && i < bundle->graphs.count; i++)
         place_arena(loading, &GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->blocks);
     for (uint32_t i = 0; i < options->place_count; i++) {
         const gph_recipe_place *place = &options->places[i];
         size_t at = 0;
-        while (at < bundle->ranges.count && place->range != NULL &&
+        while (at < bundle->ranges.count && place->range &&
                strcmp(gphi_bundle_text(bundle, gphi_recipe_range(bundle, at)->name),
                       place->range) != 0)
             at++;
-        if (at == bundle->ranges.count || place->range == NULL)
+        if (at == bundle->ranges.count || !place->range)
             return gphi_fail(error, GPH_E_INVALID, "the recipe has no range %.200s",
-                             place->range != NULL ? place->range : "(NULL)");
+                             place->range ? place->range : "(NULL)");
         const struct gphi_bundle_range *range = gphi_recipe_range(bundle, at);
         if (place->bytes < range->bytes)
             return gphi_fail(error, GPH_E_INVALID,
@@ -186,8 +186,7 @@ static gph_status may_load(const struct loading *loading,
     }
     for (size_t i = 0; i < from->nodes.count; i++) {
         const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&from->nodes, node, i);
-        if (node->kind == GPH_NODE_KERNEL &&
-            loading->build.found[node->item].function == NULL)
+        if (node->kind == GPH_NODE_KERNEL && !loading->build.found[node->item].function)
             return give_up(loading, graph, loading->build.found[node->item].status,
                            loading->build.found[node->item].why);
     }
@@ -256,7 +255,7 @@ static gph_status copy_tensors(const struct loading *loading,
         return GPH_OK;
     graph->tensors = gphi_heap_array(loading->loaded->runtime->heap, from->tensors.count,
                                      sizeof(*graph->tensors));
-    if (graph->tensors == NULL)
+    if (!graph->tensors)
         return fail_memory(loading->build.error);
     graph->tensor_count = (uint32_t)from->tensors.count;
     for (uint32_t i = 0; i < graph->tensor_count; i++) {
@@ -300,12 +299,12 @@ static gph_status ready_locked(gph_loaded *loaded, uint32_t index, gph_exec **ou
     struct class *class = graph->class == GPHI_BUNDLE_NONE
                               ? NULL
                               : gphi_vec_at(&loaded->classes, graph->class);
-    if (own == NULL && class != NULL && class->exec == NULL) {
+    if (!own && class && !class->exec) {
         GPHI_TRY(gph_exec_create(loaded->runtime, graph->graph, &loaded->exec_options,
                                  &class->exec, error));
         class->holds = index;
     }
-    if (own == NULL && class != NULL && class->holds != index) {
+    if (!own && class && class->holds != index) {
         CUgraphExecUpdateResultInfo info = {0};
         const CUresult result = loaded->runtime->cu.cuGraphExecUpdate(
             gph_exec_handle(class->exec), graph->graph, &info);
@@ -319,13 +318,13 @@ static gph_status ready_locked(gph_loaded *loaded, uint32_t index, gph_exec **ou
                      "graph %s gets its own executable: update result %d", graph->name,
                      (int)info.result);
     }
-    if (own == NULL && (class == NULL || class->holds != index)) {
+    if (!own && (!class || class->holds != index)) {
         GPHI_TRY(gph_exec_create(loaded->runtime, graph->graph, &loaded->exec_options,
                                  &own, error));
         atomic_store_explicit(&graph->exec, own,
                               memory_order_release); /* with launch() */
     }
-    *out = own != NULL ? own : class->exec;
+    *out = own ? own : class->exec;
     return GPH_OK;
 }
 
@@ -366,7 +365,7 @@ static gph_status prepare_graph(struct loading *loading, uint32_t index)
     graph->class = GPHI_BUNDLE_NONE;
     graph->name = gphi_heap_text(loaded->runtime->heap,
                                  gphi_bundle_text(loading->build.bundle, from->name));
-    if (graph->name == NULL)
+    if (!graph->name)
         return fail_memory(loading->build.error);
     GPHI_TRY(copy_tensors(loading, from, graph));
     return may_load(loading, from, graph);
@@ -376,8 +375,7 @@ static gph_status prepare_graph(struct loading *loading, uint32_t index)
 static bool has_executable(const gph_loaded *loaded, const struct loaded_graph *graph)
 {
     return graph->class != GPHI_BUNDLE_NONE &&
-           ((const struct class *)gphi_vec_at(&loaded->classes, graph->class))->exec !=
-               NULL;
+           ((const struct class *)gphi_vec_at(&loaded->classes, graph->class))->exec;
 }
 
 /* What fails for one graph is noted with it and the next one is loaded; without memory
@@ -389,9 +387,9 @@ static gph_status load_graph(struct loading *loading, uint32_t index)
     const struct gphi_bundle_graph *from =
         GPHI_BUNDLE_AT(&loading->build.bundle->graphs, graph, index);
     struct loaded_graph *graph = &loaded->graphs[index];
-    if (graph->why == NULL)
+    if (!graph->why)
         GPHI_TRY(check_memory(loading, from, graph));
-    if (graph->why != NULL)
+    if (graph->why)
         return GPH_OK;
 
     gph_error why = {0};
@@ -405,7 +403,7 @@ static gph_status load_graph(struct loading *loading, uint32_t index)
         !has_executable(loaded, graph))
         status = ready_locked(loaded, index, &ready, &why);
     if (status == GPH_E_NO_MEMORY) {
-        if (loading->build.error != NULL)
+        if (loading->build.error)
             *loading->build.error = why;
         return status;
     }
@@ -427,7 +425,7 @@ static gph_status restore_recording(struct loading *loading, uint32_t index)
 {
     gph_loaded *loaded = loading->loaded;
     struct loaded_graph *graph = &loaded->graphs[index];
-    if (graph->why != NULL)
+    if (graph->why)
         return GPH_OK;
     gph_error why = {0};
     const gph_status status = gphi_footprint_restore(
@@ -435,7 +433,7 @@ static gph_status restore_recording(struct loading *loading, uint32_t index)
         graph->name, &graph->recording, &why);
     if (status == GPH_E_STATE || status == GPH_E_INVALID)
         return give_up(loading, graph, status, why.message);
-    if (status != GPH_OK && loading->build.error != NULL)
+    if (status != GPH_OK && loading->build.error)
         *loading->build.error = why;
     return status;
 }
@@ -476,17 +474,17 @@ static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
     if (bundle->graphs.count > 0)
         loaded->graphs =
             gphi_heap_array(heap, bundle->graphs.count, sizeof(*loaded->graphs));
-    if (loaded->graphs != NULL)
+    if (loaded->graphs)
         loaded->count = (uint32_t)bundle->graphs.count;
-    if (loading->build.found == NULL || loading->build.shift == NULL ||
-        (bundle->graphs.count > 0 && loaded->graphs == NULL))
+    if (!loading->build.found || !loading->build.shift ||
+        (bundle->graphs.count > 0 && !loaded->graphs))
         return fail_memory(error);
     GPHI_TRY(place_ranges(loading));
     GPHI_TRY(gphi_find_kernels(loaded->runtime, bundle, loading->options->resolver,
                                loading->build.found, error));
     for (uint32_t i = 0; i < loaded->count; i++)
         GPHI_TRY(prepare_graph(loading, i));
-    if (loading->options->pool != NULL) {
+    if (loading->options->pool) {
         GPHI_TRY(gphi_footprint_begin(&loaded->footprint, loading->options->pool, bundle,
                                       loading->build.shift, error));
         GPHI_TRY(restore_recordings(loading));
@@ -499,13 +497,12 @@ static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
 static gph_status read_options(const gph_loaded_options *options, gph_loaded_options *opt,
                                gph_error *error)
 {
-    GPHI_TRY(gphi_options_read(opt, sizeof(*opt), options, error));
+    GPHI_TRY(gphi_options_read(opt, sizeof(*opt), "gph_loaded_options", options, error));
     const uint32_t known = GPH_RECIPE_CHECK | GPH_RECIPE_SHARE | GPH_RECIPE_LAZY;
     if ((opt->flags & ~known) != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
                          opt->flags, known);
-    if (opt->place_count > 0 && opt->places == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "options.places is NULL");
+    GPHI_TRY(gphi_need(error, opt->place_count == 0 || opt->places, "options.places"));
     return GPH_OK;
 }
 
@@ -513,12 +510,11 @@ gph_status gph_loaded_create(gph_runtime *runtime, const gph_recipe *recipe,
                              const gph_loaded_options *options, gph_loaded **out,
                              gph_error *error)
 {
-    if (runtime == NULL || recipe == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime, recipe or out is NULL");
+    GPHI_TRY(gphi_need(error, runtime && recipe && out, "runtime, recipe or out"));
     gph_loaded_options opt;
     GPHI_TRY(read_options(options, &opt, error));
     gph_loaded *loaded = gphi_heap_alloc(runtime->heap, sizeof(*loaded));
-    if (loaded == NULL)
+    if (!loaded)
         return fail_memory(error);
     loaded->runtime = runtime;
     pthread_mutex_init(&loaded->mutex.native, NULL);
@@ -526,8 +522,7 @@ gph_status gph_loaded_create(gph_runtime *runtime, const gph_recipe *recipe,
     gphi_footprint_init(&loaded->footprint, runtime->heap);
     loaded->exec_options = (gph_exec_options)GPH_EXEC_OPTIONS_INIT;
     loaded->exec_options.flags = opt.exec_flags;
-    loaded->exec_options.upload_stream =
-        opt.stream != NULL ? opt.stream : CU_STREAM_PER_THREAD;
+    loaded->exec_options.upload_stream = opt.stream ? opt.stream : CU_STREAM_PER_THREAD;
     struct loading loading = {
         .loaded = loaded,
         .build = {.runtime = runtime, .bundle = &recipe->bundle, .error = error},
@@ -549,16 +544,16 @@ gph_status gph_loaded_create(gph_runtime *runtime, const gph_recipe *recipe,
 
 int gph_loaded_get(const gph_loaded *loaded, uint32_t index, gph_loaded_graph *out)
 {
-    if (loaded == NULL || index >= loaded->count)
+    if (!loaded || index >= loaded->count)
         return 0;
     const struct loaded_graph *graph = &loaded->graphs[index];
     const gph_loaded_graph full = {
         .name = graph->name,
-        .is_loaded = graph->why == NULL,
+        .is_loaded = !graph->why,
         .status = graph->status,
-        .why = graph->why != NULL ? graph->why : "",
+        .why = graph->why ? graph->why : "",
         .inputs = graph->tensors,
-        .outputs = graph->tensors != NULL ? graph->tensors + graph->input_count : NULL,
+        .outputs = graph->tensors ? graph->tensors + graph->input_count : NULL,
         .input_count = graph->input_count,
         .output_count = graph->tensor_count - graph->input_count,
         .is_checked = graph->is_checked,
@@ -570,16 +565,16 @@ int gph_loaded_get(const gph_loaded *loaded, uint32_t index, gph_loaded_graph *o
 void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs, uint32_t *execs)
 {
     uint32_t loaded_graphs = 0, made = 0;
-    for (uint32_t i = 0; loaded != NULL && i < loaded->count; i++) {
+    for (uint32_t i = 0; loaded && i < loaded->count; i++) {
         const struct loaded_graph *graph = &loaded->graphs[i];
-        loaded_graphs += graph->why == NULL;
+        loaded_graphs += !graph->why;
         made += atomic_load_explicit(&graph->exec, memory_order_acquire) != NULL;
     }
-    for (size_t i = 0; loaded != NULL && i < loaded->classes.count; i++)
+    for (size_t i = 0; loaded && i < loaded->classes.count; i++)
         made += ((const struct class *)gphi_vec_at(&loaded->classes, i))->exec != NULL;
-    if (graphs != NULL)
+    if (graphs)
         *graphs = loaded_graphs;
-    if (execs != NULL)
+    if (execs)
         *execs = made;
 }
 
@@ -612,8 +607,7 @@ static gph_status launch_slow(gph_loaded *loaded, uint32_t index, CUstream strea
     gph_exec *exec = NULL;
     gphi_mutex_lock(&loaded->mutex);
     gph_status status = ready_locked(loaded, index, &exec, error);
-    if (status == GPH_OK)
-        status = gph_exec_launch(exec, stream, error);
+    GPHI_THEN(status, gph_exec_launch(exec, stream, error));
     gphi_mutex_unlock(&loaded->mutex);
     return status;
 }
@@ -621,19 +615,18 @@ static gph_status launch_slow(gph_loaded *loaded, uint32_t index, CUstream strea
 gph_status gph_loaded_launch(gph_loaded *loaded, uint32_t index, CUstream stream,
                              gph_error *error)
 {
-    if (loaded == NULL || index >= loaded->count)
+    if (!loaded || index >= loaded->count)
         return gphi_fail(error, GPH_E_INVALID, "there is no loaded graph %u", index);
     struct loaded_graph *graph = &loaded->graphs[index];
-    if (graph->why != NULL)
+    if (graph->why)
         return gphi_fail(error, GPH_E_STATE, "graph %.100s has to be captured: %.350s",
                          graph->name, graph->why);
-    if (graph->graph == NULL &&
-        atomic_load_explicit(&graph->exec, memory_order_relaxed) == NULL)
+    if (!graph->graph && !atomic_load_explicit(&graph->exec, memory_order_relaxed))
         return gphi_fail(error, GPH_E_STATE, "graph %.100s is a cache's", graph->name);
     if (graph->recording != 0)
         GPHI_TRY(gph_pool_replay(loaded->footprint.pool, graph->recording, error));
     gph_exec *own = atomic_load_explicit(&graph->exec, memory_order_acquire);
-    if (own != NULL)
+    if (own)
         return gph_exec_launch(own, stream, error);
     return launch_slow(loaded, index, stream, error);
 }

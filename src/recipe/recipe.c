@@ -25,12 +25,10 @@
 gph_status gph_recipe_create(const gph_allocator *allocator, gph_recipe **out,
                              gph_error *error)
 {
-    if (out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "out is NULL");
+    GPHI_TRY(gphi_need(error, out, "out"));
     const gph_allocator heap = gphi_heap(allocator);
     gph_recipe *recipe = gphi_heap_alloc(heap, sizeof(*recipe));
-    if (recipe == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "making a recipe");
+    GPHI_TRY(gphi_made(error, recipe, "making a recipe"));
     gphi_bundle_init(&recipe->bundle, heap);
     *out = recipe;
     return GPH_OK;
@@ -38,7 +36,7 @@ gph_status gph_recipe_create(const gph_allocator *allocator, gph_recipe **out,
 
 void gph_recipe_destroy(gph_recipe *recipe)
 {
-    if (recipe == NULL)
+    if (!recipe)
         return;
     const gph_allocator heap = recipe->bundle.heap;
     gphi_bundle_fini(&recipe->bundle);
@@ -54,7 +52,10 @@ static gph_status check_range(const gphi_bundle *bundle, const gph_recipe_range 
                               gph_error *error)
 {
     if (!gphi_bundle_is_name(range->name))
-        return gphi_fail(error, GPH_E_INVALID, "a range needs a printable name");
+        return gphi_fail(error, GPH_E_INVALID,
+                         "the range of %llu bytes at 0x%llx needs a printable name",
+                         (unsigned long long)range->bytes,
+                         (unsigned long long)range->address);
     if (range->bytes == 0 || range->address > UINT64_MAX - range->bytes ||
         range->shifted > UINT64_MAX - range->bytes)
         return gphi_fail(error, GPH_E_INVALID, "range %.100s has %llu bytes", range->name,
@@ -81,9 +82,8 @@ gph_status gph_recipe_range_add(gph_recipe *recipe, const gph_recipe_range *rang
                                 uint32_t *index, gph_error *error)
 {
     gph_recipe_range read;
-    if (recipe == NULL || range == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "recipe or range is NULL");
-    GPHI_TRY(gphi_options_read(&read, sizeof(read), range, error));
+    GPHI_TRY(gphi_need(error, recipe && range, "recipe or range"));
+    GPHI_TRY(gphi_options_read(&read, sizeof(read), "gph_recipe_range", range, error));
     gphi_bundle *bundle = &recipe->bundle;
     GPHI_TRY(check_range(bundle, &read, error));
     if (bundle->ranges.count >= GPHI_BUNDLE_RANGES_MAX)
@@ -91,11 +91,13 @@ gph_status gph_recipe_range_add(gph_recipe *recipe, const gph_recipe_range *rang
                          GPHI_BUNDLE_RANGES_MAX);
     struct gphi_bundle_range added = {
         .address = read.address, .shifted = read.shifted, .bytes = read.bytes};
-    if (gphi_vec_reserve(&bundle->ranges, 1) != GPH_OK ||
-        gphi_bundle_text_add(bundle, read.name, &added.name) != GPH_OK ||
-        gphi_vec_push(&bundle->ranges, &added) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "adding range %.100s", read.name);
-    if (index != NULL)
+    GPHI_TRY(
+        gphi_made(error,
+                  gphi_vec_reserve(&bundle->ranges, 1) == GPH_OK &&
+                      gphi_bundle_text_add(bundle, read.name, &added.name) == GPH_OK &&
+                      gphi_vec_push(&bundle->ranges, &added) == GPH_OK,
+                  "adding range %.100s", read.name));
+    if (index)
         *index = (uint32_t)bundle->ranges.count - 1;
     return GPH_OK;
 }
@@ -104,19 +106,17 @@ gph_status gph_recipe_arena_add(gph_recipe *recipe, const char *name,
                                 const gph_arena *arena, const gph_arena *shifted,
                                 uint32_t *index, gph_error *error)
 {
-    if (arena == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "arena is NULL");
+    GPHI_TRY(gphi_need(error, arena, "arena"));
     gph_recipe_range range = {.size = sizeof(gph_recipe_range), .name = name};
     uint64_t bytes = 0;
     gph_arena_range(arena, &range.address, &range.bytes);
     range.shifted = range.address;
-    if (shifted != NULL)
+    if (shifted)
         gph_arena_range(shifted, &range.shifted, &bytes);
-    if (shifted != NULL && bytes != range.bytes)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "the arenas of range %.100s have %llu and %llu bytes",
-                         name != NULL ? name : "", (unsigned long long)range.bytes,
-                         (unsigned long long)bytes);
+    if (shifted && bytes != range.bytes)
+        return gphi_fail(
+            error, GPH_E_INVALID, "the arenas of range %.100s have %llu and %llu bytes",
+            name ? name : "", (unsigned long long)range.bytes, (unsigned long long)bytes);
     return gph_recipe_range_add(recipe, &range, index, error);
 }
 
@@ -128,13 +128,11 @@ static gph_status write_file(void *user, gphi_save *save)
 
 gph_status gph_recipe_save(gph_recipe *recipe, const char *path, gph_error *error)
 {
-    if (recipe == NULL || path == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "recipe or path is NULL");
+    GPHI_TRY(gphi_need(error, recipe && path, "recipe or path"));
     gphi_vec bytes;
     gphi_vec_init(&bytes, recipe->bundle.heap, 1);
     gph_status status = gphi_bundle_write(&recipe->bundle, &bytes, error);
-    if (status == GPH_OK)
-        status = gphi_save_file(path, write_file, &bytes, error);
+    GPHI_THEN(status, gphi_save_file(path, write_file, &bytes, error));
     gphi_vec_fini(&bytes);
     return status;
 }
@@ -143,9 +141,8 @@ gph_status gph_recipe_load(const char *path, const gph_file_options *options,
                            gph_recipe **out, gph_error *error)
 {
     gph_file_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if (path == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "path or out is NULL");
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_file_options", options, error));
+    GPHI_TRY(gphi_need(error, path && out, "path or out"));
     const struct gphi_bundle_limits limits = {
         .unpacked_bytes = opt.bytes_max != 0 ? opt.bytes_max : GPHI_FILE_BYTES_MAX,
         .nodes = opt.nodes_max != 0 ? opt.nodes_max : 1000000,
@@ -154,11 +151,9 @@ gph_status gph_recipe_load(const char *path, const gph_file_options *options,
     gphi_vec_init(&bytes, gphi_heap(opt.allocator), 1);
     gph_recipe *recipe = NULL;
     gph_status status = gphi_file_read(path, limits.unpacked_bytes, &bytes, error);
-    if (status == GPH_OK)
-        status = gph_recipe_create(opt.allocator, &recipe, error);
-    if (status == GPH_OK)
-        status =
-            gphi_bundle_read(&recipe->bundle, bytes.items, bytes.count, &limits, error);
+    GPHI_THEN(status, gph_recipe_create(opt.allocator, &recipe, error));
+    GPHI_THEN(status, gphi_bundle_read(&recipe->bundle, bytes.items, bytes.count, &limits,
+                                       error));
     gphi_vec_fini(&bytes);
     if (status != GPH_OK) {
         gph_recipe_destroy(recipe);
@@ -170,7 +165,7 @@ gph_status gph_recipe_load(const char *path, const gph_file_options *options,
 
 static struct gphi_bundle_graph *graph_at(const gph_recipe *recipe, uint32_t index)
 {
-    if (recipe == NULL || index >= recipe->bundle.graphs.count)
+    if (!recipe || index >= recipe->bundle.graphs.count)
         return NULL;
     return GPHI_BUNDLE_AT(&recipe->bundle.graphs, graph, index);
 }
@@ -191,7 +186,7 @@ static uint32_t count_images(const gphi_bundle *bundle)
 
 void gph_recipe_summary_get(const gph_recipe *recipe, gph_recipe_summary *out)
 {
-    if (recipe == NULL) {
+    if (!recipe) {
         gphi_struct_write(out, &(gph_recipe_summary){.device = ""}, sizeof(*out));
         return;
     }
@@ -215,7 +210,7 @@ void gph_recipe_summary_get(const gph_recipe *recipe, gph_recipe_summary *out)
 
 int gph_recipe_range_get(const gph_recipe *recipe, uint32_t index, gph_recipe_range *out)
 {
-    if (recipe == NULL || index >= recipe->bundle.ranges.count)
+    if (!recipe || index >= recipe->bundle.ranges.count)
         return 0;
     const struct gphi_bundle_range *range = gphi_recipe_range(&recipe->bundle, index);
     const gph_recipe_range full = {.name = gphi_bundle_text(&recipe->bundle, range->name),
@@ -229,14 +224,14 @@ int gph_recipe_range_get(const gph_recipe *recipe, uint32_t index, gph_recipe_ra
 int gph_recipe_kernel_get(const gph_recipe *recipe, uint32_t index, gph_kernel_id *out,
                           uint64_t *nodes)
 {
-    if (recipe == NULL || index >= recipe->bundle.kernels.count)
+    if (!recipe || index >= recipe->bundle.kernels.count)
         return 0;
     const gphi_bundle *bundle = &recipe->bundle;
     const struct gphi_bundle_kernel *kernel =
         GPHI_BUNDLE_AT(&bundle->kernels, kernel, index);
     memcpy(out->image, kernel->image, sizeof(out->image));
     out->name = gphi_bundle_text(bundle, kernel->name);
-    if (nodes == NULL)
+    if (!nodes)
         return 1;
     *nodes = 0;
     for (size_t i = 0; i < bundle->graphs.count; i++) {
@@ -252,7 +247,7 @@ int gph_recipe_kernel_get(const gph_recipe *recipe, uint32_t index, gph_kernel_i
 int gph_recipe_graph_get(const gph_recipe *recipe, uint32_t index, gph_recipe_graph *out)
 {
     const struct gphi_bundle_graph *graph = graph_at(recipe, index);
-    if (graph == NULL)
+    if (!graph)
         return 0;
     const gph_recipe_graph full = {.name = gphi_bundle_text(&recipe->bundle, graph->name),
                                    .node_count = (uint32_t)graph->nodes.count,
@@ -272,8 +267,7 @@ int gph_recipe_graph_get(const gph_recipe *recipe, uint32_t index, gph_recipe_gr
 
 uint32_t gph_recipe_find(const gph_recipe *recipe, const char *name)
 {
-    for (uint32_t i = 0;
-         recipe != NULL && name != NULL && i < recipe->bundle.graphs.count; i++)
+    for (uint32_t i = 0; recipe && name && i < recipe->bundle.graphs.count; i++)
         if (strcmp(gphi_bundle_text(&recipe->bundle, graph_at(recipe, i)->name), name) ==
             0)
             return i;
@@ -284,7 +278,7 @@ int gph_recipe_refusal_get(const gph_recipe *recipe, uint32_t graph, uint32_t in
                            gph_recipe_refusal *out)
 {
     const struct gphi_bundle_graph *at = graph_at(recipe, graph);
-    if (at == NULL || index >= at->refusals.count)
+    if (!at || index >= at->refusals.count)
         return 0;
     const struct gphi_bundle_refusal *refusal =
         GPHI_BUNDLE_AT(&at->refusals, refusal, index);
@@ -332,7 +326,7 @@ gph_status gph_recipe_describe(const gph_recipe *recipe, uint32_t index, gph_gra
                                gph_error *error)
 {
     const struct gphi_bundle_graph *graph = graph_at(recipe, index);
-    if (graph == NULL || out == NULL)
+    if (!graph || !out)
         return gphi_fail(error, GPH_E_INVALID, "the recipe has no graph %u", index);
     gph_graph *made = NULL;
     GPHI_TRY(gph_graph_create(&recipe->bundle.heap, &made, error));

@@ -80,7 +80,7 @@ static gph_status read_function(const struct reading *reading, CUgraphNode node,
                         reading->cu->cuGraphKernelNodeGetParams(node, params),
                         "cuGraphKernelNodeGetParams"));
     *out = params->func;
-    if (params->func != NULL)
+    if (params->func)
         return GPH_OK;
     return check_call(reading->survey,
                       reading->cu->cuKernelGetFunction(out, params->kern),
@@ -101,14 +101,15 @@ static gph_status identify(const gphi_survey *survey, CUfunction function,
 {
     const gph_status status = gph_kernel_identify(survey->runtime, function, out, why);
     const gph_resolver *resolver = survey->resolver;
-    if (status != GPH_E_UNSUPPORTED || resolver == NULL || resolver->identify == NULL)
+    if (status != GPH_E_UNSUPPORTED || !resolver || !resolver->identify)
         return status;
     gph_kernel_id id = {0};
     if (resolver->identify(resolver->user, function, &id, NULL) != GPH_OK)
         return GPH_E_UNSUPPORTED; /* `why` says so already */
     if (!gphi_bundle_is_name(id.name)) {
         return gphi_fail(why, GPH_E_UNSUPPORTED,
-                         "the resolver's name of a kernel is no name");
+                         "the resolver's name of kernel %p is empty or not printable",
+                         (void *)function);
     }
     *out = id;
     return GPH_OK;
@@ -167,9 +168,9 @@ static gph_status add_kernel(const struct reading *reading, const gph_kernel_id 
         return fail_memory(survey);
     gph_kernel_arg *args =
         params->arg_count == 0 ? NULL : gphi_vec_add(&bundle->args, params->arg_count);
-    if (params->arg_count > 0 && args == NULL)
+    if (params->arg_count > 0 && !args)
         return fail_memory(survey);
-    if (args != NULL)
+    if (args)
         memcpy(args, params->args, params->arg_count * sizeof(*args));
     if (gphi_vec_push(&bundle->kernels, &kernel) != GPH_OK)
         return fail_memory(survey);
@@ -209,16 +210,16 @@ static gph_status learn(struct reading *reading, CUfunction function,
     gph_error why = {0};
     const gph_status status = identify(survey, function, &id, &why);
     if (status != GPH_OK && status != GPH_E_UNSUPPORTED) {
-        if (survey->error != NULL)
+        if (survey->error)
             *survey->error = why;
         return status;
     }
     const char *talks = status == GPH_OK ? communicator(id.name) : NULL;
-    if (talks != NULL)
+    if (talks)
         gphi_fail(&why, GPH_E_UNSUPPORTED,
                   "kernel %.200s talks to other processes by addresses of this one",
                   id.name);
-    if (status != GPH_OK || talks != NULL) {
+    if (status != GPH_OK || talks) {
         if (gphi_bundle_text_add(survey->bundle, why.message, &known->why) != GPH_OK)
             return fail_memory(survey);
         return GPH_OK;
@@ -237,9 +238,9 @@ static gph_status know(struct reading *reading, CUfunction function,
                        const gph_kernel_params *params, const struct known **out)
 {
     const uint64_t *found = gphi_map_get(&reading->index, (uintptr_t)function);
-    if (found == NULL) {
+    if (!found) {
         struct known *fresh = gphi_vec_add(&reading->known, 1);
-        if (fresh == NULL)
+        if (!fresh)
             return fail_memory(reading->survey);
         GPHI_TRY(learn(reading, function, node, params, fresh));
         if (gphi_map_set(&reading->index, (uintptr_t)function,
@@ -270,13 +271,13 @@ static gph_status read_attributes(struct reading *reading, uint32_t index,
                             "cuGraphKernelNodeGetAttribute"));
         if (memcmp(&value, &known->plain[i], sizeof(value)) == 0)
             continue;
-        if (attributes[i].refused != NULL) {
+        if (attributes[i].refused) {
             GPHI_TRY(gphi_refuse(reading->survey, out, index, GPH_NODE_KERNEL, -1,
                                  "its launch has %s", attributes[i].refused));
             continue;
         }
         struct gphi_bundle_attribute *kept = gphi_vec_add(&out->attributes, 1);
-        if (kept == NULL)
+        if (!kept)
             return fail_memory(reading->survey);
         kept->id = (uint32_t)attributes[i].id;
         memcpy(kept->value, &value, sizeof(kept->value));
@@ -316,7 +317,7 @@ static gph_status read_kernel(struct reading *reading, uint32_t index,
     node->data_first = reading->out->data.count;
     const size_t room = (bytes + 7) / 8 * 8;
     void *data = room == 0 ? NULL : gphi_vec_add(&reading->out->data, room);
-    if (room > 0 && data == NULL)
+    if (room > 0 && !data)
         return fail_memory(survey);
     if (bytes > 0)
         memcpy(data, params->buffer, bytes);
@@ -387,7 +388,7 @@ static gph_status read_node(struct reading *reading, uint32_t index)
     const char *refused = refused_kind(from->kind);
     struct gphi_bundle_node node = {.kind = (uint32_t)from->kind};
     gph_status status = GPH_OK;
-    if (refused != NULL)
+    if (refused)
         status = gphi_refuse(reading->survey, reading->out, index, node.kind, -1, "%s",
                              refused);
     else if (from->kind == GPH_NODE_KERNEL)
@@ -417,7 +418,7 @@ static gph_status read_edges(struct reading *reading)
     if (count == 0)
         return GPH_OK;
     gph_edge *edges = gphi_vec_add(&reading->out->edges, count);
-    if (edges == NULL)
+    if (!edges)
         return fail_memory(reading->survey);
     for (size_t i = 0; i < count; i++)
         edges[i] = *gph_graph_edge(reading->graph, i);
@@ -438,7 +439,7 @@ static gph_status read_all(struct reading *reading, CUgraph graph)
     if (count == 0)
         return GPH_OK;
     reading->nodes = gphi_heap_array(survey->bundle->heap, count, sizeof(CUgraphNode));
-    if (reading->nodes == NULL || gphi_vec_add(&reading->out->nodes, count) == NULL)
+    if (!reading->nodes || !gphi_vec_add(&reading->out->nodes, count))
         return fail_memory(survey);
     size_t filled = count;
     GPHI_TRY(check_call(survey,
@@ -465,7 +466,7 @@ gph_status gphi_survey_graph(const gphi_survey *survey, CUgraph graph,
     gphi_map_init(&reading.index, survey->bundle->heap);
     gphi_vec_init(&reading.known, survey->bundle->heap, sizeof(struct known));
     const gph_status status = read_all(&reading, graph);
-    if (reading.scratch != NULL)
+    if (reading.scratch)
         gphi_ignore((gph_status)reading.cu->cuGraphDestroy(reading.scratch),
                     "nobody else knows it");
     gphi_heap_free(survey->bundle->heap, reading.nodes,

@@ -6,7 +6,6 @@
  * checks run once, when a recipe is made or loaded, and their speed is that of the link.
  */
 #include "base/fail.h"
-#include "base/heap.h"
 #include "cuda/status.h"
 #include "recipe/recipe.h"
 
@@ -44,8 +43,8 @@ gph_status gphi_add_tensors(const gphi_survey *survey, struct gphi_bundle_graph 
         to.offset = from->data - gphi_recipe_range(survey->bundle, to.range)->address;
         memcpy(to.shape, from->shape, from->rank * sizeof(*to.shape));
         memcpy(to.stride, from->stride, from->rank * sizeof(*to.stride));
-        if (gphi_vec_push(&graph->tensors, &to) != GPH_OK)
-            return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording %s %u", what, i);
+        GPHI_TRY(gphi_made(survey->error, gphi_vec_push(&graph->tensors, &to) == GPH_OK,
+                           "recording %s %u", what, i));
     }
     return GPH_OK;
 }
@@ -118,8 +117,7 @@ gph_status gphi_check_replay(const gphi_check *check,
     GPHI_TRY(synchronize(check, error));
     gphi_vec room;
     gphi_vec_init(&room, check->runtime->heap, 1);
-    if (gphi_vec_add(&room, ROOM) == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "checking a graph");
+    GPHI_TRY(gphi_made(error, gphi_vec_add(&room, ROOM), "checking a graph"));
     gphi_sha256 hash;
     gphi_sha256_begin(&hash);
     gph_status status = GPH_OK;

@@ -58,9 +58,11 @@ gph_status gphi_refuse(const gphi_survey *survey, struct gphi_bundle_graph *grap
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
             *at = ' '; /* files keep no control characters */
     struct gphi_bundle_refusal refusal = {.node = node, .kind = kind, .offset = offset};
-    if (gphi_bundle_text_add(survey->bundle, why, &refusal.why) != GPH_OK ||
-        gphi_vec_push(&graph->refusals, &refusal) != GPH_OK)
-        return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a refusal");
+    GPHI_TRY(
+        gphi_made(survey->error,
+                  gphi_bundle_text_add(survey->bundle, why, &refusal.why) == GPH_OK &&
+                      gphi_vec_push(&graph->refusals, &refusal) == GPH_OK,
+                  "recording a refusal"));
     return GPH_OK;
 }
 
@@ -103,7 +105,7 @@ gph_status gphi_memory_kind(gph_runtime *runtime, gphi_map *known, uint64_t addr
                             uint64_t *out, gph_error *error)
 {
     const uint64_t *noted = gphi_map_get(known, address);
-    if (noted != NULL) {
+    if (noted) {
         *out = *noted;
         return GPH_OK;
     }
@@ -114,8 +116,8 @@ gph_status gphi_memory_kind(gph_runtime *runtime, gphi_map *known, uint64_t addr
         return gphi_cuda_fail(error, (gph_status)result, "cuPointerGetAttribute",
                               "0x%llx", (unsigned long long)address);
     *out = result == CUDA_SUCCESS ? kind : 0;
-    if (gphi_map_set(known, address, *out) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "looking for addresses");
+    GPHI_TRY(gphi_made(error, gphi_map_set(known, address, *out) == GPH_OK,
+                       "looking for addresses"));
     return GPH_OK;
 }
 
@@ -135,7 +137,7 @@ static gph_status judge_still(struct hunt *hunt, const struct spot *spot, uint64
     const uint32_t range = gphi_range_of(hunt->bundle, value, 0);
     if (range != GPHI_BUNDLE_NONE) {
         const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
-        if (hunt->shifted != NULL && at->shifted != at->address)
+        if (hunt->shifted && at->shifted != at->address)
             return refuse_at(hunt, spot,
                              "lies in a range that moved, but did not move with it",
                              value);
@@ -196,7 +198,7 @@ static gph_status hunt_arguments(struct hunt *hunt, uint32_t index,
     const size_t bytes = node->data_bytes;
     const unsigned char *data = gphi_vec_at(&hunt->graph->data, (size_t)node->data_first);
     const unsigned char *other =
-        twin != NULL ? gphi_vec_at(&hunt->shifted->data, (size_t)twin->data_first) : data;
+        twin ? gphi_vec_at(&hunt->shifted->data, (size_t)twin->data_first) : data;
     for (size_t offset = 0; offset < bytes; offset++) {
         const struct spot spot = {.node = index, .offset = (uint32_t)offset};
         const uint64_t value = word_at(data, bytes, offset);
@@ -223,7 +225,7 @@ static gph_status hunt_copy(struct hunt *hunt, uint32_t index,
 {
     const gph_memcpy_params *copy = gphi_vec_at(&hunt->graph->copies, node->item);
     const gph_memcpy_params *other =
-        twin != NULL ? gphi_vec_at(&hunt->shifted->copies, twin->item) : copy;
+        twin ? gphi_vec_at(&hunt->shifted->copies, twin->item) : copy;
     if (!is_same_side(&copy->dst, &other->dst) ||
         !is_same_side(&copy->src, &other->src) ||
         copy->width_bytes != other->width_bytes || copy->height != other->height ||
@@ -242,7 +244,7 @@ static gph_status hunt_fill(struct hunt *hunt, uint32_t index,
 {
     const gph_memset_params *fill = gphi_vec_at(&hunt->graph->fills, node->item);
     const gph_memset_params *other =
-        twin != NULL ? gphi_vec_at(&hunt->shifted->fills, twin->item) : fill;
+        twin ? gphi_vec_at(&hunt->shifted->fills, twin->item) : fill;
     if (fill->pitch_bytes != other->pitch_bytes || fill->width != other->width ||
         fill->height != other->height || fill->value != other->value ||
         fill->element_bytes != other->element_bytes)
@@ -291,9 +293,9 @@ static gph_status hunt_node(struct hunt *hunt, uint32_t index)
     const struct gphi_bundle_node *node =
         GPHI_BUNDLE_AT(&hunt->graph->nodes, node, index);
     const struct gphi_bundle_node *twin =
-        hunt->shifted != NULL ? GPHI_BUNDLE_AT(&hunt->shifted->nodes, node, index) : NULL;
-    const char *differs = twin != NULL ? difference(hunt, node, twin) : NULL;
-    if (differs != NULL)
+        hunt->shifted ? GPHI_BUNDLE_AT(&hunt->shifted->nodes, node, index) : NULL;
+    const char *differs = twin ? difference(hunt, node, twin) : NULL;
+    if (differs)
         return gphi_refuse(hunt->survey, hunt->graph, index, node->kind, -1,
                            "%s differs between the captures", differs);
     switch (node->kind) {
@@ -316,7 +318,7 @@ static bool has_same_shape(const struct gphi_bundle_graph *a,
 gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *graph,
                            const struct gphi_bundle_graph *shifted)
 {
-    if (shifted != NULL && !has_same_shape(graph, shifted))
+    if (shifted && !has_same_shape(graph, shifted))
         return gphi_refuse(survey, graph, -1, 0, -1,
                            "the captures differ: %zu nodes and %zu edges, then %zu and "
                            "%zu, or other edges",

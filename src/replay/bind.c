@@ -6,7 +6,7 @@
 
 gph_status gphi_bind_check(const gph_recording *recording, gph_error *error)
 {
-    if (recording->pool == NULL)
+    if (!recording->pool)
         return GPH_OK;
     return gph_pool_replay(recording->pool, recording->id, error);
 }
@@ -15,7 +15,7 @@ gph_status gphi_bind_begin(gph_capture *capture, const gph_capture_options *opti
                            gph_error *error)
 {
     gph_recording *recording = capture->recording;
-    if (options->pool == NULL)
+    if (!options->pool)
         return GPH_OK;
     GPHI_TRY(gph_pool_record_begin(options->pool, capture->stream, options->name,
                                    &recording->id, error));
@@ -26,7 +26,7 @@ gph_status gphi_bind_begin(gph_capture *capture, const gph_capture_options *opti
 void gphi_bind_abort(gph_capture *capture)
 {
     gph_recording *recording = capture->recording;
-    if (recording->pool == NULL)
+    if (!recording->pool)
         return;
     gph_pool_record_abort(recording->pool, recording->id);
     recording->id = 0;
@@ -35,7 +35,7 @@ void gphi_bind_abort(gph_capture *capture)
 gph_status gphi_bind_end(gph_capture *capture, gph_error *error)
 {
     const gph_recording *recording = capture->recording;
-    if (recording->pool == NULL)
+    if (!recording->pool)
         return GPH_OK;
     return gph_pool_record_end(recording->pool, recording->id, recording->outputs.items,
                                (uint32_t)recording->outputs.count, NULL, error);
@@ -43,7 +43,7 @@ gph_status gphi_bind_end(gph_capture *capture, gph_error *error)
 
 void gphi_bind_forget(gph_recording *recording)
 {
-    if (recording->pool == NULL)
+    if (!recording->pool)
         return;
     if (recording->id != 0)
         gph_pool_record_forget(recording->pool, recording->id);

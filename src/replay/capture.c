@@ -22,9 +22,10 @@
 static gph_status check_stream(const gph_runtime *runtime, CUstream stream,
                                gph_error *error)
 {
-    if (stream == NULL || stream == CU_STREAM_LEGACY)
+    if (!stream || stream == CU_STREAM_LEGACY)
         return gphi_fail(error, GPH_E_INVALID,
-                         "the legacy default stream cannot be captured");
+                         "stream %p, the legacy default stream, cannot be captured",
+                         (void *)stream);
 
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     GPHI_TRY(gphi_cuda_check(error, runtime->cu.cuStreamIsCapturing(stream, &status),
@@ -38,7 +39,7 @@ static gph_status check_stream(const gph_runtime *runtime, CUstream stream,
 static gph_status read_options(const gph_capture_options *options,
                                gph_capture_options *out, gph_error *error)
 {
-    GPHI_TRY(gphi_options_read(out, sizeof(*out), options, error));
+    GPHI_TRY(gphi_options_read(out, sizeof(*out), "gph_capture_options", options, error));
     if (out->mode > GPH_CAPTURE_RELAXED)
         return gphi_fail(error, GPH_E_INVALID, "options.mode %u is no gph_capture_mode",
                          (unsigned)out->mode);
@@ -48,7 +49,7 @@ static gph_status read_options(const gph_capture_options *options,
     if ((out->flags & ~(uint32_t)GPH_CAPTURE_RUN) != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
                          (unsigned)out->flags, (unsigned)GPH_CAPTURE_RUN);
-    if (out->stream_count > 0 && out->streams == NULL)
+    if (out->stream_count > 0 && !out->streams)
         return gphi_fail(error, GPH_E_INVALID, "options.streams is NULL, but %u are said",
                          (unsigned)out->stream_count);
     if (out->mode == 0)
@@ -75,7 +76,7 @@ static gph_status copy_streams(gph_capture *capture, const gph_capture_options *
     if (options->stream_count == 0)
         return GPH_OK;
     CUstream *copy = gphi_vec_add(&capture->streams, options->stream_count);
-    if (copy == NULL)
+    if (!copy)
         return GPH_E_NO_MEMORY;
     memcpy(copy, options->streams, options->stream_count * sizeof(*copy));
     return GPH_OK;
@@ -86,7 +87,7 @@ static gph_status make_capture(gph_runtime *runtime, CUstream stream,
 {
     const gph_allocator heap = runtime->heap;
     gph_capture *capture = gphi_heap_alloc(heap, sizeof(*capture));
-    if (capture == NULL)
+    if (!capture)
         return GPH_E_NO_MEMORY;
     capture->runtime = runtime;
     capture->stream = stream;
@@ -100,7 +101,7 @@ static gph_status make_capture(gph_runtime *runtime, CUstream stream,
     gphi_vec_init(&capture->streams, heap, sizeof(CUstream));
     gphi_vec_init(&capture->events, heap, sizeof(gphi_capture_event));
     capture->recording = gphi_recording_create(runtime);
-    if (capture->recording == NULL || copy_streams(capture, options) != GPH_OK) {
+    if (!capture->recording || copy_streams(capture, options) != GPH_OK) {
         free_capture(capture);
         return GPH_E_NO_MEMORY;
     }
@@ -136,7 +137,7 @@ static void give_stream_back(const gphi_cuda_table *cu, CUstream stream)
             return;
         CUgraph graph = NULL;
         const CUresult result = cu->cuStreamEndCapture(stream, &graph);
-        if (result == CUDA_SUCCESS && graph != NULL)
+        if (result == CUDA_SUCCESS && graph)
             gphi_ignore((gph_status)cu->cuGraphDestroy(graph), "it is thrown away");
         if (result == CUDA_SUCCESS || result == CUDA_ERROR_ILLEGAL_STATE)
             return;
@@ -157,8 +158,7 @@ static gph_status end_segment(gph_capture *capture, gph_error *error)
 {
     const gphi_cuda_table *cu = &capture->runtime->cu;
     gph_status status = gphi_region_sync(capture, error);
-    if (status == GPH_OK)
-        status = gphi_join_streams(capture, error);
+    GPHI_THEN(status, gphi_join_streams(capture, error));
     if (status != GPH_OK) {
         gphi_cause_add(capture, error);
         drop_segment(capture);
@@ -213,15 +213,14 @@ gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
                              const gph_capture_options *options, gph_capture **out,
                              gph_error *error)
 {
-    if (runtime == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime or out is NULL");
+    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
     gph_capture_options opt;
     GPHI_TRY(read_options(options, &opt, error));
     GPHI_TRY(check_stream(runtime, stream, error));
 
     gph_capture *capture = NULL;
-    if (make_capture(runtime, stream, &opt, &capture) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "capturing stream %p", (void *)stream);
+    GPHI_TRY(gphi_made(error, make_capture(runtime, stream, &opt, &capture) == GPH_OK,
+                       "capturing stream %p", (void *)stream));
     gph_status status = gphi_bind_begin(capture, &opt, error);
     if (status != GPH_OK)
         goto free_capture;
@@ -301,11 +300,11 @@ static gph_status check_plain(const gph_capture *capture, gph_error *error)
     const char *what = NULL;
     if (recording->segments.count > 0)
         what = "was broken into segments";
-    else if (recording->pool != NULL)
+    else if (recording->pool)
         what = "has a pool";
     else if (recording->holds.count > 0)
         what = "holds objects";
-    if (what == NULL)
+    if (!what)
         return GPH_OK;
     gphi_fail(error, GPH_E_STATE, "the capture of stream %p %s, which a graph cannot be",
               (void *)capture->stream, what);
@@ -315,8 +314,7 @@ static gph_status check_plain(const gph_capture *capture, gph_error *error)
 
 gph_status gph_capture_end(gph_capture *capture, CUgraph *out, gph_error *error)
 {
-    if (capture == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "capture or out is NULL");
+    GPHI_TRY(gphi_need(error, capture && out, "capture or out"));
     GPHI_TRY(gphi_capture_check(capture, error));
     GPHI_TRY(check_plain(capture, error));
     GPHI_TRY(end_last(capture, error));
@@ -330,8 +328,7 @@ gph_status gph_capture_end(gph_capture *capture, CUgraph *out, gph_error *error)
 
 gph_status gph_capture_finish(gph_capture *capture, gph_recording **out, gph_error *error)
 {
-    if (capture == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "capture or out is NULL");
+    GPHI_TRY(gphi_need(error, capture && out, "capture or out"));
     GPHI_TRY(gphi_capture_check(capture, error));
     GPHI_TRY(end_last(capture, error));
     gph_status status = gphi_bind_end(capture, error);
@@ -347,7 +344,7 @@ gph_status gph_capture_finish(gph_capture *capture, gph_recording **out, gph_err
 
 gph_status gph_capture_abort(gph_capture *capture, gph_error *error)
 {
-    if (capture == NULL)
+    if (!capture)
         return GPH_OK;
     GPHI_TRY(gphi_capture_check_thread(capture, error));
     if (capture->state == GPHI_CAPTURE_BREAK)
@@ -385,11 +382,13 @@ gph_status gph_capture_break(gph_capture *capture, gph_break_fn *function, void 
                              gph_error *error)
 {
     GPHI_TRY(gphi_capture_check(capture, error));
-    if (function == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "the break has no function");
-    if (gphi_vec_reserve(&capture->recording->segments, 1) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "breaking the capture of stream %p",
+    if (!function)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "a break of the capture of stream %p has no function",
                          (void *)capture->stream);
+    GPHI_TRY(gphi_made(error,
+                       gphi_vec_reserve(&capture->recording->segments, 1) == GPH_OK,
+                       "breaking the capture of stream %p", (void *)capture->stream));
 
     capture->state = GPHI_CAPTURE_BREAK;
     gph_status status = end_segment(capture, error);
@@ -397,8 +396,7 @@ gph_status gph_capture_break(gph_capture *capture, gph_break_fn *function, void 
         keep_segment(capture, function, user);
         status = run_segment(capture, error);
     }
-    if (status == GPH_OK)
-        status = call_function(capture, error);
+    GPHI_THEN(status, call_function(capture, error));
     if (status == GPH_OK) {
         const CUresult result = begin_segment(capture);
         if (result != CUDA_SUCCESS)
@@ -414,10 +412,11 @@ gph_status gph_capture_hold(gph_capture *capture, gph_defer_fn *release, void *u
                             gph_error *error)
 {
     GPHI_TRY(gphi_capture_check(capture, error));
-    if (release == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "release is NULL");
-    if (gphi_vec_push(&capture->recording->holds, &(gphi_hold){release, user}) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "holding an object");
+    GPHI_TRY(gphi_need(error, release, "release"));
+    GPHI_TRY(gphi_made(
+        error,
+        gphi_vec_push(&capture->recording->holds, &(gphi_hold){release, user}) == GPH_OK,
+        "holding an object"));
     return GPH_OK;
 }
 
@@ -425,11 +424,14 @@ gph_status gph_capture_output(gph_capture *capture, CUdeviceptr address, gph_err
 {
     GPHI_TRY(gphi_capture_check(capture, error));
     if (address == 0)
-        return gphi_fail(error, GPH_E_INVALID, "address is 0");
-    if (capture->recording->pool == NULL)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "an output of the capture of stream %p is at address 0",
+                         (void *)capture->stream);
+    if (!capture->recording->pool)
         return gphi_fail(error, GPH_E_STATE, "the capture of stream %p has no pool",
                          (void *)capture->stream);
-    if (gphi_vec_push(&capture->recording->outputs, &address) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "noting output 0x%llx", address);
+    GPHI_TRY(gphi_made(error,
+                       gphi_vec_push(&capture->recording->outputs, &address) == GPH_OK,
+                       "noting output 0x%llx", address));
     return GPH_OK;
 }

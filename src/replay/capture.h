@@ -152,13 +152,4 @@ void gphi_cause_add(gph_capture *capture, gph_error *error);
 /* gph_capture_abort() after the failure in `error`, to which the first cause is added.
  * Thread: the one that began it. */
 void gphi_capture_abandon(gph_capture *capture, gph_error *error);
-
-/* ---- graphs as data ---- */
-
-/* gph_graph_describe(), with names for nodes of the graph itself. `name` may be NULL, and
- * may return NULL. */
-typedef const char *gphi_node_name_fn(const void *user, size_t index);
-gph_status gphi_graph_describe(const gph_runtime *runtime, CUgraph graph,
-                               gphi_node_name_fn *name, const void *user, gph_graph **out,
-                               gph_error *error);
 #endif

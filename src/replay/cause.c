@@ -4,7 +4,6 @@
  * what the driver refused meanwhile, and from where. */
 #include "base/fail.h"
 #include "base/text.h"
-#include "cuda/status.h"
 #include "replay/capture.h"
 
 #include <stdio.h>
@@ -71,7 +70,7 @@ void gphi_cause_forget(void)
 
 const gph_cause *gph_cause_last(void)
 {
-    if (memory.cause.call == NULL)
+    if (!memory.cause.call)
         gphi_cause_forget();
     if (!memory.is_described)
         gphi_stack_describe(&memory.frames, memory.stack, sizeof(memory.stack));
@@ -109,7 +108,7 @@ static void add_first(gph_error *error, const char *what)
     if (cause->caller[0] != '\0')
         gphi_text_add(&text, ", at %s", cause->caller);
     gphi_text_add(&text, ": %s", cause->call);
-    if (cause->text[0] != '\0' && strstr(error->message, cause->text) == NULL)
+    if (cause->text[0] != '\0' && !strstr(error->message, cause->text))
         gphi_text_add(&text, "%s%s", cause->call[0] != '\0' ? ": " : "", cause->text);
 
     const size_t most = sizeof(error->message) - 1 - text.length;
@@ -128,7 +127,7 @@ bool gphi_cause_find(gph_capture *capture)
     gphi_watch_end(&capture->watch);
     const struct gphi_refusal *first =
         gphi_watch_first(&capture->watch, capture->mode == GPH_CAPTURE_GLOBAL);
-    if (first == NULL)
+    if (!first)
         return false;
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
     if (!gphi_refusal_is_of_capture(first) &&
@@ -147,7 +146,7 @@ void gphi_cause_add(gph_capture *capture, gph_error *error)
         gphi_cause_forget();
         return;
     }
-    if (error == NULL)
+    if (!error)
         return;
     add_first(error, "the capture");
     if (error->hint[0] == '\0')
@@ -161,7 +160,7 @@ gph_status gphi_capture_fail(const gph_capture *capture, CUresult result,
         gphi_watch_first(&capture->watch, capture->mode == GPH_CAPTURE_GLOBAL);
     const char *name = gph_status_name((gph_status)result);
     gphi_cause_forget();
-    if (first != NULL)
+    if (first)
         remember(&capture->watch, first);
     const bool names_forks =
         capture->forgotten[0] != '\0' && result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
@@ -169,16 +168,16 @@ gph_status gphi_capture_fail(const gph_capture *capture, CUresult result,
         gphi_fail(error, (gph_status)result,
                   "capture of stream %p: %s returned %s; not joined: %s",
                   (void *)capture->stream, call, name, capture->forgotten);
-    else if (first != NULL)
+    else if (first)
         gphi_fail(error, (gph_status)result, "capture of stream %p: %s returned %s",
                   (void *)capture->stream, call, name);
     else
         gphi_fail(error, (gph_status)result, "capture of stream %p: %s returned %s (%s)",
                   (void *)capture->stream, call, name,
                   gph_status_text((gph_status)result));
-    if (error != NULL)
+    if (error)
         error->call = call;
-    if (error != NULL && first != NULL && !names_forks)
+    if (error && first && !names_forks)
         add_first(error, "it");
     add_hint(capture->runtime, result, error);
     return (gph_status)result;

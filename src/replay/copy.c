@@ -142,7 +142,7 @@ static bool load(gphi_copier *copier)
     const char *call = NULL;
     const CUstreamCaptureMode mode = gphi_relax(cu); /* for captures of other threads */
     const CUresult result = load_functions(copier, &call);
-    if (result != CUDA_SUCCESS && copier->module != NULL)
+    if (result != CUDA_SUCCESS && copier->module)
         gphi_ignore((gph_status)cu->cuModuleUnload(copier->module),
                     "the first failure counts");
     gphi_unrelax(cu, mode);
@@ -165,7 +165,7 @@ static gph_status describe(gph_runtime *runtime, gphi_copier *out, gph_error *er
     const gphi_cuda_table *cu = &runtime->cu;
     const char *call = "cuCtxGetCurrent";
     CUresult result = cu->cuCtxGetCurrent(&out->context);
-    if (result == CUDA_SUCCESS && out->context == NULL)
+    if (result == CUDA_SUCCESS && !out->context)
         result = CUDA_ERROR_INVALID_CONTEXT;
     if (result == CUDA_SUCCESS) {
         call = "cuCtxGetId";
@@ -188,7 +188,7 @@ static gph_status find_or_load_locked(const gphi_copier *wanted, gphi_copier **o
 static gph_status find_or_load_locked(const gphi_copier *wanted, gphi_copier **out,
                                       gph_error *error)
 {
-    for (gphi_copier *it = all; it != NULL; it = it->next)
+    for (gphi_copier *it = all; it; it = it->next)
         if (it->runtime == wanted->runtime && it->context == wanted->context &&
             it->context_id == wanted->context_id) {
             it->users++;
@@ -197,8 +197,7 @@ static gph_status find_or_load_locked(const gphi_copier *wanted, gphi_copier **o
         }
     const gph_allocator heap = wanted->runtime->heap;
     gphi_copier *copier = gphi_heap_alloc(heap, sizeof(*copier));
-    if (copier == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "loading the kernel that copies");
+    GPHI_TRY(gphi_made(error, copier, "loading the kernel that copies"));
     *copier = *wanted;
     if (!load(copier)) {
         gphi_heap_free(heap, copier, sizeof(*copier));
@@ -247,7 +246,7 @@ static void destroy_now(void *user)
 
 void gphi_copier_release(gphi_copier *copier)
 {
-    if (copier == NULL)
+    if (!copier)
         return;
     gphi_mutex_lock(&all_mutex);
     const bool is_last = --copier->users == 0;
@@ -267,10 +266,8 @@ void gphi_copier_release(gphi_copier *copier)
 /* The batched copy refuses the legacy stream. */
 static bool can_batch(const gph_runtime *runtime, CUstream stream)
 {
-    return runtime->copy_way != GPHI_COPY_EACH && stream != NULL &&
-           stream != CU_STREAM_LEGACY &&
-           (gphi_cuda_has(&runtime->cu, cuMemcpyBatchAsync) ||
-            runtime->batch_12080 != NULL);
+    return runtime->copy_way != GPHI_COPY_EACH && stream && stream != CU_STREAM_LEGACY &&
+           (gphi_cuda_has(&runtime->cu, cuMemcpyBatchAsync) || runtime->batch_12080);
 }
 
 static gph_status copy_batch(const gph_runtime *runtime, const gphi_copies *copies,
@@ -279,7 +276,7 @@ static gph_status copy_batch(const gph_runtime *runtime, const gphi_copies *copi
     CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
     size_t first = 0, failed = 0;
     const CUresult result =
-        runtime->batch_12080 != NULL
+        runtime->batch_12080
             ? runtime->batch_12080(copies->to, copies->from, copies->bytes, copies->count,
                                    &attributes, &first, 1, &failed, stream)
             : runtime->cu.cuMemcpyBatchAsync(copies->to, copies->from, copies->bytes,
@@ -402,7 +399,7 @@ gph_status gphi_copy(const gph_runtime *runtime, const gphi_copier *copier,
 {
     gphi_copies rest = *copies;
     const unsigned way = runtime->copy_way;
-    if (copier != NULL &&
+    if (copier &&
         (way == GPHI_COPY_KERNEL || (way == GPHI_COPY_AUTO && copies->count > 1))) {
         GPHI_TRY(copy_by_kernel(copier, copies, &rest.count, stream, error));
         return copy_by_driver(runtime, &rest, stream, error);

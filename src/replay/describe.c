@@ -7,7 +7,8 @@
 #include "cuda/runtime.h"
 #include "cuda/status.h"
 #include "graph/convert.h"
-#include "replay/capture.h"
+#include "replay/query.h"
+#include <gph/replay.h>
 
 #include <string.h>
 
@@ -97,7 +98,7 @@ static CUresult param_info(const gphi_cuda_table *cu,
                            const CUDA_KERNEL_NODE_PARAMS *params, size_t index,
                            size_t *offset, size_t *bytes)
 {
-    if (params->func != NULL)
+    if (params->func)
         return cu->cuFuncGetParamInfo(params->func, index, offset, bytes);
     return cu->cuKernelGetParamInfo(params->kern, index, offset, bytes);
 }
@@ -130,14 +131,13 @@ static gph_status find_known(const struct survey *survey,
     struct functions *functions = survey->functions;
     const uint64_t key = handle << 1 | (params->func == NULL);
     const uint64_t *at = gphi_map_get(&functions->index, key);
-    if (at != NULL) {
+    if (at) {
         *out = *(const struct known *)gphi_vec_at(&functions->known, (size_t)*at);
         return GPH_OK;
     }
     *out = (struct known){NULL, 0, 0};
-    const CUresult named = params->func != NULL
-                               ? cu->cuFuncGetName(&out->name, params->func)
-                               : cu->cuKernelGetName(&out->name, params->kern);
+    const CUresult named = params->func ? cu->cuFuncGetName(&out->name, params->func)
+                                        : cu->cuKernelGetName(&out->name, params->kern);
     if (named != CUDA_SUCCESS)
         out->name = NULL;
     GPHI_TRY(list_args(survey, params, out));
@@ -153,7 +153,7 @@ static void find_buffer(void *const *extra, const void **buffer, size_t *bytes)
 {
     *buffer = NULL;
     *bytes = 0;
-    for (; extra != NULL && extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
+    for (; extra && extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
         if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
             *buffer = extra[1];
         else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
@@ -169,7 +169,7 @@ static gph_status copy_args(const struct survey *survey,
     const void *whole;
     size_t whole_bytes;
     find_buffer(params->extra, &whole, &whole_bytes);
-    size_t bytes = whole != NULL ? whole_bytes : 0;
+    size_t bytes = whole ? whole_bytes : 0;
     for (size_t i = 0; i < count; i++) {
         const size_t end = (size_t)args[i].offset + args[i].bytes;
         bytes = end > bytes ? end : bytes;
@@ -178,14 +178,14 @@ static gph_status copy_args(const struct survey *survey,
     if (bytes == 0)
         return GPH_OK;
     unsigned char *to = gphi_vec_add(buffer, bytes);
-    if (to == NULL)
+    if (!to)
         return fail_memory(survey);
 
-    if (whole != NULL) {
+    if (whole) {
         memcpy(to, whole, whole_bytes);
         return GPH_OK;
     }
-    for (size_t i = 0; params->kernelParams != NULL && i < count; i++)
+    for (size_t i = 0; params->kernelParams && i < count; i++)
         memcpy(to + args[i].offset, params->kernelParams[i], args[i].bytes);
     return GPH_OK;
 }
@@ -193,7 +193,7 @@ static gph_status copy_args(const struct survey *survey,
 static gph_status add_node(const struct survey *survey, const gph_node *node)
 {
     gph_node named = *node;
-    if (survey->name != NULL)
+    if (survey->name)
         named.name = survey->name(survey->name_user, gph_graph_node_count(survey->out));
     return gph_graph_node_add(survey->out, &named, NULL, survey->error);
 }
@@ -262,9 +262,9 @@ static gph_status add_batch(const struct survey *survey, CUgraphNode handle)
     gphi_vec_init(&ops, survey->runtime->heap, sizeof(gph_mem_op));
     gph_mem_op *to = params.count > 0 ? gphi_vec_add(&ops, params.count) : NULL;
     gph_status status = GPH_OK;
-    if (params.count > 0 && to == NULL)
+    if (params.count > 0 && !to)
         status = fail_memory(survey);
-    for (unsigned int i = 0; to != NULL && i < params.count; i++)
+    for (unsigned int i = 0; to && i < params.count; i++)
         to[i] = gphi_mem_op_from_cuda(&params.paramArray[i]);
     if (status == GPH_OK) {
         const gph_node node = {.kind = GPH_NODE_BATCH_MEM_OP,
@@ -338,7 +338,7 @@ static gph_status add_nodes(struct survey *survey)
         return GPH_OK;
     survey->nodes =
         gphi_heap_array(survey->runtime->heap, survey->count, sizeof(*survey->nodes));
-    if (survey->nodes == NULL)
+    if (!survey->nodes)
         return fail_memory(survey);
 
     size_t filled = survey->count;
@@ -381,7 +381,7 @@ static gph_status edge_list_init(const struct survey *survey, size_t count,
     list->ends = gphi_heap_array(heap, count, 3 * sizeof(*list->ends));
     list->data = gphi_heap_array(heap, count, 2 * sizeof(*list->data));
     list->words = gphi_heap_array(heap, list->word_count, sizeof(*list->words));
-    if (list->ends == NULL || list->data == NULL || list->words == NULL)
+    if (!list->ends || !list->data || !list->words)
         return fail_memory(survey);
     list->to = list->words;
     list->first = list->to + count;
@@ -402,7 +402,7 @@ static gph_status place_ends(const struct survey *survey, const struct edge_list
     for (size_t i = 0; i < list->count; i++) {
         const uint64_t *to =
             gphi_map_get(&survey->index, (uintptr_t)list->ends[list->count + i]);
-        if (to == NULL)
+        if (!to)
             return fail_changed(survey);
         list->to[i] = (uint32_t)*to;
         list->first[*to + 1]++;
@@ -437,7 +437,7 @@ static gph_status add_edge(const struct survey *survey, CUgraphNode from, uint32
                            const CUgraphEdgeData *data)
 {
     const uint64_t *a = gphi_map_get(&survey->index, (uintptr_t)from);
-    if (a == NULL)
+    if (!a)
         return fail_changed(survey);
     const gph_edge edge = {.from = (uint32_t)*a,
                            .to = to,
@@ -481,8 +481,7 @@ static gph_status add_edges(const struct survey *survey)
         return GPH_OK;
     struct edge_list list = {0};
     gph_status status = edge_list_init(survey, count, &list);
-    if (status == GPH_OK)
-        status = read_edges(survey, &list);
+    GPHI_THEN(status, read_edges(survey, &list));
     edge_list_fini(survey, &list);
     return status;
 }
@@ -497,8 +496,7 @@ static gph_status describe(struct survey *survey, gph_graph **out)
     gphi_map_init(&survey->index, runtime->heap);
 
     gph_status status = add_nodes(survey);
-    if (status == GPH_OK)
-        status = add_edges(survey);
+    GPHI_THEN(status, add_edges(survey));
     gphi_map_fini(&survey->index);
     gphi_heap_free(runtime->heap, survey->nodes, survey->count * sizeof(*survey->nodes));
     if (status != GPH_OK) {
@@ -509,17 +507,17 @@ static gph_status describe(struct survey *survey, gph_graph **out)
     return GPH_OK;
 }
 
-gph_status gphi_graph_describe(const gph_runtime *runtime, CUgraph graph,
-                               gphi_node_name_fn *name, const void *user, gph_graph **out,
+gph_status gphi_graph_describe(const gphi_graph_source *source, gph_graph **out,
                                gph_error *error)
 {
+    const gph_runtime *runtime = source->runtime;
     struct functions functions;
     struct survey survey = {.runtime = runtime,
-                            .graph = graph,
+                            .graph = source->graph,
                             .depth = 1,
                             .functions = &functions,
-                            .name = name,
-                            .name_user = user,
+                            .name = source->name,
+                            .name_user = source->user,
                             .error = error};
     gphi_map_init(&functions.index, runtime->heap);
     gphi_vec_init(&functions.known, runtime->heap, sizeof(struct known));
@@ -536,7 +534,7 @@ gph_status gphi_graph_describe(const gph_runtime *runtime, CUgraph graph,
 gph_status gph_graph_describe(gph_runtime *runtime, CUgraph graph, gph_graph **out,
                               gph_error *error)
 {
-    if (runtime == NULL || graph == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime, graph or out is NULL");
-    return gphi_graph_describe(runtime, graph, NULL, NULL, out, error);
+    GPHI_TRY(gphi_need(error, runtime && graph && out, "runtime, graph or out"));
+    const gphi_graph_source source = {.runtime = runtime, .graph = graph};
+    return gphi_graph_describe(&source, out, error);
 }

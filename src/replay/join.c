@@ -27,12 +27,12 @@ static gph_status check_call(CUresult result, const char *call, CUstream stream,
 static CUresult create_event(const gphi_cuda_table *cu, CUcontext context, CUevent *out)
 {
     CUresult result = CUDA_SUCCESS;
-    if (context != NULL)
+    if (context)
         result = cu->cuCtxPushCurrent(context);
     if (result != CUDA_SUCCESS)
         return result;
     result = cu->cuEventCreate(out, CU_EVENT_DISABLE_TIMING);
-    if (context != NULL)
+    if (context)
         gphi_ignore((gph_status)cu->cuCtxPopCurrent(&context), "it was pushed");
     return result;
 }
@@ -46,16 +46,14 @@ static gph_status find_event(gph_capture *capture, CUstream stream, CUevent *out
     CUcontext context = NULL;
     if (cu->cuStreamGetCtx(stream, &context) != CUDA_SUCCESS)
         context = NULL;
-    for (size_t i = 0; i < capture->events.count; i++) {
-        const gphi_capture_event *at = gphi_vec_at(&capture->events, i);
+    GPHI_EACH (const gphi_capture_event, at, &capture->events) {
         if (at->context == context) {
             *out = at->event;
             return GPH_OK;
         }
     }
-    if (gphi_vec_reserve(&capture->events, 1) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "an event for stream %p",
-                         (void *)stream);
+    GPHI_TRY(gphi_made(error, gphi_vec_reserve(&capture->events, 1) == GPH_OK,
+                       "an event for stream %p", (void *)stream));
     CUevent event = NULL;
     GPHI_TRY(
         check_call(create_event(cu, context, &event), "cuEventCreate", stream, error));
@@ -67,11 +65,9 @@ static gph_status find_event(gph_capture *capture, CUstream stream, CUevent *out
 
 void gphi_fork_fini(gph_capture *capture)
 {
-    for (size_t i = 0; i < capture->events.count; i++) {
-        const gphi_capture_event *at = gphi_vec_at(&capture->events, i);
+    GPHI_EACH (const gphi_capture_event, at, &capture->events)
         gphi_ignore((gph_status)capture->runtime->cu.cuEventDestroy(at->event),
                     "it is ours and no work waits for it");
-    }
     gphi_vec_fini(&capture->events);
     gphi_vec_fini(&capture->streams);
 }
@@ -91,7 +87,7 @@ static gph_status check_other(const gph_capture *capture, CUstream stream,
                               gph_error *error)
 {
     GPHI_TRY(gphi_capture_check(capture, error));
-    if (stream == NULL || stream == CU_STREAM_LEGACY || stream == capture->stream)
+    if (!stream || stream == CU_STREAM_LEGACY || stream == capture->stream)
         return gphi_fail(error, GPH_E_INVALID,
                          "stream %p is %s: another stream is needed", (void *)stream,
                          stream == capture->stream ? "the captured one"
@@ -110,8 +106,8 @@ static bool knows_stream(const gph_capture *capture, CUstream stream)
 gph_status gph_capture_fork(gph_capture *capture, CUstream stream, gph_error *error)
 {
     GPHI_TRY(check_other(capture, stream, error));
-    if (gphi_vec_reserve(&capture->streams, 1) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "forking to stream %p", (void *)stream);
+    GPHI_TRY(gphi_made(error, gphi_vec_reserve(&capture->streams, 1) == GPH_OK,
+                       "forking to stream %p", (void *)stream));
     GPHI_TRY(connect(capture, capture->stream, stream, error));
     if (!knows_stream(capture, stream))
         *(CUstream *)gphi_vec_add(&capture->streams, 1) = stream;
@@ -170,7 +166,7 @@ static gph_status fail_memory(const struct leaves *leaves)
 static void set_waited(struct leaves *leaves, CUgraphNode node)
 {
     const uint64_t *at = gphi_map_get(&leaves->index, (uintptr_t)node);
-    if (at != NULL)
+    if (at)
         *(char *)gphi_vec_at(&leaves->waited, *at) = 1;
 }
 
@@ -182,7 +178,7 @@ static gph_status mark_edges(struct leaves *leaves, CUgraph graph, size_t count)
     CUgraphNode *ends = gphi_heap_array(heap, count, 2 * sizeof(*ends));
     CUgraphEdgeData *data = gphi_heap_array(heap, count, sizeof(*data));
     gph_status status = GPH_OK;
-    if (ends == NULL || data == NULL) {
+    if (!ends || !data) {
         status = fail_memory(leaves);
     } else {
         size_t filled = count;
@@ -207,7 +203,7 @@ static gph_status index_nodes(struct leaves *leaves, CUgraph graph)
     const size_t count = leaves->nodes.count;
     if (count == 0)
         return GPH_OK;
-    if (gphi_vec_add(&leaves->waited, count) == NULL ||
+    if (!gphi_vec_add(&leaves->waited, count) ||
         gphi_map_reserve(&leaves->index, count) != GPH_OK)
         return fail_memory(leaves);
     for (size_t i = 0; i < count; i++) {
@@ -223,7 +219,7 @@ static gph_status find_loose(struct leaves *leaves, const gphi_capture_info *inf
     const gph_runtime *runtime = leaves->capture->runtime;
     GPHI_TRY(index_nodes(leaves, info->graph));
     for (size_t i = 0; i < info->count; i++)
-        if (info->edges == NULL || is_full(&info->edges[i]))
+        if (!info->edges || is_full(&info->edges[i]))
             set_waited(leaves, info->dependencies[i]);
 
     size_t edges = 0;
@@ -238,7 +234,7 @@ static gph_status find_loose(struct leaves *leaves, const gphi_capture_info *inf
         if (*(char *)gphi_vec_at(&leaves->waited, i))
             continue;
         CUgraphNode *loose = gphi_vec_add(&leaves->loose, 1);
-        if (loose == NULL)
+        if (!loose)
             return fail_memory(leaves);
         *loose = *(CUgraphNode *)gphi_vec_at(&leaves->nodes, i);
     }
@@ -253,8 +249,7 @@ static void name_stream(const gph_capture *capture, CUgraphNode node, char *out,
 {
     snprintf(out, bytes, "%s ends with ",
              capture->streams.count > 0 ? "another stream" : "a stream");
-    for (size_t i = 0; i < capture->streams.count; i++) {
-        CUstream *stream = gphi_vec_at(&capture->streams, i);
+    GPHI_EACH (CUstream, stream, &capture->streams) {
         gphi_capture_info info;
         if (gphi_capture_info_read(&capture->runtime->cu, *stream, &info) != CUDA_SUCCESS)
             continue;
@@ -274,10 +269,10 @@ static void name_loose(gph_capture *capture, const struct leaves *leaves)
     for (size_t i = 0; i < leaves->loose.count; i++) {
         const CUgraphNode node = *(CUgraphNode *)gphi_vec_at(&leaves->loose, i);
         const uint64_t *known = gphi_map_get(&leaves->index, (uintptr_t)node);
-        const size_t index = known != NULL ? (size_t)*known : 0;
-        const char *region = known != NULL ? gphi_segment_region(capture->recording,
-                                                                 &capture->current, index)
-                                           : NULL;
+        const size_t index = known ? (size_t)*known : 0;
+        const char *region =
+            known ? gphi_segment_region(capture->recording, &capture->current, index)
+                  : NULL;
         char stream[64], words[160];
         name_stream(capture, node, stream, sizeof(stream));
         gphi_node_describe(capture->runtime, node, index, region, words, sizeof(words));
@@ -310,7 +305,7 @@ gph_status gphi_join_streams(gph_capture *capture, gph_error *error)
     GPHI_TRY(
         check_call(gphi_capture_info_read(&capture->runtime->cu, capture->stream, &info),
                    "cuStreamGetCaptureInfo", capture->stream, error));
-    if (info.graph == NULL)
+    if (!info.graph)
         return GPH_OK; /* invalid: the end says why */
 
     struct leaves leaves;

@@ -34,8 +34,7 @@ gph_status gphi_nodes_read(const gph_runtime *runtime, CUgraph graph, gphi_vec *
     CUresult result = runtime->cu.cuGraphGetNodes(graph, NULL, &count);
     if (result == CUDA_SUCCESS && count > 0) {
         CUgraphNode *nodes = gphi_vec_add(out, count);
-        if (nodes == NULL)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "reading %zu nodes", count);
+        GPHI_TRY(gphi_made(error, nodes, "reading %zu nodes", count));
         size_t filled = count;
         result = runtime->cu.cuGraphGetNodes(graph, nodes, &filled);
         out->count = filled < count ? filled : count;
@@ -50,11 +49,10 @@ int64_t gphi_node_index(const gph_runtime *runtime, CUgraph graph, CUgraphNode n
 {
     const gphi_cuda_table *cu = &runtime->cu;
     size_t count = 0;
-    if (node == NULL || cu->cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS ||
-        count == 0)
+    if (!node || cu->cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS || count == 0)
         return -1;
     CUgraphNode *nodes = gphi_heap_array(runtime->heap, count, sizeof(*nodes));
-    if (nodes == NULL)
+    if (!nodes)
         return -1;
     int64_t found = -1;
     size_t filled = count;
@@ -73,8 +71,8 @@ static const char *kernel_name(const gphi_cuda_table *cu, CUgraphNode node)
     const char *name = NULL;
     if (cu->cuGraphKernelNodeGetParams(node, &params) != CUDA_SUCCESS)
         return NULL;
-    const CUresult result = params.func != NULL ? cu->cuFuncGetName(&name, params.func)
-                                                : cu->cuKernelGetName(&name, params.kern);
+    const CUresult result = params.func ? cu->cuFuncGetName(&name, params.func)
+                                        : cu->cuKernelGetName(&name, params.kern);
     return result == CUDA_SUCCESS ? name : NULL;
 }
 
@@ -87,7 +85,6 @@ void gphi_node_describe(const gph_runtime *runtime, CUgraphNode node, size_t ind
     if (is_known && type == CU_GRAPH_NODE_TYPE_KERNEL)
         kernel = kernel_name(&runtime->cu, node);
     snprintf(out, bytes, "node %zu (%s%s%.60s%s%.60s)", index,
-             is_known ? gph_node_kind_name((gph_node_kind)type) : "?",
-             kernel != NULL ? " " : "", kernel != NULL ? kernel : "",
-             region != NULL ? ", region " : "", region != NULL ? region : "");
+             is_known ? gph_node_kind_name((gph_node_kind)type) : "?", kernel ? " " : "",
+             kernel ? kernel : "", region ? ", region " : "", region ? region : "");
 }

@@ -4,6 +4,7 @@
 #define GPHI_REPLAY_QUERY_H
 #include "base/vec.h"
 #include "cuda/runtime.h"
+#include <gph/graph.h>
 
 /* What the driver says of the captured stream; the arrays are valid until the next call
  * with it. */
@@ -17,6 +18,19 @@ typedef struct gphi_capture_info {
 } gphi_capture_info;
 CUresult gphi_capture_info_read(const gphi_cuda_table *cu, CUstream stream,
                                 gphi_capture_info *out);
+
+/* A graph of the driver, with names for nodes of the graph itself. */
+typedef const char *gphi_node_name_fn(const void *user, size_t index);
+typedef struct gphi_graph_source {
+    gph_runtime *runtime;
+    CUgraph graph;
+    gphi_node_name_fn *name; /* may be NULL, and may return NULL */
+    const void *user;
+} gphi_graph_source;
+
+/* gph_graph_describe() of it. */
+gph_status gphi_graph_describe(const gphi_graph_source *source, gph_graph **out,
+                               gph_error *error);
 
 /* All nodes of a graph, in the driver's order, which is the order in which they were
  * added (measured). `out` is empty at first. */

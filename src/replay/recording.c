@@ -7,8 +7,8 @@
  * number in the pool when the last of its replays is gone, too. */
 #include "base/fail.h"
 #include "base/heap.h"
-#include "cuda/status.h"
 #include "replay/capture.h"
+#include "replay/exec.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ gph_recording *gphi_recording_create(gph_runtime *runtime)
 {
     const gph_allocator heap = runtime->heap;
     gph_recording *recording = gphi_heap_alloc(heap, sizeof(*recording));
-    if (recording == NULL)
+    if (!recording)
         return NULL;
     recording->runtime = runtime;
     atomic_init(&recording->owners, 1);
@@ -41,7 +41,7 @@ static void drop_graphs(gph_recording *recording)
 {
     for (size_t i = 0; i < recording->segments.count; i++) {
         gphi_segment *segment = gphi_segment_at(recording, i);
-        if (segment->graph != NULL)
+        if (segment->graph)
             gphi_ignore((gph_status)recording->runtime->cu.cuGraphDestroy(segment->graph),
                         "it is ours");
         segment->graph = NULL;
@@ -80,7 +80,7 @@ static void destroy_now(void *user)
 
 void gph_recording_destroy(gph_recording *recording)
 {
-    if (recording != NULL)
+    if (recording)
         gphi_defer(&recording->end, destroy_now, recording);
 }
 
@@ -97,7 +97,7 @@ const char *gphi_segment_region(const gph_recording *recording,
 
 uint32_t gph_recording_segment_count(const gph_recording *recording)
 {
-    return recording != NULL ? (uint32_t)recording->segments.count : 0;
+    return recording ? (uint32_t)recording->segments.count : 0;
 }
 
 CUgraph gph_recording_graph(const gph_recording *recording, uint32_t segment)
@@ -117,7 +117,7 @@ const char *gph_recording_region(const gph_recording *recording, uint32_t segmen
 
 gph_recording_id gph_recording_pool_id(const gph_recording *recording)
 {
-    return recording != NULL ? recording->id : 0;
+    return recording ? recording->id : 0;
 }
 
 struct namer {
@@ -131,11 +131,18 @@ static const char *name_of(const void *user, size_t index)
     return gphi_segment_region(namer->recording, namer->segment, index);
 }
 
+static gphi_graph_source source_of(const struct namer *namer)
+{
+    return (gphi_graph_source){.runtime = namer->recording->runtime,
+                               .graph = namer->segment->graph,
+                               .name = name_of,
+                               .user = namer};
+}
+
 static gph_status check_segment(const gph_recording *recording, uint32_t segment,
                                 gph_error *error)
 {
-    if (recording == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "recording is NULL");
+    GPHI_TRY(gphi_need(error, recording, "recording"));
     if (segment >= recording->segments.count)
         return gphi_fail(error, GPH_E_INVALID,
                          "segment %u: the recording has %zu, from 0", (unsigned)segment,
@@ -147,11 +154,10 @@ gph_status gph_recording_describe(const gph_recording *recording, uint32_t segme
                                   gph_graph **out, gph_error *error)
 {
     GPHI_TRY(check_segment(recording, segment, error));
-    if (out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "out is NULL");
+    GPHI_TRY(gphi_need(error, out, "out"));
     const struct namer namer = {recording, gphi_segment_at(recording, segment)};
-    return gphi_graph_describe(recording->runtime, namer.segment->graph, name_of, &namer,
-                               out, error);
+    const gphi_graph_source source = source_of(&namer);
+    return gphi_graph_describe(&source, out, error);
 }
 
 /* ---- instantiation ---- */
@@ -159,13 +165,13 @@ gph_status gph_recording_describe(const gph_recording *recording, uint32_t segme
 /* Puts where it was before what gph_exec_create() said. */
 static void add_place(const gph_recording *recording, size_t index, gph_error *error)
 {
-    if (error == NULL)
+    if (!error)
         return;
     const gphi_segment *segment = gphi_segment_at(recording, index);
     const char *region =
         error->has_node ? gphi_segment_region(recording, segment, (size_t)error->node)
                         : NULL;
-    if (region != NULL)
+    if (region)
         gphi_fail_in(error, "region %.120s: ", region);
     if (recording->segments.count > 1)
         gphi_fail_in(error, "segment %zu of %zu: ", index, recording->segments.count);
@@ -186,7 +192,7 @@ static void end_replay(void *user)
 
 void gph_replay_destroy(gph_replay *replay)
 {
-    if (replay == NULL)
+    if (!replay)
         return;
     replay->self = NULL;
     for (uint32_t i = 0; i < replay->count; i++)
@@ -197,21 +203,20 @@ void gph_replay_destroy(gph_replay *replay)
 gph_status gph_replay_create(gph_recording *recording, const gph_exec_options *options,
                              gph_replay **out, gph_error *error)
 {
-    if (recording == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "recording or out is NULL");
+    GPHI_TRY(gphi_need(error, recording && out, "recording or out"));
     const uint32_t count = (uint32_t)recording->segments.count;
     gph_replay *replay = gphi_heap_alloc(recording->runtime->heap, replay_bytes(count));
-    if (replay == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "making %u segments executable", count);
+    GPHI_TRY(gphi_made(error, replay, "making %u segments executable", count));
     replay->self = replay;
     replay->recording = recording;
     replay->count = count;
     /* Relaxed: the caller is an owner, so it cannot reach 0 meanwhile. */
     atomic_fetch_add_explicit(&recording->owners, 1, memory_order_relaxed);
     for (uint32_t i = 0; i < count; i++) {
+        const struct namer namer = {recording, gphi_segment_at(recording, i)};
+        const gphi_graph_source source = source_of(&namer);
         const gph_status status =
-            gph_exec_create(recording->runtime, gphi_segment_at(recording, i)->graph,
-                            options, &replay->execs[i], error);
+            gphi_exec_create(&source, options, &replay->execs[i], error);
         if (status != GPH_OK) {
             add_place(recording, i, error);
             gph_replay_destroy(replay);
@@ -229,8 +234,8 @@ gph_status gphi_break_call(const gphi_segment *segment, const gph_break *call,
 {
     gph_error own = {0};
     const gph_status status =
-        segment->function(segment->user, call, error != NULL ? error : &own);
-    if (status != GPH_OK && error != NULL && error->code != status)
+        segment->function(segment->user, call, error ? error : &own);
+    if (status != GPH_OK && error && error->code != status)
         gphi_fail(error, status, "break %u: its function returned %s",
                   (unsigned)call->index, gph_status_name(status));
     return status;
@@ -238,14 +243,18 @@ gph_status gphi_break_call(const gphi_segment *segment, const gph_break *call,
 
 gph_status gph_replay_launch(gph_replay *replay, CUstream stream, gph_error *error)
 {
-    if (replay == NULL || replay->self != replay)
+    if (!replay || replay->self != replay)
         return gphi_fail(error, GPH_E_INVALID, "replay %p is no replay", (void *)replay);
     const gph_recording *recording = replay->recording;
     GPHI_TRY(gphi_bind_check(recording, error));
     for (uint32_t i = 0; i < replay->count; i++) {
-        GPHI_TRY(gph_exec_launch(replay->execs[i], stream, error));
+        const gph_status status = gph_exec_launch(replay->execs[i], stream, error);
+        if (status != GPH_OK) {
+            add_place(recording, i, error);
+            return status;
+        }
         const gphi_segment *segment = gphi_segment_at(recording, i);
-        if (segment->function == NULL)
+        if (!segment->function)
             continue;
         const gph_break call = {
             .stream = stream, .index = i, .is_replay = 1, .has_values = 1};
@@ -256,5 +265,5 @@ gph_status gph_replay_launch(gph_replay *replay, CUstream stream, gph_error *err
 
 gph_exec *gph_replay_exec(const gph_replay *replay, uint32_t segment)
 {
-    return replay != NULL && segment < replay->count ? replay->execs[segment] : NULL;
+    return replay && segment < replay->count ? replay->execs[segment] : NULL;
 }

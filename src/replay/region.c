@@ -34,7 +34,7 @@ static gph_status find_regions(const gph_capture *capture, const gphi_vec *fresh
     for (size_t i = 0; i < fresh->count && status == GPH_OK; i++) {
         CUgraphNode *node = gphi_vec_at(fresh, i);
         const uint64_t *region = gphi_map_get(&known, (uintptr_t)*node);
-        regions[i] = region != NULL ? (uint32_t)*region : open_region(capture);
+        regions[i] = region ? (uint32_t)*region : open_region(capture);
     }
     gphi_map_fini(&known);
     return status;
@@ -49,7 +49,7 @@ static gph_status take_nodes(gph_capture *capture, gphi_vec *fresh)
                                                        known * sizeof(CUgraphNode)) == 0);
     if (is_tail && fresh->count > known) {
         uint32_t *at = gphi_vec_add(regions, fresh->count - known);
-        if (at == NULL)
+        if (!at)
             return GPH_E_NO_MEMORY;
         for (size_t i = known; i < fresh->count; i++)
             *at++ = open_region(capture);
@@ -57,7 +57,7 @@ static gph_status take_nodes(gph_capture *capture, gphi_vec *fresh)
         gphi_vec found;
         gphi_vec_init(&found, capture->runtime->heap, sizeof(uint32_t));
         uint32_t *at = gphi_vec_add(&found, fresh->count + 1);
-        if (at == NULL || find_regions(capture, fresh, at) != GPH_OK) {
+        if (!at || find_regions(capture, fresh, at) != GPH_OK) {
             gphi_vec_fini(&found);
             return GPH_E_NO_MEMORY;
         }
@@ -77,7 +77,7 @@ static gph_status sync(gph_capture *capture, gph_error *error)
     GPHI_TRY(gphi_cuda_check(
         error, gphi_capture_info_read(&capture->runtime->cu, capture->stream, &info),
         "cuStreamGetCaptureInfo", "stream %p", (void *)capture->stream));
-    if (info.graph == NULL)
+    if (!info.graph)
         return GPH_OK; /* invalid: the end of the capture says why */
 
     gphi_vec fresh;
@@ -97,11 +97,11 @@ gph_status gphi_region_sync(gph_capture *capture, gph_error *error)
 /* "layer.17" in "model" is "model/layer.17". */
 static char *join_path(gph_allocator heap, const char *outer, const char *name)
 {
-    if (outer == NULL)
+    if (!outer)
         return gphi_heap_text(heap, name);
     const size_t front = strlen(outer), back = strlen(name);
     char *path = gphi_heap_alloc(heap, front + back + 2);
-    if (path == NULL)
+    if (!path)
         return NULL;
     memcpy(path, outer, front);
     path[front] = '/';
@@ -114,7 +114,7 @@ static uint32_t find_name(gph_recording *recording, const char *outer, const cha
 {
     const gph_allocator heap = recording->runtime->heap;
     char *path = join_path(heap, outer, name);
-    if (path == NULL)
+    if (!path)
         return 0;
     for (size_t i = 0; i < recording->names.count; i++)
         if (strcmp(*(char **)gphi_vec_at(&recording->names, i), path) == 0) {
@@ -122,7 +122,7 @@ static uint32_t find_name(gph_recording *recording, const char *outer, const cha
             return (uint32_t)i + 1;
         }
     char **place = gphi_vec_add(&recording->names, 1);
-    if (place == NULL) {
+    if (!place) {
         gphi_heap_text_free(heap, path);
         return 0;
     }
@@ -133,16 +133,18 @@ static uint32_t find_name(gph_recording *recording, const char *outer, const cha
 gph_status gph_region_push(gph_capture *capture, const char *name, gph_error *error)
 {
     GPHI_TRY(gphi_capture_check(capture, error));
-    if (name == NULL || name[0] == '\0')
-        return gphi_fail(error, GPH_E_INVALID, "the region has no name");
+    if (!name || name[0] == '\0')
+        return gphi_fail(error, GPH_E_INVALID,
+                         "a region of the capture of stream %p has no name",
+                         (void *)capture->stream);
     GPHI_TRY(sync(capture, error));
 
     gph_recording *recording = capture->recording;
     const uint32_t outer = open_region(capture);
     const char *path =
         outer > 0 ? *(char **)gphi_vec_at(&recording->names, outer - 1) : NULL;
-    if (gphi_vec_reserve(&capture->region_stack, 1) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "opening region %.200s", name);
+    GPHI_TRY(gphi_made(error, gphi_vec_reserve(&capture->region_stack, 1) == GPH_OK,
+                       "opening region %.200s", name));
     const uint32_t region = find_name(recording, path, name);
     if (region == 0)
         return gphi_fail(error, GPH_E_NO_MEMORY, "opening region %.200s", name);

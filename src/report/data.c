@@ -23,7 +23,7 @@ void gphi_report_put_columns(report_writing *w, const gphi_vec *items,
         gphi_text_add(&w->out, "%s\"%s\":[", c > 0 ? "," : "", columns[c].name);
         for (size_t i = 0; i < items->count; i++)
             gphi_text_add(&w->out, i > 0 ? ",%" PRId64 : "%" PRId64,
-                          columns[c].value != NULL
+                          columns[c].value
                               ? columns[c].value(w, i)
                               : member_of(gphi_vec_at(items, i), &columns[c]));
         gphi_text_put(&w->out, "]");
@@ -47,7 +47,7 @@ uint32_t gphi_report_frame(report_writing *w, const gph_place *place)
 uint32_t gphi_report_stack_number(report_writing *w, uint32_t stack)
 {
     uint32_t count = 0;
-    if (stack != 0 && gphi_doctor_frames(w->report->doctor, stack, &count) == NULL)
+    if (stack != 0 && !gphi_doctor_frames(w->report->doctor, stack, &count))
         stack = 0;
     return number_of(&w->stacks, count == 0 ? 0 : stack, &w->failed);
 }
@@ -65,7 +65,7 @@ void gphi_report_put_frames(report_writing *w, const gph_place *frames, uint32_t
 void gphi_report_put_name(report_writing *w, const char *name, const char *other)
 {
     gphi_text_put(&w->out, "{\"name\":");
-    gphi_json_text(&w->out, name != NULL ? name : other);
+    gphi_json_text(&w->out, name ? name : other);
 }
 
 /* Writes what the others have numbered: stacks give numbers to frames, so they go
@@ -80,16 +80,16 @@ void gphi_report_put_stacks(report_writing *w)
             stack == 0 ? NULL
                        : gphi_doctor_frames(w->report->doctor, (uint32_t)stack, &count);
         gphi_report_comma(w, i);
-        gphi_report_put_frames(w, frames, frames == NULL ? 0 : count);
+        gphi_report_put_frames(w, frames, !frames ? 0 : count);
     }
     gphi_text_put(&w->out, "],\"frames\":[");
     for (size_t i = 0; i < w->places.count; i++) {
         const gph_place *place = *(const gph_place *const *)gphi_vec_at(&w->places, i);
         gphi_report_comma(w, i);
         gphi_text_put(&w->out, "[");
-        gphi_json_text(&w->out, place->function != NULL ? place->function : "");
+        gphi_json_text(&w->out, place->function ? place->function : "");
         gphi_text_put(&w->out, ",");
-        gphi_json_text(&w->out, place->file != NULL ? place->file : "");
+        gphi_json_text(&w->out, place->file ? place->file : "");
         gphi_text_add(&w->out, ",%" PRId32 ",%d]", place->line, place->is_python != 0);
     }
     gphi_text_put(&w->out, "]");

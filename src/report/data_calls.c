@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Of the page's data: its head, calls, threads, streams, captures, findings. */
-#include "base/fail.h"
 #include "report/data.h"
 
 #include <inttypes.h>
@@ -17,7 +16,7 @@ static void put_words(report_writing *w)
         gphi_report_comma(w, i);
         gphi_json_text(&w->out, program->words[i]);
     }
-    if (program->word_count == 0 && w->report->program != NULL) {
+    if (program->word_count == 0 && w->report->program) {
         const char *at = w->report->program;
         char word[512];
         for (size_t i = 0; *at != 0; i++) {
@@ -53,7 +52,7 @@ void gphi_report_put_head(report_writing *w)
 {
     const gph_report *r = w->report;
     char driver[64];
-    const bool is_soft = r->driver != NULL && strstr(r->driver, "/soft/") != NULL;
+    const bool is_soft = r->driver && strstr(r->driver, "/soft/");
     snprintf(driver, sizeof(driver), "%s, CUDA %u.%u", is_soft ? "softcuda" : "NVIDIA's",
              r->driver_version / 1000, r->driver_version % 1000 / 10);
     gphi_text_put(&w->out, ",\"head\":{\"program\":");
@@ -198,8 +197,7 @@ static void put_events(report_writing *w)
     const gph_report *r = w->report;
     size_t many = 0;
     gphi_text_put(&w->out, ",\"waits\":[");
-    for (size_t i = 0; i < r->waits.count; i++) {
-        const report_event_wait *wait = gphi_vec_at(&r->waits, i);
+    GPHI_EACH (const report_event_wait, wait, &r->waits) {
         const uint32_t at = gphi_report_find(r, wait->wait);
         const uint32_t record = gphi_report_find(r, wait->record);
         if (at != UINT32_MAX && record != UINT32_MAX)
@@ -207,8 +205,7 @@ static void put_events(report_writing *w)
     }
     many = 0;
     gphi_text_put(&w->out, "],\"elapsed\":[");
-    for (size_t i = 0; i < r->elapsed.count; i++) {
-        const report_elapsed *elapsed = gphi_vec_at(&r->elapsed, i);
+    GPHI_EACH (const report_elapsed, elapsed, &r->elapsed) {
         const uint32_t begin = gphi_report_find(r, elapsed->begin);
         const uint32_t end = gphi_report_find(r, elapsed->end);
         const uint32_t told = gphi_report_find(r, elapsed->told);
@@ -289,7 +286,7 @@ void gphi_report_put_calls(report_writing *w)
     for (size_t i = 0; i < r->functions.count; i++) {
         const char *name = *(char *const *)gphi_vec_at(&r->functions, i);
         gphi_report_comma(w, i);
-        gphi_json_text(&w->out, name != NULL ? name : "kernel");
+        gphi_json_text(&w->out, name ? name : "kernel");
     }
     gphi_text_put(&w->out, "]");
     put_results(w);
@@ -304,23 +301,23 @@ void gphi_report_put_calls(report_writing *w)
 static void put_prediction(report_writing *w, const gph_prediction *p)
 {
     static const char *const words[] = {"unknown", "pays", "does-not-pay",
-                                        "cannot-capture"};
+                                        "cannot-capture", "needs-buckets"};
     gphi_text_add(&w->out, "{\"verdict\":\"%s\",\"launches\":%u,\"windows\":%u",
-                  words[p->verdict <= GPH_VERDICT_CANNOT_CAPTURE ? p->verdict : 0],
+                  words[p->verdict <= GPH_VERDICT_NEEDS_BUCKETS ? p->verdict : 0],
                   p->launches, p->windows);
     gphi_text_add(&w->out, ",\"repetitions\":%" PRIu64 ",\"eager\":%.3f,\"busy\":%.3f",
                   p->repetitions, p->eager_us, p->busy_us);
     gphi_text_add(&w->out,
                   ",\"graph\":%.3f,\"once\":%.3f,\"even\":%.1f,\"why\":", p->graph_us,
                   p->once_us, p->break_even);
-    gphi_json_text(&w->out, p->why != NULL ? p->why : "");
+    gphi_json_text(&w->out, p->why ? p->why : "");
     gphi_text_add(&w->out, ",\"frame\":%u}", gphi_report_frame(w, &p->place));
 }
 
 void gphi_report_put_advice(report_writing *w)
 {
     const gph_advice *advice = w->advice;
-    if (advice == NULL)
+    if (!advice)
         return;
     gphi_text_put(&w->out, ",\"advice\":[");
     for (uint32_t i = 0; i < gph_advice_count(advice); i++) {

@@ -5,12 +5,10 @@
  * Regions come of call stacks: the frames that all nodes of a graph share are left away,
  * and what stands below the last of them tells nodes apart: the functions that one
  * function calls to put a graph together. */
-#include "base/fail.h"
 #include "report/data.h"
 #include <gph/reason.h>
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* 1 + the number of a graph in the page, or 0. */
@@ -56,14 +54,13 @@ static uint32_t shared_frames(report_writing *w, const report_graph *graph)
 {
     const gph_place *first = NULL;
     uint32_t first_count = 0, shared = UINT32_MAX;
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        const report_node *node = gphi_vec_at(&graph->nodes, i);
+    GPHI_EACH (const report_node, node, &graph->nodes) {
         uint32_t count = 0, same = 0;
         const gph_place *frames =
             gphi_doctor_frames(w->report->doctor, node->stack, &count);
-        if (frames == NULL || count == 0)
+        if (!frames || count == 0)
             continue;
-        if (first == NULL) {
+        if (!first) {
             first = frames;
             first_count = count;
         }
@@ -74,7 +71,7 @@ static uint32_t shared_frames(report_writing *w, const report_graph *graph)
         if (same < shared)
             shared = same;
     }
-    return first == NULL ? UINT32_MAX : shared;
+    return !first ? UINT32_MAX : shared;
 }
 
 /* The function below the place where stacks part; NULL: this node's ends there. */
@@ -82,7 +79,7 @@ static const char *region_of(report_writing *w, uint32_t stack, uint32_t shared)
 {
     uint32_t count = 0;
     const gph_place *frames = gphi_doctor_frames(w->report->doctor, stack, &count);
-    if (frames == NULL || count < shared + 2)
+    if (!frames || count < shared + 2)
         return NULL;
     return frames[count - shared - 2].function;
 }
@@ -99,10 +96,10 @@ static void put_regions(report_writing *w, const report_graph *graph)
         const char *name =
             shared == UINT32_MAX ? NULL : region_of(w, node->stack, shared);
         int region = -1;
-        for (uint32_t n = 0; name != NULL && n < count && region < 0; n++)
+        for (uint32_t n = 0; name && n < count && region < 0; n++)
             if (strcmp(names[n], name) == 0)
                 region = (int)n;
-        if (name != NULL && region < 0 && count < REGIONS_MAX) {
+        if (name && region < 0 && count < REGIONS_MAX) {
             names[count] = name;
             region = (int)count++;
         }
@@ -192,7 +189,7 @@ void gphi_report_put_graphs(report_writing *w)
         const report_graph *graph = gphi_vec_at(&r->graphs, i);
         const bool show = is_shown(r, i);
         uint32_t *number = gphi_vec_add(&w->shown, 1);
-        if (number == NULL) {
+        if (!number) {
             w->failed = true;
             break;
         }

@@ -27,7 +27,7 @@ static inline uint32_t number_of(report_numbers *numbers, uint64_t key, bool *fa
 {
     uint32_t number = 0;
     uint64_t *at = gphi_report_item(&numbers->keys, &numbers->map, key, &number);
-    if (at == NULL) {
+    if (!at) {
         *failed = true;
         return 0;
     }

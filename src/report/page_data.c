@@ -20,10 +20,10 @@ static gph_status filter(void *user, const void *data, size_t bytes)
     const char *text = data;
     while (bytes > 0) {
         const char *bad = memchr(text, '<', bytes);
-        const size_t good = bad == NULL ? bytes : (size_t)(bad - text);
+        const size_t good = !bad ? bytes : (size_t)(bad - text);
         if (good > 0)
             GPHI_TRY(to->write(to->user, text, good));
-        if (bad == NULL)
+        if (!bad)
             return GPH_OK;
         GPHI_TRY(to->write(to->user, "\\u003c", 6));
         text += good + 1;
@@ -58,7 +58,8 @@ gph_status gphi_report_data(gph_report *report, const gph_program *program,
 {
     report_filter to = {write, user};
     report_writing w = {.report = report, .advice = advice};
-    GPHI_TRY(gphi_options_read(&w.program, sizeof(w.program), program, error));
+    GPHI_TRY(
+        gphi_options_read(&w.program, sizeof(w.program), "gph_program", program, error));
     gphi_report_settle(report);
     init(&w);
     gphi_text_stream(&w.out, w.buffer, sizeof(w.buffer), filter, &to);

@@ -4,9 +4,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/heap.h"
-#include "report/page.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { CALLS_MAX = 400000, GPU_MAX = 400000 };
@@ -44,7 +42,7 @@ static void list_maps(gph_report *r, gphi_map *out[MAPS])
 static gph_status replace_text(gph_report *report, char **to, const char *text)
 {
     char *copy = gphi_heap_text(report->heap, text);
-    if (copy == NULL)
+    if (!copy)
         return GPH_E_NO_MEMORY;
     gphi_heap_text_free(report->heap, *to);
     *to = copy;
@@ -74,7 +72,7 @@ static gph_status take_device(gph_report *report, const gphi_event *event)
             return GPH_OK;
     }
     report_device *device = gphi_vec_add(&report->devices, 1);
-    if (device == NULL)
+    if (!device)
         return GPH_E_NO_MEMORY;
     strncpy(device->name, gphi_event_text(event, 0), sizeof(device->name) - 1);
     device->major = (uint32_t)gphi_event_word(event, 0);
@@ -123,7 +121,7 @@ static gph_status take_gpu(gph_report *report, const gphi_event *event)
     if (name[0] != 0) {
         const uint64_t hash = key_of_name(name);
         const bool is_new =
-            gphi_map_get(&report->function_map, gphi_report_key(report, hash)) == NULL;
+            !gphi_map_get(&report->function_map, gphi_report_key(report, hash));
         index = gphi_report_function(report, hash);
         if (index == UINT32_MAX)
             return GPH_E_NO_MEMORY;
@@ -164,7 +162,7 @@ static gph_status listen(void *user, const gphi_event *event, const gphi_seen *s
     (void)error;
     gph_report *report = user;
     const gphi_model *model = gphi_doctor_model(report->doctor);
-    report->process = model != NULL ? model->process : 0;
+    report->process = model ? model->process : 0;
     if (take(report, event, seen) != GPH_OK)
         report->dropped++;
     return GPH_OK;
@@ -186,14 +184,11 @@ gph_status gph_report_create(gph_doctor *doctor, const gph_report_options *optio
                              gph_report **out, gph_error *error)
 {
     gph_report_options opt;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
-    if (doctor == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         out == NULL ? "out" : "doctor");
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_report_options", options, error));
+    GPHI_TRY(gphi_need(error, doctor && out, !out ? "out" : "doctor"));
     const gph_allocator heap = gphi_heap(opt.allocator);
     gph_report *report = gphi_heap_alloc(heap, sizeof(*report));
-    if (report == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a report");
+    GPHI_TRY(gphi_made(error, report, "a report"));
     report->heap = heap;
     report->doctor = doctor;
     report->calls_max = opt.calls_max == 0   ? CALLS_MAX
@@ -219,18 +214,15 @@ static void free_texts(gph_report *report)
 /* What items own beside their vectors. */
 static void free_parts(gph_report *report)
 {
-    for (size_t i = 0; i < report->graphs.count; i++) {
-        report_graph *graph = gphi_vec_at(&report->graphs, i);
+    GPHI_EACH (report_graph, graph, &report->graphs) {
         gphi_vec_fini(&graph->nodes);
         gphi_vec_fini(&graph->edges);
     }
-    for (size_t i = 0; i < report->caches.count; i++) {
-        report_cache *cache = gphi_vec_at(&report->caches, i);
+    GPHI_EACH (report_cache, cache, &report->caches) {
         gphi_heap_text_free(report->heap, cache->name);
         gphi_vec_fini(&cache->buckets);
     }
-    for (size_t i = 0; i < report->trees.count; i++) {
-        report_tree *tree = gphi_vec_at(&report->trees, i);
+    GPHI_EACH (report_tree, tree, &report->trees) {
         for (size_t n = 0; n < tree->nodes.count; n++)
             gphi_heap_text_free(report->heap,
                                 ((report_tree_node *)gphi_vec_at(&tree->nodes, n))->name);
@@ -240,7 +232,7 @@ static void free_parts(gph_report *report)
 
 void gph_report_destroy(gph_report *report)
 {
-    if (report == NULL)
+    if (!report)
         return;
     gphi_doctor_listen(report->doctor, NULL, NULL);
     free_texts(report);

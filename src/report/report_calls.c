@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Driver calls as a report keeps them: one small item each, whatever they were given. */
 #include "base/fail.h"
-#include "base/heap.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -29,7 +28,7 @@ report_kind gphi_report_kind(uint32_t call)
 {
     const char *name = gphi_call_name(call);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-        for (const char *const *word = kinds[i].words; *word != NULL; word++)
+        for (const char *const *word = kinds[i].words; *word; word++)
             if (**word == '*' ? strstr(name, *word + 1) != NULL
                               : strncmp(name, *word, strlen(*word)) == 0)
                 return kinds[i].kind;
@@ -111,7 +110,7 @@ gph_status gphi_report_call(gph_report *report, const gphi_event *event,
     if (thread >= UINT16_MAX)
         return GPH_E_NO_MEMORY;
     call.thread = (uint16_t)thread;
-    if (seen != NULL && seen->stream != NULL) {
+    if (seen && seen->stream) {
         const uint32_t stream = gphi_report_stream(report, seen->stream, 0);
         call.stream = stream >= UINT16_MAX ? 0 : (uint16_t)(stream + 1);
         if (stream < report->streams.count && kind <= REPORT_COPY &&
@@ -149,11 +148,9 @@ void gphi_report_settle(gph_report *report)
         qsort(report->calls.items, report->calls.count, sizeof(report_call), by_time);
     if (report->gpu.count > 1)
         qsort(report->gpu.items, report->gpu.count, sizeof(report_gpu), gphi_by_first);
-    for (size_t i = 0; i < report->gpu.count; i++) {
-        const report_gpu *gpu = gphi_vec_at(&report->gpu, i);
+    GPHI_EACH (const report_gpu, gpu, &report->gpu)
         if (gpu->end_ns > report->last_ns)
             report->last_ns = gpu->end_ns;
-    }
     /* From now on this map leads from the number of a call to 1 + its index. */
     gphi_map_fini(&report->nodes);
     gphi_map_init(&report->nodes, report->heap);
@@ -168,7 +165,7 @@ void gphi_report_settle(gph_report *report)
 uint32_t gphi_report_find(const gph_report *report, uint64_t number)
 {
     const uint64_t *at = number == 0 ? NULL : gphi_map_get(&report->nodes, number);
-    return at == NULL ? UINT32_MAX : (uint32_t)(*at - 1);
+    return !at ? UINT32_MAX : (uint32_t)(*at - 1);
 }
 
 uint64_t gphi_report_time(const gph_report *report, uint64_t ns)

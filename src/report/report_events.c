@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a program's own events say of the GPU: which work was done when a wait returned,
  * and how long the GPU took between two of them. */
-#include "base/fail.h"
 #include "report/report.h"
 
 #include <string.h>
@@ -18,7 +17,7 @@ static uint64_t *recorded(const gph_report *report, uint64_t event)
 static gph_status take_wait(gph_report *report, const gphi_event *event, uint64_t number)
 {
     const uint64_t *mark = recorded(report, gphi_event_word(event, 0));
-    if (mark == NULL || *mark == 0 || report->waits.count >= MARKS_MAX)
+    if (!mark || *mark == 0 || report->waits.count >= MARKS_MAX)
         return GPH_OK;
     const report_event_wait wait = {.wait = number, .record = *mark};
     return gphi_vec_push(&report->waits, &wait);
@@ -32,8 +31,8 @@ static gph_status take_elapsed(gph_report *report, const gphi_event *event,
     const uint32_t bits = (uint32_t)gphi_event_word(event, 0);
     float ms = 0;
     memcpy(&ms, &bits, sizeof(ms));
-    if (begin == NULL || *begin == 0 || end == NULL || *end == 0 || !(ms >= 0) ||
-        ms > 1e9F || report->elapsed.count >= MARKS_MAX)
+    if (!begin || *begin == 0 || !end || *end == 0 || !(ms >= 0) || ms > 1e9F ||
+        report->elapsed.count >= MARKS_MAX)
         return GPH_OK;
     const report_elapsed elapsed = {.begin = *begin,
                                     .end = *end,

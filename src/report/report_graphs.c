@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Graphs as they were at some moment, executables, captures. */
 #include "base/fail.h"
-#include "base/heap.h"
 #include "cuda/abi.h"
 #include "report/report.h"
 
@@ -31,7 +30,7 @@ gph_status gphi_report_graph(gph_report *report, const gphi_event *event)
     if (report->graphs.count >= GRAPHS_MAX)
         return GPH_OK;
     report_graph *graph = gphi_vec_add(&report->graphs, 1);
-    if (graph == NULL)
+    if (!graph)
         return GPH_E_NO_MEMORY;
     *graph = (report_graph){.number = gphi_event_word(event, 0),
                             .handle = event->id,
@@ -50,14 +49,14 @@ static report_graph *graph_of(const gph_report *report, uint64_t number)
 {
     const uint64_t *at =
         gphi_map_get(&report->graph_map, gphi_report_key(report, number));
-    return at == NULL ? NULL : gphi_vec_at(&report->graphs, *at - 1);
+    return !at ? NULL : gphi_vec_at(&report->graphs, *at - 1);
 }
 
 /* What the driver's parameter struct says, or NULL where it is too short. */
 static const void *params_of(const gphi_event *event, size_t bytes)
 {
     const gphi_part *part = gphi_event_part(event, GPHI_PART_STRUCT, 0);
-    return part != NULL && part->bytes >= bytes ? part + 1 : NULL;
+    return part && part->bytes >= bytes ? part + 1 : NULL;
 }
 
 /* Bytes that a node moves, fills or allocates; 0: it does none of it. */
@@ -65,15 +64,15 @@ static uint64_t bytes_of(const gphi_event *event, uint32_t kind)
 {
     if (kind == GPH_NODE_MEMCPY) {
         const CUDA_MEMCPY3D *copy = params_of(event, sizeof(*copy));
-        return copy == NULL ? 0 : copy->WidthInBytes * copy->Height * copy->Depth;
+        return !copy ? 0 : copy->WidthInBytes * copy->Height * copy->Depth;
     }
     if (kind == GPH_NODE_MEMSET) {
         const CUDA_MEMSET_NODE_PARAMS *fill = params_of(event, sizeof(*fill));
-        return fill == NULL ? 0 : fill->width * fill->elementSize * fill->height;
+        return !fill ? 0 : fill->width * fill->elementSize * fill->height;
     }
     if (kind == GPH_NODE_MEM_ALLOC) {
         const CUDA_MEM_ALLOC_NODE_PARAMS *alloc = params_of(event, sizeof(*alloc));
-        return alloc == NULL ? 0 : alloc->bytesize;
+        return !alloc ? 0 : alloc->bytesize;
     }
     return 0;
 }
@@ -111,12 +110,12 @@ static void describe(gph_report *report, report_node *node, const gphi_event *ev
 gph_status gphi_report_node(gph_report *report, const gphi_event *event)
 {
     report_graph *graph = graph_of(report, gphi_event_word(event, GPHI_NODE_SNAPSHOT));
-    if (graph == NULL || report->kept_nodes >= NODES_MAX ||
+    if (!graph || report->kept_nodes >= NODES_MAX ||
         graph->nodes.count >= GRAPH_NODES_MAX ||
         gphi_event_word(event, GPHI_NODE_INDEX) != graph->nodes.count)
         return GPH_OK; /* the first ones are kept; edges to others are left out */
     report_node *node = gphi_vec_add(&graph->nodes, 1);
-    if (node == NULL)
+    if (!node)
         return GPH_E_NO_MEMORY;
     report->kept_nodes++;
     node->handle = event->id;
@@ -124,8 +123,8 @@ gph_status gphi_report_node(gph_report *report, const gphi_event *event)
     const uint64_t key = gphi_report_key(report, event->id);
     const uint64_t *made = gphi_map_get(&report->nodes, key);
     const uint64_t *stack = gphi_map_get(&report->node_stacks, key);
-    node->made = made == NULL ? 0 : *made;
-    node->stack = stack == NULL ? 0 : (uint32_t)*stack;
+    node->made = !made ? 0 : *made;
+    node->stack = !stack ? 0 : (uint32_t)*stack;
     describe(report, node, event, graph);
     return GPH_OK;
 }
@@ -134,7 +133,7 @@ gph_status gphi_report_node(gph_report *report, const gphi_event *event)
 gph_status gphi_report_edges(gph_report *report, const gphi_event *event)
 {
     report_graph *graph = graph_of(report, event->id);
-    if (graph == NULL)
+    if (!graph)
         return GPH_OK;
     const uint64_t *words = gphi_event_words(event);
     for (uint32_t i = 0; i + 1 < event->word_count; i += 2) {
@@ -197,7 +196,7 @@ static gph_status note_node(gph_report *report, const gphi_event *event,
     GPHI_TRY(gphi_map_set(&report->node_stacks, key, event->stack));
     const uint64_t *at = gphi_map_get(&report->capture_map,
                                       gphi_report_key(report, event->u.call.capture));
-    if (event->u.call.capture != 0 && at != NULL)
+    if (event->u.call.capture != 0 && at)
         ((report_capture *)gphi_vec_at(&report->captures, *at - 1))->node_count++;
     return GPH_OK;
 }
@@ -207,14 +206,14 @@ static gph_status note_node(gph_report *report, const gphi_event *event,
 static uint32_t graph_shown(const gph_report *report, const gphi_event *event,
                             const gphi_seen *seen)
 {
-    if (seen != NULL && seen->exec != NULL && seen->exec->source != NULL) {
+    if (seen && seen->exec && seen->exec->source) {
         const uint64_t *at = gphi_map_get(
             &report->graph_map, gphi_report_key(report, seen->exec->source->number));
-        if (at != NULL)
+        if (at)
             return (uint32_t)*at;
     }
     const uint64_t *newest = gphi_map_get(&report->newest, event->thread);
-    return newest == NULL ? 0 : (uint32_t)*newest;
+    return !newest ? 0 : (uint32_t)*newest;
 }
 
 /* A handle may be given again after its executable was destroyed: the map has the
@@ -222,9 +221,8 @@ static uint32_t graph_shown(const gph_report *report, const gphi_event *event,
 static gph_status make_exec(gph_report *report, const gphi_event *event,
                             const gphi_seen *seen, report_call *call)
 {
-    const uint64_t handle = seen != NULL && seen->exec != NULL
-                                ? seen->exec->handle
-                                : gphi_event_word(event, 0);
+    const uint64_t handle =
+        seen && seen->exec ? seen->exec->handle : gphi_event_word(event, 0);
     if (event->u.call.result != 0 || handle == 0)
         return GPH_OK;
     const report_exec exec = {.handle = handle,
@@ -242,7 +240,7 @@ static void use_exec(gph_report *report, const gphi_event *event, const gphi_see
 {
     const uint64_t *at = gphi_map_get(&report->exec_map,
                                       gphi_report_key(report, gphi_event_word(event, 0)));
-    if (at == NULL)
+    if (!at)
         return;
     call->object = (uint32_t)*at;
     report_exec *exec = gphi_vec_at(&report->execs, *at - 1);
@@ -292,10 +290,8 @@ const gph_place *gphi_report_own_frame(const gph_report *report, uint32_t stack)
     uint32_t count = 0;
     const gph_place *frames = gphi_doctor_frames(report->doctor, stack, &count);
     for (uint32_t i = 0; i < count; i++) {
-        const char *module =
-            frames[i].module == NULL ? NULL : strrchr(frames[i].module, '/');
-        if (frames[i].function != NULL &&
-            (module == NULL || strncmp(module, "/libgph", 7) != 0))
+        const char *module = !frames[i].module ? NULL : strrchr(frames[i].module, '/');
+        if (frames[i].function && (!module || strncmp(module, "/libgph", 7) != 0))
             return &frames[i];
     }
     return NULL;
@@ -308,7 +304,7 @@ static const char *maker_of(const gph_report *report, const report_graph *graph)
     if (stack == 0 && graph->nodes.count > 0)
         stack = ((const report_node *)gphi_vec_at(&graph->nodes, 0))->stack;
     const gph_place *frame = gphi_report_own_frame(report, stack);
-    return frame == NULL ? NULL : frame->function;
+    return !frame ? NULL : frame->function;
 }
 
 /* How many executables before that of a graph are of graphs of the same maker. */
@@ -322,7 +318,7 @@ static uint32_t twins_before(const gph_report *report, uint32_t graph, const cha
             return same;
         const char *name =
             other == 0 ? NULL : maker_of(report, gphi_vec_at(&report->graphs, other - 1));
-        same += name != NULL && strcmp(name, maker) == 0;
+        same += name && strcmp(name, maker) == 0;
     }
     return 0;
 }
@@ -331,8 +327,8 @@ void gphi_report_graph_name(const gph_report *report, uint32_t graph, char *out,
                             size_t bytes)
 {
     const char *maker = maker_of(report, gphi_vec_at(&report->graphs, graph));
-    const uint32_t same = maker == NULL ? 0 : twins_before(report, graph, maker);
-    if (maker == NULL)
+    const uint32_t same = !maker ? 0 : twins_before(report, graph, maker);
+    if (!maker)
         snprintf(out, bytes, "graph %u", graph + 1);
     else if (same == 0)
         snprintf(out, bytes, "%.80s", maker);

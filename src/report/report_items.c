@@ -8,10 +8,10 @@
 void *gphi_report_item(gphi_vec *vec, gphi_map *map, uint64_t key, uint32_t *index)
 {
     const uint64_t *known = gphi_map_get(map, key);
-    const uint64_t at = known != NULL ? *known - 1 : vec->count;
-    if (index != NULL)
+    const uint64_t at = known ? *known - 1 : vec->count;
+    if (index)
         *index = (uint32_t)at;
-    if (known != NULL)
+    if (known)
         return gphi_vec_at(vec, at);
     if (gphi_vec_reserve(vec, 1) != GPH_OK || gphi_map_set(map, key, at + 1) != GPH_OK)
         return NULL;
@@ -23,7 +23,7 @@ uint32_t gphi_report_thread(gph_report *report, uint32_t id)
     uint32_t index = 0;
     report_thread *thread =
         gphi_report_item(&report->threads, &report->thread_map, id, &index);
-    if (thread == NULL)
+    if (!thread)
         return UINT32_MAX;
     thread->id = id;
     return index;
@@ -34,23 +34,23 @@ uint32_t gphi_report_thread(gph_report *report, uint32_t id)
 uint32_t gphi_report_stream(gph_report *report, const gphi_stream *stream,
                             uint64_t handle)
 {
-    const uint32_t thread = stream != NULL ? stream->thread : 0;
-    if (stream != NULL)
+    const uint32_t thread = stream ? stream->thread : 0;
+    if (stream)
         handle = stream->handle;
-    const bool is_legacy = stream != NULL ? stream->is_legacy : handle <= 1;
+    const bool is_legacy = stream ? stream->is_legacy : handle <= 1;
     const uint64_t key =
         gphi_report_key(report, (is_legacy ? 0 : handle) ^ (uint64_t)thread << 40);
     const size_t before = report->streams.count;
     uint32_t index = 0;
     report_stream *item =
         gphi_report_item(&report->streams, &report->stream_map, key, &index);
-    if (item == NULL)
+    if (!item)
         return UINT32_MAX;
     if (index == before)
         *item = (report_stream){.handle = handle,
                                 .is_legacy = is_legacy,
-                                .is_per_thread = stream != NULL && stream->is_per_thread,
-                                .is_blocking = stream == NULL || stream->is_blocking,
+                                .is_per_thread = stream && stream->is_per_thread,
+                                .is_blocking = !stream || stream->is_blocking,
                                 .thread = thread};
     return index;
 }
@@ -61,7 +61,7 @@ uint32_t gphi_report_function(gph_report *report, uint64_t handle)
     uint32_t index = 0;
     const void *name = gphi_report_item(&report->functions, &report->function_map,
                                         gphi_report_key(report, handle), &index);
-    return name == NULL ? UINT32_MAX : index;
+    return !name ? UINT32_MAX : index;
 }
 
 void gphi_report_say_bytes(char *out, size_t room, uint64_t bytes)

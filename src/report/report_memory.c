@@ -48,7 +48,7 @@ static void end_life(gph_report *report, uint64_t address, uint64_t now, uint64_
     for (uint64_t at = address;;) {
         const uint64_t key = gphi_report_key(report, at);
         const uint64_t *known = gphi_map_get(&report->live, key);
-        if (known == NULL)
+        if (!known)
             return;
         report_lifetime *life = gphi_vec_at(&report->lifetimes, *known - 1);
         life->to_ns = now;
@@ -84,7 +84,7 @@ gph_status gphi_report_memory_call(gph_report *report, const gphi_event *event,
     if (event->u.call.result != 0)
         return GPH_OK;
     const memory_call *what = find(event->u.call.call);
-    if (what == NULL)
+    if (!what)
         return GPH_OK;
     const uint64_t address = gphi_event_word(event, (uint32_t)what->address);
     const uint64_t end = event->time_ns + event->u.call.duration_ns;
@@ -128,10 +128,9 @@ report_turn *gphi_report_turns(const gph_report *report, size_t *count)
     report_turn *turns =
         room == 0 ? NULL : gphi_heap_array(report->heap, room, sizeof(*turns));
     *count = 0;
-    if (turns == NULL)
+    if (!turns)
         return NULL;
-    for (size_t i = 0; i < report->lifetimes.count; i++) {
-        const report_lifetime *life = gphi_vec_at(&report->lifetimes, i);
+    GPHI_EACH (const report_lifetime, life, &report->lifetimes) {
         turns[(*count)++] = (report_turn){life->from_ns, life->bytes, life->kind, false};
         if (life->to_ns != 0)
             turns[(*count)++] = (report_turn){life->to_ns, life->bytes, life->kind, true};

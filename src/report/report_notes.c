@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What libgph told of itself: hits of caches, paths of trees, bytes of pools, summed up.
  */
-#include "base/fail.h"
 #include "base/heap.h"
 #include "report/report.h"
 
@@ -14,7 +13,7 @@ static void *item_of(gph_report *report, gphi_vec *vec, gphi_map *map, uint64_t 
 /* The first name stays: notes repeat it each time. */
 static void name_it(gph_report *report, char **name, const char *text)
 {
-    if (*name == NULL && text[0] != 0)
+    if (!*name && text[0] != 0)
         *name = gphi_heap_text(report->heap, text);
 }
 
@@ -24,7 +23,7 @@ static gph_status take_cache(gph_report *report, const gphi_event *event)
 {
     report_cache *cache =
         item_of(report, &report->caches, &report->cache_map, gphi_event_word(event, 0));
-    if (cache == NULL)
+    if (!cache)
         return GPH_E_NO_MEMORY;
     if (cache->buckets.item_bytes == 0)
         gphi_vec_init(&cache->buckets, report->heap, sizeof(report_bucket));
@@ -34,7 +33,7 @@ static gph_status take_cache(gph_report *report, const gphi_event *event)
     const uint64_t which = gphi_event_word(event, is_hit ? 2 : 1);
     report_bucket *bucket =
         gphi_vec_keyed(&cache->buckets, &which, sizeof(which), SIZE_MAX);
-    if (bucket == NULL)
+    if (!bucket)
         return GPH_E_NO_MEMORY;
     if (is_hit) {
         const uint64_t outcome = gphi_event_word(event, 3);
@@ -60,7 +59,7 @@ static gph_status take_tree(gph_report *report, const gphi_event *event)
 {
     report_tree *tree =
         item_of(report, &report->trees, &report->tree_map, gphi_event_word(event, 0));
-    if (tree == NULL)
+    if (!tree)
         return GPH_E_NO_MEMORY;
     if (tree->nodes.item_bytes == 0)
         gphi_vec_init(&tree->nodes, report->heap, sizeof(report_tree_node));
@@ -68,7 +67,7 @@ static gph_status take_tree(gph_report *report, const gphi_event *event)
     const uint64_t id = gphi_event_word(event, 2);
     const size_t before = tree->nodes.count;
     report_tree_node *node = gphi_vec_keyed(&tree->nodes, &id, sizeof(id), SIZE_MAX);
-    if (node == NULL)
+    if (!node)
         return GPH_E_NO_MEMORY;
     if (tree->nodes.count > before) {
         node->function = gphi_event_word(event, 1);
@@ -89,7 +88,7 @@ static gph_status take_pool(gph_report *report, const gphi_event *event)
 {
     report_pool *pool =
         item_of(report, &report->pools, &report->pool_map, gphi_event_word(event, 0));
-    if (pool == NULL)
+    if (!pool)
         return GPH_E_NO_MEMORY;
     pool->id = gphi_event_word(event, 0);
     name_it(report, &pool->name, gphi_event_text(event, 0));

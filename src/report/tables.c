@@ -87,8 +87,7 @@ static gph_status put_execs(const gph_report *r, gphi_text *out, gph_error *erro
     if (count == 0)
         return GPH_OK;
     const report_exec **list = gphi_heap_array(r->heap, count, sizeof(*list));
-    if (list == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a table of %zu executables", count);
+    GPHI_TRY(gphi_made(error, list, "a table of %zu executables", count));
     for (size_t i = 0; i < count; i++)
         list[i] = gphi_vec_at(&r->execs, i);
     qsort(list, count, sizeof(*list), by_launches);
@@ -141,7 +140,7 @@ static gph_status put_memory(const gph_report *r, gphi_text *out, gph_error *err
     const size_t room = 2 * r->lifetimes.count;
     size_t count = 0;
     report_turn *turns = gphi_report_turns(r, &count);
-    if (turns == NULL)
+    if (!turns)
         return room == 0 ? GPH_OK
                          : gphi_fail(error, GPH_E_NO_MEMORY, "a table of %zu allocations",
                                      room / 2);
@@ -159,11 +158,9 @@ static void put_caches(const gph_report *r, gphi_text *out)
     if (r->caches.count > 0)
         gphi_text_add(out, "\n  %-30s %10s %11s %10s %10s %8s\n", "shape buckets",
                       "calls", "exact", "padded", "eager", "padding");
-    for (size_t i = 0; i < r->caches.count; i++) {
-        const report_cache *cache = gphi_vec_at(&r->caches, i);
+    GPHI_EACH (const report_cache, cache, &r->caches) {
         report_bucket sum = {0};
-        for (size_t b = 0; b < cache->buckets.count; b++) {
-            const report_bucket *bucket = gphi_vec_at(&cache->buckets, b);
+        GPHI_EACH (const report_bucket, bucket, &cache->buckets) {
             for (int k = 0; k < 4; k++)
                 sum.counts[k] += bucket->counts[k];
             sum.asked += bucket->asked;
@@ -174,8 +171,8 @@ static void put_caches(const gph_report *r, gphi_text *out)
             out,
             "  %-30.30s %10" PRIu64 " %11" PRIu64 " %10" PRIu64 " %10" PRIu64
             " %6.1f %%\n",
-            cache->name != NULL ? cache->name : "cache",
-            sum.counts[0] + sum.counts[1] + eager, sum.counts[0], sum.counts[1], eager,
+            cache->name ? cache->name : "cache", sum.counts[0] + sum.counts[1] + eager,
+            sum.counts[0], sum.counts[1], eager,
             sum.ran == 0 ? 0.0 : 100.0 - 100.0 * (double)sum.asked / (double)sum.ran);
     }
 }
@@ -184,9 +181,7 @@ static void put_caches(const gph_report *r, gphi_text *out)
 gph_status gph_report_text_write(gph_report *report, gph_write_fn *write, void *user,
                                  gph_error *error)
 {
-    if (report == NULL || write == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         write == NULL ? "write" : "report");
+    GPHI_TRY(gphi_need(error, report && write, !write ? "write" : "report"));
     char buffer[4096];
     gphi_text out;
     gphi_report_settle(report);

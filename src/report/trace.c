@@ -57,7 +57,7 @@ static void begin(trace *t, const char *phase, uint32_t process, uint64_t track,
 
 static void name_it(trace *t, const char *name)
 {
-    gphi_json_member(&t->out, "name", name != NULL ? name : "?");
+    gphi_json_member(&t->out, "name", name ? name : "?");
 }
 
 static void put_duration(trace *t, uint64_t ns)
@@ -88,8 +88,7 @@ static void put_labels(trace *t)
               r->gpu.count > 0 ? "GPU: streams" : "GPU: work as it was submitted");
     put_label(t, "process_name", GRAPHS, 0, "Graph launches");
     put_label(t, "process_name", MEMORY, 0, "Memory");
-    for (size_t i = 0; i < r->threads.count; i++) {
-        const report_thread *thread = gphi_vec_at(&r->threads, i);
+    GPHI_EACH (const report_thread, thread, &r->threads) {
         snprintf(name, sizeof(name), "%s (%u)",
                  thread->name[0] != 0 ? thread->name : "thread", thread->id);
         put_label(t, "thread_name", CPU, thread->id, name);
@@ -117,7 +116,7 @@ static const char *label_of(const gph_report *r, const report_call *call)
     if (kind != REPORT_KERNEL || call->object == 0)
         return gphi_call_name(call->call);
     const char *name = gphi_vec_pointer(&r->functions, call->object - 1);
-    return name != NULL ? name : gphi_call_name(call->call);
+    return name ? name : gphi_call_name(call->call);
 }
 
 /* What shows on a stream: calls that a capture took never ran. */
@@ -147,9 +146,9 @@ static void put_call(trace *t, size_t index)
     if (call->result == REPORT_UNRETURNED)
         gphi_text_put(&t->out, ",\"returned\":false");
     const gph_place *frame = gphi_report_own_frame(r, call->stack);
-    if (frame != NULL) {
+    if (frame) {
         gphi_json_member(&t->out, "function", frame->function);
-        gphi_json_member(&t->out, "file", frame->file != NULL ? frame->file : "");
+        gphi_json_member(&t->out, "file", frame->file ? frame->file : "");
         gphi_text_add(&t->out, ",\"line\":%" PRId32, frame->line);
     }
     gphi_text_put(&t->out, "}");
@@ -197,8 +196,7 @@ static gph_status put_calls(trace *t)
     if (count == 0)
         return GPH_OK;
     uint64_t *ends = gphi_heap_array(r->heap, count + streams + 1, sizeof(*ends));
-    if (ends == NULL)
-        return gphi_fail(t->error, GPH_E_NO_MEMORY, "a trace of %zu calls", count);
+    GPHI_TRY(gphi_made(t->error, ends, "a trace of %zu calls", count));
     uint64_t *next = ends + count;
     for (size_t i = count; i-- > 0;) {
         const report_call *call = gphi_report_call_at(r, i);
@@ -248,8 +246,7 @@ static uint64_t track_of(trace *t, const report_gpu *gpu, uint64_t *ends)
 static void put_gpu(trace *t, uint64_t *ends)
 {
     const gph_report *r = t->report;
-    for (size_t i = 0; i < r->gpu.count; i++) {
-        const report_gpu *gpu = gphi_vec_at(&r->gpu, i);
+    GPHI_EACH (const report_gpu, gpu, &r->gpu) {
         const uint64_t track = track_of(t, gpu, ends);
         const uint64_t from = gpu->start_ns > ends[track] ? gpu->start_ns : ends[track];
         ends[track] = gpu->end_ns > from ? gpu->end_ns : from;
@@ -257,7 +254,7 @@ static void put_gpu(trace *t, uint64_t *ends)
             gpu->name == 0 ? NULL : gphi_vec_pointer(&r->functions, gpu->name - 1);
         begin(t, "X", GPU, track, gphi_report_time(r, from));
         put_duration(t, ends[track] - from);
-        name_it(t, name != NULL ? name : "work");
+        name_it(t, name ? name : "work");
         gphi_text_put(&t->out, ",\"cat\":\"gpu\"");
         end(t);
     }
@@ -270,9 +267,7 @@ static gph_status put_measured(trace *t)
     if (r->gpu.count == 0)
         return GPH_OK;
     uint64_t *ends = gphi_heap_array(r->heap, tracks, sizeof(*ends));
-    if (ends == NULL)
-        return gphi_fail(t->error, GPH_E_NO_MEMORY, "a trace of %zu streams",
-                         r->streams.count);
+    GPHI_TRY(gphi_made(t->error, ends, "a trace of %zu streams", r->streams.count));
     put_gpu(t, ends);
     gphi_heap_free(r->heap, ends, tracks * sizeof(*ends));
     return GPH_OK;
@@ -308,7 +303,7 @@ static gph_status put_memory(trace *t)
     const size_t room = 2 * r->lifetimes.count;
     size_t count = 0;
     report_turn *turns = gphi_report_turns(r, &count);
-    if (turns == NULL)
+    if (!turns)
         return room == 0 ? GPH_OK
                          : gphi_fail(t->error, GPH_E_NO_MEMORY,
                                      "a trace of %zu allocations", room / 2);
@@ -371,9 +366,7 @@ gph_status gph_report_trace_save(gph_report *report, const gph_program *program,
                                  const gph_advice *advice, const char *path,
                                  gph_error *error)
 {
-    if (report == NULL || path == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         path == NULL ? "path" : "report");
+    GPHI_TRY(gphi_need(error, report && path, !path ? "path" : "report"));
     (void)program, (void)advice; /* Perfetto has no place for them */
     gphi_report_settle(report);
     trace t = {.report = report, .error = error};

@@ -40,7 +40,7 @@ static gph_status granularity_of(const gph_runtime *runtime, CUdevice *device,
 static gph_slot_buffer *create(gph_runtime *runtime)
 {
     gph_slot_buffer *buffer = gphi_heap_alloc(runtime->heap, sizeof(*buffer));
-    if (buffer == NULL)
+    if (!buffer)
         return NULL;
     buffer->runtime = runtime;
     /* relaxed: only that no number comes twice. */
@@ -85,15 +85,14 @@ gph_status gph_slot_buffer_create(gph_runtime *runtime, uint64_t bytes,
     CUdevice device = 0;
     size_t granularity = 0;
     const char *call;
-    if (runtime == NULL || out == NULL || bytes == 0 || bytes > UINT64_C(1) << 48)
+    if (!runtime || !out || bytes == 0 || bytes > UINT64_C(1) << 48)
         return gphi_fail(error, GPH_E_INVALID,
                          "runtime or out is NULL, or %llu bytes are wanted",
                          (unsigned long long)bytes);
     GPHI_TRY(granularity_of(runtime, &device, &granularity, error));
     gph_slot_buffer *buffer = create(runtime);
-    if (buffer == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a buffer of %llu bytes",
-                         (unsigned long long)bytes);
+    GPHI_TRY(
+        gphi_made(error, buffer, "a buffer of %llu bytes", (unsigned long long)bytes));
     buffer->bytes = (bytes + granularity - 1) / granularity * granularity;
     const CUresult result = fill(buffer, device, &call);
     if (result != CUDA_SUCCESS) {
@@ -112,16 +111,14 @@ gph_status gph_slot_buffer_adopt(gph_runtime *runtime, CUdeviceptr address,
     CUdevice device = 0;
     size_t granularity = 0;
     CUmemGenericAllocationHandle handle = 0;
-    if (runtime == NULL || out == NULL || address == 0)
+    if (!runtime || !out || address == 0)
         return gphi_fail(error, GPH_E_INVALID, "runtime, out or address is NULL");
     GPHI_TRY(granularity_of(runtime, &device, &granularity, error));
     if (bytes == 0 || bytes % granularity != 0)
         return gphi_fail(error, GPH_E_INVALID, "%llu bytes are no multiple of %zu",
                          (unsigned long long)bytes, granularity);
     gph_slot_buffer *buffer = create(runtime);
-    if (buffer == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a buffer at 0x%llx",
-                         (unsigned long long)address);
+    GPHI_TRY(gphi_made(error, buffer, "a buffer at 0x%llx", (unsigned long long)address));
     const CUresult result =
         runtime->cu.cuMemRetainAllocationHandle(&handle, (void *)(uintptr_t)address);
     if (result != CUDA_SUCCESS) {
@@ -141,15 +138,14 @@ gph_status gph_slot_buffer_adopt(gph_runtime *runtime, CUdeviceptr address,
 /* Windows that still map it keep its pages until they map something else. */
 void gph_slot_buffer_destroy(gph_slot_buffer *buffer)
 {
-    if (buffer == NULL)
+    if (!buffer)
         return;
     const gphi_cuda_table *cu = &buffer->runtime->cu;
     const size_t bytes = (size_t)buffer->bytes;
     CUresult result = CUDA_SUCCESS;
     if (buffer->owns_address) {
         result = cu->cuMemUnmap(buffer->address, bytes);
-        if (result == CUDA_SUCCESS)
-            result = cu->cuMemAddressFree(buffer->address, bytes);
+        GPHI_THEN(result, cu->cuMemAddressFree(buffer->address, bytes));
     }
     if (buffer->handle != 0) {
         const CUresult released = cu->cuMemRelease(buffer->handle);
@@ -164,5 +160,5 @@ void gph_slot_buffer_destroy(gph_slot_buffer *buffer)
 
 CUdeviceptr gph_slot_buffer_address(const gph_slot_buffer *buffer)
 {
-    return buffer != NULL ? buffer->address : 0;
+    return buffer ? buffer->address : 0;
 }

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "cuda/status.h"
 #include "slot/slots.h"
 
 #include <stdatomic.h>
@@ -126,8 +125,7 @@ gph_status gphi_ring_create(gph_slots *slots, gph_error *error)
     if (slots->word_count == 0)
         return GPH_OK;
     CUresult result = allocate(slots, &call);
-    if (result == CUDA_SUCCESS)
-        result = load(slots, &call);
+    GPHI_THEN(result, load(slots, &call));
     return gphi_slots_check(result, call, error);
 }
 
@@ -135,11 +133,11 @@ void gphi_ring_destroy(gph_slots *slots)
 {
     const gphi_cuda_table *cu = &slots->runtime->cu;
     CUresult result = CUDA_SUCCESS;
-    if (slots->module != NULL)
+    if (slots->module)
         result = cu->cuModuleUnload(slots->module);
     if (slots->words != 0 && result == CUDA_SUCCESS)
         result = cu->cuMemFree(slots->words);
-    if (slots->ring != NULL && result == CUDA_SUCCESS)
+    if (slots->ring && result == CUDA_SUCCESS)
         result = cu->cuMemFreeHost(slots->ring);
     if (result != CUDA_SUCCESS)
         gphi_log("slot", GPH_LOG_ERROR, "a ring of %u rows stays: %s", slots->depth,

@@ -67,8 +67,7 @@ static gph_status check_bound(const gph_slots *slots, gph_error *error)
     for (uint32_t i = 0; i < slots->count; i++)
         if (!slots->slots[i].is_bound)
             return gphi_fail(error, GPH_E_INVALID, "slot %u (%.60s) was never bound", i,
-                             slots->slots[i].name != NULL ? slots->slots[i].name
-                                                          : "no name");
+                             slots->slots[i].name ? slots->slots[i].name : "no name");
     return GPH_OK;
 }
 
@@ -100,7 +99,7 @@ gph_status gph_slots_launch(gph_slots *slots, gph_exec *const *execs, uint32_t c
                             CUstream stream, gph_error *error)
 {
     uint32_t window = 0;
-    if (slots == NULL || execs == NULL || count != slots->window_count)
+    if (!slots || !execs || count != slots->window_count)
         return gphi_fail(error, GPH_E_INVALID, "%u executables for %u windows", count,
                          gph_slots_window_count(slots));
     GPHI_TRY(check_bound(slots, error));
@@ -114,8 +113,7 @@ gph_status gph_slots_launch(gph_slots *slots, gph_exec *const *execs, uint32_t c
 gph_status gph_slots_feed(gph_slots *slots, CUstream stream, gph_error *error)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (slots == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "slots is NULL");
+    GPHI_TRY(gphi_need(error, slots, "slots"));
     GPHI_TRY(gphi_slots_check(slots->runtime->cu.cuStreamIsCapturing(stream, &status),
                               "cuStreamIsCapturing", error));
     if (status != CU_STREAM_CAPTURE_STATUS_NONE)

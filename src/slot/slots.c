@@ -4,7 +4,6 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
-#include "cuda/status.h"
 
 #include <string.h>
 
@@ -16,7 +15,7 @@ enum { DEPTH = 64, WINDOWS = 2 };
 static gph_status read_options(const gph_slots_options *options, gph_slots_options *out,
                                gph_error *error)
 {
-    GPHI_TRY(gphi_options_read(out, sizeof(*out), options, error));
+    GPHI_TRY(gphi_options_read(out, sizeof(*out), "gph_slots_options", options, error));
     out->depth = out->depth == 0 ? DEPTH : out->depth;
     out->windows = out->windows == 0 ? WINDOWS : out->windows;
     out->wait_ns = out->wait_ns == 0 ? WAIT_NS : out->wait_ns;
@@ -57,7 +56,7 @@ static bool fill_slots(gph_slots *table, const gph_slot *slots, uint32_t stride)
     gph_slot from;
     const gph_allocator heap = table->runtime->heap;
     table->slots = gphi_heap_array(heap, table->count, sizeof(*table->slots));
-    if (table->slots == NULL)
+    if (!table->slots)
         return false;
     for (uint32_t i = 0; i < table->count; i++) {
         struct gphi_slot *slot = &table->slots[i];
@@ -66,7 +65,7 @@ static bool fill_slots(gph_slots *table, const gph_slot *slots, uint32_t stride)
         slot->kind = (gph_slot_kind)from.kind;
         slot->bytes = from.bytes;
         slot->name = gphi_heap_text(heap, from.name);
-        if (from.name != NULL && slot->name == NULL)
+        if (from.name && !slot->name)
             return false;
         if (slot->kind == GPH_SLOT_COPY)
             slot->address = from.address;
@@ -86,12 +85,12 @@ static bool allocate_arrays(gph_slots *table)
         table->to = gphi_heap_array(heap, table->copy_count, sizeof(*table->to));
         table->from = gphi_heap_array(heap, table->copy_count, sizeof(*table->from));
         table->sizes = gphi_heap_array(heap, table->copy_count, sizeof(*table->sizes));
-        if (table->to == NULL || table->from == NULL || table->sizes == NULL)
+        if (!table->to || !table->from || !table->sizes)
             return false;
     }
     if (table->word_count > 0)
         table->bound = gphi_heap_array(heap, table->word_count, sizeof(*table->bound));
-    return table->word_count == 0 || table->bound != NULL;
+    return table->word_count == 0 || table->bound;
 }
 
 /* On failure the table is half built, which destroy_now() takes. */
@@ -130,9 +129,9 @@ static void destroy_now(void *user)
     gphi_ring_destroy(table);
     gphi_windows_destroy(table);
     CUresult result = CUDA_SUCCESS;
-    if (table->order != NULL)
+    if (table->order)
         result = cu->cuEventDestroy(table->order);
-    for (uint32_t i = 0; table->slots != NULL && i < table->count; i++) {
+    for (uint32_t i = 0; table->slots && i < table->count; i++) {
         if (table->slots[i].owns_address && result == CUDA_SUCCESS)
             result = cu->cuMemFree(table->slots[i].address);
         gphi_heap_text_free(heap, table->slots[i].name);
@@ -150,7 +149,7 @@ static void destroy_now(void *user)
 
 void gph_slots_destroy(gph_slots *slots)
 {
-    if (slots != NULL) /* freeing disturbs captures of any thread */
+    if (slots) /* freeing disturbs captures of any thread */
         gphi_defer(&slots->end, destroy_now, slots);
 }
 
@@ -159,13 +158,11 @@ gph_status gph_slots_create(gph_runtime *runtime, const gph_slot *slots, uint32_
                             gph_error *error)
 {
     gph_slots_options opt;
-    if (runtime == NULL || slots == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime, slots or out is NULL");
+    GPHI_TRY(gphi_need(error, runtime && slots && out, "runtime, slots or out"));
     GPHI_TRY(read_options(options, &opt, error));
     GPHI_TRY(check_slots(slots, count, opt.slot_bytes, error));
     gph_slots *table = gphi_heap_alloc(runtime->heap, sizeof(*table));
-    if (table == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a table of %u slots", count);
+    GPHI_TRY(gphi_made(error, table, "a table of %u slots", count));
     table->runtime = runtime;
     table->count = table->unbound = count;
     table->depth = opt.depth;
@@ -188,7 +185,7 @@ gph_status gph_slots_create(gph_runtime *runtime, const gph_slot *slots, uint32_
 
 CUdeviceptr gph_slots_address(const gph_slots *slots, uint32_t index)
 {
-    if (slots == NULL || index >= slots->count)
+    if (!slots || index >= slots->count)
         return 0;
     const struct gphi_slot *slot = &slots->slots[index];
     switch (slot->kind) {
@@ -201,20 +198,20 @@ CUdeviceptr gph_slots_address(const gph_slots *slots, uint32_t index)
 
 int64_t gph_slots_find(const gph_slots *slots, const char *name)
 {
-    for (uint32_t i = 0; slots != NULL && name != NULL && i < slots->count; i++)
-        if (slots->slots[i].name != NULL && strcmp(slots->slots[i].name, name) == 0)
+    for (uint32_t i = 0; slots && name && i < slots->count; i++)
+        if (slots->slots[i].name && strcmp(slots->slots[i].name, name) == 0)
             return i;
     return -1;
 }
 
 uint32_t gph_slots_window_count(const gph_slots *slots)
 {
-    return slots != NULL ? slots->window_count : 0;
+    return slots ? slots->window_count : 0;
 }
 
 gph_status gph_slots_window_set(gph_slots *slots, uint32_t window, gph_error *error)
 {
-    if (slots == NULL || window >= slots->window_count)
+    if (!slots || window >= slots->window_count)
         return gphi_fail(error, GPH_E_INVALID, "there is no window %u of %u", window,
                          gph_slots_window_count(slots));
     GPHI_TRY(gphi_window_map(slots, window, error));
@@ -225,7 +222,7 @@ gph_status gph_slots_window_set(gph_slots *slots, uint32_t window, gph_error *er
 void gph_slots_stats_get(const gph_slots *slots, gph_slots_stats *out)
 {
     const gph_slots_stats none = {0};
-    gphi_struct_write(out, slots != NULL ? &slots->stats : &none, sizeof(none));
+    gphi_struct_write(out, slots ? &slots->stats : &none, sizeof(none));
 }
 
 /* ---- binding ---- */
@@ -252,9 +249,9 @@ static void bind_address(gph_slots *slots, struct gphi_slot *slot, CUdeviceptr b
 gph_status gph_slots_bind(gph_slots *slots, uint32_t index, CUdeviceptr buffer,
                           gph_error *error)
 {
-    if (slots == NULL || index >= slots->count || buffer == 0)
+    if (!slots || index >= slots->count || buffer == 0)
         return gphi_fail(error, GPH_E_INVALID, "slot %u of %u, buffer 0x%llx", index,
-                         slots != NULL ? slots->count : 0, (unsigned long long)buffer);
+                         slots ? slots->count : 0, (unsigned long long)buffer);
     struct gphi_slot *slot = &slots->slots[index];
     if (slot->kind == GPH_SLOT_REMAP)
         return gphi_fail(error, GPH_E_INVALID,
@@ -267,9 +264,9 @@ gph_status gph_slots_bind(gph_slots *slots, uint32_t index, CUdeviceptr buffer,
 gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t index,
                                  gph_slot_buffer *buffer, gph_error *error)
 {
-    if (slots == NULL || index >= slots->count || buffer == NULL)
+    if (!slots || index >= slots->count || !buffer)
         return gphi_fail(error, GPH_E_INVALID, "slot %u of %u, or buffer is NULL", index,
-                         slots != NULL ? slots->count : 0);
+                         slots ? slots->count : 0);
     struct gphi_slot *slot = &slots->slots[index];
     if (slot->kind != GPH_SLOT_INDIRECT && buffer->bytes < slot->bytes)
         return gphi_fail(error, GPH_E_INVALID, "slot %u has %llu bytes, the buffer %llu",

@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
-#include "cuda/status.h"
 #include "slot/slots.h"
 
 /* Addresses alone: pages come with the first binding. */
@@ -76,8 +75,7 @@ gph_status gphi_windows_create(gph_slots *slots, gph_error *error)
         struct gphi_window *window = &slots->windows[i];
         window->ranges = gphi_heap_array(slots->runtime->heap, slots->range_count,
                                          sizeof(*window->ranges));
-        if (window->ranges == NULL)
-            return gphi_fail(error, GPH_E_NO_MEMORY, "%u windows", slots->window_count);
+        GPHI_TRY(gphi_made(error, window->ranges, "%u windows", slots->window_count));
         const CUresult result = create_window(slots, window, &call);
         GPHI_TRY(gphi_slots_check(result, call, error));
     }
@@ -101,14 +99,14 @@ void gphi_windows_destroy(gph_slots *slots)
     CUresult first = CUDA_SUCCESS;
     for (uint32_t i = 0; i < GPHI_WINDOWS_MAX; i++) {
         struct gphi_window *window = &slots->windows[i];
-        for (uint32_t k = 0; window->ranges != NULL && k < slots->range_count; k++) {
+        for (uint32_t k = 0; window->ranges && k < slots->range_count; k++) {
             struct gphi_range *range = &window->ranges[k];
             CUresult result = unmap(slots, range);
             if (result == CUDA_SUCCESS && range->address != 0)
                 result = cu->cuMemAddressFree(range->address, (size_t)range->bytes);
             first = first == CUDA_SUCCESS ? result : first;
         }
-        if (window->event != NULL) {
+        if (window->event) {
             const CUresult result = cu->cuEventDestroy(window->event);
             first = first == CUDA_SUCCESS ? result : first;
         }
@@ -126,7 +124,7 @@ static bool is_mapped(const gph_slots *slots, const struct gphi_window *window,
                       const struct gphi_slot *slot)
 {
     (void)slots;
-    return slot->kind != GPH_SLOT_REMAP || slot->buffer == NULL ||
+    return slot->kind != GPH_SLOT_REMAP || !slot->buffer ||
            window->ranges[slot->place].mapped == slot->buffer->id;
 }
 

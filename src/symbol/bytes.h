@@ -36,7 +36,7 @@ static inline uint64_t gphi_bytes_number(gphi_bytes *bytes, unsigned size)
 {
     uint64_t value = 0;
     const uint8_t *at = gphi_bytes_take(bytes, size);
-    for (unsigned i = size; at != NULL && i-- > 0;)
+    for (unsigned i = size; at && i-- > 0;)
         value = value << 8 | at[i];
     return value;
 }
@@ -70,7 +70,7 @@ static inline const char *gphi_bytes_text(gphi_bytes *bytes)
     const char *text = (const char *)bytes->at;
     const size_t left = gphi_bytes_left(bytes);
     const uint8_t *zero = left > 0 ? memchr(text, 0, left) : NULL;
-    if (zero == NULL) {
+    if (!zero) {
         bytes->is_short = true;
         bytes->at = bytes->end;
         return "";

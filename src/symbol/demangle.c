@@ -19,12 +19,12 @@ char *gphi_demangle(const char *name)
     gphi_mutex_lock(&mutex);
     if (!is_tried) {
         void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-        if (library != NULL)
+        if (library)
             *(void **)&demangle = dlsym(library, "__cxa_demangle");
         is_tried = true;
     }
     demangle_fn *found = demangle;
     gphi_mutex_unlock(&mutex);
     int status = 0;
-    return found != NULL ? found(name, NULL, NULL, &status) : NULL;
+    return found ? found(name, NULL, NULL, &status) : NULL;
 }

@@ -34,8 +34,8 @@ gphi_dwarf *gphi_dwarf_open(gph_allocator heap, const char *path, const char *bu
                             bool *is_same)
 {
     gphi_dwarf *dwarf = gphi_heap_alloc(heap, sizeof(*dwarf));
-    gphi_elf *elf = dwarf != NULL ? gphi_elf_open(heap, path, build_id, is_same) : NULL;
-    if (elf == NULL) {
+    gphi_elf *elf = dwarf ? gphi_elf_open(heap, path, build_id, is_same) : NULL;
+    if (!elf) {
         gphi_heap_free(heap, dwarf, sizeof(*dwarf));
         return NULL;
     }
@@ -62,7 +62,7 @@ gphi_dwarf *gphi_dwarf_open(gph_allocator heap, const char *path, const char *bu
 
 void gphi_dwarf_close(gphi_dwarf *dwarf)
 {
-    if (dwarf == NULL)
+    if (!dwarf)
         return;
     for (size_t i = 0; i < dwarf->texts.count; i++)
         gphi_heap_text_free(dwarf->heap, *(char **)gphi_vec_at(&dwarf->texts, i));
@@ -104,16 +104,14 @@ static const gphi_line_run *run_of(const gphi_dwarf *dwarf, uint64_t at)
 {
     const size_t upto = gphi_vec_upto(&dwarf->runs, at);
     const gphi_line_run *run = upto > 0 ? gphi_vec_at(&dwarf->runs, upto - 1) : NULL;
-    return run != NULL && at < run->end ? run : NULL;
+    return run && at < run->end ? run : NULL;
 }
 
 static const gphi_unit *unit_of(const gphi_dwarf *dwarf, uint64_t program)
 {
-    for (size_t i = 0; i < dwarf->all_units.count; i++) {
-        const gphi_unit *unit = gphi_vec_at(&dwarf->all_units, i);
+    GPHI_EACH (const gphi_unit, unit, &dwarf->all_units)
         if (unit->program == program)
             return unit;
-    }
     return NULL;
 }
 
@@ -140,8 +138,8 @@ static const char *keep_path(gphi_dwarf *dwarf, const char *above, const char *d
             return known;
     }
     char *own = gphi_heap_text(dwarf->heap, path);
-    char **place = own != NULL ? gphi_vec_add(&dwarf->texts, 1) : NULL;
-    if (place == NULL) {
+    char **place = own ? gphi_vec_add(&dwarf->texts, 1) : NULL;
+    if (!place) {
         gphi_heap_text_free(dwarf->heap, own);
         return NULL;
     }
@@ -153,11 +151,11 @@ static gphi_dwarf_place place_of(gphi_dwarf *dwarf, const gphi_line_head *head,
                                  const gphi_unit *unit, uint64_t file, int line)
 {
     gphi_line_name name;
-    const char *const above = unit != NULL ? unit->directory : "";
+    const char *const above = unit ? unit->directory : "";
     gphi_dwarf_place place = {0};
     if (line > 0 && gphi_line_file(&dwarf->lines, head, file, &name))
         place.file = keep_path(dwarf, above, name.directory, name.name);
-    place.line = place.file != NULL ? line : 0;
+    place.line = place.file ? line : 0;
     return place;
 }
 
@@ -173,7 +171,7 @@ uint32_t gphi_dwarf_frames(gphi_dwarf *dwarf, uint64_t at, gphi_dwarf_place *out
         list(dwarf);
     const char *function = gphi_elf_function(dwarf->elf, at);
     const gphi_line_run *run = run_of(dwarf, at);
-    if (run == NULL || !gphi_line_read(&dwarf->lines, run->program, &head, &next) ||
+    if (!run || !gphi_line_read(&dwarf->lines, run->program, &head, &next) ||
         !gphi_line_find(&head, at, &row)) {
         out[0] = (gphi_dwarf_place){.function = function};
         return 1;
@@ -181,16 +179,15 @@ uint32_t gphi_dwarf_frames(gphi_dwarf *dwarf, uint64_t at, gphi_dwarf_place *out
     const gphi_unit *unit = unit_of(dwarf, run->program);
     place = place_of(dwarf, &head, unit, row.file, row.line);
     const char *named = NULL;
-    const uint32_t depth = unit != NULL ? gphi_unit_inlined(&dwarf->units, unit, at,
-                                                            inlined, INLINED_MAX, &named)
-                                        : 0;
+    const uint32_t depth =
+        unit ? gphi_unit_inlined(&dwarf->units, unit, at, inlined, INLINED_MAX, &named)
+             : 0;
     uint32_t count = 0;
     for (; count < depth && count + 1 < room; count++) {
         out[count] = (gphi_dwarf_place){inlined[count].name, place.file, place.line};
         place = place_of(dwarf, &head, unit, inlined[count].call_file,
                          inlined[count].call_line);
     }
-    out[count] =
-        (gphi_dwarf_place){function != NULL ? function : named, place.file, place.line};
+    out[count] = (gphi_dwarf_place){function ? function : named, place.file, place.line};
     return count + 1;
 }

@@ -67,7 +67,7 @@ static gphi_bytes bytes_of(const struct file *file, const Elf64_Shdr *section)
 
 static void unmap(struct file *file)
 {
-    if (file->all.at != NULL)
+    if (file->all.at)
         munmap((void *)(uintptr_t)file->all.at, gphi_bytes_left(&file->all));
     *file = (struct file){.section_count = 0};
 }
@@ -125,14 +125,14 @@ static void read_build_id(const struct file *file, char hex[2 * BUILD_ID_MAX + 1
 {
     const Elf64_Shdr *section = find_section(file, ".note.gnu.build-id");
     hex[0] = '\0';
-    if (section == NULL)
+    if (!section)
         return;
     gphi_bytes note = bytes_of(file, section);
     const uint64_t name_bytes = gphi_bytes_number(&note, 4);
     const uint64_t bytes = gphi_bytes_number(&note, 4);
     (void)gphi_bytes_take(&note, 4 + (name_bytes + 3) / 4 * 4); /* type, "GNU" */
     const uint8_t *id = gphi_bytes_take(&note, bytes);
-    for (uint64_t i = 0; id != NULL && i < bytes && i < BUILD_ID_MAX; i++)
+    for (uint64_t i = 0; id && i < bytes && i < BUILD_ID_MAX; i++)
         snprintf(hex + 2 * i, 3, "%02x", id[i]);
 }
 
@@ -142,7 +142,7 @@ gphi_elf *gphi_elf_open(gph_allocator heap, const char *path, const char *build_
     char own[2 * BUILD_ID_MAX + 1], beside[2 * BUILD_ID_MAX + 64];
     gphi_elf *elf = gphi_heap_alloc(heap, sizeof(*elf));
     *is_same = true;
-    if (elf == NULL)
+    if (!elf)
         return NULL;
     elf->heap = heap;
     gphi_vec_init(&elf->functions, heap, sizeof(struct function));
@@ -153,7 +153,7 @@ gphi_elf *gphi_elf_open(gph_allocator heap, const char *path, const char *build_
     }
     read_build_id(&elf->files[0], own);
     *is_same = build_id[0] == '\0' || strcmp(own, build_id) == 0;
-    if (own[0] != '\0' && find_section(&elf->files[0], ".debug_info") == NULL) {
+    if (own[0] != '\0' && !find_section(&elf->files[0], ".debug_info")) {
         snprintf(beside, sizeof(beside), "/usr/lib/debug/.build-id/%.2s/%s.debug", own,
                  own + 2);
         (void)map(beside, &elf->files[1]);
@@ -163,12 +163,10 @@ gphi_elf *gphi_elf_open(gph_allocator heap, const char *path, const char *build_
 
 void gphi_elf_close(gphi_elf *elf)
 {
-    if (elf == NULL)
+    if (!elf)
         return;
-    for (size_t i = 0; i < elf->unpacked.count; i++) {
-        const struct unpacked *one = gphi_vec_at(&elf->unpacked, i);
+    GPHI_EACH (const struct unpacked, one, &elf->unpacked)
         gphi_heap_free(elf->heap, one->bytes, one->size);
-    }
     for (int i = 0; i < FILES; i++)
         unmap(&elf->files[i]);
     gphi_vec_fini(&elf->functions);
@@ -187,24 +185,23 @@ static bool decompress(uint32_t kind, gphi_bytes from, uint8_t *to, size_t bytes
     zstd_fn *unzstd = NULL;
     const bool is_zlib = kind == ELFCOMPRESS_ZLIB;
     void *library = dlopen(is_zlib ? "libz.so.1" : "libzstd.so.1", RTLD_NOW);
-    if (library == NULL)
+    if (!library)
         return false;
     if (is_zlib)
         *(void **)&unzip = dlsym(library, "uncompress");
     else
         *(void **)&unzstd = dlsym(library, "ZSTD_decompress");
-    if (unzstd != NULL)
+    if (unzstd)
         return unzstd(to, bytes, from.at, gphi_bytes_left(&from)) == bytes;
     unsigned long size = bytes;
-    return unzip != NULL && unzip(to, &size, from.at, gphi_bytes_left(&from)) == 0 &&
+    return unzip && unzip(to, &size, from.at, gphi_bytes_left(&from)) == 0 &&
            size == bytes;
 }
 
 static gphi_bytes unpack(gphi_elf *elf, const Elf64_Shdr *section, gphi_bytes packed)
 {
     const gphi_bytes none = {NULL, NULL, true};
-    for (size_t i = 0; i < elf->unpacked.count; i++) {
-        const struct unpacked *one = gphi_vec_at(&elf->unpacked, i);
+    GPHI_EACH (const struct unpacked, one, &elf->unpacked) {
         if (one->section == section)
             return (gphi_bytes){one->bytes, one->bytes + one->size, false};
     }
@@ -216,9 +213,9 @@ static gphi_bytes unpack(gphi_elf *elf, const Elf64_Shdr *section, gphi_bytes pa
         return none;
     uint8_t *bytes = gphi_heap_alloc(elf->heap, size);
     struct unpacked *one = NULL;
-    if (bytes != NULL && decompress(kind, packed, bytes, size))
+    if (bytes && decompress(kind, packed, bytes, size))
         one = gphi_vec_add(&elf->unpacked, 1);
-    if (one == NULL) {
+    if (!one) {
         gphi_heap_free(elf->heap, bytes, size);
         return none;
     }
@@ -230,7 +227,7 @@ gphi_bytes gphi_elf_section(gphi_elf *elf, const char *name)
 {
     for (int i = 0; i < FILES; i++) {
         const Elf64_Shdr *section = find_section(&elf->files[i], name);
-        if (section == NULL || section->sh_type == SHT_NOBITS)
+        if (!section || section->sh_type == SHT_NOBITS)
             continue;
         const gphi_bytes bytes = bytes_of(&elf->files[i], section);
         return (section->sh_flags & SHF_COMPRESSED) != 0 ? unpack(elf, section, bytes)
@@ -250,7 +247,7 @@ static void add_functions(gphi_elf *elf, const struct file *file, uint32_t type)
         gphi_bytes table = bytes_of(file, section);
         const gphi_bytes names = bytes_of(file, &file->sections[section->sh_link]);
         const uint8_t *at;
-        while ((at = gphi_bytes_take(&table, sizeof(Elf64_Sym))) != NULL) {
+        while ((at = gphi_bytes_take(&table, sizeof(Elf64_Sym)))) {
             Elf64_Sym symbol; /* sections may lie at any address of a damaged file */
             memcpy(&symbol, at, sizeof(symbol));
             const unsigned kind = ELF64_ST_TYPE(symbol.st_info);
@@ -260,7 +257,7 @@ static void add_functions(gphi_elf *elf, const struct file *file, uint32_t type)
                 symbol.st_shndx == SHN_UNDEF || text[0] == '\0')
                 continue;
             struct function *function = gphi_vec_add(&elf->functions, 1);
-            if (function == NULL)
+            if (!function)
                 return; /* those that there was memory for */
             *function =
                 (struct function){symbol.st_value, symbol.st_value + symbol.st_size, text,

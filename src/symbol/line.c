@@ -137,7 +137,7 @@ bool gphi_line_read(const gphi_line_sections *in, uint64_t offset, gphi_line_hea
         out->opcode_base == 0 || out->address_bytes > sizeof(uint64_t))
         return false;
     out->lengths = gphi_bytes_take(&bytes, out->opcode_base - 1);
-    return out->lengths != NULL && read_tables(in, &bytes, out);
+    return out->lengths && read_tables(in, &bytes, out);
 }
 
 /* ---- the machine ---- */
@@ -165,7 +165,7 @@ static bool run_extended(struct machine *m)
 {
     const uint64_t length = gphi_bytes_uleb(&m->bytes);
     gphi_bytes operation = m->bytes;
-    if (gphi_bytes_take(&m->bytes, length) == NULL || length == 0)
+    if (!gphi_bytes_take(&m->bytes, length) || length == 0)
         return false;
     operation.end = m->bytes.at;
     const uint64_t kind = gphi_bytes_number(&operation, 1);

@@ -65,10 +65,9 @@ static void find_module(void *address, struct frame *out)
     Dl_info info;
     struct link_map *map = NULL;
     *out = (struct frame){.at = (uintptr_t)address - 1, .module = "", .path = ""};
-    if (dladdr1((void *)out->at, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 ||
-        map == NULL)
+    if (dladdr1((void *)out->at, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || !map)
         return;
-    out->module = info.dli_fname != NULL ? info.dli_fname : "";
+    out->module = info.dli_fname ? info.dli_fname : "";
     out->bias = map->l_addr;
     out->function = info.dli_sname;
     /* The program itself has no name in the map, and maybe a relative one in `info`. */
@@ -86,15 +85,15 @@ static void look_up(struct open_file *file, struct frame *frame)
 {
     gphi_dwarf_place place;
     bool is_same;
-    if (file->path == NULL || strcmp(file->path, frame->path) != 0) {
+    if (!file->path || strcmp(file->path, frame->path) != 0) {
         gphi_dwarf_close(file->dwarf);
         file->dwarf = gphi_dwarf_open(gphi_heap(NULL), frame->path, "", &is_same);
         file->path = frame->path;
     }
-    if (file->dwarf == NULL)
+    if (!file->dwarf)
         return;
     (void)gphi_dwarf_frames(file->dwarf, frame->at - frame->bias, &place, 1);
-    if (place.function != NULL)
+    if (place.function)
         frame->function = place.function;
     frame->file = place.file;
     frame->line = place.line;
@@ -111,8 +110,8 @@ static bool is_below(const struct frame *frame)
 
 static void put_caller(const struct frame *frame, char *out, size_t bytes)
 {
-    const char *function = frame->function != NULL ? frame->function : "?";
-    if (frame->file != NULL)
+    const char *function = frame->function ? frame->function : "?";
+    if (frame->file)
         snprintf(out, bytes, "%s:%d (%s)", gphi_path_name(frame->file), frame->line,
                  function);
     else
@@ -122,8 +121,8 @@ static void put_caller(const struct frame *frame, char *out, size_t bytes)
 
 static void put_line(const struct frame *frame, unsigned index, char *out, size_t bytes)
 {
-    const char *function = frame->function != NULL ? frame->function : "?";
-    if (frame->file != NULL)
+    const char *function = frame->function ? frame->function : "?";
+    if (frame->file)
         snprintf(out, bytes, "#%u %s, %s:%d (%s)\n", index, function, frame->file,
                  frame->line, frame->module);
     else

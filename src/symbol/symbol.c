@@ -41,8 +41,7 @@ gph_status gphi_symbols_create(const gph_allocator *allocator, gphi_symbols **ou
 {
     const gph_allocator heap = gphi_heap(allocator);
     gphi_symbols *symbols = gphi_heap_alloc(heap, sizeof(*symbols));
-    if (symbols == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "no memory for symbols");
+    GPHI_TRY(gphi_made(error, symbols, "reading symbols"));
     symbols->heap = heap;
     gphi_vec_init(&symbols->modules, heap, sizeof(struct module));
     gphi_vec_init(&symbols->found, heap, sizeof(struct found));
@@ -53,15 +52,13 @@ gph_status gphi_symbols_create(const gph_allocator *allocator, gphi_symbols **ou
 
 void gphi_symbols_destroy(gphi_symbols *symbols)
 {
-    if (symbols == NULL)
+    if (!symbols)
         return;
-    for (size_t i = 0; i < symbols->found.count; i++) {
-        struct found *found = gphi_vec_at(&symbols->found, i);
+    GPHI_EACH (struct found, found, &symbols->found) {
         for (uint32_t k = 0; k < found->count; k++)
             free(found->demangled[k]);
     }
-    for (size_t i = 0; i < symbols->modules.count; i++) {
-        struct module *module = gphi_vec_at(&symbols->modules, i);
+    GPHI_EACH (struct module, module, &symbols->modules) {
         gphi_dwarf_close(module->dwarf);
         gphi_heap_text_free(symbols->heap, module->path);
         gphi_heap_text_free(symbols->heap, module->build_id);
@@ -78,8 +75,8 @@ gph_status gphi_symbols_module(gphi_symbols *symbols, uint64_t start, uint64_t e
     char *own_path = gphi_heap_text(symbols->heap, path);
     char *own_id = gphi_heap_text(symbols->heap, build_id);
     struct module *module =
-        own_path != NULL && own_id != NULL ? gphi_vec_add(&symbols->modules, 1) : NULL;
-    if (module == NULL) {
+        own_path && own_id ? gphi_vec_add(&symbols->modules, 1) : NULL;
+    if (!module) {
         gphi_heap_text_free(symbols->heap, own_path);
         gphi_heap_text_free(symbols->heap, own_id);
         return GPH_E_NO_MEMORY;
@@ -97,7 +94,7 @@ static void open_module(const gphi_symbols *symbols, struct module *module)
     module->is_tried = true;
     module->dwarf =
         gphi_dwarf_open(symbols->heap, module->path, module->build_id, &is_same);
-    if (module->dwarf == NULL || is_same)
+    if (!module->dwarf || is_same)
         return;
     gphi_dwarf_close(module->dwarf);
     module->dwarf = NULL;
@@ -121,14 +118,14 @@ static void look_up(const gphi_symbols *symbols, struct module *module, uint64_t
     gphi_dwarf_place places[GPHI_SYMBOL_FRAMES] = {{0}};
     open_module(symbols, module);
     out->count = 1;
-    if (module->dwarf != NULL)
+    if (module->dwarf)
         out->count = gphi_dwarf_frames(module->dwarf, at - module->bias, places,
                                        GPHI_SYMBOL_FRAMES);
     for (uint32_t i = 0; i < out->count; i++) {
         const char *name = places[i].function;
-        out->demangled[i] = name != NULL ? gphi_demangle(name) : NULL;
+        out->demangled[i] = name ? gphi_demangle(name) : NULL;
         out->frames[i] = (gphi_symbol){
-            .function = out->demangled[i] != NULL ? out->demangled[i] : name,
+            .function = out->demangled[i] ? out->demangled[i] : name,
             .file = places[i].file,
             .line = places[i].line,
             .module = module->path,
@@ -144,15 +141,15 @@ uint32_t gphi_symbols_find(gphi_symbols *symbols, uint64_t return_address,
     size_t index = 0;
     out[0] = (gphi_symbol){0};
     struct module *module = module_of(symbols, at, &index);
-    if (module == NULL)
+    if (!module)
         return 1;
     const uint64_t key = return_address ^ (uint64_t)index << 48;
     const uint64_t *known = gphi_map_get(&symbols->by_place, key);
-    if (known == NULL) {
+    if (!known) {
         struct found *fresh = gphi_map_reserve(&symbols->by_place, 1) == GPH_OK
                                   ? gphi_vec_add(&symbols->found, 1)
                                   : NULL;
-        if (fresh == NULL)
+        if (!fresh)
             return 0;
         look_up(symbols, module, at, fresh);
         if (gphi_map_set(&symbols->by_place, key, symbols->found.count - 1) != GPH_OK)

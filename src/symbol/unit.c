@@ -224,7 +224,7 @@ static void list_codes(const gphi_unit_sections *in, const gphi_unit *unit,
 static gphi_bytes abbreviation(const gphi_unit_sections *in, const gphi_unit *unit,
                                uint64_t code)
 {
-    if (unit->codes != NULL && code < CODES && unit->codes[code] != 0)
+    if (unit->codes && code < CODES && unit->codes[code] != 0)
         return gphi_bytes_from(in->abbreviations, unit->codes[code]);
     gphi_bytes at = gphi_bytes_from(in->abbreviations, unit->abbreviations);
     while (!at.is_short) {
@@ -337,7 +337,7 @@ bool gphi_unit_read(const gphi_unit_sections *in, uint64_t offset, gphi_unit *ou
     }
     out->low = entry.has_low ? entry.low : 0;
     out->program = entry.program;
-    out->directory = entry.directory != NULL ? entry.directory : "";
+    out->directory = entry.directory ? entry.directory : "";
     return true;
 }
 
@@ -431,15 +431,15 @@ static const char *name_of(const gphi_unit_sections *in, const gphi_unit *unit,
                            struct entry entry)
 {
     const char *name = entry.name;
-    for (int i = 0; i < ORIGINS_MAX && entry.linkage_name == NULL; i++) {
+    for (int i = 0; i < ORIGINS_MAX && !entry.linkage_name; i++) {
         if (entry.origin < unit->entries || entry.origin >= unit->end)
             break;
         gphi_bytes bytes = gphi_bytes_from(in->info, entry.origin);
         if (!read_entry(in, unit, &bytes, &entry))
             break;
-        name = name != NULL ? name : entry.name;
+        name = name ? name : entry.name;
     }
-    return entry.linkage_name != NULL ? entry.linkage_name : name;
+    return entry.linkage_name ? entry.linkage_name : name;
 }
 
 /* Over an entry's children, where it says where they end; else they are walked over. */
@@ -535,7 +535,7 @@ uint32_t gphi_unit_inlined(const gphi_unit_sections *in, const gphi_unit *where,
     if (way.goes_everywhere)
         find_way(in, unit, at, &way);
     const char *name = way.has_function ? name_of(in, unit, way.function) : NULL;
-    if (name != NULL)
+    if (name)
         *outer = name;
     uint32_t count = 0;
     for (uint32_t i = way.count; i-- > 0 && count < room; count++)

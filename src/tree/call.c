@@ -32,7 +32,7 @@ static gph_status read_output(gphi_tree_turn *turn, uint32_t i, gph_error *error
     gph_tree *tree = turn->tree;
     const gph_tree_output *output = &turn->inputs[i].output;
     const struct gphi_tree_slot *slot = gphi_tree_slot_of(tree, output);
-    if (slot == NULL)
+    if (!slot)
         return gphi_tree_output_check(tree, output, error);
     tree->inputs[i] = gphi_tree_slot_tensor(tree, output->slot);
     turn->reads_path = true;
@@ -155,7 +155,7 @@ static void begin_path(gphi_tree_turn *turn)
 static void count_call(gphi_tree_turn *turn)
 {
     gph_tree *tree = turn->tree;
-    if (tree->root == NULL)
+    if (!tree->root)
         begin_path(turn);
     tree->stats.calls++;
     if (turn->function->kind == GPH_TREE_FORWARD)
@@ -198,7 +198,7 @@ static void enter_node(gphi_tree_turn *turn, gphi_tree_node *node)
     gph_tree *tree = turn->tree;
     count_call(turn);
     gphi_tree_blocks_add(tree, node->ranges, node->block_count);
-    if (tree->node != NULL)
+    if (tree->node)
         tree->node->hint = node;
     else
         tree->root_hint = node;
@@ -229,10 +229,9 @@ static gph_status refuse(gphi_tree_turn *turn, gph_tree_action action,
 static void tell(const gphi_tree_turn *turn, gphi_note_kind kind,
                  const gphi_tree_node *node)
 {
-    const uint64_t words[] = {(uint64_t)(uintptr_t)turn->tree,
-                              (uint64_t)(uintptr_t)turn->function, node->id,
-                              (uint64_t)node->reason,
-                              node->parent != NULL ? (uint64_t)node->parent->id + 1 : 0};
+    const uint64_t words[] = {
+        (uint64_t)(uintptr_t)turn->tree, (uint64_t)(uintptr_t)turn->function, node->id,
+        (uint64_t)node->reason, node->parent ? (uint64_t)node->parent->id + 1 : 0};
     gphi_note(kind, turn->function->name, words, 5);
 }
 
@@ -320,10 +319,10 @@ static gph_status warm_up(gphi_tree_turn *turn, gph_tree_reason reason, gph_erro
     GPHI_TRY(check_inputs(turn, "warm-up", error));
     line_up_inputs(turn);
     GPHI_TRY(gphi_tree_path_reserve(tree, count, error));
-    if (gphi_map_get(&tree->warmed, signature) == NULL &&
-        gphi_map_set(&tree->warmed, signature, 0) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "warming up \"%s\"",
-                         turn->function->name);
+    GPHI_TRY(gphi_made(error,
+                       gphi_map_get(&tree->warmed, signature) ||
+                           gphi_map_set(&tree->warmed, signature, 0) == GPH_OK,
+                       "warming up \"%s\"", turn->function->name));
     GPHI_TRY(gphi_tree_freshen(tree, error));
     gphi_tree_work work;
     read_work(turn, &work);
@@ -346,7 +345,7 @@ static gph_status warm_up(gphi_tree_turn *turn, gph_tree_reason reason, gph_erro
 static bool is_warmed(const gphi_tree_turn *turn)
 {
     const uint64_t *times = gphi_map_get(&turn->tree->warmed, gphi_tree_signature(turn));
-    return times != NULL && *times >= turn->tree->options.warmups;
+    return times && *times >= turn->tree->options.warmups;
 }
 
 /* ---- recordings ---- */
@@ -356,7 +355,7 @@ static void undo_recording(gph_tree *tree, gphi_tree_node *node)
 {
     for (uint32_t i = 0; i < node->block_count; i++)
         tree->ops->free(tree->backend, GPHI_TREE_POOL, node->ranges[i].base);
-    if (node->checkpoint != NULL)
+    if (node->checkpoint)
         tree->ops->drop(tree->backend, node->checkpoint);
     tree->ops->forget(tree->backend, node->recording);
 }
@@ -374,8 +373,8 @@ static gph_status record_node(gphi_tree_turn *turn, gphi_tree_node *node,
     node->block_count = gphi_tree_blocks_number(tree, GPHI_TREE_POOL, node->outputs,
                                                 count, node->blocks, node->ranges);
     gph_status status = tree->ops->checkpoint(tree->backend, &node->checkpoint, error);
-    if (status == GPH_OK)
-        status = tree->ops->replay(tree->backend, node->recording, tree->inputs, error);
+    GPHI_THEN(status,
+              tree->ops->replay(tree->backend, node->recording, tree->inputs, error));
     if (status != GPH_OK)
         undo_recording(tree, node);
     return status;
@@ -412,7 +411,7 @@ static gph_status record(gphi_tree_turn *turn, gphi_tree_place *place,
     GPHI_TRY(check_inputs(turn, "recording", error));
     line_up_inputs(turn);
     GPHI_TRY(gphi_tree_path_reserve(tree, function->output_count, error));
-    if (place == NULL)
+    if (!place)
         GPHI_TRY(gphi_tree_place_add(tree, tree->node, function, &place, error));
     GPHI_TRY(gphi_tree_node_reserve(tree, turn->hash, error));
     GPHI_TRY(gphi_tree_freshen(tree, error));
@@ -426,7 +425,7 @@ static gph_status record(gphi_tree_turn *turn, gphi_tree_place *place,
         gphi_heap_free(tree->heap, node, node->bytes);
         if (!is_captured && status != GPH_E_NO_MEMORY)
             return give_up(turn, &cause, error);
-        if (error != NULL)
+        if (error)
             *error = cause;
         return status;
     }
@@ -454,10 +453,10 @@ static gph_status call_anew(gphi_tree_turn *turn, gph_error *error)
     if (turn->is_demoted) {
         gphi_tree_key_build(turn);
         gphi_tree_node *node = gphi_tree_find(turn);
-        if (node != NULL)
+        if (node)
             return replay(turn, node, error);
     }
-    if (place != NULL && !gphi_tree_may_record(tree, place, reason))
+    if (place && !gphi_tree_may_record(tree, place, reason))
         return run_eagerly(turn, GPH_TREE_LIMIT, error);
     if (!is_warmed(turn))
         return warm_up(turn, reason, error);
@@ -471,8 +470,8 @@ static gph_status call_anew(gphi_tree_turn *turn, gph_error *error)
 static bool ends_path(const gphi_tree_turn *turn)
 {
     const gph_tree *tree = turn->tree;
-    if (tree->root == NULL || tree->held == 0)
-        return tree->root != NULL;
+    if (!tree->root || tree->held == 0)
+        return tree->root;
     return !tree->is_explicit && tree->due == 0 && !turn->reads_path &&
            (turn->function->is_root || turn->function == tree->root);
 }
@@ -494,19 +493,18 @@ static gph_status make_call(gphi_tree_turn *turn, gph_error *error)
         return warm_up(turn, GPH_TREE_WARM_PATH, error);
     gphi_tree_key_build(turn);
     gphi_tree_node *node = gphi_tree_find(turn);
-    return node != NULL ? replay(turn, node, error) : call_anew(turn, error);
+    return node ? replay(turn, node, error) : call_anew(turn, error);
 }
 
 gph_status gph_tree_call(gph_tree *tree, gph_tree_function *function, const int64_t *key,
                          const gph_tree_input *inputs, gph_tree_output *outputs,
                          gph_error *error)
 {
-    if (tree == NULL || function == NULL || function->tree != tree)
+    if (!tree || !function || function->tree != tree)
         return gphi_fail(error, GPH_E_INVALID,
                          "tree is NULL, or function is none of the tree");
-    if ((function->key_count != 0 && key == NULL) ||
-        (function->input_count != 0 && inputs == NULL) ||
-        (function->output_count != 0 && outputs == NULL))
+    if ((function->key_count != 0 && !key) || (function->input_count != 0 && !inputs) ||
+        (function->output_count != 0 && !outputs))
         return gphi_fail(error, GPH_E_INVALID,
                          "\"%s\" takes %u words of key, %u inputs and %u outputs; one of "
                          "them is NULL",

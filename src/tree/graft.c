@@ -34,9 +34,7 @@ gph_status gphi_tree_graft_prepare(gph_tree *tree, const gphi_tree_graft *graft,
             tree->backend, graft->parent == 0 ? empty : checkpoints[graft->parent - 1],
             NULL, 0, error);
     CUdeviceptr *live = gphi_heap_array(tree->heap, graft->block_first, sizeof(*live));
-    if (live == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a path of %u blocks",
-                         graft->block_first);
+    GPHI_TRY(gphi_made(error, live, "a path of %u blocks", graft->block_first));
     uint32_t count = 0;
     for (uint32_t i = 0; i < graft->block_first; i++)
         if (!is_dead(graft, i))
@@ -68,7 +66,7 @@ static gph_status stand(gph_tree *tree, const gphi_tree_graft *graft,
 
 static void stand_down(gph_tree *tree)
 {
-    if (tree->live.items != NULL)
+    if (tree->live.items)
         memset(tree->live.items, 0, (tree->block_count + 63) / 64 * sizeof(uint64_t));
     tree->node = NULL;
     tree->depth = tree->slot_count = tree->block_count = 0;
@@ -106,7 +104,7 @@ gph_status gphi_tree_graft_add(gph_tree *tree, const gphi_tree_graft *graft,
             ? NULL
             : *(gphi_tree_node **)gphi_vec_at(&tree->nodes, graft->parent - 1);
     gphi_tree_place *place = gphi_tree_place_find(tree, parent, function);
-    if (place == NULL)
+    if (!place)
         GPHI_TRY(gphi_tree_place_add(tree, parent, function, &place, error));
     gphi_tree_node *node = NULL;
     const gph_status status = make_node(tree, graft, function, parent, &node, error);

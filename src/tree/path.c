@@ -37,7 +37,7 @@ static uint64_t *live_words(const gph_tree *tree)
 const gph_tensor *gphi_tree_slot_tensor(const gph_tree *tree, uint32_t slot)
 {
     const struct gphi_tree_slot *at = slot_at(tree, slot);
-    if (at->tensor != NULL)
+    if (at->tensor)
         return at->tensor;
     const struct gphi_tree_table *table =
         (slot & GPHI_TREE_EAGER_BIT) != 0 ? &tree->eager : &tree->path;
@@ -66,19 +66,14 @@ static const struct gphi_tree_start *start_after(const gph_tree *tree, uint64_t 
 {
     const uint64_t oldest =
         tree->start_count > GPHI_TREE_STARTS ? tree->start_count - GPHI_TREE_STARTS : 0;
-    uint64_t low = oldest, high = tree->start_count;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (tree->starts[middle & (GPHI_TREE_STARTS - 1)].call > call)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    size_t low;
+    GPHI_HALVE(low, tree->start_count - oldest, at,
+               tree->starts[(oldest + at) & (GPHI_TREE_STARTS - 1)].call <= call);
     /* The oldest that is remembered need not be the first one after the call. */
-    *is_forgotten = low == oldest && oldest != 0;
-    if (low == tree->start_count || *is_forgotten)
+    *is_forgotten = low == 0 && oldest != 0;
+    if (oldest + low == tree->start_count || *is_forgotten)
         return NULL;
-    return &tree->starts[low & (GPHI_TREE_STARTS - 1)];
+    return &tree->starts[(oldest + low) & (GPHI_TREE_STARTS - 1)];
 }
 
 static gph_status fail_overwritten(const gph_tree *tree, const gph_tree_output *output,
@@ -87,7 +82,7 @@ static gph_status fail_overwritten(const gph_tree *tree, const gph_tree_output *
     bool is_forgotten = false;
     const struct gphi_tree_start *start = start_after(tree, output->call, &is_forgotten);
     const unsigned long long call = output->call;
-    if (start != NULL)
+    if (start)
         gphi_fail(
             error, GPH_E_STATE,
             "output %u of \"%s\", made by call %llu, was overwritten by call %llu of "
@@ -115,7 +110,12 @@ fail_output(const gph_tree *tree, const gph_tree_output *output, gph_error *erro
     if (output->tree != tree->cookie || output->call == 0 ||
         output->call > tree->stats.calls || output->function == 0 ||
         output->function > tree->functions.count)
-        return gphi_fail(error, GPH_E_INVALID, "this is no output of the tree");
+        return gphi_fail(error, GPH_E_INVALID,
+                         "output of call %llu, function %u: the tree %s has made "
+                         "%llu calls of %zu functions",
+                         (unsigned long long)output->call, output->function,
+                         output->tree != tree->cookie ? "is another one, and" : "",
+                         (unsigned long long)tree->stats.calls, tree->functions.count);
     gph_tree_function *const *functions = tree->functions.items;
     const char *maker = functions[output->function - 1]->name;
     if (output->call < tree->path_call)
@@ -128,7 +128,7 @@ fail_output(const gph_tree *tree, const gph_tree_output *output, gph_error *erro
 gph_status gphi_tree_output_check(const gph_tree *tree, const gph_tree_output *output,
                                   gph_error *error)
 {
-    if (gphi_tree_slot_of(tree, output) == NULL)
+    if (!gphi_tree_slot_of(tree, output))
         return fail_output(tree, output, error);
     return GPH_OK;
 }
@@ -140,7 +140,7 @@ void gphi_tree_retain(gph_tree *tree, const gph_tree_output *output)
 
 void gphi_tree_release(gph_tree *tree, const gph_tree_output *output)
 {
-    if (gphi_tree_slot_of(tree, output) == NULL)
+    if (!gphi_tree_slot_of(tree, output))
         return;
     struct gphi_tree_slot *slot = slot_at(tree, output->slot);
     if (--slot->holders != 0)
@@ -211,7 +211,7 @@ gph_status gphi_tree_freshen(gph_tree *tree, gph_error *error)
     if (tree->is_fresh)
         return GPH_OK;
     gphi_tree_node *node = tree->node;
-    if (node == NULL) { /* stale and at the root: only when a replay failed there */
+    if (!node) { /* stale and at the root: only when a replay failed there */
         tree->is_fresh = true;
         return GPH_OK;
     }
@@ -219,9 +219,8 @@ gph_status gphi_tree_freshen(gph_tree *tree, gph_error *error)
     CUdeviceptr *live = NULL;
     if (tree->alive != 0) {
         live = gphi_heap_array(tree->heap, tree->alive, sizeof(*live));
-        if (live == NULL)
-            return gphi_fail(error, GPH_E_NO_MEMORY,
-                             "restoring a checkpoint of %u blocks", tree->alive);
+        GPHI_TRY(
+            gphi_made(error, live, "restoring a checkpoint of %u blocks", tree->alive));
         const struct gphi_tree_block *blocks = tree->path.blocks.items;
         for (uint32_t i = 0; i < tree->block_count; i++)
             if (blocks[i].holders != 0)
@@ -229,7 +228,7 @@ gph_status gphi_tree_freshen(gph_tree *tree, gph_error *error)
     }
     const gph_status status =
         tree->ops->restore(tree->backend, node->checkpoint, live, count, error);
-    if (live != NULL)
+    if (live)
         gphi_heap_free(tree->heap, live, tree->alive * sizeof(*live));
     GPHI_TRY(status);
     tree->is_fresh = true;
@@ -269,13 +268,13 @@ static gph_status reserve_path(gph_tree *tree, uint32_t slots, uint32_t blocks)
 gph_status gphi_tree_path_reserve(gph_tree *tree, uint32_t outputs, gph_error *error)
 {
     struct gphi_tree_table *eager = &tree->eager;
-    if (reserve_path(tree, tree->slot_count + outputs, tree->block_count + outputs) !=
-            GPH_OK ||
-        gphi_vec_reserve(&eager->slots, outputs) != GPH_OK ||
-        gphi_vec_reserve(&eager->own, outputs) != GPH_OK ||
-        gphi_vec_reserve(&eager->blocks, outputs) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a path of %u outputs",
-                         tree->slot_count + outputs);
+    GPHI_TRY(gphi_made(error,
+                       reserve_path(tree, tree->slot_count + outputs,
+                                    tree->block_count + outputs) == GPH_OK &&
+                           gphi_vec_reserve(&eager->slots, outputs) == GPH_OK &&
+                           gphi_vec_reserve(&eager->own, outputs) == GPH_OK &&
+                           gphi_vec_reserve(&eager->blocks, outputs) == GPH_OK,
+                       "a path of %u outputs", tree->slot_count + outputs));
     return GPH_OK;
 }
 

@@ -132,22 +132,22 @@ static bool is_dead_enough(const gphi_tree_node *node, const gph_tree *tree)
 uint64_t gphi_tree_key_hash(const uint64_t *key, uint32_t words,
                             const gphi_tree_node *parent)
 {
-    return hash_of(key, words, parent != NULL ? parent->id : UINT64_C(0));
+    return hash_of(key, words, parent ? parent->id : UINT64_C(0));
 }
 
 gphi_tree_node *gphi_tree_find(gphi_tree_turn *turn)
 {
     const gph_tree *tree = turn->tree;
     gphi_tree_node *parent = tree->node;
-    gphi_tree_node *hint = parent != NULL ? parent->hint : tree->root_hint;
-    if (hint != NULL && has_key(hint, turn) && is_dead_enough(hint, tree)) {
+    gphi_tree_node *hint = parent ? parent->hint : tree->root_hint;
+    if (hint && has_key(hint, turn) && is_dead_enough(hint, tree)) {
         turn->hash = hint->hash;
         return hint;
     }
     turn->hash = gphi_tree_key_hash(tree->key, turn->key_words, parent);
     const uint64_t *first = gphi_map_get(&tree->by_hash, turn->hash);
-    gphi_tree_node *node = first != NULL ? (gphi_tree_node *)(uintptr_t)*first : NULL;
-    while (node != NULL &&
+    gphi_tree_node *node = first ? (gphi_tree_node *)(uintptr_t)*first : NULL;
+    while (node &&
            !(node->parent == parent && has_key(node, turn) && is_dead_enough(node, tree)))
         node = node->twin;
     return node;
@@ -157,14 +157,14 @@ gphi_tree_node *gphi_tree_find(gphi_tree_turn *turn)
 
 static uint64_t place_key(const gphi_tree_node *parent, const gph_tree_function *function)
 {
-    return (uint64_t)(parent != NULL ? parent->id : 0) << 32 | function->number;
+    return (uint64_t)(parent ? parent->id : 0) << 32 | function->number;
 }
 
 gphi_tree_place *gphi_tree_place_find(const gph_tree *tree, const gphi_tree_node *parent,
                                       const gph_tree_function *function)
 {
     const uint64_t *found = gphi_map_get(&tree->by_place, place_key(parent, function));
-    return found != NULL ? (gphi_tree_place *)(uintptr_t)*found : NULL;
+    return found ? (gphi_tree_place *)(uintptr_t)*found : NULL;
 }
 
 gph_status gphi_tree_place_add(gph_tree *tree, gphi_tree_node *parent,
@@ -172,15 +172,15 @@ gph_status gphi_tree_place_add(gph_tree *tree, gphi_tree_node *parent,
                                gph_error *error)
 {
     gphi_tree_place *place = gphi_heap_alloc(tree->heap, sizeof(*place));
-    if (place == NULL || gphi_map_set(&tree->by_place, place_key(parent, function),
-                                      (uint64_t)(uintptr_t)place) != GPH_OK) {
+    if (!place || gphi_map_set(&tree->by_place, place_key(parent, function),
+                               (uint64_t)(uintptr_t)place) != GPH_OK) {
         gphi_heap_free(tree->heap, place, sizeof(*place));
         return gphi_fail(error, GPH_E_NO_MEMORY, "a place for \"%s\"", function->name);
     }
     place->parent = parent;
     place->function = function;
-    gphi_tree_place **link = parent != NULL ? &parent->places : &tree->places;
-    while (*link != NULL)
+    gphi_tree_place **link = parent ? &parent->places : &tree->places;
+    while (*link)
         link = &(*link)->next;
     *link = place;
     *out = place;
@@ -222,7 +222,7 @@ static enum nearness compare(gphi_tree_turn *turn, const gphi_tree_node *node,
         const bool is_static = was_tag == tag && tag_kind(tag) == GPHI_TREE_STATIC;
         const enum nearness here = is_static ? OTHER_STATIC : OTHER_MANAGED;
         near = here < near ? here : near;
-        if (moved != NULL)
+        if (moved)
             moved(turn, i, was);
     }
     return near;
@@ -265,11 +265,11 @@ gph_tree_reason gphi_tree_reason_find(gphi_tree_turn *turn, const gphi_tree_plac
                                               GPH_TREE_STATIC, GPH_TREE_LIVENESS};
     const gphi_tree_node *nearest = NULL;
     enum nearness best = OTHER_SIGNATURE;
-    if (place == NULL || place->nodes == NULL)
+    if (!place || !place->nodes)
         return GPH_TREE_FIRST;
-    for (const gphi_tree_node *node = place->nodes; node != NULL; node = node->sibling) {
+    for (const gphi_tree_node *node = place->nodes; node; node = node->sibling) {
         const enum nearness near = compare(turn, node, NULL);
-        if (nearest == NULL || near >= best) {
+        if (!nearest || near >= best) {
             nearest = node;
             best = near;
         }
@@ -332,8 +332,7 @@ gph_status gphi_tree_node_create(const gphi_tree_turn *turn, gphi_tree_node **ou
         outputs * (sizeof(gph_tensor) + sizeof(struct gphi_tree_range) + 4) + 45 +
         inputs + 15;
     gphi_tree_node *node = gphi_heap_alloc(tree->heap, bytes);
-    if (node == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "recording \"%s\"", function->name);
+    GPHI_TRY(gphi_made(error, node, "recording \"%s\"", function->name));
     char *at = (char *)node;
     carve(&at, 1, sizeof(*node));
     uint64_t *key = carve(&at, turn->key_words, sizeof(*key));
@@ -371,7 +370,7 @@ gph_status gphi_tree_node_create(const gphi_tree_turn *turn, gphi_tree_node **ou
 gph_status gphi_tree_node_reserve(gph_tree *tree, uint64_t hash, gph_error *error)
 {
     if (gphi_vec_reserve(&tree->nodes, 1) != GPH_OK ||
-        (gphi_map_get(&tree->by_hash, hash) == NULL &&
+        (!gphi_map_get(&tree->by_hash, hash) &&
          gphi_map_set(&tree->by_hash, hash, 0) != GPH_OK))
         return gphi_fail(error, GPH_E_NO_MEMORY, "recording number %zu",
                          tree->nodes.count + 1);
@@ -386,12 +385,12 @@ void gphi_tree_node_link(gph_tree *tree, gphi_tree_place *place, gphi_tree_node 
     *(gphi_tree_node **)gphi_vec_add(&tree->nodes, 1) = node;
     node->id = (uint32_t)tree->nodes.count;
     node->place = place;
-    if (place->last != NULL)
+    if (place->last)
         place->last->sibling = node;
     else
         place->nodes = node;
     place->last = node;
-    if (node->parent == NULL)
+    if (!node->parent)
         tree->stats.roots++;
     tree->stats.nodes++;
 }

@@ -67,7 +67,7 @@ static void destroy_function(gph_allocator heap, gph_tree_function *function)
 
 static void destroy_places(gph_allocator heap, gphi_tree_place *place)
 {
-    while (place != NULL) {
+    while (place) {
         gphi_tree_place *next = place->next;
         gphi_heap_free(heap, place, sizeof(*place));
         place = next;
@@ -131,7 +131,7 @@ static void fill_defaults(gph_tree_options *options)
 static gph_status read_options(const gph_tree_options *options, gph_tree_options *out,
                                gph_error *error)
 {
-    GPHI_TRY(gphi_options_read(out, sizeof(*out), options, error));
+    GPHI_TRY(gphi_options_read(out, sizeof(*out), "gph_tree_options", options, error));
     if ((out->flags & ~TREE_FLAGS) != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
                          out->flags, TREE_FLAGS);
@@ -147,8 +147,7 @@ gph_status gphi_tree_create(gph_allocator heap, gphi_tree_backend *backend,
     gph_tree_options opt;
     GPHI_TRY(read_options(options, &opt, error));
     gph_tree *tree = gphi_heap_alloc(heap, sizeof(*tree));
-    if (tree == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a tree");
+    GPHI_TRY(gphi_made(error, tree, "a tree"));
     tree->heap = heap;
     tree->backend = backend;
     tree->ops = backend->ops;
@@ -170,7 +169,7 @@ gph_status gphi_tree_create(gph_allocator heap, gphi_tree_backend *backend,
     gphi_map_init(&tree->by_place, heap);
     gphi_map_init(&tree->warmed, heap);
     tree->starts = gphi_heap_array(heap, GPHI_TREE_STARTS, sizeof(*tree->starts));
-    if (tree->starts == NULL) {
+    if (!tree->starts) {
         free_tree(tree);
         return gphi_fail(error, GPH_E_NO_MEMORY, "a tree");
     }
@@ -186,8 +185,7 @@ gph_status gph_tree_create(gph_runtime *runtime, gph_arena *arena,
 {
     gph_tree_options opt;
     GPHI_TRY(read_options(options, &opt, error));
-    if (runtime == NULL || arena == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime, arena or out is NULL");
+    GPHI_TRY(gphi_need(error, runtime && arena && out, "runtime, arena or out"));
     gphi_tree_backend *backend = NULL;
     CUstream stream = NULL;
     gph_pool *pool = NULL;
@@ -208,7 +206,7 @@ gph_status gph_tree_create(gph_runtime *runtime, gph_arena *arena,
 
 void gph_tree_destroy(gph_tree *tree)
 {
-    if (tree == NULL)
+    if (!tree)
         return;
     gphi_tree_backend *backend = tree->backend;
     tree->ops->drain(backend);
@@ -220,11 +218,11 @@ void gph_tree_destroy(gph_tree *tree)
 
 void gph_tree_objects(const gph_tree *tree, CUstream *stream, gph_pool **pool)
 {
-    if (tree == NULL)
+    if (!tree)
         return;
-    if (stream != NULL)
+    if (stream)
         *stream = tree->stream;
-    if (pool != NULL)
+    if (pool)
         *pool = tree->pool;
 }
 
@@ -233,7 +231,8 @@ void gph_tree_objects(const gph_tree *tree, CUstream *stream, gph_pool **pool)
 static gph_status read_function(const gph_tree_function_options *options,
                                 gph_tree_function_options *opt, gph_error *error)
 {
-    GPHI_TRY(gphi_options_read(opt, sizeof(*opt), options, error));
+    GPHI_TRY(gphi_options_read(opt, sizeof(*opt), "gph_tree_function_options", options,
+                               error));
     if (opt->kind > GPH_TREE_BACKWARD)
         return gphi_fail(error, GPH_E_INVALID, "options.kind %u is no gph_tree_kind",
                          opt->kind);
@@ -245,7 +244,7 @@ static gph_status read_function(const gph_tree_function_options *options,
         return gphi_fail(error, GPH_E_INVALID,
                          "%u inputs, %u outputs, %u words of key: the most is %d",
                          opt->input_count, opt->output_count, opt->key_count, COUNT_MAX);
-    for (uint32_t i = 0; opt->inputs != NULL && i < opt->input_count; i++)
+    for (uint32_t i = 0; opt->inputs && i < opt->input_count; i++)
         if ((opt->inputs[i] & ~INPUT_FLAGS) != 0)
             return gphi_fail(error, GPH_E_INVALID,
                              "options.inputs[%u] 0x%x: only 0x%x are known", i,
@@ -272,7 +271,7 @@ static gph_status make_room(gph_tree *tree, const gph_tree_function *function)
         outputs == tree->output_room && key == tree->key_room)
         return GPH_OK;
     char *room = gphi_heap_alloc(tree->heap, bytes);
-    if (room == NULL)
+    if (!room)
         return GPH_E_NO_MEMORY;
     gphi_heap_free(tree->heap, tree->room, tree->room_bytes);
     tree->room = room;
@@ -297,16 +296,16 @@ static gph_status fill_function(gph_tree_function *function,
     const gph_allocator heap = function->tree->heap;
     char number[16];
     snprintf(number, sizeof(number), "f%u", function->number);
-    function->name = gphi_heap_text(heap, opt->name != NULL ? opt->name : number);
-    if (function->name == NULL)
+    function->name = gphi_heap_text(heap, opt->name ? opt->name : number);
+    if (!function->name)
         return GPH_E_NO_MEMORY;
     if (opt->input_count == 0)
         return GPH_OK;
     function->flags = gphi_heap_alloc(heap, opt->input_count);
     function->ports = gphi_heap_array(heap, opt->input_count, sizeof(*function->ports));
-    if (function->flags == NULL || function->ports == NULL)
+    if (!function->flags || !function->ports)
         return GPH_E_NO_MEMORY;
-    for (uint32_t i = 0; opt->inputs != NULL && i < opt->input_count; i++) {
+    for (uint32_t i = 0; opt->inputs && i < opt->input_count; i++) {
         function->flags[i] = opt->inputs[i];
         if ((opt->inputs[i] & GPH_TREE_INPUT_MUTATED) != 0)
             function->mutates = true;
@@ -319,7 +318,7 @@ static gph_status add_function(gph_tree *tree, gph_function_fn *fn, void *user,
                                gph_tree_function **out)
 {
     gph_tree_function *function = gphi_heap_alloc(tree->heap, sizeof(*function));
-    if (function == NULL)
+    if (!function)
         return GPH_E_NO_MEMORY;
     *function =
         (gph_tree_function){.tree = tree,
@@ -346,8 +345,7 @@ gph_status gph_tree_function_add(gph_tree *tree, gph_function_fn *fn, void *user
                                  const gph_tree_function_options *options,
                                  gph_tree_function **out, gph_error *error)
 {
-    if (tree == NULL || fn == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "tree, fn or out is NULL");
+    GPHI_TRY(gphi_need(error, tree && fn && out, "tree, fn or out"));
     gph_tree_function_options opt;
     GPHI_TRY(read_function(options, &opt, error));
     GPHI_TRY(gphi_tree_enter(tree, error));
@@ -363,8 +361,7 @@ gph_status gph_tree_function_add(gph_tree *tree, gph_function_fn *fn, void *user
 
 gph_status gph_tree_step_begin(gph_tree *tree, gph_error *error)
 {
-    if (tree == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "tree is NULL");
+    GPHI_TRY(gphi_need(error, tree, "tree"));
     GPHI_TRY(gphi_tree_enter(tree, error));
     gphi_tree_path_end(tree);
     tree->is_explicit = true;
@@ -378,8 +375,7 @@ gph_status gph_tree_step_begin(gph_tree *tree, gph_error *error)
 gph_status gph_tree_output_tensor(const gph_tree *tree, gph_tree_output output,
                                   gph_tensor *out, gph_error *error)
 {
-    if (tree == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "tree or out is NULL");
+    GPHI_TRY(gphi_need(error, tree && out, "tree or out"));
     GPHI_TRY(gphi_tree_output_check(tree, &output, error));
     *out = *gphi_tree_slot_tensor(tree, output.slot);
     return GPH_OK;
@@ -388,8 +384,7 @@ gph_status gph_tree_output_tensor(const gph_tree *tree, gph_tree_output output,
 gph_status gph_tree_output_data(const gph_tree *tree, gph_tree_output output,
                                 CUdeviceptr *out, gph_error *error)
 {
-    if (tree == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "tree or out is NULL");
+    GPHI_TRY(gphi_need(error, tree && out, "tree or out"));
     GPHI_TRY(gphi_tree_output_check(tree, &output, error));
     *out = gphi_tree_slot_tensor(tree, output.slot)->data;
     return GPH_OK;
@@ -412,8 +407,7 @@ gph_status gph_tree_output_copy(gph_tree *tree, gph_tree_output output, CUdevice
 gph_status gph_tree_output_retain(gph_tree *tree, gph_tree_output output,
                                   gph_error *error)
 {
-    if (tree == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "tree is NULL");
+    GPHI_TRY(gphi_need(error, tree, "tree"));
     GPHI_TRY(gphi_tree_output_check(tree, &output, error));
     gphi_tree_retain(tree, &output);
     return GPH_OK;
@@ -421,7 +415,7 @@ gph_status gph_tree_output_retain(gph_tree *tree, gph_tree_output output,
 
 void gph_tree_output_release(gph_tree *tree, gph_tree_output output)
 {
-    if (tree == NULL || gphi_tree_enter(tree, NULL) != GPH_OK)
+    if (!tree || gphi_tree_enter(tree, NULL) != GPH_OK)
         return;
     gphi_tree_release(tree, &output);
     gphi_tree_leave(tree);
@@ -429,7 +423,7 @@ void gph_tree_output_release(gph_tree *tree, gph_tree_output output)
 
 void gph_tree_event_get(const gph_tree *tree, gph_tree_event *out)
 {
-    if (tree == NULL || out == NULL)
+    if (!tree || !out)
         return;
     gph_tree_event event = tree->event;
     if (event.action == GPH_TREE_REPLAYED) { /* a hit writes no more than it must */
@@ -442,7 +436,7 @@ void gph_tree_event_get(const gph_tree *tree, gph_tree_event *out)
 
 void gph_tree_stats_get(const gph_tree *tree, gph_tree_stats *out)
 {
-    if (tree == NULL || out == NULL)
+    if (!tree || !out)
         return;
     gph_tree_stats stats = tree->stats;
     stats.depth = tree->depth;

@@ -106,8 +106,8 @@ static void pin(struct backend *backend, const gphi_tree_work *work,
     gphi_log("tree", GPH_LOG_WARN,
              "\"%s\" keeps %llu bytes at 0x%llx of the tree's pool%s", work->name,
              (unsigned long long)range->bytes, range->address,
-             it == NULL ? ", which cannot be noted" : "");
-    if (it != NULL)
+             !it ? ", which cannot be noted" : "");
+    if (it)
         *it = (struct pin){range->address, range->bytes, backend->pin_count++};
 }
 
@@ -151,8 +151,8 @@ static gph_status run(gphi_tree_backend *base, enum gphi_tree_pool pool,
     const uint32_t more = work->output_count + KEPT_MAX;
     GPHI_TRY(list_live(backend, &backend->after, more, error)); /* room */
     GPHI_TRY(list_live(backend, &backend->before, 0, error));
-    if (gphi_vec_reserve(&backend->pins, KEPT_MAX) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "warming up \"%s\"", work->name);
+    GPHI_TRY(gphi_made(error, gphi_vec_reserve(&backend->pins, KEPT_MAX) == GPH_OK,
+                       "warming up \"%s\"", work->name));
     GPHI_TRY(gphi_function_run(backend->runtime, &spec, GPH_PHASE_EAGER, backend->stream,
                                outputs, error));
     if (list_live(backend, &backend->after, 0, NULL) == GPH_OK)
@@ -175,12 +175,12 @@ static void forget(gphi_tree_backend *base, void *recording)
 static struct recording *recording_create(gph_allocator heap, const gphi_tree_work *work)
 {
     struct recording *it = gphi_heap_alloc(heap, sizeof(*it));
-    if (it == NULL || work->input_count == 0)
+    if (!it || work->input_count == 0)
         return it;
     it->input_count = work->input_count;
     it->inputs = gphi_heap_array(heap, work->input_count, sizeof(*it->inputs));
     it->kinds = gphi_heap_alloc(heap, work->input_count);
-    if (it->inputs == NULL || it->kinds == NULL) {
+    if (!it->inputs || !it->kinds) {
         gphi_heap_free(heap, it->inputs, work->input_count * sizeof(*it->inputs));
         gphi_heap_free(heap, it->kinds, work->input_count);
         gphi_heap_free(heap, it, sizeof(*it));
@@ -198,9 +198,8 @@ static gph_status pin_kept(struct backend *backend, const gphi_tree_work *work,
 {
     gphi_vec *ranges = &backend->after;
     GPHI_TRY(gphi_pool_list(record->pool, record->id, 0, ranges, error));
-    if (gphi_vec_reserve(&backend->pins, ranges->count) != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%zu ranges of a recording",
-                         ranges->count);
+    GPHI_TRY(gphi_made(error, gphi_vec_reserve(&backend->pins, ranges->count) == GPH_OK,
+                       "%zu ranges of a recording", ranges->count));
     const gph_pool_range *range = ranges->items;
     for (size_t i = 0; i < ranges->count; i++)
         if (range[i].kind == GPH_RANGE_KEPT)
@@ -223,14 +222,12 @@ static gph_status record(gphi_tree_backend *base, const gphi_tree_work *work,
     struct backend *backend = backend_from(base);
     settle_owed(backend);
     struct recording *it = recording_create(backend->runtime->heap, work);
-    if (it == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "recording \"%s\"", work->name);
+    GPHI_TRY(gphi_made(error, it, "recording \"%s\"", work->name));
     set_modes(it, work);
     gphi_record_spec spec = spec_of(backend, GPHI_TREE_POOL, work);
     spec.modes = it->kinds;
     gph_status status = gphi_record_create(backend->runtime, &spec, &it->record, error);
-    if (status == GPH_OK)
-        status = pin_kept(backend, work, it->record, error);
+    GPHI_THEN(status, pin_kept(backend, work, it->record, error));
     if (status != GPH_OK) {
         forget(base, it);
         return status;
@@ -252,8 +249,7 @@ static gph_status adopt(gphi_tree_backend *base, const gphi_tree_work *work,
 {
     struct backend *backend = backend_from(base);
     struct recording *it = recording_create(backend->runtime->heap, work);
-    if (it == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "adopting \"%s\"", work->name);
+    GPHI_TRY(gphi_made(error, it, "adopting \"%s\"", work->name));
     set_modes(it, work);
     gphi_record_spec spec = spec_of(backend, GPHI_TREE_POOL, work);
     spec.modes = it->kinds;
@@ -262,10 +258,9 @@ static gph_status adopt(gphi_tree_backend *base, const gphi_tree_work *work,
     options.upload_stream = backend->stream;
     gph_status status = gphi_record_adopt(backend->runtime, &spec, outputs, graph, id,
                                           &it->record, error);
-    if (status == GPH_OK)
-        status = gphi_record_instantiate(it->record, &options, error);
+    GPHI_THEN(status, gphi_record_instantiate(it->record, &options, error));
     if (status != GPH_OK) {
-        if (it->record != NULL) { /* they stay the caller's */
+        if (it->record) { /* they stay the caller's */
             it->record->graph = NULL;
             it->record->id = 0;
         }
@@ -305,7 +300,7 @@ static void free_block(gphi_tree_backend *base, enum gphi_tree_pool pool,
     if (gph_pool_free(backend->pools[pool], address, backend->stream, &error) == GPH_OK)
         return;
     struct owed *owed = gphi_vec_add(&backend->owed, 1);
-    if (owed != NULL)
+    if (owed)
         *owed = (struct owed){pool, address};
     gphi_log("tree", GPH_LOG_WARN, "an output is not freed yet: %s", error.message);
 }
@@ -315,8 +310,7 @@ static gph_status checkpoint(gphi_tree_backend *base, void **out, gph_error *err
     struct backend *backend = backend_from(base);
     const gph_allocator heap = backend->runtime->heap;
     struct checkpoint *it = gphi_heap_alloc(heap, sizeof(*it));
-    if (it == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a checkpoint");
+    GPHI_TRY(gphi_made(error, it, "a checkpoint"));
     const gph_status status =
         gph_checkpoint_take(backend->pools[GPHI_TREE_POOL], &it->checkpoint, error);
     if (status != GPH_OK) {
@@ -362,8 +356,7 @@ static gph_status restore_pinned(struct backend *backend, const struct checkpoin
     const struct pin *pins = backend->pins.items;
     const size_t room = count + backend->pins.count;
     CUdeviceptr *all = gphi_heap_array(heap, room, sizeof(*all));
-    if (all == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a checkpoint of %zu blocks", room);
+    GPHI_TRY(gphi_made(error, all, "a checkpoint of %zu blocks", room));
     uint32_t stay = 0;
     while (stay < count) {
         all[stay] = live[stay];
@@ -428,7 +421,7 @@ static void destroy(gphi_tree_backend *base)
     gph_runtime *runtime = backend->runtime;
     gph_pool_release(backend->pools[GPHI_TREE_BESIDE]);
     gph_pool_release(backend->pools[GPHI_TREE_POOL]);
-    if (backend->owns_stream && backend->stream != NULL)
+    if (backend->owns_stream && backend->stream)
         gphi_ignore((gph_status)runtime->cu.cuStreamDestroy(backend->stream),
                     "its context is gone, then");
     gphi_vec_fini(&backend->pins);
@@ -465,7 +458,7 @@ static gph_status open_stream(struct backend *backend, const gph_tree_options *o
         return gphi_fail(error, GPH_E_INVALID,
                          "options.stream: the legacy default stream cannot be captured");
     backend->stream = options->stream;
-    if (backend->stream != NULL)
+    if (backend->stream)
         return GPH_OK;
     backend->owns_stream = true;
     return gphi_cuda_check(
@@ -482,8 +475,7 @@ gph_status gphi_tree_backend_create(gph_runtime *runtime, gph_arena *arena,
     static const char *const names[] = {
         [GPHI_TREE_POOL] = "tree", [GPHI_TREE_BESIDE] = "tree, eager"};
     struct backend *backend = gphi_heap_alloc(runtime->heap, sizeof(*backend));
-    if (backend == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a tree");
+    GPHI_TRY(gphi_made(error, backend, "a tree"));
     backend->base.ops = &ops;
     backend->runtime = runtime;
     backend->rng = options->rng;

@@ -26,7 +26,7 @@ static void say_alive(const gphi_tree_turn *turn, gphi_text *text)
 {
     const gph_tree *tree = turn->tree;
     const struct gphi_tree_slot *slots = tree->path.slots.items;
-    for (uint32_t i = 0; turn->nearest != NULL && i < tree->slot_count; i++) {
+    for (uint32_t i = 0; turn->nearest && i < tree->slot_count; i++) {
         const uint32_t block = slots[i].block;
         if (slots[i].holders == 0 || block == GPHI_TREE_NO_BLOCK ||
             block / 64 >= turn->nearest->dead_words ||
@@ -70,7 +70,7 @@ static void explain(gphi_tree_turn *turn, gph_tree_action action, const char *ve
     gphi_text text;
     gphi_text_fix(&text, tree->text, sizeof(tree->text));
     gphi_text_add(&text, "\"%s\" %s", turn->function->name, verb);
-    if (tree->node != NULL)
+    if (tree->node)
         gphi_text_add(&text, " below node %u (\"%s\")", tree->node->id,
                       tree->node->function->name);
     else if (!tree->is_warm)
@@ -111,8 +111,8 @@ void gphi_tree_explain_refused(gphi_tree_turn *turn, gph_tree_action action,
 
 static gphi_tree_node *first_child(const gphi_tree_node *node)
 {
-    for (const gphi_tree_place *place = node->places; place != NULL; place = place->next)
-        if (place->nodes != NULL)
+    for (const gphi_tree_place *place = node->places; place; place = place->next)
+        if (place->nodes)
             return place->nodes;
     return NULL;
 }
@@ -120,27 +120,26 @@ static gphi_tree_node *first_child(const gphi_tree_node *node)
 /* The next recording below the same parent; NULL after the last. */
 static gphi_tree_node *next_child(const gphi_tree_node *node)
 {
-    if (node->sibling != NULL)
+    if (node->sibling)
         return node->sibling;
-    for (const gphi_tree_place *place = node->place->next; place != NULL;
-         place = place->next)
-        if (place->nodes != NULL)
+    for (const gphi_tree_place *place = node->place->next; place; place = place->next)
+        if (place->nodes)
             return place->nodes;
     return NULL;
 }
 
 static gphi_tree_node *first_root(const gph_tree *tree)
 {
-    for (const gphi_tree_place *place = tree->places; place != NULL; place = place->next)
-        if (place->nodes != NULL)
+    for (const gphi_tree_place *place = tree->places; place; place = place->next)
+        if (place->nodes)
             return place->nodes;
     return NULL;
 }
 
 static bool is_alone(const gphi_tree_node *node)
 {
-    const gphi_tree_node *first = node->parent != NULL ? first_child(node->parent) : NULL;
-    return first == node && next_child(node) == NULL;
+    const gphi_tree_node *first = node->parent ? first_child(node->parent) : NULL;
+    return first == node && !next_child(node);
 }
 
 /* Depth first without recursion: paths may be long. A child alone stands after its
@@ -148,20 +147,20 @@ static bool is_alone(const gphi_tree_node *node)
 static void put_short(gphi_text *to, const gph_tree *tree)
 {
     const gphi_tree_node *node = first_root(tree);
-    while (node != NULL) {
+    while (node) {
         gphi_text_add(to, "%s", node->function->name);
         const gphi_tree_node *child = first_child(node);
-        if (child != NULL) {
+        if (child) {
             gphi_text_put(to, is_alone(child) ? "-" : "-{");
             node = child;
             continue;
         }
-        while (node != NULL && next_child(node) == NULL) {
-            if (node->parent != NULL && !is_alone(node))
+        while (node && !next_child(node)) {
+            if (node->parent && !is_alone(node))
                 gphi_text_put(to, "}");
             node = node->parent;
         }
-        if (node != NULL) {
+        if (node) {
             gphi_text_put(to, ", ");
             node = next_child(node);
         }
@@ -261,7 +260,7 @@ static void put_long(gphi_text *to, const gph_tree *tree)
     for (size_t i = 0; i < tree->nodes.count; i++) {
         const gphi_tree_node *node = nodes[i];
         gphi_text_add(to, "node %u: \"%s\"", node->id, node->function->name);
-        if (node->parent != NULL)
+        if (node->parent)
             gphi_text_add(to, " below node %u", node->parent->id);
         else
             gphi_text_put(to, " at the root");
@@ -294,7 +293,7 @@ static void put_dot(gphi_text *to, const gph_tree *tree)
         gphi_text_add(to, "  n%u [label=\"", node->id);
         put_quoted(to, node->function->name);
         gphi_text_add(to, "\\nnode %u, %" PRIu64 " hits\"];\n", node->id, node->hits);
-        if (node->parent != NULL)
+        if (node->parent)
             gphi_text_add(to, "  n%u -> n%u [label=\"%s\"];\n", node->parent->id,
                           node->id, words[node->reason]);
     }
@@ -304,8 +303,7 @@ static void put_dot(gphi_text *to, const gph_tree *tree)
 gph_status gph_tree_write(const gph_tree *tree, gph_tree_form form, gph_write_fn *write,
                           void *user, gph_error *error)
 {
-    if (tree == NULL || write == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "tree or write is NULL");
+    GPHI_TRY(gphi_need(error, tree && write, "tree or write"));
     char buffer[1024];
     gphi_text to;
     gphi_text_stream(&to, buffer, sizeof(buffer), write, user);

@@ -106,7 +106,7 @@ static bool look_at(struct walk *walk, uint32_t a, uint32_t b)
     of->node_a = a;
     of->node_b = b;
     of->from_b = GPH_NODE_NONE;
-    if (of->partner != NULL)
+    if (of->partner)
         of->partner[a] = b;
     if (left->node->kind != right->node->kind) {
         snprintf(of->before, sizeof(of->before), "%s",
@@ -122,7 +122,7 @@ static bool look_at(struct walk *walk, uint32_t a, uint32_t b)
     if (!check_pair(of, left, right))
         return false;
     gphi_changed *place = gphi_vec_add(&of->changed, 1);
-    if (place == NULL) {
+    if (!place) {
         walk->status = GPH_E_NO_MEMORY;
         return false;
     }
@@ -237,7 +237,7 @@ gph_status gphi_compare(gphi_comparison *of)
     begin(of);
     if (of->a->count > 0) {
         of->partner = gphi_heap_array(heap, of->a->count, sizeof(*of->partner));
-        if (of->partner == NULL)
+        if (!of->partner)
             return GPH_E_NO_MEMORY;
         of->partner_count = of->a->count;
     }
@@ -293,6 +293,6 @@ void gphi_comparison_text(const gphi_comparison *of, char *out, size_t bytes)
     }
     put_node(of, node, sizeof(node));
     snprintf(out, bytes, "%s: %s may not go from %s to %s (%s)", node,
-             of->field != NULL ? of->field : "it", of->before[0] ? of->before : "this",
+             of->field ? of->field : "it", of->before[0] ? of->before : "this",
              of->after[0] ? of->after : "that", of->rule);
 }

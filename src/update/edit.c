@@ -8,7 +8,6 @@
  *
  *   undo   [node 3: parameters, argument bytes][node 7: ...] */
 #include "base/fail.h"
-#include "base/heap.h"
 #include "base/log.h"
 #include "cuda/status.h"
 #include "graph/kept.h"
@@ -52,7 +51,7 @@ static gph_status check_arg(const struct job *job, const gph_edit *edit,
         return gphi_fail(job->error, GPH_E_INVALID,
                          "node %u: there is no argument %u, it has %u", edit->node,
                          edit->index, kernel->arg_count);
-    if (edit->data == NULL || edit->bytes != kernel->args[edit->index].bytes)
+    if (!edit->data || edit->bytes != kernel->args[edit->index].bytes)
         return gphi_fail(job->error, GPH_E_INVALID,
                          "node %u: argument %u has %u bytes, not %u", edit->node,
                          edit->index, kernel->args[edit->index].bytes, edit->bytes);
@@ -386,8 +385,7 @@ gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits, size_t count,
 {
     struct job job = {.exec = exec, .error = error};
     size_t room = 0;
-    if (edits == NULL && count > 0)
-        return gphi_fail(error, GPH_E_INVALID, "edits is NULL");
+    GPHI_TRY(gphi_need(error, edits || count == 0, "edits"));
     GPHI_TRY(gphi_track_check(exec, &job.track, error));
     if (job.track->is_stale)
         return gphi_fail(error, GPH_E_STATE,

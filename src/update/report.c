@@ -5,11 +5,10 @@
 #include "update/track.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void gph_update_report_fini(gph_update_report *report)
 {
-    if (report == NULL)
+    if (!report)
         return;
     gph_diff_destroy(report->diff);
     *report = (gph_update_report)GPH_UPDATE_REPORT_INIT;
@@ -91,7 +90,7 @@ void gphi_report_driver(gph_update_report *report, const gph_runtime *runtime,
     char node[40] = "";
     if (report->node >= 0)
         snprintf(node, sizeof(node), "node %lld: ", (long long)report->node);
-    else if (info->errorNode != NULL)
+    else if (info->errorNode)
         snprintf(node, sizeof(node), "a node of a child graph: ");
     snprintf(report->text, sizeof(report->text), "%sthe driver found %s", node,
              result_text(info->result));

@@ -39,7 +39,7 @@ static CUresult set_kernel(gphi_track *track, CUgraphExec exec, CUgraphNode hand
     if (kernel->arg_count > POINTERS_ON_STACK) {
         track->scratch.count = 0;
         pointers = gphi_vec_add(&track->scratch, kernel->arg_count);
-        if (pointers == NULL)
+        if (!pointers)
             return CUDA_ERROR_OUT_OF_MEMORY;
     }
     for (uint32_t i = 0; i < kernel->arg_count; i++)

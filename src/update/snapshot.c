@@ -18,7 +18,7 @@ static void count_nodes(const gph_graph *graph, uint64_t *nodes, uint64_t *level
     *levels += 1;
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
-        if (node->kind == GPH_NODE_CHILD && node->u.child != NULL)
+        if (node->kind == GPH_NODE_CHILD && node->u.child)
             count_nodes(node->u.child, nodes, levels); /* GPH_GRAPH_DEPTH_MAX */
     }
 }
@@ -43,7 +43,7 @@ static gph_status add_level(gph_snapshot *snapshot, const gph_graph *graph,
         const gph_node_kind kind = place->node->kind;
         snapshot->has_memory |= kind == GPH_NODE_MEM_ALLOC || kind == GPH_NODE_MEM_FREE;
         snapshot->has_unknown |= kind == GPH_NODE_CONDITIONAL;
-        if (kind != GPH_NODE_CHILD || place->node->u.child == NULL)
+        if (kind != GPH_NODE_CHILD || !place->node->u.child)
             continue;
         place->child = snapshot->level_count;
         GPHI_TRY(add_level(snapshot, place->node->u.child, level->first + i));
@@ -62,12 +62,11 @@ static gph_status lay_out(gph_snapshot *snapshot, gph_error *error)
         snapshot->places =
             gphi_heap_array(heap, nodes > 0 ? nodes : 1, sizeof(*snapshot->places));
         snapshot->levels = gphi_heap_array(heap, levels, sizeof(*snapshot->levels));
-        if (snapshot->places != NULL && snapshot->levels != NULL)
+        if (snapshot->places && snapshot->levels)
             status = add_level(snapshot, snapshot->graph, GPH_NODE_NONE);
     }
-    if (status != GPH_OK)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "describing %llu nodes",
-                         (unsigned long long)nodes);
+    GPHI_TRY(gphi_made(error, status == GPH_OK, "describing %llu nodes",
+                       (unsigned long long)nodes));
     return GPH_OK;
 }
 
@@ -75,7 +74,7 @@ static void destroy(gph_snapshot *snapshot)
 {
     const gph_allocator heap = snapshot->runtime->heap;
     uint64_t nodes = 0, levels = 0;
-    if (snapshot->graph != NULL)
+    if (snapshot->graph)
         count_nodes(snapshot->graph, &nodes, &levels);
     for (uint32_t i = 0; i < snapshot->level_count; i++)
         gphi_topology_fini(&snapshot->levels[i].topology);
@@ -89,7 +88,7 @@ static void destroy(gph_snapshot *snapshot)
 static gph_snapshot *create(gph_runtime *runtime, CUgraph source)
 {
     gph_snapshot *snapshot = gphi_heap_alloc(runtime->heap, sizeof(*snapshot));
-    if (snapshot == NULL)
+    if (!snapshot)
         return NULL;
     atomic_init(&snapshot->references, 1);
     snapshot->runtime = runtime;
@@ -114,8 +113,7 @@ static gph_status read_handles(gph_snapshot *snapshot, const gphi_level *level,
     if (level->count == 0)
         return GPH_OK;
     CUgraphNode *handles = gphi_heap_array(heap, level->count, sizeof(*handles));
-    if (handles == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "describing %u nodes", level->count);
+    GPHI_TRY(gphi_made(error, handles, "describing %u nodes", level->count));
     const CUresult result =
         snapshot->runtime->cu.cuGraphGetNodes(graph, handles, &filled);
     gph_status status = check_query(snapshot, result, "cuGraphGetNodes", error);
@@ -132,19 +130,19 @@ static gph_status read_handles(gph_snapshot *snapshot, const gphi_level *level,
 static bool is_own(const gph_snapshot *snapshot, uint64_t address, bool *freed)
 {
     const gph_memory_params *found = NULL;
-    for (uint32_t i = 0; found == NULL && i < snapshot->count; i++) {
+    for (uint32_t i = 0; !found && i < snapshot->count; i++) {
         const gph_node *node = snapshot->places[i].node;
         if (node->kind == GPH_NODE_MEM_ALLOC && address >= node->u.memory.address &&
             address - node->u.memory.address < node->u.memory.bytes)
             found = &node->u.memory;
     }
     *freed = false;
-    for (uint32_t i = 0; found != NULL && !*freed && i < snapshot->count; i++) {
+    for (uint32_t i = 0; found && !*freed && i < snapshot->count; i++) {
         const gph_node *node = snapshot->places[i].node;
         *freed =
             node->kind == GPH_NODE_MEM_FREE && node->u.memory.address == found->address;
     }
-    return found != NULL;
+    return found;
 }
 
 static CUresult ask(const gph_snapshot *snapshot, uint64_t address, gphi_operand *out)
@@ -165,7 +163,7 @@ static CUresult ask(const gph_snapshot *snapshot, uint64_t address, gphi_operand
         snapshot->runtime->cu.cuPointerGetAttributes(2, what, data, address);
     if (result != CUDA_SUCCESS)
         return result;
-    const bool in_context = context != NULL || type != CU_MEMORYTYPE_DEVICE;
+    const bool in_context = context || type != CU_MEMORYTYPE_DEVICE;
     if (!in_context) /* such memory counts as the node's context's */
         context = snapshot->context;
     *out =
@@ -199,7 +197,7 @@ static gph_status read_place(gph_snapshot *snapshot, gphi_place *place, gph_erro
         CUDA_KERNEL_NODE_PARAMS params = {0};
         call = "cuGraphKernelNodeGetParams";
         result = snapshot->runtime->cu.cuGraphKernelNodeGetParams(place->handle, &params);
-        place->is_kern = params.func == NULL;
+        place->is_kern = !params.func;
     } else {
         result = gphi_operands_ask(snapshot, place);
     }
@@ -232,16 +230,12 @@ static gph_status read_driver(gph_snapshot *snapshot, gph_error *error)
 gph_status gph_snapshot_take(gph_runtime *runtime, CUgraph graph, gph_snapshot **out,
                              gph_error *error)
 {
-    if (runtime == NULL || graph == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "runtime, graph or out is NULL");
+    GPHI_TRY(gphi_need(error, runtime && graph && out, "runtime, graph or out"));
     gph_snapshot *snapshot = create(runtime, graph);
-    if (snapshot == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "describing graph %p", (void *)graph);
+    GPHI_TRY(gphi_made(error, snapshot, "describing graph %p", (void *)graph));
     gph_status status = gph_graph_describe(runtime, graph, &snapshot->graph, error);
-    if (status == GPH_OK)
-        status = lay_out(snapshot, error);
-    if (status == GPH_OK)
-        status = read_driver(snapshot, error);
+    GPHI_THEN(status, lay_out(snapshot, error));
+    GPHI_THEN(status, read_driver(snapshot, error));
     if (status != GPH_OK) {
         destroy(snapshot);
         return status;
@@ -271,14 +265,14 @@ gph_snapshot *gph_snapshot_retain(gph_snapshot *snapshot)
 void gph_snapshot_release(gph_snapshot *snapshot)
 {
     /* acq_rel: the last one sees what others did with it. */
-    if (snapshot != NULL &&
+    if (snapshot &&
         atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1)
         destroy(snapshot);
 }
 
 const gph_graph *gph_snapshot_graph(const gph_snapshot *snapshot)
 {
-    return snapshot != NULL ? snapshot->graph : NULL;
+    return snapshot ? snapshot->graph : NULL;
 }
 
 /* ---- copies ---- */
@@ -290,7 +284,7 @@ static gph_status copy_graph(gph_allocator heap, const gph_graph *from, gph_grap
     gph_status status = gph_graph_create(&heap, &copy, error);
     for (uint32_t i = 0; status == GPH_OK && i < gph_graph_node_count(from); i++) {
         gph_node node = *gph_graph_node(from, i);
-        if (node.kind == GPH_NODE_CHILD && node.u.child != NULL)
+        if (node.kind == GPH_NODE_CHILD && node.u.child)
             status = copy_graph(heap, node.u.child, &node.u.child, error); /* DEPTH_MAX */
         if (status != GPH_OK)
             break;
@@ -312,13 +306,10 @@ gph_status gphi_snapshot_copy(const gph_snapshot *from, gph_snapshot **out,
                               gph_error *error)
 {
     gph_snapshot *copy = create(from->runtime, from->source);
-    if (copy == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "copying what %u nodes hold",
-                         from->count);
+    GPHI_TRY(gphi_made(error, copy, "copying what %u nodes hold", from->count));
     copy->context = from->context;
     gph_status status = copy_graph(from->runtime->heap, from->graph, &copy->graph, error);
-    if (status == GPH_OK)
-        status = lay_out(copy, error);
+    GPHI_THEN(status, lay_out(copy, error));
     if (status != GPH_OK) {
         destroy(copy);
         return status;

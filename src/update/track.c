@@ -5,9 +5,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "cuda/status.h"
-#include "graph/graph.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* What an H100 takes (driver 580): the first guess, until they are measured. */
@@ -15,7 +13,7 @@ enum { NODE_NS = 990, WHOLE_NS = 2000, WHOLE_NS_A_NODE = 59 };
 
 void gphi_track_map_set(gphi_track *track, uint32_t *to_base)
 {
-    if (track->to_base != NULL)
+    if (track->to_base)
         gphi_heap_free(track->runtime->heap, track->to_base,
                        track->contents->count * sizeof(*track->to_base));
     track->to_base = to_base;
@@ -26,14 +24,14 @@ static void track_free(void *extra)
 {
     gphi_track *track = extra;
     const gph_allocator heap = track->runtime->heap;
-    if (track->off != NULL)
+    if (track->off)
         gphi_heap_free(heap, track->off, track->base->count);
     gphi_track_map_set(track, NULL);
     gph_snapshot_release(track->contents);
     gph_snapshot_release(track->base);
     gphi_vec_fini(&track->undo);
     gphi_vec_fini(&track->scratch);
-    if (track->owned != NULL) {
+    if (track->owned) {
         const CUresult result = track->runtime->cu.cuGraphDestroy(track->owned);
         if (result != CUDA_SUCCESS)
             gphi_log("update", GPH_LOG_ERROR, "cuGraphDestroy of %p returned %s",
@@ -50,14 +48,13 @@ gphi_track *gphi_track_of(const gph_exec *exec)
 /* Statistics alone need no graph, so that any executable can be updated. */
 gph_status gphi_track_need(gph_exec *exec, gphi_track **out, gph_error *error)
 {
-    if (exec->extra != NULL) {
+    if (exec->extra) {
         *out = exec->extra;
         return GPH_OK;
     }
     gphi_track *track = gphi_heap_alloc(exec->runtime->heap, sizeof(*track));
-    if (track == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "remembering updates of executable %p",
-                         (void *)exec->handle);
+    GPHI_TRY(gphi_made(error, track, "remembering updates of executable %p",
+                       (void *)exec->handle));
     track->runtime = exec->runtime;
     track->stats.node_ns = NODE_NS;
     gphi_vec_init(&track->undo, exec->runtime->heap, 1);
@@ -70,7 +67,7 @@ gph_status gphi_track_need(gph_exec *exec, gphi_track **out, gph_error *error)
 
 static gph_status check_exec(const gph_exec *exec, gph_error *error)
 {
-    if (exec == NULL || exec->self != exec)
+    if (!exec || exec->self != exec)
         return gphi_fail(error, GPH_E_INVALID, "exec %p is no executable",
                          (const void *)exec);
     return GPH_OK;
@@ -80,7 +77,7 @@ gph_status gphi_track_check(const gph_exec *exec, gphi_track **out, gph_error *e
 {
     GPHI_TRY(check_exec(exec, error));
     gphi_track *track = gphi_track_of(exec);
-    if (track == NULL || track->base == NULL)
+    if (!track || !track->base)
         return gphi_fail(error, GPH_E_STATE,
                          "executable %p remembers no graph: gph_exec_track() comes first",
                          (void *)exec->handle);
@@ -103,7 +100,7 @@ static gph_status find_context(const gph_runtime *runtime, CUcontext wanted,
                                CUcontext *out, gph_error *error)
 {
     *out = wanted;
-    if (wanted != NULL)
+    if (wanted)
         return GPH_OK;
     return gphi_cuda_check(error, runtime->cu.cuCtxGetCurrent(out), "cuCtxGetCurrent",
                            "tracking an executable");
@@ -116,22 +113,20 @@ gph_status gph_exec_track(gph_exec *exec, CUgraph graph, const gph_track_options
     gphi_track *track = NULL;
     CUcontext context = NULL;
     gph_snapshot *snapshot = NULL;
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), options, error));
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_track_options", options, error));
     GPHI_TRY(check_exec(exec, error));
-    if (graph == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "graph is NULL");
-    if (exec->extra != NULL && gphi_track_of(exec)->base != NULL)
+    GPHI_TRY(gphi_need(error, graph, "graph"));
+    if (exec->extra && gphi_track_of(exec)->base)
         return gphi_fail(error, GPH_E_STATE, "executable %p is tracked already",
                          (void *)exec->handle);
     GPHI_TRY(find_context(exec->runtime, opt.context, &context, error));
-    GPHI_TRY(
-        opt.snapshot != NULL
-            ? gphi_snapshot_given(opt.snapshot, exec->runtime, graph, &snapshot, error)
-            : gph_snapshot_take(exec->runtime, graph, &snapshot, error));
+    GPHI_TRY(opt.snapshot ? gphi_snapshot_given(opt.snapshot, exec->runtime, graph,
+                                                &snapshot, error)
+                          : gph_snapshot_take(exec->runtime, graph, &snapshot, error));
     const size_t count = snapshot->count;
     uint8_t *off = count > 0 ? gphi_heap_alloc(exec->runtime->heap, count) : NULL;
     gph_status status = GPH_OK;
-    if (count > 0 && off == NULL)
+    if (count > 0 && !off)
         status = gphi_fail(error, GPH_E_NO_MEMORY, "tracking %zu nodes", count);
     else
         status = gphi_track_need(exec, &track, error);
@@ -157,8 +152,7 @@ gph_status gph_exec_compatible_with(gph_exec *exec, const gph_snapshot *snapshot
 {
     gphi_track *track = NULL;
     gph_diff *diff = NULL;
-    if (snapshot == NULL || report == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "snapshot or report is NULL");
+    GPHI_TRY(gphi_need(error, snapshot && report, "snapshot or report"));
     GPHI_TRY(gphi_track_check(exec, &track, error));
     gphi_comparison found = {.a = track->contents,
                              .b = snapshot,
@@ -169,8 +163,7 @@ gph_status gph_exec_compatible_with(gph_exec *exec, const gph_snapshot *snapshot
         gphi_fail(error, status, "comparing %u nodes", snapshot->count);
     else
         status = gph_graph_diff(track->contents->graph, snapshot->graph, &diff, error);
-    if (status == GPH_OK)
-        status = gphi_report_begin(report, error);
+    GPHI_THEN(status, gphi_report_begin(report, error));
     if (status == GPH_OK) {
         gphi_report_fill(report, &found);
         report->diff = diff;
@@ -186,8 +179,7 @@ gph_status gph_exec_compatible(gph_exec *exec, CUgraph graph, gph_update_report 
 {
     gphi_track *track = NULL;
     gph_snapshot *snapshot = NULL;
-    if (graph == NULL || report == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "graph or report is NULL");
+    GPHI_TRY(gphi_need(error, graph && report, "graph or report"));
     GPHI_TRY(gphi_track_check(exec, &track, error));
     GPHI_TRY(gph_snapshot_take(exec->runtime, graph, &snapshot, error));
     const gph_status status = gph_exec_compatible_with(exec, snapshot, report, error);
@@ -200,9 +192,9 @@ gph_status gph_exec_compatible(gph_exec *exec, CUgraph graph, gph_update_report 
 /* By the node's own name first; most nodes have only their kernel's. */
 static bool is_named(const gph_node *node, const char *name)
 {
-    if (node->name != NULL && strcmp(node->name, name) == 0)
+    if (node->name && strcmp(node->name, name) == 0)
         return true;
-    return node->kind == GPH_NODE_KERNEL && node->u.kernel.function != NULL &&
+    return node->kind == GPH_NODE_KERNEL && node->u.kernel.function &&
            strcmp(node->u.kernel.function, name) == 0;
 }
 
@@ -211,8 +203,7 @@ gph_status gph_exec_node_find(const gph_exec *exec, const char *name, uint32_t n
 {
     gphi_track *track = NULL;
     uint32_t seen = 0;
-    if (name == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "name or out is NULL");
+    GPHI_TRY(gphi_need(error, name && out, "name or out"));
     GPHI_TRY(gphi_track_check(exec, &track, error));
     for (uint32_t i = 0; i < track->base->count; i++)
         if (is_named(track->base->places[i].node, name) && seen++ == nth) {
@@ -227,8 +218,7 @@ gph_status gph_exec_node_index(const gph_exec *exec, CUgraphNode node, uint32_t 
                                gph_error *error)
 {
     gphi_track *track = NULL;
-    if (node == NULL || out == NULL)
-        return gphi_fail(error, GPH_E_INVALID, "node or out is NULL");
+    GPHI_TRY(gphi_need(error, node && out, "node or out"));
     GPHI_TRY(gphi_track_check(exec, &track, error));
     for (uint32_t i = 0; i < track->base->count; i++)
         if (track->base->places[i].handle == node) {
@@ -241,9 +231,9 @@ gph_status gph_exec_node_index(const gph_exec *exec, CUgraphNode node, uint32_t 
 
 void gph_exec_update_stats_get(const gph_exec *exec, gph_update_stats *out)
 {
-    const gphi_track *track = exec != NULL ? gphi_track_of(exec) : NULL;
+    const gphi_track *track = exec ? gphi_track_of(exec) : NULL;
     gph_update_stats stats = {0};
-    if (track != NULL)
+    if (track)
         stats = track->stats;
     if (stats.node_ns > 0)
         stats.crossover = (uint32_t)(stats.whole_ns / stats.node_ns);

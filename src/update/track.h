@@ -42,7 +42,7 @@ void gphi_track_map_set(gphi_track *track, uint32_t *to_base);
 /* base's number of a node of contents. */
 static inline uint32_t gphi_to_base(const gphi_track *track, uint32_t flat)
 {
-    return track->to_base != NULL ? track->to_base[flat] : flat;
+    return track->to_base ? track->to_base[flat] : flat;
 }
 
 /* Where to_base says a node of base; GPH_NODE_NONE if nowhere. */
@@ -51,7 +51,7 @@ uint32_t gphi_base_find(const gphi_track *track, uint32_t flat);
 /* contents' number of a node of base; GPH_NODE_NONE if there is none. */
 static inline uint32_t gphi_from_base(const gphi_track *track, uint32_t flat)
 {
-    return track->to_base != NULL ? gphi_base_find(track, flat) : flat;
+    return track->to_base ? gphi_base_find(track, flat) : flat;
 }
 
 /* set.c: gives one node of the executable the parameters of a place, by its setter. */

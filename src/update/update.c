@@ -18,7 +18,6 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "cuda/status.h"
-#include "graph/graph.h"
 #include "update/track.h"
 
 #include <stdio.h>
@@ -40,7 +39,7 @@ struct job {
 /* Without a base there are statistics, and nothing to compare with. */
 static bool is_tracked(const struct job *job)
 {
-    return job->track->base != NULL;
+    return job->track->base;
 }
 
 static gph_status compare(struct job *job)
@@ -67,9 +66,7 @@ static gph_status map_to_base(const struct job *job, uint32_t **out)
         return GPH_OK;
     uint32_t *map =
         gphi_heap_array(job->track->runtime->heap, found->b->count, sizeof(*map));
-    if (map == NULL)
-        return gphi_fail(job->error, GPH_E_NO_MEMORY, "updating %u nodes",
-                         found->b->count);
+    GPHI_TRY(gphi_made(job->error, map, "updating %u nodes", found->b->count));
     for (uint32_t a = 0; a < found->a->count; a++)
         map[found->partner[a]] = gphi_to_base(job->track, a);
     *out = map;
@@ -155,20 +152,22 @@ static gph_status set_nodes(struct job *job)
     measure(&track->stats.node_ns, (gphi_clock_ns() - from) / count,
             track->stats.node_set_count == 0);
     track->stats.node_set_count += count;
+    if (job->exec->marks)
+        job->exec->marks->ops->refresh(job->exec->marks, job->graph);
     hold_snapshot(job, map);
     return GPH_OK;
 }
 
-static CUresult update_whole(struct job *job, CUgraphExecUpdateResultInfo *info)
+static gph_status update_whole(struct job *job, CUgraphExecUpdateResultInfo *info,
+                               CUresult *result)
 {
     gphi_track *track = job->track;
     const uint64_t from = gphi_clock_ns();
-    const CUresult result =
-        track->runtime->cu.cuGraphExecUpdate(job->exec->handle, job->graph, info);
-    if (result == CUDA_SUCCESS)
+    GPHI_TRY(gphi_exec_update(job->exec, job->graph, info, result, job->error));
+    if (*result == CUDA_SUCCESS)
         measure(&track->stats.whole_ns, gphi_clock_ns() - from,
                 track->stats.whole_count == 0);
-    return result;
+    return GPH_OK;
 }
 
 /* ---- refusals ---- */
@@ -179,11 +178,11 @@ static void explain(struct job *job, const CUgraphExecUpdateResultInfo *info,
                     gph_update_report *out)
 {
     gph_error ignored = {0};
-    if (is_tracked(job) && job->snapshot == NULL)
+    if (is_tracked(job) && !job->snapshot)
         gphi_ignore(
             gph_snapshot_take(job->track->runtime, job->graph, &job->snapshot, &ignored),
             "the driver's own words are left");
-    if (is_tracked(job) && job->snapshot != NULL && !job->is_compared) {
+    if (is_tracked(job) && job->snapshot && !job->is_compared) {
         gph_error *error = job->error;
         job->error = &ignored;
         gphi_ignore(compare(job), "the driver's own words are left");
@@ -203,7 +202,7 @@ static gph_status fail_refused(const struct job *job, CUresult result,
     gphi_cuda_fail(job->error, (gph_status)result, "cuGraphExecUpdate",
                    "updating executable %p by graph %p: %s", (void *)job->exec->handle,
                    (void *)job->graph, why->text);
-    if (job->error != NULL && why->node >= 0) {
+    if (job->error && why->node >= 0) {
         job->error->has_node = 1;
         job->error->node = why->node;
     }
@@ -226,7 +225,7 @@ static void follow(struct job *job, uint8_t *off)
     track->base = gph_snapshot_retain(job->snapshot);
     track->contents = gph_snapshot_retain(job->snapshot);
     track->is_own = track->is_stale = false;
-    if (track->owned != NULL && track->owned != job->graph)
+    if (track->owned && track->owned != job->graph)
         gphi_ignore((gph_status)track->runtime->cu.cuGraphDestroy(track->owned),
                     "nothing is made of it any more");
     track->owned = job->opt.takes_graph         ? job->graph
@@ -241,13 +240,14 @@ static gph_status reinstantiate(struct job *job)
     gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
     gph_exec *fresh = NULL;
     uint8_t *off = NULL;
-    if (is_tracked(job) && job->snapshot == NULL)
+    if (is_tracked(job) && !job->snapshot)
         GPHI_TRY(gph_snapshot_take(job->track->runtime, job->graph, &job->snapshot,
                                    job->error));
     const size_t count = is_tracked(job) ? job->snapshot->count : 0;
-    if (count > 0 && (off = gphi_heap_alloc(heap, count)) == NULL)
-        return gphi_fail(job->error, GPH_E_NO_MEMORY, "updating %zu nodes", count);
+    GPHI_TRY(gphi_made(job->error, count == 0 || (off = gphi_heap_alloc(heap, count)),
+                       "updating %zu nodes", count));
     options.flags = job->exec->flags;
+    options.sentinel = job->exec->sentinel;
     options.upload_stream = job->opt.upload_stream;
     const gph_status status =
         gph_exec_create(job->track->runtime, job->graph, &options, &fresh, job->error);
@@ -286,8 +286,9 @@ static gph_status go_whole(struct job *job, gph_update_report *report)
         job->is_compared && !job->found.is_refused && is_pairing_sure(job->found.b);
     if (remembers)
         GPHI_TRY(map_to_base(job, &map));
-    const CUresult result = update_whole(job, &info);
-    if (result == CUDA_SUCCESS) {
+    CUresult result = CUDA_ERROR_UNKNOWN;
+    const gph_status status = update_whole(job, &info, &result);
+    if (status == GPH_OK && result == CUDA_SUCCESS) {
         report->way = GPH_UPDATE_WHOLE;
         job->track->stats.whole_count++;
         if (remembers)
@@ -296,9 +297,10 @@ static gph_status go_whole(struct job *job, gph_update_report *report)
             job->track->is_stale = true;
         return GPH_OK;
     }
-    if (map != NULL)
+    if (map)
         gphi_heap_free(job->track->runtime->heap, map,
                        job->found.b->count * sizeof(*map));
+    GPHI_TRY(status);
     explain(job, &info, report);
     gphi_log("update", GPH_LOG_INFO, "executable %p, graph %p: %s",
              (void *)job->exec->handle, (void *)job->graph, report->text);
@@ -312,7 +314,7 @@ static gph_status go_whole(struct job *job, gph_update_report *report)
 static gph_status choose(struct job *job, gph_update_report *report)
 {
     gph_update_stats *stats = &job->track->stats;
-    if (job->snapshot == NULL || !is_tracked(job)) {
+    if (!job->snapshot || !is_tracked(job)) {
         snprintf(report->text, sizeof(report->text),
                  "no snapshot to compare: the driver looks at all nodes");
         return go_whole(job, report);
@@ -337,15 +339,13 @@ static gph_status make_diff(struct job *job, gph_diff **out)
 {
     if (!job->opt.wants_diff)
         return GPH_OK;
-    if (job->report == NULL)
-        return gphi_fail(job->error, GPH_E_INVALID,
-                         "options.wants_diff, but report is NULL");
+    GPHI_TRY(gphi_need(job->error, job->report, "options.wants_diff, but report"));
     if (!is_tracked(job) || job->track->is_stale)
         return gphi_fail(job->error, GPH_E_STATE,
                          "executable %p does not know what it holds: gph_exec_track(), "
                          "and snapshots at updates, make it",
                          (void *)job->exec->handle);
-    if (job->snapshot == NULL)
+    if (!job->snapshot)
         GPHI_TRY(gph_snapshot_take(job->track->runtime, job->graph, &job->snapshot,
                                    job->error));
     return gph_graph_diff(job->track->contents->graph, job->snapshot->graph, out,
@@ -355,7 +355,7 @@ static gph_status make_diff(struct job *job, gph_diff **out)
 static gph_status begin(struct job *job)
 {
     GPHI_TRY(gphi_track_need(job->exec, &job->track, job->error));
-    if (job->opt.snapshot == NULL)
+    if (!job->opt.snapshot)
         return GPH_OK;
     return gphi_snapshot_given(job->opt.snapshot, job->track->runtime, job->graph,
                                &job->snapshot, job->error);
@@ -368,22 +368,21 @@ gph_status gph_exec_update(gph_exec *exec, CUgraph graph,
     struct job job = {.exec = exec, .graph = graph, .report = report, .error = error};
     gph_update_report own = GPH_UPDATE_REPORT_INIT;
     gph_diff *diff = NULL;
-    GPHI_TRY(gphi_options_read(&job.opt, sizeof(job.opt), options, error));
-    if (exec == NULL || exec->self != exec || graph == NULL)
+    GPHI_TRY(gphi_options_read(&job.opt, sizeof(job.opt), "gph_update_options", options,
+                               error));
+    if (!exec || exec->self != exec || !graph)
         return gphi_fail(error, GPH_E_INVALID,
                          "exec %p is no executable, or graph is NULL", (void *)exec);
-    if (report != NULL)
+    if (report)
         GPHI_TRY(gphi_report_begin(report, error));
     const uint64_t from = gphi_clock_ns();
-    gph_update_report *to = report != NULL ? report : &own;
+    gph_update_report *to = report ? report : &own;
     gph_status status = begin(&job);
-    if (status == GPH_OK)
-        status = make_diff(&job, &diff);
-    if (status == GPH_OK)
-        status = choose(&job, to);
+    GPHI_THEN(status, make_diff(&job, &diff));
+    GPHI_THEN(status, choose(&job, to));
     to->ns = gphi_clock_ns() - from;
     to->diff = diff;
-    if (job.track != NULL) {
+    if (job.track) {
         gph_update_stats *stats = &job.track->stats;
         stats->ns += to->ns;
         stats->last_way = status == GPH_OK ? to->way : stats->last_way;
@@ -392,7 +391,7 @@ gph_status gph_exec_update(gph_exec *exec, CUgraph graph,
     if (job.is_compared)
         gphi_comparison_fini(&job.found);
     gph_snapshot_release(job.snapshot);
-    if (report == NULL)
+    if (!report)
         gph_update_report_fini(&own);
     return status;
 }

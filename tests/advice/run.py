@@ -57,11 +57,16 @@ if way == "first":
           "the decision flow")
     check({k for k, v in checks.items() if v == "yes"} ==
           {"warmed up before capture", "random state on the device"}, "the checklist")
-    check(one["verdict"] in ("cannot be captured", "does not pay"), "it is in the way")
+    check(one["verdict"] in ("cannot be captured", "does not pay", "unknown"), "it is in the way")
+    check(one["fusions"] == [], "kernels with other work between them are not one")
 else:
     check(one["repetitions"] == 150 and one["launches"] == 50 and one["kernels"] == 50 and
           one["graphs"] == 1, "one graph of 50, 150 times")
     check(set(flow.values()) == {"yes"} and set(checks.values()) == {"yes"}, "nothing is in the way")
+    run = one["fusions"][0]
+    check(len(one["fusions"]) == 1 and run["count"] == 50 and set(run["kernels"]) == {"poke"} and
+          run["at"]["function"] == "clean_step", "fifty kernels over one buffer could be one")
     check(one["windows"] >= 2, "the GPU's time was measured")
-    check(one["graph_us"] < one["eager_us"] and one["verdict"] == "pays", "a graph pays")
+    check(one["graph_us"] < one["eager_us"] and one["saves_low"] <= one["saves_high"] and
+          one["verdict"] in ("pays", "unknown"), "a graph pays, or it cannot be said")
     check(advice["machine_us"]["launch"] > 0, "the machine was measured")

@@ -18,7 +18,7 @@ def load_module(driver, ctypes):
 
 def crash():
     import ctypes
-    driver = ctypes.PyDLL("libcuda.so.1")  # holds the interpreter's lock: any version has its frames
+    driver = ctypes.CDLL("libcuda.so.1")
     context = ctypes.c_void_p()
     driver.cuInit(0)
     driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)

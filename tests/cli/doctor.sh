@@ -2,7 +2,7 @@
 [ -n "${SOFT_DRIVER:-}" ] && [ -n "${BROKEN:-}" ] || { echo "this build has no softcuda"; exit 77; }
 GPH_SOFTCUDA_PATH=$SOFT_DRIVER GPH_DRIVER=soft SOFTCUDA_MEMORY=256M
 export GPH_SOFTCUDA_PATH GPH_DRIVER SOFTCUDA_MEMORY
-plain() { sed -E 's/0x[0-9a-f]{6,}/0x?/g; s/thread [0-9]+/thread N/g; s/broken.h:[0-9]+/broken.h:N/g; s/in [0-9,]+ events/in N events/'; }
+plain() { sed -E 's/0x[0-9a-f]{6,}/0x?/g; s/thread [0-9]+/thread N/g; s/broken.h:[0-9]+/broken.h:N/g; s/in [0-9,]+ events/in N events/; s/共 [0-9,]+ 个/共 N 个/'; }
 
 "$GPH" doctor -- "$BROKEN/capture.unjoined-fork" first 2>err >out
 echo "exit $?"
@@ -14,7 +14,7 @@ cat out
 "$GPH" doctor --events log 2>err2
 echo "exit $?"
 plain <err >e; plain <err2 >e2; diff e e2 && echo "a log gives the same"
-"$GPH" doctor --quiet --json - --events log 2>/dev/null | head -1 | sed -E 's/"events":[1-9][0-9]*/"events":N/' | cut -c1-60
+"$GPH" doctor --quiet --json - --events log 2>/dev/null | head -1 | sed -E 's/"events":[1-9][0-9]*/"events":N/' | cut -c1-62
 head -c 100 log >cut
 "$GPH" doctor --events cut 2>&1 | sed 's/offset.*/offset/'
 "$GPH" doctor --events missing

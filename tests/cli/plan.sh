@@ -70,3 +70,9 @@ echo "exit $?"
 echo "exit $?"
 "$GPH" plan --ladder good.csv
 echo "exit $?"
+printf 'size,count,cost,bytes\n1,1,1,1\n2,1,2,1e30\n' >large.csv
+"$GPH" plan --ladder large.csv
+echo "exit $?"
+printf 'size,count,cost\n1,1,0\n2,1,1e308\n1000,1,\n' >infinite.csv
+"$GPH" plan --ladder infinite.csv
+echo "exit $?"

@@ -60,3 +60,21 @@ head -c 200 good.ptx >cut.ptx
 echo "exit $?"
 "$GPH" inspect --ptx missing.ptx
 echo "exit $?"
+# An installation whose path LD_LIBRARY_PATH splits: a link names it, one for all runs.
+mkdir tmp
+top=$(cd "$(dirname "$GPH")/.." && pwd)
+for name in "p q" "p:q" 'p;$q'; do
+    mkdir -p "$name/bin" "$name/lib/gph/soft"
+    cp -L "$top/bin/gph" "$name/bin/"
+    cp -L "$top"/lib/libgph.so.0 "$top"/lib/libgph-doctor.so.0 "$name/lib/"
+    cp -L "$SOFT_DRIVER" "$name/lib/gph/soft/"
+    for turn in 1 2; do
+        (cd "$name/lib" && env -u GPH_SOFTCUDA_PATH TMPDIR="$OLDPWD/tmp" LD_LIBRARY_PATH=. \
+            ../bin/gph run --driver soft -- "$FAKE_PROGRAM")
+    done
+done
+echo "$(find tmp -type l | wc -l) links"
+for link in tmp/*; do ln -sfn elsewhere "$link"; done
+(cd p:q/lib && env -u GPH_SOFTCUDA_PATH TMPDIR="$OLDPWD/tmp" LD_LIBRARY_PATH=. \
+    ../bin/gph run --driver soft -- "$FAKE_PROGRAM") 2>&1 |
+    sed -E 's,/[^ ]*/,,g; s/gph-soft-[0-9a-f-]*/LINK/'

@@ -39,7 +39,7 @@ doctor "and the time of grace" "$GPH" doctor --grace 0 -- sh -c 'exec sleep 1 & 
 doctor "gph run" "$GPH" doctor --quiet -- "$GPH" run -- "$sick" first
 doctor "a doctor under a doctor" "$GPH" doctor --quiet -- "$GPH" doctor --quiet -- "$sick" first
 ls tmp "a b"
-for name in "p q" "p:q"; do # an installation whose path LD_PRELOAD splits
+for name in "p q" "p:q" 'p;$q'; do # an installation whose path LD_PRELOAD splits
     mkdir -p "$name/bin" "$name/lib/gph"
     top=$(cd "$(dirname "$GPH")/.." && pwd)
     cp -L "$top"/bin/gph "$name/bin/gph"

@@ -6,9 +6,9 @@ the line marked `<-- first`, `<-- second`; `near` must give no error and no warn
 usage: run.py GPH PROGRAM SOURCE SCHEMA [DRIVER]
 
 Exit status 77: skipped. A finding of another rule fails, unless a line of the source's head
-says `// also: other.rule`. `needs: cuda` in the head: softcuda cannot show it. What a rule with
+says `// also: other.rule`. `// watch: N`: with --watch N. `needs: cuda` in the head: softcuda cannot show it. What a rule with
 `// timing: ...` in the head tells rests on how long things take: on a loaded machine it is
-tried up to three times.
+tried up to three times. `// env: NAME=VALUE` is set for its programs. What the doctor says of the same calls in Chinese has no English left (chinese.py).
 """
 import json
 import os
@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import chinese  # noqa: E402
 from schema import complaints  # noqa: E402
 
 gph, program, source, schema = sys.argv[1:5]
@@ -28,21 +29,23 @@ rule = source.stem
 lines = source.read_text().splitlines()
 also = {word for line in lines if line.startswith("// also:")
         for word in re.split(r"[,\s]+", line[len("// also:"):]) if word}
+watch = [word for line in lines if line.startswith("// watch:") for word in ("--watch", line.split()[-1])]
 STATEMENT = 6  # lines that one call may take
 TRIES = 3 if any(line.startswith("// timing:") for line in lines) else 1
 failures = []
+os.environ.update(line[len("// env:"):].strip().split("=", 1) for line in lines if line.startswith("// env:"))
 
 
 def examine(way):
     with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "findings.json")
-        done = subprocess.run([gph, "doctor", "--driver", driver, "--json", out, "--", program, way],
+        out, log = os.path.join(folder, "findings.json"), os.path.join(folder, "events.log")
+        done = subprocess.run([gph, "doctor", *watch, "--driver", driver, "--json", out, "--save-events", log, "--", program, way],
                               capture_output=True, text=True, timeout=100, errors="replace")
         if not os.path.exists(out):
             print(done.stdout, done.stderr)
             sys.exit(f"{way}: no findings were written; exit status {done.returncode}")
-        text = pathlib.Path(out).read_text()
-    found = json.loads(text)
+        found = json.loads(pathlib.Path(out).read_text())
+        failures.extend(f"{way}: {complaint}" for complaint in chinese.complaints(gph, log, found["findings"]))
     if found["exit"] == 77:
         print(f"{way}: the program says that it cannot be shown here")
         sys.exit(77)

@@ -82,8 +82,19 @@ static void every_entry_is_found_by_its_slug_and_keys(void)
         for (size_t at = 0; entry->messages[at] != NULL; at++, keys++)
             must_lead(entry->messages[at], entry, GPH_EXPLAIN_BY_MESSAGE);
     }
-    CHECK(gph_explain_count() <= GPHI_ENTRIES_MAX);
     CHECK(keys + gph_explain_count() < GPHI_KEYS_MAX);
+}
+
+/* What has no room in the index would never be found. */
+static void the_index_has_room(void)
+{
+    const gphi_index *index = gphi_explain_index();
+    CHECK(gph_explain_count() <= GPHI_ENTRIES_MAX);
+    CHECK(index->key_count + 1 < GPHI_KEYS_MAX);
+    CHECK(index->phrase_count + 1 < GPHI_PHRASES_MAX);
+    CHECK(index->spelled_count + 1 < GPHI_SPELLED_MAX);
+    CHECK(index->term_count * 2 < GPHI_TERMS_MAX);
+    CHECK(index->posting_count < GPHI_POSTINGS_MAX - GPHI_POSTINGS_MAX / 16);
 }
 
 /* A message begins with two characters that are no space: the search looks for these. */
@@ -137,8 +148,9 @@ static void a_name_is_whole(void)
     leads_to("torch.cuda.Graph", "none/torch.cuda.Graph");
     leads_to("g = torch.cuda.Graph()", "none/torch.cuda.Graph");
     leads_to("torch.cuda.Graph.replay", "none/torch.cuda.Graph");
-    leads_to("with torch.cuda.graph(g):", "nothing");
-    leads_to("torch.cuda.CUDAGraph()", "nothing");
+    leads_to("with torch.cuda.graph(g):", "torch/graph-context");
+    leads_to("torch.cuda.CUDAGraph()", "torch/cuda-graph");
+    leads_to("cuGraphExecUpdate_v2_ptsz", "cuda/exec-update");
     leads_to("GGML_CUDA_GRAPH_DEBUG=1", "nothing");
     leads_to("CUDA_GRAPH_DEBUG=1 ./program", "none/CUDA_GRAPH_DEBUG");
     leads_to("cudaerrorstreamcapturemerge", "cuda/902-stream-capture-merge");
@@ -167,6 +179,9 @@ static void lines_are_counted(void)
         return;
     CHECK(match->line == 4);
     CHECK(match->line_begin == 10 && match->line_bytes == 40);
+    /* A colour that does not end before its line does. */
+    match = first("\x1b[1\ncudaErrorStreamCaptureMerge", 31);
+    CHECK(match != NULL && match->line == 2);
 }
 
 static void what_is_mistyped_is_near(void)
@@ -295,6 +310,7 @@ int main(void)
     RUN(every_entry_is_whole);
     RUN(what_is_not_there_is_null);
     RUN(every_entry_is_found_by_its_slug_and_keys);
+    RUN(the_index_has_room);
     RUN(every_message_can_be_searched);
     RUN(what_people_call_it_leads_there);
     RUN(a_number_counts_where_it_is_a_code);

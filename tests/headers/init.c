@@ -13,6 +13,7 @@
     X(gph_capture_options, GPH_CAPTURE_OPTIONS_INIT)                                     \
     X(gph_doctor_options, GPH_DOCTOR_OPTIONS_INIT)                                       \
     X(gph_exec_options, GPH_EXEC_OPTIONS_INIT)                                           \
+    X(gph_sentinel_options, GPH_SENTINEL_OPTIONS_INIT)                                   \
     X(gph_file_options, GPH_FILE_OPTIONS_INIT)                                           \
     X(gph_options, GPH_OPTIONS_INIT)                                                     \
     X(gph_plan_ladder_options, GPH_PLAN_LADDER_OPTIONS_INIT)                             \

@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
     done = doctor("--quiet", "--advise", "--report", page, "--events", log)
     data = data_of(page)
     check("with advice the page has it", done.returncode == 0 and isinstance(data["advice"], list) and
-          all(p["verdict"] in ("unknown", "pays", "does-not-pay", "cannot-capture") and p["launches"] > 0 for p in data["advice"]))
+          all(p["verdict"] in ("unknown", "pays", "does-not-pay", "cannot-capture", "needs-buckets") and p["launches"] > 0 for p in data["advice"]))
     done = doctor("--report", os.path.join(folder, "none", "x.html"), "--events", log)
     check("a page that cannot be written is an error", done.returncode == 1 and "x.html" in done.stderr)
 sys.exit(1 if failures else 0)

@@ -54,6 +54,17 @@ static void an_array_is_read_by_its_stride(void)
     CHECK(gphi_element_read(&read, sizeof(read), newer, sizeof(newer[0]), 1, &error) ==
           GPH_OK);
     CHECK(read.a == 2);
+    CHECK(gphi_fail(&error, GPH_E_NO_MEMORY, "making %d", 3) == GPH_E_NO_MEMORY &&
+          strcmp(error.message, "out of memory: making 3") == 0);
+    const uint32_t wild = 3;
+    CHECK(gphi_options_read(&read, sizeof(read), "gph_x_options", &wild, &error) ==
+              GPH_E_INVALID &&
+          strcmp(error.message,
+                 "gph_x_options.size is 3: begin with GPH_SIZED(gph_x_options)") == 0);
+    const struct third later = {.size = sizeof(later), .c = 1};
+    CHECK(gphi_options_read(&read, sizeof(read), "gph_x_options", &later, &error) ==
+              GPH_E_UNSUPPORTED &&
+          strstr(error.message, " of gph_x_options is set, but") != NULL);
     CHECK(gphi_element_read(&read, sizeof(read), newer, sizeof(newer[0]), 0, &error) ==
           GPH_E_UNSUPPORTED);
 }

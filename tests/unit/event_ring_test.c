@@ -109,6 +109,30 @@ static void what_does_not_fit_is_counted_and_said(void)
     gphi_event_ring_forget(ring);
 }
 
+/* Of three threads: one in no call, two in calls that began at 100 and 200. */
+static void the_call_that_lasts_longest_is_found(void)
+{
+    gphi_event_ring *ring = make(64);
+    gphi_event_ring_reader *reader = reader_of(NULL);
+    gphi_event_slot *slots[3], found = {0};
+    for (uint32_t i = 0; i < 3; i++) {
+        slots[i] = gphi_event_ring_slot(ring, 70 + i);
+        gphi_event_slot_begin(slots[i]);
+        slots[i]->time_ns = i * 100;
+    }
+    CHECK(!gphi_event_ring_stuck(reader, 1000, &found));
+    gphi_event_slot_enter(slots[1], GPHI_CALL_cuStreamSynchronize);
+    gphi_event_slot_enter(slots[2], GPHI_CALL_cuCtxSynchronize);
+    CHECK(!gphi_event_ring_stuck(reader, 99, &found));
+    CHECK(gphi_event_ring_stuck(reader, 1000, &found) && found.thread == 71);
+    gphi_event_slot_leave(slots[1]);
+    CHECK(!gphi_event_ring_stuck(reader, 199, &found));
+    CHECK(gphi_event_ring_stuck(reader, 200, &found) && found.thread == 72 &&
+          found.time_ns == 200);
+    gphi_event_ring_close(reader);
+    gphi_event_ring_forget(ring);
+}
+
 enum { WRITERS = 4, EACH = 20000 };
 
 static void *write_many(void *argument)
@@ -393,6 +417,7 @@ int main(void)
     snprintf(ring_path, sizeof(ring_path), "/tmp/event_ring_test.%d", (int)getpid());
     RUN(records_come_out_in_order_across_the_end);
     RUN(what_does_not_fit_is_counted_and_said);
+    RUN(the_call_that_lasts_longest_is_found);
     RUN(several_threads_write_while_one_reads);
     RUN(a_killed_writer_leaves_what_it_had_put);
     RUN(killed_at_any_moment);

@@ -314,7 +314,7 @@ static gph_status load_and_bind(fault_heap *heap)
         soft_binding_init_global(binding, 0, memory);
         CHECK(memory[3] == 4 && soft_binding_find(binding, "one") != NULL);
         CHECK(soft_binding_find(binding, "two") == NULL);
-        soft_binding_release(binding);
+        soft_binding_destroy(binding);
     }
     soft_code_release(code);
     return status;

@@ -45,7 +45,7 @@ static inline void kernel_close(kernel_unit *unit)
     for (uint32_t i = 0; unit->globals && i < count; i++)
         free(unit->globals[i]);
     free(unit->globals);
-    soft_binding_release(unit->binding);
+    soft_binding_destroy(unit->binding);
     soft_code_release(unit->code);
     free(unit);
 }

@@ -5,6 +5,7 @@
 #include <gph/plan_ladder.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fault.h"
@@ -312,6 +313,29 @@ static void many_sizes_take_the_recurrence(void)
     }
 }
 
+/* So many sizes and rungs that no table of both is made. */
+static void the_most_sizes_are_planned(void)
+{
+    enum { MANY = 65536 };
+    gph_plan_size *sizes = calloc(MANY, sizeof(*sizes));
+    uint64_t *rungs = calloc(MANY, sizeof(*rungs));
+    gph_plan_ladder_result result = GPH_SIZED(gph_plan_ladder_result);
+    gph_error error = {0};
+    double before = INFINITY;
+    for (uint32_t i = 0; i < MANY; i++)
+        sizes[i] = (gph_plan_size){1 + 7 * (uint64_t)i + below(7), 1 + below(1000)};
+    const gph_plan_histogram histogram = {sizes, MANY};
+    for (uint32_t k = 1000; k < MANY; k *= 4) {
+        CHECK_OK(gph_plan_ladder(&histogram, NULL, rungs, k, &result, &error), error);
+        CHECK(result.rung_count <= k && result.rung_count > k - k / 100 &&
+              result.cost < before && result.exact == (result.rung_count == k) &&
+              rungs[result.rung_count - 1] == sizes[MANY - 1].size);
+        before = result.cost;
+    }
+    free(sizes);
+    free(rungs);
+}
+
 /* A budget that binds on a curve that rises, with hundreds of sizes. */
 static void budgets_over_many_sizes_are_kept(void)
 {
@@ -404,6 +428,15 @@ static void wrong_input_is_refused(void)
     o.bytes.count = 1;
     o.byte_budget = 4;
     refused(&h, &o, GPH_E_STATE, "at least 5 bytes and 0 seconds");
+    points[1].value = 1e308;
+    o = (gph_plan_ladder_options)GPH_PLAN_LADDER_OPTIONS_INIT;
+    sizes[1].size = 1 << 20;
+    o.cost = (gph_plan_curve){points, 2};
+    refused(&h, &o, GPH_E_INVALID, "of size 1048576: cost inf");
+    o.cost.count = 0;
+    o.bytes = (gph_plan_curve){points, 2};
+    refused(&h, &o, GPH_E_INVALID, "of size 1048576: cost 1.04858e+06, inf bytes");
+    sizes[1].size = 16;
     gph_error error = {0};
     gph_plan_ladder_result r = {.size = sizeof(gph_plan_ladder_result), .cost = 77};
     const uint64_t falling[] = {8, 8};
@@ -540,6 +573,7 @@ int main(void)
     RUN(no_subset_of_rungs_costs_less);
     RUN(also_where_curves_fall);
     RUN(many_sizes_take_the_recurrence);
+    RUN(the_most_sizes_are_planned);
     RUN(budgets_over_many_sizes_are_kept);
     RUN(padding_is_the_share_of_what_is_replayed);
     RUN(wrong_input_is_refused);

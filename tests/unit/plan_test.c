@@ -213,6 +213,62 @@ static void many_buffers_are_planned_greedily(void)
     free(offsets);
 }
 
+/* However many live together. Rules that look at all of those would not end today. */
+static void limits_hold_whatever_lives_together(void)
+{
+    enum { MANY = 200000 };
+    gph_plan_buffer *buffers = calloc(MANY, sizeof(*buffers));
+    uint64_t *offsets = calloc(MANY, sizeof(*offsets));
+    gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
+    options.time_limit_s = 0.5;
+    for (uint32_t shape = 0; shape < 5; shape++) {
+        gph_plan_result result = GPH_SIZED(gph_plan_result);
+        gph_error error = {0};
+        for (uint32_t i = 0; i < MANY; i++) {
+            const uint32_t bytes = 1 + below(5000), lower = below(MANY);
+            buffers[i] = shape == 0   ? buffer(0, 1, bytes)
+                         : shape == 1 ? buffer(i, 2 * MANY - i, bytes)
+                         : shape == 2 ? buffer(i, i + MANY / 2, bytes)
+                                      : buffer(lower, lower + 1 + below(MANY), bytes);
+            buffers[i].alignment = shape == 3 ? UINT64_C(1) << below(13) : 0;
+            buffers[i].pinned = shape == 4 && i % 1000 == 0;
+            buffers[i].offset = (uint64_t)i * 5000;
+        }
+        CHECK_OK(gph_plan_addresses(buffers, MANY, &options, offsets, &result, &error),
+                 error);
+        CHECK_OK(gph_plan_check(buffers, MANY, offsets, NULL, &error), error);
+        CHECK(result.elapsed_s < 60 && result.height >= result.lower_bound);
+        CHECK(shape > 1 || result.optimal);
+        uint64_t height = 0;
+        offsets[MANY / 2] = offsets[MANY / 2 - 1];
+        CHECK(shape == 4 ||
+              gph_plan_check(buffers, MANY, offsets, &height, &error) == GPH_E_INVALID);
+    }
+    free(buffers);
+    free(offsets);
+}
+
+/* As many as the exact search takes, of which each step looks at all. */
+static void limits_hold_in_the_search(void)
+{
+    enum { MANY = 3900 };
+    gph_plan_buffer *buffers = calloc(MANY, sizeof(*buffers));
+    uint64_t *offsets = calloc(MANY, sizeof(*offsets));
+    gph_plan_result result = GPH_SIZED(gph_plan_result);
+    gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
+    gph_error error = {0};
+    for (uint32_t i = 0; i < MANY; i++) {
+        buffers[i] = buffer(below(100), 100 + below(100), 1 + below(50000));
+        buffers[i].alignment = 1 + below(700);
+    }
+    options.time_limit_s = 0.5;
+    CHECK_OK(gph_plan_addresses(buffers, MANY, &options, offsets, &result, &error),
+             error);
+    CHECK(result.elapsed_s < 60);
+    free(buffers);
+    free(offsets);
+}
+
 static void no_buffers_take_no_bytes(void)
 {
     gph_plan_result result = {.size = sizeof(gph_plan_result), .height = 77};
@@ -386,6 +442,8 @@ int main(void)
     RUN(steps_make_it_repeatable);
     RUN(progress_may_end_it);
     RUN(many_buffers_are_planned_greedily);
+    RUN(limits_hold_whatever_lives_together);
+    RUN(limits_hold_in_the_search);
     RUN(no_buffers_take_no_bytes);
     RUN(wrong_input_is_refused);
     RUN(wrong_plans_are_named);

@@ -432,7 +432,8 @@ static void an_unknown_module_is_refused_unless_it_is_resolved(void)
                    "kernel axpy is of a module that gph_module_load() did not load");
     char bad[] = "a\nb";
     resolver.user = bad;
-    expect_refusal(graph, NULL, &resolver, GPH_NODE_KERNEL, -1, "is no name");
+    expect_refusal(graph, NULL, &resolver, GPH_NODE_KERNEL, -1,
+                   "is empty or not printable");
     char name[] = "axpy";
     resolver.user = name;
     gph_recipe *recipe = new_recipe(false);

@@ -105,6 +105,10 @@ static gph_status use(gph_recording *recording, gph_error *error)
         status = gph_replay_create(recording, NULL, &replay, error);
     if (status == GPH_OK)
         status = gph_replay_launch(replay, stream, error);
+    const char *failed = atomic_load(&shim.failed);
+    if (replay != NULL && status != GPH_OK && strcmp(failed, "cuGraphLaunch") == 0)
+        CHECK(strstr(error->message, "segment ") == error->message &&
+              strstr(error->message, " of 2: launching ") != NULL);
     gph_replay_destroy(replay);
     gph_graph_destroy(data);
     return status;

@@ -2,6 +2,7 @@
 /* Updates and edits of executables: what they hold afterwards is what a new executable of
  * the same graph would hold, whichever way was taken; refusals leave all as it was. */
 #include "update_world.h"
+#include <gph/sentinel.h>
 
 #include <pthread.h>
 
@@ -27,11 +28,14 @@ static void run(gph_exec *exec, uint32_t out[2 * WORDS])
     OK(world.cu->cuStreamSynchronize(world.stream));
 }
 
+static gph_sentinel *sentinel; /* of all executables; NULL: they have none */
+
 static gph_exec *make(CUgraph graph)
 {
     gph_exec *exec = NULL;
     gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
     options.upload_stream = world.stream;
+    options.sentinel = sentinel;
     FINE(gph_exec_create(world.runtime, graph, &options, &exec, &world.error));
     return exec;
 }
@@ -534,11 +538,8 @@ static void wrong_arguments_are_refused(void)
     gph_exec_destroy(it.exec);
 }
 
-int main(void)
+static void run_all(void)
 {
-    const int code = world_open();
-    if (code != 0)
-        return code;
     RUN(random_updates_are_right);
     RUN(the_way_is_the_cheapest_that_is_right);
     RUN(an_executable_that_remembers_nothing_is_updated);
@@ -551,6 +552,20 @@ int main(void)
     RUN(launches_go_on_meanwhile);
     RUN(nodes_are_found);
     RUN(wrong_arguments_are_refused);
+}
+
+int main(void)
+{
+    const int code = world_open();
+    if (code != 0)
+        return code;
+    run_all();
+    /* Sentinels change nothing of it. */
+    gph_sentinel_options options = GPH_SENTINEL_OPTIONS_INIT;
+    options.every = 1;
+    FINE(gph_sentinel_create(world.runtime, &options, &sentinel, &world.error));
+    run_all();
+    gph_sentinel_destroy(sentinel);
     gph_close(world.runtime);
     return test_done();
 }

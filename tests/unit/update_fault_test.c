@@ -7,7 +7,9 @@
 #include "fault.h"
 #include "shim.h"
 #include "update_world.h"
+#include <gph/sentinel.h>
 #include <gph/slot.h>
+#include <unistd.h>
 
 static fault_heap heap = {.fail_at = -1};
 static gph_runtime *shimmed;
@@ -22,6 +24,8 @@ static const struct shim_rule rules[] = {
     SHIM_CALL(cuFuncGetParamInfo),
     SHIM_CALL(cuGraphMemcpyNodeGetParams),
     SHIM_CALL(cuGraphMemsetNodeGetParams),
+    SHIM_CALL(cuGraphAddMemsetNode),
+    SHIM_CALL(cuMemHostRegister),
     SHIM_CALL(cuGraphChildGraphNodeGetGraph),
     SHIM_CALL(cuPointerGetAttributes),
     SHIM_CALL(cuCtxGetCurrent),
@@ -92,11 +96,14 @@ static void run(gph_exec *exec, uint32_t out[2 * WORDS])
     OK(below.cuStreamSynchronize(world.stream));
 }
 
+static gph_sentinel *sentinel; /* of executables of the shimmed runtime; or NULL */
+
 static gph_exec *make(gph_runtime *runtime, CUgraph graph)
 {
     gph_exec *exec = NULL;
     gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
     options.upload_stream = world.stream;
+    options.sentinel = runtime == shimmed ? sentinel : NULL;
     CHECK_OK(gph_exec_create(runtime, graph, &options, &exec, &world.error), world.error);
     return exec;
 }
@@ -448,6 +455,73 @@ static void buffers_survive_failures(void)
     sweep_slots(use_buffers, true, 2);
 }
 
+static void run_updates(void)
+{
+    RUN(tracking_survives_failures);
+    RUN(foretelling_survives_failures);
+    RUN(updates_of_nodes_survive_failures);
+    RUN(whole_updates_survive_failures);
+    RUN(new_executables_survive_failures);
+    RUN(edits_survive_failures);
+}
+
+/* A board, an executable with sentinels, and what they say. */
+static gph_status use_sentinels(const struct scene *scene, const char *path)
+{
+    gph_sentinel_options options = GPH_SENTINEL_OPTIONS_INIT;
+    gph_exec_options with = GPH_EXEC_OPTIONS_INIT;
+    gph_sentinel *board = NULL;
+    gph_exec *exec = NULL;
+    gph_progress *progress = NULL;
+    options.path = path;
+    options.every = 2;
+    gph_status status = gph_sentinel_create(shimmed, &options, &board, &world.error);
+    if (status != GPH_OK)
+        return status;
+    with.upload_stream = world.stream;
+    with.sentinel = board;
+    status = gph_exec_create(shimmed, scene->graph, &with, &exec, &world.error);
+    if (status == GPH_OK)
+        status = gph_progress_create(board, exec, &progress, &world.error);
+    CHECK((progress != NULL) == (status == GPH_OK));
+    gph_progress_destroy(progress);
+    gph_exec_destroy(exec);
+    gph_sentinel_destroy(board);
+    return status;
+}
+
+static void making_them_survives_failures(void)
+{
+    char path[64];
+    struct scene scene = {.before = small(), .after = small()};
+    snprintf(path, sizeof(path), "/dev/shm/gph-update-fault.%ld", (long)getpid());
+    for (int way = 0; way < 4; way++) {
+        bool done = false;
+        long nth = 0;
+        for (; nth < 3000 && !done; nth++) {
+            open_scene(&scene, false);
+            const long live = atomic_load(&heap.live_bytes);
+            size_t count = 0;
+            if (way % 2)
+                atomic_store(&heap.fail_at, nth);
+            else
+                shim.fail_at = nth;
+            const gph_status status = use_sentinels(&scene, way / 2 ? path : NULL);
+            done = way % 2 ? atomic_load(&heap.fail_at) >= 0 : shim.fail_at >= 0;
+            atomic_store(&heap.fail_at, -1);
+            shim.fail_at = -1;
+            CHECK(status == GPH_OK ||
+                  (!done && (status == GPH_E_NO_MEMORY || status == CUDA_ERROR_UNKNOWN)));
+            CHECK(atomic_load(&heap.live_bytes) == live);
+            OK(below.cuGraphGetNodes(scene.graph, NULL, &count));
+            CHECK(count == 5);
+            close_scene(&scene);
+        }
+        CHECK(done && nth > 10);
+    }
+    unlink(path);
+}
+
 int main(void)
 {
     const int code = world_open();
@@ -460,12 +534,15 @@ int main(void)
                  world.error);
         OK(below.cuMemcpyHtoD(gph_slot_buffer_address(pages[i]), &value, sizeof(value)));
     }
-    RUN(tracking_survives_failures);
-    RUN(foretelling_survives_failures);
-    RUN(updates_of_nodes_survive_failures);
-    RUN(whole_updates_survive_failures);
-    RUN(new_executables_survive_failures);
-    RUN(edits_survive_failures);
+    run_updates();
+    /* With sentinels, which are nodes more to be taken out again. */
+    gph_sentinel_options options = GPH_SENTINEL_OPTIONS_INIT;
+    options.every = 1;
+    CHECK_OK(gph_sentinel_create(shimmed, &options, &sentinel, &world.error),
+             world.error);
+    run_updates();
+    RUN(making_them_survives_failures);
+    gph_sentinel_destroy(sentinel);
     RUN(slots_survive_failures);
     RUN(buffers_survive_failures);
     for (int i = 0; i < 2; i++)

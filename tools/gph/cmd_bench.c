@@ -100,13 +100,13 @@ static void tear_down(struct bench *bench)
 {
     const gph_cuda_calls *cu = bench->cu;
     gph_exec_destroy(bench->exec);
-    if (bench->graph != NULL)
+    if (bench->graph)
         (void)cu->GraphDestroy(bench->graph);
-    if (bench->stream != NULL)
+    if (bench->stream)
         (void)cu->StreamDestroy(bench->stream);
-    if (bench->module != NULL)
+    if (bench->module)
         (void)cu->ModuleUnload(bench->module);
-    if (bench->context != NULL)
+    if (bench->context)
         (void)cu->DevicePrimaryCtxRelease(0);
     for (int way = 0; way < WAYS; way++)
         free(bench->ns[way]);
@@ -176,13 +176,13 @@ static void print(const struct bench *bench)
 static int bench_launch(struct bench *bench, gph_driver driver)
 {
     bench->runtime = driver_open(driver);
-    if (bench->runtime == NULL)
+    if (!bench->runtime)
         return EXIT_FAILED;
     bench->cu = gph_cuda(bench->runtime);
     bool has_memory = true;
     for (int way = 0; way < WAYS; way++) {
         bench->ns[way] = calloc((size_t)bench->launches, sizeof(double));
-        has_memory = has_memory && bench->ns[way] != NULL;
+        has_memory = has_memory && bench->ns[way];
     }
     int code = EXIT_FAILED;
     if (!has_memory)

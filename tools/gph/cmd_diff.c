@@ -11,7 +11,7 @@ enum { EXIT_DIFFERENT = 1, EXIT_TROUBLE = 2 };
 /* Handles are numbers of one process: two files rarely agree on them. */
 static bool is_wanted(const command_line *line, const gph_change *change)
 {
-    if (change->kind != GPH_CHANGE_FIELD || line->values[DIFF_HANDLES] != NULL)
+    if (change->kind != GPH_CHANGE_FIELD || line->values[DIFF_HANDLES])
         return true;
     return strcmp(change->field, "handle") != 0 && strcmp(change->field, "context") != 0;
 }
@@ -25,19 +25,19 @@ static int put_changes(const command_line *line, const gph_diff *diff)
         if (!is_wanted(line, change))
             continue;
         code = EXIT_DIFFERENT;
-        if (line->values[DIFF_QUIET] != NULL)
+        if (line->values[DIFF_QUIET])
             break;
         if (gph_change_write(change, gph_write_file, stdout, NULL) != GPH_OK)
             break;
         putchar('\n');
     }
-    return fflush(stdout) == 0 ? code : EXIT_TROUBLE;
+    return output_end() ? code : EXIT_TROUBLE;
 }
 
 /* `path`: the file at fault, NULL where it is not one file's. */
 static int trouble(const char *path, const gph_error *error)
 {
-    if (path == NULL)
+    if (!path)
         (void)fail(error);
     else
         fprintf(stderr, "gph: %s: %s\n", path, error->message);

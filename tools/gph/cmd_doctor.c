@@ -6,11 +6,13 @@
 #define _GNU_SOURCE
 #include "commands.h"
 #include "doctor.h"
+#include "doctor_folder.h"
 #include "launch.h"
 #include "output.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct examination {
     gph_doctor *doctor;
@@ -18,7 +20,7 @@ typedef struct examination {
     gph_report *report; /* NULL: not asked for */
     gph_driver driver;
     doctor_seen *seen;
-    long grace_seconds;
+    long grace_seconds, watch_seconds;
 } examination;
 
 /* ---- findings ---- */
@@ -42,12 +44,13 @@ static const char *grouped(unsigned long long value)
 }
 
 /* "2 errors", after ", " unless it is the first. */
-static void put_number(unsigned count, const char *one, const char *many, bool *is_first)
+static void put_number(const char *language, unsigned count, const char *one,
+                       const char *many, bool *is_first)
 {
     if (count == 0)
         return;
-    fprintf(stderr, "%s%s %s", *is_first ? "" : ", ", grouped(count),
-            count == 1 ? one : many);
+    doctor_say(language, gph_write_file, stderr, "%s%s %s", *is_first ? "" : ", ",
+               grouped(count), count == 1 ? one : many);
     *is_first = false;
 }
 
@@ -73,19 +76,23 @@ static void put_count(const gph_doctor *doctor, const tally *counts,
 {
     uint64_t lost = 0;
     bool is_first = true;
+    const char *in = seen->language;
     const uint64_t events = gph_doctor_event_count(doctor, &lost);
-    put_number(counts->of[GPH_SEVERITY_ERROR], "error", "errors", &is_first);
-    put_number(counts->of[GPH_SEVERITY_WARNING], "warning", "warnings", &is_first);
-    put_number(counts->of[GPH_SEVERITY_INFO], "info", "infos", &is_first);
-    fprintf(stderr, "%sin %s %s", is_first ? "no findings " : " ", grouped(events),
-            events == 1 ? "event" : "events");
+    put_number(in, counts->of[GPH_SEVERITY_ERROR], "error", "errors", &is_first);
+    put_number(in, counts->of[GPH_SEVERITY_WARNING], "warning", "warnings", &is_first);
+    put_number(in, counts->of[GPH_SEVERITY_INFO], "info", "infos", &is_first);
+    doctor_say(in, gph_write_file, stderr,
+               is_first ? "no findings in %s %s" : " in %s %s", grouped(events),
+               events == 1 ? "event" : "events");
     if (lost > 0)
-        fprintf(stderr, "; %s came too fast and were lost", grouped(lost));
+        doctor_say(in, gph_write_file, stderr, "; %s came too fast and were lost",
+                   grouped(lost));
     if (doctor_seen_is_blind(seen, events))
-        fprintf(stderr, ": not all of the program was seen");
+        doctor_say(in, gph_write_file, stderr, ": not all of the program was seen");
     else if (events == 0)
-        fprintf(stderr, seen->is_known ? ": the program did not use the driver"
-                                       : ": the log is empty");
+        doctor_say(in, gph_write_file, stderr,
+                   seen->is_known ? ": the program did not use the driver"
+                                  : ": the log is empty");
     fputc('\n', stderr);
 }
 
@@ -93,7 +100,7 @@ static void put_count(const gph_doctor *doctor, const tally *counts,
 static bool has_colours(void)
 {
     const char *no_colour = getenv("NO_COLOR");
-    return has_terminal() && (no_colour == NULL || no_colour[0] == '\0');
+    return has_terminal() && (!no_colour || no_colour[0] == '\0');
 }
 
 static bool put_findings(const gph_doctor *doctor, bool are_many)
@@ -104,7 +111,8 @@ static bool put_findings(const gph_doctor *doctor, bool are_many)
                                    NULL) != GPH_OK)
             return false;
         if (are_many)
-            fprintf(stderr, "  process: %llu\n", (unsigned long long)finding->process);
+            doctor_say(finding->language, gph_write_file, stderr, "  process: %llu\n",
+                       (unsigned long long)finding->process);
         fputc('\n', stderr);
     }
     return true;
@@ -114,9 +122,8 @@ static bool put_findings(const gph_doctor *doctor, bool are_many)
 static gph_advice_part parts_of(const command_line *line)
 {
     return (
-        gph_advice_part)((line->values[DOCTOR_ADVISE] != NULL ? GPH_ADVICE_PAYOFF : 0) |
-                         (line->values[DOCTOR_CAPTURABLE] != NULL ? GPH_ADVICE_CAPTURABLE
-                                                                  : 0));
+        gph_advice_part)((line->values[DOCTOR_ADVISE] ? GPH_ADVICE_PAYOFF : 0) |
+                         (line->values[DOCTOR_CAPTURABLE] ? GPH_ADVICE_CAPTURABLE : 0));
 }
 
 /* The findings; with advice, and what was not seen, as members more, before the object's
@@ -127,7 +134,7 @@ static bool write_json(const examination *of, const command_line *line, int code
     const gph_program program = doctor_program(line, code);
     bool is_written =
         gph_doctor_json_write(of->doctor, &program, gph_write_file, to, NULL) == GPH_OK;
-    if (of->advice != NULL && is_written)
+    if (of->advice && is_written)
         is_written = fseek(to, -(long)strlen("}\n"), SEEK_CUR) == 0 &&
                      fputs(",\n\"advice\":", to) >= 0 &&
                      gph_advice_json_write(of->advice, parts_of(line), gph_write_file, to,
@@ -145,19 +152,19 @@ static bool write_json(const examination *of, const command_line *line, int code
 static bool put_json(const examination *of, const command_line *line, int code)
 {
     const char *path = line->values[DOCTOR_JSON];
-    const bool is_stdout = strcmp(path, "-") == 0;
+    gph_error error = {0};
     char *json = NULL;
     size_t bytes = 0;
     FILE *memory = open_memstream(&json, &bytes);
-    bool is_written = memory != NULL && write_json(of, line, code, memory);
-    if (memory != NULL)
+    bool is_written = memory && write_json(of, line, code, memory);
+    if (memory)
         is_written = fclose(memory) == 0 && is_written;
-    FILE *to = !is_written ? NULL : is_stdout ? stdout : fopen(path, "w");
-    is_written = to != NULL && fwrite(json, 1, bytes, to) == bytes;
-    if (to != NULL)
-        is_written = (is_stdout ? fflush(to) : fclose(to)) == 0 && is_written;
     if (!is_written)
-        fprintf(stderr, "gph doctor: cannot write %s\n", path);
+        fprintf(stderr, "gph doctor: no memory for %s\n", path);
+    else if (strcmp(path, "-") == 0)
+        is_written = (fwrite(json, 1, bytes, stdout), output_end());
+    else if (gph_bytes_save(path, json, bytes, &error) != GPH_OK)
+        is_written = fail(&error) == EXIT_OK;
     free(json);
     return is_written;
 }
@@ -165,7 +172,7 @@ static bool put_json(const examination *of, const command_line *line, int code)
 /* Under the findings, for it is worth reading only once they are put right. */
 static bool put_advice(const examination *of, const command_line *line)
 {
-    if (of->advice == NULL)
+    if (!of->advice)
         return true;
     if (gph_advice_text_write(of->advice, parts_of(line), has_colours(), gph_write_file,
                               stderr, NULL) != GPH_OK)
@@ -181,6 +188,9 @@ static int read_log(gph_doctor *doctor, const char *path)
     input in;
     gph_error error = {0};
     int code = EXIT_OK;
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return doctor_folder_read(doctor, path);
     if (!input_open(path, &in))
         return EXIT_FAILED;
     if (gph_doctor_read(doctor, in.path, &error) != GPH_OK)
@@ -194,16 +204,17 @@ static bool read_all(const examination *of, const command_line *line, int *code)
 {
     const char *const *values = line->values;
     doctor_run run = {.driver = of->driver,
-                      .is_logs_only = values[DOCTOR_TIER] != NULL &&
-                                      strcmp(values[DOCTOR_TIER], "0") == 0,
-                      .has_nodes = values[DOCTOR_NODES] != NULL,
-                      .has_kernels = values[DOCTOR_KERNELS] != NULL,
-                      .is_advised = of->advice != NULL,
+                      .is_logs_only =
+                          values[DOCTOR_TIER] && strcmp(values[DOCTOR_TIER], "0") == 0,
+                      .has_nodes = values[DOCTOR_NODES],
+                      .has_kernels = values[DOCTOR_KERNELS],
+                      .is_advised = of->advice,
                       .words = line->operands,
                       .seen = of->seen,
                       .grace_seconds = of->grace_seconds,
+                      .watch_seconds = of->watch_seconds,
                       .doctor = of->doctor};
-    if (values[DOCTOR_EVENTS] != NULL) {
+    if (values[DOCTOR_EVENTS]) {
         *code = read_log(of->doctor, values[DOCTOR_EVENTS]);
         return *code == EXIT_OK;
     }
@@ -211,25 +222,39 @@ static bool read_all(const examination *of, const command_line *line, int *code)
     return run.has_started;
 }
 
-/* The log is saved while the program runs: it is there even if what follows fails. */
-static int examine(const examination *of, const command_line *line)
+/* Findings are there whatever fails: a log that could not be written, say. */
+static bool finish(examination *of)
+{
+    gph_error error = {0};
+    const bool is_finished = gph_doctor_finish(of->doctor, &error) == GPH_OK;
+    if (!is_finished)
+        fail(&error);
+    if (!of->advice || gph_advice_finish(of->advice, &error) == GPH_OK)
+        return is_finished;
+    fail(&error);
+    gph_advice_destroy(of->advice);
+    of->advice = NULL;
+    return false;
+}
+
+/* A log that cannot be begun is said before the program runs; what fails later takes no
+ * finding away. */
+static int examine(examination *of, const command_line *line)
 {
     gph_error error = {0};
     const char *const *values = line->values;
     int code = 0;
-    if (values[DOCTOR_SAVE] != NULL &&
+    if (values[DOCTOR_SAVE] &&
         gph_doctor_save(of->doctor, values[DOCTOR_SAVE], &error) != GPH_OK)
         return fail(&error);
     if (!read_all(of, line, &code))
         return code;
-    if (gph_doctor_finish(of->doctor, &error) != GPH_OK ||
-        (of->advice != NULL && gph_advice_finish(of->advice, &error) != GPH_OK))
-        return fail(&error);
+    bool is_told = finish(of);
     const tally counts = count_findings(of->doctor);
-    bool is_told =
-        values[DOCTOR_QUIET] != NULL || put_findings(of->doctor, counts.are_many);
+    if (!values[DOCTOR_QUIET])
+        is_told = put_findings(of->doctor, counts.are_many) && is_told;
     is_told = put_advice(of, line) && is_told;
-    if (values[DOCTOR_JSON] != NULL)
+    if (values[DOCTOR_JSON])
         is_told = put_json(of, line, code) && is_told;
     is_told = doctor_report_write(line, of->report, of->advice, code) && is_told;
     doctor_seen_write(of->seen, stderr);
@@ -249,35 +274,35 @@ static int examine(const examination *of, const command_line *line)
 static bool check_usage(const command_line *line)
 {
     const char *tier = line->values[DOCTOR_TIER], *language = line->values[DOCTOR_LANG];
-    const bool has_log = line->values[DOCTOR_EVENTS] != NULL;
+    const bool has_log = line->values[DOCTOR_EVENTS];
     const char *wrong = NULL;
     if (line->operand_count == 0 && !has_log)
         wrong = "which program?";
     else if (line->operand_count > 0 && has_log)
         wrong = "a program, or --events FILE, not both";
-    else if (tier != NULL && strcmp(tier, "0") != 0 && strcmp(tier, "1") != 0)
+    else if (tier && strcmp(tier, "0") != 0 && strcmp(tier, "1") != 0)
         wrong = "--tier is 0 or 1";
-    else if (tier != NULL && strcmp(tier, "0") == 0 &&
-             (line->values[DOCTOR_ADVISE] != NULL ||
-              line->values[DOCTOR_CAPTURABLE] != NULL))
+    else if (tier && strcmp(tier, "0") == 0 &&
+             (line->values[DOCTOR_ADVISE] || line->values[DOCTOR_CAPTURABLE]))
         wrong = "--advise and --capturable need calls, which --tier 0 does not see";
-    else if (language != NULL && strcmp(language, "en") != 0 &&
-             strcmp(language, "zh") != 0)
+    else if (language && strcmp(language, "en") != 0 && strcmp(language, "zh") != 0)
         wrong = "--lang is en or zh";
-    if (wrong != NULL)
+    if (wrong)
         fprintf(stderr, "gph doctor: %s\ntry: gph doctor --help\n", wrong);
-    return wrong == NULL;
+    return !wrong;
 }
 
 int cmd_doctor(const command_line *line)
 {
     gph_doctor_options options = GPH_DOCTOR_OPTIONS_INIT;
-    doctor_seen seen = {.is_known = false};
+    doctor_seen seen = {.language = line->values[DOCTOR_LANG]};
     examination of = {.seen = &seen, .grace_seconds = 5};
     gph_error error = {0};
     if (!check_usage(line) || !driver_parse(line->values[DOCTOR_DRIVER], &of.driver) ||
         !option_number("grace", line->values[DOCTOR_GRACE], 0, 1000000,
-                       &of.grace_seconds))
+                       &of.grace_seconds) ||
+        !option_number("watch", line->values[DOCTOR_WATCH], 1, 1000000,
+                       &of.watch_seconds))
         return EXIT_USAGE;
     options.language = line->values[DOCTOR_LANG];
     gph_status status = gph_doctor_create(&options, &of.doctor, &error);

@@ -4,16 +4,15 @@
  * events are small, and a program may run for days. */
 #define _GNU_SOURCE
 #include "doctor.h"
+#include "doctor_folder.h"
 #include "launch.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,7 +25,7 @@ static bool find_library(char *out, size_t bytes)
     Dl_info info;
     char libgph[PATH_MAX];
     if (dladdr((void *)(uintptr_t)gph_version, &info) == 0 ||
-        realpath(info.dli_fname, libgph) == NULL) {
+        !realpath(info.dli_fname, libgph)) {
         fprintf(stderr, "gph doctor: cannot tell where libgph is\n");
         return false;
     }
@@ -44,7 +43,7 @@ static bool find_library(char *out, size_t bytes)
 static bool inject(const char *library)
 {
     const char *old = getenv("CUDA_INJECTION64_PATH");
-    if (old != NULL && old[0] != '\0' && !launch_variable(who, "GPH_DOCTOR_CHAIN", old))
+    if (old && old[0] != '\0' && !launch_variable(who, "GPH_DOCTOR_CHAIN", old))
         return false;
     return launch_variable(who, "CUDA_INJECTION64_PATH", library);
 }
@@ -60,18 +59,12 @@ static bool ask_cupti(const doctor_run *run)
                                              : "nodes,kernels");
 }
 
-/* LD_PRELOAD has no way to name such a path. */
-static bool is_split(const char *path)
-{
-    return strpbrk(path, " :") != NULL;
-}
-
 /* The name of the library in the program's environment: a link in the folder where its
  * own would be split. */
 static bool name_library(char *library, size_t bytes, const char *folder)
 {
     char link[PATH_MAX];
-    if (!is_split(library))
+    if (!doctor_folder_is_split(library))
         return true;
     if (snprintf(link, sizeof(link), "%s/libgph-attach.so", folder) < (int)bytes &&
         symlink(library, link) == 0) {
@@ -94,49 +87,6 @@ static bool prepare(const doctor_run *run, char *library, size_t bytes,
            launch_variable(who, "GPH_DOCTOR_TIER", run->is_logs_only ? "0" : "1") &&
            ask_cupti(run) &&
            (!run->is_advised || launch_variable(who, "GPH_DOCTOR_ADVISE", "1"));
-}
-
-/* ---- the folder ---- */
-
-/* By its whole path, for the program may go elsewhere. Where the library needs a link,
- * the folder's path must be one that LD_PRELOAD can name. */
-static bool make_folder(char *out, size_t bytes, const char *library)
-{
-    char whole[PATH_MAX];
-    launch_temporary(out, bytes, "gph-doctor");
-    bool is_made = mkdtemp(out) != NULL;
-    if (is_made && realpath(out, whole) != NULL && strlen(whole) < bytes)
-        strcpy(out, whole);
-    if (is_made && is_split(library) && is_split(out)) {
-        rmdir(out);
-        snprintf(out, bytes, "/tmp/gph-doctor-XXXXXX");
-        is_made = mkdtemp(out) != NULL;
-    }
-    if (is_made && doctor_seen_begin(out))
-        return true;
-    fprintf(stderr, "gph doctor: %s: %s\n", out, strerror(errno));
-    return false;
-}
-
-/* The attached library makes no folders in it; `seen` is ours. */
-static void remove_files(const char *folder)
-{
-    DIR *list = opendir(folder);
-    const struct dirent *entry;
-    while (list != NULL && (entry = readdir(list)) != NULL)
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(list), entry->d_name, 0);
-    if (list != NULL)
-        closedir(list);
-    rmdir(folder);
-}
-
-static void remove_folder(const char *folder)
-{
-    char seen[PATH_MAX + 8];
-    snprintf(seen, sizeof(seen), "%s/seen", folder);
-    remove_files(seen);
-    remove_files(folder);
 }
 
 /* ---- the program ---- */
@@ -177,12 +127,47 @@ static bool has_ended(pid_t child, char *name, size_t bytes)
         return false;
     snprintf(path, sizeof(path), "/proc/%ld/comm", (long)child);
     FILE *file = fopen(path, "r");
-    if (file == NULL || fgets(name, (int)bytes, file) == NULL)
+    if (!file || !fgets(name, (int)bytes, file))
         name[0] = '\0';
-    if (file != NULL)
+    if (file)
         fclose(file);
     name[strcspn(name, "\n")] = '\0';
     return true;
+}
+
+/* Whether the number is that of a process that the library is in, here: in a container it
+ * may be another's. */
+static bool is_attached(uint64_t number, const char *folder)
+{
+    char path[64], line[PATH_MAX + 128];
+    bool is_there = false;
+    snprintf(path, sizeof(path), "/proc/%llu/maps", (unsigned long long)number);
+    FILE *file = fopen(path, "r");
+    while (file && !is_there && fgets(line, sizeof(line), file))
+        is_there = strstr(line, folder);
+    if (file)
+        fclose(file);
+    return is_there;
+}
+
+/* Ends a process that hangs: nothing else would come of it, and what its threads are in
+ * is read when it is gone. */
+static void end_hung(const doctor_run *run, const char *folder)
+{
+    uint64_t number = 0;
+    gph_error error = {0};
+    if (run->watch_seconds == 0)
+        return;
+    if (gph_doctor_hung(run->doctor, (double)run->watch_seconds, &number, &error) !=
+        GPH_OK)
+        fprintf(stderr, "gph doctor: %s\n", error.message);
+    if (number == 0)
+        return;
+    const bool is_ours = is_attached(number, folder);
+    fprintf(stderr, "gph doctor: process %llu hangs%s\n", (unsigned long long)number,
+            is_ours ? ", and is ended" : "; it has another number here: end it yourself");
+    if (is_ours)
+        kill((pid_t)number, SIGKILL);
 }
 
 /* Sleeps only when nothing came: a program that makes events fast must not lose them. A
@@ -193,8 +178,11 @@ static void read_on(const doctor_run *run, const char *folder)
     const uint64_t before = gph_doctor_event_count(run->doctor, NULL);
     if (run->seen->was_read)
         run->seen->was_read = poll_folder(run, folder, 0);
-    if (gph_doctor_event_count(run->doctor, NULL) == before)
-        nanosleep(&pause, NULL);
+    if (gph_doctor_event_count(run->doctor, NULL) != before)
+        return;
+    if (run->seen->was_read)
+        end_hung(run, folder);
+    nanosleep(&pause, NULL);
 }
 
 static long seconds_now(void)
@@ -245,7 +233,7 @@ int doctor_run_program(doctor_run *run)
     char folder[PATH_MAX], library[PATH_MAX];
     int code = EXIT_FAILED;
     if (!find_library(library, sizeof(library)) ||
-        !make_folder(folder, sizeof(folder), library))
+        !doctor_folder_make(folder, sizeof(folder), library))
         return EXIT_FAILED;
     if (prepare(run, library, sizeof(library), folder)) {
         fflush(NULL);
@@ -255,6 +243,6 @@ int doctor_run_program(doctor_run *run)
             run->has_started = code != EXIT_NOT_FOUND && code != EXIT_NOT_EXECUTABLE;
         }
     }
-    remove_folder(folder);
+    doctor_folder_remove(folder);
     return code;
 }

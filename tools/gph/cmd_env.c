@@ -23,8 +23,8 @@ static const gph_softcuda_setting own_settings[] = {
 static void put_setting(const gph_softcuda_setting *setting)
 {
     const char *value = getenv(setting->name);
-    put_row(stdout, setting->name, "%s%s", value != NULL ? value : setting->default_value,
-            value != NULL ? "" : " (default)");
+    put_row(stdout, setting->name, "%s%s", value ? value : setting->default_value,
+            value ? "" : " (default)");
     printf("%-28s   %s\n", "", setting->meaning);
 }
 
@@ -74,7 +74,8 @@ static gph_status put_device(const gph_cuda_calls *cu, int ordinal)
         return status;
     snprintf(left, sizeof(left), "device %d", ordinal);
     put_row(stdout, left, "%s, compute capability %d.%d, %d multiprocessors, %s", name,
-            numbers[MAJOR], numbers[MINOR], numbers[PROCESSORS], bytes_text(bytes));
+            numbers[MAJOR], numbers[MINOR], numbers[PROCESSORS],
+            bytes_text((double)bytes));
     return GPH_OK;
 }
 
@@ -99,7 +100,7 @@ int cmd_env(const command_line *line)
     put_row(stdout, "version", "gph %s", gph_version_text());
     gph_runtime *runtime = driver_open(driver);
     int code = EXIT_FAILED;
-    if (runtime != NULL) {
+    if (runtime) {
         put_driver(runtime);
         code = put_devices(runtime);
     } else {
@@ -108,7 +109,7 @@ int cmd_env(const command_line *line)
     printf("\n");
     for (size_t i = 0; i < sizeof(own_settings) / sizeof(*own_settings); i++)
         put_setting(&own_settings[i]);
-    if (runtime != NULL)
+    if (runtime)
         put_softcuda_settings(runtime);
     gph_close(runtime);
     return code;

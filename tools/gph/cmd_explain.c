@@ -36,14 +36,14 @@ static char *read_all(const command_line *line, bool is_stdin, size_t *bytes)
         text = read_stream(stdin, READ_MOST, bytes);
     } else {
         FILE *words = open_memstream(&text, bytes);
-        for (int i = 0; words != NULL && i < line->operand_count; i++)
+        for (int i = 0; words && i < line->operand_count; i++)
             fprintf(words, "%s%s", i > 0 ? " " : "", line->operands[i]);
-        if (words != NULL && fclose(words) != 0) {
+        if (words && fclose(words) != 0) {
             free(text);
             text = NULL;
         }
     }
-    if (text == NULL)
+    if (!text)
         fprintf(stderr, "gph explain: %s%s\n", is_stdin ? "standard input: " : "",
                 strerror(errno));
     return text;
@@ -55,7 +55,7 @@ static gph_explain_language language_of_locale(void)
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *value = getenv(names[i]);
-        if (value != NULL && value[0] != '\0')
+        if (value && value[0] != '\0')
             return strncmp(value, "zh", 2) == 0 ? GPH_EXPLAIN_CHINESE
                                                 : GPH_EXPLAIN_ENGLISH;
     }
@@ -64,7 +64,7 @@ static gph_explain_language language_of_locale(void)
 
 static bool read_language(const char *word, gph_explain_language *out)
 {
-    if (word == NULL)
+    if (!word)
         *out = language_of_locale();
     else if (strcmp(word, "en") == 0)
         *out = GPH_EXPLAIN_ENGLISH;
@@ -89,7 +89,7 @@ static int answer_text(const command_line *line, const char *text, size_t bytes,
         answer.near_count = gph_explain_near(text, bytes, answer.near, EXPLAIN_NEAR);
     const bool is_answer =
         answer.count > 0 || answer.missing_bytes > 0 || explain_knows(&answer);
-    if (line->values[EXPLAIN_JSON] != NULL)
+    if (line->values[EXPLAIN_JSON])
         explain_put_json(&answer, stdout);
     else
         explain_put_text(&answer, is_answer ? stdout : stderr);
@@ -101,9 +101,9 @@ static int list_all(const command_line *line, gph_explain_language language)
 {
     if (line->operand_count > 0)
         return trouble("a list of all takes no word: ", line->operands[0]);
-    if (line->values[EXPLAIN_MARKDOWN] != NULL)
+    if (line->values[EXPLAIN_MARKDOWN])
         explain_list_markdown(language, stdout);
-    else if (line->values[EXPLAIN_JSON] != NULL)
+    else if (line->values[EXPLAIN_JSON])
         explain_list_json(language, stdout);
     else
         explain_list_text(language, stdout);
@@ -116,7 +116,7 @@ int cmd_explain(const command_line *line)
     size_t bytes = 0;
     if (!read_language(line->values[EXPLAIN_LANG], &language))
         return trouble("--lang is en or zh, not ", line->values[EXPLAIN_LANG]);
-    if (line->values[EXPLAIN_LIST] != NULL || line->values[EXPLAIN_MARKDOWN] != NULL)
+    if (line->values[EXPLAIN_LIST] || line->values[EXPLAIN_MARKDOWN])
         return list_all(line, language);
     const bool is_stdin =
         line->operand_count == 0 ||
@@ -126,13 +126,9 @@ int cmd_explain(const command_line *line)
                        "standard input",
                        "");
     char *text = read_all(line, is_stdin, &bytes);
-    if (text == NULL)
+    if (!text)
         return EXIT_TROUBLE;
-    int code = answer_text(line, text, bytes, language);
+    const int code = answer_text(line, text, bytes, language);
     free(text);
-    if (fflush(stdout) != 0) {
-        perror("gph explain: standard output");
-        code = EXIT_TROUBLE;
-    }
-    return code;
+    return output_end() ? code : EXIT_TROUBLE;
 }

@@ -5,7 +5,7 @@
 
 int cmd_help(const command_line *line)
 {
-    const bool is_page = line->values[HELP_SCDOC] != NULL;
+    const bool is_page = line->values[HELP_SCDOC];
     if (line->operand_count > (is_page ? 0 : 1)) {
         fprintf(stderr, "gph help: %s\n",
                 is_page ? "--scdoc is of all commands" : "one command at a time");
@@ -17,14 +17,14 @@ int cmd_help(const command_line *line)
     }
     if (line->operand_count == 1) {
         const command *of = command_find(line->commands, line->operands[0]);
-        if (of == NULL)
+        if (!of)
             return EXIT_USAGE;
         option_help(of, stdout);
         return EXIT_OK;
     }
     printf("gph: CUDA graphs, captured once and replayed\n\n"
            "usage: gph COMMAND [--OPTION...] [OPERAND...]\n\n");
-    for (const command *at = line->commands; at->name != NULL; at++)
+    for (const command *at = line->commands; at->name; at++)
         printf("  %-9s %s\n", at->name, at->summary);
     printf("\ngph COMMAND --help explains a command.\n");
     return EXIT_OK;

@@ -25,7 +25,7 @@ static const char *kernel_of(const gph_node *node)
 {
     if (node->kind != GPH_NODE_KERNEL)
         return NULL;
-    return node->u.kernel.function != NULL ? node->u.kernel.function : "(no name)";
+    return node->u.kernel.function ? node->u.kernel.function : "(no name)";
 }
 
 static int by_text(const void *a, const void *b)
@@ -46,11 +46,11 @@ static bool put_texts(const gph_graph *graph, const char *title,
 {
     const uint32_t all = gph_graph_node_count(graph);
     const char **names = calloc(all + 1, sizeof(*names));
-    if (names == NULL)
+    if (!names)
         return false;
     size_t count = 0;
     for (uint32_t i = 0; i < all; i++)
-        if (text_of(gph_graph_node(graph, i)) != NULL)
+        if (text_of(gph_graph_node(graph, i)))
             names[count++] = text_of(gph_graph_node(graph, i));
     qsort(names, count, sizeof(*names), by_text);
     for (size_t i = 0, same; i < count; i += same) {
@@ -84,8 +84,7 @@ static bool longest_path(const gph_graph *graph, uint32_t *out)
     const size_t edges = gph_graph_edge_count(graph);
     uint32_t *order = calloc(3 * ((size_t)nodes + 1), sizeof(*order));
     hop *hops = calloc(edges + 1, sizeof(*hops));
-    const bool is_ready =
-        order != NULL && hops != NULL && gph_graph_order(graph, order, NULL) == GPH_OK;
+    const bool is_ready = order && hops && gph_graph_order(graph, order, NULL) == GPH_OK;
     *out = nodes > 0;
     if (is_ready) {
         uint32_t *place = order + nodes, *length = place + nodes;
@@ -111,7 +110,7 @@ static bool longest_path(const gph_graph *graph, uint32_t *out)
 static int put_graph(const gph_graph *graph)
 {
     const char *name = gph_graph_name(graph);
-    put_row(stdout, "graph", "%s", name != NULL ? name : "(no name)");
+    put_row(stdout, "graph", "%s", name ? name : "(no name)");
     put_row(stdout, "nodes", "%u", gph_graph_node_count(graph));
     put_kinds(graph);
     put_row(stdout, "nodes with children's", "%llu",
@@ -137,8 +136,7 @@ static int inspect_graph(const char *path, const char *dot)
     int code = put_graph(graph);
     gph_file_options verbose = GPH_FILE_OPTIONS_INIT;
     verbose.verbose = 1;
-    if (code == EXIT_OK && dot != NULL &&
-        gph_dot_save(graph, &verbose, dot, &error) != GPH_OK)
+    if (code == EXIT_OK && dot && gph_dot_save(graph, &verbose, dot, &error) != GPH_OK)
         code = fail(&error);
     gph_graph_destroy(graph);
     return code;
@@ -152,7 +150,7 @@ static int inspect_file(const char *path, const char *dot)
         return EXIT_FAILED;
     if (!is_recipe(in.path))
         code = inspect_graph(in.path, dot);
-    else if (dot == NULL)
+    else if (!dot)
         code = inspect_recipe(in.path);
     else
         fprintf(stderr, "gph inspect: --dot is for a graph, this is a recipe\n");
@@ -174,12 +172,12 @@ int cmd_inspect(const command_line *line)
                  {INSPECT_SLOW, GPH_PTX_REPORT_SLOW},
                  {INSPECT_QUICK, GPH_PTX_REPORT_NO_JIT},
                  {INSPECT_JSON, GPH_PTX_REPORT_JSON}};
-    const bool is_ptx = line->values[INSPECT_PTX] != NULL;
+    const bool is_ptx = line->values[INSPECT_PTX];
     unsigned int wanted = 0;
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-        if (line->values[flags[i].option] != NULL)
+        if (line->values[flags[i].option])
             wanted |= flags[i].flag;
-    if ((wanted != 0 && !is_ptx) || (is_ptx && line->values[INSPECT_DOT] != NULL)) {
+    if ((wanted != 0 && !is_ptx) || (is_ptx && line->values[INSPECT_DOT])) {
         fprintf(stderr,
                 "gph inspect: --dot is for graphs, the other options for --ptx\n");
         return EXIT_USAGE;

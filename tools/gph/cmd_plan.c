@@ -34,9 +34,9 @@ static bool put_rows(const char *path, const gph_plan_table *table,
         fail(&error);
         return false;
     }
-    return gph_plan_table_write(table, offsets, gph_write_file, stdout, &error) ==
-               GPH_OK &&
-           fflush(stdout) == 0;
+    const gph_status status =
+        gph_plan_table_write(table, offsets, gph_write_file, stdout, &error);
+    return output_end() && status == GPH_OK;
 }
 
 /* False after a message. Options of the other half of the command are refused, not
@@ -44,9 +44,9 @@ static bool put_rows(const char *path, const gph_plan_table *table,
 static bool read_options(const command_line *line, gph_plan_options *options)
 {
     long capacity = 0, seconds = 60;
-    if (line->values[PLAN_BUCKETS] != NULL || line->values[PLAN_MULTIPLE] != NULL) {
+    if (line->values[PLAN_BUCKETS] || line->values[PLAN_MULTIPLE]) {
         fprintf(stderr, "gph plan: --%s goes with --ladder only\n",
-                line->values[PLAN_BUCKETS] != NULL ? "buckets" : "multiple");
+                line->values[PLAN_BUCKETS] ? "buckets" : "multiple");
         return false;
     }
     if (!option_number("capacity", line->values[PLAN_CAPACITY], 1, 1L << 62, &capacity) ||
@@ -64,7 +64,7 @@ static void put_result(const gph_plan_table *table, const gph_plan_result *r)
 {
     put_row(stdout, "buffers", "%zu", gph_plan_table_count(table));
     put_row(stdout, "height", "%llu bytes (%s)", (unsigned long long)r->height,
-            bytes_text(r->height));
+            bytes_text((double)r->height));
     put_row(stdout, "lower bound", "%llu bytes, all that lives at one time",
             (unsigned long long)r->lower_bound);
     put_row(stdout, "height / bound", "%.4f%s",
@@ -81,18 +81,18 @@ static int plan(const gph_plan_table *table, const gph_plan_options *options,
     gph_error error = {0};
     const size_t count = gph_plan_table_count(table);
     uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
-    if (offsets == NULL) {
+    if (!offsets) {
         fputs("gph: out of memory\n", stderr);
         return EXIT_FAILED;
     }
     const gph_status status = gph_plan_addresses(gph_plan_table_buffers(table), count,
                                                  options, offsets, &result, &error);
-    if (options->progress != NULL)
+    if (options->progress)
         fputs("\r\033[K", stderr);
     int code = status == GPH_OK ? EXIT_OK : fail(&error);
-    if (code == EXIT_OK && out != NULL && !put_rows(out, table, offsets))
+    if (code == EXIT_OK && out && !put_rows(out, table, offsets))
         code = EXIT_FAILED;
-    if (code == EXIT_OK && (out == NULL || strcmp(out, "-") != 0))
+    if (code == EXIT_OK && (!out || strcmp(out, "-") != 0))
         put_result(table, &result);
     free(offsets);
     return code;
@@ -108,7 +108,7 @@ int cmd_plan(const command_line *line)
     }
     gph_plan_options options = GPH_PLAN_OPTIONS_INIT;
     gph_plan_ladder_options ladder = GPH_PLAN_LADDER_OPTIONS_INIT;
-    const bool is_ladder = line->values[PLAN_LADDER] != NULL;
+    const bool is_ladder = line->values[PLAN_LADDER];
     if (is_ladder ? !plan_ladder_read_options(line, &ladder)
                   : !read_options(line, &options))
         return EXIT_USAGE;
@@ -117,7 +117,7 @@ int cmd_plan(const command_line *line)
     gph_plan_table *table = NULL;
     gph_error error = {0};
     int code = EXIT_FAILED;
-    if (text != NULL) {
+    if (text) {
         if (is_ladder)
             code = plan_ladder(&ladder, text, bytes);
         else if (gph_plan_table_read(text, bytes, NULL, &table, &error) == GPH_OK)

@@ -26,7 +26,7 @@ static const char *const counter_names[COUNTERS] = {
 static bool find_counter(const char *json, const char *quoted, unsigned long long *out)
 {
     const char *at = strstr(json, quoted);
-    return at != NULL && sscanf(at + strlen(quoted), " : %llu", out) == 1;
+    return at && sscanf(at + strlen(quoted), " : %llu", out) == 1;
 }
 
 static void print_summary(const unsigned long long *of)
@@ -40,7 +40,7 @@ static void print_summary(const unsigned long long *of)
     put_row(stderr, "host time in launches", "%.3f ms, %.2f us each",
             (double)of[HOST_NS] / 1e6,
             launches > 0 ? (double)of[HOST_NS] / 1e3 / (double)launches : 0.0);
-    put_row(stderr, "peak device memory", "%s", bytes_text(of[PEAK_BYTES]));
+    put_row(stderr, "peak device memory", "%s", bytes_text((double)of[PEAK_BYTES]));
 }
 
 /* No file, or an empty one: what ends by _exit() or a signal writes no counters. */
@@ -50,7 +50,7 @@ static void report(const char *path)
     unsigned long long found[COUNTERS];
     int count = 0;
     FILE *file = fopen(path, "r");
-    if (file != NULL) {
+    if (file) {
         json[fread(json, 1, sizeof(json) - 1, file)] = '\0';
         fclose(file);
     }
@@ -104,9 +104,9 @@ int cmd_run(const command_line *line)
         !launch_variable("run", "SOFTCUDA_VERDICT", "gph run"))
         return EXIT_FAILED;
     fflush(NULL);
-    if (line->values[RUN_SUMMARY] != NULL && driver == GPH_DRIVER_SOFT)
+    if (line->values[RUN_SUMMARY] && driver == GPH_DRIVER_SOFT)
         return run_with_summary(line->operands);
-    if (line->values[RUN_SUMMARY] != NULL)
+    if (line->values[RUN_SUMMARY])
         fprintf(stderr, "gph run: a summary needs softcuda; this is NVIDIA's driver\n");
     const int code = launch_exec("run", line->operands);
     unsetenv("SOFTCUDA_VERDICT");

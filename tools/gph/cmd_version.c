@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gph version: two numbers, for the command may run with another libgph than its own. */
 #include "commands.h"
-#include "output.h"
 
 int cmd_version(const command_line *line)
 {

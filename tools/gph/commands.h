@@ -26,7 +26,8 @@ enum {
     DOCTOR_REPORT,
     DOCTOR_TRACE,
     DOCTOR_SUMMARY,
-    DOCTOR_GRACE
+    DOCTOR_GRACE,
+    DOCTOR_WATCH
 };
 int cmd_doctor(const command_line *line);
 

@@ -17,6 +17,7 @@ typedef struct doctor_run {
     char **words;       /* the program */
     gph_doctor *doctor; /* reads what it does */
     long grace_seconds; /* for processes that outlive it */
+    long watch_seconds; /* after which a call that does not return is a hang; 0: never */
     bool has_started;
     doctor_seen *seen; /* what it could see, and what not */
 } doctor_run;

@@ -5,8 +5,6 @@
 #include "doctor.h"
 #include "output.h"
 
-#include <string.h>
-
 gph_program doctor_program(const command_line *line, int code)
 {
     return (gph_program){.size = sizeof(gph_program),
@@ -19,13 +17,12 @@ bool doctor_report_begin(const command_line *line, gph_doctor *doctor, gph_repor
 {
     const char *const *values = line->values;
     gph_error error = {0};
-    if (values[DOCTOR_REPORT] != NULL && !gph_report_has_page()) {
+    if (values[DOCTOR_REPORT] && !gph_report_has_page()) {
         fprintf(stderr, "gph doctor: this build writes no reports: d3 was missing "
                         "(Debian: node-d3). --trace and --summary work\n");
         return false;
     }
-    if (values[DOCTOR_REPORT] == NULL && values[DOCTOR_TRACE] == NULL &&
-        values[DOCTOR_SUMMARY] == NULL)
+    if (!values[DOCTOR_REPORT] && !values[DOCTOR_TRACE] && !values[DOCTOR_SUMMARY])
         return true;
     if (gph_report_create(doctor, NULL, out, &error) == GPH_OK)
         return true;
@@ -33,26 +30,34 @@ bool doctor_report_begin(const command_line *line, gph_doctor *doctor, gph_repor
     return false;
 }
 
+static bool is_kept(gph_status status, const gph_error *error)
+{
+    return status == GPH_OK || fail(error) == EXIT_OK;
+}
+
+/* Where one cannot be written the others are all the same. */
 bool doctor_report_write(const command_line *line, gph_report *report,
                          const gph_advice *advice, int code)
 {
     const char *const *values = line->values;
     const gph_program program = doctor_program(line, code);
     gph_error error = {0};
-    gph_status status = GPH_OK;
-    if (report == NULL)
+    const char *page = values[DOCTOR_REPORT], *trace = values[DOCTOR_TRACE];
+    bool all = true;
+    if (!report)
         return true;
-    if (values[DOCTOR_SUMMARY] != NULL) {
-        status = gph_report_text_write(report, gph_write_file, stderr, &error);
+    if (values[DOCTOR_SUMMARY]) {
+        all = is_kept(gph_report_text_write(report, gph_write_file, stderr, &error),
+                      &error);
         fputc('\n', stderr);
     }
-    if (status == GPH_OK && values[DOCTOR_REPORT] != NULL)
-        status =
-            gph_report_page_save(report, &program, advice, values[DOCTOR_REPORT], &error);
-    if (status == GPH_OK && values[DOCTOR_TRACE] != NULL)
-        status =
-            gph_report_trace_save(report, &program, advice, values[DOCTOR_TRACE], &error);
-    if (status != GPH_OK)
-        fail(&error);
-    return status == GPH_OK;
+    if (page)
+        all = is_kept(gph_report_page_save(report, &program, advice, page, &error),
+                      &error) &&
+              all;
+    if (trace)
+        all = is_kept(gph_report_trace_save(report, &program, advice, trace, &error),
+                      &error) &&
+              all;
+    return all;
 }

@@ -7,10 +7,10 @@
  * program itself the kernel knows which: how it ended, and its last name. */
 #define _GNU_SOURCE
 #include "doctor_seen.h"
+#include "explain_out.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static void warn_outer(void)
 {
     const char *outer = getenv("GPH_DOCTOR_DIR");
     char path[PATH_MAX];
-    if (outer == NULL || snprintf(path, sizeof(path), "%s/seen/%ld.doctor", outer,
-                                  (long)getpid()) >= (int)sizeof(path))
+    if (!outer || snprintf(path, sizeof(path), "%s/seen/%ld.doctor", outer,
+                           (long)getpid()) >= (int)sizeof(path))
         return;
     if (symlink("gph doctor", path) != 0)
         errno = 0; /* that one has ended */
@@ -65,12 +65,12 @@ static bool is_running(long number)
     char path[64], text[256] = "";
     snprintf(path, sizeof(path), "/proc/%ld/stat", number);
     FILE *file = fopen(path, "r");
-    const size_t bytes = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
-    if (file != NULL)
+    const size_t bytes = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    if (file)
         fclose(file);
     text[bytes] = '\0';
     const char *end = strrchr(text, ')'); /* of its name */
-    return end != NULL && end[1] == ' ' && strchr("ZX", end[2]) == NULL;
+    return end && end[1] == ' ' && !strchr("ZX", end[2]);
 }
 
 bool doctor_seen_runs(const char *folder, long root)
@@ -80,7 +80,7 @@ bool doctor_seen_runs(const char *folder, long root)
     bool runs = false;
     snprintf(path, sizeof(path), "%s/seen", folder);
     DIR *list = opendir(path);
-    while (!runs && list != NULL && (entry = readdir(list)) != NULL) {
+    while (!runs && list && (entry = readdir(list))) {
         char *kind = NULL;
         const long number = strtol(entry->d_name, &kind, 10);
         runs = (number > 0 && *kind == '-') || /* a child on its way */
@@ -88,7 +88,7 @@ bool doctor_seen_runs(const char *folder, long root)
                 (strcmp(kind, ".here") == 0 || strcmp(kind, ".fork") == 0) &&
                 is_running(number));
     }
-    if (list != NULL)
+    if (list)
         closedir(list);
     return runs;
 }
@@ -153,9 +153,9 @@ void doctor_seen_read(doctor_seen *seen, const char *folder, const char *last_na
     snprintf(seen->folder, sizeof(seen->folder), "%s", folder);
     snprintf(path, sizeof(path), "%s/seen", folder);
     DIR *list = opendir(path);
-    while (list != NULL && (entry = readdir(list)) != NULL)
+    while (list && (entry = readdir(list)))
         read_link(seen, dirfd(list), entry->d_name, last_name);
-    if (list != NULL)
+    if (list)
         closedir(list);
     seen->is_known = true;
     /* Each process of a ring has a link of its presence, too, but those of fork(). */
@@ -179,29 +179,36 @@ bool doctor_seen_is_blind(const doctor_seen *seen, unsigned long long events)
 /* The line of one process, or of the program itself with NULL. */
 static void describe(const doctor_seen *seen, const seen_process *of, char *out)
 {
+    const char *in = seen->language;
+    gph_buffer line = {.text = out, .bytes = LINE_BYTES};
     static const char cannot[] = "the attached library did not get into it (static, "
                                  "setuid, of another user or architecture, or "
                                  "LD_PRELOAD was cleared)";
-    if (of == NULL)
-        snprintf(out, LINE_BYTES, "process %ld, %.200s: %s%s", seen->root, seen->program,
-                 seen->is_root_replaced ? "it became another program, and " : "", cannot);
+    if (!of)
+        doctor_say(in, gph_write_buffer, &line, "process %ld, %.200s: %s%s", seen->root,
+                   seen->program,
+                   seen->is_root_replaced ? "it became another program, and " : "",
+                   cannot);
     else if (of->kind == SEEN_REFUSED)
-        snprintf(out, LINE_BYTES,
-                 "process %ld used the driver: no room for its ring of events in %s: %s",
-                 of->number, seen->folder, strerror(of->code));
+        doctor_say(in, gph_write_buffer, &line,
+                   "process %ld used the driver: no room for its ring of events in "
+                   "%.255s: %.99s",
+                   of->number, seen->folder, strerror(of->code));
     else if (of->kind == SEEN_DOCTOR)
-        snprintf(out, LINE_BYTES,
-                 "the program of process %ld, which is a gph doctor itself", of->number);
+        doctor_say(in, gph_write_buffer, &line,
+                   "the program of process %ld, which is a gph doctor itself",
+                   of->number);
     else if (of->kind == SEEN_RUNNING)
-        snprintf(out, LINE_BYTES,
-                 "what process %ld, %s, did later: it outlived the program, and was read "
-                 "for the time of --grace",
-                 of->number, of->name);
+        doctor_say(
+            in, gph_write_buffer, &line,
+            "what process %ld, %.31s, did later: it outlived the program, and was read "
+            "for the time of --grace",
+            of->number, of->name);
     else
-        snprintf(out, LINE_BYTES,
-                 "process %ld: after %s it was killed, or became a program that the "
-                 "attached library did not get into",
-                 of->number, of->name);
+        doctor_say(in, gph_write_buffer, &line,
+                   "process %ld: after %.31s it was killed, or became a program that the "
+                   "attached library did not get into",
+                   of->number, of->name);
 }
 
 void doctor_seen_write(const doctor_seen *seen, FILE *to)
@@ -210,23 +217,25 @@ void doctor_seen_write(const doctor_seen *seen, FILE *to)
     const bool is_root_out = seen->is_known && !seen->is_root_in;
     if (is_root_out) {
         describe(seen, NULL, line);
-        fprintf(to, "not seen: %s\n", line);
+        doctor_say(seen->language, gph_write_file, to, "not seen: %.511s\n", line);
     }
     for (unsigned i = 0; i < seen->unseen_count && i < SEEN_SHOWN; i++) {
         describe(seen, &seen->unseen[i], line);
-        fprintf(to, "not seen: %s\n", line);
+        doctor_say(seen->language, gph_write_file, to, "not seen: %.511s\n", line);
     }
     if (seen->unseen_count > SEEN_SHOWN)
-        fprintf(to, "not seen: %u more processes\n", seen->unseen_count - SEEN_SHOWN);
+        doctor_say(seen->language, gph_write_file, to, "not seen: %u more processes\n",
+                   seen->unseen_count - SEEN_SHOWN);
     if (seen->small_count > 0)
-        fprintf(
-            to,
-            "seen: through a ring of %llu KiB, not %llu, in %s, which has no room for "
-            "more: fast events may be lost\n",
-            seen->small_bytes / 1024, seen->small_wanted / 1024, seen->folder);
+        doctor_say(seen->language, gph_write_file, to,
+                   "seen: through a ring of %llu KiB, not %llu, in %.255s, which has no "
+                   "room for "
+                   "more: fast events may be lost\n",
+                   seen->small_bytes / 1024, seen->small_wanted / 1024, seen->folder);
     if (is_root_out || seen->unseen_count > 0)
-        fprintf(to, "seen: %u process%s that used the driver, %u that did not\n",
-                seen->used, seen->used == 1 ? "" : "es", seen->idle);
+        doctor_say(seen->language, gph_write_file, to,
+                   "seen: %u process%s that used the driver, %u that did not\n",
+                   seen->used, seen->used == 1 ? "" : "es", seen->idle);
 }
 
 /* Our own words and names of processes: what JSON escapes, or may not be UTF-8, becomes
@@ -234,9 +243,13 @@ void doctor_seen_write(const doctor_seen *seen, FILE *to)
 static void put_text(const char *text, bool *is_first, FILE *to)
 {
     fputs(*is_first ? "\"" : ",\"", to);
-    for (; *text != '\0'; text++)
-        fputc(*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\' ? *text : '?',
-              to);
+    for (size_t bytes; *text != '\0'; text += bytes) {
+        bytes = explain_character(text, strlen(text));
+        const bool is_bad = bytes == 0 || *text == '"' || *text == '\\' ||
+                            *text == 0x7f || (bytes == 1 && *text < ' ');
+        bytes += bytes == 0;
+        fprintf(to, "%.*s", (int)bytes, is_bad ? "?" : text);
+    }
     fputc('"', to);
     *is_first = false;
 }

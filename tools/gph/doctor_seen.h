@@ -3,11 +3,16 @@
  * library (attach/presence.c). */
 #ifndef DOCTOR_SEEN_H
 #define DOCTOR_SEEN_H
+#include <gph/gph_doctor.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
 enum { SEEN_NAME_BYTES = 32, SEEN_SHOWN = 8 };
+
+/* A sentence of the command in the language of the findings; a failure to write shows
+ * where the file is flushed. */
+#define doctor_say(...) ((void)(gph_doctor_say(__VA_ARGS__) == GPH_OK))
 
 typedef enum seen_kind {
     SEEN_REPLACED, /* gone without its end: replaced itself, or was killed */
@@ -25,6 +30,7 @@ typedef struct seen_process {
 
 /* Zeroed in the beginning. */
 typedef struct doctor_seen {
+    const char *language;  /* "en" (NULL) or "zh"; lent */
     bool is_known;         /* a program ran */
     bool was_read;         /* all that was written */
     long root;             /* the program's process */

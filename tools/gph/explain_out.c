@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-static const char *const kind_words[] = {"rule", "code", "result", "message", "nothing"};
+static const char *const kind_words[] = {"rule",    "code",    "result",
+                                         "message", "nothing", "feature"};
 static const char *const reason_words[] = {"slug", "name", "code", "message", "words"};
 
 /* Bytes that are no UTF-8 become U+FFFD. */
@@ -42,11 +43,26 @@ static void put_member(const char *name, const char *text, FILE *to)
 static void put_array(const char *name, const char *const *list, size_t most, FILE *to)
 {
     fprintf(to, "\"%s\":[", name);
-    for (size_t i = 0; i < most && list[i] != NULL; i++) {
+    for (size_t i = 0; i < most && list[i]; i++) {
         fputs(i > 0 ? "," : "", to);
         put_string(list[i], strlen(list[i]), to);
     }
     fputc(']', to);
+}
+
+/* By product, empty texts too. */
+static void put_since(const gph_explain_entry *entry, FILE *to)
+{
+    static const char *const names[] = {"cuda", "driver", "pytorch"};
+    for (int i = 0; i < GPH_EXPLAIN_PRODUCTS; i++) {
+        fprintf(to, ",\"%s\":{", names[i]);
+        put_member("introduced", entry->since[i].introduced, to);
+        put_member("deprecated", entry->since[i].deprecated, to);
+        put_member("status", entry->since[i].status, to);
+        fputs("\"source\":", to);
+        put_string(entry->since[i].source, strlen(entry->since[i].source), to);
+        fputc('}', to);
+    }
 }
 
 /* All that an entry has, empty lists too: who reads it need not ask whether it is there. */
@@ -76,6 +92,7 @@ static void put_entry(const gph_explain_entry *entry, gph_explain_language langu
         fputs(i > 0 ? "," : "", to);
         put_array(lists[i].name, lists[i].list, SIZE_MAX, to);
     }
+    put_since(entry, to);
     fputc('}', to);
 }
 
@@ -88,7 +105,7 @@ static void put_match(const explain_answer *answer, const gph_explain_match *mat
     put_member("slug", match->entry->slug, to);
     put_member("title", match->entry->text[answer->language].title, to);
     put_member("by", reason_words[match->reason], to);
-    put_member("key", match->key != NULL ? match->key : "", to);
+    put_member("key", match->key ? match->key : "", to);
     fprintf(to, "\"line\":%zu,\"text\":", match->line);
     put_string(answer->text + match->line_begin,
                match->line_bytes < 4096 ? match->line_bytes : 4096, to);
@@ -117,7 +134,7 @@ void explain_put_json(const explain_answer *answer, FILE *to)
         fputs(",\"missing\":{\"name\":", to);
         put_string(answer->text + answer->missing, answer->missing_bytes, to);
         fputs(",\"nearest\":", to);
-        if (answer->nearest != NULL)
+        if (answer->nearest)
             put_string(answer->nearest, strlen(answer->nearest), to);
         else
             fputs("null", to);
@@ -138,8 +155,8 @@ void explain_list_json(gph_explain_language language, FILE *to)
 
 /* A page: a section a kind, an entry a heading. */
 typedef struct page_words {
-    const char *title, *about, *kinds[5];
-    const char *keys, *fix, *in_vain, *versions, *shown_by, *see;
+    const char *title, *about, *kinds[6];
+    const char *keys, *fix, *use, *in_vain, *versions, *since, *shown_by, *see;
     const char *stop, *next; /* behind a title, behind what shows it */
 } page_words;
 
@@ -152,9 +169,12 @@ static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
          "also run on GPUs, or by the measurement or source that is named.",
      .kinds = {"Rules of gph doctor", "Error codes",
                "Results of updates and instantiation",
-               "Messages of frameworks, libraries and tools", "Names that do not exist"},
+               "Messages of frameworks, libraries and tools", "Names that do not exist",
+               "Interfaces of CUDA and PyTorch"},
      .keys = "Found by",
      .fix = "What helps",
+     .use = "How to use it",
+     .since = "Introduced",
      .in_vain = "What does not help",
      .versions = "Versions",
      .shown_by = "Shown by",
@@ -168,9 +188,11 @@ static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
          "（`tests/doctor/rules`）、docs/conformance.md 中的规则（也在 GPU 上运行过），"
          "或所注明的测量与出处支持。",
      .kinds = {"gph doctor 的规则", "错误码", "更新与实例化的结果",
-               "框架、库和工具的报错与提示", "不存在的名称"},
+               "框架、库和工具的报错与提示", "不存在的名称", "CUDA 与 PyTorch 的接口"},
      .keys = "查找依据",
      .fix = "解决办法",
+     .use = "用法",
+     .since = "引入版本",
      .in_vain = "无效的做法",
      .versions = "版本",
      .shown_by = "证据",
@@ -181,10 +203,10 @@ static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {
 
 static void page_list(const char *label, const char *const *list, FILE *to)
 {
-    if (list[0] == NULL)
+    if (!list[0])
         return;
     fprintf(to, "**%s**\n\n", label);
-    for (; *list != NULL; list++)
+    for (; *list; list++)
         fprintf(to, "- %s\n", *list);
     fputc('\n', to);
 }
@@ -199,16 +221,19 @@ static void page_entry(const gph_explain_entry *entry, gph_explain_language lang
     fprintf(to, "### %s\n\n**%s%s** %s\n\n", entry->slug, text->title, say->stop,
             text->cause);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        for (size_t at = 0; keys[i][at] != NULL; at++, count++)
+        for (size_t at = 0; keys[i][at]; at++, count++)
             fprintf(to, "%s%s`%s`", count == 0 ? say->keys : ",",
                     count == 0 ? explain_colon(say->keys) : " ", keys[i][at]);
     fputs(count > 0 ? "\n\n" : "", to);
-    page_list(say->fix, text->fix, to);
+    page_list(entry->kind == GPH_EXPLAIN_FEATURE ? say->use : say->fix, text->fix, to);
     page_list(say->in_vain, text->in_vain, to);
     page_list(say->versions, text->versions, to);
+    char since[EXPLAIN_SINCE];
+    if (explain_since(entry, language, since))
+        fprintf(to, "%s%s%s\n\n", say->since, explain_colon(say->since), since);
     fprintf(to, "%s%s", say->shown_by, explain_colon(say->shown_by));
     explain_put_shown_by(entry, to);
-    for (size_t i = 0; entry->see[i] != NULL; i++)
+    for (size_t i = 0; entry->see[i]; i++)
         fprintf(to, "%s%s%s%s", i == 0 ? say->next : ", ", i == 0 ? say->see : "",
                 i == 0 ? explain_colon(say->see) : "", entry->see[i]);
     fputs("\n\n", to);
@@ -218,7 +243,7 @@ void explain_list_markdown(gph_explain_language language, FILE *to)
 {
     const page_words *say = &pages[language];
     fprintf(to, "# %s\n\n%s\n", say->title, say->about);
-    for (int kind = GPH_EXPLAIN_RULE; kind <= GPH_EXPLAIN_NOTHING; kind++) {
+    for (int kind = GPH_EXPLAIN_RULE; kind <= GPH_EXPLAIN_FEATURE; kind++) {
         fprintf(to, "\n## %s\n\n", say->kinds[kind]);
         for (size_t i = 0; i < gph_explain_count(); i++)
             if (gph_explain_at(i)->kind == (gph_explain_kind)kind)

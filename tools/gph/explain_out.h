@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { EXPLAIN_MATCHES = 4, EXPLAIN_NEAR = 5 };
+enum { EXPLAIN_MATCHES = 4, EXPLAIN_NEAR = 5, EXPLAIN_SINCE = 256 };
 
 /* What was asked and what was found. */
 typedef struct explain_answer {
@@ -35,6 +35,11 @@ void explain_list_markdown(gph_explain_language language, FILE *to);
 
 /* What shows an entry, for people: "rule R64" is "rule R64 (docs/conformance.md)". */
 void explain_put_shown_by(const gph_explain_entry *entry, FILE *to);
+
+/* Since when products have it: "CUDA 12.3, driver 545.23.06, PyTorch 1.10 (beta)". false:
+ * nothing is known. */
+bool explain_since(const gph_explain_entry *entry, gph_explain_language language,
+                   char out[EXPLAIN_SINCE]);
 
 /* What stands behind a label: ": ", or the colon of a Chinese one. */
 const char *explain_colon(const char *label);

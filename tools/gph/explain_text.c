@@ -11,7 +11,8 @@ enum { COLUMNS = 79, LINE_SHOWN = 160 };
 
 /* The labels of an answer by language. */
 typedef struct labels {
-    const char *matched, *by, *cause, *fix, *in_vain, *versions, *shown_by, *see, *others;
+    const char *matched, *by, *cause, *fix, *about, *use, *in_vain, *versions, *since,
+        *shown_by, *see, *others;
     const char *nothing, *near, *exists, *stands, *missing, *missing_torch, *nearest,
         *reasons[5];
 } labels;
@@ -21,6 +22,9 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .by = "by",
      .cause = "cause",
      .fix = "fix",
+     .about = "about",
+     .use = "use",
+     .since = "introduced",
      .in_vain = "does not help",
      .versions = "versions",
      .shown_by = "shown by",
@@ -38,6 +42,9 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .by = "依据",
      .cause = "原因",
      .fix = "解决办法",
+     .about = "说明",
+     .use = "用法",
+     .since = "引入版本",
      .in_vain = "无效的做法",
      .versions = "版本",
      .shown_by = "证据",
@@ -132,10 +139,10 @@ static void put_field(const char *label, const char *text, FILE *to)
 
 static void put_list(const char *label, const char *const *list, FILE *to)
 {
-    if (list[0] == NULL)
+    if (!list[0])
         return;
     fprintf(to, "  %s%s\n", label, (unsigned char)label[0] >= 0x80 ? "：" : ":");
-    for (; *list != NULL; list++) {
+    for (; *list; list++) {
         fputs("    - ", to);
         put_wrapped(*list, 6, 6, to);
     }
@@ -165,8 +172,8 @@ static void put_line_shown(const char *line, size_t bytes, FILE *to)
 static void put_match(const explain_answer *answer, const labels *say, FILE *to)
 {
     const gph_explain_match *match = &answer->matches[0];
-    const bool is_one_line = memchr(answer->text, '\n', answer->bytes) == NULL;
-    const char *key = match->key != NULL ? match->key : "";
+    const bool is_one_line = !memchr(answer->text, '\n', answer->bytes);
+    const char *key = match->key ? match->key : "";
     if (is_one_line && (key[0] == '\0' || strlen(key) == answer->bytes))
         return;
     fprintf(to, "  %s %zu, %s %s%s%s%s:\n    > ", say->matched, match->line, say->by,
@@ -179,9 +186,9 @@ static void put_names(const char *label, const char *const *list, FILE *to)
 {
     char text[2048];
     size_t used = 0;
-    if (list[0] == NULL)
+    if (!list[0])
         return;
-    for (size_t i = 0; list[i] != NULL && used < sizeof(text); i++)
+    for (size_t i = 0; list[i] && used < sizeof(text); i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
                                  i == 0 ? "" : ", ", list[i]);
     put_field(label, text, to);
@@ -192,7 +199,7 @@ static void put_missing(const explain_answer *answer, const labels *say, FILE *t
     const char *name = answer->text + answer->missing;
     fprintf(to, "%.*s: %s\n", (int)answer->missing_bytes, name,
             strncmp(name, "torch", 5) == 0 ? say->missing_torch : say->missing);
-    if (answer->nearest != NULL)
+    if (answer->nearest)
         fprintf(to, "  %s %s\n", say->nearest, answer->nearest);
 }
 
@@ -207,8 +214,8 @@ bool explain_knows(const explain_answer *answer)
 
 static bool list_names(const char *const *list, const char *name)
 {
-    for (; *list != NULL; list++)
-        if (strstr(*list, name) != NULL)
+    for (; *list; list++)
+        if (strstr(*list, name))
             return true;
     return false;
 }
@@ -223,7 +230,7 @@ static void put_known(const char *name, const labels *say, gph_explain_language 
     fprintf(to, "%s: %s\n", name, say->exists);
     for (size_t i = 0; i < gph_explain_count() && count < SHOWN; i++) {
         const gph_explain_text *text = &gph_explain_at(i)->text[language];
-        if (strstr(text->title, name) != NULL || strstr(text->cause, name) != NULL ||
+        if (strstr(text->title, name) || strstr(text->cause, name) ||
             list_names(text->fix, name) || list_names(text->in_vain, name) ||
             list_names(text->versions, name))
             slugs[count++] = gph_explain_at(i)->slug;
@@ -259,10 +266,14 @@ void explain_put_text(const explain_answer *answer, FILE *to)
     const gph_explain_text *text = &entry->text[answer->language];
     fprintf(to, "%s: %s\n", entry->slug, text->title);
     put_match(answer, say, to);
-    put_field(say->cause, text->cause, to);
-    put_list(say->fix, text->fix, to);
+    const bool is_feature = entry->kind == GPH_EXPLAIN_FEATURE;
+    put_field(is_feature ? say->about : say->cause, text->cause, to);
+    put_list(is_feature ? say->use : say->fix, text->fix, to);
     put_list(say->in_vain, text->in_vain, to);
     put_list(say->versions, text->versions, to);
+    char since[EXPLAIN_SINCE];
+    if (explain_since(entry, answer->language, since))
+        put_field(say->since, since, to);
     fprintf(to, "  %s%s", say->shown_by, explain_colon(say->shown_by));
     explain_put_shown_by(entry, to);
     fputs("\n", to);

@@ -12,9 +12,9 @@ enum { RUNGS_MAX = 65536 };
 bool plan_ladder_read_options(const command_line *line, gph_plan_ladder_options *o)
 {
     long bytes = 0, buckets = 0, multiple = 0; /* 0: no limit, any size */
-    if (line->values[PLAN_OUT] != NULL || line->values[PLAN_TIME] != NULL) {
+    if (line->values[PLAN_OUT] || line->values[PLAN_TIME]) {
         fprintf(stderr, "gph plan: --%s does not go with --ladder\n",
-                line->values[PLAN_OUT] != NULL ? "out" : "time-limit");
+                line->values[PLAN_OUT] ? "out" : "time-limit");
         return false;
     }
     if (!option_number("capacity", line->values[PLAN_CAPACITY], 1, 1L << 53, &bytes) ||
@@ -88,7 +88,7 @@ static void put_ladder(const gph_plan_histogram *histogram,
         put_row(stdout, "without a graph", "%llu calls",
                 (unsigned long long)r->eager_count);
     if (o->bytes.count != 0)
-        put_row(stdout, "bytes", "%.0f (%s)", r->bytes, bytes_text((uint64_t)r->bytes));
+        put_row(stdout, "bytes", "%.0f (%s)", r->bytes, bytes_text(r->bytes));
     if (o->seconds.count != 0)
         put_row(stdout, "start-up", "%.2f s", r->seconds);
 }

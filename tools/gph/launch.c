@@ -5,14 +5,13 @@
  * of libgph the same. */
 #define _GNU_SOURCE
 #include "launch.h"
-#include "option.h"
 
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,7 +27,7 @@ bool launch_list(const char *who, const char *name, const char *value, bool is_f
 {
     const char *old = getenv(name);
     char *list = NULL;
-    if (old == NULL || old[0] == '\0')
+    if (!old || old[0] == '\0')
         return launch_variable(who, name, value);
     if (asprintf(&list, "%s:%s", is_first ? value : old, is_first ? old : value) < 0)
         return false;
@@ -40,19 +39,52 @@ bool launch_list(const char *who, const char *name, const char *value, bool is_f
 void launch_temporary(char *out, size_t bytes, const char *name)
 {
     const char *folder = getenv("TMPDIR");
-    const bool is_set = folder != NULL && folder[0] != '\0';
+    const bool is_set = folder && folder[0] != '\0';
     snprintf(out, bytes, "%s/%s-XXXXXX", is_set ? folder : "/tmp", name);
+}
+
+/* LD_LIBRARY_PATH has no way to name a folder with these in its path: a link names it,
+ * which stays for programs to come and is nobody else's. */
+static bool name_folder(const char *who, char *folder, size_t bytes)
+{
+    char link[PATH_MAX], there[PATH_MAX] = "";
+    const char *temporary = getenv("TMPDIR");
+    struct stat info;
+    unsigned hash = 2166136261; /* FNV-1a */
+    if (!strpbrk(folder, ":;$"))
+        return true;
+    if (!temporary || temporary[0] != '/' || strpbrk(temporary, ":;$"))
+        temporary = "/tmp";
+    for (const char *at = folder; *at != '\0'; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619;
+    if (snprintf(link, sizeof(link), "%s/gph-soft-%u-%08x", temporary,
+                 (unsigned)geteuid(), hash) >= (int)sizeof(link))
+        errno = ENAMETOOLONG;
+    else if (symlink(folder, link) == 0 ||
+             (errno == EEXIST && lstat(link, &info) == 0 && info.st_uid == geteuid() &&
+              readlink(link, there, sizeof(there) - 1) > 0 &&
+              strcmp(there, folder) == 0)) {
+        snprintf(folder, bytes, "%s", link);
+        return true;
+    }
+    fprintf(
+        stderr,
+        "gph %s: %s: LD_LIBRARY_PATH would split it, and no link %s can be made: %s\n",
+        who, folder, link, strerror(errno));
+    return false;
 }
 
 /* Puts the folder of softcuda, at `path`, before all others. */
 static bool lead_linker_to(const char *who, const char *path)
 {
     char folder[PATH_MAX];
-    if (realpath(path, folder) == NULL) {
+    if (!realpath(path, folder)) {
         fprintf(stderr, "gph %s: %s: %s\n", who, path, strerror(errno));
         return false;
     }
-    return launch_list(who, "LD_LIBRARY_PATH", dirname(folder), true);
+    *strrchr(folder, '/') = '\0';
+    return name_folder(who, folder, sizeof(folder)) &&
+           launch_list(who, "LD_LIBRARY_PATH", folder, true);
 }
 
 /* The driver is opened once here, so that a program is never started without one; what it
@@ -60,7 +92,7 @@ static bool lead_linker_to(const char *who, const char *path)
 bool launch_prepare(const char *who, gph_driver wanted, gph_driver *chosen)
 {
     gph_runtime *runtime = driver_open(wanted);
-    if (runtime == NULL)
+    if (!runtime)
         return false;
     gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);

@@ -11,6 +11,7 @@
  * explain, run and doctor have their own, which their text says. */
 #include "commands.h"
 #include "option.h"
+#include "output.h"
 
 #include <string.h>
 
@@ -144,16 +145,22 @@ static const command commands[] = {
            NULL},
           {"save-events", "FILE", "keep what was seen in FILE", NULL},
           {"events", "FILE",
-           "examine what --save-events has kept, - is standard input, not a program",
+           "examine what --save-events has kept, - is standard input, or the folder that "
+           "a "
+           "killed gph doctor left in TMPDIR, not a program",
            NULL},
-          {"lang", "en|zh", "language of titles and fixes", "en"},
+          {"lang", "en|zh", "English or Chinese", "en"},
           {"quiet", NULL, "print the count alone", NULL},
           {"report", "FILE.html",
            "write a page that shows what happened: timelines, findings, graphs, memory",
            NULL},
           {"trace", "FILE.json", "write a trace for ui.perfetto.dev", NULL},
           {"summary", NULL, "end with tables of calls, graphs and memory", NULL},
-          {"grace", "SECONDS", "how long to read processes that outlive PROGRAM", "5"}},
+          {"grace", "SECONDS", "how long to read processes that outlive PROGRAM", "5"},
+          {"watch", "SECONDS",
+           "end a process of which a driver call does not return for so long while a "
+           "graph is being replayed, and say what it waited for",
+           NULL}},
      .stops_early = true,
      .run = cmd_doctor},
     {.name = "explain",
@@ -162,7 +169,8 @@ static const command commands[] = {
      .text =
          "Explains what WORDs are about: an error code (910), a name "
          "(cudaErrorStreamCaptureUnjoined), a slug or a rule of gph doctor "
-         "(capture.unjoined-fork), or a few words. Without WORDs, or for -, a log or "
+         "(capture.unjoined-fork), an interface (cudaGraphExecUpdate), or a "
+         "few words. Without WORDs, or for -, a log or "
          "traceback is read from standard input, and the line that counts is found in "
          "it. Works without a GPU and without a network. The exit status is 0 if "
          "something was found, 1 if not, 2 after a failure.",
@@ -189,31 +197,28 @@ static const command commands[] = {
 
 int main(int argc, char **argv)
 {
+    output_begin();
     const char *name = argc > 1 ? argv[1] : "help";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     if (strcmp(name, "--version") == 0)
         name = "version";
     const command *of = command_find(commands, name);
-    if (of == NULL)
+    if (!of)
         return EXIT_USAGE;
 
-    /* `gph COMMAND --help` is asked before the parser, which would miss operands. */
+    /* Asked before the parser, which would miss operands. */
     const int rest = argc > 1 ? argc - 2 : 0;
     char **words = argv + (argc > 1 ? 2 : argc);
-    if (rest > 0 && (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0)) {
-        option_help(of, stdout);
-        return EXIT_OK;
-    }
     command_line line;
-    if (!option_parse(of, rest, words, &line))
-        return EXIT_USAGE;
-    line.commands = commands;
-    const int code = of->run(&line);
-    /* A full disk must not look like success. */
-    if (fflush(stdout) != 0 && code == EXIT_OK) {
-        perror("gph: standard output");
-        return EXIT_FAILED;
+    int code = EXIT_OK;
+    if (option_is_help(of, rest, words)) {
+        option_help(of, stdout);
+    } else {
+        if (!option_parse(of, rest, words, &line))
+            return EXIT_USAGE;
+        line.commands = commands;
+        code = of->run(&line);
     }
-    return code;
+    return output_end() || code != EXIT_OK ? code : EXIT_FAILED;
 }

@@ -46,7 +46,7 @@ static void try_name(slip *of, const char *name)
 {
     const int distance = distance_of(of, name);
     if (distance <= NEAR_MOST && distance < (int)strlen(name) &&
-        (of->name == NULL || distance < of->distance)) {
+        (!of->name || distance < of->distance)) {
         of->name = name;
         of->distance = distance;
     }
@@ -56,7 +56,7 @@ static void try_name(slip *of, const char *name)
 static void say_unknown(const slip *of, const char *sort, const char *before)
 {
     fprintf(stderr, "gph: unknown %s%.*s", sort, (int)of->bytes, of->word);
-    if (of->name != NULL)
+    if (of->name)
         fprintf(stderr, "; did you mean %s%s?", before, of->name);
     fputc('\n', stderr);
 }
@@ -64,7 +64,7 @@ static void say_unknown(const slip *of, const char *sort, const char *before)
 const command *command_find(const command *commands, const char *name)
 {
     slip of = {.word = name, .bytes = strlen(name)};
-    for (const command *at = commands; at->name != NULL; at++) {
+    for (const command *at = commands; at->name; at++) {
         if (strcmp(at->name, name) == 0)
             return at;
         try_name(&of, at->name);
@@ -83,9 +83,9 @@ const command *command_find(const command *commands, const char *name)
 static int find_option(const command *of, const char *word, const char **value)
 {
     const char *equals = strchr(word, '=');
-    const size_t bytes = equals != NULL ? (size_t)(equals - word) : strlen(word);
-    *value = equals != NULL ? equals + 1 : NULL;
-    for (int i = 0; of->options[i].name != NULL; i++)
+    const size_t bytes = equals ? (size_t)(equals - word) : strlen(word);
+    *value = equals ? equals + 1 : NULL;
+    for (int i = 0; of->options[i].name; i++)
         if (strlen(of->options[i].name) == bytes &&
             memcmp(of->options[i].name, word, bytes) == 0)
             return i;
@@ -103,7 +103,7 @@ static bool fail_option(const command *of, const char *word)
 {
     const char *name = word + strspn(word, "-");
     slip wrong = {.word = name, .bytes = strcspn(name, "=")};
-    for (const option_spec *at = of->options; at->name != NULL; at++)
+    for (const option_spec *at = of->options; at->name; at++)
         try_name(&wrong, at->name);
     say_unknown(&wrong, name == word + 1 ? "option -" : "option --", "--");
     fprintf(stderr, "try: gph %s --help\n", of->name);
@@ -118,16 +118,35 @@ static bool parse_option(const command *of, int argc, char **argv, int *at,
     const int found = find_option(of, argv[*at] + 2, &value);
     if (found < 0)
         return fail_option(of, argv[*at]);
-    if (of->options[found].argument == NULL) {
+    if (!of->options[found].argument) {
         line->values[found] = "";
-        return value == NULL || fail_usage(of, "this option takes nothing: ", argv[*at]);
+        return !value || fail_usage(of, "this option takes nothing: ", argv[*at]);
     }
     const char *word = argv[*at];
-    if (value == NULL && *at + 1 < argc)
+    if (!value && *at + 1 < argc)
         value = argv[++*at];
     line->values[found] = value;
-    return (value != NULL && value[0] != '\0') ||
+    return (value && value[0] != '\0') ||
            fail_usage(of, "a value is missing after ", word);
+}
+
+/* `--help` counts wherever it stands, after other mistakes too, unless it is another
+ * program's or stands after `--`. */
+bool option_is_help(const command *of, int argc, char **argv)
+{
+    const char *value;
+    bool is_value = false;
+    for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++) {
+        const char *word = argv[at];
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+            return true;
+        const bool is_option = word[0] == '-' && word[1] == '-';
+        if (!is_value && of->stops_early && word[0] != '-')
+            return false;
+        const int found = is_option && !is_value ? find_option(of, word + 2, &value) : -1;
+        is_value = found >= 0 && of->options[found].argument && !value;
+    }
+    return false;
 }
 
 /* Operands are moved down in argv itself: there is never more of them than words. */
@@ -161,7 +180,7 @@ bool option_parse(const command *of, int argc, char **argv, command_line *line)
 bool option_number(const char *option, const char *text, long least, long most, long *out)
 {
     char *end;
-    if (text == NULL)
+    if (!text)
         return true;
     errno = 0;
     const long value = strtol(text, &end, 10);
@@ -197,7 +216,7 @@ static void put_synopsis(const command *of, FILE *to)
 {
     char text[512];
     int used = snprintf(text, sizeof(text), "%s", of->name);
-    for (const option_spec *at = of->options; at->name != NULL; at++)
+    for (const option_spec *at = of->options; at->name; at++)
         used +=
             snprintf(text + used, sizeof(text) - (size_t)used, " [--%s%s%s]", at->name,
                      at->argument ? " " : "", at->argument ? at->argument : "");
@@ -211,7 +230,7 @@ void option_help(const command *of, FILE *to)
 {
     put_synopsis(of, to);
     put_wrapped(of->text, 0, 0, to);
-    for (const option_spec *at = of->options; at->name != NULL; at++) {
+    for (const option_spec *at = of->options; at->name; at++) {
         char left[64], right[256];
         snprintf(left, sizeof(left), "--%s%s%s", at->name, at->argument ? " " : "",
                  at->argument ? at->argument : "");
@@ -227,7 +246,7 @@ void option_help(const command *of, FILE *to)
 static void put_scdoc_text(const char *text, FILE *to)
 {
     for (; *text != '\0'; text++) {
-        if (strchr("_*\\#", *text) != NULL)
+        if (strchr("_*\\#", *text))
             fputc('\\', to);
         fputc(*text, to);
     }
@@ -235,7 +254,7 @@ static void put_scdoc_text(const char *text, FILE *to)
 
 void option_scdoc(const command *commands, FILE *to)
 {
-    for (const command *of = commands; of->name != NULL; of++) {
+    for (const command *of = commands; of->name; of++) {
         fprintf(to, "## gph %s", of->name);
         if (of->operands[0] != '\0') {
             fputc(' ', to);
@@ -244,9 +263,9 @@ void option_scdoc(const command *commands, FILE *to)
         fprintf(to, "\n\n");
         put_scdoc_text(of->text, to);
         fprintf(to, "\n\n");
-        for (const option_spec *at = of->options; at->name != NULL; at++) {
+        for (const option_spec *at = of->options; at->name; at++) {
             fprintf(to, "*--%s*", at->name);
-            if (at->argument != NULL)
+            if (at->argument)
                 fprintf(to, " _%s_", at->argument);
             fprintf(to, "\n\t");
             put_scdoc_text(at->help, to);

@@ -41,6 +41,9 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
  * perhaps meant. */
 const command *command_find(const command *commands, const char *name);
 
+/* Whether the words ask for the command's help. */
+bool option_is_help(const command *of, int argc, char **argv);
+
 /* Fills `line` but its `commands`; the operands are `argv`'s own, moved to its end. False after a message.
  */
 bool option_parse(const command *of, int argc, char **argv, command_line *line);

@@ -8,6 +8,7 @@
 #include "option.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,9 +42,9 @@ bool driver_parse(const char *word, gph_driver *out)
 {
     const char *variable = getenv("GPH_DRIVER");
     /* gph_open() alone would take NVIDIA's: a command also serves who has no GPU. */
-    const bool is_set = variable != NULL && variable[0] != '\0';
+    const bool is_set = variable && variable[0] != '\0';
     *out = is_set ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO;
-    if (word == NULL)
+    if (!word)
         return true;
     for (gph_driver at = GPH_DRIVER_AUTO; at <= GPH_DRIVER_SOFT; at++)
         if (strcmp(word, driver_name(at)) == 0) {
@@ -76,7 +77,7 @@ char *read_stream(FILE *from, size_t most, size_t *bytes)
         room = room > 0 ? room * 2 : 65536;
         room = room < most ? room : most;
         char *more = realloc(text, room);
-        if (more == NULL)
+        if (!more)
             goto failed;
         text = more;
         *bytes += fread(text + *bytes, 1, room - *bytes, from);
@@ -91,14 +92,14 @@ failed:
 char *read_file(const char *path, size_t most, size_t *bytes)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    char *text = file != NULL ? read_stream(file, most, bytes) : NULL;
-    if (text == NULL || *bytes == most) {
+    char *text = file ? read_stream(file, most, bytes) : NULL;
+    if (!text || *bytes == most) {
         fprintf(stderr, "gph: cannot read %s: %s\n", path,
-                strerror(text != NULL ? EFBIG : errno));
+                strerror(text ? EFBIG : errno));
         free(text);
         text = NULL;
     }
-    if (file != NULL && file != stdin)
+    if (file && file != stdin)
         fclose(file);
     return text;
 }
@@ -107,7 +108,7 @@ static int copy_into_memory(const char *path)
 {
     size_t bytes = 0;
     char *text = read_file(path, COPY_BYTES_MAX, &bytes);
-    if (text == NULL)
+    if (!text)
         return -1;
     int fd = memfd_create("gph-input", MFD_CLOEXEC);
     for (size_t at = 0; fd >= 0 && at < bytes;) {
@@ -144,11 +145,33 @@ void input_close(input *in)
         close(in->copy);
 }
 
+/* Opened the wrong way round, so that to use it fails as if it were closed; and closed it
+ * is for programs that are started. */
+void output_begin(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
+            open("/dev/null", O_CLOEXEC | (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY)) !=
+                fd)
+            _exit(EXIT_FAILED); /* and nobody to say it to */
+}
+
+/* A write that failed before leaves only the stream's mark. */
+bool output_end(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    fprintf(stderr, "gph: cannot write standard output: %s\n",
+            strerror(errno != 0 ? errno : EIO));
+    clearerr(stdout);
+    return false;
+}
+
 bool has_terminal(void)
 {
     const char *name = getenv("TERM");
-    return isatty(STDERR_FILENO) && name != NULL && name[0] != '\0' &&
-           strcmp(name, "dumb") != 0;
+    return isatty(STDERR_FILENO) && name && name[0] != '\0' && strcmp(name, "dumb") != 0;
 }
 
 void put_row(FILE *to, const char *left, const char *format, ...)
@@ -161,13 +184,13 @@ void put_row(FILE *to, const char *left, const char *format, ...)
     fputc('\n', to);
 }
 
-const char *bytes_text(unsigned long long bytes)
+const char *bytes_text(double bytes)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    static char text[32];
-    double value = (double)bytes;
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    static char text[400]; /* any double in whole */
+    double value = bytes;
     size_t unit = 0;
-    for (; value >= 1024 && unit < 4; unit++)
+    for (; value >= 1024 && unit < 6; unit++)
         value /= 1024;
     snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
     return text;

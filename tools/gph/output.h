@@ -37,6 +37,14 @@ typedef struct input {
 bool input_open(const char *path, input *out);
 void input_close(input *in);
 
+/* Before any file is opened: one that took the place of a closed standard stream would be
+ * read or written in its stead. */
+void output_begin(void);
+
+/* Ends what was written to standard output so far: a full disk must not look like success.
+ * False after a message. */
+bool output_end(void);
+
 /* Whether standard error is a terminal that takes escapes: TERM is set, and not dumb. */
 bool has_terminal(void);
 
@@ -44,5 +52,5 @@ bool has_terminal(void);
 void put_row(FILE *to, const char *left, const char *format, ...) GPH_PRINTF(3, 4);
 
 /* "1.5 GiB"; lent until the next call. */
-const char *bytes_text(unsigned long long bytes);
+const char *bytes_text(double bytes);
 #endif

@@ -21,7 +21,7 @@ static int report(const gph_runtime *runtime, const char *path, unsigned int fla
         return fail(&error);
     size_t bytes;
     char *ptx = read_file(path, BYTES_MAX, &bytes);
-    if (ptx == NULL)
+    if (!ptx)
         return EXIT_FAILED;
 
     int code = EXIT_OK;
@@ -37,7 +37,7 @@ static int report(const gph_runtime *runtime, const char *path, unsigned int fla
 int inspect_ptx(const char *path, unsigned int flags)
 {
     gph_runtime *runtime = driver_open(GPH_DRIVER_SOFT);
-    if (runtime == NULL)
+    if (!runtime)
         return EXIT_FAILED;
     const int code = report(runtime, path, flags);
     gph_close(runtime);

@@ -11,10 +11,9 @@ bool is_recipe(const char *path)
 {
     char head[4] = "";
     FILE *file = fopen(path, "rb");
-    const bool is_one = file != NULL &&
-                        fread(head, 1, sizeof(head), file) == sizeof(head) &&
+    const bool is_one = file && fread(head, 1, sizeof(head), file) == sizeof(head) &&
                         memcmp(head, "gphr", sizeof(head)) == 0;
-    if (file != NULL)
+    if (file)
         fclose(file);
     return is_one;
 }
@@ -42,7 +41,7 @@ static void put_ranges(const gph_recipe *recipe)
     gph_recipe_range range = GPH_SIZED(gph_recipe_range);
     for (uint32_t i = 0; gph_recipe_range_get(recipe, i, &range); i++)
         printf("%s  %-20s 0x%llx, %s%s\n", i == 0 ? "\nranges\n" : "", range.name,
-               (unsigned long long)range.address, bytes_text(range.bytes),
+               (unsigned long long)range.address, bytes_text((double)range.bytes),
                range.shifted != range.address ? ", may move" : "");
 }
 

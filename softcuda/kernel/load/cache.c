@@ -28,20 +28,20 @@
 
 bool soft_cache_directory(const char *setting, char path[SOFT_CACHE_PATH_MAX])
 {
-    if (setting == NULL)
+    if (!setting)
         setting = getenv("SOFTCUDA_CACHE");
-    if (setting != NULL && setting[0] != '\0') {
+    if (setting && setting[0] != '\0') {
         if (strcmp(setting, "off") == 0)
             return false;
         return snprintf(path, SOFT_CACHE_PATH_MAX, "%s", setting) < SOFT_CACHE_PATH_MAX;
     }
     const char *base = getenv("XDG_CACHE_HOME");
     const char *inside = "";
-    if (base == NULL || base[0] != '/') {
+    if (!base || base[0] != '/') {
         base = getenv("HOME");
         inside = "/.cache";
     }
-    return base != NULL && base[0] == '/' &&
+    return base && base[0] == '/' &&
            snprintf(path, SOFT_CACHE_PATH_MAX, "%s%s/softcuda", base, inside) <
                SOFT_CACHE_PATH_MAX;
 }
@@ -49,7 +49,7 @@ bool soft_cache_directory(const char *setting, char path[SOFT_CACHE_PATH_MAX])
 uint64_t soft_cache_limit(void)
 {
     const char *text = getenv("SOFTCUDA_CACHE_BYTES");
-    if (text == NULL || text[0] < '0' || text[0] > '9')
+    if (!text || text[0] < '0' || text[0] > '9')
         return LIMIT_DEFAULT;
     char *end;
     const unsigned long long bytes = strtoull(text, &end, 10);
@@ -105,7 +105,7 @@ static bool read_file(int file, gph_allocator heap, unsigned char **out, size_t 
         return false;
     const size_t size = (size_t)info.st_size;
     unsigned char *data = gphi_heap_alloc(heap, size);
-    if (data == NULL)
+    if (!data)
         return false;
     if (!read_whole(file, data, size)) {
         gphi_heap_free(heap, data, size);
@@ -170,14 +170,14 @@ static size_t list_files(int folder, struct kept *files, uint64_t *total)
 {
     const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = copy >= 0 ? fdopendir(copy) : NULL;
-    if (stream == NULL) {
+    if (!stream) {
         if (copy >= 0)
             close(copy);
         return 0;
     }
     size_t count = 0;
     *total = 0;
-    for (struct dirent *entry; count < FILES_MAX && (entry = readdir(stream)) != NULL;) {
+    for (struct dirent *entry; count < FILES_MAX && (entry = readdir(stream));) {
         struct stat info;
         const size_t length = strlen(entry->d_name);
         if (length < sizeof(SUFFIX) || length >= sizeof(files->name) ||
@@ -197,7 +197,7 @@ static size_t list_files(int folder, struct kept *files, uint64_t *total)
 static void make_room(int folder, uint64_t limit)
 {
     struct kept *files = malloc(FILES_MAX * sizeof(*files));
-    if (files == NULL)
+    if (!files)
         return;
     uint64_t total = 0;
     const size_t count = list_files(folder, files, &total);

@@ -44,7 +44,7 @@ void soft_code_options_init(soft_code_options *options)
 {
     *options = (soft_code_options){0};
     const char *path = getenv("SOFTCUDA_PATH");
-    options->force_slow = path != NULL && strcmp(path, "slow") == 0;
+    options->force_slow = path && strcmp(path, "slow") == 0;
     options->check_memory = soft_check_mode_wanted().memory;
 }
 
@@ -158,7 +158,7 @@ static gph_status make_code(struct compilation *c, const ptx_module *module,
              program->kernel_count, fast, slow, program->kernel_count - fast - slow,
              (unsigned long long)((gphi_clock_ns() - start) / 1000000));
     const gph_status status = pack_result(c, module, program, &result, info);
-    if (jit != NULL)
+    if (jit)
         jit->release(&result);
     return status;
 }
@@ -221,13 +221,13 @@ gph_status soft_code_create(const void *image, size_t bytes,
 {
     soft_code_options all_defaults;
     soft_code_options_init(&all_defaults);
-    if (options == NULL)
+    if (!options)
         options = &all_defaults;
     const gph_allocator heap = gphi_heap(options->allocator);
     soft_ptx_text text;
     GPHI_TRY(soft_ptx_find(image, bytes, &heap, &text, error));
     soft_code *code = gphi_heap_alloc(heap, sizeof(*code));
-    if (code == NULL) {
+    if (!code) {
         soft_ptx_text_fini(&text);
         return gphi_fail(error, GPH_E_NO_MEMORY, "the code of a module");
     }
@@ -251,7 +251,7 @@ void soft_code_retain(soft_code *code)
 
 void soft_code_release(soft_code *code)
 {
-    if (code == NULL ||
+    if (!code ||
         atomic_fetch_sub_explicit(&code->references, 1, memory_order_acq_rel) != 1)
         return;
     const gph_allocator heap = code->heap;
@@ -292,14 +292,6 @@ const char *soft_code_info(const soft_code *code)
 bool soft_code_was_cached(const soft_code *code)
 {
     return code->was_cached;
-}
-
-uint64_t soft_code_machine_bytes(const soft_code *code)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < code->pack.object_count; i++)
-        bytes += code->pack.objects[i].count;
-    return bytes;
 }
 
 uint32_t soft_code_ptx_version(const soft_code *code)

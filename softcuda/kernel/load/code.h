@@ -90,8 +90,6 @@ const soft_code_global *soft_code_global_at(const soft_code *code, uint32_t inde
 /* What the information log of the JIT says: lent, never NULL. */
 const char *soft_code_info(const soft_code *code);
 bool soft_code_was_cached(const soft_code *code);
-/* Bytes of machine code and constants. */
-uint64_t soft_code_machine_bytes(const soft_code *code);
 /* The .version and .target of the PTX: 90 -> 9.0, and 70 for sm_70. */
 uint32_t soft_code_ptx_version(const soft_code *code);
 uint32_t soft_code_ptx_target(const soft_code *code);
@@ -110,13 +108,11 @@ typedef struct soft_kernel_code {
  *
  *  code       retained until the binding is released.
  *  addresses  copied: the device address of each global, by index.
- *  out        owned by the caller on success: soft_binding_release(). */
+ *  out        owned by the caller on success: soft_binding_destroy(). */
 GPH_CHECKED gph_status soft_binding_create(soft_code *code, const uint64_t *addresses,
                                            soft_binding **out, gph_error *error);
-void soft_binding_retain(soft_binding *binding);
-void soft_binding_release(soft_binding *binding); /* takes NULL */
+void soft_binding_destroy(soft_binding *binding); /* takes NULL */
 
-soft_code *soft_binding_code(const soft_binding *binding);
 /* By index as in soft_code_kernel(); lent. */
 const soft_kernel_code *soft_binding_kernel(const soft_binding *binding, uint32_t index);
 /* By name, or NULL. */

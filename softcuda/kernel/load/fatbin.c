@@ -83,7 +83,7 @@ static gph_status read_entry(const unsigned char *data, uint64_t offset, uint64_
 /* The newest target that this build takes: more of the program is known then. */
 static bool is_better(const struct entry *entry, const struct entry *best)
 {
-    if (best->payload == NULL)
+    if (!best->payload)
         return true;
     const bool fits = entry->architecture <= ARCHITECTURE_MAX;
     const bool best_fits = best->architecture <= ARCHITECTURE_MAX;
@@ -116,7 +116,7 @@ static gph_status find_entry(const unsigned char *data, uint64_t bytes,
             others++;
         offset += used;
     }
-    if (best->payload != NULL)
+    if (best->payload)
         return GPH_OK;
     gphi_fail(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
               "the fatbin has no PTX, only %u entries of machine code", others);
@@ -185,9 +185,8 @@ static gph_status unpack(const struct entry *entry, soft_ptx_text *out, gph_erro
             (unsigned long long)entry->plain_bytes, PTX_TEXT_BYTES_MAX);
     out->owned_bytes = (size_t)entry->plain_bytes;
     out->owned = gphi_heap_alloc(out->heap, out->owned_bytes);
-    if (out->owned == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "%zu bytes of PTX in a fatbin",
-                         out->owned_bytes);
+    GPHI_TRY(
+        gphi_made(error, out->owned, "%zu bytes of PTX in a fatbin", out->owned_bytes));
     const gph_status status =
         decompress(entry, out->owned, out->owned_bytes, &out->bytes, error);
     if (status != GPH_OK)
@@ -222,7 +221,7 @@ static bool is_ptx(const char *text, size_t bytes)
     static const char word[] = ".version";
     const char *at = text;
     size_t left = bytes;
-    while (left >= sizeof(word) - 1 && (at = memchr(at, '.', left)) != NULL) {
+    while (left >= sizeof(word) - 1 && (at = memchr(at, '.', left))) {
         left = bytes - (size_t)(at - text);
         if (left >= sizeof(word) - 1 && memcmp(at, word, sizeof(word) - 1) == 0)
             return true;
@@ -250,7 +249,7 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
                          soft_ptx_text *out, gph_error *error)
 {
     const unsigned char *data = image;
-    if (data == NULL || (bytes != 0 && bytes < 4))
+    if (!data || (bytes != 0 && bytes < 4))
         return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE, "a module image of %zu bytes",
                          bytes);
     soft_ptx_text text = {.heap = gphi_heap(allocator)};
@@ -265,7 +264,7 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
             return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                              "a fatbin wrapper of %zu bytes", bytes);
         data = (const unsigned char *)(uintptr_t)read_word(data + 8, 8);
-        if (data == NULL || read_word(data, 4) != DATA_MAGIC)
+        if (!data || read_word(data, 4) != DATA_MAGIC)
             return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                              "a fatbin wrapper that points to no fatbin");
         GPHI_TRY(read_fatbin(data, 0, &text, error));

@@ -18,16 +18,16 @@ static const soft_jit_api *loaded; /* under the mutex */
 static void find_path(char path[4096])
 {
     const char *setting = getenv("SOFTCUDA_JIT");
-    if (setting != NULL && setting[0] != '\0') {
+    if (setting && setting[0] != '\0') {
         snprintf(path, 4096, "%s", setting);
         return;
     }
     Dl_info info;
     snprintf(path, 4096, "%s", SOFT_JIT_FILE);
-    if (dladdr((void *)(uintptr_t)soft_jit_load, &info) == 0 || info.dli_fname == NULL)
+    if (dladdr((void *)(uintptr_t)soft_jit_load, &info) == 0 || !info.dli_fname)
         return;
     const char *slash = strrchr(info.dli_fname, '/');
-    if (slash != NULL)
+    if (slash)
         snprintf(path, 4096, "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname,
                  SOFT_JIT_FILE);
 }
@@ -37,14 +37,14 @@ static gph_status load_locked(gph_error *error)
     char path[4096];
     find_path(path);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
+    if (!library)
         return gphi_fail(error, SOFT_ERROR_JIT_COMPILER_NOT_FOUND,
                          "PTX cannot be compiled: %.400s", dlerror());
     soft_jit_get_fn *get;
     void *symbol = dlsym(library, SOFT_JIT_SYMBOL);
     memcpy(&get, &symbol, sizeof(get));
-    const soft_jit_api *api = get != NULL ? get() : NULL;
-    if (api == NULL || api->version != SOFT_JIT_VERSION) {
+    const soft_jit_api *api = get ? get() : NULL;
+    if (!api || api->version != SOFT_JIT_VERSION) {
         dlclose(library);
         return gphi_fail(error, SOFT_ERROR_JIT_COMPILER_NOT_FOUND,
                          "PTX cannot be compiled: %.400s is of another version", path);
@@ -56,7 +56,7 @@ static gph_status load_locked(gph_error *error)
 gph_status soft_jit_load(const soft_jit_api **out, gph_error *error)
 {
     pthread_mutex_lock(&mutex);
-    const gph_status status = loaded != NULL ? GPH_OK : load_locked(error);
+    const gph_status status = loaded ? GPH_OK : load_locked(error);
     if (status == GPH_OK)
         *out = loaded;
     pthread_mutex_unlock(&mutex);

@@ -417,8 +417,7 @@ static gph_status list_functions(struct load *load)
         return GPH_OK;
     soft_image_function *functions =
         gphi_heap_array(load->heap, count, sizeof(*functions));
-    if (functions == NULL)
-        return gphi_fail(load->error, GPH_E_NO_MEMORY, "listing %u functions", count);
+    GPHI_TRY(gphi_made(load->error, functions, "listing %u functions", count));
     load->image.functions = functions;
     load->image.function_count = count;
     for (uint32_t o = 0; o < load->input->object_count; o++) {
@@ -447,9 +446,10 @@ static gph_status open_object(struct load *load, uint32_t index)
     object->addresses = gphi_heap_array(load->heap, object->symbol_count + 1u, 8);
     object->slots = gphi_heap_array(load->heap, object->symbol_count + 1u, 4);
     object->stubs = gphi_heap_array(load->heap, object->symbol_count + 1u, 4);
-    if (!object->places || !object->addresses || !object->slots || !object->stubs)
-        return gphi_fail(load->error, GPH_E_NO_MEMORY, "loading %u symbols",
-                         object->symbol_count);
+    GPHI_TRY(
+        gphi_made(load->error,
+                  object->places && object->addresses && object->slots && object->stubs,
+                  "loading %u symbols", object->symbol_count));
     GPHI_TRY(place_sections(load, index));
     return count_needs(load, index);
 }
@@ -487,9 +487,7 @@ gph_status soft_image_load(const soft_loader_input *input, const gph_allocator *
     if (input->object_count == 0)
         return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE, "no machine code object");
     load.objects = gphi_heap_array(load.heap, input->object_count, sizeof(*load.objects));
-    if (load.objects == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "loading %u objects",
-                         input->object_count);
+    GPHI_TRY(gphi_made(error, load.objects, "loading %u objects", input->object_count));
     const gph_status status = load_all(&load);
     for (uint32_t i = 0; i < input->object_count; i++)
         close_object(&load, &load.objects[i]);
@@ -504,7 +502,7 @@ gph_status soft_image_load(const soft_loader_input *input, const gph_allocator *
 
 void soft_image_unload(soft_image *image)
 {
-    if (image->base != NULL)
+    if (image->base)
         munmap(image->base, image->bytes);
     gphi_heap_free(image->heap, image->functions,
                    image->function_count * sizeof(*image->functions));

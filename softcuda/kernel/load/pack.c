@@ -10,7 +10,6 @@
  * trusts no count and no length: a file may be damaged. */
 #include "softcuda/kernel/load/pack.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -46,7 +45,7 @@ static void put_align(gphi_text *writer)
 
 static void put_text(gphi_text *writer, const char *text)
 {
-    if (text == NULL) {
+    if (!text) {
         put_u32(writer, NO_TEXT);
         return;
     }
@@ -118,7 +117,7 @@ static void put_global(gphi_text *writer, const ptx_module *module,
     put_u32(writer, variable->init != NULL);
     put_u32(writer, variable->relocation_count);
     put_text(writer, variable->name);
-    if (variable->init != NULL)
+    if (variable->init)
         gphi_text_put_bytes(writer, (const char *)variable->init, variable->bytes);
     put_align(writer);
     for (uint32_t i = 0; i < variable->relocation_count; i++)
@@ -168,7 +167,7 @@ gph_status soft_pack_write(const soft_pack_input *input, gph_allocator heap,
         /* The size that is freed later must be the size that was asked for. */
         exact = heap.realloc(heap.user, data, writer.room, writer.length);
     }
-    if (exact == NULL) {
+    if (!exact) {
         gphi_text_fini(&writer);
         return gphi_fail(error, GPH_E_NO_MEMORY, "compiled code of a module");
     }
@@ -199,7 +198,7 @@ static const void *take(struct reader *reader, size_t count)
 static void take_copy(struct reader *reader, void *to, size_t count)
 {
     const void *from = take(reader, count);
-    if (from != NULL)
+    if (from)
         memcpy(to, from, count);
     else
         memset(to, 0, count);
@@ -224,7 +223,7 @@ static const char *take_text(struct reader *reader)
     if (length == NO_TEXT || reader->bad)
         return NULL;
     const char *text = take(reader, (size_t)length + 1);
-    if (text != NULL && text[length] == '\0')
+    if (text && text[length] == '\0')
         return text;
     reader->bad = true;
     return NULL;
@@ -241,7 +240,7 @@ static void *make_array(struct reader *reader, gph_allocator heap, uint32_t coun
         return NULL;
     }
     void *array = gphi_heap_array(heap, count, item);
-    if (array == NULL)
+    if (!array)
         reader->bad = reader->no_memory = true;
     return array;
 }
@@ -251,14 +250,14 @@ static void take_cuts(struct reader *reader, soft_pack *pack, ptx_kernel *kernel
     const uint32_t count = kernel->cut_count;
     kernel->cut_count = 0;
     ptx_cut *cuts = make_array(reader, pack->heap, count, sizeof(*cuts), 8);
-    if (cuts == NULL)
+    if (!cuts)
         return;
     kernel->cuts = cuts;
     kernel->cut_count = count;
     for (uint32_t i = 0; i < count; i++) {
         cuts[i].line = take_u32(reader);
         cuts[i].reason = take_text(reader);
-        if (cuts[i].reason == NULL)
+        if (!cuts[i].reason)
             cuts[i].reason = "";
     }
 }
@@ -272,7 +271,7 @@ static void take_kernel(struct reader *reader, soft_pack *pack, ptx_kernel *kern
     kernel->name = take_text(reader);
     kernel->reason = take_text(reader);
     take_align(reader);
-    if (kernel->name == NULL || (int)kernel->path < PTX_PATH_FAST ||
+    if (!kernel->name || (int)kernel->path < PTX_PATH_FAST ||
         kernel->path > PTX_PATH_UNSUPPORTED)
         reader->bad = true;
     if (kernel->param_count != 0)
@@ -285,7 +284,7 @@ static void take_relocations(struct reader *reader, soft_pack *pack,
 {
     soft_pack_relocation *relocations =
         make_array(reader, pack->heap, count, sizeof(*relocations), sizeof(*relocations));
-    if (relocations == NULL)
+    if (!relocations)
         return;
     global->relocations = relocations;
     global->relocation_count = count;
@@ -310,7 +309,7 @@ static void take_global(struct reader *reader, soft_pack *pack, soft_pack_global
     const uint32_t has_init = take_u32(reader);
     const uint32_t relocation_count = take_u32(reader);
     global->about.name = take_text(reader);
-    if (global->about.name == NULL)
+    if (!global->about.name)
         reader->bad = true;
     if (has_init)
         global->init = take(reader, global->about.bytes);
@@ -323,19 +322,19 @@ static void take_all(struct reader *reader, const struct head *head, soft_pack *
 {
     pack->kernels = make_array(reader, pack->heap, head->kernel_count,
                                sizeof(*pack->kernels), sizeof(ptx_kernel));
-    if (pack->kernels != NULL)
+    if (pack->kernels)
         pack->kernel_count = head->kernel_count;
     for (uint32_t i = 0; i < pack->kernel_count; i++)
         take_kernel(reader, pack, &pack->kernels[i]);
     pack->globals = make_array(reader, pack->heap, head->global_count,
                                sizeof(*pack->globals), sizeof(soft_code_global));
-    if (pack->globals != NULL)
+    if (pack->globals)
         pack->global_count = head->global_count;
     for (uint32_t i = 0; i < pack->global_count; i++)
         take_global(reader, pack, &pack->globals[i]);
     pack->objects =
         make_array(reader, pack->heap, head->object_count, sizeof(*pack->objects), 16);
-    if (pack->objects != NULL)
+    if (pack->objects)
         pack->object_count = head->object_count;
     for (uint32_t i = 0; i < pack->object_count; i++) {
         uint64_t count;
@@ -346,7 +345,7 @@ static void take_all(struct reader *reader, const struct head *head, soft_pack *
         pack->objects[i].count = count;
     }
     pack->info = take_text(reader);
-    if (pack->info == NULL)
+    if (!pack->info)
         reader->bad = true;
     pack->ptx_version = head->ptx_version;
     pack->ptx_target = head->ptx_target;

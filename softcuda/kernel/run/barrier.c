@@ -3,7 +3,6 @@
 #include "softcuda/kernel/run/lanes.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "softcuda/kernel/run/rtcalls.h"
 

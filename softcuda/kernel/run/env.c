@@ -38,7 +38,7 @@ void soft_device_heap_init(soft_device_heap *heap, uint64_t bytes)
 
 void soft_device_heap_fini(soft_device_heap *heap)
 {
-    if (heap->base != NULL)
+    if (heap->base)
         munmap(heap->base, heap->bytes);
     pthread_mutex_destroy(&heap->mutex);
 }
@@ -50,7 +50,7 @@ static struct head *head_at(const soft_device_heap *heap, uint64_t offset)
 
 static uint64_t alloc_locked(soft_device_heap *heap, unsigned shift)
 {
-    if (heap->base == NULL) {
+    if (!heap->base) {
         void *base = mmap(NULL, heap->bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED)
@@ -87,7 +87,7 @@ uint64_t soft_device_heap_alloc(soft_device_heap *heap, uint64_t bytes)
 static bool free_locked(soft_device_heap *heap, uint64_t address)
 {
     const uint64_t base = (uint64_t)(uintptr_t)heap->base;
-    if (heap->base == NULL || address % 16 != 0 || address < base + sizeof(struct head) ||
+    if (!heap->base || address % 16 != 0 || address < base + sizeof(struct head) ||
         address >= base + heap->used)
         return false;
     const uint64_t offset = address - base - sizeof(struct head);
@@ -116,7 +116,7 @@ bool soft_device_heap_holds(const soft_device_heap *heap, uint64_t address,
                             uint64_t bytes)
 {
     const uint64_t base = (uint64_t)(uintptr_t)heap->base;
-    return heap->base != NULL && address >= base && address < base + heap->bytes &&
+    return heap->base && address >= base && address < base + heap->bytes &&
            bytes <= base + heap->bytes - address;
 }
 
@@ -125,8 +125,7 @@ gph_status soft_kernel_env_create(const soft_kernel_env_options *options,
 {
     const gph_allocator heap = gphi_heap(options->allocator);
     soft_kernel_env *env = gphi_heap_alloc(heap, sizeof(*env));
-    if (env == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "a context's kernel settings");
+    GPHI_TRY(gphi_made(error, env, "a context's kernel settings"));
     env->allocator = heap;
     env->options = *options;
     if (env->options.multiprocessors == 0)
@@ -138,7 +137,7 @@ gph_status soft_kernel_env_create(const soft_kernel_env_options *options,
 
 void soft_kernel_env_destroy(soft_kernel_env *env)
 {
-    if (env == NULL)
+    if (!env)
         return;
     soft_device_heap_fini(&env->heap);
     gphi_heap_free(env->allocator, env, sizeof(*env));
@@ -147,7 +146,7 @@ void soft_kernel_env_destroy(soft_kernel_env *env)
 bool soft_kernel_env_set_heap(soft_kernel_env *env, uint64_t bytes)
 {
     pthread_mutex_lock(&env->heap.mutex);
-    const bool unused = env->heap.base == NULL;
+    const bool unused = !env->heap.base;
     if (unused && bytes != 0)
         env->heap.bytes = bytes;
     pthread_mutex_unlock(&env->heap.mutex);
@@ -159,10 +158,10 @@ bool soft_kernel_env_is_dead(const soft_kernel_env *env)
     return atomic_load_explicit(&env->dead, memory_order_acquire);
 }
 
-uint64_t soft_kernel_timeout_from_environment(void)
+uint64_t soft_limit_from_environment(const char *name)
 {
-    const char *text = getenv("SOFTCUDA_KERNEL_TIMEOUT_MS");
-    if (text == NULL || text[0] < '0' || text[0] > '9')
+    const char *text = getenv(name);
+    if (!text || text[0] < '0' || text[0] > '9')
         return 0;
     char *end;
     errno = 0;

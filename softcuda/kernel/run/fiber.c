@@ -86,7 +86,7 @@ bool soft_fiber_init(soft_fiber *fiber, size_t bytes)
 
 void soft_fiber_fini(soft_fiber *fiber)
 {
-    if (fiber->stack == NULL)
+    if (!fiber->stack)
         return;
 #ifdef WITH_TSAN
     if (fiber->sanitizer)
@@ -195,7 +195,7 @@ bool soft_guard_call(soft_guard *guard, soft_fiber_fn *run, void *argument)
         /* Frames that were left keep their redzones poisoned. */
         unsigned char *here = __builtin_frame_address(0);
         unsigned char *low = guard->own->stack;
-        if (low != NULL && here > low) {
+        if (low && here > low) {
             const size_t below = (size_t)(here - low);
             const size_t bytes = below < (1u << 20) ? below : 1u << 20;
             __asan_unpoison_memory_region(here - bytes, bytes - 512);

@@ -25,7 +25,7 @@ static bool make_room(soft_lanes *lanes, uint32_t count)
     if (count <= lanes->capacity)
         return true;
     soft_lane *grown = realloc(lanes->lanes, count * sizeof(*grown));
-    if (grown == NULL)
+    if (!grown)
         return false;
     lanes->lanes = grown;
     while (lanes->capacity < count) {
@@ -133,7 +133,7 @@ static _Noreturn void raise_deadlock(soft_lanes *lanes)
         if (lane->state == SOFT_LANE_DONE)
             continue;
         waiting++;
-        if (seen == NULL) {
+        if (!seen) {
             seen = lane;
             describe_wait(lane, first, sizeof(first));
         } else if (other[0] == '\0' &&
@@ -169,13 +169,13 @@ static uint32_t turn(soft_lanes *lanes, bool *any_ready)
 
 void soft_lanes_run(soft_block *block)
 {
-    if (block->lanes == NULL) {
+    if (!block->lanes) {
         block->lanes = calloc(1, sizeof(*block->lanes));
-        block->destroy_lanes = block->lanes != NULL ? destroy : NULL;
+        block->destroy_lanes = block->lanes ? destroy : NULL;
     }
     soft_lanes *lanes = block->lanes;
     const uint32_t count = block->view.grid->thread_count;
-    if (lanes == NULL || !make_room(lanes, count))
+    if (!lanes || !make_room(lanes, count))
         soft_runner_raise(block->runner, SOFT_ERROR_OUT_OF_MEMORY, 0,
                           "no memory for the stacks of the block's threads");
     lanes->block = block;

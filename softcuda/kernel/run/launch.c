@@ -119,11 +119,6 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
     return GPH_OK;
 }
 
-void soft_kernel_launch_set_params(soft_kernel_launch *launch, const void *params)
-{
-    launch->grid.params = params;
-}
-
 void soft_kernel_launch_watch(soft_kernel_launch *launch, struct soft_trace *trace)
 {
     launch->trace = trace;

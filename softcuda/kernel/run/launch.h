@@ -61,8 +61,8 @@ void soft_kernel_env_destroy(soft_kernel_env *env); /* no launch runs; takes NUL
 bool soft_kernel_env_set_heap(soft_kernel_env *env, uint64_t bytes);
 /* Whether a launch has failed in it: nothing runs any more. */
 bool soft_kernel_env_is_dead(const soft_kernel_env *env);
-/* SOFTCUDA_KERNEL_TIMEOUT_MS in nanoseconds, 0 when unset or no number. */
-uint64_t soft_kernel_timeout_from_environment(void);
+/* A variable's milliseconds in nanoseconds, 0 when it is unset or not a number. */
+uint64_t soft_limit_from_environment(const char *name);
 
 typedef struct soft_kernel_dims {
     uint32_t grid[3], block[3];
@@ -70,14 +70,21 @@ typedef struct soft_kernel_dims {
     uint32_t cooperative;
 } soft_kernel_dims;
 
+/* The values of an executable graph's conditional handles, 1 ... count. */
+typedef struct soft_conditions {
+    uint32_t count;
+    atomic_uint values[];
+} soft_conditions;
+
 /* Caller's memory; fields are read by softcuda/kernel alone. What a grid of one block
  * reads comes first: in a large graph each of these lines is a cache miss. */
 typedef struct soft_kernel_launch {
     const soft_kernel_code *code;
     ptx_block_fn *entry; /* fast path: of the code */
     soft_kernel_env *env;
-    struct soft_trace *trace; /* check mode: what it touches is noted there; or NULL */
-    uint32_t needs_memory;    /* a block has local, scratch or shared memory */
+    struct soft_trace *trace;    /* check mode: what it touches is noted there; or NULL */
+    soft_conditions *conditions; /* of the graph it runs in, borrowed; NULL: none */
+    uint32_t needs_memory;       /* a block has local, scratch or shared memory */
     uint32_t safepoint_budget;
     uint32_t multiprocessors;
     atomic_uint fault; /* 0 none, 1 being written, 2 there */
@@ -118,9 +125,6 @@ GPH_CHECKED gph_status soft_kernel_launch_init(soft_kernel_launch *launch,
  * more). It must not be running. */
 void soft_kernel_launch_watch(soft_kernel_launch *launch, struct soft_trace *trace);
 
-/* The same launch with other parameters; it must not be running. */
-void soft_kernel_launch_set_params(soft_kernel_launch *launch, const void *params);
-
 /* What the engine is to do: work->cost_ns is left alone. */
 void soft_kernel_launch_work(soft_kernel_launch *launch, soft_work *work);
 
@@ -132,21 +136,12 @@ void soft_kernel_launch_run_single(void *argument, soft_parts *parts,
 
 /* ---- for the handler of signals --------------------------------------------------- */
 
-typedef struct soft_code_place {
-    const char *kernel; /* lent while this thread runs a block of it */
-    uint64_t offset;    /* in the kernel's machine code */
-} soft_code_place;
-
-/* Whether an instruction address is in generated code, or in one of the few functions of
- * the run time that read memory for it. Async-signal-safe; takes no lock. */
-bool soft_code_find(uintptr_t pc, soft_code_place *out);
-
 /* Whether this thread runs a block just now. Async-signal-safe. */
 bool soft_kernel_running(void);
 
 /* Ends the block that this thread runs, and with it the launch: writes the fault record
  * and jumps back to the worker's loop. Only where soft_kernel_running() and
- * soft_code_find() are true. `detail` (may be NULL) is copied: who freed the address.
+ * soft_place_holds() are true. `detail` (may be NULL) is copied: who freed the address.
  * Unblocks SIGSEGV, SIGBUS and SIGFPE. Async-signal-safe. */
 _Noreturn void soft_kernel_fault(gph_status code, uint64_t address, const char *detail);
 

@@ -11,7 +11,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "softcuda/kernel/run/launch.h"
@@ -43,9 +42,9 @@ static struct entry *find_empty(void)
             if (atomic_load_explicit(&chunk->entries[i].start, memory_order_relaxed) == 0)
                 return &chunk->entries[i];
         struct chunk *next = atomic_load_explicit(&chunk->next, memory_order_relaxed);
-        if (next == NULL) {
+        if (!next) {
             next = calloc(1, sizeof(*next));
-            if (next == NULL)
+            if (!next)
                 return NULL;
             /* with the acquire load in find() */
             atomic_store_explicit(&chunk->next, next, memory_order_release);
@@ -58,7 +57,7 @@ bool soft_place_add(const soft_image *image)
 {
     pthread_mutex_lock(&mutex);
     struct entry *entry = find_empty();
-    if (entry != NULL) {
+    if (entry) {
         const uintptr_t start = (uintptr_t)image->base;
         atomic_store_explicit(&entry->end, start + image->text_bytes,
                               memory_order_relaxed);
@@ -67,13 +66,13 @@ bool soft_place_add(const soft_image *image)
         atomic_store_explicit(&entry->start, start, memory_order_release);
     }
     pthread_mutex_unlock(&mutex);
-    return entry != NULL;
+    return entry;
 }
 
 void soft_place_remove(const soft_image *image)
 {
     pthread_mutex_lock(&mutex);
-    for (struct chunk *chunk = &first; chunk != NULL;
+    for (struct chunk *chunk = &first; chunk;
          chunk = atomic_load_explicit(&chunk->next, memory_order_relaxed))
         for (int i = 0; i < CHUNK; i++) {
             struct entry *entry = &chunk->entries[i];
@@ -87,7 +86,7 @@ void soft_place_remove(const soft_image *image)
 
 static const soft_image *find(uintptr_t pc)
 {
-    for (struct chunk *chunk = &first; chunk != NULL;
+    for (struct chunk *chunk = &first; chunk;
          chunk = atomic_load_explicit(&chunk->next, memory_order_acquire))
         for (int i = 0; i < CHUNK; i++) {
             struct entry *entry = &chunk->entries[i];
@@ -107,24 +106,7 @@ static bool is_text(uintptr_t pc)
 
 bool soft_place_holds(uintptr_t pc)
 {
-    return is_text(pc) || find(pc) != NULL;
-}
-
-bool soft_code_find(uintptr_t pc, soft_code_place *out)
-{
-    const soft_image *image = find(pc);
-    if (image == NULL) {
-        *out = (soft_code_place){NULL, 0};
-        return is_text(pc);
-    }
-    const uint64_t at = pc - (uintptr_t)image->base;
-    *out = (soft_code_place){NULL, at};
-    for (uint32_t i = 0; i < image->function_count; i++) {
-        const soft_image_function *function = &image->functions[i];
-        if (at >= function->start && at - function->start < function->bytes)
-            *out = (soft_code_place){function->name, at - function->start};
-    }
-    return true;
+    return is_text(pc) || find(pc);
 }
 
 /* Sixteen bytes of any alignment. Most calls are for a few hundred bytes, where starting

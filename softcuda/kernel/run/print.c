@@ -5,7 +5,6 @@
  * Format and strings are copied by functions of the section "soft_text" first, so that a
  * bad pointer is the kernel's fault and not the driver's. Each conversion is then handed
  * to the C library by itself, with the type that PTX says it has. */
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,7 +69,7 @@ static const char *read_conversion(struct print *print, const char *at,
 {
     memset(c, 0, sizeof(*c));
     size_t flags = 0;
-    while (*at != '\0' && strchr("-+ #0", *at) != NULL) {
+    while (*at != '\0' && strchr("-+ #0", *at)) {
         if (flags + 1 < sizeof(c->flags))
             c->flags[flags++] = *at;
         at++;
@@ -88,7 +87,7 @@ static const char *read_conversion(struct print *print, const char *at,
         if (c->precision < 0)
             c->precision = 0;
     }
-    while (*at != '\0' && strchr("hlLzjt", *at) != NULL) {
+    while (*at != '\0' && strchr("hlLzjt", *at)) {
         c->longs += *at != 'h';
         at++;
     }
@@ -184,7 +183,7 @@ static uint32_t format_all(struct print *print, const char *format)
         const char *percent = strchr(at, '%');
         const size_t plain = percent ? (size_t)(percent - at) : strlen(at);
         put(print, at, plain);
-        if (percent == NULL)
+        if (!percent)
             break;
         if (percent[1] == '%') {
             put(print, "%", 1);
@@ -193,7 +192,7 @@ static uint32_t format_all(struct print *print, const char *format)
         }
         struct conversion c;
         at = read_conversion(print, percent + 1, &c);
-        if (c.type == '\0' || strchr("diuxXocpsaAeEfFgG", c.type) == NULL) {
+        if (c.type == '\0' || !strchr("diuxXocpsaAeEfFgG", c.type)) {
             put(print, percent, (size_t)(at - percent)); /* not known: as it stands */
             continue;
         }

@@ -63,17 +63,16 @@ static void *reach(const soft_block *block, const soft_touch *touch, char *reaso
                    size_t reason_bytes)
 {
     const soft_kernel_env_options *options = &env_of(block)->options;
-    if (options->check == NULL || is_own(block, touch->address, touch->bytes))
+    if (!options->check || is_own(block, touch->address, touch->bytes))
         return (void *)(uintptr_t)touch->address;
     void *at = options->check(options->user, touch->address, touch->bytes, touch->write,
                               reason, reason_bytes);
     soft_trace *trace = block->runner->launch->trace;
-    if (trace == NULL)
+    if (!trace)
         return at;
-    if (at == NULL && options->place != NULL &&
-        soft_trace_excuses(trace, touch->address, touch->bytes))
+    if (!at && options->place && soft_trace_excuses(trace, touch->address, touch->bytes))
         at = options->place(options->user, touch->address, touch->write);
-    if (at != NULL)
+    if (at)
         soft_trace_touch(trace, &block->runner->seen, touch);
     return at;
 }
@@ -85,14 +84,14 @@ const void *soft_rtcall_reach(const ptx_block *view, uint64_t address)
     const soft_touch touch = {.address = address, .bytes = 1, .block = view->block_index};
     const void *at = reach(block, &touch, reason, sizeof(reason));
     /* What cannot be read faults where it is. */
-    return at != NULL ? at : (const void *)(uintptr_t)address;
+    return at ? at : (const void *)(uintptr_t)address;
 }
 
 /* Copies a text of the kernel's. The copy may fault, which ends the launch. */
 static void copy_text(const ptx_block *view, char *to, size_t room, uint64_t address)
 {
     const char *from = address != 0 ? soft_rtcall_reach(view, address) : NULL;
-    const size_t length = from != NULL ? soft_text_length(from, room - 1) : 0;
+    const size_t length = from ? soft_text_length(from, room - 1) : 0;
     if (length != 0)
         soft_text_copy(to, from, length);
     to[length] = '\0';
@@ -116,6 +115,27 @@ void ptx_rt_assertfail(ptx_block *view, uint32_t thread, uint64_t message, uint6
     snprintf(text, sizeof(text), "%.80s:%u: %.80s: Assertion `%.80s` failed", where, line,
              who, what);
     soft_block_raise(block, thread, SOFT_ERROR_ASSERT, text);
+}
+
+/* Handles number the values of the executable graph that runs (R80). */
+void ptx_rt_set_conditional(ptx_block *view, uint32_t thread, uint64_t handle,
+                            uint32_t value)
+{
+    soft_block *block = soft_block_from(view);
+    soft_conditions *conditions = block->runner->launch->conditions;
+    if (conditions && handle - 1 < conditions->count) {
+        /* Relaxed: who reads it comes after this kernel. */
+        atomic_store_explicit(&conditions->values[handle - 1], value,
+                              memory_order_relaxed);
+        return;
+    }
+    block->runner->raised.has_thread = true;
+    block->runner->raised.thread = thread;
+    soft_runner_raise(block->runner, SOFT_ERROR_ILLEGAL_ADDRESS, handle,
+                      conditions ? "cudaGraphSetConditional() with a handle that the "
+                                   "graph does not have"
+                                 : "cudaGraphSetConditional() in a kernel that runs in "
+                                   "no graph with conditional nodes");
 }
 
 uint64_t ptx_rt_malloc(ptx_block *view, uint64_t bytes)
@@ -169,7 +189,7 @@ void *ptx_rt_check(ptx_block *view, uint32_t thread, uint64_t address, uint32_t 
         snprintf(reason, sizeof(reason), "no multiple of %u", bytes);
     } else {
         void *at = reach(block, &touch, reason, sizeof(reason));
-        if (at != NULL)
+        if (at)
             return at;
         code = SOFT_ERROR_ILLEGAL_ADDRESS;
     }
@@ -199,7 +219,7 @@ uint64_t ptx_rt_globaltimer(void)
 void ptx_rt_nanosleep(ptx_block *view, uint32_t ns)
 {
     soft_block *block = soft_block_from(view);
-    if (block->thread != NULL) { /* slow path: the other threads go on meanwhile */
+    if (block->thread) { /* slow path: the other threads go on meanwhile */
         ptx_rt_thread_safepoint(block->thread);
         return;
     }

@@ -12,6 +12,8 @@ void ptx_rt_assertfail(ptx_block *block, uint32_t thread, uint64_t message, uint
                        uint32_t line, uint64_t function, uint64_t char_bytes);
 uint32_t ptx_rt_vprintf(ptx_block *block, uint32_t thread, uint64_t format,
                         uint64_t arguments);
+void ptx_rt_set_conditional(ptx_block *block, uint32_t thread, uint64_t handle,
+                            uint32_t value);
 uint64_t ptx_rt_malloc(ptx_block *block, uint64_t bytes);
 void ptx_rt_free(ptx_block *block, uint64_t address);
 void ptx_rt_unsupported(ptx_block *block, uint32_t thread, uint32_t line);

@@ -119,7 +119,7 @@ static soft_block *unpark(soft_runner *runner)
 {
     soft_block *block = runner->parked;
     runner->parked = block->next;
-    if (runner->parked == NULL)
+    if (!runner->parked)
         runner->parked_tail = &runner->parked;
     return block;
 }
@@ -142,7 +142,7 @@ static bool resume(soft_runner *runner, soft_block *block)
 static bool start_fiber(soft_runner *runner, bool *done)
 {
     soft_block *block = soft_runner_take_block(runner);
-    if (block == NULL)
+    if (!block)
         return false;
     if (!soft_block_prepare(block, runner->launch, runner->smid)) {
         soft_runner_give_block(runner, block);
@@ -243,14 +243,14 @@ static __attribute__((cold, noinline)) void record_fault(soft_runner *runner)
                         .address = runner->raised.address,
                         .node = launch->node};
     memcpy(fault.ctaid, block->view.ctaid, sizeof(fault.ctaid));
-    if (block->thread != NULL)
+    if (block->thread)
         place_of_thread(launch, block->thread->index, &fault);
     else if (runner->raised.has_thread)
         place_of_thread(launch, runner->raised.thread, &fault);
     describe(&fault, runner->raised.detail);
     soft_kernel_env *env = launch->env;
     const bool first = !atomic_exchange(&env->dead, true);
-    if (first && env->options.on_fault != NULL)
+    if (first && env->options.on_fault)
         env->options.on_fault(env->options.user, &fault);
     atomic_store_explicit(&launch->fault, 2, memory_order_release);
 }
@@ -258,18 +258,18 @@ static __attribute__((cold, noinline)) void record_fault(soft_runner *runner)
 /* After a fault: what the runner had in hand is given up. */
 static void abandon(soft_runner *runner)
 {
-    while (runner->parked != NULL)
+    while (runner->parked)
         soft_runner_give_block(runner, unpark(runner));
     soft_block *current = runner->current;
     /* It is neither parked nor idle unless it was the scheduler that gave up. */
-    if (current != NULL && current != &runner->home && !current->finished) {
+    if (current && current != &runner->home && !current->finished) {
         bool idle = false;
-        for (soft_block *b = runner->idle; b != NULL; b = b->next)
+        for (soft_block *b = runner->idle; b; b = b->next)
             idle |= b == current;
         if (!idle)
             soft_runner_give_block(runner, current);
     }
-    if (current != NULL)
+    if (current)
         current->thread = NULL;
     runner->live = 0;
 }
@@ -301,8 +301,7 @@ static inline void begin(soft_runner *runner, soft_kernel_launch *launch,
     runner->deadline_ns = 0;
     if (runner->worker != worker) {
         runner->worker = worker;
-        runner->smid =
-            worker != NULL ? soft_worker_slot(worker) % launch->multiprocessors : 0;
+        runner->smid = worker ? soft_worker_slot(worker) % launch->multiprocessors : 0;
     }
 }
 
@@ -348,7 +347,7 @@ void soft_kernel_launch_run_single(void *argument, soft_parts *parts, soft_worke
     uint64_t first;
     if (soft_parts_claim(parts, 1, &first) == 0)
         return;
-    if (runner == NULL) {
+    if (!runner) {
         fail_without_runner(launch, parts);
         return;
     }
@@ -357,7 +356,7 @@ void soft_kernel_launch_run_single(void *argument, soft_parts *parts, soft_worke
         return;
     begin(runner, launch, worker);
     soft_block *block = &runner->home;
-    if (launch->trace != NULL)
+    if (launch->trace)
         soft_trace_kernel(launch->trace, launch->code->kernel->name, launch->grid.nctaid,
                           launch->grid.ntid);
     if (!launch->needs_memory) {
@@ -377,7 +376,7 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
 {
     soft_kernel_launch *launch = argument;
     soft_runner *runner = soft_runner_self();
-    if (runner == NULL) {
+    if (!runner) {
         fail_without_runner(launch, parts);
         return;
     }
@@ -387,7 +386,7 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
         return;
     }
     begin(runner, launch, worker);
-    if (launch->trace != NULL)
+    if (launch->trace)
         soft_trace_kernel(launch->trace, launch->code->kernel->name, launch->grid.nctaid,
                           launch->grid.ntid);
     begin_parts(runner, parts);

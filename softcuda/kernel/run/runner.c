@@ -5,12 +5,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "softcuda/kernel/run/env.h"
 #include "softcuda/kernel/run/place.h"
 
 #define BLOCK_STACK_BYTES (256u << 10)
@@ -27,7 +25,7 @@ static bool ready;
 
 static void memory_fini(soft_block_memory *memory)
 {
-    if (memory->base != NULL)
+    if (memory->base)
         munmap(memory->base, memory->mapped);
     *memory = (soft_block_memory){0};
 }
@@ -35,7 +33,7 @@ static void memory_fini(soft_block_memory *memory)
 static void block_fini(soft_block *block)
 {
     memory_fini(&block->memory);
-    if (block->destroy_lanes != NULL)
+    if (block->destroy_lanes)
         block->destroy_lanes(block->lanes);
     soft_fiber_fini(&block->stack);
 }
@@ -46,7 +44,7 @@ static void runner_destroy(void *argument)
     soft_runner *runner = argument;
     soft_fault_leave(&runner->scope);
     block_fini(&runner->home);
-    while (runner->idle != NULL) {
+    while (runner->idle) {
         soft_block *block = runner->idle;
         runner->idle = block->next;
         block_fini(block);
@@ -59,7 +57,7 @@ static void runner_destroy(void *argument)
 bool soft_kernel_running(void)
 {
     const soft_runner *runner = soft_runner_own;
-    return runner != NULL && runner->guard.sp != NULL;
+    return runner && runner->guard.sp;
 }
 
 void soft_kernel_fault(gph_status code, uint64_t address, const char *detail)
@@ -99,16 +97,11 @@ static void set_up(void)
             soft_fault_install(is_code, NULL) == GPH_OK;
 }
 
-soft_runner *soft_runner_current(void)
-{
-    return soft_runner_own;
-}
-
 soft_runner *soft_runner_make(void)
 {
     pthread_once(&once, set_up);
     soft_runner *runner = ready ? calloc(1, sizeof(*runner)) : NULL;
-    if (runner == NULL)
+    if (!runner)
         return NULL;
     if (!soft_fault_prepare_thread() || pthread_setspecific(key, runner) != 0) {
         free(runner);
@@ -171,12 +164,12 @@ bool soft_block_grow(soft_block *block, const soft_kernel_launch *launch)
 soft_block *soft_runner_take_block(soft_runner *runner)
 {
     soft_block *block = runner->idle;
-    if (block != NULL) {
+    if (block) {
         runner->idle = block->next;
         return block;
     }
     block = calloc(1, sizeof(*block));
-    if (block == NULL)
+    if (!block)
         return NULL;
     if (!soft_fiber_init(&block->stack, BLOCK_STACK_BYTES)) {
         free(block);
@@ -208,7 +201,7 @@ void soft_runner_raise(soft_runner *runner, gph_status code, uint64_t address,
     runner->raised.code = code;
     runner->raised.address = address;
     size_t length = 0;
-    if (detail != NULL)
+    if (detail)
         while (length + 1 < sizeof(runner->raised.detail) && detail[length] != '\0') {
             runner->raised.detail[length] = detail[length];
             length++;

@@ -77,10 +77,8 @@ __attribute__((cold)) soft_runner *soft_runner_make(void);
 static inline soft_runner *soft_runner_self(void)
 {
     soft_runner *own = soft_runner_own;
-    return own != NULL ? own : soft_runner_make();
+    return own ? own : soft_runner_make();
 }
-/* It, or NULL, never making one: async-signal-safe. */
-soft_runner *soft_runner_current(void);
 
 /* Gives a block more memory. */
 __attribute__((cold)) bool soft_block_grow(soft_block *block,
@@ -101,7 +99,7 @@ static inline bool soft_block_prepare(soft_block *block, const soft_kernel_launc
                                       uint32_t smid)
 {
     const soft_block_memory *memory = &block->memory;
-    if (memory->base == NULL || memory->local < launch->local_bytes ||
+    if (!memory->base || memory->local < launch->local_bytes ||
         memory->scratch < launch->scratch_bytes || memory->shared < launch->shared_room)
         if (!soft_block_grow(block, launch))
             return false;

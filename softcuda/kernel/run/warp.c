@@ -2,7 +2,6 @@
 /* Operations of a warp on the slow path: the lanes of a member mask meet, the last one
  * that comes works out everybody's result. Lanes that have exited, or that a short last
  * warp does not have, are not waited for. */
-#include <string.h>
 
 #include "softcuda/kernel/run/lanes.h"
 #include "softcuda/kernel/run/rtcalls.h"
@@ -181,10 +180,10 @@ bool soft_warp_release_active(soft_lanes *lanes, uint32_t number)
     for (uint32_t i = 0; i < size; i++) {
         if (warp[i].state == SOFT_LANE_READY && !warp[i].gave_way)
             return false; /* it may still come to the same instruction */
-        if (first == NULL && warp[i].state == SOFT_LANE_ACTIVE)
+        if (!first && warp[i].state == SOFT_LANE_ACTIVE)
             first = &warp[i];
     }
-    if (first == NULL)
+    if (!first)
         return false;
     const uintptr_t pc = first->pc;
     uint32_t mask = 0;

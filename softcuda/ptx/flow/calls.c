@@ -4,7 +4,6 @@
  *
  * All of it is asked of a function after the functions that it calls, so that one way
  * through the module settles everything but recursion. */
-#include "softcuda/ptx/compile.h"
 #include "softcuda/ptx/flow/flow.h"
 
 const ptx_operand *ptx_callee(const ptx_function *f, const ptx_insn *insn)
@@ -63,7 +62,7 @@ static bool calls_marked(const ptx_build *p, const ptx_function *f, const uint8_
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (callee != NULL && callee->kind == PTX_OPERAND_FUNC && marks[callee->index] &&
+        if (callee && callee->kind == PTX_OPERAND_FUNC && marks[callee->index] &&
             ptx_has_body(p->module, callee->index))
             return true;
     }
@@ -77,7 +76,7 @@ static uint32_t next_callee(const ptx_function *f, uint32_t *at, const uint8_t *
 {
     while (*at < f->insn_count) {
         const ptx_operand *callee = ptx_callee(f, &f->insns[(*at)++]);
-        if (callee != NULL && callee->kind == PTX_OPERAND_FUNC && !met[callee->index])
+        if (callee && callee->kind == PTX_OPERAND_FUNC && !met[callee->index])
             return callee->index;
     }
     return SHAPE_NONE;
@@ -119,7 +118,7 @@ static void find_recursion(const ptx_build *p, const uint8_t *among, uint8_t *ma
 {
     const ptx_module *m = p->module;
     for (uint32_t n = 0; n < m->function_count; n++)
-        marks[n] = ptx_has_body(m, n) && (among == NULL || among[n]);
+        marks[n] = ptx_has_body(m, n) && (!among || among[n]);
     for (uint32_t i = 0; i < m->function_count; i++) {
         const uint32_t n = p->order[i];
         if (marks[n] && !calls_marked(p, &m->functions[n], marks))
@@ -149,9 +148,9 @@ static uint64_t whole_size(const uint32_t *sizes, const ptx_function *f)
     uint64_t size = f->insn_count;
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (callee != NULL && callee->kind == PTX_OPERAND_FUNC)
+        if (callee && callee->kind == PTX_OPERAND_FUNC)
             size += sizes[callee->index];
-        else if (callee != NULL) /* who knows whom: it may come back here */
+        else if (callee) /* who knows whom: it may come back here */
             size += SHAPE_SMALL_MAX;
         if (size > SHAPE_SMALL_MAX)
             break;

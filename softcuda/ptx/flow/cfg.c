@@ -13,7 +13,7 @@
 void *ptx_alloc(ptx_flow_memory *memory, size_t count, size_t bytes)
 {
     void *ptr = ptx_arena_alloc(memory->arena, count, bytes);
-    if (ptr == NULL)
+    if (!ptr)
         longjmp(memory->exit, 1);
     return ptr;
 }
@@ -26,7 +26,7 @@ const char *ptx_format(ptx_flow_memory *memory, const char *format, ...)
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     char *text = ptx_arena_text(memory->arena, line, strlen(line));
-    if (text == NULL)
+    if (!text)
         longjmp(memory->exit, 1);
     return text;
 }
@@ -36,12 +36,12 @@ const char *ptx_format(ptx_flow_memory *memory, const char *format, ...)
 static void refuse(ptx_shape *s, const ptx_insn *insn, const char *reason)
 {
     char text[160];
-    if (s->refusal != NULL)
+    if (s->refusal)
         return;
     ptx_insn_text(s->module, insn, text, sizeof(text));
     s->refusal =
         ptx_format(s->memory, "line %u: %s: %s", insn->line, text,
-                   reason != NULL ? reason : "this build does not have this instruction");
+                   reason ? reason : "this build does not have this instruction");
 }
 
 static uint32_t *copy_list(ptx_shape *s, const uint32_t *list, uint32_t count)

@@ -126,7 +126,7 @@ ptx_cut_form ptx_cut_of(const ptx_shape *s, uint32_t i)
     }
     const ptx_operand *out = take(&o);
     cut.out = out;
-    if (out != NULL && out->pair)
+    if (out && out->pair)
         cut.out_pred = take(&o);
     const ptx_cut_form outputs = cut;
     cut_warp(insn, &o, &cut);
@@ -139,7 +139,7 @@ bool ptx_cut_is_whole(const ptx_cut_form *cut)
 {
     if (cut->kind != SHAPE_CUT_SYNC && cut->kind != SHAPE_CUT_REDUCE)
         return false;
-    if (cut->threads != NULL)
+    if (cut->threads)
         return false;
-    return cut->id == NULL || (cut->id->kind == PTX_OPERAND_INT && cut->id->imm == 0);
+    return !cut->id || (cut->id->kind == PTX_OPERAND_INT && cut->id->imm == 0);
 }

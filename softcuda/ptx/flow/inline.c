@@ -176,7 +176,7 @@ static bool has_cut_calls(const inliner *n, const ptx_function *f)
 {
     uint32_t index;
     for (uint32_t i = 0; i < f->insn_count; i++)
-        if (cut_callee(n, f, &f->insns[i], &index) != NULL)
+        if (cut_callee(n, f, &f->insns[i], &index))
             return true;
     return false;
 }
@@ -348,7 +348,7 @@ static bool place_variables(inliner *n, copy *c, uint32_t index)
 {
     const ptx_function *f = c->function;
     const uint32_t params = f->parameter_count + f->return_count;
-    if (n->own[index] == NULL)
+    if (!n->own[index])
         n->own[index] = ptx_alloc(n->memory, f->variable_count, sizeof(uint32_t));
     for (uint32_t v = 0; v < f->variable_count; v++) {
         const bool shared_by_all =
@@ -488,7 +488,7 @@ static bool find_callers(inliner *n)
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < f->insn_count; i++) {
             const ptx_insn *insn = &f->insns[i];
-            const bool goes = cut_callee(n, f, insn, &index) != NULL;
+            const bool goes = cut_callee(n, f, insn, &index);
             for (uint32_t k = 0; insn->opcode == PTX_OP_CALL && k < insn->operand_count;
                  k++) {
                 const ptx_operand *o = operand_of(f, insn, k);
@@ -556,7 +556,7 @@ static ptx_function *replace_calls(inliner *n, const ptx_function *f)
         const ptx_insn *insn = &f->insns[i];
         const ptx_function *callee = cut_callee(n, f, insn, &index);
         n->places[i] = n->insns.count;
-        if (callee != NULL) {
+        if (callee) {
             if (!write_copy(n, insn, callee, index))
                 return NULL;
         } else if (insn->opcode == PTX_OP_RET) { /* its own */
@@ -583,7 +583,7 @@ const ptx_function *ptx_inline_calls(ptx_build *p, ptx_flow_memory *memory,
     n.own = ptx_alloc(memory, p->module->function_count, sizeof(*n.own));
     for (uint32_t pass = 0; pass < PASSES_MAX; pass++) {
         now = replace_calls(&n, now);
-        if (now == NULL || calls_by_address(now))
+        if (!now || calls_by_address(now))
             return f;
         if (p->inlined_insns + now->insn_count > MODULE_INSNS_MAX)
             return f;

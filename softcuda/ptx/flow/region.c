@@ -19,7 +19,7 @@
 
 static void slow(ptx_shape *s, uint32_t line, const char *what)
 {
-    if (s->slow_reason == NULL)
+    if (!s->slow_reason)
         s->slow_reason = ptx_format(s->memory, "line %u: %s", line, what);
 }
 
@@ -277,7 +277,7 @@ static const uint32_t *form_regions(ptx_shape *s)
     do {
         while (force_loops(s) || assign_regions(s)) {
         }
-    } while (settle_outcomes(s, outcome) && s->slow_reason == NULL);
+    } while (settle_outcomes(s, outcome) && !s->slow_reason);
     return outcome;
 }
 
@@ -671,7 +671,7 @@ void ptx_plan_fast(ptx_shape *s)
         check_spins(s);
         if (s->irreducible && s->has_cuts)
             slow(s, s->function->line, "irreducible control flow around a cut");
-        if (s->slow_reason != NULL)
+        if (s->slow_reason)
             return;
         if (s->irreducible) {
             outcome = one_region(s);
@@ -679,16 +679,16 @@ void ptx_plan_fast(ptx_shape *s)
         }
         ptx_find_lockstep(s);
         outcome = form_regions(s);
-        if (s->slow_reason != NULL)
+        if (s->slow_reason)
             return;
     } while (find_late_loads(s));
     list_regions(s, outcome);
     order_regions(s);
-    if (s->slow_reason != NULL)
+    if (s->slow_reason)
         return;
     chain_regions(s);
     link_scalar(s);
-    if (s->slow_reason != NULL)
+    if (s->slow_reason)
         return;
     find_exits(s);
     ptx_find_homes(s);

@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 const char *ptx_llvm_type(ptx_type type)
 {
@@ -88,7 +87,7 @@ ptx_value ptx_load_field(ptx_emit *emit, const char *type, const char *base,
 /* Asked for each access: which of the two a register is changes from region to region. */
 static char slot_letter(const ptx_emit *emit, uint32_t reg)
 {
-    return emit->is_scalar != NULL && emit->is_scalar(emit, reg) ? 'u' : 'r';
+    return emit->is_scalar && emit->is_scalar(emit, reg) ? 'u' : 'r';
 }
 
 static const char *register_type(const ptx_emit *emit, uint32_t reg)

@@ -17,12 +17,12 @@ static ptx_lower_fn *family_of(const ptx_low *l)
 {
     const uint16_t opcode = l->insn->opcode;
     const ptx_type type = ptx_type_at(l, 0);
-    if (ptx_is_half(type) && ptx_low_half[opcode] != NULL)
+    if (ptx_is_half(type) && ptx_low_half[opcode])
         return ptx_low_half[opcode];
-    if ((ptx_is_float(type) || type == PTX_F32X2) && ptx_low_float[opcode] != NULL)
+    if ((ptx_is_float(type) || type == PTX_F32X2) && ptx_low_float[opcode])
         return ptx_low_float[opcode];
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-        if (families[i][opcode] != NULL)
+        if (families[i][opcode])
             return families[i][opcode];
     return NULL;
 }
@@ -51,11 +51,11 @@ static ptx_low begin(ptx_emit *emit, const ptx_module *module,
 static bool run(ptx_low *l)
 {
     ptx_lower_fn *family = family_of(l);
-    if (family == NULL)
+    if (!family)
         return ptx_refuse(l, "this build does not have the instruction");
     if (l->too_many)
         return ptx_refuse(l, "too many operands");
-    if (!family(l) || l->reason != NULL)
+    if (!family(l) || l->reason)
         return ptx_refuse(l, PTX_NO_FORM);
     if (l->used != (uint16_t)((1u << l->insn->mod_count) - 1))
         return ptx_refuse(l, "a modifier that this build does not have here");
@@ -67,7 +67,7 @@ bool ptx_can_lower(const ptx_module *module, const ptx_function *function,
 {
     ptx_low l = begin(NULL, module, function, insn);
     const bool can = run(&l);
-    if (!can && reason != NULL)
+    if (!can && reason)
         *reason = l.reason;
     return can;
 }

@@ -61,7 +61,7 @@ static bool address_kind(ptx_low *l, const ptx_operand *operand, ptx_space *spac
     case PTX_OPERAND_INT: return *space != PTX_SPACE_PARAM;
     case PTX_OPERAND_VAR: {
         const ptx_variable *variable = variable_of(l, operand->index);
-        if (variable == NULL || variable->space == PTX_SPACE_REG)
+        if (!variable || variable->space == PTX_SPACE_REG)
             return false;
         if (*space == PTX_SPACE_GENERIC)
             *space = (ptx_space)variable->space;
@@ -122,7 +122,7 @@ bool ptx_address(ptx_low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool
     const ptx_operand *operand = l->operands[nth];
     out->is_shared = space == PTX_SPACE_SHARED;
     out->is_private = space == PTX_SPACE_PARAM;
-    if (l->emit == NULL)
+    if (!l->emit)
         return true;
     out->pointer =
         is_slot ? param_pointer(l, operand->index) : displaced(l, operand, space);

@@ -54,7 +54,7 @@ static const char *word_for(ptx_low *l, ptx_type type)
             return NULL;
         if (ptx_is_float(type))
             return o->modifier == PTX_MOD_ADD ? "fadd" : NULL;
-        if (o->on_signed == NULL && ptx_is_signed(type))
+        if (!o->on_signed && ptx_is_signed(type))
             return NULL;
         return ptx_is_signed(type) ? o->on_signed : o->on_unsigned;
     }
@@ -134,7 +134,7 @@ static bool float_name(ptx_low *l, const atomic *a, ptx_value *name)
                        : a->elements != 0 && ptx_mod(l, PTX_MOD_MIN) ? "min"
                        : a->elements != 0 && ptx_mod(l, PTX_MOD_MAX) ? "max"
                                                                      : NULL;
-    if (word == NULL || (half && !ptx_mod(l, PTX_MOD_NOFTZ)) ||
+    if (!word || (half && !ptx_mod(l, PTX_MOD_NOFTZ)) ||
         (!half && (a->type != PTX_F32 || word[0] != 'a')))
         return false;
     *name = ptx_name("atom_%s_%s", word, ptx_type_name(a->type));
@@ -158,7 +158,7 @@ static bool modify_floats(ptx_low *l, const atomic *a)
     l->is_strong = true;
     if (!ptx_address(l, a->address, (ptx_space)l->insn->space, n * bytes, true, &place))
         return false;
-    if (l->emit == NULL)
+    if (!l->emit)
         return true;
     const char *llvm = ptx_llvm_type(a->type);
     const uint32_t skip = a->elements ? 1 : 0;
@@ -206,14 +206,14 @@ static bool modify(ptx_low *l)
         !ptx_check_in(l, a.address + 1, a.type) ||
         (cas && !ptx_check_in(l, a.address + 2, a.type)))
         return false;
-    if (!cas && (a.word = word_for(l, a.type)) == NULL)
+    if (!cas && !(a.word = word_for(l, a.type)))
         return false;
     ptx_place place;
     l->is_strong = true;
     if (!ptx_address(l, a.address, (ptx_space)l->insn->space, ptx_type_bytes(a.type),
                      true, &place))
         return false;
-    if (l->emit == NULL)
+    if (!l->emit)
         return true;
     const ptx_value old =
         cas ? compare_and_swap(l, &a, &place) : exchange_or_modify(l, &a, &place);

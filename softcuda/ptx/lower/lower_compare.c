@@ -31,14 +31,14 @@ static const char *predicate(ptx_low *l, ptx_type type)
         const struct comparison *c = &comparisons[i];
         if (!ptx_mod(l, c->modifier))
             continue;
-        if (found != NULL)
+        if (found)
             return NULL;
         if (is_any_float(type))
             found = c->on_float;
         else
             found = ptx_is_signed(type) ? c->on_signed : c->on_unsigned;
         const bool ordered = c->modifier != PTX_MOD_EQ && c->modifier != PTX_MOD_NE;
-        if (found == NULL || (ordered && ptx_is_bits(type)))
+        if (!found || (ordered && ptx_is_bits(type)))
             return NULL;
     }
     return found;
@@ -103,11 +103,11 @@ static bool set_predicate(ptx_low *l)
     const bool two = l->count > 0 && l->operands[0]->pair;
     const uint32_t first = two ? 2 : 1;
     const bool pairs = ptx_is_half(type) && ptx_bits(type) == 32;
-    if (word == NULL || l->insn->type_count != 1 ||
-        l->count != first + 2 + (combine != NULL) || !check_compared(l, type, first, ftz))
+    if (!word || l->insn->type_count != 1 || l->count != first + 2 + (combine != NULL) ||
+        !check_compared(l, type, first, ftz))
         return false;
     if (!ptx_check_out(l, 0, PTX_PRED) || (two && !ptx_check_out(l, 1, PTX_PRED)) ||
-        (combine != NULL && !ptx_check_in(l, first + 2, PTX_PRED)) || (pairs && !two))
+        (combine && !ptx_check_in(l, first + 2, PTX_PRED)) || (pairs && !two))
         return false;
     ptx_value results[2];
     results[0] = compare(l, word, type, first, 0, ftz);
@@ -116,10 +116,10 @@ static bool set_predicate(ptx_low *l)
     else if (two)
         results[1] = ptx_op(l, "xor i1 %s, true", results[0].name);
     ptx_value c = {""};
-    if (combine != NULL)
+    if (combine)
         c = ptx_in(l, first + 2, PTX_PRED);
     for (uint32_t i = 0; i < first; i++) {
-        if (combine != NULL)
+        if (combine)
             results[i] = ptx_op(l, "%s i1 %s, %s", combine, results[i].name, c.name);
         ptx_out(l, i, PTX_PRED, results[i]);
     }
@@ -149,19 +149,18 @@ static bool set_value(ptx_low *l)
                        ptx_is_half(to) ||
                        ((to == PTX_U16 || to == PTX_S16) && ptx_is_half(type));
     const bool pairs = ptx_is_half(type) && ptx_bits(type) == 32;
-    if (word == NULL || !known || l->insn->type_count != 2 ||
+    if (!word || !known || l->insn->type_count != 2 ||
         l->count != 3u + (combine != NULL) || !check_compared(l, type, 1, ftz))
         return false;
     if (pairs && ptx_bits(to) != 32)
         return false;
     if (ptx_is_half(to) && ptx_bits(to) == 32 && !pairs)
         return false;
-    if (!ptx_check_out(l, 0, to) ||
-        (combine != NULL && (pairs || !ptx_check_in(l, 3, PTX_PRED))))
+    if (!ptx_check_out(l, 0, to) || (combine && (pairs || !ptx_check_in(l, 3, PTX_PRED))))
         return false;
     ptx_value condition = compare(l, word, type, 1, 0, ftz);
     if (!pairs) {
-        if (combine != NULL) {
+        if (combine) {
             const ptx_value c = ptx_in(l, 3, PTX_PRED);
             condition = ptx_op(l, "%s i1 %s, %s", combine, condition.name, c.name);
         }

@@ -93,14 +93,14 @@ static ptx_value widened(ptx_low *l, const conversion *c, ptx_type *held)
 static ptx_value make_integral(ptx_low *l, const conversion *c, ptx_value x,
                                ptx_type held)
 {
-    return c->integral != NULL ? ptx_call_llvm(l, c->integral, held, &x, 1) : x;
+    return c->integral ? ptx_call_llvm(l, c->integral, held, &x, 1) : x;
 }
 
 /* Saturates. A NaN gives 0, or the bit pattern 100...0 where the source or the result is
  * 64 bits wide (PTX ISA, cvt). */
 static bool float_to_int(ptx_low *l, const conversion *c)
 {
-    if (c->integral == NULL || c->round != PTX_MOD_UNKNOWN)
+    if (!c->integral || c->round != PTX_MOD_UNKNOWN)
         return false;
     ptx_type held;
     ptx_value x = widened(l, c, &held);
@@ -157,7 +157,7 @@ static void store_float(ptx_low *l, const conversion *c, ptx_value x)
 
 static bool int_to_float(ptx_low *l, const conversion *c)
 {
-    if (c->round == PTX_MOD_UNKNOWN || c->integral != NULL || c->ftz)
+    if (c->round == PTX_MOD_UNKNOWN || c->integral || c->ftz)
         return false;
     const bool is_signed = ptx_is_signed(c->from);
     const uint32_t bits = ptx_bits(c->from);
@@ -189,13 +189,13 @@ static bool float_to_float(ptx_low *l, const conversion *c)
     const bool same = c->to == c->from;
     const bool narrows = ptx_bits(c->to) < ptx_bits(c->from) ||
                          (is_half_type(c->to) && is_half_type(c->from) && !same);
-    if (narrows == (c->round == PTX_MOD_UNKNOWN) || (c->integral != NULL && !same))
+    if (narrows == (c->round == PTX_MOD_UNKNOWN) || (c->integral && !same))
         return false;
     ptx_type held;
     ptx_value x = widened(l, c, &held);
     x = make_integral(l, c, x, held);
     if (is_half_type(c->to)) {
-        if (same && c->integral == NULL && !c->sat)
+        if (same && !c->integral && !c->sat)
             x = ptx_in(l, 1, c->from); /* bit by bit */
         else
             x = to_half(l, c, x, held);
@@ -216,7 +216,7 @@ static bool float_to_float(ptx_low *l, const conversion *c)
 static bool pack_pair(ptx_low *l, const conversion *c)
 {
     if (c->from != PTX_F32 || (c->round != PTX_MOD_RN && c->round != PTX_MOD_RZ) ||
-        c->ftz || c->sat || c->integral != NULL || l->count != 3)
+        c->ftz || c->sat || c->integral || l->count != 3)
         return false;
     if (!ptx_check_out(l, 0, c->to) || !ptx_check_in(l, 1, PTX_F32) ||
         !ptx_check_in(l, 2, PTX_F32))
@@ -256,7 +256,7 @@ static bool convert(ptx_low *l)
         return to_float ? float_to_float(l, &c) : float_to_int(l, &c);
     if (to_float)
         return int_to_float(l, &c);
-    if (c.round != PTX_MOD_UNKNOWN || c.integral != NULL || c.ftz)
+    if (c.round != PTX_MOD_UNKNOWN || c.integral || c.ftz)
         return false;
     int_to_int(l, &c);
     return true;

@@ -77,7 +77,7 @@ static bool basic(ptx_low *l)
     if (!is_nearest(&s))
         return by_library(l, &s, l->word, ptx_modifier_name(s.round), 2);
     const bool contract =
-        l->emit != NULL && l->emit->options->contract && s.round == PTX_MOD_UNKNOWN;
+        l->emit && l->emit->options->contract && s.round == PTX_MOD_UNKNOWN;
     const ptx_value a = input(l, &s, 1), b = input(l, &s, 2);
     output(l, &s,
            ptx_op(l, "f%s %s%s %s, %s", l->word, contract ? "contract " : "", s.llvm,

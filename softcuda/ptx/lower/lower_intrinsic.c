@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions that a kernel may declare and call without a body: vprintf, malloc, free and
- * __assertfail become calls of the run time. */
+/* Functions that a kernel may declare and call without a body: vprintf, malloc, free,
+ * __assertfail and what speaks to graphs become calls of the run time. */
 #include "softcuda/ptx/lower/lower.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ bool ptx_intrinsic_fits(const ptx_module *module, const ptx_function *function,
 {
     const ptx_function *callee = external_callee(module, function, insn);
     const ptx_signature *s = callee ? ptx_intrinsic(callee->name) : NULL;
-    if (s == NULL)
+    if (!s)
         return true; /* the shape's business */
     ptx_low l = {.module = module, .function = function, .insn = insn};
     const ptx_operand *results = &function->operands[insn->operand];
@@ -102,7 +102,7 @@ bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn)
     ptx_low l = {.emit = emit, .module = emit->module, .function = emit->function};
     l.insn = insn;
     const ptx_function *callee = external_callee(emit->module, emit->function, insn);
-    if (callee == NULL || ptx_intrinsic(callee->name) == NULL)
+    if (!callee || !ptx_intrinsic(callee->name))
         return false;
     const ptx_operand *results = &emit->function->operands[insn->operand];
     const ptx_operand *args = results + insn->return_count + 1;
@@ -129,6 +129,13 @@ bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn)
     if (strcmp(name, "free") == 0) {
         const ptx_value address = argument(&l, args, PTX_U64);
         ptx_do(&l, "call void @ptx_rt_free(ptr %s, i64 %s)", block, address.name);
+        return true;
+    }
+    if (strcmp(name, "cudaGraphSetConditional") == 0) {
+        const ptx_value handle = argument(&l, args, PTX_U64);
+        const ptx_value value = argument(&l, args + 1, PTX_U32);
+        ptx_do(&l, "call void @ptx_rt_set_conditional(ptr %s, i32 %s, i64 %s, i32 %s)",
+               block, emit->thread_index.name, handle.name, value.name);
         return true;
     }
     assert_failed(&l, args);

@@ -55,7 +55,7 @@ bool ptx_has_library(const char *name)
     if (strlen(name) + 3 > sizeof(full))
         return false;
     snprintf(full, sizeof(full), "x_%s", name);
-    return find(full) != NULL;
+    return find(full);
 }
 
 /* ---- declarations of intrinsics --------------------------------------------------- */
@@ -93,7 +93,7 @@ static void declare(gphi_text *out, const char *name)
         char first[NAME_MAX];
         snprintf(first, sizeof(first), "%s", name[length] ? name + length + 1 : "");
         char *second = strchr(first, '.');
-        if (second != NULL)
+        if (second)
             *second++ = '\0';
         gphi_text_put(out, "declare ");
         add_types(out, intrinsic->result, first, second ? second : "");
@@ -133,7 +133,7 @@ static void note(used *u, const char *name)
         return;
     }
     const struct entry *entry = find(name);
-    if (entry == NULL || u->entry[entry - entries])
+    if (!entry || u->entry[entry - entries])
         return;
     u->entry[entry - entries] = true;
     u->waiting[u->waiting_count++] = (uint32_t)(entry - entries);
@@ -149,7 +149,7 @@ static bool is_name_char(char c)
 static void scan(used *u, const char *text, size_t bytes)
 {
     const char *end = text + bytes;
-    while ((text = memchr(text, '@', (size_t)(end - text))) != NULL) {
+    while ((text = memchr(text, '@', (size_t)(end - text)))) {
         char name[NAME_MAX];
         size_t length = 0;
         for (text++; text < end && is_name_char(*text); text++)

@@ -75,20 +75,20 @@ static bool load(ptx_low *l)
         return false;
     const uint32_t bytes = ptx_type_bytes(a.type), n = a.elements ? a.elements : 1;
     ptx_place place;
-    l->is_strong = a.order != NULL;
+    l->is_strong = a.order;
     if (!ptx_address(l, 1, a.space, bytes * n, false, &place))
         return false;
-    if (l->emit == NULL)
+    if (!l->emit)
         return true;
     const ptx_operand *first = l->operands[0] + (a.elements ? 1 : 0);
     ptx_value values[8];
     const char *llvm = ptx_llvm_type(a.type);
     for (uint32_t i = 0; i < n; i++) {
         const ptx_value at = element_pointer(l, &place, (uint64_t)i * bytes);
-        values[i] = a.order != NULL ? ptx_op(l, "load atomic %s, ptr %s %s, align %u",
-                                             llvm, at.name, a.order, bytes)
-                                    : ptx_op(l, "load %s, ptr %s, align %u%s", llvm,
-                                             at.name, bytes, access_suffix(l, &place));
+        values[i] = a.order ? ptx_op(l, "load atomic %s, ptr %s %s, align %u", llvm,
+                                     at.name, a.order, bytes)
+                            : ptx_op(l, "load %s, ptr %s, align %u%s", llvm, at.name,
+                                     bytes, access_suffix(l, &place));
     }
     for (uint32_t i = 0; i < n; i++)
         ptx_store_operand(l->emit, first + i, a.type, values[i]);
@@ -104,17 +104,17 @@ static bool store(ptx_low *l)
         return false;
     const uint32_t bytes = ptx_type_bytes(a.type), n = a.elements ? a.elements : 1;
     ptx_place place;
-    l->is_strong = a.order != NULL;
+    l->is_strong = a.order;
     if (!ptx_address(l, 0, a.space, bytes * n, true, &place))
         return false;
-    if (l->emit == NULL)
+    if (!l->emit)
         return true;
     const ptx_operand *first = l->operands[1] + (a.elements ? 1 : 0);
     const char *llvm = ptx_llvm_type(a.type);
     for (uint32_t i = 0; i < n; i++) {
         const ptx_value value = ptx_operand_value(l->emit, first + i, a.type);
         const ptx_value at = element_pointer(l, &place, (uint64_t)i * bytes);
-        if (a.order != NULL)
+        if (a.order)
             ptx_do(l, "store atomic %s %s, ptr %s %s, align %u", llvm, value.name,
                    at.name, a.order, bytes);
         else
@@ -167,7 +167,7 @@ static bool source_bytes(ptx_low *l, uint32_t bytes, ptx_value *out)
 /* Checks the bytes that are really read, which may be none. */
 static void check_source(ptx_low *l, ptx_place *from, uint32_t bytes, ptx_value source)
 {
-    if (l->emit == NULL || !l->emit->options->check_memory)
+    if (!l->emit || !l->emit->options->check_memory)
         return;
     const ptx_value length =
         ptx_op(l, "call i32 @llvm.umin.i32(i32 %s, i32 %u)", source.name, bytes);
@@ -200,7 +200,7 @@ static bool copy_async(ptx_low *l)
         !ptx_address(l, 1, PTX_SPACE_GLOBAL, partial ? 0 : (uint32_t)bytes, false, &from))
         return false;
     if (!partial) {
-        if (l->emit != NULL)
+        if (l->emit)
             copy_words(l, &to, &from, (uint32_t)bytes);
         return true;
     }

@@ -27,7 +27,7 @@ static bool pack(ptx_low *l, ptx_type type)
     if (part == PTX_NONE || total % n != 0 || !ptx_check_out(l, 0, type) ||
         !ptx_check_vector(l, 1, n, part, false))
         return false;
-    if (l->emit == NULL)
+    if (!l->emit)
         return true;
     ptx_value whole = ptx_name("0");
     for (uint32_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static bool unpack(ptx_low *l, ptx_type type)
     if (part == PTX_NONE || total % n != 0 || !ptx_check_in(l, 1, type) ||
         !ptx_check_vector(l, 0, n, part, true))
         return false;
-    if (l->emit == NULL)
+    if (!l->emit)
         return true;
     const ptx_value whole = ptx_in(l, 1, type);
     for (uint32_t i = 0; i < n; i++) {
@@ -89,7 +89,7 @@ static ptx_value space_base(ptx_low *l)
 {
     if (l->insn->space != PTX_SPACE_SHARED && l->insn->space != PTX_SPACE_LOCAL)
         return ptx_name("0");
-    if (l->emit == NULL)
+    if (!l->emit)
         return (ptx_value){""};
     const ptx_value base =
         l->insn->space == PTX_SPACE_SHARED ? l->emit->shared : l->emit->local;
@@ -196,7 +196,7 @@ static bool is_in_space(ptx_low *l)
     if (space != PTX_SPACE_SHARED && space != PTX_SPACE_GLOBAL &&
         space != PTX_SPACE_LOCAL && space != PTX_SPACE_CONST && space != PTX_SPACE_PARAM)
         return false;
-    if (l->emit == NULL)
+    if (!l->emit)
         return true;
     const ptx_value address = ptx_in(l, 1, PTX_U64);
     ptx_out(l, 0, PTX_PRED,
@@ -230,7 +230,7 @@ static bool trap(ptx_low *l)
 {
     if (l->count != 0)
         return false;
-    if (l->emit != NULL)
+    if (l->emit)
         ptx_do(l, "call void @ptx_rt_trap(ptr %s, i32 %s)", l->emit->block.name,
                l->emit->thread_index.name);
     return true;
@@ -241,7 +241,7 @@ static bool sleep_for(ptx_low *l)
     if (ptx_type_at(l, 0) != PTX_U32 || l->count != 1 || !ptx_check_in(l, 0, PTX_U32))
         return false;
     const ptx_value ns = ptx_in(l, 0, PTX_U32);
-    if (l->emit != NULL)
+    if (l->emit)
         ptx_do(l, "call void @ptx_rt_nanosleep(ptr %s, i32 %s)", l->emit->block.name,
                ns.name);
     return true;

@@ -75,9 +75,9 @@ static bool call(ptx_low *l, const char *name, uint32_t count, uint32_t traits,
         args[i] =
             (ptx_arg){"i32", i + 1 < count ? ptx_in(l, i + 1, PTX_U32) : ptx_name("0")};
     args[3] = (ptx_arg){"i32", ptx_name("%d", (int)traits)};
-    if (more != NULL)
+    if (more)
         args[4] = (ptx_arg){"i32", ptx_name("%d", (int)*more)};
-    ptx_out(l, 0, PTX_U32, ptx_call_library(l, name, "i32", args, more != NULL ? 5 : 4));
+    ptx_out(l, 0, PTX_U32, ptx_call_library(l, name, "i32", args, more ? 5 : 4));
     return true;
 }
 

@@ -9,7 +9,7 @@
 
 bool ptx_refuse(ptx_low *l, const char *reason)
 {
-    if (l->reason == NULL)
+    if (!l->reason)
         l->reason = reason;
     return false;
 }
@@ -109,7 +109,7 @@ ptx_value ptx_name(const char *format, ...)
 ptx_value ptx_op(ptx_low *l, const char *format, ...)
 {
     ptx_value value = {""};
-    if (l->emit == NULL)
+    if (!l->emit)
         return value;
     va_list args;
     va_start(args, format);
@@ -120,7 +120,7 @@ ptx_value ptx_op(ptx_low *l, const char *format, ...)
 
 void ptx_do(ptx_low *l, const char *format, ...)
 {
-    if (l->emit == NULL)
+    if (!l->emit)
         return;
     va_list args;
     va_start(args, format);
@@ -270,14 +270,14 @@ bool ptx_check_all(ptx_low *l, ptx_type type, uint32_t inputs)
 
 ptx_value ptx_in(ptx_low *l, uint32_t nth, ptx_type type)
 {
-    if (l->emit == NULL)
+    if (!l->emit)
         return (ptx_value){""};
     return ptx_operand_value(l->emit, l->operands[nth], type);
 }
 
 void ptx_out(ptx_low *l, uint32_t nth, ptx_type type, ptx_value value)
 {
-    if (l->emit != NULL)
+    if (l->emit)
         ptx_store_operand(l->emit, l->operands[nth], type, value);
 }
 

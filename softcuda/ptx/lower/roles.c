@@ -9,7 +9,7 @@
 static bool only_modifiers(const ptx_insn *insn, const uint8_t *allowed, size_t count)
 {
     for (uint32_t i = 0; i < insn->mod_count; i++)
-        if (memchr(allowed, insn->mods[i], count) == NULL)
+        if (!memchr(allowed, insn->mods[i], count))
             return false;
     return true;
 }
@@ -70,7 +70,7 @@ ptx_role ptx_insn_role(const ptx_module *module, const ptx_function *function,
     case PTX_OP_CALL:
         if (ptx_intrinsic_fits(module, function, insn))
             return PTX_ROLE_CALL;
-        if (reason != NULL)
+        if (reason)
             *reason = "the run time's function takes other arguments";
         return PTX_ROLE_UNSUPPORTED;
     case PTX_OP_BAR:
@@ -87,7 +87,7 @@ ptx_role ptx_insn_role(const ptx_module *module, const ptx_function *function,
         return ptx_can_lower(module, function, insn, reason) ? PTX_ROLE_PLAIN
                                                              : PTX_ROLE_UNSUPPORTED;
     }
-    if (role == PTX_ROLE_UNSUPPORTED && reason != NULL)
+    if (role == PTX_ROLE_UNSUPPORTED && reason)
         *reason = "this build does not have this form of the instruction";
     return role;
 }

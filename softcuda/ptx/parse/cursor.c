@@ -45,7 +45,7 @@ ptx_quoted ptx_quote(const ptx_token *token)
 
 void ptx_set_hint(gph_error *error, const char *hint)
 {
-    if (error != NULL && hint != NULL)
+    if (error && hint)
         snprintf(error->hint, sizeof(error->hint), "%s", hint);
 }
 
@@ -92,7 +92,7 @@ gph_status ptx_next(ptx_parser *parser)
         return GPH_OK;
     parser->token.kind = PTX_TOKEN_PUNCT;
     parser->token.length = 1;
-    const bool is_byte = parser->lexer.hint == NULL && parser->token.text[0] != '\0';
+    const bool is_byte = !parser->lexer.hint && parser->token.text[0] != '\0';
     if (is_byte)
         return ptx_fail_at(parser, &parser->token, NULL, "found %s, %s",
                            ptx_quote(&parser->token).text, parser->lexer.problem);
@@ -143,7 +143,7 @@ ptx_directive ptx_at_directive(const ptx_parser *parser)
     if (parser->token.kind != PTX_TOKEN_DOT)
         return PTX_DIR_NONE;
     const ptx_word *word = ptx_at_word(parser);
-    return word == NULL ? PTX_DIR_NONE : (ptx_directive)word->directive;
+    return !word ? PTX_DIR_NONE : (ptx_directive)word->directive;
 }
 
 /* ---- arrays ------------------------------------------------------------------------ */
@@ -156,7 +156,7 @@ void *ptx_vec_add(ptx_arena *arena, ptx_vec *vec, size_t item_bytes)
         if (vec->capacity > UINT32_MAX / 2)
             return NULL;
         void *items = ptx_arena_alloc(arena, capacity, item_bytes);
-        if (items == NULL)
+        if (!items)
             return NULL;
         if (vec->count > 0)
             memcpy(items, vec->items, vec->count * item_bytes);
@@ -171,7 +171,7 @@ void *ptx_vec_add(ptx_arena *arena, ptx_vec *vec, size_t item_bytes)
 void *ptx_vec_keep(ptx_parser *parser, const ptx_vec *vec, size_t item_bytes)
 {
     void *items = ptx_arena_alloc(parser->arena, vec->count, item_bytes);
-    if (items != NULL && vec->count > 0)
+    if (items && vec->count > 0)
         memcpy(items, vec->items, vec->count * item_bytes);
     return items;
 }

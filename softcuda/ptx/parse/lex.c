@@ -300,7 +300,7 @@ bool ptx_lex(ptx_lexer *lexer, ptx_token *out)
     }
     if (c == '"')
         return lex_string(lexer, out);
-    if (c == '\0' || strchr("@!,;:{}[]()<>|+-*/%~&^=?", c) == NULL)
+    if (c == '\0' || !strchr("@!,;:{}[]()<>|+-*/%~&^=?", c))
         return refuse(lexer, c == '\0' ? "a NUL byte" : "a byte that is not PTX", NULL);
     out->kind = PTX_TOKEN_PUNCT;
     out->punct = c;

@@ -128,7 +128,7 @@ static void skip_group(reader *r, char open, char close)
 static gph_status note(linker *l, uint32_t begin, uint32_t end, const char *text)
 {
     edit *e = ptx_vec_add(l->arena, &l->edits[l->at], sizeof(*e));
-    if (e == NULL)
+    if (!e)
         return no_memory(l);
     *e = (edit){begin, end, text};
     return GPH_OK;
@@ -212,7 +212,7 @@ static gph_status read_target(linker *l, reader *r)
 static symbol *add_symbol(linker *l, const reader *r, scope linkage)
 {
     symbol *s = ptx_vec_add(l->arena, &l->symbols, sizeof(*s));
-    if (s != NULL)
+    if (s)
         *s = (symbol){.name = r->token.text,
                       .length = r->token.length,
                       .hash = r->token.hash,
@@ -234,7 +234,7 @@ static gph_status read_function(linker *l, reader *r, const statement *head)
         if (is_punct(r, '('))
             skip_group(r, '(', ')');
     symbol *s = add_symbol(l, r, head->linkage);
-    if (s == NULL)
+    if (!s)
         return no_memory(l);
     s->is_alone = true;
     s->keyword = head->keyword;
@@ -277,14 +277,14 @@ static gph_status read_variables(linker *l, reader *r, const statement *head)
         if (is_punct(r, '('))
             skip_group(r, '(', ')');
         const ptx_word *word = word_of(r);
-        if (word != NULL && word->type != 0)
+        if (word && word->type != 0)
             element = ptx_type_bytes((ptx_type)word->type);
         if (r->token.kind != PTX_TOKEN_WORD) {
             more = next(r);
             continue;
         }
         symbol *s = add_symbol(l, r, head->linkage);
-        if (s == NULL)
+        if (!s)
             return no_memory(l);
         s->is_definition = head->linkage != EXTERN;
         s->is_shared = head->is_shared;
@@ -371,12 +371,12 @@ static gph_status find_definition(linker *l, const symbol *name, symbol **out)
         symbol *s = &symbols[i];
         if (!s->is_definition || s->linkage == PRIVATE || !same_name(s, name))
             continue;
-        if (*out != NULL && (*out)->linkage == VISIBLE && s->linkage == VISIBLE)
+        if (*out && (*out)->linkage == VISIBLE && s->linkage == VISIBLE)
             return gphi_fail(l->error, PTX_LINK_FAILED, "%.*s is defined in %s and in %s",
                              (int)s->length, s->name, l->inputs[(*out)->input].name,
                              l->inputs[s->input].name);
-        if (*out == NULL || ((*out)->linkage == WEAK &&
-                             (s->linkage == VISIBLE || s->bytes > (*out)->bytes)))
+        if (!*out || ((*out)->linkage == WEAK &&
+                      (s->linkage == VISIBLE || s->bytes > (*out)->bytes)))
             *out = s;
     }
     return GPH_OK;
@@ -397,7 +397,7 @@ static gph_status rename_private(linker *l, const symbol *s)
     reader r = reader_of(l, s->input);
     const char *fresh =
         ptx_arena_format(l->arena, "%.*s$%u", (int)s->length, s->name, s->input);
-    if (fresh == NULL)
+    if (!fresh)
         return no_memory(l);
     l->at = s->input;
     while (next(&r))
@@ -452,9 +452,9 @@ static bool is_used(const linker *l, const symbol *s)
 static gph_status check_extern(linker *l, const symbol *s)
 {
     const char *name = ptx_arena_text(l->arena, s->name, s->length);
-    if (name == NULL)
+    if (!name)
         return no_memory(l);
-    if (s->is_shared || ptx_intrinsic(name) != NULL || !is_used(l, s))
+    if (s->is_shared || ptx_intrinsic(name) || !is_used(l, s))
         return GPH_OK;
     return gphi_fail(l->error, PTX_LINK_FAILED, "%s is used in %s and defined nowhere",
                      name, l->inputs[s->input].name);
@@ -471,9 +471,9 @@ static gph_status resolve(linker *l)
             continue;
         }
         GPHI_TRY(find_definition(l, s, &definition));
-        if (definition == NULL && !l->is_partial)
+        if (!definition && !l->is_partial)
             GPHI_TRY(check_extern(l, s));
-        else if (definition != NULL && s->is_definition && s != definition)
+        else if (definition && s->is_definition && s != definition)
             GPHI_TRY(give_way(l, s));
     }
     return GPH_OK;
@@ -518,20 +518,20 @@ static gph_status write_all(const linker *l, const gph_allocator *heap, char **o
         write_input(l, i, &text);
     /* The caller knows the bytes, not the room. */
     char *copy = text.status == GPH_OK ? gphi_heap_alloc(*heap, text.length + 1) : NULL;
-    if (copy != NULL) {
+    if (copy) {
         memcpy(copy, text.bytes, text.length);
         *bytes = text.length;
         *out = copy;
     }
     gphi_text_fini(&text);
-    return copy != NULL ? GPH_OK : no_memory(l);
+    return copy ? GPH_OK : no_memory(l);
 }
 
 static gph_status read_all(linker *l)
 {
     ptx_words_init(&l->words);
     l->edits = ptx_arena_alloc(l->arena, l->count, sizeof(*l->edits));
-    if (l->edits == NULL)
+    if (!l->edits)
         return no_memory(l);
     for (uint32_t i = 0; i < l->count; i++)
         GPHI_TRY(read_input(l, i));
@@ -545,11 +545,10 @@ static gph_status linker_new(const ptx_link_input *inputs, uint32_t count,
     for (uint32_t i = 0; i < count; i++)
         total += inputs[i].bytes;
     linker *l = gphi_heap_alloc(*heap, sizeof(*l));
-    if (l == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "linking %u inputs", count);
+    GPHI_TRY(gphi_made(error, l, "linking %u inputs", count));
     *l = (linker){.inputs = inputs, .count = count, .error = error};
     l->arena = ptx_arena_create(heap, MEMORY_LEAST + total * MEMORY_FACTOR_LINK);
-    if (l->arena == NULL) {
+    if (!l->arena) {
         gphi_heap_free(*heap, l, sizeof(*l));
         return gphi_fail(error, GPH_E_NO_MEMORY, "linking %u inputs", count);
     }
@@ -571,8 +570,7 @@ gph_status ptx_link(const ptx_link_input *inputs, uint32_t count,
     linker *l;
     GPHI_TRY(linker_new(inputs, count, &heap, &l, error));
     gph_status status = read_all(l);
-    if (status == GPH_OK)
-        status = write_all(l, &heap, out, bytes);
+    GPHI_THEN(status, write_all(l, &heap, out, bytes));
     linker_destroy(l, &heap);
     return status;
 }

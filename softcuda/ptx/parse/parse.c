@@ -113,14 +113,14 @@ static gph_status parse_alias(ptx_parser *parser)
     GPHI_TRY(ptx_next(parser));
     for (int i = 0; i < 2; i++) {
         const ptx_symbol *symbol = ptx_symbol_here(parser);
-        if (symbol == NULL || symbol->kind != PTX_SYMBOL_FUNC)
+        if (!symbol || symbol->kind != PTX_SYMBOL_FUNC)
             return ptx_fail_expected(parser, "the name of a declared function");
         pair[i] = symbol->index;
         GPHI_TRY(ptx_next(parser));
         GPHI_TRY(ptx_expect(parser, i == 0 ? ',' : ';', i == 0 ? "','" : "';'"));
     }
     uint32_t *kept = ptx_vec_add(parser->scratch, &parser->aliases, sizeof(pair));
-    if (kept == NULL)
+    if (!kept)
         return ptx_fail_memory(parser);
     memcpy(kept, pair, sizeof(pair));
     return GPH_OK;
@@ -176,7 +176,7 @@ static gph_status apply_aliases(ptx_parser *parser)
     if (parser->aliases.count == 0)
         return GPH_OK;
     uint32_t *to = ptx_arena_alloc(parser->scratch, module->function_count, sizeof(*to));
-    if (to == NULL)
+    if (!to)
         return ptx_fail_memory(parser);
     for (uint32_t f = 0; f < module->function_count; f++)
         to[f] = f;
@@ -219,7 +219,7 @@ static gph_status parse_module(ptx_parser *parser)
     module->function_count = parser->functions.count;
     module->files = ptx_vec_keep(parser, &parser->files, sizeof(char *));
     module->file_count = parser->files.count;
-    if (module->variables == NULL || module->functions == NULL || module->files == NULL)
+    if (!module->variables || !module->functions || !module->files)
         return ptx_fail_memory(parser);
     return apply_aliases(parser);
 }
@@ -228,9 +228,7 @@ static gph_status parse_into(ptx_parser *parser, const char *text, size_t bytes)
 {
     ptx_module *module = ptx_arena_alloc(parser->arena, 1, sizeof(*module));
     char *copy = ptx_arena_text(parser->arena, text, bytes);
-    if (module == NULL || copy == NULL)
-        return gphi_fail(parser->error, GPH_E_NO_MEMORY, "parsing %zu bytes of PTX",
-                         bytes);
+    GPHI_TRY(gphi_made(parser->error, module && copy, "parsing %zu bytes of PTX", bytes));
     *module = (ptx_module){.text = copy, .text_bytes = bytes, .arena = parser->arena};
     parser->module = module;
     parser->lexer = (ptx_lexer){
@@ -251,8 +249,7 @@ gph_status ptx_parse(const char *text, size_t bytes, const gph_allocator *alloca
                          bytes, PTX_TEXT_BYTES_MAX);
     const gph_allocator heap = gphi_heap(allocator);
     ptx_parser *parser = gphi_heap_alloc(heap, sizeof(*parser));
-    if (parser == NULL)
-        return gphi_fail(error, GPH_E_NO_MEMORY, "parsing %zu bytes of PTX", bytes);
+    GPHI_TRY(gphi_made(error, parser, "parsing %zu bytes of PTX", bytes));
     /* Two arenas of one limit: the module's lives on, scratch ends here; both end as a
      * whole, so no path of a failure frees anything by itself. */
     const size_t limit = PTX_MEMORY_BYTES_MIN + bytes * PTX_MEMORY_FACTOR;
@@ -260,7 +257,7 @@ gph_status ptx_parse(const char *text, size_t bytes, const gph_allocator *alloca
     parser->error = error;
     parser->arena = ptx_arena_create(&heap, limit);
     parser->scratch = ptx_arena_create(&heap, limit);
-    if (parser->arena != NULL && parser->scratch != NULL)
+    if (parser->arena && parser->scratch)
         status = parse_into(parser, text, bytes);
     else
         status = gphi_fail(error, status, "parsing %zu bytes of PTX", bytes);
@@ -275,6 +272,6 @@ gph_status ptx_parse(const char *text, size_t bytes, const gph_allocator *alloca
 
 void ptx_module_destroy(ptx_module *module)
 {
-    if (module != NULL)
+    if (module)
         ptx_arena_destroy(module->arena);
 }

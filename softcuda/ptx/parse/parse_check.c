@@ -150,9 +150,9 @@ static gph_status check_patterns(ptx_parser *parser, const ptx_insn *insn,
 {
     const char *const *pattern = patterns(insn);
     uint32_t most = 0;
-    if (pattern == NULL)
+    if (!pattern)
         return GPH_OK;
-    for (; *pattern != NULL; pattern++) {
+    for (; *pattern; pattern++) {
         bool all;
         const uint32_t letters = fit(parser, insn, *pattern, &all);
         if (all)

@@ -55,8 +55,7 @@ static gph_status parse_head_directives(ptx_parser *parser, ptx_function *functi
         case PTX_DIR_PRAGMA: GPHI_TRY(ptx_parse_pragma(parser)); continue;
         default: return GPH_OK;
         }
-        GPHI_TRY(extents != NULL ? parse_extents(parser, extents)
-                                 : parse_number(parser, number));
+        GPHI_TRY(extents ? parse_extents(parser, extents) : parse_number(parser, number));
     }
 }
 
@@ -79,7 +78,7 @@ static gph_status parse_head(ptx_parser *parser, function_head *out, const char 
     out->function.return_count = out->returns.count;
     out->function.line = out->name.line;
     out->function.name = ptx_keep_name(parser, &out->name);
-    if (out->function.name == NULL)
+    if (!out->function.name)
         return ptx_fail_memory(parser);
     return parse_head_directives(parser, &out->function);
 }
@@ -98,7 +97,7 @@ static gph_status keep_signature(ptx_parser *parser, const function_head *from,
 {
     const uint32_t count = from->parameters.count + from->returns.count;
     ptx_variable *variables = ptx_arena_alloc(parser->arena, count, sizeof(*variables));
-    if (variables == NULL)
+    if (!variables)
         return ptx_fail_memory(parser);
     for (uint32_t i = 0; i < count; i++)
         variables[i] = parameter_at(from, i)->variable;
@@ -112,7 +111,7 @@ static gph_status find_or_add(ptx_parser *parser, const function_head *head,
                               bool is_definition, uint32_t *out)
 {
     ptx_symbol *symbol = ptx_symbol_find(parser, &head->name, NULL);
-    if (symbol != NULL && symbol->kind == PTX_SYMBOL_FUNC) {
+    if (symbol && symbol->kind == PTX_SYMBOL_FUNC) {
         const ptx_function *old = ptx_function_at(parser, symbol->index);
         const ptx_function *fresh = &head->function;
         if (is_definition && !old->is_extern)
@@ -133,7 +132,7 @@ static gph_status find_or_add(ptx_parser *parser, const function_head *head,
     *out = symbol->index = parser->functions.count;
     ptx_function *function =
         ptx_vec_add(parser->scratch, &parser->functions, sizeof(*function));
-    if (function == NULL)
+    if (!function)
         return ptx_fail_memory(parser);
     *function = head->function;
     function->is_extern = 1;
@@ -167,7 +166,7 @@ static gph_status leave_scope(ptx_parser *parser)
     uint32_t kept = scope->pending;
     for (uint32_t i = scope->pending; i < body->pending.count; i++) {
         const ptx_symbol *symbol = ptx_symbol_find(parser, &pending[i].name, NULL);
-        if (symbol != NULL && symbol->kind == PTX_SYMBOL_LABEL &&
+        if (symbol && symbol->kind == PTX_SYMBOL_LABEL &&
             ptx_symbol_is_local(parser, symbol))
             operands[pending[i].operand].index = symbol->index;
         else
@@ -198,7 +197,7 @@ static gph_status parse_branch_targets(ptx_parser *parser, const ptx_token *name
             return ptx_fail_at(parser, &parser->token, NULL,
                                "more than %d branch targets", PTX_TARGETS_MAX);
         ptx_token *target = ptx_vec_add(parser->scratch, targets, sizeof(*target));
-        if (target == NULL)
+        if (!target)
             return ptx_fail_memory(parser);
         GPHI_TRY(ptx_take_word(parser, "a label", target));
         GPHI_TRY(ptx_accept(parser, ',', &more));
@@ -217,7 +216,7 @@ static gph_status parse_call_targets(ptx_parser *parser, const ptx_token *name)
     GPHI_TRY(ptx_next(parser));
     while (more) {
         const ptx_symbol *target = ptx_symbol_here(parser);
-        if (target == NULL || target->kind != PTX_SYMBOL_FUNC)
+        if (!target || target->kind != PTX_SYMBOL_FUNC)
             return ptx_fail_expected(parser, "the name of a declared function");
         if (first == UINT32_MAX)
             first = target->index;
@@ -241,7 +240,7 @@ static gph_status parse_call_prototype(ptx_parser *parser, const ptx_token *name
     head.function.name = ptx_keep_name(parser, name);
     ptx_function *function =
         ptx_vec_add(parser->scratch, &parser->functions, sizeof(*function));
-    if (function == NULL || head.function.name == NULL)
+    if (!function || !head.function.name)
         return ptx_fail_memory(parser);
     *function = head.function;
     GPHI_TRY(keep_signature(parser, &head, function));
@@ -263,7 +262,7 @@ static gph_status parse_label(ptx_parser *parser, const ptx_token *name)
     symbol->index = body->labels.count;
     ptx_label *label = ptx_vec_add(parser->scratch, &body->labels, sizeof(*label));
     char *kept = ptx_keep_name(parser, name);
-    if (label == NULL || kept == NULL)
+    if (!label || !kept)
         return ptx_fail_memory(parser);
     *label = (ptx_label){.name = kept, .insn = body->insns.count};
     return GPH_OK;
@@ -391,7 +390,7 @@ static gph_status reserve_body(ptx_parser *parser)
     body->operands = (ptx_vec){.capacity = (uint32_t)operands};
     body->insns.items = ptx_arena_alloc(parser->arena, insns, sizeof(ptx_insn));
     body->operands.items = ptx_arena_alloc(parser->arena, operands, sizeof(ptx_operand));
-    if (body->insns.items == NULL || body->operands.items == NULL)
+    if (!body->insns.items || !body->operands.items)
         return ptx_fail_memory(parser);
     return GPH_OK;
 }
@@ -403,14 +402,14 @@ static gph_status declare_parameters(ptx_parser *parser, const function_head *he
     ptx_body *body = &parser->body;
     const uint32_t count = head->parameters.count + head->returns.count;
     uint32_t *registers = ptx_arena_alloc(parser->arena, count, sizeof(*registers));
-    if (registers == NULL)
+    if (!registers)
         return ptx_fail_memory(parser);
     bool has_registers = false;
     for (uint32_t i = 0; i < count; i++) {
         const ptx_parameter *parameter = parameter_at(head, i);
         ptx_variable *variable =
             ptx_vec_add(parser->scratch, &body->variables, sizeof(*variable));
-        if (variable == NULL)
+        if (!variable)
             return ptx_fail_memory(parser);
         *variable = parameter->variable;
         if (variable->space == PTX_SPACE_REG) {
@@ -443,8 +442,7 @@ static gph_status keep_body(ptx_parser *parser)
     function->insn_count = body->insns.count;
     function->operands = body->operands.items;
     function->operand_count = body->operands.count;
-    if (function->variables == NULL || function->registers == NULL ||
-        function->labels == NULL)
+    if (!function->variables || !function->registers || !function->labels)
         return ptx_fail_memory(parser);
     return GPH_OK;
 }

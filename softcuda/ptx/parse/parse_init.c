@@ -149,7 +149,7 @@ static gph_status parse_term(ptx_parser *parser, expression *e, ptx_constant *ou
             GPHI_TRY(push(parser, e, OP_OPEN));
             const ptx_word *word =
                 token->kind == PTX_TOKEN_DOT ? ptx_at_word(parser) : NULL;
-            if (word != NULL && (word->type == PTX_S64 || word->type == PTX_U64)) {
+            if (word && (word->type == PTX_S64 || word->type == PTX_U64)) {
                 GPHI_TRY(ptx_next(parser)); /* a cast; all values have 64 bits */
                 GPHI_TRY(ptx_expect(parser, ')', "')'"));
                 e->operator_count--;
@@ -306,7 +306,7 @@ static unsigned char *element_room(ptx_parser *parser, initializer *init)
     if (end > init->bytes.capacity) {
         const size_t capacity = end < 64 ? 128 : (size_t)end * 2;
         unsigned char *bytes = ptx_arena_alloc(parser->scratch, capacity, 1);
-        if (bytes == NULL)
+        if (!bytes)
             return NULL;
         if (init->bytes.count > 0)
             memcpy(bytes, init->bytes.items, init->bytes.count);
@@ -369,7 +369,7 @@ static gph_status add_address(ptx_parser *parser, initializer *init, uint64_t ma
         ptx_vec_add(parser->scratch, &init->relocations, sizeof(relocation));
     ptx_pending_address *pending =
         ptx_vec_add(parser->scratch, &parser->addresses, sizeof(*pending));
-    if (kept == NULL || pending == NULL || element_room(parser, init) == NULL)
+    if (!kept || !pending || !element_room(parser, init))
         return ptx_fail_memory(parser);
     *kept = relocation;
     pending->name = name;
@@ -394,7 +394,7 @@ static gph_status parse_element(ptx_parser *parser, initializer *init)
                            "a floating-point literal cannot initialize .%s",
                            ptx_type_name((ptx_type)init->variable->type));
     unsigned char *room = element_room(parser, init);
-    if (room == NULL)
+    if (!room)
         return ptx_fail_memory(parser);
     const uint32_t bytes = init->element_bytes < 8 ? init->element_bytes : 8;
     for (uint32_t i = 0; i < bytes; i++)
@@ -467,7 +467,7 @@ static gph_status keep_initializer(ptx_parser *parser, initializer *init,
     unsigned char *bytes = ptx_arena_alloc(parser->arena, variable->bytes, 1);
     ptx_relocation *relocations =
         ptx_vec_keep(parser, &init->relocations, sizeof(*relocations));
-    if (bytes == NULL || relocations == NULL)
+    if (!bytes || !relocations)
         return ptx_fail_memory(parser);
     if (init->bytes.count > 0)
         memcpy(bytes, init->bytes.items, init->bytes.count);
@@ -508,7 +508,7 @@ gph_status ptx_resolve_addresses(ptx_parser *parser)
     ptx_pending_address *pending = parser->addresses.items;
     for (uint32_t i = 0; i < parser->addresses.count; i++) {
         const ptx_symbol *symbol = ptx_symbol_find(parser, &pending[i].name, NULL);
-        if (symbol == NULL)
+        if (!symbol)
             return ptx_fail_at(parser, &pending[i].name,
                                "declare it as a variable or a function",
                                "%s is not defined", ptx_quote(&pending[i].name).text);

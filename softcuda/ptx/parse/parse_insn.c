@@ -8,7 +8,6 @@
  * mov is its type, `.cc` a modifier. An unknown one makes the instruction unsupported,
  * not the module invalid. Operands go to the function's flat list in the order written,
  * a vector as its head and then its elements. */
-#include <stdio.h>
 #include <string.h>
 
 #include "softcuda/ptx/parse/parse.h"
@@ -45,7 +44,7 @@ static void add_space(ptx_insn *insn, uint8_t space)
 /* .u33 and the like: written as types are, and none. */
 static bool looks_like_type(const ptx_token *token)
 {
-    if (token->length < 2 || strchr("usbf", token->text[0]) == NULL)
+    if (token->length < 2 || !strchr("usbf", token->text[0]))
         return false;
     for (uint32_t i = 1; i < token->length; i++)
         if (token->text[i] < '0' || token->text[i] > '9')
@@ -66,8 +65,8 @@ static const bool takes_any_modifier[PTX_OP_COUNT] = {
 
 static bool is_modifier(const ptx_word *word)
 {
-    return word != NULL && (word->modifier != PTX_MOD_UNKNOWN || word->type != PTX_NONE ||
-                            word->space != PTX_SPACE_GENERIC);
+    return word && (word->modifier != PTX_MOD_UNKNOWN || word->type != PTX_NONE ||
+                    word->space != PTX_SPACE_GENERIC);
 }
 
 static gph_status parse_modifiers(reader *r)
@@ -76,14 +75,14 @@ static gph_status parse_modifiers(reader *r)
     ptx_insn *insn = &r->insn;
     for (; parser->token.kind == PTX_TOKEN_DOT;) {
         const ptx_word *word = ptx_at_word(parser);
-        if (word == NULL && looks_like_type(&parser->token))
+        if (!word && looks_like_type(&parser->token))
             return ptx_fail_at(parser, &parser->token,
                                "types are u, s, b 8 to 64, f16 to f64", "%s is no type",
                                ptx_quote(&parser->token).text);
         if (!is_modifier(word) && !takes_any_modifier[insn->opcode])
             return ptx_fail_at(parser, &parser->token, NULL, "%s is no modifier of PTX",
                                ptx_quote(&parser->token).text);
-        if (word == NULL) {
+        if (!word) {
             add_modifier(insn, PTX_MOD_UNKNOWN);
         } else if (word->space != PTX_SPACE_GENERIC) {
             add_space(insn, word->space);
@@ -120,13 +119,13 @@ static gph_status add_operand(reader *r, const ptx_token *where, ptx_operand_kin
         return ptx_fail_at(parser, where, NULL, "more than %u operands", limit);
     ptx_operand *operand =
         ptx_vec_add(parser->arena, &parser->body.operands, sizeof(*operand));
-    if (operand == NULL)
+    if (!operand)
         return ptx_fail_memory(parser);
     operand->kind = (uint8_t)kind;
     operand->column = where->column;
     operand->index = index;
     r->insn.operand_count++;
-    if (out != NULL)
+    if (out)
         *out = parser->body.operands.count - 1;
     return GPH_OK;
 }
@@ -168,7 +167,7 @@ static gph_status parse_sreg(reader *r, const ptx_token *name)
     }
     const ptx_word *word =
         ptx_words_find(&parser->words, text, length, ptx_hash_word(text, length));
-    if (word == NULL || word->sreg == 0)
+    if (!word || word->sreg == 0)
         return fail_undefined(parser, name);
     if (length > name->length)
         GPHI_TRY(ptx_next(parser));
@@ -218,7 +217,7 @@ static gph_status parse_selector(reader *r, uint32_t width, selector *out)
     const ptx_token *token = &parser->token;
     const ptx_word *word = ptx_at_word(parser);
     const uint32_t elements = video_elements((ptx_opcode)r->insn.opcode);
-    if (width > 1 && token->length == 1 && strchr("xyzwrgba", token->text[0]) != NULL) {
+    if (width > 1 && token->length == 1 && strchr("xyzwrgba", token->text[0])) {
         const char *all = "xyzwrgba";
         out->lane = (uint32_t)(strchr(all, token->text[0]) - all) % 4;
         if (out->lane < width)
@@ -226,7 +225,7 @@ static gph_status parse_selector(reader *r, uint32_t width, selector *out)
     } else if (width == 1 && elements > 1 && read_digits(token, elements, &out->digits)) {
         out->select = PTX_SELECT_DIGITS;
         return ptx_next(parser);
-    } else if (width == 1 && elements == 1 && word != NULL &&
+    } else if (width == 1 && elements == 1 && word &&
                (word->modifier == PTX_MOD_H0 || word->modifier == PTX_MOD_H1 ||
                 (word->modifier >= PTX_MOD_B0 && word->modifier <= PTX_MOD_B3))) {
         out->select = word->modifier;
@@ -292,7 +291,7 @@ static gph_status parse_name(reader *r)
     if (name.length == 1 && name.text[0] == '_')
         return add_operand(r, &name, PTX_OPERAND_SINK, 0, NULL);
     const ptx_symbol *symbol = ptx_symbol_find(parser, &name, &member);
-    if (symbol == NULL)
+    if (!symbol)
         return parse_sreg(r, &name);
     const uint32_t index = symbol->index;
     switch (symbol->kind) {
@@ -316,7 +315,7 @@ static gph_status parse_predicate(reader *r, const ptx_token *name, uint32_t *ou
     if (name->kind != PTX_TOKEN_WORD)
         return ptx_fail_expected(parser, "a predicate register");
     const ptx_symbol *symbol = ptx_symbol_find(parser, name, &member);
-    if (symbol == NULL)
+    if (!symbol)
         return fail_undefined(parser, name);
     const ptx_register *registers = parser->body.registers.items;
     const bool is_reg =
@@ -484,14 +483,14 @@ static gph_status add_label(reader *r, const ptx_token *name)
         return ptx_fail_expected(parser, "a label");
     GPHI_TRY(add_operand(r, name, PTX_OPERAND_LABEL, 0, &at));
     const ptx_symbol *symbol = ptx_symbol_find(parser, name, NULL);
-    if (symbol != NULL && symbol->kind == PTX_SYMBOL_LABEL &&
+    if (symbol && symbol->kind == PTX_SYMBOL_LABEL &&
         ptx_symbol_is_local(parser, symbol)) {
         operand_at(r, at)->index = symbol->index;
         return GPH_OK;
     }
     ptx_pending *pending =
         ptx_vec_add(parser->scratch, &parser->body.pending, sizeof(*pending));
-    if (pending == NULL)
+    if (!pending)
         return ptx_fail_memory(parser);
     *pending = (ptx_pending){.name = *name, .operand = at};
     return GPH_OK;
@@ -513,7 +512,7 @@ static gph_status parse_brx(reader *r)
     GPHI_TRY(parse_operand(r));
     GPHI_TRY(ptx_expect(parser, ',', "','"));
     const ptx_symbol *symbol = ptx_symbol_here(parser);
-    if (symbol == NULL || symbol->kind != PTX_SYMBOL_TARGETS)
+    if (!symbol || symbol->kind != PTX_SYMBOL_TARGETS)
         return ptx_fail_expected(parser, "the label of a .branchtargets further up");
     const uint32_t first = symbol->index, count = symbol->count;
     for (uint32_t i = 0; i < count; i++) {
@@ -553,8 +552,8 @@ static gph_status check_call(reader *r, const ptx_token *callee, uint32_t index)
     const ptx_function *function = ptx_function_at(parser, index);
     const ptx_insn *insn = &r->insn;
     const uint32_t count = function->parameter_count;
-    const bool is_open = count > 0 && function->variables != NULL &&
-                         function->variables[count - 1].bytes == 0;
+    const bool is_open =
+        count > 0 && function->variables && function->variables[count - 1].bytes == 0;
     if (insn->argument_count != count && !(is_open && insn->argument_count >= count - 1))
         return ptx_fail_at(parser, callee, NULL,
                            "the call passes %u arguments, %s takes %u",
@@ -572,7 +571,7 @@ static gph_status parse_call_prototype(reader *r)
     ptx_parser *parser = r->parser;
     const ptx_token name = parser->token;
     const ptx_symbol *symbol = ptx_symbol_here(parser);
-    if (symbol == NULL ||
+    if (!symbol ||
         (symbol->kind != PTX_SYMBOL_PROTOTYPE && symbol->kind != PTX_SYMBOL_CALLTARGETS))
         return ptx_fail_expected(
             parser, "the label of a .callprototype or .calltargets further up");
@@ -641,7 +640,7 @@ gph_status ptx_parse_insn(ptx_parser *parser, const ptx_insn_head *head)
     const ptx_token *opcode = &head->opcode;
     const ptx_word *word =
         ptx_words_find(&parser->words, opcode->text, opcode->length, opcode->hash);
-    if (word == NULL || word->opcode == PTX_OP_UNKNOWN)
+    if (!word || word->opcode == PTX_OP_UNKNOWN)
         return ptx_fail_at(parser, opcode, NULL, "%s is no instruction of PTX",
                            ptx_quote(opcode).text);
     reader r = {
@@ -669,7 +668,7 @@ gph_status ptx_parse_insn(ptx_parser *parser, const ptx_insn_head *head)
                            "more than %u instructions in a function",
                            PTX_INSTRUCTIONS_MAX);
     ptx_insn *insn = ptx_vec_add(parser->arena, &body->insns, sizeof(*insn));
-    if (insn == NULL)
+    if (!insn)
         return ptx_fail_memory(parser);
     *insn = r.insn;
     return ptx_next(parser);

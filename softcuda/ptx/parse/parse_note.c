@@ -32,10 +32,10 @@ gph_status ptx_parse_file(ptx_parser *parser)
     if (parser->token.kind != PTX_TOKEN_STRING)
         return ptx_fail_expected(parser, "the name of a file in quotes");
     const char *name = ptx_keep_name(parser, &parser->token);
-    if (name == NULL)
+    if (!name)
         return ptx_fail_memory(parser);
     while (parser->files.count <= index)
-        if (ptx_vec_add(parser->scratch, &parser->files, sizeof(name)) == NULL)
+        if (!ptx_vec_add(parser->scratch, &parser->files, sizeof(name)))
             return ptx_fail_memory(parser);
     ((const char **)parser->files.items)[index] = name;
     GPHI_TRY(ptx_next(parser));

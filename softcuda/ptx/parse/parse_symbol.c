@@ -31,7 +31,7 @@ static bool grow_buckets(ptx_parser *parser)
 {
     const uint32_t count = parser->bucket_count ? parser->bucket_count * 2 : 256;
     uint32_t *buckets = ptx_arena_alloc(parser->scratch, count, sizeof(*buckets));
-    if (buckets == NULL)
+    if (!buckets)
         return false;
     parser->buckets = buckets;
     parser->bucket_count = count;
@@ -74,7 +74,7 @@ static ptx_symbol *find_range(const ptx_parser *parser, const ptx_token *name,
             continue; /* members have no leading zeros */
         ptx_symbol *symbol = find(parser, name->text, length,
                                   ptx_hash_word(name->text, length) ^ RANGE_HASH, true);
-        if (symbol != NULL && value < symbol->count && (best == NULL || symbol > best)) {
+        if (symbol && value < symbol->count && (!best || symbol > best)) {
             best = symbol;
             *member = (uint32_t)value;
         }
@@ -87,8 +87,8 @@ ptx_symbol *ptx_symbol_find(ptx_parser *parser, const ptx_token *name, uint32_t 
     uint32_t in_range = 0;
     ptx_symbol *single = find(parser, name->text, name->length, name->hash, false);
     ptx_symbol *range = find_range(parser, name, &in_range);
-    const bool is_member = range != NULL && (single == NULL || range > single);
-    if (member != NULL)
+    const bool is_member = range && (!single || range > single);
+    if (member)
         *member = is_member ? in_range : 0;
     return is_member ? range : single;
 }
@@ -113,14 +113,14 @@ gph_status ptx_symbol_add(ptx_parser *parser, const ptx_token *name, ptx_symbol_
     const ptx_symbol *other = is_range
                                   ? find(parser, name->text, name->length, hash, true)
                                   : ptx_symbol_find(parser, name, NULL);
-    if (other != NULL && ptx_symbol_is_local(parser, other))
+    if (other && ptx_symbol_is_local(parser, other))
         return ptx_fail_at(parser, name, "rename one of them",
                            "%s%s is already defined on line %u", ptx_quote(name).text,
                            is_range ? "<...>" : "", other->line);
     if (parser->symbols.count >= parser->bucket_count && !grow_buckets(parser))
         return ptx_fail_memory(parser);
     ptx_symbol *symbol = ptx_vec_add(parser->scratch, &parser->symbols, sizeof(*symbol));
-    if (symbol == NULL)
+    if (!symbol)
         return ptx_fail_memory(parser);
     *symbol = (ptx_symbol){.name = name->text,
                            .length = name->length,

@@ -49,7 +49,7 @@ gph_status ptx_skip_attribute(ptx_parser *parser)
 
 static uint8_t width_of(const ptx_word *word)
 {
-    switch (word == NULL ? PTX_MOD_UNKNOWN : word->modifier) {
+    switch (word ? word->modifier : PTX_MOD_UNKNOWN) {
     case PTX_MOD_V2: return 2;
     case PTX_MOD_V4: return 4;
     case PTX_MOD_V8: return 8;
@@ -64,9 +64,9 @@ static gph_status skip_pointee(ptx_parser *parser)
     while (parser->token.kind == PTX_TOKEN_DOT) {
         uint32_t align;
         const ptx_word *word = ptx_at_word(parser);
-        if (word != NULL && word->directive == PTX_DIR_ALIGN)
+        if (word && word->directive == PTX_DIR_ALIGN)
             GPHI_TRY(parse_align(parser, &align));
-        else if (word != NULL && word->space != PTX_SPACE_GENERIC)
+        else if (word && word->space != PTX_SPACE_GENERIC)
             GPHI_TRY(ptx_next(parser));
         else
             return ptx_fail_expected(parser, "a state space, .align or a name");
@@ -82,17 +82,17 @@ static gph_status parse_declaration(ptx_parser *parser, declaration *out)
     GPHI_TRY(ptx_next(parser));
     while (parser->token.kind == PTX_TOKEN_DOT) {
         const ptx_word *word = ptx_at_word(parser);
-        if (word != NULL && word->directive == PTX_DIR_ALIGN) {
+        if (word && word->directive == PTX_DIR_ALIGN) {
             GPHI_TRY(parse_align(parser, &out->align));
-        } else if (word != NULL && word->directive == PTX_DIR_ATTRIBUTE) {
+        } else if (word && word->directive == PTX_DIR_ATTRIBUTE) {
             GPHI_TRY(ptx_skip_attribute(parser));
-        } else if (word != NULL && word->directive == PTX_DIR_PTR && out->is_parameter &&
+        } else if (word && word->directive == PTX_DIR_PTR && out->is_parameter &&
                    out->type != PTX_NONE) {
             GPHI_TRY(skip_pointee(parser));
         } else if (width_of(word) != 0) {
             out->width = width_of(word);
             GPHI_TRY(ptx_next(parser));
-        } else if (word != NULL && word->type != PTX_NONE && out->type == PTX_NONE) {
+        } else if (word && word->type != PTX_NONE && out->type == PTX_NONE) {
             out->type = word->type;
             GPHI_TRY(ptx_next(parser));
         } else {
@@ -137,7 +137,7 @@ static gph_status parse_variable(ptx_parser *parser, const declaration *decl,
 {
     GPHI_TRY(ptx_take_word(parser, "a name", name));
     char *kept = ptx_keep_name(parser, name);
-    if (kept == NULL)
+    if (!kept)
         return ptx_fail_memory(parser);
     const uint32_t element = ptx_type_bytes((ptx_type)decl->type);
     uint64_t bytes =
@@ -185,13 +185,13 @@ static gph_status add_variable(ptx_parser *parser, const ptx_token *name,
 {
     ptx_vec *vec = parser->in_body ? &parser->body.variables : &parser->variables;
     ptx_symbol *symbol = ptx_symbol_find(parser, name, NULL);
-    if (symbol != NULL && !parser->in_body && symbol->kind == PTX_SYMBOL_VAR &&
+    if (symbol && !parser->in_body && symbol->kind == PTX_SYMBOL_VAR &&
         merge((ptx_variable *)vec->items + symbol->index, variable))
         return GPH_OK;
     GPHI_TRY(ptx_symbol_add(parser, name, PTX_SYMBOL_VAR, &symbol));
     symbol->index = vec->count | (parser->in_body ? PTX_VAR_LOCAL : 0);
     ptx_variable *kept = ptx_vec_add(parser->scratch, vec, sizeof(*kept));
-    if (kept == NULL)
+    if (!kept)
         return ptx_fail_memory(parser);
     *kept = *variable;
     return GPH_OK;
@@ -230,7 +230,7 @@ gph_status ptx_parse_parameters(ptx_parser *parser, ptx_vec *out)
             return ptx_fail_at(parser, &parser->token, "pass it in .param space",
                                "a vector register as a parameter");
         ptx_parameter *parameter = ptx_vec_add(parser->scratch, out, sizeof(*parameter));
-        if (parameter == NULL)
+        if (!parameter)
             return ptx_fail_memory(parser);
         GPHI_TRY(parse_variable(parser, &decl, &parameter->name, &parameter->variable));
         GPHI_TRY(ptx_accept(parser, ',', &more));
@@ -257,7 +257,7 @@ static gph_status push_register(ptx_parser *parser, const ptx_token *name, int64
         ptx_arena_room(parser->arena, name->length + digit_count + lane_bytes + 1);
     ptx_register *reg =
         ptx_vec_add(parser->scratch, &parser->body.registers, sizeof(*reg));
-    if (reg == NULL || text == NULL)
+    if (!reg || !text)
         return ptx_fail_memory(parser);
     memcpy(text, name->text, name->length);
     memcpy(text + name->length, digits + at, digit_count);

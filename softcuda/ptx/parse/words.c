@@ -15,7 +15,7 @@ static ptx_word *slot(ptx_words *words, const char *text)
     const size_t length = strlen(text);
     const uint32_t hash = ptx_hash_word(text, length);
     uint32_t at = hash & (PTX_WORD_SLOTS - 1);
-    while (words->slots[at].text != NULL && strcmp(words->slots[at].text, text) != 0)
+    while (words->slots[at].text && strcmp(words->slots[at].text, text) != 0)
         at = (at + 1) & (PTX_WORD_SLOTS - 1);
     words->slots[at].text = text;
     words->slots[at].hash = hash;
@@ -26,7 +26,7 @@ const ptx_word *ptx_words_find(const ptx_words *words, const char *text, size_t 
                                uint32_t hash)
 {
     uint32_t at = hash & (PTX_WORD_SLOTS - 1);
-    for (; words->slots[at].text != NULL; at = (at + 1) & (PTX_WORD_SLOTS - 1)) {
+    for (; words->slots[at].text; at = (at + 1) & (PTX_WORD_SLOTS - 1)) {
         const ptx_word *word = &words->slots[at];
         if (word->hash == hash && strncmp(word->text, text, length) == 0 &&
             word->text[length] == '\0')

@@ -83,7 +83,7 @@ static bool calls_functions(const ptx_module *m, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (callee != NULL &&
+        if (callee &&
             (callee->kind != PTX_OPERAND_FUNC || ptx_has_body(m, callee->index)))
             return true;
     }
@@ -105,7 +105,7 @@ static uint64_t place_own(ptx_shape *s, uint64_t shared)
             at = &shared;
         else if (v->space == PTX_SPACE_PARAM && f->is_entry && i < f->parameter_count)
             at = &params;
-        if (at == NULL)
+        if (!at)
             continue;
         *at = align_up(*at, v->align);
         offsets[i] = (uint32_t)*at;
@@ -164,7 +164,7 @@ static void describe_uses(const ptx_build *p, const ptx_shape *s, ptx_kernel *k)
         k->uses_barrier |= s->insns[i].role == PTX_ROLE_BARRIER;
         k->uses_atomics |= insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
         const ptx_operand *callee = ptx_callee(f, insn);
-        if (callee == NULL || callee->kind != PTX_OPERAND_FUNC)
+        if (!callee || callee->kind != PTX_OPERAND_FUNC)
             continue;
         const char *name = p->module->functions[callee->index].name;
         k->uses_printf |= strcmp(name, "vprintf") == 0;
@@ -240,7 +240,7 @@ static void want_callees(ptx_build *p, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (callee != NULL && callee->kind == PTX_OPERAND_FUNC &&
+        if (callee && callee->kind == PTX_OPERAND_FUNC &&
             ptx_has_body(p->module, callee->index))
             p->used_functions[callee->index] |= FUNCTION_WANTED;
     }
@@ -250,12 +250,12 @@ static void want_callees(ptx_build *p, const ptx_function *f)
 static void check_calls(ptx_shape *s)
 {
     const ptx_function *f = s->function;
-    for (uint32_t i = 0; i < f->insn_count && s->refusal == NULL; i++) {
+    for (uint32_t i = 0; i < f->insn_count && !s->refusal; i++) {
         const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (callee == NULL || callee->kind != PTX_OPERAND_FUNC)
+        if (!callee || callee->kind != PTX_OPERAND_FUNC)
             continue;
         const ptx_function *to = &s->module->functions[callee->index];
-        if ((to->is_extern || to->is_prototype) && ptx_intrinsic(to->name) == NULL)
+        if ((to->is_extern || to->is_prototype) && !ptx_intrinsic(to->name))
             s->refusal =
                 ptx_format(s->memory, "line %u: call of %s, which is not defined here",
                            f->insns[i].line, to->name);
@@ -267,7 +267,7 @@ static void analyze(ptx_shape *s)
 {
     ptx_scan(s);
     check_calls(s);
-    if (s->refusal != NULL)
+    if (s->refusal)
         return;
     ptx_build_cfg(s);
     ptx_find_dominators(s);
@@ -277,7 +277,7 @@ typedef bool fact_fn(const ptx_build *p, uint32_t function);
 
 static bool is_refused(const ptx_build *p, uint32_t function)
 {
-    return p->refusals[function] != NULL;
+    return p->refusals[function];
 }
 
 static bool has_cuts(const ptx_build *p, uint32_t function)
@@ -297,7 +297,7 @@ static uint32_t find_below(const ptx_build *p, const ptx_function *f, fact_fn *f
 {
     for (*call = f->insns; *call < f->insns + f->insn_count; ++*call) {
         const ptx_operand *callee = ptx_callee(f, *call);
-        if (callee == NULL)
+        if (!callee)
             continue;
         const bool is_named = callee->kind == PTX_OPERAND_FUNC;
         const uint32_t end = is_named ? callee->index + 1 : p->module->function_count;
@@ -353,15 +353,15 @@ static bool has_room(const ptx_shape *s)
 static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
 {
     s->slow_reason = slow_reason(p, s);
-    if (s->slow_reason == NULL && !has_room(s))
+    if (!s->slow_reason && !has_room(s))
         s->slow_reason =
             ptx_format(s->memory,
                        "line %u: too large to be cut (%u blocks, "
                        "%u registers)",
                        s->function->line, s->block_count, s->function->register_count);
-    if (s->slow_reason == NULL)
+    if (!s->slow_reason)
         ptx_plan_fast(s);
-    if (s->slow_reason == NULL) {
+    if (!s->slow_reason) {
         k->path = PTX_PATH_FAST;
         ptx_write_fast(s);
         /* A warp is read as a whole: arrays are rounded up to full warps. */
@@ -403,7 +403,7 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
     analyze(s);
     describe_uses(p, s, k);
     const char *refusal = s->refusal ? s->refusal : refusal_below(p, s->function);
-    if (refusal != NULL) {
+    if (refusal) {
         k->path = PTX_PATH_UNSUPPORTED;
         k->reason = ptx_format(&p->memory, "%s", refusal);
         return false;
@@ -439,7 +439,7 @@ static bool find_facts(ptx_build *p, ptx_flow_memory *memory, void *job)
         if (!ptx_has_body(m, n))
             continue;
         const ptx_shape *s = begin_function(p, memory, n);
-        if (s->refusal != NULL)
+        if (s->refusal)
             p->refusals[n] = ptx_format(&p->memory, "%s", s->refusal);
         else
             p->waits[n] = ptx_may_wait(s);
@@ -450,12 +450,12 @@ static bool find_facts(ptx_build *p, ptx_flow_memory *memory, void *job)
         changed = false;
         for (uint32_t i = 0; i < m->function_count; i++) {
             const uint32_t n = p->order[i];
-            if (!ptx_has_body(m, n) || p->refusals[n] != NULL)
+            if (!ptx_has_body(m, n) || p->refusals[n])
                 continue;
             p->refusals[n] = refusal_below(p, &m->functions[n]);
             const bool now = !p->waits[n] && waits_below(p, &m->functions[n]);
             p->waits[n] |= now;
-            changed |= p->refusals[n] != NULL || now;
+            changed |= p->refusals[n] || now;
         }
     }
     return false;
@@ -490,7 +490,7 @@ static bool write_functions(ptx_build *p, ptx_flow_memory *memory, void *job)
             continue;
         p->used_functions[n] |= FUNCTION_WRITTEN;
         wrote = true;
-        if (p->refusals[n] != NULL) {
+        if (p->refusals[n]) {
             write_refused(p, n);
             continue;
         }
@@ -579,7 +579,7 @@ static bool run_step(ptx_build *p, step_fn *step, void *job, bool *more)
 {
     ptx_flow_memory memory;
     memory.arena = ptx_arena_create(p->options->allocator, SHAPE_BYTES_MAX);
-    if (memory.arena == NULL)
+    if (!memory.arena)
         return false;
     if (setjmp(memory.exit) != 0) {
         ptx_arena_destroy(memory.arena);
@@ -640,22 +640,22 @@ static bool compile_module(ptx_build *p, ptx_program *program)
         return false;
     program->ir = ptx_arena_text(p->memory.arena, p->text.bytes, p->text.length);
     program->ir_bytes = p->text.length;
-    return program->ir != NULL;
+    return program->ir;
 }
 
 gph_status ptx_compile(const ptx_module *module, const ptx_compile_options *options,
                        ptx_program **out, gph_error *error)
 {
     const ptx_compile_options defaults = {0};
-    const ptx_compile_options *opt = options != NULL ? options : &defaults;
+    const ptx_compile_options *opt = options ? options : &defaults;
     const gph_allocator heap = gphi_heap(opt->allocator);
     ptx_arena *arena = ptx_arena_create(opt->allocator, PROGRAM_BYTES_MAX);
-    if (arena == NULL)
+    if (!arena)
         goto out_of_memory;
 
     ptx_build *p = ptx_arena_alloc(arena, 1, sizeof(*p));
     ptx_program *program = ptx_arena_alloc(arena, 1, sizeof(*program));
-    if (p == NULL || program == NULL)
+    if (!p || !program)
         goto destroy_arena;
 
     program->arena = arena;
@@ -684,6 +684,6 @@ out_of_memory:
 
 void ptx_program_destroy(ptx_program *program)
 {
-    if (program != NULL)
+    if (program)
         ptx_arena_destroy(program->arena);
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The function that runs a block: its slots and context arrays, its regions in order, and
  * the helpers that all such functions call. */
-#include <stdio.h>
-#include <string.h>
 
 #include "softcuda/ptx/shape/fast.h"
 
@@ -93,8 +91,7 @@ static void write_arrays(ptx_fast *f)
 static bool is_scalar(const ptx_emit *emit, uint32_t reg)
 {
     const ptx_writer *w = emit->shape;
-    return !w->s->regs[reg].divergent &&
-           (w->scalar || w->inside == NULL || !w->inside[reg]);
+    return !w->s->regs[reg].divergent && (w->scalar || !w->inside || !w->inside[reg]);
 }
 
 static void init_fast(ptx_fast *f, ptx_shape *s)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Barriers and warp operations where one thread's code is written (slow path, device
  * functions): calls of the run time, in which the thread waits for the others. */
-#include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/shape/shape.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@ static ptx_value value_or(ptx_emit *emit, const ptx_operand *operand, ptx_type t
                           const char *fallback)
 {
     ptx_value value;
-    if (operand != NULL)
+    if (operand)
         return ptx_operand_value(emit, operand, type);
     snprintf(value.name, sizeof(value.name), "%s", fallback);
     return value;
@@ -31,7 +30,7 @@ static void store_pair(ptx_emit *emit, const ptx_cut_form *cut, ptx_value pair)
     const ptx_value high = ptx_let(emit, "lshr i64 %s, 32", pair.name);
     const ptx_value flag = ptx_let(emit, "trunc i64 %s to i1", high.name);
     ptx_store_operand(emit, cut->out, PTX_B32, low);
-    if (cut->out_pred != NULL)
+    if (cut->out_pred)
         ptx_store_operand(emit, cut->out_pred, PTX_PRED, flag);
 }
 

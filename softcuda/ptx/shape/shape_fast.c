@@ -15,7 +15,6 @@
  *   R7.term:   behind the masked regions that hang on it: where all go from here */
 #include <stdio.h>
 
-#include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/shape/fast.h"
 
 #define COPY_INSNS_MAX 1500u /* larger regions are not written twice */

@@ -64,7 +64,7 @@ static bool is_uniform(const ptx_fast *f, const ptx_operand *operand)
         f->s->regs[operand->index].divergent)
         return false;
     const uint32_t type = f->s->function->registers[operand->index].type;
-    return definition(f, operand->index) != NULL && ptx_type_bytes((ptx_type)type) == 4;
+    return definition(f, operand->index) && ptx_type_bytes((ptx_type)type) == 4;
 }
 
 static int axis_of(const ptx_operand *operand)
@@ -121,7 +121,7 @@ static const ptx_insn *source(const ptx_fast *f, const ptx_operand *operand,
     const ptx_flow_reg *r = &f->s->regs[operand->index];
     if (r->home != SHAPE_AFFINE)
         return definition(f, operand->index);
-    if (use == NULL || to->offset != SHAPE_NONE || !has_stepped(f, operand->index, use))
+    if (!use || to->offset != SHAPE_NONE || !has_stepped(f, operand->index, use))
         return NULL;
     to->offset = operand->index;
     const ptx_insn *base = &f->s->function->insns[r->base];
@@ -143,7 +143,7 @@ static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
             return true;
         }
         const ptx_insn *insn = source(f, operand, use, to);
-        if (insn == NULL || !is_32_bits(insn))
+        if (!insn || !is_32_bits(insn))
             return false;
         const ptx_operand *o = operands_of(f, insn);
         if (insn->opcode == PTX_OP_MOV && insn->mod_count == 0 &&
@@ -195,7 +195,7 @@ static bool require_compare(const ptx_fast *f, const ptx_insn *insn, bool value,
                        .left = {.axis = -1, .offset = SHAPE_NONE},
                        .right = {.axis = -1, .offset = SHAPE_NONE}};
     r->predicate = compare_name(insn, &r->is_signed);
-    if (r->predicate == NULL || !add_operand(f, &o[1], insn, &r->left) ||
+    if (!r->predicate || !add_operand(f, &o[1], insn, &r->left) ||
         !add_operand(f, &o[2], insn, &r->right))
         return false;
     if ((r->left.axis >= 0) == (r->right.axis >= 0))
@@ -217,7 +217,7 @@ static bool require(const ptx_fast *f, uint32_t first, bool first_value,
         const uint32_t reg = stack[--depth];
         const bool value = values[depth];
         const ptx_insn *insn = definition(f, reg);
-        if (insn == NULL)
+        if (!insn)
             return false;
         const ptx_operand *o = operands_of(f, insn);
         const bool joins = (insn->opcode == PTX_OP_OR && !value) ||
@@ -289,7 +289,7 @@ static bool is_x(const ptx_fast *f, const ptx_operand *operand)
         if (operand->kind != PTX_OPERAND_REG || operand->negate)
             return false;
         const ptx_insn *insn = definition(f, operand->index);
-        if (insn == NULL || !is_32_bits(insn) || insn->opcode != PTX_OP_MOV ||
+        if (!insn || !is_32_bits(insn) || insn->opcode != PTX_OP_MOV ||
             insn->mod_count != 0 || insn->operand_count != 2)
             return false;
         operand = &operands_of(f, insn)[1];
@@ -305,7 +305,7 @@ static uint32_t x_modulo(const ptx_fast *f, const ptx_operand *operand)
     const ptx_insn *insn = operand->kind == PTX_OPERAND_REG && !operand->negate
                                ? definition(f, operand->index)
                                : NULL;
-    if (insn == NULL || insn->opcode != PTX_OP_AND || !is_32_bits(insn))
+    if (!insn || insn->opcode != PTX_OP_AND || !is_32_bits(insn))
         return 0;
     const ptx_operand *o = operands_of(f, insn);
     if (!is_x(f, &o[1]) || o[2].kind != PTX_OPERAND_INT)
@@ -354,7 +354,7 @@ uint32_t ptx_fast_stride(const ptx_fast *f)
         return 1;
     const bool first = stays(f, b->succ[0]);
     const ptx_insn *insn = definition(f, b->reg);
-    if (first == stays(f, b->succ[1]) || insn == NULL || insn->opcode != PTX_OP_SETP ||
+    if (first == stays(f, b->succ[1]) || !insn || insn->opcode != PTX_OP_SETP ||
         insn->mod_count != 1 || !is_32_bits(insn) || insn->operand_count != 3)
         return 1;
     const ptx_operand *o = operands_of(f, insn);
@@ -376,7 +376,7 @@ static ptx_value write_sum(ptx_fast *f, const sum *from)
         total = ptx_let(&f->emit, "load i32, ptr %%off.%u", from->offset);
     for (uint32_t i = 0; i < from->count; i++) {
         ptx_value term = ptx_operand_value(&f->emit, from->terms[i][0], PTX_U32);
-        if (from->terms[i][1] != NULL) {
+        if (from->terms[i][1]) {
             const ptx_value by = ptx_operand_value(&f->emit, from->terms[i][1], PTX_U32);
             term = ptx_let(&f->emit, "mul i32 %s, %s", term.name, by.name);
         }
@@ -614,7 +614,7 @@ static uint32_t first_threads(const requirement *r)
     const bool left = r->left.axis == 0;
     const sum *x = left ? &r->left : &r->right, *bound = left ? &r->right : &r->left;
     if (x->axis != 0 || x->count != 0 || x->offset != SHAPE_NONE || bound->count != 1 ||
-        bound->offset != SHAPE_NONE || bound->terms[0][1] != NULL ||
+        bound->offset != SHAPE_NONE || bound->terms[0][1] ||
         bound->terms[0][0]->kind != PTX_OPERAND_INT)
         return 0;
     const int64_t k = (int64_t)bound->terms[0][0]->imm;

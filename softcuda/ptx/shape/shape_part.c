@@ -44,7 +44,7 @@ static name *find(names *n, const char *text, uint32_t bytes)
 {
     for (uint32_t at = (uint32_t)gphi_hash_bytes(GPHI_HASH_START, text, bytes);; at++) {
         name *entry = &n->table[at & n->mask];
-        if (entry->text == NULL) {
+        if (!entry->text) {
             *entry = (name){text, bytes, false};
             return entry;
         }
@@ -97,7 +97,7 @@ static void each_line(names *n, const gphi_text *text, line_fn *fn)
     const char *const end = text->bytes + text->length;
     for (const char *line = text->bytes; line < end;) {
         const char *next = memchr(line, '\n', (size_t)(end - line));
-        next = next != NULL ? next : end;
+        next = next ? next : end;
         fn(n, line, next);
         line = next + 1;
     }
@@ -179,7 +179,7 @@ static int kind_of(const ptx_fast *f, const name *n, const char *scan, char *typ
         found = "i1";
     else if (scan[0] == '%' && is(n, scan + 1))
         found = "i32";
-    if (found == NULL) {
+    if (!found) {
         kind = PART_SLOT;
         for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
             found = is(n, slots[i].name) ? slots[i].type : found;
@@ -190,17 +190,17 @@ static int kind_of(const ptx_fast *f, const name *n, const char *scan, char *typ
         else if (begins(n, "call."))
             found = "i128";
     }
-    if (found == NULL && (begins(n, "u.") || begins(n, "off."))) {
+    if (!found && (begins(n, "u.") || begins(n, "off."))) {
         kind = PART_SCALAR;
         found = ptx_fast_type(f, number_of(n));
     }
-    if (found == NULL && begins(n, "p.")) {
+    if (!found && begins(n, "p.")) {
         const uint64_t bytes = f->s->function->variables[number_of(n)].bytes;
         snprintf(type, room, "[%llu x i8]", (unsigned long long)(bytes ? bytes : 1));
         return PART_SLOT;
     }
-    snprintf(type, room, "%s", found != NULL ? found : "");
-    return found != NULL ? kind : PART_UNKNOWN;
+    snprintf(type, room, "%s", found ? found : "");
+    return found ? kind : PART_UNKNOWN;
 }
 
 /* ---- writing ---------------------------------------------------------------------- */

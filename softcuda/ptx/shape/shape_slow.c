@@ -124,7 +124,7 @@ void ptx_write_slow(ptx_shape *s)
 static void copy_register_parameters(ptx_emit *emit, bool results)
 {
     const ptx_function *f = emit->function;
-    if (f->parameter_registers == NULL)
+    if (!f->parameter_registers)
         return;
     const uint32_t first = results ? f->parameter_count : 0;
     const uint32_t end =

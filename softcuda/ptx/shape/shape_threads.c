@@ -327,7 +327,7 @@ static void write_thread_insn(ptx_fast *f, uint32_t i)
 static void write_end(ptx_fast *f, uint32_t block)
 {
     char label[64];
-    if (f->ways == NULL || f->ways[block] == 0) {
+    if (!f->ways || f->ways[block] == 0) {
         ptx_write_end(&f->emit, block, thread_target);
         return;
     }

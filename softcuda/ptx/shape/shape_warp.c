@@ -77,7 +77,7 @@ static ptx_value flags(warp *w, const char *array, uint32_t n)
 /* A register that is uniform, or a number, has no array: it is splatted. */
 static bool is_array(const warp *w, const ptx_operand *o)
 {
-    return o != NULL && o->kind == PTX_OPERAND_REG && w->f->s->regs[o->index].divergent;
+    return o && o->kind == PTX_OPERAND_REG && w->f->s->regs[o->index].divergent;
 }
 
 /* A 32- or 64-bit operand of every lane. */
@@ -107,7 +107,7 @@ static ptx_value predicate_of(warp *w, const ptx_operand *o)
 
 static bool is_stored(const ptx_operand *out)
 {
-    return out != NULL && out->kind == PTX_OPERAND_REG;
+    return out && out->kind == PTX_OPERAND_REG;
 }
 
 /* In a masked region the lanes that are elsewhere keep what they have. */
@@ -204,7 +204,7 @@ static void shuffle_constant(warp *w, ptx_value value)
                       source_of(w->cut.mode, l, b, c).lane);
     gphi_text_put(w->e->out, ">\n");
     store_result(w, w->cut.out, moved);
-    if (w->cut.out_pred == NULL)
+    if (!w->cut.out_pred)
         return;
     const ptx_value good = ptx_fresh(w->e);
     gphi_text_add(w->e->out, "  %s = xor <32 x i1> zeroinitializer, <", good.name);
@@ -430,7 +430,7 @@ static ptx_value combine(warp *w, ptx_value a, ptx_value b)
     static const char *const plain[] = {"add", NULL,  NULL, NULL,
                                         NULL,  "and", "or", "xor"};
     static const char *const compare[] = {NULL, "ult", "ugt", "slt", "sgt"};
-    if (plain[w->cut.mode] != NULL)
+    if (plain[w->cut.mode])
         return ptx_let(w->e, "%s i32 %s, %s", plain[w->cut.mode], a.name, b.name);
     const ptx_value first =
         ptx_let(w->e, "icmp %s i32 %s, %s", compare[w->cut.mode], a.name, b.name);
@@ -505,7 +505,7 @@ static void find_members(warp *w)
     w->many_masks = is_array(w, w->cut.mask);
     if (w->many_masks)
         w->members = load_lanes(w, "i32", "%ctx.", w->cut.mask->index);
-    else if (w->cut.mask != NULL)
+    else if (w->cut.mask)
         w->members = ptx_operand_value(w->e, w->cut.mask, PTX_B32);
     else
         snprintf(w->members.name, sizeof(w->members.name), "-1");

@@ -4,11 +4,18 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/heap.h"
+#include "doctor/language/language.h"
 
 #include <gph/explain.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Here are the functions that these macros call. */
+#undef gphi_cause
+#undef gphi_evidence
+#undef gphi_evidence_call
+#undef gphi_fix
 
 enum {
     DRAFTS_MAX = 1000,   /* of a process; more are counted with none */
@@ -79,7 +86,7 @@ static void tell(gphi_findings *findings, const gphi_call *call)
 
 bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call)
 {
-    return call->number != 0 && gphi_map_get(&run->findings->told, call->number) != NULL;
+    return call->number != 0 && gphi_map_get(&run->findings->told, call->number);
 }
 
 static uint64_t key_of(const gphi_rule *rule, const gphi_call *at, uint64_t key)
@@ -99,7 +106,7 @@ static gphi_draft *new_draft(gphi_rule_run *run, const gphi_call *at, uint64_t h
     gphi_draft *draft = NULL;
     if (gphi_vec_reserve(&findings->drafts, 1) == GPH_OK)
         draft = gphi_heap_alloc(findings->heap, sizeof(*draft));
-    if (draft == NULL) {
+    if (!draft) {
         findings->is_short = true;
         return NULL;
     }
@@ -131,6 +138,7 @@ static void revive(gphi_draft *draft, const gphi_call *at)
     draft->is_withdrawn = false;
     draft->is_mild = false;
     draft->is_grave = false;
+    draft->entry = NULL;
     draft->at = *at;
     draft->count = 1;
 }
@@ -142,7 +150,7 @@ gphi_draft *gphi_finding_begin_any(gphi_rule_run *run, const gphi_call *at, uint
     gphi_draft *draft = gphi_map_pointer(&run->findings->by_key, hash);
     tell(run->findings, at);
     *is_new = true;
-    if (draft == NULL)
+    if (!draft)
         return new_draft(run, at, hash);
     if (draft->is_withdrawn) {
         revive(draft, at);
@@ -160,18 +168,17 @@ gphi_draft *gphi_finding_begin(gphi_rule_run *run, const gphi_call *at, uint64_t
     return is_new ? draft : NULL;
 }
 
-/* A text of our own; NULL, and is_short, without memory. */
+/* A text of our own in the thread's language; NULL, and is_short, without memory. */
 static char *format_text(gphi_findings *findings, const char *format, va_list values)
 {
-    va_list again;
-    va_copy(again, values);
-    const int length = vsnprintf(NULL, 0, format, values);
-    char *text = length >= 0 ? gphi_heap_alloc(findings->heap, (size_t)length + 1) : NULL;
-    if (text != NULL)
-        vsnprintf(text, (size_t)length + 1, format, again);
-    else
-        findings->is_short = true;
-    va_end(again);
+    gphi_text words;
+    gphi_text_init(&words, findings->heap);
+    gphi_text_put(&words, "");
+    gphi_text_sayv(&words, format, values);
+    char *text =
+        words.status == GPH_OK ? gphi_heap_text(findings->heap, words.bytes) : NULL;
+    findings->is_short |= !text;
+    gphi_text_fini(&words);
     return text;
 }
 
@@ -186,7 +193,7 @@ static char *GPH_PRINTF(2, 3) new_text(gphi_findings *findings, const char *form
 
 void gphi_cause(gphi_draft *draft, const char *format, ...)
 {
-    if (draft == NULL)
+    if (!draft)
         return;
     va_list values;
     va_start(values, format);
@@ -198,13 +205,13 @@ void gphi_cause(gphi_draft *draft, const char *format, ...)
 
 void gphi_fix(gphi_draft *draft, const char *format, ...)
 {
-    if (draft == NULL)
+    if (!draft)
         return;
     va_list values;
     va_start(values, format);
     char *text = format_text(draft->of, format, values);
     va_end(values);
-    if (draft->fix != NULL && text != NULL) {
+    if (draft->fix && text) {
         char *both = new_text(draft->of, "%s %s", draft->fix, text);
         gphi_heap_text_free(draft->of->heap, text);
         text = both;
@@ -219,18 +226,18 @@ static void add_line(gphi_draft *draft, const gphi_call *call, const char *forma
     if (draft->evidence.count >= LINES_MAX)
         return;
     gphi_line *line = gphi_vec_add(&draft->evidence, 1);
-    if (line == NULL) {
+    if (!line) {
         draft->of->is_short = true;
         return;
     }
     line->text = format_text(draft->of, format, values);
-    if (call != NULL)
+    if (call)
         line->call = *call;
 }
 
 void gphi_evidence(gphi_draft *draft, const char *format, ...)
 {
-    if (draft == NULL)
+    if (!draft)
         return;
     va_list values;
     va_start(values, format);
@@ -240,7 +247,7 @@ void gphi_evidence(gphi_draft *draft, const char *format, ...)
 
 void gphi_evidence_call(gphi_draft *draft, const gphi_call *call, const char *format, ...)
 {
-    if (draft == NULL || call->number == 0)
+    if (!draft || call->number == 0)
         return;
     va_list values;
     va_start(values, format);
@@ -267,7 +274,7 @@ void gphi_evidence_said(gphi_draft *draft, const char *said)
 
 void gphi_consequence(gphi_draft *draft, const gphi_call *call)
 {
-    if (draft == NULL)
+    if (!draft)
         return;
     tell(draft->of, call);
     gphi_aftermath *known = draft->consequences.items;
@@ -288,21 +295,54 @@ void gphi_consequence(gphi_draft *draft, const gphi_call *call)
         draft->of->is_short = true;
 }
 
+void gphi_finding_explain(gphi_draft *draft, const gph_explain_entry *entry)
+{
+    if (draft)
+        draft->entry = entry;
+}
+
+static bool is_named(const gph_explain_entry *entry, const char *id)
+{
+    bool is = strcmp(entry->slug, id) == 0;
+    for (const char *const *see = entry->see; *see && !is; see++)
+        is = strcmp(*see, id) == 0;
+    return is;
+}
+
+gphi_draft *gphi_finding_known(const gphi_rule_run *run, const gphi_call *at,
+                               const gph_explain_entry *entry)
+{
+    gphi_findings *findings = run->findings;
+    gphi_draft *known = NULL;
+    for (size_t i = 0; i < findings->drafts.count; i++) {
+        gphi_draft *draft = gphi_vec_pointer(&findings->drafts, i);
+        const bool has_failed = draft->at.result != 0 || draft->consequence_count > 0;
+        if (draft->is_withdrawn || draft->entry || draft->at.time_ns > at->time_ns)
+            continue;
+        if (is_named(entry, draft->rule->id))
+            return draft;
+        if (entry->kind != GPH_EXPLAIN_MESSAGE && has_failed &&
+            (!known || draft->at.time_ns > known->at.time_ns))
+            known = draft;
+    }
+    return known;
+}
+
 void gphi_withdraw(gphi_draft *draft)
 {
-    if (draft != NULL)
+    if (draft)
         draft->is_withdrawn = true;
 }
 
 void gphi_soften(gphi_draft *draft)
 {
-    if (draft != NULL)
+    if (draft)
         draft->is_mild = true;
 }
 
 void gphi_harden(gphi_draft *draft)
 {
-    if (draft != NULL)
+    if (draft)
         draft->is_grave = true;
 }
 
@@ -316,7 +356,7 @@ void gphi_short(gphi_rule_run *run)
 /* Takes the text, also on failure. */
 static gph_status take_text(gphi_findings *findings, gphi_vec *texts, char *text)
 {
-    if (text != NULL && gphi_vec_push(texts, &text) == GPH_OK)
+    if (text && gphi_vec_push(texts, &text) == GPH_OK)
         return GPH_OK;
     gphi_heap_text_free(findings->heap, text);
     return GPH_E_NO_MEMORY;
@@ -327,13 +367,14 @@ static const char *where(gphi_findings *findings, const gphi_call *call)
 {
     const char *place = gphi_say_place(findings->model, call);
     const char *thread = gphi_say_thread(findings->model, call->thread);
-    return gphi_say("%s%.400s, %s", place[0] != '\0' ? " at " : "", place, thread);
+    return place[0] ? gphi_say(" at %.400s, %s", place, thread)
+                    : gphi_say(", %s", thread);
 }
 
 static gph_status say_line(gphi_findings *findings, gphi_draft *draft,
                            const gphi_line *line)
 {
-    const char *text = line->text != NULL ? line->text : "";
+    const char *text = line->text ? line->text : "";
     gphi_vec *texts = &draft->evidence_texts;
     if (line->call.number == 0)
         return take_text(findings, texts, new_text(findings, "%s", text));
@@ -379,29 +420,29 @@ static gph_status say_knowledge(gphi_findings *findings, gphi_draft *draft,
                                 uint32_t language)
 {
     const char *id = draft->rule->id;
-    const gph_explain_entry *entry = gph_explain_get(id);
-    const gph_explain_text *text = entry != NULL ? &entry->text[language] : NULL;
-    const char *known = text != NULL ? text->fix_text : "";
+    const gph_explain_entry *entry = draft->entry ? draft->entry : gph_explain_get(id);
+    const gph_explain_text *text = entry ? &entry->text[language] : NULL;
+    const char *known = text ? text->fix_text : "";
     gph_finding *out = &draft->out;
-    draft->docs_text =
-        new_text(findings, "docs/doctor-rules.md#%s, gph explain %s", id, id);
-    draft->fix_text = draft->fix == NULL
-                          ? new_text(findings, "%s", known)
-                          : new_text(findings, "%s%s%s", draft->fix,
-                                     known[0] != '\0' ? "\nIn general: " : "", known);
-    if (draft->docs_text == NULL || draft->fix_text == NULL)
+    draft->docs_text = new_text(findings, "docs/doctor-rules.md#%s, gph explain %s", id,
+                                entry ? entry->slug : id);
+    draft->fix_text = draft->fix && known[0]
+                          ? new_text(findings, "%s\nIn general: %s", draft->fix, known)
+                          : new_text(findings, "%s", draft->fix ? draft->fix : known);
+    if (!draft->docs_text || !draft->fix_text)
         return GPH_E_NO_MEMORY;
-    out->title = text != NULL ? text->title : id;
+    out->title = text ? text->title : id;
     out->fix = draft->fix_text;
-    out->in_vain = text != NULL ? text->in_vain_text : "";
+    out->in_vain = text ? text->in_vain_text : "";
     out->docs = draft->docs_text;
-    out->cause = draft->cause != NULL ? draft->cause : text != NULL ? text->cause : "";
+    out->cause = draft->cause ? draft->cause : text ? text->cause : "";
     return GPH_OK;
 }
 
 static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t language)
 {
     gph_finding *out = &draft->out;
+    out->language = language == GPH_EXPLAIN_CHINESE ? "zh" : "en";
     const gphi_thread *thread = gphi_model_thread(findings->model, draft->at.thread);
     GPHI_TRY(say_knowledge(findings, draft, language));
     for (size_t i = 0; i < draft->evidence.count; i++)
@@ -417,13 +458,16 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
     out->severity = draft->is_mild || draft->is_doubtful ? GPH_SEVERITY_INFO
                     : draft->is_grave                    ? GPH_SEVERITY_ERROR
                                                          : draft->rule->severity;
-    out->thread_name = thread != NULL ? thread->name : "";
+    out->thread_name = thread ? thread->name : "";
     out->process = findings->model->process;
     out->thread = draft->at.thread;
     out->count = draft->count;
     out->time_ns = draft->at.time_ns;
     out->frames =
         gphi_stacks_frames(findings->stacks, draft->at.stack, &out->frame_count);
+    const uint32_t own = gphi_stacks_own(out->frames, out->frame_count);
+    out->frames = own > 0 ? out->frames + own : out->frames;
+    out->frame_count -= own;
     out->evidence = draft->evidence_texts.items;
     out->evidence_count = (uint32_t)draft->evidence_texts.count;
     out->consequences = draft->consequence_texts.items;
@@ -433,6 +477,7 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
 
 gph_status gphi_findings_finish(gphi_findings *findings, uint32_t language)
 {
+    gphi_language_use(language);
     for (size_t i = 0; i < findings->drafts.count; i++) {
         gphi_draft *draft = gphi_vec_pointer(&findings->drafts, i);
         if (!draft->is_withdrawn)

@@ -28,6 +28,7 @@ struct gphi_draft {
     bool is_mild;     /* told as info, whatever its rule says */
     bool is_grave;    /* told as an error */
     bool is_doubtful; /* of calls that held, when records had been lost: told as info */
+    const gph_explain_entry *entry; /* whose words it has; NULL: the rule's */
     char *cause, *fix;
     gphi_vec evidence;     /* of gphi_line */
     gphi_vec consequences; /* of gphi_aftermath */

@@ -11,6 +11,7 @@
 #define GPHI_DOCTOR_RULE_H
 #include "doctor/model/model.h"
 #include <gph/doctor.h>
+#include <gph/explain.h>
 
 typedef struct gphi_draft gphi_draft; /* a finding that is being written */
 typedef struct gphi_findings gphi_findings;
@@ -56,7 +57,7 @@ gphi_draft *gphi_finding_begin(gphi_rule_run *run, const gphi_call *at, uint64_t
 gphi_draft *gphi_finding_begin_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
                                    bool *is_new);
 
-/* All NULL-safe. */
+/* All NULL-safe; see the macros below. */
 void gphi_cause(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
 void gphi_evidence(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
 /* "TEXT: cuX at function (file:line), thread 7 "name"", and its stack below. Nothing of a
@@ -74,6 +75,13 @@ void gphi_consequence(gphi_draft *draft, const gphi_call *call);
 bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call);
 /* Adds to the knowledge base's fix a sentence of this case. */
 void gphi_fix(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);
+/* Another entry of the knowledge base than the rule's has its title and the rest. */
+void gphi_finding_explain(gphi_draft *draft, const gph_explain_entry *entry);
+/* A finding that accounts for what the program says at `at`, and is found under `entry`: of
+ * a rule that the entry names, or, of a driver's code, the one that reported the last
+ * failure before. NULL: there is none. */
+gphi_draft *gphi_finding_known(const gphi_rule_run *run, const gphi_call *at,
+                               const gph_explain_entry *entry);
 /* Takes a finding back (a benign 910 that is followed by an instantiation). */
 void gphi_withdraw(gphi_draft *draft);
 /* Tells it as info: the program has coped with it. */
@@ -83,17 +91,41 @@ void gphi_harden(gphi_draft *draft);
 /* The rule is short of memory: gph_doctor_finish() says so. */
 void gphi_short(gphi_rule_run *run);
 
-/* Words for a message, in storage of the thread, good for the next 16 of these calls:
- * "stream 0x55.. (cuStreamCreate at file:line)", "cuMemAlloc", "kernel scale_add", ... */
+/* A finding that is not begun needs no words: their values are not worked out. */
+#define gphi_cause(draft, ...) ((draft) ? gphi_cause(draft, __VA_ARGS__) : (void)0)
+#define gphi_evidence(draft, ...) ((draft) ? gphi_evidence(draft, __VA_ARGS__) : (void)0)
+#define gphi_evidence_call(draft, ...)                                                   \
+    ((draft) ? gphi_evidence_call(draft, __VA_ARGS__) : (void)0)
+#define gphi_fix(draft, ...) ((draft) ? gphi_fix(draft, __VA_ARGS__) : (void)0)
+
+/* Words for a message, in storage of the thread, good for the next dozen of these calls:
+ * "cuMemAlloc", "kernel scale_add", ... */
 const char *gphi_say(const char *format, ...) GPH_PRINTF(1, 2);
-const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream);
+/* The same, into a buffer. */
+void gphi_say_into(char *out, size_t bytes, const char *format, ...) GPH_PRINTF(3, 4);
 const char *gphi_say_call(const gphi_call *call);
 const char *gphi_say_node(const gphi_snapshot *snapshot, uint32_t index);
-const char *gphi_say_result(int32_t result); /* "904 CUDA_ERROR_STREAM_CAPTURE_..." */
+const char *gphi_say_sort(const gph_node *node); /* "kernel scale_add", "memcpy" */
+const char *gphi_say_said(const char *said);     /* ": SAID" by the driver, or "" */
+const char *gphi_say_result(int32_t result);     /* "904 CUDA_ERROR_STREAM_CAPTURE_..." */
 const char *gphi_say_thread(const gphi_model *model, uint32_t thread);
 const char *gphi_say_bytes(uint64_t bytes); /* "1.5 MiB" */
 /* "1 node", "3 nodes". */
 const char *gphi_say_count(uint64_t count, const char *what);
+/* Objects have names that a person knows: "the stream made in step (train.c:41)", or "the
+ * 2nd stream ..." of one place. The place is the innermost that no other object of the
+ * sort was made in, so that a helper that makes all of them is not it. With the
+ * handle, "stream 0x55..", where no place is known. */
+const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream);
+const char *gphi_say_exec(const gphi_model *model, const gphi_exec_state *exec);
+/* By handle; what was never seen as well. */
+const char *gphi_say_graph(const gphi_model *model, uint64_t handle);
+const char *gphi_say_event(const gphi_model *model, uint64_t handle);
+const char *gphi_say_context(const gphi_model *model, uint64_t handle);
+const char *gphi_say_pool(const gphi_model *model, uint64_t handle);
+/* "the buffer of 4096 bytes from step (train.c:40) + 128", of what is or was there. */
+const char *gphi_say_memory(const gphi_model *model, uint64_t address);
+const char *gphi_say_allocation(const gphi_model *model, const gphi_allocation *memory);
 /* "function (file:line)" of a call, or "". */
 const char *gphi_say_place(const gphi_model *model, const gphi_call *call);
 #endif

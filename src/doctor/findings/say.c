@@ -2,12 +2,13 @@
 /* Words for messages, each in one of a thread's rooms: a sentence is put together of a
  * few of them and copied at once, so that nobody has to free any. */
 #include "doctor/findings/finding.h"
+#include "doctor/language/language.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 /* More rooms than any one sentence takes words. */
-enum { ROOMS = 16, ROOM_BYTES = 512 };
+enum { ROOMS = 48, ROOM_BYTES = 512 };
 
 static char *next_room(void)
 {
@@ -16,14 +17,35 @@ static char *next_room(void)
     return rooms[next++ % ROOMS];
 }
 
+/* A character that does not fit whole is left out. */
+static void say_into(char *out, size_t bytes, const char *format, va_list values)
+{
+    gphi_text text;
+    gphi_text_fix(&text, out, bytes);
+    gphi_text_sayv(&text, format, values);
+    size_t last = text.length;
+    while (text.length == bytes - 1 && last > 0 && (out[--last] & 0xc0) == 0x80)
+        ;
+    if (gphi_utf8_bytes(out + last) == 0)
+        out[last] = '\0';
+}
+
 const char *gphi_say(const char *format, ...)
 {
     char *out = next_room();
     va_list values;
     va_start(values, format);
-    (void)vsnprintf(out, ROOM_BYTES, format, values);
+    say_into(out, ROOM_BYTES, format, values);
     va_end(values);
     return out;
+}
+
+void gphi_say_into(char *out, size_t bytes, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    say_into(out, bytes, format, values);
+    va_end(values);
 }
 
 const char *gphi_say_place(const gphi_model *model, const gphi_call *call)
@@ -33,25 +55,8 @@ const char *gphi_say_place(const gphi_model *model, const gphi_call *call)
     const gph_place *frames = gphi_stacks_frames(model->stacks, call->stack, &count);
     out[0] = '\0';
     if (count > 0)
-        gphi_place_text(&frames[0], out, ROOM_BYTES);
+        gphi_place_text(&frames[gphi_stacks_own(frames, count)], out, ROOM_BYTES);
     return out;
-}
-
-const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream)
-{
-    if (stream == NULL)
-        return "no stream";
-    if (stream->is_legacy)
-        return "the legacy stream (0)";
-    if (stream->is_per_thread)
-        return gphi_say("the per-thread stream of thread %u", (unsigned)stream->thread);
-    const unsigned long long handle = stream->handle;
-    const char *place =
-        stream->created.number != 0 ? gphi_say_place(model, &stream->created) : "";
-    if (place[0] == '\0')
-        return gphi_say("stream 0x%llx", handle);
-    return gphi_say("stream 0x%llx (%s in %s)", handle,
-                    gphi_call_name(stream->created.call), place);
 }
 
 const char *gphi_say_call(const gphi_call *call)
@@ -62,7 +67,7 @@ const char *gphi_say_call(const gphi_call *call)
 const char *gphi_say_thread(const gphi_model *model, uint32_t thread)
 {
     const gphi_thread *known = gphi_model_thread(model, thread);
-    if (known == NULL || known->name[0] == '\0')
+    if (!known || known->name[0] == '\0')
         return gphi_say("thread %u", (unsigned)thread);
     return gphi_say("thread %u \"%.15s\"", (unsigned)thread, known->name);
 }
@@ -72,15 +77,24 @@ const char *gphi_say_result(int32_t result)
     return gphi_say("%d %s", (int)result, gph_status_name(result));
 }
 
+const char *gphi_say_sort(const gph_node *node)
+{
+    if (node->kind == GPH_NODE_KERNEL && node->u.kernel.function)
+        return gphi_say("kernel %.200s", node->u.kernel.function);
+    return gphi_language_of(gph_node_kind_name(node->kind));
+}
+
 const char *gphi_say_node(const gphi_snapshot *snapshot, uint32_t index)
 {
     const gph_node *node = gph_graph_node(gphi_snapshot_graph(snapshot), index);
-    if (node == NULL)
+    if (!node)
         return gphi_say("node %u", (unsigned)index);
-    if (node->kind == GPH_NODE_KERNEL && node->u.kernel.function != NULL)
-        return gphi_say("node %u (kernel %.200s)", (unsigned)index,
-                        node->u.kernel.function);
-    return gphi_say("node %u (%s)", (unsigned)index, gph_node_kind_name(node->kind));
+    return gphi_say("node %u (%s)", (unsigned)index, gphi_say_sort(node));
+}
+
+const char *gphi_say_said(const char *said)
+{
+    return said[0] ? gphi_say(": %.400s", said) : "";
 }
 
 const char *gphi_say_count(uint64_t count, const char *what)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stacks: addresses are kept as they come and put into words when somebody asks. */
 #include "doctor/findings/stacks.h"
-#include "base/fail.h"
+#include "base/hash.h"
 #include "base/heap.h"
 #include "base/map.h"
 #include "base/path.h"
@@ -34,7 +34,7 @@ struct gphi_stacks {
 gph_status gphi_stacks_create(gph_allocator heap, gphi_stacks **out)
 {
     gphi_stacks *stacks = gphi_heap_alloc(heap, sizeof(*stacks));
-    if (stacks == NULL)
+    if (!stacks)
         return GPH_E_NO_MEMORY;
     stacks->heap = heap;
     gphi_map_init(&stacks->by_id, heap);
@@ -57,7 +57,7 @@ static void stack_fini(gph_allocator heap, stack *of)
 
 void gphi_stacks_destroy(gphi_stacks *stacks)
 {
-    if (stacks == NULL)
+    if (!stacks)
         return;
     for (size_t i = 0; i < stacks->list.count; i++)
         stack_fini(stacks->heap, gphi_vec_at(&stacks->list, i));
@@ -72,7 +72,7 @@ void gphi_stacks_destroy(gphi_stacks *stacks)
 static stack *stack_of(gphi_stacks *stacks, uint64_t id)
 {
     const uint64_t *known = gphi_map_get(&stacks->by_id, id);
-    if (known != NULL)
+    if (known)
         return gphi_vec_at(&stacks->list, (size_t)*known);
     if (gphi_vec_reserve(&stacks->list, 1) != GPH_OK ||
         gphi_map_set(&stacks->by_id, id, stacks->list.count) != GPH_OK)
@@ -85,12 +85,12 @@ static gph_status feed_addresses(gphi_stacks *stacks, const gphi_event *event)
     const uint32_t count =
         event->word_count < FRAMES_MAX ? event->word_count : FRAMES_MAX;
     stack *of = stack_of(stacks, event->id);
-    if (of == NULL)
+    if (!of)
         return GPH_E_NO_MEMORY;
-    if (of->addresses != NULL || of->is_known || count == 0)
+    if (of->addresses || of->is_known || count == 0)
         return GPH_OK;
     of->addresses = gphi_heap_array(stacks->heap, count, sizeof(uint64_t));
-    if (of->addresses == NULL)
+    if (!of->addresses)
         return GPH_E_NO_MEMORY;
     of->address_count = count;
     for (uint32_t i = 0; i < count; i++)
@@ -98,16 +98,15 @@ static gph_status feed_addresses(gphi_stacks *stacks, const gphi_event *event)
     return GPH_OK;
 }
 
-static gph_status feed_python(gphi_stacks *stacks, const gphi_event *event)
+static gph_status feed_python(gphi_stacks *stacks, uint64_t id, const char *text)
 {
-    const char *text = gphi_event_text(event, 0);
-    stack *of = stack_of(stacks, event->id);
-    if (of == NULL)
+    stack *of = stack_of(stacks, id);
+    if (!of)
         return GPH_E_NO_MEMORY;
-    if (of->python != NULL || of->is_known)
+    if (of->python || of->is_known)
         return GPH_OK;
     of->python = gphi_heap_text(stacks->heap, text);
-    if (of->python == NULL)
+    if (!of->python)
         return GPH_E_NO_MEMORY;
     of->python_bytes = strlen(text) + 1;
     return GPH_OK;
@@ -117,7 +116,8 @@ gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event)
 {
     switch ((gphi_event_kind)event->kind) {
     case GPHI_EVENT_STACK: return feed_addresses(stacks, event);
-    case GPHI_EVENT_PYTHON: return feed_python(stacks, event);
+    case GPHI_EVENT_PYTHON:
+        return feed_python(stacks, event->id, gphi_event_text(event, 0));
     case GPHI_EVENT_MODULE: {
         const uint64_t start = gphi_event_word(event, 0), end = gphi_event_word(event, 1);
         if (start >= end)
@@ -129,11 +129,18 @@ gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event)
     }
 }
 
+/* After the numbers that processes have. */
+uint32_t gphi_stacks_python(gphi_stacks *stacks, const char *text)
+{
+    const uint32_t id = (uint32_t)gphi_hash_text(GPHI_HASH_START, text) | 1U << 31;
+    return stacks && feed_python(stacks, id, text) == GPH_OK ? id : 0;
+}
+
 /* ---- in words ---- */
 
 static bool begins(const char *text, const char *with)
 {
-    return text != NULL && strncmp(text, with, strlen(with)) == 0;
+    return text && strncmp(text, with, strlen(with)) == 0;
 }
 
 /* Whose code stands between the program and the driver: libraries, the runtime where it
@@ -146,8 +153,15 @@ static bool is_plumbing(const gph_place *place)
            begins(name, "libcudart.so") || begins(function, "libcudart_static_") ||
            begins(function, "__device_stub__") || begins(file, "cuda_runtime") ||
            begins(file, "device_functions.h") ||
-           (file == NULL && begins(function, "cuda") &&
-            isupper((unsigned char)function[4]));
+           (!file && begins(function, "cuda") && isupper((unsigned char)function[4]));
+}
+
+/* Where a signal handler returns to, which has no name: softcuda says in one what the host
+ * did. */
+static bool is_trampoline(const gph_place *place)
+{
+    return begins(gphi_path_name(place->module), "libc.so") &&
+           (!place->function || strcmp(place->function, "__restore_rt") == 0);
 }
 
 static bool is_start(const gph_place *place)
@@ -162,11 +176,11 @@ static bool is_start(const gph_place *place)
 static bool read_python(char *line, gph_place *out)
 {
     char *space = strchr(line, ' ');
-    if (space == NULL)
+    if (!space)
         return false;
     *space = '\0';
     char *colon = strrchr(line, ':');
-    if (colon == NULL)
+    if (!colon)
         return false;
     *colon = '\0';
     *out = (gph_place){.function = space + 1,
@@ -179,15 +193,15 @@ static bool read_python(char *line, gph_place *out)
 static void add_python(stack *of)
 {
     uint32_t count = 0;
-    for (char *line = of->python; line != NULL && *line != '\0' && count < PYTHON_MAX;) {
+    for (char *line = of->python; line && *line != '\0' && count < PYTHON_MAX;) {
         char *end = strchr(line, '\n');
-        if (end != NULL)
+        if (end)
             *end = '\0';
         if (read_python(line, &of->places[of->place_count])) {
             of->place_count++;
             count++;
         }
-        line = end != NULL ? end + 1 : NULL;
+        line = end ? end + 1 : NULL;
     }
 }
 
@@ -202,7 +216,7 @@ static bool add_place(stack *of, uint32_t first, const gph_place *place, bool is
     if ((of->place_count > first && is_start(place)) || of->place_count == of->place_room)
         return false;
     of->places[of->place_count++] = *place;
-    return place->function == NULL || strcmp(place->function, "main") != 0;
+    return !place->function || strcmp(place->function, "main") != 0;
 }
 
 static void add_native(gphi_stacks *stacks, stack *of)
@@ -218,6 +232,8 @@ static void add_native(gphi_stacks *stacks, stack *of)
                                      .line = found[k].line,
                                      .module = found[k].module,
                                      .address = of->addresses[i]};
+            if (i > 0 && of->place_count == first && is_trampoline(&place))
+                continue;
             if (!add_place(of, first, &place,
                            i + 1 == of->address_count && k + 1 == count))
                 return;
@@ -227,15 +243,15 @@ static void add_native(gphi_stacks *stacks, stack *of)
 
 const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t id, uint32_t *count)
 {
-    const uint64_t *known = stacks != NULL ? gphi_map_get(&stacks->by_id, id) : NULL;
+    const uint64_t *known = stacks ? gphi_map_get(&stacks->by_id, id) : NULL;
     *count = 0;
-    if (known == NULL || id == 0)
+    if (!known || id == 0)
         return NULL;
     stack *of = gphi_vec_at(&stacks->list, (size_t)*known);
     if (!of->is_known) {
         const uint32_t room = 2 * of->address_count + GPHI_SYMBOL_FRAMES + PYTHON_MAX;
         of->places = gphi_heap_array(stacks->heap, room, sizeof(gph_place));
-        if (of->places == NULL)
+        if (!of->places)
             return NULL;
         of->place_room = room;
         of->is_known = true;
@@ -246,14 +262,32 @@ const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t id, uint32_t *
     return of->place_count > 0 ? of->places : NULL;
 }
 
+/* .../python3.11/contextlib.py and .../site-packages/torch/cuda/graphs.py, <frozen ...> */
+static bool is_between(const gph_place *place)
+{
+    const char *file = place->file ? place->file : "";
+    const char *library = strstr(file, "/lib/python3");
+    const char *packages = strstr(file, "-packages/");
+    return place->is_python && (begins(file, "<frozen") || (library && !packages) ||
+                                (packages && begins(packages, "-packages/torch/")));
+}
+
+uint32_t gphi_stacks_own(const gph_place *frames, uint32_t count)
+{
+    uint32_t own = 0;
+    while (own < count && is_between(&frames[own]))
+        own++;
+    return own < count && frames[own].is_python ? own : 0;
+}
+
 void gphi_place_text(const gph_place *place, char *out, size_t bytes)
 {
     const char *file = gphi_path_name(place->file),
                *module = gphi_path_name(place->module);
-    const char *function = place->function != NULL ? place->function : "?";
-    if (file != NULL)
+    const char *function = place->function ? place->function : "?";
+    if (file)
         snprintf(out, bytes, "%s (%s:%d)", function, file, (int)place->line);
-    else if (module != NULL)
+    else if (module)
         snprintf(out, bytes, "%s (%s)", function, module);
     else
         snprintf(out, bytes, "0x%llx", (unsigned long long)place->address);

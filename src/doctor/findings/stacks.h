@@ -18,6 +18,14 @@ gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event);
  * frames on top are left out. NULL and 0: none, or no memory. Lent until the end. */
 const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t stack, uint32_t *count);
 
+/* Of those frames the first that is not of PyTorch or of Python's own library, which stand
+ * between a program and what it does; 0 where all are. */
+uint32_t gphi_stacks_own(const gph_place *frames, uint32_t count);
+
+/* The number of a stack of Python frames alone, as a PYTHON record has them; the same for
+ * the same text. 0: no memory. */
+uint32_t gphi_stacks_python(gphi_stacks *stacks, const char *text);
+
 /* "function (file:line)" into `out`; "" if nothing is known. The file without its path.
  */
 void gphi_place_text(const gph_place *place, char *out, size_t bytes);

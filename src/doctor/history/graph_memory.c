@@ -25,37 +25,32 @@ static void add_memory(gphi_history *history, uint64_t address, uint64_t bytes,
 static gphi_graph_memory *find_exact(const gphi_history *history, uint64_t address)
 {
     gphi_graph_memory *one = gphi_history_graph_memory(history, address);
-    return one != NULL && one->address == address ? one : NULL;
+    return one && one->address == address ? one : NULL;
 }
 
 /* Whether the graph frees all that it allocates at an address. */
 static bool frees_all(const gphi_exec_history *exec, uint64_t address)
 {
-    for (size_t i = 0; i < exec->allocations.count; i++) {
-        const gphi_touch *node = gphi_vec_at(&exec->allocations, i);
+    GPHI_EACH (const gphi_touch, node, &exec->allocations)
         if (node->address == address && !node->writes && !node->reads)
             return false;
-    }
     return true;
 }
 
 static void note_graph(gphi_history *history, const gphi_seen *seen,
                        gphi_exec_history *exec)
 {
-    for (size_t i = 0; i < history->graph_memories.count; i++) {
-        gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
+    GPHI_EACH (gphi_graph_memory, one, &history->graph_memories)
         one->is_orphan = one->is_orphan || (one->exec == exec && one->is_live);
-    }
-    for (size_t i = 0; i < exec->allocations.count; i++) {
-        const gphi_touch *node = gphi_vec_at(&exec->allocations, i);
+    GPHI_EACH (const gphi_touch, node, &exec->allocations) {
         if (node->writes)
             continue;
         gphi_graph_memory *one = find_exact(history, node->address);
-        if (one == NULL || (one->exec != NULL && one->exec != exec)) {
+        if (!one || (one->exec && one->exec != exec)) {
             add_memory(history, node->address, node->bytes, &seen->call);
             one = find_exact(history, node->address);
         }
-        if (one == NULL)
+        if (!one)
             continue;
         one->exec = exec;
         one->is_orphan = false;
@@ -66,10 +61,9 @@ static void note_graph(gphi_history *history, const gphi_seen *seen,
 static void note_launch(gphi_history *history, const gphi_seen *seen,
                         gphi_exec_history *exec)
 {
-    for (size_t i = 0; i < exec->allocations.count; i++) {
-        const gphi_touch *node = gphi_vec_at(&exec->allocations, i);
+    GPHI_EACH (const gphi_touch, node, &exec->allocations) {
         gphi_graph_memory *one = find_exact(history, node->address);
-        if (one == NULL)
+        if (!one)
             continue;
         if (node->writes) {
             one->is_live = false;
@@ -85,7 +79,7 @@ static void note_use(gphi_history *history, const gphi_seen *seen, uint64_t addr
 {
     gphi_graph_memory *one =
         address != 0 ? gphi_history_graph_memory(history, address) : NULL;
-    if (one != NULL && one->used.number == 0)
+    if (one && one->used.number == 0)
         one->used = seen->call;
 }
 
@@ -109,25 +103,25 @@ void gphi_graph_memory_call(gphi_history *history, const gphi_seen *seen,
 {
     const uint32_t call = seen->call.call;
     const bool worked = seen->call.result == 0;
-    if (exec != NULL && is_new && worked)
+    if (exec && is_new && worked)
         note_graph(history, seen, exec);
-    if (exec != NULL && gphi_is_launch(seen))
+    if (exec && gphi_is_launch(seen))
         note_launch(history, seen, exec);
     const uint64_t address = gphi_event_word(seen->event, 0);
-    if (worked && seen->capture != NULL && gphi_call_is_pool_alloc(call))
+    if (worked && seen->capture && gphi_call_is_pool_alloc(call))
         add_memory(history, address, gphi_event_word(seen->event, 1), &seen->call);
     const CUDA_MEM_ALLOC_NODE_PARAMS *added =
         worked ? gphi_added_allocation(seen->event) : NULL;
-    if (added != NULL)
+    if (added)
         add_memory(history, added->dptr, added->bytesize, &seen->call);
-    if (worked && seen->capture == NULL && gphi_call_is_free(call)) {
+    if (worked && !seen->capture && gphi_call_is_free(call)) {
         gphi_graph_memory *one = find_exact(history, address);
-        if (one != NULL) {
+        if (one) {
             one->is_live = false;
             one->freed = seen->call;
         }
     }
-    if (seen->capture == NULL && history->graph_memories.count != 0 &&
-        (seen->work == NULL || !seen->work->is_captured))
+    if (!seen->capture && history->graph_memories.count != 0 &&
+        (!seen->work || !seen->work->is_captured))
         note_uses(history, seen);
 }

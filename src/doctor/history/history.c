@@ -13,7 +13,7 @@ enum { POINTERS_MAX = 64, ARGUMENTS_MAX = 256 };
 gph_status gphi_history_create(gphi_model *model, gphi_history **out)
 {
     gphi_history *history = gphi_heap_alloc(model->heap, sizeof(*history));
-    if (history == NULL)
+    if (!history)
         return GPH_E_NO_MEMORY;
     *history = (gphi_history){.model = model};
     gphi_vec_init(&history->execs, model->heap, sizeof(gphi_exec_history *));
@@ -29,7 +29,7 @@ gph_status gphi_history_create(gphi_model *model, gphi_history **out)
 
 void gphi_history_destroy(gphi_history *history)
 {
-    if (history == NULL)
+    if (!history)
         return;
     const gph_allocator heap = history->model->heap;
     for (size_t i = 0; i < history->execs.count; i++) {
@@ -64,7 +64,7 @@ static void *add_object(gphi_history *history, gphi_vec *list, gphi_map *by_key,
 {
     const gph_allocator heap = history->model->heap;
     void *new = gphi_heap_alloc(heap, bytes);
-    if (new != NULL && gphi_vec_push(list, &new) == GPH_OK) {
+    if (new &&gphi_vec_push(list, &new) == GPH_OK) {
         if (gphi_map_set(by_key, (uintptr_t)key, (uintptr_t) new) == GPH_OK)
             return new;
         list->count--;
@@ -78,7 +78,7 @@ static gphi_exec_history *exec_add(gphi_history *history, gphi_exec_state *exec)
 {
     gphi_exec_history *new =
         add_object(history, &history->execs, &history->by_exec, exec, sizeof(*new));
-    if (new == NULL)
+    if (!new)
         return NULL;
     new->exec = exec;
     new->created = exec->created.number;
@@ -91,18 +91,18 @@ gphi_exec_history *gphi_history_exec(const gphi_history *history,
                                      const gphi_exec_state *exec)
 {
     gphi_exec_history *one = gphi_map_pointer(&history->by_exec, (uintptr_t)exec);
-    return one != NULL && one->created == exec->created.number ? one : NULL;
+    return one && one->created == exec->created.number ? one : NULL;
 }
 
 /* The executable of a call, with what it holds now. */
 static gphi_exec_history *exec_seen(gphi_history *history, gphi_exec_state *exec)
 {
     gphi_exec_history *one = gphi_history_exec(history, exec);
-    if (one == NULL)
+    if (!one)
         one = exec_add(history, exec);
-    if (one == NULL)
+    if (!one)
         return NULL;
-    const uint64_t number = exec->source != NULL ? exec->source->number : 0;
+    const uint64_t number = exec->source ? exec->source->number : 0;
     if (one->source == exec->source && one->source_number == number &&
         one->updated == exec->updated.number)
         return one;
@@ -120,10 +120,10 @@ static void note_made(gphi_history *history, gphi_exec_history *one,
                       const gphi_seen *seen)
 {
     const gphi_exec_state *exec = one->exec;
-    const gphi_capture *capture = exec->source != NULL ? exec->source->capture : NULL;
+    const gphi_capture *capture = exec->source ? exec->source->capture : NULL;
     one->made = history->now;
     one->instantiate_ns = seen->call.duration_ns;
-    if (capture != NULL && capture->end.number != 0)
+    if (capture && capture->end.number != 0)
         one->capture_ns = capture->end.time_ns - capture->begin.time_ns;
 }
 
@@ -139,15 +139,14 @@ static void note_launch(gphi_history *history, gphi_exec_history *one,
     one->launch_ns += seen->call.duration_ns;
     one->last = history->now;
     one->last_launch = seen->call;
-    one->last_work = seen->work != NULL ? seen->work->number : 0;
+    one->last_work = seen->work ? seen->work->number : 0;
     history->now.launches++;
     if (history->last_work != 0 && one->last_work != 0 &&
         !gphi_model_ordered(history->model, history->last_work, one->last_work))
         history->launches_overlap = true;
     history->last_work = one->last_work;
     size_t at = 0;
-    while (at + 1 < GPHI_RECENT && history->recent[at] != NULL &&
-           history->recent[at] != one)
+    while (at + 1 < GPHI_RECENT && history->recent[at] && history->recent[at] != one)
         at++;
     for (; at > 0; at--)
         history->recent[at] = history->recent[at - 1];
@@ -161,7 +160,7 @@ static gphi_memory_history *memory_add(gphi_history *history, gphi_allocation *m
     const gph_allocator heap = history->model->heap;
     gphi_memory_history *new = add_object(history, &history->memories,
                                           &history->by_memory, memory, sizeof(*new));
-    if (new == NULL)
+    if (!new)
         return NULL;
     new->memory = memory;
     new->number = memory->allocated.number;
@@ -175,13 +174,13 @@ gphi_memory_history *gphi_history_memory(const gphi_history *history,
                                          const gphi_allocation *memory)
 {
     gphi_memory_history *one = gphi_map_pointer(&history->by_memory, (uintptr_t)memory);
-    return one != NULL && one->number == memory->allocated.number ? one : NULL;
+    return one && one->number == memory->allocated.number ? one : NULL;
 }
 
 static gphi_memory_history *memory_seen(gphi_history *history, gphi_allocation *memory)
 {
     gphi_memory_history *one = gphi_history_memory(history, memory);
-    return one != NULL ? one : memory_add(history, memory);
+    return one ? one : memory_add(history, memory);
 }
 
 static void note_range(gphi_history *history, uint64_t address, uint64_t bytes,
@@ -190,13 +189,13 @@ static void note_range(gphi_history *history, uint64_t address, uint64_t bytes,
 {
     gphi_allocation *memory =
         bytes != 0 ? gphi_model_memory(history->model, address, false) : NULL;
-    gphi_memory_history *one = memory != NULL ? memory_seen(history, memory) : NULL;
-    if (one == NULL)
+    gphi_memory_history *one = memory ? memory_seen(history, memory) : NULL;
+    if (!one)
         return;
     gphi_vec *ranges = writes ? &one->written : &one->read;
     const uint64_t key[] = {address, address + bytes};
     gphi_range_history *range = gphi_vec_keyed(ranges, key, sizeof(key), GPHI_RANGES_MAX);
-    if (range == NULL) {
+    if (!range) {
         one->overflows = true;
         return;
     }
@@ -209,11 +208,10 @@ static void note_range(gphi_history *history, uint64_t address, uint64_t bytes,
 static void note_pointer(gphi_history *history, const gphi_touch *touch)
 {
     gphi_memory_history *one = memory_seen(history, touch->memory);
-    if (one == NULL)
+    if (!one)
         return;
     one->is_cut = one->is_cut || touch->address != touch->memory->address;
-    for (size_t i = 0; i < one->pointers.count; i++) {
-        gphi_touch *at = gphi_vec_at(&one->pointers, i);
+    GPHI_EACH (gphi_touch, at, &one->pointers) {
         if (at->address == touch->address && at->function == touch->function &&
             at->arg == touch->arg) {
             at->since = touch->since;
@@ -241,13 +239,12 @@ static void note_kernel(gphi_history *history, const gphi_seen *seen)
 /* An allocation that graphs use by addresses inside is cut, too. */
 static void note_cuts(gphi_history *history, const gphi_exec_history *exec)
 {
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-        if (touch->bytes != 0 || touch->memory == NULL ||
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
+        if (touch->bytes != 0 || !touch->memory ||
             touch->address == touch->memory->address)
             continue;
         gphi_memory_history *one = memory_seen(history, touch->memory);
-        if (one != NULL)
+        if (one)
             one->is_cut = true;
     }
 }
@@ -255,7 +252,7 @@ static void note_cuts(gphi_history *history, const gphi_exec_history *exec)
 static void note_work(gphi_history *history, const gphi_seen *seen)
 {
     gphi_call_ranges ranges;
-    if (seen->work == NULL || seen->work->is_captured || seen->call.result != 0)
+    if (!seen->work || seen->work->is_captured || seen->call.result != 0)
         return;
     if (gphi_call_is_kernel(seen->call.call)) {
         note_kernel(history, seen);
@@ -292,7 +289,7 @@ static void note_edit(gphi_history *history, const gphi_seen *seen)
     const char *name = gphi_call_name(seen->call.call);
     const bool is_exec = strncmp(name, "cuGraphExec", 11) == 0;
     if (seen->call.result != 0 || strncmp(name, "cuGraph", 7) != 0 ||
-        strstr(name, "SetParams") == NULL)
+        !strstr(name, "SetParams"))
         return;
     const uint64_t word = gphi_event_word(seen->event, is_exec ? 1 : 0);
     const uint64_t node = is_exec ? gphi_exec_node(seen->exec, word) : word;
@@ -315,12 +312,12 @@ bool gphi_touch_is_off(const gphi_history *history, const gphi_exec_history *exe
                        const gphi_touch *touch)
 {
     const gphi_snapshot *source = exec->source;
-    if (history->off.count == 0 || source == NULL || source->handles == NULL ||
+    if (history->off.count == 0 || !source || !source->handles ||
         touch->node >= source->node_count)
         return false;
     const uint64_t key = gphi_edit_key(exec->exec, source->handles[touch->node]);
     const uint64_t *off = gphi_map_get(&history->off, key);
-    return off != NULL && *off != 0;
+    return off && *off != 0;
 }
 
 /* What a call does with the executable it names. */
@@ -328,23 +325,23 @@ static gphi_exec_history *add_exec(gphi_history *history, const gphi_seen *seen,
                                    bool *is_new)
 {
     gphi_exec_state *exec = seen->exec;
-    gphi_exec_history *known = exec != NULL ? gphi_history_exec(history, exec) : NULL;
-    if (exec == NULL || seen->call.result != 0)
+    gphi_exec_history *known = exec ? gphi_history_exec(history, exec) : NULL;
+    if (!exec || seen->call.result != 0)
         return known;
     if (seen->call.call == GPHI_CALL_cuGraphExecDestroy) {
-        if (known != NULL)
+        if (known)
             known->destroyed = seen->call;
         return known;
     }
-    const uint64_t number = exec->source != NULL ? exec->source->number : 0;
-    *is_new = known == NULL || known->source_number != number ||
+    const uint64_t number = exec->source ? exec->source->number : 0;
+    *is_new = !known || known->source_number != number ||
               known->updated != exec->updated.number;
     gphi_exec_history *one = exec_seen(history, exec);
-    if (one != NULL && *is_new)
+    if (one && *is_new)
         note_cuts(history, one);
-    if (one != NULL && gphi_call_is_instantiation(seen->call.call))
+    if (one && gphi_call_is_instantiation(seen->call.call))
         note_made(history, one, seen);
-    if (one != NULL && gphi_is_launch(seen))
+    if (one && gphi_is_launch(seen))
         note_launch(history, one, seen);
     return one;
 }
@@ -354,7 +351,7 @@ void gphi_history_note(gphi_history *history, const gphi_seen *seen)
     history->launched = NULL;
     history->now.time_ns = seen->call.time_ns;
     history->now.number = seen->call.number;
-    if (gphi_call_is_wait(seen->call.call) && seen->capture == NULL) {
+    if (gphi_call_is_wait(seen->call.call) && !seen->capture) {
         history->now.waits++;
         history->now.wait_ns += seen->call.duration_ns;
     }
@@ -378,11 +375,11 @@ bool gphi_touch_meets(const gphi_history *history, const gphi_touch *touch,
     if (touch->address - address < bytes)
         return true;
     const gphi_allocation *memory = touch->memory;
-    if (memory == NULL || touch->address != memory->address ||
+    if (!memory || touch->address != memory->address ||
         address - memory->address >= memory->bytes)
         return false;
     const gphi_memory_history *one = gphi_history_memory(history, memory);
-    return one == NULL || !one->is_cut;
+    return !one || !one->is_cut;
 }
 
 /* Whether the graph cannot touch the range: it lies in one allocation that the graph is
@@ -392,8 +389,8 @@ static bool is_elsewhere(const gphi_history *history, const gphi_exec_history *e
 {
     const gphi_allocation *memory = gphi_model_memory(history->model, address, false);
     /* memory of graphs and mapped pages come again at their place as others */
-    if (memory == NULL || memory->kind == GPHI_MEM_GRAPH ||
-        memory->kind == GPHI_MEM_VMM || address + bytes > memory->address + memory->bytes)
+    if (!memory || memory->kind == GPHI_MEM_GRAPH || memory->kind == GPHI_MEM_VMM ||
+        address + bytes > memory->address + memory->bytes)
         return false;
     const uint32_t bit = gphi_memory_bit(memory);
     return (exec->memories[bit / 64] >> bit % 64 & 1) == 0;
@@ -405,22 +402,18 @@ const gphi_touch *gphi_history_touches(const gphi_history *history,
 {
     if (is_elsewhere(history, exec, address, bytes))
         return NULL;
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches)
         if (gphi_touch_meets(history, touch, address, bytes))
             return touch;
-    }
     return NULL;
 }
 
 static bool has_function(const gphi_exec_history *exec, const gphi_touch *pointer)
 {
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches)
         if (touch->bytes == 0 && touch->address == pointer->address &&
             touch->function == pointer->function)
             return true;
-    }
     return false;
 }
 
@@ -429,13 +422,12 @@ static bool is_own_work(const gphi_history *history, const gphi_exec_history *ex
                         const gphi_touch *touch, uint64_t address, uint64_t bytes)
 {
     const gphi_memory_history *one =
-        touch->memory != NULL ? gphi_history_memory(history, touch->memory) : NULL;
-    if (one == NULL)
-        return touch->memory != NULL;
+        touch->memory ? gphi_history_memory(history, touch->memory) : NULL;
+    if (!one)
+        return touch->memory;
     if (one->overflows)
         return false;
-    for (size_t i = 0; i < one->written.count; i++) {
-        const gphi_range_history *range = gphi_vec_at(&one->written, i);
+    GPHI_EACH (const gphi_range_history, range, &one->written) {
         /* Of a buffer that is filled in pieces, pages of a cache, a kernel that has its
          * base need not work on all. */
         if (!range->is_fill &&
@@ -443,11 +435,9 @@ static bool is_own_work(const gphi_history *history, const gphi_exec_history *ex
              gphi_ranges_meet(range->start, range->end - range->start, address, bytes)))
             return false;
     }
-    for (size_t i = 0; i < one->pointers.count; i++) {
-        const gphi_touch *pointer = gphi_vec_at(&one->pointers, i);
+    GPHI_EACH (const gphi_touch, pointer, &one->pointers)
         if (pointer->address == touch->address && !has_function(exec, pointer))
             return false;
-    }
     return true;
 }
 
@@ -457,8 +447,7 @@ const gphi_touch *gphi_history_writes(const gphi_history *history,
 {
     if (is_elsewhere(history, exec, address, bytes))
         return NULL;
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
         if (touch->reads || gphi_touch_is_off(history, exec, touch) ||
             !gphi_touch_meets(history, touch, address, bytes))
             continue;

@@ -19,7 +19,7 @@ static bool begins_with(const char *text, const char *word)
 /* Short words count at the start of a word only: "rng" is not in "string". */
 bool gphi_name_has(const char *name, const char *const *words)
 {
-    for (; name != NULL && *words != NULL; words++)
+    for (; name && *words; words++)
         for (const char *at = name; *at != '\0'; at++)
             if (begins_with(at, *words) &&
                 (strlen(*words) > 3 || at == name || !isalpha((unsigned char)at[-1])))
@@ -30,7 +30,7 @@ bool gphi_name_has(const char *name, const char *const *words)
 const char *gphi_function_name(const gphi_model *model, uint64_t kernel)
 {
     const gphi_function *function = gphi_model_kernel_function(model, kernel);
-    return function != NULL && function->name != NULL ? function->name : "?";
+    return function && function->name ? function->name : "?";
 }
 
 static bool is_random_name(const char *name)
@@ -58,12 +58,12 @@ static bool was_alive(const gphi_allocation *memory, uint64_t at)
 gphi_allocation *gphi_memory_at(const gphi_model *model, uint64_t address, uint64_t at)
 {
     gphi_allocation *memory = gphi_model_memory(model, address, false);
-    if (memory != NULL && was_alive(memory, at))
+    if (memory && was_alive(memory, at))
         return memory;
     gphi_allocation *dead = gphi_model_memory(model, address, true);
-    if (memory == NULL && dead == NULL)
+    if (!memory && !dead)
         return NULL;
-    if (dead != NULL && was_alive(dead, at))
+    if (dead && was_alive(dead, at))
         return dead;
     for (size_t i = model->allocations.count; i-- > 0;) {
         gphi_allocation *one = gphi_vec_pointer(&model->allocations, i);
@@ -91,14 +91,14 @@ static void mix(uint64_t *hash, uint64_t value)
 static void add(collect *c, gphi_vec *to, gphi_touch touch)
 {
     gphi_touch *new = gphi_vec_add(to, 1);
-    if (new == NULL) {
+    if (!new) {
         c->is_short = true;
         return;
     }
     for (int i = 0; i < 4; i++)
-        if (touch.memory == NULL)
+        if (!touch.memory)
             c->into->memories[i] = UINT64_MAX; /* it may be any */
-    if (touch.memory != NULL)
+    if (touch.memory)
         c->into->memories[gphi_memory_bit(touch.memory) / 64] |=
             UINT64_C(1) << gphi_memory_bit(touch.memory) % 64;
     *new = touch;
@@ -116,7 +116,7 @@ static void add_argument(collect *c, const gph_kernel_params *kernel, uint32_t a
         memcpy(&word, kernel->buffer + at, sizeof(word));
         gphi_allocation *memory =
             word != 0 ? gphi_memory_at(c->model, word, c->since) : NULL;
-        if (memory == NULL)
+        if (!memory)
             continue;
         add(c, &c->into->touches,
             (gphi_touch){.address = word,
@@ -135,21 +135,21 @@ static void add_kernel(collect *c, const gph_kernel_params *kernel)
     history->kernels++;
     history->random_kernels += is_random_name(kernel->function);
     history->nccl_kernels += is_nccl_name(kernel->function);
-    mix(&history->class_hash, kernel->function != NULL
+    mix(&history->class_hash, kernel->function
                                   ? gphi_hash_text(GPHI_HASH_START, kernel->function)
                                   : kernel->handle);
     for (int i = 0; i < 3; i++)
         mix(&history->shape_hash, (uint64_t)kernel->grid[i] << 32 | kernel->block[i]);
     mix(&history->shape_hash, kernel->shared_bytes);
-    if (kernel->buffer == NULL)
+    if (!kernel->buffer)
         return;
     for (size_t i = 0; i < kernel->buffer_bytes; i++)
         mix(&history->values_hash, kernel->buffer[i]);
-    for (uint32_t i = 0; i < kernel->arg_count && kernel->args != NULL; i++)
+    for (uint32_t i = 0; i < kernel->arg_count && kernel->args; i++)
         if ((uint64_t)kernel->args[i].offset + kernel->args[i].bytes <=
             kernel->buffer_bytes)
             add_argument(c, kernel, i, kernel->args[i].offset, kernel->args[i].bytes);
-    if (kernel->arg_count == 0 || kernel->args == NULL)
+    if (kernel->arg_count == 0 || !kernel->args)
         add_argument(c, kernel, 0, 0, (uint32_t)kernel->buffer_bytes);
 }
 
@@ -162,7 +162,7 @@ static void add_range(collect *c, uint64_t address, uint64_t bytes, bool writes)
         (gphi_touch){.address = address,
                      .bytes = bytes,
                      .memory = memory,
-                     .memory_number = memory != NULL ? memory->allocated.number : 0,
+                     .memory_number = memory ? memory->allocated.number : 0,
                      .reads = !writes,
                      .writes = writes});
 }
@@ -199,8 +199,7 @@ static void add_fill(collect *c, const gph_memset_params *fill)
 static void add_free(collect *c, uint64_t address)
 {
     gphi_vec *allocations = &c->into->allocations;
-    for (size_t i = 0; i < allocations->count; i++) {
-        gphi_touch *one = gphi_vec_at(allocations, i);
+    GPHI_EACH (gphi_touch, one, allocations) {
         if (one->address == address && !one->writes && !one->reads) {
             one->reads = true;
             return;
@@ -254,11 +253,11 @@ static uint64_t node_since(const gphi_history *all, const gphi_exec_history *his
     uint64_t since = gphi_snapshot_made(source, node)->number;
     if (since == 0)
         since = exec->updated.number != 0 ? exec->updated.number : exec->created.number;
-    const uint64_t handle = source->handles != NULL ? source->handles[node] : 0;
+    const uint64_t handle = source->handles ? source->handles[node] : 0;
     const gphi_exec_state *const of[] = {NULL, exec};
     for (int i = 0; i < 2 && handle != 0; i++) {
         const uint64_t *edit = gphi_map_get(&all->edits, gphi_edit_key(of[i], handle));
-        if (edit != NULL && *edit > since)
+        if (edit && *edit > since)
             since = *edit;
     }
     return since;
@@ -272,7 +271,7 @@ bool gphi_touches_collect(const gphi_history *all, gphi_exec_history *history)
     memset(history->memories, 0, sizeof(history->memories));
     history->nodes = history->kernels = history->random_kernels = history->nccl_kernels =
         0;
-    if (history->source == NULL || history->source->data == NULL)
+    if (!history->source || !history->source->data)
         return true;
     const gph_graph *graph = history->source->data;
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
@@ -297,11 +296,9 @@ uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
     const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_PARAMS, 0);
     const uint64_t kernel = gphi_launched_kernel(model, seen->event);
     const gphi_function *function = gphi_model_kernel_function(model, kernel);
-    const bool has_args =
-        function != NULL && function->args != NULL && function->arg_count != 0;
+    const bool has_args = function && function->args && function->arg_count != 0;
     uint32_t count = 0, arg = 0;
-    for (uint32_t at = 0; part != NULL && at + 8 <= part->bytes && count < capacity;
-         at += 8) {
+    for (uint32_t at = 0; part && at + 8 <= part->bytes && count < capacity; at += 8) {
         uint64_t word;
         memcpy(&word, (const char *)(part + 1) + at, sizeof(word));
         while (has_args && arg + 1 < function->arg_count &&
@@ -310,7 +307,7 @@ uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
         if (has_args && (function->args[arg].bytes < 8 || word == 0))
             continue;
         gphi_allocation *memory = gphi_model_memory(model, word, false);
-        if (memory != NULL)
+        if (memory)
             out[count++] = (gphi_touch){.address = word,
                                         .memory = memory,
                                         .memory_number = memory->allocated.number,
@@ -344,8 +341,8 @@ const char *gphi_say_touch(const gphi_exec_history *exec, const gphi_touch *touc
     if (touch->bytes != 0)
         return gphi_say("%s, which %s %s", node, touch->writes ? "writes" : "reads",
                         gphi_say_bytes(touch->bytes));
-    if (of != NULL && of->kind == GPH_NODE_CHILD)
+    if (of && of->kind == GPH_NODE_CHILD)
         return gphi_say("kernel %.80s inside of %s, argument %u",
-                        touch->name != NULL ? touch->name : "?", node, touch->arg);
+                        touch->name ? touch->name : "?", node, touch->arg);
     return gphi_say("%s, argument %u", node, touch->arg);
 }

@@ -52,7 +52,7 @@ bool gphi_call_is_free(uint32_t call)
 bool gphi_is_launch(const gphi_seen *seen)
 {
     return seen->call.call == GPHI_CALL_cuGraphLaunch && seen->call.result == 0 &&
-           seen->exec != NULL && seen->capture == NULL;
+           seen->exec && !seen->capture;
 }
 
 uint64_t gphi_launched_kernel(const gphi_model *model, const gphi_event *event)
@@ -70,7 +70,7 @@ const CUDA_MEM_ALLOC_NODE_PARAMS *gphi_added_allocation(const gphi_event *event)
                              sizeof(CUDA_MEM_ALLOC_NODE_PARAMS));
     case GPHI_CALL_cuGraphAddNode:
         any = gphi_bytes_of(event, GPHI_PART_STRUCT, 5, sizeof(*any));
-        return any != NULL && any->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC
+        return any && any->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC
                    ? (const CUDA_MEM_ALLOC_NODE_PARAMS *)&any->alloc
                    : NULL;
     default: return NULL;

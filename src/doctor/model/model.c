@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The model as a whole: which tables it has, what dies with an object, the signatures of
  * calls, its life. Lookups stand below it in model_find.c. */
-#include "base/fail.h"
 #include "base/heap.h"
 #include "doctor/model/model_state.h"
 
@@ -22,7 +21,7 @@
         return handle_is;                                                                \
     }
 KIND(stream, model_stream,
-     !of->seen.is_alive && of->seen.capture == NULL && !of->seen.is_legacy &&
+     !of->seen.is_alive && !of->seen.capture && !of->seen.is_legacy &&
          !of->seen.is_per_thread,
      of->seen.handle)
 KIND(event, model_event, !of->seen.is_alive, of->seen.handle)
@@ -31,8 +30,7 @@ KIND(graph, model_graph, !of->seen.is_alive, of->seen.handle)
 KIND(exec, model_exec, !of->seen.is_alive, of->seen.handle)
 KIND(snapshot, model_snapshot,
      of->is_done && of->uses == 0 &&
-         (of->seen.parent == NULL ||
-          ((const model_snapshot *)of->seen.parent)->uses == 0),
+         (!of->seen.parent || ((const model_snapshot *)of->seen.parent)->uses == 0),
      of->seen.number)
 KIND(allocation, gphi_allocation, of->freed.number != 0, of->address)
 
@@ -85,7 +83,7 @@ static void make_tables(gphi_model *model)
 static bool is_one_of(const char *name, const char *list)
 {
     const size_t length = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
+    for (const char *at = list; (at = strstr(at, name)); at += length)
         if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
             return true;
     return false;
@@ -159,11 +157,11 @@ static void read_signatures(gphi_model *model)
 gph_status gphi_model_create(gph_allocator heap, gphi_model **out)
 {
     gphi_model *model = gphi_heap_alloc(heap, sizeof(*model));
-    if (model == NULL)
+    if (!model)
         return GPH_E_NO_MEMORY;
     model->heap = heap;
     model->own = gphi_heap_alloc(heap, sizeof(*model->own));
-    if (model->own == NULL) {
+    if (!model->own) {
         gphi_heap_free(heap, model, sizeof(*model));
         return GPH_E_NO_MEMORY;
     }
@@ -181,6 +179,7 @@ gph_status gphi_model_create(gph_allocator heap, gphi_model **out)
     gphi_vec_init(&own->pending, heap, sizeof(void *));
     gphi_vec_init(&own->contexts, heap, sizeof(uint64_t));
     gphi_vec_init(&own->fresh, heap, sizeof(void *));
+    gphi_vec_init(&model->domains, heap, sizeof(gphi_domain *));
     gphi_vec_init(&own->open, heap, sizeof(void *));
     read_signatures(model);
     *out = model;
@@ -197,7 +196,7 @@ static void free_function(gphi_model *model, gphi_function *function)
 
 void gphi_model_destroy(gphi_model *model)
 {
-    if (model == NULL)
+    if (!model)
         return;
     struct gphi_model_private *own = model->own;
     gphi_work_fini(model);
@@ -211,9 +210,12 @@ void gphi_model_destroy(gphi_model *model)
     for (size_t i = 0; i < own->thread_list.count; i++)
         gphi_heap_free(model->heap, gphi_vec_pointer(&own->thread_list, i),
                        sizeof(gphi_thread));
+    for (size_t i = 0; i < model->domains.count; i++)
+        gphi_heap_free(model->heap, gphi_vec_pointer(&model->domains, i),
+                       sizeof(gphi_domain));
     gphi_vec *const vecs[] = {&own->function_list, &own->thread_list, &own->live,
                               &own->dead,          &own->pending,     &own->contexts,
-                              &own->open,          &own->fresh};
+                              &own->open,          &own->fresh,       &model->domains};
     for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
         gphi_vec_fini(vecs[i]);
     gphi_map_fini(&own->per_thread);

@@ -190,15 +190,24 @@ typedef struct gphi_work {
     bool is_captured;
 } gphi_work;
 
+/* What work and memory belong to: a context, or a pool. */
+typedef struct gphi_domain {
+    uint64_t handle;
+    gphi_call made;
+    bool is_pool;
+    int32_t device; /* whose primary context or default pool it is; -1: of none */
+} gphi_domain;
+
 typedef struct gphi_model {
     gph_allocator heap;
     uint64_t process;
-    gphi_vec captures, streams, events, graphs, execs, allocations,
-        snapshots; /* of pointers,
-       in order of creation */
+    gphi_vec captures, streams, events, graphs, execs, allocations, snapshots,
+        domains; /* of pointers, in order of creation */
     uint64_t call_count, work_count, lost;
     uint32_t driver_version;
-    uint32_t signal; /* that ended the process; 0: none, or not known */
+    uint32_t hung;    /* the thread of the call that never returned; 0: none */
+    uint64_t hung_ns; /* when that was seen */
+    uint32_t signal;  /* that ended the process; 0: none, or not known */
     uint64_t first_ns, last_ns;
     bool is_killed;             /* it did not exit by itself; known at the end */
     bool is_replaced;           /* by another program, exec(), in the same process */
@@ -213,6 +222,7 @@ gphi_cuda_event *gphi_model_event(const gphi_model *model, uint64_t handle);
 gphi_graph_state *gphi_model_graph(const gphi_model *model, uint64_t handle);
 gphi_exec_state *gphi_model_exec(const gphi_model *model, uint64_t handle);
 gphi_capture *gphi_model_capture(const gphi_model *model, uint64_t id);
+const gphi_domain *gphi_model_domain(const gphi_model *model, uint64_t handle);
 /* The node, in what an executable holds now, that a node of the graph it was made of
  * stands for: setters go on to take these after updates. Others stay what they are. */
 uint64_t gphi_exec_node(const gphi_exec_state *exec, uint64_t node);
@@ -256,7 +266,7 @@ bool gphi_capture_is_blocking(const gphi_capture *capture);
 /* The snapshot's graph; NULL, which has no nodes, of none or of one that is not whole. */
 static inline const gph_graph *gphi_snapshot_graph(const gphi_snapshot *snapshot)
 {
-    return snapshot != NULL ? snapshot->data : NULL;
+    return snapshot ? snapshot->data : NULL;
 }
 
 /* The call that made a node, never NULL: number 0 if it is not known. */
@@ -270,6 +280,10 @@ uint32_t gphi_snapshot_find(const gphi_snapshot *snapshot, gph_node_kind kind,
 
 /* The call of the last launch that is known, never NULL: number 0 if there was none. */
 const gphi_call *gphi_last_launch(const gphi_exec_state *exec);
+
+/* The last launch of an executable, if the host has not waited for it; else NULL. */
+const gphi_launch *gphi_exec_pending(const gphi_model *model,
+                                     const gphi_exec_state *exec);
 
 /* What its nodes allocate, in bytes. */
 uint64_t gphi_snapshot_allocated(const gphi_snapshot *snapshot);

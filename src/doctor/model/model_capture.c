@@ -74,7 +74,7 @@ static gph_status join(gphi_capture *capture, model_stream *stream, const gphi_c
 {
     stream->seen.capture = capture;
     stream->front.count = 0;
-    if (member_of(capture, &stream->seen) != NULL)
+    if (member_of(capture, &stream->seen))
         return GPH_OK;
     const gphi_capture_member member = {.stream = &stream->seen,
                                         .joined = *by,
@@ -87,7 +87,7 @@ static gphi_capture *open_capture(gphi_model *model, uint64_t id, model_stream *
                                   uint32_t thread)
 {
     model_capture *capture = gphi_table_add(model, &model->own->captures);
-    if (capture == NULL)
+    if (!capture)
         return NULL;
     gphi_capture *seen = &capture->seen;
     seen->id = id;
@@ -120,7 +120,7 @@ static void close_capture(gphi_model *model, gphi_capture *capture)
     }
     capture->is_open = false;
     gphi_thread *thread = gphi_thread_of(model, capture->thread);
-    if (thread != NULL && thread->open_captures > 0)
+    if (thread && thread->open_captures > 0)
         thread->open_captures--;
     gphi_vec *open = &model->own->open;
     for (size_t i = 0; i < open->count; i++)
@@ -157,7 +157,7 @@ static gph_status captured(gphi_seen *seen, model_stream *stream)
     GPHI_TRY(gphi_front_add(&stream->front, index));
     GPHI_TRY(gphi_vec_push(&capture->calls, &seen->call));
     gphi_capture_member *member = member_of(capture, &stream->seen);
-    if (member != NULL) {
+    if (member) {
         member->last_work = seen->call;
         member->last_index = index;
         member->node_count++;
@@ -173,7 +173,7 @@ static gph_status change_front(gphi_seen *seen, model_stream *stream)
     const uint64_t count = gphi_event_word(seen->event, 3);
     const uint64_t *nodes =
         gphi_bytes_of(seen->event, GPHI_PART_ARRAY, 1, count < 65536 ? count * 8 : 0);
-    if (nodes == NULL || count >= 65536)
+    if (!nodes || count >= 65536)
         return GPH_OK;
     model_front before = stream->front;
     gphi_vec_init(&stream->front, before.heap, sizeof(uint32_t));
@@ -182,11 +182,10 @@ static gph_status change_front(gphi_seen *seen, model_stream *stream)
         status = front_join(&stream->front, &before);
     for (uint64_t i = 0; i < count && status == GPH_OK; i++) {
         const uint64_t *known = gphi_map_get(&capture->by_handle, nodes[i]);
-        uint32_t index = known != NULL ? (uint32_t)*known : 0;
-        if (known == NULL)
+        uint32_t index = known ? (uint32_t)*known : 0;
+        if (!known)
             status = add_node(capture, nodes[i], &before, &index);
-        if (status == GPH_OK)
-            status = gphi_front_add(&stream->front, index);
+        GPHI_THEN(status, gphi_front_add(&stream->front, index));
     }
     gphi_vec_fini(&before);
     return status;
@@ -199,13 +198,13 @@ static gph_status begin(gphi_model *model, gphi_seen *seen, model_stream *stream
     const bool is_to_graph = gphi_seen_is(seen, GPHI_CALL_cuStreamBeginCaptureToGraph);
     const uint64_t id = seen->call.capture != 0 ? seen->call.capture
                                                 : seen->call.number | UINT64_C(1) << 63;
-    if (stream->seen.capture != NULL) /* its end was lost */
+    if (stream->seen.capture) /* its end was lost */
         close_capture(model, stream->seen.capture);
     gphi_capture *capture = open_capture(model, id, stream, seen->call.thread);
-    if (capture == NULL)
+    if (!capture)
         return GPH_E_NO_MEMORY;
     gphi_thread *thread = gphi_thread_of(model, seen->call.thread);
-    if (thread != NULL)
+    if (thread)
         thread->open_captures++;
     capture->begin = seen->call;
     capture->mode = (uint32_t)gphi_event_word(seen->event, is_to_graph ? 5 : 1);
@@ -221,7 +220,7 @@ static gph_status find_joined(gphi_model *model, gphi_capture *capture)
     const size_t count = own->nodes.count;
     const model_front *front = &((const model_stream *)capture->origin)->front;
     bool *reached = gphi_heap_alloc(model->heap, count + 1);
-    if (reached == NULL)
+    if (!reached)
         return GPH_E_NO_MEMORY;
     for (size_t i = 0; i < front->count; i++)
         reached[*(uint32_t *)gphi_vec_at(front, i)] = true;
@@ -253,7 +252,7 @@ static bool is_over(const gphi_seen *seen)
 static gph_status end(gphi_model *model, gphi_seen *seen, model_stream *stream)
 {
     gphi_capture *capture = stream->seen.capture;
-    if (capture == NULL || capture->origin != &stream->seen || !is_over(seen))
+    if (!capture || capture->origin != &stream->seen || !is_over(seen))
         return GPH_OK;
     GPHI_TRY(find_joined(model, capture));
     capture->end = seen->call;
@@ -275,9 +274,9 @@ static gph_status record_event(gphi_model *model, gphi_seen *seen, model_stream 
     event->seen.recorded_in = is_external ? NULL : stream->seen.capture;
     event->seen.after = model->work_count;
     event->front.count = 0;
-    if (event->seen.recorded_in != NULL)
+    if (event->seen.recorded_in)
         return front_join(&event->front, &stream->front);
-    if (stream->seen.capture != NULL) /* recorded when the graph runs */
+    if (stream->seen.capture) /* recorded when the graph runs */
         return GPH_OK;
     event->seen.after = gphi_lane_last(model, stream);
     return gphi_lane_now(model, stream, &event->clock);
@@ -289,9 +288,9 @@ static gph_status wait_event(gphi_model *model, gphi_seen *seen, model_stream *s
     gphi_capture *of = event->seen.recorded_in;
     if ((gphi_event_word(seen->event, 2) & EXTERNAL) != 0)
         return GPH_OK;
-    if (of == NULL || !of->is_open)
-        return stream->seen.capture == NULL ? gphi_lane_wait(model, stream, event->clock)
-                                            : GPH_OK;
+    if (!of || !of->is_open)
+        return !stream->seen.capture ? gphi_lane_wait(model, stream, event->clock)
+                                     : GPH_OK;
     if (stream->seen.capture != of)
         GPHI_TRY(join(of, stream, &seen->call));
     return front_join(&stream->front, &event->front);
@@ -304,7 +303,7 @@ static gph_status event_call(gphi_model *model, gphi_seen *seen, model_stream *s
         return GPH_OK;
     model_event *event = gphi_table_find(
         &model->own->events, gphi_event_word(seen->event, (uint32_t)has->event));
-    if (event == NULL)
+    if (!event)
         return GPH_OK;
     if (gphi_seen_is(seen, GPHI_CALL_cuEventRecord) ||
         gphi_seen_is(seen, GPHI_CALL_cuEventRecordWithFlags))
@@ -335,7 +334,7 @@ static bool concerns(const gphi_seen *seen, const gphi_capture *capture)
 {
     enum { GLOBAL = 0, RELAXED = 2 };
     const uint32_t own_mode = (seen->call.flags >> GPHI_CALL_MODE_SHIFT) & 3;
-    if (seen->capture != NULL)
+    if (seen->capture)
         return seen->capture == capture;
     switch (seen->call.result) {
     case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: return gphi_capture_is_blocking(capture);
@@ -384,17 +383,17 @@ static gph_status believe_driver(gphi_model *model, gphi_seen *seen, model_strea
     if (call->status == NOT_ASKED)
         return GPH_OK;
     if (call->status == 0) {
-        if (stream->seen.capture != NULL && stream->seen.capture->begin.number != 0)
+        if (stream->seen.capture && stream->seen.capture->begin.number != 0)
             close_capture(model, stream->seen.capture);
         return GPH_OK;
     }
     if (call->capture == 0 ||
-        (stream->seen.capture != NULL && stream->seen.capture->id == call->capture))
+        (stream->seen.capture && stream->seen.capture->id == call->capture))
         return GPH_OK;
     gphi_capture *capture = gphi_model_capture(model, call->capture);
-    if (capture == NULL || !capture->is_open)
+    if (!capture || !capture->is_open)
         capture = open_capture(model, call->capture, stream, call->thread);
-    return capture != NULL ? join(capture, stream, call) : GPH_E_NO_MEMORY;
+    return capture ? join(capture, stream, call) : GPH_E_NO_MEMORY;
 }
 
 gph_status gphi_capture_call(gphi_model *model, gphi_seen *seen)
@@ -405,7 +404,7 @@ gph_status gphi_capture_call(gphi_model *model, gphi_seen *seen)
     const model_what what = (model_what)model->own->calls[seen->call.call].what;
     if (seen->call.result != 0)
         GPHI_TRY(note_failures(model, seen));
-    if (stream == NULL)
+    if (!stream)
         return GPH_OK;
     if (is_end)
         return end(model, seen, stream);
@@ -415,7 +414,7 @@ gph_status gphi_capture_call(gphi_model *model, gphi_seen *seen)
         GPHI_TRY(event_call(model, seen, stream));
     if (!is_begin)
         GPHI_TRY(believe_driver(model, seen, stream));
-    if (stream->seen.capture == NULL || seen->call.result != 0)
+    if (!stream->seen.capture || seen->call.result != 0)
         return GPH_OK;
     if (gphi_seen_is(seen, GPHI_CALL_cuStreamUpdateCaptureDependencies))
         return change_front(seen, stream);

@@ -24,11 +24,11 @@ static gph_status stream_made(gphi_model *model, const gphi_seen *seen, uint32_t
     if (handle <= 2)
         return GPH_OK;
     model_stream *old = gphi_table_find(&model->own->streams, handle);
-    if (old != NULL && old->seen.is_alive) /* its end was lost */
+    if (old && old->seen.is_alive) /* its end was lost */
         old->seen.is_alive = false;
     gphi_map_remove(&model->own->streams.by_handle, handle);
     model_stream *stream = gphi_stream_of(model, handle, 0, false);
-    if (stream == NULL)
+    if (!stream)
         return GPH_E_NO_MEMORY;
     stream->seen.created = seen->call;
     stream->seen.context = seen->call.context;
@@ -41,10 +41,10 @@ static gph_status event_made(gphi_model *model, const gphi_seen *seen)
 {
     const uint64_t handle = gphi_event_word(seen->event, 0);
     model_event *old = gphi_table_find(&model->own->events, handle);
-    if (old != NULL)
+    if (old)
         old->seen.is_alive = false;
     model_event *event = gphi_table_add(model, &model->own->events);
-    if (event == NULL)
+    if (!event)
         return GPH_E_NO_MEMORY;
     gphi_vec_init(&event->front, model->heap, sizeof(uint32_t));
     event->seen.handle = handle;
@@ -65,7 +65,7 @@ static gph_status life_call(gphi_model *model, const gphi_seen *seen)
     case GPHI_CALL_cuGreenCtxStreamCreate:
         return stream_made(model, seen, word32(event, 2), (int32_t)word32(event, 3));
     case GPHI_CALL_cuStreamDestroy:
-        if (seen->stream != NULL) {
+        if (seen->stream) {
             seen->stream->is_alive = false;
             seen->stream->destroyed = seen->call;
         }
@@ -73,7 +73,7 @@ static gph_status life_call(gphi_model *model, const gphi_seen *seen)
     case GPHI_CALL_cuEventCreate: return event_made(model, seen);
     case GPHI_CALL_cuEventDestroy: {
         model_event *of = gphi_table_find(&model->own->events, gphi_event_word(event, 0));
-        if (of != NULL)
+        if (of)
             of->seen.is_alive = false;
         return GPH_OK;
     }
@@ -94,18 +94,18 @@ static gph_status find_stream(gphi_model *model, gphi_seen *seen)
     } else if (seen->call.call == GPHI_CALL_cuLaunchKernelEx) {
         const CUlaunchConfig *config =
             gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*config));
-        if (config == NULL)
+        if (!config)
             return GPH_OK;
         handle = (uint64_t)(uintptr_t)config->hStream;
     } else if (has->what != WHAT_SYNC_WORK) {
         return GPH_OK;
     }
     seen->stream = gphi_model_stream(model, handle, seen->call.thread, per_thread);
-    if (seen->stream != NULL || (seen->call.result != 0 && handle > 2))
+    if (seen->stream || (seen->call.result != 0 && handle > 2))
         return GPH_OK;
     model_stream *stream = gphi_stream_of(model, handle, seen->call.thread, per_thread);
-    seen->stream = stream != NULL ? &stream->seen : NULL;
-    return stream != NULL ? GPH_OK : GPH_E_NO_MEMORY;
+    seen->stream = stream ? &stream->seen : NULL;
+    return stream ? GPH_OK : GPH_E_NO_MEMORY;
 }
 
 static void begin_seen(gphi_model *model, const gphi_event *event, gphi_seen *seen)
@@ -134,7 +134,7 @@ static void feed_unreturned(gphi_model *model, const gphi_event *event, gphi_see
         seen->stream = gphi_model_stream(
             model, gphi_event_word(event, (uint32_t)has->stream), seen->call.thread,
             (seen->call.flags & GPHI_CALL_PER_THREAD) != 0);
-    seen->capture = seen->stream != NULL ? seen->stream->capture : NULL;
+    seen->capture = seen->stream ? seen->stream->capture : NULL;
     if (has->exec >= 0)
         seen->exec = gphi_model_exec(model, gphi_event_word(event, (uint32_t)has->exec));
 }
@@ -149,7 +149,7 @@ static gph_status feed_call(gphi_model *model, const gphi_event *event, gphi_see
     }
     begin_seen(model, event, seen);
     GPHI_TRY(find_stream(model, seen));
-    seen->capture = seen->stream != NULL ? seen->stream->capture : NULL;
+    seen->capture = seen->stream ? seen->stream->capture : NULL;
     GPHI_TRY(gphi_context_call(model, seen));
     GPHI_TRY(life_call(model, seen));
     GPHI_TRY(gphi_snapshot_done(model, event->thread));
@@ -165,7 +165,7 @@ static gph_status feed_call(gphi_model *model, const gphi_event *event, gphi_see
 
 static bool same_function(const gphi_function *known, const gphi_event *event)
 {
-    if (known == NULL || strcmp(known->name, gphi_event_text(event, 0)) != 0 ||
+    if (!known || strcmp(known->name, gphi_event_text(event, 0)) != 0 ||
         known->arg_count != event->word_count / 2U)
         return false;
     for (uint32_t i = 0; i < known->arg_count; i++)
@@ -195,14 +195,13 @@ static gph_status number_function(gphi_model *model, gphi_function *made)
     const uint64_t hash = alike_hash(made);
     const uint64_t *known =
         made->name[0] != '\0' ? gphi_map_get(&own->alike, hash) : NULL;
-    const gphi_function *first =
-        known != NULL ? gphi_model_kernel_function(model, *known) : NULL;
-    if (first != NULL && strcmp(first->name, made->name) == 0) {
+    const gphi_function *first = known ? gphi_model_kernel_function(model, *known) : NULL;
+    if (first && strcmp(first->name, made->name) == 0) {
         made->kernel = *known;
         return GPH_OK;
     }
     made->kernel = made->handle;
-    if (gphi_map_get(&own->kernels, made->kernel) != NULL)
+    if (gphi_map_get(&own->kernels, made->kernel))
         made->kernel = UINT64_C(1) << 63 | own->function_list.count;
     GPHI_TRY(gphi_map_set(&own->kernels, made->kernel, (uint64_t)(uintptr_t)made));
     return gphi_map_set(&own->alike, hash, made->kernel);
@@ -215,16 +214,16 @@ static gph_status feed_function(gphi_model *model, const gphi_event *event)
     const uint32_t count = event->word_count / 2U;
     GPHI_TRY(gphi_vec_reserve(&model->own->function_list, 1));
     gphi_function *made = gphi_heap_alloc(model->heap, sizeof(*made));
-    if (made == NULL)
+    if (!made)
         return GPH_E_NO_MEMORY;
     *(void **)gphi_vec_add(&model->own->function_list, 1) = made;
     made->handle = event->id;
     made->name = gphi_heap_text(model->heap, gphi_event_text(event, 0));
-    if (made->name == NULL)
+    if (!made->name)
         return GPH_E_NO_MEMORY;
     if (count > 0) {
         gph_kernel_arg *args = gphi_heap_array(model->heap, count, sizeof(*args));
-        if (args == NULL)
+        if (!args)
             return GPH_E_NO_MEMORY;
         for (uint32_t i = 0; i < count; i++)
             args[i] = (gph_kernel_arg){word32(event, 2 * i), word32(event, 2 * i + 1)};
@@ -238,7 +237,7 @@ static gph_status feed_function(gphi_model *model, const gphi_event *event)
 static gph_status feed_thread(gphi_model *model, const gphi_event *event)
 {
     gphi_thread *thread = gphi_thread_of(model, event->thread);
-    if (thread == NULL)
+    if (!thread)
         return GPH_E_NO_MEMORY;
     snprintf(thread->name, sizeof(thread->name), "%.15s", gphi_event_text(event, 0));
     for (char *at = thread->name; *at != '\0'; at++)
@@ -268,6 +267,10 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
     case GPHI_EVENT_EXIT:
         if (event->id == 2)
             model->signal = word32(event, 0);
+        if (event->id == 3) {
+            model->hung = word32(event, 0);
+            model->hung_ns = event->time_ns;
+        }
         return GPH_OK;
     case GPHI_EVENT_LOST: model->lost += event->id; return GPH_OK;
     default: return GPH_OK;

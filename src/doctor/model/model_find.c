@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The lowest file of the model: its tables of objects, and how an object is found by the
  * handle that the driver knows it by. */
-#include "base/fail.h"
 #include "base/heap.h"
 #include "doctor/model/model_state.h"
 
@@ -57,7 +56,7 @@ void *gphi_table_add(gphi_model *model, model_table *table)
         item = gphi_vec_pointer(&table->spare, --table->spare.count);
     else
         item = gphi_heap_alloc(model->heap, table->item_bytes);
-    if (item != NULL)
+    if (item)
         *(void **)gphi_vec_add(table->list, 1) = item;
     return item;
 }
@@ -93,10 +92,10 @@ model_stream *gphi_stream_of(gphi_model *model, uint64_t handle, uint32_t thread
                              bool per_thread)
 {
     model_stream *stream = find_stream(model, handle, thread, per_thread);
-    if (stream != NULL)
+    if (stream)
         return stream;
     stream = gphi_table_add(model, &model->own->streams);
-    if (stream == NULL)
+    if (!stream)
         return NULL;
     const bool is_per_thread = handle == PER_THREAD || (handle == 0 && per_thread);
     const bool is_legacy = !is_per_thread && (handle == 0 || handle == LEGACY);
@@ -119,7 +118,7 @@ gphi_stream *gphi_model_stream(gphi_model *model, uint64_t handle, uint32_t thre
                                bool per_thread)
 {
     model_stream *stream = find_stream(model, handle, thread, per_thread);
-    return stream != NULL ? &stream->seen : NULL;
+    return stream ? &stream->seen : NULL;
 }
 
 /* What others see of an object is its first member, so that a pointer to one is a pointer
@@ -153,7 +152,7 @@ const gphi_function *gphi_model_function(const gphi_model *model, uint64_t handl
 uint64_t gphi_model_kernel(const gphi_model *model, uint64_t handle)
 {
     const gphi_function *function = gphi_model_function(model, handle);
-    return function != NULL ? function->kernel : handle;
+    return function ? function->kernel : handle;
 }
 
 const gphi_function *gphi_model_kernel_function(const gphi_model *model, uint64_t kernel)
@@ -169,12 +168,12 @@ const gphi_thread *gphi_model_thread(const gphi_model *model, uint32_t id)
 gphi_thread *gphi_thread_of(gphi_model *model, uint32_t id)
 {
     gphi_thread *thread = gphi_map_pointer(&model->own->threads, id);
-    if (thread != NULL)
+    if (thread)
         return thread;
     if (gphi_vec_reserve(&model->own->thread_list, 1) != GPH_OK)
         return NULL;
     thread = gphi_heap_alloc(model->heap, sizeof(*thread));
-    if (thread == NULL)
+    if (!thread)
         return NULL;
     thread->id = id;
     *(void **)gphi_vec_add(&model->own->thread_list, 1) = thread;
@@ -192,14 +191,14 @@ static bool is_dead(const gphi_model *model, uint32_t sort, uint64_t handle,
     const gphi_stream *stream =
         sort == 2 ? gphi_table_find(&model->own->streams, handle) : NULL;
     const gphi_cuda_event *event = sort == 3 ? gphi_model_event(model, handle) : NULL;
-    if (exec != NULL)
+    if (exec)
         *by = exec->destroyed;
-    if (graph != NULL)
+    if (graph)
         *by = graph->destroyed;
-    if (stream != NULL)
+    if (stream)
         *by = stream->destroyed;
-    return (exec != NULL && !exec->is_alive) || (graph != NULL && !graph->is_alive) ||
-           (stream != NULL && !stream->is_alive) || (event != NULL && !event->is_alive);
+    return (exec && !exec->is_alive) || (graph && !graph->is_alive) ||
+           (stream && !stream->is_alive) || (event && !event->is_alive);
 }
 
 bool gphi_model_dead(const gphi_model *model, const gphi_event *event, gphi_dead *out)
@@ -227,16 +226,26 @@ const gphi_call *gphi_last_launch(const gphi_exec_state *exec)
     return count > 0 ? &launches[count - 1].call : &nobody;
 }
 
+const gphi_launch *gphi_exec_pending(const gphi_model *model, const gphi_exec_state *exec)
+{
+    const gphi_launch *launches = exec->launches.items;
+    const size_t count = exec->launches.count;
+    return count > 0 &&
+                   !gphi_model_ordered(model, launches[count - 1].work, GPHI_WORK_NOW)
+               ? &launches[count - 1]
+               : NULL;
+}
+
 const gphi_call *gphi_snapshot_made(const gphi_snapshot *snapshot, uint32_t index)
 {
-    return snapshot != NULL && snapshot->made != NULL && index < snapshot->node_count
+    return snapshot && snapshot->made && index < snapshot->node_count
                ? &snapshot->made[index]
                : &nobody;
 }
 
 uint32_t gphi_snapshot_index(const gphi_snapshot *snapshot, uint64_t handle)
 {
-    const bool has_handles = snapshot != NULL && snapshot->handles != NULL && handle != 0;
+    const bool has_handles = snapshot && snapshot->handles && handle != 0;
     for (uint32_t i = 0; has_handles && i < snapshot->node_count; i++)
         if (snapshot->handles[i] == handle)
             return i;
@@ -271,7 +280,7 @@ const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t
                           size_t bytes)
 {
     const gphi_part *part;
-    for (uint32_t nth = 0; (part = gphi_event_part(event, kind, nth)) != NULL; nth++)
+    for (uint32_t nth = 0; (part = gphi_event_part(event, kind, nth)); nth++)
         if (part->arg == arg && part->bytes >= bytes)
             return part + 1;
     return NULL;
@@ -280,8 +289,8 @@ const void *gphi_bytes_of(const gphi_event *event, gphi_part_kind kind, uint32_t
 uint64_t gphi_exec_node(const gphi_exec_state *exec, uint64_t node)
 {
     const model_exec *of = (const model_exec *)exec;
-    const gphi_snapshot *source = exec != NULL ? exec->source : NULL;
-    if (source == NULL || source->handles == NULL || exec->updated.number == 0)
+    const gphi_snapshot *source = exec ? exec->source : NULL;
+    if (!source || !source->handles || exec->updated.number == 0)
         return node;
     for (uint32_t i = 0; i < source->node_count; i++)
         if (source->handles[i] == node)
@@ -296,7 +305,7 @@ gph_status gphi_event_keep(gphi_vec *bytes, const gphi_event *event)
 {
     const size_t count = (size_t)event->units * sizeof(*event);
     void *copy = gphi_vec_add(bytes, count);
-    if (copy == NULL)
+    if (!copy)
         return GPH_E_NO_MEMORY;
     memcpy(copy, event, count);
     return GPH_OK;

@@ -2,7 +2,6 @@
 /* Graphs and executables: who made which node, what an executable holds, its updates and
  * launches. Snapshots stand in model_snapshot.c. */
 #include "base/fail.h"
-#include "base/heap.h"
 #include "doctor/model/model_state.h"
 
 #include <string.h>
@@ -29,9 +28,9 @@ void gphi_exec_clear(gphi_model *model, void *item)
 
 static void use_snapshot(gphi_snapshot **place, gphi_snapshot *by)
 {
-    if (*place != NULL && ((model_snapshot *)*place)->uses > 0)
+    if (*place && ((model_snapshot *)*place)->uses > 0)
         ((model_snapshot *)*place)->uses--;
-    if (by != NULL)
+    if (by)
         ((model_snapshot *)by)->uses++;
     *place = by;
 }
@@ -39,18 +38,18 @@ static void use_snapshot(gphi_snapshot **place, gphi_snapshot *by)
 model_graph *gphi_graph_of(gphi_model *model, uint64_t handle, const gphi_call *created)
 {
     model_graph *graph = gphi_table_find(&model->own->graphs, handle);
-    if (graph != NULL && graph->seen.is_alive && created == NULL)
+    if (graph && graph->seen.is_alive && !created)
         return graph;
-    if (graph != NULL && graph->seen.is_alive && created != NULL)
+    if (graph && graph->seen.is_alive && created)
         graph->seen.is_alive = false; /* its end was lost */
     graph = gphi_table_add(model, &model->own->graphs);
-    if (graph == NULL)
+    if (!graph)
         return NULL;
     gphi_vec_init(&graph->made, model->heap, sizeof(model_made));
     gphi_map_init(&graph->by_handle, model->heap);
     graph->seen.handle = handle;
     graph->seen.is_alive = true;
-    if (created != NULL)
+    if (created)
         graph->seen.created = *created;
     return gphi_table_name(&model->own->graphs, handle, graph) == GPH_OK ? graph : NULL;
 }
@@ -58,22 +57,22 @@ model_graph *gphi_graph_of(gphi_model *model, uint64_t handle, const gphi_call *
 static model_exec *exec_of(gphi_model *model, uint64_t handle, const gphi_call *created)
 {
     model_exec *exec = gphi_table_find(&model->own->execs, handle);
-    if (exec != NULL && exec->seen.is_alive && created == NULL)
+    if (exec && exec->seen.is_alive && !created)
         return exec;
-    if (exec != NULL && created == NULL)
+    if (exec && !created)
         return exec; /* dead: the call is about what was there */
-    if (exec != NULL && exec->seen.is_alive) {
+    if (exec && exec->seen.is_alive) {
         exec->seen.is_alive = false;
         use_snapshot(&exec->seen.source, NULL);
     }
     exec = gphi_table_add(model, &model->own->execs);
-    if (exec == NULL)
+    if (!exec)
         return NULL;
     gphi_vec_init(&exec->seen.launches, model->heap, sizeof(gphi_launch));
     gphi_vec_init(&exec->nodes, model->heap, sizeof(uint64_t));
     exec->seen.handle = handle;
     exec->seen.is_alive = true;
-    if (created != NULL)
+    if (created)
         exec->seen.created = *created;
     return gphi_table_name(&model->own->execs, handle, exec) == GPH_OK ? exec : NULL;
 }
@@ -104,7 +103,7 @@ static gph_status add_node(gphi_model *model, gphi_seen *seen)
 {
     const gphi_event *event = seen->event;
     model_graph *graph = gphi_graph_of(model, gphi_event_word(event, 1), NULL);
-    if (graph == NULL)
+    if (!graph)
         return GPH_E_NO_MEMORY;
     uint64_t child = 0;
     if (gphi_seen_is(seen, GPHI_CALL_cuGraphAddChildGraphNode))
@@ -112,7 +111,7 @@ static gph_status add_node(gphi_model *model, gphi_seen *seen)
     if (gphi_seen_is(seen, GPHI_CALL_cuGraphAddNode)) {
         const CUgraphNodeParams *params =
             gphi_bytes_of(event, GPHI_PART_STRUCT, 5, sizeof(*params));
-        if (params != NULL && params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        if (params && params->type == CU_GRAPH_NODE_TYPE_GRAPH)
             child = (uint64_t)(uintptr_t)params->graph.graph;
     }
     return gphi_graph_made(graph, gphi_event_word(event, 0), child, &seen->call);
@@ -124,10 +123,10 @@ static gph_status clone_graph(gphi_model *model, gphi_seen *seen)
         gphi_table_find(&model->own->graphs, gphi_event_word(seen->event, 1));
     model_graph *graph =
         gphi_graph_of(model, gphi_event_word(seen->event, 0), &seen->call);
-    if (graph == NULL)
+    if (!graph)
         return GPH_E_NO_MEMORY;
-    graph->seen.clone_of = from != NULL ? &from->seen : NULL;
-    for (size_t i = 0; from != NULL && i < from->made.count; i++) {
+    graph->seen.clone_of = from ? &from->seen : NULL;
+    for (size_t i = 0; from && i < from->made.count; i++) {
         const model_made *made = gphi_vec_at(&from->made, i);
         GPHI_TRY(gphi_graph_made(graph, 0, made->child, &made->call));
     }
@@ -140,17 +139,17 @@ static gph_status end_capture(gphi_model *model, gphi_seen *seen)
     gphi_capture *capture = seen->capture;
     if (handle == 0)
         return GPH_OK;
-    const bool is_new = capture == NULL || !capture->is_to_graph;
+    const bool is_new = !capture || !capture->is_to_graph;
     model_graph *graph = gphi_graph_of(model, handle, is_new ? &seen->call : NULL);
-    if (graph == NULL)
+    if (!graph)
         return GPH_E_NO_MEMORY;
     gphi_snapshot *snapshot = gphi_snapshot_of(model, handle, 0);
-    if (capture != NULL) {
+    if (capture) {
         GPHI_TRY(take_capture(graph, capture));
         capture->snapshot = snapshot;
         graph->seen.capture = capture;
     }
-    if (snapshot != NULL) {
+    if (snapshot) {
         snapshot->capture = capture;
         use_snapshot(&graph->seen.last, snapshot);
     }
@@ -166,7 +165,7 @@ static uint64_t instantiate_flags(const gphi_seen *seen)
         return gphi_event_word(seen->event, 2);
     const CUDA_GRAPH_INSTANTIATE_PARAMS *params =
         gphi_bytes_of(seen->event, GPHI_PART_STRUCT, 2, sizeof(*params));
-    return params != NULL ? params->flags : 0;
+    return params ? params->flags : 0;
 }
 
 static gph_status instantiate(gphi_model *model, gphi_seen *seen)
@@ -175,9 +174,9 @@ static gph_status instantiate(gphi_model *model, gphi_seen *seen)
     model_graph *graph = gphi_graph_of(model, from, NULL);
     gphi_snapshot *snapshot =
         gphi_snapshot_of(model, from, gphi_event_word(seen->event, 0));
-    if (graph == NULL)
+    if (!graph)
         return GPH_E_NO_MEMORY;
-    if (snapshot == NULL)
+    if (!snapshot)
         snapshot = graph->seen.last;
     else {
         use_snapshot(&graph->seen.last, snapshot);
@@ -187,13 +186,13 @@ static gph_status instantiate(gphi_model *model, gphi_seen *seen)
     if (seen->call.result != 0)
         return GPH_OK;
     model_exec *exec = exec_of(model, gphi_event_word(seen->event, 0), &seen->call);
-    if (exec == NULL)
+    if (!exec)
         return GPH_E_NO_MEMORY;
     exec->seen.graph = from;
     exec->seen.flags = instantiate_flags(seen);
     exec->seen.is_uploaded = (exec->seen.flags & 2) != 0; /* of the flags: UPLOAD */
     use_snapshot(&exec->seen.source, snapshot);
-    if (snapshot != NULL && snapshot->why == GPHI_SNAPSHOT_INSTANTIATED)
+    if (snapshot && snapshot->why == GPHI_SNAPSHOT_INSTANTIATED)
         snapshot->exec = &exec->seen;
     graph->seen.exec_count++;
     seen->exec = &exec->seen;
@@ -204,11 +203,10 @@ static gph_status instantiate(gphi_model *model, gphi_seen *seen)
 static gph_status keep_nodes(model_exec *exec)
 {
     const gphi_snapshot *source = exec->seen.source;
-    if (exec->nodes.count > 0 || source == NULL || source->handles == NULL ||
-        source->node_count == 0)
+    if (exec->nodes.count > 0 || !source || !source->handles || source->node_count == 0)
         return GPH_OK;
     uint64_t *nodes = gphi_vec_add(&exec->nodes, source->node_count);
-    if (nodes == NULL)
+    if (!nodes)
         return GPH_E_NO_MEMORY;
     memcpy(nodes, source->handles, source->node_count * sizeof(*nodes));
     return GPH_OK;
@@ -220,17 +218,17 @@ static gph_status update(gphi_model *model, gphi_seen *seen)
     const uint64_t handle = gphi_event_word(seen->event, 1);
     gphi_snapshot *snapshot = gphi_snapshot_of(model, handle, 0);
     model_graph *graph = gphi_graph_of(model, handle, NULL);
-    if (graph == NULL)
+    if (!graph)
         return GPH_E_NO_MEMORY;
-    if (snapshot != NULL) {
+    if (snapshot) {
         use_snapshot(&graph->seen.last, snapshot);
         snapshot->capture = graph->seen.capture;
     }
     snapshot = graph->seen.last;
     seen->snapshot = snapshot;
-    if (exec == NULL || !exec->is_alive)
+    if (!exec || !exec->is_alive)
         return GPH_OK;
-    if (snapshot != NULL && snapshot->why == GPHI_SNAPSHOT_UPDATE)
+    if (snapshot && snapshot->why == GPHI_SNAPSHOT_UPDATE)
         snapshot->exec = exec;
     if (seen->call.result == 0) {
         GPHI_TRY(keep_nodes((model_exec *)exec));
@@ -242,7 +240,7 @@ static gph_status update(gphi_model *model, gphi_seen *seen)
     const CUgraphExecUpdateResultInfo *info =
         gphi_bytes_of(seen->event, GPHI_PART_STRUCT, 2, sizeof(*info));
     exec->refused = seen->call;
-    exec->refused_result = info != NULL ? (uint32_t)info->result : 0;
+    exec->refused_result = info ? (uint32_t)info->result : 0;
     use_snapshot(&exec->refused_by, snapshot);
     return GPH_OK;
 }
@@ -250,15 +248,15 @@ static gph_status update(gphi_model *model, gphi_seen *seen)
 static gph_status launch(gphi_seen *seen)
 {
     gphi_exec_state *exec = seen->exec;
-    if (exec == NULL || seen->call.result != 0)
+    if (!exec || seen->call.result != 0)
         return GPH_OK;
-    if (seen->stream != NULL && seen->stream->capture != NULL)
+    if (seen->stream && seen->stream->capture)
         return GPH_OK; /* a child node; the executable does not run */
     exec->launch_count++;
     gphi_launch *place;
     if (exec->launches.count < LAUNCHES_KEPT) {
         place = gphi_vec_add(&exec->launches, 1);
-        if (place == NULL)
+        if (!place)
             return GPH_E_NO_MEMORY;
     } else {
         gphi_launch *at = exec->launches.items;
@@ -268,19 +266,19 @@ static gph_status launch(gphi_seen *seen)
     }
     *place = (gphi_launch){.call = seen->call,
                            .stream = seen->stream,
-                           .work = seen->work != NULL ? seen->work->number : 0};
+                           .work = seen->work ? seen->work->number : 0};
     return GPH_OK;
 }
 
 static void destroy_exec(gphi_seen *seen)
 {
     gphi_exec_state *exec = seen->exec;
-    if (exec == NULL || !exec->is_alive || seen->call.result != 0)
+    if (!exec || !exec->is_alive || seen->call.result != 0)
         return;
     exec->is_alive = false;
     exec->destroyed = seen->call;
     use_snapshot(&exec->refused_by, NULL);
-    if (exec->source != NULL && ((model_snapshot *)exec->source)->uses > 0)
+    if (exec->source && ((model_snapshot *)exec->source)->uses > 0)
         ((model_snapshot *)exec->source)->uses--; /* stays to be looked at */
 }
 
@@ -288,19 +286,19 @@ static void destroy_graph(gphi_model *model, gphi_seen *seen)
 {
     model_graph *graph =
         gphi_table_find(&model->own->graphs, gphi_event_word(seen->event, 0));
-    if (graph == NULL || !graph->seen.is_alive || seen->call.result != 0)
+    if (!graph || !graph->seen.is_alive || seen->call.result != 0)
         return;
     graph->seen.is_alive = false;
     graph->seen.destroyed = seen->call;
     seen->snapshot = graph->seen.last;
-    if (graph->seen.last != NULL && ((model_snapshot *)graph->seen.last)->uses > 0)
+    if (graph->seen.last && ((model_snapshot *)graph->seen.last)->uses > 0)
         ((model_snapshot *)graph->seen.last)->uses--;
 }
 
 static gph_status set_params(gphi_model *model, gphi_seen *seen)
 {
     gphi_exec_state *exec = seen->exec;
-    if (exec == NULL || !exec->is_alive)
+    if (!exec || !exec->is_alive)
         return GPH_OK;
     seen->snapshot = exec->source;
     if (seen->call.result == 0) {
@@ -322,9 +320,9 @@ static gph_status exec_call(gphi_model *model, gphi_seen *seen)
         return GPH_OK;
     const uint64_t handle = gphi_event_word(seen->event, (uint32_t)has->exec);
     model_exec *exec = gphi_table_find(&model->own->execs, handle);
-    if (exec == NULL && seen->call.result == 0) /* made before we looked */
+    if (!exec && seen->call.result == 0) /* made before we looked */
         exec = exec_of(model, handle, NULL);
-    if (exec == NULL)
+    if (!exec)
         return seen->call.result == 0 ? GPH_E_NO_MEMORY : GPH_OK;
     seen->exec = &exec->seen;
     seen->snapshot = exec->seen.source;
@@ -336,7 +334,7 @@ static gph_status exec_call(gphi_model *model, gphi_seen *seen)
         destroy_exec(seen);
     else if (gphi_seen_is(seen, GPHI_CALL_cuGraphUpload))
         exec->seen.is_uploaded |= seen->call.result == 0;
-    else if (gphi_name_begins(name, "cuGraphExec") && strstr(name, "Set") != NULL)
+    else if (gphi_name_begins(name, "cuGraphExec") && strstr(name, "Set"))
         return set_params(model, seen);
     return GPH_OK;
 }
@@ -359,12 +357,12 @@ gph_status gphi_graph_call(gphi_model *model, gphi_seen *seen)
     if (seen->call.result != 0)
         return GPH_OK;
     if (gphi_seen_is(seen, GPHI_CALL_cuGraphCreate))
-        return gphi_graph_of(model, gphi_event_word(seen->event, 0), &seen->call) != NULL
+        return gphi_graph_of(model, gphi_event_word(seen->event, 0), &seen->call)
                    ? GPH_OK
                    : GPH_E_NO_MEMORY;
     if (gphi_seen_is(seen, GPHI_CALL_cuGraphClone))
         return clone_graph(model, seen);
-    if (gphi_name_begins(name, "cuGraphAdd") && strstr(name, "Node") != NULL)
+    if (gphi_name_begins(name, "cuGraphAdd") && strstr(name, "Node"))
         return add_node(model, seen);
     return GPH_OK;
 }

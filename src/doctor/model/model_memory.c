@@ -2,7 +2,6 @@
 /* Memory: what is alive where, and what was. Two lists of ranges, sorted by address and
  * without overlap: `live`, and `dead`, where a later death hides an earlier one. */
 #include "base/fail.h"
-#include "base/heap.h"
 #include "doctor/model/call_kinds.h"
 #include "doctor/model/model_state.h"
 
@@ -16,14 +15,8 @@ enum { FLAG_AUTO_FREE = 1 };
 static size_t range_find(const gphi_vec *ranges, uint64_t address)
 {
     const model_range *at = ranges->items;
-    size_t low = 0, high = ranges->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (at[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    GPHI_HALVE(low, ranges->count, i, at[i].end <= address);
     return low;
 }
 
@@ -116,7 +109,7 @@ static gphi_allocation *allocate(gphi_model *model, const gphi_call *by, uint64_
     if (address == 0 || address + bytes < address)
         return NULL;
     gphi_allocation *allocation = gphi_table_add(model, &model->own->allocations);
-    if (allocation == NULL)
+    if (!allocation)
         return NULL;
     *allocation = (gphi_allocation){
         .address = address, .bytes = bytes, .kind = kind, .allocated = *by};
@@ -136,7 +129,7 @@ static gphi_allocation *allocate(gphi_model *model, const gphi_call *by, uint64_
 static gph_status free_at(gphi_model *model, const gphi_call *by, uint64_t address)
 {
     gphi_allocation *allocation = range_of(&model->own->live, address);
-    if (allocation == NULL || allocation->address != address)
+    if (!allocation || allocation->address != address)
         return GPH_OK;
     return die(model, allocation, by);
 }
@@ -166,11 +159,10 @@ static gph_status launch_alloc(gphi_model *model, const gphi_seen *seen,
                                const gph_memory_params *memory, bool is_inside)
 {
     gphi_allocation *known = range_of(&model->own->live, memory->address);
-    if (known == NULL || known->kind != GPHI_MEM_GRAPH ||
-        known->address != memory->address) {
+    if (!known || known->kind != GPHI_MEM_GRAPH || known->address != memory->address) {
         known =
             allocate(model, &seen->call, memory->address, memory->bytes, GPHI_MEM_GRAPH);
-        if (known == NULL)
+        if (!known)
             return GPH_E_NO_MEMORY;
         known->is_pending = true;
     }
@@ -194,9 +186,9 @@ static gph_status launch_graph(gphi_model *model, const gphi_seen *seen,
         } else if (node->kind == GPH_NODE_MEM_FREE) {
             const gphi_allocation *of =
                 range_of(&model->own->live, node->u.memory.address);
-            if (of != NULL && !of->is_pending)
+            if (of && !of->is_pending)
                 GPHI_TRY(free_at(model, &seen->call, node->u.memory.address));
-        } else if (node->kind == GPH_NODE_CHILD && node->u.child != NULL) {
+        } else if (node->kind == GPH_NODE_CHILD && node->u.child) {
             GPHI_TRY(launch_graph(model, seen, node->u.child));
         }
     }
@@ -206,8 +198,7 @@ static gph_status launch_graph(gphi_model *model, const gphi_seen *seen,
 gph_status gphi_memory_launch(gphi_model *model, gphi_seen *seen)
 {
     const gphi_exec_state *exec = seen->exec;
-    if (exec == NULL || exec->source == NULL || seen->call.result != 0 ||
-        !exec->source->has_memory)
+    if (!exec || !exec->source || seen->call.result != 0 || !exec->source->has_memory)
         return GPH_OK;
     return launch_graph(model, seen, exec->source->data);
 }
@@ -218,10 +209,10 @@ static gph_status made(gphi_model *model, const gphi_seen *seen, uint64_t bytes,
                        gphi_memory_kind kind, uint64_t pool)
 {
     const uint64_t address = gphi_event_word(seen->event, 0);
-    const bool is_captured = seen->stream != NULL && seen->stream->capture != NULL;
+    const bool is_captured = seen->stream && seen->stream->capture;
     gphi_allocation *allocation =
         allocate(model, &seen->call, address, bytes, is_captured ? GPHI_MEM_GRAPH : kind);
-    if (allocation == NULL)
+    if (!allocation)
         return GPH_OK; /* address 0: the record does not say */
     allocation->pool = pool;
     allocation->in = is_captured ? seen->stream->capture : NULL;
@@ -231,7 +222,7 @@ static gph_status made(gphi_model *model, const gphi_seen *seen, uint64_t bytes,
 
 static gph_status freed(gphi_model *model, const gphi_seen *seen)
 {
-    if (seen->stream != NULL && seen->stream->capture != NULL)
+    if (seen->stream && seen->stream->capture)
         return GPH_OK; /* a free node: launches free */
     return free_at(model, &seen->call, gphi_event_word(seen->event, 0));
 }
@@ -239,11 +230,11 @@ static gph_status freed(gphi_model *model, const gphi_seen *seen)
 static gph_status added_node(gphi_model *model, const gphi_seen *seen)
 {
     const CUDA_MEM_ALLOC_NODE_PARAMS *params = gphi_added_allocation(seen->event);
-    if (params == NULL || params->dptr == 0)
+    if (!params || params->dptr == 0)
         return GPH_OK;
     gphi_allocation *allocation =
         allocate(model, &seen->call, params->dptr, params->bytesize, GPHI_MEM_GRAPH);
-    if (allocation != NULL)
+    if (allocation)
         allocation->is_pending = true;
     return GPH_OK;
 }
@@ -300,9 +291,8 @@ gph_status gphi_memory_call(gphi_model *model, gphi_seen *seen)
     case GPHI_CALL_cuCtxPushCurrent:
         return context_seen(model, gphi_event_word(event, 0));
     case GPHI_CALL_cuGraphLaunch:
-        return seen->stream != NULL && seen->stream->capture != NULL
-                   ? GPH_OK
-                   : gphi_memory_launch(model, seen);
+        return seen->stream && seen->stream->capture ? GPH_OK
+                                                     : gphi_memory_launch(model, seen);
     default: return GPH_OK;
     }
 }

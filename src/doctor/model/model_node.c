@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Nodes from records. */
 #include "doctor/model/model_node.h"
-#include "doctor/model/model_state.h"
 #include "graph/convert.h"
 
 #include <string.h>
@@ -26,11 +25,11 @@ static bool read_kernel(const gphi_model *model, const gphi_event *event,
     out->context = gphi_event_word(event, GPHI_NODE_FUNCTION + 8);
     out->cooperative = word32(event, GPHI_NODE_FUNCTION + 9);
     out->priority = (int32_t)word32(event, GPHI_NODE_FUNCTION + 10);
-    if (params != NULL && params->bytes > 0) {
+    if (params && params->bytes > 0) {
         out->buffer = (const unsigned char *)(params + 1);
         out->buffer_bytes = params->bytes;
     }
-    if (function == NULL)
+    if (!function)
         return true;
     out->function = function->name;
     for (uint32_t i = 0; i < function->arg_count; i++) {
@@ -54,9 +53,9 @@ static bool read_memory(const gphi_event *event, gph_node *out)
 {
     const CUdeviceptr *freed = struct_of(event, sizeof(*freed));
     const CUDA_MEM_ALLOC_NODE_PARAMS *made = struct_of(event, sizeof(*made));
-    if (out->kind == GPH_NODE_MEM_FREE && freed != NULL)
+    if (out->kind == GPH_NODE_MEM_FREE && freed)
         out->u.memory.address = *freed;
-    else if (out->kind == GPH_NODE_MEM_ALLOC && made != NULL)
+    else if (out->kind == GPH_NODE_MEM_ALLOC && made)
         out->u.memory =
             (gph_memory_params){.address = made->dptr, .bytes = made->bytesize};
     else
@@ -67,7 +66,7 @@ static bool read_memory(const gphi_event *event, gph_node *out)
 static bool read_fill(const gphi_event *event, gph_memset_params *out)
 {
     const CUDA_MEMSET_NODE_PARAMS *from = struct_of(event, sizeof(*from));
-    if (from == NULL)
+    if (!from)
         return false;
     *out = gphi_memset_from_cuda(from);
     return out->element_bytes == 1 || out->element_bytes == 2 || out->element_bytes == 4;
@@ -76,25 +75,25 @@ static bool read_fill(const gphi_event *event, gph_memset_params *out)
 static bool read_copy(const gphi_event *event, gph_memcpy_params *out)
 {
     const CUDA_MEMCPY3D *from = struct_of(event, sizeof(*from));
-    if (from != NULL)
+    if (from)
         *out = gphi_memcpy_from_cuda(from);
-    return from != NULL;
+    return from;
 }
 
 static bool read_host(const gphi_event *event, gph_host_params *out)
 {
     const CUDA_HOST_NODE_PARAMS *from = struct_of(event, sizeof(*from));
-    if (from != NULL)
+    if (from)
         *out = gphi_host_from_cuda(from);
-    return from != NULL;
+    return from;
 }
 
 static bool read_event(const gphi_event *event, gph_event_params *out)
 {
     const uint64_t *from = struct_of(event, sizeof(*from));
-    if (from != NULL)
+    if (from)
         out->event = *from;
-    return from != NULL;
+    return from;
 }
 
 bool gphi_node_read(const gphi_model *model, const gphi_event *event, gph_node *out)
@@ -161,7 +160,7 @@ static bool read_any(const CUgraphNodeParams *any, gph_node *out)
 bool gphi_node_wanted(const gphi_event *event, gph_node *out)
 {
     const void *params = gphi_bytes_of(event, GPHI_PART_STRUCT, 2, 1);
-    const size_t bytes = params != NULL ? ((const gphi_part *)params - 1)->bytes : 0;
+    const size_t bytes = params ? ((const gphi_part *)params - 1)->bytes : 0;
     switch (event->u.call.call) {
     case GPHI_CALL_cuGraphExecKernelNodeSetParams:
         return read_struct(GPH_NODE_KERNEL, params, bytes, out);

@@ -25,7 +25,7 @@ void gphi_snapshot_empty(gphi_model *model, model_snapshot *snapshot)
     gphi_snapshot *seen = &snapshot->seen;
     if (!snapshot->is_borrowed)
         gph_graph_destroy(seen->data);
-    if (seen->handles != NULL || seen->made != NULL)
+    if (seen->handles || seen->made)
         model->own->snapshot_nodes -= seen->node_count;
     gphi_heap_free(model->heap, seen->handles, seen->node_count * sizeof(*seen->handles));
     gphi_heap_free(model->heap, seen->made, seen->node_count * sizeof(*seen->made));
@@ -67,7 +67,7 @@ static void empty_old(gphi_model *model)
         return;
     for (size_t i = 0; i + 8 < model->snapshots.count; i++) {
         model_snapshot *snapshot = at(&model->snapshots, i);
-        if (!snapshot->is_done || snapshot->uses > 0 || snapshot->seen.parent != NULL)
+        if (!snapshot->is_done || snapshot->uses > 0 || snapshot->seen.parent)
             continue;
         for (size_t c = 0; c < model->snapshots.count; c++) {
             model_snapshot *child = at(&model->snapshots, c);
@@ -85,7 +85,7 @@ static void empty_old(gphi_model *model)
 gph_status gphi_snapshot_begin(gphi_model *model, const gphi_event *event)
 {
     model_snapshot *snapshot = gphi_table_add(model, &model->own->snapshots);
-    if (snapshot == NULL)
+    if (!snapshot)
         return GPH_E_NO_MEMORY;
     const uint64_t parent = gphi_event_word(event, 5);
     snapshot->seen.number = gphi_event_word(event, 0);
@@ -97,7 +97,7 @@ gph_status gphi_snapshot_begin(gphi_model *model, const gphi_event *event)
     gphi_vec_init(&snapshot->records, model->heap, 1);
     if (parent != 0 && parent != snapshot->seen.number) {
         model_snapshot *of = gphi_table_find(&model->own->snapshots, parent);
-        snapshot->seen.parent = of != NULL && !of->is_done ? &of->seen : NULL;
+        snapshot->seen.parent = of && !of->is_done ? &of->seen : NULL;
     }
     GPHI_TRY(gphi_vec_push(&model->own->pending, &snapshot));
     return gphi_table_name(&model->own->snapshots, snapshot->seen.number, snapshot);
@@ -108,7 +108,7 @@ gph_status gphi_snapshot_more(gphi_model *model, const gphi_event *event)
     const uint64_t number =
         event->kind == GPHI_EVENT_NODE ? gphi_event_word(event, 0) : event->id;
     model_snapshot *snapshot = gphi_table_find(&model->own->snapshots, number);
-    if (snapshot == NULL || snapshot->is_done)
+    if (!snapshot || snapshot->is_done)
         return GPH_OK;
     return gphi_event_keep(&snapshot->records, event);
 }
@@ -133,7 +133,7 @@ static model_snapshot *child_for(gphi_model *model, const model_snapshot *parent
     for (size_t i = 0; i < model->own->pending.count; i++) {
         model_snapshot *child = at(&model->own->pending, i);
         if (child->seen.parent == &parent->seen && child->seen.graph == graph &&
-            child->seen.data != NULL && !child->is_borrowed)
+            child->seen.data && !child->is_borrowed)
             return child;
     }
     return NULL;
@@ -150,8 +150,8 @@ static bool add_node(gphi_model *model, model_snapshot *snapshot, gph_graph *gra
     if (node.kind == GPH_NODE_CHILD) {
         const uint64_t *handle =
             gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*handle));
-        child = handle != NULL ? child_for(model, snapshot, *handle) : NULL;
-        node.u.child = child != NULL ? child->seen.data : NULL;
+        child = handle ? child_for(model, snapshot, *handle) : NULL;
+        node.u.child = child ? child->seen.data : NULL;
     }
     if (gph_graph_node_add(graph, &node, NULL, NULL) != GPH_OK)
         return false;
@@ -159,7 +159,7 @@ static bool add_node(gphi_model *model, model_snapshot *snapshot, gph_graph *gra
         node.kind == GPH_NODE_MEM_ALLOC || node.kind == GPH_NODE_MEM_FREE;
     snapshot->seen.has_events |=
         node.kind == GPH_NODE_EVENT_RECORD || node.kind == GPH_NODE_EVENT_WAIT;
-    if (child != NULL) {
+    if (child) {
         child->is_borrowed = true;
         snapshot->seen.has_memory |= child->seen.has_memory;
         snapshot->seen.has_events |= child->seen.has_events;
@@ -186,10 +186,10 @@ static bool add_edges(gph_graph *graph, const gphi_event *event)
 static bool fill_graph(gphi_model *model, model_snapshot *snapshot, gph_graph *graph)
 {
     const gphi_event *event;
-    for (size_t offset = 0; (event = next_record(snapshot, &offset)) != NULL;)
+    for (size_t offset = 0; (event = next_record(snapshot, &offset));)
         if (event->kind == GPHI_EVENT_NODE && !add_node(model, snapshot, graph, event))
             return false;
-    for (size_t offset = 0; (event = next_record(snapshot, &offset)) != NULL;)
+    for (size_t offset = 0; (event = next_record(snapshot, &offset));)
         if (event->kind == GPHI_EVENT_EDGES && !add_edges(graph, event))
             return false;
     return true;
@@ -200,12 +200,12 @@ static gphi_call made_by(const model_graph *graph, uint64_t handle, size_t index
                          size_t count)
 {
     const gphi_call nobody = {.number = 0};
-    if (graph == NULL)
+    if (!graph)
         return nobody;
     const uint64_t *known = gphi_map_get(&graph->by_handle, handle);
-    if (known != NULL)
+    if (known)
         return ((model_made *)gphi_vec_at(&graph->made, (size_t)*known))->call;
-    if (graph->seen.clone_of != NULL && graph->made.count == count)
+    if (graph->seen.clone_of && graph->made.count == count)
         return ((model_made *)gphi_vec_at(&graph->made, index))->call;
     return nobody;
 }
@@ -215,14 +215,13 @@ static const model_graph *origin_of_child(gphi_model *model, const model_snapsho
 {
     const model_snapshot *parent = (const model_snapshot *)child->seen.parent;
     const model_graph *graph =
-        parent != NULL ? gphi_table_find(&model->own->graphs, parent->seen.graph) : NULL;
+        parent ? gphi_table_find(&model->own->graphs, parent->seen.graph) : NULL;
     const gphi_event *event;
-    for (size_t offset = 0;
-         graph != NULL && (event = next_record(parent, &offset)) != NULL;) {
+    for (size_t offset = 0; graph && (event = next_record(parent, &offset));) {
         const uint64_t *handle =
             gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*handle));
         const uint64_t *known = gphi_map_get(&graph->by_handle, event->id);
-        if (event->kind != GPHI_EVENT_NODE || handle == NULL || known == NULL ||
+        if (event->kind != GPHI_EVENT_NODE || !handle || !known ||
             *handle != child->seen.graph)
             continue;
         const model_made *made = gphi_vec_at(&graph->made, (size_t)*known);
@@ -243,7 +242,7 @@ static gph_status name_nodes(gphi_model *model, model_snapshot *snapshot)
         return GPH_OK;
     uint64_t *handles = gphi_heap_array(model->heap, count, sizeof(*handles));
     gphi_call *made = gphi_heap_array(model->heap, count, sizeof(*made));
-    if (handles == NULL || made == NULL) {
+    if (!handles || !made) {
         gphi_heap_free(model->heap, handles, count * sizeof(*handles));
         gphi_heap_free(model->heap, made, count * sizeof(*made));
         return GPH_E_NO_MEMORY;
@@ -254,12 +253,12 @@ static gph_status name_nodes(gphi_model *model, model_snapshot *snapshot)
     model->own->snapshot_nodes += count;
     const gphi_event *event;
     uint32_t index = 0;
-    for (size_t offset = 0; (event = next_record(snapshot, &offset)) != NULL;) {
+    for (size_t offset = 0; (event = next_record(snapshot, &offset));) {
         if (event->kind != GPHI_EVENT_NODE || index >= count)
             continue;
         handles[index] = event->id;
         made[index] = made_by(graph, event->id, index, count);
-        if (made[index].number == 0 && origin != NULL && index < origin->made.count)
+        if (made[index].number == 0 && origin && index < origin->made.count)
             made[index] = ((model_made *)gphi_vec_at(&origin->made, index))->call;
         index++;
     }
@@ -336,7 +335,7 @@ gphi_snapshot *gphi_snapshot_of(gphi_model *model, uint64_t graph, uint64_t exec
 static void set_buffer(gph_kernel_params *kernel, const gphi_event *event)
 {
     const gphi_part *params = gphi_event_part(event, GPHI_PART_PARAMS, 0);
-    if (params != NULL && params->bytes == kernel->buffer_bytes && params->bytes > 0)
+    if (params && params->bytes == kernel->buffer_bytes && params->bytes > 0)
         memcpy((void *)(uintptr_t)kernel->buffer, params + 1, params->bytes);
 }
 
@@ -348,8 +347,7 @@ static void set_kernel(gphi_model *model, gph_kernel_params *kernel,
     if (number != kernel->handle) {
         const gphi_function *function = gphi_model_function(model, wanted->handle);
         gphi_heap_text_free(model->heap, (char *)(uintptr_t)kernel->function);
-        kernel->function =
-            gphi_heap_text(model->heap, function != NULL ? function->name : NULL);
+        kernel->function = gphi_heap_text(model->heap, function ? function->name : NULL);
         kernel->handle = number;
     }
     memcpy(kernel->grid, wanted->grid, sizeof(kernel->grid));
@@ -364,8 +362,7 @@ gph_status gphi_snapshot_edit(gphi_model *model, gphi_exec_state *exec,
     gphi_snapshot *source = exec->source;
     const uint64_t handle = gphi_exec_node(exec, gphi_event_word(event, 1));
     const uint32_t index = gphi_snapshot_index(source, handle);
-    if (source == NULL || source->data == NULL || source->exec != exec ||
-        index == GPH_NODE_NONE)
+    if (!source || !source->data || source->exec != exec || index == GPH_NODE_NONE)
         return GPH_OK;
     gph_node *node = gphi_vec_at(&source->data->nodes, index), wanted;
     if (node->kind == GPH_NODE_EVENT_RECORD || node->kind == GPH_NODE_EVENT_WAIT)

@@ -37,7 +37,7 @@ static void read_copy(const char *name, const gphi_event *event, gphi_work *out)
     if (gphi_name_begins(name, "cuMemcpy2D")) {
         const CUDA_MEMCPY2D *copy =
             gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*copy));
-        if (copy != NULL)
+        if (copy)
             read_copy_2d(copy, out);
         return;
     }
@@ -50,7 +50,7 @@ static void read_copy(const char *name, const gphi_event *event, gphi_work *out)
     const bool is_peer = gphi_name_begins(name, "cuMemcpyPeer");
     if (to_host || from_host)
         out->host = to_host ? to : from;
-    if (!to_host && strstr(name, "toA") == NULL) {
+    if (!to_host && !strstr(name, "toA")) {
         out->write = to;
         out->write_bytes = is_peer ? gphi_event_word(event, 4) : bytes;
     }
@@ -95,7 +95,7 @@ static gph_status graph_events(gphi_model *model, const gphi_seen *seen, bool is
 {
     const gphi_exec_state *exec = seen->exec;
     model_stream *stream = (model_stream *)seen->stream;
-    if (exec->source == NULL || !exec->source->has_events)
+    if (!exec->source || !exec->source->has_events)
         return GPH_OK;
     const gph_graph *graph = exec->source->data;
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
@@ -103,7 +103,7 @@ static gph_status graph_events(gphi_model *model, const gphi_seen *seen, bool is
         if (node->kind != (is_after ? GPH_NODE_EVENT_RECORD : GPH_NODE_EVENT_WAIT))
             continue;
         model_event *event = gphi_table_find(&model->own->events, node->u.event.event);
-        if (event == NULL)
+        if (!event)
             continue;
         if (!is_after) {
             GPHI_TRY(gphi_lane_wait(model, stream, event->clock));
@@ -132,17 +132,17 @@ gph_status gphi_submit(gphi_model *model, gphi_seen *seen)
 {
     const model_what what = (model_what)model->own->calls[seen->call.call].what;
     model_stream *stream = (model_stream *)seen->stream;
-    if (stream == NULL || seen->call.result != 0 ||
+    if (!stream || seen->call.result != 0 ||
         (what != WHAT_WORK && what != WHAT_SYNC_WORK))
         return GPH_OK;
-    gphi_work work = {.call = seen->call, .is_captured = seen->capture != NULL};
+    gphi_work work = {.call = seen->call, .is_captured = seen->capture};
     (void)gphi_work_ranges(seen->event, &work);
     if (gphi_call_is_kernel(seen->call.call))
         work.function = gphi_launched_kernel(model, seen->event);
     model_exec *exec = NULL;
     if (seen->call.call == GPHI_CALL_cuGraphLaunch && !work.is_captured)
         exec = gphi_table_find(&model->own->execs, gphi_event_word(seen->event, 0));
-    if (exec != NULL) {
+    if (exec) {
         work.exec = &exec->seen;
         seen->exec = &exec->seen;
         work.waits_for = other_launch(model, stream, &exec->seen);
@@ -154,7 +154,7 @@ gph_status gphi_submit(gphi_model *model, gphi_seen *seen)
         return GPH_OK;
     stream->seen.last_work = seen->call;
     stream->seen.work_count++;
-    if (exec == NULL)
+    if (!exec)
         return GPH_OK;
     GPHI_TRY(gphi_lane_now(model, stream, &exec->clock));
     return graph_events(model, seen, true);
@@ -167,12 +167,12 @@ static bool ends_at_host(const gphi_model *model, const gphi_seen *seen)
 {
     const char *name = gphi_call_name(seen->call.call);
     const gphi_work *work = seen->work;
-    if (!gphi_name_begins(name, "cuMemcpy") || work == NULL)
+    if (!gphi_name_begins(name, "cuMemcpy") || !work)
         return false;
-    const uint64_t to = strstr(name, "toH") != NULL               ? work->host
+    const uint64_t to = strstr(name, "toH")                       ? work->host
                         : gphi_name_begins(name, "cuMemcpyAsync") ? work->write
                                                                   : 0;
-    return to != 0 && gphi_model_memory(model, to, false) == NULL;
+    return to != 0 && !gphi_model_memory(model, to, false);
 }
 
 static bool is_device_only(const char *name)
@@ -185,28 +185,26 @@ gph_status gphi_synchronize(gphi_model *model, const gphi_seen *seen)
 {
     model_stream *stream = (model_stream *)seen->stream;
     const model_signature *has = &model->own->calls[seen->call.call];
-    if (seen->call.result != 0 || seen->capture != NULL)
+    if (seen->call.result != 0 || seen->capture)
         return GPH_OK;
     switch ((model_what)has->what) {
     case WHAT_CONTEXT_SYNC: return gphi_host_wait_all(model);
-    case WHAT_STREAM_SYNC:
-        return stream != NULL ? gphi_host_wait_stream(model, stream) : GPH_OK;
+    case WHAT_STREAM_SYNC: return stream ? gphi_host_wait_stream(model, stream) : GPH_OK;
     case WHAT_EVENT_SYNC:
         for (uint32_t i = 0; i < seen->event->word_count; i++) {
             const model_event *event =
                 gphi_table_find(&model->own->events, gphi_event_word(seen->event, i));
-            if (event != NULL)
+            if (event)
                 GPHI_TRY(gphi_host_wait_clock(model, event->clock));
         }
         return GPH_OK;
     case WHAT_SYNC_WORK:
-        if (stream == NULL || is_device_only(gphi_call_name(seen->call.call)))
+        if (!stream || is_device_only(gphi_call_name(seen->call.call)))
             return GPH_OK;
         return gphi_host_wait_stream(model, stream);
     case WHAT_WORK:
-        return stream != NULL && ends_at_host(model, seen)
-                   ? gphi_host_wait_stream(model, stream)
-                   : GPH_OK;
+        return stream && ends_at_host(model, seen) ? gphi_host_wait_stream(model, stream)
+                                                   : GPH_OK;
     default: return GPH_OK;
     }
 }

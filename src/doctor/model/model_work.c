@@ -17,19 +17,19 @@ static size_t clock_bytes(uint32_t count)
 
 static uint64_t clock_at(const model_clock *clock, uint32_t lane)
 {
-    return clock != NULL && lane < clock->count ? clock->at[lane] : 0;
+    return clock && lane < clock->count ? clock->at[lane] : 0;
 }
 
 void gphi_clock_drop(gphi_model *model, model_clock **clock)
 {
-    if (*clock != NULL && --(*clock)->refs == 0)
+    if (*clock && --(*clock)->refs == 0)
         gphi_heap_free(model->heap, *clock, clock_bytes((*clock)->count));
     *clock = NULL;
 }
 
 static model_clock *clock_hold(model_clock *clock)
 {
-    if (clock != NULL)
+    if (clock)
         clock->refs++;
     return clock;
 }
@@ -45,16 +45,16 @@ static void clock_replace(gphi_model *model, model_clock **clock, model_clock *b
 static gph_status clock_open(gphi_model *model, model_clock **clock, uint32_t count)
 {
     model_clock *old = *clock;
-    if (old != NULL && old->refs == 1 && old->count >= count)
+    if (old && old->refs == 1 && old->count >= count)
         return GPH_OK;
-    if (old != NULL && old->count > count)
+    if (old && old->count > count)
         count = old->count;
     model_clock *made = gphi_heap_alloc(model->heap, clock_bytes(count));
-    if (made == NULL)
+    if (!made)
         return GPH_E_NO_MEMORY;
     made->refs = 1;
     made->count = count;
-    for (uint32_t i = 0; old != NULL && i < old->count; i++)
+    for (uint32_t i = 0; old && i < old->count; i++)
         made->at[i] = old->at[i];
     gphi_clock_drop(model, clock);
     *clock = made;
@@ -64,7 +64,7 @@ static gph_status clock_open(gphi_model *model, model_clock **clock, uint32_t co
 gph_status gphi_clock_join(gphi_model *model, model_clock **into, const model_clock *from,
                            uint32_t lane, uint64_t last)
 {
-    const uint32_t of_from = from != NULL ? from->count : 0;
+    const uint32_t of_from = from ? from->count : 0;
     bool is_news = lane < LANES && clock_at(*into, lane) < last;
     uint32_t count = is_news ? lane + 1 : 0;
     for (uint32_t i = 0; i < of_from; i++) {
@@ -207,7 +207,7 @@ bool gphi_lane_has(gphi_model *model, model_stream *stream, uint64_t work)
 {
     const model_work *place = work_place(model, work);
     model_lane *lane = lane_of(model, stream);
-    if (place == NULL || place->lane == LANE_NONE || place->lane == stream->lane ||
+    if (!place || place->lane == LANE_NONE || place->lane == stream->lane ||
         lane_settle(model, lane) != GPH_OK)
         return true;
     return clock_at(lane->clock, place->lane) >= work ||
@@ -220,11 +220,11 @@ static gph_status work_grow(gphi_model *model)
     struct gphi_model_private *own = model->own;
     const size_t room = own->work_room == 0 ? 64 : own->work_room * 2;
     model_work *made = gphi_heap_array(model->heap, room, sizeof(*made));
-    if (made == NULL)
+    if (!made)
         return GPH_E_NO_MEMORY;
     for (uint64_t number = 1; number <= model->work_count; number++) {
         const model_work *old = work_place(model, number);
-        if (old != NULL)
+        if (old)
             made[(number - 1) & (room - 1)] = *old;
     }
     gphi_heap_free(model->heap, own->works, own->work_room * sizeof(*made));
@@ -293,14 +293,14 @@ void gphi_work_fini(gphi_model *model)
 bool gphi_model_ordered(const gphi_model *model, uint64_t a, uint64_t b)
 {
     const model_work *first = work_place(model, a);
-    if (first == NULL) /* long ago, or nothing */
+    if (!first) /* long ago, or nothing */
         return a <= model->work_count;
     if (first->lane == LANE_NONE)
         return false; /* captured: it never ran itself */
     if (b == GPHI_WORK_NOW)
         return clock_at(model->own->host, first->lane) >= a;
     const model_work *second = work_place(model, b);
-    if (second == NULL || b <= a || second->lane == LANE_NONE)
+    if (!second || b <= a || second->lane == LANE_NONE)
         return false;
     return second->lane == first->lane || clock_at(second->clock, first->lane) >= a;
 }
@@ -308,7 +308,7 @@ bool gphi_model_ordered(const gphi_model *model, uint64_t a, uint64_t b)
 const gphi_work *gphi_model_work(const gphi_model *model, uint64_t number)
 {
     const model_work *place = work_place(model, number);
-    return place != NULL ? &place->seen : NULL;
+    return place ? &place->seen : NULL;
 }
 
 const gphi_work *gphi_model_work_next(const gphi_model *model, uint64_t after)

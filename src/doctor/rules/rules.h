@@ -16,8 +16,10 @@
     X(cache)                                                                             \
     X(perf)                                                                              \
     X(rng)                                                                               \
+    X(replay)                                                                            \
     X(nccl)                                                                              \
-    X(log)
+    X(log)                                                                               \
+    X(framework)
 
 #define X(class) extern const gphi_rule gphi_rules_##class[];
 GPHI_RULE_TABLES(X)

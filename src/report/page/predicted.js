@@ -3,7 +3,7 @@
 (function (gph) {
   'use strict';
   const d = gph.data, el = gph.el, box = gph.byId('predicted');
-  const WORDS = { pays: 'A graph pays', 'does-not-pay': 'A graph does not pay', 'cannot-capture': 'Cannot be captured as it is', unknown: 'Not known' };
+  const WORDS = { pays: 'A graph pays', 'does-not-pay': 'A graph does not pay', 'cannot-capture': 'Cannot be captured as it is', 'needs-buckets': 'A graph for each size', unknown: 'Not known' };
   const us = (x) => gph.time(x * 1000), upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
   const bar = function (word, time, most, colour) {
     if (time <= 0) return [el('span', 'who', word), el('span', 'note', 'not measured'), el('span', 'n', '–')];

@@ -245,6 +245,42 @@ static void child_graphs_come_by_levels(void)
     OK(cu.cuGraphDestroy(top));
 }
 
+/* As an H200 writes them. */
+static void conditional_nodes_name_their_bodies(void)
+{
+    CUgraph top = new_graph();
+    CUgraphNode node;
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    params.conditional.type = CU_GRAPH_COND_TYPE_SWITCH;
+    params.conditional.size = 2;
+    params.conditional.ctx = context;
+    OK(cu.cuGraphConditionalHandleCreate(&params.conditional.handle, top, context, 1, 1));
+    OK(cu.cuGraphAddNode(&node, top, NULL, NULL, 0, &params));
+    CUgraph body = params.conditional.phGraph_out[1];
+    params.conditional.type = CU_GRAPH_COND_TYPE_WHILE;
+    params.conditional.size = 1;
+    OK(cu.cuGraphConditionalHandleCreate(&params.conditional.handle, body, context, 1,
+                                         1));
+    OK(cu.cuGraphAddNode(&node, body, NULL, NULL, 0, &params));
+    for (unsigned flags = 0; flags < 2; flags++) {
+        unsigned long long first = 0, second = 0, third = 0;
+        write_dot_of(top, flags);
+        CHECK(says("[style=\"bold\" shape=\"record\" label=\"{\nCONDITIONAL\n| {ID | 0"));
+        const char *at = strstr(text, "| {Conditional Type| SWITCH}\n| {0|  graph_");
+        CHECK(at != NULL && sscanf(at,
+                                   "| {Conditional Type| SWITCH} | {0|  graph_%llu} "
+                                   "| {1|  graph_%llu} }",
+                                   &first, &second) == 2);
+        at = strstr(text, "| {Conditional Type| WHILE}\n| {True|graph_");
+        CHECK(at != NULL &&
+              sscanf(at, "| {Conditional Type| WHILE} | {True|graph_%llu}", &third) == 1);
+        CHECK(first < second && second < third);
+        CHECK((strstr(text, "| {Conditional Handle|2}\n") != NULL) == (flags == 1));
+        CHECK((strstr(text, "| {node handle| 0x") != NULL) == (flags == 1));
+    }
+    OK(cu.cuGraphDestroy(top));
+}
+
 static void wrong_places_are_refused(void)
 {
     REFUSED(INVALID_VALUE, cu.cuGraphDebugDotPrint(graph, NULL, 0));
@@ -268,6 +304,7 @@ static void run(void)
     RULE_TEST(M_dot, each_flag_shows_its_part);
     RULE_TEST(M_dot, wide_launches_and_long_batches_are_written_out);
     RULE_TEST(M_dot, child_graphs_come_by_levels);
+    RULE_TEST(M_dot, conditional_nodes_name_their_bodies);
     RULE_TEST(M_dot, wrong_places_are_refused);
 }
 

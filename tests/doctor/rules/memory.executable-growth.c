@@ -5,6 +5,7 @@
 // program runs, and none is destroyed: each takes memory of the device and of the host.
 // A cache whose key never repeats (an address, a step) grows without limit. Update one
 // executable graph, or limit the cache and destroy what was not used for long.
+// also: memory.growth
 #include "broken.h"
 
 enum { STEPS = 40 };

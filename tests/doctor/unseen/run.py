@@ -12,6 +12,7 @@ expected.txt has a program's name and indented below it lines, each one of
     stack FUNCTION...    the first frames of the first finding
     count N              how often it is told to have happened
     alone                no other error or warning
+    beside ID FUNCTION   another finding, not the first, at that function
     says TEXT            the first finding has this text
     lacks TEXT           it has not
 """
@@ -53,6 +54,9 @@ class Examined:
             return self.grave and f"told {[f['id'] for f in self.grave]}"
         if word == "alone":
             return len(self.grave) != 1 and f"told {[f['id'] for f in self.grave]}"
+        if word == "beside":
+            others = [(f["id"], base_name(f["at"]["function"])) for f in self.findings[1:]]
+            return tuple(rest.split()) not in others and f"beside the first {others}"
         if word == "count":
             return self.first["count"] != int(rest) and f"count {self.first['count']}, not {rest}"
         if word == "stack":

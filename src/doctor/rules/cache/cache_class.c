@@ -54,7 +54,7 @@ static bool sort_members(gphi_rule_run *run, class_of *class)
     gphi_vec numbers;
     gphi_vec_init(&numbers, run->model->heap, sizeof(uint64_t));
     uint64_t *at = gphi_vec_add(&numbers, count);
-    if (at != NULL) {
+    if (at) {
         for (size_t i = 0; i < count; i++)
             at[i] = member(class, i)->shape_hash;
         qsort(at, count, sizeof(*at), by_number);
@@ -66,7 +66,7 @@ static bool sort_members(gphi_rule_run *run, class_of *class)
         class->median = at[count / 2];
     }
     gphi_vec_fini(&numbers);
-    return at != NULL;
+    return at;
 }
 
 static bool was_refused(const gphi_exec_history *one)
@@ -151,7 +151,7 @@ static void each_class(gphi_rule_run *run,
     gphi_map_init(&done, run->model->heap);
     for (size_t i = 0; history->execs.count >= least && i < history->execs.count; i++) {
         const gphi_exec_history *one = gphi_history_exec_at(history, i);
-        if (gphi_map_get(&done, one->class_hash) != NULL ||
+        if (gphi_map_get(&done, one->class_hash) ||
             gphi_map_set(&done, one->class_hash, 1) != GPH_OK)
             continue;
         class_of class = {.hash = one->class_hash};

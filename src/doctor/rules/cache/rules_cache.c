@@ -58,7 +58,7 @@ static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
     enum { GOES_ON = 8 };
     given_up *state = run->state;
     const gphi_history *history = run->history;
-    if (history->launched != NULL) {
+    if (history->launched) {
         state->last_launch = seen->call;
         state->eager = 0;
         if (++state->launches >= GOES_ON)
@@ -67,19 +67,17 @@ static void given_up_call(gphi_rule_run *run, const gphi_seen *seen)
     }
     if (is_update(seen) && seen->call.result == 0)
         state->refused = 0;
-    if (is_update(seen) && seen->call.result != 0 && seen->exec != NULL &&
+    if (is_update(seen) && seen->call.result != 0 && seen->exec &&
         seen->exec->launch_count > 0) {
         state->refused++;
         state->launches = 0;
         state->last_refused = seen->call;
-        if (seen->exec->source != NULL && seen->exec->source->data != NULL)
+        if (seen->exec->source && seen->exec->source->data)
             add_functions(state, seen->exec->source->data);
         return;
     }
-    if (state->refused == 0 || !gphi_call_is_kernel(seen->call.call) ||
-        seen->capture != NULL ||
-        gphi_map_get(&state->functions, gphi_launched_kernel(run->model, seen->event)) ==
-            NULL)
+    if (state->refused == 0 || !gphi_call_is_kernel(seen->call.call) || seen->capture ||
+        !gphi_map_get(&state->functions, gphi_launched_kernel(run->model, seen->event)))
         return;
     if (state->eager++ == 0)
         state->first_eager = seen->call;
@@ -142,9 +140,9 @@ static noted *noted_of(gphi_rule_run *run, const gphi_event *event, uint64_t fun
     notes *state = run->state;
     const uint64_t key[] = {gphi_event_word(event, 0), function};
     noted *one = gphi_vec_keyed(&state->items, key, sizeof(key), SIZE_MAX);
-    if (one != NULL && one->name[0] == '\0')
+    if (one && one->name[0] == '\0')
         snprintf(one->name, sizeof(one->name), "%s", gphi_event_text(event, 0));
-    if (one != NULL && state->last.thread == event->thread)
+    if (one && state->last.thread == event->thread)
         one->at = state->last;
     return one;
 }
@@ -163,7 +161,7 @@ static void padding_event(gphi_rule_run *run, const gphi_event *event)
         gphi_event_word(event, 3) > 1)
         return;
     noted *one = noted_of(run, event, 0);
-    if (one == NULL)
+    if (!one)
         return;
     one->replays++;
     one->padded += gphi_event_word(event, 3) == 1;
@@ -175,14 +173,13 @@ static void padding_end(gphi_rule_run *run)
 {
     enum { REPLAYS_MIN = 32 };
     const notes *state = run->state;
-    for (size_t i = 0; i < state->items.count; i++) {
-        const noted *one = gphi_vec_at(&state->items, i);
+    GPHI_EACH (const noted, one, &state->items) {
         if (one->replays < REPLAYS_MIN || one->units <= one->asked ||
             (one->units - one->asked) * 10 < one->units * 4)
             continue;
         gphi_draft *draft = gphi_finding_begin(run, &one->at, one->object);
         gphi_cause(draft,
-                   "cache %s: %.0f %% of what its graphs worked on was padding "
+                   "cache %.99s: %.0f %% of what its graphs worked on was padding "
                    "(%" PRIu64 " units asked for, %" PRIu64 " replayed)",
                    one->name,
                    100.0 * (double)(one->units - one->asked) / (double)one->units,
@@ -205,7 +202,7 @@ static const char *reason_word(size_t reason)
 #undef X
     };
     const char *word = reason < GPH_TREE_REASONS_MAX ? words[reason] : NULL;
-    return word != NULL ? word : "another reason";
+    return word ? word : "another reason";
 }
 
 static void storm_event(gphi_rule_run *run, const gphi_event *event)
@@ -214,7 +211,7 @@ static void storm_event(gphi_rule_run *run, const gphi_event *event)
         (event->id != GPHI_NOTE_TREE_RECORD && event->id != GPHI_NOTE_TREE_REPLAY))
         return;
     noted *one = noted_of(run, event, gphi_event_word(event, 1));
-    if (one == NULL)
+    if (!one)
         return;
     if (event->id == GPHI_NOTE_TREE_REPLAY) {
         one->replays++;
@@ -230,8 +227,7 @@ static void storm_end(gphi_rule_run *run)
 {
     enum { AGAIN_MIN = 4 };
     const notes *state = run->state;
-    for (size_t i = 0; i < state->items.count; i++) {
-        const noted *one = gphi_vec_at(&state->items, i);
+    GPHI_EACH (const noted, one, &state->items) {
         if (one->again < AGAIN_MIN || one->replays >= 2 * one->again)
             continue;
         size_t most = 2;
@@ -240,7 +236,7 @@ static void storm_end(gphi_rule_run *run)
         gphi_draft *draft = gphi_finding_begin(run, &one->at, one->function);
         gphi_cause(
             draft,
-            "function %s of a tree was recorded %" PRIu64 " times and replayed "
+            "function %.99s of a tree was recorded %" PRIu64 " times and replayed "
             "%" PRIu64 " times; %" PRIu64 " times it was recorded again because: %s",
             one->name, one->records, one->replays, one->reasons[most], reason_word(most));
         for (size_t k = 1; k < 16; k++)
@@ -273,16 +269,16 @@ typedef struct choices {
 static choice *choice_known(const choices *state, uint64_t function)
 {
     const uint64_t *known = gphi_map_get(&state->indices, function);
-    return known != NULL ? gphi_vec_at(&state->items, (size_t)*known) : NULL;
+    return known ? gphi_vec_at(&state->items, (size_t)*known) : NULL;
 }
 
 static choice *choice_of(choices *state, uint64_t function)
 {
     choice *one = choice_known(state, function);
-    if (one != NULL || state->items.count >= 1024 ||
+    if (one || state->items.count >= 1024 ||
         gphi_map_set(&state->indices, function, state->items.count) != GPH_OK)
         return one;
-    if ((one = gphi_vec_add(&state->items, 1)) != NULL)
+    if ((one = gphi_vec_add(&state->items, 1)))
         *one = (choice){.function = function};
     else
         gphi_map_remove(&state->indices, function);
@@ -309,12 +305,12 @@ static void choice_init(gphi_rule_run *run)
 static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     choices *state = run->state;
-    if (seen->call.result != 0 || seen->capture != NULL)
+    if (seen->call.result != 0 || seen->capture)
         return;
     if (gphi_call_is_kernel(seen->call.call)) {
         const uint64_t function = gphi_launched_kernel(run->model, seen->event);
         choice *one = is_chosen(run->model, function) ? choice_of(state, function) : NULL;
-        if (one == NULL)
+        if (!one)
             return;
         one->uses++;
         if (state->pending_count < 16)
@@ -322,7 +318,7 @@ static void choice_call(gphi_rule_run *run, const gphi_seen *seen)
     } else if (seen->call.call == GPHI_CALL_cuEventElapsedTime) {
         for (uint32_t i = 0; i < state->timed_count; i++) {
             choice *one = choice_of(state, state->timed[i]);
-            if (one == NULL)
+            if (!one)
                 continue;
             one->tuned = seen->call.number;
             one->uses = 0;
@@ -342,23 +338,20 @@ static const choice *winner_of(const choices *state, const choice *but)
 {
     enum { USES_MIN = 3 };
     const choice *found = NULL;
-    for (size_t i = 0; i < state->items.count; i++) {
-        const choice *one = gphi_vec_at(&state->items, i);
+    GPHI_EACH (const choice, one, &state->items)
         if (one != but && one->tuned != 0 && one->uses >= USES_MIN &&
-            (found == NULL || one->uses > found->uses))
+            (!found || one->uses > found->uses))
             found = one;
-    }
     return found;
 }
 
 /* Captured before it was measured, launched after, and not used outside since. */
 static const choice *frozen_in(const gphi_rule_run *run, const gphi_exec_history *exec)
 {
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
         const choice *one =
             touch->bytes == 0 ? choice_known(run->state, touch->function) : NULL;
-        if (one != NULL && one->tuned > exec->created && one->uses == 0 &&
+        if (one && one->tuned > exec->created && one->uses == 0 &&
             exec->last_launch.number > one->tuned)
             return one;
     }
@@ -372,8 +365,8 @@ static void choice_end(gphi_rule_run *run)
     for (size_t i = 0; state->first_tuned != 0 && i < history->execs.count; i++) {
         const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         const choice *frozen = frozen_in(run, exec);
-        const choice *winner = frozen != NULL ? winner_of(state, frozen) : NULL;
-        if (winner == NULL)
+        const choice *winner = frozen ? winner_of(state, frozen) : NULL;
+        if (!winner)
             continue;
         gphi_draft *draft =
             gphi_finding_begin(run, &exec->exec->created, frozen->function);

@@ -26,7 +26,7 @@ static void keep_escaped(gphi_rule_run *run, gphi_watch *watch, const gphi_seen 
     gphi_capture_state *state = run->state;
     gphi_escaped *escaped =
         watch->escaped.count < KEEP_ESCAPED ? gphi_vec_add(&watch->escaped, 1) : NULL;
-    if (escaped == NULL)
+    if (!escaped)
         return;
     escaped->call = seen->call;
     escaped->stream = seen->stream;
@@ -45,8 +45,7 @@ static void keep_escaped(gphi_rule_run *run, gphi_watch *watch, const gphi_seen 
 void gphi_escape_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;
-    if (state->open == 0 || seen->work == NULL ||
-        (seen->call.flags & GPHI_CALL_HOST_NODE) != 0)
+    if (state->open == 0 || !seen->work || (seen->call.flags & GPHI_CALL_HOST_NODE) != 0)
         return;
     if (seen->work->is_captured) {
         gphi_watch *watch = gphi_watch_of(state, seen->capture);
@@ -168,8 +167,8 @@ static void tell_escape(gphi_rule_run *run, gphi_watch *watch,
     const uint64_t memory = shared(run->model, watch, escaped);
     gphi_draft *draft = gphi_capture_find(
         run, foreign ? GPHI_RULE_WRONG_DEVICE : GPHI_RULE_ESCAPE, &escaped->call, 0);
-    const char *also = memory ? gphi_say("; it uses memory at 0x%llx, as the graph does",
-                                         (unsigned long long)memory)
+    const char *also = memory ? gphi_say("; it uses %s, as the graph does",
+                                         gphi_say_memory(run->model, memory))
                               : "";
     gphi_cause(draft,
                "%s on %s%s ran at once while %s captured %s, %s%s. Replays of the graph "
@@ -180,7 +179,7 @@ static void tell_escape(gphi_rule_run *run, gphi_watch *watch,
                gphi_say_thread(run->model, watch->capture->thread),
                gphi_say_stream(run->model, watch->capture->origin),
                escaped->nodes_before == 0              ? "before the first captured work"
-               : escaped->nodes_before == watch->nodes ? "behind the last captured work"
+               : escaped->nodes_before == watch->nodes ? "after the last captured work"
                                                        : "between captured work",
                also);
     tell_each(run, draft, watch, escaped);
@@ -220,14 +219,14 @@ void gphi_escape_made(gphi_rule_run *run, const gphi_seen *seen)
     const gphi_exec_state *exec = seen->exec;
     const gphi_snapshot *source = exec ? exec->source : NULL;
     const gphi_capture *capture = source ? source->capture : NULL;
-    if (capture == NULL)
+    if (!capture)
         return;
     gphi_watch *watch = gphi_watch_of(state, capture);
     if (watch && watch->dropped && !watch->is_handled)
         watch->dropped->is_misused = true;
     const uint64_t *told = gphi_map_get(&state->told, capture->begin.number);
-    if (seen->call.call != GPHI_CALL_cuGraphLaunch || source->node_count != 0 ||
-        told == NULL || *told != OTHERS_WORKED)
+    if (seen->call.call != GPHI_CALL_cuGraphLaunch || source->node_count != 0 || !told ||
+        *told != OTHERS_WORKED)
         return;
     remember(state, capture->begin.number, TOLD);
     gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_EMPTY_GRAPH, &capture->end, 0);

@@ -28,7 +28,7 @@ void gphi_tell_begin_on_legacy(gphi_rule_run *run, const gphi_seen *seen)
     gphi_capture_state *state = run->state;
     gphi_incident *incident =
         gphi_capture_tell(run, GPHI_RULE_BEGIN_ON_LEGACY, seen, NULL);
-    if (incident == NULL)
+    if (!incident)
         return;
     incident->captures++;
     state->refused_begin = incident;
@@ -65,41 +65,69 @@ static bool is_outside(const gphi_rule_run *run, const gphi_watch *watch,
     return gphi_common_places(run, begin, root->stack) < region;
 }
 
-void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_call *again)
+/* Of what failed after the first failure: the first call that the captured region does not
+ * have. It would have been all right, had the capture been ended. */
+static const gphi_call *first_outside(const gphi_rule_run *run, const gphi_watch *watch)
+{
+    const gphi_incident *in = watch->incident;
+    for (uint32_t i = 0; i < in->noticed && i < 16; i++)
+        if (is_outside(run, watch, &in->later[i]))
+            return &in->later[i];
+    return NULL;
+}
+
+static void tell_left_open(gphi_rule_run *run, const gphi_watch *watch,
+                           const gphi_call *again, const char *after, bool is_first)
 {
     const gphi_capture *capture = watch->capture;
     gphi_incident *in = watch->incident;
-    if (watch->is_told || (in && in->captures > 1))
-        return;
-    watch->is_told = true;
-    const bool is_blameless = in && is_outside(run, watch, &in->root);
-    if (in && !is_blameless) {
-        if (in->noticed == 0)
-            return; /* the program gave up */
-        gphi_evidence(in->draft, "the capture was not ended afterwards: until "
-                                 "cuStreamEndCapture its stream stays refused");
-        gphi_fix(in->draft,
-                 "Call cuStreamEndCapture on the way out after an error, too.");
-        return;
-    }
-    gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_NEVER_ENDED, &capture->begin, 0);
-    if (in) {
+    gphi_call begin = capture->begin;
+    if (in && !is_first)
+        begin.time_ns = in->root.time_ns + 1; /* since then: stands after its cause */
+    gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_NEVER_ENDED, &begin, 0);
+    if (in && is_first) {
         gphi_withdraw(in->draft);
         in->draft = draft;
         gphi_consequence(draft, &in->root);
         for (uint32_t i = 0; i < in->noticed && i < 16; i++)
             gphi_consequence(draft, &in->later[i]);
     }
-    gphi_cause(
-        draft, "The capture that %s begins here on %s is not ended%s; %s %s recorded.",
-        gphi_say_thread(run->model, capture->thread),
-        gphi_say_stream(run->model, capture->origin),
-        again ? " when the same stream is to begin another" : " when the program ends",
-        gphi_say_count(capture->calls.count, "node"),
-        capture->calls.count == 1 ? "was" : "were");
+    gphi_cause(draft,
+               "The capture that %s begins here on %s is not ended%s; %s %s recorded.",
+               gphi_say_thread(run->model, capture->thread),
+               gphi_say_stream(run->model, capture->origin), after,
+               gphi_say_count(capture->calls.count, "node"),
+               capture->calls.count == 1 ? "was" : "were");
     gphi_tell_capture(run->model, draft, capture);
+    if (in && !is_first) {
+        const gphi_call *other = again ? again : first_outside(run, watch);
+        gphi_evidence_call(draft, &in->root, "its first failure, reported by itself");
+        gphi_evidence_call(draft, other, "failed only since the capture is still open");
+    }
     if (again)
         gphi_consequence(draft, again);
+}
+
+void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_call *again)
+{
+    gphi_incident *in = watch->incident;
+    if (watch->is_told || (in && in->captures > 1))
+        return;
+    watch->is_told = true;
+    const bool is_first = !in || is_outside(run, watch, &in->root);
+    if (is_first) {
+        tell_left_open(run, watch, again,
+                       again ? " when the same stream is to begin another"
+                             : " when the program ends",
+                       true);
+    } else if (again || first_outside(run, watch)) {
+        tell_left_open(run, watch, again, " after its first failure", false);
+    } else if (in->noticed > 0) { /* else the program gave up */
+        gphi_evidence(in->draft, "the capture was not ended afterwards: until "
+                                 "cuStreamEndCapture its stream stays refused");
+        gphi_fix(in->draft,
+                 "Call cuStreamEndCapture on the way out after an error, too.");
+    }
 }
 
 /* ---- end ---- */
@@ -109,7 +137,7 @@ static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch 
 {
     gphi_draft *draft = first_cause(run, GPHI_RULE_UNJOINED_FORK, seen, watch);
     const gphi_capture *capture = watch ? watch->capture : NULL;
-    if (draft == NULL || capture == NULL)
+    if (!draft || !capture)
         return;
     const gphi_capture_member *members = capture->members.items;
     const gphi_capture_member *first = NULL;
@@ -141,7 +169,7 @@ static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch 
                        gphi_capture_mode_name(capture->mode));
     if (first)
         gphi_fix(draft,
-                 "Here: cuEventRecord(event, %s) behind that work, then "
+                 "Here: cuEventRecord(event, %s) after that work, then "
                  "cuStreamWaitEvent(%s, event) before cuStreamEndCapture.",
                  gphi_say_stream(run->model, first->stream),
                  gphi_say_stream(run->model, capture->origin));
@@ -155,7 +183,7 @@ static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch 
 static void tell_unmatched(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
 {
     gphi_draft *draft = first_cause(run, GPHI_RULE_UNMATCHED_END, seen, watch);
-    if (draft == NULL || watch == NULL)
+    if (!draft || !watch)
         return;
     gphi_cause(draft,
                "cuStreamEndCapture was called on %s, which only joined the capture: it "
@@ -171,7 +199,7 @@ static void tell_wrong_thread(gphi_rule_run *run, const gphi_seen *seen,
                               gphi_watch *watch)
 {
     gphi_draft *draft = first_cause(run, GPHI_RULE_WRONG_THREAD_END, seen, watch);
-    if (draft == NULL || watch == NULL)
+    if (!draft || !watch)
         return;
     const gphi_capture *capture = watch->capture;
     gphi_cause(draft,
@@ -209,18 +237,17 @@ static void tell_stray_end(gphi_rule_run *run, const gphi_seen *seen)
             gphi_incident_noticed(watch->incident, &seen->call);
             return;
         }
-        if (!watch->is_over &&
-            (open == NULL || watch->capture->thread == seen->call.thread))
+        if (!watch->is_over && (!open || watch->capture->thread == seen->call.thread))
             open = watch;
     }
     gphi_incident *incident = gphi_capture_tell(run, GPHI_RULE_UNMATCHED_END, seen, NULL);
-    if (incident == NULL)
+    if (!incident)
         return;
     gphi_cause(incident->fresh,
                "cuStreamEndCapture was called by %s on %s, which is not capturing.",
                gphi_say_thread(run->model, seen->call.thread),
                gphi_say_stream(run->model, seen->stream));
-    if (open == NULL) {
+    if (!open) {
         gphi_evidence(incident->fresh, "no capture is open in the process");
         return;
     }
@@ -242,16 +269,16 @@ void gphi_tell_control(gphi_rule_run *run, const gphi_seen *seen)
         return;
     }
     gphi_incident *begin = state->refused_begin;
-    for (size_t i = state->incidents.count; is_end && begin == NULL && i-- > 0;) {
+    for (size_t i = state->incidents.count; is_end && !begin && i-- > 0;) {
         gphi_incident *in = gphi_vec_pointer(&state->incidents, i);
         if (in->rule == GPHI_RULE_BEGIN_ON_LEGACY && in->root.thread == seen->call.thread)
             begin = in;
     }
     const bool is_legacy = seen->stream && seen->stream->is_legacy;
-    if (is_end && watch == NULL && begin && is_legacy) {
+    if (is_end && !watch && begin && is_legacy) {
         begin->is_misused = true;
         gphi_incident_noticed(begin, &seen->call);
-    } else if (is_end && watch == NULL)
+    } else if (is_end && !watch)
         tell_stray_end(run, seen);
     else if (!is_end && watch && watch->incident)
         gphi_watch_noticed(watch, &seen->call);
@@ -274,7 +301,7 @@ static void tell_merge(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *wa
 {
     gphi_watch *other = event ? gphi_watch_of(run->state, event->recorded_in) : NULL;
     gphi_draft *draft = first_cause(run, GPHI_RULE_MERGE, seen, watch);
-    if (draft == NULL)
+    if (!draft)
         return;
     gphi_cause(draft,
                "%s is in one capture, and was to wait for an event of another: both "
@@ -286,7 +313,7 @@ static void tell_merge(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *wa
     if (other && other != watch) {
         gphi_evidence_call(draft, &other->capture->begin,
                            "the capture that recorded the event began");
-        if (other->incident == NULL && watch) {
+        if (!other->incident && watch) {
             other->incident = watch->incident;
             watch->incident->captures++;
             gphi_watch_settle(other);
@@ -300,7 +327,7 @@ static void tell_isolation(gphi_rule_run *run, const gphi_seen *seen, gphi_watch
                            const gphi_cuda_event *event)
 {
     gphi_draft *draft = first_cause(run, GPHI_RULE_ISOLATION, seen, watch);
-    if (draft == NULL)
+    if (!draft)
         return;
     const gphi_stream *on = event ? event->recorded_on : NULL;
     gphi_cause(draft,
@@ -330,7 +357,7 @@ void gphi_tell_foreign_event(gphi_rule_run *run, const gphi_seen *seen)
 {
     const gphi_cuda_event *event = waited_event(run, seen);
     gphi_watch *watch = gphi_watch_of(run->state, seen->capture);
-    if (watch == NULL && event)
+    if (!watch && event)
         watch = gphi_watch_of(run->state, event->recorded_in);
     if (seen->call.result == CUDA_ERROR_STREAM_CAPTURE_MERGE)
         tell_merge(run, seen, watch, event);
@@ -349,7 +376,7 @@ void gphi_tell_captured_event(gphi_rule_run *run, const gphi_seen *seen,
     }
     gphi_draft *draft =
         first_cause(run, GPHI_RULE_CAPTURED_EVENT, seen, breaks ? watch : NULL);
-    if (draft == NULL)
+    if (!draft)
         return;
     gphi_cause(
         draft,
@@ -371,7 +398,7 @@ void gphi_tell_event_after(gphi_rule_run *run, const gphi_seen *seen,
     if (watch && watch->is_over)
         watch = NULL;
     gphi_draft *draft = first_cause(run, GPHI_RULE_EVENT_AFTER, seen, watch);
-    if (draft == NULL)
+    if (!draft)
         return;
     gphi_cause(draft,
                "%s got an event that was last recorded in a capture, and the capture is "
@@ -427,14 +454,16 @@ void gphi_tell_invalid_work(gphi_rule_run *run, const gphi_seen *seen, gphi_watc
     const uint64_t foreign = foreign_context(run, seen, watch);
     gphi_draft *draft = first_cause(
         run, foreign ? GPHI_RULE_WRONG_DEVICE : GPHI_RULE_INVALID_WORK, seen, watch);
-    if (draft == NULL)
+    if (!draft)
         return;
     if (foreign)
-        gphi_cause(draft,
-                   "%s returned %d: what it was given belongs to context 0x%llx, the "
-                   "capturing stream to context 0x%llx. The capture is invalid since.",
-                   gphi_say_call(&seen->call), (int)seen->call.result,
-                   (unsigned long long)foreign, (unsigned long long)watch->context);
+        gphi_cause(
+            draft,
+            "%s returned %d: what it was given belongs to %s, the capturing stream to "
+            "%s. The capture is invalid since.",
+            gphi_say_call(&seen->call), (int)seen->call.result,
+            gphi_say_context(run->model, foreign),
+            gphi_say_context(run->model, watch->context));
     else
         gphi_cause(
             draft,
@@ -458,9 +487,9 @@ void gphi_tell_dropped(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *wa
     const uint64_t foreign = foreign_context(run, seen, watch);
     gphi_incident *incident = gphi_capture_tell(
         run, foreign ? GPHI_RULE_WRONG_DEVICE : GPHI_RULE_SILENT_DROP, seen, NULL);
-    if (incident == NULL)
+    if (!incident)
         return;
-    if (watch->dropped == NULL) {
+    if (!watch->dropped) {
         watch->dropped = incident;
         watch->dropped_work = gphi_work_signature(seen);
         incident->captures++;
@@ -471,9 +500,9 @@ void gphi_tell_dropped(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *wa
                gphi_say_call(&seen->call), (int)seen->call.result);
     if (foreign)
         gphi_evidence(incident->fresh,
-                      "what it was given belongs to context 0x%llx, the capturing stream "
-                      "to context 0x%llx",
-                      (unsigned long long)foreign, (unsigned long long)watch->context);
+                      "what it was given belongs to %s, the capturing stream to %s",
+                      gphi_say_context(run->model, foreign),
+                      gphi_say_context(run->model, watch->context));
     tell_launch(incident->fresh, seen);
     gphi_tell_capture(run->model, incident->fresh, watch->capture);
     if (gphi_capture_class(seen->call.call) == GPHI_CLASS_DROPPED)
@@ -503,7 +532,7 @@ void gphi_tell_misuse(gphi_rule_run *run, const gphi_seen *seen)
         return;
     for (size_t i = state->watches.count; i-- > 0;) {
         const gphi_watch *watch = gphi_watch_at(state, i);
-        if (!watch->is_over || watch->incident == NULL)
+        if (!watch->is_over || !watch->incident)
             continue;
         watch->incident->is_misused |= is_use;
         gphi_incident_noticed(watch->incident, &seen->call);

@@ -13,7 +13,7 @@ enum { KEEP_HOSTS = 4096 };
 static bool host_part(const gphi_event *event, uint32_t nth, gphi_host_bytes *out)
 {
     const gphi_part *part = gphi_event_part(event, GPHI_PART_HOST, nth);
-    if (part == NULL || part->bytes < sizeof(*out))
+    if (!part || part->bytes < sizeof(*out))
         return false;
     memcpy(out, part + 1, sizeof(*out));
     return true;

@@ -69,7 +69,7 @@ static bool overlaps(const gphi_watch *watch, const gphi_call *call)
     const gphi_capture *capture = watch->capture;
     if (!watch->is_over)
         return true;
-    return watch->incident == NULL && watch->early.count &&
+    return !watch->incident && watch->early.count &&
            capture->end.time_ns + capture->end.duration_ns >= call->time_ns;
 }
 
@@ -80,7 +80,7 @@ static gphi_watch *hit_by(const gphi_capture_state *state, const gphi_seen *seen
     gphi_watch *own = gphi_watch_of(state, seen->capture);
     gphi_watch *best = NULL;
     int best_rank = 0;
-    for (size_t i = state->watches.count; own == NULL && i-- > 0;) {
+    for (size_t i = state->watches.count; !own && i-- > 0;) {
         gphi_watch *watch = gphi_watch_at(state, i);
         if (!overlaps(watch, &seen->call))
             continue;
@@ -100,7 +100,7 @@ static void break_others(gphi_rule_run *run, const gphi_seen *seen,
                          const gphi_watch *first, gphi_incident *incident)
 {
     gphi_capture_state *state = run->state;
-    for (size_t i = 0; i < state->watches.count && seen->capture == NULL; i++) {
+    for (size_t i = 0; i < state->watches.count && !seen->capture; i++) {
         gphi_watch *watch = gphi_watch_at(state, i);
         const gphi_capture_cell cell = cell_of(seen, watch->capture);
         if (watch == first || watch->incident || !overlaps(watch, &seen->call) ||
@@ -130,7 +130,7 @@ static void tell_unsafe(gphi_rule_run *run, gphi_capture_rule rule, const gphi_s
 {
     const gphi_capture *capture = watch->capture;
     gphi_incident *incident = break_capture(run, rule, seen, watch);
-    if (incident == NULL)
+    if (!incident)
         return;
     incident->is_other_thread = capture->thread != seen->call.thread;
     break_others(run, seen, watch, incident);
@@ -194,7 +194,7 @@ static bool is_destructor(const gphi_model *model, const gphi_seen *seen,
     case GPHI_CALL_cuMemFreeHost:
     case GPHI_CALL_cuMemHostUnregister: {
         const gphi_allocation *memory = gphi_model_memory(model, handle, false);
-        return handle != 0 && (memory == NULL || memory->allocated.number == 0 ||
+        return handle != 0 && (!memory || memory->allocated.number == 0 ||
                                memory->allocated.number < capture->begin.number);
     }
     default: return false;
@@ -255,14 +255,14 @@ static void judge_unsupported(gphi_rule_run *run, const gphi_seen *seen)
         return;
     }
     gphi_watch *watch = hit_by(state, seen);
-    if (watch == NULL)
+    if (!watch)
         return;
     if (gphi_capture_class(seen->call.call) == GPHI_CLASS_DROPPED && seen->capture) {
         gphi_tell_dropped(run, seen, watch);
         return;
     }
     gphi_incident *known = watch->incident;
-    if (known == NULL) {
+    if (!known) {
         say_cell_of(run, unsafe_rule(run, seen, watch), seen, watch);
         return;
     }
@@ -284,7 +284,7 @@ static void judge_unsupported(gphi_rule_run *run, const gphi_seen *seen)
 static void judge_invalidated(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_watch *watch = gphi_watch_of(run->state, seen->capture);
-    if (watch == NULL)
+    if (!watch)
         watch = hit_by(run->state, seen);
     if (watch)
         gphi_watch_noticed(watch, &seen->call);
@@ -294,14 +294,14 @@ static void judge_legacy(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;
     gphi_watch *watch = NULL;
-    for (size_t i = state->watches.count; i-- > 0 && watch == NULL;) {
+    for (size_t i = state->watches.count; i-- > 0 && !watch;) {
         gphi_watch *at = gphi_watch_at(state, i);
         if (overlaps(at, &seen->call) && gphi_capture_is_blocking(at->capture))
             watch = at;
     }
-    if (watch == NULL)
+    if (!watch)
         watch = hit_by(state, seen);
-    if (watch == NULL || gphi_capture_class(seen->call.call) == GPHI_CLASS_ASK)
+    if (!watch || gphi_capture_class(seen->call.call) == GPHI_CLASS_ASK)
         return;
     if (watch->incident)
         gphi_watch_noticed(watch, &seen->call);
@@ -323,7 +323,7 @@ static void judge_other(gphi_rule_run *run, const gphi_seen *seen)
         return;
     }
     gphi_watch *watch = gphi_watch_of(run->state, seen->capture);
-    if (watch == NULL || watch->is_over) {
+    if (!watch || watch->is_over) {
         gphi_tell_misuse(run, seen);
         return;
     }

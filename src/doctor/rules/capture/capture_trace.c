@@ -17,7 +17,7 @@ static void note_stack(gphi_capture_state *state, const gphi_event *event)
         return;
     const uint64_t index = state->frames.count;
     uint64_t *at = gphi_vec_add(&state->frames, (size_t)event->word_count + 1);
-    if (at == NULL) {
+    if (!at) {
         state->is_short = true;
         return;
     }
@@ -31,21 +31,21 @@ static void note_stack(gphi_capture_state *state, const gphi_event *event)
 
 static bool is_library_path(const char *path)
 {
-    return strstr(gphi_path_name(path), ".so") != NULL;
+    return strstr(gphi_path_name(path), ".so");
 }
 
 /* The CUDA runtime and the driver make calls for the program. */
 static bool is_cuda_path(const char *path)
 {
-    return strstr(path, "libcudart") != NULL || strstr(path, "libcuda.so") != NULL ||
-           strstr(path, "libgph-attach") != NULL;
+    return strstr(path, "libcudart") || strstr(path, "libcuda.so") ||
+           strstr(path, "libgph-attach");
 }
 
 static void note_module(gphi_capture_state *state, const gphi_event *event)
 {
     const char *path = gphi_event_text(event, 0);
     gphi_loaded *at = gphi_vec_add(&state->modules, 1);
-    if (at == NULL) {
+    if (!at) {
         state->is_short = true;
         return;
     }
@@ -53,9 +53,9 @@ static void note_module(gphi_capture_state *state, const gphi_event *event)
     at->end = gphi_event_word(event, 1);
     at->is_library = is_library_path(path);
     at->is_cuda = is_cuda_path(path);
-    at->is_libc = strstr(path, "/libc.so") != NULL || strstr(path, "/libc-") != NULL ||
-                  strstr(path, "/libpthread") != NULL;
-    at->is_nccl = strstr(path, "nccl") != NULL;
+    at->is_libc =
+        strstr(path, "/libc.so") || strstr(path, "/libc-") || strstr(path, "/libpthread");
+    at->is_nccl = strstr(path, "nccl");
 }
 
 void gphi_capture_event(gphi_rule_run *run, const gphi_event *event)
@@ -89,7 +89,7 @@ static uint64_t calling_frame(const gphi_capture_state *state, uint32_t stack)
     const uint64_t *frames = frames_of(state, stack);
     for (uint64_t i = 1; frames && i <= frames[0]; i++) {
         const gphi_loaded *in = loaded_at(state, frames[i]);
-        if (in == NULL || !in->is_cuda)
+        if (!in || !in->is_cuda)
             return frames[i];
     }
     return 0;
@@ -97,7 +97,7 @@ static uint64_t calling_frame(const gphi_capture_state *state, uint32_t stack)
 
 static bool same_text(const char *a, const char *b)
 {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 uint32_t gphi_common_places(const gphi_rule_run *run, uint32_t a, uint32_t b)
@@ -243,7 +243,7 @@ uint64_t gphi_work_signature(const gphi_seen *seen)
         return to ? *to : 0;
     }
     const bool moves = class == GPHI_CLASS_SYNC || class == GPHI_CLASS_REFUSED ||
-                       (class == GPHI_CLASS_WORK && seen->work != NULL);
+                       (class == GPHI_CLASS_WORK && seen->work);
     if (seen->work && seen->work->write)
         return seen->work->write;
     const bool is_event = call == GPHI_CALL_cuEventRecord ||
@@ -265,7 +265,7 @@ static void touch(touch_list *list, uint64_t address)
 {
     const gphi_allocation *memory =
         address ? gphi_model_memory(list->model, address, false) : NULL;
-    if (memory == NULL)
+    if (!memory)
         return;
     for (uint32_t i = 0; i < list->count; i++)
         if (list->at[i] == memory->address)
@@ -280,7 +280,7 @@ static void touch(touch_list *list, uint64_t address)
 static void touch_arguments(touch_list *list, const gphi_event *event)
 {
     const gphi_part *part = gphi_event_part(event, GPHI_PART_PARAMS, 0);
-    if (part == NULL) {
+    if (!part) {
         list->unknown = true;
         return;
     }

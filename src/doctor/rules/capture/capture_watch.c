@@ -35,9 +35,9 @@ static const gphi_rule *rule_of(const gphi_rule_run *run, gphi_capture_rule rule
     const bool is_nccl = rule == GPHI_RULE_WATCHDOG;
     const char *id = is_nccl ? "nccl.watchdog-query" : "instantiate.during-capture";
     const gphi_rule *other = is_nccl ? gphi_rules_nccl : gphi_rules_instantiate;
-    while (other->id != NULL && strcmp(other->id, id) != 0)
+    while (other->id && strcmp(other->id, id) != 0)
         other++;
-    return other->id != NULL ? other : run->rule;
+    return other->id ? other : run->rule;
 }
 
 gphi_draft *gphi_capture_find(gphi_rule_run *run, gphi_capture_rule rule,
@@ -70,9 +70,9 @@ gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
     bool is_new = false;
     as.rule = rule_of(run, rule);
     gphi_draft *draft = gphi_finding_begin_any(&as, root, root->call, &is_new);
-    if (incident == NULL) {
+    if (!incident) {
         incident = gphi_heap_alloc(run->model->heap, sizeof(*incident));
-        if (incident == NULL || gphi_vec_push(&state->incidents, &incident) != GPH_OK) {
+        if (!incident || gphi_vec_push(&state->incidents, &incident) != GPH_OK) {
             gphi_heap_free(run->model->heap, incident, sizeof(*incident));
             gphi_short(run);
             return NULL;

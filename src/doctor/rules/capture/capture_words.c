@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules capture.*: what findings say of captures, and of the cell of the matrix. */
-#include "base/text.h"
+#include "doctor/language/language.h"
 #include "doctor/rules/capture/rules_capture.h"
 
 const char *gphi_say_capture(const gphi_model *model, const gphi_capture *capture,
                              uint32_t caller)
 {
-    const bool is_own = capture->thread == caller;
-    return gphi_say("%s %s capture of a %s stream%s%s", is_own ? "its own" : "the",
-                    gphi_capture_mode_name(capture->mode),
-                    gphi_capture_is_blocking(capture) ? "blocking" : "non-blocking",
-                    is_own ? "" : " by ",
-                    is_own ? "" : gphi_say_thread(model, capture->thread));
+    const char *mode = gphi_capture_mode_name(capture->mode);
+    const char *kind = gphi_capture_is_blocking(capture) ? "blocking" : "non-blocking";
+    return capture->thread == caller
+               ? gphi_say("its own %s capture of a %s stream", mode, kind)
+               : gphi_say("the %s capture of a %s stream by %s", mode, kind,
+                          gphi_say_thread(model, capture->thread));
 }
 
 void gphi_tell_capture(const gphi_model *model, gphi_draft *draft,
@@ -84,7 +84,7 @@ static void tell_neighbours(gphi_draft *draft, const gphi_capture_cell *cell)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         gphi_text *text = &texts[rows[i].is_allowed];
         if (rows[i].is_other)
-            gphi_text_add(text, "%s%s", text->length > 0 ? ", " : "", rows[i].words);
+            gphi_text_say(text, "%s%s", text->length > 0 ? ", " : "", rows[i].words);
     }
     gphi_evidence(draft, "the same call would be allowed %s%s%s",
                   texts[1].length > 0 ? words[1] : "in none of the modes",

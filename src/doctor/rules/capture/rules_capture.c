@@ -46,10 +46,10 @@ static void watch_begin(gphi_rule_run *run, const gphi_seen *seen)
     gphi_capture_state *state = run->state;
     gphi_capture *capture = seen->stream ? seen->stream->capture : NULL;
     const gph_allocator heap = run->model->heap;
-    if (capture == NULL || gphi_watch_of(state, capture))
+    if (!capture || gphi_watch_of(state, capture))
         return;
     gphi_watch *watch = gphi_heap_alloc(heap, sizeof(*watch));
-    if (watch == NULL || gphi_vec_push(&state->watches, &watch) != GPH_OK) {
+    if (!watch || gphi_vec_push(&state->watches, &watch) != GPH_OK) {
         gphi_heap_free(heap, watch, sizeof(*watch));
         gphi_short(run);
         return;
@@ -103,7 +103,7 @@ static bool most_is_run(gphi_watch *watch, uint64_t signature)
 /* What the capture refused is captured after all, by another call. */
 static void note_instead(gphi_watch *watch, const gphi_seen *seen)
 {
-    if (watch->dropped == NULL || watch->dropped_work == 0 ||
+    if (!watch->dropped || watch->dropped_work == 0 ||
         gphi_work_signature(seen) != watch->dropped_work)
         return;
     watch->dropped->handled++;
@@ -120,7 +120,7 @@ static void note_eager(gphi_capture_state *state, const gphi_seen *seen)
     for (size_t i = 0; i < state->watches.count; i++) {
         gphi_watch *watch = gphi_watch_at(state, i);
         gphi_incident *cause = watch->incident ? watch->incident : watch->dropped;
-        if (!watch->is_over || watch->is_handled || cause == NULL)
+        if (!watch->is_over || watch->is_handled || !cause)
             continue;
         if (seen->call.thread == cause->root.thread &&
             seen->call.call == cause->root.call)
@@ -150,7 +150,7 @@ static void watch_end(gphi_rule_run *run, const gphi_seen *seen)
         state->open--;
         if (seen->call.result == CUDA_SUCCESS)
             gphi_escape_end(run, watch, seen);
-        if (watch->incident == NULL && watch->dropped == NULL && watch->early.count == 0)
+        if (!watch->incident && !watch->dropped && watch->early.count == 0)
             watch_drop(state, i);
     }
     watch_bound(state);
@@ -192,8 +192,8 @@ static void note_load(gphi_capture_state *state, const gphi_seen *seen)
 static void note_refused_begin(gphi_capture_state *state, const gphi_seen *seen)
 {
     gphi_incident *begin = state->refused_begin;
-    if (begin == NULL || begin->root.thread != seen->call.thread ||
-        (seen->work == NULL && !gphi_call_is_begin(seen->call.call)))
+    if (!begin || begin->root.thread != seen->call.thread ||
+        (!seen->work && !gphi_call_is_begin(seen->call.call)))
         return;
     begin->handled++;
     state->refused_begin = NULL;
@@ -222,7 +222,7 @@ static void note_held(gphi_rule_run *run, const gphi_seen *seen)
         if (gphi_call_is_work(seen->call.call)) {
             note_tried(state, watch, seen);
             note_instead(watch, seen);
-            watch->nodes += seen->call.node != 0 || seen->work != NULL;
+            watch->nodes += seen->call.node != 0 || seen->work;
             watch->loads = 0; /* they were for this launch */
         }
     } else if (state->watches.count)
@@ -309,7 +309,7 @@ static void on_end(gphi_rule_run *run)
     gphi_capture_state *state = run->state;
     for (size_t i = 0; i < state->watches.count; i++) {
         gphi_watch *watch = gphi_watch_at(state, i);
-        if (watch->early.count && watch->incident == NULL)
+        if (watch->early.count && !watch->incident)
             end_unseen(run, watch);
         else if (!watch->is_over && !run->model->is_killed)
             gphi_tell_never_ended(run, watch, NULL);

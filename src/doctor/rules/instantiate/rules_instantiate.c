@@ -75,7 +75,7 @@ static gphi_draft *find(const gphi_rule_run *run, uint32_t rule, const gphi_call
 /* Captured calls that made memory nodes, where no snapshot was written. */
 static bool captured_memory(const gphi_capture *capture, gphi_call *out)
 {
-    for (size_t i = 0; capture != NULL && i < capture->calls.count; i++) {
+    for (size_t i = 0; capture && i < capture->calls.count; i++) {
         const gphi_call *call = gphi_vec_at(&capture->calls, i);
         if (gphi_call_is_pool_alloc(call->call) ||
             call->call == GPHI_CALL_cuMemFreeAsync) {
@@ -90,13 +90,13 @@ static bool captured_memory(const gphi_capture *capture, gphi_call *out)
 static bool memory_call(const gphi_rule_run *run, uint64_t handle, gphi_call *out)
 {
     const gphi_graph_state *graph = gphi_model_graph(run->model, handle);
-    const gphi_snapshot *snapshot = graph != NULL ? graph->last : NULL;
+    const gphi_snapshot *snapshot = graph ? graph->last : NULL;
     memset(out, 0, sizeof(*out));
-    if (graph == NULL)
+    if (!graph)
         return false;
     if (captured_memory(graph->capture, out))
         return true;
-    if (snapshot == NULL || snapshot->data == NULL)
+    if (!snapshot || !snapshot->data)
         return false;
     for (uint32_t i = 0; i < gph_graph_node_count(snapshot->data); i++) {
         const gph_node_kind kind = gph_graph_node(snapshot->data, i)->kind;
@@ -169,7 +169,7 @@ static uint32_t find_cycle(const gphi_rule_run *run, const gph_graph *graph,
     if (gph_graph_node_count(graph) > 0 &&
         gphi_topology_init(&topology, graph) == GPH_OK) {
         uint32_t *all = gphi_vec_add(&words, 3 * (size_t)topology.count);
-        for (uint32_t i = 0; all != NULL && i < topology.count && found == 0; i++)
+        for (uint32_t i = 0; all && i < topology.count && found == 0; i++)
             if (all[i] == 0)
                 found = walk_back(&topology, all, i, cycle);
     }
@@ -182,15 +182,15 @@ static gphi_draft *tell_cycle(gphi_rule_run *run, const struct wish *wish)
 {
     uint32_t cycle[CYCLE_MAX] = {0}, length = 0;
     const gph_graph *graph = gphi_snapshot_graph(wish->snapshot);
-    if (graph != NULL)
+    if (graph)
         length = find_cycle(run, graph, cycle);
     if (wish->result != STRUCTURE && length == 0 && !gphi_said_has(wish->said, "cycle"))
         return NULL;
     gphi_draft *draft = find(run, RULE_CYCLE, &wish->seen->call);
-    gphi_cause(draft, "the edges of graph 0x%" PRIx64 " lead in a circle%s%s",
-               wish->graph, length > 0 ? " through " : "",
+    gphi_cause(draft, "the edges of %s lead in a circle%s%s",
+               gphi_say_graph(run->model, wish->graph), length > 0 ? " through " : "",
                length > 0 ? gphi_say_node(wish->snapshot, cycle[0]) : "");
-    for (uint32_t i = 0; draft != NULL && i < length; i++)
+    for (uint32_t i = 0; draft && i < length; i++)
         gphi_evidence_node(draft, wish->snapshot, cycle[i], "on the circle");
     return draft;
 }
@@ -202,15 +202,15 @@ static gphi_draft *tell_conditional(gphi_rule_run *run, const struct wish *wish)
     gphi_draft *draft = find(run, RULE_CONDITIONAL, &wish->seen->call);
     if (wish->result == HANDLE_UNUSED ||
         gphi_said_has(wish->said, "unused conditional handle"))
-        gphi_cause(draft,
-                   "a conditional handle was created for graph 0x%" PRIx64
-                   " that no conditional node of it uses",
-                   wish->graph);
+        gphi_cause(
+            draft,
+            "a conditional handle was created for %s that no conditional node of it "
+            "uses",
+            gphi_say_graph(run->model, wish->graph));
     else
         gphi_cause(draft,
-                   "graph 0x%" PRIx64
-                   " has conditional nodes and was instantiated before: it can be once",
-                   wish->graph);
+                   "%s has conditional nodes and was instantiated before: it can be once",
+                   gphi_say_graph(run->model, wish->graph));
     return draft;
 }
 
@@ -221,23 +221,20 @@ static gphi_draft *tell_second(gphi_rule_run *run, const struct wish *wish)
     const gphi_exec_state *other = NULL;
     for (size_t i = 0; i < run->model->execs.count; i++) {
         const gphi_exec_state *exec = gphi_vec_pointer(&run->model->execs, i);
-        if (exec->is_alive && exec->source != NULL && exec->source->graph == wish->graph)
+        if (exec->is_alive && exec->source && exec->source->graph == wish->graph)
             other = exec;
     }
     gphi_draft *draft = find(run, RULE_SECOND, &wish->seen->call);
-    gphi_cause(draft, "graph 0x%" PRIx64 " has memory nodes, and an executable already%s",
-               wish->graph,
-               other != NULL && other->graph != wish->graph
-                   ? ": one that was updated with it"
-                   : "");
-    if (draft == NULL)
+    gphi_cause(draft, "%s has memory nodes, and an executable already%s",
+               gphi_say_graph(run->model, wish->graph),
+               other && other->graph != wish->graph ? ": one that was updated with it"
+                                                    : "");
+    if (!draft)
         return draft;
-    if (other != NULL && other->graph != wish->graph && other->updated.number != 0)
-        gphi_evidence_call(draft, &other->updated, "executable 0x%" PRIx64 " updated by",
-                           other->handle);
-    else if (other != NULL)
-        gphi_evidence_call(draft, &other->created, "executable 0x%" PRIx64 " made by",
-                           other->handle);
+    if (other && other->graph != wish->graph && other->updated.number != 0)
+        gphi_evidence_call(draft, &other->updated, "that executable was updated by");
+    else if (other)
+        gphi_evidence_call(draft, &other->created, "that executable was made by");
     tell_memory(run, draft, wish->graph);
     return draft;
 }
@@ -272,7 +269,7 @@ static gphi_draft *tell_node_kind(gphi_rule_run *run, const struct wish *wish)
                (wish->flags & DEVICE_LAUNCH) != 0
                    ? "a graph that is to be launched from the device"
                    : "the body of a conditional node");
-    if (draft != NULL && found != GPH_NODE_NONE)
+    if (draft && found != GPH_NODE_NONE)
         gphi_evidence_node(draft, snapshot, found, "not allowed");
     return draft;
 }
@@ -298,7 +295,7 @@ static bool find_contexts(const gphi_snapshot *snapshot, uint32_t *first,
                           uint32_t *second)
 {
     uint64_t known = 0;
-    if (snapshot == NULL || snapshot->data == NULL)
+    if (!snapshot || !snapshot->data)
         return false;
     for (uint32_t i = 0; i < gph_graph_node_count(snapshot->data); i++) {
         const uint64_t context = context_of(snapshot, i);
@@ -313,10 +310,12 @@ static bool find_contexts(const gphi_snapshot *snapshot, uint32_t *first,
     return false;
 }
 
-static void tell_context(gphi_draft *draft, const gphi_snapshot *snapshot, uint32_t index)
+static void tell_context(const gphi_model *model, gphi_draft *draft,
+                         const gphi_snapshot *snapshot, uint32_t index)
 {
-    gphi_evidence_node(draft, snapshot, index,
-                       gphi_say("in context 0x%" PRIx64, context_of(snapshot, index)));
+    gphi_evidence_node(
+        draft, snapshot, index,
+        gphi_say("in %s", gphi_say_context(model, context_of(snapshot, index))));
 }
 
 /* Two nodes that differ are named, one of each context. */
@@ -325,14 +324,13 @@ static gphi_draft *tell_contexts(gphi_rule_run *run, const struct wish *wish)
     uint32_t one = 0, other = 0;
     gphi_draft *draft = find(run, RULE_CONTEXTS, &wish->seen->call);
     gphi_cause(draft,
-               "graph 0x%" PRIx64 " is to be launched from the device and has nodes of "
-               "several contexts",
-               wish->graph);
-    if (draft == NULL || wish->snapshot == NULL)
+               "%s is to be launched from the device and has nodes of several contexts",
+               gphi_say_graph(run->model, wish->graph));
+    if (!draft || !wish->snapshot)
         return draft;
     if (find_contexts(wish->snapshot, &one, &other)) {
-        tell_context(draft, wish->snapshot, one);
-        tell_context(draft, wish->snapshot, other);
+        tell_context(run->model, draft, wish->snapshot, one);
+        tell_context(run->model, draft, wish->snapshot, other);
         return draft;
     }
     const uint32_t index = gphi_snapshot_index(wish->snapshot, wish->error_node);
@@ -367,7 +365,7 @@ static const char *wrong_flags(const struct wish *wish)
     if ((wish->flags & DEVICE_LAUNCH) != 0 &&
         (gphi_said_has(wish->said, "at least one non-empty node") ||
          gphi_said_has(wish->said, "a device graph needs a node") ||
-         (graph != NULL && gph_graph_node_count(graph) == 0)))
+         (graph && gph_graph_node_count(graph) == 0)))
         return "a graph that is launched from the device needs a node";
     return NULL;
 }
@@ -380,7 +378,7 @@ static gphi_draft *tell_invalid(gphi_rule_run *run, const struct wish *wish)
     if (wish->result == HANDLE_UNUSED ||
         gphi_said_has(wish->said, "unused conditional handle"))
         return tell_conditional(run, wish);
-    if (flags != NULL)
+    if (flags)
         return tell_flags(run, wish, flags);
     if (wish->result == CONTEXTS || gphi_said_has(wish->said, "of a second context") ||
         gphi_said_has(wish->said,
@@ -392,10 +390,10 @@ static gphi_draft *tell_invalid(gphi_rule_run *run, const struct wish *wish)
         return tell_node_kind(run, wish);
     gphi_draft *draft = tell_cycle(run, wish);
     uint32_t one = 0, other = 0;
-    if (draft == NULL && (wish->flags & DEVICE_LAUNCH) != 0 && wish->said[0] == '\0' &&
+    if (!draft && (wish->flags & DEVICE_LAUNCH) != 0 && wish->said[0] == '\0' &&
         find_contexts(wish->snapshot, &one, &other))
         return tell_contexts(run, wish);
-    if (draft != NULL || (wish->flags & DEVICE_LAUNCH) == 0 || wish->said[0] != '\0' ||
+    if (draft || (wish->flags & DEVICE_LAUNCH) == 0 || wish->said[0] != '\0' ||
         first_for_hosts(gphi_snapshot_graph(wish->snapshot)) == GPH_NODE_NONE)
         return draft;
     return tell_node_kind(run, wish);
@@ -429,11 +427,11 @@ static void read_wish(const gphi_seen *seen, const char *said, struct wish *out)
                          .snapshot = seen->snapshot,
                          .graph = gphi_event_word(seen->event, 1),
                          .said = said};
-    if (out->snapshot != NULL && out->snapshot->graph != out->graph)
+    if (out->snapshot && out->snapshot->graph != out->graph)
         out->snapshot = NULL;
     if (seen->call.call == GPHI_CALL_cuGraphInstantiateWithFlags) {
         out->flags = gphi_event_word(seen->event, 2);
-    } else if (part != NULL && part->bytes >= sizeof(params)) {
+    } else if (part && part->bytes >= sizeof(params)) {
         memcpy(&params, part + 1, sizeof(params));
         out->flags = params.flags;
         out->error_node = (uint64_t)(uintptr_t)params.hErrNode_out;
@@ -461,7 +459,7 @@ static void look_at_instantiate(gphi_rule_run *run, struct look *look,
                     ? tell_conditional(run, &wish)
                 : memory_call(run, wish.graph, &made) ? tell_second(run, &wish)
                                                       : NULL;
-    if (draft == NULL)
+    if (!draft)
         return;
     gphi_evidence_said(draft, wish.said);
     look->failed[look->failed_count++ % FAILED_MAX] =
@@ -477,17 +475,17 @@ static void look_at_clone(gphi_rule_run *run, const gphi_seen *seen, const char 
     gphi_call made;
     if (gphi_said_has(said, "conditional")) {
         gphi_draft *draft = find(run, RULE_CONDITIONAL, &seen->call);
-        gphi_cause(draft,
-                   "graph 0x%" PRIx64 " has conditional nodes: it cannot be cloned",
-                   graph);
+        gphi_cause(draft, "%s has conditional nodes: it cannot be cloned",
+                   gphi_say_graph(run->model, graph));
         gphi_evidence_said(draft, said);
         return;
     }
     if (!memory_call(run, graph, &made) && !gphi_said_has(said, "memory"))
         return;
     gphi_draft *draft = find(run, RULE_CLONE, &seen->call);
-    gphi_cause(draft, "graph 0x%" PRIx64 " has memory nodes: it cannot be cloned", graph);
-    if (draft != NULL)
+    gphi_cause(draft, "%s has memory nodes: it cannot be cloned",
+               gphi_say_graph(run->model, graph));
+    if (draft)
         tell_memory(run, draft, graph);
     gphi_evidence_said(draft, said);
 }
@@ -502,9 +500,9 @@ static void look_at_child(gphi_rule_run *run, const gphi_seen *seen, const char 
         return;
     gphi_draft *draft =
         find(run, conditional ? RULE_CONDITIONAL : RULE_CHILD, &seen->call);
-    gphi_cause(draft, "graph 0x%" PRIx64 " has %s nodes: it cannot be copied into a node",
-               child, conditional ? "conditional" : "memory");
-    if (draft != NULL && !conditional)
+    gphi_cause(draft, "%s has %s nodes: it cannot be copied into a node",
+               gphi_say_graph(run->model, child), conditional ? "conditional" : "memory");
+    if (draft && !conditional)
         tell_memory(run, draft, child);
     gphi_evidence_said(draft, said);
 }
@@ -514,7 +512,7 @@ static void look_at_add(gphi_rule_run *run, const gphi_seen *seen, const char *s
 {
     const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_STRUCT, 0);
     CUgraphNodeParams params;
-    if (part == NULL || part->bytes < sizeof(params))
+    if (!part || part->bytes < sizeof(params))
         return;
     memcpy(&params, part + 1, sizeof(params));
     if (params.type == CU_GRAPH_NODE_TYPE_GRAPH)
@@ -544,8 +542,8 @@ static void look_at_remove(gphi_rule_run *run, const gphi_seen *seen, const char
     gphi_draft *draft = find(run, RULE_REMOVE, &seen->call);
     gphi_cause(draft,
                "%s cannot be taken out: its graph has nodes that allocate or free memory",
-               snapshot != NULL ? gphi_say_node(snapshot, index) : "the node");
-    if (draft != NULL && snapshot != NULL) {
+               snapshot ? gphi_say_node(snapshot, index) : "the node");
+    if (draft && snapshot) {
         gphi_evidence_node(draft, snapshot, index, "to be taken out");
         tell_memory(run, draft, snapshot->graph);
     }
@@ -560,8 +558,8 @@ static void look_at_launch(struct look *look, const gphi_seen *seen)
     const uint64_t exec = gphi_event_word(seen->event, 0);
     const uint32_t count =
         look->failed_count < FAILED_MAX ? look->failed_count : FAILED_MAX;
-    if (seen->call.result == 0 || (seen->exec != NULL && seen->exec->is_alive) ||
-        (exec != 0 && seen->exec != NULL) || count == 0)
+    if (seen->call.result == 0 || (seen->exec && seen->exec->is_alive) ||
+        (exec != 0 && seen->exec) || count == 0)
         return;
     const struct failed *best = &look->failed[(look->failed_count - 1) % FAILED_MAX];
     for (uint32_t i = 0; i < count; i++) {

@@ -12,7 +12,7 @@ void gphi_launch_keep(gphi_launch_uses *uses, const gphi_seen *seen)
                           .exec = seen->exec,
                           .stream = seen->stream,
                           .made = seen->exec->created.number,
-                          .work = seen->work != NULL ? seen->work->number : 0};
+                          .work = seen->work ? seen->work->number : 0};
 }
 
 const gphi_launch_use *gphi_launch_at(const gphi_launch_uses *uses, uint32_t back)
@@ -24,8 +24,8 @@ const gphi_launch_use *gphi_launch_at(const gphi_launch_uses *uses, uint32_t bac
 
 bool gphi_launch_is_gone(const gphi_model *model, uint64_t address)
 {
-    return address != 0 && gphi_model_memory(model, address, false) == NULL &&
-           gphi_model_memory(model, address, true) != NULL;
+    return address != 0 && !gphi_model_memory(model, address, false) &&
+           gphi_model_memory(model, address, true);
 }
 
 uint64_t gphi_launch_operand_at(const gph_node *node, uint32_t nth)

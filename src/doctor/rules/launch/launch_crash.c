@@ -33,7 +33,7 @@ static const char *signal_name(uint32_t number)
 /* It waits for others: for the GPU, or for host functions. */
 static bool is_wait(const gphi_call *call)
 {
-    return strstr(gphi_call_name(call->call), "Synchronize") != NULL;
+    return strstr(gphi_call_name(call->call), "Synchronize");
 }
 
 void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen)
@@ -59,10 +59,9 @@ static void tell_host_functions(gphi_rule_run *run, gphi_draft *draft)
 {
     for (size_t i = run->model->execs.count; i-- > 0;) {
         const gphi_exec_state *exec = gphi_vec_pointer(&run->model->execs, i);
-        const gph_graph *graph =
-            exec->is_alive && exec->launch_count > 0 && exec->source != NULL
-                ? exec->source->data
-                : NULL;
+        const gph_graph *graph = exec->is_alive && exec->launch_count > 0 && exec->source
+                                     ? exec->source->data
+                                     : NULL;
         for (uint32_t n = 0; n < gph_graph_node_count(graph); n++)
             if (gph_graph_node(graph, n)->kind == GPH_NODE_HOST) {
                 gphi_evidence_node(draft, exec->source, n,
@@ -79,6 +78,18 @@ static void tell_others(const gphi_launch_crash *state, uint32_t but, gphi_draft
             gphi_evidence_call(draft, &state->calls[i], "another thread was inside of");
 }
 
+static const char *say_dead(gphi_model *model, const gphi_dead *dead)
+{
+    const gphi_exec_state *exec = gphi_model_exec(model, dead->handle);
+    if (exec && strcmp(dead->what, "executable") == 0)
+        return gphi_say_exec(model, exec);
+    if (strcmp(dead->what, "graph") == 0)
+        return gphi_say_graph(model, dead->handle);
+    return strcmp(dead->what, "stream") == 0
+               ? gphi_say_stream(model, gphi_model_stream(model, dead->handle, 0, false))
+               : gphi_say_event(model, dead->handle);
+}
+
 static void tell(gphi_rule_run *run, uint32_t index)
 {
     const gphi_launch_crash *state = run->state;
@@ -87,7 +98,7 @@ static void tell(gphi_rule_run *run, uint32_t index)
     const uint32_t number = run->model->signal;
     const uint64_t now = run->model->last_ns;
     gphi_draft *draft = gphi_finding_begin(run, call, 0);
-    if (draft == NULL)
+    if (!draft)
         return;
     if (number != 0)
         gphi_cause(
@@ -99,13 +110,12 @@ static void tell(gphi_rule_run *run, uint32_t index)
     else
         gphi_cause(draft, "the process ended inside of %s, without exit()",
                    gphi_say_call(call));
-    if (dead->what != NULL && dead->by.number != 0)
-        gphi_evidence_call(draft, &dead->by,
-                           "%s 0x%" PRIx64 ", an argument, was destroyed by", dead->what,
-                           dead->handle);
-    else if (dead->what != NULL)
-        gphi_evidence(draft, "%s 0x%" PRIx64 ", an argument, was destroyed before",
-                      dead->what, dead->handle);
+    if (dead->what && dead->by.number != 0)
+        gphi_evidence_call(draft, &dead->by, "%s, an argument, was destroyed by",
+                           say_dead(run->model, dead));
+    else if (dead->what)
+        gphi_evidence(draft, "%s, an argument, was destroyed before",
+                      say_dead(run->model, dead));
     if (is_crash(number) && is_wait(call))
         tell_host_functions(run, draft);
     tell_others(state, index, draft);
@@ -115,7 +125,7 @@ static void tell(gphi_rule_run *run, uint32_t index)
             "%u threads of the process have used the driver: one that was in no "
             "call may be what crashed",
             (unsigned)state->threads);
-    if (!is_crash(number) || (is_wait(call) && dead->what == NULL))
+    if (!is_crash(number) || (is_wait(call) && !dead->what))
         gphi_soften(draft);
 }
 
@@ -123,7 +133,7 @@ void gphi_launch_crash_end(gphi_rule_run *run)
 {
     const gphi_launch_crash *state = run->state;
     uint32_t best = 0;
-    if (!run->model->is_killed || state->count == 0 ||
+    if (!run->model->is_killed || run->model->hung != 0 || state->count == 0 ||
         (run->model->signal == 0 && run->model->is_replaced))
         return;
     for (uint32_t i = 0; i < state->count; i++) {

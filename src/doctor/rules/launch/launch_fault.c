@@ -35,7 +35,7 @@ static bool is_named(const char *said, const gph_node *node)
     if (node->kind == GPH_NODE_MEMSET)
         return strncmp(said, "memset", 6) == 0;
     if (node->kind != GPH_NODE_KERNEL || strncmp(said, "kernel ", 7) != 0 ||
-        node->u.kernel.function == NULL)
+        !node->u.kernel.function)
         return false;
     const size_t length = strlen(node->u.kernel.function);
     return strncmp(said + 7, node->u.kernel.function, length) == 0 &&
@@ -48,7 +48,7 @@ static bool has_wild(const gphi_model *model, const gph_node *node)
     for (uint32_t i = 0; node->kind == GPH_NODE_KERNEL && i < node->u.kernel.arg_count;
          i++) {
         const uint64_t value = gphi_launch_operand_at(node, i);
-        if (value >= 0x100 && gphi_model_memory(model, value, false) == NULL)
+        if (value >= 0x100 && !gphi_model_memory(model, value, false))
             return true;
     }
     return false;
@@ -66,8 +66,7 @@ static bool has_block(const char *said, const gph_node *node)
 {
     unsigned block[3];
     const char *at = strstr(said, "block [");
-    if (at == NULL ||
-        sscanf(at, "block [%u,%u,%u]", &block[0], &block[1], &block[2]) != 3)
+    if (!at || sscanf(at, "block [%u,%u,%u]", &block[0], &block[1], &block[2]) != 3)
         return true;
     const uint32_t *grid = node->u.kernel.grid;
     return block[0] < grid[0] && block[1] < grid[1] && block[2] < grid[2];
@@ -94,10 +93,10 @@ static void look_at_graph(const gphi_rule_run *run, const char *said,
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         struct suspect now = *from;
-        if (from->inner == NULL)
+        if (!from->inner)
             now.node = i;
         now.inner = node;
-        if (node->kind == GPH_NODE_CHILD && node->u.child != NULL) {
+        if (node->kind == GPH_NODE_CHILD && node->u.child) {
             look_at_graph(run, said, node->u.child, best, &now);
             continue;
         }
@@ -141,14 +140,14 @@ static void tell_suspect(gphi_rule_run *run, gphi_draft *draft, const char *said
     const uint64_t gone = gphi_launch_gone_operand(run->model, suspect->inner);
     const gphi_allocation *memory =
         gone != 0 ? gphi_model_memory(run->model, gone, true) : NULL;
-    gphi_cause(draft, "%s%s of executable 0x%" PRIx64 "%s%s",
-               said[0] == '\0' && gone == 0 ? "perhaps " : "",
-               gphi_say_node(snapshot, suspect->node), suspect->use->exec->handle,
-               said[0] != '\0' ? ": " : "", said);
+    gphi_cause(draft, "%s%s of %s%s", said[0] == '\0' && gone == 0 ? "perhaps " : "",
+               gphi_say_node(snapshot, suspect->node),
+               gphi_say_exec(run->model, suspect->use->exec), gphi_say_said(said));
     gphi_evidence_node(draft, snapshot, suspect->node, "the node");
     if (gone != 0)
-        gphi_evidence(draft, "its operand 0x%" PRIx64 " was freed", gone);
-    if (memory != NULL)
+        gphi_evidence(draft, "its operand, %s, was freed",
+                      gphi_say_memory(run->model, gone));
+    if (memory)
         gphi_evidence_call(draft, &memory->freed, "freed by");
     if (suspect->equals > 0)
         gphi_evidence(draft, "as likely: %u other nodes of what was in flight",
@@ -163,22 +162,20 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
     const gphi_launch_use *use;
     struct suspect best = {.use = NULL};
     uint32_t count = 0;
-    const bool is_eager =
-        faults->said[0] != '\0' && strstr(faults->said, "(node ") == NULL;
-    for (uint32_t i = 0; !is_eager && (use = gphi_launch_at(&faults->uses, i)) != NULL;
-         i++) {
+    const bool is_eager = faults->said[0] != '\0' && !strstr(faults->said, "(node ");
+    for (uint32_t i = 0; !is_eager && (use = gphi_launch_at(&faults->uses, i)); i++) {
         if (!is_candidate(run, use))
             continue;
         count++;
         const struct suspect from = {.use = use};
-        if (use->exec->source != NULL && use->exec->source->data != NULL)
+        if (use->exec->source && use->exec->source->data)
             look_at_graph(run, faults->said, use->exec->source->data, &best, &from);
     }
     gphi_rule_run as = *run;
     if (count == 0)
         return;
     faults->draft = root_of(run);
-    if (faults->draft != NULL) {
+    if (faults->draft) {
         gphi_harden(faults->draft);
         gphi_consequence(faults->draft, &seen->call);
         return;
@@ -186,22 +183,21 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
     if (seen->call.result == CUDA_ERROR_ASSERT)
         as.rule = run->rule - 1; /* launch.assert, which stands before it in the table */
     faults->draft = gphi_finding_begin(&as, &seen->call, 0);
-    if (faults->draft == NULL)
+    if (!faults->draft)
         return;
-    if (best.use != NULL)
+    if (best.use)
         tell_suspect(run, faults->draft, faults->said, &best);
     else
-        gphi_cause(faults->draft, "error %d of a replay; in flight were %u launches%s%s",
-                   seen->call.result, (unsigned)count,
-                   faults->said[0] != '\0' ? ": " : "", faults->said);
+        gphi_cause(faults->draft, "error %d of a replay; in flight were %u launches%s",
+                   seen->call.result, (unsigned)count, gphi_say_said(faults->said));
     uint32_t told = 0;
     for (uint32_t i = 0;
-         (use = gphi_launch_at(&faults->uses, i)) != NULL && told < CANDIDATES_MAX; i++)
+         (use = gphi_launch_at(&faults->uses, i)) && told < CANDIDATES_MAX; i++)
         if (is_candidate(run, use) && use != best.use) {
             told++;
             gphi_evidence_call(faults->draft, &use->call,
-                               "in flight as well: executable 0x%" PRIx64 ", launched by",
-                               use->exec->handle);
+                               "in flight as well: %s, launched by",
+                               gphi_say_exec(run->model, use->exec));
         }
 }
 
@@ -217,7 +213,7 @@ static bool ends_context(uint32_t call)
 void gphi_launch_fault(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_launch_faults *faults = run->state;
-    if (gphi_is_launch(seen) && seen->work != NULL) {
+    if (gphi_is_launch(seen) && seen->work) {
         gphi_launch_keep(&faults->uses, seen);
     } else if (ends_context(seen->call.call) && seen->call.result == 0) {
         memset(faults, 0, sizeof(*faults));

@@ -46,7 +46,7 @@ static void note(gphi_rule_run *run, gphi_launch_gone gone)
     gphi_vec *all = run->state;
     for (size_t i = 0; i < run->model->execs.count; i++) {
         gphi_exec_state *exec = gphi_vec_pointer(&run->model->execs, i);
-        if (!exec->is_alive || exec->source == NULL || all->count >= GONE_MAX ||
+        if (!exec->is_alive || !exec->source || all->count >= GONE_MAX ||
             (gone.end == 0 && !exec->source->has_events))
             continue;
         gone.node = find_user(&gone, exec->source->data);
@@ -70,27 +70,26 @@ static bool is_back(const gphi_model *model, const gphi_launch_gone *gone)
 {
     const gphi_cuda_event *event;
     if (gone->end != 0)
-        return gphi_model_memory(model, gone->start, false) != NULL;
+        return gphi_model_memory(model, gone->start, false);
     event = gphi_model_event(model, gone->start);
-    return event != NULL && event->is_alive;
+    return event && event->is_alive;
 }
 
 static void tell(gphi_rule_run *run, const gphi_launch_gone *gone, const gphi_call *at)
 {
     const gphi_snapshot *snapshot = gone->exec->source;
     gphi_draft *draft = gphi_finding_begin(run, at, 0);
-    if (draft == NULL)
+    if (!draft)
         return;
     const char *how = gone->call.call == GPHI_CALL_cuMemHostUnregister ? "unregistered"
                       : gone->end != 0                                 ? "freed"
                                                                        : "destroyed";
-    gphi_cause(draft,
-               "%s 0x%" PRIx64 " that %s of executable 0x%" PRIx64
-               " uses was %s before the launch%s",
-               gone->end != 0 ? "pinned memory" : "event", gone->start,
-               gphi_say_node(snapshot, gone->node), gone->exec->handle, how,
-               (at->flags & GPHI_CALL_UNRETURNED) != 0 ? ", in which the process ended"
-                                                       : "");
+    gphi_cause(
+        draft, "%s that %s of %s uses was %s before the launch%s",
+        gone->end != 0 ? gphi_say_memory(run->model, gone->start)
+                       : gphi_say_event(run->model, gone->start),
+        gphi_say_node(snapshot, gone->node), gphi_say_exec(run->model, gone->exec), how,
+        (at->flags & GPHI_CALL_UNRETURNED) != 0 ? ", in which the process ended" : "");
     gphi_evidence_node(draft, snapshot, gone->node, "the node");
     gphi_evidence_call(draft, &gone->call, "%s by", how);
     gphi_evidence_call(draft, &gone->exec->created, "the executable was made by");
@@ -103,9 +102,8 @@ static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
         gphi_launch_gone *gone = gphi_vec_at(all, i);
         if (gone->exec != seen->exec)
             continue;
-        gone->node = seen->exec->source != NULL
-                         ? find_user(gone, seen->exec->source->data)
-                         : GPH_NODE_NONE;
+        gone->node = seen->exec->source ? find_user(gone, seen->exec->source->data)
+                                        : GPH_NODE_NONE;
         if (gone->made == seen->exec->created.number && gone->node != GPH_NODE_NONE &&
             !is_back(run->model, gone))
             tell(run, gone, &seen->call);
@@ -132,18 +130,18 @@ void gphi_launch_operand(gphi_rule_run *run, const gphi_seen *seen)
     case GPHI_CALL_cuMemHostUnregister:
     case GPHI_CALL_cuMemFreeHost: {
         const gphi_allocation *memory = gphi_model_memory(run->model, handle, true);
-        if (seen->call.result == 0 && memory != NULL && memory->bytes > 0)
+        if (seen->call.result == 0 && memory && memory->bytes > 0)
             note(run, (gphi_launch_gone){.start = memory->address,
                                          .end = memory->address + memory->bytes,
                                          .call = seen->call});
         break;
     }
     case GPHI_CALL_cuGraphLaunch:
-        if (seen->exec != NULL)
+        if (seen->exec)
             on_launch(run, seen);
         break;
     case GPHI_CALL_cuGraphExecDestroy:
-        if (seen->call.result == 0 && seen->exec != NULL)
+        if (seen->call.result == 0 && seen->exec)
             on_destroyed(run, seen->exec);
         break;
     default: break;
@@ -152,6 +150,6 @@ void gphi_launch_operand(gphi_rule_run *run, const gphi_seen *seen)
 
 void gphi_launch_operand_unreturned(gphi_rule_run *run, const gphi_seen *seen)
 {
-    if (seen->call.call == GPHI_CALL_cuGraphLaunch && seen->exec != NULL)
+    if (seen->call.call == GPHI_CALL_cuGraphLaunch && seen->exec)
         on_launch(run, seen);
 }

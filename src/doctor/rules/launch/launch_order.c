@@ -37,10 +37,10 @@ void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_launch_uses *uses = run->state;
     const gphi_launch_use *other;
-    if (seen->exec == NULL || gphi_call_is_instantiation(seen->call.call) ||
+    if (!seen->exec || gphi_call_is_instantiation(seen->call.call) ||
         (seen->call.flags & GPHI_CALL_NESTED) != 0)
         return;
-    for (uint32_t i = 0; (other = gphi_launch_at(uses, i)) != NULL; i++) {
+    for (uint32_t i = 0; (other = gphi_launch_at(uses, i)); i++) {
         if (other->exec != seen->exec || other->made != seen->exec->created.number ||
             other->call.thread == seen->call.thread || !meet(&other->call, &seen->call))
             continue;
@@ -48,16 +48,14 @@ void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen)
         const gphi_call *first = swap ? &other->call : &seen->call;
         const gphi_call *second = swap ? &seen->call : &other->call;
         gphi_draft *draft = gphi_finding_begin(run, first, second->call);
-        gphi_cause(draft,
-                   "threads %u and %u were%s in %s%s%s of executable 0x%" PRIx64
-                   " at the same time",
+        gphi_cause(draft, "threads %u and %u were%s in %s%s%s of %s at the same time",
                    (unsigned)first->thread, (unsigned)second->thread,
                    first->call == second->call ? " both" : "",
                    gphi_call_name(first->call),
                    first->call == second->call ? "" : " and ",
                    first->call == second->call ? "" : gphi_call_name(second->call),
-                   seen->exec->handle);
-        if (draft == NULL)
+                   gphi_say_exec(run->model, seen->exec));
+        if (!draft)
             continue;
         gphi_evidence_call(draft, second, "meanwhile, in thread %u",
                            (unsigned)second->thread);
@@ -88,20 +86,19 @@ static bool is_habit(uint32_t waits, const gphi_exec_state *exec)
 void gphi_launch_serialised(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_launch_waits *waits = run->state;
-    if (!gphi_is_launch(seen) || seen->work == NULL || seen->work->waits_for == 0 ||
+    if (!gphi_is_launch(seen) || !seen->work || seen->work->waits_for == 0 ||
         !is_habit(count_wait(waits, seen->exec->created.number), seen->exec))
         return;
     const gphi_work *other = gphi_model_work(run->model, seen->work->waits_for);
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
-    if (draft == NULL)
+    if (!draft)
         return;
-    gphi_cause(draft,
-               "executable 0x%" PRIx64 " was launched into %s while a launch of it in %s "
-               "was under way: it waited",
-               seen->exec->handle, gphi_say_stream(run->model, seen->stream),
-               other != NULL ? gphi_say_stream(run->model, other->stream)
-                             : "another stream");
-    if (other != NULL)
+    gphi_cause(
+        draft,
+        "%s was launched into %s while a launch of it in %s was under way: it waited",
+        gphi_say_exec(run->model, seen->exec), gphi_say_stream(run->model, seen->stream),
+        other ? gphi_say_stream(run->model, other->stream) : "another stream");
+    if (other)
         gphi_evidence_call(draft, &other->call, "it waited for the launch by");
     gphi_evidence_call(draft, &seen->exec->created, "the executable was made by");
 }
@@ -156,14 +153,13 @@ static gphi_launch_pair *pair_of(gphi_launch_overlaps *overlaps, const gphi_exec
     const bool swap = a->created.number > b->created.number;
     const gphi_exec_state *one = swap ? b : a, *two = swap ? a : b;
     gphi_launch_pair *pair = NULL;
-    for (uint32_t i = 0; i < GPHI_LAUNCH_PAIRS && pair == NULL; i++)
-        if (overlaps->pairs[i].holds_a != NULL &&
-            overlaps->pairs[i].a == one->created.number &&
+    for (uint32_t i = 0; i < GPHI_LAUNCH_PAIRS && !pair; i++)
+        if (overlaps->pairs[i].holds_a && overlaps->pairs[i].a == one->created.number &&
             overlaps->pairs[i].b == two->created.number)
             pair = &overlaps->pairs[i];
-    if (pair != NULL && pair->holds_a == one->source && pair->holds_b == two->source)
+    if (pair && pair->holds_a == one->source && pair->holds_b == two->source)
         return pair;
-    if (pair == NULL)
+    if (!pair)
         pair = &overlaps->pairs[overlaps->next_pair++ % GPHI_LAUNCH_PAIRS];
     *pair = (gphi_launch_pair){.a = one->created.number,
                                .b = two->created.number,
@@ -182,22 +178,21 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
     if (pair->told.number == 0)
         pair->told = seen->call;
     gphi_draft *draft = gphi_finding_begin(run, &pair->told, address != 0);
-    if (draft == NULL)
+    if (!draft)
         return;
     if (address != 0)
-        gphi_cause(draft,
-                   "executables 0x%" PRIx64 " and 0x%" PRIx64
-                   " both use memory at 0x%" PRIx64
-                   " and write it, and nothing orders their launches",
-                   seen->exec->handle, other->exec->handle, address);
+        gphi_cause(
+            draft,
+            "%s and %s both use %s and write it, and nothing orders their launches",
+            gphi_say_exec(run->model, seen->exec), gphi_say_exec(run->model, other->exec),
+            gphi_say_memory(run->model, address));
     else
         gphi_cause(
             draft,
-            "executables 0x%" PRIx64 " and 0x%" PRIx64 " allocate %" PRIu64
-            " and %" PRIu64
+            "%s and %s allocate %" PRIu64 " and %" PRIu64
             " KiB in the graph and were in flight at once: the driver could not let "
             "them share memory",
-            seen->exec->handle, other->exec->handle,
+            gphi_say_exec(run->model, seen->exec), gphi_say_exec(run->model, other->exec),
             gphi_snapshot_allocated(seen->exec->source) >> 10,
             gphi_snapshot_allocated(other->exec->source) >> 10);
     gphi_evidence(draft, "launched into %s", gphi_say_stream(run->model, seen->stream));
@@ -209,16 +204,16 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
 
 static bool holds_data(const gphi_exec_state *exec)
 {
-    return exec->source != NULL && exec->source->data != NULL;
+    return exec->source && exec->source->data;
 }
 
 void gphi_launch_overlap(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_launch_overlaps *overlaps = run->state;
     const gphi_launch_use *other;
-    if (!gphi_is_launch(seen) || seen->work == NULL || !holds_data(seen->exec))
+    if (!gphi_is_launch(seen) || !seen->work || !holds_data(seen->exec))
         return;
-    for (uint32_t i = 0; (other = gphi_launch_at(&overlaps->uses, i)) != NULL; i++) {
+    for (uint32_t i = 0; (other = gphi_launch_at(&overlaps->uses, i)); i++) {
         if (other->exec == seen->exec || other->stream == seen->stream ||
             !is_there(other) || !holds_data(other->exec) ||
             gphi_model_ordered(run->model, other->work, seen->work->number))

@@ -22,7 +22,7 @@ enum { AUTO_FREE = 1 };
 
 static bool is_dead(const gphi_seen *seen)
 {
-    return seen->exec == NULL || !seen->exec->is_alive;
+    return !seen->exec || !seen->exec->is_alive;
 }
 
 /* The driver knows it dead where another thread's call to destroy it is still on its way
@@ -35,15 +35,14 @@ static bool is_called_dead(const char *said)
 
 static void tell_made(gphi_draft *draft, const gphi_exec_state *exec)
 {
-    gphi_evidence_call(draft, &exec->created, "executable 0x%" PRIx64 " made by",
-                       exec->handle);
+    gphi_evidence_call(draft, &exec->created, "the executable was made by");
 }
 
 /* The last address in a sentence, or 0. */
 static uint64_t address_in(const char *said)
 {
     uint64_t out = 0;
-    for (const char *at = said; (at = strstr(at, "0x")) != NULL; at += 2)
+    for (const char *at = said; (at = strstr(at, "0x")); at += 2)
         out = strtoull(at, NULL, 16);
     return out;
 }
@@ -67,7 +66,7 @@ static uint32_t live_allocation(const gphi_rule_run *run, const gphi_snapshot *s
             continue;
         const gphi_allocation *memory =
             gphi_model_memory(run->model, node->u.memory.address, false);
-        if (memory != NULL && memory->freed.number == 0 && !memory->is_pending)
+        if (memory && memory->freed.number == 0 && !memory->is_pending)
             return i;
     }
     return GPH_NODE_NONE;
@@ -94,14 +93,12 @@ static void unfreed_call(gphi_rule_run *run, const gphi_seen *seen)
     if (node == GPH_NODE_NONE && said[0] == '\0')
         return;
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
-    if (draft == NULL)
+    if (!draft)
         return;
     if (node != GPH_NODE_NONE) {
         const gph_memory_params *memory = &gph_graph_node(snapshot->data, node)->u.memory;
-        gphi_cause(draft,
-                   "%" PRIu64 " bytes at 0x%" PRIx64
-                   " that an earlier launch allocated are not freed",
-                   memory->bytes, memory->address);
+        gphi_cause(draft, "%s that an earlier launch allocated is not freed",
+                   gphi_say_memory(run->model, memory->address));
         gphi_evidence_node(draft, snapshot, node, "the allocation");
     } else {
         gphi_cause(draft, "memory that an earlier launch allocated is not freed");
@@ -131,15 +128,16 @@ static void dead_call(gphi_rule_run *run, const gphi_seen *seen)
          seen->call.result != CUDA_ERROR_INVALID_HANDLE))
         return;
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
-    if (seen->exec != NULL)
-        gphi_cause(draft, "executable 0x%" PRIx64 " was destroyed before%s", handle,
+    if (seen->exec)
+        gphi_cause(draft, "%s was destroyed before%s",
+                   gphi_say_exec(run->model, seen->exec),
                    is_dead(seen) ? "" : ", by another thread");
     else if (handle == 0)
         gphi_cause(draft, "the executable is NULL: it was never instantiated");
     else
         gphi_cause(draft, "0x%" PRIx64 " is no executable that was ever instantiated",
                    handle);
-    if (draft != NULL && seen->exec != NULL) {
+    if (draft && seen->exec) {
         gphi_evidence_call(draft, &seen->exec->destroyed, "destroyed by");
         tell_made(draft, seen->exec);
     }
@@ -170,7 +168,7 @@ static void memory_call(gphi_rule_run *run, const gphi_seen *seen)
     if (seen->call.result != CUDA_ERROR_OUT_OF_MEMORY ||
         (!gphi_call_is_start(seen->call.call) && !makes))
         return;
-    if (gphi_call_is_start(seen->call.call) && seen->exec != NULL)
+    if (gphi_call_is_start(seen->call.call) && seen->exec)
         snapshot = seen->exec->source;
     const gph_graph *graph = gphi_snapshot_graph(snapshot);
     uint32_t largest = GPH_NODE_NONE, count = 0;
@@ -195,9 +193,9 @@ static void memory_call(gphi_rule_run *run, const gphi_seen *seen)
                    count, all >> 20, most >> 20);
     else
         gphi_cause(draft, "no memory is left for the executable itself");
-    if (draft != NULL && largest != GPH_NODE_NONE)
+    if (draft && largest != GPH_NODE_NONE)
         gphi_evidence_node(draft, snapshot, largest, "the largest");
-    if (draft != NULL && seen->exec != NULL)
+    if (draft && seen->exec)
         tell_made(draft, seen->exec);
     gphi_evidence_said(draft, said_of(run, seen));
 }
@@ -221,7 +219,7 @@ static bool frees_nothing(const gphi_rule_run *run, const gphi_snapshot *snapsho
         return false;
     const gphi_allocation *memory =
         gphi_model_memory(run->model, node->u.memory.address, false);
-    return memory == NULL || memory->is_pending || memory->freed.number != 0;
+    return !memory || memory->is_pending || memory->freed.number != 0;
 }
 
 /* What is left of CUDA_ERROR_INVALID_VALUE: the driver looks at frees, copies and
@@ -244,18 +242,19 @@ static void invalid_call(gphi_rule_run *run, const gphi_seen *seen)
             uses_gone(run, gph_graph_node(graph, i)))
             found = i;
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
-    if (draft == NULL)
+    if (!draft)
         return;
     if (found == GPH_NODE_NONE) {
-        gphi_cause(draft, "a node of executable 0x%" PRIx64 " was refused%s%s",
-                   seen->exec->handle, said[0] != '\0' ? ": " : "", said);
+        gphi_cause(draft, "a node of %s was refused%s",
+                   gphi_say_exec(run->model, seen->exec), gphi_say_said(said));
     } else {
         const gph_node *node = gph_graph_node(graph, found);
         if (node->kind == GPH_NODE_MEM_FREE)
-            gphi_cause(draft,
-                       "%s frees 0x%" PRIx64
-                       ", which no launch has allocated or another one has freed",
-                       gphi_say_node(snapshot, found), node->u.memory.address);
+            gphi_cause(
+                draft,
+                "%s frees %s, which no launch has allocated or another one has freed",
+                gphi_say_node(snapshot, found),
+                gphi_say_memory(run->model, node->u.memory.address));
         else
             gphi_cause(draft, "%s uses memory that was freed",
                        gphi_say_node(snapshot, found));
@@ -308,8 +307,8 @@ static void ignored_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     struct ignored *ignored = run->state;
     if (seen->call.call == GPHI_CALL_cuGraphLaunch && seen->call.result != 0) {
-        if (!is_anyones(seen->call.result) && seen->exec != NULL &&
-            seen->exec->is_alive && ignored->count < IGNORED_MAX)
+        if (!is_anyones(seen->call.result) && seen->exec && seen->exec->is_alive &&
+            ignored->count < IGNORED_MAX)
             ignored->lost[ignored->count++] = (struct lost){seen->call, seen->exec};
         return;
     }
@@ -377,10 +376,11 @@ static void upload_look(gphi_rule_run *run, const gphi_exec_state *exec)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &first->call, 0);
     gphi_cause(draft,
-               "the first launch of executable 0x%" PRIx64
-               " took %.0f us, the later ones %.1f us: it was not uploaded before",
-               exec->handle, first->call.duration_ns / 1e3, median / 1e3);
-    if (draft != NULL)
+               "the first launch of %s took %.0f us, the later ones %.1f us: it was not "
+               "uploaded before",
+               gphi_say_exec(run->model, exec), first->call.duration_ns / 1e3,
+               median / 1e3);
+    if (draft)
         tell_made(draft, exec);
 }
 
@@ -413,6 +413,8 @@ const gphi_rule gphi_rules_launch[] = {
     GPHI_RULE("launch.result-ignored", WARNING, .state_bytes = sizeof(struct ignored),
               .call = ignored_call),
     GPHI_RULE("launch.missing-upload", INFO, .end = upload_end),
+    GPHI_RULE("launch.hang", ERROR, .state_bytes = sizeof(gphi_launch_hang),
+              .unreturned = gphi_launch_hang_unreturned, .end = gphi_launch_hang_end),
     GPHI_RULE("launch.crash", ERROR, .state_bytes = sizeof(gphi_launch_crash),
               .unreturned = gphi_launch_unreturned, .event = gphi_launch_crash_event,
               .end = gphi_launch_crash_end),

@@ -108,4 +108,17 @@ typedef struct gphi_launch_crash {
 void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event);
 void gphi_launch_crash_end(gphi_rule_run *run);
+
+/* ---- launch_hang.c ---- */
+
+typedef struct gphi_launch_hang {
+    gphi_call call;  /* that hung; number 0: not seen yet */
+    uint64_t stream; /* that it waits for; valid if `has_stream` */
+    bool has_stream;
+    uint32_t count;
+    gphi_call others[GPHI_LAUNCH_INSIDE];
+} gphi_launch_hang;
+
+void gphi_launch_hang_unreturned(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_hang_end(gphi_rule_run *run);
 #endif

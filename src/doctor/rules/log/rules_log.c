@@ -75,15 +75,15 @@ typedef struct log_state {
 
 static bool has_one_of(const char *text, const char *words)
 {
-    for (const char *word = words; word != NULL && *word != '\0';) {
+    for (const char *word = words; word && *word != '\0';) {
         char part[64];
         const size_t bytes = strcspn(word, "|");
         snprintf(part, sizeof(part), "%.*s", (int)bytes, word);
-        if (strstr(text, part) != NULL)
+        if (strstr(text, part))
             return true;
         word += bytes + (word[bytes] == '|');
     }
-    return words == NULL;
+    return !words;
 }
 
 static const char *rule_of(int32_t result, const char *call, const char *sentence)
@@ -114,7 +114,7 @@ static void tell(gphi_rule_run *run, const gphi_call *call, const char *name,
     gphi_draft *draft = gphi_finding_begin_any(run, call, call->call, &is_new);
     if (call->result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
         state->root = draft;
-    if (draft == NULL || !is_new)
+    if (!draft || !is_new)
         return;
     gphi_cause(draft, "%s returned %s%s%s", name, gphi_say_result(call->result),
                sentence[0] != '\0' ? "; the driver says: " : "", sentence);

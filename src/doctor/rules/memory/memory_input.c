@@ -13,13 +13,11 @@ enum { SUSPECTS_MAX = 256, WORKS_MAX = 1024 };
 static const gphi_range_history *input_of(const gphi_history *history,
                                           const gphi_exec_history *exec, uint64_t bytes)
 {
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
         const gphi_memory_history *memory =
-            touch->memory != NULL && !touch->writes
-                ? gphi_history_memory(history, touch->memory)
-                : NULL;
-        for (size_t k = 0; memory != NULL && k < memory->written.count; k++) {
+            touch->memory && !touch->writes ? gphi_history_memory(history, touch->memory)
+                                            : NULL;
+        for (size_t k = 0; memory && k < memory->written.count; k++) {
             const gphi_range_history *range = gphi_vec_at(&memory->written, k);
             if (range->is_from_host && range->end - range->start == bytes &&
                 range->last.number < exec->last_launch.number &&
@@ -34,19 +32,18 @@ static const gphi_range_history *input_of(const gphi_history *history,
 static bool is_written_by_others(const gphi_history *history,
                                  const gphi_exec_history *exec, uint64_t since)
 {
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
         const gphi_memory_history *memory =
-            touch->memory != NULL ? gphi_history_memory(history, touch->memory) : NULL;
-        for (size_t k = 0; memory != NULL && k < memory->pointers.count; k++) {
+            touch->memory ? gphi_history_memory(history, touch->memory) : NULL;
+        for (size_t k = 0; memory && k < memory->pointers.count; k++) {
             const gphi_touch *pointer = gphi_vec_at(&memory->pointers, k);
             if (pointer->since > since)
                 return true;
         }
-        for (int k = 0; k < GPHI_RECENT && history->recent[k] != NULL; k++) {
+        for (int k = 0; k < GPHI_RECENT && history->recent[k]; k++) {
             const gphi_exec_history *other = history->recent[k];
             if (other != exec && other->last_launch.number > since &&
-                gphi_history_touches(history, other, touch->address, 1) != NULL)
+                gphi_history_touches(history, other, touch->address, 1))
                 return true;
         }
     }
@@ -61,11 +58,11 @@ static const gphi_work *foreign_upload(const gphi_history *history,
 {
     const gphi_work *found = NULL;
     const gphi_work *work = gphi_model_work_next(history->model, history->before_work);
-    for (int i = 0; i < WORKS_MAX && work != NULL && work->number < seen->work->number;
+    for (int i = 0; i < WORKS_MAX && work && work->number < seen->work->number;
          i++, work = gphi_model_work_next(history->model, work->number)) {
         if (work->is_captured || work->write_bytes == 0)
             continue;
-        if (gphi_history_touches(history, exec, work->write, work->write_bytes) != NULL)
+        if (gphi_history_touches(history, exec, work->write, work->write_bytes))
             return NULL;
         if (work->read_bytes == 0 && work->host != 0)
             found = work;
@@ -80,19 +77,19 @@ void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
     gphi_history *history = run->history;
     gphi_vec *items = run->state;
     gphi_exec_history *exec = history->launched;
-    if (exec == NULL || history->before_work == 0 || seen->work == NULL ||
+    if (!exec || history->before_work == 0 || !seen->work ||
         items->count == SUSPECTS_MAX || history->before.number < exec->updated)
         return;
     const gphi_work *upload = foreign_upload(history, exec, seen);
     gphi_allocation *memory =
-        upload != NULL ? gphi_model_memory(run->model, upload->write, false) : NULL;
-    if (memory == NULL)
+        upload ? gphi_model_memory(run->model, upload->write, false) : NULL;
+    if (!memory)
         return;
     const gphi_range_history *input = input_of(history, exec, upload->write_bytes);
-    if (input == NULL || is_written_by_others(history, exec, history->before.number))
+    if (!input || is_written_by_others(history, exec, history->before.number))
         return;
     gphi_suspect *one = gphi_vec_add(items, 1);
-    if (one != NULL)
+    if (one)
         *one = (gphi_suspect){.exec = exec,
                               .launch = seen->call,
                               .upload = upload->call,
@@ -108,24 +105,20 @@ void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
 static bool was_used(const gphi_history *history, const gphi_suspect *of)
 {
     const gphi_memory_history *memory = gphi_history_memory(history, of->memory);
-    if (of->memory->allocated.number != of->number || memory == NULL)
+    if (of->memory->allocated.number != of->number || !memory)
         return true; /* not known any more */
     if (memory->overflows)
         return true;
-    for (size_t i = 0; i < memory->read.count; i++) {
-        const gphi_range_history *range = gphi_vec_at(&memory->read, i);
+    GPHI_EACH (const gphi_range_history, range, &memory->read)
         if (range->last.number > of->upload.number)
             return true;
-    }
-    for (size_t i = 0; i < memory->pointers.count; i++) {
-        const gphi_touch *pointer = gphi_vec_at(&memory->pointers, i);
+    GPHI_EACH (const gphi_touch, pointer, &memory->pointers)
         if (pointer->since > of->upload.number)
             return true;
-    }
     for (size_t i = 0; i < history->execs.count; i++) {
         const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         if (exec->last_launch.number > of->upload.number &&
-            gphi_history_touches(history, exec, of->address, of->bytes) != NULL)
+            gphi_history_touches(history, exec, of->address, of->bytes))
             return true;
     }
     return false;
@@ -135,10 +128,8 @@ static bool was_used(const gphi_history *history, const gphi_suspect *of)
 static uint32_t unused_of(const gphi_vec *items, const gphi_exec_history *exec)
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < items->count; i++) {
-        const gphi_suspect *one = gphi_vec_at(items, i);
+    GPHI_EACH (const gphi_suspect, one, items)
         count += one->exec == exec && one->is_unused;
-    }
     return count;
 }
 
@@ -147,21 +138,19 @@ void gphi_rule_input_not_refreshed_end(gphi_rule_run *run)
     enum { UNUSED_MIN = 3 };
     gphi_history *history = run->history;
     gphi_vec *items = run->state;
-    for (size_t i = 0; i < items->count; i++) {
-        gphi_suspect *one = gphi_vec_at(items, i);
+    GPHI_EACH (gphi_suspect, one, items)
         one->is_unused = !was_used(history, one);
-    }
-    for (size_t i = 0; i < items->count; i++) {
-        const gphi_suspect *one = gphi_vec_at(items, i);
+    GPHI_EACH (const gphi_suspect, one, items) {
         if (!one->is_unused || unused_of(items, one->exec) < UNUSED_MIN)
             continue;
         gphi_draft *draft = gphi_finding_begin(run, &one->launch, one->exec->created);
         gphi_cause(draft,
-                   "the graph was launched again with the old contents of its input at "
-                   "0x%" PRIx64 "; the %s that came from the host before the launch went "
-                   "to 0x%" PRIx64 ", which nothing ever read",
-                   one->input, gphi_say_bytes(one->bytes), one->address);
-        if (draft == NULL)
+                   "the graph was launched again with the old contents of its input, %s; "
+                   "the %s that came from the host before the launch went to %s, which "
+                   "nothing ever read",
+                   gphi_say_memory(run->model, one->input), gphi_say_bytes(one->bytes),
+                   gphi_say_memory(run->model, one->address));
+        if (!draft)
             continue;
         gphi_evidence_call(draft, &one->upload, "the new contents came by");
         gphi_evidence_call(draft, &one->input_call, "the input was last written by");

@@ -38,16 +38,16 @@ static void tell_early(gphi_rule_run *run, const gphi_seen *seen,
                        uint64_t address)
 {
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
-    if (draft == NULL)
+    if (!draft)
         return;
-    gphi_cause(draft,
-               "%s uses 0x%" PRIx64
-               ", where the graph that was launched before may still be writing: nothing "
-               "orders it behind the launch",
-               gphi_say_call(&seen->call), address);
+    gphi_cause(
+        draft,
+        "%s uses %s, where the graph that was launched before may still be writing: "
+        "nothing orders it after the launch",
+        gphi_say_call(&seen->call), gphi_say_memory(run->model, address));
     gphi_evidence_call(draft, &exec->last_launch, "the graph was launched by");
     tell_basis(draft, exec, touch);
-    if (seen->stream != NULL)
+    if (seen->stream)
         gphi_evidence(draft, "the reader is on %s",
                       gphi_say_stream(run->model, seen->stream));
 }
@@ -62,7 +62,7 @@ static const gphi_touch *early_touch(const gphi_history *history, const gphi_see
         for (uint32_t i = 0; i < count; i++) {
             *address = touches[i].address;
             const gphi_touch *touch = gphi_history_writes(history, exec, *address, 1);
-            if (touch != NULL && touch->address == *address)
+            if (touch && touch->address == *address)
                 return touch;
         }
         return NULL;
@@ -77,17 +77,17 @@ static const gphi_touch *early_touch(const gphi_history *history, const gphi_see
 void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;
-    if (seen->work == NULL || seen->work->is_captured || seen->call.result != 0 ||
-        history->launched != NULL)
+    if (!seen->work || seen->work->is_captured || seen->call.result != 0 ||
+        history->launched)
         return;
-    for (int i = 0; i < GPHI_RECENT && history->recent[i] != NULL; i++) {
+    for (int i = 0; i < GPHI_RECENT && history->recent[i]; i++) {
         const gphi_exec_history *exec = history->recent[i];
         uint64_t address = 0;
         if (!gphi_exec_is_alive(exec) || exec->last_work == 0 ||
             gphi_model_ordered(run->model, exec->last_work, seen->work->number))
             continue;
         const gphi_touch *touch = early_touch(history, seen, exec, &address);
-        if (touch != NULL) {
+        if (touch) {
             tell_early(run, seen, exec, touch, address);
             return;
         }
@@ -101,8 +101,7 @@ void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen)
 static const gphi_touch *input_in(const gphi_history *history,
                                   const gphi_exec_history *exec, const gphi_work *work)
 {
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
         const uint64_t bytes = touch->bytes != 0 ? touch->bytes : 1;
         if (touch->address < work->write + work->write_bytes &&
             work->write < touch->address + bytes && !touch->writes &&
@@ -115,9 +114,9 @@ static const gphi_touch *input_in(const gphi_history *history,
 /* A copy into memory by a call that does not wait. Fills of a start-up are not meant. */
 static bool is_refill(const gphi_work *work)
 {
-    return !work->is_captured && work->exec == NULL && work->write_bytes != 0 &&
+    return !work->is_captured && !work->exec && work->write_bytes != 0 &&
            (work->read_bytes != 0 || work->host != 0) &&
-           strstr(gphi_call_name(work->call.call), "Async") != NULL;
+           strstr(gphi_call_name(work->call.call), "Async");
 }
 
 static void tell_input_race(gphi_rule_run *run, const gphi_exec_history *exec,
@@ -127,13 +126,13 @@ static void tell_input_race(gphi_rule_run *run, const gphi_exec_history *exec,
     const bool is_before = refill->call.number < launch->number;
     gphi_draft *draft = gphi_finding_begin(run, &refill->call, exec->created);
     gphi_cause(draft,
-               "%s writes 0x%" PRIx64 ", which the graph uses in %s, %s: nothing orders "
-               "the two",
-               gphi_say_call(&refill->call), refill->write, gphi_say_touch(exec, touch),
-               is_before ? "and the launch behind it may begin before that is done"
+               "%s writes %s, which the graph uses in %s, %s: nothing orders the two",
+               gphi_say_call(&refill->call), gphi_say_memory(run->model, refill->write),
+               gphi_say_touch(exec, touch),
+               is_before ? "and the launch after it may begin before that is done"
                          : "while the launch before it may still be at work");
     gphi_evidence_call(draft, launch, "the graph is launched by");
-    if (refill->stream != NULL)
+    if (refill->stream)
         gphi_evidence(draft, "the copy is on %s",
                       gphi_say_stream(run->model, refill->stream));
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
@@ -150,12 +149,12 @@ static void look_before(gphi_rule_run *run, const gphi_history *history,
     const uint64_t oldest = now > WORKS_MAX ? now - WORKS_MAX : 0;
     const uint64_t since = history->before_work > oldest ? history->before_work : oldest;
     const gphi_work *work = gphi_model_work_next(run->model, since);
-    for (; work != NULL && work->number < now;
+    for (; work && work->number < now;
          work = gphi_model_work_next(run->model, work->number)) {
         if (!is_refill(work) || gphi_model_ordered(run->model, work->number, now))
             continue;
         const gphi_touch *touch = input_in(history, history->launched, work);
-        if (touch != NULL) {
+        if (touch) {
             tell_input_race(run, history->launched, work, &seen->call, touch);
             return;
         }
@@ -165,20 +164,19 @@ static void look_before(gphi_rule_run *run, const gphi_history *history,
 void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;
-    if (seen->work == NULL || seen->call.result != 0)
+    if (!seen->work || seen->call.result != 0)
         return;
-    if (history->launched != NULL) {
+    if (history->launched) {
         look_before(run, history, seen);
         return;
     }
-    for (int i = 0;
-         is_refill(seen->work) && i < GPHI_RECENT && history->recent[i] != NULL; i++) {
+    for (int i = 0; is_refill(seen->work) && i < GPHI_RECENT && history->recent[i]; i++) {
         const gphi_exec_history *exec = history->recent[i];
         if (!gphi_exec_is_alive(exec) || exec->last_work == 0 ||
             gphi_model_ordered(run->model, exec->last_work, seen->work->number))
             continue;
         const gphi_touch *touch = input_in(history, exec, seen->work);
-        if (touch != NULL) {
+        if (touch) {
             tell_input_race(run, exec, seen->work, &exec->last_launch, touch);
             return;
         }
@@ -192,15 +190,15 @@ static void tell_race(gphi_rule_run *run, const gphi_seen *seen,
                       const gphi_touch *touch)
 {
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
-    if (draft == NULL)
+    if (!draft)
         return;
     gphi_cause(
         draft,
-        "the graph is launched again while 0x%" PRIx64
-        ", its output, may still be read by %s, which the launch does not wait for",
-        reader->read, gphi_say_call(&reader->call));
+        "the graph is launched again while %s, its output, may still be read by %s, "
+        "which the launch does not wait for",
+        gphi_say_memory(run->model, reader->read), gphi_say_call(&reader->call));
     gphi_evidence_call(draft, &reader->call, "the reader is");
-    if (reader->stream != NULL)
+    if (reader->stream)
         gphi_evidence(draft, "it is on %s", gphi_say_stream(run->model, reader->stream));
     tell_basis(draft, exec, touch);
 }
@@ -211,8 +209,7 @@ static void find_race(gphi_rule_run *run, const gphi_history *history,
 {
     const gphi_exec_history *exec = history->launched;
     const gphi_work *work = gphi_model_work_next(run->model, history->before_work);
-    for (int i = 0; i < 4096 && work != NULL && seen->work != NULL &&
-                    work->number < seen->work->number;
+    for (int i = 0; i < 4096 && work && seen->work && work->number < seen->work->number;
          i++, work = gphi_model_work_next(run->model, work->number)) {
         if (work->is_captured || work->read_bytes == 0 ||
             gphi_model_ordered(run->model, work->number, seen->work->number) ||
@@ -220,7 +217,7 @@ static void find_race(gphi_rule_run *run, const gphi_history *history,
             continue;
         const gphi_touch *touch =
             gphi_history_writes(history, exec, work->read, work->read_bytes);
-        if (touch != NULL) {
+        if (touch) {
             tell_race(run, seen, exec, work, touch);
             return;
         }
@@ -234,10 +231,10 @@ static bool is_fresh(const gphi_history *history, const gphi_exec_history *exec,
                      uint64_t since, uint64_t until)
 {
     const gphi_work *work = gphi_model_work_next(history->model, since);
-    for (int i = 0; i < 1024 && work != NULL && work->number < until;
+    for (int i = 0; i < 1024 && work && work->number < until;
          i++, work = gphi_model_work_next(history->model, work->number))
-        if (!work->is_captured && work->exec == NULL && work->write_bytes != 0 &&
-            gphi_history_touches(history, exec, work->write, work->write_bytes) != NULL)
+        if (!work->is_captured && !work->exec && work->write_bytes != 0 &&
+            gphi_history_touches(history, exec, work->write, work->write_bytes))
             return true;
     return false;
 }
@@ -247,14 +244,14 @@ static void tell_twice(gphi_rule_run *run, const gphi_output_read *first,
 {
     const gphi_exec_history *exec = first->exec;
     gphi_draft *draft = gphi_finding_begin(run, &first->call, 0);
-    if (draft == NULL)
+    if (!draft)
         return;
     gphi_cause(
         draft,
-        "two results were read from 0x%" PRIx64 " behind the last of %" PRIu64
+        "two results were read from %s after the last of %" PRIu64
         " launches with new inputs: both are the last one's, which has overwritten "
         "the others",
-        first->address, first->launches);
+        gphi_say_memory(run->model, first->address), first->launches);
     gphi_evidence_call(draft, &first->call, "read by");
     gphi_evidence_call(draft, again, "and, without a launch between, by");
     gphi_evidence_call(draft, &exec->last_launch, "the last launch is");
@@ -265,11 +262,9 @@ static void tell_twice(gphi_rule_run *run, const gphi_output_read *first,
 static gphi_output_read *read_of(gphi_vec *items, const gphi_exec_history *exec,
                                  uint64_t address, uint64_t bytes)
 {
-    for (size_t i = 0; i < items->count; i++) {
-        gphi_output_read *one = gphi_vec_at(items, i);
+    GPHI_EACH (gphi_output_read, one, items)
         if (one->exec == exec && one->address == address && one->bytes == bytes)
             return one;
-    }
     return NULL;
 }
 
@@ -281,19 +276,19 @@ static void note_read(gphi_rule_run *run, const gphi_history *history,
     const gphi_work *work = seen->work;
     const gphi_touch *touch =
         gphi_history_writes(history, exec, work->read, work->read_bytes);
-    if (touch == NULL)
+    if (!touch)
         return;
     exec->last_read = seen->call.number;
     gphi_output_read *one = read_of(items, exec, work->read, work->read_bytes);
-    if (one != NULL && one->call.number > exec->last_launch.number) {
+    if (one && one->call.number > exec->last_launch.number) {
         if (one->launches >= 2 && one->fresh >= 2 && one->host != work->host &&
             one->host != 0 && work->host != 0)
             tell_twice(run, one, &seen->call, touch);
         return;
     }
-    if (one == NULL && items->count < READS_MAX)
+    if (!one && items->count < READS_MAX)
         one = gphi_vec_add(items, 1);
-    if (one == NULL)
+    if (!one)
         return;
     *one = (gphi_output_read){.exec = exec,
                               .call = seen->call,
@@ -306,7 +301,7 @@ static void note_read(gphi_rule_run *run, const gphi_history *history,
 
 static void note_reads(gphi_rule_run *run, gphi_history *history, const gphi_seen *seen)
 {
-    for (int i = 0; i < GPHI_RECENT && history->recent[i] != NULL; i++)
+    for (int i = 0; i < GPHI_RECENT && history->recent[i]; i++)
         if (gphi_exec_is_alive(history->recent[i]))
             note_read(run, history, history->recent[i], seen);
 }
@@ -317,19 +312,41 @@ void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;
     gphi_exec_history *exec = history->launched;
-    if (exec != NULL && history->before_work != 0) {
+    if (exec && history->before_work != 0) {
         find_race(run, history, seen);
         if (exec->last_read > history->before.number) { /* a new row of launches */
             exec->launches_read = exec->launches - 1;
             exec->fresh = 0;
         }
     }
-    if (exec != NULL) {
+    if (exec) {
         exec->fresh += is_fresh(history, exec, history->before_work, exec->last_work);
         return;
     }
-    if (seen->work == NULL || seen->work->is_captured || seen->call.result != 0 ||
+    if (!seen->work || seen->work->is_captured || seen->call.result != 0 ||
         seen->work->read_bytes == 0 || seen->work->write_bytes != 0)
         return;
     note_reads(run, history, seen);
+}
+
+/* ---- memory.host-read-before-done ---- */
+
+/* The driver is not called: softcuda's check says it, by the thread that did it. */
+void gphi_rule_host_read(gphi_rule_run *run, const gphi_event *event)
+{
+    static const char begins[] = "host code ";
+    if (event->kind != GPHI_EVENT_LOG)
+        return;
+    const char *text = gphi_event_text(event, 0);
+    if (strncmp(text, begins, strlen(begins)) != 0 || !strstr(text, "pinned memory at"))
+        return;
+    const gphi_call at = {.number = run->model->call_count + 1,
+                          .time_ns = event->time_ns,
+                          .call = GPHI_CALL_COUNT,
+                          .thread = event->thread,
+                          .stack = event->stack};
+    gphi_draft *draft = gphi_finding_begin(run, &at, 0);
+    gphi_cause(draft,
+               "a queued copy had yet to write pinned memory that the host used here");
+    gphi_evidence_said(draft, text);
 }

@@ -31,7 +31,7 @@ typedef struct pool_use {
 static bool is_temporary(const gphi_history *history, const gphi_allocation *memory)
 {
     const gphi_memory_history *one = gphi_history_memory(history, memory);
-    if (one == NULL)
+    if (!one)
         return true;
     for (size_t i = 0; i < one->written.count; i++)
         if (!((gphi_range_history *)gphi_vec_at(&one->written, i))->is_fill)
@@ -42,9 +42,9 @@ static bool is_temporary(const gphi_history *history, const gphi_allocation *mem
 static pool_use *use_of(gphi_vec *uses, uint64_t pool, const gphi_exec_history *exec)
 {
     pool_use *one = gphi_vec_keyed(uses, &pool, sizeof(pool), SIZE_MAX);
-    if (one == NULL)
+    if (!one)
         return NULL;
-    if (one->exec == NULL) {
+    if (!one->exec) {
         one->class_hash = exec->class_hash;
         one->exec = exec;
     }
@@ -56,10 +56,10 @@ static pool_use *use_of(gphi_vec *uses, uint64_t pool, const gphi_exec_history *
  * as PyTorch's does, gets memory from the driver while it captures. */
 static uint64_t pool_of(const gphi_exec_history *exec, const gphi_allocation *memory)
 {
-    const gphi_capture *capture = exec->source != NULL ? exec->source->capture : NULL;
+    const gphi_capture *capture = exec->source ? exec->source->capture : NULL;
     if (memory->kind == GPHI_MEM_ASYNC)
         return memory->pool;
-    if (memory->kind != GPHI_MEM_DEVICE || capture == NULL ||
+    if (memory->kind != GPHI_MEM_DEVICE || !capture ||
         memory->allocated.number < capture->begin.number ||
         memory->allocated.number > capture->end.number)
         return 0;
@@ -77,13 +77,13 @@ static void gather_pool(const gphi_history *history, gphi_vec *uses, gphi_map *d
     for (size_t k = 0; exec->launches > 0 && k < exec->touches.count; k++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, k);
         const gphi_allocation *memory = touch->memory;
-        if (memory == NULL || memory->allocated.number != touch->memory_number ||
-            pool_of(exec, memory) == 0 || gphi_map_get(done, (uintptr_t)memory) != NULL ||
+        if (!memory || memory->allocated.number != touch->memory_number ||
+            pool_of(exec, memory) == 0 || gphi_map_get(done, (uintptr_t)memory) ||
             gphi_map_set(done, (uintptr_t)memory, 1) != GPH_OK ||
             !is_temporary(history, memory))
             continue;
         pool_use *use = use_of(uses, pool_of(exec, memory), exec);
-        if (use == NULL)
+        if (!use)
             continue;
         use->bytes += memory->bytes;
         use->is_own = memory->kind == GPHI_MEM_DEVICE;
@@ -105,8 +105,7 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
 {
     uint64_t sum = 0, largest = 0;
     uint32_t count = 0;
-    for (size_t i = 0; i < uses->count; i++) {
-        const pool_use *one = gphi_vec_at(uses, i);
+    GPHI_EACH (const pool_use, one, uses) {
         if (one->class_hash != first->class_hash || one->is_mixed)
             continue;
         sum += one->bytes;
@@ -123,7 +122,7 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
                "together; no two launches were ever under way at the same time, so one "
                "pool of %s would do",
                count, count, gphi_say_bytes(sum), gphi_say_bytes(largest));
-    for (size_t i = 0; i < uses->count && draft != NULL && i < 6; i++) {
+    for (size_t i = 0; i < uses->count && draft && i < 6; i++) {
         const pool_use *one = gphi_vec_at(uses, i);
         if (one->class_hash != first->class_hash || one->is_mixed)
             continue;
@@ -132,9 +131,9 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
                                "%s, allocated during its capture, for the graph made by",
                                gphi_say_bytes(one->bytes));
         else
-            gphi_evidence_call(draft, &one->exec->exec->created,
-                               "%s in pool 0x%" PRIx64 " for the graph made by",
-                               gphi_say_bytes(one->bytes), one->pool);
+            gphi_evidence_call(
+                draft, &one->exec->exec->created, "%s in %s for the graph made by",
+                gphi_say_bytes(one->bytes), gphi_say_pool(run->model, one->pool));
     }
 }
 
@@ -171,7 +170,7 @@ static bool leads_to(const gphi_model *model, const gph_graph *graph, uint32_t f
     gphi_vec seen;
     gphi_vec_init(&seen, model->heap, 1);
     char *at = gphi_vec_add(&seen, count);
-    bool changed = at != NULL && from < count && to < count;
+    bool changed = at && from < count && to < count;
     if (changed)
         at[from] = 1;
     for (int round = 0; changed && round < ROUNDS_MAX; round++) {
@@ -182,7 +181,7 @@ static bool leads_to(const gphi_model *model, const gph_graph *graph, uint32_t f
                 at[edge->to] = changed = true;
         }
     }
-    const bool found = at != NULL && from < count && to < count && at[to];
+    const bool found = at && from < count && to < count && at[to];
     gphi_vec_fini(&seen);
     return found;
 }
@@ -203,13 +202,11 @@ static bool is_over_before(const gphi_model *model, const gphi_exec_history *exe
                            const gphi_graph_memory *a, const gphi_graph_memory *b)
 {
     const gphi_touch *node = NULL;
-    for (size_t i = 0; i < exec->allocations.count; i++) {
-        const gphi_touch *one = gphi_vec_at(&exec->allocations, i);
+    GPHI_EACH (const gphi_touch, one, &exec->allocations)
         if (one->address == b->address && !one->writes)
             node = one;
-    }
     uint32_t uses = 0;
-    for (size_t i = 0; i < exec->touches.count && node != NULL; i++) {
+    for (size_t i = 0; i < exec->touches.count && node; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         if (!lies_in(touch, a))
             continue;
@@ -233,8 +230,10 @@ static void tell_kept(gphi_rule_run *run, const gphi_graph_memory *a,
                gphi_say_bytes(a->bytes), gphi_say_bytes(b->bytes),
                is_one ? " by one graph" : " by two graphs that never run together",
                gphi_say_bytes(a->bytes < b->bytes ? a->bytes : b->bytes));
-    gphi_evidence_call(draft, &a->made, "0x%" PRIx64 " is allocated by", a->address);
-    gphi_evidence_call(draft, &b->made, "0x%" PRIx64 " is allocated by", b->address);
+    gphi_evidence_call(draft, &a->made, "%s is allocated by",
+                       gphi_say_memory(run->model, a->address));
+    gphi_evidence_call(draft, &b->made, "%s is allocated by",
+                       gphi_say_memory(run->model, b->address));
     gphi_evidence(draft, "neither is freed inside of its graph");
 }
 
@@ -243,10 +242,8 @@ static uint64_t bytes_of(const gphi_history *history, const gphi_exec_history *a
                          const gphi_exec_history *b)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < history->graph_memories.count; i++) {
-        const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
+    GPHI_EACH (const gphi_graph_memory, one, &history->graph_memories)
         bytes += one->exec == a || one->exec == b ? one->bytes : 0;
-    }
     return bytes;
 }
 
@@ -254,8 +251,7 @@ static uint64_t bytes_of(const gphi_history *history, const gphi_exec_history *a
 static bool could_share(const gphi_history *history, const gphi_graph_memory *a,
                         const gphi_graph_memory *b)
 {
-    if (a->exec == NULL || b->exec == NULL || a->exec->source == NULL ||
-        a->exec->source->data == NULL)
+    if (!a->exec || !b->exec || !a->exec->source || !a->exec->source->data)
         return false;
     const uint64_t shared = a->bytes < b->bytes ? a->bytes : b->bytes;
     if (shared < SAVED_MIN || shared * 4 < bytes_of(history, a->exec, b->exec))
@@ -294,9 +290,9 @@ static uint32_t work_behind(const gphi_model *model, const gphi_call *call)
     uint32_t count = 0;
     for (uint64_t i = 0; i < LOOK_MAX && i < model->work_count && count < ENOUGH; i++) {
         const gphi_work *work = gphi_model_work(model, model->work_count - i);
-        if (work == NULL || work->call.number < call->number)
+        if (!work || work->call.number < call->number)
             break;
-        count += work->exec != NULL || work->function != 0;
+        count += work->exec || work->function != 0;
     }
     return count;
 }
@@ -323,26 +319,22 @@ void gphi_rule_graph_memory_leak(gphi_rule_run *run)
 {
     const gphi_history *history = run->history;
     uint32_t orphans = 0;
-    for (size_t i = 0; i < history->graph_memories.count; i++) {
-        const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
-        orphans += one->is_live && !one->is_orphan && one->exec != NULL &&
+    GPHI_EACH (const gphi_graph_memory, one, &history->graph_memories)
+        orphans += one->is_live && !one->is_orphan && one->exec &&
                    one->exec->destroyed.number != 0;
-    }
-    for (size_t i = 0; i < history->graph_memories.count; i++) {
-        const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
-        if (!one->is_live || one->is_orphan || one->exec == NULL ||
+    GPHI_EACH (const gphi_graph_memory, one, &history->graph_memories) {
+        if (!one->is_live || one->is_orphan || !one->exec ||
             one->exec->destroyed.number == 0 || run->model->is_killed || history->is_dead)
             continue;
         if (!is_lost(run, run->state, &one->exec->destroyed, orphans - 1))
             continue;
         gphi_draft *draft = gphi_finding_begin(run, &one->exec->destroyed, 0);
-        gphi_cause(
-            draft,
-            "%s at 0x%" PRIx64
-            " were left allocated by the last launch of a graph that was destroyed "
-            "here; nothing freed them until the program ended",
-            gphi_say_bytes(one->bytes), one->address);
-        gphi_evidence_call(draft, &one->made, "they are allocated by");
+        gphi_cause(draft,
+                   "%s was left allocated by the last launch of a graph that was "
+                   "destroyed here; "
+                   "nothing freed it until the program ended",
+                   gphi_say_memory(run->model, one->address));
+        gphi_evidence_call(draft, &one->made, "it is allocated by");
         gphi_evidence_call(draft, &one->launched, "the last launch is");
     }
 }
@@ -363,11 +355,9 @@ void gphi_rule_leak_at_exit(gphi_rule_run *run)
         execs++;
         nodes += one->nodes;
     }
-    for (size_t i = 0; i < history->graph_memories.count; i++) {
-        const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
-        if (one->is_live && one->exec != NULL && one->exec->destroyed.number == 0)
+    GPHI_EACH (const gphi_graph_memory, one, &history->graph_memories)
+        if (one->is_live && one->exec && one->exec->destroyed.number == 0)
             bytes += one->bytes;
-    }
     if (execs == 0)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, 0);
@@ -388,28 +378,27 @@ void gphi_rule_wrong_trim(gphi_rule_run *run, const gphi_seen *seen)
     const uint32_t call = seen->call.call;
     if (seen->call.result != 0)
         return;
-    if (seen->capture == NULL && gphi_call_is_pool_alloc(call))
+    if (!seen->capture && gphi_call_is_pool_alloc(call))
         state->allocations++;
     if (call != GPHI_CALL_cuMemPoolTrimTo || state->allocations != 0)
         return;
     uint64_t bytes = 0;
     const gphi_graph_memory *first = NULL;
-    for (size_t i = 0; i < history->graph_memories.count; i++) {
-        const gphi_graph_memory *one = gphi_vec_at(&history->graph_memories, i);
+    GPHI_EACH (const gphi_graph_memory, one, &history->graph_memories) {
         if (one->launched.number == 0)
             continue;
-        first = first != NULL ? first : one;
+        first = first ? first : one;
         bytes += one->bytes;
     }
-    gphi_draft *draft = first != NULL ? gphi_finding_begin(run, &seen->call, 0) : NULL;
-    if (draft == NULL)
+    gphi_draft *draft = first ? gphi_finding_begin(run, &seen->call, 0) : NULL;
+    if (!draft)
         return;
     gphi_cause(draft,
-               "the pool 0x%" PRIx64
-               " was trimmed, but nothing was ever allocated from a pool; %s were "
+               "%s was trimmed, but nothing was ever allocated from a pool; %s were "
                "allocated by nodes of graphs, whose memory only cuDeviceGraphMemTrim "
                "gives back",
-               gphi_event_word(seen->event, 0), gphi_say_bytes(bytes));
+               gphi_say_pool(run->model, gphi_event_word(seen->event, 0)),
+               gphi_say_bytes(bytes));
     gphi_evidence_call(draft, &first->made, "memory of a graph was allocated by");
     gphi_evidence_call(draft, &first->launched, "it was launched by");
 }
@@ -418,7 +407,7 @@ void gphi_rule_wrong_trim(gphi_rule_run *run, const gphi_seen *seen)
 
 static const gphi_workspace *workspace_of(const gphi_vec *items, const gphi_touch *at)
 {
-    for (size_t i = 0; at->memory != NULL && i < items->count; i++) {
+    for (size_t i = 0; at->memory && i < items->count; i++) {
         const gphi_workspace *one = gphi_vec_at(items, i);
         if (one->memory == at->memory && one->number == at->memory_number)
             return one;
@@ -452,11 +441,11 @@ static void tell_workspace(gphi_rule_run *run, const gphi_seen *seen,
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     gphi_cause(
         draft,
-        "%s at 0x%" PRIx64
-        " were allocated while a graph was captured, and are argument %u of kernel "
-        "%s in that graph and %s: who runs second overwrites what the first has "
-        "there, and whoever frees it takes it from both",
-        gphi_say_bytes(of->memory->bytes), of->memory->address, at->arg,
+        "%s was allocated while a graph was captured, and is argument %u of kernel "
+        "%.200s "
+        "in that graph and %s: who runs second overwrites what the first has there, and "
+        "whoever frees it takes it from both",
+        gphi_say_allocation(run->model, of->memory), at->arg,
         gphi_function_name(run->model, at->function),
         is_launch ? "in this one, which does not wait for it" : "here");
     gphi_evidence_call(draft, &of->made, "it was allocated by");
@@ -481,14 +470,14 @@ static void note_workspace(gphi_rule_run *run, const gphi_seen *seen)
     const uint32_t call = seen->call.call;
     const bool is_async = gphi_call_is_pool_alloc(call);
     const bool is_inside =
-        is_async ? seen->capture != NULL : thread != NULL && thread->open_captures > 0;
+        is_async ? seen->capture != NULL : thread && thread->open_captures > 0;
     if (seen->call.result != 0 || !is_inside || items->count == 256 ||
         (!is_async && call != GPHI_CALL_cuMemAlloc && call != GPHI_CALL_cuMemAllocPitch))
         return;
     gphi_allocation *memory =
         gphi_model_memory(run->model, gphi_event_word(seen->event, 0), false);
-    gphi_workspace *one = memory != NULL ? gphi_vec_add(items, 1) : NULL;
-    if (one != NULL)
+    gphi_workspace *one = memory ? gphi_vec_add(items, 1) : NULL;
+    if (one)
         *one = (gphi_workspace){memory, memory->allocated.number, seen->call,
                                 begin_of(run->model, seen->call.thread)};
 }
@@ -497,7 +486,7 @@ static const char *function_of(const gphi_model *model, const gphi_call *call)
 {
     uint32_t count = 0;
     const gph_place *frames = gphi_stacks_frames(model->stacks, call->stack, &count);
-    return count > 0 && frames[0].function != NULL ? frames[0].function : "";
+    return count > 0 && frames[0].function ? frames[0].function : "";
 }
 
 /* Whether it is of those who use it, a library's: allocated by the function that launches
@@ -515,12 +504,12 @@ static void look_at_launch(gphi_rule_run *run, const gphi_history *history,
                            const gphi_seen *seen)
 {
     const gphi_exec_history *exec = history->launched;
-    for (size_t i = 0; i < exec->touches.count && seen->work != NULL; i++) {
+    for (size_t i = 0; i < exec->touches.count && seen->work; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         const gphi_workspace *of = workspace_of(run->state, touch);
         const gphi_exec_history *other =
-            of != NULL && touch->bytes == 0 ? graph_with(history, touch, exec) : NULL;
-        if (other == NULL || other->last_work == 0 ||
+            of && touch->bytes == 0 ? graph_with(history, touch, exec) : NULL;
+        if (!other || other->last_work == 0 ||
             gphi_model_ordered(run->model, other->last_work, seen->work->number))
             continue;
         tell_workspace(run, seen, of, touch, other);
@@ -536,21 +525,20 @@ void gphi_rule_workspace(gphi_rule_run *run, const gphi_seen *seen)
     note_workspace(run, seen);
     if (items->count == 0)
         return;
-    if (history->launched != NULL)
+    if (history->launched)
         look_at_launch(run, history, seen);
-    if (!gphi_call_is_kernel(seen->call.call) || seen->capture != NULL ||
-        seen->call.result != 0)
+    if (!gphi_call_is_kernel(seen->call.call) || seen->capture || seen->call.result != 0)
         return;
     const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
     for (uint32_t i = 0; i < count; i++) {
         const gphi_workspace *of = workspace_of(items, &touches[i]);
         const gphi_exec_history *graph =
-            of != NULL ? graph_with(history, &touches[i], NULL) : NULL;
+            of ? graph_with(history, &touches[i], NULL) : NULL;
         const bool is_ordered =
-            graph != NULL && seen->work != NULL &&
+            graph && seen->work &&
             (graph->last_work == 0 ||
              gphi_model_ordered(run->model, graph->last_work, seen->work->number));
-        if (graph == NULL || (is_ordered && !is_of_user(run->model, of, &seen->call)))
+        if (!graph || (is_ordered && !is_of_user(run->model, of, &seen->call)))
             continue;
         tell_workspace(run, seen, of, &touches[i], graph);
         return;

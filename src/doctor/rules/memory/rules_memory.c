@@ -11,6 +11,7 @@
  * A launch is looked at only after something was freed since the last look, so a loop of
  * launches costs nothing. */
 #include "doctor/rules/memory/rules_memory.h"
+#include "doctor/rules/memory/memory_growth.h"
 #include "doctor/rules/rules.h"
 
 #include <inttypes.h>
@@ -35,14 +36,14 @@ static dead_kind dead_of(const gphi_model *model, const gphi_touch *touch,
                          gphi_allocation **now)
 {
     const gphi_allocation *was = touch->memory;
-    if (was == NULL || was->allocated.number != touch->memory_number ||
-        was->freed.number == 0 || was->freed.number <= touch->since || is_of_graphs(was))
+    if (!was || was->allocated.number != touch->memory_number || was->freed.number == 0 ||
+        was->freed.number <= touch->since || is_of_graphs(was))
         return DEAD_NONE;
     const bool is_host = was->kind == GPHI_MEM_PINNED || was->kind == GPHI_MEM_REGISTERED;
     if (is_host && touch->bytes != 0)
         return DEAD_NONE;
     *now = gphi_model_memory(model, touch->address, false);
-    if (*now == NULL)
+    if (!*now)
         return DEAD_FREED;
     /* mapped again at its place: the program wants the address to be the same */
     if (was->kind == GPHI_MEM_VMM && (*now)->kind == GPHI_MEM_VMM)
@@ -61,14 +62,13 @@ static const gphi_touch *find_dead(gphi_history *history, gphi_exec_history *exe
         return NULL;
     const gphi_touch *found = NULL;
     bool has_dead = false;
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
         gphi_allocation *there = NULL;
         const dead_kind is = gphi_touch_is_off(history, exec, touch)
                                  ? DEAD_NONE
                                  : dead_of(history->model, touch, &there);
         has_dead = has_dead || is != DEAD_NONE;
-        if (is == kind && found == NULL) {
+        if (is == kind && !found) {
             found = touch;
             *now = there;
         }
@@ -77,17 +77,16 @@ static const gphi_touch *find_dead(gphi_history *history, gphi_exec_history *exe
     return found;
 }
 
-static void tell_past(gphi_draft *draft, const gphi_exec_history *exec,
-                      const gphi_touch *touch)
+static void tell_past(const gphi_model *model, gphi_draft *draft,
+                      const gphi_exec_history *exec, const gphi_touch *touch)
 {
     const gphi_allocation *was = touch->memory;
-    gphi_evidence(draft, "the graph uses 0x%" PRIx64 " in %s", touch->address,
-                  gphi_say_touch(exec, touch));
+    gphi_evidence(draft, "the graph uses it in %s", gphi_say_touch(exec, touch));
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
                        "the node was made by");
-    gphi_evidence_call(draft, &was->allocated, "%s at 0x%" PRIx64 " were allocated by",
-                       gphi_say_bytes(was->bytes), was->address);
-    gphi_evidence_call(draft, &was->freed, "they were freed by");
+    gphi_evidence_call(draft, &was->allocated, "%s was allocated by",
+                       gphi_say_allocation(model, was));
+    gphi_evidence_call(draft, &was->freed, "it was freed by");
 }
 
 /* One finding for each allocation that is gone, however many nodes use it. */
@@ -96,25 +95,24 @@ static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
     gphi_history *history = run->history;
     gphi_exec_history *exec = history->launched;
     gphi_allocation *now = NULL;
-    const gphi_touch *touch = exec != NULL ? find_dead(history, exec, kind, &now) : NULL;
+    const gphi_touch *touch = exec ? find_dead(history, exec, kind, &now) : NULL;
     gphi_draft *draft =
-        touch != NULL ? gphi_finding_begin(run, &seen->call, touch->memory_number) : NULL;
-    if (draft == NULL)
+        touch ? gphi_finding_begin(run, &seen->call, touch->memory_number) : NULL;
+    if (!draft)
         return;
     if (kind == DEAD_FREED)
-        gphi_cause(draft,
-                   "%s: made with 0x%" PRIx64
-                   ", in memory that was freed before this launch; the address belongs "
-                   "to nobody",
-                   gphi_say_touch(exec, touch), touch->address);
+        gphi_cause(
+            draft,
+            "%s: made with an address in %s, which was freed before this launch; the "
+            "address belongs to nobody",
+            gphi_say_touch(exec, touch), gphi_say_allocation(run->model, touch->memory));
     else
         gphi_cause(
             draft,
-            "%s: made with 0x%" PRIx64 ", which was freed since; now %s at 0x%" PRIx64
-            " lie there, allocated by %s",
-            gphi_say_touch(exec, touch), touch->address, gphi_say_bytes(now->bytes),
-            now->address, gphi_say_call(&now->allocated));
-    tell_past(draft, exec, touch);
+            "%s: made with an address in %s, which was freed since; now %s lies there",
+            gphi_say_touch(exec, touch), gphi_say_allocation(run->model, touch->memory),
+            gphi_say_allocation(run->model, now));
+    tell_past(run->model, draft, exec, touch);
     if (kind != DEAD_FREED)
         gphi_evidence_call(draft, &now->allocated, "the address was given out again by");
     if (touch->bytes == 0)
@@ -137,7 +135,7 @@ static void alias_after_capture(gphi_rule_run *run, const gphi_seen *seen)
 {
     tell_dead(run, seen, DEAD_ALIASED);
     gphi_history *history = run->history;
-    if (history->launched != NULL)
+    if (history->launched)
         history->launched->frees_checked = history->frees;
 }
 
@@ -149,7 +147,7 @@ static const gphi_graph_memory *unlaunched(const gphi_history *history,
 {
     const gphi_graph_memory *memory =
         address != 0 ? gphi_history_graph_memory(history, address) : NULL;
-    if (memory == NULL)
+    if (!memory)
         return NULL;
     const bool is_over =
         memory->is_freed_inside && seen->call.result == CUDA_ERROR_INVALID_VALUE;
@@ -161,7 +159,7 @@ static const gphi_graph_memory *unlaunched(const gphi_history *history,
 static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;
-    if (history->graph_memories.count == 0 || seen->capture != NULL)
+    if (history->graph_memories.count == 0 || seen->capture)
         return;
     gphi_call_ranges ranges;
     gphi_touch touches[64];
@@ -169,26 +167,25 @@ static void pointer_before_launch(gphi_rule_run *run, const gphi_seen *seen)
     const gphi_graph_memory *memory = NULL;
     if (gphi_call_is_kernel(seen->call.call)) {
         const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
-        for (uint32_t i = 0; i < count && memory == NULL; i++) {
+        for (uint32_t i = 0; i < count && !memory; i++) {
             address = touches[i].address;
             memory = unlaunched(history, seen, address);
         }
     } else if (gphi_call_ranges_of(seen, &ranges)) {
         address = ranges.write;
         memory = unlaunched(history, seen, address);
-        if (memory == NULL)
+        if (!memory)
             memory = unlaunched(history, seen, address = ranges.read);
     }
-    gphi_draft *draft = memory != NULL ? gphi_finding_begin(run, &seen->call, 0) : NULL;
-    gphi_cause(draft, "%s uses 0x%" PRIx64 ", which a node of a graph allocates; %s%s",
-               gphi_say_call(&seen->call), address,
-               memory != NULL && memory->launched.number != 0
+    gphi_draft *draft = memory ? gphi_finding_begin(run, &seen->call, 0) : NULL;
+    gphi_cause(draft, "%s uses %s, which a node of a graph allocates; %s%s",
+               gphi_say_call(&seen->call), gphi_say_memory(run->model, address),
+               memory && memory->launched.number != 0
                    ? "the graph frees it again in every launch"
                    : "no launch has done so yet",
                seen->call.result != 0 ? ", and the call failed" : "");
-    if (memory != NULL)
-        gphi_evidence_call(draft, &memory->made, "%s at 0x%" PRIx64 " are allocated by",
-                           gphi_say_bytes(memory->bytes), memory->address);
+    if (memory)
+        gphi_evidence_call(draft, &memory->made, "it is allocated by");
 }
 
 /* ---- memory.foreign-free ---- */
@@ -197,15 +194,15 @@ static void tell_free_in_capture(gphi_rule_run *run, const gphi_seen *seen,
                                  uint64_t address)
 {
     const gphi_allocation *memory = gphi_model_memory(run->model, address, false);
-    if (memory == NULL)
+    if (!memory)
         memory = gphi_model_memory(run->model, address, true);
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
-    gphi_cause(draft,
-               "the free of 0x%" PRIx64
-               " was captured, but no node of a graph allocates that address: the call "
-               "failed with %d, the capture goes on without it",
-               address, (int)seen->call.result);
-    if (memory != NULL)
+    gphi_cause(
+        draft,
+        "the free of %s was captured, but no node of a graph allocates that address: "
+        "the call failed with %d, the capture goes on without it",
+        gphi_say_memory(run->model, address), (int)seen->call.result);
+    if (memory)
         gphi_evidence_call(draft, &memory->allocated, "it was allocated by");
 }
 
@@ -219,26 +216,24 @@ static void foreign_free(gphi_rule_run *run, const gphi_seen *seen)
         return;
     const uint64_t address = gphi_event_word(seen->event, 0);
     const gphi_graph_memory *memory = gphi_history_graph_memory(history, address);
-    if (memory == NULL) {
-        if (seen->capture != NULL && call == GPHI_CALL_cuMemFreeAsync)
+    if (!memory) {
+        if (seen->capture && call == GPHI_CALL_cuMemFreeAsync)
             tell_free_in_capture(run, seen, address);
         return;
     }
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
+    const char *what = draft ? gphi_say_memory(run->model, address) : "";
     if (memory->is_freed_inside)
-        gphi_cause(draft,
-                   "0x%" PRIx64
-                   " is memory of a graph that frees it itself in every launch",
-                   address);
+        gphi_cause(draft, "%s is memory of a graph that frees it itself in every launch",
+                   what);
     else if (memory->launched.number == 0)
-        gphi_cause(draft,
-                   "0x%" PRIx64
-                   " is memory of a graph that has not been launched: nothing is "
-                   "allocated there",
-                   address);
+        gphi_cause(
+            draft,
+            "%s is memory of a graph that has not been launched: nothing is allocated "
+            "there",
+            what);
     else
-        gphi_cause(draft, "0x%" PRIx64 " is memory of a graph that is freed already",
-                   address);
+        gphi_cause(draft, "%s is memory of a graph that is freed already", what);
     gphi_evidence_call(draft, &memory->made, "it is allocated by");
     gphi_evidence_call(draft, &memory->freed, "it was freed by");
 }
@@ -253,6 +248,7 @@ const gphi_rule gphi_rules_memory[] = {
     GPHI_RULE("memory.foreign-free", ERROR, .call = foreign_free),
     GPHI_RULE("memory.input-race", ERROR, .call = gphi_rule_input_race),
     GPHI_RULE("memory.read-before-done", ERROR, .call = gphi_rule_read_before_done),
+    GPHI_RULE("memory.host-read-before-done", ERROR, .event = gphi_rule_host_read),
     GPHI_RULE("memory.output-overwritten", WARNING,
               .list_bytes = sizeof(gphi_output_read),
               .call = gphi_rule_output_overwritten),
@@ -268,6 +264,9 @@ const gphi_rule gphi_rules_memory[] = {
     GPHI_RULE("memory.wrong-trim", WARNING, .state_bytes = sizeof(gphi_trim_state),
               .call = gphi_rule_wrong_trim),
     GPHI_RULE("memory.executable-growth", WARNING, .end = gphi_rule_executable_growth),
+    GPHI_RULE("memory.growth", WARNING, .state_bytes = sizeof(gphi_growth_state),
+              .init = gphi_growth_init, .call = gphi_growth_call, .end = gphi_growth_end,
+              .fini = gphi_growth_fini),
     GPHI_RULE("memory.workspace-in-capture", WARNING,
               .list_bytes = sizeof(gphi_workspace), .call = gphi_rule_workspace),
     GPHI_RULE("memory.leak-at-exit", INFO, .end = gphi_rule_leak_at_exit),

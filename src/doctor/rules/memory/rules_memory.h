@@ -40,6 +40,7 @@ void gphi_rule_graph_memory_leak_call(gphi_rule_run *run, const gphi_seen *seen)
 
 /* memory_order.c: who reads when */
 void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_host_read(gphi_rule_run *run, const gphi_event *event);
 void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen);
 

@@ -45,11 +45,9 @@ static bool is_nccl_file(const char *path)
 
 static bool is_in(const nccl *state, uint64_t address)
 {
-    for (size_t i = 0; i < state->modules.count; i++) {
-        const nccl_range *range = gphi_vec_at(&state->modules, i);
+    GPHI_EACH (const nccl_range, range, &state->modules)
         if (address >= range->start && address < range->end)
             return true;
-    }
     return false;
 }
 
@@ -58,7 +56,7 @@ static void nccl_event(gphi_rule_run *run, const gphi_event *event)
     nccl *state = run->state;
     if (event->kind == GPHI_EVENT_MODULE && is_nccl_file(gphi_event_text(event, 0))) {
         nccl_range *range = gphi_vec_add(&state->modules, 1);
-        if (range != NULL)
+        if (range)
             *range = (nccl_range){gphi_event_word(event, 0), gphi_event_word(event, 1)};
     }
     if (event->kind != GPHI_EVENT_STACK || state->modules.count == 0)
@@ -72,7 +70,7 @@ static void nccl_event(gphi_rule_run *run, const gphi_event *event)
 
 static bool is_of_nccl(const nccl *state, const gphi_call *call)
 {
-    return call->stack != 0 && gphi_map_get(&state->stacks, call->stack) != NULL;
+    return call->stack != 0 && gphi_map_get(&state->stacks, call->stack);
 }
 
 /* An executable that runs NCCL's kernels; NULL: none is alive. */
@@ -112,10 +110,10 @@ static bool is_idle_call(uint32_t call)
 static nccl_wait *wait_of(nccl *state, uint32_t thread)
 {
     const uint64_t *known = gphi_map_get(&state->threads, thread);
-    if (known != NULL)
+    if (known)
         return gphi_vec_at(&state->waits, (size_t)*known - 1);
     nccl_wait *wait = gphi_vec_add(&state->waits, 1);
-    if (wait == NULL)
+    if (!wait)
         return NULL;
     *wait = (nccl_wait){.is_busy = false};
     return gphi_map_set(&state->threads, thread, state->waits.count) == GPH_OK ? wait
@@ -128,7 +126,7 @@ static void destroy_call(gphi_rule_run *run, const gphi_seen *seen)
     if (state->modules.count == 0)
         return;
     nccl_wait *wait = wait_of(state, seen->call.thread);
-    if (wait == NULL)
+    if (!wait)
         return;
     if (!is_of_nccl(state, &seen->call)) {
         *wait = (nccl_wait){.is_busy = false};
@@ -136,7 +134,7 @@ static void destroy_call(gphi_rule_run *run, const gphi_seen *seen)
     }
     if (wait->first.number == 0)
         wait->first = seen->call;
-    wait->is_busy |= !is_idle_call(seen->call.call) || seen->capture != NULL;
+    wait->is_busy |= !is_idle_call(seen->call.call) || seen->capture;
     if (gphi_call_is_wait(seen->call.call) && seen->call.result == 0)
         wait->wait = seen->call;
 }
@@ -161,7 +159,7 @@ static void destroy_end(gphi_rule_run *run)
     nccl *state = run->state;
     const gphi_exec_history *graph =
         run->model->is_killed ? alive_graph(run->history) : NULL;
-    for (size_t i = 0; graph != NULL && i < state->waits.count; i++) {
+    for (size_t i = 0; graph && i < state->waits.count; i++) {
         const nccl_wait *wait = gphi_vec_at(&state->waits, i);
         if (wait->wait.number != 0 && !wait->is_busy &&
             wait->first.number > graph->created &&
@@ -185,7 +183,7 @@ bool gphi_is_nccl_thread(const gphi_model *model, uint32_t id)
 {
     static const char *const words[] = {"nccl", NULL};
     const gphi_thread *thread = gphi_model_thread(model, id);
-    return thread != NULL && gphi_name_has(thread->name, words);
+    return thread && gphi_name_has(thread->name, words);
 }
 
 /* The capture that the call disturbed; NULL: none of another thread is known. */
@@ -213,13 +211,13 @@ static void watchdog_call(gphi_rule_run *run, const gphi_seen *seen)
         gphi_is_told(run, &seen->call))
         return;
     const gphi_capture *capture = disturbed(run->model, &seen->call);
-    gphi_draft *draft = capture != NULL ? gphi_finding_begin(run, &seen->call, 0) : NULL;
+    gphi_draft *draft = capture ? gphi_finding_begin(run, &seen->call, 0) : NULL;
     gphi_cause(
         draft,
         "thread %u of NCCL's process group called %s while another thread captured "
         "in global mode: the call failed with %d, and it ended that capture",
         seen->call.thread, gphi_call_name(seen->call.call), (int)seen->call.result);
-    if (draft != NULL)
+    if (draft)
         gphi_evidence_call(draft, &capture->begin, "the capture was begun by");
 }
 

@@ -17,11 +17,11 @@ static void each_graph(gphi_rule_run *run,
     gphi_map_init(&done, run->model->heap);
     for (size_t i = history->execs.count; i-- > 0;) {
         const gphi_exec_history *exec = gphi_history_exec_at(history, i);
-        if (exec->exec->created.number != exec->created || exec->source == NULL ||
-            exec->source->data == NULL || exec->launches < LAUNCHED_MIN ||
+        if (exec->exec->created.number != exec->created || !exec->source ||
+            !exec->source->data || exec->launches < LAUNCHED_MIN ||
             exec->source->number != exec->source_number ||
             gph_graph_node_count(exec->source->data) > NODES_MAX || exec->nodes == 0 ||
-            gphi_map_get(&done, exec->class_hash) != NULL ||
+            gphi_map_get(&done, exec->class_hash) ||
             gphi_map_set(&done, exec->class_hash, 1) != GPH_OK)
             continue;
         look(run, exec);
@@ -42,7 +42,7 @@ static uint32_t width_of(const gphi_model *model, const gph_graph *graph)
     gphi_vec words;
     gphi_vec_init(&words, model->heap, sizeof(uint32_t));
     uint32_t *level = gphi_vec_add(&words, 2 * (size_t)count);
-    if (level == NULL)
+    if (!level)
         return 0;
     uint32_t *width = level + count; /* by level */
     bool changed = true;
@@ -113,14 +113,9 @@ static bool read_chain(const gph_graph *graph, uint32_t *next, uint32_t *first)
 /* Touches stand in the order of their nodes: the first of a node, by halves. */
 static size_t first_touch(const gphi_exec_history *exec, uint32_t node)
 {
-    size_t low = 0, high = exec->touches.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (((gphi_touch *)gphi_vec_at(&exec->touches, middle))->node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const gphi_touch *touches = exec->touches.items;
+    size_t low;
+    GPHI_HALVE(low, exec->touches.count, at, touches[at].node < node);
     return low;
 }
 
@@ -147,7 +142,7 @@ static bool share_memory(const gphi_exec_history *exec, uint32_t a, uint32_t b)
         for (size_t k = 0; k < count_b; k++) {
             const gphi_touch *x = gphi_vec_at(&exec->touches, first_a + i);
             const gphi_touch *y = gphi_vec_at(&exec->touches, first_b + k);
-            if (x->memory == NULL || y->memory == NULL || x->memory == y->memory)
+            if (!x->memory || !y->memory || x->memory == y->memory)
                 return true;
         }
     return false;
@@ -165,7 +160,7 @@ static void look_at_chain(gphi_rule_run *run, const gphi_exec_history *exec)
     gphi_vec words;
     gphi_vec_init(&words, run->model->heap, sizeof(uint32_t));
     uint32_t *next = gphi_vec_add(&words, 3 * (size_t)count);
-    if (next == NULL)
+    if (!next)
         return;
     uint32_t *depth = next + count, *at = depth + count; /* both by place in the chain */
     const bool is_chain = read_chain(graph, next, &first);
@@ -242,7 +237,7 @@ static void look_at_runs(gphi_rule_run *run, const gphi_exec_history *exec)
     gphi_vec nexts;
     gphi_vec_init(&nexts, run->model->heap, sizeof(uint32_t));
     uint32_t *next = gphi_vec_add(&nexts, count);
-    const bool is_chain = next != NULL && read_chain(graph, next, &first);
+    const bool is_chain = next && read_chain(graph, next, &first);
     for (uint32_t node = first; is_chain && node != UINT32_MAX; node = next[node]) {
         const bool goes_on = before != UINT32_MAX &&
                              is_small_kernel(gph_graph_node(graph, node)) &&

@@ -19,8 +19,7 @@ static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     eager *state = run->state;
     const gphi_history *history = run->history;
-    if (!gphi_call_is_kernel(seen->call.call) || seen->call.result != 0 ||
-        seen->capture != NULL)
+    if (!gphi_call_is_kernel(seen->call.call) || seen->call.result != 0 || seen->capture)
         return;
     const uint64_t key = seen->call.stack != 0
                              ? seen->call.stack
@@ -87,7 +86,7 @@ typedef struct giant {
 static void giant_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     giant *state = run->state;
-    if (seen->capture != NULL || seen->call.result != 0)
+    if (seen->capture || seen->call.result != 0)
         return;
     if (gphi_call_is_kernel(seen->call.call) || gphi_is_launch(seen)) {
         state->since++;
@@ -169,13 +168,13 @@ static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
     tiny *state = run->state;
     const gphi_history *history = run->history;
     const gphi_exec_history *exec = history->launched;
-    if (exec != NULL && exec->nodes > 0 && exec->nodes <= TINY_NODES) {
+    if (exec && exec->nodes > 0 && exec->nodes <= TINY_NODES) {
         if (state->first_ns == 0)
             state->first_ns = seen->call.time_ns;
         state->run++;
         state->nodes += exec->nodes;
         state->last = seen->call;
-    } else if (exec != NULL || gphi_call_is_wait(seen->call.call)) {
+    } else if (exec || gphi_call_is_wait(seen->call.call)) {
         end_run(state);
         if (state->first_ns != 0)
             state->last_ns = seen->call.time_ns + seen->call.duration_ns;
@@ -221,10 +220,10 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
     updates *state = run->state;
     const gphi_history *history = run->history;
     if (seen->call.call != GPHI_CALL_cuGraphExecUpdate || seen->call.result != 0 ||
-        seen->exec == NULL)
+        !seen->exec)
         return;
     const gphi_exec_history *exec = gphi_history_exec(history, seen->exec);
-    if (exec == NULL || exec->old_shape != exec->shape_hash || exec->kernels == 0)
+    if (!exec || exec->old_shape != exec->shape_hash || exec->kernels == 0)
         return;
     (void)gphi_map_count(&state->counts, (uintptr_t)exec);
     if (exec->old_values == exec->values_hash)
@@ -239,11 +238,11 @@ static void update_end(gphi_rule_run *run)
     for (size_t i = 0; i < history->execs.count; i++) {
         const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         const uint64_t *count = gphi_map_get(&state->counts, (uintptr_t)exec);
-        if (count == NULL || *count < UPDATES_MIN || *count * 2 < exec->launches ||
+        if (!count || *count < UPDATES_MIN || *count * 2 < exec->launches ||
             exec->exec->created.number != exec->created)
             continue;
         const uint64_t *idle = gphi_map_get(&state->idle, (uintptr_t)exec);
-        const bool is_idle = idle != NULL && *idle * 2 > *count;
+        const bool is_idle = idle && *idle * 2 > *count;
         gphi_draft *draft = gphi_finding_begin(run, &exec->exec->updated, 0);
         gphi_cause(draft,
                    "%" PRIu64 " whole updates of a graph of %s, for %" PRIu64
@@ -276,31 +275,31 @@ static void copies_call(gphi_rule_run *run, const gphi_seen *seen)
     const gphi_history *history = run->history;
     const gphi_exec_history *exec = history->launched;
     (void)seen;
-    if (exec == NULL || history->before_work == 0)
+    if (!exec || history->before_work == 0)
         return;
     copies *one = NULL;
     const gphi_work *work = gphi_model_work_next(run->model, history->before_work);
-    for (int i = 0; i < 256 && work != NULL && work->number < exec->last_work;
+    for (int i = 0; i < 256 && work && work->number < exec->last_work;
          i++, work = gphi_model_work_next(run->model, work->number)) {
         if (work->is_captured || work->read_bytes == 0 || work->write_bytes == 0)
             continue;
         const bool is_in =
-            gphi_history_touches(history, exec, work->write, work->write_bytes) != NULL;
+            gphi_history_touches(history, exec, work->write, work->write_bytes);
         const bool is_out =
-            gphi_history_touches(history, exec, work->read, work->read_bytes) != NULL;
+            gphi_history_touches(history, exec, work->read, work->read_bytes);
         const gphi_allocation *memory =
             gphi_model_memory(run->model, is_in ? work->write : work->read, false);
-        if (is_in == is_out || (memory != NULL && memory->kind == GPHI_MEM_GRAPH))
+        if (is_in == is_out || (memory && memory->kind == GPHI_MEM_GRAPH))
             continue; /* memory of the graph's own lives no longer than until it is freed
                        */
-        one = one != NULL ? one : gphi_vec_keyed(run->state, &exec, sizeof(exec), 1024);
-        if (one == NULL)
+        one = one ? one : gphi_vec_keyed(run->state, &exec, sizeof(exec), 1024);
+        if (!one)
             return;
         one->count++;
         one->bytes += work->write_bytes;
         one->last = work->call;
     }
-    if (one != NULL)
+    if (one)
         one->launches++;
 }
 
@@ -311,8 +310,7 @@ static void copies_end(gphi_rule_run *run)
 {
     enum { LAUNCHES_MIN = 16 };
     const gphi_vec *items = run->state;
-    for (size_t i = 0; i < items->count; i++) {
-        const copies *one = gphi_vec_at(items, i);
+    GPHI_EACH (const copies, one, items) {
         if (one->launches < LAUNCHES_MIN)
             continue;
         const double launches = (double)one->launches;
@@ -360,7 +358,7 @@ static void remap_call(gphi_rule_run *run, const gphi_seen *seen)
         state->trim = seen->call;
         return;
     }
-    if (exec == NULL || exec->allocations.count == 0)
+    if (!exec || exec->allocations.count == 0)
         return;
     if (!state->is_trimmed || exec->launches < 2) {
         state->other += exec->launches > 1;

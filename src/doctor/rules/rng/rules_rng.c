@@ -21,19 +21,16 @@ typedef struct frozen {
 /* A kernel that is given more than one address. */
 static bool works_on_others(const gphi_exec_history *exec, const gphi_touch *at)
 {
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches)
         if (touch->node == at->node && touch->address != at->address)
             return true;
-    }
     return false;
 }
 
 static bool is_data(const gphi_history *history, const gphi_exec_history *exec,
                     const gphi_touch *of)
 {
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
         if (touch->is_random || touch->node == of->node)
             continue;
         if (touch->reads && gphi_touch_meets(history, touch, of->address, 1))
@@ -43,8 +40,8 @@ static bool is_data(const gphi_history *history, const gphi_exec_history *exec,
             return true;
     }
     const gphi_memory_history *memory =
-        of->memory != NULL ? gphi_history_memory(history, of->memory) : NULL;
-    for (size_t i = 0; memory != NULL && i < memory->read.count; i++) {
+        of->memory ? gphi_history_memory(history, of->memory) : NULL;
+    for (size_t i = 0; memory && i < memory->read.count; i++) {
         const gphi_range_history *range = gphi_vec_at(&memory->read, i);
         if (range->start <= of->address && of->address < range->end)
             return true;
@@ -58,14 +55,14 @@ static bool is_data(const gphi_history *history, const gphi_exec_history *exec,
 static bool is_renewed(const gphi_history *history, const gphi_touch *of)
 {
     const gphi_memory_history *memory =
-        of->memory != NULL ? gphi_history_memory(history, of->memory) : NULL;
-    for (size_t i = 0; memory != NULL && i < memory->written.count; i++) {
+        of->memory ? gphi_history_memory(history, of->memory) : NULL;
+    for (size_t i = 0; memory && i < memory->written.count; i++) {
         const gphi_range_history *range = gphi_vec_at(&memory->written, i);
         if (range->last.number > history->before.number && range->start <= of->address &&
             of->address < range->end)
             return true;
     }
-    for (size_t i = 0; memory != NULL && i < memory->pointers.count; i++) {
+    for (size_t i = 0; memory && i < memory->pointers.count; i++) {
         const gphi_touch *pointer = gphi_vec_at(&memory->pointers, i);
         if (pointer->since > history->before.number && pointer->address == of->address)
             return true;
@@ -79,16 +76,15 @@ static const gphi_touch *find_frozen(const gphi_history *history,
 {
     const gphi_touch *found = NULL;
     uint32_t passed = UINT32_MAX;
-    for (size_t i = 0; i < exec->touches.count; i++) {
-        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
         if (!touch->is_random || touch->node == passed)
             continue;
-        if (found != NULL && found->node != touch->node)
+        if (found && found->node != touch->node)
             return found;
         if (!is_data(history, exec, touch) || is_renewed(history, touch)) {
             found = NULL;
             passed = touch->node;
-        } else if (found == NULL) {
+        } else if (!found) {
             found = touch;
         }
     }
@@ -100,13 +96,13 @@ static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
     frozen *state = run->state;
     const gphi_history *history = run->history;
     const gphi_exec_history *exec = history->launched;
-    if (exec == NULL || exec->random_kernels == 0 || history->before_work == 0 ||
+    if (!exec || exec->random_kernels == 0 || history->before_work == 0 ||
         exec->launches > LAUNCHES_MAX)
         return;
     const gphi_touch *touch =
         exec->updated > history->before.number ? NULL : find_frozen(history, exec);
     const uint64_t *old = gphi_map_get(&state->rows, (uintptr_t)exec);
-    const uint64_t row = touch != NULL ? (old != NULL ? *old : 1) + 1 : 0;
+    const uint64_t row = touch ? (old ? *old : 1) + 1 : 0;
     if (gphi_map_set(&state->rows, (uintptr_t)exec, row) != GPH_OK || row != LAUNCHES_MIN)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, exec->created);
@@ -116,7 +112,7 @@ static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
                "the launches, so the numbers are the same each time",
                gphi_say_node(exec->source, touch->node), row);
     gphi_evidence(draft, "that it draws random numbers is concluded from its name, %s",
-                  touch->name != NULL ? touch->name : "?");
+                  touch->name ? touch->name : "?");
     gphi_evidence(draft, "all the addresses that it is given are data of other work");
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
                        "it was captured by");

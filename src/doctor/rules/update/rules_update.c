@@ -15,6 +15,7 @@
 #include "doctor/findings/said.h"
 #include "doctor/model/call_kinds.h"
 #include "doctor/rules/rules.h"
+#include "doctor/rules/update/update_edit.h"
 #include "doctor/rules/update/update_why.h"
 
 #include <inttypes.h>
@@ -93,7 +94,7 @@ static void tell_nodes(gphi_draft *draft, const struct refusal *refusal)
                                verdict->nodes[i].text);
         else
             gphi_evidence(draft, "%s", verdict->nodes[i].text);
-    if (verdict->rule != NULL)
+    if (verdict->rule)
         gphi_evidence(draft, "rule of the driver: %s", verdict->rule);
     gphi_evidence_said(draft, refusal->said);
 }
@@ -105,7 +106,7 @@ static void tell_class(gphi_rule_run *run, const struct refusal *refusal)
     gphi_cause(draft, "%s refused with %d: %s; the program did nothing in its place",
                gphi_call_name(refusal->call.call), refusal->call.result,
                refusal->verdict.cause);
-    if (draft != NULL)
+    if (draft)
         tell_nodes(draft, refusal);
 }
 
@@ -121,7 +122,7 @@ static void tell_ignored(gphi_rule_run *run, const struct refusal *refusal,
         "%s was refused with %d, and the executable was launched all the same, with what "
         "it held before: %s",
         gphi_call_name(refusal->call.call), refusal->call.result, refusal->verdict.cause);
-    if (draft == NULL)
+    if (!draft)
         return;
     gphi_evidence_call(draft, launch, "launched with its old parameters");
     tell_nodes(draft, refusal);
@@ -159,7 +160,7 @@ static bool is_refused(int32_t result)
 
 static void read_functions(const gphi_snapshot *snapshot, struct refusal *out)
 {
-    const gph_graph *graph = snapshot != NULL ? snapshot->data : NULL;
+    const gph_graph *graph = snapshot ? snapshot->data : NULL;
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         if (node->kind != GPH_NODE_KERNEL)
@@ -181,12 +182,12 @@ static void note_refusal(gphi_rule_run *run, struct watch *watch, const gphi_see
     const CUgraphExecUpdateResultInfo *info = NULL;
     const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_STRUCT, 0);
     const bool whole = seen->call.call == GPHI_CALL_cuGraphExecUpdate;
-    if (whole && part != NULL && part->bytes >= sizeof(*info))
+    if (whole && part && part->bytes >= sizeof(*info))
         info = (const CUgraphExecUpdateResultInfo *)(part + 1);
     if (watch->refusals.count >= REFUSALS_MAX)
         drop(run, watch, 0);
     struct refusal *refusal = gphi_heap_alloc(run->model->heap, sizeof(*refusal));
-    if (refusal == NULL || gphi_vec_push(&watch->refusals, &refusal) != GPH_OK) {
+    if (!refusal || gphi_vec_push(&watch->refusals, &refusal) != GPH_OK) {
         gphi_heap_free(run->model->heap, refusal, sizeof(*refusal));
         return; /* reported less of, no more */
     }
@@ -194,7 +195,7 @@ static void note_refusal(gphi_rule_run *run, struct watch *watch, const gphi_see
     refusal->graph = whole ? gphi_event_word(seen->event, 1) : 0;
     refusal->node = whole ? 0 : gphi_event_word(seen->event, 1);
     refusal->call = seen->call;
-    refusal->result = info != NULL ? (uint32_t)info->result : 0;
+    refusal->result = info ? (uint32_t)info->result : 0;
     refusal->work = run->model->work_count;
     snprintf(refusal->said, sizeof(refusal->said), "%s",
              gphi_said_of(run->said, &seen->call));
@@ -205,8 +206,7 @@ static void note_refusal(gphi_rule_run *run, struct watch *watch, const gphi_see
                           .flags = seen->exec->flags,
                           .event = seen->event,
                           .result = refusal->result,
-                          .error_node =
-                              info != NULL ? (uint64_t)(uintptr_t)info->errorNode : 0,
+                          .error_node = info ? (uint64_t)(uintptr_t)info->errorNode : 0,
                           .said = refusal->said};
     if (whole) {
         read_functions(seen->snapshot, refusal);
@@ -226,7 +226,7 @@ static bool ran_eagerly(const gphi_rule_run *run, const struct refusal *refusal)
     const gphi_work *work;
     if (refusal->kernel_count == 0)
         return false;
-    while ((work = gphi_model_work_next(run->model, after)) != NULL) {
+    while ((work = gphi_model_work_next(run->model, after))) {
         after = work->number;
         for (uint32_t i = 0; i < refusal->function_count && !work->is_captured; i++)
             if (work->function != 0 && work->function == refusal->functions[i]) {
@@ -241,7 +241,7 @@ static void on_launch(gphi_rule_run *run, struct watch *watch, const gphi_seen *
 {
     for (size_t i = watch->refusals.count; i-- > 0;) {
         const struct refusal *refusal = refusal_at(watch, i);
-        if (refusal->exec != seen->exec || seen->exec == NULL)
+        if (refusal->exec != seen->exec || !seen->exec)
             continue;
         if (!ran_eagerly(run, refusal))
             tell_ignored(run, refusal, &seen->call);
@@ -270,7 +270,7 @@ static void on_updated(gphi_rule_run *run, struct watch *watch, const gphi_seen 
     const uint64_t given = gphi_event_word(seen->event, 1);
     for (size_t i = watch->refusals.count; i-- > 0;) {
         const struct refusal *refusal = refusal_at(watch, i);
-        const bool same = refusal->exec == seen->exec && seen->exec != NULL;
+        const bool same = refusal->exec == seen->exec && seen->exec;
         if (whole ? same || refusal->graph == given
                   : same && (refusal->graph != 0 || refusal->node == given ||
                              refusal->verdict.why == GPHI_WHY_NODE_HANDLE))
@@ -293,7 +293,7 @@ static void look_for_orphans(gphi_rule_run *run, struct watch *watch,
                              const gphi_seen *seen)
 {
     gphi_rule_run as = as_rule(run, RULE_LEAKS);
-    if (seen->exec == NULL || seen->snapshot == NULL || !seen->snapshot->has_memory)
+    if (!seen->exec || !seen->snapshot || !seen->snapshot->has_memory)
         return;
     for (size_t i = 0; i < run->model->allocations.count; i++) {
         const gphi_allocation *memory = gphi_vec_pointer(&run->model->allocations, i);
@@ -304,11 +304,11 @@ static void look_for_orphans(gphi_rule_run *run, struct watch *watch,
             continue;
         gphi_draft *draft = gphi_finding_begin(&as, &seen->call, 0);
         gphi_cause(draft,
-                   "the update took the place of a graph whose allocation of %" PRIu64
-                   " bytes at 0x%" PRIx64
-                   " was alive: nothing can free it any more, and its pointer is dead",
-                   memory->bytes, memory->address);
-        if (draft == NULL)
+                   "the update took the place of a graph whose allocation was alive, %s: "
+                   "nothing "
+                   "can free it any more, and its pointer is dead",
+                   gphi_say_allocation(run->model, memory));
+        if (!draft)
             continue;
         gphi_evidence_call(draft, &memory->allocated, "allocated by");
         gphi_evidence_call(draft, gphi_last_launch(seen->exec), "last launched by");
@@ -347,8 +347,7 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
     } else if (call == GPHI_CALL_cuGraphExecUpdate || is_setter(call)) {
         if (good)
             on_updated(run, watch, seen);
-        else if (is_refused(seen->call.result) && seen->exec != NULL &&
-                 seen->exec->is_alive)
+        else if (is_refused(seen->call.result) && seen->exec && seen->exec->is_alive)
             note_refusal(run, watch, seen);
         if (good && call == GPHI_CALL_cuGraphExecUpdate)
             look_for_orphans(run, watch, seen);
@@ -386,7 +385,7 @@ static void update_fini(gphi_rule_run *run)
     gphi_operands_fini(&watch->operands);
 }
 
-/* The first watches for all; the last are in the order of gphi_why. */
+/* The first watches for those in the order of gphi_why. */
 const gphi_rule gphi_rules_update[] = {
     GPHI_RULE("update.ignored", ERROR, .state_bytes = sizeof(struct watch),
               .init = update_init, .call = update_call, .event = update_event,
@@ -401,5 +400,8 @@ const gphi_rule gphi_rules_update[] = {
     GPHI_RULE_NAME("update.operand-backing", WARNING),
     GPHI_RULE_NAME("update.node-handle", ERROR),
     GPHI_RULE_NAME("update.unsupported", WARNING),
+    GPHI_RULE("update.edit-without-effect", WARNING,
+              .state_bytes = sizeof(gphi_edit_state), .init = gphi_edit_init,
+              .call = gphi_edit_call, .end = gphi_edit_end, .fini = gphi_edit_fini),
     {.id = NULL},
 };

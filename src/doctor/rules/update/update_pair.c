@@ -3,7 +3,7 @@
  * foretell by (graph/update_rules.h). Here stands what the doctor knows of the memory
  * that operands lie in, and which of its own rules a broken one is reported as. */
 #include "base/fail.h"
-#include "base/text.h"
+#include "doctor/language/language.h"
 #include "doctor/rules/update/update_why.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ void gphi_operands_note(gphi_operands *operands, const gphi_event *event)
                     .backing = is_pool ? GPHI_BACKING_POOL : GPHI_BACKING_CONTEXT},
         .pool = pool};
     const uint64_t *known = gphi_map_get(&operands->by_address, event->id);
-    if (known != NULL)
+    if (known)
         *(gphi_pointer *)gphi_vec_at(&operands->list, (size_t)*known) = seen;
     else if (operands->list.count < OPERANDS_MAX &&
              gphi_vec_push(&operands->list, &seen) == GPH_OK &&
@@ -51,7 +51,7 @@ void gphi_operands_note(gphi_operands *operands, const gphi_event *event)
 static const gphi_allocation *memory_of(const gphi_ask *ask, uint64_t address)
 {
     const gphi_allocation *memory = gphi_model_memory(ask->model, address, false);
-    return memory != NULL ? memory : gphi_model_memory(ask->model, address, true);
+    return memory ? memory : gphi_model_memory(ask->model, address, true);
 }
 
 /* What the driver said of the address is worth more than what calls let expect; but it
@@ -61,11 +61,11 @@ static gphi_pointer pointer_of(const gphi_ask *ask, uint64_t address)
     const gphi_allocation *memory = memory_of(ask, address);
     const uint64_t *known = gphi_map_get(&ask->operands->by_address, address);
     gphi_pointer out = {.pool = 0};
-    if (known != NULL)
+    if (known)
         out = *(gphi_pointer *)gphi_vec_at(&ask->operands->list, (size_t)*known);
-    if (memory != NULL && memory->kind == GPHI_MEM_GRAPH)
+    if (memory && memory->kind == GPHI_MEM_GRAPH)
         out.operand.backing = GPHI_BACKING_GRAPH;
-    else if (memory != NULL && known == NULL)
+    else if (memory && !known)
         out.operand.backing =
             memory->kind == GPHI_MEM_ASYNC || memory->kind == GPHI_MEM_VMM
                 ? GPHI_BACKING_POOL
@@ -79,19 +79,20 @@ static gphi_operand operand_of(const gphi_ask *ask, const gph_memcpy_side *side)
                                             : (gphi_operand){.context = 0};
 }
 
-/* "0x7f00, memory of a context by cuMemAlloc, pool 0x55" */
+/* "the buffer of 64 bytes from f (a.c:3), memory of no context (pool or mapped) by
+ * cuMemAllocAsync, of the default pool of device 0" */
 static void say_operand(const gphi_ask *ask, uint64_t address, char *out, size_t bytes)
 {
     const gphi_allocation *memory = memory_of(ask, address);
     const gphi_pointer pointer = pointer_of(ask, address);
     gphi_text text;
     gphi_text_fix(&text, out, bytes);
-    gphi_text_add(&text, "0x%" PRIx64 ", %s", address,
+    gphi_text_say(&text, "%s, %s", gphi_say_memory(ask->model, address),
                   gphi_backing_name(pointer.operand.backing));
-    if (memory != NULL && memory->allocated.number != 0)
-        gphi_text_add(&text, " by %s", gphi_call_name(memory->allocated.call));
+    if (memory && memory->allocated.number != 0)
+        gphi_text_say(&text, " by %s", gphi_call_name(memory->allocated.call));
     if (pointer.pool != 0)
-        gphi_text_add(&text, ", pool 0x%" PRIx64, pointer.pool);
+        gphi_text_say(&text, ", of %s", gphi_say_pool(ask->model, pointer.pool));
 }
 
 /* ---- two nodes ---- */

@@ -5,8 +5,8 @@
  * counts. */
 #include "doctor/rules/update/update_why.h"
 #include "base/heap.h"
-#include "base/text.h"
 #include "doctor/findings/said.h"
+#include "doctor/language/language.h"
 #include "doctor/model/model_node.h"
 #include "graph/match.h"
 #include "graph/node.h"
@@ -33,21 +33,20 @@ static const char rule_type[] = "a node keeps its type";
 
 static void label_of(const gph_graph *graph, uint32_t index, char *out, size_t bytes)
 {
-    char label[128];
-    gphi_node_label(gph_graph_node(graph, index), label, sizeof(label));
-    snprintf(out, bytes, "node %" PRIu32 " (%s)", index, label);
+    gphi_say_into(out, bytes, "node %u (%s)", (unsigned)index,
+                  gphi_say_sort(gph_graph_node(graph, index)));
 }
 
 static void add_node(gphi_verdict *out, const gphi_snapshot *snapshot, uint32_t index,
                      const char *what)
 {
     char label[160];
-    if (out->node_count >= GPHI_WHY_NODES || snapshot->data == NULL ||
+    if (out->node_count >= GPHI_WHY_NODES || !snapshot->data ||
         index >= gph_graph_node_count(snapshot->data))
         return;
     gphi_why_node *node = &out->nodes[out->node_count++];
     label_of(snapshot->data, index, label, sizeof(label));
-    snprintf(node->text, sizeof(node->text), "%s: %s", what, label);
+    gphi_say_into(node->text, sizeof(node->text), "%s: %s", what, label);
     node->made = *gphi_snapshot_made(snapshot, index);
 }
 
@@ -80,7 +79,7 @@ static bool compare_child(struct walk *walk, const gph_node *a, const gph_node *
 {
     gphi_topology left = {0}, right = {0};
     gphi_pairing pairing = {.a = &left, .b = &right};
-    if (a->u.child == NULL || b->u.child == NULL)
+    if (!a->u.child || !b->u.child)
         return true;
     walk->depth++;
     const bool same = compare_level(walk, a->u.child, b->u.child, &pairing);
@@ -138,10 +137,10 @@ static void say_count(const gphi_ask *ask, gphi_verdict *out)
     gph_diff *diff = NULL;
     out->why = GPHI_WHY_NODE_COUNT;
     out->rule = rule_count;
-    snprintf(out->cause, sizeof(out->cause),
-             "the executable has %" PRIu32 " nodes, the new graph %" PRIu32,
-             gph_graph_node_count(ask->held->data),
-             gph_graph_node_count(ask->wanted->data));
+    gphi_say_into(out->cause, sizeof(out->cause),
+                  "the executable has %" PRIu32 " nodes, the new graph %" PRIu32,
+                  gph_graph_node_count(ask->held->data),
+                  gph_graph_node_count(ask->wanted->data));
     if (gph_graph_diff(ask->held->data, ask->wanted->data, &diff, NULL) != GPH_OK)
         return;
     for (size_t i = 0; i < gph_diff_count(diff); i++) {
@@ -163,7 +162,9 @@ static uint32_t degree(const gphi_topology *topology, uint32_t node)
 
 static void say_edges(const gphi_ask *ask, const gphi_pairing *pairing, gphi_verdict *out)
 {
-    char a[160] = "the executable", b[160] = "the new graph";
+    char a[160], b[160];
+    gphi_say_into(a, sizeof(a), "the executable");
+    gphi_say_into(b, sizeof(b), "the new graph");
     out->why = GPHI_WHY_EDGES;
     out->rule = rule_edges;
     if (pairing->node_a != GPH_NODE_NONE && pairing->a->count > pairing->node_a)
@@ -171,22 +172,24 @@ static void say_edges(const gphi_ask *ask, const gphi_pairing *pairing, gphi_ver
     if (pairing->node_b != GPH_NODE_NONE && pairing->b->count > pairing->node_b)
         label_of(ask->wanted->data, pairing->node_b, b, sizeof(b));
     if (pairing->mismatch == GPHI_MISMATCH_SINKS)
-        snprintf(out->cause, sizeof(out->cause),
-                 "%" PRIu32
-                 " nodes of the executable have no dependents, of the new graph "
-                 "%" PRIu32,
-                 pairing->a->sink_count, pairing->b->sink_count);
+        gphi_say_into(out->cause, sizeof(out->cause),
+                      "%" PRIu32
+                      " nodes of the executable have no dependents, of the new graph "
+                      "%" PRIu32,
+                      pairing->a->sink_count, pairing->b->sink_count);
     else if (pairing->mismatch == GPHI_MISMATCH_DEGREE)
-        snprintf(out->cause, sizeof(out->cause),
-                 "%s of the new graph depends on %" PRIu32 " nodes, its partner in the "
-                 "executable, %s, on %" PRIu32,
-                 b, degree(pairing->b, pairing->node_b), a,
-                 degree(pairing->a, pairing->node_a));
+        gphi_say_into(out->cause, sizeof(out->cause),
+                      "%s of the new graph depends on %" PRIu32
+                      " nodes, its partner in the "
+                      "executable, %s, on %" PRIu32,
+                      b, degree(pairing->b, pairing->node_b), a,
+                      degree(pairing->a, pairing->node_a));
     else
-        snprintf(out->cause, sizeof(out->cause),
-                 "%s of the new graph depends on other nodes than its partner in the "
-                 "executable, %s",
-                 b, a);
+        gphi_say_into(
+            out->cause, sizeof(out->cause),
+            "%s of the new graph depends on other nodes than its partner in the "
+            "executable, %s",
+            b, a);
     add_pair(out, ask, pairing->node_a, pairing->node_b);
     if (pairing->from_b != GPH_NODE_NONE && pairing->mismatch == GPHI_MISMATCH_DEPENDENCY)
         add_node(out, ask->wanted, pairing->from_b, "a dependency of it");
@@ -194,29 +197,26 @@ static void say_edges(const gphi_ask *ask, const gphi_pairing *pairing, gphi_ver
 
 static void say_clash(const gphi_ask *ask, const struct walk *walk, gphi_verdict *out)
 {
-    char label[128];
-    const char *where = "";
-    gphi_node_label(walk->right, label, sizeof(label));
+    const char *where = "", *label = gphi_say_sort(walk->right);
     if (walk->left != gph_graph_node(ask->held->data, walk->node_a))
         where = " in a child graph";
     if (walk->is_type) {
-        char before[128];
-        gphi_node_label(walk->left, before, sizeof(before));
         out->why = GPHI_WHY_NODE_TYPE;
         out->rule = rule_type;
-        snprintf(out->cause, sizeof(out->cause),
-                 "node %" PRIu32 " of the new graph%s is of type %s, its partner in the "
-                 "executable, node %" PRIu32 ", of type %s",
-                 walk->node_b, where, label, walk->node_a, before);
+        gphi_say_into(
+            out->cause, sizeof(out->cause),
+            "node %" PRIu32 " of the new graph%s is of type %s, its partner in the "
+            "executable, node %" PRIu32 ", of type %s",
+            walk->node_b, where, label, walk->node_a, gphi_say_sort(walk->left));
     } else {
         out->why = walk->clash.why;
         out->rule = walk->clash.rule;
-        snprintf(out->cause, sizeof(out->cause),
-                 "%s of node %" PRIu32
-                 " (%s)%s is %s in the executable and %s in the new "
-                 "graph",
-                 walk->clash.field, walk->node_b, label, where, walk->clash.before,
-                 walk->clash.after);
+        gphi_say_into(out->cause, sizeof(out->cause),
+                      "%.60s of node %" PRIu32
+                      " (%s)%s is %s in the executable and %s in the new "
+                      "graph",
+                      walk->clash.field, walk->node_b, label, where, walk->clash.before,
+                      walk->clash.after);
     }
     add_pair(out, ask, walk->node_a, walk->node_b);
 }
@@ -227,8 +227,7 @@ static void say_clash(const gphi_ask *ask, const struct walk *walk, gphi_verdict
 static gphi_why why_by_result(const gphi_ask *ask, const gph_node *node)
 {
     if (ask->result == TOPOLOGY)
-        return ask->held != NULL && ask->wanted != NULL && ask->held->data != NULL &&
-                       ask->wanted->data != NULL &&
+        return ask->held && ask->wanted && ask->held->data && ask->wanted->data &&
                        gph_graph_node_count(ask->held->data) !=
                            gph_graph_node_count(ask->wanted->data)
                    ? GPHI_WHY_NODE_COUNT
@@ -237,7 +236,7 @@ static gphi_why why_by_result(const gphi_ask *ask, const gph_node *node)
         return GPHI_WHY_NODE_TYPE;
     if (ask->result == ATTRIBUTES)
         return GPHI_WHY_ATTRIBUTES;
-    if (ask->result != PARAMETERS || node == NULL)
+    if (ask->result != PARAMETERS || !node)
         return GPHI_WHY_UNSUPPORTED;
     if (node->kind == GPH_NODE_MEMSET)
         return GPHI_WHY_MEMSET_SIZE;
@@ -276,7 +275,8 @@ static bool add_field(void *user, const char *field, const char *before,
                       const char *after)
 {
     gphi_text *to = user;
-    gphi_text_add(to, "%s%s %s -> %s", to->length > 0 ? ", " : "", field, before, after);
+    gphi_text_say(to, "%s%.60s %s -> %s", to->length > 0 ? ", " : "", field, before,
+                  after);
     return to->length + 60 < to->room;
 }
 
@@ -287,22 +287,23 @@ static void say_unforetold(const gphi_ask *ask, gphi_verdict *out)
     out->why = why_by_result(ask, node);
     out->rule = why_rule(out->why);
     out->node_count = 0;
-    if (node == NULL) {
-        snprintf(out->cause, sizeof(out->cause), "the driver's result is %" PRIu32 "%s%s",
-                 ask->result, ask->said[0] != '\0' ? ": " : "", ask->said);
+    if (!node) {
+        gphi_say_into(out->cause, sizeof(out->cause),
+                      "the driver's result is %" PRIu32 "%s", ask->result,
+                      gphi_say_said(ask->said));
         return;
     }
     char label[160];
     label_of(ask->wanted->data, b, label, sizeof(label));
     uint32_t *partner = NULL, a = GPH_NODE_NONE;
     bool is_exact = false;
-    const uint32_t count = ask->held != NULL ? gph_graph_node_count(ask->held->data) : 0;
+    const uint32_t count = ask->held ? gph_graph_node_count(ask->held->data) : 0;
     char fields[240];
     gphi_text differ;
     gphi_text_fix(&differ, fields, sizeof(fields));
     if (count > 0)
         partner = gphi_heap_array(ask->model->heap, count, sizeof(*partner));
-    if (partner != NULL &&
+    if (partner &&
         gphi_match(ask->held->data, ask->wanted->data, partner, &is_exact) == GPH_OK)
         for (uint32_t i = 0; i < count && a == GPH_NODE_NONE; i++)
             a = partner[i] == b ? i : GPH_NODE_NONE;
@@ -310,10 +311,10 @@ static void say_unforetold(const gphi_ask *ask, gphi_verdict *out)
         (void)gphi_node_compare(gph_graph_node(ask->held->data, a), node, add_field,
                                 &differ);
     gphi_heap_free(ask->model->heap, partner, count * sizeof(*partner));
-    snprintf(out->cause, sizeof(out->cause),
-             "the driver names %s of the new graph (result %" PRIu32 "%s%s)%s%s", label,
-             ask->result, ask->said[0] != '\0' ? ": " : "", ask->said,
-             differ.length > 0 ? ", in which differ: " : "", fields);
+    gphi_say_into(out->cause, sizeof(out->cause),
+                  "the driver names %s of the new graph (result %" PRIu32 "%s)%s%s",
+                  label, ask->result, gphi_say_said(ask->said),
+                  differ.length > 0 ? ", in which differ: " : "", fields);
     add_pair(out, ask, a, b);
 }
 
@@ -323,8 +324,7 @@ void gphi_why_update(const gphi_ask *ask, gphi_verdict *out)
     gphi_pairing pairing = {.a = &left, .b = &right};
     struct walk walk = {.ask = ask, .node_a = GPH_NODE_NONE, .node_b = GPH_NODE_NONE};
     memset(out, 0, sizeof(*out));
-    if (ask->held == NULL || ask->wanted == NULL || ask->held->data == NULL ||
-        ask->wanted->data == NULL) {
+    if (!ask->held || !ask->wanted || !ask->held->data || !ask->wanted->data) {
         say_unforetold(ask, out);
         return;
     }
@@ -337,10 +337,11 @@ void gphi_why_update(const gphi_ask *ask, gphi_verdict *out)
         else if (walk.topology != GPHI_WHY_NONE) {
             out->why = walk.topology;
             out->rule = why_rule(walk.topology);
-            snprintf(out->cause, sizeof(out->cause),
-                     "the child graph of node %" PRIu32 " has other nodes or edges than "
-                     "that of node %" PRIu32 " of the executable",
-                     walk.node_b, walk.node_a);
+            gphi_say_into(out->cause, sizeof(out->cause),
+                          "the child graph of node %" PRIu32
+                          " has other nodes or edges than "
+                          "that of node %" PRIu32 " of the executable",
+                          walk.node_b, walk.node_a);
             add_pair(out, ask, walk.node_a, walk.node_b);
         } else
             say_clash(ask, &walk, out);
@@ -358,16 +359,29 @@ static bool is_foreign(const gphi_ask *ask, uint64_t node)
 {
     if (gphi_said_foreign(ask->said))
         return true;
-    if (ask->said[0] != '\0' || ask->held == NULL || ask->held->handles == NULL ||
+    if (ask->said[0] != '\0' || !ask->held || !ask->held->handles ||
         gphi_snapshot_index(ask->held, node) != GPH_NODE_NONE)
         return false;
     for (size_t i = 0; i < ask->model->snapshots.count; i++) { /* of its children? */
         const gphi_snapshot *child = gphi_vec_pointer(&ask->model->snapshots, i);
-        for (const gphi_snapshot *up = child->parent; up != NULL; up = up->parent)
+        for (const gphi_snapshot *up = child->parent; up; up = up->parent)
             if (up == ask->held && gphi_snapshot_index(child, node) != GPH_NODE_NONE)
                 return false;
     }
     return true;
+}
+
+/* The node in words, of whichever graph has it. */
+static const char *node_of(const gphi_model *model, uint64_t handle)
+{
+    for (size_t i = model->graphs.count; i-- > 0;) {
+        const gphi_graph_state *graph = gphi_vec_pointer(&model->graphs, i);
+        const uint32_t index = gphi_snapshot_index(graph->last, handle);
+        if (index != GPH_NODE_NONE)
+            return gphi_say("%s of %s", gphi_say_node(graph->last, index),
+                            gphi_say_graph(model, graph->handle));
+    }
+    return gphi_say("node 0x%llx", (unsigned long long)handle);
 }
 
 void gphi_why_setter(const gphi_ask *ask, gphi_verdict *out)
@@ -381,9 +395,9 @@ void gphi_why_setter(const gphi_ask *ask, gphi_verdict *out)
         out->why = GPHI_WHY_NODE_HANDLE;
         out->rule = "a setter takes the nodes of the graph that the executable was made "
                     "from or last updated with";
-        snprintf(out->cause, sizeof(out->cause),
-                 "node 0x%" PRIx64 " that %s was given is none of the executable's graph",
-                 handle, call);
+        gphi_say_into(out->cause, sizeof(out->cause),
+                      "%s that %s was given is not of the executable's graph",
+                      node_of(ask->model, handle), call);
         return;
     }
     if (index != GPH_NODE_NONE)
@@ -391,16 +405,19 @@ void gphi_why_setter(const gphi_ask *ask, gphi_verdict *out)
     const gph_node *held = gph_graph_node(gphi_snapshot_graph(ask->held), index);
     gphi_clash found = {0};
     /* A setter's struct does not say whether a kernel is cooperative. */
-    if (held != NULL && held->kind != GPH_NODE_KERNEL &&
-        gphi_node_wanted(ask->event, &wanted) && wanted.kind == held->kind)
+    if (held && held->kind != GPH_NODE_KERNEL && gphi_node_wanted(ask->event, &wanted) &&
+        wanted.kind == held->kind)
         gphi_clash_find(ask, held, &wanted, &found);
     out->why = found.why != GPHI_WHY_NONE ? found.why : GPHI_WHY_UNSUPPORTED;
     out->rule = found.rule;
     if (found.why != GPHI_WHY_NONE)
-        snprintf(out->cause, sizeof(out->cause),
-                 "%s of node %" PRIu32 " is %s in the executable, %s asked for %s",
-                 found.field, index, found.before, call, found.after);
+        gphi_say_into(out->cause, sizeof(out->cause),
+                      "%.60s of node %" PRIu32
+                      " is %s in the executable, %s asked for %s",
+                      found.field, index, found.before, call, found.after);
     else
-        snprintf(out->cause, sizeof(out->cause), "%s",
-                 ask->said[0] != '\0' ? ask->said : "the driver did not say why");
+        gphi_say_into(out->cause, sizeof(out->cause),
+                      ask->said[0] ? "the driver says: %.800s"
+                                   : "the driver did not say why%s",
+                      ask->said);
 }

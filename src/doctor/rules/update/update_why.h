@@ -60,7 +60,7 @@ typedef struct gphi_why_node {
 
 typedef struct gphi_verdict {
     gphi_why why;
-    char cause[960]; /* one sentence without its end */
+    char cause[1600]; /* one sentence without its end */
     gphi_why_node nodes[GPHI_WHY_NODES];
     uint32_t node_count;
     const char *rule; /* the driver's, in words; static */
@@ -76,7 +76,7 @@ void gphi_why_setter(const gphi_ask *ask, gphi_verdict *out);
  * graph/update_rules.h. GPHI_WHY_NONE: all right. */
 typedef struct gphi_clash {
     gphi_why why;
-    char before[200], after[200];
+    char before[400], after[400];
     const char *field; /* static, as `rule` */
     const char *rule;
 } gphi_clash;

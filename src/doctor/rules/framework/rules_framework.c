@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules framework.*: what no call to the driver shows, and the program itself says on
+ * standard error: an exception that nobody caught (Python's traceback, std::terminate's
+ * words), and what a framework refuses or leaves out. Kept while it is written, by thread,
+ * and judged at the end, when all that the calls show is known:
+ *
+ *   Traceback (most recent call last):       TRACE
+ *     File "train.py", line 12, in step      a frame; the innermost comes last
+ *   RuntimeError: CUDA error: ...            MESSAGE, and what follows it
+ *
+ * What gph explain makes of the words decides; an exception of no entry is left alone. */
+#include "base/hash.h"
+#include "base/heap.h"
+#include "doctor/findings/said.h"
+#include "doctor/findings/stacks.h"
+#include "doctor/rules/rules.h"
+
+#include <gph/explain.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINE_MAX_BYTES = 2048,
+    TEXT_MAX = 4096, /* of a message, and of its frames */
+    PREFIX_MAX = 64, /* "[rank0]: ", before each line */
+    SPEAKERS_MAX = 64,
+    HEARD_MAX = 100,
+    MATCHES = 8,
+    GAP_NS = 1000000000, /* a message is over */
+};
+
+typedef enum part { NOWHERE, TRACE, THROWN, MESSAGE, CHAINED } part;
+
+/* An exception, or a line of a framework's. */
+typedef struct heard {
+    gphi_call at;
+    bool is_exception, is_thread; /* in a thread that ends with it, not the program */
+    uint32_t frames_bytes, message_bytes;
+    char frames[TEXT_MAX]; /* "file:line function\n", outermost first */
+    char message[TEXT_MAX];
+} heard;
+
+/* A thread's line that has no end yet, and what it is in the middle of. */
+typedef struct speaker {
+    uint32_t thread;
+    part in;
+    uint64_t time_ns; /* of the last piece */
+    size_t line_bytes, prefix_bytes;
+    bool is_thread;
+    char line[LINE_MAX_BYTES], prefix[PREFIX_MAX];
+    heard *now; /* NULL: nothing */
+} speaker;
+
+typedef struct framework {
+    gphi_vec speakers; /* of speaker */
+    gphi_vec list;     /* of heard * */
+    bool has_graphs;   /* the process has captured, or instantiated */
+    bool has_failed;   /* its exit status is not 0, or it was killed */
+} framework;
+
+static void framework_init(gphi_rule_run *run)
+{
+    framework *state = run->state;
+    gphi_vec_init(&state->speakers, run->model->heap, sizeof(speaker));
+    gphi_vec_init(&state->list, run->model->heap, sizeof(heard *));
+    state->has_failed = true; /* until it says how it ended */
+}
+
+static void framework_fini(gphi_rule_run *run)
+{
+    framework *state = run->state;
+    for (size_t i = 0; i < state->list.count; i++)
+        gphi_heap_free(run->model->heap, gphi_vec_pointer(&state->list, i),
+                       sizeof(heard));
+    gphi_vec_fini(&state->list);
+    gphi_vec_fini(&state->speakers);
+}
+
+/* ---- listening ---- */
+
+static heard *new_heard(gphi_rule_run *run, const speaker *of, uint32_t stack)
+{
+    framework *state = run->state;
+    heard *out = NULL;
+    if (state->list.count >= HEARD_MAX)
+        return NULL;
+    if (gphi_vec_reserve(&state->list, 1) == GPH_OK)
+        out = gphi_heap_alloc(run->model->heap, sizeof(*out));
+    if (!out) {
+        gphi_short(run);
+        return NULL;
+    }
+    out->at = (gphi_call){.time_ns = of->time_ns,
+                          .thread = of->thread,
+                          .stack = stack,
+                          .result = CUDA_ERROR_UNKNOWN}; /* lost records change nothing */
+    *(heard **)gphi_vec_add(&state->list, 1) = out;
+    return out;
+}
+
+static void put(char *text, uint32_t *used, const char *piece, const char *end)
+{
+    const size_t length = strlen(piece) + strlen(end);
+    if (length >= TEXT_MAX - *used)
+        return;
+    snprintf(text + *used, TEXT_MAX - *used, "%s%s", piece, end);
+    *used += (uint32_t)length;
+}
+
+/* File "train.py", line 12, in step */
+static void hear_frame(heard *now, const char *line)
+{
+    const char *file = strstr(line, "File \"") + 6;
+    const char *end = strstr(file, "\", line ");
+    int number = 0, at = 0;
+    char frame[LINE_MAX_BYTES + 32];
+    if (!end || sscanf(end + 8, "%d, in %n", &number, &at) < 1 || at == 0)
+        return;
+    snprintf(frame, sizeof(frame), "%.*s:%d %s", (int)(end - file), file, number,
+             end + 8 + at);
+    if (strlen(frame) + 1 >= TEXT_MAX - now->frames_bytes) {
+        now->frames_bytes = 0; /* of a deep stack the inner frames */
+        now->frames[0] = '\0';
+    }
+    put(now->frames, &now->frames_bytes, frame, "\n");
+}
+
+static bool is_of_framework(const gph_explain_match *match)
+{
+    return match->entry->kind == GPH_EXPLAIN_MESSAGE && match->entry->rank >= 6 &&
+           match->reason == GPH_EXPLAIN_BY_MESSAGE;
+}
+
+/* A line outside of an exception. */
+static void hear_alone(gphi_rule_run *run, const speaker *of, const char *line,
+                       uint32_t stack)
+{
+    gph_explain_match match;
+    if (strncmp(line, "  ", 2) == 0) /* a warning's line of source */
+        return;
+    if (gph_explain_find(line, strlen(line), &match, 1) == 0 || !is_of_framework(&match))
+        return;
+    heard *now = new_heard(run, of, stack);
+    if (now)
+        put(now->message, &now->message_bytes, line, "");
+}
+
+static void begin_exception(gphi_rule_run *run, speaker *of, part in, uint32_t stack)
+{
+    if (of->in != CHAINED || !of->now)
+        of->now = new_heard(run, of, stack);
+    of->in = of->now ? in : NOWHERE;
+    if (of->now) {
+        of->now->is_exception = true;
+        of->now->is_thread = of->is_thread;
+    }
+}
+
+static void hear_inside(speaker *of, const char *line)
+{
+    heard *now = of->now;
+    const char *what = strstr(line, "what():");
+    if (of->in == TRACE && strstr(line, "  File \"") == line) {
+        if (now->message_bytes == 0) /* of a chain the first, which is the cause */
+            hear_frame(now, line);
+    } else if (of->in == THROWN && what) {
+        put(now->message, &now->message_bytes, what + 8, "\n");
+        of->in = MESSAGE;
+    } else if (of->in == TRACE && line[0] != ' ' && line[0] != '\0') {
+        put(now->message, &now->message_bytes, line, "\n");
+        of->in = MESSAGE;
+    } else if (of->in == MESSAGE &&
+               (strstr(line, "During handling of the above") == line ||
+                strstr(line, "The above exception was") == line))
+        of->in = CHAINED;
+    else if (of->in == MESSAGE)
+        put(now->message, &now->message_bytes, line, "\n");
+}
+
+static void hear_line(gphi_rule_run *run, speaker *of, uint32_t stack)
+{
+    const char *line = of->line;
+    const char *trace = strstr(line, "Traceback (most recent call last):");
+    if (strncmp(line, "Exception in thread ", 20) == 0)
+        of->is_thread = true;
+    if (trace) {
+        of->prefix_bytes =
+            (size_t)(trace - line) < PREFIX_MAX ? (size_t)(trace - line) : 0;
+        memcpy(of->prefix, line, of->prefix_bytes);
+        begin_exception(run, of, TRACE, stack);
+        of->is_thread = false;
+        return;
+    }
+    if (strncmp(line, of->prefix, of->prefix_bytes) == 0)
+        line += of->prefix_bytes;
+    if (strncmp(line, "terminate called after throwing", 31) == 0) {
+        of->prefix_bytes = 0;
+        begin_exception(run, of, THROWN, stack);
+    } else if (of->in == NOWHERE)
+        hear_alone(run, of, line, stack);
+    else
+        hear_inside(of, line);
+}
+
+/* Colours of a terminal are left out, and a line that is too long ends where it is full. */
+static void hear(gphi_rule_run *run, const gphi_event *event)
+{
+    framework *state = run->state;
+    speaker *of = gphi_vec_keyed(&state->speakers, &event->thread, sizeof(event->thread),
+                                 SPEAKERS_MAX);
+    if (!of)
+        return;
+    if (of->in == MESSAGE && event->time_ns - of->time_ns > GAP_NS)
+        of->in = NOWHERE;
+    of->time_ns = event->time_ns;
+    for (const char *at = gphi_event_text(event, 0); *at; at++) {
+        if (*at == '\033' && at[1] == '[') {
+            at += 2 + strspn(at + 2, "0123456789;");
+            if (!*at)
+                break;
+            continue;
+        }
+        if (*at != '\n' && *at != '\r')
+            of->line[of->line_bytes++] = *at;
+        if (*at != '\n' && *at != '\r' && of->line_bytes < sizeof(of->line) - 1)
+            continue;
+        of->line[of->line_bytes] = '\0';
+        of->line_bytes = 0;
+        hear_line(run, of, event->stack);
+    }
+}
+
+static void on_event(gphi_rule_run *run, const gphi_event *event)
+{
+    framework *state = run->state;
+    if (event->kind == GPHI_EVENT_STDERR)
+        hear(run, event);
+    if (event->kind == GPHI_EVENT_EXIT)
+        state->has_failed = event->id == 2 || gphi_event_word(event, 0) != 0;
+}
+
+static void on_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    framework *state = run->state;
+    const char *name = gphi_call_name(seen->call.call);
+    state->has_graphs |= strncmp(name, "cuStreamBeginCapture", 20) == 0 ||
+                         strncmp(name, "cuGraphInstantiate", 18) == 0;
+}
+
+/* ---- judging ---- */
+
+/* Whether the driver's refusal is in it, of a graph or in a program that has some. */
+static bool is_of_graphs(const framework *state, const heard *of,
+                         const gph_explain_entry *entry)
+{
+    const int code = entry->codes[0] ? atoi(entry->codes[0]) : 0;
+    return (gphi_said_has(of->message, "cuda") || gphi_said_has(of->message, "nccl")) &&
+           (state->has_graphs || (code >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+                                  code <= CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE));
+}
+
+/* What explains it, or NULL. */
+static const gph_explain_entry *entry_of(const framework *state, const heard *of)
+{
+    gph_explain_match found[MATCHES];
+    const size_t count = gph_explain_find(of->message, of->message_bytes, found, MATCHES);
+    for (size_t i = 0; i < count; i++) {
+        const gph_explain_entry *entry = found[i].entry;
+        const bool is_framework = entry->kind == GPH_EXPLAIN_MESSAGE ||
+                                  entry->kind == GPH_EXPLAIN_NOTHING ||
+                                  entry->kind == GPH_EXPLAIN_RULE;
+        if (found[i].reason == GPH_EXPLAIN_BY_WORDS ||
+            found[i].reason == GPH_EXPLAIN_BY_SLUG)
+            continue;
+        if (is_framework ? entry->rank >= 3 : is_of_graphs(state, of, entry))
+            return entry;
+    }
+    return NULL;
+}
+
+/* The frames, innermost first, as a stack of their own. */
+static void read_frames(gphi_rule_run *run, heard *of)
+{
+    char text[TEXT_MAX];
+    uint32_t used = 0;
+    while (of->frames_bytes > 0) {
+        of->frames[--of->frames_bytes] = '\0';
+        while (of->frames_bytes > 0 && of->frames[of->frames_bytes - 1] != '\n')
+            of->frames_bytes--;
+        put(text, &used, of->frames + of->frames_bytes, "\n");
+    }
+    if (used > 0)
+        of->at.stack = gphi_stacks_python(run->model->stacks, text);
+}
+
+/* Whether the thread raises an exception right after it that is reported: what a capture
+ * that breaks off warns of follows from it. */
+static bool is_followed(const framework *state, const heard *of)
+{
+    for (size_t i = 0; i < state->list.count; i++) {
+        const heard *next = gphi_vec_pointer(&state->list, i);
+        if (!of->is_exception && next->is_exception && next->at.thread == of->at.thread &&
+            next->at.time_ns - of->at.time_ns < GAP_NS && entry_of(state, next))
+            return true;
+    }
+    return false;
+}
+
+static void report_heard(gphi_rule_run *run, heard *of)
+{
+    const framework *state = run->state;
+    const gph_explain_entry *entry = entry_of(state, of);
+    if (!entry || is_followed(state, of))
+        return;
+    read_frames(run, of);
+    of->message[strcspn(of->message, "\n")] = '\0';
+    const char *place = gphi_say_place(run->model, &of->at);
+    gphi_draft *known = gphi_finding_known(run, &of->at, entry);
+    if (known) {
+        gphi_evidence(known, "standard error: %.600s%s%.300s", of->message,
+                      place[0] ? ", at " : "", place);
+        return;
+    }
+    gphi_rule_run as = *run;
+    if (!of->is_exception)
+        as.rule = &gphi_rules_framework[1];
+    gphi_draft *draft =
+        gphi_finding_begin(&as, &of->at, gphi_hash_text(GPHI_HASH_START, entry->slug));
+    gphi_finding_explain(draft, entry);
+    gphi_evidence(draft, "standard error: %.600s", of->message);
+    if (of->is_exception && !of->is_thread && !state->has_failed)
+        gphi_soften(draft); /* it was printed, and the program went on */
+}
+
+static void on_end(gphi_rule_run *run)
+{
+    const framework *state = run->state;
+    for (size_t i = 0; i < state->list.count; i++)
+        report_heard(run, gphi_vec_pointer(&state->list, i));
+}
+
+const gphi_rule gphi_rules_framework[] = {
+    GPHI_RULE("framework.exception", ERROR, .state_bytes = sizeof(framework),
+              .init = framework_init, .call = on_call, .event = on_event, .end = on_end,
+              .fini = framework_fini),
+    GPHI_RULE_NAME("framework.message", WARNING),
+    {.id = NULL},
+};

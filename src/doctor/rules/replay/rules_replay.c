@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules replay.*: the steps that ran before a capture show what a step is; a replay that
+ * is another one computes something else.
+ *
+ *   frozen-value      an argument by value that was another one in each step
+ *   turning-pointer   buffers that changed places, or took turns, from step to step
+ *   missing-work      what each step cleared, reset or advanced, and no replay does
+ *   unread-result     the program goes on to read what no replay writes
+ *
+ * Suspected at an executable's first launch, reported at the end: by then it is known whether
+ * the program sets parameters, writes what it has to, or has another graph for each case. */
+#include "doctor/rules/replay/rules_replay.h"
+#include "doctor/rules/rules.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LAUNCHES_MIN = 3, SUSPECTS_MAX = 64, EXECS_MAX = 256 };
+
+typedef enum suspect_kind { FROZEN_VALUE, TURNING_POINTER, MISSING_WORK } suspect_kind;
+
+typedef struct suspect {
+    suspect_kind kind;
+    gphi_exec_history *exec;
+    uint64_t updated;                     /* exec->updated at the first launch */
+    uint32_t node, kernel, arg;           /* kernel: index among the graph's */
+    uint32_t offset, bytes;               /* of the word in the arguments */
+    uint64_t values[GPHI_ROUNDS_MAX + 1]; /* oldest first, the graph's last */
+    uint32_t count;                       /* of values */
+    uint64_t address, length;             /* of missing work: what it wrote */
+    gphi_call eager, before;              /* last two times */
+    const char *how;                      /* of missing work */
+} suspect;
+
+typedef struct replay_state {
+    gphi_eager_log log;
+    gphi_vec suspects;
+    uint32_t execs;
+} replay_state;
+
+/* ---- arguments ---- */
+
+/* A word of an argument, up to 8 bytes. */
+typedef struct word {
+    uint32_t arg, offset, bytes;
+} word;
+
+typedef void each_word_fn(void *user, const word *at);
+
+static void each_word(const gph_kernel_params *params, each_word_fn *call, void *user)
+{
+    const bool has_args = params->arg_count != 0 && params->args;
+    const uint32_t count = has_args ? params->arg_count : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t start = has_args ? params->args[i].offset : 0;
+        const uint32_t bytes =
+            has_args ? params->args[i].bytes : (uint32_t)params->buffer_bytes;
+        for (uint32_t at = 0; at < bytes; at += 8) {
+            const word one = {i, start + at, bytes - at < 8 ? bytes - at : 8};
+            if ((size_t)one.offset + one.bytes <= params->buffer_bytes)
+                call(user, &one);
+        }
+    }
+}
+
+static uint64_t word_in(const unsigned char *args, const word *at)
+{
+    uint64_t value = 0;
+    memcpy(&value, args + at->offset, at->bytes);
+    return value;
+}
+
+/* Lives or lived: of eager steps the memory may be gone by now. */
+static bool is_address(const gphi_model *model, uint64_t value)
+{
+    return value != 0 && (gphi_model_memory(model, value, false) ||
+                          gphi_model_memory(model, value, true));
+}
+
+/* Of an array, a global, the host's, whose heap may be anywhere: nothing is known of
+ * them. */
+static bool may_be_address(uint64_t value)
+{
+    return value >= UINT64_C(1) << 22 && value < UINT64_C(1) << 48;
+}
+
+/* ---- looking for what changes ---- */
+
+typedef struct look {
+    gphi_rule_run *run;
+    replay_state *state;
+    gphi_exec_history *exec;
+    const gphi_rounds *rounds;
+    size_t kernel; /* at hand */
+} look;
+
+/* One of a kind for an executable is enough: the others have the same cause. */
+static suspect *add_suspect(const look *at, suspect_kind kind)
+{
+    gphi_vec *to = &at->state->suspects;
+    GPHI_EACH (const suspect, one, to)
+        if (one->exec == at->exec && one->kind == kind)
+            return NULL;
+    suspect *new = to->count < SUSPECTS_MAX ? gphi_vec_add(to, 1) : NULL;
+    if (!new)
+        return NULL;
+    const gphi_step_kernel *kernel = gphi_vec_at(&at->rounds->kernels, at->kernel);
+    *new = (suspect){.kind = kind,
+                     .exec = at->exec,
+                     .updated = at->exec->updated,
+                     .node = kernel->node,
+                     .kernel = (uint32_t)at->kernel};
+    return new;
+}
+
+/* The word in each round, oldest first, then in the graph; 0: not all are kept. */
+static uint32_t values_of(const look *at, size_t kernel, const word *of, uint64_t *values)
+{
+    const gphi_step_kernel *own = gphi_vec_at(&at->rounds->kernels, kernel);
+    uint32_t count = 0;
+    for (uint32_t i = at->rounds->count; i-- > 0;) {
+        const gphi_eager *item = gphi_round_of(&at->state->log, at->rounds, i, kernel);
+        const unsigned char *args = item ? gphi_eager_args(&at->state->log, item) : NULL;
+        if (!args || of->offset + of->bytes > item->arg_bytes)
+            return 0;
+        values[count++] = word_in(args, of);
+    }
+    values[count++] = word_in(own->params->buffer, of);
+    return count;
+}
+
+/* Another one in each step, three different ones in a row at least. */
+static bool is_changing(const uint64_t *values, uint32_t count)
+{
+    const bool goes_on = values[count - 1] != values[count - 2];
+    for (uint32_t i = 1; i + 1 < count; i++)
+        if (values[i] == values[i - 1])
+            return false;
+    return count - 1 + goes_on >= 3;
+}
+
+/* Between two steps the host did something: waited, read, uploaded. */
+static bool has_steps(const look *at)
+{
+    const gphi_eager_log *log = &at->state->log;
+    for (uint32_t i = 1; i < at->rounds->count; i++)
+        if (gphi_round_of(log, at->rounds, i, at->kernel)->steps ==
+            gphi_round_of(log, at->rounds, i - 1, at->kernel)->steps)
+            return false;
+    return true;
+}
+
+static void note_word(suspect *to, const look *at, const word *of, const uint64_t *values,
+                      uint32_t count)
+{
+    const gphi_eager_log *log = &at->state->log;
+    to->arg = of->arg;
+    to->offset = of->offset;
+    to->bytes = of->bytes;
+    to->count = count;
+    memcpy(to->values, values, count * sizeof(*values));
+    to->eager = gphi_round_of(log, at->rounds, 0, at->kernel)->call;
+    to->before = gphi_round_of(log, at->rounds, 1, at->kernel)->call;
+}
+
+static bool is_near(double a, double b)
+{
+    const double most = (a < 0 ? -a : a) * 1e-3;
+    return a != 0 && a == a && b == b && a - b <= most && b - a <= most;
+}
+
+/* Steps of one size, or each the same part of the one before: a counter, a decay. */
+static bool is_series(const double *v, uint32_t count)
+{
+    bool adds = true, scales = true;
+    for (uint32_t i = 2; i < count; i++) {
+        adds = adds && is_near(v[i] - v[i - 1], v[i - 1] - v[i - 2]);
+        scales = scales && v[i - 2] != 0 && v[i - 1] != 0 &&
+                 is_near(v[i] / v[i - 1], v[i - 1] / v[i - 2]);
+    }
+    return adds || scales;
+}
+
+/* What is passed as a struct may have holes, where anything lies: a change counts if it is
+ * a series, as an integer or as a number, of the whole word or of a half. */
+static bool is_orderly(const uint64_t *values, uint32_t count)
+{
+    double words[2][GPHI_ROUNDS_MAX + 1], halves[4][GPHI_ROUNDS_MAX + 1];
+    bool is_half = true;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(&words[0][i], &values[i], sizeof(double));
+        words[1][i] = (double)values[i];
+        for (uint32_t k = 0; k < 2; k++) {
+            const uint32_t half = (uint32_t)(values[i] >> (32 * k));
+            float number;
+            memcpy(&number, &half, sizeof(number));
+            halves[k][i] = (double)(int32_t)half;
+            halves[2 + k][i] = (double)number;
+            is_half = is_half && !may_be_address(half);
+        }
+    }
+    bool holds = is_series(words[0], count) || is_series(words[1], count);
+    for (uint32_t k = 0; k < 4; k++)
+        holds = holds || ((k >= 2 || is_half) && is_series(halves[k], count));
+    return holds;
+}
+
+static void look_at_value(const look *at, const word *of, const uint64_t *values,
+                          uint32_t count)
+{
+    if (at->rounds->kernels.count == 1 && !has_steps(at))
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (of->bytes == 8 && may_be_address(values[i]))
+            return;
+    if (of->bytes == 8 && !is_orderly(values, count))
+        return;
+    suspect *new = add_suspect(at, FROZEN_VALUE);
+    if (new)
+        note_word(new, at, of, values, count);
+}
+
+/* ---- pointers ---- */
+
+typedef struct partner {
+    const look *at;
+    const uint64_t *values;
+    uint32_t count;
+    size_t kernel;
+    bool is_found;
+} partner;
+
+/* A word whose value is, in each step, what the word in question is in the next. */
+static void look_at_partner(void *user, const word *of)
+{
+    partner *p = user;
+    uint64_t values[GPHI_ROUNDS_MAX + 1];
+    const uint32_t count = of->bytes == 8 ? values_of(p->at, p->kernel, of, values) : 0;
+    bool is_next = count == p->count && count >= 3;
+    for (uint32_t i = 0; is_next && i + 2 < count; i++)
+        is_next = values[i] == p->values[i + 1];
+    /* what the graph would have to read next is what it writes now */
+    p->is_found = p->is_found || (is_next && values[count - 1] != p->values[count - 1]);
+}
+
+static bool has_partner(const look *at, const uint64_t *values, uint32_t count)
+{
+    partner p = {.at = at, .values = values, .count = count};
+    for (p.kernel = 0; p.kernel < at->rounds->kernels.count && !p.is_found; p.kernel++) {
+        const gphi_step_kernel *kernel = gphi_vec_at(&at->rounds->kernels, p.kernel);
+        each_word(kernel->params, look_at_partner, &p);
+    }
+    return p.is_found;
+}
+
+/* What the program did with the allocation that holds an address, outside of graphs. */
+static const gphi_memory_history *memory_of(const gphi_history *history, uint64_t address)
+{
+    const gphi_allocation *memory = gphi_model_memory(history->model, address, false);
+    return memory ? gphi_history_memory(history, memory) : NULL;
+}
+
+/* Whether copies and fills outside of graphs wrote there after call `since`. */
+static bool is_filled(const gphi_history *history, uint64_t address, uint64_t bytes,
+                      uint64_t since)
+{
+    const gphi_memory_history *memory = memory_of(history, address);
+    for (size_t i = 0; memory && i < memory->written.count; i++) {
+        const gphi_range_history *range = gphi_vec_at(&memory->written, i);
+        if (range->last.number > since &&
+            gphi_ranges_meet(range->start, range->end - range->start, address, bytes))
+            return true;
+    }
+    return memory && memory->overflows;
+}
+
+static void look_at_pointer(const look *at, const word *of, const uint64_t *values,
+                            uint32_t count)
+{
+    const gphi_history *history = at->run->history;
+    bool are_filled = true;
+    for (uint32_t i = 0; i < count; i++) {
+        /* memory that comes and goes has the addresses that the allocator likes */
+        const gphi_allocation *memory =
+            gphi_model_memory(history->model, values[i], false);
+        const gphi_eager *oldest =
+            gphi_round_of(&at->state->log, at->rounds, at->rounds->count - 1, at->kernel);
+        if (!memory || memory->allocated.number > oldest->call.number)
+            return;
+        are_filled = are_filled && is_filled(history, values[i], 1, 0);
+    }
+    if (!are_filled && !has_partner(at, values, count))
+        return;
+    suspect *new = add_suspect(at, TURNING_POINTER);
+    if (!new)
+        return;
+    note_word(new, at, of, values, count);
+    new->how = has_partner(at, values, count) ? NULL : "filled";
+}
+
+static void look_at_word(void *user, const word *of)
+{
+    const look *at = user;
+    uint64_t values[GPHI_ROUNDS_MAX + 1];
+    const uint32_t count = values_of(at, at->kernel, of, values);
+    if (count < 3 || !is_changing(values, count))
+        return;
+    uint32_t addresses = 0;
+    for (uint32_t i = 0; i < count && of->bytes == 8; i++)
+        addresses += is_address(at->run->model, values[i]);
+    if (addresses == count)
+        look_at_pointer(at, of, values, count);
+    else if (addresses == 0)
+        look_at_value(at, of, values, count);
+}
+
+/* ---- work that is missing ---- */
+
+/* The kernel of the graph that is given what lies there, one that draws random numbers
+ * first; NULL: none, or the graph writes there by a copy or a fill of its own. */
+static const gphi_touch *touch_in(const gphi_history *history,
+                                  const gphi_exec_history *exec, uint64_t address,
+                                  uint64_t bytes)
+{
+    const gphi_touch *found = NULL;
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
+        if (!gphi_touch_meets(history, touch, address, bytes))
+            continue;
+        if (touch->bytes != 0)
+            return NULL; /* the graph fills or copies there itself */
+        if (!found || (touch->is_random && !found->is_random))
+            found = touch;
+    }
+    return found;
+}
+
+static bool is_kernel_of(const look *at, uint64_t kernel)
+{
+    for (size_t i = 0; i < at->rounds->kernels.count; i++)
+        if (((gphi_step_kernel *)gphi_vec_at(&at->rounds->kernels, i))->params->handle ==
+            kernel)
+            return true;
+    return false;
+}
+
+/* The same work between a round's last kernel and that of the round before: the number
+ * of items looked at is that of a step. */
+static const gphi_eager *same_work(const look *at, const gphi_eager *as, uint32_t round)
+{
+    const gphi_eager_log *log = &at->state->log;
+    const gphi_vec *places = at->rounds->places;
+    const size_t last = at->rounds->kernels.count - 1;
+    const uint64_t end = *(uint64_t *)gphi_vec_at(&places[round], last);
+    const uint64_t begin = round + 1 < at->rounds->count
+                               ? *(uint64_t *)gphi_vec_at(&places[round + 1], last) + 1
+                           : end > 64 ? end - 64
+                                      : 0;
+    for (uint64_t i = begin; i < end; i++) {
+        const gphi_eager *item = gphi_eager_at(log, i);
+        if (item && item->kernel == as->kernel && item->address == as->address &&
+            item->bytes == as->bytes && item->is_fill == as->is_fill &&
+            (!item->kernel || item->contents == as->contents) &&
+            item->arg_bytes == as->arg_bytes)
+            return item;
+    }
+    return NULL;
+}
+
+/* The pointer that a missing kernel shares with a kernel of the graph that draws random
+ * numbers: what it advances is their state. */
+static uint64_t state_of(const look *at, const gphi_eager *item)
+{
+    const unsigned char *args = gphi_eager_args(&at->state->log, item);
+    for (uint32_t i = 0; args && i + 8 <= item->arg_bytes; i += 8) {
+        const word one = {0, i, 8};
+        const uint64_t address = word_in(args, &one);
+        if (!is_address(at->run->model, address))
+            continue;
+        const gphi_touch *touch = touch_in(at->run->history, at->exec, address, 1);
+        if (touch && touch->is_random && touch->address == address)
+            return address;
+    }
+    return 0;
+}
+
+/* Resets: a fill, a copy on the device, the same bytes from the host again; and whatever
+ * is done to a state of random numbers. Other copies bring new inputs. */
+static const char *work_of(const look *at, const gphi_eager *item,
+                           const gphi_touch *touch)
+{
+    if (item->kernel)
+        return "worked on by another kernel";
+    if (item->is_fill)
+        return "filled";
+    if (touch->is_random && item->bytes <= 64)
+        return "written";
+    if (item->is_from_host && item->contents == 0)
+        return NULL;
+    for (uint32_t i = 0; i < at->rounds->count && item->is_from_host; i++) {
+        const gphi_eager *other = same_work(at, item, i);
+        if (!other || other->contents != item->contents)
+            return NULL;
+    }
+    return item->is_from_host ? "set to the same bytes" : "copied into";
+}
+
+static void look_at_item(look *at, const gphi_eager *item)
+{
+    const gphi_history *history = at->run->history;
+    uint64_t address = item->address, bytes = item->bytes;
+    if (item->kernel) {
+        address = is_kernel_of(at, item->kernel) ? 0 : state_of(at, item);
+        bytes = 1;
+    }
+    const gphi_touch *touch =
+        address && bytes ? touch_in(history, at->exec, address, bytes) : NULL;
+    const char *how = touch ? work_of(at, item, touch) : NULL;
+    const gphi_eager *before = NULL;
+    for (uint32_t i = 0; how && i < at->rounds->count; i++) {
+        const gphi_eager *other = same_work(at, item, i);
+        if (!other)
+            return;
+        before = i == 1 ? other : before;
+    }
+    suspect *new = how ? add_suspect(at, MISSING_WORK) : NULL;
+    if (!new)
+        return;
+    new->node = touch->node;
+    new->arg = touch->arg;
+    new->address = address;
+    new->length = bytes;
+    new->how = how;
+    new->eager = item->call;
+    new->before = before->call;
+}
+
+static void look_for_missing(look *at)
+{
+    const gphi_vec *places = at->rounds->places;
+    const size_t last = at->rounds->kernels.count - 1;
+    const uint64_t end = *(uint64_t *)gphi_vec_at(&places[0], last);
+    for (uint64_t i = *(uint64_t *)gphi_vec_at(&places[1], last) + 1; i < end; i++)
+        look_at_item(at, gphi_eager_at(&at->state->log, i));
+}
+
+/* ---- calls ---- */
+
+static void first_launch(gphi_rule_run *run, gphi_exec_history *exec)
+{
+    replay_state *state = run->state;
+    gphi_rounds rounds;
+    const gphi_capture *capture = exec->source ? exec->source->capture : NULL;
+    const uint64_t before = capture ? capture->begin.number : exec->created;
+    if (state->log.count < 2 || state->execs++ >= EXECS_MAX)
+        return;
+    if (gphi_rounds_find(&rounds, &state->log, exec, before)) {
+        look at = {run, state, exec, &rounds, 0};
+        for (; at.kernel < rounds.kernels.count; at.kernel++) {
+            const gphi_step_kernel *own = gphi_vec_at(&rounds.kernels, at.kernel);
+            each_word(own->params, look_at_word, &at);
+        }
+        at.kernel = 0;
+        look_for_missing(&at);
+    }
+    gphi_rounds_fini(&rounds);
+}
+
+static void on_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    replay_state *state = run->state;
+    gphi_exec_history *exec = run->history->launched;
+    if (!gphi_eager_note(&state->log, run->model, seen))
+        gphi_short(run);
+    if (exec && exec->launches == 1)
+        first_launch(run, exec);
+}
+
+/* ---- the end ---- */
+
+/* The program knows that this has to be set. */
+static bool is_set(const gphi_history *history, const suspect *of)
+{
+    const gphi_exec_history *exec = of->exec;
+    const gphi_snapshot *source = exec->source;
+    if (exec->updated != of->updated || !source || !source->handles ||
+        of->node >= source->node_count)
+        return true;
+    const uint64_t key = gphi_edit_key(exec->exec, source->handles[of->node]);
+    return gphi_map_get(&history->edits, key);
+}
+
+/* Another graph of the same kernels has another value there: one for each case. */
+static bool has_sibling(const gphi_history *history, const suspect *of)
+{
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_exec_history *other = gphi_history_exec_at(history, i);
+        if (other == of->exec || other->class_hash != of->exec->class_hash ||
+            other->values_hash == of->exec->values_hash || other->launches == 0)
+            continue;
+        const gph_node *node =
+            gph_graph_node(gphi_snapshot_graph(other->source), of->node);
+        const word at = {of->arg, of->offset, of->bytes};
+        if (!node || node->kind != GPH_NODE_KERNEL || !node->u.kernel.buffer ||
+            at.offset + at.bytes > node->u.kernel.buffer_bytes ||
+            word_in(node->u.kernel.buffer, &at) != of->values[of->count - 1])
+            return true;
+    }
+    return false;
+}
+
+/* By anybody but this graph, after its first launch. */
+static bool is_written_after(const gphi_history *history, const suspect *of,
+                             uint64_t address, uint64_t bytes)
+{
+    const uint64_t since = of->exec->first_launch.number;
+    const gphi_memory_history *memory = memory_of(history, address);
+    if (!memory || is_filled(history, address, bytes, since))
+        return true;
+    GPHI_EACH (const gphi_touch, pointer, &memory->pointers)
+        if (pointer->since > since && gphi_touch_meets(history, pointer, address, bytes))
+            return true;
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_exec_history *other = gphi_history_exec_at(history, i);
+        if (other != of->exec && other->last_launch.number > since &&
+            gphi_history_touches(history, other, address, bytes))
+            return true;
+    }
+    return false;
+}
+
+/* The graph itself copies or fills there. */
+static bool is_own_copy(const gphi_history *history, const gphi_exec_history *exec,
+                        uint64_t address)
+{
+    GPHI_EACH (const gphi_touch, touch, &exec->touches)
+        if (touch->writes && gphi_touch_meets(history, touch, address, 1))
+            return true;
+    return false;
+}
+
+/* Of buffers that take turns: one that the graph has not got is filled on and on. */
+static uint64_t left_out(const gphi_history *history, const suspect *of)
+{
+    for (uint32_t i = 0; i + 1 < of->count; i++)
+        if (of->values[i] != of->values[of->count - 1] &&
+            is_filled(history, of->values[i], 1, of->exec->first_launch.number) &&
+            !gphi_history_touches(history, of->exec, of->values[i], 1))
+            return of->values[i];
+    return 0;
+}
+
+static const char *say_value(const gphi_model *model, const suspect *of, uint32_t index)
+{
+    const uint64_t value = of->values[index];
+    float number;
+    memcpy(&number, &value, sizeof(number)); /* little endian, as CUDA's hosts are */
+    if (of->kind == TURNING_POINTER)
+        return gphi_say_memory(model, value);
+    if (of->bytes == 4 && value >= UINT64_C(1) << 23 && number == number &&
+        (number < 0 ? -number : number) < 1e9F)
+        return gphi_say("%g", (double)number);
+    return gphi_say("%" PRIu64, value);
+}
+
+static const char *say_values(const gphi_model *model, const suspect *of)
+{
+    const char *text = say_value(model, of, 0);
+    for (uint32_t i = 1; i + 1 < of->count; i++)
+        text = gphi_say("%s, %s", text, say_value(model, of, i));
+    return text;
+}
+
+/* Findings stand at the call that made the node: there the value was frozen. */
+static gphi_draft *begin(gphi_rule_run *run, const suspect *of)
+{
+    gphi_rule_run as = *run;
+    const gphi_call *made = gphi_snapshot_made(of->exec->source, of->node);
+    as.rule = &gphi_rules_replay[of->kind];
+    return gphi_finding_begin(&as, made->number ? made : &of->exec->first_launch,
+                              of->exec->created);
+}
+
+static void tell_word(gphi_rule_run *run, const suspect *of)
+{
+    const gphi_exec_history *exec = of->exec;
+    gphi_draft *draft = begin(run, of);
+    gphi_cause(draft,
+               "argument %u of %s was another %s in each step before the capture (%s); "
+               "the graph has %s, in all its %" PRIu64 " launches",
+               of->arg, gphi_say_node(exec->source, of->node),
+               of->kind == FROZEN_VALUE ? "value" : "buffer", say_values(run->model, of),
+               say_value(run->model, of, of->count - 1), exec->launches);
+    gphi_evidence_call(draft, &of->before, "a step was launched by");
+    gphi_evidence_call(draft, &of->eager, "the last one before the capture by");
+    gphi_evidence_call(draft, &exec->first_launch, "first launched by");
+    if (of->how)
+        gphi_evidence(draft,
+                      "%s is written between launches, and the graph never reads it",
+                      gphi_say_memory(run->model, left_out(run->history, of)));
+}
+
+static void tell_missing(gphi_rule_run *run, const suspect *of)
+{
+    const gphi_exec_history *exec = of->exec;
+    gphi_draft *draft = begin(run, of);
+    gphi_cause(
+        draft,
+        "%s, which the graph uses in %s, argument %u, was %s in each step before the "
+        "capture; the graph does not do it, and nobody did between its %" PRIu64
+        " launches",
+        gphi_say_memory(run->model, of->address), gphi_say_node(exec->source, of->node),
+        of->arg, of->how, exec->launches);
+    gphi_evidence_call(draft, &of->before, "in a step it was done by");
+    gphi_evidence_call(draft, &of->eager, "in the last one before the capture by");
+    gphi_evidence_call(draft, &exec->first_launch, "first launched by");
+    gphi_evidence(draft, "whether the kernel needs it is not known");
+}
+
+/* Somebody brings what the buffers have to where the graph looks for it. */
+static bool is_brought(const gphi_history *history, const suspect *of)
+{
+    for (uint32_t i = 0; i < of->count; i++)
+        if (is_own_copy(history, of->exec, of->values[i]) ||
+            (!of->how && is_written_after(history, of, of->values[i], 1)))
+            return true;
+    return of->how && left_out(history, of) == 0;
+}
+
+static bool is_wrong(const gphi_history *history, const suspect *of)
+{
+    if (of->exec->launches < LAUNCHES_MIN || is_set(history, of))
+        return false;
+    if (of->kind == MISSING_WORK)
+        return !is_written_after(history, of, of->address, of->length);
+    return !has_sibling(history, of) &&
+           (of->kind == FROZEN_VALUE || !is_brought(history, of));
+}
+
+static void on_end(gphi_rule_run *run)
+{
+    const replay_state *state = run->state;
+    GPHI_EACH (const suspect, one, &state->suspects) {
+        if (!is_wrong(run->history, one))
+            continue;
+        if (one->kind == MISSING_WORK)
+            tell_missing(run, one);
+        else
+            tell_word(run, one);
+    }
+}
+
+static void on_init(gphi_rule_run *run)
+{
+    replay_state *state = run->state;
+    gphi_eager_init(&state->log, run->model->heap);
+    gphi_vec_init(&state->suspects, run->model->heap, sizeof(suspect));
+}
+
+static void on_fini(gphi_rule_run *run)
+{
+    replay_state *state = run->state;
+    gphi_eager_fini(&state->log);
+    gphi_vec_fini(&state->suspects);
+}
+
+/* The first row watches for the two after it. */
+const gphi_rule gphi_rules_replay[] = {
+    GPHI_RULE("replay.frozen-value", WARNING, .state_bytes = sizeof(replay_state),
+              .init = on_init, .call = on_call, .end = on_end, .fini = on_fini),
+    GPHI_RULE_NAME("replay.turning-pointer", WARNING),
+    GPHI_RULE_NAME("replay.missing-work", WARNING),
+    GPHI_RULE("replay.unread-result", WARNING, .list_bytes = sizeof(gphi_polled),
+              .call = gphi_rule_unread_result, .end = gphi_rule_unread_result_end),
+    {.id = NULL},
+};

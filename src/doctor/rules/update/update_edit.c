@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rule update.edit-without-effect. An executable is a copy of its graph, and a child node
+ * one of the graph that it was given. What is edited afterwards is seen by nobody until
+ * the graph is instantiated, updated from, added or cloned again.
+ *
+ *   edit of G ── instantiation, update, clone, child of G     -> nothing
+ *             ├─ the executable's own node is set             -> nothing
+ *             └─ launches of what was made of G before, then the end -> reported */
+#include "doctor/rules/update/update_edit.h"
+#include "doctor/history/history.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { EDITS_MAX = 256, GRAPHS_MAX = 64, DEPTH_MAX = 8 };
+
+typedef struct edit {
+    uint64_t graph, node; /* node 0: edges, nodes that come and go */
+    uint64_t root;        /* what is instantiated: the graph itself, or what it lies in */
+    gphi_call call, launch, made; /* made: the executable */
+    uint64_t launches, times;
+    bool is_copied; /* into the root, as a child */
+} edit;
+
+void gphi_edit_init(gphi_rule_run *run)
+{
+    gphi_edit_state *state = run->state;
+    gphi_map_init(&state->graph_of, run->model->heap);
+    gphi_map_init(&state->child_in, run->model->heap);
+    gphi_map_init(&state->added, run->model->heap);
+    gphi_vec_init(&state->edits, run->model->heap, sizeof(edit));
+}
+
+void gphi_edit_fini(gphi_rule_run *run)
+{
+    gphi_edit_state *state = run->state;
+    gphi_map_fini(&state->graph_of);
+    gphi_map_fini(&state->child_in);
+    gphi_map_fini(&state->added);
+    gphi_vec_fini(&state->edits);
+}
+
+static void set(gphi_rule_run *run, gphi_map *map, uint64_t key, uint64_t value)
+{
+    if (gphi_map_set(map, key, value) != GPH_OK)
+        gphi_short(run);
+}
+
+/* ---- graphs and what they lie in ---- */
+
+static bool is_living(const gphi_model *model, uint64_t graph)
+{
+    const gphi_graph_state *state = gphi_model_graph(model, graph);
+    return state && state->is_alive;
+}
+
+/* The graph that has a node: of those added by hand by the call, of captured ones by the
+ * newest snapshots; 0: not known. */
+static uint64_t graph_of(const gphi_rule_run *run, uint64_t node)
+{
+    const gphi_edit_state *state = run->state;
+    const gphi_model *model = run->model;
+    const uint64_t *known = gphi_map_get(&state->graph_of, node);
+    if (known && is_living(model, *known))
+        return *known;
+    for (size_t i = model->graphs.count, n = 0; i-- > 0 && n < GRAPHS_MAX;) {
+        const gphi_graph_state *graph = gphi_vec_pointer(&model->graphs, i);
+        if (!graph->is_alive)
+            continue;
+        n++;
+        if (gphi_snapshot_index(graph->last, node) != GPH_NODE_NONE)
+            return graph->handle;
+    }
+    /* children of what is instantiated have nodes of their own */
+    for (size_t i = model->snapshots.count, n = 0; i-- > 0 && n < GRAPHS_MAX; n++) {
+        const gphi_snapshot *snapshot = gphi_vec_pointer(&model->snapshots, i);
+        if (!snapshot->parent || gphi_snapshot_index(snapshot, node) == GPH_NODE_NONE)
+            continue;
+        while (snapshot->parent)
+            snapshot = snapshot->parent;
+        return is_living(model, snapshot->graph) ? snapshot->graph : 0;
+    }
+    return 0;
+}
+
+static uint64_t root_of(const gphi_rule_run *run, uint64_t graph)
+{
+    const gphi_edit_state *state = run->state;
+    for (int i = 0; i < DEPTH_MAX; i++) {
+        const uint64_t *in = gphi_map_get(&state->child_in, graph);
+        if (!in)
+            break;
+        graph = *in;
+    }
+    return graph;
+}
+
+/* An executable of a graph that was made, or last updated, before a call; NULL: none. */
+static gphi_exec_state *exec_before(const gphi_model *model, uint64_t graph,
+                                    uint64_t number)
+{
+    for (size_t i = model->execs.count; i-- > 0;) {
+        gphi_exec_state *exec = gphi_vec_pointer(&model->execs, i);
+        if (exec->is_alive && exec->graph == graph && exec->created.number < number)
+            return exec;
+    }
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+/* The word of a call that changes a graph which names the graph or (*is_node) a node of
+ * it; -1: the call edits none. */
+static int edited_word(uint32_t call, bool *is_node)
+{
+    const char *name = gphi_call_name(call);
+    *is_node = false;
+    if (strncmp(name, "cuGraphExec", 11) == 0 || strncmp(name, "cuGraph", 7) != 0)
+        return -1;
+    if (call == GPHI_CALL_cuGraphAddDependencies ||
+        call == GPHI_CALL_cuGraphRemoveDependencies)
+        return 0;
+    if (strncmp(name, "cuGraphAdd", 10) == 0)
+        return 1;
+    *is_node = true;
+    const bool is_setter = strstr(name, "SetParams") || strstr(name, "NodeSetEvent") ||
+                           strstr(name, "NodeSetAttribute");
+    return is_setter || call == GPHI_CALL_cuGraphDestroyNode ||
+                   call == GPHI_CALL_cuGraphKernelNodeCopyAttributes
+               ? 0
+               : -1;
+}
+
+static void note_edit(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_edit_state *state = run->state;
+    bool is_node;
+    const int word = edited_word(seen->call.call, &is_node);
+    if (word < 0)
+        return;
+    const uint64_t named = gphi_event_word(seen->event, (uint32_t)word);
+    const uint64_t graph = is_node ? graph_of(run, named) : named;
+    if (word == 1)
+        set(run, &state->graph_of, gphi_event_word(seen->event, 0), graph);
+    const uint64_t root = graph ? root_of(run, graph) : 0;
+    const uint64_t *added = gphi_map_get(&state->added, graph);
+    const bool is_copied = added && *added < seen->call.number;
+    if (!root || (!is_copied && !exec_before(run->model, root, seen->call.number)))
+        return;
+    const uint64_t key[] = {graph, is_node ? named : 0};
+    edit *one = gphi_vec_keyed(&state->edits, key, sizeof(key), EDITS_MAX);
+    if (!one)
+        return;
+    if (one->times++ == 0)
+        one->call = seen->call;
+    one->root = root;
+    one->is_copied = is_copied;
+}
+
+/* The graph is taken up as it is now; so is what lies in it. */
+static void take_up(gphi_rule_run *run, uint64_t graph)
+{
+    gphi_edit_state *state = run->state;
+    for (size_t i = state->edits.count; i-- > 0 && graph;) {
+        const edit *one = gphi_vec_at(&state->edits, i);
+        if (one->graph == graph || (one->root == graph && !one->is_copied))
+            gphi_vec_remove(&state->edits, i);
+    }
+}
+
+static void note_child(gphi_rule_run *run, const gphi_seen *seen, uint64_t child)
+{
+    gphi_edit_state *state = run->state;
+    take_up(run, child);
+    if (!child)
+        return;
+    set(run, &state->child_in, child, gphi_event_word(seen->event, 1));
+    set(run, &state->added, child, seen->call.number);
+}
+
+static void note_use(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const gphi_event *event = seen->event;
+    const CUgraphNodeParams *params;
+    switch (seen->call.call) {
+    case GPHI_CALL_cuGraphInstantiateWithFlags:
+    case GPHI_CALL_cuGraphInstantiateWithParams:
+    case GPHI_CALL_cuGraphExecUpdate:
+    case GPHI_CALL_cuGraphClone: take_up(run, gphi_event_word(event, 1)); break;
+    case GPHI_CALL_cuGraphExecChildGraphNodeSetParams:
+        take_up(run, gphi_event_word(event, 2));
+        break;
+    case GPHI_CALL_cuGraphAddChildGraphNode:
+        note_child(run, seen, gphi_event_word(event, 4));
+        break;
+    case GPHI_CALL_cuGraphAddNode:
+        params = gphi_bytes_of(event, GPHI_PART_STRUCT, 5, sizeof(*params));
+        if (params && params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+            note_child(run, seen, (uint64_t)(uintptr_t)params->graph.graph);
+        break;
+    case GPHI_CALL_cuGraphChildGraphNodeGetGraph:
+        /* this one is the child itself, no copy */
+        set(run, &((gphi_edit_state *)run->state)->child_in, gphi_event_word(event, 1),
+            graph_of(run, gphi_event_word(event, 0)));
+        break;
+    default: break;
+    }
+}
+
+/* The node is set in the executable as well, before or after. */
+static bool is_set_there(const gphi_rule_run *run, const gphi_exec_state *exec,
+                         uint64_t node)
+{
+    const uint64_t there = node ? gphi_exec_node(exec, node) : 0;
+    return there && gphi_map_get(&run->history->edits, gphi_edit_key(exec, there));
+}
+
+void gphi_edit_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_edit_state *state = run->state;
+    if (seen->call.result != 0)
+        return;
+    note_edit(run, seen);
+    note_use(run, seen);
+    for (size_t i = 0; gphi_is_launch(seen) && seen->exec && i < state->edits.count;
+         i++) {
+        edit *one = gphi_vec_at(&state->edits, i);
+        if (one->root != seen->exec->graph ||
+            (!one->is_copied && seen->exec->created.number > one->call.number) ||
+            is_set_there(run, seen->exec, one->node))
+            continue;
+        one->launch = seen->call;
+        one->made = seen->exec->created;
+        one->launches++;
+    }
+}
+
+/* The first edit of each graph. */
+void gphi_edit_end(gphi_rule_run *run)
+{
+    const gphi_edit_state *state = run->state;
+    GPHI_EACH (const edit, one, &state->edits) {
+        if (one->launches == 0)
+            continue;
+        gphi_draft *draft = gphi_finding_begin(run, &one->call, one->root);
+        gphi_cause(draft,
+                   "%s changed the graph 0x%" PRIx64 " after %s; what was made of it was "
+                   "launched %s more, as it was before",
+                   gphi_say_call(&one->call), one->graph,
+                   one->is_copied ? "it had been copied into another graph as a child"
+                                  : "it had been instantiated",
+                   gphi_say_count(one->launches, "time"));
+        gphi_evidence_call(draft, &one->made, "the executable was made by");
+        gphi_evidence_call(draft, &one->launch, "last launched by");
+        gphi_evidence(draft, "nothing instantiates, updates from, clones or adds that "
+                             "graph afterwards");
+    }
+}
