@@ -150,6 +150,36 @@ static void add_kernel(attach_draft *draft, const attach_call *call)
     }
 }
 
+/* ---- operations of a batch ---- */
+
+/* What a setter of an executable is given, also where it is refused for them. */
+static void add_operations(attach_draft *draft, const attach_call *call)
+{
+    const void *from = (const void *)(uintptr_t)call->words[2];
+    CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
+    CUgraphNodeParams any;
+    switch ((gphi_call_id)call->symbol->call) {
+    case GPHI_CALL_cuGraphExecBatchMemOpNodeSetParams:
+        if (!attach_read(&batch, from, sizeof(batch)))
+            return;
+        break;
+    case GPHI_CALL_cuGraphExecNodeSetParams:
+        if (!attach_read(&any, from, sizeof(any)) ||
+            any.type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+            return;
+        batch = (CUDA_BATCH_MEM_OP_NODE_PARAMS){.count = any.memOp.count,
+                                                .paramArray = any.memOp.paramArray};
+        break;
+    default: return;
+    }
+    const uint32_t before = draft->piece_count;
+    if (batch.paramArray && batch.count <= ARRAY_MAX / sizeof(*batch.paramArray))
+        attach_add(draft, GPHI_PART_ARRAY, 2, batch.paramArray,
+                   batch.count * sizeof(*batch.paramArray));
+    if (draft->piece_count > before)
+        draft->pieces[before].read = attach_read;
+}
+
 /* ---- what a copy reads from the host ---- */
 
 /* Of eager copies only the small ones are hashed, which are many and must not wait; a
@@ -278,6 +308,7 @@ void attach_record(attach_call *call, CUresult result)
     attach_draft_words(&draft, words, put_words(words, call, result));
     for (uint32_t bits = attach_mask_of(symbol)->parts; bits != 0; bits &= bits - 1)
         add_argument(&draft, call, (uint32_t)__builtin_ctz(bits), result == CUDA_SUCCESS);
+    add_operations(&draft, call);
     if (result == CUDA_SUCCESS) {
         add_kernel(&draft, call);
         add_hash(&draft, call, &hash);

@@ -180,6 +180,16 @@ static size_t get_struct(CUgraphNode node, CUgraphNodeType type, node_struct *ou
     }
 }
 
+/* A batch's operations stand apart from its struct, in the node's own memory. */
+static void add_operations(snapshot *shot, attach_draft *draft,
+                           const CUDA_BATCH_MEM_OP_NODE_PARAMS *batch)
+{
+    const size_t bytes = batch->count * sizeof(*batch->paramArray);
+    if (bytes <= ARGUMENTS_MAX && batch->paramArray &&
+        attach_read(shot->arguments, batch->paramArray, bytes))
+        attach_add(draft, GPHI_PART_ARRAY, 0, shot->arguments, bytes);
+}
+
 /* What could not be written makes the snapshot short: it is not referred to later. */
 static void tell_node(snapshot *shot, size_t index)
 {
@@ -196,7 +206,10 @@ static void tell_node(snapshot *shot, size_t index)
         add_kernel(shot, &draft, words, node);
     else {
         memset(&params, 0, sizeof(params));
-        attach_add(&draft, GPHI_PART_STRUCT, 0, &params, get_struct(node, type, &params));
+        const size_t bytes = get_struct(node, type, &params);
+        attach_add(&draft, GPHI_PART_STRUCT, 0, &params, bytes);
+        if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && bytes > 0)
+            add_operations(shot, &draft, &params.operations);
     }
     shot->is_short |= !attach_write(&draft);
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY) {

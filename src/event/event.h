@@ -142,7 +142,8 @@ _Static_assert(sizeof(gphi_event) == 64, "one unit");
  * old cuGraphInstantiate is cuGraphInstantiateWithFlags. Getters are recorded when they
  * fail, but for those that give handles; cuStreamQuery and cuEventQuery with "not ready"
  * only while a capture is open. A failed call has no PARAMS and no HASH. The attributes
- * of cuLaunchKernelEx are an ARRAY of argument 0, as its config is a STRUCT.
+ * of cuLaunchKernelEx are an ARRAY of argument 0, as its config is a STRUCT; so are the
+ * operations that a setter of an executable's batch is given, of argument 2.
  *
  * Calls in which the process ended come last, with the flag UNRETURNED: no parts, words
  * that would have been filled 0, result CUDA_ERROR_UNKNOWN, and a duration up to the last
@@ -192,7 +193,8 @@ typedef struct gphi_part {
 /* Words of a NODE after its type. Kernel: function, grid x y z, block x y z, shared
  * bytes, context, cooperative, priority; part PARAMS. Others: part STRUCT, the driver's
  * own parameter struct (CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUDA_HOST_NODE_PARAMS,
- * CUDA_MEM_ALLOC_NODE_PARAMS, CUdeviceptr of a free, CUevent, CUgraph of a child). */
+ * CUDA_MEM_ALLOC_NODE_PARAMS, CUdeviceptr of a free, CUevent, CUgraph of a child), and of
+ * a batch of memory operations these as well, part ARRAY. */
 enum { GPHI_NODE_SNAPSHOT, GPHI_NODE_INDEX, GPHI_NODE_TYPE, GPHI_NODE_FUNCTION };
 
 typedef enum gphi_gpu_what {

@@ -195,6 +195,21 @@ static void add_fill(collect *c, const gph_memset_params *fill)
     add_range(c, range.start, range.bytes, true);
 }
 
+/* Words that a batch writes, or waits for. */
+static void add_batch(collect *c, const gph_batch_params *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const gph_mem_op *op = &batch->ops[i];
+        const bool writes = op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 ||
+                            op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+        const bool is_long = op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64 ||
+                             op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        mix(&c->into->values_hash, op->address);
+        mix(&c->into->values_hash, op->value);
+        add_range(c, op->address, is_long ? 8 : 4, writes);
+    }
+}
+
 /* A graph may allocate an address again that it has freed: each free is of one. */
 static void add_free(collect *c, uint64_t address)
 {
@@ -216,6 +231,7 @@ static void add_node(collect *c, const gph_node *node)
     case GPH_NODE_KERNEL: add_kernel(c, &node->u.kernel); break;
     case GPH_NODE_MEMCPY: add_copy(c, &node->u.memcpy); break;
     case GPH_NODE_MEMSET: add_fill(c, &node->u.memset); break;
+    case GPH_NODE_BATCH_MEM_OP: add_batch(c, &node->u.batch); break;
     case GPH_NODE_MEM_ALLOC:
         add(c, &c->into->allocations,
             (gphi_touch){.address = node->u.memory.address,

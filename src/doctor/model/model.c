@@ -181,6 +181,7 @@ gph_status gphi_model_create(gph_allocator heap, gphi_model **out)
     gphi_vec_init(&own->fresh, heap, sizeof(void *));
     gphi_vec_init(&model->domains, heap, sizeof(gphi_domain *));
     gphi_vec_init(&own->open, heap, sizeof(void *));
+    gphi_vec_init(&own->operations, heap, sizeof(gph_mem_op));
     read_signatures(model);
     *out = model;
     return GPH_OK;
@@ -215,7 +216,8 @@ void gphi_model_destroy(gphi_model *model)
                        sizeof(gphi_domain));
     gphi_vec *const vecs[] = {&own->function_list, &own->thread_list, &own->live,
                               &own->dead,          &own->pending,     &own->contexts,
-                              &own->open,          &own->fresh,       &model->domains};
+                              &own->open,          &own->fresh,       &own->operations,
+                              &model->domains};
     for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
         gphi_vec_fini(vecs[i]);
     gphi_map_fini(&own->per_thread);

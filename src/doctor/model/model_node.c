@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Nodes from records. */
 #include "doctor/model/model_node.h"
+#include "doctor/model/model_state.h"
 #include "graph/convert.h"
 
 #include <string.h>
@@ -96,6 +97,34 @@ static bool read_event(const gphi_event *event, gph_event_params *out)
     return from;
 }
 
+/* A log of an older library has no operations: then it is a node of its kind, no more. */
+static bool read_batch(const gphi_model *model, const gphi_part *part, uint32_t count,
+                       uint64_t context, gph_batch_params *out)
+{
+    const CUstreamBatchMemOpParams *from = part ? gphi_part_bytes(part) : NULL;
+    gphi_vec *operations = &model->own->operations;
+    operations->count = 0;
+    out->context = context;
+    if (!from || part->bytes / sizeof(*from) < count)
+        return true;
+    gph_mem_op *to = count > 0 ? gphi_vec_add(operations, count) : NULL;
+    if (count > 0 && !to)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        to[i] = gphi_mem_op_from_cuda(&from[i]);
+    out->ops = to;
+    out->count = count;
+    return true;
+}
+
+static bool read_batch_node(const gphi_model *model, const gphi_event *event,
+                            gph_batch_params *out)
+{
+    const CUDA_BATCH_MEM_OP_NODE_PARAMS *from = struct_of(event, sizeof(*from));
+    return !from || read_batch(model, gphi_event_part(event, GPHI_PART_ARRAY, 0),
+                               from->count, (uint64_t)(uintptr_t)from->ctx, out);
+}
+
 bool gphi_node_read(const gphi_model *model, const gphi_event *event, gph_node *out)
 {
     const uint64_t kind = gphi_event_word(event, GPHI_NODE_TYPE);
@@ -112,8 +141,8 @@ bool gphi_node_read(const gphi_model *model, const gphi_event *event, gph_node *
     case GPH_NODE_HOST: return read_host(event, &out->u.host);
     case GPH_NODE_EVENT_RECORD:
     case GPH_NODE_EVENT_WAIT: return read_event(event, &out->u.event);
-    default:
-        return true; /* batches, semaphores, conditions: a node of its kind, no more */
+    case GPH_NODE_BATCH_MEM_OP: return read_batch_node(model, event, &out->u.batch);
+    default: return true; /* semaphores, conditions: a node of its kind, no more */
     }
 }
 
@@ -157,7 +186,27 @@ static bool read_any(const CUgraphNodeParams *any, gph_node *out)
     }
 }
 
-bool gphi_node_wanted(const gphi_event *event, gph_node *out)
+/* The setter's struct for a batch, and the operations that it points at. */
+static bool wanted_batch(const gphi_model *model, const gphi_event *event,
+                         const CUDA_BATCH_MEM_OP_NODE_PARAMS *batch, gph_node *out)
+{
+    *out = (gph_node){.kind = GPH_NODE_BATCH_MEM_OP};
+    const gphi_part *part = gphi_event_arg(event, GPHI_PART_ARRAY, 2);
+    return part && read_batch(model, part, batch->count, (uint64_t)(uintptr_t)batch->ctx,
+                              &out->u.batch);
+}
+
+static bool wanted_any(const gphi_model *model, const gphi_event *event,
+                       const CUgraphNodeParams *any, gph_node *out)
+{
+    if (any->type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        return read_any(any, out);
+    const CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {.ctx = any->memOp.ctx,
+                                                 .count = any->memOp.count};
+    return wanted_batch(model, event, &batch, out);
+}
+
+bool gphi_node_wanted(const gphi_model *model, const gphi_event *event, gph_node *out)
 {
     const void *params = gphi_bytes_of(event, GPHI_PART_STRUCT, 2, 1);
     const size_t bytes = params ? ((const gphi_part *)params - 1)->bytes : 0;
@@ -170,8 +219,12 @@ bool gphi_node_wanted(const gphi_event *event, gph_node *out)
         return read_struct(GPH_NODE_MEMSET, params, bytes, out);
     case GPHI_CALL_cuGraphExecHostNodeSetParams:
         return read_struct(GPH_NODE_HOST, params, bytes, out);
+    case GPHI_CALL_cuGraphExecBatchMemOpNodeSetParams:
+        return bytes >= sizeof(CUDA_BATCH_MEM_OP_NODE_PARAMS) &&
+               wanted_batch(model, event, params, out);
     case GPHI_CALL_cuGraphExecNodeSetParams:
-        return bytes >= sizeof(CUgraphNodeParams) && read_any(params, out);
+        return bytes >= sizeof(CUgraphNodeParams) &&
+               wanted_any(model, event, params, out);
     default: return false;
     }
 }

@@ -356,6 +356,14 @@ static void set_kernel(gphi_model *model, gph_kernel_params *kernel,
     set_buffer(kernel, event);
 }
 
+/* A setter that was taken has as many as there were, of the same kinds. */
+static void set_operations(gph_batch_params *batch, const gph_batch_params *wanted)
+{
+    if (batch->count == wanted->count && batch->count > 0)
+        memcpy((gph_mem_op *)(uintptr_t)batch->ops, wanted->ops,
+               batch->count * sizeof(*batch->ops));
+}
+
 gph_status gphi_snapshot_edit(gphi_model *model, gphi_exec_state *exec,
                               const gphi_event *event)
 {
@@ -367,10 +375,12 @@ gph_status gphi_snapshot_edit(gphi_model *model, gphi_exec_state *exec,
     gph_node *node = gphi_vec_at(&source->data->nodes, index), wanted;
     if (node->kind == GPH_NODE_EVENT_RECORD || node->kind == GPH_NODE_EVENT_WAIT)
         node->u.event.event = gphi_event_word(event, 2);
-    if (!gphi_node_wanted(event, &wanted) || wanted.kind != node->kind)
+    if (!gphi_node_wanted(model, event, &wanted) || wanted.kind != node->kind)
         return GPH_OK;
     if (node->kind == GPH_NODE_KERNEL)
         set_kernel(model, &node->u.kernel, &wanted.u.kernel, event);
+    else if (node->kind == GPH_NODE_BATCH_MEM_OP)
+        set_operations(&node->u.batch, &wanted.u.batch);
     else
         node->u = wanted.u; /* copies, fills, host functions own nothing */
     return GPH_OK;

@@ -142,6 +142,7 @@ struct gphi_model_private {
     gphi_vec fresh;        /* of model_snapshot *: of the call at hand */
     gphi_vec contexts;     /* of uint64_t */
     gphi_vec open;         /* of model_capture * */
+    gphi_vec operations;   /* of gph_mem_op: of the batch that was read last */
     size_t snapshot_nodes; /* in all snapshots that have data */
     model_lane lanes[LANES];
     model_clock *host; /* what the host has waited for */

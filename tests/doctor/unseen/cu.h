@@ -330,6 +330,26 @@ CUresult cuGraphConditionalHandleCreate(unsigned long long *, CUgraph, CUcontext
                                         unsigned, unsigned);
 CUresult cuGraphKernelNodeGetParams(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
 CUresult cuGraphKernelNodeSetParams(CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *);
+typedef union {
+    struct {
+        int operation; /* 1 waits, 2 writes, of 32 bits; 4 and 5 of 64 */
+        CUdeviceptr address;
+        unsigned long long value;
+        unsigned flags;
+        CUdeviceptr alias;
+    } word;
+    unsigned long long pad[6];
+} CUstreamBatchMemOpParams;
+typedef struct {
+    CUcontext ctx;
+    unsigned count;
+    CUstreamBatchMemOpParams *paramArray;
+    unsigned flags;
+} CUDA_BATCH_MEM_OP_NODE_PARAMS;
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t,
+                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS *);
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec, CUgraphNode,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *);
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph, unsigned long long);
 CUresult cuGraphInstantiateWithParams(CUgraphExec *, CUgraph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS *);

@@ -45,6 +45,18 @@ static const gphi_exec_state *find_exec(const gphi_rule_run *run,
     return best;
 }
 
+/* Operations that a log of an older library has not got may be any. */
+static const char *wait_of_batch(const gph_batch_params *batch)
+{
+    if (batch->count == 0)
+        return "it may wait for a value in memory";
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (batch->ops[i].operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+            batch->ops[i].operation == CU_STREAM_MEM_OP_WAIT_VALUE_64)
+            return "it waits for a value in memory";
+    return NULL;
+}
+
 /* Which nodes may wait for what does not come. */
 static const char *wait_of(const gph_node *node)
 {
@@ -52,8 +64,7 @@ static const char *wait_of(const gph_node *node)
     case GPH_NODE_EVENT_WAIT: return "it waits for an event";
     case GPH_NODE_SEMAPHORE_WAIT: return "it waits for a semaphore";
     case GPH_NODE_HOST: return "it calls a host function";
-    /* Its operations are not recorded. */
-    case GPH_NODE_BATCH_MEM_OP: return "it may wait for a value in memory";
+    case GPH_NODE_BATCH_MEM_OP: return wait_of_batch(&node->u.batch);
     default: return NULL;
     }
 }

@@ -405,8 +405,8 @@ void gphi_why_setter(const gphi_ask *ask, gphi_verdict *out)
     const gph_node *held = gph_graph_node(gphi_snapshot_graph(ask->held), index);
     gphi_clash found = {0};
     /* A setter's struct does not say whether a kernel is cooperative. */
-    if (held && held->kind != GPH_NODE_KERNEL && gphi_node_wanted(ask->event, &wanted) &&
-        wanted.kind == held->kind)
+    if (held && held->kind != GPH_NODE_KERNEL &&
+        gphi_node_wanted(ask->model, ask->event, &wanted) && wanted.kind == held->kind)
         gphi_clash_find(ask, held, &wanted, &found);
     out->why = found.why != GPHI_WHY_NONE ? found.why : GPHI_WHY_UNSUPPORTED;
     out->rule = found.rule;
