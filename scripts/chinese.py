@@ -4,7 +4,8 @@
 
 usage: chinese.py [--sort | --missing]
 
-A sentence is a text that stands in a call of WRITERS, in a file of PLACES. Its format is its key. What
+A sentence is a text that stands in a call of WRITERS, in a file of PLACES; in a file of SPOKEN it is each
+text of several words. Its format is its key. What
 a variable holds is not seen here: tests/doctor/chinese.py finds it in what the doctor says. Fails if one has no row, if a row has no sentence, stands twice
 or at the wrong place (--sort mends that), or if its values differ: as many, of the same sort,
 in the same order, or each with its place, as in %2$s; then one may be left out.
@@ -16,12 +17,14 @@ import sys
 from source import ROOT, tracked
 
 TABLE = "src/doctor/language/zh.def"
-PLACES = ("src/doctor", "src/advice", "tools/gph")
+PLACES = ("src/doctor", "src/advice", "src/report", "tools/gph")
+SPOKEN = re.compile(r"src/advice/(?!.*_json).*|src/report/tables.c|tools/gph/cmd_doctor.c")  # all that they write is for people
+HELP = "tools/gph/main.c"  # has the help of all commands; of those with --lang it has Chinese
 LENT = ("src/graph", "include/gph/graph.h", "include/gph/reason.h")  # what they call things are values of sentences
 WRITERS = {"gphi_cause", "gphi_evidence", "gphi_evidence_call", "gphi_evidence_node", "gphi_fix", "gphi_say",
            "gphi_say_count", "gphi_say_into", "gphi_text_say", "gphi_language_of", "new_text", "gph_doctor_say", "doctor_say"}
 # What is asked, compared or for developers is not said to a user in a finding.
-OTHERS = re.compile(r"str\w*|memcmp|gphi_fail|gphi_said_\w+|gphi_ignore|is_call|assert|GPHI_RULE\w*|sscanf|\w*_is|has|"
+OTHERS = re.compile(r"str\w*|memcmp|gphi_fail|gphi_made|gphi_said_\w+|gphi_ignore|is_call|assert|GPHI_RULE\w*|sscanf|\w*_is|has|"
                     r"_Static_assert|static_assert|fprintf|gphi_json_\w+|gphi_trace_\w+")
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\s+|\w+|.', re.S)
 CONVERSION = re.compile(r"%(?:(\d+)\$)?([-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?)(hh|h|ll|l|z|j|t)?([diouxXeEfgGcspn%])")
@@ -65,16 +68,31 @@ def literals(name):
         line += token.count("\n")
 
 
+def help_lines():
+    """The numbers of the lines that say the help of a command with --lang, but its summary."""
+    lines, at, out = (ROOT / HELP).read_text().split("\n"), 0, set()
+    for number, line in enumerate(lines + ["    {.name"], 1):
+        if line.startswith(("    {.name", "#define")):
+            block = [i for i in range(at, number) if ".summary" not in lines[i - 1]]
+            if at and re.search(r'\{"lang"|DRIVER_OPTION \\|#define DRIVER', "\n".join(lines[at - 1:number - 1])):
+                out.update(block)
+            at = number
+    return out
+
+
 def sentences():
     """{key: (file, line)} of all that the doctor says, and the set of all literals."""
     found, every = {}, {text for name in tracked(*LENT) for _, text, _ in literals(name)}
+    helped = help_lines()
     for name in tracked(*PLACES, ending=r"\.c$"):
         for line, text, calls in literals(name):
             every.add(text)
             named = [call for call in calls if re.fullmatch(r"[A-Za-z_]\w*", call)]
             if named and OTHERS.fullmatch(named[-1]):
                 continue
-            if any(call in WRITERS for call in named) and is_sentence(text):
+            said = any(call in WRITERS for call in named) or " " in text.strip() and (
+                SPOKEN.fullmatch(name) or name == HELP and line in helped)
+            if said and is_sentence(text):
                 found.setdefault(text, (name, line))
     return found, every
 

@@ -52,6 +52,7 @@ gph_status gph_advice_create(gph_doctor *doctor, const gph_advice_options *optio
                          (unsigned long long)gph_doctor_event_count(doctor, &lost));
     GPHI_TRY(gphi_made(error, gphi_advice_make(o.allocator, out) == GPH_OK, "an advice"));
     (*out)->doctor = doctor;
+    (*out)->language = gphi_doctor_language(doctor);
     (*out)->frames = doctor_frames;
     (*out)->frames_user = doctor;
     gphi_doctor_listen(doctor, listen, *out);
@@ -214,6 +215,7 @@ gph_status gph_advice_finish(gph_advice *advice, gph_error *error)
     gphi_vec loops;
     if (!advice || advice->is_done)
         return gphi_fail(error, GPH_E_STATE, "the advice is finished, or NULL");
+    gphi_language_use(advice->language);
     gphi_vec_init(&loops, advice->heap, sizeof(gphi_loop));
     gph_status status = gphi_advice_loops(advice, &loops);
     GPHI_THEN(status, add_repeats(advice, &loops));

@@ -15,6 +15,7 @@
 #include "advice/effect.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "doctor/language/language.h"
 #include "doctor/model/model.h"
 #include <gph/advice.h>
 
@@ -147,7 +148,7 @@ typedef enum gphi_answer { GPHI_NO, GPHI_YES, GPHI_NOT_KNOWN } gphi_answer;
 typedef struct gphi_question {
     const char *text, *rule; /* rule: of thumb, or NULL */
     gphi_answer answer;
-    char because[160];
+    char because[320];
 } gphi_question;
 
 enum { GPHI_FLOW = 5, GPHI_CHECKS = 10 };
@@ -174,7 +175,7 @@ typedef struct gphi_repeat {
     uint32_t graph_launches;
     gphi_question flow[GPHI_FLOW], checks[GPHI_CHECKS];
     gph_prediction prediction;
-    char why[320];
+    char why[640];
 } gphi_repeat;
 
 /* What the functions and lines of a stack number are. */
@@ -183,6 +184,7 @@ typedef const gph_place *gphi_frames_fn(void *user, uint32_t stack, uint32_t *co
 struct gph_advice {
     gph_allocator heap;
     gph_doctor *doctor; /* NULL in tests */
+    uint32_t language;  /* a gph_explain_language: of texts, not of words of JSON */
     gphi_model *model;  /* of the process that is looked at */
     gphi_frames_fn *frames;
     void *frames_user;
@@ -328,6 +330,7 @@ void gphi_repeat_ask(const gph_advice *advice, gphi_repeat *repeat);
 
 /* ---- titles.c ---- */
 
+/* In English: what JSON has, and keys of the other languages. */
 const char *gphi_answer_text(gphi_answer answer);
 const char *gphi_verdict_text(gph_verdict verdict);
 const char *gphi_obstacle_title(gphi_obstacle_kind kind);

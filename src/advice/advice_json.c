@@ -37,7 +37,7 @@ static void questions(gphi_text *out, const char *name, const gphi_question *lis
         gphi_json_member(out, "answer", gphi_answer_text(list[i].answer));
         gphi_json_member(out, "because", list[i].because);
         if (list[i].rule)
-            gphi_json_member(out, "rule", list[i].rule);
+            gphi_json_member(out, "rule", gphi_language_of(list[i].rule));
         gphi_text_put(out, "}");
     }
     gphi_text_put(out, "]");
@@ -62,7 +62,7 @@ static void calls(const gph_advice *advice, gphi_text *out, const gphi_repeat *r
         gphi_json_member(out, "call", gphi_call_name(site->call));
         gphi_json_member(out, "kernel", or_empty(site->name));
         gphi_json_number(out, "count", o->count);
-        gphi_json_member(out, "text", or_empty(o->text));
+        gphi_json_member(out, "text", o->text ? gphi_language_of(o->text) : "");
         site_place(advice, out, site);
     }
     gphi_text_put(out, "],\"changes\":[");
@@ -167,6 +167,7 @@ gph_status gph_advice_json_write(const gph_advice *advice, gph_advice_part part,
     char buffer[1024];
     gphi_text out;
     GPHI_TRY(gphi_advice_check(advice, error));
+    gphi_language_use(advice->language);
     gphi_text_stream(&out, buffer, sizeof(buffer), write, user);
     gphi_text_put(&out, "{\"version\":1,\"sequences\":[");
     for (size_t i = 0; i < advice->repeats.count; i++) {

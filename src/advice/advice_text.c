@@ -26,12 +26,13 @@ static const char *verdict_colour(const printing *p, gph_verdict verdict)
 static void put_place(printing *p, gph_place place)
 {
     if (!place.function && !place.file)
-        gphi_text_put(p->out, "an unknown place\n");
+        gphi_text_say(p->out, "an unknown place\n");
     else if (!place.file)
-        gphi_text_add(p->out, "%s\n", place.function);
+        gphi_text_say(p->out, "%.400s\n", place.function);
     else
-        gphi_text_add(p->out, "%s (%s:%d)\n", !place.function ? "?" : place.function,
-                      gphi_path_name(place.file), (int)place.line);
+        gphi_text_say(p->out, "%.400s (%.400s:%d)\n",
+                      !place.function ? "?" : place.function, gphi_path_name(place.file),
+                      (int)place.line);
 }
 
 static void put_site_place(printing *p, const gphi_site *site)
@@ -42,7 +43,7 @@ static void put_site_place(printing *p, const gphi_site *site)
 /* A site, how often it is called, and where. */
 static void put_site(printing *p, const gphi_site *site, uint64_t count)
 {
-    gphi_text_add(p->out, "     %-40s %6llu x  at ", gphi_site_text(site),
+    gphi_text_say(p->out, "     %-40.199s %6llu x  at ", gphi_site_text(site),
                   (unsigned long long)count);
     put_site_place(p, site);
 }
@@ -53,44 +54,44 @@ static void put_factor(printing *p, const gph_prediction *prediction)
     const double low = 1 / (1 - prediction->saves_low);
     const double high = 1 / (1 - fmin(prediction->saves_high, 0.999));
     if (high > 20 && high > 2 * low) /* next to nothing is left: anything may come out */
-        gphi_text_add(p->out, "predicted, %.2f times as fast or more\n", low);
+        gphi_text_say(p->out, "predicted, %.2f times as fast or more\n", low);
     else if (high - low < 0.005)
-        gphi_text_add(p->out, "predicted, %.2f times as fast\n", low);
+        gphi_text_say(p->out, "predicted, %.2f times as fast\n", low);
     else
-        gphi_text_add(p->out, "predicted, %.2f to %.2f times as fast\n", low, high);
+        gphi_text_say(p->out, "predicted, %.2f to %.2f times as fast\n", low, high);
 }
 
 /* Columns line up at the numbers; a line that has no number says why instead. */
 static void times(printing *p, const gphi_repeat *repeat)
 {
     const gph_prediction *prediction = &repeat->prediction;
-    gphi_text_add(p->out, "   now           %10.1f us", prediction->eager_us);
+    gphi_text_say(p->out, "   now           %10.1f us", prediction->eager_us);
     if (prediction->busy_us >= 0)
-        gphi_text_add(p->out, "   the GPU works %.1f us of it, %.0f %% is launching\n",
+        gphi_text_say(p->out, "   the GPU works %.1f us of it, %.0f %% is launching\n",
                       prediction->busy_us,
                       prediction->busy_us < prediction->eager_us
                           ? 100 * (1 - prediction->busy_us / prediction->eager_us)
                           : 0.0);
     else
-        gphi_text_add(p->out, "   the GPU's time is not known\n");
+        gphi_text_say(p->out, "   the GPU's time is not known\n");
     if (prediction->graph_us >= 0) {
-        gphi_text_add(p->out, "   %-13s %10.1f us   ",
+        gphi_text_say(p->out, "   %-13s %10.1f us   ",
                       prediction->graphs == 1 ? "as a graph" : "as graphs",
                       prediction->graph_us);
         put_factor(p, prediction);
     }
     if (prediction->updates > 0)
-        gphi_text_add(
+        gphi_text_say(
             p->out,
             "   of it         %10.1f us   updates: arguments of %u nodes change\n",
             prediction->update_us, prediction->updates);
     if (prediction->once_us >= 0)
-        gphi_text_add(
+        gphi_text_say(
             p->out, "   once          %10.1f us   capture, instantiation, upload%s\n",
             prediction->once_us,
             repeat->variants > 1 ? ", of a graph for each set of arguments" : "");
     if (prediction->break_even >= 0 && prediction->saves_low > 0)
-        gphi_text_add(p->out, "   earned after  %10.0f      repetitions; %llu seen\n",
+        gphi_text_say(p->out, "   earned after  %10.0f      repetitions; %llu seen\n",
                       prediction->break_even < 1 ? 1 : prediction->break_even + 0.5,
                       (unsigned long long)prediction->repetitions);
 }
@@ -98,13 +99,13 @@ static void times(printing *p, const gphi_repeat *repeat)
 static void questions(printing *p, const char *title, const gphi_question *list,
                       uint32_t count)
 {
-    gphi_text_add(p->out, "   %s\n", title);
+    gphi_text_say(p->out, "   %s\n", title);
     for (uint32_t i = 0; i < count; i++) {
-        gphi_text_add(p->out, "     %-42s %-8s %s", list[i].text,
+        gphi_text_say(p->out, "     %-42s %-8s %.319s", list[i].text,
                       gphi_answer_text(list[i].answer), list[i].because);
         if (list[i].rule)
-            gphi_text_add(p->out, " (rule of thumb: %s)", list[i].rule);
-        gphi_text_add(p->out, "\n");
+            gphi_text_say(p->out, " (rule of thumb: %s)", list[i].rule);
+        gphi_text_say(p->out, "\n");
     }
 }
 
@@ -116,7 +117,7 @@ static void put_kernels(printing *p, const gphi_repeat *repeat, const gphi_fusio
         const char *name = gphi_repeat_site(p->advice, repeat, run->from + i)->name;
         if (!name || (last && strcmp(name, last) == 0))
             continue;
-        gphi_text_add(p->out, "%s%s", last ? ", " : " ", name);
+        gphi_text_say(p->out, "%s%.199s", last ? ", " : " ", name);
         last = name;
     }
 }
@@ -124,16 +125,16 @@ static void put_kernels(printing *p, const gphi_repeat *repeat, const gphi_fusio
 static void fusions(printing *p, const gphi_repeat *repeat)
 {
     if (repeat->fusions.count > 0)
-        gphi_text_put(p->out,
+        gphi_text_say(p->out,
                       "   one kernel might do the work of several (an estimate: if they "
                       "work element by element)\n");
     for (size_t i = 0; i < repeat->fusions.count; i++) {
         const gphi_fusion *run = gphi_vec_at(&repeat->fusions, i);
-        gphi_text_add(p->out, "     %u over the same buffers:", run->count);
+        gphi_text_say(p->out, "     %u over the same buffers:", run->count);
         put_kernels(p, repeat, run);
-        gphi_text_put(p->out, "  at ");
+        gphi_text_say(p->out, "  at ");
         put_site_place(p, gphi_repeat_site(p->advice, repeat, run->from));
-        gphi_text_add(
+        gphi_text_say(
             p->out,
             "       %u launches less, some %.1f us of a graph, and up to %llu bytes "
             "less to and from memory\n",
@@ -144,30 +145,30 @@ static void fusions(printing *p, const gphi_repeat *repeat)
 static void payoff(printing *p, const gphi_repeat *repeat, size_t number)
 {
     const gph_prediction *prediction = &repeat->prediction;
-    gphi_text_add(p->out,
+    gphi_text_say(p->out,
                   "%s%zu. %u calls, %u of them kernels, repeated %llu times%s at ",
                   p->bold, number, prediction->launches, prediction->kernels,
                   (unsigned long long)prediction->repetitions, p->plain);
     put_place(p, prediction->place);
     if (repeat->loop.outer_count > 0)
-        gphi_text_add(p->out,
+        gphi_text_say(p->out,
                       "   inside of a loop of %llu calls, which is repeated %llu times\n",
                       (unsigned long long)repeat->loop.outer_calls,
                       (unsigned long long)repeat->loop.outer_count);
     times(p, repeat);
-    gphi_text_add(p->out, "   %s%s%s: %s\n", verdict_colour(p, prediction->verdict),
+    gphi_text_say(p->out, "   %s%s%s: %.639s\n", verdict_colour(p, prediction->verdict),
                   gphi_verdict_text(prediction->verdict), p->plain, prediction->why);
     if (repeat->graph_launches > 0)
-        gphi_text_add(
+        gphi_text_say(
             p->out,
             "   %u of the calls launch graphs already; what is predicted is one "
             "graph of all of it\n",
             repeat->graph_launches);
     if (repeat->variants > 1)
-        gphi_text_add(p->out, "   %u sets of arguments take turns: a graph for each\n",
+        gphi_text_say(p->out, "   %u sets of arguments take turns: a graph for each\n",
                       repeat->variants);
     if (prediction->graphs > 1)
-        gphi_text_add(p->out, "   %u graphs, because the host waits between them\n",
+        gphi_text_say(p->out, "   %u graphs, because the host waits between them\n",
                       prediction->graphs);
     fusions(p, repeat);
     questions(p, "decision flow", repeat->flow, GPHI_FLOW);
@@ -183,12 +184,12 @@ static void put_obstacles(printing *p, const gphi_repeat *repeat, gphi_obstacle_
         if (o->kind != kind)
             continue;
         if (is_first)
-            gphi_text_add(p->out, "   %s%s%s\n", p->bold, gphi_obstacle_title(kind),
+            gphi_text_say(p->out, "   %s%s%s\n", p->bold, gphi_obstacle_title(kind),
                           p->plain);
         is_first = false;
         put_site(p, site, o->count);
         if (o->text)
-            gphi_text_add(p->out, "       %s\n", o->text);
+            gphi_text_say(p->out, "       %s\n", o->text);
     }
 }
 
@@ -200,11 +201,11 @@ static void frozen(printing *p, const gphi_repeat *repeat)
         const gphi_beat *beat = gphi_repeat_beat(p->advice, repeat, 0, change->beat);
         const gphi_site *site = gphi_advice_site(p->advice, beat->site);
         if (i == 0)
-            gphi_text_add(p->out, "   %schanges from one repetition to the next%s\n",
+            gphi_text_say(p->out, "   %schanges from one repetition to the next%s\n",
                           p->bold, p->plain);
-        gphi_text_add(p->out, "     %-40s           at ", gphi_site_text(site));
+        gphi_text_say(p->out, "     %-40.199s           at ", gphi_site_text(site));
         put_site_place(p, site);
-        gphi_text_add(p->out,
+        gphi_text_say(p->out,
                       "       argument %u, %s: 0x%llx, then 0x%llx; a graph keeps "
                       "the first\n",
                       change->argument, change->is_address ? "an address" : "a value",
@@ -215,12 +216,12 @@ static void frozen(printing *p, const gphi_repeat *repeat)
 
 static void capturable(printing *p, const gphi_repeat *repeat, size_t number)
 {
-    gphi_text_add(p->out, "%s%zu. repeated %llu times%s: %llu calls, from ", p->bold,
+    gphi_text_say(p->out, "%s%zu. repeated %llu times%s: %llu calls, from ", p->bold,
                   number, (unsigned long long)gphi_repeat_count(repeat), p->plain,
                   (unsigned long long)repeat->loop.period);
     put_place(p, repeat->prediction.place);
     if (repeat->stream)
-        gphi_text_add(p->out, "   on %s\n",
+        gphi_text_say(p->out, "   on %s\n",
                       repeat->stream->is_legacy       ? "the legacy stream"
                       : repeat->stream->is_per_thread ? "the thread's own default stream"
                       : repeat->stream->is_blocking   ? "a blocking stream"
@@ -260,7 +261,7 @@ static uint64_t count_line(const gph_advice *advice, uint32_t index)
 /* Nothing repeats: whatever the program does is one region. */
 static void capturable_all(printing *p)
 {
-    gphi_text_add(p->out, "nothing repeats: all calls of the program\n");
+    gphi_text_say(p->out, "nothing repeats: all calls of the program\n");
     for (uint32_t i = 0; i < p->advice->sites.count; i++) {
         const gphi_site *site = gphi_advice_site(p->advice, i);
         const char *text = gphi_effect_text(site->effect);
@@ -271,17 +272,17 @@ static void capturable_all(printing *p)
         if (site->stream && site->stream->is_legacy && !text)
             text = gphi_effect_text(GPHI_EFFECT_LEGACY);
         put_site(p, site, count);
-        gphi_text_add(p->out, "       %s\n", !text ? "fine" : text);
+        gphi_text_say(p->out, "       %s\n", !text ? "fine" : text);
     }
 }
 
 static void graphs_there(printing *p)
 {
     if (p->advice->graph_launches > 0)
-        gphi_text_add(p->out, "   the program launches graphs already, %llu times\n",
+        gphi_text_say(p->out, "   the program launches graphs already, %llu times\n",
                       (unsigned long long)p->advice->graph_launches);
     if (p->advice->beats_left_out > 0)
-        gphi_text_add(p->out, "   of the first %llu calls; %llu came behind them\n",
+        gphi_text_say(p->out, "   of the first %llu calls; %llu came behind them\n",
                       (unsigned long long)p->advice->beat_count,
                       (unsigned long long)p->advice->beats_left_out);
 }
@@ -298,21 +299,22 @@ gph_status gph_advice_text_write(const gph_advice *advice, gph_advice_part part,
                   .bold = with_colours ? "\033[1m" : "",
                   .plain = with_colours ? "\033[0m" : ""};
     GPHI_TRY(gphi_advice_check(advice, error));
+    gphi_language_use(advice->language);
     gphi_text_stream(&out, buffer, sizeof(buffer), write, user);
     if (part & GPH_ADVICE_CAPTURABLE) {
-        gphi_text_add(&out, "%scapturable%s\n", p.bold, p.plain);
+        gphi_text_say(&out, "%scapturable%s\n", p.bold, p.plain);
         for (size_t i = 0; i < advice->repeats.count; i++)
             capturable(&p, gphi_advice_repeat(advice, i), i + 1);
         if (advice->repeats.count == 0)
             capturable_all(&p);
     }
     if (part & GPH_ADVICE_PAYOFF) {
-        gphi_text_add(&out, "%sadvice%s\n", p.bold, p.plain);
+        gphi_text_say(&out, "%sadvice%s\n", p.bold, p.plain);
         graphs_there(&p);
         for (size_t i = 0; i < advice->repeats.count; i++)
             payoff(&p, gphi_advice_repeat(advice, i), i + 1);
         if (advice->repeats.count == 0)
-            gphi_text_put(&out, "   nothing is repeated: there is nothing to record\n");
+            gphi_text_say(&out, "   nothing is repeated: there is nothing to record\n");
     }
     return gphi_text_end(&out, error);
 }

@@ -5,7 +5,6 @@
 #include "doctor/findings/stacks.h"
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 enum {
     SHORT = 8, /* calls: of less nobody makes a graph */
@@ -13,7 +12,8 @@ enum {
     WARM = 8,
     FEW = 8,
     FIRST_TIME =
-        3,    /* what a driver's first capture takes of a later one, by bench/advice */
+        3, /* what a driver's first capture takes of a later one, by bench/advice */
+    SAVING_BYTES = 48,
     LEAST = 3 /* repetitions: of fewer it cannot be said by how much they differ */
 };
 static const double least_saving = 0.05; /* of the time: less is not worth a change */
@@ -158,7 +158,7 @@ static void say(gphi_repeat *repeat, gph_verdict verdict, const char *format, ..
     va_list values;
     va_start(values, format);
     repeat->prediction.verdict = verdict;
-    vsnprintf(repeat->why, sizeof(repeat->why), format, values);
+    gphi_language_intov(repeat->why, sizeof(repeat->why), format, values);
     va_end(values);
     repeat->prediction.why = repeat->why;
 }
@@ -171,11 +171,12 @@ static const gphi_obstacle *blocker(const gphi_repeat *repeat)
 }
 
 /* The text of what a graph would save: "60 %", or "55 to 62 %" of the time. */
-static const char *saving_text(const gphi_repeat *repeat, char out[32])
+static const char *saving_text(const gphi_repeat *repeat, char out[SAVING_BYTES])
 {
     const int low = (int)floor(repeat->prediction.saves_low * 100 + 0.5);
     const int high = (int)floor(repeat->prediction.saves_high * 100 + 0.5);
-    snprintf(out, 32, low == high ? "%d %%" : "%d to %d %%", low, high);
+    gphi_language_into(out, SAVING_BYTES, low == high ? "%d %%" : "%d to %d %%", low,
+                       high);
     return out;
 }
 
@@ -199,17 +200,17 @@ static void say_blocked(const gph_advice *advice, gphi_repeat *repeat,
     char where[200];
     gphi_place_text(&place, where, sizeof(where));
     say(repeat, GPH_VERDICT_CANNOT_CAPTURE,
-        "%s in %s is in the way; without it a graph would save %s of the time",
+        "%s in %.199s is in the way; without it a graph would save %s of the time",
         gphi_call_name(site->call), where, saving);
 }
 
 static void say_open(gphi_repeat *repeat, const char *saving)
 {
-    char interrupted[80] = "";
+    char interrupted[160] = "";
     if (repeat->interrupted > 0)
-        snprintf(interrupted, sizeof(interrupted),
-                 " (other programs interrupted %u of the %u)", repeat->interrupted,
-                 repeat->windows);
+        gphi_language_into(interrupted, sizeof(interrupted),
+                           " (other programs interrupted %u of the %u)",
+                           repeat->interrupted, repeat->windows);
     if (repeat->graph_windows < 2)
         say(repeat, GPH_VERDICT_UNKNOWN,
             "what it takes as a graph was measured %s: a graph might save %s of the time",
@@ -258,14 +259,14 @@ static void judge_gain(const gph_advice *advice, gphi_repeat *repeat)
     const double surely = p->saves_low * repeat->eager_ns;
     const uint32_t graphs = repeat->other_shapes > 0 ? repeat->shapes : 1;
     const gphi_obstacle *in_way = blocker(repeat);
-    char saving[32], with[64] = "";
+    char saving[SAVING_BYTES], with[160] = "";
     (void)saving_text(repeat, saving);
     if (p->updates > 0)
-        snprintf(with, sizeof(with), ", %u nodes updated each time (%.1f us)", p->updates,
-                 p->update_us);
+        gphi_language_into(with, sizeof(with), ", %u nodes updated each time (%.1f us)",
+                           p->updates, p->update_us);
     else if (repeat->variants > 1)
-        snprintf(with, sizeof(with), ", with %u graphs that take turns",
-                 repeat->variants);
+        gphi_language_into(with, sizeof(with), ", with %u graphs that take turns",
+                           repeat->variants);
     if (p->saves_high < least_saving)
         say_little(repeat, with);
     else if (once * graphs >= most * count)

@@ -2,7 +2,6 @@
 /* The questions that one asks before recording, answered from what was measured. */
 #include "advice/advice.h"
 #include <stdarg.h>
-#include <stdio.h>
 
 static void answer(gphi_question *question, const char *text, gphi_answer value,
                    const char *because, ...) GPH_PRINTF(4, 5);
@@ -15,7 +14,7 @@ static void answer(gphi_question *question, const char *text, gphi_answer value,
     va_start(values, because);
     question->text = text;
     question->answer = value;
-    vsnprintf(question->because, sizeof(question->because), because, values);
+    gphi_language_intov(question->because, sizeof(question->because), because, values);
     va_end(values);
 }
 
@@ -189,7 +188,7 @@ static void check_site(const gphi_site *site, gphi_question *q, const char *text
     if (!site)
         answer(q, text, GPHI_YES, "%s", none);
     else
-        answer(q, text, GPHI_NO, "%s", gphi_site_text(site));
+        answer(q, text, GPHI_NO, "%.199s", gphi_site_text(site));
 }
 
 static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
@@ -225,15 +224,15 @@ static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
     if (!random)
         answer(&q[8], "random state on the device", GPHI_YES, "no generator was seen");
     else
-        answer(&q[8], "random state on the device", GPHI_NOT_KNOWN, "%s",
+        answer(&q[8], "random state on the device", GPHI_NOT_KNOWN, "%.199s",
                gphi_site_text(random));
     const gphi_site *elsewhere = kind_site(advice, repeat, GPHI_ELSEWHERE);
     if (!elsewhere)
         answer(&q[9], "no unsafe call of another thread", GPHI_YES, "none seen");
     else
         answer(&q[9], "no unsafe call of another thread", GPHI_NO,
-               "%s by thread %u: capture in thread-local mode", gphi_site_text(elsewhere),
-               elsewhere->thread);
+               "%.199s by thread %u: capture in thread-local mode",
+               gphi_site_text(elsewhere), elsewhere->thread);
 }
 
 void gphi_repeat_ask(const gph_advice *advice, gphi_repeat *repeat)

@@ -93,6 +93,11 @@ gphi_model *gphi_doctor_model(gph_doctor *doctor)
     return doctor->now ? doctor->now->model : NULL;
 }
 
+uint32_t gphi_doctor_language(const gph_doctor *doctor)
+{
+    return doctor->language;
+}
+
 const gph_place *gphi_doctor_frames(gph_doctor *doctor, uint32_t stack, uint32_t *count)
 {
     const uint32_t block = stack / GPHI_STACK_BLOCK;

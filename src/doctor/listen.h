@@ -20,6 +20,9 @@ void gphi_doctor_listen(gph_doctor *doctor, gphi_listener *listener, void *user)
  * each has its own. For the doctor's life; NULL before the first record. */
 gphi_model *gphi_doctor_model(gph_doctor *doctor);
 
+/* A gph_explain_language: of what is said of it. */
+uint32_t gphi_doctor_language(const gph_doctor *doctor);
+
 /* The frames of a stack number of a record, innermost of the program first, symbolized;
  * lent until gph_doctor_destroy(). NULL and *count 0 if there are none. Numbers
  * are of the doctor: no two processes have the same. */

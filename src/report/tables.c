@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/json.h"
+#include "doctor/language/language.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -46,7 +47,7 @@ static void put_kinds(const gph_report *r, gphi_text *out)
                                         REPORT_BUILD,  REPORT_MEMORY, REPORT_EVENT,
                                         REPORT_WAIT,   REPORT_OTHER};
     char total[24], mean[24], longest[24];
-    gphi_text_add(out, "  %-30s %10s %11s %10s %10s %8s\n", "driver calls", "calls",
+    gphi_text_say(out, "  %-30s %10s %11s %10s %10s %8s\n", "driver calls", "calls",
                   "host time", "mean", "longest", "failed");
     for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
         report_count sum = {0};
@@ -60,7 +61,7 @@ static void put_kinds(const gph_report *r, gphi_text *out)
                 sum.longest_ns = r->counts[call].longest_ns;
         }
         if (sum.count > 0)
-            gphi_text_add(out, "  %-30s %10" PRIu64 " %11s %10s %10s %8" PRIu64 "\n",
+            gphi_text_say(out, "  %-30s %10" PRIu64 " %11s %10s %10s %8" PRIu64 "\n",
                           words[order[k]], sum.count, say_time(total, sum.ns),
                           say_time(mean, sum.ns / sum.count),
                           say_time(longest, sum.longest_ns), sum.failed);
@@ -91,7 +92,7 @@ static gph_status put_execs(const gph_report *r, gphi_text *out, gph_error *erro
     for (size_t i = 0; i < count; i++)
         list[i] = gphi_vec_at(&r->execs, i);
     qsort(list, count, sizeof(*list), by_launches);
-    gphi_text_add(out, "\n  %-30s %10s %11s %10s %10s\n", "graphs", "launches",
+    gphi_text_say(out, "\n  %-30s %10s %11s %10s %10s\n", "graphs", "launches",
                   "host time", "nodes", "updates");
     for (size_t i = 0; i < count && i < EXECS_SHOWN; i++) {
         char name[128] = "?", mean[24];
@@ -102,13 +103,13 @@ static gph_status put_execs(const gph_report *r, gphi_text *out, gph_error *erro
                         ->node_count;
         }
         const uint64_t launches = list[i]->launches;
-        gphi_text_add(out, "  %-30.30s %10" PRIu64 " %11s %10" PRIu32 " %10" PRIu64 "\n",
+        gphi_text_say(out, "  %-30.30s %10" PRIu64 " %11s %10" PRIu32 " %10" PRIu64 "\n",
                       name, launches,
                       launches == 0 ? "-" : say_time(mean, list[i]->launch_ns / launches),
                       nodes, list[i]->updates);
     }
     if (count > EXECS_SHOWN)
-        gphi_text_add(out, "  and %zu more\n", count - EXECS_SHOWN);
+        gphi_text_say(out, "  and %zu more\n", count - EXECS_SHOWN);
     gphi_heap_free(r->heap, list, count * sizeof(*list));
     return GPH_OK;
 }
@@ -131,7 +132,7 @@ static void put_memory_kind(gphi_text *out, uint32_t kind, const report_turn *tu
     if (many == 0)
         return;
     char most[24], rest[24];
-    gphi_text_add(out, "  %-30s %10" PRIu64 " %11s %10s\n", words[kind], many,
+    gphi_text_say(out, "  %-30s %10" PRIu64 " %11s %10s\n", words[kind], many,
                   say_bytes(most, peak), say_bytes(rest, alive));
 }
 
@@ -144,7 +145,7 @@ static gph_status put_memory(const gph_report *r, gphi_text *out, gph_error *err
         return room == 0 ? GPH_OK
                          : gphi_fail(error, GPH_E_NO_MEMORY, "a table of %zu allocations",
                                      room / 2);
-    gphi_text_add(out, "\n  %-30s %10s %11s %10s\n", "memory", "allocated", "peak",
+    gphi_text_say(out, "\n  %-30s %10s %11s %10s\n", "memory", "allocated", "peak",
                   "at end");
     for (uint32_t kind = 1; kind <= GPHI_MEM_VMM; kind++)
         put_memory_kind(out, kind, turns, count);
@@ -156,7 +157,7 @@ static gph_status put_memory(const gph_report *r, gphi_text *out, gph_error *err
 static void put_caches(const gph_report *r, gphi_text *out)
 {
     if (r->caches.count > 0)
-        gphi_text_add(out, "\n  %-30s %10s %11s %10s %10s %8s\n", "shape buckets",
+        gphi_text_say(out, "\n  %-30s %10s %11s %10s %10s %8s\n", "shape buckets",
                       "calls", "exact", "padded", "eager", "padding");
     GPHI_EACH (const report_cache, cache, &r->caches) {
         report_bucket sum = {0};
@@ -167,7 +168,7 @@ static void put_caches(const gph_report *r, gphi_text *out)
             sum.ran += bucket->ran;
         }
         const uint64_t eager = sum.counts[2] + sum.counts[3];
-        gphi_text_add(
+        gphi_text_say(
             out,
             "  %-30.30s %10" PRIu64 " %11" PRIu64 " %10" PRIu64 " %10" PRIu64
             " %6.1f %%\n",
@@ -185,13 +186,14 @@ gph_status gph_report_text_write(gph_report *report, gph_write_fn *write, void *
     char buffer[4096];
     gphi_text out;
     gphi_report_settle(report);
+    gphi_language_use(gphi_doctor_language(report->doctor));
     gphi_text_stream(&out, buffer, sizeof(buffer), write, user);
     put_kinds(report, &out);
     GPHI_TRY(put_execs(report, &out, error));
     GPHI_TRY(put_memory(report, &out, error));
     put_caches(report, &out);
     if (report->lost > 0)
-        gphi_text_add(&out, "\n  %" PRIu64 " records came too fast and are missing\n",
+        gphi_text_say(&out, "\n  %" PRIu64 " records came too fast and are missing\n",
                       report->lost);
     return gphi_text_end(&out, error);
 }

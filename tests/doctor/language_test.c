@@ -66,6 +66,16 @@ static void test_order_and_values_left_out(void)
     CHECK(strcmp(say("%llu %s%s", 3ULL, "node", "s"), "3 nodes") == 0);
 }
 
+/* Chinese counts with a word between number and thing, another one for each sort. */
+static void test_counts_have_measure_words(void)
+{
+    gphi_language_use(GPH_EXPLAIN_CHINESE);
+    CHECK(strcmp(say("%llu graphs", 24ULL), "24 张图") == 0);
+    CHECK(strcmp(say("%llu streams", 2ULL), "2 个流") == 0);
+    CHECK(strcmp(say("%llu device allocations", 3ULL), "3 项设备内存分配") == 0);
+    gphi_language_use(GPH_EXPLAIN_ENGLISH);
+}
+
 static void test_texts_of_the_program_stay(void)
 {
     gphi_language_use(GPH_EXPLAIN_CHINESE);
@@ -96,6 +106,7 @@ int main(void)
     RUN(test_rows_are_sorted);
     RUN(test_values_of_all_sorts);
     RUN(test_order_and_values_left_out);
+    RUN(test_counts_have_measure_words);
     RUN(test_texts_of_the_program_stay);
     RUN(test_sentences_of_others);
     return test_done();

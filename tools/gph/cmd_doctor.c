@@ -160,7 +160,8 @@ static bool put_json(const examination *of, const command_line *line, int code)
     if (memory)
         is_written = fclose(memory) == 0 && is_written;
     if (!is_written)
-        fprintf(stderr, "gph doctor: no memory for %s\n", path);
+        doctor_say(of->seen->language, gph_write_file, stderr,
+                   "gph doctor: no memory for %.4000s\n", path);
     else if (strcmp(path, "-") == 0)
         is_written = (fwrite(json, 1, bytes, stdout), output_end());
     else if (gph_bytes_save(path, json, bytes, &error) != GPH_OK)
@@ -288,7 +289,8 @@ static bool check_usage(const command_line *line)
     else if (language && strcmp(language, "en") != 0 && strcmp(language, "zh") != 0)
         wrong = "--lang is en or zh";
     if (wrong)
-        fprintf(stderr, "gph doctor: %s\ntry: gph doctor --help\n", wrong);
+        doctor_say(language, gph_write_file, stderr,
+                   "gph doctor: %s\ntry: gph doctor --help\n", wrong);
     return !wrong;
 }
 

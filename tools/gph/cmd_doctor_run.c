@@ -164,8 +164,10 @@ static void end_hung(const doctor_run *run, const char *folder)
     if (number == 0)
         return;
     const bool is_ours = is_attached(number, folder);
-    fprintf(stderr, "gph doctor: process %llu hangs%s\n", (unsigned long long)number,
-            is_ours ? ", and is ended" : "; it has another number here: end it yourself");
+    doctor_say(run->seen->language, gph_write_file, stderr,
+               "gph doctor: process %llu hangs%s\n", (unsigned long long)number,
+               is_ours ? ", and is ended"
+                       : "; it has another number here: end it yourself");
     if (is_ours)
         kill((pid_t)number, SIGKILL);
 }

@@ -50,23 +50,21 @@ static char *read_all(const command_line *line, bool is_stdin, size_t *bytes)
 }
 
 /* As every program finds its language. */
-static gph_explain_language language_of_locale(void)
+const char *explain_locale(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *value = getenv(names[i]);
         if (value && value[0] != '\0')
-            return strncmp(value, "zh", 2) == 0 ? GPH_EXPLAIN_CHINESE
-                                                : GPH_EXPLAIN_ENGLISH;
+            return strncmp(value, "zh", 2) == 0 ? "zh" : "en";
     }
-    return GPH_EXPLAIN_ENGLISH;
+    return "en";
 }
 
 static bool read_language(const char *word, gph_explain_language *out)
 {
-    if (!word)
-        *out = language_of_locale();
-    else if (strcmp(word, "en") == 0)
+    word = word ? word : explain_locale();
+    if (strcmp(word, "en") == 0)
         *out = GPH_EXPLAIN_ENGLISH;
     else if (strcmp(word, "zh") == 0)
         *out = GPH_EXPLAIN_CHINESE;

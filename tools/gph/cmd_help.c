@@ -19,7 +19,7 @@ int cmd_help(const command_line *line)
         const command *of = command_find(line->commands, line->operands[0]);
         if (!of)
             return EXIT_USAGE;
-        option_help(of, stdout);
+        option_help(of, of->locale ? of->locale() : NULL, stdout);
         return EXIT_OK;
     }
     printf("gph: CUDA graphs, captured once and replayed\n\n"

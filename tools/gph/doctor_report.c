@@ -18,8 +18,9 @@ bool doctor_report_begin(const command_line *line, gph_doctor *doctor, gph_repor
     const char *const *values = line->values;
     gph_error error = {0};
     if (values[DOCTOR_REPORT] && !gph_report_has_page()) {
-        fprintf(stderr, "gph doctor: this build writes no reports: d3 was missing "
-                        "(Debian: node-d3). --trace and --summary work\n");
+        doctor_say(values[DOCTOR_LANG], gph_write_file, stderr,
+                   "gph doctor: this build writes no reports: d3 was missing "
+                   "(Debian: node-d3). --trace and --summary work\n");
         return false;
     }
     if (!values[DOCTOR_REPORT] && !values[DOCTOR_TRACE] && !values[DOCTOR_SUMMARY])

@@ -7,7 +7,7 @@
  * program itself the kernel knows which: how it ended, and its last name. */
 #define _GNU_SOURCE
 #include "doctor_seen.h"
-#include "explain_out.h"
+#include "columns.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -244,7 +244,7 @@ static void put_text(const char *text, bool *is_first, FILE *to)
 {
     fputs(*is_first ? "\"" : ",\"", to);
     for (size_t bytes; *text != '\0'; text += bytes) {
-        bytes = explain_character(text, strlen(text));
+        bytes = columns_character(text, strlen(text));
         const bool is_bad = bytes == 0 || *text == '"' || *text == '\\' ||
                             *text == 0x7f || (bytes == 1 && *text < ' ');
         bytes += bytes == 0;

@@ -5,6 +5,7 @@
  * change with a member's meaning. docs/explain.md and explain.zh.md are this file's output,
  * and a test compares them. */
 #include "explain_out.h"
+#include "columns.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ static void put_string(const char *text, size_t bytes, FILE *to)
 {
     fputc('"', to);
     for (size_t at = 0; at < bytes;) {
-        const size_t length = explain_character(text + at, bytes - at);
+        const size_t length = columns_character(text + at, bytes - at);
         const unsigned char first = (unsigned char)text[at];
         if (length == 0)
             fputs("\\ufffd", to);

@@ -43,7 +43,4 @@ bool explain_since(const gph_explain_entry *entry, gph_explain_language language
 
 /* What stands behind a label: ": ", or the colon of a Chinese one. */
 const char *explain_colon(const char *label);
-
-/* Bytes of the UTF-8 character at `text`, 0 if they are none. */
-size_t explain_character(const char *text, size_t bytes);
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An answer as text: lines of at most 79 columns, in which a Chinese character takes two
- * and may stand at the end of a line. What comes from a log is shown without anything
+/* An answer as text. What comes from a log is shown without anything
  * that a terminal would obey. */
+#include "columns.h"
 #include "explain_out.h"
 
 #include <string.h>
 
-/* LINE_SHOWN: a traceback's line fits, a minified program's does not. */
-enum { COLUMNS = 79, LINE_SHOWN = 160 };
+/* A traceback's line fits, a minified program's does not. */
+enum { LINE_SHOWN = 160 };
 
 /* The labels of an answer by language. */
 typedef struct labels {
@@ -60,81 +60,10 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .reasons = {"条目名", "名称", "错误码", "报错信息", "关键词"}},
 };
 
-/* Three-byte characters from U+2E80 on: Chinese and its punctuation. */
-static int width_of(const char *character, size_t bytes)
-{
-    return bytes >= 3 && (unsigned char)character[0] >= 0xe3 ? 2 : 1;
-}
-
-/* Bytes that stay on one line, and their columns: a word, or a Chinese character with the
- * punctuation behind it. */
-static size_t next_piece(const char *text, int *columns)
-{
-    size_t at = 0;
-    *columns = 0;
-    while (text[at] != '\0' && text[at] != ' ') {
-        const size_t bytes = explain_character(text + at, strlen(text + at));
-        const size_t step = bytes > 0 ? bytes : 1;
-        const int width = width_of(text + at, step);
-        static const char *const ends[] = {"，", "。", "：", "；",
-                                           "）", "、", "！", "？"};
-        bool is_end = false;
-        for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-            is_end |= strncmp(text + at, ends[i], strlen(ends[i])) == 0;
-        if (at > 0 && width == 2 && !is_end)
-            break;
-        at += step;
-        *columns += width;
-        if (width == 2 && text[at] != '\0' && (unsigned char)text[at] < 0x80)
-            break;
-    }
-    return at;
-}
-
-/* Wraps the text behind what stands on the line already, `used` columns of it. */
-static void put_wrapped(const char *text, int indent, int used, FILE *to)
-{
-    int column = used;
-    bool is_space = false, is_first = true;
-    while (*text != '\0') {
-        if (*text == ' ') {
-            is_space = true;
-            text++;
-            continue;
-        }
-        int columns;
-        const size_t bytes = next_piece(text, &columns);
-        if (!is_first && column + columns + is_space > COLUMNS) {
-            fprintf(to, "\n%*s", indent, "");
-            column = indent;
-            is_space = false;
-        }
-        column += columns + (is_space && !is_first);
-        fprintf(to, "%s%.*s", is_space && !is_first ? " " : "", (int)bytes, text);
-        is_space = false;
-        is_first = false;
-        text += bytes;
-    }
-    fputc('\n', to);
-}
-
-static int text_columns(const char *text)
-{
-    int columns = 0;
-    for (size_t left = strlen(text); left > 0;) {
-        size_t bytes = explain_character(text, left);
-        bytes = bytes > 0 ? bytes : 1;
-        columns += width_of(text, bytes);
-        text += bytes;
-        left -= bytes;
-    }
-    return columns;
-}
-
 static void put_field(const char *label, const char *text, FILE *to)
 {
     fprintf(to, "  %s%s", label, explain_colon(label));
-    put_wrapped(text, 4, text_columns(label) + 4, to);
+    columns_wrap(text, 4, columns_of(label) + 4, to);
 }
 
 static void put_list(const char *label, const char *const *list, FILE *to)
@@ -144,7 +73,7 @@ static void put_list(const char *label, const char *const *list, FILE *to)
     fprintf(to, "  %s%s\n", label, (unsigned char)label[0] >= 0x80 ? "：" : ":");
     for (; *list; list++) {
         fputs("    - ", to);
-        put_wrapped(*list, 6, 6, to);
+        columns_wrap(*list, 6, 6, to);
     }
 }
 
@@ -155,7 +84,7 @@ static void put_line_shown(const char *line, size_t bytes, FILE *to)
     while (at < bytes && (line[at] == ' ' || line[at] == '\t'))
         at++;
     for (size_t begin = at; at < bytes && at - begin < LINE_SHOWN;) {
-        const size_t length = explain_character(line + at, bytes - at);
+        const size_t length = columns_character(line + at, bytes - at);
         const unsigned char first = (unsigned char)line[at];
         const bool is_control = first < 0x20 || first == 0x7f ||
                                 (first == 0xc2 && (unsigned char)line[at + 1] < 0xa0);

@@ -5,28 +5,6 @@
 
 #include <string.h>
 
-size_t explain_character(const char *text, size_t bytes)
-{
-    const unsigned char first = (unsigned char)text[0];
-    const size_t length = first < 0x80                    ? 1
-                          : first >= 0xc2 && first < 0xe0 ? 2
-                          : first >= 0xe0 && first < 0xf0 ? 3
-                          : first >= 0xf0 && first < 0xf5 ? 4
-                                                          : 0;
-    if (length > bytes)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if (((unsigned char)text[i] & 0xc0) != 0x80)
-            return 0;
-    const unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
-    /* RFC 3629, table 3-7 of the Unicode standard */
-    const bool is_bad = (first == 0xe0 && second < 0xa0) || /* longer than needed */
-                        (first == 0xed && second > 0x9f) || /* half of a pair */
-                        (first == 0xf0 && second < 0x90) ||
-                        (first == 0xf4 && second > 0x8f);
-    return is_bad ? 0 : length;
-}
-
 const char *explain_colon(const char *label)
 {
     return (unsigned char)label[0] >= 0x80 ? "：" : ": ";

@@ -180,6 +180,7 @@ static const command commands[] = {
                  {"list", NULL, "list all that is known", NULL},
                  {"markdown", NULL, "write all that is known as a page in Markdown",
                   NULL}},
+     .locale = explain_locale,
      .run = cmd_explain},
     {.name = "version",
      .operands = "",
@@ -213,7 +214,8 @@ int main(int argc, char **argv)
     command_line line;
     int code = EXIT_OK;
     if (option_is_help(of, rest, words)) {
-        option_help(of, stdout);
+        const char *language = option_early(of, "lang", rest, words);
+        option_help(of, language || !of->locale ? language : of->locale(), stdout);
     } else {
         if (!option_parse(of, rest, words, &line))
             return EXIT_USAGE;

@@ -4,12 +4,14 @@
  * Long options only, `--word value` or `--word=value`, given once or more, the last one
  * counts. `--` ends them; so does the first operand of a command that runs a program. */
 #include "option.h"
+#include "columns.h"
 
 #include <errno.h>
+#include <gph/gph_doctor.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 32, NEAR_MOST = 2 };
+enum { NAME_BYTES = 32, NEAR_MOST = 2, HELP_BYTES = 512 };
 
 /* A word that is not a name, and the name it was perhaps meant to be. */
 typedef struct slip {
@@ -149,6 +151,23 @@ bool option_is_help(const command *of, int argc, char **argv)
     return false;
 }
 
+/* Asked where help is, so before the words are known to be right. */
+const char *option_early(const command *of, const char *name, int argc, char **argv)
+{
+    const char *value = NULL, *found = NULL;
+    for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++) {
+        const int index =
+            strncmp(argv[at], "--", 2) == 0 ? find_option(of, argv[at] + 2, &value) : -1;
+        if (index < 0 || !of->options[index].argument)
+            continue;
+        if (!value && at + 1 < argc)
+            value = argv[++at];
+        if (strcmp(of->options[index].name, name) == 0)
+            found = value;
+    }
+    return found;
+}
+
 /* Operands are moved down in argv itself: there is never more of them than words. */
 bool option_parse(const command *of, int argc, char **argv, command_line *line)
 {
@@ -193,52 +212,56 @@ bool option_number(const char *option, const char *text, long least, long most, 
     return false;
 }
 
-/* Words in lines of at most 79 columns, each behind `indent` spaces; the first line has
- * `used` columns already. Ends the last line. */
-static void put_wrapped(const char *text, int indent, int used, FILE *to)
+/* A sentence of the table in a language: in the caller's memory, cut where that ends. */
+static const char *say_in(const char *language, char *out, size_t bytes,
+                          const char *english)
 {
-    int column = used;
-    while (*text != '\0') {
-        const int bytes = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + bytes > 79) {
-            fprintf(to, "\n%*s", indent, "");
-            column = indent;
-        }
-        column += fprintf(to, "%s%.*s", column > indent ? " " : "", bytes, text);
-        text += bytes;
-        text += strspn(text, " ");
-    }
-    fputc('\n', to);
+    gph_buffer text = {out, bytes, 0};
+    const gph_status status =
+        gph_doctor_say(language, gph_write_buffer, &text, "%s", english);
+    return status == GPH_OK ? out : english;
 }
 
 /* The table is our own: all of its commands fit the room. */
-static void put_synopsis(const command *of, FILE *to)
+static void put_synopsis(const command *of, const char *language, FILE *to)
 {
-    char text[512];
+    char text[512], word[32];
     int used = snprintf(text, sizeof(text), "%s", of->name);
     for (const option_spec *at = of->options; at->name; at++)
         used +=
             snprintf(text + used, sizeof(text) - (size_t)used, " [--%s%s%s]", at->name,
                      at->argument ? " " : "", at->argument ? at->argument : "");
     snprintf(text + used, sizeof(text) - (size_t)used, " %s", of->operands);
-    const int indent = fprintf(to, "usage: gph ");
-    put_wrapped(text, indent, indent, to);
+    fprintf(to, "%s", say_in(language, word, sizeof(word), "usage: gph "));
+    const int indent = columns_of(word);
+    columns_wrap(text, indent, indent, to);
     fputc('\n', to);
 }
 
-void option_help(const command *of, FILE *to)
+static void put_option(const option_spec *of, const char *language, FILE *to)
 {
-    put_synopsis(of, to);
-    put_wrapped(of->text, 0, 0, to);
+    char left[64], help[HELP_BYTES], standard[128], right[HELP_BYTES + 160];
+    gph_buffer line = {right, sizeof(right), 0};
+    snprintf(left, sizeof(left), "--%s%s%s", of->name, of->argument ? " " : "",
+             of->argument ? of->argument : "");
+    say_in(language, help, sizeof(help), of->help);
+    say_in(language, standard, sizeof(standard), of->standard ? of->standard : "");
+    const gph_status status = gph_doctor_say(
+        language, gph_write_buffer, &line,
+        of->standard ? "%.511s (default: %.127s)" : "%.511s", help, standard);
+    fprintf(to, "  %-24s  ", left);
+    columns_wrap(status == GPH_OK ? right : help, 28, 28, to);
+}
+
+void option_help(const command *of, const char *language, FILE *to)
+{
+    char text[HELP_BYTES * 4];
+    put_synopsis(of, language, to);
+    columns_wrap(say_in(language, text, sizeof(text), of->text), 0, 0, to);
     for (const option_spec *at = of->options; at->name; at++) {
-        char left[64], right[256];
-        snprintf(left, sizeof(left), "--%s%s%s", at->name, at->argument ? " " : "",
-                 at->argument ? at->argument : "");
-        snprintf(right, sizeof(right), "%s%s%s%s", at->help,
-                 at->standard ? " (default: " : "", at->standard ? at->standard : "",
-                 at->standard ? ")" : "");
-        fprintf(to, "%s  %-24s  ", at == of->options ? "\n" : "", left);
-        put_wrapped(right, 28, 28, to);
+        if (at == of->options)
+            fputc('\n', to);
+        put_option(at, language, to);
     }
 }
 

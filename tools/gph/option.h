@@ -32,6 +32,7 @@ typedef struct command {
     option_spec options[OPTION_MAX]; /* ends with a NULL name */
     bool stops_early; /* the first operand ends the options: the rest is another
                          program's */
+    const char *(*locale)(void); /* the language where --lang is not given; NULL: "en" */
     int (*run)(const command_line *line);
 } command;
 
@@ -53,7 +54,12 @@ bool option_parse(const command *of, int argc, char **argv, command_line *line);
 bool option_number(const char *option, const char *text, long least, long most,
                    long *out);
 
-void option_help(const command *of, FILE *to);
+/* The value of an option wherever it stands before `--`, the last one counts; NULL: it is
+ * not given. */
+const char *option_early(const command *of, const char *name, int argc, char **argv);
+
+/* In a language, "en" (NULL) or "zh", as far as the doctor knows the command's words. */
+void option_help(const command *of, const char *language, FILE *to);
 
 /* The commands' part of the man page, in scdoc's language. */
 void option_scdoc(const command *commands, FILE *to);

@@ -17,25 +17,12 @@ static char *next_room(void)
     return rooms[next++ % ROOMS];
 }
 
-/* A character that does not fit whole is left out. */
-static void say_into(char *out, size_t bytes, const char *format, va_list values)
-{
-    gphi_text text;
-    gphi_text_fix(&text, out, bytes);
-    gphi_text_sayv(&text, format, values);
-    size_t last = text.length;
-    while (text.length == bytes - 1 && last > 0 && (out[--last] & 0xc0) == 0x80)
-        ;
-    if (gphi_utf8_bytes(out + last) == 0)
-        out[last] = '\0';
-}
-
 const char *gphi_say(const char *format, ...)
 {
     char *out = next_room();
     va_list values;
     va_start(values, format);
-    say_into(out, ROOM_BYTES, format, values);
+    gphi_language_intov(out, ROOM_BYTES, format, values);
     va_end(values);
     return out;
 }
@@ -44,7 +31,7 @@ void gphi_say_into(char *out, size_t bytes, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    say_into(out, bytes, format, values);
+    gphi_language_intov(out, bytes, format, values);
     va_end(values);
 }
 

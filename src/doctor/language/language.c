@@ -207,6 +207,26 @@ void gphi_text_say(gphi_text *text, const char *format, ...)
     va_end(values);
 }
 
+void gphi_language_intov(char *out, size_t bytes, const char *format, va_list values)
+{
+    gphi_text text;
+    gphi_text_fix(&text, out, bytes);
+    gphi_text_sayv(&text, format, values);
+    size_t last = text.length;
+    while (text.length == bytes - 1 && last > 0 && (out[--last] & 0xc0) == 0x80)
+        ;
+    if (gphi_utf8_bytes(out + last) == 0)
+        out[last] = '\0';
+}
+
+void gphi_language_into(char *out, size_t bytes, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    gphi_language_intov(out, bytes, format, values);
+    va_end(values);
+}
+
 gph_status gph_doctor_say(const char *language, gph_write_fn *write, void *user,
                           const char *format, ...)
 {

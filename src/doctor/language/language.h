@@ -25,6 +25,11 @@ const char *gphi_language_of(const char *english);
 void gphi_text_say(gphi_text *text, const char *format, ...) GPH_PRINTF(2, 3);
 void gphi_text_sayv(gphi_text *text, const char *format, va_list values);
 
+/* The same into a buffer. What does not fit is left out, to the last whole character. */
+void gphi_language_into(char *out, size_t bytes, const char *format, ...)
+    GPH_PRINTF(3, 4);
+void gphi_language_intov(char *out, size_t bytes, const char *format, va_list values);
+
 /* The rows of zh.def; for their test. */
 typedef struct gphi_translation {
     const char *english, *chinese;

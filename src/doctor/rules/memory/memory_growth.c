@@ -21,15 +21,16 @@ typedef enum kind {
     MODULES
 } kind;
 
-static const char *const kinds[] = {"",
-                                    "graph",
-                                    "executable graph",
-                                    "device allocation",
-                                    "host allocation",
-                                    "memory pool",
-                                    "stream",
-                                    "event",
-                                    "module"};
+/* How many of a kind: a language may have another measure word for each. */
+static const char *const counts[] = {"",
+                                     "%llu graphs",
+                                     "%llu executable graphs",
+                                     "%llu device allocations",
+                                     "%llu host allocations",
+                                     "%llu memory pools",
+                                     "%llu streams",
+                                     "%llu events",
+                                     "%llu modules"};
 
 typedef struct object {
     uint64_t handle, key;
@@ -348,7 +349,7 @@ void gphi_growth_end(gphi_rule_run *run)
         gphi_cause(draft,
                    "%s were made here while the program worked, and %" PRIu64
                    " of them destroyed; the older ones are not used any more%s%s",
-                   gphi_say_count(of->made, kinds[of->kind]), of->gone,
+                   gphi_say(counts[of->kind], (unsigned long long)of->made), of->gone,
                    of->bytes ? "; together they have " : "",
                    of->bytes ? gphi_say_bytes(of->bytes) : "");
         gphi_evidence_call(draft, &of->first, "the first was made by");

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Text in the columns of a terminal. */
+#include "columns.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { COLUMNS = 79 };
+
+size_t columns_character(const char *text, size_t bytes)
+{
+    const unsigned char first = (unsigned char)text[0];
+    const size_t length = first < 0x80                    ? 1
+                          : first >= 0xc2 && first < 0xe0 ? 2
+                          : first >= 0xe0 && first < 0xf0 ? 3
+                          : first >= 0xf0 && first < 0xf5 ? 4
+                                                          : 0;
+    if (length > bytes)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+    const unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
+    /* RFC 3629, table 3-7 of the Unicode standard */
+    const bool is_bad = (first == 0xe0 && second < 0xa0) || /* longer than needed */
+                        (first == 0xed && second > 0x9f) || /* half of a pair */
+                        (first == 0xf0 && second < 0x90) ||
+                        (first == 0xf4 && second > 0x8f);
+    return is_bad ? 0 : length;
+}
+
+/* Three-byte characters from U+2E80 on: Chinese and its punctuation. */
+static int width_of(const char *character, size_t bytes)
+{
+    return bytes >= 3 && (unsigned char)character[0] >= 0xe3 ? 2 : 1;
+}
+
+/* Whether a text begins with one of the marks that no line ends with, or none begins with. */
+static bool is_mark(const char *text, const char *const *marks)
+{
+    for (; *marks; marks++)
+        if (strncmp(text, *marks, strlen(*marks)) == 0)
+            return true;
+    return false;
+}
+
+/* Bytes that stay on one line, and their columns: a word, or a Chinese character with the
+ * punctuation around it. */
+static size_t next_piece(const char *text, int *columns)
+{
+    static const char *const ends[] = {"，", "。", "：", "；", "）",
+                                       "、", "！", "？", NULL};
+    static const char *const begins[] = {"（", "《", NULL};
+    size_t at = 0;
+    bool is_open = false;
+    *columns = 0;
+    while (text[at] != '\0' && text[at] != ' ') {
+        const size_t bytes = columns_character(text + at, strlen(text + at));
+        const size_t step = bytes > 0 ? bytes : 1;
+        const int width = width_of(text + at, step);
+        if (at > 0 && width == 2 && !is_open && !is_mark(text + at, ends))
+            break;
+        is_open = is_mark(text + at, begins);
+        at += step;
+        *columns += width;
+        if (width == 2 && !is_open && text[at] != '\0' && (unsigned char)text[at] < 0x80)
+            break;
+    }
+    return at;
+}
+
+void columns_wrap(const char *text, int indent, int used, FILE *to)
+{
+    int column = used;
+    bool is_space = false, is_first = true;
+    while (*text != '\0') {
+        if (*text == ' ') {
+            is_space = true;
+            text++;
+            continue;
+        }
+        int columns;
+        const size_t bytes = next_piece(text, &columns);
+        if (!is_first && column + columns + is_space > COLUMNS) {
+            fprintf(to, "\n%*s", indent, "");
+            column = indent;
+            is_space = false;
+        }
+        column += columns + (is_space && !is_first);
+        fprintf(to, "%s%.*s", is_space && !is_first ? " " : "", (int)bytes, text);
+        is_space = false;
+        is_first = false;
+        text += bytes;
+    }
+    fputc('\n', to);
+}
+
+int columns_of(const char *text)
+{
+    int columns = 0;
+    for (size_t left = strlen(text); left > 0;) {
+        size_t bytes = columns_character(text, left);
+        bytes = bytes > 0 ? bytes : 1;
+        columns += width_of(text, bytes);
+        text += bytes;
+        left -= bytes;
+    }
+    return columns;
+}
