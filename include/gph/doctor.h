@@ -43,6 +43,16 @@ typedef struct gph_place {
     uint64_t address;     /**< of the call; 0 for Python */
 } gph_place;
 
+/** An object that the texts of a finding name. Layout frozen: findings have arrays of
+ *  it. */
+typedef struct gph_object {
+    const char *name;       /**< as the texts have it */
+    const char *kind;       /**< "stream", "event", "graph", "executable", "context",
+                                 "pool" or "memory" */
+    uint64_t handle;        /**< the driver's; of memory its address */
+    const gph_place *place; /**< where it was made; NULL: not known, or of the driver */
+} gph_object;
+
 /** What a rule has found. All texts are lent until gph_doctor_destroy(); none is NULL.
  *  Lent: grows at the end. */
 typedef struct gph_finding {
@@ -65,6 +75,8 @@ typedef struct gph_finding {
     const char *const *evidence; /**< lines */
     const char *const *consequences; /**< lines: later failures that follow from it */
     const char *language;            /**< "en" or "zh": of the texts */
+    const gph_object *objects;       /**< that they name, each once */
+    uint32_t object_count;           /**< of `objects` */
 } gph_finding;
 
 /** Begins an examination. `out` is owned by the caller: gph_doctor_destroy(). Fails with

@@ -36,6 +36,22 @@ static void add_frames(gphi_text *text, const char *name, const gph_finding *fin
     gphi_text_add(text, "]");
 }
 
+static void add_objects(gphi_text *text, const gph_finding *finding)
+{
+    gphi_text_add(text, ",\"objects\":[");
+    for (uint32_t i = 0; i < finding->object_count; i++) {
+        const gph_object *object = &finding->objects[i];
+        gphi_text_add(text, "%s{\"kind\":\"%s\",\"handle\":\"0x%llx\"", i > 0 ? "," : "",
+                      object->kind, (unsigned long long)object->handle);
+        gphi_json_member(text, "name", object->name);
+        gphi_text_add(text, ",\"place\":");
+        if (object->place)
+            add_place(text, object->place);
+        gphi_text_add(text, object->place ? "}}" : "null}");
+    }
+    gphi_text_add(text, "]");
+}
+
 static void add_finding(gphi_text *text, const gph_finding *finding)
 {
     static const char *const words[] = {"info", "warning", "error"};
@@ -56,6 +72,7 @@ static void add_finding(gphi_text *text, const gph_finding *finding)
     gphi_json_list(text, "evidence", finding->evidence, finding->evidence_count);
     gphi_json_list(text, "consequences", finding->consequences,
                    finding->consequence_count);
+    add_objects(text, finding);
     gphi_json_member(text, "fix", finding->fix);
     gphi_json_member(text, "does_not_help", finding->in_vain);
     gphi_json_member(text, "docs", finding->docs);

@@ -51,7 +51,23 @@ def examine(way):
         sys.exit(77)
     for complaint in complaints(found, json.loads(pathlib.Path(schema).read_text())):
         failures.append(f"{way}: JSON: {complaint}")
+    failures.extend(f"{way}: {complaint}" for f in found["findings"] for complaint in strangers(f))
     return done, found
+
+
+NAMED = re.compile(r"\bthe (\d+\w\w )?(stream|event|graph|executable|pool) made in |\bbuffer of [\d.]+ \w+ from ")
+
+
+def strangers(finding):
+    """Objects that no sentence names, and sentences that name what is not among the objects."""
+    text = " ".join([finding["cause"], finding["fix"], *finding["evidence"]])
+    for item in finding["objects"]:
+        if item["name"] not in text:
+            yield f"{finding['id']}: {item['name']!r} is an object that nothing names"
+        if item["place"] is None and " made in " in item["name"]:
+            yield f"{finding['id']}: {item['name']!r} has no place"
+    if NAMED.search(text) and not finding["objects"]:
+        yield f"{finding['id']}: no objects of {text!r}"
 
 
 def tell(way, done, found, why):

@@ -53,6 +53,9 @@ static void draft_free(gph_allocator heap, gphi_draft *draft)
     lines_drop(heap, draft);
     gphi_vec_fini(&draft->evidence);
     gphi_vec_fini(&draft->consequences);
+    gphi_named_drop(&draft->named);
+    gphi_vec_fini(&draft->named);
+    gphi_vec_fini(&draft->objects);
     texts_fini(heap, &draft->evidence_texts);
     texts_fini(heap, &draft->consequence_texts);
     char *const texts[] = {draft->cause, draft->fix, draft->fix_text, draft->docs_text};
@@ -117,6 +120,8 @@ static gphi_draft *new_draft(gphi_rule_run *run, const gphi_call *at, uint64_t h
     draft->is_doubtful = findings->model->lost > 0 && at->result == 0;
     gphi_vec_init(&draft->evidence, findings->heap, sizeof(gphi_line));
     gphi_vec_init(&draft->consequences, findings->heap, sizeof(gphi_aftermath));
+    gphi_vec_init(&draft->named, findings->heap, sizeof(gphi_named));
+    gphi_vec_init(&draft->objects, findings->heap, sizeof(gph_object));
     gphi_vec_init(&draft->evidence_texts, findings->heap, sizeof(char *));
     gphi_vec_init(&draft->consequence_texts, findings->heap, sizeof(char *));
     *(gphi_draft **)gphi_vec_add(&findings->drafts, 1) = draft;
@@ -133,6 +138,7 @@ static void revive(gphi_draft *draft, const gphi_call *at)
     gphi_heap_text_free(draft->of->heap, draft->fix);
     draft->cause = NULL;
     draft->fix = NULL;
+    gphi_named_drop(&draft->named);
     draft->consequences.count = 0;
     draft->consequence_count = 0;
     draft->is_withdrawn = false;
@@ -182,6 +188,14 @@ static char *format_text(gphi_findings *findings, const char *format, va_list va
     return text;
 }
 
+/* A text of a finding, which has the objects that it names. */
+static char *draft_text(gphi_draft *draft, const char *format, va_list values)
+{
+    char *text = format_text(draft->of, format, values);
+    draft->of->is_short |= !gphi_named_keep(&draft->named, text);
+    return text;
+}
+
 static char *GPH_PRINTF(2, 3) new_text(gphi_findings *findings, const char *format, ...)
 {
     va_list values;
@@ -197,7 +211,7 @@ void gphi_cause(gphi_draft *draft, const char *format, ...)
         return;
     va_list values;
     va_start(values, format);
-    char *text = format_text(draft->of, format, values);
+    char *text = draft_text(draft, format, values);
     va_end(values);
     gphi_heap_text_free(draft->of->heap, draft->cause);
     draft->cause = text;
@@ -209,7 +223,7 @@ void gphi_fix(gphi_draft *draft, const char *format, ...)
         return;
     va_list values;
     va_start(values, format);
-    char *text = format_text(draft->of, format, values);
+    char *text = draft_text(draft, format, values);
     va_end(values);
     if (draft->fix && text) {
         char *both = new_text(draft->of, "%s %s", draft->fix, text);
@@ -230,7 +244,7 @@ static void add_line(gphi_draft *draft, const gphi_call *call, const char *forma
         draft->of->is_short = true;
         return;
     }
-    line->text = format_text(draft->of, format, values);
+    line->text = draft_text(draft, format, values);
     if (call)
         line->call = *call;
 }
@@ -454,6 +468,10 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
                                     "%llu records were lost before: what "
                                     "contradicts this may have been among them",
                                     (unsigned long long)findings->model->lost)));
+    if (!gphi_named_tell(&draft->named, findings->stacks, &draft->objects))
+        return GPH_E_NO_MEMORY;
+    out->objects = draft->objects.items;
+    out->object_count = (uint32_t)draft->objects.count;
     out->id = draft->rule->id;
     out->severity = draft->is_mild || draft->is_doubtful ? GPH_SEVERITY_INFO
                     : draft->is_grave                    ? GPH_SEVERITY_ERROR

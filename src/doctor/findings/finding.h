@@ -12,6 +12,14 @@ typedef struct gphi_line {
     gphi_call call; /* number 0: none */
 } gphi_line;
 
+/* An object that a text names. */
+typedef struct gphi_named {
+    char *name;
+    const char *kind;
+    uint64_t handle;
+    uint32_t stack, depth; /* where it was made: a frame of a stack; stack 0: unknown */
+} gphi_named;
+
 /* Later failures that look the same. */
 typedef struct gphi_aftermath {
     gphi_call call; /* the first */
@@ -32,10 +40,12 @@ struct gphi_draft {
     char *cause, *fix;
     gphi_vec evidence;     /* of gphi_line */
     gphi_vec consequences; /* of gphi_aftermath */
+    gphi_vec named;        /* of gphi_named */
     uint64_t consequence_count;
     /* in words, by gphi_findings_finish() */
     gph_finding out;
     gphi_vec evidence_texts, consequence_texts; /* of char * */
+    gphi_vec objects;                           /* of gph_object */
     char *fix_text, *docs_text;
 };
 
@@ -48,6 +58,13 @@ struct gphi_findings {
     gphi_map told;   /* numbers of calls whose failure is told */
     bool is_short;   /* memory ran out */
 };
+
+/* Keeps the objects that a text names, of those that this thread has put into words last:
+ * each object once, under its first name. NULL text: none. False: short of memory. */
+bool gphi_named_keep(gphi_vec *named, const char *text);
+void gphi_named_drop(gphi_vec *named);
+/* As gph_object; names stay those of `named`. False: short of memory. */
+bool gphi_named_tell(const gphi_vec *named, gphi_stacks *stacks, gphi_vec *objects);
 
 void gphi_findings_init(gphi_findings *findings, gphi_model *model, gphi_stacks *stacks);
 void gphi_findings_fini(gphi_findings *findings);

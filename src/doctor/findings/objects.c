@@ -6,9 +6,11 @@
  *                the same              < A is "the stream made in step (train.c:41)"
  *
  * Objects of one stack, as a loop makes them, are counted: "the 2nd stream made in". */
+#include "base/heap.h"
 #include "doctor/findings/finding.h"
 #include "doctor/language/language.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -21,7 +23,101 @@ enum {
 typedef struct origin {
     const char *place; /* "": not known */
     unsigned ordinal;  /* among those of the same stack, from 1; 0: it is the only one */
+    uint32_t stack, depth; /* the place is that frame of it */
 } origin;
+
+/* ---- what has been named ---- */
+
+enum { LATELY = 32, NAMED_MAX = 32 };
+
+/* Names are made before the sentence that they stand in, and the finding does not see
+ * them: it looks for those of late in its texts. */
+typedef struct lately {
+    char name[512];
+    const char *kind;
+    uint64_t handle;
+    uint32_t stack, depth;
+} lately;
+
+static _Thread_local lately names[LATELY];
+static _Thread_local unsigned name_count;
+
+static const char *note_name(const char *name, const char *kind, uint64_t handle,
+                             const origin *from)
+{
+    lately *to = &names[name_count++ % LATELY];
+    gphi_say_into(to->name, sizeof(to->name), "%.511s", name);
+    to->kind = kind;
+    to->handle = handle;
+    to->stack = from ? from->stack : 0;
+    to->depth = from ? from->depth : 0;
+    return name;
+}
+
+/* Not as the beginning of a longer number. */
+static bool is_in(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at++)
+        if (!isxdigit((unsigned char)at[length]))
+            return true;
+    return false;
+}
+
+static bool is_kept(const gphi_vec *named, const lately *one)
+{
+    GPHI_EACH (const gphi_named, known, named)
+        if (known->handle == one->handle && strcmp(known->kind, one->kind) == 0 &&
+            strcmp(known->name, one->name) == 0)
+            return true;
+    return false;
+}
+
+bool gphi_named_keep(gphi_vec *named, const char *text)
+{
+    for (unsigned i = 0; text && i < LATELY && i < name_count; i++) {
+        const lately *one = &names[(name_count - 1 - i) % LATELY];
+        if (!is_in(text, one->name) || is_kept(named, one) || named->count >= NAMED_MAX)
+            continue;
+        const gphi_named new = {.name = gphi_heap_text(named->heap, one->name),
+                                .kind = one->kind,
+                                .handle = one->handle,
+                                .stack = one->stack,
+                                .depth = one->depth};
+        if (!new.name)
+            return false;
+        if (gphi_vec_push(named, &new) != GPH_OK) {
+            gphi_heap_text_free(named->heap, new.name);
+            return false;
+        }
+    }
+    return true;
+}
+
+void gphi_named_drop(gphi_vec *named)
+{
+    GPHI_EACH (gphi_named, one, named)
+        gphi_heap_text_free(named->heap, one->name);
+    named->count = 0;
+}
+
+bool gphi_named_tell(const gphi_vec *named, gphi_stacks *stacks, gphi_vec *objects)
+{
+    GPHI_EACH (const gphi_named, one, named) {
+        uint32_t count = 0;
+        const gph_place *frames = gphi_stacks_frames(stacks, one->stack, &count);
+        const gph_object object = {
+            .name = one->name,
+            .kind = one->kind,
+            .handle = one->handle,
+            .place = one->stack != 0 && one->depth < count ? &frames[one->depth] : NULL};
+        if (gphi_vec_push(objects, &object) != GPH_OK)
+            return false;
+    }
+    return true;
+}
+
+/* ---- where an object was made ---- */
 
 static const gphi_call *made_of(const gphi_vec *all, size_t index, size_t offset)
 {
@@ -86,7 +182,7 @@ static origin origin_of(const gphi_model *model, const gphi_vec *all, size_t off
         return (origin){.place = ""}; /* a module alone names nothing */
     char place[400];
     gphi_place_text(&frames[depth], place, sizeof(place));
-    return (origin){gphi_say("%.399s", place), same > 1 ? before : 0};
+    return (origin){gphi_say("%.399s", place), same > 1 ? before : 0, made->stack, depth};
 }
 
 /* As English counts: 1st, 2nd, 3rd, 4th, 11th, 21st. */
@@ -101,12 +197,15 @@ static const char *say_made(const gphi_model *model, const gphi_vec *all, size_t
                             const gphi_call *made, const char *sort, uint64_t handle)
 {
     const origin from = origin_of(model, all, offset, made);
+    const char *name;
     if (from.place[0] == '\0')
-        return gphi_say("%s 0x%llx", sort, (unsigned long long)handle);
-    if (from.ordinal == 0)
-        return gphi_say("the %s made in %.400s", sort, from.place);
-    return gphi_say("the %u%s %s made in %.400s", from.ordinal, ordinal_end(from.ordinal),
-                    sort, from.place);
+        name = gphi_say("%s 0x%llx", sort, (unsigned long long)handle);
+    else if (from.ordinal == 0)
+        name = gphi_say("the %s made in %.400s", sort, from.place);
+    else
+        name = gphi_say("the %u%s %s made in %.400s", from.ordinal,
+                        ordinal_end(from.ordinal), sort, from.place);
+    return note_name(name, sort, handle, &from);
 }
 
 static const gphi_call unseen = {.number = 0};
@@ -116,9 +215,12 @@ const char *gphi_say_stream(const gphi_model *model, const gphi_stream *stream)
     if (!stream)
         return gphi_language_of("no stream");
     if (stream->is_legacy)
-        return gphi_language_of("the legacy stream (0)");
+        return note_name(gphi_language_of("the legacy stream (0)"), "stream",
+                         stream->handle, NULL);
     if (stream->is_per_thread)
-        return gphi_say("the per-thread stream of thread %u", (unsigned)stream->thread);
+        return note_name(
+            gphi_say("the per-thread stream of thread %u", (unsigned)stream->thread),
+            "stream", stream->handle, NULL);
     return say_made(model, &model->streams, offsetof(gphi_stream, created),
                     &stream->created, "stream", stream->handle);
 }
@@ -147,7 +249,9 @@ const char *gphi_say_context(const gphi_model *model, uint64_t handle)
 {
     const gphi_domain *domain = gphi_model_domain(model, handle);
     if (domain && domain->device >= 0)
-        return gphi_say("the primary context of device %d", (int)domain->device);
+        return note_name(
+            gphi_say("the primary context of device %d", (int)domain->device), "context",
+            handle, NULL);
     return say_made(model, &model->domains, offsetof(gphi_domain, made),
                     domain ? &domain->made : &unseen, "context", handle);
 }
@@ -156,9 +260,11 @@ const char *gphi_say_pool(const gphi_model *model, uint64_t handle)
 {
     const gphi_domain *domain = gphi_model_domain(model, handle);
     if (!domain)
-        return gphi_language_of("a pool that the program did not make");
+        return note_name(gphi_language_of("a pool that the program did not make"), "pool",
+                         handle, NULL);
     if (domain->device >= 0)
-        return gphi_say("the default pool of device %d", (int)domain->device);
+        return note_name(gphi_say("the default pool of device %d", (int)domain->device),
+                         "pool", handle, NULL);
     return say_made(model, &model->domains, offsetof(gphi_domain, made), &domain->made,
                     "pool", handle);
 }
@@ -168,14 +274,16 @@ const char *gphi_say_allocation(const gphi_model *model, const gphi_allocation *
     const origin from =
         origin_of(model, &model->allocations, offsetof(gphi_allocation, allocated),
                   &memory->allocated);
-    const char *bytes = gphi_say_bytes(memory->bytes);
+    const char *bytes = gphi_say_bytes(memory->bytes), *name;
     if (from.place[0] == '\0')
-        return gphi_say("the buffer of %s at 0x%llx", bytes,
+        name = gphi_say("the buffer of %s at 0x%llx", bytes,
                         (unsigned long long)memory->address);
-    if (from.ordinal == 0)
-        return gphi_say("the buffer of %s from %.400s", bytes, from.place);
-    return gphi_say("the %u%s buffer of %s from %.400s", from.ordinal,
-                    ordinal_end(from.ordinal), bytes, from.place);
+    else if (from.ordinal == 0)
+        name = gphi_say("the buffer of %s from %.400s", bytes, from.place);
+    else
+        name = gphi_say("the %u%s buffer of %s from %.400s", from.ordinal,
+                        ordinal_end(from.ordinal), bytes, from.place);
+    return note_name(name, "memory", memory->address, &from);
 }
 
 const char *gphi_say_memory(const gphi_model *model, uint64_t address)
@@ -184,7 +292,8 @@ const char *gphi_say_memory(const gphi_model *model, uint64_t address)
     if (!memory)
         memory = gphi_model_memory(model, address, true);
     if (!memory)
-        return gphi_say("memory at 0x%llx", (unsigned long long)address);
+        return note_name(gphi_say("memory at 0x%llx", (unsigned long long)address),
+                         "memory", address, NULL);
     const uint64_t offset = address - memory->address;
     const char *name = gphi_say_allocation(model, memory);
     return offset == 0 ? name : gphi_say("%s + %llu", name, (unsigned long long)offset);

@@ -15,6 +15,7 @@ expected.txt has a program's name and indented below it lines, each one of
     beside ID FUNCTION   another finding, not the first, at that function
     says TEXT            the first finding has this text
     lacks TEXT           it has not
+    object KIND FUNCTION it names an object of that kind, made in that function
 """
 import json
 import os
@@ -62,6 +63,10 @@ class Examined:
         if word == "stack":
             got = [base_name(f["function"]) for f in self.first["stack"]]
             return got[:len(rest.split())] != rest.split() and f"stack {got}"
+        if word == "object":
+            got = [(o["kind"], base_name((o["place"] or {"function": "?"})["function"]))
+                   for o in self.first["objects"] if int(o["handle"], 16) != 0]
+            return tuple(rest.split()) not in got and f"names {got}"
         text = json.dumps(self.first, ensure_ascii=False)
         if word == "says":
             return rest not in text and f"does not say {rest!r}: {text}"
