@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the doctor's sentences and their Chinese together: src/doctor/language/zh.def.
+"""Holds the doctor's sentences and their Chinese together: src/doctor/language/zh.def, and those of the
+report's page: src/report/page/words.js.
 
 usage: chinese.py [--sort | --missing]
 
@@ -9,8 +10,10 @@ text of several words. Its format is its key. What
 a variable holds is not seen here: tests/doctor/chinese.py finds it in what the doctor says. Fails if one has no row, if a row has no sentence, stands twice
 or at the wrong place (--sort mends that), or if its values differ: as many, of the same sort,
 in the same order, or each with its place, as in %2$s; then one may be left out.
---missing writes rows to be filled in.
+--missing writes rows to be filled in. The page says what stands in a call of gph.say(), gph.plural() (in the
+form of one) and gph.words(), and what page.html has between tags, in title and in aria-label.
 """
+import html
 import re
 import sys
 
@@ -22,7 +25,8 @@ SPOKEN = re.compile(r"src/advice/(?!.*_json).*|src/report/tables.c|tools/gph/cmd
 HELP = "tools/gph/main.c"  # has the help of all commands; of those with --lang it has Chinese
 LENT = ("src/graph", "include/gph/graph.h", "include/gph/reason.h")  # what they call things are values of sentences
 WRITERS = {"gphi_cause", "gphi_evidence", "gphi_evidence_call", "gphi_evidence_node", "gphi_fix", "gphi_say",
-           "gphi_say_count", "gphi_say_into", "gphi_text_say", "gphi_language_of", "new_text", "gph_doctor_say", "doctor_say"}
+           "gphi_say_count", "gphi_say_into", "gphi_text_say", "gphi_language_of", "new_text", "gph_doctor_say", "doctor_say",
+           "gphi_language_into"}
 # What is asked, compared or for developers is not said to a user in a finding.
 OTHERS = re.compile(r"str\w*|memcmp|gphi_fail|gphi_made|gphi_said_\w+|gphi_ignore|is_call|assert|GPHI_RULE\w*|sscanf|\w*_is|has|"
                     r"_Static_assert|static_assert|fprintf|gphi_json_\w+|gphi_trace_\w+")
@@ -135,6 +139,44 @@ def write_rows(rows):
     (ROOT / TABLE).write_text(head + text)
 
 
+PAGE, PAGE_TABLE, MAKER = "src/report/page", "src/report/page/words.js", {"Graphophone", "doctor"}
+QUOTED = r"'((?:[^'\\]|\\.)*)'"
+
+
+def page_sentences():
+    """{key: file} of all that the page says."""
+    found = {}
+    for name in tracked(PAGE, ending=r"\.js$"):
+        text = "" if name == PAGE_TABLE else (ROOT / name).read_text()
+        keys = re.findall(r"gph\.say\(" + QUOTED, text)
+        keys += ["{0} " + word for word in re.findall(r"gph\.plural\([^'\n]*?, " + QUOTED, text)]
+        keys += [word for words in re.findall(r"gph\.words\(\[([^\]]*)\]", text) for word in re.findall(QUOTED, words)]
+        found.update((key, name) for key in keys if key != "{0} ")  # of gph.plural() itself
+    page = re.sub(r"<noscript>.*?</noscript>", "", (ROOT / PAGE / "page.html").read_text(), flags=re.S)
+    for text in re.findall(r">([^<]+)<", page) + re.findall(r'(?:title|aria-label)="([^"]*)"', page):
+        text = html.unescape(text).strip()
+        if re.search(r"[A-Za-z]", text) and text not in MAKER:
+            found[text] = f"{PAGE}/page.html"
+    return found
+
+
+def page_faults():
+    """What is wrong with the page's Chinese, and how many sentences it has."""
+    rows = re.findall(QUOTED + r": " + QUOTED + ",\n", (ROOT / PAGE_TABLE).read_text())
+    said, known, faults = page_sentences(), dict(rows), []
+    for text, name in said.items():
+        if text not in known:
+            faults.append(f"{name}: no row of {PAGE_TABLE} begins with '{text}'")
+    for english, chinese in rows:
+        if english not in said:
+            faults.append(f"{PAGE_TABLE}: nothing says '{english}' any more")
+        if sorted(set(re.findall(r"\{\d\}", english))) != sorted(set(re.findall(r"\{\d\}", chinese))):
+            faults.append(f"{PAGE_TABLE}: '{english}' and its Chinese have other values")
+        if [row[0] for row in rows].count(english) > 1:
+            faults.append(f"{PAGE_TABLE}: '{english}' stands twice")
+    return faults, len(said)
+
+
 def main():
     rows, (said, every) = read_rows(), sentences()
     if sys.argv[1:] == ["--sort"]:
@@ -144,6 +186,8 @@ def main():
     if sys.argv[1:] == ["--missing"]:
         for text, (name, line) in missing.items():
             print(f'// {name}:{line}\nZH("{text}",\n   "")')
+        for fault in page_faults()[0]:
+            print("//", fault)
         return None
     faults = [f"{name}:{line}: no row of {TABLE} begins with ZH(\"{text}\"" for text, (name, line) in missing.items()]
     for number, (english, chinese) in enumerate(rows):
@@ -152,9 +196,11 @@ def main():
         if number and by_bytes(rows[number - 1]) >= by_bytes((english, "")):
             faults.append(f"{TABLE}: \"{english}\" stands twice or out of order: scripts/chinese.py --sort")
         faults += [f"{TABLE}: \"{english}\": {fault}" for fault in value_faults(english, chinese)]
+    of_page, page_count = page_faults()
+    faults += of_page
     for fault in faults:
         print(fault)
-    print(f"chinese: {len(rows)} sentences, {len(missing)} without Chinese, {len(faults)} faults")
+    print(f"chinese: {len(rows)} sentences, {page_count} of the report's page, {len(missing)} without Chinese, {len(faults)} faults")
     return 1 if faults else 0
 
 

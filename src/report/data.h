@@ -29,6 +29,7 @@
 #ifndef GPHI_REPORT_DATA_H
 #define GPHI_REPORT_DATA_H
 #include "base/json.h"
+#include "doctor/language/language.h"
 #include "report/numbers.h"
 #include "report/report.h"
 #include <stddef.h>

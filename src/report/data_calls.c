@@ -53,8 +53,9 @@ void gphi_report_put_head(report_writing *w)
     const gph_report *r = w->report;
     char driver[64];
     const bool is_soft = r->driver && strstr(r->driver, "/soft/");
-    snprintf(driver, sizeof(driver), "%s, CUDA %u.%u", is_soft ? "softcuda" : "NVIDIA's",
-             r->driver_version / 1000, r->driver_version % 1000 / 10);
+    gphi_language_into(driver, sizeof(driver),
+                       is_soft ? "softcuda, CUDA %u.%u" : "NVIDIA's, CUDA %u.%u",
+                       r->driver_version / 1000, r->driver_version % 1000 / 10);
     gphi_text_put(&w->out, ",\"head\":{\"program\":");
     put_words(w);
     gphi_text_add(&w->out,
@@ -127,9 +128,8 @@ static void put_results(report_writing *w)
         if (gphi_report_call_at(w->report, i)->result > 0)
             number_of(&seen, (uint64_t)gphi_report_call_at(w->report, i)->result,
                       &w->failed);
-    gphi_text_add(&w->out,
-                  ",\"results\":{\"%d\":\"never returned: the process ended in it\"",
-                  (int)REPORT_UNRETURNED);
+    gphi_text_add(&w->out, ",\"results\":{\"%d\":", (int)REPORT_UNRETURNED);
+    gphi_json_text(&w->out, gphi_language_of("never returned: the process ended in it"));
     for (size_t i = 0; i < seen.keys.count; i++) {
         const gph_status result =
             (gph_status) * (const uint64_t *)gphi_vec_at(&seen.keys, i);
@@ -150,11 +150,11 @@ static void put_streams(report_writing *w)
     for (size_t i = 0; i < r->streams.count; i++) {
         const report_stream *stream = gphi_vec_at(&r->streams, i);
         if (stream->is_legacy)
-            snprintf(name, sizeof(name), "legacy stream");
+            gphi_language_into(name, sizeof(name), "legacy stream");
         else if (stream->is_per_thread)
-            snprintf(name, sizeof(name), "per-thread stream");
+            gphi_language_into(name, sizeof(name), "per-thread stream");
         else
-            snprintf(name, sizeof(name), "stream %u", ++plain);
+            gphi_language_into(name, sizeof(name), "stream %u", ++plain);
         gphi_report_comma(w, i);
         gphi_text_add(&w->out, "[\"0x%" PRIx64 "\",\"%s\",%d]", stream->handle, name,
                       stream->is_blocking);
@@ -286,7 +286,7 @@ void gphi_report_put_calls(report_writing *w)
     for (size_t i = 0; i < r->functions.count; i++) {
         const char *name = *(char *const *)gphi_vec_at(&r->functions, i);
         gphi_report_comma(w, i);
-        gphi_json_text(&w->out, name ? name : "kernel");
+        gphi_json_text(&w->out, name ? name : gphi_language_of("kernel"));
     }
     gphi_text_put(&w->out, "]");
     put_results(w);

@@ -276,7 +276,7 @@ void gphi_report_put_memory(report_writing *w)
     for (size_t i = 0; i < r->pools.count; i++) {
         const report_pool *pool = gphi_vec_at(&r->pools, i);
         gphi_report_comma(w, pools.keys.count + i);
-        gphi_report_put_name(w, pool->name, "pool");
+        gphi_report_put_name(w, pool->name, gphi_language_of("pool"));
         gphi_text_add(&w->out, ",\"reserved\":%" PRIu64 ",\"used\":%" PRIu64 "}",
                       pool->reserved, pool->used);
     }
@@ -318,16 +318,16 @@ static const char *reason_text(uint64_t reason)
 
 static void put_tree(report_writing *w, const report_tree *tree)
 {
-    gphi_text_put(&w->out, "{\"name\":\"tree\",\"nodes\":[");
+    gphi_text_add(&w->out, "{\"name\":\"%s\",\"nodes\":[", gphi_language_of("tree"));
     for (size_t i = 0; i < tree->nodes.count; i++) {
         const report_tree_node *node = gphi_vec_at(&tree->nodes, i);
         gphi_report_comma(w, i);
-        gphi_report_put_name(w, node->name, "function");
+        gphi_report_put_name(w, node->name, gphi_language_of("function"));
         gphi_text_add(&w->out,
                       ",\"id\":%" PRIu64 ",\"parent\":%" PRId64 ",\"replays\":%" PRIu64,
                       node->id, (int64_t)node->parent - 1, node->replays);
         gphi_text_add(&w->out, ",\"records\":%" PRIu64 ",\"why\":\"%s\"}", node->records,
-                      node->records > 1 ? reason_text(node->why) : "");
+                      node->records > 1 ? gphi_language_of(reason_text(node->why)) : "");
     }
     gphi_text_put(&w->out, "]}");
 }
@@ -339,7 +339,7 @@ void gphi_report_put_notes(report_writing *w)
     for (size_t i = 0; i < r->caches.count; i++) {
         const report_cache *cache = gphi_vec_at(&r->caches, i);
         gphi_report_comma(w, i);
-        gphi_report_put_name(w, cache->name, "cache");
+        gphi_report_put_name(w, cache->name, gphi_language_of("cache"));
         gphi_text_put(&w->out, ",\"buckets\":[");
         for (size_t b = 0; b < cache->buckets.count; b++) {
             gphi_report_comma(w, b);

@@ -5,6 +5,7 @@
 #include "base/save.h"
 #include "report/report.h"
 
+#include <gph/explain.h>
 #include <string.h>
 
 int gph_report_has_page(void)
@@ -14,9 +15,9 @@ int gph_report_has_page(void)
 
 #if GPHI_HAS_PAGE
 
-/* No network: what a browser holds it to, should anything here ever ask for one. */
+/* The language comes before it. No network: what a browser holds it to, should anything here ever ask for one. */
 static const char head[] =
-    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
@@ -45,6 +46,10 @@ static gph_status put_text(gphi_save *save, const char *text)
 static gph_status fill(void *user, gphi_save *save)
 {
     const page *p = user;
+    const bool is_chinese =
+        gphi_doctor_language(p->report->doctor) == GPH_EXPLAIN_CHINESE;
+    GPHI_TRY(put_text(save, "<!doctype html>\n<html lang=\""));
+    GPHI_TRY(put_text(save, is_chinese ? "zh-CN" : "en"));
     GPHI_TRY(put_text(save, head));
     GPHI_TRY(put(save, gphi_page_css, gphi_page_css_end));
     GPHI_TRY(put_text(save, "</style>\n</head>\n<body>\n"));

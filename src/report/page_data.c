@@ -60,6 +60,7 @@ gph_status gphi_report_data(gph_report *report, const gph_program *program,
     report_writing w = {.report = report, .advice = advice};
     GPHI_TRY(
         gphi_options_read(&w.program, sizeof(w.program), "gph_program", program, error));
+    gphi_language_use(gphi_doctor_language(report->doctor));
     gphi_report_settle(report);
     init(&w);
     gphi_text_stream(&w.out, w.buffer, sizeof(w.buffer), filter, &to);

@@ -2,6 +2,7 @@
 /* Graphs as they were at some moment, executables, captures. */
 #include "base/fail.h"
 #include "cuda/abi.h"
+#include "doctor/language/language.h"
 #include "report/report.h"
 
 #include <stdio.h>
@@ -329,7 +330,7 @@ void gphi_report_graph_name(const gph_report *report, uint32_t graph, char *out,
     const char *maker = maker_of(report, gphi_vec_at(&report->graphs, graph));
     const uint32_t same = !maker ? 0 : twins_before(report, graph, maker);
     if (!maker)
-        snprintf(out, bytes, "graph %u", graph + 1);
+        gphi_language_into(out, bytes, "graph %u", graph + 1);
     else if (same == 0)
         snprintf(out, bytes, "%.80s", maker);
     else

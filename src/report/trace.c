@@ -9,7 +9,9 @@
 #include "base/heap.h"
 #include "base/json.h"
 #include "base/save.h"
+#include "doctor/language/language.h"
 #include "report/report.h"
+#include <gph/explain.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -367,7 +369,8 @@ gph_status gph_report_trace_save(gph_report *report, const gph_program *program,
                                  gph_error *error)
 {
     GPHI_TRY(gphi_need(error, report && path, !path ? "path" : "report"));
-    (void)program, (void)advice; /* Perfetto has no place for them */
+    (void)program, (void)advice;            /* Perfetto has no place for them */
+    gphi_language_use(GPH_EXPLAIN_ENGLISH); /* as Perfetto's own labels are */
     gphi_report_settle(report);
     trace t = {.report = report, .error = error};
     return gphi_save_file(path, fill, &t, error);

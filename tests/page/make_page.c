@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes a report of a made log: make_page CALLS NODES plain|hostile|gpu|crowd PAGE
- * [TRACE] */
+/* Makes a report of a made log, in the language of MAKE_PAGE_LANG: make_page CALLS NODES
+ * plain|hostile|gpu|crowd PAGE [TRACE] */
 #include "made_log.h"
 #include <gph/gph_doctor.h>
 
@@ -47,11 +47,13 @@ int main(int argc, char **argv)
                                       .is_hostile = strcmp(argv[3], "hostile") == 0,
                                       .has_gpu_times = strcmp(argv[3], "gpu") == 0,
                                       .is_crowded = strcmp(argv[3], "crowd") == 0};
+    gph_doctor_options read = GPH_DOCTOR_OPTIONS_INIT;
+    read.language = getenv("MAKE_PAGE_LANG");
     gph_doctor *doctor = NULL;
     gph_report *report = NULL;
     gph_status status = made_log_write(log, &options, &error);
     if (status == GPH_OK)
-        status = gph_doctor_create(NULL, &doctor, &error);
+        status = gph_doctor_create(&read, &doctor, &error);
     if (status == GPH_OK)
         status = gph_report_create(doctor, NULL, &report, &error);
     if (status == GPH_OK)

@@ -5,6 +5,7 @@ Pages are made of made logs. Without --figures: what the page must do, as a test
 generously. With it: first paint and zoom frames, to be read by a person."""
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -22,9 +23,10 @@ def check(what, holds):
         failures.append(what)
 
 
-def make(make_page, folder, name, calls, nodes, how):
+def make(make_page, folder, name, calls, nodes, how, language="en"):
     page = os.path.join(folder, name + ".html")
-    done = subprocess.run([make_page, str(calls), str(nodes), how, page], stdout=subprocess.DEVNULL)
+    done = subprocess.run([make_page, str(calls), str(nodes), how, page], stdout=subprocess.DEVNULL,
+                          env={**os.environ, "MAKE_PAGE_LANG": language})
     if done.returncode == 77:
         sys.exit(77)
     if done.returncode != 0:
@@ -260,6 +262,53 @@ def small(browser, folder, make_page):
     is_quiet(browser, "gpu")
 
 
+# What the page shows: its text, labels and tooltips, and what it draws into canvases. Names of the program, of
+# CUDA and of PyTorch have no Chinese; they stand in the page's data, or are one of NAMES.
+SHOWN = """
+const said = new Set(), own = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { said.add(text); return own.call(this, text, ...at); };
+gph.paintAll();
+CanvasRenderingContext2D.prototype.fillText = own;
+for (const e of document.querySelectorAll('[title],[aria-label]')) for (const name of ['title', 'aria-label']) if (e.hasAttribute(name)) said.add(e.getAttribute(name));
+const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, (node) => node.parentNode.closest('script, noscript, .maker, .mono, .stack, .evidence') ? 2 : 1);
+while (walk.nextNode()) said.add(walk.currentNode.data);
+return [...said];"""
+NAMES = re.compile(r"0x[0-9a-f]+|\bcu[A-Z]\w*|CUDA_\w+|[\w./<>:*()-]*[_./:<>(][\w./<>:*()-]*|--?[a-z]+|\b[A-Z]\w*")
+WORDS = {"ns", "s", "ms", "softcuda", "gph", "doctor", "main", "python", "norm", "attention", "tree", "watchdog", "decode", "n", "p", "x", "gemv", "step", "model", "layers",
+         "swiglu", "rotary", "made", "worker", "capture", "setup", "libgph"}
+
+
+def english_in(browser, name):
+    """English words among what is shown, but names."""
+    left = {}
+    for text in browser.run(SHOWN):
+        words = [word for word in re.findall(r"[a-zA-Z]+", NAMES.sub(" ", text)) if word not in WORDS]
+        if words:
+            left[text] = words
+    check(f"{name}: no English is left in what is shown {left}", not left)
+    unsaid = browser.run("return [...gph.unsaid]")
+    check(f"{name}: each sentence has its Chinese {unsaid}", not unsaid)
+
+
+def chinese(browser, folder, make_page):
+    browser.open(make(make_page, folder, "zh", 20000, 300, "plain", "zh"))
+    check("the page says that it is Chinese", browser.run("return document.documentElement.lang") == "zh-CN")
+    check("headings are Chinese", browser.run("return [...document.querySelectorAll('h2')].map((h) => h.textContent).slice(0, 2)") == ["结果", "时间线"])
+    check("buttons, too", browser.run("return document.getElementById('zoom-in').title") == "放大（+）")
+    check("the verdict is", "1 个错误" in browser.run("return document.getElementById('verdict').textContent"))
+    finds(browser)
+    english_in(browser, "zh")
+    tips = browser.run("const out = []; for (const e of document.querySelectorAll('#graph .box')) { e.dispatchEvent(new MouseEvent('mousemove', {bubbles: true})); out.push(document.getElementById('tip').innerText); } return out.join('|')")
+    check("tooltips are", "创建者" in tips)
+    check("counts have measure words", "个节点" in browser.run("return document.getElementById('graph-note').textContent"))
+    check("a short text counts columns", browser.run("return [gph.short('内核启动与等待', 8), gph.short('kernels launched', 8), gph.short('内核启动', 8)]") == ["内核启…", "kernels…", "内核启动"])
+    check("nothing is wider than the window", browser.run("return document.documentElement.scrollWidth <= innerWidth"))
+    is_quiet(browser, "zh")
+    for how, calls in (("gpu", 2000), ("crowd", 3000), ("plain", 0)):
+        browser.open(make(make_page, folder, "zh-" + how, calls, 0, how, "zh"))
+        english_in(browser, f"zh {how} {calls}")
+
+
 def test(make_page):
     with tempfile.TemporaryDirectory() as folder:
         browser = Browser()
@@ -267,6 +316,7 @@ def test(make_page):
             large(browser, folder, make_page)
             crowded(browser, folder, make_page)
             small(browser, folder, make_page)
+            chinese(browser, folder, make_page)
         finally:
             browser.close()
         browser = Browser(600, 900, dark=True)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all modules of the page use: words for numbers, colours of the theme, small DOM help.
+// What all modules of the page use: numbers with units, colours of the theme, small DOM help.
 // Everything that comes of the examined program is put into the page as text, never as HTML.
-window.gph = {};
 (function (gph) {
   'use strict';
 
@@ -27,20 +26,31 @@ window.gph = {};
   gph.bytes = (n) => step(n, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 2);
   gph.count = (n) => n.toLocaleString('en');
   gph.hex = (n) => '0x' + n.toString(16);
-  gph.plural = (n, one, many) => gph.count(n) + ' ' + (n === 1 ? one : many || one + 's');
+  // A count has one form in Chinese, that of one.
+  gph.plural = (n, one, many) => gph.isChinese ? gph.say('{0} ' + one, gph.count(n)) : gph.count(n) + ' ' + (n === 1 ? one : many || one + 's');
   gph.percent = (x) => (x * 100).toFixed(x < 0.1 ? 1 : 0) + ' %';
-  gph.short = (text, most) => text.length <= most ? text : text.slice(0, Math.max(1, most - 1)) + '…';
+  // A Chinese character is as wide as two others.
+  const wide = (c) => c >= '\u2e80' ? 2 : 1;
+  gph.short = function (text, most) {
+    if (text.length * 2 <= most) return text;
+    let columns = 0, fits = 0;
+    for (let i = 0; i < text.length; i++) {
+      columns += wide(text[i]);
+      if (columns <= most - 1) fits = i + 1;
+    }
+    return columns <= most ? text : text.slice(0, Math.max(1, fits)) + '…';
+  };
   gph.median = (list) => { const s = Float64Array.from(list).sort(); return s.length ? s[s.length >> 1] : 0; };
   // C++ names without namespaces and arguments, for labels only.
   gph.brief = (name) => name.replace(/\(.*$/, '').replace(/<.*$/, '').replace(/^.*::/, '') || name;
 
   // Kinds of calls: the colour's variable and the word in the legend. The order is data.c's.
-  gph.KINDS = [['other', 'other'], ['kernel', 'kernel'], ['graph', 'graph launch'], ['copy', 'copy, fill'],
-    ['memory', 'memory'], ['build', 'capture, instantiate'], ['event', 'event'], ['sync', 'wait']];
-  gph.MEMORY = [['other', 'other'], ['kernel', 'cuMemAlloc'], ['event', 'stream-ordered'], ['graph', 'graph'], ['copy', 'managed'],
-    ['memory', 'pinned host'], ['sync', 'registered host'], ['build', 'virtual (mapped)']];
-  gph.NODES = ['kernel', 'memcpy', 'memset', 'host', 'child', 'empty', 'event_wait', 'event_record', 'semaphore_signal',
-    'semaphore_wait', 'mem_alloc', 'mem_free', 'batch_mem_op', 'conditional'];
+  gph.KINDS = [['other', gph.say('other')], ['kernel', gph.say('kernel')], ['graph', gph.say('graph launch')], ['copy', gph.say('copy, fill')],
+    ['memory', gph.say('memory')], ['build', gph.say('capture, instantiate')], ['event', gph.say('event')], ['sync', gph.say('wait')]];
+  gph.MEMORY = [['other', gph.say('other')], ['kernel', 'cuMemAlloc'], ['event', gph.say('stream-ordered')], ['graph', gph.say('graph')], ['copy', gph.say('managed')],
+    ['memory', gph.say('pinned host')], ['sync', gph.say('registered host')], ['build', gph.say('virtual (mapped)')]];
+  gph.NODES = gph.words(['kernel', 'memcpy', 'memset', 'host', 'child', 'empty', 'event wait', 'event record', 'semaphore signal',
+    'semaphore wait', 'mem alloc', 'mem free', 'batch mem op', 'conditional']);
   gph.NODE_COLOURS = ['kernel', 'copy', 'copy', 'event', 'graph', 'other', 'sync', 'sync', 'sync', 'sync', 'memory', 'memory', 'build', 'build'];
 
   // Colours for canvases; read again when the system's theme changes.

@@ -35,7 +35,7 @@
     const object = d.object[i], kind = gph.KINDS[d.kind[i]][0];
     if (object < 0) return d.names[d.call[i]];
     if (kind === 'kernel') return gph.brief(d.functions[object]);
-    if (kind === 'graph') return 'graph ' + (d.execs[object].name || object);
+    if (kind === 'graph') return gph.say('graph {0}', d.execs[object].name || object);
     return d.names[d.call[i]];
   };
 
@@ -72,7 +72,7 @@
   }
   d.streams.forEach((x, s) => { if (done[s] < d.work[s].length) d.pending[s].push([d.start[d.work[s][done[s]]], d.span]); });
 
-  // What the program's own events told: the GPU took so long, somewhere between the first record and when the second was seen done.
+  // What the program's own events reported: the GPU took so long, somewhere between the first record and when the second was seen done.
   const elapsed = [];
   for (let i = 0; i < raw.elapsed.length; i += 4) {
     const [begin, end, told, ns] = raw.elapsed.slice(i, i + 4), stream = d.stream[end];

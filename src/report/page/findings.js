@@ -3,19 +3,19 @@
 (function (gph) {
   'use strict';
   const d = gph.data, el = gph.el, list = gph.byId('findings'), cards = [];
-  const WORDS = { error: 'error', warning: 'warning', info: 'info' };
+  const WORDS = { error: gph.say('error'), warning: gph.say('warning'), info: gph.say('info') };
 
   const part = (title, inside) => el('section', '', [el('h3', '', title), inside]);
   const lines = (texts) => el('ul', 'lines', texts.map((text) => /^\s+#\d/.test(text) ? el('li', 'frame', text.trim()) : el('li', '', text)));
   const more = function (f) {
     const box = el('div', 'more');
     box.append(el('p', '', f.cause));
-    if (f.fix) { const fix = part('Fix', el('p', '', f.fix)); fix.className = 'fix'; box.append(fix); }
-    if (f.frames.length) box.append(part('Call stack', gph.stackList(f.frames)));
-    if (f.evidence.length) box.append(part('Evidence', lines(f.evidence)));
-    if (f.consequences.length) box.append(part('What followed', lines(f.consequences)));
-    if (f.vain) box.append(part('Does not help', el('p', '', f.vain)));
-    if (f.docs) box.append(part('Read on', el('p', 'mono', f.docs)));
+    if (f.fix) { const fix = part(gph.say('Fix'), el('p', '', f.fix)); fix.className = 'fix'; box.append(fix); }
+    if (f.frames.length) box.append(part(gph.say('Call stack'), gph.stackList(f.frames)));
+    if (f.evidence.length) box.append(part(gph.say('Evidence'), lines(f.evidence)));
+    if (f.consequences.length) box.append(part(gph.say('What followed'), lines(f.consequences)));
+    if (f.vain) box.append(part(gph.say('Does not help'), el('p', '', f.vain)));
+    if (f.docs) box.append(part(gph.say('Read on'), el('p', 'mono', f.docs)));
     return box;
   };
 
@@ -51,7 +51,7 @@
   d.findings.forEach((f, i) => {
     const frame = f.frames.find((x) => x.file), head = el('span', 'what', [el('span', 'sev', WORDS[f.severity]), el('span', 'rule', f.id)]);
     if (f.count > 1) head.append(el('span', 'count', '× ' + gph.count(f.count)));
-    const where = frame ? 'at ' + gph.brief(frame.name || '?') + ' · ' + gph.place(frame) : '';
+    const where = frame ? gph.say('at {0} · {1}', gph.brief(frame.name || '?'), gph.place(frame)) : '';
     const button = el('button', { type: 'button', 'aria-expanded': 'false' }, [head, el('span', 'say', f.title), where ? el('span', 'at', where) : null]);
     const item = el('li', 'finding ' + f.severity, button);
     button.onclick = () => gph.chooseFinding(i, false);
@@ -65,5 +65,5 @@
     cards[0].button.setAttribute('aria-expanded', true);
   };
   document.querySelector('.body').classList.toggle('calm', !cards.length);
-  if (!cards.length) list.append(el('li', 'none', d.head.calls ? 'Nothing is wrong with its use of CUDA graphs, as far as was seen.' : 'No driver call was seen, so there is nothing to judge.'));
+  if (!cards.length) list.append(el('li', 'none', d.head.calls ? gph.say('Nothing is wrong with its use of CUDA graphs, as far as was seen.') : gph.say('No driver call was seen, so there is nothing to judge.')));
 })(window.gph);

@@ -19,13 +19,14 @@
   });
 
   const hues = ['kernel', 'graph', 'copy', 'memory', 'build', 'event', 'warning'];
-  const nameOf = (g, i) => g.name[i] ? gph.brief(g.name[i]) : gph.NODES[g.kind[i]].replace('_', ' ');
+  const nameOf = (g, i) => g.name[i] ? gph.brief(g.name[i]) : gph.NODES[g.kind[i]];
   const launchesOf = (index) => d.execs.filter((x) => x.graph === index).reduce((sum, x) => sum + x.launches, 0);
 
   const unpack = function (g) {
     if (g.ready) return g;
     g.ready = true;
     g.name = g.fn.map((f) => f < 0 ? '' : d.functions[f]);
+    g.detail = g.detail.map((text) => text.replace(/^([\dx]+) of (\d+)/, (all, grid, block) => gph.say('{0} of {1}', grid, block)));
     g.pairs = [];
     for (let i = 0; i < g.edges.length; i += 2) g.pairs.push([g.edges[i], g.edges[i + 1]]);
     g.soft = new Set(g.weak.map((e) => g.pairs[e].join()));
@@ -51,7 +52,7 @@
     const group = plane.append('g').selectAll('g').data(boxes).enter().append('g')
       .attr('class', (b) => 'box' + (b.nodes.includes(node) ? ' chosen' : '') + (b.nodes.some((i) => g.marked && g.marked.has(i)) ? ' marked' : ''))
       .attr('transform', (b) => `translate(${b.x},${b.y})`).attr('tabindex', 0).attr('role', 'button')
-      .attr('aria-label', (b) => label(g, b) + ', ' + sub(g, b)).style('--hue', (b) => 'var(--' + gph.NODE_COLOURS[g.kind[b.nodes[0]]] + ')');
+      .attr('aria-label', (b) => label(g, b) + gph.say(', ') + sub(g, b)).style('--hue', (b) => 'var(--' + gph.NODE_COLOURS[g.kind[b.nodes[0]]] + ')');
     group.filter((b) => b.nodes.length > 1).append('rect').attr('class', 'plate').attr('x', 4).attr('y', 4).attr('width', WIDE).attr('height', HIGH).attr('rx', 7);
     group.append('rect').attr('class', 'plate').attr('width', WIDE).attr('height', HIGH).attr('rx', 7);
     group.append('rect').attr('class', 'kind').attr('x', 5).attr('y', 7).attr('width', 3.5).attr('height', HIGH - 14).attr('rx', 1.75);
@@ -67,11 +68,11 @@
     return b.nodes.length + ' × ' + (names.size === 1 ? [...names][0] : g.region[b.nodes[0]] >= 0 && new Set(b.nodes.map((i) => g.region[i])).size === 1 ?
       gph.brief(g.regions[g.region[b.nodes[0]]]) : gph.plural(names.size, 'sort'));
   };
-  const sub = (g, b) => b.nodes.length === 1 ? g.detail[b.nodes[0]] || gph.NODES[g.kind[b.nodes[0]]].replace('_', ' ') : [...new Set(b.nodes.map((i) => nameOf(g, i)))].join(', ');
+  const sub = (g, b) => b.nodes.length === 1 ? g.detail[b.nodes[0]] || gph.NODES[g.kind[b.nodes[0]]] : [...new Set(b.nodes.map((i) => nameOf(g, i)))].join(gph.say(', '));
   const tell = function (g, b) {
-    if (b.nodes.length > 1) return [sub(g, b), 'A click opens it.'];
+    if (b.nodes.length > 1) return [sub(g, b), gph.say('A click opens it.')];
     const i = b.nodes[0], frames = d.framesOf(g.stack[i]);
-    return [g.name[i], g.detail[i], frames.length ? 'made by ' + frames[0].name + ' ' + gph.place(frames[0]) : ''];
+    return [g.name[i], g.detail[i], frames.length ? gph.say('made by {0}', frames[0].name + ' ' + gph.place(frames[0])) : ''];
   };
 
   // An edge to the next line goes back along the gap between lines.
@@ -121,9 +122,9 @@
   const chooseNode = function (i) {
     node = i;
     plane.selectAll('.box').classed('chosen', (b) => b.nodes.includes(i));
-    const g = state, frames = d.framesOf(g.stack[i]), row = el('div', 'row', [el('b', '', g.name[i] || nameOf(g, i)), el('span', '', 'node ' + i + ' · ' + gph.NODES[g.kind[i]].replace('_', ' ')), el('span', 'mono', g.detail[i])]);
+    const g = state, frames = d.framesOf(g.stack[i]), row = el('div', 'row', [el('b', '', g.name[i] || nameOf(g, i)), el('span', '', gph.say('node {0}', i) + ' · ' + gph.NODES[g.kind[i]]), el('span', 'mono', g.detail[i])]);
     if (g.made[i] >= 0) {
-      const link = el('button', 'link', 'the call that made it');
+      const link = el('button', 'link', gph.say('the call that made it'));
       link.onclick = () => { gph.byId('timeline-card').scrollIntoView({ block: 'nearest', behavior: 'smooth' }); gph.jump(g.made[i]); };
       row.append(link);
     }
@@ -145,8 +146,8 @@
     shown = index;
     gph.byId('node').replaceChildren();
     [...tabs.children].forEach((tab) => tab.setAttribute('aria-selected', +tab.dataset.graph === index));
-    gph.byId('graph-note').textContent = gph.plural(g.kind.length, 'node') + ', ' + gph.plural(g.pairs.length, 'edge') +
-      (launchesOf(index) ? ', launched ' + gph.plural(launchesOf(index), 'time') : '') + (g.kind.length < g.count ? ' (the first of ' + gph.count(g.count) + ')' : '');
+    gph.byId('graph-note').textContent = gph.plural(g.kind.length, 'node') + gph.say(', ') + gph.plural(g.pairs.length, 'edge') +
+      (launchesOf(index) ? gph.say(', launched {0}', gph.plural(launchesOf(index), 'time')) : '') + (g.kind.length < g.count ? gph.say(' (the first of {0})', gph.count(g.count)) : '');
     draw();
     fit();
     if (at >= 0) chooseNode(at);

@@ -175,9 +175,9 @@
   const captions = function (ctx, width) {
     const c = gph.colour;
     ctx.font = '12px ' + c.sans; ctx.fillStyle = c.ink; ctx.textBaseline = 'middle';
-    ctx.fillText('alive', 16, 24);
+    ctx.fillText(gph.say('alive'), 16, 24);
     ctx.font = '11px ' + c.sans; ctx.fillStyle = c.muted;
-    ctx.fillText('peak ' + gph.bytes(peak), 16, 42);
+    ctx.fillText(gph.say('peak {0}', gph.bytes(peak)), 16, 42);
     let last = -Infinity;
     ctx.font = '10.5px ' + c.mono;
     for (const s of rows) if (s.y - last > 14) { last = s.y; ctx.fillText(tail(gph.hex(s.low), Math.floor((GUTTER - 20) / 6.4)), 16, s.y + Math.min(8, s.height / 2 + 3)); }
@@ -198,9 +198,9 @@
     const frames = d.framesOf(m.stack[i]);
     let same = 0;
     for (let j = 0; j < n; j++) if (j !== i && m.a[j] < m.a[i] + m.b[i] && m.a[i] < m.a[j] + m.b[j]) same++;
-    return [gph.hex(m.a[i]) + ' … ' + gph.hex(m.a[i] + m.b[i]), gph.MEMORY[m.kind[i]][1] + (m.pool[i] >= 0 ? ', pool ' + d.pools[m.pool[i]].name : '') + (m.capture[i] >= 0 ? ', made in a capture' : ''),
-      (m.to[i] < 0 ? 'from ' + gph.time(columns.start[i]) + ', never freed' : gph.time(columns.start[i]) + ' … ' + gph.time(columns.end[i])),
-      same ? 'its addresses served ' + gph.plural(same, 'other allocation') : '', frames.length ? 'by ' + frames[0].name + ' ' + gph.place(frames[0]) : ''];
+    return [gph.hex(m.a[i]) + ' … ' + gph.hex(m.a[i] + m.b[i]), gph.MEMORY[m.kind[i]][1] + (m.pool[i] >= 0 ? gph.say(', ') + gph.say('pool {0}', d.pools[m.pool[i]].name) : '') + (m.capture[i] >= 0 ? gph.say(', made in a capture') : ''),
+      (m.to[i] < 0 ? gph.say('from {0}, never freed', gph.time(columns.start[i])) : gph.time(columns.start[i]) + ' … ' + gph.time(columns.end[i])),
+      same ? gph.say('its addresses served {0}', gph.plural(same, 'other allocation')) : '', frames.length ? gph.say('by {0}', frames[0].name + ' ' + gph.place(frames[0])) : ''];
   };
   const timeAt = gph.gestures(canvas, GUTTER, {
     hover(e) { const i = under(e); canvas.style.cursor = i >= 0 ? 'pointer' : ''; gph.tip(i >= 0 ? e : null, i >= 0 ? gph.bytes(m.b[i]) : '', i >= 0 ? tell(i) : []); },
@@ -210,8 +210,9 @@
 
   let reused = 0, above = 0;
   for (const i of byAddress) { if (m.a[i] < above) reused++; above = Math.max(above, m.a[i] + m.b[i]); }
-  gph.byId('memory-note').textContent = gph.plural(n, 'allocation') + (n < m.count ? ' of ' + gph.count(m.count) : '') + ' in ' + gph.plural(islands.length, 'range') + (rows.length < islands.length ? ' in ' + gph.count(rows.length) + ' rows' : '') +
-    (reused ? ', ' + gph.count(reused) + ' at addresses that others had before' : '') + '; peak ' + gph.bytes(peak) + '. Height grows with the root of the size.';
+  gph.byId('memory-note').textContent = gph.say('{0} in {1}', gph.plural(n, 'allocation') + (n < m.count ? gph.say(' of {0}', gph.count(m.count)) : ''),
+    gph.plural(islands.length, 'range') + (rows.length < islands.length ? gph.say(' in {0} rows', gph.count(rows.length)) : '')) +
+    (reused ? gph.say(', {0} at addresses that others had before', gph.count(reused)) : '') + gph.say('; peak {0}. Height grows with the root of the size.', gph.bytes(peak));
   gph.legend('memory-legend', gph.MEMORY, new Set(columns.kind));
   view.onDraw(paint);
 })(window.gph);

@@ -78,18 +78,18 @@
     for (let i = one.list[0]; i < d.n && d.start[i] < one.until && ids.length < 20000; i++) if (d.thread[i] === thread) ids.push(i);
     const shifted = (of, list) => ({ start: list.map((i) => of.start[i] - one.from), end: list.map((i) => of.end[i] - one.from), kind: list.map((i) => of.kind[i]), bad: list.map((i) => of.bad[i]) });
     const gpu = gph.rows(d3.range(one.gpu.length), shifted(d.gpu, one.gpu), 3), high = gpu.length > 1 ? 18 / gpu.length - 1 : 16;
-    return [{ label: word, sub: 'host', y, height: 22, ids, source: 'call', row: new gph.Row(d3.range(ids.length), shifted(d, ids)) },
+    return [{ label: word, sub: gph.say('host'), y, height: 22, ids, source: 'call', row: new gph.Row(d3.range(ids.length), shifted(d, ids)) },
       ...(gpu.length ? gpu.map((row, i) => ({ label: '', sub: i ? '' : 'GPU', y: y + 25 + i * (high + 1), height: high, ids: one.gpu, source: 'gpu', row }))
-        : [{ label: '', sub: 'GPU, at most', y: y + 25, height: 16, ids: [], source: 'gpu', row: gph.rowOf([]), band: one.done }])];
+        : [{ label: '', sub: gph.say('GPU, at most'), y: y + 25, height: 16, ids: [], source: 'gpu', row: gph.rowOf([]), band: one.done }])];
   };
 
   const TOP = 30, HIGH = 168, GUTTER = gph.GUTTER;
   const compare = function (eager, graph, title) {
-    const span = Math.max(eager.until - eager.from, graph.until - graph.from), view = gph.makeView(span, 20), parts = [...partsOf(eager, 'eager', TOP + 12), ...partsOf(graph, 'as a graph', TOP + 82)];
-    const canvas = el('canvas', { class: 'compare', tabindex: 0, role: 'application', 'aria-label': title + ': eager above, as a graph below, at one scale. Arrow keys pan, plus and minus zoom, 0 shows all.' }), dots = new gph.Dots();
+    const span = Math.max(eager.until - eager.from, graph.until - graph.from), view = gph.makeView(span, 20), parts = [...partsOf(eager, gph.say('eager'), TOP + 12), ...partsOf(graph, gph.say('as a graph'), TOP + 82)];
+    const canvas = el('canvas', { class: 'compare', tabindex: 0, role: 'application', 'aria-label': gph.say('{0}: eager above, as a graph below, at one scale. Arrow keys pan, plus and minus zoom, 0 shows all.', title) }), dots = new gph.Dots();
     view.from = -span * 0.02;
     view.to = span * 1.02;
-    const textOf = (part, k) => part.source === 'gpu' ? gph.brief(d.gpu.name[part.ids[k]] || 'work') : d.label(part.ids[k]);
+    const textOf = (part, k) => part.source === 'gpu' ? gph.brief(d.gpu.name[part.ids[k]] || gph.say('work')) : d.label(part.ids[k]);
     view.onDraw(function () {
       const { ctx, width } = gph.fit(canvas, HIGH), wide = Math.max(1, width - GUTTER), perPixel = (view.to - view.from) / wide, pieces = [], c = gph.colour;
       const scale = d3.scaleLinear().domain([view.from, view.to]).range([GUTTER, width]), rgb = gph.palette();
@@ -107,7 +107,7 @@
       dots.show(ctx, GUTTER, 0);
       gph.drawWide(ctx, GUTTER, pieces, textOf);
       ctx.fillStyle = c.muted; ctx.font = '11px ' + c.sans; ctx.textBaseline = 'middle';
-      for (const part of parts) if (part.band) ctx.fillText('seen done after ' + gph.time(part.band), Math.max(GUTTER, scale(0)) + 6, part.y + part.height / 2 + 0.5);
+      for (const part of parts) if (part.band) ctx.fillText(gph.say('seen done after {0}', gph.time(part.band)), Math.max(GUTTER, scale(0)) + 6, part.y + part.height / 2 + 0.5);
       ctx.restore();
       for (const part of parts) {
         ctx.font = '600 12px ' + c.sans; ctx.fillStyle = c.ink;
@@ -126,7 +126,7 @@
       hover(e) {
         const it = under(e), of = it && it.part.row.of;
         canvas.style.cursor = it ? 'pointer' : '';
-        gph.tip(it ? e : null, it ? textOf(it.part, it.k) : '', it ? [gph.time(of.end[it.k] - of.start[it.k]) + ', ' + gph.time(of.start[it.k]) + ' after the first call'] : []);
+        gph.tip(it ? e : null, it ? textOf(it.part, it.k) : '', it ? [gph.say('{0}, {1} after the first call', gph.time(of.end[it.k] - of.start[it.k]), gph.time(of.start[it.k]))] : []);
       },
       click(e) {
         const it = under(e);
@@ -140,16 +140,17 @@
   };
 
   const figures = function (eager, graph) {
-    const rows = [['host time in its calls', eager.hosts, graph.hosts]];
-    if (eager.dones && graph.dones) rows.push(['first call until seen done', eager.dones, graph.dones]);
-    if (eager.busys && graph.busys) rows.push(['GPU busy', eager.busys, graph.busys]);
+    const rows = [[gph.say('host time in its calls'), eager.hosts, graph.hosts]];
+    if (eager.dones && graph.dones) rows.push([gph.say('first call until seen done'), eager.dones, graph.dones]);
+    if (eager.busys && graph.busys) rows.push([gph.say('GPU busy'), eager.busys, graph.busys]);
     const cell = (text) => el('td', 'n', text);
-    return el('table', 'figures', [el('thead', '', el('tr', '', [el('th', '', 'medians'), el('th', 'n', 'eager, ' + gph.plural(eager.count, 'time')), el('th', 'n', 'graph, ' + gph.plural(graph.count, 'time')), el('th', 'n', 'graph / eager')])),
+    return el('table', 'figures', [el('thead', '', el('tr', '', [el('th', '', gph.say('medians')), el('th', 'n', gph.say('eager, {0}', gph.plural(eager.count, 'time'))), el('th', 'n', gph.say('graph, {0}', gph.plural(graph.count, 'time'))),
+      el('th', 'n', gph.say('graph / eager'))])),
       el('tbody', '', rows.map(([word, a, b]) => el('tr', '', [el('td', '', word), cell(gph.time(a)), cell(gph.time(b)), cell(gph.percent(b / a))])))]);
   };
   pairs.slice(0, 4).forEach((p) => {
-    const eager = middle(p.found), graph = middle(p.mine), lead = el('p', 'lead', [el('b', '', p.g.title), ': ' + gph.plural(p.want.length, 'kernel') + '. As a graph it takes ',
-      el('b', '', gph.percent(graph.hosts / eager.hosts)), ' of the host time that its launches take one by one.']);
+    const eager = middle(p.found), graph = middle(p.mine), lead = el('p', 'lead', [el('b', '', p.g.title), gph.say(': {0}. As a graph it takes ', gph.plural(p.want.length, 'kernel')),
+      el('b', '', gph.percent(graph.hosts / eager.hosts)), gph.say(' of the host time that its launches take one by one.')]);
     gph.byId('pairs').append(el('div', 'pair', [lead, compare(eager, graph, p.g.title), figures(eager, graph)]));
   });
 })(window.gph);

@@ -25,17 +25,17 @@
   };
   const byThread = d.threads.map(() => []);
   for (let i = 0; i < d.n; i++) byThread[d.thread[i]].push(i);
-  if (d.n) group('CPU · driver calls');
+  if (d.n) group(gph.say('CPU · driver calls'));
   d.threads.forEach(([id, name], t) => {
     if (byThread[t].length)
-      lane(name || 'thread ' + id, 'thread ' + id, gph.rows(byThread[t], d, 4), 'call', { bands: bandsOf(t) });
+      lane(name || gph.say('thread {0}', id), gph.say('thread {0}', id), gph.rows(byThread[t], d, 4), 'call', { bands: bandsOf(t) });
   });
   const isBusy = (s) => d.work[s].length || d.gpu.stream.includes(s);
   const soft = d.head.driver.startsWith('softcuda');
-  const unmeasured = gph.unmeasured = 'pale: submitted, and not yet seen done' + (d.elapsed.list.length ? '; under it what the program\u2019s own events told' : '') +
-    (soft ? '' : '. --kernels measures each kernel');
+  const unmeasured = gph.unmeasured = gph.say('pale: submitted, and not yet seen done') + (d.elapsed.list.length ? gph.say('; under it what the program\u2019s own events reported') : '') +
+    (soft ? '' : gph.say('. --kernels measures each kernel'));
   const isUnmeasured = !d.gpu.n && d.streams.some((x, s) => isBusy(s));
-  if (d.streams.some((x, s) => isBusy(s))) d.gpu.n ? group('GPU · work', '') : group('GPU · submitted', unmeasured);
+  if (d.streams.some((x, s) => isBusy(s))) d.gpu.n ? group(gph.say('GPU · work'), '') : group(gph.say('GPU · submitted'), unmeasured);
   d.streams.forEach(([handle, name], s) => {
     if (!isBusy(s)) return;
     const measured = [], told = d3.range(d.elapsed.list.length).filter((i) => d.elapsed.list[i].stream === s);
@@ -46,7 +46,7 @@
   bottom += 6;
 
   const columnsOf = (source) => source === 'gpu' ? d.gpu : source === 'event' ? d.elapsed : d;
-  const textOf = (source, i) => source === 'event' ? gph.time(d.elapsed.list[i].ns) + ' by events' : source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
+  const textOf = (source, i) => source === 'event' ? gph.say('{0} by events', gph.time(d.elapsed.list[i].ns)) : source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
 
   const ruler = (ctx, scale, width) => gph.ruler(ctx, scale, { from: view.from, to: view.to, gutter: GUTTER, width, top: RULER, bottom: seen });
 
@@ -86,7 +86,7 @@
       ctx.fillStyle = gph.colour[name];
       ctx.fillRect(GUTTER + left, it.y + 1, right - left, 2);
       const most = Math.floor((right - left) / 6);
-      if (c && most > 10) ctx.fillText(gph.short('capture' + (c.bad ? ', invalidated' : ' · ' + gph.plural(c.nodes, 'node')), most), GUTTER + left + 4, it.y + 9.5);
+      if (c && most > 10) ctx.fillText(gph.short(c.bad ? gph.say('capture, invalidated') : gph.say('capture · {0}', gph.plural(c.nodes, 'node')), most), GUTTER + left + 4, it.y + 9.5);
     });
     ctx.fillStyle = gph.colour.wait;
     if (it.pending) it.pending.spans(view.from, perPixel, width, (x, w) => {
@@ -185,7 +185,7 @@
     if (!still || still.key !== key) still = { key, picture: whole(wide, height, per) };
     still.picture.show(ctx, GUTTER, 0);
     ctx.font = '650 10.5px ' + c.sans; ctx.fillStyle = c.muted; ctx.textBaseline = 'middle';
-    ctx.fillText('ALL · ' + gph.time(d.span), 16, height / 2);
+    ctx.fillText(gph.say('ALL · {0}', gph.time(d.span)), 16, height / 2);
     const left = GUTTER + Math.max(0, view.from / per), right = GUTTER + Math.min(wide, view.to / per);
     ctx.fillStyle = c.card; ctx.globalAlpha = 0.68;
     ctx.fillRect(GUTTER, 0, left - GUTTER, height);
@@ -218,12 +218,12 @@
     return null;
   };
   const lines = function (source, i) {
-    const of = columnsOf(source), at = gph.time(of.end[i] - of.start[i]) + ' at ' + gph.time(of.start[i]);
-    if (source === 'gpu') return [at + ', measured on the GPU'];
-    if (source === 'event') return ['the GPU took ' + gph.time(d.elapsed.list[i].ns) + ' between two events, as cuEventElapsedTime told',
-      'somewhere in the ' + gph.time(of.end[i] - of.start[i]) + ' between the first record and when the second was seen done'];
+    const of = columnsOf(source), at = gph.say('{0} at {1}', gph.time(of.end[i] - of.start[i]), gph.time(of.start[i]));
+    if (source === 'gpu') return [gph.say('{0}, measured on the GPU', at)];
+    if (source === 'event') return [gph.say('the GPU took {0} between two events, as cuEventElapsedTime reported', gph.time(d.elapsed.list[i].ns)),
+      gph.say('somewhere in the {0} between the first record and when the second was seen done', gph.time(of.end[i] - of.start[i]))];
     const frames = d.framesOf(d.stack[i]), result = d.result.get(i);
-    return [d.names[d.call[i]] + ', ' + at, d.stream[i] >= 0 ? 'on ' + d.streams[d.stream[i]][1] : '', result ? (result > 0 ? 'failed: ' : '') + (d.results[result] || result) : '',
+    return [d.names[d.call[i]] + gph.say(', ') + at, d.stream[i] >= 0 ? gph.say('on {0}', d.streams[d.stream[i]][1]) : '', result ? (result > 0 ? gph.say('failed: ') : '') + (d.results[result] || result) : '',
       frames.length ? frames[0].name + ' ' + gph.place(frames[0]) : ''];
   };
   const hover = function (e) {
@@ -244,19 +244,19 @@
       const [first, ...rest] = lines(source, i).filter(Boolean), parts = [el('b', '', textOf(source, i)), el('span', '', first)];
       if (source === 'call') {
         const result = d.result.get(i), stream = d.stream[i];
-        parts.push(el('span', '', 'on ' + (d.threads[d.thread[i]][1] || 'thread ' + d.threads[d.thread[i]][0])));
+        parts.push(el('span', '', gph.say('on {0}', d.threads[d.thread[i]][1] || gph.say('thread {0}', d.threads[d.thread[i]][0]))));
         if (stream >= 0) parts.push(el('span', '', d.streams[stream][1]));
-        if (result) parts.push(el('span', 'bad', d.results[result] || 'error ' + result));
+        if (result) parts.push(el('span', 'bad', d.results[result] || gph.say('error {0}', result)));
         const kind = gph.KINDS[d.kind[i]][0], exec = kind === 'graph' || kind === 'build' ? d.execs[d.object[i]] : null, shown = exec ? exec.graph : -1;
         if (shown >= 0) {
-          const link = el('button', 'link', 'show its graph');
+          const link = el('button', 'link', gph.say('show its graph'));
           link.onclick = () => gph.showGraph(shown, -1);
           parts.push(link);
         }
       } else parts.push(...rest.map((x) => el('span', '', x)));
       box.append(el('div', 'row', parts));
       if (source === 'call' && d.stack[i]) box.append(gph.stackList(d.framesOf(d.stack[i])));
-    } else box.append(el('span', '', 'Wheel or + and − zoom, drag or arrows pan, 0 shows all. A click on a bar or a finding tells more.'));
+    } else box.append(el('span', '', gph.say('Wheel or + and − zoom, drag or arrows pan, 0 shows all. A click on a bar or a finding tells more.')));
     view.changed();
   };
   // Lanes scroll to where a call is, if it is out of sight.
@@ -300,7 +300,7 @@
   gph.byId('zoom-all').onclick = () => view.all();
   gph.legend('legend', gph.KINDS, new Set(d.kind));
   for (const id of ['overview', 'lanes', 'selection', 'zoom-out', 'zoom-in', 'zoom-all']) gph.show(id, d.n > 0);
-  gph.byId('timeline-note').textContent = d.n === 0 ? 'Nothing to draw: no driver call was seen. The program did not use the driver, or ended before.' :
-    gph.count(d.head.calls) + ' calls' + (d.n < d.head.calls ? ', ' + gph.count(d.n) + ' of them drawn' : '') + (GUTTER < 120 && isUnmeasured ? '. GPU, ' + unmeasured + '.' : '');
+  gph.byId('timeline-note').textContent = d.n === 0 ? gph.say('Nothing to draw: no driver call was seen. The program did not use the driver, or ended before.') :
+    gph.say('{0} calls', gph.count(d.head.calls)) + (d.n < d.head.calls ? gph.say(', {0} of them drawn', gph.count(d.n)) : '') + (GUTTER < 120 && isUnmeasured ? gph.say('. GPU, {0}.', unmeasured) : '');
   if (d.n) view.onDraw(paint);
 })(window.gph);
