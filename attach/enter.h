@@ -10,5 +10,6 @@ CUresult attach_leave(attach_call *call, CUresult result);
 
 /* In a wrapper: where the program called it. */
 #define attach_enter(call, symbol, words)                                                \
-    ((call)->from = __builtin_return_address(0), (attach_enter)(call, symbol, words))
+    ((call)->from = __builtin_return_address(0), (call)->above = __builtin_dwarf_cfa(),  \
+     (attach_enter)(call, symbol, words))
 #endif

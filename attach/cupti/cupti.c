@@ -174,7 +174,7 @@ static void on_graph(uint32_t what, const graph_data *data)
         what == EXEC_CREATED ? exec_id : id};
     attach_tell(GPHI_EVENT_ORIGIN,
                 what == EXEC_CREATED ? 0 : (uint64_t)(uintptr_t)data->node,
-                what == NODE_CREATED ? attach_stack_python() : 0, words, 5, NULL);
+                what == NODE_CREATED ? attach_stack_python(NULL) : 0, words, 5, NULL);
 }
 
 static void on_callback(void *user, int domain, uint32_t what, const void *data)

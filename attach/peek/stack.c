@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Call stacks: a cache a thread, numbers for the process.
  *
- *   thread:  [return address, stack pointer] -> entry: slots and what stood in them, number
+ *   thread:  [return address, where it lies] -> entry: slots and what stood in them, number
  *   process: hash of the return addresses -> number (the place in the table + 1) */
 #define _GNU_SOURCE
 #include "attach/peek/stack.h"
@@ -30,7 +30,7 @@ enum { ENTRIES = 256, NUMBERS = 1 << 16, MODULES = 1 << 13, LOOK_EVERY = 16 };
 /* Frames above the first of this library: where the return address lies, and what it is.
  */
 struct entry {
-    uintptr_t at; /* stack pointer of the caller's frame */
+    uintptr_t at; /* where the first of them lies */
     uint32_t number, count;
     uint32_t slots[ATTACH_FRAMES]; /* bytes from `at` */
     uintptr_t frames[ATTACH_FRAMES];
@@ -256,7 +256,7 @@ is_same(const struct entry *entry, uintptr_t at)
 
 static void unwind(struct walk *walk, uintptr_t at)
 {
-    *walk = (struct walk){.base = at, .is_whole = true};
+    *walk = (struct walk){.base = at, .is_whole = at != 0};
     _Unwind_Backtrace(step, walk);
 }
 
@@ -277,13 +277,23 @@ void attach_stack_prepare(void)
                 end = own_start + headers[i].p_vaddr + headers[i].p_memsz;
         own_end = end;
     }
-    unwind(&walk, (uintptr_t)__builtin_frame_address(0)); /* loads the unwinder */
+    unwind(&walk, 0); /* loads the unwinder */
 }
 
-/* At the place of the stack that a public function below calls it with. */
-static uint32_t cached(uintptr_t address, uintptr_t at)
+/* Where the return address into the program lies: what a call pushes. 0: not known. */
+static uintptr_t slot_of(const void *above)
 {
-    struct entry *entry = entry_of(address, at);
+#if defined(__x86_64__)
+    return above ? (uintptr_t)above - sizeof(uintptr_t) : 0;
+#else
+    (void)above;
+    return 0;
+#endif
+}
+
+static uint32_t cached(uintptr_t at)
+{
+    struct entry *entry = at != 0 ? entry_of(*(const uintptr_t *)at, at) : NULL;
     if (entry && is_same(entry, at))
         return entry->number;
     struct walk walk;
@@ -291,7 +301,7 @@ static uint32_t cached(uintptr_t address, uintptr_t at)
     if (walk.count == 0)
         return 0;
     const uint32_t number = number_of(walk.frames, walk.count, NULL);
-    if (entry && walk.is_whole && number != 0) {
+    if (entry && walk.is_whole && walk.slots[0] == 0 && number != 0) {
         entry->at = at;
         entry->number = number;
         entry->count = walk.count;
@@ -301,11 +311,10 @@ static uint32_t cached(uintptr_t address, uintptr_t at)
     return number;
 }
 
-__attribute__((noinline)) uint32_t attach_stack(void)
+uint32_t attach_stack(const void *above)
 {
     const int saved = errno;
-    const uint32_t number = cached((uintptr_t)__builtin_return_address(0),
-                                   (uintptr_t)__builtin_frame_address(0));
+    const uint32_t number = cached(slot_of(above));
     errno = saved;
     return number;
 }
@@ -318,17 +327,16 @@ static bool has_python(struct local *own)
            (own->looks++ % LOOK_EVERY == 0 && attach_python_is_there(loaded_files()));
 }
 
-__attribute__((noinline)) uint32_t attach_stack_python(void)
+uint32_t attach_stack_python(const void *above)
 {
     const int saved = errno;
-    const uintptr_t at = (uintptr_t)__builtin_frame_address(0);
     struct local *own = local_of_thread();
     uint32_t number;
     if (!own || !has_python(own) || attach_python(own->python, sizeof(own->python)) == 0)
-        number = cached((uintptr_t)__builtin_return_address(0), at);
+        number = cached(slot_of(above));
     else {
         struct walk walk;
-        unwind(&walk, at);
+        unwind(&walk, 0);
         number = number_of(walk.frames, walk.count, own->python);
     }
     errno = saved;
@@ -343,7 +351,7 @@ uint32_t attach_stack_python_alone(void)
     return number_of(NULL, 0, own->python);
 }
 
-uint32_t attach_stack_python_seldom(void)
+uint32_t attach_stack_python_seldom(const void *above)
 {
     enum { SHARE = 100, FREE = 64 };
     struct local *own = local_of_thread();
@@ -353,7 +361,7 @@ uint32_t attach_stack_python_seldom(void)
     if (own->seldom >= FREE && begun < own->next_ns)
         return 0;
     own->seldom += own->seldom < FREE;
-    const uint32_t number = attach_stack_python();
+    const uint32_t number = attach_stack_python(above);
     const uint64_t ended = gphi_clock_ns();
     own->next_ns = ended + SHARE * (ended - begun);
     return number;

@@ -49,7 +49,7 @@ void attach_inside_begin(attach_call *call)
     if (!slot)
         return;
     /* The record keeps the stack without Python: one place has one stack. */
-    const uint32_t python = call->is_python ? 0 : attach_stack_python_seldom();
+    const uint32_t python = call->is_python ? 0 : attach_stack_python_seldom(call->above);
     const uint32_t count = call->symbol->count;
     gphi_event_slot_begin(slot);
     slot->time_ns = 0;

@@ -249,7 +249,8 @@ void attach_take_stack(attach_call *call)
         atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed);
     call->is_python =
         (call->symbol->flags & ATTACH_PYTHON) != 0 || call->open > 0 || is_advised;
-    call->stack = call->is_python ? attach_stack_python() : attach_stack();
+    call->stack =
+        call->is_python ? attach_stack_python(call->above) : attach_stack(call->above);
 }
 
 /* Failures have Python's frames, too. */
@@ -257,7 +258,7 @@ static uint32_t stack_of(attach_call *call, CUresult result)
 {
     const bool has_failed = result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
     if (has_failed && !call->is_python)
-        return attach_stack_python();
+        return attach_stack_python(call->above);
     if (call->stack == 0)
         attach_take_stack(call);
     return call->stack;

@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 static void say(gphi_event_kind kind, uint64_t id, const uint64_t *words, uint32_t count,
-                const char *text)
+                const char *text, const void *above)
 {
     attach_me.busy++;
     const int saved = errno;
     attach_know_thread();
-    attach_tell(kind, id, attach_stack(), words, count, text);
+    attach_tell(kind, id, attach_stack(above), words, count, text);
     errno = saved;
     attach_me.busy--;
 }
@@ -28,7 +28,7 @@ static void on_log(void *user, CUlogLevel level, char *text, size_t bytes)
     (void)user;
     (void)bytes;
     if (attach_me.busy == 0 && text) /* else about a question of ours */
-        say(GPHI_EVENT_LOG, (uint64_t)level, NULL, 0, text);
+        say(GPHI_EVENT_LOG, (uint64_t)level, NULL, 0, text, NULL);
 }
 
 void attach_listen_to_logs(void)
@@ -49,7 +49,7 @@ void gph_attach_note(uint32_t kind, const uint64_t *words, uint32_t count,
                      const char *text)
 {
     if (atomic_load_explicit(&attach_is, memory_order_acquire) == ATTACH_ON)
-        say(GPHI_EVENT_NOTE, kind, words, count, text);
+        say(GPHI_EVENT_NOTE, kind, words, count, text, __builtin_dwarf_cfa());
 }
 
 /* ---- standard error ---- */
@@ -109,7 +109,7 @@ void attach_heard(const char *text, size_t bytes, bool is_deep)
             continue;
         attach_know_thread();
         const uint32_t stack =
-            is_deep ? attach_stack_python() : attach_stack_python_alone();
+            is_deep ? attach_stack_python(NULL) : attach_stack_python_alone();
         attach_tell(GPHI_EVENT_STDERR, 0, stack, NULL, 0, piece);
     }
     errno = saved;

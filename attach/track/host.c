@@ -130,8 +130,8 @@ gphi_host_bytes attach_host_now(const attach_call *call, uint64_t address, uint6
                                 bool is_read)
 {
     gphi_host_bytes out = {.address = address, .bytes = bytes};
-    /* It lies in the frame of the wrapper: what is below was the program's once. */
-    const uint64_t here = (uint64_t)(uintptr_t)(call + 1);
+    /* What is below was the program's once. */
+    const uint64_t here = (uint64_t)(uintptr_t)call->above;
     const uint64_t top = attach_stack_end(here);
     if (address >= here && address < top)
         out.flags |= GPHI_HOST_ON_STACK;
@@ -163,6 +163,6 @@ void attach_host_launch(const attach_call *call)
             attach_host_now(call, operand->address, operand->bytes, operand->is_read);
         attach_add(&draft, GPHI_PART_HOST, 0, &now[i], sizeof(now[i]));
     }
-    draft.head.stack = attach_stack();
+    draft.head.stack = attach_stack(call->above);
     attach_write(&draft);
 }

@@ -9,6 +9,7 @@
 
 PROBE int probe_open(const char *path);
 PROBE uint32_t probe_stack(void);
+PROBE uint32_t probe_below(size_t bytes);
 PROBE uint32_t probe_python(void);
 PROBE void probe_forked(void);
 
@@ -26,14 +27,24 @@ int probe_open(const char *path)
 /* Not the last thing that a function does, so that the caller's frame is there. */
 uint32_t probe_stack(void)
 {
-    const uint32_t number = attach_stack();
+    const uint32_t number = attach_stack(__builtin_dwarf_cfa());
     __asm__ volatile("" ::: "memory");
+    return number;
+}
+
+/* The same from further below: entries of the driver have frames of all sizes. */
+uint32_t probe_below(size_t bytes)
+{
+    char *const room = __builtin_alloca(bytes + 1);
+    __asm__ volatile("" ::"r"(room) : "memory");
+    const uint32_t number = attach_stack(__builtin_dwarf_cfa());
+    __asm__ volatile("" ::"r"(room) : "memory");
     return number;
 }
 
 uint32_t probe_python(void)
 {
-    const uint32_t number = attach_stack_python();
+    const uint32_t number = attach_stack_python(__builtin_dwarf_cfa());
     __asm__ volatile("" ::: "memory");
     return number;
 }

@@ -16,6 +16,7 @@
 
 int probe_open(const char *path);
 uint32_t probe_stack(void);
+uint32_t probe_below(size_t bytes);
 uint32_t probe_python(void);
 
 static gphi_event_ring_reader *reader;
@@ -121,6 +122,38 @@ static void *in_thread(void *out)
     return NULL;
 }
 
+enum { HOLE = 512 };
+
+static APART uint32_t shallow(size_t bytes)
+{
+    (void)bytes;
+    const uint32_t number = probe_below((size_t)2 * HOLE);
+    __asm__ volatile("" ::: "memory");
+    return number;
+}
+
+/* Its frame has a hole, in which what shallow() had pushed for its call still lies. */
+static APART uint32_t wide(size_t bytes)
+{
+    char hole[HOLE];
+    __asm__ volatile("" ::"r"(hole) : "memory");
+    const uint32_t number = probe_below(bytes);
+    __asm__ volatile("" ::"r"(hole) : "memory");
+    return number;
+}
+
+static void what_a_call_left_on_the_stack_is_no_frame(void)
+{
+    uint32_t (*const both[])(size_t) = {shallow, wide};
+    uint32_t wrong = 0, numbers[2];
+    for (size_t bytes = 0; bytes <= (size_t)2 * HOLE; bytes += 8) {
+        for (int k = 0; k < 2; k++) /* from one place: their callers are the same */
+            numbers[k] = both[k](bytes);
+        wrong += numbers[0] == numbers[1];
+    }
+    CHECK(wrong == 0);
+}
+
 static void threads_share_numbers(void)
 {
     pthread_t threads[4];
@@ -166,6 +199,7 @@ int main(void)
     CHECK_OK(gphi_symbols_create(NULL, &symbols, &error), error);
     RUN(a_number_is_a_stack);
     RUN(recursion_has_an_end);
+    RUN(what_a_call_left_on_the_stack_is_no_frame);
     RUN(threads_share_numbers);
     RUN(errno_is_kept);
     RUN(without_python_it_is_the_same);
