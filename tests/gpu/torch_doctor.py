@@ -70,7 +70,7 @@ MODES = {
     "captured_event": "capture.captured-event-query|capture.event-after-capture",
     "autograd_stream": "capture.isolation|capture.legacy-stream|capture.unjoined-fork|capture.escape",
     "pool_per_graph": "memory.pool-per-graph",
-    "graph_per_step": "perf.instantiate-per-launch",
+    "graph_per_step": "perf.instantiate-per-launch + memory.growth",
     "aliased": "launch.aliased-overlap|memory.workspace-in-capture",
     "watchdog": "nccl.watchdog-query",
     "watchdog_work": "nccl.watchdog-query",

@@ -88,7 +88,7 @@ def rate(ok=False):
         else:
             best.param_groups[0]["lr"] = 1e-2 / (i + 1)
 
-    trained(change, {"lr": value, "foreach": True} if ok else None)
+    trained(change, {"lr": value, "fused": True} if ok else None)
 
 
 def set_to_none(ok=False):

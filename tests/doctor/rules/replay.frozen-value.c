@@ -69,6 +69,42 @@ static void second(void)
     CU(cuGraphDestroy(graph));
 }
 
+/* Parameters with holes, where anything lies: an empty functor, and a struct of 4 + 4 bytes. */
+static const char holes_ptx[] =
+    BROKEN_HEAD ".visible .entry holes(.param .u64 out, .param .align 1 .b8 empty[1], "
+                ".param .align 8 .b8 how[16])\n{\n"
+                ".reg .b32 %r; .reg .b64 %a;\n"
+                "ld.param.u64 %a, [out]; ld.param.u32 %r, [how];\n"
+                "st.global.u32 [%a], %r; ret;\n}\n";
+
+static void garbage(CUstream stream, CUfunction kernel, uint64_t at)
+{
+    static const uint64_t left[] = {0xf2d9b0f8, 0x1722bb6c, 0xea66bc80, 0x82557930};
+    unsigned char empty = (unsigned char)(149 - 52 * at + 77 * at * at);
+    struct {
+        uint32_t number, hole;
+        uint64_t end;
+    } how = {7, (uint32_t)left[at], left[(at + 1) % 4] | left[0] << 32};
+    CU(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&x, &empty, &how},
+                      NULL));
+}
+
+static void holes(CUstream stream)
+{
+    CUmodule other;
+    CUfunction kernel;
+    if (CU(cuModuleLoadData(&other, holes_ptx)) != CUDA_SUCCESS)
+        return;
+    CU(cuModuleGetFunction(&kernel, other, "holes"));
+    for (uint64_t i = 0; i < 3; i++) {
+        garbage(stream, kernel, i);
+        (void)float_at(x, 0);
+    }
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    garbage(stream, kernel, 3);
+    run(end_capture(stream), stream);
+}
+
 /* The node's parameters are set; a graph for each of two values; warm-up with one value; and
  * a start-up that fills many buffers, each with its own. */
 static void near(void)
@@ -78,6 +114,7 @@ static void near(void)
     CUgraphNode node;
     CUgraphExec execs[3];
     x = new_floats(), y = new_floats();
+    holes(stream);
     for (int i = 0; i < 4; i++)
         FILL(stream, i < 2 ? x : y, (float)i);
     for (int i = 0; i < 3; i++)

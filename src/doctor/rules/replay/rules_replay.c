@@ -43,6 +43,7 @@ typedef struct replay_state {
 /* A word of an argument, up to 8 bytes. */
 typedef struct word {
     uint32_t arg, offset, bytes;
+    bool is_number; /* the argument is it, and 4 bytes: no struct with holes */
 } word;
 
 typedef void each_word_fn(void *user, const word *at);
@@ -56,7 +57,8 @@ static void each_word(const gph_kernel_params *params, each_word_fn *call, void 
         const uint32_t bytes =
             has_args ? params->args[i].bytes : (uint32_t)params->buffer_bytes;
         for (uint32_t at = 0; at < bytes; at += 8) {
-            const word one = {i, start + at, bytes - at < 8 ? bytes - at : 8};
+            const word one = {i, start + at, bytes - at < 8 ? bytes - at : 8,
+                              has_args && bytes == 4};
             if ((size_t)one.offset + one.bytes <= params->buffer_bytes)
                 call(user, &one);
         }
@@ -169,20 +171,21 @@ static bool is_near(double a, double b)
     return a != 0 && a == a && b == b && a - b <= most && b - a <= most;
 }
 
-/* Steps of one size, or each the same part of the one before: a counter, a decay. */
+/* Steps of one size, or each the same part of the one before: a counter, a decay. What stays,
+ * or nearly does, is neither. */
 static bool is_series(const double *v, uint32_t count)
 {
     bool adds = true, scales = true;
     for (uint32_t i = 2; i < count; i++) {
         adds = adds && is_near(v[i] - v[i - 1], v[i - 1] - v[i - 2]);
         scales = scales && v[i - 2] != 0 && v[i - 1] != 0 &&
-                 is_near(v[i] / v[i - 1], v[i - 1] / v[i - 2]);
+                 is_near(v[i] / v[i - 1] - 1, v[i - 1] / v[i - 2] - 1);
     }
     return adds || scales;
 }
 
-/* What is passed as a struct may have holes, where anything lies: a change counts if it is
- * a series, as an integer or as a number, of the whole word or of a half. */
+/* What is passed as a struct may have holes, where anything lies (an empty functor is a byte of it):
+ * a change counts if it is a series, as an integer or as a number, of the whole word or of a half. */
 static bool is_orderly(const uint64_t *values, uint32_t count)
 {
     double words[2][GPHI_ROUNDS_MAX + 1], halves[4][GPHI_ROUNDS_MAX + 1];
@@ -213,7 +216,7 @@ static void look_at_value(const look *at, const word *of, const uint64_t *values
     for (uint32_t i = 0; i < count; i++)
         if (of->bytes == 8 && may_be_address(values[i]))
             return;
-    if (of->bytes == 8 && !is_orderly(values, count))
+    if (!of->is_number && !is_orderly(values, count))
         return;
     suspect *new = add_suspect(at, FROZEN_VALUE);
     if (new)
@@ -372,7 +375,7 @@ static uint64_t state_of(const look *at, const gphi_eager *item)
 {
     const unsigned char *args = gphi_eager_args(&at->state->log, item);
     for (uint32_t i = 0; args && i + 8 <= item->arg_bytes; i += 8) {
-        const word one = {0, i, 8};
+        const word one = {.offset = i, .bytes = 8};
         const uint64_t address = word_in(args, &one);
         if (!is_address(at->run->model, address))
             continue;
@@ -499,7 +502,7 @@ static bool has_sibling(const gphi_history *history, const suspect *of)
             continue;
         const gph_node *node =
             gph_graph_node(gphi_snapshot_graph(other->source), of->node);
-        const word at = {of->arg, of->offset, of->bytes};
+        const word at = {.arg = of->arg, .offset = of->offset, .bytes = of->bytes};
         if (!node || node->kind != GPH_NODE_KERNEL || !node->u.kernel.buffer ||
             at.offset + at.bytes > node->u.kernel.buffer_bytes ||
             word_in(node->u.kernel.buffer, &at) != of->values[of->count - 1])
