@@ -27,6 +27,7 @@ SECTIONS = {
     "memory": "Memory nodes",
     "child": "Child graphs",
     "conditional": "Conditional nodes",
+    "device": "Launches and updates from the device",
     "update": "Updates of executable graphs",
     "capture": "Stream capture",
     "object": "User objects",

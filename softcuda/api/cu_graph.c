@@ -12,6 +12,7 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/graph/conditional.h"
 #include "softcuda/graph/memnode.h"
+#include "softcuda/graph/updatable.h"
 #include "softcuda/rules/rules.h"
 
 /* One more than asked for, so that none is an array as well. */
@@ -108,6 +109,9 @@ static CUresult clone_locked(CUgraph *out, CUgraph handle)
     soft_graph *graph, *fresh;
     SOFT_TRY(soft_graph_find(handle, &graph));
     SOFT_TRY(soft_api_check_plain(graph));
+    if (soft_rule(R78) && soft_graph_is_updatable(graph))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the device changes nodes of the graph: it is not cloned");
     if (soft_rule(R23) && soft_graph_has_memory(graph))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the graph has memory nodes: it cannot be cloned");
@@ -471,6 +475,7 @@ static CUresult destroy_node_locked(CUgraphNode handle)
         return soft_fail(CUDA_ERROR_ILLEGAL_STATE,
                          "a stream captures into the graph: end that capture first");
     SOFT_TRY(soft_memnode_check_delete(node->graph, "nodes"));
+    SOFT_TRY(soft_updatable_keep(node, "it is not destroyed"));
     soft_node_destroy(node);
     return CUDA_SUCCESS;
 }

@@ -474,7 +474,7 @@ CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams *params)
 
 /* Gets into `out`, or sets from `in`. */
 static CUresult attribute(CUgraphNode handle, CUkernelNodeAttrID id,
-                          CUkernelNodeAttrValue *out, const CUkernelNodeAttrValue *in)
+                          CUkernelNodeAttrValue *out, CUkernelNodeAttrValue *in)
 {
     soft_node *node;
     soft_graph_lock();
@@ -496,7 +496,8 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id,
                                        const CUkernelNodeAttrValue *value)
 {
     SOFT_TRY(soft_enter_with(__func__, value, "value"));
-    return attribute(node, id, NULL, value);
+    /* The handle of a node that kernels change is written to it, const or not. */
+    return attribute(node, id, NULL, (CUkernelNodeAttrValue *)(uintptr_t)value);
 }
 
 /* The node that is read is looked up first. */

@@ -283,6 +283,21 @@ static CUresult submit_locked(soft_stream *stream, const soft_task *task)
     return CUDA_SUCCESS;
 }
 
+/* What only a graph can have. */
+static CUresult check_plain(const soft_launch *launch)
+{
+    const ptx_kernel *kernel = launch->function->code->kernel;
+    if (launch->updatable && soft_rule(R78))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "%s: a kernel that the device changes is a node of a graph",
+                         kernel->name);
+    if (kernel->launches_graphs && soft_rule(R74))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "%s calls cudaGraphLaunch(): it runs in graphs alone",
+                         kernel->name);
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thread,
                             const soft_task *task, bool *captured)
 {
@@ -292,6 +307,8 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
         *captured = soft_stream_captures(stream);
     if (soft_stream_captures(stream))
         return soft_capture_get_hooks()->task(stream, task);
+    if (task->kind == SOFT_TASK_KERNEL)
+        SOFT_TRY(check_plain(&task->u.launch));
     if ((task->kind == SOFT_TASK_COPY || task->kind == SOFT_TASK_FILL) &&
         task->names_idle && soft_rule(M_idle_address))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -332,21 +349,53 @@ void soft_capture_spoil(soft_context *context, CUstream handle, bool per_thread,
         soft_capture_get_hooks()->spoil(stream, code);
 }
 
+/* Stream mutex held: what the stream waits for becomes a wait of `waits`, or of an empty
+ * piece of work. */
+static void add_order(soft_stream *stream, soft_point order[WAITS_MAX],
+                      const soft_point **waits, uint32_t *wait_count)
+{
+    const uint32_t count = order_waits(stream, order);
+    if (count > 0 && *wait_count > 0) {
+        (void)submit_empty(stream, order, count);
+    } else if (count > 0) {
+        *waits = order;
+        *wait_count = count;
+    }
+}
+
 CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
                             const soft_work *works, soft_run_fn *done, void *argument,
-                            const soft_point *waits, uint32_t wait_count, soft_point *out)
+                            const soft_point *waits, uint32_t wait_count,
+                            const soft_launch_frame *frame, soft_point *out)
+{
+    soft_point order[WAITS_MAX];
+    gph_status status = GPH_OK;
+    pthread_mutex_lock(&stream->mutex);
+    add_order(stream, order, &waits, &wait_count);
+    if (frame && frame->before) {
+        status = soft_queue_submit(stream->queue, frame->before, waits, wait_count, NULL);
+        wait_count = 0;
+    }
+    if (status == GPH_OK)
+        status = soft_queue_launch(stream->queue, program, works, done, argument, waits,
+                                   wait_count, out);
+    if (status == GPH_OK && frame && frame->fence) {
+        const soft_work empty = {.kind = SOFT_WORK_EMPTY};
+        const soft_point all = soft_fence_arm(frame->fence);
+        status = soft_queue_submit(stream->queue, &empty, &all, 1, out);
+    }
+    pthread_mutex_unlock(&stream->mutex);
+    return taken(status);
+}
+
+CUresult soft_stream_call(soft_stream *stream, const soft_work *work,
+                          const soft_point *waits, uint32_t wait_count)
 {
     soft_point order[WAITS_MAX];
     pthread_mutex_lock(&stream->mutex);
-    const uint32_t count = order_waits(stream, order);
-    if (count > 0 && wait_count > 0) {
-        (void)submit_empty(stream, order, count);
-    } else if (count > 0) {
-        waits = order;
-        wait_count = count;
-    }
-    const gph_status status = soft_queue_launch(stream->queue, program, works, done,
-                                                argument, waits, wait_count, out);
+    add_order(stream, order, &waits, &wait_count);
+    const gph_status status =
+        soft_queue_submit(stream->queue, work, waits, wait_count, NULL);
     pthread_mutex_unlock(&stream->mutex);
     return taken(status);
 }

@@ -182,11 +182,22 @@ static inline bool soft_stream_is_blocking(const soft_stream *stream)
            (stream->flags & CU_STREAM_NON_BLOCKING) == 0;
 }
 
-/* Puts a launch of a program into the stream's order; see soft_queue_launch(). */
+/* What belongs to a launch and is not its program: work before it, and a fence that is
+ * reached when all is done that it launched. Both may be missing. */
+typedef struct soft_launch_frame {
+    const soft_work *before;
+    soft_queue *fence;
+} soft_launch_frame;
+
+/* Puts a launch of a program into the stream's order; see soft_queue_launch(). `frame` may
+ * be NULL. */
 CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
                             const soft_work *works, soft_run_fn *done, void *argument,
                             const soft_point *waits, uint32_t wait_count,
-                            soft_point *out);
+                            const soft_launch_frame *frame, soft_point *out);
+/* Puts a piece of work into the stream's order. */
+CUresult soft_stream_call(soft_stream *stream, const soft_work *work,
+                          const soft_point *waits, uint32_t wait_count);
 /* NOT_READY, CUDA_SUCCESS or the context's sticky error. */
 CUresult soft_stream_query(soft_stream *stream);
 CUresult soft_stream_synchronize(soft_stream *stream);

@@ -208,8 +208,12 @@ static CUresult read_attribute(const CUlaunchAttribute *a, soft_launch *launch)
                             a->value.launchCompletionEvent.flags,
                             CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER, launch);
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "launch attribute %d is not built",
-                         (int)a->id);
+        if ((unsigned)a->value.deviceUpdatableKernelNode.deviceUpdatable > 1)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "deviceUpdatable is %d, not 0 or 1",
+                             a->value.deviceUpdatableKernelNode.deviceUpdatable);
+        launch->updatable = a->value.deviceUpdatableKernelNode.deviceUpdatable;
+        return CUDA_SUCCESS;
     default:
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no launch attribute",
                          (int)a->id);

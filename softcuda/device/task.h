@@ -41,6 +41,7 @@ typedef struct soft_launch {
     struct soft_event *trigger; /* recorded by the kernel, or NULL; borrowed */
     int trigger_flags;
     bool has_priority;    /* given with the launch, not its stream's */
+    bool updatable;       /* by kernels: of a capture alone (R78) */
     bool misconfigured;   /* refused for its grid, block or shared memory */
     uint8_t trigger_port; /* CU_GRAPH_KERNEL_NODE_PORT_*: when it counts as reached */
     uint8_t trigger_type; /* CU_GRAPH_DEPENDENCY_TYPE_* of edges from there */

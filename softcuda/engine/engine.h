@@ -155,6 +155,11 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
                              const soft_point *waits, uint32_t wait_count,
                              soft_point *out);
 
+/* The same by who knows that no launch of the program runs, and none will before this one
+ * is over: it takes no turn. From a `done` too, that of this very program included. */
+gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
+                               const soft_work *works, soft_run_fn *done, void *argument);
+
 soft_point soft_queue_tail(const soft_queue *queue);
 bool soft_point_reached(soft_point point);
 /* Returns when the point is reached; the calling thread runs ready work meanwhile.

@@ -224,7 +224,6 @@ static bool needs_wait(const soft_queue *queue, soft_point point)
 /* Gives the launch that is being submitted as `point` the point it has to wait for. */
 static soft_point enqueue(soft_program *program, soft_point point)
 {
-    atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
     pthread_mutex_lock(&program->mutex);
     const soft_point before = program->last;
     program->last = point;
@@ -232,8 +231,8 @@ static soft_point enqueue(soft_program *program, soft_point point)
     return before;
 }
 
-/* Appends `what` (its kind and union). */
-static gph_status submit(soft_queue *queue, const soft_submission *what,
+/* Appends `what` (its kind and union). in_turn: of launches. */
+static gph_status submit(soft_queue *queue, const soft_submission *what, bool in_turn,
                          const soft_point *waits, uint32_t wait_count, soft_point *out)
 {
     if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
@@ -246,7 +245,10 @@ static gph_status submit(soft_queue *queue, const soft_submission *what,
             place = wait_place(queue, &sequence, place);
             place->waits[place->wait_count++] = waits[i];
         }
-    if (what->kind == SUBMIT_LAUNCH) {
+    if (what->kind == SUBMIT_LAUNCH)
+        atomic_fetch_add_explicit(&what->u.launch.program->references, 1,
+                                  memory_order_relaxed);
+    if (in_turn) {
         /* R33: after the launch before it. `sequence` must not change after this. */
         place = wait_place(queue, &sequence, place);
         const soft_point before =
@@ -268,7 +270,7 @@ gph_status soft_queue_submit(soft_queue *queue, const soft_work *work,
                              soft_point *out)
 {
     const soft_submission what = {.kind = SUBMIT_WORK, .u.work = *work};
-    return submit(queue, &what, waits, wait_count, out);
+    return submit(queue, &what, false, waits, wait_count, out);
 }
 
 gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
@@ -280,7 +282,17 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
         .kind = SUBMIT_LAUNCH,
         .u.launch = {
             .program = program, .works = works, .done = done, .argument = argument}};
-    return submit(queue, &what, waits, wait_count, out);
+    return submit(queue, &what, true, waits, wait_count, out);
+}
+
+gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
+                               const soft_work *works, soft_run_fn *done, void *argument)
+{
+    const soft_submission what = {
+        .kind = SUBMIT_LAUNCH,
+        .u.launch = {
+            .program = program, .works = works, .done = done, .argument = argument}};
+    return submit(queue, &what, false, NULL, 0, NULL);
 }
 
 /* ---- ownership --------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * cooperative are part of the launch. */
 #include "softcuda/device/alloc.h"
 #include "softcuda/graph/node.h"
+#include "softcuda/graph/updatable.h"
 #include "softcuda/rules/rules.h"
 
 #define LEAST_PRIORITY 0
@@ -111,13 +112,8 @@ static CUresult check_value(const soft_node *node, CUlaunchAttributeID id,
         return check_cluster(node->task.u.launch.grid, value->clusterDim.x,
                              value->clusterDim.y, value->clusterDim.z);
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        SOFT_TRY(check_range("deviceUpdatable",
-                             (unsigned)value->deviceUpdatableKernelNode.deviceUpdatable,
-                             1));
-        if (value->deviceUpdatableKernelNode.deviceUpdatable == 0)
-            return CUDA_SUCCESS;
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "kernel nodes that the device updates are not built");
+        return check_range("deviceUpdatable",
+                           (unsigned)value->deviceUpdatableKernelNode.deviceUpdatable, 1);
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return check_window(&value->accessPolicyWindow);
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
@@ -144,7 +140,7 @@ static CUresult keep(soft_node *node, CUlaunchAttributeID id,
 }
 
 CUresult soft_node_attribute_set(soft_node *node, CUlaunchAttributeID id,
-                                 const CUlaunchAttributeValue *value)
+                                 CUlaunchAttributeValue *value)
 {
     soft_launch *launch = &node->task.u.launch;
     if (!is_of_node(id) && (soft_rule(M_kernel_attributes) || !fits(id)))
@@ -159,6 +155,8 @@ CUresult soft_node_attribute_set(soft_node *node, CUlaunchAttributeID id,
         SOFT_TRY(keep(node, id, value)); /* any number is given back as it came */
         launch->cooperative = value->cooperative != 0;
         return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        return soft_updatable_set(node, value);
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         launch->priority = value->priority;
         return CUDA_SUCCESS;
@@ -179,6 +177,9 @@ void soft_node_attributes_add(soft_node_attributes *to, CUlaunchAttributeID id,
 /* All or nothing, priority and cooperative included. */
 CUresult soft_node_attributes_copy(soft_node *to, const soft_node *from)
 {
+    static const char what[] = "attributes are copied neither to it nor from it";
+    SOFT_TRY(soft_updatable_keep(to, what));
+    SOFT_TRY(soft_updatable_keep(from, what));
     if (to == from)
         return CUDA_SUCCESS;
     soft_node_attributes *fresh = NULL;

@@ -130,6 +130,15 @@ static void gather_attributes(const soft_stream *stream, soft_node_attributes *o
         soft_node_attributes_add(out, config->attrs[i].id, &config->attrs[i].value);
 }
 
+/* Of a node that kernels change, in the attribute that asked for it. */
+static void tell_handle(const soft_node *node)
+{
+    const CUlaunchConfig *config = soft_thread_self()->launch;
+    for (unsigned i = 0; config && node->updatable && i < config->numAttrs; i++)
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+            config->attrs[i].value = node->attributes->values[config->attrs[i].id];
+}
+
 /* What the kernel itself records is the node's port (R102). */
 static CUresult add_kernel(soft_stream *stream, const soft_task *task)
 {
@@ -160,6 +169,7 @@ static CUresult add_kernel(soft_stream *stream, const soft_task *task)
         soft_frontier_free(recorded);
         return result;
     }
+    tell_handle(soft_frontier_of(stream)->ends[0].node);
     if (launch->trigger) {
         recorded->ends[0] = soft_frontier_of(stream)->ends[0];
         if (soft_rule(R102))

@@ -32,6 +32,11 @@ static CUresult check_kernel(soft_change *change)
     if (soft_rule(R69) && change->old->context != change->new->context)
         return NO(change, FUNCTION,
                   "the new function is of another context than the old one");
+    if (soft_rule(R71) && !change->launches &&
+        new->function->code->kernel->launches_graphs)
+        return NO(change, FUNCTION,
+                  "the new function launches graphs; none did when the executable was "
+                  "made");
     if (soft_rule(R69a) && old->cooperative != new->cooperative)
         return NO(change, ATTRIBUTES, "the kernel is %s cooperative any more",
                   new->cooperative ? "not non-" : "not");

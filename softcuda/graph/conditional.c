@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
+#include "softcuda/graph/updatable.h"
 #include "softcuda/rules/rules.h"
 
 /* ---- handles ----------------------------------------------------------------------- */
@@ -183,16 +184,19 @@ CUresult soft_conditional_check(const soft_graph *graph,
 CUresult soft_single_take(soft_graph *graph, soft_single **out)
 {
     *out = NULL;
-    if (!soft_graph_is_conditional(graph))
+    const bool updatable = soft_graph_is_updatable(graph);
+    if (!updatable && !soft_graph_is_conditional(graph))
         return CUDA_SUCCESS;
     if (!graph->single) {
         graph->single = soft_new(sizeof(*graph->single));
         SOFT_TRY(soft_made(graph->single, "no memory for a graph"));
         atomic_init(&graph->single->references, 1);
     }
-    if (atomic_exchange(&graph->single->taken, true) && soft_rule(R86))
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "the graph has conditional nodes and an executable");
+    if (atomic_exchange(&graph->single->taken, true) &&
+        (updatable ? soft_rule(R78) : soft_rule(R86)))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "the graph has %s and an executable",
+                         updatable ? "nodes that the device changes"
+                                   : "conditional nodes");
     atomic_fetch_add(&graph->single->references, 1);
     *out = graph->single;
     return CUDA_SUCCESS;

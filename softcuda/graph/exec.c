@@ -8,8 +8,10 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/summary.h"
 #include "softcuda/graph/conditional.h"
+#include "softcuda/graph/deviceside.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/graph/memnode.h"
+#include "softcuda/graph/updatable.h"
 #include "softcuda/graph/watch.h"
 #include "softcuda/rules/rules.h"
 
@@ -55,6 +57,8 @@ void soft_exec_release(soft_exec *exec)
     if (atomic_fetch_sub_explicit(&exec->references, 1, memory_order_acq_rel) != 1)
         return;
     soft_exec_memory_release(exec->memory);
+    soft_side_destroy(exec->side);
+    soft_updatables_destroy(exec->updatables);
     soft_program_destroy(exec->program);
     soft_late_destroy(exec->late);
     soft_versions_free(exec);
@@ -73,16 +77,21 @@ void soft_exec_release(soft_exec *exec)
     soft_delete(exec);
 }
 
-CUresult soft_exec_acquire(CUgraphExec handle, soft_exec **out)
+soft_exec *soft_exec_hold(CUgraphExec handle)
 {
     pthread_mutex_lock(&handles);
-    const bool lives = soft_handle_is(handle, SOFT_KIND_GRAPH_EXEC);
-    if (lives) {
-        *out = (soft_exec *)handle;
-        atomic_fetch_add_explicit(&(*out)->references, 1, memory_order_relaxed);
-    }
+    soft_exec *exec =
+        soft_handle_is(handle, SOFT_KIND_GRAPH_EXEC) ? (soft_exec *)handle : NULL;
+    if (exec)
+        atomic_fetch_add_explicit(&exec->references, 1, memory_order_relaxed);
     pthread_mutex_unlock(&handles);
-    if (lives)
+    return exec;
+}
+
+CUresult soft_exec_acquire(CUgraphExec handle, soft_exec **out)
+{
+    *out = soft_exec_hold(handle);
+    if (*out)
         return CUDA_SUCCESS;
     return soft_fail(CUDA_ERROR_INVALID_VALUE,
                      "%p is no executable graph, or it was destroyed", (void *)handle);
@@ -184,6 +193,8 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
     const soft_watch_graph watched = {flat->nodes, flat->shape.node_count, flat->edges,
                                       flat->edge_count};
     SOFT_TRY(soft_watch_create(&watched, &exec->watch));
+    SOFT_TRY(soft_side_create(exec, flat, out, &exec->side));
+    SOFT_TRY(soft_updatables_create(flat, &exec->updatables));
     exec->shape = flat->shape;
     flat->shape = (soft_shape){0};
     soft_node *offender = NULL;
@@ -220,6 +231,8 @@ static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
     SOFT_THEN(status, soft_object_set_create(graph, &exec->objects));
     if (status == CUDA_SUCCESS)
         exec->current->objects = exec->objects;
+    if (status == CUDA_SUCCESS && !soft_rule(R72))
+        soft_side_upload(exec->side, exec->current);
     SOFT_THEN(status, soft_exec_memory_create(graph, flat->nodes, exec->shape.node_count,
                                               NULL, &exec->memory));
     if (status == CUDA_SUCCESS)
@@ -285,8 +298,6 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
 {
     result->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
     result->hErrNode_out = NULL;
-    /* The host launches a device graph like any other; nothing else can, as no kernel is
-     * loaded that would. */
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         SOFT_TRY(check_device_graph(graph, result));
     SOFT_TRY(soft_conditional_check(graph, result));
@@ -299,6 +310,7 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
             soft_rule(R30) ? (CUgraphNode)soft_graph_find_cycle(graph) : NULL;
     SOFT_TRY(status);
     result->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+    graph->instantiated = true;
     atomic_fetch_add_explicit(&soft_counted.graphs, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&soft_counted.graph_nodes, (*out)->shape.node_count,
                               memory_order_relaxed);
@@ -320,6 +332,10 @@ static void launch_done(void *argument, soft_worker *worker)
     atomic_fetch_sub_explicit(&version->launches, 1, memory_order_release);
     soft_object_set_release(objects);
     soft_exec_memory_release(memory);
+    if (exec->side && worker)
+        soft_side_leave(exec->side);
+    else if (exec->side)
+        soft_side_cancel(exec->side);
     soft_exec_release(exec);
 }
 
@@ -390,24 +406,38 @@ static void hold(soft_exec *exec, soft_version *version)
     atomic_fetch_add_explicit(&exec->references, 1, memory_order_relaxed);
 }
 
+static void run_activate(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    if (soft_rule(R79))
+        soft_updatables_activate(argument);
+}
+
 /* Submits a launch of what is current; `late` NULL: no event is waited for inside. */
 static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
                        soft_late_launch *late)
 {
-    soft_point waits[2], done;
+    soft_point waits[3], done;
     uint32_t count = 0;
     soft_version *version = exec->current;
+    const soft_work activate = {
+        .kind = SOFT_WORK_CALL, .run = run_activate, .argument = version};
+    const soft_launch_frame frame = {exec->updatables ? &activate : NULL,
+                                     soft_side_fence(exec->side)};
     if (first.queue)
         waits[count++] = first;
-    if (exec->last_was_late != (late != NULL)) /* the program keeps order else (R33) */
+    /* The program keeps order else (R33). */
+    if (exec->side || exec->updatables || exec->last_was_late != (late != NULL))
         waits[count++] = exec->last;
+    if (exec->side)
+        waits[count++] = soft_side_begin(exec->side);
     hold(exec, version);
     const CUresult result =
         !late ? soft_stream_launch(stream, exec->program, version->works, launch_done,
-                                   version, waits, count, &done)
+                                   version, waits, count, &frame, &done)
               : soft_stream_launch(stream, soft_late_program(exec->late),
                                    soft_late_works(late), late_launch_done, late, waits,
-                                   count, &done);
+                                   count, &frame, &done);
     soft_exec_memory_end(exec->memory, result == CUDA_SUCCESS ? &done : NULL);
     if (result != CUDA_SUCCESS) {
         launch_done(version, NULL);
@@ -415,6 +445,7 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
     }
     exec->last_was_late = late != NULL;
     exec->last = version->last = done;
+    soft_side_upload(exec->side, version);
     return CUDA_SUCCESS;
 }
 
@@ -472,13 +503,43 @@ CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream)
     return soft_launch_blocking() ? soft_stream_synchronize(stream) : CUDA_SUCCESS;
 }
 
-/* All but memory is prepared at instantiation (R36). */
+static void run_upload(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    soft_version *version = argument;
+    soft_exec *exec = version->exec;
+    soft_updatables_activate(version);
+    atomic_fetch_sub_explicit(&version->launches, 1, memory_order_release);
+    soft_exec_release(exec);
+}
+
+/* What kernels change is the host's again, in the order of the stream. */
+static CUresult upload_updatables(soft_exec *exec, soft_stream *stream)
+{
+    soft_version *version = exec->current;
+    const soft_work work = {
+        .kind = SOFT_WORK_CALL, .run = run_upload, .argument = version};
+    atomic_fetch_add_explicit(&version->launches, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&exec->references, 1, memory_order_relaxed);
+    const CUresult result = soft_stream_call(stream, &work, &exec->last, 1);
+    if (result != CUDA_SUCCESS) {
+        atomic_fetch_sub_explicit(&version->launches, 1, memory_order_release);
+        soft_exec_release(exec);
+    }
+    return result;
+}
+
+/* All but memory, and what kernels may change, is prepared at instantiation (R36). */
 CUresult soft_exec_upload(soft_exec *exec, soft_stream *stream)
 {
     if (!soft_rule(R36))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "nothing is uploaded");
     pthread_mutex_lock(&exec->mutex);
-    const CUresult result = soft_exec_memory_upload(exec->memory, stream);
+    CUresult result = soft_exec_memory_upload(exec->memory, stream);
+    if (exec->updatables)
+        SOFT_THEN(result, upload_updatables(exec, stream));
+    if (result == CUDA_SUCCESS)
+        soft_side_upload(exec->side, exec->current);
     pthread_mutex_unlock(&exec->mutex);
     return result;
 }

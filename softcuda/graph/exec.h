@@ -41,11 +41,15 @@ enum soft_backing_kind {
 typedef struct soft_exec_record {
     uint32_t references; /* of versions; under the exec's mutex */
     bool in_slab;        /* its memory is the exec's */
+    bool is_updatable;   /* KERNEL that kernels change */
     soft_context *context;
     soft_task task;          /* parameters are in `body` */
     soft_function *function; /* KERNEL: retained */
     soft_event *event;       /* event nodes: retained */
-    soft_queue *fence;       /* EVENT_RECORD: the exec's for this node */
+    union {
+        soft_queue *fence;               /* EVENT_RECORD: the exec's for this node */
+        struct soft_device_node *device; /* is_updatable: what kernels change */
+    };
     soft_backing backing[2]; /* MEMCPY: destination, source; MEMSET: destination */
     soft_work work;          /* of the enabled node */
     soft_record body;        /* the last member: cut off behind the parameters */
@@ -69,6 +73,7 @@ typedef struct soft_exec_node {
     uint8_t type;            /* CUgraphNodeType */
     uint8_t kind;            /* soft_work_kind */
     bool enabled;
+    bool in_body;       /* of a conditional node */
     uint32_t level;     /* GRAPH: its child's; CONDITIONAL: its first body's */
     uint32_t dep_first; /* into shape.deps */
     uint32_t dep_count;
@@ -124,13 +129,15 @@ struct soft_exec {
     uint32_t event_count;
     soft_queue **fences; /* of event records: a launch's event is reached when its node
                              * runs; by event_nodes, NULL for waits */
-    soft_conditions *conditions;     /* values of conditional handles; NULL: none */
-    struct soft_single *single;      /* conditional.h; NULL: the graph may have others */
-    struct soft_late *late;          /* late.c; NULL: no wait nodes */
-    soft_point last;                 /* of the last launch, */
-    bool last_was_late;              /* through `late` */
-    struct soft_watch *watch;        /* SOFTCUDA_CHECK=race; NULL: not asked for */
-    struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
+    soft_conditions *conditions; /* values of conditional handles; NULL: none */
+    struct soft_single *single;  /* conditional.h; NULL: the graph may have others */
+    struct soft_side *side; /* deviceside.h; NULL: no kernel launches it, or from it */
+    struct soft_updatables *updatables; /* updatable.h; NULL: none */
+    struct soft_late *late;             /* late.c; NULL: no wait nodes */
+    soft_point last;                    /* of the last launch, */
+    bool last_was_late;                 /* through `late` */
+    struct soft_watch *watch;           /* SOFTCUDA_CHECK=race; NULL: not asked for */
+    struct soft_exec_memory *memory;    /* memnode.h; NULL: no memory nodes */
 };
 
 /* ---- flat.c */
@@ -195,6 +202,7 @@ typedef struct soft_content {
     soft_context *context;
     const soft_task *task; /* KERNEL, MEMCPY, MEMSET, HOST and what is run as a call */
     soft_event *event;
+    bool updatable; /* KERNEL: kernels change it */
 } soft_content;
 
 soft_content soft_content_of(const soft_node *node);
@@ -249,6 +257,7 @@ typedef struct soft_change {
     CUgraphNodeType type;
     uint64_t flags; /* of the instantiation */
     bool whole;     /* of a whole update, not of one node */
+    bool launches;  /* its kernels may launch graphs: some did when it was made */
     const soft_exec_record *old, *new;
     CUgraphExecUpdateResult result; /* why not */
 } soft_change;

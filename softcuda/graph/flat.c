@@ -21,7 +21,8 @@
 static uint8_t kind_of(const soft_node *node)
 {
     switch (node->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: return SOFT_WORK_PARTS;
+    case CU_GRAPH_NODE_TYPE_KERNEL: /* how many blocks it has, kernels change, too */
+        return node->updatable ? SOFT_WORK_CALL : SOFT_WORK_PARTS;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
     case CU_GRAPH_NODE_TYPE_MEMSET:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return SOFT_WORK_CALL;
@@ -109,7 +110,8 @@ static uint32_t add_node(soft_flat *flat, soft_node *node, uint32_t body, bool i
                                              .id = is_exit ? 0 : node->id,
                                              .type = (uint8_t)node->type,
                                              .kind = flat->kinds[at],
-                                             .enabled = true};
+                                             .enabled = true,
+                                             .in_body = body != 0};
     return at;
 }
 

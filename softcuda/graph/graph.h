@@ -82,6 +82,7 @@ struct soft_node {
     soft_graph **bodies; /* CONDITIONAL; owned, task.u.conditional.size of them */
     uint64_t origin;     /* id of the node that it was cloned from, or 0 */
     soft_node_attributes *attributes; /* KERNEL; NULL while none is set */
+    struct soft_updatable *updatable; /* KERNEL that kernels change: updatable.h */
     struct soft_node_memory *memory;  /* MEM_ALLOC, MEM_FREE: memnode.c */
     struct soft_reach *reach;         /* likewise: the frees that come before it */
 };
@@ -100,6 +101,7 @@ struct soft_graph {
     soft_condition *conditions; /* conditional.h: of a graph without parent, by handle */
     uint32_t condition_count, condition_capacity;
     struct soft_single *single; /* NULL: it has never been asked */
+    bool instantiated;          /* once, at least */
 };
 
 /* The graphs that a node owns, one after the other; NULL: no more. */
@@ -154,7 +156,7 @@ CUresult soft_node_find_in_clone(const soft_node *node, const soft_graph *clone,
 CUresult soft_node_attribute_get(const soft_node *node, CUlaunchAttributeID id,
                                  CUlaunchAttributeValue *out);
 CUresult soft_node_attribute_set(soft_node *node, CUlaunchAttributeID id,
-                                 const CUlaunchAttributeValue *value);
+                                 CUlaunchAttributeValue *value);
 /* Adds what a kernel node has of its own: not priority and cooperative. */
 void soft_node_attributes_add(soft_node_attributes *to, CUlaunchAttributeID id,
                               const CUlaunchAttributeValue *value);
@@ -192,6 +194,8 @@ void soft_objects_drop(soft_object_list *list);
 /* exec.c */
 CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
                           CUDA_GRAPH_INSTANTIATE_PARAMS *result);
+/* The same without a word where it is none: NULL. */
+soft_exec *soft_exec_hold(CUgraphExec handle);
 /* A reference, so that another thread cannot end it meanwhile; soft_exec_release(). */
 CUresult soft_exec_acquire(CUgraphExec handle, soft_exec **out);
 void soft_exec_release(soft_exec *exec);

@@ -8,6 +8,7 @@
 #include "softcuda/graph/conditional.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
+#include "softcuda/graph/updatable.h"
 #include "softcuda/rules/rules.h"
 
 SOFT_FINDER(soft_node_find, CUgraphNode, soft_node, SOFT_KIND_GRAPH_NODE,
@@ -98,6 +99,7 @@ static CUresult take_kernel(soft_node *node, const soft_node_params *params)
         node->attributes = soft_new(sizeof(*node->attributes));
         SOFT_TRY(soft_made(node->attributes, "no memory for node attributes"));
         *node->attributes = *params->attributes;
+        SOFT_TRY(soft_updatable_adopt(node));
     }
     SOFT_TRY(copy_arguments(&params->task->u.launch, &node->arguments));
     node->arguments.by_extra = params->by_extra && soft_rule(R19);
@@ -217,7 +219,7 @@ CUresult soft_node_set(soft_node *node, const soft_node_params *params)
 {
     if (node->child)
         SOFT_TRY(check_new_child(node, params->child));
-    soft_node fresh = {.type = node->type};
+    soft_node fresh = {.type = node->type, .updatable = node->updatable};
     soft_node_params own = *params;
     soft_task task;
     if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
@@ -284,6 +286,7 @@ static CUresult check_dependencies(const soft_graph *graph,
 void soft_node_free(soft_node *node)
 {
     drop_payload(node);
+    soft_updatable_release(node->updatable);
     soft_delete(node->dependencies.ends);
     soft_delete(node->dependents.ends);
     soft_delete(node);

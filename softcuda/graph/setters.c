@@ -32,12 +32,15 @@ static CUresult set_record(soft_exec *exec, uint32_t at, const soft_node *node,
         task.u.launch.cooperative = old->task.u.launch.cooperative;
         task.u.launch.priority = old->task.u.launch.priority;
     }
-    const soft_content content = {params->type, node->id, params->context, &task,
-                                  params->event};
+    const soft_content content = {params->type, node->id,      params->context,
+                                  &task,        params->event, old->is_updatable};
     soft_exec_record *record;
     SOFT_TRY(soft_exec_record_create(&content, NULL, &record));
-    soft_change change = {
-        .type = params->type, .flags = exec->flags, .old = old, .new = record};
+    soft_change change = {.type = params->type,
+                          .flags = exec->flags,
+                          .launches = exec->side,
+                          .old = old,
+                          .new = record};
     const CUresult result = soft_change_check(&change);
     if (result != CUDA_SUCCESS) {
         soft_exec_record_release(record);
@@ -92,14 +95,34 @@ static CUresult find_switchable(const soft_exec *exec, soft_node *node, uint32_t
                      type);
 }
 
+/* A node that kernels change: what they have of it is made anew, with the switch. */
+static CUresult renew(soft_exec *exec, uint32_t at, soft_exec_record **out)
+{
+    const soft_exec_record *old = exec->current->records[at];
+    *out = NULL;
+    if (!old || !old->is_updatable)
+        return CUDA_SUCCESS;
+    const soft_content content = {CU_GRAPH_NODE_TYPE_KERNEL,
+                                  exec->shape.nodes[at].id,
+                                  old->context,
+                                  &old->task,
+                                  NULL,
+                                  true};
+    return soft_exec_record_create(&content, NULL, out);
+}
+
 CUresult soft_exec_set_enabled(soft_exec *exec, soft_node *node, bool enabled)
 {
     uint32_t at;
     pthread_mutex_lock(&exec->mutex);
-    const CUresult result = find_switchable(exec, node, &at);
+    CUresult result = find_switchable(exec, node, &at);
     if (result == CUDA_SUCCESS && exec->shape.nodes[at].enabled != enabled) {
-        exec->shape.nodes[at].enabled = enabled;
-        soft_version_put(exec, soft_version_open(exec), at, NULL);
+        soft_exec_record *record;
+        result = renew(exec, at, &record);
+        if (result == CUDA_SUCCESS) {
+            exec->shape.nodes[at].enabled = enabled;
+            soft_version_put(exec, soft_version_open(exec), at, record);
+        }
     }
     pthread_mutex_unlock(&exec->mutex);
     return result;

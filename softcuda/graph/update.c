@@ -8,6 +8,7 @@
 #include "softcuda/device/alloc.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/graph/memnode.h"
+#include "softcuda/graph/updatable.h"
 #include "softcuda/rules/rules.h"
 
 struct edit {
@@ -36,6 +37,7 @@ static CUresult prepare(struct update *update, uint32_t at, soft_node *node)
     soft_change change = {.type = node->type,
                           .flags = update->exec->flags,
                           .whole = true,
+                          .launches = update->exec->side,
                           .old = old,
                           .new = record};
     const CUresult result = soft_change_check(&change);
@@ -153,6 +155,10 @@ CUresult soft_exec_update(soft_exec *exec, soft_graph *graph,
     if (soft_rule(R69g) && graph->parent)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the graph belongs to a child-graph node of another one");
+    if (soft_rule(R69b) && (exec->updatables || soft_graph_is_updatable(graph)))
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the device changes nodes of the %s graph",
+                         exec->updatables ? "executable" : "new");
     pthread_mutex_lock(&exec->mutex);
     CUresult result;
     if (soft_rule(R69g) && soft_exec_memory_is_taken(graph, exec->memory))

@@ -12,7 +12,9 @@
 #include "base/vec.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
+#include "softcuda/graph/deviceside.h"
 #include "softcuda/graph/exec.h"
+#include "softcuda/graph/updatable.h"
 #include "softcuda/graph/watch.h"
 #include "softcuda/memory/graphmem.h"
 #include "softcuda/rules/rules.h"
@@ -23,7 +25,8 @@
 
 soft_content soft_content_of(const soft_node *node)
 {
-    return (soft_content){node->type, node->id, node->context, &node->task, node->event};
+    return (soft_content){node->type,  node->id,    node->context,
+                          &node->task, node->event, node->updatable};
 }
 
 size_t soft_record_bytes(const soft_content *content)
@@ -109,6 +112,17 @@ static void run_stamp(void *user)
     soft_fence_reach(record->fence);
 }
 
+/* What runs is the device's copy. */
+static CUresult fill_updatable(soft_exec_record *record)
+{
+    SOFT_TRY(soft_pass(soft_device_node_create(
+        &record->body.u.launch, true, soft_allocator(), &record->device, soft_error())));
+    record->is_updatable = true;
+    record->work = (soft_work){
+        .kind = SOFT_WORK_CALL, .run = soft_device_node_run, .argument = record->device};
+    return CUDA_SUCCESS;
+}
+
 static CUresult fill(soft_exec_record *record, const soft_content *content)
 {
     record->context = content->context;
@@ -133,6 +147,8 @@ static CUresult fill(soft_exec_record *record, const soft_content *content)
         record->task.u.launch.params =
             record->body.large ? record->body.large : record->body.params;
     }
+    if (content->updatable)
+        SOFT_TRY(fill_updatable(record));
     if (record->task.kind == SOFT_TASK_BATCH)
         record->task.u.batch.ops = record->body.u.batch.ops;
     if (record->task.kind == SOFT_TASK_COPY || record->task.kind == SOFT_TASK_FILL)
@@ -145,6 +161,8 @@ void soft_exec_record_release(soft_exec_record *record)
     if (!record || --record->references > 0)
         return;
     soft_record_drop(&record->body);
+    if (record->is_updatable)
+        soft_device_node_release(record->device);
     if (record->function)
         soft_function_release(record->function);
     if (record->event)
@@ -169,12 +187,30 @@ CUresult soft_exec_record_create(const soft_content *content, void *room,
     return CUDA_SUCCESS;
 }
 
+static void join(const soft_exec *exec, uint32_t at, soft_kernel_launch *launch)
+{
+    launch->conditions = exec->conditions;
+    soft_kernel_launch_join(launch, soft_side_face(exec->side),
+                            exec->shape.nodes[at].in_body);
+}
+
+/* The device's copy has the switch of the host until kernels change it. */
+static void bind_kernel(const soft_exec *exec, uint32_t at, soft_exec_record *record)
+{
+    join(exec, at, &record->body.u.launch);
+    if (!record->is_updatable)
+        return;
+    join(exec, at, &record->device->launch);
+    soft_kernel_launch_watch(&record->device->launch, record->body.trace);
+    record->device->enabled = exec->shape.nodes[at].enabled;
+}
+
 /* What of an executable graph its records read. */
 static void bind(const soft_exec *exec, uint32_t at, soft_exec_record *record)
 {
     soft_watch_record(exec->watch, at, record->task.kind, &record->body);
     if (record->task.kind == SOFT_TASK_KERNEL)
-        record->body.u.launch.conditions = exec->conditions;
+        bind_kernel(exec, at, record);
     if (record->task.kind == SOFT_TASK_BRANCH)
         record->body.u.branch.value =
             &exec->conditions->values[record->task.u.conditional.handle - 1];
@@ -201,7 +237,8 @@ static soft_work work_of(const soft_exec *exec, uint32_t at,
 {
     const soft_exec_node *node = &exec->shape.nodes[at];
     soft_work work = {.kind = node->kind};
-    if (node->enabled && record && record->work.kind != SOFT_WORK_EMPTY) {
+    const bool runs = node->enabled || (record && record->is_updatable);
+    if (runs && record && record->work.kind != SOFT_WORK_EMPTY) {
         work = record->work;
         work.cost_ns = &exec->costs[at];
     } else if (node->kind == SOFT_WORK_PARTS) {
@@ -361,11 +398,13 @@ static soft_version *find_idle(soft_exec *exec)
     return version_new(exec);
 }
 
-/* One of the launches that has to end before an edit can go on. */
+/* One of the launches that has to end before an edit can go on. A version that is held
+ * though its launches are over is what kernels launch. */
 static soft_point oldest(const soft_exec *exec)
 {
     for (uint32_t i = 0; i < exec->version_count; i++)
-        if (exec->versions[i] != exec->current)
+        if (exec->versions[i] != exec->current &&
+            !soft_point_reached(exec->versions[i]->last))
             return exec->versions[i]->last;
     return exec->current->last;
 }

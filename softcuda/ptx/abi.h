@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PTX_ABI_VERSION 3u
+#define PTX_ABI_VERSION 4u
 #define PTX_WARP_SIZE 32u
 #define PTX_SHARED_ALIGN 128u
 
@@ -109,6 +109,14 @@ enum {
     X(ptx_rt_vprintf, "i32", "ptr, i32, i64, i64")                                       \
     /* cudaGraphSetConditional(handle, value) of a thread */                             \
     X(ptx_rt_set_conditional, "void", "ptr, i32, i64, i32")                              \
+    /* cudaGraphLaunch(executable, stream) -> error */                                   \
+    X(ptx_rt_graph_launch, "i32", "ptr, i32, i64, i64")                                  \
+    /* cudaGraphKernelNodeSetParam(node, offset, value, size), SetEnabled(node, */       \
+    /* enabled), SetGridDim(node, x, y, z), UpdatesApply(updates, count) -> error */     \
+    X(ptx_rt_node_param, "i32", "ptr, i32, i64, i64, i64, i64")                          \
+    X(ptx_rt_node_enabled, "i32", "ptr, i32, i64, i32")                                  \
+    X(ptx_rt_node_grid, "i32", "ptr, i32, i64, i32, i32, i32")                           \
+    X(ptx_rt_node_updates, "i32", "ptr, i32, i64, i64")                                  \
     X(ptx_rt_malloc, "i64", "ptr, i64")                                                  \
     X(ptx_rt_free, "void", "ptr, i64")                                                   \
     /* an instruction that this build cannot run was reached: (block, thread, line) */   \

@@ -90,6 +90,12 @@ const ptx_signature *ptx_intrinsic(const char *name)
         {"free", PTX_NONE, 1, {PTX_U64}},
         {"__assertfail", PTX_NONE, 5, {PTX_U64, PTX_U64, PTX_U32, PTX_U64, PTX_U64}},
         {"cudaGraphSetConditional", PTX_NONE, 2, {PTX_U64, PTX_U32}},
+        {"cudaGraphLaunch", PTX_U32, 2, {PTX_U64, PTX_U64}},
+        {"cudaGraphKernelNodeSetParam", PTX_U32, 4, {PTX_U64, PTX_U64, PTX_U64, PTX_U64}},
+        {"cudaGraphKernelNodeSetEnabled", PTX_U32, 2, {PTX_U64, PTX_U32}},
+        /* PTX_NONE: three words that lie in the argument's slot */
+        {"cudaGraphKernelNodeSetGridDim", PTX_U32, 2, {PTX_U64, PTX_NONE}},
+        {"cudaGraphKernelNodeUpdatesApply", PTX_U32, 2, {PTX_U64, PTX_U64}},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (strcmp(name, all[i].name) == 0)

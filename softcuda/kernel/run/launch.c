@@ -21,12 +21,17 @@
 #define BUDGET 1024u
 #define BUDGET_COOPERATIVE 128u
 
+bool soft_kernel_grid_fits(const uint32_t g[3])
+{
+    return g[0] != 0 && g[1] != 0 && g[2] != 0 && g[0] <= GRID_X_MAX &&
+           g[1] <= GRID_YZ_MAX && g[2] <= GRID_YZ_MAX;
+}
+
 static gph_status check_dims(const ptx_kernel *kernel, const soft_kernel_dims *dims,
                              gph_error *error)
 {
     const uint32_t *g = dims->grid, *b = dims->block;
-    if (g[0] == 0 || g[1] == 0 || g[2] == 0 || g[0] > GRID_X_MAX || g[1] > GRID_YZ_MAX ||
-        g[2] > GRID_YZ_MAX)
+    if (!soft_kernel_grid_fits(g))
         return gphi_fail(error, SOFT_ERROR_INVALID_VALUE,
                          "kernel %s: a grid of %u x %u x %u blocks", kernel->name, g[0],
                          g[1], g[2]);
@@ -57,6 +62,20 @@ static gph_status check_dims(const ptx_kernel *kernel, const soft_kernel_dims *d
     return GPH_OK;
 }
 
+/* grid.sync() finds its workspace in envreg 1 and 2; the first word is its size
+ * (cooperative_groups, grid_workspace). */
+static void point_at_own(soft_kernel_launch *launch)
+{
+    launch->grid.envreg = launch->envreg;
+    launch->grid.launch = launch;
+    if (!launch->grid.cooperative)
+        return;
+    const uint64_t address = (uint64_t)(uintptr_t)launch->workspace;
+    launch->workspace[0] = sizeof(launch->workspace);
+    launch->envreg[1] = (uint32_t)(address >> 32);
+    launch->envreg[2] = (uint32_t)address;
+}
+
 static void fill_grid(soft_kernel_launch *launch, const ptx_kernel *kernel,
                       const soft_kernel_dims *dims)
 {
@@ -69,17 +88,17 @@ static void fill_grid(soft_kernel_launch *launch, const ptx_kernel *kernel,
     grid->shared_bytes = kernel->static_shared_bytes + dims->dynamic_shared_bytes;
     grid->cooperative = dims->cooperative != 0;
     grid->multiprocessors = launch->env->options.multiprocessors;
-    grid->envreg = launch->envreg;
-    grid->launch = launch;
     grid->param_bytes = kernel->param_bytes;
-    if (grid->cooperative) {
-        /* grid.sync() finds its workspace in envreg 1 and 2; the first word is its size
-         * (cooperative_groups, grid_workspace). */
-        const uint64_t address = (uint64_t)(uintptr_t)launch->workspace;
-        launch->workspace[0] = sizeof(launch->workspace);
-        launch->envreg[1] = (uint32_t)(address >> 32);
-        launch->envreg[2] = (uint32_t)address;
-    }
+    point_at_own(launch);
+}
+
+static void count_blocks(soft_kernel_launch *launch)
+{
+    const uint32_t *n = launch->grid.nctaid;
+    const ptx_kernel *kernel = launch->code->kernel;
+    launch->block_count = (uint64_t)n[0] * n[1] * n[2];
+    launch->is_single = launch->block_count == 1 && kernel->path == PTX_PATH_FAST &&
+                        !kernel->uses_safepoints && launch->env->options.timeout_ns == 0;
 }
 
 gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *env,
@@ -99,7 +118,7 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
     fill_grid(launch, kernel, dims);
     launch->grid.params = params;
     const uint64_t threads = launch->grid.thread_count;
-    launch->block_count = (uint64_t)dims->grid[0] * dims->grid[1] * dims->grid[2];
+    count_blocks(launch);
     /* Context arrays are filled by vectors of whole warps. */
     const uint64_t lanes = (uint64_t)launch->grid.warp_count * PTX_WARP_SIZE;
     launch->local_bytes = threads * kernel->local_bytes;
@@ -113,10 +132,30 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
     launch->multiprocessors = launch->grid.multiprocessors;
     launch->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
     launch->on_fibers = kernel->uses_safepoints;
-    launch->is_single = launch->block_count == 1 && kernel->path == PTX_PATH_FAST &&
-                        !kernel->uses_safepoints && env->options.timeout_ns == 0;
     launch->safepoint_budget = dims->cooperative ? BUDGET_COOPERATIVE : BUDGET;
     return GPH_OK;
+}
+
+void soft_kernel_launch_copy(soft_kernel_launch *to, const soft_kernel_launch *from,
+                             const void *params)
+{
+    memcpy(to, from, sizeof(*to));
+    to->grid.params = params;
+    point_at_own(to);
+}
+
+void soft_kernel_launch_resize(soft_kernel_launch *launch, const uint32_t grid[3])
+{
+    memcpy(launch->grid.nctaid, grid, sizeof(launch->grid.nctaid));
+    count_blocks(launch);
+}
+
+void soft_kernel_launch_join(soft_kernel_launch *launch, soft_kernel_graph *graph,
+                             bool in_body)
+{
+    launch->graph = graph;
+    launch->in_body = in_body;
+    launch->grid.graph_exec = graph ? graph->handle : 0;
 }
 
 void soft_kernel_launch_watch(soft_kernel_launch *launch, struct soft_trace *trace)

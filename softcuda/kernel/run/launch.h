@@ -76,6 +76,15 @@ typedef struct soft_conditions {
     atomic_uint values[];
 } soft_conditions;
 
+/* What a kernel asks of the executable graph that it runs in: the graph's. */
+typedef struct soft_kernel_graph {
+    uint64_t handle; /* %current_graph_exec; 0: the device cannot launch it */
+    /* cudaGraphLaunch(): what the kernel gets, in *error; not GPH_OK, with the reason: what
+     * ends its context. Any thread that runs a block of the graph. */
+    gph_status (*launch)(struct soft_kernel_graph *self, uint64_t exec, uint64_t stream,
+                         uint32_t *error, const char **why);
+} soft_kernel_graph;
+
 /* Caller's memory; fields are read by softcuda/kernel alone. What a grid of one block
  * reads comes first: in a large graph each of these lines is a cache miss. */
 typedef struct soft_kernel_launch {
@@ -97,7 +106,9 @@ typedef struct soft_kernel_launch {
     uint32_t on_fibers; /* a block may wait for another */
     uint32_t is_single; /* one block, fast path, waits for nobody, no time limit */
     uint32_t envreg[32];
-    uint64_t workspace[8]; /* of grid.sync(), which nvcc emits inline */
+    uint64_t workspace[8];    /* of grid.sync(), which nvcc emits inline */
+    soft_kernel_graph *graph; /* borrowed; NULL: it runs in none that knows of launches */
+    bool in_body;             /* of a conditional node */
 } soft_kernel_launch;
 
 /* A block met a fault: those still to come are not run. */
@@ -120,6 +131,17 @@ GPH_CHECKED gph_status soft_kernel_launch_init(soft_kernel_launch *launch,
                                                const soft_kernel_code *code,
                                                const soft_kernel_dims *dims,
                                                const void *params, gph_error *error);
+
+/* The same launch once more: `params` is a copy of its parameters. Neither runs. */
+void soft_kernel_launch_copy(soft_kernel_launch *to, const soft_kernel_launch *from,
+                             const void *params);
+/* Other numbers of blocks, which fit; it does not run. */
+bool soft_kernel_grid_fits(const uint32_t grid[3]);
+void soft_kernel_launch_resize(soft_kernel_launch *launch, const uint32_t grid[3]);
+
+/* The graph that it runs in, which says what kernels of it may do. It does not run. */
+void soft_kernel_launch_join(soft_kernel_launch *launch, soft_kernel_graph *graph,
+                             bool in_body);
 
 /* Check mode: what its blocks touch is noted in `trace` from now on (borrowed; NULL: no
  * more). It must not be running. */

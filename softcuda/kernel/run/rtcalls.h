@@ -14,6 +14,16 @@ uint32_t ptx_rt_vprintf(ptx_block *block, uint32_t thread, uint64_t format,
                         uint64_t arguments);
 void ptx_rt_set_conditional(ptx_block *block, uint32_t thread, uint64_t handle,
                             uint32_t value);
+uint32_t ptx_rt_graph_launch(ptx_block *block, uint32_t thread, uint64_t exec,
+                             uint64_t stream);
+uint32_t ptx_rt_node_param(ptx_block *block, uint32_t thread, uint64_t node,
+                           uint64_t offset, uint64_t value, uint64_t bytes);
+uint32_t ptx_rt_node_enabled(ptx_block *block, uint32_t thread, uint64_t node,
+                             uint32_t enabled);
+uint32_t ptx_rt_node_grid(ptx_block *block, uint32_t thread, uint64_t node, uint32_t x,
+                          uint32_t y, uint32_t z);
+uint32_t ptx_rt_node_updates(ptx_block *block, uint32_t thread, uint64_t updates,
+                             uint64_t count);
 uint64_t ptx_rt_malloc(ptx_block *block, uint64_t bytes);
 void ptx_rt_free(ptx_block *block, uint64_t address);
 void ptx_rt_unsupported(ptx_block *block, uint32_t thread, uint32_t line);

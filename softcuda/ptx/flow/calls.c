@@ -4,6 +4,8 @@
  *
  * All of it is asked of a function after the functions that it calls, so that one way
  * through the module settles everything but recursion. */
+#include <string.h>
+
 #include "softcuda/ptx/flow/flow.h"
 
 const ptx_operand *ptx_callee(const ptx_function *f, const ptx_insn *insn)
@@ -142,6 +144,39 @@ static void find_cuts_below(ptx_build *p)
     }
 }
 
+/* A call by address may reach any function whose address is taken. */
+static bool may_launch(const ptx_build *p, const ptx_function *f)
+{
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
+        if (callee && callee->kind == PTX_OPERAND_FUNC && p->launches[callee->index])
+            return true;
+        for (uint32_t n = 0;
+             callee && callee->kind != PTX_OPERAND_FUNC && n < p->module->function_count;
+             n++)
+            if ((p->used_functions[n] & FUNCTION_OPEN) && p->launches[n])
+                return true;
+    }
+    return false;
+}
+
+/* Kernels and functions alike. */
+static void find_launches(ptx_build *p)
+{
+    const ptx_module *m = p->module;
+    for (uint32_t n = 0; n < m->function_count; n++)
+        p->launches[n] =
+            strcmp(m->functions[n].name, "cudaGraphLaunch") == 0 && !ptx_has_body(m, n);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < m->function_count; i++) {
+            const uint32_t n = p->order[i];
+            if (!p->launches[n] && may_launch(p, &m->functions[n]))
+                p->launches[n] = changed = true;
+        }
+    }
+}
+
 /* Instructions of a function with all that it calls in place of the calls. */
 static uint64_t whole_size(const uint32_t *sizes, const ptx_function *f)
 {
@@ -180,9 +215,11 @@ void ptx_find_calls(ptx_build *p)
     p->recursive = ptx_alloc(&p->memory, count, 1);
     p->cuts_recursive = ptx_alloc(&p->memory, count, 1);
     p->small = ptx_alloc(&p->memory, count, 1);
+    p->launches = ptx_alloc(&p->memory, count, 1);
     find_order(p);
     find_open_functions(p);
     find_cuts_below(p);
+    find_launches(p);
     find_recursion(p, NULL, p->recursive);
     find_recursion(p, p->has_cuts, p->cuts_recursive);
     find_small(p);

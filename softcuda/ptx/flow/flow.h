@@ -221,6 +221,7 @@ typedef struct ptx_build {
     uint32_t *order;     /* all functions, callers behind those they call */
     uint8_t *has_cuts;   /* by function: cuts, here or below; the thread may end */
     uint8_t *small;      /* by function: may be put in place of its calls */
+    uint8_t *launches;   /* by function and kernel: may call cudaGraphLaunch() */
     uint8_t *recursive;
     uint8_t *cuts_recursive;  /* by way of functions with cuts alone */
     uint32_t *shared_offsets; /* of module-level .shared variables that functions use */
@@ -236,7 +237,8 @@ typedef struct ptx_build {
 enum { FUNCTION_WANTED = 1, FUNCTION_WRITTEN = 2, FUNCTION_OPEN = 4 };
 #define SHAPE_SMALL_MAX 4000u
 
-/* Fills order, used_functions (open ones), has_cuts, recursive, cuts_recursive, small. */
+/* Fills order, used_functions (open ones), has_cuts, recursive, cuts_recursive, small,
+ * launches. */
 void ptx_find_calls(ptx_build *p);
 /* Whom an instruction calls (a function or a register), or NULL. */
 const ptx_operand *ptx_callee(const ptx_function *f, const ptx_insn *insn);

@@ -3,6 +3,7 @@
  * __assertfail and what speaks to graphs become calls of the run time. */
 #include "softcuda/ptx/lower/lower.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_slot(const ptx_low *l, const ptx_operand *operand)
@@ -12,17 +13,21 @@ static bool is_slot(const ptx_low *l, const ptx_operand *operand)
                PTX_SPACE_PARAM;
 }
 
-/* Can the operand be passed, or (for `returns`) be given, a value of the type? */
+/* Can the operand be passed, or (for `returns`) be given, a value of the type? PTX_NONE:
+ * three words, which are in no register. */
 static bool fits(const ptx_low *l, const ptx_operand *operand, ptx_type type,
                  bool returns)
 {
+    const uint32_t bytes = type == PTX_NONE ? 12 : ptx_type_bytes(type);
     if (is_slot(l, operand)) {
         const uint32_t index = operand->index & ~PTX_VAR_LOCAL;
         const bool kernels =
             l->function->is_entry && index < l->function->parameter_count;
         return !kernels && operand->imm == 0 &&
-               l->function->variables[index].bytes >= ptx_type_bytes(type);
+               l->function->variables[index].bytes >= bytes;
     }
+    if (type == PTX_NONE)
+        return false;
     ptx_low one = {.function = l->function, .module = l->module, .count = 1};
     one.operands[0] = operand;
     return returns ? ptx_check_out(&one, 0, type) : ptx_check_in(&one, 0, type);
@@ -97,6 +102,51 @@ static void assert_failed(ptx_low *l, const ptx_operand *args)
            line.name, function.name, size.name);
 }
 
+/* Word `i` of an argument of three. */
+static ptx_value word_of(ptx_low *l, const ptx_operand *operand, uint32_t i)
+{
+    const ptx_value at = ptx_op(l, "getelementptr i8, ptr %%p.%u, i64 %u",
+                                operand->index & ~PTX_VAR_LOCAL, 4 * i);
+    return ptx_op(l, "load i32, ptr %s, align 1", at.name);
+}
+
+/* Functions of CUDA's device run time that give an error: (block, thread, arguments). */
+static bool lower_graph_call(ptx_low *l, const char *name, const ptx_operand *results,
+                             const ptx_operand *args)
+{
+    static const struct {
+        const char *name, *call;
+    } calls[] = {{"cudaGraphLaunch", "graph_launch"},
+                 {"cudaGraphKernelNodeSetParam", "node_param"},
+                 {"cudaGraphKernelNodeSetEnabled", "node_enabled"},
+                 {"cudaGraphKernelNodeSetGridDim", "node_grid"},
+                 {"cudaGraphKernelNodeUpdatesApply", "node_updates"}};
+    const ptx_signature *s = ptx_intrinsic(name);
+    size_t which = 0;
+    while (which < sizeof(calls) / sizeof(calls[0]) &&
+           strcmp(calls[which].name, name) != 0)
+        which++;
+    if (which == sizeof(calls) / sizeof(calls[0]))
+        return false;
+    char list[256] = "";
+    size_t at = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        for (uint32_t k = 0; k < (s->arguments[i] == PTX_NONE ? 3u : 1u); k++) {
+            const ptx_type type = s->arguments[i] == PTX_NONE ? PTX_U32 : s->arguments[i];
+            const ptx_value value = s->arguments[i] == PTX_NONE
+                                        ? word_of(l, args + i, k)
+                                        : argument(l, args + i, type);
+            at += (size_t)snprintf(list + at, sizeof(list) - at, ", %s %s",
+                                   ptx_llvm_type(type), value.name);
+        }
+    const ptx_value error =
+        ptx_op(l, "call i32 @ptx_rt_%s(ptr %s, i32 %s%s)", calls[which].call,
+               l->emit->block.name, l->emit->thread_index.name, list);
+    if (l->insn->return_count == 1)
+        give_back(l, results, PTX_U32, error);
+    return true;
+}
+
 bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn)
 {
     ptx_low l = {.emit = emit, .module = emit->module, .function = emit->function};
@@ -138,6 +188,7 @@ bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn)
                block, emit->thread_index.name, handle.name, value.name);
         return true;
     }
-    assert_failed(&l, args);
+    if (!lower_graph_call(&l, name, results, args))
+        assert_failed(&l, args);
     return true;
 }

@@ -395,7 +395,9 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
                      .program = p};
     if (!p->options->force_slow)
         s->function = ptx_inline_calls(p, memory, s->function);
-    *k = (ptx_kernel){.name = s->function->name, .line = s->function->line};
+    *k = (ptx_kernel){.name = s->function->name,
+                      .line = s->function->line,
+                      .launches_graphs = p->launches[kernel->function]};
     k->static_shared_bytes = place_kernel(s);
     k->local_bytes = s->local_bytes;
     describe_params(p, s, k);

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Launches by kernels. */
+#include "softcuda/graph/deviceside.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "softcuda/device/alloc.h"
+#include "softcuda/device/device.h"
+#include "softcuda/graph/watch.h"
+#include "softcuda/rules/rules.h"
+
+enum { INVALID = 1, LIMIT_ROUNDS = 64 }; /* launches, from one look at the clock on */
+
+/* What cudaStreamGraphTailLaunch and the others are. */
+#define STREAM_TAIL UINT64_C(0x0100000000000000)
+#define STREAM_FORGET UINT64_C(0x0200000000000000)
+#define STREAM_SIBLING UINT64_C(0x0300000000000000)
+
+typedef struct scope {
+    atomic_uint open; /* 1 while nothing runs in it: the next run's own */
+    soft_side *of;
+    bool is_launch; /* of the host, with all that comes of it */
+} scope;
+
+typedef struct tails {
+    soft_side *first, *last;
+} tails;
+
+/* What a launch by a kernel holds until it is done. */
+typedef struct run {
+    soft_version *version;
+    soft_object_set *objects;
+} run;
+
+struct soft_side {
+    soft_kernel_graph face; /* first */
+    soft_exec *exec;
+    bool is_device; /* kernels may launch it */
+    pthread_mutex_t mutex;
+    /* Under the mutex. */
+    run uploaded;     /* what kernels launch; version NULL: nothing yet */
+    uint32_t hosts;   /* launches of the host whose nodes, and what they forgot, may run */
+    bool is_pending;  /* a launch by a kernel is */
+    bool is_over;     /* of the host's launch that is under way these nodes are over */
+    bool again;       /* it has launched itself into its tail */
+    run next;         /* what the run that is pending will take */
+    tails mine;       /* of the graph that runs */
+    uint32_t tail_count, forget_count;
+    /* Of the run, from its start to its end. */
+    run now;
+    bool by_kernel;
+    scope *around; /* NULL: the launch's scope */
+    soft_side *root;
+    tails rest;                  /* older tails: they come after its own */
+    soft_side *link;             /* the next in a list of tails */
+    scope own, whole;            /* of the graph; of a launch of the host */
+    soft_queue *queue, *runs;    /* is_device: for runs; a fence that each run reaches */
+    soft_queue *fence;           /* the end of `whole` */
+    atomic_ullong launched;      /* of the launch of the host: by kernels so far, */
+    atomic_ullong started_ns;    /* and when the first of them was */
+};
+
+/* ---- life -------------------------------------------------------------------------- */
+
+static bool launches(const soft_node *node)
+{
+    return node && node->type == CU_GRAPH_NODE_TYPE_KERNEL &&
+           node->task.u.launch.function->code->kernel->launches_graphs;
+}
+
+/* Whether a kernel of it launches graphs; all that do are of one context (R71). */
+static CUresult find_launches(const soft_flat *flat, CUDA_GRAPH_INSTANTIATE_PARAMS *result,
+                              bool *out)
+{
+    const soft_node *first = NULL;
+    for (uint32_t i = 0; i < flat->shape.node_count; i++) {
+        soft_node *node = flat->nodes[i];
+        if (!launches(node))
+            continue;
+        if (!first)
+            first = node;
+        if (node->context == first->context || !soft_rule(R71))
+            continue;
+        result->hErrNode_out = (CUgraphNode)node;
+        result->result_out = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "kernels of several contexts launch graphs: node %llu and node "
+                         "%llu",
+                         (unsigned long long)first->id, (unsigned long long)node->id);
+    }
+    *out = first;
+    return CUDA_SUCCESS;
+}
+
+static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stream,
+                         uint32_t *error, const char **why);
+
+static CUresult make_queues(soft_side *side)
+{
+    soft_engine *engine = side->exec->device->engine;
+    SOFT_TRY(soft_pass(soft_fence_create(engine, &side->fence, soft_error())));
+    if (!side->is_device)
+        return CUDA_SUCCESS;
+    SOFT_TRY(soft_pass(soft_fence_create(engine, &side->runs, soft_error())));
+    return soft_pass(soft_queue_create(engine, 0, &side->queue, soft_error()));
+}
+
+CUresult soft_side_create(soft_exec *exec, const soft_flat *flat,
+                          CUDA_GRAPH_INSTANTIATE_PARAMS *result, soft_side **out)
+{
+    const bool is_device = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+    bool any;
+    *out = NULL;
+    SOFT_TRY(find_launches(flat, result, &any));
+    if (!any && !is_device)
+        return CUDA_SUCCESS;
+    soft_side *side = soft_new(sizeof(*side));
+    SOFT_TRY(soft_made(side, "no memory for a graph that kernels launch"));
+    side->face.handle = is_device && soft_rule(R77) ? (uint64_t)(uintptr_t)exec : 0;
+    side->face.launch = launch;
+    side->exec = exec;
+    side->is_device = is_device;
+    side->own.of = side->whole.of = side;
+    side->whole.is_launch = true;
+    atomic_init(&side->own.open, 1);
+    atomic_init(&side->whole.open, 1);
+    pthread_mutex_init(&side->mutex, NULL);
+    const CUresult made = make_queues(side);
+    if (made != CUDA_SUCCESS) {
+        soft_side_destroy(side);
+        return made;
+    }
+    *out = side;
+    return CUDA_SUCCESS;
+}
+
+void soft_side_destroy(soft_side *side)
+{
+    if (!side)
+        return;
+    soft_object_set_release(side->uploaded.objects);
+    soft_fence_release(side->fence);
+    soft_fence_release(side->runs);
+    if (side->queue)
+        soft_queue_release(side->queue);
+    pthread_mutex_destroy(&side->mutex);
+    soft_delete(side);
+}
+
+soft_kernel_graph *soft_side_face(soft_side *side)
+{
+    return side ? &side->face : NULL;
+}
+
+soft_queue *soft_side_fence(const soft_side *side)
+{
+    return side ? side->fence : NULL;
+}
+
+/* ---- what a launch holds ----------------------------------------------------------- */
+
+static run hold(soft_version *version, soft_object_set *objects)
+{
+    if (objects)
+        atomic_fetch_add_explicit(&objects->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&version->launches, 1, memory_order_relaxed);
+    return (run){version, objects};
+}
+
+static void let_go(run held)
+{
+    if (!held.version)
+        return;
+    /* Release: pairs with the acquire of an edit that finds the version idle. */
+    atomic_fetch_sub_explicit(&held.version->launches, 1, memory_order_release);
+    soft_object_set_release(held.objects);
+}
+
+void soft_side_upload(soft_side *side, soft_version *version)
+{
+    if (!side || !side->is_device)
+        return;
+    const run held = hold(version, version->objects);
+    pthread_mutex_lock(&side->mutex);
+    const run old = side->uploaded;
+    side->uploaded = held;
+    pthread_mutex_unlock(&side->mutex);
+    let_go(old);
+}
+
+/* ---- the end of runs --------------------------------------------------------------- */
+
+static scope *around(soft_side *side)
+{
+    return side->around ? side->around : &side->whole;
+}
+
+static void leave(scope *place);
+
+/* Of a run that a kernel ordered. */
+static void run_done(void *argument, soft_worker *worker)
+{
+    soft_side *side = argument;
+    const run held = side->now;
+    if (worker) /* it ran */
+        soft_watch_finish(side->exec->watch);
+    let_go(held);
+    leave(&side->own);
+}
+
+/* A chain of launches that never ends keeps its stream from everything else. */
+static void look_at_clock(soft_side *root, const soft_side *side)
+{
+    const uint64_t count = atomic_fetch_add(&root->launched, 1) + 1;
+    const soft_version *version = side->next.version;
+    soft_context *context = NULL;
+    for (uint32_t i = 0; !context && i < side->exec->shape.node_count; i++)
+        context = version->records[i] ? version->records[i]->context : NULL;
+    if (!context || context->loop_limit_ns == 0 || count % LIMIT_ROUNDS != 1)
+        return;
+    const uint64_t now = gphi_clock_ns();
+    if (count == 1)
+        atomic_store(&root->started_ns, now);
+    const uint64_t from = atomic_load(&root->started_ns);
+    const uint64_t passed = from != 0 ? now - from : 0;
+    if (passed < context->loop_limit_ns)
+        return;
+    char text[160];
+    snprintf(text, sizeof(text),
+             "kernels of one launch have launched %llu graphs in %llu ms, and it goes on",
+             (unsigned long long)count, (unsigned long long)(passed / 1000000));
+    soft_context_fail_at(context, CUDA_ERROR_LAUNCH_TIMEOUT, text, 0);
+}
+
+/* The place in `around` is taken already. */
+static void start(soft_side *side, scope *place, soft_side *root, tails rest)
+{
+    look_at_clock(root, side);
+    side->by_kernel = true;
+    side->around = place;
+    side->root = root;
+    side->rest = rest;
+    side->now = side->next;
+    if (soft_queue_relaunch(side->queue, side->exec->program, side->now.version->works,
+                            run_done, side) != GPH_OK)
+        run_done(side, NULL); /* the engine stops */
+}
+
+static tails joined(tails first, tails second)
+{
+    if (!first.first)
+        return second;
+    first.last->link = second.first;
+    return (tails){first.first, second.first ? second.last : first.last};
+}
+
+/* Nothing of the graph runs any more: its first tail takes its place. The scope around it,
+ * if there is none. */
+static scope *end_run(soft_side *side)
+{
+    scope *const place = around(side);
+    soft_side *const root = side->root ? side->root : side;
+    soft_exec *const held = side->by_kernel ? side->exec : NULL;
+    pthread_mutex_lock(&side->mutex);
+    tails rest = soft_rule(R76) ? joined(side->mine, side->rest)
+                                : joined(side->rest, side->mine);
+    side->mine = side->rest = (tails){0};
+    side->tail_count = side->forget_count = 0;
+    side->around = NULL;
+    side->root = NULL;
+    side->by_kernel = false;
+    atomic_store(&side->own.open, 1);
+    if (held)
+        soft_fence_reach(side->runs);
+    else
+        side->hosts--;
+    side->is_over |= !held;
+    side->is_pending = side->again; /* from here on others may launch it */
+    side->again = false;
+    pthread_mutex_unlock(&side->mutex);
+    soft_side *const next = rest.first;
+    if (next) {
+        rest.first = next->link;
+        next->link = NULL;
+        start(next, place, root, rest);
+    }
+    if (held)
+        soft_exec_release(held);
+    return next ? NULL : place;
+}
+
+static void end_launch(soft_side *side)
+{
+    atomic_store(&side->whole.open, 1);
+    atomic_store(&side->launched, 0);
+    atomic_store(&side->started_ns, 0);
+    pthread_mutex_lock(&side->mutex);
+    side->is_over = false;
+    pthread_mutex_unlock(&side->mutex);
+    soft_exec *const held = side->exec;
+    soft_fence_reach(side->fence);
+    soft_exec_release(held);
+}
+
+/* Something in a scope is over; the last one closes it. */
+static void leave(scope *place)
+{
+    /* acq_rel: who comes after the scope sees all that was done in it. */
+    while (place &&
+           atomic_fetch_sub_explicit(&place->open, 1, memory_order_acq_rel) == 1) {
+        if (place->is_launch) {
+            end_launch(place->of);
+            return;
+        }
+        place = end_run(place->of);
+    }
+}
+
+/* ---- launches by the host ---------------------------------------------------------- */
+
+soft_point soft_side_begin(soft_side *side)
+{
+    soft_point before = {0};
+    atomic_fetch_add_explicit(&side->exec->references, 1, memory_order_relaxed);
+    pthread_mutex_lock(&side->mutex);
+    side->hosts++;
+    if (side->runs)
+        before = soft_queue_tail(side->runs);
+    pthread_mutex_unlock(&side->mutex);
+    return before;
+}
+
+void soft_side_cancel(soft_side *side)
+{
+    pthread_mutex_lock(&side->mutex);
+    side->hosts--;
+    pthread_mutex_unlock(&side->mutex);
+    soft_exec_release(side->exec);
+}
+
+void soft_side_leave(soft_side *side)
+{
+    leave(&side->own);
+}
+
+/* ---- launches by kernels ----------------------------------------------------------- */
+
+/* Counts a launch of `self`, if it may have one more. */
+static bool count_one(soft_side *self, uint64_t stream)
+{
+    pthread_mutex_lock(&self->mutex);
+    uint32_t *count = stream == STREAM_TAIL ? &self->tail_count : &self->forget_count;
+    const uint32_t most = stream == STREAM_TAIL ? SOFT_TAILS_MAX : SOFT_FORGETS_MAX;
+    const bool fits = stream == STREAM_SIBLING || *count < most || !soft_rule(R75);
+    if (fits && stream != STREAM_SIBLING)
+        ++*count;
+    pthread_mutex_unlock(&self->mutex);
+    return fits;
+}
+
+static void count_one_less(soft_side *self, uint64_t stream)
+{
+    pthread_mutex_lock(&self->mutex);
+    if (stream != STREAM_SIBLING)
+        --*(stream == STREAM_TAIL ? &self->tail_count : &self->forget_count);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* Whether a launch of it may be ordered now by a kernel of what came of a launch of `root`;
+ * it is pending from now on. A graph may launch itself once (R73, R75). Further launches of
+ * the root by the host wait until all is over that came of this one, so they are in nobody's
+ * way; other launches by the host are. */
+static bool take(soft_side *side, const soft_side *root, bool again)
+{
+    pthread_mutex_lock(&side->mutex);
+    const bool is_root = side == root;
+    const bool is_free =
+        again ? !side->again && (is_root || side->hosts == 0)
+              : !side->is_pending && (side->hosts == 0 || (is_root && side->is_over));
+    const bool taken = is_free && side->uploaded.version;
+    if (taken) {
+        side->next = hold(side->uploaded.version, side->uploaded.objects);
+        side->again = again;
+        side->is_pending |= !again;
+        (void)soft_fence_arm(side->runs);
+    }
+    pthread_mutex_unlock(&side->mutex);
+    return taken;
+}
+
+static void push_tail(soft_side *self, soft_side *side)
+{
+    pthread_mutex_lock(&self->mutex);
+    if (self->mine.last)
+        self->mine.last->link = side;
+    else
+        self->mine.first = side;
+    self->mine.last = side;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static bool order(soft_side *self, soft_side *side, uint64_t stream)
+{
+    soft_side *const root = self->root ? self->root : self;
+    if (side->exec->device != self->exec->device || !count_one(self, stream))
+        return false;
+    if (!take(side, root, side == self && stream == STREAM_TAIL)) {
+        count_one_less(self, stream);
+        return false;
+    }
+    if (stream == STREAM_TAIL) {
+        push_tail(self, side);
+        return true;
+    }
+    scope *const place = stream == STREAM_FORGET ? &self->own : around(self);
+    atomic_fetch_add_explicit(&place->open, 1, memory_order_relaxed);
+    start(side, place, root, (tails){0});
+    return true;
+}
+
+static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stream,
+                         uint32_t *error, const char **why)
+{
+    soft_side *self = (soft_side *)face;
+    *error = INVALID;
+    const bool is_named = stream == STREAM_TAIL || stream == STREAM_FORGET ||
+                          stream == STREAM_SIBLING;
+    if (handle == 0 || !is_named)
+        return GPH_OK;
+    soft_exec *exec = soft_exec_hold((CUgraphExec)(uintptr_t)handle);
+    if (!exec || !exec->side || !exec->side->is_device) {
+        *why = exec ? "cudaGraphLaunch() of a graph that was not instantiated for it"
+                    : "cudaGraphLaunch() of what is no executable graph, or was destroyed";
+        if (exec)
+            soft_exec_release(exec);
+        return (gph_status)CUDA_ERROR_ILLEGAL_ADDRESS;
+    }
+    const bool taken = order(self, exec->side, stream);
+    if (!taken)
+        soft_exec_release(exec);
+    *error = taken || !soft_rule(R73) ? 0 : INVALID;
+    return GPH_OK;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Kernel nodes that kernels change (R78, R79), as graphs have them: which nodes are, and
+ * what such a graph may not do. The changes are in kernel/run/nodeupdate.h. All with the
+ * graph mutex held. */
+#ifndef SOFT_GRAPH_UPDATABLE_H
+#define SOFT_GRAPH_UPDATABLE_H
+
+#include "softcuda/graph/exec.h"
+#include "softcuda/kernel/run/nodeupdate.h"
+
+/* The attribute, set to `value`; the node's handle stands in it afterwards. */
+CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value);
+/* A node that comes with the attribute gets a handle of its own. */
+CUresult soft_updatable_adopt(soft_node *node);
+/* Whether it has such nodes, in its child graphs and bodies too. */
+bool soft_graph_is_updatable(const soft_graph *graph);
+/* NOT_SUPPORTED for such a node. */
+CUresult soft_updatable_keep(const soft_node *node, const char *what);
+
+/* ---- executable graphs */
+
+/* The nodes that kernels may change. */
+typedef struct soft_updatables {
+    uint32_t count;
+    struct {
+        uint32_t at; /* flat node */
+        soft_updatable *updatable;
+    } list[];
+} soft_updatables;
+
+/* *out is NULL where there are none. */
+CUresult soft_updatables_create(const soft_flat *flat, soft_updatables **out);
+void soft_updatables_destroy(soft_updatables *updatables); /* takes NULL */
+/* The device has the parameters of this version from now on. Any thread; the version is
+ * held. */
+void soft_updatables_activate(const soft_version *version);
+
+#endif
