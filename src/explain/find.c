@@ -3,6 +3,7 @@
 #include "explain/names.h"
 #include "explain/scan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The text without white space around it; `*from` is what was cut in front. */
@@ -95,31 +96,30 @@ static void keep(nearest *near, const char *name, int is_far)
     near->count = kept + 1;
 }
 
-/* Letters of one that the other lacks: each edit mends at most one of them. */
-static int lacking(const gphi_spelled *a, const gphi_spelled *b)
+/* Letters of one that the other lacks: each edit mends at most one of them. What one has
+ * more than the other in all is the difference of their bytes. */
+static int lacking(const gphi_spelled *a, const gphi_spelled *b, size_t differ)
 {
-    int few = 0, more = 0;
-    for (size_t i = 0; i < GPHI_LETTERS; i++) {
-        const int differ = a->letters[i] - b->letters[i];
-        few += differ < 0 ? -differ : 0;
-        more += differ > 0 ? differ : 0;
-    }
-    return few > more ? few : more;
+    int sum = 0;
+    for (size_t i = 0; i < GPHI_LETTERS; i++)
+        sum += abs(a->letters[i] - b->letters[i]);
+    return (sum + (int)differ) / 2;
 }
 
 /* One edit in short names, a fifth of the bytes in long ones: more would find
- * everything. Most names are sorted out by length and letters alone. */
+ * everything. Most names are sorted out by length, letters and pairs of them alone: an
+ * edit changes three pairs at most. */
 static void try_near(nearest *near, const gphi_spelled *word, const gphi_spelled *name)
 {
     const int most = word->bytes < 8 ? 1 : (int)(word->bytes / 5);
-    const int strange = __builtin_popcount(word->has & ~name->has);
-    if (strange > most) /* most names end here */
+    const int strange = __builtin_popcountll(word->pairs & ~name->pairs);
+    if (strange > 3 * most) /* most names end here */
         return;
     const bool may_be_part = strange == 0 && word->bytes >= 6;
     const size_t differ =
         word->bytes > name->bytes ? word->bytes - name->bytes : name->bytes - word->bytes;
     int far = GPHI_NAME_FAR;
-    if (differ <= (size_t)most && lacking(word, name) <= most)
+    if (differ <= (size_t)most && lacking(word, name, differ) <= most)
         far = gphi_name_distance(word->name, word->bytes, name->name, name->bytes, most);
     if (far > most && may_be_part && is_part(word->name, word->bytes, name))
         far = most;

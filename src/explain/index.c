@@ -156,6 +156,7 @@ static void post_entries(gphi_index *to, bool is_counting)
             const gph_explain_text *text = &entry->text[language];
             post_text(to, is_counting, text->title, i, 0, GPHI_WEIGHT_TITLE);
             post_text(to, is_counting, text->cause, i, 0, GPHI_WEIGHT_CAUSE);
+            post_text(to, is_counting, text->fix_text, i, 0, GPHI_WEIGHT_FIX);
         }
     }
 }
@@ -178,13 +179,14 @@ static void place_postings(gphi_index *to)
 void gphi_spell(const char *name, size_t bytes, gphi_spelled *out)
 {
     *out = (gphi_spelled){.name = name, .bytes = bytes};
+    for (size_t i = 1; i < bytes; i++)
+        out->pairs |= UINT64_C(1) << gphi_pair_of(name[i - 1], name[i]) * 40503u % 61;
     for (size_t i = 0; i < bytes; i++) {
         const char c = gphi_lower(name[i]);
         const int letter = c >= 'a' && c <= 'z' ? c - 'a'
                            : gphi_is_digit(c)   ? 26 + (c - '0') % 4
                            : c == '_'           ? 30
                                                 : 31;
-        out->has |= UINT32_C(1) << letter;
         out->letters[letter]++; /* a name has fewer bytes than 256 */
     }
 }

@@ -57,7 +57,7 @@ typedef struct gphi_term_slot {
 typedef struct gphi_spelled {
     const char *name;
     size_t bytes;
-    uint32_t has; /* a bit a letter */
+    uint64_t pairs; /* bits for each two letters that stand together */
     uint8_t letters[GPHI_LETTERS];
 } gphi_spelled;
 

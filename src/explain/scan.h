@@ -8,6 +8,7 @@
 /* What a place of an entry says about it. From GPHI_WEIGHT_TITLE on it names the subject.
  */
 enum {
+    GPHI_WEIGHT_FIX = 1,
     GPHI_WEIGHT_CAUSE = 2,
     GPHI_WEIGHT_KEY = 3,
     GPHI_WEIGHT_TITLE = 4,

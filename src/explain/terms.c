@@ -4,42 +4,40 @@
 #include "base/hash.h"
 #include "explain/scan.h"
 
+#include <pthread.h>
 #include <string.h>
 
-enum { TERM_BYTES = 40, WORD_MIN = 2 };
+enum { TERM_BYTES = 40, WORD_MIN = 2, SAME_MAX = 20, WORD_SLOTS = 1024 };
 
-/* Sorted by nothing: looked through once a word. */
-static bool is_stop(const char *word, size_t bytes)
-{
-    static const char *const stops[] = {
-        "is",     "it",    "in",       "on",      "of",        "to",         "my",
-        "an",     "at",    "by",       "be",      "do",        "or",         "if",
-        "no",     "so",    "we",       "as",      "am",        "me",         "up",
-        "us",     "the",   "and",      "for",     "with",      "that",       "this",
-        "does",   "not",   "why",      "what",    "when",      "how",        "are",
-        "was",    "but",   "has",      "have",    "can",       "you",        "its",
-        "from",   "into",  "after",    "before",  "while",     "get",        "got",
-        "gets",   "error", "fails",    "fail",    "failed",    "cuda",       "graph",
-        "graphs", "all",   "our",      "please",  "help",      "during",     "there",
-        "using",  "use",   "then",     "always",  "program",   "code",       "mean",
-        "means",  "gph",   "explain",  "any",     "out",       "cannot",     "could",
-        "will",   "would", "should",   "only",    "same",      "one",        "two",
-        "inside", "cu",    "want",     "need",    "which",     "where",      "they",
-        "them",   "been",  "were",     "did",     "used",      "through",    "like",
-        "just",   "turn",  "together", "between", "much",      "mani",       "many",
-        "work",   "who",   "her",      "his",     "cudagraph", "cudagraphs", "问题",
-        "什么",   "为什",  "怎么",     "错误",    "请问",      "么办",       "我的",
-        "这个",   "出现",  "怎样",     "如何",    "什么",      "么样",       "可以",
-        "能不",   "不能",  "用了",     "以后",    "之后",      "时候",       "么用",
-        "的图",   "因为",  "应该",     "哪些",    "会引",      "起作",       "么会",
-        "在图",   "图里",
-    };
-    for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
-        if (stops[i][0] == word[0] && strlen(stops[i]) == bytes &&
-            memcmp(stops[i], word, bytes) == 0)
-            return true;
-    return false;
-}
+/* Words that say nothing, as they are written. */
+static const char *const stops[] = {
+    "is",      "it",     "in",       "on",      "of",        "to",         "my",
+    "an",      "at",     "by",       "be",      "do",        "or",         "if",
+    "no",      "so",     "we",       "as",      "am",        "me",         "up",
+    "us",      "the",    "and",      "for",     "with",      "that",       "this",
+    "does",    "not",    "why",      "what",    "when",      "how",        "are",
+    "was",     "but",    "has",      "have",    "can",       "you",        "its",
+    "from",    "into",   "after",    "before",  "while",     "get",        "got",
+    "gets",    "error",  "fails",    "fail",    "failed",    "cuda",       "graph",
+    "graphs",  "all",    "our",      "please",  "help",      "during",     "there",
+    "using",   "use",    "then",     "always",  "program",   "code",       "mean",
+    "means",   "gph",    "explain",  "any",     "out",       "cannot",     "could",
+    "will",    "would",  "should",   "only",    "same",      "one",        "two",
+    "inside",  "cu",     "want",     "need",    "which",     "where",      "they",
+    "them",    "been",   "were",     "did",     "used",      "through",    "like",
+    "just",    "turn",   "together", "between", "much",      "mani",       "many",
+    "work",    "who",    "her",      "his",     "cudagraph", "cudagraphs", "问题",
+    "什么",    "为什",   "怎么",     "错误",    "请问",      "么办",       "我的",
+    "这个",    "出现",   "怎样",     "如何",    "么样",      "可以",       "能不",
+    "不能",    "用了",   "以后",     "之后",    "时候",      "么用",       "的图",
+    "因为",    "应该",   "哪些",     "会引",    "起作",      "么会",       "在图",
+    "图里",    "region", "section",  "side",    "take",      "takes",      "return",
+    "returns", "given",  "whenever", "matter",  "stop",      "gives",      "make",
+    "try",     "tried",  "happens",  "known",   "know",      "doing",      "let",
+    "say",     "says",   "see",      "现在",    "为啥",      "咋办",       "咋回",
+    "一次",    "是什",   "么回",     "回事",    "么做",      "么解",       "解决",
+    "有什",    "报了",   "一个",     "我用",    "我在",      "说是",       "就是",
+};
 
 static bool is_vowel(char c)
 {
@@ -61,6 +59,8 @@ static size_t stem(char *word, size_t bytes)
         bytes -= 2;
     else if (ends_as(word, bytes, "s") && word[bytes - 2] != 's')
         bytes--;
+    if (ends_as(word, bytes, "ly"))
+        bytes -= 2;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         if (!ends_as(word, bytes, ends[i]))
             continue;
@@ -78,43 +78,135 @@ static size_t stem(char *word, size_t bytes)
 
 /* Words for the same thing, as stems; the first of a line stands for all of it. Entries
  * and questions are read alike, so which one it is does not matter. */
-static const char *const same_words[][8] = {
-    {"hang", "deadlock", "stuck", "freez", "卡住", "卡死", "死锁", "挂起"},
+static const char *const same_words[][SAME_MAX] = {
     {"disabl", "off", "turnoff", "关闭", "禁用", "关掉", "停用"},
-    {"wrong", "garbag", "incorrect", "corrupt", "不对"},
-    {"slow", "expens", "long", "很慢", "太慢", "变慢", "耗时", "多久"},
-    {"fast", "faster", "speedup", "quick", "更快", "加速", "提速", "变快"},
-    {"host", "cpu", "主机"},
-    {"device", "gpu", "设备"},
-    {"pageabl", "unpinn", "unpin", "pageable"},
-    {"allocat", "alloc", "malloc", "分配"},
-    {"child", "nest", "subgraph", "子图"},
+    {"slow", "slower", "expensiv", "long", "overhead", "latenci", "cost", "take", "很慢",
+     "太慢", "变慢", "耗时", "多久", "开销", "延迟"},
+    {"fast", "faster", "speedup", "quick", "quicker", "improv", "improvement", "gain",
+     "benefit", "pay", "worth", "更快", "加速", "提速", "变快", "提升", "收益"},
+    {"devic", "gpu", "设备"},
+    {"pageabl", "unpin"},
+    {"allocat", "alloc", "malloc", "reserv", "分配", "申请"},
+    {"child", "nest", "subgraph", "embed", "子图", "嵌套"},
     {"collectiv", "allreduc", "allgather", "集合"},
-    {"constant", "unchang", "identical", "不变", "相同", "一样"},
+    {"constant", "unchang", "identical", "repeat", "不变", "相同", "一样", "重复"},
     {"shar", "reus", "共享", "共用", "复用"},
-    {"chang", "modifi", "edit", "修改", "更改", "改变"},
-    {"differ", "different", "distinct", "variou", "不同"},
-    {"crash", "segfault", "abort", "崩溃"},
+    {"chang", "modifi", "edit", "replac", "swap", "修改", "更改", "改变", "替换"},
+    {"differ", "different", "distinct", "variou", "vari", "不同"},
+    {"crash", "segfault", "abort", "segv", "core", "崩溃"},
     {"parameter", "param", "arg", "argument", "参数"},
     {"kernel", "内核", "核函"},
     {"memori", "vram", "内存", "显存"},
-    {"random", "rng", "seed", "随机", "种子"},
-    {"draw", "visualiz", "plott", "画出", "可视", "绘制"},
+    {"random", "rng", "seed", "nois", "随机", "种子", "噪声"},
+    {"draw", "visualiz", "plot", "visualis", "pictur", "dump", "export", "画出", "可视",
+     "绘制", "导出", "图片"},
     {"warmup", "预热"},
     {"fragmentat", "fragment", "碎片"},
+    {"synchroniz", "sync", "synchronis", "同步"},
+    {"overwrit", "overwritten", "clobber", "覆盖"},
+    {"grow", "increas", "rise", "grew", "rais", "up", "增长", "上涨", "上升"},
+    {"delet", "destroi", "destruct", "collect", "remov", "销毁", "删除", "回收"},
+    {"callback", "回调"},
+    {"refus", "reject", "forbid", "forbidden", "prohibit", "disallow", "deni", "拒绝",
+     "禁止"},
+    {"thread", "worker", "线程"},
+    {"stal", "outdat", "old", "previou", "陈旧", "旧的"},
+    {"dynamic", "variabl", "动态", "变长"},
+    {"parallel", "concurrent", "simultaneou", "simultaneous", "overlap", "并行", "并发",
+     "同时"},
+    {"several", "multipl", "多个"},
+    {"iterat", "step", "pass", "epoch", "每步", "迭代"},
+    {"duplicat", "copi", "拷贝", "复制"},
+    {"keep", "aliv", "lifetim", "outliv", "retain", "生命", "周期"},
+    {"background", "prefetcher", "prefetch", "后台"},
+    {"bigger", "larg", "big", "huge"},
+    {"begin", "start", "开始"},
+    {"end", "finish", "complet", "stop", "结束"},
+    {"oom", "outofmemori", "爆显", "溢出"},
+    {"join", "汇合"},
+    {"instantiat", "实例"},
+    {"launch", "启动"},
+    {"replai", "rerun", "重放", "回放"},
+    {"updat", "更新"},
+    {"hang", "deadlock", "stuck", "freez", "卡住", "卡死", "死锁", "挂起", "不动"},
+    {"wrong", "garbag", "incorrect", "corrupt", "不对", "乱码"},
+    {"forget", "forgot", "忘记", "忘了"},
+    {"host", "cpu", "主机"},
+    {"free", "releas", "dealloc"},
 };
 
-/* The word that stands for this one: itself, where it has no other. */
-static const char *canonical(const char *word, size_t *bytes)
+/* Both lists by the hash of their words, made once: every word of every entry is looked up. */
+typedef struct known_word {
+    uint64_t hash;  /* 0: free */
+    uint64_t means; /* the hash of the word that stands for it; 0: it says nothing */
+} known_word;
+
+static known_word known_stops[WORD_SLOTS], known_same[WORD_SLOTS];
+static pthread_once_t words_once = PTHREAD_ONCE_INIT;
+
+static uint64_t hash_of(const char *word, size_t bytes)
 {
+    return gphi_hash_bytes(GPHI_HASH_START, word, bytes) | 1;
+}
+
+static known_word *word_slot(known_word *list, uint64_t hash)
+{
+    size_t at = (size_t)(hash >> 8) % WORD_SLOTS;
+    while (list[at].hash != 0 && list[at].hash != hash)
+        at = (at + 1) % WORD_SLOTS;
+    return &list[at];
+}
+
+static void add_known(known_word *list, const char *word, uint64_t means)
+{
+    const uint64_t hash = hash_of(word, strlen(word));
+    *word_slot(list, hash) = (known_word){.hash = hash, .means = means};
+}
+
+/* Characters that stand between words, and 图, which is what all of it is about. */
+static const char little[] = "的了吗呢吧啊和与或及在是有没能可会要想把被让给从到向"
+                             "对用起一二两三个这那哪什么怎样为何时候后前里面中内外"
+                             "上下不也都还就再又很太只请问我你他它们图做得着过去来"
+                             "多少几点好最更先所以而且但因此其该每各之于按";
+static uint8_t little_bits[1 << 13]; /* a bit a character */
+
+/* The number of a character of three bytes. */
+static uint32_t number_of(const char *text)
+{
+    const uint8_t *c = (const uint8_t *)text;
+    return (c[0] & 15u) << 12 | (c[1] & 63u) << 6 | (c[2] & 63u);
+}
+
+static bool is_little(const char *text)
+{
+    const uint32_t number = number_of(text);
+    return (little_bits[number / 8] & 1u << number % 8) != 0;
+}
+
+static void make_words(void)
+{
+    for (size_t at = 0; at + 3 < sizeof(little); at += 3)
+        little_bits[number_of(little + at) / 8] |=
+            (uint8_t)(1u << number_of(little + at) % 8);
+    for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
+        add_known(known_stops, stops[i], 0);
     for (size_t i = 0; i < sizeof(same_words) / sizeof(same_words[0]); i++)
-        for (size_t at = 1; at < 8 && same_words[i][at]; at++)
-            if (same_words[i][at][0] == word[0] && strlen(same_words[i][at]) == *bytes &&
-                memcmp(same_words[i][at], word, *bytes) == 0) {
-                *bytes = strlen(same_words[i][0]);
-                return same_words[i][0];
-            }
-    return word;
+        for (size_t at = 1; at < SAME_MAX && same_words[i][at]; at++)
+            add_known(known_same, same_words[i][at],
+                      hash_of(same_words[i][0], strlen(same_words[i][0])));
+}
+
+static bool is_stop(const char *word, size_t bytes)
+{
+    return word_slot(known_stops, hash_of(word, bytes))->hash != 0;
+}
+
+/* The hash of the word that stands for this one: its own, where it has no other. */
+static uint64_t canonical(const char *word, size_t bytes)
+{
+    const uint64_t hash = hash_of(word, bytes);
+    const known_word *same = word_slot(known_same, hash);
+    return same->hash != 0 ? same->means : hash;
 }
 
 /* The bytes without case and underscores, and without their ending. */
@@ -133,8 +225,7 @@ static void set_word(const gphi_term_reader *reader, size_t begin, size_t end,
     const bool is_stopped =
         bytes < WORD_MIN || bytes == TERM_BYTES || is_number || is_stop(word, bytes);
     bytes = is_stopped ? bytes : stem(word, bytes);
-    const char *text = canonical(word, &bytes);
-    *out = (gphi_term){.hash = gphi_hash_bytes(GPHI_HASH_START, text, bytes) | 1,
+    *out = (gphi_term){.hash = canonical(word, bytes),
                        .at = begin,
                        .bytes = end - begin,
                        .kind = kind,
@@ -168,21 +259,6 @@ static bool is_chinese_at(const gphi_term_reader *reader, size_t at)
     return c[0] >= 0xe4 && c[0] <= 0xe9 && (c[1] & 0xc0) == 0x80 && (c[2] & 0xc0) == 0x80;
 }
 
-/* Characters that stand between words, and 图, which is what all of it is about. */
-static bool is_little(const char *text)
-{
-    static const char little[] =
-        "的了吗呢吧啊和与或及在是有没能可会要想把被让给从到向对用起一二两三个这那哪什么怎"
-        "样为何时候后前里面中内外上下不也都还就再又很太只请问我你他它们图做得着过去来多少"
-        "几"
-        "点好最"
-        "更先所以而且但因此其该每各之于按";
-    for (size_t at = 0; at + 3 < sizeof(little); at += 3)
-        if (memcmp(little + at, text, 3) == 0)
-            return true;
-    return false;
-}
-
 /* A pair that begins at `at`, or false: no Chinese character follows. */
 static bool read_pair(gphi_term_reader *reader, gphi_term *out)
 {
@@ -190,10 +266,8 @@ static bool read_pair(gphi_term_reader *reader, gphi_term *out)
     reader->at += 3;
     if (!is_chinese_at(reader, reader->at))
         return false;
-    size_t bytes = 6;
-    const char *text = canonical(reader->text + at, &bytes);
     *out = (gphi_term){
-        .hash = gphi_hash_bytes(GPHI_HASH_START, text, bytes) | 1,
+        .hash = canonical(reader->text + at, 6),
         .at = at,
         .bytes = 6,
         .kind = GPHI_TERM_CHINESE,
@@ -205,6 +279,7 @@ static bool read_pair(gphi_term_reader *reader, gphi_term *out)
 
 bool gphi_term_next(gphi_term_reader *reader, gphi_term *out)
 {
+    pthread_once(&words_once, make_words);
     while (reader->at < reader->bytes) {
         const size_t at = reader->at;
         if (reader->part_end <= at && is_chinese_at(reader, at)) {

@@ -32,6 +32,7 @@ typedef struct tally {
     int heavy_count; /* how many these are */
     int phrase;      /* rarities of the terms of its best phrase */
     int whole;       /* bytes of its longest phrase that stands in the text */
+    int said;        /* what these count: half, where they are a name and no words */
     bool is_named;   /* a name of it stands there */
     size_t first;    /* where the first term stands */
 } tally;
@@ -47,7 +48,8 @@ typedef struct question {
     int most;     /* rarities of all */
     bool is_word; /* the text is one word and nothing else */
     enum subject subject;
-    size_t known_end; /* of the last Chinese pair that says something */
+    bool is_complaint; /* something is wrong: what an interface is does not help */
+    size_t known_end;  /* of the last Chinese pair that says something */
     tally entries[GPHI_ENTRIES_MAX];
     uint16_t phrases[GPHI_PHRASES_MAX]; /* rarities of their terms that were asked */
 } question;
@@ -164,6 +166,15 @@ static bool phrase_at(const question *of, const gphi_key *phrase, size_t at)
            !gphi_is_word(of->text[to]);
 }
 
+/* Several words, or Chinese, and not the name of a call: many a question has that. */
+static bool is_sentence(const gphi_key *phrase)
+{
+    for (size_t i = 0; i < phrase->bytes; i++)
+        if (is_gap(phrase->text[i]) || (uint8_t)phrase->text[i] >= 0x80)
+            return true;
+    return false;
+}
+
 static void count_phrases(question *of)
 {
     const gphi_key *keys = of->index->phrases;
@@ -175,6 +186,7 @@ static void count_phrases(question *of)
             if (keys[i].bytes <= entry->whole || !phrase_at(of, &keys[i], at))
                 continue;
             entry->whole = keys[i].bytes;
+            entry->said = is_sentence(&keys[i]) ? entry->whole : entry->whole / 2;
             if (at < entry->first)
                 entry->first = at;
         }
@@ -194,13 +206,14 @@ static void set_line(const char *text, size_t bytes, size_t at, gph_explain_matc
 }
 
 /* What an entry counts for, 0 if too little. What names its subject has to be a good part
- * of what was asked, the more the less sure it is what that is about: 3, 2 or 1.6 of 4. Of
+ * of what was asked, the more the less sure it is what that is about: 3, 1.2 or 1 of 4. Of
  * several words two have to, or a rare one. A phrase counts by how much of the question
- * it is; that of an interface is less than a complaint about it. */
+ * it is; that of an interface is less than a complaint about it, and where somebody
+ * complains, a name says little: "cudaGraphInstantiate takes 800 us". */
 static int32_t score_of(const question *of, const gph_explain_entry *what,
                         const tally *entry)
 {
-    static const int least[SUBJECTS] = {30, 20, 16};
+    static const int least[SUBJECTS] = {30, 12, 10};
     const bool is_all = entry->whole == (int)of->bytes;
     const bool is_one =
         of->subject == SUBJECT_OURS && (entry->heavy >= RARE || entry->heavy == of->most);
@@ -209,17 +222,31 @@ static int32_t score_of(const question *of, const gph_explain_entry *what,
     if (!is_all && (!is_known || entry->heavy * 40 < of->most * least[of->subject]))
         return 0;
     const bool is_less = what->kind == GPH_EXPLAIN_FEATURE && !entry->is_named;
-    const int32_t phrase = entry->whole * (is_less ? PHRASE / 2 : PHRASE);
-    return entry->score + entry->phrase * 2 + (entry->is_named ? NAMED : 0) +
+    const int32_t phrase =
+        (is_all ? entry->whole : entry->said) * (is_less ? PHRASE / 2 : PHRASE);
+    const int32_t words = entry->score + entry->phrase * 2;
+    if (what->rank == 0 && of->is_complaint && !is_all)
+        return entry->is_named ? words / 2
+                               : (words + phrase * entry->heavy / (of->most + 1)) / 2;
+    return words + (entry->is_named ? NAMED : 0) +
            (is_all || of->most == 0 ? phrase : phrase * entry->heavy / of->most);
 }
 
+/* Whether one of the words stands in the text; most places of it begin none of them. */
 static bool says_one(const char *text, size_t bytes, const char *const *words)
 {
-    for (; *words; words++)
-        for (size_t at = 0; at + strlen(*words) <= bytes; at++)
-            if (gphi_is_same(text + at, *words, strlen(*words)))
+    bool begins[256] = {false};
+    for (size_t i = 0; words[i]; i++)
+        begins[(uint8_t)words[i][0]] = true;
+    for (size_t at = 0; at < bytes; at++) {
+        if (!begins[(uint8_t)gphi_lower(text[at])])
+            continue;
+        for (size_t i = 0; words[i]; i++) {
+            const size_t length = strlen(words[i]);
+            if (at + length <= bytes && gphi_is_same(text + at, words[i], length))
                 return true;
+        }
+    }
     return false;
 }
 
@@ -230,11 +257,75 @@ static enum subject subject_of(const char *text, size_t bytes)
     static const char *const ours[] = {
         "cuda", "gpu",   "torch",  "nccl",   "vllm", "llama.cpp", "jax",  "xla",  "cupy",
         "cudn", "cubla", "unjoin", "replay", "内核", "重放",      "张量", "显存", NULL};
-    static const char *const shared[] = {"graph", "captur", "stream", "kernel", "tensor",
-                                         "图",    "捕获",   "流",     NULL};
+    static const char *const shared[] = {
+        "graph",      "captur", "stream", "kernel", "tensor",   "conditional node",
+        "graph node", "图",     "捕获",   "流",     "条件节点", NULL};
     return says_one(text, bytes, ours)     ? SUBJECT_OURS
            : says_one(text, bytes, shared) ? SUBJECT_SHARED
                                            : SUBJECT_ANY;
+}
+
+/* Words of somebody to whom something happens, and not of one who wants to know what an
+ * interface does. */
+static bool is_complaint(const char *text, size_t bytes)
+{
+    static const char *const words[] = {"slow",
+                                        "leak",
+                                        "grow",
+                                        "hang",
+                                        "crash",
+                                        "wrong",
+                                        "stuck",
+                                        "fail",
+                                        " us ",
+                                        "oom",
+                                        "not supported",
+                                        "out of memory",
+                                        "no effect",
+                                        "segfault",
+                                        "deadlock",
+                                        "doesn't",
+                                        "does not",
+                                        "returns error",
+                                        "returns invalid",
+                                        "too much",
+                                        "too many",
+                                        "recompil",
+                                        " twice",
+                                        "很慢",
+                                        "太慢",
+                                        "变慢",
+                                        "报错",
+                                        "失败",
+                                        "不支持",
+                                        "泄漏",
+                                        "卡住",
+                                        "卡死",
+                                        "崩溃",
+                                        "无效",
+                                        "不对",
+                                        "错误",
+                                        "增长",
+                                        "forg",
+                                        "freez",
+                                        "garbage",
+                                        "never",
+                                        " nan",
+                                        "segm",
+                                        "segv",
+                                        "abort",
+                                        "twice",
+                                        "stale",
+                                        "corrupt",
+                                        "double free",
+                                        "destroyed",
+                                        "out of scope",
+                                        "not work",
+                                        "段错误",
+                                        "忘",
+                                        "没有释放",
+                                        NULL};
+    return says_one(text, bytes, words);
 }
 
 /* A name or an expression of a program, and not a sentence. */
@@ -258,6 +349,7 @@ static void take_names(question *of, const gphi_hits *hits)
         tally *entry = &of->entries[hits->found[i]];
         entry->is_named = true;
         entry->whole = (int)strlen(hits->best[hits->found[i]].key);
+        entry->said = entry->whole;
     }
 }
 
@@ -267,6 +359,7 @@ void gphi_scan_words(const char *text, size_t bytes, gphi_hits *hits)
         return;
     question of = {.index = gphi_explain_index(), .text = text, .bytes = bytes};
     of.subject = subject_of(text, bytes);
+    of.is_complaint = is_complaint(text, bytes);
     take_names(&of, hits);
     if (!is_expression(text, bytes))
         read_terms(&of);

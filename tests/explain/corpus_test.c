@@ -114,8 +114,9 @@ static void most_lead_where_they_should(const char *path)
     CHECK(count >= 100 && right * 100 >= count * 95);
 }
 
-/* Written without a look at the entries; these were looked at while the search was made.
- */
+/* Written without a look at the entries; these were looked at while the search was made. At
+ * first sight 110 of 130, 54 and 57 of 100 (asked beside the words of the entries on
+ * purpose) and 39 of 60 were right. */
 static void questions_that_were_seen_lead_where_they_should(void)
 {
     most_lead_where_they_should(EXPLAIN_CORPUS "/asked");
