@@ -152,8 +152,10 @@ static CUresult check_nodes(const soft_graph *graph, const soft_context *context
             continue;
         }
         out->hErrNode_out = (CUgraphNode)node;
-        out->result_out = fits ? CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED
-                               : CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+        /* memory of no context counts as another's */
+        out->result_out = fits || node->type == CU_GRAPH_NODE_TYPE_MEMCPY
+                              ? CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED
+                              : CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          fits ? "node %llu of a body is of another context than the "
                                 "conditional node"
