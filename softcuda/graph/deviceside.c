@@ -39,26 +39,26 @@ struct soft_side {
     bool is_device; /* kernels may launch it */
     pthread_mutex_t mutex;
     /* Under the mutex. */
-    run uploaded;     /* what kernels launch; version NULL: nothing yet */
-    uint32_t hosts;   /* launches of the host whose nodes, and what they forgot, may run */
-    bool is_pending;  /* a launch by a kernel is */
-    bool is_over;     /* of the host's launch that is under way these nodes are over */
-    bool again;       /* it has launched itself into its tail */
-    run next;         /* what the run that is pending will take */
-    tails mine;       /* of the graph that runs */
+    run uploaded;    /* what kernels launch; version NULL: nothing yet */
+    uint32_t hosts;  /* launches of the host whose nodes, and what they forgot, may run */
+    bool is_pending; /* a launch by a kernel is */
+    bool is_over;    /* of the host's launch that is under way these nodes are over */
+    bool again;      /* it has launched itself into its tail */
+    run next;        /* what the run that is pending will take */
+    tails mine;      /* of the graph that runs */
     uint32_t tail_count, forget_count;
     /* Of the run, from its start to its end. */
     run now;
     bool by_kernel;
     scope *around; /* NULL: the launch's scope */
     soft_side *root;
-    tails rest;                  /* older tails: they come after its own */
-    soft_side *link;             /* the next in a list of tails */
-    scope own, whole;            /* of the graph; of a launch of the host */
-    soft_queue *queue, *runs;    /* is_device: for runs; a fence that each run reaches */
-    soft_queue *fence;           /* the end of `whole` */
-    atomic_ullong launched;      /* of the launch of the host: by kernels so far, */
-    atomic_ullong started_ns;    /* and when the first of them was */
+    tails rest;               /* older tails: they come after its own */
+    soft_side *link;          /* the next in a list of tails */
+    scope own, whole;         /* of the graph; of a launch of the host */
+    soft_queue *queue, *runs; /* is_device: for runs; a fence that each run reaches */
+    soft_queue *fence;        /* the end of `whole` */
+    atomic_ullong launched;   /* of the launch of the host: by kernels so far, */
+    atomic_ullong started_ns; /* and when the first of them was */
 };
 
 /* ---- life -------------------------------------------------------------------------- */
@@ -70,8 +70,8 @@ static bool launches(const soft_node *node)
 }
 
 /* Whether a kernel of it launches graphs; all that do are of one context (R71). */
-static CUresult find_launches(const soft_flat *flat, CUDA_GRAPH_INSTANTIATE_PARAMS *result,
-                              bool *out)
+static CUresult find_launches(const soft_flat *flat,
+                              CUDA_GRAPH_INSTANTIATE_PARAMS *result, bool *out)
 {
     const soft_node *first = NULL;
     for (uint32_t i = 0; i < flat->shape.node_count; i++) {
@@ -263,8 +263,8 @@ static scope *end_run(soft_side *side)
     soft_side *const root = side->root ? side->root : side;
     soft_exec *const held = side->by_kernel ? side->exec : NULL;
     pthread_mutex_lock(&side->mutex);
-    tails rest = soft_rule(R76) ? joined(side->mine, side->rest)
-                                : joined(side->rest, side->mine);
+    tails rest =
+        soft_rule(R76) ? joined(side->mine, side->rest) : joined(side->rest, side->mine);
     side->mine = side->rest = (tails){0};
     side->tail_count = side->forget_count = 0;
     side->around = NULL;
@@ -424,14 +424,15 @@ static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stre
 {
     soft_side *self = (soft_side *)face;
     *error = INVALID;
-    const bool is_named = stream == STREAM_TAIL || stream == STREAM_FORGET ||
-                          stream == STREAM_SIBLING;
+    const bool is_named =
+        stream == STREAM_TAIL || stream == STREAM_FORGET || stream == STREAM_SIBLING;
     if (handle == 0 || !is_named)
         return GPH_OK;
     soft_exec *exec = soft_exec_hold((CUgraphExec)(uintptr_t)handle);
     if (!exec || !exec->side || !exec->side->is_device) {
-        *why = exec ? "cudaGraphLaunch() of a graph that was not instantiated for it"
-                    : "cudaGraphLaunch() of what is no executable graph, or was destroyed";
+        *why = exec
+                   ? "cudaGraphLaunch() of a graph that was not instantiated for it"
+                   : "cudaGraphLaunch() of what is no executable graph, or was destroyed";
         if (exec)
             soft_exec_release(exec);
         return (gph_status)CUDA_ERROR_ILLEGAL_ADDRESS;

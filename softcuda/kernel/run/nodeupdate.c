@@ -173,8 +173,7 @@ uint32_t soft_node_set_param(const soft_kernel_env *env, uint64_t handle, uint64
     soft_device_node *node = find(env, handle);
     if (!node)
         return INVALID;
-    const bool fits =
-        bytes <= node->param_bytes && offset <= node->param_bytes - bytes;
+    const bool fits = bytes <= node->param_bytes && offset <= node->param_bytes - bytes;
     if (fits && bytes > 0) {
         pthread_mutex_lock(&node->mutex);
         memcpy(node->wanted + offset, value, bytes);

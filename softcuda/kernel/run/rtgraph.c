@@ -91,7 +91,8 @@ uint32_t ptx_rt_node_grid(ptx_block *view, uint32_t thread, uint64_t node, uint3
 static uint32_t apply(ptx_block *view, uint32_t thread, const node_update *update)
 {
     switch (update->field) {
-    case FIELD_GRID: return soft_node_set_grid(env_of(view), update->node, update->u.grid);
+    case FIELD_GRID:
+        return soft_node_set_grid(env_of(view), update->node, update->u.grid);
     case FIELD_ENABLED:
         return ptx_rt_node_enabled(view, thread, update->node, update->u.enabled);
     case FIELD_PARAM:

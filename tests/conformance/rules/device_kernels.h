@@ -14,9 +14,9 @@
 #define FOUND(expected, ...)                                                             \
     do {                                                                                 \
         const int found_ = (int)(__VA_ARGS__);                                           \
-        printf("found: %s is %d, softcuda has %d\n", #__VA_ARGS__, found_,             \
+        printf("found: %s is %d, softcuda has %d\n", #__VA_ARGS__, found_,               \
                (int)(expected));                                                         \
-        if (driver_is_soft)                                                            \
+        if (driver_is_soft)                                                              \
             CHECK(found_ == (int)(expected));                                            \
     } while (0)
 
@@ -182,7 +182,8 @@ static const char update_ptx[] = DEVICE_HEAD
     "  ld.param.u64 %d1, [updates]; ld.param.u64 %d2, [count]; ld.param.u64 %d3, [out];\n"
     "  { .param .b64 u; .param .b64 c; .param .b32 r;\n"
     "    st.param.b64 [u], %d1; st.param.b64 [c], %d2;\n"
-    "    call.uni (r), cudaGraphKernelNodeUpdatesApply, (u, c); ld.param.b32 %r1, [r]; }\n"
+    "    call.uni (r), cudaGraphKernelNodeUpdatesApply, (u, c); ld.param.b32 %r1, [r]; "
+    "}\n"
     "  st.global.u32 [%d3], %r1;\n"
     "  ret;\n"
     "}\n";
@@ -281,8 +282,9 @@ static inline bool has_logged(unsigned count, const unsigned *values)
 {
     unsigned got[64] = {0};
     OK(cu.cuMemcpyDtoH(got, log_, sizeof(got)));
-    const bool same = got[0] == count && (count == 0 || memcmp(got + 1, values,
-                                                               count * sizeof(*values)) == 0);
+    const bool same =
+        got[0] == count &&
+        (count == 0 || memcmp(got + 1, values, count * sizeof(*values)) == 0);
     for (unsigned i = 0; !same && i <= got[0] && i < 64; i++)
         fprintf(stderr, "%s%u", i ? ", " : "# log of ", got[i]);
     return same;
@@ -291,5 +293,6 @@ static inline bool has_logged(unsigned count, const unsigned *values)
     CHECK(has_logged(sizeof((unsigned[]){__VA_ARGS__}) / sizeof(unsigned),               \
                      (unsigned[]){__VA_ARGS__}))
 #define LOGGED_NOTHING() CHECK(has_logged(0, NULL))
-#define ANSWERED(at, expected) CHECK(word_at(answer + 4ull * (at)) == (unsigned)(expected))
+#define ANSWERED(at, expected)                                                           \
+    CHECK(word_at(answer + 4ull * (at)) == (unsigned)(expected))
 #endif

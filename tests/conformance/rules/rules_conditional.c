@@ -290,8 +290,9 @@ static void bodies_hold_what_a_device_runs(void)
         } else {
             CHECK(result == CUDA_ERROR_INVALID_VALUE);
             CHECK(params.result_out ==
-                  (kind == PAGEABLE ? CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED
-                                    : CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED));
+                  (kind == PAGEABLE
+                       ? CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED
+                       : CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED));
             CHECK(params.hErrNode_out == node);
         }
         OK(cu.cuGraphDestroy(graph));

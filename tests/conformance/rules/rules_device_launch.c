@@ -178,8 +178,8 @@ static void a_kernel_alone_launches_nothing(void)
     CUgraphExec exec = keep(marking(7));
     uint64_t where = TAIL;
     void *args[] = {&exec, &where, &answer};
-    REFUSED(NOT_SUPPORTED, cu.cuLaunchKernel(function("fire"), 1, 1, 1, 1, 1, 1, 0,
-                                             stream, args, NULL));
+    REFUSED(NOT_SUPPORTED,
+            cu.cuLaunchKernel(function("fire"), 1, 1, 1, 1, 1, 1, 0, stream, args, NULL));
     OK(cu.cuStreamSynchronize(stream));
     drop_all();
 }
@@ -382,8 +382,7 @@ static void tails_run_in_order(void)
     CUgraphExec one = keep(marking(1)), two = keep(marking(2)), three = keep(marking(3));
     marks(middle, fires(middle, fires(middle, NULL, two, TAIL, 1), three, TAIL, 2), 8);
     CUgraphExec first = keep(uploaded(middle));
-    CUgraphNode node =
-        fires(graph, fires(graph, NULL, first, TAIL, 0), one, TAIL, 3);
+    CUgraphNode node = fires(graph, fires(graph, NULL, first, TAIL, 0), one, TAIL, 3);
     marks(graph, node, 9);
     CUgraphExec host = keep(instantiate(graph));
     OK(cu.cuGraphDestroy(graph));
@@ -404,8 +403,8 @@ static void tails_come_after_what_was_forgotten(void)
     CUgraphNode node = node_behind(slow, NULL, "nap", args);
     fires(slow, node, inner, FORGET, 1);
     CUgraphExec forgotten = keep(uploaded(slow));
-    marks(graph,
-          fires(graph, fires(graph, NULL, tail, TAIL, 2), forgotten, FORGET, 0), 9);
+    marks(graph, fires(graph, fires(graph, NULL, tail, TAIL, 2), forgotten, FORGET, 0),
+          9);
     CUgraphExec host = keep(instantiate(graph));
     OK(cu.cuGraphDestroy(graph));
     clear();
