@@ -77,6 +77,7 @@ void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
     gphi_history *history = run->history;
     gphi_vec *items = run->state;
     gphi_exec_history *exec = history->launched;
+    gphi_rule_input_moved(run, seen);
     if (!exec || history->before_work == 0 || !seen->work ||
         items->count == SUSPECTS_MAX || history->before.number < exec->updated)
         return;
@@ -138,6 +139,7 @@ void gphi_rule_input_not_refreshed_end(gphi_rule_run *run)
     enum { UNUSED_MIN = 3 };
     gphi_history *history = run->history;
     gphi_vec *items = run->state;
+    gphi_rule_input_moved_end(run);
     GPHI_EACH (gphi_suspect, one, items)
         one->is_unused = !was_used(history, one);
     GPHI_EACH (const gphi_suspect, one, items) {

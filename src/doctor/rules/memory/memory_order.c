@@ -312,6 +312,7 @@ void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_history *history = run->history;
     gphi_exec_history *exec = history->launched;
+    gphi_rule_output_kept(run, seen);
     if (exec && history->before_work != 0) {
         find_race(run, history, seen);
         if (exec->last_read > history->before.number) { /* a new row of launches */

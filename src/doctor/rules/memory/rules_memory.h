@@ -14,6 +14,12 @@ typedef struct gphi_output_read {
     uint64_t launches, fresh; /* of the executable, since it was read before */
 } gphi_output_read;
 
+/* Of memory.output-overwritten. */
+typedef struct gphi_output_state {
+    gphi_vec reads; /* first: of gphi_output_read */
+    gphi_vec kept;  /* memory_kept.c's */
+} gphi_output_state;
+
 /* A launch whose input may be old: what came from the host went elsewhere. */
 typedef struct gphi_suspect {
     gphi_exec_history *exec;
@@ -23,6 +29,13 @@ typedef struct gphi_suspect {
     uint64_t input; /* where the graph reads */
     bool is_unused; /* what came, until the end */
 } gphi_suspect;
+
+/* Of memory.input-not-refreshed. */
+typedef struct gphi_input_state {
+    gphi_vec suspects;     /* first: of gphi_suspect */
+    gphi_vec made, places; /* memory_moved.c's */
+    uint64_t made_next;    /* that gives way */
+} gphi_input_state;
 
 /* Memory that a thread allocated while it had a capture open. */
 typedef struct gphi_workspace {
@@ -43,6 +56,18 @@ void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_host_read(gphi_rule_run *run, const gphi_event *event);
 void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen);
+
+/* memory_kept.c */
+void gphi_rule_output_init(gphi_rule_run *run);
+void gphi_rule_output_kept(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_output_end(gphi_rule_run *run);
+void gphi_rule_output_fini(gphi_rule_run *run);
+
+/* memory_moved.c */
+void gphi_rule_input_init(gphi_rule_run *run);
+void gphi_rule_input_moved(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_input_moved_end(gphi_rule_run *run);
+void gphi_rule_input_fini(gphi_rule_run *run);
 
 /* memory_input.c */
 void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen);

@@ -15,38 +15,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LAUNCHES_MIN = 3, SUSPECTS_MAX = 64, EXECS_MAX = 256 };
-
-typedef enum suspect_kind { FROZEN_VALUE, TURNING_POINTER, MISSING_WORK } suspect_kind;
-
-typedef struct suspect {
-    suspect_kind kind;
-    gphi_exec_history *exec;
-    uint64_t updated;                     /* exec->updated at the first launch */
-    uint32_t node, kernel, arg;           /* kernel: index among the graph's */
-    uint32_t offset, bytes;               /* of the word in the arguments */
-    uint64_t values[GPHI_ROUNDS_MAX + 1]; /* oldest first, the graph's last */
-    uint32_t count;                       /* of values */
-    uint64_t address, length;             /* of missing work: what it wrote */
-    gphi_call eager, before;              /* last two times */
-    const char *how;                      /* of missing work */
-} suspect;
-
-typedef struct replay_state {
-    gphi_eager_log log;
-    gphi_vec suspects;
-    uint32_t execs;
-} replay_state;
+enum { LAUNCHES_MIN = 3, EXECS_MAX = 256 };
 
 /* ---- arguments ---- */
 
-/* A word of an argument, up to 8 bytes. */
-typedef struct word {
-    uint32_t arg, offset, bytes;
-    bool is_number; /* the argument is it, and 4 bytes: no struct with holes */
-} word;
-
-typedef void each_word_fn(void *user, const word *at);
+typedef void each_word_fn(void *user, const gphi_word *at);
 
 static void each_word(const gph_kernel_params *params, each_word_fn *call, void *user)
 {
@@ -57,26 +30,12 @@ static void each_word(const gph_kernel_params *params, each_word_fn *call, void 
         const uint32_t bytes =
             has_args ? params->args[i].bytes : (uint32_t)params->buffer_bytes;
         for (uint32_t at = 0; at < bytes; at += 8) {
-            const word one = {i, start + at, bytes - at < 8 ? bytes - at : 8,
-                              has_args && bytes == 4};
+            const gphi_word one = {i, start + at, bytes - at < 8 ? bytes - at : 8,
+                                   has_args && bytes == 4};
             if ((size_t)one.offset + one.bytes <= params->buffer_bytes)
                 call(user, &one);
         }
     }
-}
-
-static uint64_t word_in(const unsigned char *args, const word *at)
-{
-    uint64_t value = 0;
-    memcpy(&value, args + at->offset, at->bytes);
-    return value;
-}
-
-/* Lives or lived: of eager steps the memory may be gone by now. */
-static bool is_address(const gphi_model *model, uint64_t value)
-{
-    return value != 0 && (gphi_model_memory(model, value, false) ||
-                          gphi_model_memory(model, value, true));
 }
 
 /* Of an array, a global, the host's, whose heap may be anywhere: nothing is known of
@@ -88,35 +47,9 @@ static bool may_be_address(uint64_t value)
 
 /* ---- looking for what changes ---- */
 
-typedef struct look {
-    gphi_rule_run *run;
-    replay_state *state;
-    gphi_exec_history *exec;
-    const gphi_rounds *rounds;
-    size_t kernel; /* at hand */
-} look;
-
-/* One of a kind for an executable is enough: the others have the same cause. */
-static suspect *add_suspect(const look *at, suspect_kind kind)
-{
-    gphi_vec *to = &at->state->suspects;
-    GPHI_EACH (const suspect, one, to)
-        if (one->exec == at->exec && one->kind == kind)
-            return NULL;
-    suspect *new = to->count < SUSPECTS_MAX ? gphi_vec_add(to, 1) : NULL;
-    if (!new)
-        return NULL;
-    const gphi_step_kernel *kernel = gphi_vec_at(&at->rounds->kernels, at->kernel);
-    *new = (suspect){.kind = kind,
-                     .exec = at->exec,
-                     .updated = at->exec->updated,
-                     .node = kernel->node,
-                     .kernel = (uint32_t)at->kernel};
-    return new;
-}
-
 /* The word in each round, oldest first, then in the graph; 0: not all are kept. */
-static uint32_t values_of(const look *at, size_t kernel, const word *of, uint64_t *values)
+static uint32_t values_of(const gphi_look *at, size_t kernel, const gphi_word *of,
+                          uint64_t *values)
 {
     const gphi_step_kernel *own = gphi_vec_at(&at->rounds->kernels, kernel);
     uint32_t count = 0;
@@ -125,9 +58,9 @@ static uint32_t values_of(const look *at, size_t kernel, const word *of, uint64_
         const unsigned char *args = item ? gphi_eager_args(&at->state->log, item) : NULL;
         if (!args || of->offset + of->bytes > item->arg_bytes)
             return 0;
-        values[count++] = word_in(args, of);
+        values[count++] = gphi_word_in(args, of);
     }
-    values[count++] = word_in(own->params->buffer, of);
+    values[count++] = gphi_word_in(own->params->buffer, of);
     return count;
 }
 
@@ -142,7 +75,7 @@ static bool is_changing(const uint64_t *values, uint32_t count)
 }
 
 /* Between two steps the host did something: waited, read, uploaded. */
-static bool has_steps(const look *at)
+static bool has_steps(const gphi_look *at)
 {
     const gphi_eager_log *log = &at->state->log;
     for (uint32_t i = 1; i < at->rounds->count; i++)
@@ -152,8 +85,8 @@ static bool has_steps(const look *at)
     return true;
 }
 
-static void note_word(suspect *to, const look *at, const word *of, const uint64_t *values,
-                      uint32_t count)
+static void note_word(gphi_stray *to, const gphi_look *at, const gphi_word *of,
+                      const uint64_t *values, uint32_t count)
 {
     const gphi_eager_log *log = &at->state->log;
     to->arg = of->arg;
@@ -208,8 +141,8 @@ static bool is_orderly(const uint64_t *values, uint32_t count)
     return holds;
 }
 
-static void look_at_value(const look *at, const word *of, const uint64_t *values,
-                          uint32_t count)
+static void look_at_value(const gphi_look *at, const gphi_word *of,
+                          const uint64_t *values, uint32_t count)
 {
     if (at->rounds->kernels.count == 1 && !has_steps(at))
         return;
@@ -218,7 +151,7 @@ static void look_at_value(const look *at, const word *of, const uint64_t *values
             return;
     if (!of->is_number && !is_orderly(values, count))
         return;
-    suspect *new = add_suspect(at, FROZEN_VALUE);
+    gphi_stray *new = gphi_stray_add(at, GPHI_FROZEN_VALUE);
     if (new)
         note_word(new, at, of, values, count);
 }
@@ -226,7 +159,7 @@ static void look_at_value(const look *at, const word *of, const uint64_t *values
 /* ---- pointers ---- */
 
 typedef struct partner {
-    const look *at;
+    const gphi_look *at;
     const uint64_t *values;
     uint32_t count;
     size_t kernel;
@@ -234,7 +167,7 @@ typedef struct partner {
 } partner;
 
 /* A word whose value is, in each step, what the word in question is in the next. */
-static void look_at_partner(void *user, const word *of)
+static void look_at_partner(void *user, const gphi_word *of)
 {
     partner *p = user;
     uint64_t values[GPHI_ROUNDS_MAX + 1];
@@ -246,7 +179,7 @@ static void look_at_partner(void *user, const word *of)
     p->is_found = p->is_found || (is_next && values[count - 1] != p->values[count - 1]);
 }
 
-static bool has_partner(const look *at, const uint64_t *values, uint32_t count)
+static bool has_partner(const gphi_look *at, const uint64_t *values, uint32_t count)
 {
     partner p = {.at = at, .values = values, .count = count};
     for (p.kernel = 0; p.kernel < at->rounds->kernels.count && !p.is_found; p.kernel++) {
@@ -277,8 +210,8 @@ static bool is_filled(const gphi_history *history, uint64_t address, uint64_t by
     return memory && memory->overflows;
 }
 
-static void look_at_pointer(const look *at, const word *of, const uint64_t *values,
-                            uint32_t count)
+static void look_at_pointer(const gphi_look *at, const gphi_word *of,
+                            const uint64_t *values, uint32_t count)
 {
     const gphi_history *history = at->run->history;
     bool are_filled = true;
@@ -294,183 +227,54 @@ static void look_at_pointer(const look *at, const word *of, const uint64_t *valu
     }
     if (!are_filled && !has_partner(at, values, count))
         return;
-    suspect *new = add_suspect(at, TURNING_POINTER);
+    gphi_stray *new = gphi_stray_add(at, GPHI_TURNING_POINTER);
     if (!new)
         return;
     note_word(new, at, of, values, count);
     new->how = has_partner(at, values, count) ? NULL : "filled";
 }
 
-static void look_at_word(void *user, const word *of)
+static void look_at_word(void *user, const gphi_word *of)
 {
-    const look *at = user;
+    const gphi_look *at = user;
     uint64_t values[GPHI_ROUNDS_MAX + 1];
     const uint32_t count = values_of(at, at->kernel, of, values);
     if (count < 3 || !is_changing(values, count))
         return;
     uint32_t addresses = 0;
     for (uint32_t i = 0; i < count && of->bytes == 8; i++)
-        addresses += is_address(at->run->model, values[i]);
+        addresses += gphi_is_address(at->run->model, values[i]);
     if (addresses == count)
         look_at_pointer(at, of, values, count);
     else if (addresses == 0)
         look_at_value(at, of, values, count);
 }
 
-/* ---- work that is missing ---- */
-
-/* The kernel of the graph that is given what lies there, one that draws random numbers
- * first; NULL: none, or the graph writes there by a copy or a fill of its own. */
-static const gphi_touch *touch_in(const gphi_history *history,
-                                  const gphi_exec_history *exec, uint64_t address,
-                                  uint64_t bytes)
-{
-    const gphi_touch *found = NULL;
-    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
-        if (!gphi_touch_meets(history, touch, address, bytes))
-            continue;
-        if (touch->bytes != 0)
-            return NULL; /* the graph fills or copies there itself */
-        if (!found || (touch->is_random && !found->is_random))
-            found = touch;
-    }
-    return found;
-}
-
-static bool is_kernel_of(const look *at, uint64_t kernel)
-{
-    for (size_t i = 0; i < at->rounds->kernels.count; i++)
-        if (((gphi_step_kernel *)gphi_vec_at(&at->rounds->kernels, i))->params->handle ==
-            kernel)
-            return true;
-    return false;
-}
-
-/* The same work between a round's last kernel and that of the round before: the number
- * of items looked at is that of a step. */
-static const gphi_eager *same_work(const look *at, const gphi_eager *as, uint32_t round)
-{
-    const gphi_eager_log *log = &at->state->log;
-    const gphi_vec *places = at->rounds->places;
-    const size_t last = at->rounds->kernels.count - 1;
-    const uint64_t end = *(uint64_t *)gphi_vec_at(&places[round], last);
-    const uint64_t begin = round + 1 < at->rounds->count
-                               ? *(uint64_t *)gphi_vec_at(&places[round + 1], last) + 1
-                           : end > 64 ? end - 64
-                                      : 0;
-    for (uint64_t i = begin; i < end; i++) {
-        const gphi_eager *item = gphi_eager_at(log, i);
-        if (item && item->kernel == as->kernel && item->address == as->address &&
-            item->bytes == as->bytes && item->is_fill == as->is_fill &&
-            (!item->kernel || item->contents == as->contents) &&
-            item->arg_bytes == as->arg_bytes)
-            return item;
-    }
-    return NULL;
-}
-
-/* The pointer that a missing kernel shares with a kernel of the graph that draws random
- * numbers: what it advances is their state. */
-static uint64_t state_of(const look *at, const gphi_eager *item)
-{
-    const unsigned char *args = gphi_eager_args(&at->state->log, item);
-    for (uint32_t i = 0; args && i + 8 <= item->arg_bytes; i += 8) {
-        const word one = {.offset = i, .bytes = 8};
-        const uint64_t address = word_in(args, &one);
-        if (!is_address(at->run->model, address))
-            continue;
-        const gphi_touch *touch = touch_in(at->run->history, at->exec, address, 1);
-        if (touch && touch->is_random && touch->address == address)
-            return address;
-    }
-    return 0;
-}
-
-/* Resets: a fill, a copy on the device, the same bytes from the host again; and whatever
- * is done to a state of random numbers. Other copies bring new inputs. */
-static const char *work_of(const look *at, const gphi_eager *item,
-                           const gphi_touch *touch)
-{
-    if (item->kernel)
-        return "worked on by another kernel";
-    if (item->is_fill)
-        return "filled";
-    if (touch->is_random && item->bytes <= 64)
-        return "written";
-    if (item->is_from_host && item->contents == 0)
-        return NULL;
-    for (uint32_t i = 0; i < at->rounds->count && item->is_from_host; i++) {
-        const gphi_eager *other = same_work(at, item, i);
-        if (!other || other->contents != item->contents)
-            return NULL;
-    }
-    return item->is_from_host ? "set to the same bytes" : "copied into";
-}
-
-static void look_at_item(look *at, const gphi_eager *item)
-{
-    const gphi_history *history = at->run->history;
-    uint64_t address = item->address, bytes = item->bytes;
-    if (item->kernel) {
-        address = is_kernel_of(at, item->kernel) ? 0 : state_of(at, item);
-        bytes = 1;
-    }
-    const gphi_touch *touch =
-        address && bytes ? touch_in(history, at->exec, address, bytes) : NULL;
-    const char *how = touch ? work_of(at, item, touch) : NULL;
-    const gphi_eager *before = NULL;
-    for (uint32_t i = 0; how && i < at->rounds->count; i++) {
-        const gphi_eager *other = same_work(at, item, i);
-        if (!other)
-            return;
-        before = i == 1 ? other : before;
-    }
-    suspect *new = how ? add_suspect(at, MISSING_WORK) : NULL;
-    if (!new)
-        return;
-    new->node = touch->node;
-    new->arg = touch->arg;
-    new->address = address;
-    new->length = bytes;
-    new->how = how;
-    new->eager = item->call;
-    new->before = before->call;
-}
-
-static void look_for_missing(look *at)
-{
-    const gphi_vec *places = at->rounds->places;
-    const size_t last = at->rounds->kernels.count - 1;
-    const uint64_t end = *(uint64_t *)gphi_vec_at(&places[0], last);
-    for (uint64_t i = *(uint64_t *)gphi_vec_at(&places[1], last) + 1; i < end; i++)
-        look_at_item(at, gphi_eager_at(&at->state->log, i));
-}
-
 /* ---- calls ---- */
 
 static void first_launch(gphi_rule_run *run, gphi_exec_history *exec)
 {
-    replay_state *state = run->state;
+    gphi_replay_state *state = run->state;
     gphi_rounds rounds;
     const gphi_capture *capture = exec->source ? exec->source->capture : NULL;
     const uint64_t before = capture ? capture->begin.number : exec->created;
     if (state->log.count < 2 || state->execs++ >= EXECS_MAX)
         return;
     if (gphi_rounds_find(&rounds, &state->log, exec, before)) {
-        look at = {run, state, exec, &rounds, 0};
+        gphi_look at = {run, state, exec, &rounds, 0};
         for (; at.kernel < rounds.kernels.count; at.kernel++) {
             const gphi_step_kernel *own = gphi_vec_at(&rounds.kernels, at.kernel);
             each_word(own->params, look_at_word, &at);
         }
         at.kernel = 0;
-        look_for_missing(&at);
+        gphi_missing_look(&at);
     }
     gphi_rounds_fini(&rounds);
 }
 
 static void on_call(gphi_rule_run *run, const gphi_seen *seen)
 {
-    replay_state *state = run->state;
+    gphi_replay_state *state = run->state;
     gphi_exec_history *exec = run->history->launched;
     if (!gphi_eager_note(&state->log, run->model, seen))
         gphi_short(run);
@@ -481,7 +285,7 @@ static void on_call(gphi_rule_run *run, const gphi_seen *seen)
 /* ---- the end ---- */
 
 /* The program knows that this has to be set. */
-static bool is_set(const gphi_history *history, const suspect *of)
+static bool is_set(const gphi_history *history, const gphi_stray *of)
 {
     const gphi_exec_history *exec = of->exec;
     const gphi_snapshot *source = exec->source;
@@ -493,7 +297,7 @@ static bool is_set(const gphi_history *history, const suspect *of)
 }
 
 /* Another graph of the same kernels has another value there: one for each case. */
-static bool has_sibling(const gphi_history *history, const suspect *of)
+static bool has_sibling(const gphi_history *history, const gphi_stray *of)
 {
     for (size_t i = 0; i < history->execs.count; i++) {
         const gphi_exec_history *other = gphi_history_exec_at(history, i);
@@ -502,17 +306,17 @@ static bool has_sibling(const gphi_history *history, const suspect *of)
             continue;
         const gph_node *node =
             gph_graph_node(gphi_snapshot_graph(other->source), of->node);
-        const word at = {.arg = of->arg, .offset = of->offset, .bytes = of->bytes};
+        const gphi_word at = {.arg = of->arg, .offset = of->offset, .bytes = of->bytes};
         if (!node || node->kind != GPH_NODE_KERNEL || !node->u.kernel.buffer ||
             at.offset + at.bytes > node->u.kernel.buffer_bytes ||
-            word_in(node->u.kernel.buffer, &at) != of->values[of->count - 1])
+            gphi_word_in(node->u.kernel.buffer, &at) != of->values[of->count - 1])
             return true;
     }
     return false;
 }
 
 /* By anybody but this graph, after its first launch. */
-static bool is_written_after(const gphi_history *history, const suspect *of,
+static bool is_written_after(const gphi_history *history, const gphi_stray *of,
                              uint64_t address, uint64_t bytes)
 {
     const uint64_t since = of->exec->first_launch.number;
@@ -542,7 +346,7 @@ static bool is_own_copy(const gphi_history *history, const gphi_exec_history *ex
 }
 
 /* Of buffers that take turns: one that the graph has not got is filled on and on. */
-static uint64_t left_out(const gphi_history *history, const suspect *of)
+static uint64_t left_out(const gphi_history *history, const gphi_stray *of)
 {
     for (uint32_t i = 0; i + 1 < of->count; i++)
         if (of->values[i] != of->values[of->count - 1] &&
@@ -552,12 +356,13 @@ static uint64_t left_out(const gphi_history *history, const suspect *of)
     return 0;
 }
 
-static const char *say_value(const gphi_model *model, const suspect *of, uint32_t index)
+static const char *say_value(const gphi_model *model, const gphi_stray *of,
+                             uint32_t index)
 {
     const uint64_t value = of->values[index];
     float number;
     memcpy(&number, &value, sizeof(number)); /* little endian, as CUDA's hosts are */
-    if (of->kind == TURNING_POINTER)
+    if (of->kind == GPHI_TURNING_POINTER)
         return gphi_say_memory(model, value);
     if (of->bytes == 4 && value >= UINT64_C(1) << 23 && number == number &&
         (number < 0 ? -number : number) < 1e9F)
@@ -565,7 +370,7 @@ static const char *say_value(const gphi_model *model, const suspect *of, uint32_
     return gphi_say("%" PRIu64, value);
 }
 
-static const char *say_values(const gphi_model *model, const suspect *of)
+static const char *say_values(const gphi_model *model, const gphi_stray *of)
 {
     const char *text = say_value(model, of, 0);
     for (uint32_t i = 1; i + 1 < of->count; i++)
@@ -574,7 +379,7 @@ static const char *say_values(const gphi_model *model, const suspect *of)
 }
 
 /* Findings stand at the call that made the node: there the value was frozen. */
-static gphi_draft *begin(gphi_rule_run *run, const suspect *of)
+static gphi_draft *begin(gphi_rule_run *run, const gphi_stray *of)
 {
     gphi_rule_run as = *run;
     const gphi_call *made = gphi_snapshot_made(of->exec->source, of->node);
@@ -583,7 +388,7 @@ static gphi_draft *begin(gphi_rule_run *run, const suspect *of)
                               of->exec->created);
 }
 
-static void tell_word(gphi_rule_run *run, const suspect *of)
+static void tell_word(gphi_rule_run *run, const gphi_stray *of)
 {
     const gphi_exec_history *exec = of->exec;
     gphi_draft *draft = begin(run, of);
@@ -591,8 +396,9 @@ static void tell_word(gphi_rule_run *run, const suspect *of)
                "argument %u of %s was another %s in each step before the capture (%s); "
                "the graph has %s, in all its %" PRIu64 " launches",
                of->arg, gphi_say_node(exec->source, of->node),
-               of->kind == FROZEN_VALUE ? "value" : "buffer", say_values(run->model, of),
-               say_value(run->model, of, of->count - 1), exec->launches);
+               of->kind == GPHI_FROZEN_VALUE ? "value" : "buffer",
+               say_values(run->model, of), say_value(run->model, of, of->count - 1),
+               exec->launches);
     gphi_evidence_call(draft, &of->before, "a step was launched by");
     gphi_evidence_call(draft, &of->eager, "the last one before the capture by");
     gphi_evidence_call(draft, &exec->first_launch, "first launched by");
@@ -602,7 +408,7 @@ static void tell_word(gphi_rule_run *run, const suspect *of)
                       gphi_say_memory(run->model, left_out(run->history, of)));
 }
 
-static void tell_missing(gphi_rule_run *run, const suspect *of)
+static void tell_missing(gphi_rule_run *run, const gphi_stray *of)
 {
     const gphi_exec_history *exec = of->exec;
     gphi_draft *draft = begin(run, of);
@@ -620,7 +426,7 @@ static void tell_missing(gphi_rule_run *run, const suspect *of)
 }
 
 /* Somebody brings what the buffers have to where the graph looks for it. */
-static bool is_brought(const gphi_history *history, const suspect *of)
+static bool is_brought(const gphi_history *history, const gphi_stray *of)
 {
     for (uint32_t i = 0; i < of->count; i++)
         if (is_own_copy(history, of->exec, of->values[i]) ||
@@ -629,23 +435,42 @@ static bool is_brought(const gphi_history *history, const suspect *of)
     return of->how && left_out(history, of) == 0;
 }
 
-static bool is_wrong(const gphi_history *history, const suspect *of)
+/* What the launches compute is looked at: this is not a benchmark. */
+static bool is_read(const gphi_history *history, const gphi_stray *of)
+{
+    const uint64_t reads = history->now.reads - of->exec->made.reads;
+    return reads * 2 >= of->exec->launches;
+}
+
+static bool is_wrong(const gphi_history *history, const gphi_stray *of)
 {
     if (of->exec->launches < LAUNCHES_MIN || is_set(history, of))
         return false;
-    if (of->kind == MISSING_WORK)
+    if (of->needs_reads && !is_read(history, of))
+        return false;
+    if (of->kind == GPHI_MISSING_WORK)
         return !is_written_after(history, of, of->address, of->length);
     return !has_sibling(history, of) &&
-           (of->kind == FROZEN_VALUE || !is_brought(history, of));
+           (of->kind == GPHI_FROZEN_VALUE || !is_brought(history, of));
+}
+
+/* One of a kind for an executable is enough: the others have the same cause. */
+static bool is_told(const gphi_replay_state *state, const gphi_stray *of)
+{
+    GPHI_EACH (const gphi_stray, one, &state->suspects)
+        if (one->is_told && one->exec == of->exec && one->kind == of->kind)
+            return true;
+    return false;
 }
 
 static void on_end(gphi_rule_run *run)
 {
-    const replay_state *state = run->state;
-    GPHI_EACH (const suspect, one, &state->suspects) {
-        if (!is_wrong(run->history, one))
+    const gphi_replay_state *state = run->state;
+    GPHI_EACH (gphi_stray, one, &state->suspects) {
+        if (is_told(state, one) || !is_wrong(run->history, one))
             continue;
-        if (one->kind == MISSING_WORK)
+        one->is_told = true;
+        if (one->kind == GPHI_MISSING_WORK)
             tell_missing(run, one);
         else
             tell_word(run, one);
@@ -654,21 +479,21 @@ static void on_end(gphi_rule_run *run)
 
 static void on_init(gphi_rule_run *run)
 {
-    replay_state *state = run->state;
+    gphi_replay_state *state = run->state;
     gphi_eager_init(&state->log, run->model->heap);
-    gphi_vec_init(&state->suspects, run->model->heap, sizeof(suspect));
+    gphi_vec_init(&state->suspects, run->model->heap, sizeof(gphi_stray));
 }
 
 static void on_fini(gphi_rule_run *run)
 {
-    replay_state *state = run->state;
+    gphi_replay_state *state = run->state;
     gphi_eager_fini(&state->log);
     gphi_vec_fini(&state->suspects);
 }
 
 /* The first row watches for the two after it. */
 const gphi_rule gphi_rules_replay[] = {
-    GPHI_RULE("replay.frozen-value", WARNING, .state_bytes = sizeof(replay_state),
+    GPHI_RULE("replay.frozen-value", WARNING, .state_bytes = sizeof(gphi_replay_state),
               .init = on_init, .call = on_call, .end = on_end, .fini = on_fini),
     GPHI_RULE_NAME("replay.turning-pointer", WARNING),
     GPHI_RULE_NAME("replay.missing-work", WARNING),

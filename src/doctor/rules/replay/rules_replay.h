@@ -62,6 +62,58 @@ static inline const gphi_eager *gphi_round_of(const gphi_eager_log *log,
                          *(const uint64_t *)gphi_vec_at(&rounds->places[round], kernel));
 }
 
+/* What a replay may do otherwise than the steps before it: found at the executable's first
+ * launch, reported at the end if nothing has put it right. */
+typedef enum gphi_stray_kind {
+    GPHI_FROZEN_VALUE,
+    GPHI_TURNING_POINTER,
+    GPHI_MISSING_WORK
+} gphi_stray_kind;
+
+typedef struct gphi_stray {
+    gphi_stray_kind kind;
+    gphi_exec_history *exec;
+    uint64_t updated;                     /* exec->updated at the first launch */
+    uint32_t node, kernel, arg;           /* kernel: index among the graph's */
+    uint32_t offset, bytes;               /* of the word in the arguments */
+    uint64_t values[GPHI_ROUNDS_MAX + 1]; /* oldest first, the graph's last */
+    uint32_t count;                       /* of values */
+    uint64_t address, length;             /* of missing work: what it wrote */
+    gphi_call eager, before;              /* last two times */
+    const char *how;                      /* of missing work */
+    bool is_told;
+    bool needs_reads; /* reported only if results are read: it may be a benchmark */
+} gphi_stray;
+
+typedef struct gphi_replay_state {
+    gphi_eager_log log;
+    gphi_vec suspects; /* of gphi_stray */
+    uint32_t execs;
+} gphi_replay_state;
+
+typedef struct gphi_look {
+    gphi_rule_run *run;
+    gphi_replay_state *state;
+    gphi_exec_history *exec;
+    const gphi_rounds *rounds;
+    size_t kernel; /* at hand */
+} gphi_look;
+
+/* A word of an argument, up to 8 bytes. */
+typedef struct gphi_word {
+    uint32_t arg, offset, bytes;
+    bool is_number; /* the argument is it, and 4 bytes: no struct with holes */
+} gphi_word;
+
+/* replay_missing.c */
+uint64_t gphi_word_in(const unsigned char *args, const gphi_word *at);
+/* Lives or lived: of eager steps the memory may be gone by now. */
+bool gphi_is_address(const gphi_model *model, uint64_t value);
+/* Some of a kind for an executable, since the program may put one of them right. NULL:
+ * there are enough. */
+gphi_stray *gphi_stray_add(const gphi_look *at, gphi_stray_kind kind);
+void gphi_missing_look(gphi_look *at);
+
 /* replay_result.c */
 void gphi_rule_unread_result(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_unread_result_end(gphi_rule_run *run);
