@@ -104,14 +104,35 @@ static bool is_worth(const gph_advice *advice, const gphi_loop *loop)
     return false;
 }
 
+/* Whether the calls of its longest run stand in a period of `by`, one after the other: it
+ * is what one repetition does, in a first one that is not quite like the others. */
+static bool is_part(const gph_advice *advice, const gphi_loop *loop, const gphi_loop *by)
+{
+    const gphi_track *track = gphi_advice_track(advice, loop->track);
+    if (loop->track != by->track || loop->count > by->period)
+        return false;
+    for (uint64_t at = 0; at + loop->count <= by->period; at++) {
+        uint64_t same = 0;
+        while (same < loop->count &&
+               gphi_track_beat(track, by->first + at + same)->weak ==
+                   gphi_track_beat(track, loop->first + same)->weak)
+            same++;
+        if (same == loop->count)
+            return true;
+    }
+    return false;
+}
+
 /* Whether most of it lies in a loop that is listed: what repeated until the outer loop
  * was seen to. */
 static bool is_within(const gph_advice *advice, const gphi_loop *loop)
 {
-    for (size_t i = 0; i < advice->repeats.count; i++)
-        if (gphi_loop_overlap(advice, loop, &gphi_advice_repeat(advice, i)->loop) * 2 >=
-            loop->count)
+    for (size_t i = 0; i < advice->repeats.count; i++) {
+        const gphi_loop *by = &gphi_advice_repeat(advice, i)->loop;
+        if (gphi_loop_overlap(advice, loop, by) * 2 >= loop->count ||
+            is_part(advice, loop, by))
             return true;
+    }
     return false;
 }
 
@@ -138,7 +159,9 @@ static bool is_outer(const gph_advice *advice, const gphi_vec *loops,
             !is_worth(advice, step) || !has_waits(advice, loop, 2) ||
             gphi_loop_overlap(advice, loop, step) * 4 < loop->count * 3)
             continue;
-        if (step->outer_count == 0) {
+        /* one that not most of the step lies in is a chance likeness */
+        if (step->outer_count == 0 &&
+            loop->repetitions * loop->period * 2 >= step->repetitions * step->period) {
             step->outer_calls = loop->period;
             step->outer_count = loop->repetitions;
         }

@@ -129,6 +129,7 @@ typedef enum gphi_obstacle_kind {
     GPHI_CUTS,      /* what is before it and behind it are two graphs */
     GPHI_ELSEWHERE, /* of another thread: breaks captures in global mode */
     GPHI_FREEZES,   /* the graph keeps what it was given: pointer, state */
+    GPHI_CHANGES,   /* else fine, but arguments change from one repetition to the next */
     GPHI_STAYS,     /* outside of what a graph would hold */
     GPHI_FINE,
     GPHI_OBSTACLES

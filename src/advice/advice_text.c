@@ -175,6 +175,46 @@ static void payoff(printing *p, const gphi_repeat *repeat, size_t number)
     questions(p, "before capture", repeat->checks, GPHI_CHECKS);
 }
 
+/* The argument of a site that changes at `change` first, and in how many of its calls. */
+static uint32_t count_alike(const printing *p, const gphi_repeat *repeat, uint32_t site,
+                            const gphi_change *change)
+{
+    uint32_t count = 0;
+    GPHI_EACH (const gphi_change, other, &repeat->changes) {
+        if (other->argument != change->argument ||
+            gphi_repeat_beat(p->advice, repeat, 0, other->beat)->site != site)
+            continue;
+        if (other < change)
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+/* The first two values are shown: they tell a counter from an address at a look. */
+static void put_changes(printing *p, const gphi_repeat *repeat, const gphi_obstacle *of)
+{
+    GPHI_EACH (const gphi_change, change, &repeat->changes) {
+        const char *what = change->is_address ? "an address" : "a value";
+        if (gphi_repeat_beat(p->advice, repeat, 0, change->beat)->site != of->site)
+            continue;
+        const uint32_t count = count_alike(p, repeat, of->site, change);
+        if (count == 1 && of->count == 1)
+            gphi_text_say(p->out,
+                          "       argument %u, %s: 0x%llx, then 0x%llx; a graph keeps "
+                          "the first\n",
+                          change->argument, what, (unsigned long long)change->before,
+                          (unsigned long long)change->after);
+        else if (count > 0)
+            gphi_text_say(p->out,
+                          "       argument %u of %u of these calls, %s: 0x%llx, then "
+                          "0x%llx in the first of them; a graph keeps the first\n",
+                          change->argument, count, what,
+                          (unsigned long long)change->before,
+                          (unsigned long long)change->after);
+    }
+}
+
 /* Sites of one kind below its title; a kind without sites has none. */
 static void put_obstacles(printing *p, const gphi_repeat *repeat, gphi_obstacle_kind kind)
 {
@@ -190,34 +230,15 @@ static void put_obstacles(printing *p, const gphi_repeat *repeat, gphi_obstacle_
         put_site(p, site, o->count);
         if (o->text)
             gphi_text_say(p->out, "       %s\n", o->text);
-    }
-}
-
-/* The first two values are shown: they tell a counter from an address at a look. */
-static void frozen(printing *p, const gphi_repeat *repeat)
-{
-    for (size_t i = 0; i < repeat->changes.count; i++) {
-        const gphi_change *change = gphi_vec_at(&repeat->changes, i);
-        const gphi_beat *beat = gphi_repeat_beat(p->advice, repeat, 0, change->beat);
-        const gphi_site *site = gphi_advice_site(p->advice, beat->site);
-        if (i == 0)
-            gphi_text_say(p->out, "   %schanges from one repetition to the next%s\n",
-                          p->bold, p->plain);
-        gphi_text_say(p->out, "     %-40.199s           at ", gphi_site_text(site));
-        put_site_place(p, site);
-        gphi_text_say(p->out,
-                      "       argument %u, %s: 0x%llx, then 0x%llx; a graph keeps "
-                      "the first\n",
-                      change->argument, change->is_address ? "an address" : "a value",
-                      (unsigned long long)change->before,
-                      (unsigned long long)change->after);
+        if (kind != GPHI_ELSEWHERE)
+            put_changes(p, repeat, o);
     }
 }
 
 static void capturable(printing *p, const gphi_repeat *repeat, size_t number)
 {
     gphi_text_say(p->out, "%s%zu. repeated %llu times%s: %llu calls, from ", p->bold,
-                  number, (unsigned long long)gphi_repeat_count(repeat), p->plain,
+                  number, (unsigned long long)repeat->loop.repetitions, p->plain,
                   (unsigned long long)repeat->loop.period);
     put_place(p, repeat->prediction.place);
     if (repeat->stream)
@@ -226,11 +247,8 @@ static void capturable(printing *p, const gphi_repeat *repeat, size_t number)
                       : repeat->stream->is_per_thread ? "the thread's own default stream"
                       : repeat->stream->is_blocking   ? "a blocking stream"
                                                       : "a non-blocking stream");
-    for (int kind = 0; kind < GPHI_OBSTACLES; kind++) {
+    for (int kind = 0; kind < GPHI_OBSTACLES; kind++)
         put_obstacles(p, repeat, (gphi_obstacle_kind)kind);
-        if (kind == GPHI_FREEZES)
-            frozen(p, repeat);
-    }
 }
 
 /* Frames of one line may be of several stacks: a loop that is unrolled, a template. */

@@ -170,11 +170,17 @@ static const gphi_obstacle *blocker(const gphi_repeat *repeat)
     return breaks ? breaks : gphi_repeat_obstacle(repeat, GPHI_ESCAPES);
 }
 
-/* The text of what a graph would save: "60 %", or "55 to 62 %" of the time. */
+/* The text of what a graph would save: "60 %", or "55 to 62 %" of the time; all of it is
+ * never saved, and how much slower it may be is not of use. */
 static const char *saving_text(const gphi_repeat *repeat, char out[SAVING_BYTES])
 {
     const int low = (int)floor(repeat->prediction.saves_low * 100 + 0.5);
-    const int high = (int)floor(repeat->prediction.saves_high * 100 + 0.5);
+    int high = (int)floor(repeat->prediction.saves_high * 100 + 0.5);
+    high = high > low && high > 99 ? 99 : high;
+    if (low < 0) {
+        gphi_language_into(out, SAVING_BYTES, "nothing, or up to %d %%", high);
+        return out;
+    }
     gphi_language_into(out, SAVING_BYTES, low == high ? "%d %%" : "%d to %d %%", low,
                        high);
     return out;
@@ -217,7 +223,8 @@ static void say_open(gphi_repeat *repeat, const char *saving)
             repeat->graph_windows == 0 ? "in parts only" : "once only", saving);
     else
         say(repeat, GPH_VERDICT_UNKNOWN,
-            "a repetition takes %.1f to %.1f us in different stretches of the run, as a "
+            "under the doctor a repetition took %.1f to %.1f us in different stretches "
+            "of the run, as a "
             "graph %.1f to %.1f us by %u windows%s: a graph might save %s of the time, "
             "and "
             "%.0f %% is what pays",
@@ -228,22 +235,24 @@ static void say_open(gphi_repeat *repeat, const char *saving)
 
 static void say_little(gphi_repeat *repeat, const char *with)
 {
-    const double most = fmax(repeat->prediction.saves_high, 0) * 100;
+    /* less than the limit is not rounded up to it */
+    const double limit = least_saving * 100;
+    const double most = fmin(fmax(repeat->prediction.saves_high, 0) * 100, limit - 0.1);
     const double busy = fmin(repeat->busy_ns / repeat->eager_ns, 1);
     if (busy > mostly_busy)
         say(repeat, GPH_VERDICT_DOES_NOT_PAY,
-            "a graph would save at most %.0f %% of the time%s, less than %.0f %%: the "
+            "a graph would save at most %.1f %% of the time%s, less than %.0f %%: the "
             "GPU is "
             "busy for %.0f %% of it already",
             most, with, least_saving * 100, busy * 100);
     else if (repeat->pieces.count == 1 && repeat->prediction.launches < SHORT)
         say(repeat, GPH_VERDICT_UNKNOWN,
-            "a graph of so few calls would save at most %.0f %% of the time%s; how many "
+            "a graph of so few calls would save at most %.1f %% of the time%s; how many "
             "repetitions one may hold depends on what the host does between them",
             most, with);
     else
         say(repeat, GPH_VERDICT_DOES_NOT_PAY,
-            "a graph would save at most %.0f %% of the time%s, less than %.0f %%: most "
+            "a graph would save at most %.1f %% of the time%s, less than %.0f %%: most "
             "of it "
             "is the host's own work and waits",
             most, with, least_saving * 100);

@@ -52,6 +52,31 @@ static bool is_unsafe(const gphi_obstacle *o, const gphi_site *site)
            o->kind != GPHI_ELSEWHERE;
 }
 
+/* Of the unsafe calls those that make or end memory. */
+static bool is_allocation(const gphi_obstacle *o, const gphi_site *site)
+{
+    switch (site->call) {
+    case GPHI_CALL_cuMemAlloc:
+    case GPHI_CALL_cuMemAllocPitch:
+    case GPHI_CALL_cuMemAllocManaged:
+    case GPHI_CALL_cuMemFree:
+    case GPHI_CALL_cuMemAllocHost:
+    case GPHI_CALL_cuMemHostAlloc:
+    case GPHI_CALL_cuMemFreeHost:
+    case GPHI_CALL_cuMemHostRegister:
+    case GPHI_CALL_cuMemHostUnregister:
+    case GPHI_CALL_cuArrayCreate:
+    case GPHI_CALL_cuArray3DCreate:
+    case GPHI_CALL_cuArrayDestroy: return is_unsafe(o, site);
+    default: return false;
+    }
+}
+
+static bool is_unsafe_inside(const gphi_obstacle *o, const gphi_site *site)
+{
+    return is_unsafe(o, site) && o->kind != GPHI_STAYS;
+}
+
 static bool is_legacy(const gphi_obstacle *o, const gphi_site *site)
 {
     return o->kind != GPHI_STAYS && o->kind != GPHI_ELSEWHERE &&
@@ -114,15 +139,21 @@ static void ask_kernels(const gphi_repeat *repeat, gphi_question *q)
 static void ask_memory(const gph_advice *advice, const gphi_repeat *repeat,
                        gphi_question *q)
 {
-    const gphi_site *site = find_site(advice, repeat, is_unsafe);
+    const gphi_site *site = find_site(advice, repeat, is_allocation);
     const uint32_t moved = changes(repeat, true);
     if (site)
         answer(q, "memory preallocatable?", GPHI_NOT_KNOWN,
                "%s is called in each: allocate before the loop if the sizes allow it",
                gphi_call_name(site->call));
+    else if (moved > 0 && repeat->variants > 1)
+        answer(q, "memory preallocatable?", GPHI_YES,
+               "nothing is allocated in it; %u sets of buffers take turns",
+               repeat->variants);
     else if (moved > 0)
-        answer(q, "memory preallocatable?", GPHI_NO,
-               "%u addresses change from one repetition to the next", moved);
+        answer(q, "memory preallocatable?", GPHI_NOT_KNOWN,
+               "nothing is allocated in it, but %u addresses change from one repetition "
+               "to the next",
+               moved);
     else
         answer(q, "memory preallocatable?", GPHI_YES,
                "nothing is allocated in it, and addresses stay");
@@ -136,7 +167,9 @@ static void ask_branches(const gph_advice *advice, const gphi_repeat *repeat,
     const gphi_loop *loop = &repeat->loop;
     const gphi_track *track = gphi_advice_track(advice, loop->track);
     const uint64_t share =
-        track->beats.count == 0 ? 0 : 100 * loop->count / track->beats.count;
+        track->beats.count == 0
+            ? 0
+            : 100 * loop->repetitions * loop->period / track->beats.count;
     bool fetched = false;
     for (uint32_t i = 0; i < loop->period; i++) {
         const uint32_t call = gphi_repeat_site(advice, repeat, i)->call;
@@ -147,9 +180,13 @@ static void ask_branches(const gph_advice *advice, const gphi_repeat *repeat,
             q, text, GPHI_NOT_KNOWN,
             "the host fetches results and waits in the middle; the same calls followed "
             "each time");
+    else if (share < 50)
+        answer(q, text, GPHI_NOT_KNOWN,
+               "the same calls in the same order, %llu times, but most of the thread's "
+               "calls are others",
+               (unsigned long long)repeat->prediction.repetitions);
     else
-        answer(q, text, share >= 50 ? GPHI_YES : GPHI_NOT_KNOWN,
-               "the same calls in the same order, %llu times",
+        answer(q, text, GPHI_YES, "the same calls in the same order, %llu times",
                (unsigned long long)repeat->prediction.repetitions);
 }
 
@@ -199,8 +236,10 @@ static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
            (unsigned long long)repeat->prediction.repetitions);
     check_site(kind_site(advice, repeat, GPHI_CUTS), &q[1], "no wait or query inside",
                "the host waits only between repetitions, or never");
-    check_site(find_site(advice, repeat, is_unsafe), &q[2],
-               "no allocation or other unsafe call inside", "none seen");
+    check_site(find_site(advice, repeat, is_unsafe_inside), &q[2],
+               "no allocation or other unsafe call inside",
+               find_site(advice, repeat, is_unsafe) ? "between repetitions only"
+                                                    : "none seen");
     check_site(find_site(advice, repeat, is_legacy), &q[3], "not on the legacy stream",
                "all of it is on created streams");
     check_site(kind_site(advice, repeat, GPHI_ESCAPES), &q[4],
@@ -208,11 +247,19 @@ static void ask_checks(const gph_advice *advice, gphi_repeat *repeat)
     const uint32_t moved = changes(repeat, true), other = changes(repeat, false);
     if (moved == 0)
         answer(&q[5], "addresses stay", GPHI_YES, "the same in all that were compared");
+    else if (repeat->variants > 1)
+        answer(&q[5], "addresses stay", GPHI_NO,
+               "%u change, in %u sets that take turns: a graph for each", moved,
+               repeat->variants);
     else
         answer(&q[5], "addresses stay", GPHI_NO,
                "%u change: copy into fixed buffers, or update the graph", moved);
     if (other == 0)
         answer(&q[6], "arguments stay", GPHI_YES, "the same in all that were compared");
+    else if (repeat->variants > 1)
+        answer(&q[6], "arguments stay", GPHI_NO,
+               "%u values change, in %u sets that take turns: a graph for each", other,
+               repeat->variants);
     else
         answer(&q[6], "arguments stay", GPHI_NO,
                "%u values change: put them into device memory, or update the graph",

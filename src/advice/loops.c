@@ -206,8 +206,33 @@ static size_t find_inner(const stretch *s, size_t count, size_t *i, bool by_wait
     return period;
 }
 
+/* Whether the host waits at the same places in each period: a step that cut() finds by its
+ * waits, with all its calls. Of fewer than three periods that is not known. */
+static bool is_waited_alike(const stretch *s, size_t i, size_t period, size_t length)
+{
+    for (size_t at = i + period + 1; at < i + length; at++)
+        if (s[at].waits - s[at - 1].waits !=
+            s[at - period].waits - s[at - period - 1].waits)
+            return false;
+    return length >= 3 * period;
+}
+
+/* Periods that end where the first one begins: their first stretch has more in front of
+ * it, such as what a program makes ready once. Not before beat `least`. */
+static uint64_t periods_before(const finder *f, uint64_t first, uint64_t period,
+                               uint64_t least)
+{
+    uint64_t alike = 0;
+    while (alike < first - least &&
+           gphi_track_beat(f->track, first - 1 - alike)->weak ==
+               gphi_track_beat(f->track, first - 1 - alike + period)->weak)
+        alike++;
+    return alike / period;
+}
+
 static gph_status find_steps(finder *f, bool by_waits)
 {
+    uint64_t end = 0; /* of the steps before */
     gphi_vec all;
     gphi_vec_init(&all, f->advice->heap, sizeof(stretch));
     gph_status status = cut(f, by_waits, &all);
@@ -215,16 +240,24 @@ static gph_status find_steps(finder *f, bool by_waits)
     for (size_t i = 0; i < all.count && status == GPH_OK;) {
         size_t length = 1;
         const size_t period = find_inner(s, all.count, &i, by_waits, &length);
-        if (period != 0) {
-            const uint64_t first = s[i].first, calls = s[i + period].first - first;
-            status = add_loop(
-                f, (gphi_loop){.first = first,
-                               .period = by_waits ? calls : period,
-                               .count = by_waits ? length / period * calls
-                                                 : s[i + length - 1].first + 1 - first,
-                               .repetitions = length / period,
-                               .is_step = true,
-                               .is_queued = !by_waits});
+        if (period != 0 && by_waits) {
+            const uint64_t calls = s[i + period].first - s[i].first;
+            const uint64_t before = periods_before(f, s[i].first, calls, end);
+            const uint64_t times = length / period + before;
+            end = s[i].first - before * calls + times * calls;
+            status = add_loop(f, (gphi_loop){.first = end - times * calls,
+                                             .period = calls,
+                                             .count = times * calls,
+                                             .repetitions = times,
+                                             .is_step = true});
+        } else if (period != 0 && !is_waited_alike(s, i, period, length)) {
+            status =
+                add_loop(f, (gphi_loop){.first = s[i].first,
+                                        .period = period,
+                                        .count = s[i + length - 1].first + 1 - s[i].first,
+                                        .repetitions = length / period,
+                                        .is_step = true,
+                                        .is_queued = true});
         }
         i += length;
     }

@@ -191,6 +191,14 @@ static double whole(const timing *t, uint64_t repetition, uint32_t place)
                     beat(t, repetition, 0)->time_ns);
 }
 
+/* Of one that none follows at once: without what the host does after it. */
+static double alone(const timing *t, uint64_t repetition, uint32_t place)
+{
+    (void)place;
+    const gphi_beat *first = beat(t, repetition, 0);
+    return (double)(gphi_beat_end(first + t->repeat->loop.period - 1) - first->time_ns);
+}
+
 static double gap_before(const timing *t, uint64_t repetition, uint32_t place)
 {
     if (place == 0 && !gphi_repeat_goes_on(t->repeat, repetition))
@@ -455,6 +463,8 @@ static void use(timing *t)
     if (t->windows.count == 0)
         repeat->busy_ns = -1;
     spread_of(t, whole, repeat->spread);
+    if (repeat->spread[GPHI_USUAL] <= 0)
+        spread_of(t, alone, repeat->spread);
     repeat->eager_ns = repeat->spread[GPHI_USUAL];
     if (repeat->pieces.count > 1)
         return;

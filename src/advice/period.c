@@ -422,6 +422,13 @@ static bool is_memory(const gph_advice *advice, uint64_t value)
            gphi_model_memory(advice->model, value, true);
 }
 
+/* Both of what is kept of their arguments are addresses, of the host's memory too. */
+static bool is_copy(uint32_t call)
+{
+    return call == GPHI_CALL_cuMemcpyAsync || call == GPHI_CALL_cuMemcpyHtoDAsync ||
+           call == GPHI_CALL_cuMemcpyDtoHAsync || call == GPHI_CALL_cuMemcpyDtoDAsync;
+}
+
 static int by_beat(const void *a, const void *b)
 {
     const gphi_change *x = a, *y = b;
@@ -457,8 +464,12 @@ static gph_status compare(const gph_advice *advice, gphi_repeat *repeat, uint32_
     const char *from = gphi_vec_at(&advice->values, a->value_at);
     const char *to = gphi_vec_at(&advice->values, b->value_at);
     for (uint32_t i = 0; i < count; i++) {
-        const size_t at = has_args ? f->args[i].offset : i * sizeof(uint64_t);
-        const size_t bytes = has_args ? f->args[i].bytes : sizeof(uint64_t);
+        size_t at = has_args ? f->args[i].offset : i * sizeof(uint64_t);
+        size_t bytes = has_args ? f->args[i].bytes : sizeof(uint64_t);
+        for (; bytes > 8 && at + bytes <= a->value_words * sizeof(uint64_t) &&
+               memcmp(from + at, to + at, 8) == 0;
+             at += 8, bytes -= 8)
+            ; /* of a struct what differs is shown */
         gphi_change change = {.beat = place,
                               .argument = i,
                               .offset = (uint32_t)at,
@@ -468,8 +479,9 @@ static gph_status compare(const gph_advice *advice, gphi_repeat *repeat, uint32_
             continue;
         memcpy(&change.before, from + at, change.bytes);
         memcpy(&change.after, to + at, change.bytes);
-        change.is_address = bytes == 8 && is_memory(advice, change.before) &&
-                            is_memory(advice, change.after);
+        change.is_address =
+            is_copy(site->call) || (bytes >= 8 && is_memory(advice, change.before) &&
+                                    is_memory(advice, change.after));
         const gph_status status = add_change(repeat, change);
         if (status != GPH_OK)
             return status;
@@ -516,6 +528,57 @@ static gph_status look_for_changes(const gph_advice *advice, gphi_repeat *repeat
             shapes[repeat->shapes++] = shape;
     }
     return status;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Whether two sites read the same: of two callers of one function, say. */
+static bool looks_alike(const gph_advice *advice, uint32_t a, uint32_t b)
+{
+    const gphi_site *x = gphi_advice_site(advice, a), *y = gphi_advice_site(advice, b);
+    if (x->call != y->call || x->function != y->function)
+        return false;
+    const gph_place at = gphi_advice_place(advice, x->stack),
+                    to = gphi_advice_place(advice, y->stack);
+    return at.line == to.line && is_same_text(at.file, to.file) &&
+           is_same_text(at.function, to.function);
+}
+
+/* What reads as a call that changes is listed with it. */
+static bool is_joined(const gph_advice *advice, gphi_repeat *repeat,
+                      const gphi_obstacle *fine)
+{
+    GPHI_EACH (gphi_obstacle, o, &repeat->obstacles) {
+        if (fine->kind != GPHI_FINE || o->kind != GPHI_CHANGES ||
+            !looks_alike(advice, o->site, fine->site))
+            continue;
+        o->count += fine->count;
+        return true;
+    }
+    return false;
+}
+
+/* A call is of one kind: what was fine but for what changes is not fine. */
+static void mark_changes(const gph_advice *advice, gphi_repeat *repeat)
+{
+    gphi_obstacle *all = repeat->obstacles.items;
+    size_t kept = 0;
+    GPHI_EACH (const gphi_change, change, &repeat->changes) {
+        const uint32_t site = gphi_repeat_beat(advice, repeat, 0, change->beat)->site;
+        GPHI_EACH (gphi_obstacle, o, &repeat->obstacles)
+            if (o->site == site && o->kind == GPHI_FINE)
+                o->kind = GPHI_CHANGES;
+    }
+    for (size_t i = 0; i < repeat->obstacles.count; i++) {
+        const gphi_obstacle now = all[i];
+        all[i].kind = GPHI_OBSTACLES; /* not to be found twice */
+        if (!is_joined(advice, repeat, &now))
+            all[kept++] = now;
+    }
+    repeat->obstacles.count = kept;
 }
 
 /* The arguments that change, as a repetition has them. */
@@ -593,6 +656,7 @@ gph_status gphi_repeat_read(const gph_advice *advice, gphi_repeat *repeat)
         return status;
     if (repeat->changes.count > 0)
         qsort(repeat->changes.items, repeat->changes.count, sizeof(gphi_change), by_beat);
+    mark_changes(advice, repeat);
     repeat->variants = count_variants(advice, repeat);
     if (repeat->variants == 0)
         count_updates(repeat);

@@ -216,7 +216,7 @@ def large(browser, folder, make_page):
     check("buckets, tree and ledger are shown", browser.run("return ['buckets-card', 'tree-card', 'ledger-card'].every((id) => !document.getElementById(id).hidden)"))
     rows = browser.run("return [...document.querySelectorAll('#ledger table')].find((t) => t.caption.textContent === 'Kernels').querySelector('tbody').innerText")
     check("kernels are listed, as text that can be searched", "rms_norm" in rows and "gemv<float, 128>(float const*)" in rows)
-    check("padding is told", "33 %" in browser.run("return document.getElementById('buckets').textContent"))
+    check("padding is shown", "33 %" in browser.run("return document.getElementById('buckets').textContent"))
     zooms(browser)
     is_bounded(browser, "large")
     finds(browser)

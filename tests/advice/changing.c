@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Programs whose repetitions are not all alike, for gph doctor --capturable and --advise:
+ *
+ *   threads    two threads, each with steps of its own on a stream of its own
+ *   alternate  steps of two shapes take turns
+ *   warm-up    the first steps have other calls than the rest
+ *   grows      each step works on a little more than the one before
+ *   inner      a decoder: a prompt, then a number of tokens that differs
+ *   allocates  a step allocates its scratch memory and frees it
+ *   two        two buffers take turns
+ *   copies     a copy in the step goes to another place each time
+ *
+ * None of them does anything that is wrong. */
+#include "tests/doctor/rules/broken.h"
+
+enum { STEPS = 120, KERNELS = 24, ROUNDS = 30 };
+
+static CUstream stream;
+static CUdeviceptr in, out[2];
+static float *pinned;
+
+static void set_up(void)
+{
+    void *memory = NULL;
+    stream = new_stream();
+    in = new_floats();
+    out[0] = new_floats();
+    out[1] = new_floats();
+    CU(cuMemHostAlloc(&memory, 2 * FLOATS * sizeof(float), 0));
+    pinned = memory;
+}
+
+static void wait_for(CUstream on)
+{
+    CU(cuStreamSynchronize(on));
+}
+
+/* Kernels over the first `blocks` blocks. */
+static void work(CUstream on, CUdeviceptr to, unsigned blocks)
+{
+    for (int i = 0; i < KERNELS; i++)
+        LAUNCH(scale_add, blocks, on, &to, &in, &(float){2.0f}, &(unsigned){FLOATS});
+}
+
+static void *thread_of(void *to)
+{
+    CUstream own = NULL;
+    CU(cuCtxSetCurrent(context));
+    CU(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < STEPS; i++) {
+        work(own, *(CUdeviceptr *)to, FLOATS / 128);
+        wait_for(own);
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t thread[2];
+    for (int i = 0; i < 2; i++)
+        EXPECT(pthread_create(&thread[i], NULL, thread_of, &out[i]) == 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+}
+
+static void alternate(void)
+{
+    for (int i = 0; i < STEPS; i++) {
+        work(stream, out[0], i % 2 == 0 ? 8 : 4);
+        wait_for(stream);
+    }
+}
+
+static void warm_up(void)
+{
+    for (int i = 0; i < 3; i++) {
+        FILL(stream, out[1], 1.0f);
+        wait_for(stream);
+        work(stream, out[0], 8);
+        COPY(stream, out[1], out[0]);
+        wait_for(stream);
+    }
+    for (int i = 0; i < STEPS; i++) {
+        work(stream, out[0], 8);
+        wait_for(stream);
+    }
+}
+
+static void grows(void)
+{
+    for (unsigned i = 0; i < STEPS; i++) {
+        work(stream, out[0], 1 + i % 8);
+        wait_for(stream);
+    }
+}
+
+static void inner(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        work(stream, out[1], 8); /* the prompt */
+        COPY(stream, out[0], out[1]);
+        wait_for(stream);
+        for (int token = 0; token < 3 + i * 7 % 11; token++) {
+            work(stream, out[0], 1);
+            CU(cuMemcpyDtoHAsync(pinned, out[0], 4, stream));
+            wait_for(stream);
+        }
+    }
+}
+
+static void allocates(void)
+{
+    for (int i = 0; i < STEPS; i++) {
+        CUdeviceptr scratch = 0;
+        CU(cuMemAlloc(&scratch, FLOATS * sizeof(float)));
+        work(stream, scratch, 8);
+        COPY(stream, out[0], scratch);
+        wait_for(stream);
+        CU(cuMemFree(scratch));
+    }
+}
+
+static void two(void)
+{
+    for (int i = 0; i < STEPS; i++) {
+        work(stream, out[i % 2], 8);
+        wait_for(stream);
+    }
+}
+
+static void copies(void)
+{
+    for (unsigned i = 0; i < STEPS; i++) {
+        CU(cuMemcpyHtoDAsync(in, pinned, 128, stream));
+        work(stream, out[0], 8);
+        CU(cuMemcpyDtoDAsync(out[1] + i * 16, out[0], 16, stream));
+        CU(cuMemcpyDtoHAsync(pinned + FLOATS + i * 4, out[0], 16, stream));
+        wait_for(stream);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } ways[] = {{"threads", threads},     {"alternate", alternate}, {"warm-up", warm_up},
+                {"grows", grows},         {"inner", inner},         {"two", two},
+                {"allocates", allocates}, {"copies", copies}};
+    for (size_t i = 0; argc == 2 && i < sizeof(ways) / sizeof(ways[0]); i++) {
+        if (strcmp(argv[1], ways[i].name) != 0)
+            continue;
+        broken_open();
+        set_up();
+        ways[i].run();
+        return broken_failures > 0;
+    }
+    fprintf(stderr, "usage: %s WAY\n", argv[0]);
+    return 2;
+}
