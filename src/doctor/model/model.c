@@ -169,6 +169,7 @@ gph_status gphi_model_create(gph_allocator heap, gphi_model **out)
     make_tables(model);
     gphi_map_init(&own->per_thread, heap);
     gphi_map_init(&own->functions, heap);
+    gphi_map_init(&own->code, heap);
     gphi_map_init(&own->kernels, heap);
     gphi_map_init(&own->alike, heap);
     gphi_map_init(&own->threads, heap);
@@ -222,6 +223,7 @@ void gphi_model_destroy(gphi_model *model)
         gphi_vec_fini(vecs[i]);
     gphi_map_fini(&own->per_thread);
     gphi_map_fini(&own->functions);
+    gphi_map_fini(&own->code);
     gphi_map_fini(&own->kernels);
     gphi_map_fini(&own->alike);
     gphi_map_fini(&own->threads);

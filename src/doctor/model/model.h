@@ -228,6 +228,9 @@ const gphi_domain *gphi_model_domain(const gphi_model *model, uint64_t handle);
 uint64_t gphi_exec_node(const gphi_exec_state *exec, uint64_t node);
 const gphi_function *gphi_model_function(const gphi_model *model, uint64_t handle);
 
+/* Whether a function, kernel or module was got from that module or library, directly or
+ * not. */
+bool gphi_model_is_code_of(const gphi_model *model, uint64_t handle, uint64_t owner);
 /* The number of a handle's kernel; the handle itself where nothing was told of it. And
  * the first function of a number, or NULL. */
 uint64_t gphi_model_kernel(const gphi_model *model, uint64_t handle);

@@ -70,6 +70,12 @@ static gph_status life_call(gphi_model *model, const gphi_seen *seen)
             seen->stream->destroyed = seen->call;
         }
         return GPH_OK;
+    case GPHI_CALL_cuModuleGetFunction:
+    case GPHI_CALL_cuLibraryGetKernel:
+    case GPHI_CALL_cuLibraryGetModule:
+    case GPHI_CALL_cuKernelGetFunction:
+        return gphi_map_set(&model->own->code, gphi_event_word(event, 0),
+                            gphi_event_word(event, 1));
     case GPHI_CALL_cuEventCreate: return event_made(model, seen);
     case GPHI_CALL_cuEventDestroy: {
         model_event *of = gphi_table_find(&model->own->events, gphi_event_word(event, 0));

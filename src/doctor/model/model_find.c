@@ -149,6 +149,18 @@ const gphi_function *gphi_model_function(const gphi_model *model, uint64_t handl
     return gphi_map_pointer(&model->own->functions, handle);
 }
 
+bool gphi_model_is_code_of(const gphi_model *model, uint64_t handle, uint64_t owner)
+{
+    enum { STEPS = 3 }; /* function, kernel or module, library */
+    for (int i = 0; i < STEPS && handle != 0; i++) {
+        const uint64_t *of = gphi_map_get(&model->own->code, handle);
+        handle = of ? *of : 0;
+        if (handle == owner)
+            return handle != 0;
+    }
+    return false;
+}
+
 uint64_t gphi_model_kernel(const gphi_model *model, uint64_t handle)
 {
     const gphi_function *function = gphi_model_function(model, handle);

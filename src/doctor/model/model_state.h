@@ -133,6 +133,7 @@ struct gphi_model_private {
     model_table streams, events, captures, graphs, execs, snapshots, allocations;
     gphi_map per_thread; /* thread -> model_stream */
     gphi_map functions;  /* handle -> gphi_function */
+    gphi_map code;       /* function, kernel, module -> module or library that has it */
     gphi_map kernels;    /* number -> the first gphi_function of it */
     gphi_map alike;      /* hash of name and arguments -> number */
     gphi_map threads;    /* id -> gphi_thread */

@@ -3,9 +3,9 @@
 //
 // An executable keeps addresses and handles, not what they stand for: pinned memory that
 // its copies use must not be freed, nor an event destroyed that its nodes record or wait
-// for, while it will still be launched. The driver does not check; launches crash or copy
-// from memory that is somebody else's. Keep them as long as the executable
-// (cuGraphRetainUserObject can do it).
+// for, nor a module unloaded whose kernels it runs, while it will still be launched. The
+// driver does not check; launches crash or copy from memory that is somebody else's. Keep
+// them as long as the executable (cuGraphRetainUserObject can do it).
 #include "broken.h"
 
 /* Staging memory goes before the last launch. */

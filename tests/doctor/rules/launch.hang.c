@@ -17,7 +17,7 @@ static const char gate_ptx[] = BROKEN_HEAD
     "  ret;\n"
     "}\n";
 
-/* A kernel waits for a flag that is never set, between kernels that do not. */
+/* A kernel waits for a flag that is set after the launch, between kernels that do not. */
 static void first(void)
 {
     CUstream stream = new_stream();
@@ -35,7 +35,8 @@ static void first(void)
     CU(cuStreamEndCapture(stream, &graph));
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
     CU(cuGraphLaunch(exec, stream));
-    CU(cuStreamSynchronize(stream)); /* <-- first */
+    CU(cuMemsetD32Async(flag, 1, 1, stream)); /* which waits for the launch */
+    CU(cuStreamSynchronize(stream));          /* <-- first */
 }
 
 /* A node waits for a value that only comes after the wait for its end. */

@@ -76,8 +76,9 @@ static const gphi_call *first_outside(const gphi_rule_run *run, const gphi_watch
     return NULL;
 }
 
-static void tell_left_open(gphi_rule_run *run, const gphi_watch *watch,
-                           const gphi_call *again, const char *after, bool is_first)
+static gphi_draft *tell_left_open(gphi_rule_run *run, const gphi_watch *watch,
+                                  const gphi_call *again, const char *after,
+                                  bool is_first)
 {
     const gphi_capture *capture = watch->capture;
     gphi_incident *in = watch->incident;
@@ -106,6 +107,7 @@ static void tell_left_open(gphi_rule_run *run, const gphi_watch *watch,
     }
     if (again)
         gphi_consequence(draft, again);
+    return draft;
 }
 
 void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_call *again)
@@ -116,10 +118,12 @@ void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_cal
     watch->is_told = true;
     const bool is_first = !in || is_outside(run, watch, &in->root);
     if (is_first) {
-        tell_left_open(run, watch, again,
-                       again ? " when the same stream is to begin another"
-                             : " when the program ends",
-                       true);
+        gphi_draft *draft =
+            tell_left_open(run, watch, again,
+                           again ? " when the same stream is to begin another"
+                                 : " when the program ends",
+                           true);
+        watch->left_open = in ? NULL : draft;
     } else if (again || first_outside(run, watch)) {
         tell_left_open(run, watch, again, " after its first failure", false);
     } else if (in->noticed > 0) { /* else the program gave up */

@@ -247,6 +247,15 @@ static uint64_t call_key(const gphi_call *call)
     return (uint64_t)call->stack << 16 | call->call;
 }
 
+/* The capture was left and begun again: what it refuses since then follows from that. */
+static bool follows_open(const gphi_watch *watch, const gphi_call *call)
+{
+    if (!watch->left_open)
+        return false;
+    gphi_consequence(watch->left_open, call);
+    return true;
+}
+
 static void judge_unsupported(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;
@@ -262,6 +271,8 @@ static void judge_unsupported(gphi_rule_run *run, const gphi_seen *seen)
         return;
     }
     gphi_incident *known = watch->incident;
+    if (!known && follows_open(watch, &seen->call))
+        return;
     if (!known) {
         say_cell_of(run, unsafe_rule(run, seen, watch), seen, watch);
         return;
@@ -286,7 +297,7 @@ static void judge_invalidated(gphi_rule_run *run, const gphi_seen *seen)
     gphi_watch *watch = gphi_watch_of(run->state, seen->capture);
     if (!watch)
         watch = hit_by(run->state, seen);
-    if (watch)
+    if (watch && (watch->incident || !follows_open(watch, &seen->call)))
         gphi_watch_noticed(watch, &seen->call);
 }
 
@@ -305,7 +316,7 @@ static void judge_legacy(gphi_rule_run *run, const gphi_seen *seen)
         return;
     if (watch->incident)
         gphi_watch_noticed(watch, &seen->call);
-    else
+    else if (!follows_open(watch, &seen->call))
         tell_unsafe(run, GPHI_RULE_LEGACY_STREAM, seen, watch);
 }
 

@@ -133,6 +133,7 @@ typedef struct gphi_watch {
     uint64_t begun;          /* number of the call that began it */
     gphi_incident *incident; /* that ended it, or NULL */
     gphi_incident *dropped;  /* the first refusal that did not end it, or NULL */
+    gphi_draft *left_open;   /* it was left, and begun again, before it broke; or NULL */
     uint64_t dropped_work;   /* its signature */
     gphi_vec early;          /* of gphi_call: failures before their cause was seen */
     gphi_vec tried;          /* of gphi_tried */

@@ -87,6 +87,19 @@ static void put_nodes(gphi_draft *draft, const gphi_snapshot *snapshot)
                       (unsigned)kernels);
 }
 
+/* What cannot begin before the launch has ended: if it is what a node waits for, the two
+ * wait for each other. */
+static void put_queued(gphi_rule_run *run, gphi_draft *draft, const gphi_launch *launch)
+{
+    const gphi_work *work = gphi_model_work_next(run->model, launch->work);
+    for (; work; work = gphi_model_work_next(run->model, work->number))
+        if (work->stream == launch->stream && !work->is_captured) {
+            gphi_evidence_call(draft, &work->call,
+                               "waits in the same stream until the launch has ended");
+            return;
+        }
+}
+
 static void put_pending(gphi_rule_run *run, gphi_draft *draft, const gphi_exec_state *but)
 {
     uint32_t shown = 0;
@@ -122,6 +135,7 @@ void gphi_launch_hang_end(gphi_rule_run *run)
     gphi_evidence_call(draft, &launch->call, "launched by");
     gphi_evidence_call(draft, &exec->created, "the executable was made by");
     put_nodes(draft, exec->source);
+    put_queued(run, draft, launch);
     put_pending(run, draft, exec);
     for (uint32_t i = 0; i < state->count; i++)
         gphi_evidence_call(draft, &state->others[i], "another thread was inside of");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* launch.dead-operand: pinned memory or an event that an executable uses goes, and the
- * executable is launched all the same. What goes is noted when it goes, and told at the
+/* launch.dead-operand: pinned memory, an event or code that an executable uses goes, and
+ * the executable is launched all the same. What goes is noted when it goes, and told at the
  * launch: also at one that never returned, since a launch may crash then. */
 #include "doctor/rules/launch/rules_launch.h"
 
@@ -15,8 +15,12 @@ static bool in_range(const gphi_launch_gone *gone, uint64_t address)
     return address >= gone->start && address < gone->end;
 }
 
-static bool uses(const gphi_launch_gone *gone, const gph_node *node)
+static bool uses(const gphi_model *model, const gphi_launch_gone *gone,
+                 const gph_node *node)
 {
+    if (gone->is_code)
+        return node->kind == GPH_NODE_KERNEL &&
+               gphi_model_is_code_of(model, node->u.kernel.handle, gone->start);
     if (gone->end == 0)
         return (node->kind == GPH_NODE_EVENT_RECORD ||
                 node->kind == GPH_NODE_EVENT_WAIT) &&
@@ -28,12 +32,14 @@ static bool uses(const gphi_launch_gone *gone, const gph_node *node)
 }
 
 /* The node of the top graph; child graphs nest no deeper than GPH_GRAPH_DEPTH_MAX. */
-static uint32_t find_user(const gphi_launch_gone *gone, const gph_graph *graph)
+static uint32_t find_user(const gphi_model *model, const gphi_launch_gone *gone,
+                          const gph_graph *graph)
 {
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
-        if (node->kind == GPH_NODE_CHILD ? find_user(gone, node->u.child) != GPH_NODE_NONE
-                                         : uses(gone, node))
+        if (node->kind == GPH_NODE_CHILD
+                ? find_user(model, gone, node->u.child) != GPH_NODE_NONE
+                : uses(model, gone, node))
             return i;
     }
     return GPH_NODE_NONE;
@@ -47,9 +53,9 @@ static void note(gphi_rule_run *run, gphi_launch_gone gone)
     for (size_t i = 0; i < run->model->execs.count; i++) {
         gphi_exec_state *exec = gphi_vec_pointer(&run->model->execs, i);
         if (!exec->is_alive || !exec->source || all->count >= GONE_MAX ||
-            (gone.end == 0 && !exec->source->has_events))
+            (gone.end == 0 && !gone.is_code && !exec->source->has_events))
             continue;
-        gone.node = find_user(&gone, exec->source->data);
+        gone.node = find_user(run->model, &gone, exec->source->data);
         if (gone.node == GPH_NODE_NONE)
             continue;
         gone.exec = exec;
@@ -69,10 +75,18 @@ static void remove_at(gphi_vec *all, size_t index)
 static bool is_back(const gphi_model *model, const gphi_launch_gone *gone)
 {
     const gphi_cuda_event *event;
-    if (gone->end != 0)
-        return gphi_model_memory(model, gone->start, false);
+    if (gone->end != 0 || gone->is_code)
+        return !gone->is_code && gphi_model_memory(model, gone->start, false);
     event = gphi_model_event(model, gone->start);
     return event && event->is_alive;
+}
+
+static const char *how_it_went(const gphi_launch_gone *gone)
+{
+    return gone->is_code                                      ? "unloaded"
+           : gone->call.call == GPHI_CALL_cuMemHostUnregister ? "unregistered"
+           : gone->end != 0                                   ? "freed"
+                                                              : "destroyed";
 }
 
 static void tell(gphi_rule_run *run, const gphi_launch_gone *gone, const gphi_call *at)
@@ -81,13 +95,12 @@ static void tell(gphi_rule_run *run, const gphi_launch_gone *gone, const gphi_ca
     gphi_draft *draft = gphi_finding_begin(run, at, 0);
     if (!draft)
         return;
-    const char *how = gone->call.call == GPHI_CALL_cuMemHostUnregister ? "unregistered"
-                      : gone->end != 0                                 ? "freed"
-                                                                       : "destroyed";
+    const char *how = how_it_went(gone);
     gphi_cause(
         draft, "%s that %s of %s uses was %s before the launch%s",
-        gone->end != 0 ? gphi_say_memory(run->model, gone->start)
-                       : gphi_say_event(run->model, gone->start),
+        gone->is_code    ? "the code"
+        : gone->end != 0 ? gphi_say_memory(run->model, gone->start)
+                         : gphi_say_event(run->model, gone->start),
         gphi_say_node(snapshot, gone->node), gphi_say_exec(run->model, gone->exec), how,
         (at->flags & GPHI_CALL_UNRETURNED) != 0 ? ", in which the process ended" : "");
     gphi_evidence_node(draft, snapshot, gone->node, "the node");
@@ -102,8 +115,9 @@ static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
         gphi_launch_gone *gone = gphi_vec_at(all, i);
         if (gone->exec != seen->exec)
             continue;
-        gone->node = seen->exec->source ? find_user(gone, seen->exec->source->data)
-                                        : GPH_NODE_NONE;
+        gone->node = seen->exec->source
+                         ? find_user(run->model, gone, seen->exec->source->data)
+                         : GPH_NODE_NONE;
         if (gone->made == seen->exec->created.number && gone->node != GPH_NODE_NONE &&
             !is_back(run->model, gone))
             tell(run, gone, &seen->call);
@@ -126,6 +140,12 @@ void gphi_launch_operand(gphi_rule_run *run, const gphi_seen *seen)
     case GPHI_CALL_cuEventDestroy:
         if (seen->call.result == 0)
             note(run, (gphi_launch_gone){.start = handle, .call = seen->call});
+        break;
+    case GPHI_CALL_cuModuleUnload:
+    case GPHI_CALL_cuLibraryUnload:
+        if (seen->call.result == 0)
+            note(run, (gphi_launch_gone){
+                          .start = handle, .is_code = true, .call = seen->call});
         break;
     case GPHI_CALL_cuMemHostUnregister:
     case GPHI_CALL_cuMemFreeHost: {

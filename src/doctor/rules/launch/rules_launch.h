@@ -86,7 +86,8 @@ void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event);
 typedef struct gphi_launch_gone {
     gphi_exec_state *exec;
     uint64_t made;
-    uint64_t start, end; /* of memory; of an event: its handle, 0 */
+    uint64_t start, end; /* of memory; else: a handle, 0 */
+    bool is_code;        /* of a module or library, not of an event */
     uint32_t node;
     gphi_call call;
 } gphi_launch_gone;

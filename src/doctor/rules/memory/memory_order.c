@@ -26,8 +26,8 @@ static void tell_basis(gphi_draft *draft, const gphi_exec_history *exec,
         gphi_evidence(
             draft,
             "the graph has that address in %s; that the kernel writes there is "
-            "concluded from this: nothing else copies there, and no kernel that "
-            "the graph lacks was given the address",
+            "concluded from this: nothing else copies there, and no kernel other "
+            "than the graph's own was given the address",
             gphi_say_touch(exec, touch));
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
                        "the node was made by");
@@ -111,12 +111,15 @@ static const gphi_touch *input_in(const gphi_history *history,
     return NULL;
 }
 
-/* A copy into memory by a call that does not wait. Fills of a start-up are not meant. */
-static bool is_refill(const gphi_work *work)
+/* A copy into memory by a call that does not wait, or a fill: cuMemset on its own waits
+ * for nobody either. Fills of a start-up, before the first launch, are not meant. */
+static bool is_refill(const gphi_work *work, bool is_again)
 {
-    return !work->is_captured && !work->exec && work->write_bytes != 0 &&
-           (work->read_bytes != 0 || work->host != 0) &&
-           strstr(gphi_call_name(work->call.call), "Async");
+    if (work->is_captured || work->exec || work->write_bytes == 0)
+        return false;
+    return work->read_bytes != 0 || work->host != 0
+               ? strstr(gphi_call_name(work->call.call), "Async") != NULL
+               : is_again && strncmp(gphi_call_name(work->call.call), "cuMemset", 8) == 0;
 }
 
 static void tell_input_race(gphi_rule_run *run, const gphi_exec_history *exec,
@@ -133,7 +136,9 @@ static void tell_input_race(gphi_rule_run *run, const gphi_exec_history *exec,
                          : "while the launch before it may still be at work");
     gphi_evidence_call(draft, launch, "the graph is launched by");
     if (refill->stream)
-        gphi_evidence(draft, "the copy is on %s",
+        gphi_evidence(draft,
+                      refill->read_bytes != 0 || refill->host != 0 ? "the copy is on %s"
+                                                                   : "the fill is on %s",
                       gphi_say_stream(run->model, refill->stream));
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
                        "the node was made by");
@@ -151,7 +156,8 @@ static void look_before(gphi_rule_run *run, const gphi_history *history,
     const gphi_work *work = gphi_model_work_next(run->model, since);
     for (; work && work->number < now;
          work = gphi_model_work_next(run->model, work->number)) {
-        if (!is_refill(work) || gphi_model_ordered(run->model, work->number, now))
+        if (!is_refill(work, history->before_work != 0) ||
+            gphi_model_ordered(run->model, work->number, now))
             continue;
         const gphi_touch *touch = input_in(history, history->launched, work);
         if (touch) {
@@ -170,7 +176,8 @@ void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen)
         look_before(run, history, seen);
         return;
     }
-    for (int i = 0; is_refill(seen->work) && i < GPHI_RECENT && history->recent[i]; i++) {
+    for (int i = 0; is_refill(seen->work, true) && i < GPHI_RECENT && history->recent[i];
+         i++) {
         const gphi_exec_history *exec = history->recent[i];
         if (!gphi_exec_is_alive(exec) || exec->last_work == 0 ||
             gphi_model_ordered(run->model, exec->last_work, seen->work->number))
