@@ -209,42 +209,53 @@ static void run_done(void *argument, soft_worker *worker)
     leave(&side->own);
 }
 
-/* A chain of launches that never ends keeps its stream from everything else. */
-static void look_at_clock(soft_side *root, const soft_side *side)
+static soft_context *context_of(const soft_side *side)
+{
+    const soft_exec *exec = side->exec;
+    soft_exec_record *const *records = side->next.version->records;
+    for (uint32_t i = 0; i < exec->shape.node_count; i++)
+        if (records[i])
+            return records[i]->context;
+    return NULL; /* order alone */
+}
+
+/* A chain of launches that never ends keeps its stream from everything else. False: the
+ * context is in error, and runs nothing more. */
+static bool may_start(soft_side *root, soft_context *context)
 {
     const uint64_t count = atomic_fetch_add(&root->launched, 1) + 1;
-    const soft_version *version = side->next.version;
-    soft_context *context = NULL;
-    for (uint32_t i = 0; !context && i < side->exec->shape.node_count; i++)
-        context = version->records[i] ? version->records[i]->context : NULL;
-    if (!context || context->loop_limit_ns == 0 || count % LIMIT_ROUNDS != 1)
-        return;
-    const uint64_t now = gphi_clock_ns();
-    if (count == 1)
-        atomic_store(&root->started_ns, now);
-    const uint64_t from = atomic_load(&root->started_ns);
-    const uint64_t passed = from != 0 ? now - from : 0;
-    if (passed < context->loop_limit_ns)
-        return;
-    char text[160];
-    snprintf(text, sizeof(text),
-             "kernels of one launch have launched %llu graphs in %llu ms, and it goes on",
-             (unsigned long long)count, (unsigned long long)(passed / 1000000));
-    soft_context_fail_at(context, CUDA_ERROR_LAUNCH_TIMEOUT, text, 0);
+    if (!context)
+        return true;
+    if (context->loop_limit_ns != 0 && count % LIMIT_ROUNDS == 1) {
+        const uint64_t now = gphi_clock_ns();
+        if (count == 1)
+            atomic_store(&root->started_ns, now);
+        const uint64_t from = atomic_load(&root->started_ns);
+        if (from != 0 && now - from >= context->loop_limit_ns) {
+            char text[160];
+            snprintf(text, sizeof(text),
+                     "kernels of one launch have launched %llu graphs in %llu ms, and it "
+                     "goes on",
+                     (unsigned long long)count,
+                     (unsigned long long)((now - from) / 1000000));
+            soft_context_fail_at(context, CUDA_ERROR_LAUNCH_TIMEOUT, text, 0);
+        }
+    }
+    return atomic_load_explicit(&context->error, memory_order_relaxed) == CUDA_SUCCESS;
 }
 
 /* The place in `around` is taken already. */
 static void start(soft_side *side, scope *place, soft_side *root, tails rest)
 {
-    look_at_clock(root, side);
+    const bool may = may_start(root, context_of(side));
     side->by_kernel = true;
     side->around = place;
     side->root = root;
     side->rest = rest;
     side->now = side->next;
-    if (soft_queue_relaunch(side->queue, side->exec->program, side->now.version->works,
-                            run_done, side) != GPH_OK)
-        run_done(side, NULL); /* the engine stops */
+    if (!may || soft_queue_relaunch(side->queue, side->exec->program,
+                                    side->now.version->works, run_done, side) != GPH_OK)
+        run_done(side, NULL); /* or the engine stops */
 }
 
 static tails joined(tails first, tails second)
@@ -430,9 +441,8 @@ static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stre
         return GPH_OK;
     soft_exec *exec = soft_exec_hold((CUgraphExec)(uintptr_t)handle);
     if (!exec || !exec->side || !exec->side->is_device) {
-        *why = exec
-                   ? "cudaGraphLaunch() of a graph that was not instantiated for it"
-                   : "cudaGraphLaunch() of what is no executable graph, or was destroyed";
+        *why = exec ? "cudaGraphLaunch() of a graph that was not instantiated for it"
+                    : "cudaGraphLaunch() of what is not an executable graph any more";
         if (exec)
             soft_exec_release(exec);
         return (gph_status)CUDA_ERROR_ILLEGAL_ADDRESS;

@@ -8,8 +8,8 @@
  *
  * A scope is open while something in it runs: a graph's own has its nodes and what it fired
  * and forgot, a launch's has the graph and its siblings. When a graph's scope closes, its
- * first tail takes the graph's place in the scope around it, with the other tails behind
- * it; when there are none, the place is free. When the launch's scope closes, the stream
+ * first tail takes the graph's place in the scope around it, the other tails follow
+ * it. Without one the place is free. When the launch's scope closes, the stream
  * goes on.
  *
  * Nothing is allocated for it: an executable runs once at a time, so all that a run needs

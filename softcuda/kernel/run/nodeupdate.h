@@ -27,7 +27,7 @@ typedef struct soft_device_node {
     bool is_changed;       /* since it ran last */
     bool enabled;
     uint32_t grid[3];
-    unsigned char *wanted;               /* parameters; behind `params` */
+    unsigned char *wanted;               /* parameters, after `params` */
     _Alignas(16) unsigned char params[]; /* what the launch reads */
 } soft_device_node;
 

@@ -437,7 +437,7 @@ static void siblings_hold_up_no_tail(void)
     drop_all();
 }
 
-/* Two graphs that launch each other, and a copy behind them in the stream. */
+/* Two graphs that launch each other, and a copy after them in the stream. */
 static void the_stream_waits_for_all(void)
 {
     CUgraph graph = new_graph();
