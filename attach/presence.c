@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { NAME_BYTES = 17 }; /* of a thread: 15, and the end */
@@ -85,7 +86,7 @@ void attach_presence_forks(void)
 {
     char path[PATH_MAX + 64];
     const int saved = errno;
-    fork_thread = (long)gettid();
+    fork_thread = syscall(SYS_gettid);
     fork_count++;
     path_of_fork(path, sizeof(path));
     if (symlink("fork", path) != 0)

@@ -9,6 +9,15 @@ target_include_directories(gph_flags INTERFACE
 find_package(Threads REQUIRED)
 target_link_libraries(gph_flags INTERFACE Threads::Threads)
 
+# What makes a library's calls of its own functions stay in it, also where the program has one of
+# that name. zig, which makes the wheels, knows the wider word alone.
+include(CheckLinkerFlag)
+set(GPH_BINDS_OWN -Wl,-Bsymbolic-functions)
+check_linker_flag(C ${GPH_BINDS_OWN} GPH_KNOWS_BSYMBOLIC_FUNCTIONS)
+if(NOT GPH_KNOWS_BSYMBOLIC_FUNCTIONS)
+  set(GPH_BINDS_OWN -Wl,-Bsymbolic)
+endif()
+
 # gph_objects(NAME SOURCES... [LIBS ...]): position-independent objects of one folder.
 # An object library, so that the shared libraries made of it keep every symbol.
 function(gph_objects name)

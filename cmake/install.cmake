@@ -1,8 +1,10 @@
-# What `cmake --install` puts where. softcuda lies apart, where no linker looks.
+# What `cmake --install` puts where. softcuda lies apart, where no linker looks. Components:
+# `program` (the libraries and the command), `softcuda`; the wheels are made of one each.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gph)
-install(TARGETS gph gph-doctor EXPORT gphTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS gph gph-doctor EXPORT gphTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT program NAMELINK_COMPONENT development)
 install(TARGETS gph_stub LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gph/stub)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gph
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

@@ -1,7 +1,9 @@
 # Finds LLVM's C API, 16 or later, as a shared library: sets GPH_LLVM_VERSION,
 # GPH_LLVM_INCLUDE, GPH_LLVM_LIBRARY and GPH_LLVM_MAJOR. Where it is missing, or the CPU
 # is one that softcuda has no code for, softcuda is left out (GPH_SOFTCUDA OFF), with a
-# sentence.
+# sentence. GPH_LLVM_STATIC: GPH_LLVM_LIBRARY is a list of archives, and GPH_LLVM_NEEDS, what those
+# need beside the C library, stands at its end.
+set(GPH_LLVM_NEEDS stdc++ z zstd CACHE STRING "what LLVM's archives need: libraries to link")
 
 function(gph_find_llvm)
   find_program(GPH_LLVM_CONFIG NAMES
@@ -25,7 +27,20 @@ function(gph_find_llvm)
     set(why "${GPH_LLVM_CONFIG} is LLVM ${version}, 16 or later is needed" PARENT_SCOPE)
     return()
   endif()
-  find_library(GPH_LLVM_LIBRARY NAMES LLVM-${major} LLVM PATHS ${libdir} NO_DEFAULT_PATH)
+  if(GPH_LLVM_STATIC)
+    execute_process(COMMAND ${GPH_LLVM_CONFIG} --link-static --libfiles native passes irreader
+      OUTPUT_VARIABLE archives OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed ERROR_QUIET)
+    if(failed)
+      set(why "LLVM ${version} has no archives to link" PARENT_SCOPE)
+      return()
+    endif()
+    separate_arguments(archives UNIX_COMMAND "${archives}")
+    set(GPH_LLVM_LIBRARY ${archives} ${GPH_LLVM_NEEDS})
+    set(GPH_LLVM_LIBRARY ${GPH_LLVM_LIBRARY} PARENT_SCOPE)
+  else()
+    find_library(GPH_LLVM_LIBRARY NAMES LLVM-${major} LLVM PATHS ${libdir} NO_DEFAULT_PATH
+      NO_CMAKE_FIND_ROOT_PATH)
+  endif()
   if(NOT GPH_LLVM_LIBRARY OR NOT EXISTS ${includedir}/llvm-c/Core.h)
     set(why "LLVM ${version} has no shared library or no C headers (llvm-${major}-dev)"
       PARENT_SCOPE)

@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what a step needs: scripts/setup.sh run|test|all. Debian packages only.
+# Installs what a step needs: scripts/setup.sh run|test|all|wheel. Debian packages only.
 # Exit 0: all is there. Exit 3: packages are missing and cannot be installed; the one line
 # that installs them has been printed.
 set -u
 
 run="gcc g++ libc6-dev cmake ninja-build llvm-19-dev clang-19 libzstd-dev liblz4-dev libxxhash-dev libjansson-dev node-d3"
 test="$run python3 libclang-rt-19-dev scdoc"
+wheel="gcc g++ cmake ninja-build llvm-19-dev libzstd-dev liblz4-dev zlib1g-dev libxxhash-dev libjansson-dev node-d3 python3-venv debootstrap"
 all="$test abigail-tools clang-format-14 libtbb-dev libomp-19-dev mandoc doxygen chromium chromium-driver"
 
 case "${1:-}" in
 run) wanted=$run ;;
 test) wanted=$test ;;
 all) wanted=$all ;;
+wheel) wanted=$wheel ;;
 *)
-    echo "usage: scripts/setup.sh run|test|all" >&2
+    echo "usage: scripts/setup.sh run|test|all|wheel" >&2
     exit 2
     ;;
 esac

@@ -51,7 +51,8 @@ typedef struct gph_options {
     /** Copied. NULL means the C library's heap. */
     const gph_allocator *allocator;
     /** Copied. Where softcuda's libcuda.so.1 lies. NULL means the variable
-     *  GPH_SOFTCUDA_PATH, else gph/soft/libcuda.so.1 beside libgph. */
+     *  GPH_SOFTCUDA_PATH, else gph/soft/libcuda.so.1 beside libgph, else that of the wheel
+     *  graphophone-softcuda in the same site-packages; these two only of libgph's version. */
     const char *softcuda_path;
 } gph_options;
 /** All defaults. */

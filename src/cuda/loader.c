@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* CUDA 12.4: conditional nodes, edge data, cuFuncGetParamInfo. */
 enum { VERSION_MIN = 12040 };
@@ -129,14 +130,36 @@ static gph_status open_cuda(gphi_driver *driver, gph_error *error)
     return adopt(driver, library, GPH_DRIVER_CUDA, "libcuda.so.1", error);
 }
 
-/* gph/soft/libcuda.so.1 beside the file that this code was loaded from. */
+/* From the file that this code was loaded from: gph/soft/libcuda.so.1 beside it, else, of
+ * the wheels, site-packages/graphophone_softcuda where it is site-packages/graphophone/lib. */
 static void path_beside(char *out, size_t bytes)
 {
+    static const char soft[] = "gph/soft/libcuda.so.1";
     Dl_info info;
     char self[PATH_MAX] = "";
     if (dladdr(&the_driver, &info) == 0 || !realpath(info.dli_fname, self))
         self[0] = '\0';
-    snprintf(out, bytes, "%s/gph/soft/libcuda.so.1", dirname(self));
+    const char *folder = dirname(self);
+    char wheel[PATH_MAX + 64], found[PATH_MAX];
+    snprintf(wheel, sizeof(wheel), "%s/../../graphophone_softcuda/lib/%s", folder, soft);
+    snprintf(out, bytes, "%s/%s", folder, soft);
+    if (access(out, R_OK) != 0 && realpath(wheel, found))
+        snprintf(out, bytes, "%s", found);
+}
+
+/* What was found, not asked for, belongs to this libgph: the wheels are two, and one may have
+ * been upgraded alone. */
+static gph_status check_softcuda(void *library, const char *path, gph_error *error)
+{
+    const char *(*version)(void) =
+        (const char *(*)(void))symbol(library, "gph_softcuda_version");
+    if (strcmp(version(), gph_version_text()) == 0)
+        return GPH_OK;
+    const gph_status status =
+        gphi_fail(error, GPH_E_UNSUPPORTED, "%s is softcuda %s, and this is libgph %s",
+                  path, version(), gph_version_text());
+    gphi_hint(error, "install both of one version; GPH_SOFTCUDA_PATH takes any");
+    return status;
 }
 
 static gph_status open_soft(gphi_driver *driver, const char *asked_path, gph_error *error)
@@ -155,24 +178,29 @@ static gph_status open_soft(gphi_driver *driver, const char *asked_path, gph_err
     }
 
     char path[PATH_MAX + 64];
-    const char *variable = getenv("GPH_SOFTCUDA_PATH");
-    if (asked_path)
+    if (!asked_path)
+        asked_path = getenv("GPH_SOFTCUDA_PATH");
+    const bool is_asked = asked_path && asked_path[0] != '\0';
+    if (is_asked)
         snprintf(path, sizeof(path), "%s", asked_path);
-    else if (variable && variable[0] != '\0')
-        snprintf(path, sizeof(path), "%s", variable);
     else
         path_beside(path, sizeof(path));
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const gph_status status =
             gphi_fail(error, GPH_E_UNSUPPORTED, "no softcuda: %s", dlerror());
-        gphi_hint(error, "a build without LLVM leaves softcuda out; GPH_SOFTCUDA_PATH "
-                         "says where else it lies");
+        gphi_hint(error,
+                  "a build without LLVM leaves softcuda out, and pip has it as "
+                  "graphophone-softcuda; GPH_SOFTCUDA_PATH says where else it lies");
         return status;
     }
     if (!is_softcuda(library)) {
         dlclose(library);
         return gphi_fail(error, GPH_E_UNSUPPORTED, "%s is not softcuda", path);
+    }
+    if (!is_asked && check_softcuda(library, path, error) != GPH_OK) {
+        dlclose(library);
+        return GPH_E_UNSUPPORTED;
     }
     return adopt(driver, library, GPH_DRIVER_SOFT, path, error);
 }

@@ -15,7 +15,8 @@ enum { MULTIPROCESSORS = 16, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 /* Settings of libgph and the command; softcuda lists its own. */
 static const gph_softcuda_setting own_settings[] = {
     {"GPH_DRIVER", "auto in gph, cuda in gph_open()", "which driver: auto, cuda, soft"},
-    {"GPH_SOFTCUDA_PATH", "gph/soft/libcuda.so.1 beside libgph", "where softcuda lies"},
+    {"GPH_SOFTCUDA_PATH", "gph/soft/libcuda.so.1 beside libgph, or pip's",
+     "where softcuda lies"},
     {"GPH_LOG", "all:warn",
      "what is logged: AREA:LEVEL, ... (off error warn info debug)"},
 };

@@ -9,10 +9,12 @@
  *
  * Above stands what calls. Exit status: 0, 1 where something failed, 2 for wrong use; diff,
  * explain, run and doctor have their own, which their text says. */
+#define _GNU_SOURCE
 #include "commands.h"
 #include "option.h"
 #include "output.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 #define DRIVER_OPTION                                                                    \
@@ -196,6 +198,24 @@ static const command commands[] = {
     {.name = NULL},
 };
 
+/* A libgph of another version has other functions, or others than these options mean. `gph
+ * version` says which is there, and is not refused. */
+static bool has_own_library(void)
+{
+    const uint32_t own =
+        GPH_VERSION_MAJOR * 10000 + GPH_VERSION_MINOR * 100 + GPH_VERSION_PATCH;
+    Dl_info info;
+    if (gph_version() == own)
+        return true;
+    const bool is_known = dladdr((void *)(uintptr_t)gph_version, &info) != 0;
+    fprintf(
+        stderr,
+        "gph: %s is libgph %s, and this gph is %d.%d.%d: they must be of one version\n",
+        is_known ? info.dli_fname : "libgph.so", gph_version_text(), GPH_VERSION_MAJOR,
+        GPH_VERSION_MINOR, GPH_VERSION_PATCH);
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     output_begin();
@@ -207,6 +227,8 @@ int main(int argc, char **argv)
     const command *of = command_find(commands, name);
     if (!of)
         return EXIT_USAGE;
+    if (of->run != cmd_version && !has_own_library())
+        return EXIT_FAILED;
 
     /* Asked before the parser, which would miss operands. */
     const int rest = argc > 1 ? argc - 2 : 0;

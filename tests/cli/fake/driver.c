@@ -31,7 +31,8 @@ static int answer(const char *variable, int otherwise)
 #ifndef FAKE_NVIDIA
 const char *gph_softcuda_version(void)
 {
-    return "fake";
+    const char *text = getenv("FAKE_SOFTCUDA_VERSION");
+    return text ? text : "fake";
 }
 #endif
 
