@@ -196,7 +196,15 @@ def torch_compiled_generate():
     import torch
 
     net = llama()
-    net.forward = torch.compile(net.forward, mode="reduce-overhead")
+    compiled = torch.compile(net.forward, mode="reduce-overhead")
+
+    def forward(*args, **kwargs):
+        torch.compiler.cudagraph_mark_step_begin()
+        out = compiled(*args, **kwargs)
+        out.logits = out.logits.clone()
+        return out
+
+    net.forward = forward
     ids = torch.randint(0, 512, (2, 8), device="cuda")
     for _ in range(2):
         out = net.generate(ids, max_new_tokens=24, do_sample=False, pad_token_id=0,

@@ -78,9 +78,9 @@ MODES = {
 }
 # torch_scripts.py: mistakes that nothing catches, each beside its twin that is right.
 TWINS = {
-    "scalar": "replay.frozen-value",
+    "scalar": "silent",  # unseen
     "new_input": "memory.input-not-refreshed",
-    "rate": "replay.frozen-value",
+    "rate": "silent",  # unseen
     "set_to_none": "silent",  # unseen
     "per_step": "perf.instantiate-per-launch",
     "item": "capture.synchronize",

@@ -13,6 +13,7 @@
 #include "doctor/rules/rules.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { LAUNCHES_MIN = 3, EXECS_MAX = 256 };
@@ -98,21 +99,23 @@ static void note_word(gphi_stray *to, const gphi_look *at, const gphi_word *of,
     to->before = gphi_round_of(log, at->rounds, 1, at->kernel)->call;
 }
 
-static bool is_near(double a, double b)
+static bool is_near(double a, double b, double part)
 {
-    const double most = (a < 0 ? -a : a) * 1e-3;
-    return a != 0 && a == a && b == b && a - b <= most && b - a <= most;
+    const double most = (a < 0 ? -a : a) * part;
+    const bool are_numbers = a - a == 0 && b - b == 0; /* finite ones */
+    return a != 0 && are_numbers && a - b <= most && b - a <= most;
 }
 
-/* Steps of one size, or each the same part of the one before: a counter, a decay. What stays,
- * or nearly does, is neither. */
-static bool is_series(const double *v, uint32_t count)
+/* Steps of one size, or each the same part of the one before, but for `part` of it: a counter, a
+ * decay. What stays, or nearly does, is neither, nor what falls to nothing. */
+static bool is_series(const double *v, uint32_t count, double part)
 {
     bool adds = true, scales = true;
     for (uint32_t i = 2; i < count; i++) {
-        adds = adds && is_near(v[i] - v[i - 1], v[i - 1] - v[i - 2]);
-        scales = scales && v[i - 2] != 0 && v[i - 1] != 0 &&
-                 is_near(v[i] / v[i - 1] - 1, v[i - 1] / v[i - 2] - 1);
+        const double factor = v[i - 2] != 0 ? v[i - 1] / v[i - 2] : 0;
+        adds = adds && is_near(v[i] - v[i - 1], v[i - 1] - v[i - 2], part);
+        scales = scales && factor > 1e-3 && factor < 1e3 &&
+                 is_near(v[i] / v[i - 1] - 1, factor - 1, part);
     }
     return adds || scales;
 }
@@ -131,13 +134,17 @@ static bool is_orderly(const uint64_t *values, uint32_t count)
             float number;
             memcpy(&number, &half, sizeof(number));
             halves[k][i] = (double)(int32_t)half;
-            halves[2 + k][i] = (double)number;
+            /* tiny ones are integers, or parts of addresses */
+            const bool is_number = number > 1e-30F || number < -1e-30F || number == 0;
+            halves[2 + k][i] = is_number ? (double)number : (double)NAN;
             is_half = is_half && !may_be_address(half);
         }
     }
-    bool holds = is_series(words[0], count) || is_series(words[1], count);
-    for (uint32_t k = 0; k < 4; k++)
-        holds = holds || ((k >= 2 || is_half) && is_series(halves[k], count));
+    /* integers step exactly; numbers are rounded */
+    bool holds = is_series(words[0], count, 1e-3) || is_series(words[1], count, 0);
+    for (uint32_t k = 0; k < 2; k++)
+        holds = holds || (is_half && is_series(halves[k], count, 0)) ||
+                is_series(halves[2 + k], count, 1e-3);
     return holds;
 }
 
