@@ -15,6 +15,7 @@
 #define _GNU_SOURCE
 #include "attach/peek/python.h"
 #include "attach/peek/memory.h"
+#include "base/hash.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -248,20 +249,27 @@ static bool put_frame(char *text, size_t bytes, size_t *used, const char *frame,
     return true;
 }
 
-size_t attach_python(char *text, size_t bytes)
+/* The innermost frame of the thread; *size: what of a frame is read. NULL: none. */
+static const char *innermost(size_t *size, size_t room)
 {
-    size_t used = 0;
-    char copy[BLOCK_MAX];
     const char *from = py.Py_IsInitialized() ? py.PyGILState_GetThisThreadState() : NULL;
     const char *frame = NULL;
     const uint16_t ends[] = {at.previous, at.code, at.next_code, at.owner, at.copy};
-    size_t size = 0;
+    *size = 0;
     for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-        size = ends[i] + sizeof(uint64_t) > size ? ends[i] + sizeof(uint64_t) : size;
-    if (!from || size > sizeof(copy) ||
+        *size = ends[i] + sizeof(uint64_t) > *size ? ends[i] + sizeof(uint64_t) : *size;
+    if (!from || *size > room ||
         (at.via != 0 && !look(&from, from + at.via, sizeof(from))) ||
         !look(&frame, from + at.frame, sizeof(frame)))
-        return 0;
+        return NULL;
+    return frame;
+}
+
+size_t attach_python(char *text, size_t bytes)
+{
+    size_t used = 0, size;
+    char copy[BLOCK_MAX];
+    const char *frame = innermost(&size, sizeof(copy));
     for (int i = 0; i < FRAMES_MAX && frame && look(copy, frame, size); i++) {
         if (!put_frame(text, bytes, &used, frame, copy))
             break;
@@ -271,4 +279,36 @@ size_t attach_python(char *text, size_t bytes)
         atomic_store_explicit(&is_sure, true, memory_order_relaxed);
     text[used] = '\0';
     return used;
+}
+
+bool attach_python_is_cheap(void)
+{
+    return attach_python_is_known() && at.next_code != 0;
+}
+
+/* A code object that is gone may give its address to another: its texts are hashed with
+ * it, by where they lie. */
+bool attach_python_key(uint64_t *key)
+{
+    size_t size;
+    char copy[BLOCK_MAX];
+    if (at.next_code == 0 || !atomic_load_explicit(&is_sure, memory_order_relaxed))
+        return false;
+    uint64_t hash = GPHI_HASH_START;
+    const char *frame = innermost(&size, sizeof(copy));
+    const bool has_any = frame != NULL;
+    for (int i = 0; i < FRAMES_MAX && frame; i++) {
+        memcpy(copy, frame, size);
+        const char *code =
+            (const char *)((uintptr_t)pointer(copy, at.code) & ~(uintptr_t)3);
+        hash = gphi_hash_word(hash, (uintptr_t)code);
+        hash = gphi_hash_word(hash, word(copy, at.next_code));
+        if (code && is_a(code, py.PyCode_Type)) {
+            hash = gphi_hash_word(hash, word(code, at.file));
+            hash = gphi_hash_word(hash, word(code, at.name));
+        }
+        frame = pointer(copy, at.previous);
+    }
+    *key = hash;
+    return has_any;
 }

@@ -16,4 +16,11 @@ bool attach_python_is_known(void);
  * there are none. Python 3.6 to 3.15, with the interpreter's lock or without. Calls nothing
  * that allocates or takes a reference. */
 size_t attach_python(char *text, size_t bytes);
+
+/* A hash of the frames that the text above would have, for a hundredth of what that costs:
+ * what a stack is found by that was seen before. False: there are none, or they must be
+ * read in full (before the first text; Python before 3.11). */
+bool attach_python_key(uint64_t *key);
+/* Whether that is so of this process, or will be after its first text. */
+bool attach_python_is_cheap(void);
 #endif

@@ -43,6 +43,10 @@ struct local {
     uint32_t seldom; /* stacks of attach_stack_python_seldom(), and its next */
     uint64_t next_ns;
     char python[8 << 10]; /* text of Python frames */
+    struct known {        /* stacks with Python frames: by key and native number */
+        uint64_t hash;
+        uint32_t number;
+    } known[ENTRIES];
 };
 
 static __thread struct local *local __attribute__((tls_model("initial-exec")));
@@ -327,17 +331,33 @@ static bool has_python(struct local *own)
            (own->looks++ % LOOK_EVERY == 0 && attach_python_is_there(loaded_files()));
 }
 
+/* With the text of the frames, which is in `own`. */
+static uint32_t number_with_python(struct local *own, uintptr_t at)
+{
+    struct walk walk;
+    if (attach_python(own->python, sizeof(own->python)) == 0)
+        return cached(at);
+    unwind(&walk, 0);
+    return number_of(walk.frames, walk.count, own->python);
+}
+
 uint32_t attach_stack_python(const void *above)
 {
     const int saved = errno;
+    const uintptr_t at = slot_of(above);
     struct local *own = local_of_thread();
+    uint64_t key;
     uint32_t number;
-    if (!own || !has_python(own) || attach_python(own->python, sizeof(own->python)) == 0)
-        number = cached(slot_of(above));
+    if (!own || !has_python(own))
+        number = cached(at);
+    else if (at == 0 || !attach_python_key(&key))
+        number = number_with_python(own, at);
     else {
-        struct walk walk;
-        unwind(&walk, 0);
-        number = number_of(walk.frames, walk.count, own->python);
+        const uint64_t hash = gphi_hash_word(key, cached(at));
+        struct known *known = &own->known[hash % ENTRIES];
+        if (known->number == 0 || known->hash != hash)
+            *known = (struct known){hash, number_with_python(own, at)};
+        number = known->number;
     }
     errno = saved;
     return number;
@@ -374,4 +394,6 @@ void attach_stack_forked(void)
     for (uint32_t i = 0; i < MODULES; i++)
         atomic_store_explicit(&modules[i], 0, memory_order_relaxed);
     atomic_store(&module_changes, 0);
+    if (local) /* what it knows is in the parent's ring */
+        memset(local, 0, sizeof(*local));
 }

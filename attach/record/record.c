@@ -8,6 +8,7 @@
 #include "attach/driver/find.h"
 #include "attach/peek/kind.h"
 #include "attach/peek/memory.h"
+#include "attach/peek/python.h"
 #include "attach/peek/stack.h"
 #include "attach/timing/timing.h"
 #include "attach/track/capture.h"
@@ -247,8 +248,8 @@ void attach_take_stack(attach_call *call)
     const bool is_advised =
         (call->symbol->flags & ATTACH_WORK) != 0 &&
         atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed);
-    call->is_python =
-        (call->symbol->flags & ATTACH_PYTHON) != 0 || call->open > 0 || is_advised;
+    call->is_python = (call->symbol->flags & ATTACH_PYTHON) != 0 || call->open > 0 ||
+                      is_advised || attach_python_is_cheap();
     call->stack =
         call->is_python ? attach_stack_python(call->above) : attach_stack(call->above);
 }

@@ -57,6 +57,25 @@ Made()
 list(yielding())
 deep(40)
 sorted([2, 1], key=lambda _: take() or 0)
+
+
+def again(made):
+    made()  # the same line and place of the stack, other frames, and again the first
+
+
+first, second = [compile("def f():\n take()\n\n take()\n" + more, name, "exec")
+                 for name, more in (("one.py", ""), ("two.py", " pass\n"))]
+made = []
+for code in (first, second):
+    names = {"take": take}
+    exec(code, names)
+    made.append(names["f"])
+for which in (0, 0, 1, 0, 1):
+    again(made[which])
+for turn in range(3):  # code objects that take each other's place
+    names = {"take": take}
+    exec(compile("def f%d():\n take()" % turn, "turn%d.py" % turn, "exec"), names)
+    again(names.pop("f%d" % turn))
 exec(compile("def naïve():\n\n    take()\nnaïve()", "/a földer/日本/\U0001f600\udc80.py", "exec"))
 long_lines = compile("\n" * 70000 + "(lambda:\n\n" + "take())()", "long.py", "exec")
 exec(long_lines)

@@ -156,6 +156,14 @@ static bool is_plumbing(const gph_place *place)
            (!file && begins(function, "cuda") && isupper((unsigned char)function[4]));
 }
 
+/* The interpreter, and what calls C for it: its frames are the Python frames. */
+static bool is_interpreter(const gph_place *place)
+{
+    const char *name = gphi_path_name(place->module);
+    return begins(name, "libpython") || begins(name, "python") ||
+           begins(name, "libffi") || begins(name, "_ctypes.");
+}
+
 /* Where a signal handler returns to, which has no name: softcuda says in one what the host
  * did. */
 static bool is_trampoline(const gph_place *place)
@@ -234,6 +242,8 @@ static void add_native(gphi_stacks *stacks, stack *of)
                                      .address = of->addresses[i]};
             if (i > 0 && of->place_count == first && is_trampoline(&place))
                 continue;
+            if (first > 0 && is_interpreter(&place))
+                return;
             if (!add_place(of, first, &place,
                            i + 1 == of->address_count && k + 1 == count))
                 return;
