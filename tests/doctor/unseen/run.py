@@ -61,7 +61,8 @@ class Examined:
         if word == "count":
             return self.first["count"] != int(rest) and f"count {self.first['count']}, not {rest}"
         if word == "stack":
-            got = [base_name(f["function"]) for f in self.first["stack"]]
+            got = [base_name(f["function"])
+                   for key in ("python", "stack") for f in self.first.get(key, [])]
             return got[:len(rest.split())] != rest.split() and f"stack {got}"
         if word == "object":
             got = [(o["kind"], base_name((o["place"] or {"function": "?"})["function"]))
@@ -91,7 +92,7 @@ def examine(gph, program, options):
     """The doctor's status and its answer."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         ran = subprocess.run([gph, "doctor", "--driver", "soft", *options, "--json", file.name,
-                              "--", str(program)], stdout=subprocess.DEVNULL,
+                              "--", *program], stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, timeout=100, check=False)
         return ran.returncode, json.loads(pathlib.Path(file.name).read_text())
 
@@ -111,18 +112,21 @@ def main():
     gph, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     here, bad, ran = pathlib.Path(__file__).parent, 0, 0
     expected = expectations(here / "expected.txt")
-    programs = {path.stem for path in [*here.glob("*.c"), *here.glob("*.cpp")]}
+    programs = {path.stem for kind in ("c", "cpp", "py") for path in here.glob("*." + kind)
+                if path != pathlib.Path(__file__)}
     for name in sorted(programs ^ expected.keys()):
         print(f"{name}: in one of this folder and expected.txt only")
         bad += 1
     for name in sys.argv[3:] or sorted(expected):
-        program = folder / ("unseen_" + name)
-        if not os.access(program, os.X_OK):
+        program = [sys.executable, here / (name + ".py")]
+        if not program[1].exists():
+            program = [folder / ("unseen_" + name)]
+        if not os.access(program[0], os.X_OK):
             print(f"{name}: not built (no C++ compiler?)")
             continue
         lines = expected[name]
         options = [word for key, *rest in lines if key == "options" for word in rest[0].split()]
-        source = next(here.glob(f"{name}.c*"))
+        source = program[1] if program[1:] else next(here.glob(f"{name}.c*"))
         status, answer = examine(gph, program, options)
         told = Examined(status, answer, place_of(source))
         ran += 1

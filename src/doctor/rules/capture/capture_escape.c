@@ -184,6 +184,15 @@ static void tell_escape(gphi_rule_run *run, gphi_watch *watch,
                also);
     tell_each(run, draft, watch, escaped);
     gphi_tell_capture(run->model, draft, watch->capture);
+    if (escaped->stream && escaped->stream->is_legacy) {
+        gphi_fix(draft,
+                 "Here: make the call on %s, by the form of it that takes a stream; the "
+                 "legacy stream cannot join the capture. What the host is to read comes "
+                 "after each replay. If it is to run only once, move it in front of the "
+                 "capture.",
+                 gphi_say_stream(run->model, watch->capture->origin));
+        return;
+    }
     gphi_fix(draft,
              "Here: give the call %s, or let %s join the capture and join it back. If it "
              "is to run only once, move it in front of the capture.",

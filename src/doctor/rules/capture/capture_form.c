@@ -134,6 +134,52 @@ void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_cal
     }
 }
 
+static uint32_t depth_of(const gphi_rule_run *run, uint32_t stack)
+{
+    uint32_t depth = 0;
+    (void)gphi_stacks_frames(run->model->stacks, stack, &depth);
+    return depth;
+}
+
+/* A begin further in than that of the open capture: called by what is being captured, or
+ * by a second try after the first was left. The end will say whose it is. */
+static bool note_within(const gphi_rule_run *run, gphi_watch *watch,
+                        const gphi_call *again)
+{
+    const gphi_call *begin = &watch->capture->begin;
+    if (again->thread != begin->thread ||
+        depth_of(run, again->stack) <= depth_of(run, begin->stack))
+        return false;
+    if (watch->withins++ == 0)
+        watch->within = *again;
+    return true;
+}
+
+void gphi_tell_within(gphi_rule_run *run, gphi_watch *watch, const gphi_call *end)
+{
+    const gphi_capture *capture = watch->capture;
+    const gphi_call *within = &watch->within;
+    if (watch->withins == 0 || watch->incident)
+        return;
+    if (!end || depth_of(run, end->stack) >= depth_of(run, within->stack)) {
+        gphi_tell_never_ended(run, watch, within);
+        return;
+    }
+    watch->is_told = true;
+    gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_UNSAFE_CALL, within, 0);
+    gphi_cause(
+        draft,
+        "%s was to begin a capture on %s inside of another of the same stream, and "
+        "was refused with %d, %s: the outer capture went on without it.",
+        gphi_say_call(within), gphi_say_stream(run->model, capture->origin),
+        (int)within->result, gphi_say_count(watch->withins, "time"));
+    gphi_evidence_call(draft, &capture->begin, "the outer capture began");
+    gphi_evidence_call(draft, end, "and ended");
+    gphi_fix(draft, "Here: ask cuStreamIsCapturing first; where the stream captures "
+                    "already, make the calls without a capture of their own, so that the "
+                    "outer graph has them.");
+}
+
 /* ---- end ---- */
 
 /* Streams that were drawn in and never came back: each with the wait that drew it in. */
@@ -286,7 +332,7 @@ void gphi_tell_control(gphi_rule_run *run, const gphi_seen *seen)
         tell_stray_end(run, seen);
     else if (!is_end && watch && watch->incident)
         gphi_watch_noticed(watch, &seen->call);
-    else if (!is_end && watch)
+    else if (!is_end && watch && !note_within(run, watch, &seen->call))
         gphi_tell_never_ended(run, watch, &seen->call);
 }
 

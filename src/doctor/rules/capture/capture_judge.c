@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules capture.*: which rule a failing call breaks, and what is told of it. A call is
  * judged once: by its result, then by the captures that it ran into. */
+#include "doctor/findings/stacks.h"
 #include "doctor/rules/capture/rules_capture.h"
 #include "doctor/rules/memory/rules_memory.h"
+
+#include <string.h>
 
 static uint32_t caller_mode(const gphi_call *call)
 {
@@ -201,6 +204,22 @@ static bool is_destructor(const gphi_model *model, const gphi_seen *seen,
     }
 }
 
+/* What allocates anew frees what it had: a buffer grows. The end of no object's life. */
+static bool is_growth(const gphi_rule_run *run, const gphi_seen *seen)
+{
+    const gphi_allocation *memory =
+        gphi_model_memory(run->model, gphi_event_word(seen->event, 0), false);
+    uint32_t count = 0, made = 0;
+    const gph_place *here =
+        gphi_stacks_frames(run->model->stacks, seen->call.stack, &count);
+    const gph_place *there =
+        memory ? gphi_stacks_frames(run->model->stacks, memory->allocated.stack, &made)
+               : NULL;
+    return count > 0 && made > 0 && here->function && there->function && here->file &&
+           there->file && strcmp(here->function, there->function) == 0 &&
+           strcmp(here->file, there->file) == 0 && strcmp(here->function, "main") != 0;
+}
+
 /* A set-up that runs only once: in the same capture the thread loaded code, or the call
  * is a library's and its place had never run before. */
 static bool is_first_use(const gphi_capture_state *state, const gphi_seen *seen,
@@ -236,7 +255,7 @@ static gphi_capture_rule unsafe_rule(const gphi_rule_run *run, const gphi_seen *
         return GPHI_RULE_DURING_CAPTURE;
     if (capture->thread != seen->call.thread && seen->capture != capture)
         return is_watchdog(run, seen) ? GPHI_RULE_WATCHDOG : GPHI_RULE_OTHER_THREAD;
-    if (is_destructor(run->model, seen, capture))
+    if (is_destructor(run->model, seen, capture) && !is_growth(run, seen))
         return GPHI_RULE_DESTRUCTOR;
     return is_first_use(run->state, seen, watch) ? GPHI_RULE_MISSING_WARM_UP
                                                  : GPHI_RULE_UNSAFE_CALL;

@@ -148,6 +148,7 @@ static void watch_end(gphi_rule_run *run, const gphi_seen *seen)
             continue;
         watch->is_over = true;
         state->open--;
+        gphi_tell_within(run, watch, &seen->call);
         if (seen->call.result == CUDA_SUCCESS)
             gphi_escape_end(run, watch, seen);
         if (!watch->incident && !watch->dropped && watch->early.count == 0)
@@ -311,8 +312,10 @@ static void on_end(gphi_rule_run *run)
         gphi_watch *watch = gphi_watch_at(state, i);
         if (watch->early.count && !watch->incident)
             end_unseen(run, watch);
-        else if (!watch->is_over && !run->model->is_killed)
+        else if (!watch->is_over && !run->model->is_killed) {
+            gphi_tell_within(run, watch, NULL);
             gphi_tell_never_ended(run, watch, NULL);
+        }
     }
     for (size_t i = 0; i < state->incidents.count; i++) {
         gphi_incident *in = gphi_vec_pointer(&state->incidents, i);

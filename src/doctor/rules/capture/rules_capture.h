@@ -145,6 +145,8 @@ typedef struct gphi_watch {
     uint32_t nodes;          /* captured */
     uint32_t loads;          /* modules, libraries, functions got since the last work */
     gphi_call load;          /* the first */
+    gphi_call within; /* the first begin that was refused on its stream, further in */
+    uint32_t withins;
     bool is_over, is_handled, is_told;
 } gphi_watch;
 
@@ -223,6 +225,9 @@ void gphi_tell_control(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_tell_misuse(gphi_rule_run *run, const gphi_seen *seen);
 /* A capture that is open when the program ends, or when its stream begins another. */
 void gphi_tell_never_ended(gphi_rule_run *run, gphi_watch *watch, const gphi_call *again);
+/* What a begin that was refused in the middle of a capture was, now that its end, NULL:
+ * the program's, has come. */
+void gphi_tell_within(gphi_rule_run *run, gphi_watch *watch, const gphi_call *end);
 
 /* ---- capture_words.c ---- */
 
