@@ -84,6 +84,7 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
     call->stack = 0;
     call->is_python = false;
     call->depth = attach_me.depth;
+    call->raw = words;
     call->words = present(call, symbol, words);
     call->open = attach_open_captures();
     call->flags = (symbol->per_thread ? GPHI_CALL_PER_THREAD : 0U) |
@@ -145,7 +146,7 @@ CUresult attach_leave(attach_call *call, CUresult result)
     attach_me.busy++;
     if (call->is_counted)
         attach_cupti_after(call->symbol);
-    attach_hook_after(call, result);
+    result = attach_hook_after(call, result);
     attach_record(call, result);
     if (call->enter_ns != 0) {
         const gphi_timing_end end = {call->enter_ns, call->begin_ns, call->end_ns,

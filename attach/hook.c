@@ -11,6 +11,7 @@
 #include "attach/record/device.h"
 #include "attach/record/sentence.h"
 #include "attach/ring/thread.h"
+#include "attach/sentinel/sentinels.h"
 #include "attach/track/capture.h"
 #include "attach/track/function.h"
 #include "attach/track/handle.h"
@@ -28,6 +29,8 @@ void attach_hook_before(attach_call *call)
     case ATTACH_HOOK_STREAM_GONE: /* the handle may be another thread's next stream */
         call->kept = attach_set_find(&attach_streams, call->words[0]) >= 0;
         break;
+    case ATTACH_HOOK_INSTANTIATE:
+    case ATTACH_HOOK_UPDATE: attach_sentinels_before(call); break;
     default: break;
     }
 }
@@ -53,6 +56,16 @@ static void add_kernels(const attach_call *call)
         attach_set_add(&attach_kernels, (uint64_t)(uintptr_t)list[i], 0);
 }
 
+static void begun(const attach_call *call)
+{
+    const long graph = call->symbol->call == GPHI_CALL_cuStreamBeginCaptureToGraph
+                           ? attach_set_find(&attach_graphs, call->words[1])
+                           : -1;
+    if (graph >= 0)
+        atomic_fetch_or(&attach_graphs.flags[graph], ATTACH_IS_TARGET);
+    attach_capture_begun(call);
+}
+
 static void succeeded(attach_call *call)
 {
     switch ((attach_hook)call->symbol->hook) {
@@ -75,7 +88,7 @@ static void succeeded(attach_call *call)
         attach_set_add(&attach_streams, attach_filled(call, 0), 0);
         break;
     case ATTACH_HOOK_STREAM_GONE: attach_capture_stream_gone(call->words[0]); break;
-    case ATTACH_HOOK_BEGIN: attach_capture_begun(call); break;
+    case ATTACH_HOOK_BEGIN: begun(call); break;
     case ATTACH_HOOK_END:
         attach_set_add(&attach_graphs, attach_filled(call, 1), 0);
         attach_picture_take(call, GPHI_SNAPSHOT_CAPTURED, 0, CUDA_SUCCESS);
@@ -94,14 +107,19 @@ static void succeeded(attach_call *call)
         break;
     case ATTACH_HOOK_KERNELS: add_kernels(call); break;
     case ATTACH_HOOK_CODE_GONE: attach_forget_functions(); break;
+    case ATTACH_HOOK_EXEC_GONE: attach_sentinels_gone(call->words[0]); break;
     case ATTACH_HOOK_NONE:
     case ATTACH_HOOK_INSTANTIATE:
     case ATTACH_HOOK_UPDATE: break;
     }
 }
 
-void attach_hook_after(attach_call *call, CUresult result)
+CUresult attach_hook_after(attach_call *call, CUresult result)
 {
+    const bool has_graph = call->symbol->hook == ATTACH_HOOK_INSTANTIATE ||
+                           call->symbol->hook == ATTACH_HOOK_UPDATE;
+    if (has_graph) /* before the graph is looked at */
+        result = attach_sentinels_after(call, result);
     if ((call->symbol->flags & ATTACH_EDITS) != 0)
         attach_picture_edited();
     if (call->symbol->hook == ATTACH_HOOK_END)
@@ -113,4 +131,5 @@ void attach_hook_after(attach_call *call, CUresult result)
                             result == CUDA_SUCCESS ? attach_filled(call, 0) : 0, result);
     else if (call->symbol->hook == ATTACH_HOOK_UPDATE)
         attach_picture_take(call, GPHI_SNAPSHOT_UPDATE, call->words[0], result);
+    return result;
 }

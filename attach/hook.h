@@ -6,5 +6,6 @@
 
 /* Around the driver, with `busy` set. */
 void attach_hook_before(attach_call *call);
-void attach_hook_after(attach_call *call, CUresult result);
+/* What the program gets. */
+CUresult attach_hook_after(attach_call *call, CUresult result);
 #endif

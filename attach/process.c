@@ -21,6 +21,7 @@
 #include "attach/ring/draft.h"
 #include "attach/ring/state.h"
 #include "attach/ring/thread.h"
+#include "attach/sentinel/sentinels.h"
 #include "attach/timing/timing.h"
 #include "attach/track/capture.h"
 #include "attach/track/function.h"
@@ -209,6 +210,7 @@ static void forked(void)
     attach_capture_forked();
     attach_picture_edited(); /* another ring has none of the snapshots */
     attach_forget_functions();
+    attach_sentinels_forked();
     attach_stack_forked();
     gphi_timing_forget();
     attach_cupti_forget();
@@ -232,6 +234,7 @@ __attribute__((constructor)) static void load(void)
     attach_stack_prepare();
     attach_inside_prepare();
     attach_output_prepare();
+    attach_sentinels_prepare(attach_presence_folder());
     pthread_atfork(attach_presence_forks, NULL, forked);
     on_exit(on_exit_called, NULL);
     at_quick_exit(on_quick_exit);

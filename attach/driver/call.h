@@ -18,10 +18,11 @@
 typedef struct attach_call {
     const attach_symbol *symbol; /* NULL: passed on, and not looked at */
     const uint64_t *words;
-    const void *from;  /* return address of the wrapper */
-    const void *above; /* where the program's frames begin */
+    const uint64_t *raw; /* as they were passed, of an older signature too */
+    const void *from;    /* return address of the wrapper */
+    const void *above;   /* where the program's frames begin */
     uint64_t enter_ns, begin_ns, end_ns;
-    uint64_t kept;    /* of attach_before() */
+    uint64_t kept;    /* of attach_hook_before() */
     uint64_t capture; /* that END is about to end */
     uint32_t open;
     uint32_t flags;  /* gphi_call_flag */

@@ -200,6 +200,16 @@ void *attach_entry(const char *name)
     return symbol >= 0 ? to_object(attach_real((uint32_t)symbol)) : NULL;
 }
 
+void *attach_driver_symbol(const char *name)
+{
+    void *handle = driver.seen.path[0] != '\0'
+                       ? dlopen(driver.seen.path, RTLD_NOW | RTLD_NOLOAD)
+                       : NULL;
+    void *found = handle ? attach_true_dlsym(handle, name) : NULL;
+    dlerror();
+    return found;
+}
+
 const attach_library *attach_driver(void)
 {
     return &driver.seen;

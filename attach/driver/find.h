@@ -17,6 +17,9 @@ attach_function *attach_real(uint32_t symbol);
 /* The same by name. */
 void *attach_entry(const char *symbol);
 
+/* Any other symbol of the driver's file; NULL: it has none. */
+void *attach_driver_symbol(const char *name);
+
 /* What cuGetProcAddress() is to give instead of `entry`. */
 void *attach_wrap(void *entry, const char *name, int version, uint64_t flags);
 

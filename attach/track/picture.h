@@ -5,7 +5,8 @@
 #define ATTACH_PICTURE_H
 #include "attach/driver/call.h"
 
-enum { ATTACH_IS_CHILD = 1 }; /* flag of a graph: of another one, which owns it */
+/* Flags of a graph: of another one, which owns it; it was captured into. */
+enum { ATTACH_IS_CHILD = 1, ATTACH_IS_TARGET = 2 };
 
 /* Some graph was changed, or may have been. */
 void attach_picture_edited(void);

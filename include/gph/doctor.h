@@ -109,6 +109,13 @@ GPH_API GPH_CHECKED gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t pr
 GPH_API GPH_CHECKED gph_status gph_doctor_hung(gph_doctor *doctor, double seconds,
                                                uint64_t *process, gph_error *error);
 
+/** Says that a process that hangs is not ended but left as it is: the next
+ *  gph_doctor_poll() with `is_over` nonzero reads what its threads are in, though it runs.
+ *  After gph_doctor_hung(). An unknown process is not a failure. Fails with GPH_E_INVALID
+ *  and GPH_E_STATE. */
+GPH_API GPH_CHECKED gph_status gph_doctor_left(gph_doctor *doctor, uint64_t process,
+                                               gph_error *error);
+
 /** Reads a saved log. Fails with GPH_E_IO, GPH_E_FORMAT and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_doctor_read(gph_doctor *doctor, const char *path,
                                                gph_error *error);

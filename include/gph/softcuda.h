@@ -83,6 +83,30 @@ typedef struct gph_softcuda_memory {
 GPH_API GPH_CHECKED gph_status gph_softcuda_memory_get(int device,
                                                        gph_softcuda_memory *out);
 
+/** What a word of gph_softcuda_trail() says of its node, in the last launch that began. */
+enum {
+    GPH_TRAIL_WAITS = 0, /**< it has not begun */
+    GPH_TRAIL_ENDED = 1, /**< it has ended; what a node of a dead context did has not */
+    GPH_TRAIL_RUNS = 2,  /**< it has begun */
+    GPH_TRAIL_ORDER = 3  /**< nothing runs for it: it orders others */
+};
+
+/** From the next launch of an executable on, the workers that run it say in words how far
+ *  each node is: GPH_TRAIL_WAITS and so on. A graph that a node is made of, or chooses
+ *  from, is one node. Words may lie in memory that other processes read.
+ *
+ *  exec   a CUgraphExec.
+ *  words  borrowed until the process ends: launches may still run when the executable is
+ *         destroyed. The first is of the first node that cuGraphGetNodes gave of the
+ *         graph that it was made of, and so on; after updates, of that node's partner.
+ *         NULL: no more.
+ *  count  of them; as many as there were nodes.
+ *
+ *  Fails with GPH_E_INVALID (no executable, or another count) and GPH_E_NO_MEMORY.
+ *  Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_softcuda_trail(void *exec, uint32_t *words,
+                                                  uint32_t count);
+
 /** softcuda's version as text. Its presence tells softcuda from NVIDIA's driver. */
 GPH_API const char *gph_softcuda_version(void);
 

@@ -4,6 +4,7 @@
  * An executable graph is held by a reference while a call works on it. Edits first wait
  * until no launch is in the way, and only then take the graph mutex, so that launches of
  * other graphs go on meanwhile. */
+#include <gph/softcuda.h>
 #include <string.h>
 
 #include "softcuda/api/describe.h"
@@ -455,4 +456,18 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int 
     SOFT_TRY(enabled(exec, node, false, &value));
     *out = value;
     return CUDA_SUCCESS;
+}
+
+/* ---- how far it is ----------------------------------------------------------------- */
+
+gph_status gph_softcuda_trail(void *handle, uint32_t *words, uint32_t count)
+{
+    soft_exec *exec;
+    if (soft_exec_acquire(handle, &exec) != CUDA_SUCCESS)
+        return GPH_E_INVALID;
+    const CUresult result = soft_exec_trail(exec, words, count);
+    soft_exec_release(exec);
+    return result == CUDA_SUCCESS               ? GPH_OK
+           : result == CUDA_ERROR_OUT_OF_MEMORY ? GPH_E_NO_MEMORY
+                                                : GPH_E_INVALID;
 }

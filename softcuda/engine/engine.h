@@ -56,6 +56,10 @@ static inline uint64_t soft_parts_claim(soft_parts *parts, uint64_t want, uint64
     return count;
 }
 
+/* How many units all of them are, of which `units` were this call's when it is over; 0:
+ * nobody shares them, all are done in this call. */
+uint32_t soft_parts_units(const soft_parts *parts);
+
 static inline uint64_t soft_parts_total(const soft_parts *parts)
 {
     return parts->total;

@@ -117,6 +117,11 @@ static void hold(soft_parts *parts, uint32_t first, uint32_t count)
         parts->have = parts->total - parts->first;
 }
 
+uint32_t soft_parts_units(const soft_parts *parts)
+{
+    return parts->queue ? units_of(parts->open) : 0;
+}
+
 bool soft_parts_refill(soft_parts *parts, uint64_t want)
 {
     soft_queue *queue = parts->queue;

@@ -11,6 +11,7 @@
 #include "softcuda/graph/deviceside.h"
 #include "softcuda/graph/exec.h"
 #include "softcuda/graph/memnode.h"
+#include "softcuda/graph/trail.h"
 #include "softcuda/graph/updatable.h"
 #include "softcuda/graph/watch.h"
 #include "softcuda/rules/rules.h"
@@ -64,6 +65,7 @@ void soft_exec_release(soft_exec *exec)
     soft_versions_free(exec);
     soft_object_set_release(exec->objects);
     soft_watch_destroy(exec->watch);
+    soft_trail_release(exec->trail);
     soft_single_release(exec->single, true);
     soft_delete(exec->conditions);
     soft_shape_fini(&exec->shape);
@@ -432,14 +434,18 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
     if (exec->side)
         waits[count++] = soft_side_begin(exec->side);
     hold(exec, version);
-    const CUresult result =
-        !late ? soft_stream_launch(stream, exec->program, version->works, launch_done,
-                                   version, waits, count, &frame, &done)
-              : soft_stream_launch(stream, soft_late_program(exec->late),
-                                   soft_late_works(late), late_launch_done, late, waits,
-                                   count, &frame, &done);
+    const soft_trail_run own =
+        !late ? (soft_trail_run){version->works, launch_done, version}
+              : (soft_trail_run){soft_late_works(late), late_launch_done, late};
+    const soft_trail_run run =
+        exec->trail ? soft_trail_begin(exec->trail, version, own) : own;
+    const CUresult result = soft_stream_launch(
+        stream, !late ? exec->program : soft_late_program(exec->late), run.works,
+        run.done, run.argument, waits, count, &frame, &done);
     soft_exec_memory_end(exec->memory, result == CUDA_SUCCESS ? &done : NULL);
     if (result != CUDA_SUCCESS) {
+        if (run.works != own.works)
+            soft_trail_end(run);
         launch_done(version, NULL);
         return result;
     }
@@ -501,6 +507,22 @@ CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream)
         atomic_fetch_add_explicit(&soft_counted.launch_host_ns, gphi_clock_ns() - begun,
                                   memory_order_relaxed);
     return soft_launch_blocking() ? soft_stream_synchronize(stream) : CUDA_SUCCESS;
+}
+
+CUresult soft_exec_trail(soft_exec *exec, uint32_t *words, uint32_t count)
+{
+    soft_trail *trail = NULL;
+    if (words && count != exec->shape.levels[0].member_count)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u words for %u nodes", count,
+                         exec->shape.levels[0].member_count);
+    if (words)
+        SOFT_TRY(soft_trail_create(&exec->shape, (_Atomic uint32_t *)words, &trail));
+    pthread_mutex_lock(&exec->mutex);
+    soft_trail *before = exec->trail;
+    exec->trail = trail;
+    pthread_mutex_unlock(&exec->mutex);
+    soft_trail_release(before);
+    return CUDA_SUCCESS;
 }
 
 static void run_upload(void *argument, soft_worker *worker)

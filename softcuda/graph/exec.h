@@ -137,7 +137,8 @@ struct soft_exec {
     soft_point last;                    /* of the last launch, */
     bool last_was_late;                 /* through `late` */
     struct soft_watch *watch;           /* SOFTCUDA_CHECK=race; NULL: not asked for */
-    struct soft_exec_memory *memory;    /* memnode.h; NULL: no memory nodes */
+    struct soft_trail *trail; /* trail.h; NULL: nobody reads how far launches are */
+    struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };
 
 /* ---- flat.c */

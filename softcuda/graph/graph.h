@@ -204,6 +204,8 @@ uint64_t soft_exec_flags(const soft_exec *exec);
 CUresult soft_exec_destroy(CUgraphExec handle);
 CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream);
 CUresult soft_exec_upload(soft_exec *exec, soft_stream *stream);
+/* gph_softcuda_trail(): INVALID_VALUE where `count` is wrong. */
+CUresult soft_exec_trail(soft_exec *exec, uint32_t *words, uint32_t count);
 /* Returns when an edit of the executable graph would not have to wait for launches; to be
  * called before the graph mutex is taken. */
 void soft_exec_reserve(soft_exec *exec);

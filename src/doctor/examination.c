@@ -267,11 +267,21 @@ static bool is_running(uint64_t number)
 /* A ring whose process has ended goes: a run of many processes must not fill the disk. */
 static void close_ring(gph_doctor *doctor, gphi_process *process)
 {
+    gphi_standing_remove(process);
     gphi_event_ring_close(process->ring);
     process->ring = NULL;
     unlink(process->ring_path);
     gphi_heap_text_free(doctor->heap, process->ring_path);
     process->ring_path = NULL;
+}
+
+/* The first time counts: after a hang its end does not say more. */
+static gph_status stand(gph_doctor *doctor, gphi_process *process, gph_error *error)
+{
+    if (process->has_stood)
+        return GPH_OK;
+    process->has_stood = true;
+    return gphi_standing_feed(doctor, process, error);
 }
 
 /* Once the process is gone, records that it was in the midst of writing are skipped, and
@@ -282,12 +292,18 @@ static gph_status drain(gph_doctor *doctor, gphi_process *process, bool is_over,
                         gph_error *error)
 {
     const gphi_event *event;
-    const bool is_gone = (is_over || process->has_exited) &&
-                         !is_running(gphi_event_ring_process(process->ring));
+    const bool is_gone =
+        (is_over || process->has_exited) &&
+        (process->is_left || !is_running(gphi_event_ring_process(process->ring)));
     is_over = is_over && is_gone;
     const uint64_t before = doctor->events;
-    while ((event = gphi_event_ring_next(process->ring, is_over)))
+    while ((event = gphi_event_ring_next(process->ring, is_over))) {
+        if (event->kind == GPHI_EVENT_CALL && gphi_is_sticky(event->u.call.result))
+            GPHI_TRY(stand(doctor, process, error));
         GPHI_TRY(gphi_process_feed(doctor, process, event, error));
+    }
+    if (is_over && !process->has_exited)
+        GPHI_TRY(stand(doctor, process, error));
     process->lost = gphi_event_ring_lost(process->ring);
     if (is_gone && !is_over && doctor->events == before)
         close_ring(doctor, process);
@@ -378,10 +394,20 @@ gph_status gph_doctor_hung(gph_doctor *doctor, double seconds, uint64_t *number,
             !has_replay(process->model))
             continue;
         const uint64_t words[] = {slot.thread, slot.time_ns};
+        GPHI_TRY(stand(doctor, process, error));
         GPHI_TRY(feed_end(doctor, process, 3, words, error));
         *number = process->number;
         return GPH_OK;
     }
+    return GPH_OK;
+}
+
+gph_status gph_doctor_left(gph_doctor *doctor, uint64_t number, gph_error *error)
+{
+    GPHI_TRY(check_reading(doctor, "left", error));
+    for (size_t i = 0; i < doctor->processes.count; i++)
+        if (process_at(doctor, i)->number == number)
+            process_at(doctor, i)->is_left = true;
     return GPH_OK;
 }
 

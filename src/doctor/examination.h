@@ -31,6 +31,9 @@ typedef struct gphi_process {
     gphi_vec runs;   /* of gphi_rule_run */
     gphi_vec first;  /* its PROCESS record, for saved logs; bytes */
     bool has_exited; /* by itself: exit(), _exit(), return */
+    bool is_left;    /* it hangs, and runs on unread */
+    bool
+        has_stood; /* how far its replays were is known: it hung, or its context is dead */
     gphi_repeats repeats;
     gphi_event_ring_reader *ring;
     char *ring_path;
@@ -82,4 +85,11 @@ gph_status gphi_process_feed(gph_doctor *doctor, gphi_process *process,
                              const gphi_event *event, gph_error *error);
 /* What the rules say of the end. */
 void gphi_process_end(gphi_process *process);
+
+/* ---- standing.c ---- */
+
+/* Feeds how far its replays are, if it has boards; while its ring is open. */
+gph_status gphi_standing_feed(gph_doctor *doctor, gphi_process *process,
+                              gph_error *error);
+void gphi_standing_remove(const gphi_process *process);
 #endif

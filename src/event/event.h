@@ -90,8 +90,11 @@ typedef enum gphi_event_kind {
                            graph, the node it is a clone of or 0, CUgraphNodeType (0 where
                            not told), CUgraphExec or 0, CUPTI's number of node or
                            executable, which GPU records have */
-    GPHI_EVENT_STDERR /* text: what a thread has written to standard error, a piece of it
+    GPHI_EVENT_STDERR, /* text: what a thread has written to standard error, a piece of it
                            as it came. stack */
+    GPHI_EVENT_STANDING /* of gph doctor, which has read a board. id: CUgraphExec. words:
+                           gph_launch_state, its nodes, then how far each is, a
+                           gph_node_state of 2 bits, 32 a word, from the lowest bits on */
 } gphi_event_kind;
 
 typedef enum gphi_snapshot_why {

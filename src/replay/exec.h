@@ -16,6 +16,8 @@
 typedef struct gphi_marks {
     const struct gphi_marks_ops *ops;
     atomic_ullong *launches; /* counted up before each launch */
+    atomic_uint *words;      /* `word_count` of them, for a driver that writes them */
+    uint32_t word_count;
 } gphi_marks;
 
 /* Any thread may call; one at a time for one executable. */

@@ -47,12 +47,31 @@ static uint64_t find_locked(gphi_board *board, uint64_t bytes)
     return 0;
 }
 
+/* One that was an executable's of as many words. */
+static uint64_t find_idle_locked(gphi_board *board, uint64_t bytes)
+    GPHI_REQUIRES(&board->mutex);
+
+static uint64_t find_idle_locked(gphi_board *board, uint64_t bytes)
+{
+    for (uint64_t at = sizeof(gphi_board_head); at < board->bytes;) {
+        gphi_board_block *block = block_at(board, at);
+        if (block->kind == GPHI_BLOCK_IDLE && block->bytes == bytes) {
+            block->kind = GPHI_BLOCK_EXEC;
+            return at;
+        }
+        at += block->bytes;
+    }
+    return 0;
+}
+
 uint64_t gphi_board_take(gphi_board *board, uint32_t kind, uint64_t bytes)
 {
     bytes = (bytes + 15) / 16 * 16;
     gphi_mutex_lock(&board->mutex);
-    const uint64_t at = find_locked(board, bytes);
-    if (at > 0) {
+    uint64_t at = kind == GPHI_BLOCK_EXEC ? find_idle_locked(board, bytes) : 0;
+    const bool is_idle = at > 0;
+    at = is_idle ? at : find_locked(board, bytes);
+    if (at > 0 && !is_idle) {
         gphi_board_block *block = block_at(board, at);
         const uint64_t left = block->bytes - bytes;
         if (left > 0)
@@ -70,7 +89,8 @@ void gphi_board_give(gphi_board *board, uint64_t offset)
     if (offset == 0)
         return;
     gphi_mutex_lock(&board->mutex);
-    block_at(board, offset)->kind = GPHI_BLOCK_FREE;
+    gphi_board_block *block = block_at(board, offset);
+    block->kind = block->kind == GPHI_BLOCK_EXEC ? GPHI_BLOCK_IDLE : GPHI_BLOCK_FREE;
     gphi_mutex_unlock(&board->mutex);
 }
 
@@ -105,6 +125,12 @@ static gph_status map_file(gphi_board *board, const char *path, gph_error *error
     if (memory == MAP_FAILED)
         return gphi_save_fail(error, "map", path);
     board->memory = memory;
+    return GPH_OK;
+}
+
+static gph_status register_file(gphi_board *board, const char *path, gph_error *error)
+{
+    void *memory = board->memory;
     const CUresult result = board->runtime->cu.cuMemHostRegister(
         memory, board->bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
     if (result == CUDA_SUCCESS)
@@ -124,8 +150,13 @@ static gph_status take_memory(gphi_board *board, const char *path, gph_error *er
         snprintf(named, sizeof(named), "%s.%ld", folder, (long)getpid());
         path = named;
     }
+    if (board->is_drivers)
+        return path ? map_file(board, path, error)
+                    : gphi_fail(error, GPH_E_INVALID, "the board has no path");
     const CUstreamCaptureMode mode = gphi_relax(&board->runtime->cu);
     gph_status status = path ? map_file(board, path, error) : take_pinned(board, error);
+    if (status == GPH_OK && path)
+        status = register_file(board, path, error);
     GPHI_THEN(status, gphi_cuda_check(error,
                                       board->runtime->cu.cuMemHostGetDevicePointer(
                                           &board->device, board->memory, 0),
@@ -142,15 +173,15 @@ static void give_memory(gphi_board *board)
     const CUstreamCaptureMode mode = gphi_relax(cu);
     if (board->memory && board->fd < 0)
         result = cu->cuMemFreeHost(board->memory);
-    else if (board->memory)
+    else if (board->memory && !board->is_drivers)
         result = cu->cuMemHostUnregister(board->memory);
     gphi_unrelax(cu, mode);
     if (result != CUDA_SUCCESS)
         gphi_log("sentinel", GPH_LOG_INFO, "memory of sentinels: %s",
                  gph_status_name((gph_status)result));
     if (board->fd >= 0) {
-        /* What the driver still has registered must stay mapped. */
-        if (board->memory && result == CUDA_SUCCESS)
+        /* What the driver still has registered, or writes to, must stay mapped. */
+        if (board->memory && result == CUDA_SUCCESS && !board->is_drivers)
             munmap(board->memory, board->bytes);
         close(board->fd);
     }
@@ -172,19 +203,20 @@ void gphi_board_release(gphi_board *board)
         gphi_defer(&board->end, destroy_now, board);
 }
 
-gph_status gphi_board_create(gph_runtime *runtime, const gph_sentinel_options *options,
-                             const gphi_marks_ops *ops, gphi_board **out,
-                             gph_error *error)
+gph_status gphi_board_create(gph_runtime *runtime, const gphi_board_wish *wish,
+                             gphi_board **out, gph_error *error)
 {
+    const gph_sentinel_options *options = wish->options;
     const uint64_t bytes = options->bytes > 0 ? options->bytes : BYTES_DEFAULT;
     if (bytes < BYTES_MIN || bytes > GPHI_BOARD_BYTES_MAX)
         return gphi_fail(error, GPH_E_INVALID, "options.bytes is %llu, not %d to %llu",
                          (unsigned long long)bytes, BYTES_MIN, GPHI_BOARD_BYTES_MAX);
     gphi_board *board = gphi_heap_alloc(runtime->heap, sizeof(*board));
     GPHI_TRY(gphi_made(error, board, "making a board for sentinels"));
-    *board = (gphi_board){.base = {ops},
+    *board = (gphi_board){.base = {wish->ops},
                           .runtime = runtime,
                           .every = options->every,
+                          .is_drivers = wish->is_drivers,
                           .bytes = (bytes + PAGE - 1) / PAGE * PAGE,
                           .fd = -1,
                           .mutex = GPHI_MUTEX_INIT};

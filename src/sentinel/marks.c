@@ -15,6 +15,7 @@
 #include "cuda/status.h"
 #include "sentinel/listing.h"
 #include "sentinel/progress.h"
+#include "sentinel/sentinel.h"
 #include "sentinel/spots.h"
 
 #include <assert.h>
@@ -63,9 +64,11 @@ static void drop_held(const struct marks *marks, struct held *held)
 }
 
 /* Nodes of such graphs cannot be taken away again. */
-static gph_status check_kinds(const gph_graph *graph, gph_error *error)
+static gph_status check_kinds(const struct marks *marks, const gph_graph *graph,
+                              gph_error *error)
 {
-    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+    const uint32_t count = marks->board->is_drivers ? 0 : gph_graph_node_count(graph);
+    for (uint32_t i = 0; i < count; i++) {
         const gph_node *node = gph_graph_node(graph, i);
         if (node->kind == GPH_NODE_MEM_ALLOC || node->kind == GPH_NODE_MEM_FREE)
             return gphi_fail(error, GPH_E_UNSUPPORTED,
@@ -80,7 +83,7 @@ static gph_status hold(const struct marks *marks, const gphi_graph_source *sourc
                        struct held *out, gph_error *error)
 {
     GPHI_TRY(gphi_graph_describe(source, &out->graph, error));
-    gph_status status = check_kinds(out->graph, error);
+    gph_status status = check_kinds(marks, out->graph, error);
     if (status == GPH_OK && (status = gphi_topology_init(&out->topology, out->graph)))
         gphi_fail(error, status, "placing sentinels");
     if (status != GPH_OK)
@@ -138,7 +141,7 @@ static gph_status add_all(struct marks *marks, CUgraph graph, const struct held 
 {
     CUcontext context = NULL;
     gphi_vec nodes;
-    if (marks->count == 0)
+    if (marks->count == 0 || marks->board->is_drivers)
         return GPH_OK;
     GPHI_TRY(find_context(marks, held->graph, &context, error));
     gphi_vec_init(&nodes, marks->board->runtime->heap, sizeof(CUgraphNode));
@@ -351,7 +354,21 @@ static gph_status take_block(struct marks *marks, gph_error *error)
     for (uint32_t i = 0; i < marks->count; i++)
         atomic_store_explicit(&block->words[i], 1, memory_order_relaxed);
     block->word_count = marks->count;
+    block->flags = marks->board->is_drivers ? GPHI_EXEC_DRIVERS : 0;
+    atomic_store_explicit(&block->launches, 0, memory_order_relaxed);
     marks->base.launches = &block->launches;
+    marks->base.words = block->words;
+    marks->base.word_count = marks->count;
+    return GPH_OK;
+}
+
+/* A driver that writes words does so for each. */
+static gph_status all_nodes(const gphi_topology *topology, gphi_vec *out,
+                            gph_error *error)
+{
+    for (uint32_t i = 0; i < topology->count; i++)
+        if (gphi_vec_push(out, &i) != GPH_OK)
+            return gphi_fail(error, GPH_E_NO_MEMORY, "listing %u nodes", topology->count);
     return GPH_OK;
 }
 
@@ -363,8 +380,10 @@ static gph_status begin(struct marks *marks, const gphi_graph_source *source,
     uint64_t listing = 0;
     GPHI_TRY(hold(marks, source, &marks->is, error));
     gphi_vec_init(&spots, heap, sizeof(uint32_t));
-    gph_status status = gphi_spots_find(marks->is.graph, &marks->is.topology,
-                                        marks->board->every, &spots, error);
+    gph_status status = marks->board->is_drivers
+                            ? all_nodes(&marks->is.topology, &spots, error)
+                            : gphi_spots_find(marks->is.graph, &marks->is.topology,
+                                              marks->board->every, &spots, error);
     marks->count = (uint32_t)spots.count;
     GPHI_THEN(status, give_nodes(marks, &marks->is, error));
     for (uint32_t i = 0; i < marks->count && status == GPH_OK; i++)
@@ -395,6 +414,12 @@ static struct marks *marks_from(gphi_marks *base)
     return (struct marks *)base;
 }
 
+static const gphi_board *board_of(const gph_sentinel *sentinel)
+{
+    assert(sentinel->ops == &methods);
+    return (const gphi_board *)sentinel;
+}
+
 static gphi_board *board_from(gph_sentinel *sentinel)
 {
     assert(sentinel->ops == &methods);
@@ -421,17 +446,33 @@ static gph_status create(gph_sentinel *sentinel, const gphi_graph_source *source
     return status;
 }
 
+gph_status gphi_sentinel_create(gph_runtime *runtime, const gph_sentinel_options *options,
+                                bool is_drivers, gph_sentinel **out, gph_error *error)
+{
+    const gphi_board_wish wish = {options, &methods, is_drivers};
+    gphi_board *board = NULL;
+    GPHI_TRY(gphi_board_create(runtime, &wish, &board, error));
+    *out = &board->base;
+    return GPH_OK;
+}
+
 gph_status gph_sentinel_create(gph_runtime *runtime, const gph_sentinel_options *options,
                                gph_sentinel **out, gph_error *error)
 {
     gph_sentinel_options opt;
-    gphi_board *board = NULL;
     GPHI_TRY(
         gphi_options_read(&opt, sizeof(opt), "gph_sentinel_options", options, error));
     GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
-    GPHI_TRY(gphi_board_create(runtime, &opt, &methods, &board, error));
-    *out = &board->base;
-    return GPH_OK;
+    return gphi_sentinel_create(runtime, &opt, false, out, error);
+}
+
+bool gphi_sentinel_is_there(const gph_sentinel *sentinel)
+{
+    const gphi_board *board = board_of(sentinel);
+    CUdeviceptr device = 0;
+    return board->is_drivers || (board->runtime->cu.cuMemHostGetDevicePointer(
+                                     &device, board->memory, 0) == CUDA_SUCCESS &&
+                                 device == board->device);
 }
 
 gph_status gph_progress_create(gph_sentinel *sentinel, const gph_exec *exec,

@@ -4,12 +4,15 @@
  * A sentinel that was written says that its node has ended, and so has all that this one
  * waited for. One that was not says that its node has not; what waits for that one has not
  * begun. Nodes of which all that they wait for has ended, themselves not, run. Between
- * sentinels nothing is known. */
+ * sentinels nothing is known.
+ *
+ * Where the driver writes the words, each node has one, and it says all. */
 #define _GNU_SOURCE
 #include "sentinel/progress.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "sentinel/listing.h"
+#include <gph/softcuda.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,11 +36,23 @@ struct view {
     uint32_t *waits; /* as many as the listing has; nodes' lists are parts of it */
 };
 
-static bool is_written(const struct view *view, uint32_t place)
+/* GPH_TRAIL_WAITS where it has none. */
+static uint32_t word_at(const struct view *view, uint32_t place)
 {
     const uint32_t word = view->parts->entries[place].word;
-    return word != GPH_NODE_NONE &&
-           atomic_load_explicit(&view->block->words[word], memory_order_relaxed) != 0;
+    return word == GPH_NODE_NONE
+               ? (uint32_t)GPH_TRAIL_WAITS
+               : atomic_load_explicit(&view->block->words[word], memory_order_relaxed);
+}
+
+static bool is_written(const struct view *view, uint32_t place)
+{
+    return word_at(view, place) == GPH_TRAIL_ENDED;
+}
+
+static bool is_drivers(const struct view *view)
+{
+    return (view->block->flags & GPHI_EXEC_DRIVERS) != 0;
 }
 
 /* From the end back: who has ended has what it waited for behind it. */
@@ -77,6 +92,20 @@ static gph_node_state state_of(const struct view *view, uint32_t place,
     return is_free && entry->word != GPH_NODE_NONE ? GPH_NODE_RUNNING : GPH_NODE_UNKNOWN;
 }
 
+/* What stands for order alone has ended when all before it has. */
+static gph_node_state word_state(const struct view *view, uint32_t place,
+                                 const uint32_t *waits)
+{
+    const gphi_listing_entry *entry = &view->parts->entries[place];
+    const uint32_t word = word_at(view, place);
+    if (word != GPH_TRAIL_ORDER)
+        return word == GPH_TRAIL_RUNS ? GPH_NODE_RUNNING : GPH_NODE_WAITING;
+    for (uint32_t k = 0; k < entry->wait_count; k++)
+        if (view->nodes[waits[k] & ~GPHI_WAIT_EARLY].state != GPH_NODE_DONE)
+            return GPH_NODE_WAITING;
+    return GPH_NODE_DONE;
+}
+
 static void list_waits(const struct view *view, gph_progress_node *node,
                        const gphi_listing_entry *entry, const uint32_t *waits,
                        uint32_t *list)
@@ -98,7 +127,8 @@ static void find_states(const struct view *view, gph_progress_exec *exec)
         const uint32_t *waits = view->parts->waits + at;
         gph_progress_node *node = &view->nodes[i];
         if (node->state != GPH_NODE_DONE)
-            node->state = (uint32_t)state_of(view, i, waits);
+            node->state = (uint32_t)(is_drivers(view) ? word_state(view, i, waits)
+                                                      : state_of(view, i, waits));
         if (node->state == GPH_NODE_WAITING)
             list_waits(view, node, entry, waits, view->waits + at);
         exec->counts[node->state]++;
@@ -109,9 +139,11 @@ static void find_states(const struct view *view, gph_progress_exec *exec)
 static gph_launch_state launch_state(const struct view *view, gph_progress_exec *exec)
 {
     bool is_missing = false;
-    for (uint32_t i = 0; i < exec->sentinel_count; i++)
-        is_missing |=
-            atomic_load_explicit(&view->block->words[i], memory_order_relaxed) == 0;
+    for (uint32_t i = 0; i < exec->sentinel_count; i++) {
+        const uint32_t word =
+            atomic_load_explicit(&view->block->words[i], memory_order_relaxed);
+        is_missing |= word == GPH_TRAIL_WAITS || word == GPH_TRAIL_RUNS;
+    }
     if (is_missing)
         return GPH_LAUNCH_UNDER_WAY;
     if (exec->launches == 0)

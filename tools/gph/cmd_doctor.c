@@ -14,6 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* What all findings are, at one look. */
+typedef struct tally {
+    unsigned of[3]; /* by severity */
+    bool are_many;  /* of several processes, so that each must say of which */
+} tally;
+
 typedef struct examination {
     gph_doctor *doctor;
     gph_advice *advice; /* NULL: not asked for */
@@ -21,6 +27,9 @@ typedef struct examination {
     gph_driver driver;
     doctor_seen *seen;
     long grace_seconds, watch_seconds;
+    const command_line *line;
+    tally counts;
+    bool was_told, is_told; /* the findings; and without a failure */
 } examination;
 
 /* ---- findings ---- */
@@ -53,12 +62,6 @@ static void put_number(const char *language, unsigned count, const char *one,
                grouped(count), count == 1 ? one : many);
     *is_first = false;
 }
-
-/* What all findings are, at one look. */
-typedef struct tally {
-    unsigned of[3]; /* by severity */
-    bool are_many;  /* of several processes, so that each must say of which */
-} tally;
 
 static tally count_findings(const gph_doctor *doctor)
 {
@@ -200,29 +203,6 @@ static int read_log(gph_doctor *doctor, const char *path)
     return code;
 }
 
-/* Reads the program, or a saved log. True: there is something to tell. */
-static bool read_all(const examination *of, const command_line *line, int *code)
-{
-    const char *const *values = line->values;
-    doctor_run run = {.driver = of->driver,
-                      .is_logs_only =
-                          values[DOCTOR_TIER] && strcmp(values[DOCTOR_TIER], "0") == 0,
-                      .has_nodes = values[DOCTOR_NODES],
-                      .has_kernels = values[DOCTOR_KERNELS],
-                      .is_advised = of->advice,
-                      .words = line->operands,
-                      .seen = of->seen,
-                      .grace_seconds = of->grace_seconds,
-                      .watch_seconds = of->watch_seconds,
-                      .doctor = of->doctor};
-    if (values[DOCTOR_EVENTS]) {
-        *code = read_log(of->doctor, values[DOCTOR_EVENTS]);
-        return *code == EXIT_OK;
-    }
-    *code = doctor_run_program(&run);
-    return run.has_started;
-}
-
 /* Findings are there whatever fails: a log that could not be written, say. */
 static bool finish(examination *of)
 {
@@ -238,6 +218,45 @@ static bool finish(examination *of)
     return false;
 }
 
+/* At the end, or at a hang that is left as it is. */
+static void put_all(void *user)
+{
+    examination *of = user;
+    of->is_told = finish(of);
+    of->counts = count_findings(of->doctor);
+    if (!of->line->values[DOCTOR_QUIET])
+        of->is_told = put_findings(of->doctor, of->counts.are_many) && of->is_told;
+    of->is_told = put_advice(of, of->line) && of->is_told;
+    of->was_told = true;
+}
+
+/* Reads the program, or a saved log. True: there is something to tell. */
+static bool read_all(examination *of, const command_line *line, int *code)
+{
+    const char *const *values = line->values;
+    doctor_run run = {.driver = of->driver,
+                      .is_logs_only =
+                          values[DOCTOR_TIER] && strcmp(values[DOCTOR_TIER], "0") == 0,
+                      .has_nodes = values[DOCTOR_NODES],
+                      .has_kernels = values[DOCTOR_KERNELS],
+                      .is_advised = of->advice,
+                      .words = line->operands,
+                      .seen = of->seen,
+                      .grace_seconds = of->grace_seconds,
+                      .watch_seconds = of->watch_seconds,
+                      .has_sentinels = values[DOCTOR_SENTINELS],
+                      .is_left = values[DOCTOR_LEAVE],
+                      .on_hang = put_all,
+                      .user = of,
+                      .doctor = of->doctor};
+    if (values[DOCTOR_EVENTS]) {
+        *code = read_log(of->doctor, values[DOCTOR_EVENTS]);
+        return *code == EXIT_OK;
+    }
+    *code = doctor_run_program(&run);
+    return run.has_started;
+}
+
 /* A log that cannot be begun is said before the program runs; what fails later takes no
  * finding away. */
 static int examine(examination *of, const command_line *line)
@@ -250,11 +269,10 @@ static int examine(examination *of, const command_line *line)
         return fail(&error);
     if (!read_all(of, line, &code))
         return code;
-    bool is_told = finish(of);
-    const tally counts = count_findings(of->doctor);
-    if (!values[DOCTOR_QUIET])
-        is_told = put_findings(of->doctor, counts.are_many) && is_told;
-    is_told = put_advice(of, line) && is_told;
+    if (!of->was_told)
+        put_all(of);
+    bool is_told = of->is_told;
+    const tally counts = of->counts;
     if (values[DOCTOR_JSON])
         is_told = put_json(of, line, code) && is_told;
     is_told = doctor_report_write(line, of->report, of->advice, code) && is_told;
@@ -286,6 +304,8 @@ static bool check_usage(const command_line *line)
     else if (tier && strcmp(tier, "0") == 0 &&
              (line->values[DOCTOR_ADVISE] || line->values[DOCTOR_CAPTURABLE]))
         wrong = "--advise and --capturable need calls, which --tier 0 does not see";
+    else if (line->values[DOCTOR_LEAVE] && !line->values[DOCTOR_WATCH])
+        wrong = "--leave needs --watch SECONDS";
     else if (language && strcmp(language, "en") != 0 && strcmp(language, "zh") != 0)
         wrong = "--lang is en or zh";
     if (wrong)
@@ -298,7 +318,7 @@ int cmd_doctor(const command_line *line)
 {
     gph_doctor_options options = GPH_DOCTOR_OPTIONS_INIT;
     doctor_seen seen = {.language = line->values[DOCTOR_LANG]};
-    examination of = {.seen = &seen, .grace_seconds = 5};
+    examination of = {.seen = &seen, .grace_seconds = 5, .line = line};
     gph_error error = {0};
     if (!check_usage(line) || !driver_parse(line->values[DOCTOR_DRIVER], &of.driver) ||
         !option_number("grace", line->values[DOCTOR_GRACE], 0, 1000000,

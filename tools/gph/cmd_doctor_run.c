@@ -59,6 +59,15 @@ static bool ask_cupti(const doctor_run *run)
                                              : "nodes,kernels");
 }
 
+/* How far replays are, where it is wanted. */
+static bool ask_standing(const doctor_run *run)
+{
+    if (!run->has_sentinels && run->watch_seconds == 0)
+        return true;
+    return launch_variable(who, "GPH_DOCTOR_SENTINELS",
+                           run->has_sentinels ? "nodes" : "driver");
+}
+
 /* The name of the library in the program's environment: a link in the folder where its
  * own would be split. */
 static bool name_library(char *library, size_t bytes, const char *folder)
@@ -85,7 +94,7 @@ static bool prepare(const doctor_run *run, char *library, size_t bytes,
            launch_list(who, "LD_PRELOAD", library, false) && inject(library) &&
            launch_variable(who, "GPH_DOCTOR_DIR", folder) &&
            launch_variable(who, "GPH_DOCTOR_TIER", run->is_logs_only ? "0" : "1") &&
-           ask_cupti(run) &&
+           ask_cupti(run) && ask_standing(run) &&
            (!run->is_advised || launch_variable(who, "GPH_DOCTOR_ADVISE", "1"));
 }
 
@@ -150,6 +159,21 @@ static bool is_attached(uint64_t number, const char *folder)
     return is_there;
 }
 
+/* What it hangs in is read and reported now, and nothing any more. */
+static void leave_hung(const doctor_run *run, const char *folder, uint64_t number)
+{
+    gph_error error = {0};
+    doctor_say(run->seen->language, gph_write_file, stderr,
+               "gph doctor: process %llu hangs%s\n", (unsigned long long)number,
+               ", and is left as it is");
+    if (gph_doctor_left(run->doctor, number, &error) != GPH_OK)
+        fprintf(stderr, "gph doctor: %s\n", error.message);
+    (void)poll_folder(run, folder, 1);
+    run->on_hang(run->user);
+    fflush(stderr);
+    run->seen->was_read = false;
+}
+
 /* Ends a process that hangs: nothing else would come of it, and what its threads are in
  * is read when it is gone. */
 static void end_hung(const doctor_run *run, const char *folder)
@@ -163,6 +187,10 @@ static void end_hung(const doctor_run *run, const char *folder)
         fprintf(stderr, "gph doctor: %s\n", error.message);
     if (number == 0)
         return;
+    if (run->is_left) {
+        leave_hung(run, folder, number);
+        return;
+    }
     const bool is_ours = is_attached(number, folder);
     doctor_say(run->seen->language, gph_write_file, stderr,
                "gph doctor: process %llu hangs%s\n", (unsigned long long)number,

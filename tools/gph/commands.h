@@ -27,7 +27,9 @@ enum {
     DOCTOR_TRACE,
     DOCTOR_SUMMARY,
     DOCTOR_GRACE,
-    DOCTOR_WATCH
+    DOCTOR_WATCH,
+    DOCTOR_SENTINELS,
+    DOCTOR_LEAVE
 };
 int cmd_doctor(const command_line *line);
 

@@ -161,7 +161,17 @@ static const command commands[] = {
           {"grace", "SECONDS", "how long to read processes that outlive PROGRAM", "5"},
           {"watch", "SECONDS",
            "end a process of which a driver call does not return for so long while a "
-           "graph is being replayed, and say what it waited for",
+           "graph is being replayed, and say what it waited for; on softcuda also which "
+           "nodes of the graph had ended, ran and waited",
+           NULL},
+          {"sentinels", NULL,
+           "give the program's executable graphs sentinels, so that --watch, a fault and "
+           "a "
+           "crash say which nodes had ended, ran and waited on a GPU, too",
+           NULL},
+          {"leave", NULL,
+           "with --watch: say it, and leave the program as it is; what it does from then "
+           "on is not examined, and the exit status is its own",
            NULL}},
      .stops_early = true,
      .run = cmd_doctor},

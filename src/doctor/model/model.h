@@ -136,6 +136,10 @@ struct gphi_exec_state {
     uint32_t refused_result;               /* CUgraphExecUpdateResult */
     gphi_snapshot *source;                 /* what it holds now */
     gphi_vec launches; /* of gphi_launch: the first 64 and the last 64 */
+    gphi_vec
+        standing; /* how far the last launch that began was: a gph_node_state (uint8_t)
+                          by node of `source`; empty: not known */
+    uint32_t launch_state; /* gph_launch_state, where that is known */
     uint64_t launch_count;
     uint64_t update_count;
 };

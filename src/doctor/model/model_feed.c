@@ -278,6 +278,7 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
             model->hung_ns = event->time_ns;
         }
         return GPH_OK;
+    case GPHI_EVENT_STANDING: return gphi_exec_stands(model, event);
     case GPHI_EVENT_LOST: model->lost += event->id; return GPH_OK;
     default: return GPH_OK;
     }

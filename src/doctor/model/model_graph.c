@@ -23,6 +23,7 @@ void gphi_exec_clear(gphi_model *model, void *item)
     model_exec *exec = item;
     gphi_clock_drop(model, &exec->clock);
     gphi_vec_fini(&exec->seen.launches);
+    gphi_vec_fini(&exec->seen.standing);
     gphi_vec_fini(&exec->nodes);
 }
 
@@ -69,6 +70,7 @@ static model_exec *exec_of(gphi_model *model, uint64_t handle, const gphi_call *
     if (!exec)
         return NULL;
     gphi_vec_init(&exec->seen.launches, model->heap, sizeof(gphi_launch));
+    gphi_vec_init(&exec->seen.standing, model->heap, sizeof(uint8_t));
     gphi_vec_init(&exec->nodes, model->heap, sizeof(uint64_t));
     exec->seen.handle = handle;
     exec->seen.is_alive = true;
@@ -364,5 +366,28 @@ gph_status gphi_graph_call(gphi_model *model, gphi_seen *seen)
         return clone_graph(model, seen);
     if (gphi_name_begins(name, "cuGraphAdd") && strstr(name, "Node"))
         return add_node(model, seen);
+    return GPH_OK;
+}
+
+/* ---- how far it is ---- */
+
+/* Numbers in a record are not believed: as many states as there are words for. */
+gph_status gphi_exec_stands(gphi_model *model, const gphi_event *event)
+{
+    enum { HEAD = 2, A_WORD = 32 };
+    model_exec *exec = gphi_table_find(&model->own->execs, event->id);
+    const uint64_t room = A_WORD * (uint64_t)event->word_count;
+    const uint64_t said = gphi_event_word(event, 1);
+    if (!exec || said + (uint64_t)HEAD * A_WORD > room)
+        return GPH_OK;
+    gphi_vec *standing = &exec->seen.standing;
+    standing->count = 0;
+    GPHI_TRY(gphi_vec_reserve(standing, said));
+    for (uint32_t i = 0; i < said; i++) {
+        const uint64_t word = gphi_event_word(event, HEAD + i / A_WORD);
+        const uint8_t state = (uint8_t)(word >> 2 * (i % A_WORD) & 3);
+        GPHI_TRY(gphi_vec_push(standing, &state));
+    }
+    exec->seen.launch_state = (uint32_t)gphi_event_word(event, 0);
     return GPH_OK;
 }

@@ -208,6 +208,8 @@ gph_status gphi_front_add(model_front *front, uint32_t node);
 
 gph_status gphi_graph_call(gphi_model *model, gphi_seen *seen);
 model_graph *gphi_graph_of(gphi_model *model, uint64_t handle, const gphi_call *created);
+/* A STANDING record. */
+gph_status gphi_exec_stands(gphi_model *model, const gphi_event *event);
 gph_status gphi_graph_made(model_graph *graph, uint64_t node, uint64_t child,
                            const gphi_call *call);
 

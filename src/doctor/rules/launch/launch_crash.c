@@ -53,6 +53,20 @@ void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event)
     state->threads += event->kind == GPHI_EVENT_THREAD;
 }
 
+/* Launches that nobody had waited for. */
+static void tell_standing(gphi_rule_run *run, gphi_draft *draft)
+{
+    for (size_t i = 0; i < run->model->execs.count; i++) {
+        const gphi_exec_state *exec = gphi_vec_pointer(&run->model->execs, i);
+        const gphi_launch *pending = gphi_exec_pending(run->model, exec);
+        if (!pending || exec->standing.count == 0)
+            continue;
+        gphi_evidence_call(draft, &pending->call, "in flight: %s, launched by",
+                           gphi_say_exec(run->model, exec));
+        (void)gphi_launch_put_standing(draft, exec);
+    }
+}
+
 /* Host functions of graphs that were launched: they run in threads of the driver, without
  * a call of their own. */
 static void tell_host_functions(gphi_rule_run *run, gphi_draft *draft)
@@ -118,6 +132,7 @@ static void tell(gphi_rule_run *run, uint32_t index)
                       say_dead(run->model, dead));
     if (is_crash(number) && is_wait(call))
         tell_host_functions(run, draft);
+    tell_standing(run, draft);
     tell_others(state, index, draft);
     if (is_crash(number) && state->threads > 1)
         gphi_evidence(

@@ -72,15 +72,19 @@ static bool has_block(const char *said, const gph_node *node)
     return block[0] < grid[0] && block[1] < grid[1] && block[2] < grid[2];
 }
 
-/* 4: the driver names it; 2: an operand is gone; 1: a pointer leads nowhere known. A
- * sentence that names another node rules this one out. */
-static uint32_t score_of(const gphi_rule_run *run, const char *said, const gph_node *node)
+/* 4: the driver names it; 3: it was running; 2: an operand is gone; 1: a pointer leads
+ * nowhere known. A sentence that names another node rules this one out, and so does that
+ * it had ended, or not begun. */
+static uint32_t score_of(const gphi_rule_run *run, const char *said, const gph_node *node,
+                         gph_node_state state)
 {
+    if (state == GPH_NODE_DONE || state == GPH_NODE_WAITING)
+        return 0;
     const bool named = said[0] != '\0' && is_named(said, node) &&
                        (node->kind != GPH_NODE_KERNEL || has_block(said, node));
     if (said[0] != '\0' && !named)
         return 0;
-    return (named ? 4U : 0U) +
+    return (named ? 4U : 0U) + (state == GPH_NODE_RUNNING ? 3U : 0U) +
            (gphi_launch_gone_operand(run->model, node) != 0 ? 2U : 0U) +
            (has_wild(run->model, node) ? 1U : 0U);
 }
@@ -100,7 +104,8 @@ static void look_at_graph(const gphi_rule_run *run, const char *said,
             look_at_graph(run, said, node->u.child, best, &now);
             continue;
         }
-        now.score = score_of(run, said, node);
+        now.score =
+            score_of(run, said, node, gphi_launch_node_state(from->use->exec, now.node));
         if (now.score > best->score) {
             *best = now;
             best->equals = 0;
@@ -190,6 +195,8 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
     else
         gphi_cause(faults->draft, "error %d of a replay; in flight were %u launches%s",
                    seen->call.result, (unsigned)count, gphi_say_said(faults->said));
+    if (best.use)
+        (void)gphi_launch_put_standing(faults->draft, best.use->exec);
     uint32_t told = 0;
     for (uint32_t i = 0;
          (use = gphi_launch_at(&faults->uses, i)) && told < CANDIDATES_MAX; i++)
@@ -198,6 +205,8 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
             gphi_evidence_call(faults->draft, &use->call,
                                "in flight as well: %s, launched by",
                                gphi_say_exec(run->model, use->exec));
+            if (!best.use)
+                (void)gphi_launch_put_standing(faults->draft, use->exec);
         }
 }
 

@@ -134,7 +134,8 @@ void gphi_launch_hang_end(gphi_rule_run *run)
                gphi_say_count(exec->source ? exec->source->node_count : 0, "node"));
     gphi_evidence_call(draft, &launch->call, "launched by");
     gphi_evidence_call(draft, &exec->created, "the executable was made by");
-    put_nodes(draft, exec->source);
+    if (!gphi_launch_put_standing(draft, exec))
+        put_nodes(draft, exec->source);
     put_queued(run, draft, launch);
     put_pending(run, draft, exec);
     for (uint32_t i = 0; i < state->count; i++)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rules launch.*, over several files: rules_launch.c has the table and what a failing
  * call tells by itself, launch_order.c what runs beside what,
- * launch_fault.c errors that come with a later call, and operands that are gone. */
+ * launch_fault.c errors that come with a later call, and operands that are gone,
+ * launch_standing.c how far a replay was. */
 #ifndef GPHI_DOCTOR_RULES_LAUNCH_H
 #define GPHI_DOCTOR_RULES_LAUNCH_H
 #include "doctor/findings/rule.h"
 #include "doctor/model/call_kinds.h"
+#include <gph/sentinel.h>
 
 /* ---- launch_common.c ---- */
 
@@ -109,6 +111,13 @@ typedef struct gphi_launch_crash {
 void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event);
 void gphi_launch_crash_end(gphi_rule_run *run);
+
+/* ---- launch_standing.c ---- */
+
+/* How far each node of an executable was; false: that is not known. */
+bool gphi_launch_put_standing(gphi_draft *draft, const gphi_exec_state *exec);
+/* A gph_node_state. */
+gph_node_state gphi_launch_node_state(const gphi_exec_state *exec, uint32_t node);
 
 /* ---- launch_hang.c ---- */
 
