@@ -64,7 +64,7 @@ uint32_t ptx_rt_node_param(ptx_block *view, uint32_t thread, uint64_t node,
     if (offset + bytes < offset)
         return INVALID;
     /* Whether all of it fits, first. */
-    uint32_t error = soft_node_set_param(env_of(view), node, offset + bytes, piece, 0);
+    uint32_t error = soft_node_set_param(env_of(view), node, offset + bytes, NULL, 0);
     for (uint64_t at = 0; error == 0 && at < bytes; at += PIECE) {
         const uint64_t count = bytes - at < PIECE ? bytes - at : PIECE;
         soft_text_copy(piece, soft_rtcall_reach(view, value + at), count);
