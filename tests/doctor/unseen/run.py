@@ -15,6 +15,7 @@ expected.txt has a program's name and indented below it lines, each one of
     beside ID FUNCTION   another finding, not the first, at that function
     says TEXT            the first finding has this text
     lacks TEXT           it has not
+    never ID             it is not reported, not as info either
     object KIND FUNCTION it names an object of that kind, made in that function
 """
 import json
@@ -64,6 +65,8 @@ class Examined:
             got = [base_name(f["function"])
                    for key in ("python", "stack") for f in self.first.get(key, [])]
             return got[:len(rest.split())] != rest.split() and f"stack {got}"
+        if word == "never":
+            return rest in [f["id"] for f in self.findings] and f"reports {rest}"
         if word == "object":
             got = [(o["kind"], base_name((o["place"] or {"function": "?"})["function"]))
                    for o in self.first["objects"] if int(o["handle"], 16) != 0]

@@ -13,6 +13,7 @@ typedef struct eager {
     gphi_map stacks; /* number -> launches */
     uint64_t launches, wait_ns_first, wait_ns_last, first_ns;
     gphi_call last;
+    bool is_advised; /* windows are measured for the advice, which answers this */
 } eager;
 
 static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
@@ -34,13 +35,22 @@ static void launch_bound_call(gphi_rule_run *run, const gphi_seen *seen)
     state->last = seen->call;
 }
 
+static void launch_bound_event(gphi_rule_run *run, const gphi_event *event)
+{
+    eager *state = run->state;
+    const uint64_t what = gphi_event_word(event, 0);
+    state->is_advised =
+        state->is_advised || (event->kind == GPHI_EVENT_GPU &&
+                              (what == GPHI_GPU_WINDOW || what == GPHI_GPU_ANCHORS));
+}
+
 /* Few places launch most kernels, and the host seldom waits: then it is what is slow. */
 static void launch_bound_end(gphi_rule_run *run)
 {
     enum { LAUNCHES_MIN = 200, REPEATS_MIN = 8, GAP_MAX_NS = 200000 };
     const eager *state = run->state;
     const gphi_history *history = run->history;
-    if (state->launches < LAUNCHES_MIN ||
+    if (state->is_advised || state->launches < LAUNCHES_MIN ||
         state->stacks.count * REPEATS_MIN > state->launches)
         return;
     uint64_t in_graphs = 0;
@@ -387,7 +397,8 @@ static void remap_call(gphi_rule_run *run, const gphi_seen *seen)
 
 const gphi_rule gphi_rules_perf[] = {
     GPHI_RULE("perf.launch-bound", INFO, .state_bytes = sizeof(eager), .map_count = 1,
-              .call = launch_bound_call, .end = launch_bound_end),
+              .call = launch_bound_call, .event = launch_bound_event,
+              .end = launch_bound_end),
     GPHI_RULE("perf.giant-kernel", INFO, .state_bytes = sizeof(giant), .call = giant_call,
               .event = giant_event, .end = giant_end),
     GPHI_RULE("perf.tiny-graphs", WARNING, .state_bytes = sizeof(tiny), .call = tiny_call,
@@ -403,5 +414,6 @@ const gphi_rule gphi_rules_perf[] = {
     GPHI_RULE("perf.serialised", INFO, .end = gphi_rule_serialised),
     GPHI_RULE("perf.remap-each-launch", WARNING, .state_bytes = sizeof(remap),
               .call = remap_call),
+    GPHI_RULE("perf.hardly-replayed", WARNING, .end = gphi_rule_hardly_replayed),
     {.id = NULL},
 };

@@ -8,4 +8,7 @@
 void gphi_rule_too_many_branches(gphi_rule_run *run);
 void gphi_rule_serialised(gphi_rule_run *run);
 void gphi_rule_same_buffers(gphi_rule_run *run);
+
+/* perf_rare.c */
+void gphi_rule_hardly_replayed(gphi_rule_run *run);
 #endif
