@@ -67,7 +67,7 @@ static void times(printing *p, const gphi_repeat *repeat)
     const gph_prediction *prediction = &repeat->prediction;
     gphi_text_say(p->out, "   now           %10.1f us", prediction->eager_us);
     if (prediction->busy_us >= 0)
-        gphi_text_say(p->out, "   the GPU works %.1f us of it, %.0f %% is launching\n",
+        gphi_text_say(p->out, "   the GPU works %.1f us of it, %.0f %% it is idle\n",
                       prediction->busy_us,
                       prediction->busy_us < prediction->eager_us
                           ? 100 * (1 - prediction->busy_us / prediction->eager_us)

@@ -21,7 +21,7 @@ static const double mostly_busy = 0.6;   /* of the time: the GPU is what takes i
 
 typedef enum how { AS_GRAPH, AS_IT_IS, WITHOUT_DOCTOR } how;
 
-/* Nodes one behind the other: those of parallel streams do not add up. */
+/* Nodes one after the other: those of parallel streams do not add up. */
 static double depth_of(const gphi_piece *piece)
 {
     return piece->nodes / (piece->streams > 1 ? (double)piece->streams : 1.0);

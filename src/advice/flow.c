@@ -196,10 +196,12 @@ static void ask_flow(const gph_advice *advice, gphi_repeat *repeat)
     ask_kernels(repeat, &repeat->flow[1]);
     ask_memory(advice, repeat, &repeat->flow[2]);
     ask_branches(advice, repeat, &repeat->flow[3]);
-    const double even = repeat->prediction.break_even;
+    const gph_prediction *p = &repeat->prediction;
+    const double even = p->break_even;
+    const bool is_open = p->graph_us < 0 || (p->saves_low <= 0 && p->saves_high > 0);
     gphi_question *q = &repeat->flow[4];
     q->rule = "a graph is worth it from 100 replays on";
-    if (repeat->prediction.graph_us < 0)
+    if (is_open)
         answer(q, "> 100 replays?",
                repeat->prediction.repetitions > 100 ? GPHI_YES : GPHI_NO,
                "%llu seen; after how many a graph is earned is not known",

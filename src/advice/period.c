@@ -55,8 +55,8 @@ static const gphi_site *loop_site(const gph_advice *advice, const gphi_loop *loo
     return gphi_advice_site(advice, gphi_track_beat(track, loop->first + place)->site);
 }
 
-/* Where the loop was entered, or the first wait behind that; but if the host is far
- * longer away behind another wait (without waits: behind another call), there. The first
+/* Where the loop was entered, or the first wait after that; but if the host is far
+ * longer away after another wait (without waits: after another call), there. The first
  * beat of the period is work, or what orders it. */
 static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
 {
@@ -67,7 +67,7 @@ static void choose_start(const gph_advice *advice, gphi_repeat *repeat)
     for (uint32_t i = 0; i < loop->period; i++)
         has_waits |= gphi_effect_waits(loop_site(advice, loop, i)->call);
     for (uint32_t n = 0; n < loop->period; n++) {
-        /* the last first: what comes behind it is where the loop was entered */
+        /* the last first: what comes after it is where the loop was entered */
         const uint32_t i = (uint32_t)((n + loop->period - 1) % loop->period);
         if (has_waits && !gphi_effect_waits(loop_site(advice, loop, i)->call))
             continue;
@@ -302,7 +302,7 @@ static gphi_obstacle_kind kind_inside(const gph_advice *advice, const gphi_repea
     }
 }
 
-/* The last beat of the period that works: what comes behind it is outside of graphs. */
+/* The last beat of the period that works: what comes after it is outside of graphs. */
 static uint32_t last_work(const gph_advice *advice, const gphi_repeat *repeat)
 {
     uint32_t last = 0;
@@ -312,7 +312,7 @@ static uint32_t last_work(const gph_advice *advice, const gphi_repeat *repeat)
     return last;
 }
 
-/* Whether calls before that beat are unsafe: those behind it then belong to them, as the
+/* Whether calls before that beat are unsafe: those after it then belong to them, as the
  * allocation does whose memory is freed there. */
 static bool has_unsafe(const gph_advice *advice, const gphi_repeat *repeat, uint32_t last)
 {
@@ -384,12 +384,24 @@ static gph_status look_at_calls(const gph_advice *advice, gphi_repeat *repeat)
     return GPH_OK;
 }
 
+/* Whether calls that are not beats lie among the work of a repetition. */
+static bool has_others_inside(const gph_advice *advice, const gphi_repeat *repeat)
+{
+    const uint32_t last = last_work(advice, repeat);
+    for (uint64_t r = 0; r < gphi_repeat_count(repeat) && r < COMPARED; r++)
+        for (uint32_t i = 1; i <= last; i++)
+            if (gphi_repeat_beat(advice, repeat, r, i)->extra > 0)
+                return true;
+    return false;
+}
+
 /* Sites that are no beats of this period: polls, other threads. */
 static gph_status look_around(const gph_advice *advice, gphi_repeat *repeat)
 {
     const gphi_track *track = gphi_advice_track(advice, repeat->loop.track);
     const uint64_t second = gphi_repeat_count(repeat) > 1;
     const uint64_t begin_ns = gphi_repeat_beat(advice, repeat, second, 0)->time_ns;
+    const bool has_others = has_others_inside(advice, repeat);
     gph_status status = GPH_OK;
     for (uint32_t i = 0; i < advice->sites.count && status == GPH_OK; i++) {
         const gphi_site *site = gphi_advice_site(advice, i);
@@ -399,7 +411,7 @@ static gph_status look_around(const gph_advice *advice, gphi_repeat *repeat)
             site->effect == GPHI_EFFECT_STREAM || site->effect == GPHI_EFFECT_ALWAYS;
         if (site->last_ns < begin_ns)
             continue;
-        if (site->thread == track->thread && is_polled &&
+        if (site->thread == track->thread && is_polled && has_others &&
             site->count >= gphi_repeat_count(repeat))
             status = add_obstacle(repeat, GPHI_CUTS, i,
                                   site->count / gphi_repeat_count(repeat),
@@ -547,15 +559,27 @@ static bool looks_alike(const gph_advice *advice, uint32_t a, uint32_t b)
            is_same_text(at.function, to.function);
 }
 
-/* What reads as a call that changes is listed with it. */
+static bool has_changes(const gph_advice *advice, const gphi_repeat *repeat,
+                        uint32_t site)
+{
+    GPHI_EACH (const gphi_change, change, &repeat->changes)
+        if (gphi_repeat_beat(advice, repeat, 0, change->beat)->site == site)
+            return true;
+    return false;
+}
+
+/* What reads the same is listed once, and with the call that changes if it reads like
+ * one. */
 static bool is_joined(const gph_advice *advice, gphi_repeat *repeat,
-                      const gphi_obstacle *fine)
+                      const gphi_obstacle *now)
 {
     GPHI_EACH (gphi_obstacle, o, &repeat->obstacles) {
-        if (fine->kind != GPHI_FINE || o->kind != GPHI_CHANGES ||
-            !looks_alike(advice, o->site, fine->site))
+        const bool is_same = o->kind == now->kind && o->text == now->text &&
+                             !has_changes(advice, repeat, now->site);
+        const bool is_fine = now->kind == GPHI_FINE && o->kind == GPHI_CHANGES;
+        if (!(is_same || is_fine) || !looks_alike(advice, o->site, now->site))
             continue;
-        o->count += fine->count;
+        o->count += now->count;
         return true;
     }
     return false;
