@@ -146,6 +146,59 @@ static uint64_t common_address(const gph_graph *a, const gph_graph *b)
     return 0;
 }
 
+/* A kernel of the executable that is given the address, and that is not switched off. */
+static const gphi_touch *kernel_at(const gphi_history *history,
+                                   const gphi_exec_history *exec, uint64_t address)
+{
+    GPHI_EACH (const gphi_touch, touch, &exec->touches)
+        if (touch->bytes == 0 && touch->address == address &&
+            !gphi_touch_is_off(history, exec, touch))
+            return touch;
+    return NULL;
+}
+
+/* Whether nobody but these two has worked on the memory, fills aside: what it holds then
+ * comes from a kernel of one of them. Small memory may be flags, which are to meet. */
+static bool is_theirs(const gphi_history *history, const gphi_touch *touch,
+                      const gphi_exec_history *a, const gphi_exec_history *b)
+{
+    enum { FLAGS_MAX = 256 };
+    if (!touch->memory || touch->memory->bytes <= FLAGS_MAX ||
+        (touch->memory->kind != GPHI_MEM_DEVICE && touch->memory->kind != GPHI_MEM_ASYNC))
+        return false;
+    const gphi_memory_history *outside = gphi_history_memory(history, touch->memory);
+    if (outside && (outside->overflows || outside->pointers.count > 0))
+        return false;
+    for (size_t i = 0; outside && i < outside->written.count; i++)
+        if (!((const gphi_range_history *)gphi_vec_at(&outside->written, i))->is_fill)
+            return false;
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_exec_history *other = gphi_history_exec_at(history, i);
+        if (other != a && other != b &&
+            gphi_history_touches(history, other, touch->memory->address,
+                                 touch->memory->bytes))
+            return false;
+    }
+    return true;
+}
+
+/* What kernels of both are given and one of them has to write; 0: none. Copies and fills
+ * of theirs have been looked at before: their direction is known. */
+static uint64_t concluded_address(const gphi_rule_run *run, const gphi_exec_state *a,
+                                  const gphi_exec_state *b)
+{
+    const gphi_exec_history *left = gphi_history_exec(run->history, a);
+    const gphi_exec_history *right = gphi_history_exec(run->history, b);
+    if (!left || !right)
+        return 0;
+    GPHI_EACH (const gphi_touch, touch, &left->touches)
+        if (kernel_at(run->history, left, touch->address) == touch &&
+            kernel_at(run->history, right, touch->address) &&
+            is_theirs(run->history, touch, left, right))
+            return touch->address;
+    return 0;
+}
+
 /* Looked at once for two executables and what they hold; an update makes it anew. */
 static gphi_launch_pair *pair_of(gphi_launch_overlaps *overlaps, const gphi_exec_state *a,
                                  const gphi_exec_state *b)
@@ -180,7 +233,16 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
     gphi_draft *draft = gphi_finding_begin(run, &pair->told, address != 0);
     if (!draft)
         return;
-    if (address != 0)
+    if (pair->is_concluded)
+        gphi_cause(
+            draft,
+            "kernels of %s and of %s work on %s, and nothing orders their launches; "
+            "nobody "
+            "else wrote there but by a fill, so one of the two does, or both only read "
+            "what it was filled with",
+            gphi_say_exec(run->model, seen->exec), gphi_say_exec(run->model, other->exec),
+            gphi_say_memory(run->model, address));
+    else if (address != 0)
         gphi_cause(
             draft,
             "%s and %s both use %s and write it, and nothing orders their launches",
@@ -195,6 +257,10 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
             gphi_say_exec(run->model, seen->exec), gphi_say_exec(run->model, other->exec),
             gphi_snapshot_allocated(seen->exec->source) >> 10,
             gphi_snapshot_allocated(other->exec->source) >> 10);
+    if (pair->is_concluded)
+        gphi_fix(draft,
+                 "Here: record an event after the one launch and let the stream of "
+                 "the other wait for it, or give each executable memory of its own.");
     gphi_evidence(draft, "launched into %s", gphi_say_stream(run->model, seen->stream));
     gphi_evidence_call(draft, &other->call, "the other one, into %s, by",
                        gphi_say_stream(run->model, other->stream));
@@ -223,7 +289,11 @@ void gphi_launch_overlap(gphi_rule_run *run, const gphi_seen *seen)
                           other->exec->source->has_memory &&
                           gphi_snapshot_allocated(seen->exec->source) >= BYTES_WORTH &&
                           gphi_snapshot_allocated(other->exec->source) >= BYTES_WORTH;
-        if ((pair->address == 0 && !both) || ++pair->count < OVERLAPS_WANTED)
+        if (++pair->count == OVERLAPS_WANTED && pair->address == 0) {
+            pair->address = concluded_address(run, seen->exec, other->exec);
+            pair->is_concluded = pair->address != 0;
+        }
+        if ((pair->address == 0 && !both) || pair->count < OVERLAPS_WANTED)
             continue;
         tell_overlap(run, seen, other, pair);
         break; /* once a launch */

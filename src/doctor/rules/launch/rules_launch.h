@@ -6,6 +6,7 @@
 #ifndef GPHI_DOCTOR_RULES_LAUNCH_H
 #define GPHI_DOCTOR_RULES_LAUNCH_H
 #include "doctor/findings/rule.h"
+#include "doctor/history/history.h"
 #include "doctor/model/call_kinds.h"
 #include <gph/sentinel.h>
 
@@ -47,9 +48,10 @@ uint64_t gphi_launch_gone_operand(const gphi_model *model, const gph_node *node)
 typedef struct gphi_launch_pair {
     uint64_t a, b; /* when they were made */
     const gphi_snapshot *holds_a, *holds_b;
-    uint64_t address; /* 0: they do not */
-    uint32_t count;   /* overlaps seen */
-    gphi_call told;   /* the launch at which it was told */
+    uint64_t address;  /* 0: they do not */
+    bool is_concluded; /* that one writes there: nobody else has */
+    uint32_t count;    /* overlaps seen */
+    gphi_call told;    /* the launch at which it was told */
 } gphi_launch_pair;
 
 typedef struct gphi_launch_overlaps {
