@@ -200,6 +200,8 @@ static void note_range(gphi_history *history, uint64_t address, uint64_t bytes,
         return;
     }
     range->is_fill = (range->is_fill || range->count == 0) && ranges_of->is_fill;
+    range->anew += range->count != 0 && history->recent[0] &&
+                   history->recent[0]->last_launch.number > range->last.number;
     range->last = seen->call;
     range->count++;
     range->is_from_host = ranges_of->from_host;
@@ -417,6 +419,22 @@ static bool has_function(const gphi_exec_history *exec, const gphi_touch *pointe
     return false;
 }
 
+/* What was written before the first launch, and is read again after launch upon launch,
+ * is read because it changes. */
+static bool is_awaited(const gphi_exec_history *exec, const gphi_memory_history *of,
+                       const gphi_range_history *written, uint64_t address,
+                       uint64_t bytes)
+{
+    enum { ANEW_MIN = 2 };
+    if (written->last.number >= exec->first_launch.number)
+        return false;
+    GPHI_EACH (const gphi_range_history, read, &of->read)
+        if (read->start == address && read->end == address + bytes &&
+            read->anew >= ANEW_MIN)
+            return true;
+    return false;
+}
+
 /* Whether what lies in the range can have come from nobody but the graph's kernels. */
 static bool is_own_work(const gphi_history *history, const gphi_exec_history *exec,
                         const gphi_touch *touch, uint64_t address, uint64_t bytes)
@@ -430,7 +448,7 @@ static bool is_own_work(const gphi_history *history, const gphi_exec_history *ex
     GPHI_EACH (const gphi_range_history, range, &one->written) {
         /* Of a buffer that is filled in pieces, pages of a cache, a kernel that has its
          * base need not work on all. */
-        if (!range->is_fill &&
+        if (!range->is_fill && !is_awaited(exec, one, range, address, bytes) &&
             (address > touch->address ||
              gphi_ranges_meet(range->start, range->end - range->start, address, bytes)))
             return false;

@@ -73,7 +73,8 @@ typedef struct gphi_range_history {
     uint64_t start, end;
     gphi_call last;
     uint64_t count;
-    bool is_fill;      /* only fills */
+    uint64_t anew; /* of reads: those after a launch that came after the read before */
+    bool is_fill;  /* only fills */
     bool is_from_host; /* the last one */
 } gphi_range_history;
 

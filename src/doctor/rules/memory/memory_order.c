@@ -23,12 +23,12 @@ static void tell_basis(gphi_draft *draft, const gphi_exec_history *exec,
     if (touch->writes)
         gphi_evidence(draft, "the graph writes there in %s", gphi_say_touch(exec, touch));
     else
-        gphi_evidence(
-            draft,
-            "the graph has that address in %s; that the kernel writes there is "
-            "concluded from this: nothing else copies there, and no kernel other "
-            "than the graph's own was given the address",
-            gphi_say_touch(exec, touch));
+        gphi_evidence(draft,
+                      "the graph has that address in %s; that the kernel writes there is "
+                      "concluded from this: nothing else has copied there since the "
+                      "first launch, and no kernel other "
+                      "than the graph's own was given the address",
+                      gphi_say_touch(exec, touch));
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
                        "the node was made by");
 }
