@@ -251,6 +251,13 @@ static bool keep_exec(uint64_t handle, marked *exec)
 /* Held from a call's begin to its end, which clang's checker does not follow. */
 static void lock_graph(uint64_t graph) GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis);
 static void let_go(void) GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis);
+static void hold(marked *exec) GPHI_LOCK_ATTRIBUTE(no_thread_safety_analysis);
+
+static void hold(marked *exec)
+{
+    gphi_mutex_lock(&exec->mutex);
+    now.exec = exec;
+}
 
 static void lock_graph(uint64_t graph)
 {
@@ -318,8 +325,7 @@ static void begin_instantiate(const attach_call *call)
         return;
     pthread_mutex_init(&exec->mutex.native, NULL);
     atomic_init(&exec->references, 1);
-    gphi_mutex_lock(&exec->mutex);
-    now.exec = exec;
+    hold(exec);
     if (begin_marks(exec, call->words[1], &error) == GPH_OK)
         return;
     if (error.message[0] != '\0')
@@ -333,8 +339,7 @@ static void begin_update(const attach_call *call)
     marked *exec = find_exec(call->words[0]);
     if (!exec)
         return;
-    gphi_mutex_lock(&exec->mutex);
-    now.exec = exec;
+    hold(exec);
     if (is_known(call)) {
         lock_graph(call->words[1]);
         if (exec->marks->ops->enter(exec->marks, (CUgraph)(uintptr_t)call->words[1],
