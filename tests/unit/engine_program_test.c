@@ -282,8 +282,73 @@ static void survives_every_failed_allocation(void)
     check_graph_free(graph);
 }
 
+/* A program that launches itself again when it is done, while its next launch in turn is
+ * queued already and waits for a fence at the end of the row. */
+enum { AGAIN = 200 };
+struct row {
+    soft_queue *again, *fence;
+    soft_program *program;
+    soft_work works[2];
+    uint32_t left, runs, at_second; /* at_second: runs when the launch in turn began */
+    bool in_row;
+};
+
+static void count_run(void *argument, soft_worker *worker)
+{
+    struct row *row = argument;
+    (void)worker;
+    row->runs++;
+    if (!row->in_row)
+        row->at_second = row->runs;
+}
+
+static void once_more(void *argument, soft_worker *worker)
+{
+    struct row *row = argument;
+    (void)worker;
+    if (row->left-- > 0) {
+        CHECK(soft_queue_relaunch(row->again, row->program, row->works, once_more, row) ==
+              GPH_OK);
+        return;
+    }
+    row->in_row = false;
+    soft_fence_reach(row->fence);
+}
+
+static void a_program_launches_itself_again(void)
+{
+    for (uint32_t workers = 1; workers <= 4; workers++) {
+        soft_engine *engine = make(workers, workers % 2);
+        struct row row = {.left = AGAIN, .in_row = true};
+        const uint8_t kinds[2] = {SOFT_WORK_CALL, SOFT_WORK_EMPTY};
+        const soft_edge edge = {0, 1};
+        soft_queue *queue;
+        soft_point end;
+        gph_error error = {0};
+        row.works[0] =
+            (soft_work){.kind = SOFT_WORK_CALL, .run = count_run, .argument = &row};
+        CHECK_OK(soft_queue_create(engine, 0, &queue, &error), error);
+        CHECK_OK(soft_queue_create(engine, 0, &row.again, &error), error);
+        CHECK_OK(soft_fence_create(engine, &row.fence, &error), error);
+        CHECK_OK(
+            soft_program_create(engine, 2, &edge, 1, kinds, NULL, &row.program, &error),
+            error);
+        end = soft_fence_arm(row.fence);
+        CHECK(soft_queue_launch(queue, row.program, row.works, once_more, &row, NULL, 0,
+                                NULL) == GPH_OK);
+        CHECK(soft_queue_launch(queue, row.program, row.works, NULL, NULL, &end, 1,
+                                NULL) == GPH_OK);
+        soft_point_wait(engine, soft_queue_tail(queue));
+        CHECK(row.runs == AGAIN + 2 && row.at_second == AGAIN + 2);
+        soft_fence_release(row.fence);
+        soft_program_destroy(row.program);
+        soft_engine_destroy(engine);
+    }
+}
+
 int main(void)
 {
+    RUN(a_program_launches_itself_again);
     RUN(every_node_runs_once_and_in_order);
     RUN(random_schedules_keep_the_order);
     RUN(costs_may_change_between_launches);
