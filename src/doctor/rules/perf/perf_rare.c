@@ -22,7 +22,7 @@ static double kernel_ns(const gphi_history *history)
     enum { KERNELS_MIN = 16, H100_NS = 3300 };
     return history->now.kernels >= KERNELS_MIN
                ? (double)history->now.kernel_ns / (double)history->now.kernels
-               : H100_NS;
+               : (double)H100_NS;
 }
 
 /* To capture a step takes the host about as long as to launch it. */
