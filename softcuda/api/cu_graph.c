@@ -410,7 +410,10 @@ static CUresult change_edges_locked(CUgraph handle, const struct edges_in *in)
     if (in->count == 0 && soft_rule(R5)) /* the arrays are ignored */
         return CUDA_SUCCESS;
     if (!in->from || !in->to || in->count > UINT32_MAX)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "from or to is NULL with %zu edges",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s with %zu edges",
+                         !in->from ? "from is NULL"
+                         : !in->to ? "to is NULL"
+                                   : "there are too many",
                          in->count);
     soft_node **from = soft_new(in->count * sizeof(*from));
     soft_node **to = soft_new(in->count * sizeof(*to));

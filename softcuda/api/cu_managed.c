@@ -404,8 +404,11 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *bytes,
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
     if (!data || !bytes || !attributes || count == 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "no attributes are asked for, or an array is NULL");
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, !data    ? "data is NULL"
+                                                   : !bytes ? "dataSizes is NULL"
+                                                   : !attributes
+                                                       ? "attributes is NULL"
+                                                       : "no attributes are asked for");
     const struct questions all = {data, bytes, attributes, count};
     return ask(&all, address, range_bytes);
 }

@@ -271,7 +271,7 @@ gph_status gph_softcuda_report_write(const char *ptx, size_t bytes, uint32_t fla
                                      gph_write_fn *write, void *user, gph_error *error)
 {
     if (!ptx || !write || bytes == 0)
-        return gphi_fail(error, GPH_E_INVALID, "the report of %zu bytes of PTX", bytes);
+        return gphi_fail(error, GPH_E_INVALID, "%zu bytes are not PTX", bytes);
     if ((flags & ~(uint32_t)FLAGS_ALL) != 0)
         return gphi_fail(error, GPH_E_INVALID, "report flags 0x%x, known are 0x%x", flags,
                          FLAGS_ALL);

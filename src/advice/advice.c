@@ -46,7 +46,7 @@ gph_status gph_advice_create(gph_doctor *doctor, const gph_advice_options *optio
     gph_advice_options o;
     uint64_t lost;
     GPHI_TRY(gphi_options_read(&o, sizeof(o), "gph_advice_options", options, error));
-    GPHI_TRY(gphi_need(error, doctor && out, !doctor ? "doctor" : "out"));
+    GPHI_TRY(gphi_need(error, doctor, out));
     if (gph_doctor_event_count(doctor, &lost) != 0)
         return gphi_fail(error, GPH_E_STATE, "the doctor has read %llu events already",
                          (unsigned long long)gph_doctor_event_count(doctor, &lost));
@@ -236,8 +236,9 @@ static gph_status add_repeats(gph_advice *advice, const gphi_vec *loops)
 gph_status gph_advice_finish(gph_advice *advice, gph_error *error)
 {
     gphi_vec loops;
-    if (!advice || advice->is_done)
-        return gphi_fail(error, GPH_E_STATE, "the advice is finished, or NULL");
+    GPHI_TRY(gphi_need(error, advice));
+    if (advice->is_done)
+        return gphi_fail(error, GPH_E_STATE, "the advice is finished already");
     gphi_language_use(advice->language);
     gphi_vec_init(&loops, advice->heap, sizeof(gphi_loop));
     gph_status status = gphi_advice_loops(advice, &loops);
@@ -251,9 +252,11 @@ gph_status gph_advice_finish(gph_advice *advice, gph_error *error)
 
 gph_status gphi_advice_check(const gph_advice *advice, gph_error *error)
 {
-    return advice && advice->is_done
+    GPHI_TRY(gphi_need_named(error, "gph_advice_write", advice != NULL, "advice"));
+    return advice->is_done
                ? GPH_OK
-               : gphi_fail(error, GPH_E_STATE, "the advice is not finished, or NULL");
+               : gphi_fail(error, GPH_E_STATE,
+                           "the advice is not finished: gph_advice_finish() ends it");
 }
 
 uint32_t gph_advice_count(const gph_advice *advice)

@@ -137,3 +137,19 @@ void gphi_struct_write(void *out, const void *full, size_t full_size)
            known - sizeof(size));
     memset((char *)out + known, 0, size - known);
 }
+
+gph_status gphi_need_named(gph_error *error, const char *function, bool is_given,
+                           const char *name)
+{
+    return is_given ? GPH_OK
+                    : gphi_fail(error, GPH_E_INVALID, "%s: %s is NULL", function, name);
+}
+
+gph_status gphi_need_missing(gph_error *error, const char *function, const char *names,
+                             size_t index)
+{
+    for (; index > 0; index--)
+        names += strcspn(names, ",") + strlen(", ");
+    return gphi_fail(error, GPH_E_INVALID, "%s: %.*s is NULL", function,
+                     (int)strcspn(names, ","), names);
+}

@@ -11,10 +11,27 @@
 gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
     GPH_PRINTF(3, 4);
 
-/* "X is NULL", the name of what a caller has to give, where it was not given. */
-static inline gph_status gphi_need(gph_error *error, bool is_given, const char *name)
+/* "gph_x: Y is NULL", the first of what a caller of gph_x has to give that is not given. A
+ * macro, so that each of the pointers has its own name: gphi_need(error, runtime, out). */
+#define gphi_need(error, ...)                                                            \
+    gphi_need_all((error), __func__, #__VA_ARGS__, (const bool[]){__VA_ARGS__},          \
+                  sizeof((const bool[]){__VA_ARGS__}) / sizeof(bool))
+
+/* The same for one, where its name or that of the public function is not as it is here. */
+gph_status gphi_need_named(gph_error *error, const char *function, bool is_given,
+                           const char *name);
+
+/* What gphi_need() says of the one at `index` of `names`. */
+gph_status gphi_need_missing(gph_error *error, const char *function, const char *names,
+                             size_t index);
+
+static inline gph_status gphi_need_all(gph_error *error, const char *function,
+                                       const char *names, const bool *given, size_t count)
 {
-    return is_given ? GPH_OK : gphi_fail(error, GPH_E_INVALID, "%s is NULL", name);
+    for (size_t i = 0; i < count; i++)
+        if (!given[i])
+            return gphi_need_missing(error, function, names, i);
+    return GPH_OK;
 }
 
 /* GPH_E_NO_MEMORY, with what it was for, where it was not made. A macro, so that the

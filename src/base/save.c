@@ -65,7 +65,7 @@ gph_status gphi_save_begin(gphi_save *save, const char *path, gphi_save_mode mod
 {
     struct stat old;
     *save = (gphi_save){.fd = -1, .path = path, .error = error, .through = -1};
-    GPHI_TRY(gphi_need(error, path, "path"));
+    GPHI_TRY(gphi_need(error, path));
     if (strlen(path) + 10 > sizeof(save->fresh))
         return gphi_fail(error, GPH_E_INVALID, "the path has %zu bytes, too many",
                          strlen(path));

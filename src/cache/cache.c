@@ -108,10 +108,11 @@ static gph_status make_arrays(gph_cache *cache, gph_error *error)
 static gph_status check_options(const gph_runtime *runtime, const gph_cache_options *opt,
                                 gph_cache *const *out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
-    if (!opt->pool || !opt->function)
-        return gphi_fail(error, GPH_E_INVALID, "options.%s is NULL",
-                         !opt->pool ? "pool" : "function");
+    static const char create[] = "gph_cache_create";
+    GPHI_TRY(gphi_need_named(error, create, runtime != NULL, "runtime"));
+    GPHI_TRY(gphi_need_named(error, create, out != NULL, "out"));
+    GPHI_TRY(gphi_need_named(error, create, opt->pool != NULL, "options.pool"));
+    GPHI_TRY(gphi_need_named(error, create, opt->function != NULL, "options.function"));
     if (opt->lazy > GPH_CACHE_LAZY_OFF)
         return gphi_fail(error, GPH_E_INVALID, "options.lazy %u is no gph_cache_lazy",
                          opt->lazy);
@@ -239,7 +240,7 @@ void gph_cache_destroy(gph_cache *cache)
 gph_status gph_cache_find(const gph_cache *cache, const int64_t *sizes,
                           gph_cache_match *out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, cache && sizes && out, "cache, sizes or out"));
+    GPHI_TRY(gphi_need(error, cache, sizes, out));
     gphi_layout_find(&cache->layout, sizes, out);
     return GPH_OK;
 }
@@ -248,8 +249,7 @@ gph_status gph_cache_match_write(const gph_cache *cache, const gph_cache_match *
                                  const int64_t *sizes, gph_write_fn *write, void *user,
                                  gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, cache && match && sizes && write,
-                       "cache, match, sizes or write"));
+    GPHI_TRY(gphi_need(error, cache, match, sizes, write));
     char buffer[256];
     gphi_text text;
     gphi_text_stream(&text, buffer, sizeof(buffer), write, user);

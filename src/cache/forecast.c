@@ -327,9 +327,10 @@ gph_status gph_cache_forecast_make(const gph_cache_options *options,
 {
     gph_cache_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_cache_options", options, error));
-    if (!traces || trace_count == 0 || trace_count > GPH_CACHE_KEYS_MAX || !out)
-        return gphi_fail(error, GPH_E_INVALID, "%u traces, or out is NULL",
-                         !traces ? 0 : trace_count);
+    GPHI_TRY(gphi_need(error, traces, out));
+    if (trace_count == 0 || trace_count > GPH_CACHE_KEYS_MAX)
+        return gphi_fail(error, GPH_E_INVALID, "%u traces: 1 to %u are taken",
+                         trace_count, (unsigned)GPH_CACHE_KEYS_MAX);
     const gph_allocator heap = gphi_heap(allocator);
     gphi_layout layout;
     gph_cache_forecast result = {0};

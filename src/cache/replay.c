@@ -446,10 +446,11 @@ static void capture_now(gph_cache *cache, uint32_t key, CUstream stream)
 
 gph_status gph_cache_call(gph_cache *cache, gph_cache_call_args *args, gph_error *error)
 {
-    if (!cache || !args || args->size != sizeof(*args) || !args->sizes)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "cache, args or sizes is NULL, or "
-                         "args->size is not sizeof(*args)");
+    GPHI_TRY(gphi_need(error, cache, args));
+    if (args->size != sizeof(*args))
+        return gphi_fail(error, GPH_E_INVALID, "args->size is %zu, not %zu",
+                         (size_t)args->size, sizeof(*args));
+    GPHI_TRY(gphi_need_named(error, __func__, args->sizes != NULL, "args->sizes"));
     gphi_mutex_lock(&cache->call);
     gphi_layout_find(&cache->layout, args->sizes, &args->match);
     if (is_due(cache, args) && check_inputs(cache, args, NULL) == GPH_OK) {

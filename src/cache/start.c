@@ -548,7 +548,7 @@ gph_status gph_cache_start(gph_cache *cache, CUstream stream, const uint32_t *ke
                            uint32_t key_count, gph_cache_progress_fn *progress,
                            void *progress_user, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, cache && stream, "cache or stream"));
+    GPHI_TRY(gphi_need(error, cache, stream));
     GPHI_TRY(gphi_cache_busy(cache, error));
     struct start start = {.cache = cache,
                           .stream = stream,

@@ -167,7 +167,7 @@ static void put_totals(gphi_text *text, const gph_cache_stats *stats)
 gph_status gph_cache_write(const gph_cache *cache, gph_write_fn *write, void *user,
                            gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, cache && write, "cache or write"));
+    GPHI_TRY(gphi_need(error, cache, write));
     gph_cache *self = (gph_cache *)cache; /* for the lock */
     gph_cache_stats stats = {0};
     /* put together under the lock, handed over without: `write` may call the cache */

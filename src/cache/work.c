@@ -73,7 +73,7 @@ static gph_status look(gph_cache *cache, CUstream stream, gph_cache_work_kind *k
 gph_status gph_cache_work(gph_cache *cache, CUstream stream, gph_cache_work_kind *done,
                           uint32_t *key, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, cache && stream, "cache or stream"));
+    GPHI_TRY(gphi_need(error, cache, stream));
     GPHI_TRY(gphi_cache_busy(cache, error));
     gph_cache_work_kind kind = GPH_CACHE_WORK_NONE;
     uint32_t at = GPH_CACHE_NONE;

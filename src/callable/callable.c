@@ -36,12 +36,12 @@ gph_status gphi_callable_options_read(gph_callable_options *out,
                                       const gph_callable_options *options, bool is_listed,
                                       gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, options, "options"));
+    GPHI_TRY(gphi_need(error, options));
     GPHI_TRY(
         gphi_options_read(out, sizeof(*out), "gph_callable_options", options, error));
-    if (!out->function || !out->pool)
-        return gphi_fail(error, GPH_E_INVALID, "options.%s is NULL",
-                         !out->function ? "function" : "pool");
+    static const char create[] = "gph_callable_create";
+    GPHI_TRY(gphi_need_named(error, create, out->function != NULL, "options.function"));
+    GPHI_TRY(gphi_need_named(error, create, out->pool != NULL, "options.pool"));
     if ((out->flags & ~FLAGS_KNOWN) != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
                          out->flags, FLAGS_KNOWN);
@@ -164,7 +164,7 @@ gph_status gph_callable_create(gph_runtime *runtime, const gph_callable_options 
                                gph_callable **out, gph_error *error)
 {
     gph_callable_options opt;
-    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
+    GPHI_TRY(gphi_need(error, runtime, out));
     GPHI_TRY(gphi_callable_options_read(&opt, options, false, error));
     return gphi_callable_make(runtime, &opt, out, error);
 }
@@ -195,10 +195,10 @@ gph_status gph_callable_check(const gph_callable *callable,
                               const gph_arguments *arguments, gph_mismatch *all,
                               uint32_t capacity, uint32_t *count, gph_error *error)
 {
-    if (!callable || (capacity > 0 && !all) ||
-        (arguments && ((arguments->input_count > 0 && !arguments->inputs) ||
-                       (arguments->key_count > 0 && !arguments->key))))
-        return gphi_fail(error, GPH_E_INVALID, "callable, all, inputs or key is NULL");
+    GPHI_TRY(gphi_need(error, callable));
+    GPHI_TRY(gphi_need_named(error, __func__, capacity == 0 || all, "all"));
+    if (arguments)
+        GPHI_TRY(gphi_arguments_given(arguments, __func__, error));
     const gphi_signature *signature = &callable->record->signature;
     gph_mismatch first = {0}, device;
     uint32_t found = gphi_signature_list(signature, arguments, all, capacity);
@@ -271,7 +271,7 @@ static gph_status give_outputs(gph_callable *callable, gph_tensor *outputs,
 gph_status gph_callable_call(gph_callable *callable, const gph_arguments *arguments,
                              CUstream stream, gph_tensor *outputs, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, callable, "callable"));
+    GPHI_TRY(gphi_need(error, callable));
     gphi_record *record = callable->record;
     if (!gphi_signature_fits(&record->signature, arguments))
         return fail_fit(callable, arguments, error);
@@ -296,7 +296,7 @@ uint64_t gph_callable_epoch(const gph_callable *callable)
 gph_status gph_callable_epoch_check(const gph_callable *callable, uint64_t epoch,
                                     gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, callable, "callable"));
+    GPHI_TRY(gphi_need(error, callable));
     if (epoch == 0 || epoch > callable->epoch)
         return gphi_fail(error, GPH_E_INVALID,
                          "there was no call %llu, the last was %llu",
@@ -349,7 +349,7 @@ gph_status gph_function_call(gph_runtime *runtime, const gph_callable_options *o
                              gph_tensor *outputs, gph_error *error)
 {
     gph_callable_options opt;
-    GPHI_TRY(gphi_need(error, runtime, "runtime"));
+    GPHI_TRY(gphi_need(error, runtime));
     GPHI_TRY(gphi_callable_options_read(&opt, options, true, error));
     if (opt.output_count > 0 && !outputs)
         return gphi_fail(error, GPH_E_INVALID, "outputs is NULL, the function has %u",

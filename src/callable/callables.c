@@ -142,7 +142,7 @@ gph_status gph_callables_create(gph_runtime *runtime, const gph_callable_options
                                 const gph_callable_options *backward, uint32_t count,
                                 gph_callable **out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, runtime && forward && out, "runtime, forward or out"));
+    GPHI_TRY(gphi_need(error, runtime, forward, out));
     if (count == 0 || count > PAIRS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "a list of %u callables: 1 to %d", count,
                          PAIRS_MAX);

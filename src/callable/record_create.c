@@ -80,7 +80,8 @@ static gph_status check_tensors(const gphi_record_spec *spec, gph_error *error)
 static gph_status check_spec(const gphi_record_spec *spec, gph_phase phase,
                              gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, spec->function && spec->pool, "function or pool"));
+    GPHI_TRY(gphi_need_named(error, "a record", spec->function != NULL, "function"));
+    GPHI_TRY(gphi_need_named(error, "a record", spec->pool != NULL, "pool"));
     const gph_status status = check_tensors(spec, error);
     if (status != GPH_OK)
         blame(spec, phase, error);

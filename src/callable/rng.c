@@ -88,7 +88,7 @@ static gph_status load_step(gph_rng *rng, gph_error *error)
 gph_status gph_rng_create(gph_runtime *runtime, uint64_t seed, gph_rng **out,
                           gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
+    GPHI_TRY(gphi_need(error, runtime, out));
     gph_rng *rng = gphi_heap_alloc(runtime->heap, sizeof(*rng));
     GPHI_TRY(gphi_made(error, rng, "making a generator"));
     rng->runtime = runtime;

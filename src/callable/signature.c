@@ -146,14 +146,20 @@ static gph_tensor trimmed(const gph_tensor *tensor)
     return out;
 }
 
+gph_status gphi_arguments_given(const gph_arguments *arguments, const char *function,
+                                gph_error *error)
+{
+    GPHI_TRY(gphi_need_named(error, function,
+                             arguments->input_count == 0 || arguments->inputs,
+                             "arguments->inputs"));
+    return gphi_need_named(error, function, arguments->key_count == 0 || arguments->key,
+                           "arguments->key");
+}
+
 static gph_status check_arguments(const gph_arguments *arguments, const uint8_t *modes,
                                   gph_error *error)
 {
-    if ((arguments->input_count > 0 && !arguments->inputs) ||
-        (arguments->key_count > 0 && !arguments->key))
-        return gphi_fail(error, GPH_E_INVALID,
-                         "%u inputs and %u words of a key: one pointer is NULL",
-                         arguments->input_count, arguments->key_count);
+    GPHI_TRY(gphi_arguments_given(arguments, "gph_callable_create", error));
     for (uint32_t i = 0; i < arguments->input_count; i++) {
         const gph_tensor *input = &arguments->inputs[i];
         const uint8_t mode = modes ? modes[i] : GPH_INPUT_COPY;

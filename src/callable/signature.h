@@ -42,4 +42,8 @@ gph_status gphi_tensor_check(const gph_tensor *tensor, const char *what, uint32_
 bool gphi_tensor_same_layout(const gph_tensor *got, const gph_tensor *recorded);
 /* Row-major without gaps. */
 bool gphi_tensor_is_dense(const gph_tensor *tensor);
+
+/* Refuses counts without their arrays; `function` is the public one that was called. */
+gph_status gphi_arguments_given(const gph_arguments *arguments, const char *function,
+                                gph_error *error);
 #endif

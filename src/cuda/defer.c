@@ -100,7 +100,7 @@ static void run_call(void *user)
 gph_status gph_defer(gph_runtime *runtime, gph_defer_fn *run, void *user,
                      gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, runtime && run, "runtime or function"));
+    GPHI_TRY(gphi_need(error, runtime, run));
     struct call *call = gphi_heap_alloc(runtime->heap, sizeof(*call));
     GPHI_TRY(gphi_made(error, call, "putting off a call"));
     call->heap = runtime->heap;

@@ -147,7 +147,7 @@ gph_status gph_open(const gph_options *options, gph_runtime **out, gph_error *er
 {
     gph_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_options", options, error));
-    GPHI_TRY(gphi_need(error, out, "out"));
+    GPHI_TRY(gphi_need(error, out));
     if (opt.driver > GPH_DRIVER_SOFT)
         return gphi_fail(error, GPH_E_INVALID, "options.driver %u is no gph_driver",
                          (unsigned)opt.driver);
@@ -197,7 +197,7 @@ const gph_cuda_calls *gph_cuda(const gph_runtime *runtime)
 gph_status gph_cuda_find(const gph_runtime *runtime, const char *name, gph_cuda_fn *out,
                          gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, runtime && name && out, "runtime, name or out"));
+    GPHI_TRY(gphi_need(error, runtime, name, out));
     const int version = gphi_cuda_call_version(name);
     const gph_cuda_fn function =
         runtime->source.find(runtime->source.user, name, version);

@@ -36,7 +36,7 @@ gph_status gph_doctor_create(const gph_doctor_options *options, gph_doctor **out
                              gph_error *error)
 {
     gph_doctor_options read = GPH_DOCTOR_OPTIONS_INIT;
-    GPHI_TRY(gphi_need(error, out, "out"));
+    GPHI_TRY(gphi_need(error, out));
     if (options)
         GPHI_TRY(
             gphi_options_read(&read, sizeof(read), "gph_doctor_options", options, error));
@@ -143,10 +143,11 @@ static gph_status process_of(gph_doctor *doctor, const gphi_event *event,
 }
 
 /* Words of a finding are made once: what came later would be told of by none of them. */
-static gph_status check_reading(const gph_doctor *doctor, const char *path,
-                                gph_error *error)
+static gph_status check_reading(const gph_doctor *doctor, const char *function,
+                                const char *path, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, doctor && path, "doctor or path"));
+    GPHI_TRY(gphi_need_named(error, function, doctor != NULL, "doctor"));
+    GPHI_TRY(gphi_need_named(error, function, path != NULL, "path"));
     if (doctor->is_finished)
         return gphi_fail(error, GPH_E_STATE, "%.300s: the examination is over", path);
     return GPH_OK;
@@ -157,7 +158,7 @@ static gph_status check_reading(const gph_doctor *doctor, const char *path,
 gph_status gph_doctor_read(gph_doctor *doctor, const char *path, gph_error *error)
 {
     gphi_event_log *log = NULL;
-    GPHI_TRY(check_reading(doctor, path, error));
+    GPHI_TRY(check_reading(doctor, __func__, path, error));
     GPHI_TRY(gphi_event_log_read(path, &doctor->heap, &log, error));
     gph_status status = GPH_OK;
     const gphi_event *event;
@@ -178,7 +179,7 @@ gph_status gph_doctor_read(gph_doctor *doctor, const char *path, gph_error *erro
 
 gph_status gph_doctor_save(gph_doctor *doctor, const char *path, gph_error *error)
 {
-    GPHI_TRY(check_reading(doctor, path, error));
+    GPHI_TRY(check_reading(doctor, __func__, path, error));
     if (doctor->save)
         return gphi_fail(error, GPH_E_STATE, "%.300s: a log is being written already",
                          path);
@@ -313,7 +314,7 @@ static gph_status drain(gph_doctor *doctor, gphi_process *process, bool is_over,
 gph_status gph_doctor_poll(gph_doctor *doctor, const char *folder, int is_over,
                            gph_error *error)
 {
-    GPHI_TRY(check_reading(doctor, folder, error));
+    GPHI_TRY(check_reading(doctor, __func__, folder, error));
     GPHI_TRY(find_rings(doctor, folder, is_over, error));
     for (size_t i = 0; i < doctor->processes.count; i++)
         if (process_at(doctor, i)->ring)
@@ -356,7 +357,7 @@ static gph_status feed_end(gph_doctor *doctor, gphi_process *process, uint64_t i
 gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t number, int signal,
                              gph_error *error)
 {
-    GPHI_TRY(check_reading(doctor, "killed", error));
+    GPHI_TRY(check_reading(doctor, __func__, "killed", error));
     for (size_t i = 0; i < doctor->processes.count; i++) {
         gphi_process *process = process_at(doctor, i);
         if (process->has_exited || process->model->signal != 0 ||
@@ -380,10 +381,10 @@ static bool has_replay(const gphi_model *model)
 gph_status gph_doctor_hung(gph_doctor *doctor, double seconds, uint64_t *number,
                            gph_error *error)
 {
-    GPHI_TRY(check_reading(doctor, "hung", error));
-    if (!number || !(seconds > 0))
-        return gphi_fail(error, GPH_E_INVALID, "process is NULL, or seconds are %g",
-                         seconds);
+    GPHI_TRY(check_reading(doctor, __func__, "hung", error));
+    GPHI_TRY(gphi_need(error, number));
+    if (!(seconds > 0))
+        return gphi_fail(error, GPH_E_INVALID, "gph_doctor_hung: %g seconds", seconds);
     const uint64_t now = gphi_clock_ns(), ns = (uint64_t)(seconds * 1e9);
     *number = 0;
     for (size_t i = 0; i < doctor->processes.count; i++) {
@@ -404,7 +405,7 @@ gph_status gph_doctor_hung(gph_doctor *doctor, double seconds, uint64_t *number,
 
 gph_status gph_doctor_left(gph_doctor *doctor, uint64_t number, gph_error *error)
 {
-    GPHI_TRY(check_reading(doctor, "left", error));
+    GPHI_TRY(check_reading(doctor, __func__, "left", error));
     for (size_t i = 0; i < doctor->processes.count; i++)
         if (process_at(doctor, i)->number == number)
             process_at(doctor, i)->is_left = true;
@@ -436,7 +437,7 @@ static gph_status gather(gph_doctor *doctor, const gphi_findings *of)
 
 gph_status gph_doctor_finish(gph_doctor *doctor, gph_error *error)
 {
-    GPHI_TRY(check_reading(doctor, "finish", error));
+    GPHI_TRY(check_reading(doctor, __func__, "finish", error));
     doctor->is_finished = true;
     gphi_language_use(doctor->language);
     gph_status status = GPH_OK;

@@ -87,7 +87,7 @@ gph_status gph_doctor_json_write(const gph_doctor *doctor, const gph_program *pr
     gph_program known;
     uint64_t lost = 0;
     const uint64_t events = gph_doctor_event_count(doctor, &lost);
-    GPHI_TRY(gphi_need(error, doctor && write, !doctor ? "doctor" : "write"));
+    GPHI_TRY(gphi_need(error, doctor, write));
     GPHI_TRY(gphi_options_read(&known, sizeof(known), "gph_program", program, error));
     gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
     gphi_text_add(&text, "{\"version\":%d", SCHEMA_VERSION);

@@ -68,7 +68,7 @@ gph_status gph_finding_text_write(const gph_finding *finding, int with_colours,
 {
     char buffer[1024];
     gphi_text text;
-    GPHI_TRY(gphi_need(error, finding && write, !finding ? "finding" : "write"));
+    GPHI_TRY(gphi_need(error, finding, write));
     gphi_language_use(gphi_language_named(finding->language));
     gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
     gphi_text_say(&text, "%s%s%s %s: %s\n",

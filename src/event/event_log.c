@@ -84,11 +84,12 @@ static gph_status check(gphi_event_log *log, size_t bytes, gph_error *error)
 {
     gphi_log_head head;
     if (bytes < sizeof(head))
-        return gphi_fail(error, GPH_E_FORMAT, "offset %zu: the file ends in its head",
-                         bytes);
+        return gphi_fail(error, GPH_E_FORMAT,
+                         "this is not an event log: %zu bytes, its head has %zu", bytes,
+                         sizeof(head));
     memcpy(&head, log->file, sizeof(head));
     if (head.magic != GPHI_LOG_MAGIC)
-        return gphi_fail(error, GPH_E_FORMAT, "offset 0: this is no event log");
+        return gphi_fail(error, GPH_E_FORMAT, "this is not an event log");
     if (head.version != GPHI_LOG_VERSION)
         return gphi_fail(error, GPH_E_FORMAT, "offset 8: version %u of 1", head.version);
     const size_t room = bytes - sizeof(head);
@@ -119,14 +120,20 @@ static gph_status read_log(int fd, const char *path, gph_allocator heap,
     if (fstat(fd, &info) != 0)
         return gphi_save_fail(error, "read", path);
     if (!S_ISREG(info.st_mode))
-        return gphi_fail(error, GPH_E_FORMAT, "%.300s is no plain file", path);
+        return gphi_fail(error, GPH_E_FORMAT, "%.300s is not a plain file", path);
     const size_t bytes = (size_t)info.st_size;
+    uint64_t magic = 0; /* first: any file may be given, also one of many GiB */
+    if (bytes >= sizeof(gphi_log_head) &&
+        pread(fd, &magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+        magic != GPHI_LOG_MAGIC)
+        return gphi_fail(error, GPH_E_FORMAT, "%.300s: this is not an event log", path);
     gphi_event_log *log = gphi_heap_alloc(heap, sizeof(*log) + bytes);
     GPHI_TRY(gphi_made(error, log, "%zu bytes of an event log", bytes));
     log->heap = heap;
     log->bytes = sizeof(*log) + bytes;
     gph_status status = read_all(fd, path, log->file, bytes, error);
-    GPHI_THEN(status, check(log, bytes, error));
+    if (status == GPH_OK && (status = check(log, bytes, error)) != GPH_OK)
+        gphi_fail_in(error, "%.300s: ", path);
     if (status != GPH_OK)
         gphi_event_log_close(log);
     else

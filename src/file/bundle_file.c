@@ -180,7 +180,7 @@ gph_status gphi_bundle_read(gphi_bundle *bundle, const void *bytes, size_t count
 {
     const size_t head = count < sizeof(magic) ? count : sizeof(magic);
     if (head == 0 || memcmp(bytes, magic, head) != 0)
-        return gphi_fail(error, GPH_E_FORMAT, "byte 0: this is no recipe");
+        return gphi_fail(error, GPH_E_FORMAT, "this is not a recipe");
     gphi_codec codec = {
         .is_reading = true, .error = error, .from = bytes, .count = count, .at = head};
     struct header header = {0};

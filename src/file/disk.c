@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef gph_status write_graph_fn(const gph_graph *, const gph_file_options *,
@@ -47,13 +48,20 @@ gph_status gph_dot_save(const gph_graph *graph, const gph_file_options *options,
     return save(graph, options, path, gph_dot_write, error);
 }
 
-/* Reads until the end or beyond the limit; a file's size is not believed, since a pipe
- * has none. */
+static bool is_large(int fd, uint64_t limit)
+{
+    struct stat info;
+    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+           (uint64_t)info.st_size > limit;
+}
+
+/* Reads until the end or beyond the limit; a file's size is believed only where it is too
+ * large, since a pipe has none. */
 static gph_status read_fd(int fd, const char *path, uint64_t limit, gphi_vec *bytes,
                           gph_error *error)
 {
     for (;;) {
-        if (bytes->count > limit)
+        if (bytes->count > limit || (bytes->count == 0 && is_large(fd, limit)))
             return gphi_fail(error, GPH_E_FORMAT, "%.300s is larger than %llu bytes",
                              path, (unsigned long long)limit);
         GPHI_TRY(gphi_made(error, gphi_vec_reserve(bytes, 65536) == GPH_OK,
@@ -86,12 +94,14 @@ gph_status gph_json_load(const char *path, const gph_file_options *options,
 {
     gph_file_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_file_options", options, error));
-    GPHI_TRY(gphi_need(error, path && out, "path or out"));
+    GPHI_TRY(gphi_need(error, path, out));
     gphi_vec text;
     gphi_vec_init(&text, gphi_heap(opt.allocator), 1);
     const uint64_t limit = opt.bytes_max != 0 ? opt.bytes_max : GPHI_FILE_BYTES_MAX;
     gph_status status = gphi_file_read(path, limit, &text, error);
-    GPHI_THEN(status, gph_json_read(text.items, text.count, options, out, error));
+    if (status == GPH_OK &&
+        (status = gph_json_read(text.items, text.count, options, out, error)) != GPH_OK)
+        gphi_fail_in(error, "%.300s: ", path);
     gphi_vec_fini(&text);
     return status;
 }

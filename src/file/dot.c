@@ -135,7 +135,7 @@ gph_status gph_dot_write(const gph_graph *graph, const gph_file_options *options
 {
     gph_file_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_file_options", options, error));
-    GPHI_TRY(gphi_need(error, graph && write, "graph or write"));
+    GPHI_TRY(gphi_need(error, graph, write));
 
     struct drawing to = {.verbose = opt.verbose};
     char buffer[BUFFER_BYTES];

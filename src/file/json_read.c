@@ -523,8 +523,8 @@ gph_status gph_json_read(const char *text, size_t bytes, const gph_file_options 
 {
     gph_file_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_file_options", options, error));
-    if ((!text && bytes > 0) || !out)
-        return gphi_fail(error, GPH_E_INVALID, "text or out is NULL");
+    GPHI_TRY(gphi_need_named(error, __func__, text || bytes == 0, "text"));
+    GPHI_TRY(gphi_need(error, out));
 #if GPHI_HAS_JANSSON
     const uint64_t limit = opt.bytes_max != 0 ? opt.bytes_max : BYTES_MAX_DEFAULT;
     if (bytes > limit)

@@ -180,7 +180,7 @@ gph_status gph_json_write(const gph_graph *graph, const gph_file_options *option
 {
     gph_file_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_file_options", options, error));
-    GPHI_TRY(gphi_need(error, graph && write, "graph or write"));
+    GPHI_TRY(gphi_need(error, graph, write));
 
     char buffer[BUFFER_BYTES];
     gphi_text out;

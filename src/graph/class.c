@@ -157,7 +157,7 @@ gph_status gph_graph_signature(const gph_graph *graph, uint32_t flags, gph_signa
                                gph_error *error)
 {
     gph_signature found;
-    GPHI_TRY(gphi_need(error, graph && out, "graph or out"));
+    GPHI_TRY(gphi_need(error, graph, out));
     GPHI_TRY(check_flags(flags, error));
     GPHI_TRY(sign(graph, flags, &found, error));
     *out = found;
@@ -210,7 +210,7 @@ static bool compare(struct comparison *of, const gph_graph *a, const gph_graph *
 gph_status gph_graph_matches(const gph_graph *a, const gph_graph *b, uint32_t flags,
                              int *out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, a && b && out, "a, b or out"));
+    GPHI_TRY(gphi_need(error, a, b, out));
     GPHI_TRY(check_flags(flags, error));
     struct comparison of = {.flags = flags};
     const bool same = compare(&of, a, b);

@@ -253,7 +253,7 @@ static gph_status compare_graphs(gph_diff *diff, const gph_graph *a, const gph_g
 gph_status gph_graph_diff(const gph_graph *a, const gph_graph *b, gph_diff **out,
                           gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, a && b && out, "a, b or out"));
+    GPHI_TRY(gphi_need(error, a, b, out));
     gph_diff *diff = gphi_heap_alloc(a->heap, sizeof(*diff));
     GPHI_TRY(gphi_made(error, diff, "comparing two graphs"));
     diff->heap = a->heap;
@@ -358,7 +358,7 @@ static void put_change(gphi_text *text, const gph_change *change)
 gph_status gph_change_write(const gph_change *change, gph_write_fn *write, void *user,
                             gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, change && write, "change or write"));
+    GPHI_TRY(gphi_need(error, change, write));
     char buffer[512];
     gphi_text text;
     gphi_text_stream(&text, buffer, sizeof(buffer), write, user);

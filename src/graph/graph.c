@@ -12,7 +12,7 @@ static const size_t NODES_MAX = UINT32_MAX - 1;
 gph_status gph_graph_create(const gph_allocator *allocator, gph_graph **out,
                             gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, out, "out"));
+    GPHI_TRY(gphi_need(error, out));
     const gph_allocator heap = gphi_heap(allocator);
     gph_graph *graph = gphi_heap_alloc(heap, sizeof(*graph));
     GPHI_TRY(gphi_made(error, graph, "making a graph"));
@@ -69,7 +69,7 @@ void gph_graph_destroy(gph_graph *graph)
 
 gph_status gph_graph_name_set(gph_graph *graph, const char *name, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, graph, "graph"));
+    GPHI_TRY(gphi_need(error, graph));
     char *copy = gphi_heap_text(graph->heap, name);
     GPHI_TRY(gphi_made(error, copy || !name, "naming a graph"));
     gphi_heap_text_free(graph->heap, graph->name);
@@ -196,7 +196,7 @@ static bool node_copy(gph_allocator heap, const gph_node *node, gph_node *out)
 gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node, uint32_t *index,
                               gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, graph && node, "graph or node"));
+    GPHI_TRY(gphi_need(error, graph, node));
     gph_node read, copy;
     GPHI_TRY(gphi_element_read(&read, sizeof(read), node, node->size, 0, error));
     read.size = sizeof(read); /* of the library's own nodes, which it lends */
@@ -246,7 +246,7 @@ static bool is_edge_data_valid(const gph_graph *graph, const gph_edge *edge)
 
 gph_status gph_graph_edge_add(gph_graph *graph, const gph_edge *edge, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, graph && edge, "graph or edge"));
+    GPHI_TRY(gphi_need(error, graph, edge));
     if (graph->is_child)
         return gphi_fail(error, GPH_E_INVALID,
                          "graph %.100s is a child of another and may not change",

@@ -100,7 +100,7 @@ static gph_status fail_at_node(gph_error *error, const gph_graph *graph, uint32_
 
 gph_status gph_graph_order(const gph_graph *graph, uint32_t *order, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, graph && order, "graph or order"));
+    GPHI_TRY(gphi_need(error, graph, order));
     if (graph->nodes.count == 0)
         return GPH_OK;
 
@@ -170,7 +170,7 @@ free_fan:
 
 gph_status gph_graph_check(const gph_graph *graph, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, graph, "graph"));
+    GPHI_TRY(gphi_need(error, graph));
     GPHI_TRY(check_one(graph, error));
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const gph_node *node = gph_graph_node(graph, i);

@@ -451,7 +451,7 @@ gph_status gph_arena_create(gph_runtime *runtime, const gph_arena_options *optio
     if (options)
         GPHI_TRY(
             gphi_options_read(&opt, sizeof(opt), "gph_arena_options", options, error));
-    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
+    GPHI_TRY(gphi_need(error, runtime, out));
     gph_arena *arena = gphi_heap_alloc(runtime->heap, sizeof(*arena));
     GPHI_TRY(gphi_made(error, arena, "an arena"));
     arena->runtime = runtime;

@@ -79,7 +79,7 @@ static gph_status take_locked(const gph_pool *pool, gph_checkpoint **out,
 
 gph_status gph_checkpoint_take(gph_pool *pool, gph_checkpoint **out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, pool && out, "pool or out"));
+    GPHI_TRY(gphi_need(error, pool, out));
     GPHI_TRY(gphi_pool_lock(pool, error));
     return gphi_pool_unlock(pool, take_locked(pool, out, error));
 }
@@ -226,8 +226,8 @@ gph_status gph_checkpoint_restore(gph_pool *pool, const gph_checkpoint *checkpoi
                                   const CUdeviceptr *live, uint32_t live_count, int all,
                                   gph_error *error)
 {
-    if (!pool || !checkpoint || (!live && live_count > 0))
-        return gphi_fail(error, GPH_E_INVALID, "pool, checkpoint or live is NULL");
+    GPHI_TRY(gphi_need(error, pool, checkpoint));
+    GPHI_TRY(gphi_need_named(error, __func__, live || live_count == 0, "live"));
     GPHI_TRY(gphi_pool_lock(pool, error));
     return gphi_pool_unlock(
         pool, restore_locked(pool, checkpoint, live, live_count, all, error));

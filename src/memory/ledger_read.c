@@ -144,8 +144,8 @@ static gph_status read_total(const gph_arena *arena, gph_ledger_total *total,
 gph_status gph_ledger_get(gph_arena *arena, gph_ledger_entry *entries, uint32_t capacity,
                           uint32_t *count, gph_ledger_total *total, gph_error *error)
 {
-    if (!arena || !count || (!entries && capacity > 0))
-        return gphi_fail(error, GPH_E_INVALID, "arena, entries or count is NULL");
+    GPHI_TRY(gphi_need(error, arena, count));
+    GPHI_TRY(gphi_need_named(error, __func__, entries || capacity == 0, "entries"));
     struct reader reader = {entries, capacity, 0};
     gph_ledger_total read = {0};
     gph_status status = GPH_OK;

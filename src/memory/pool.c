@@ -44,7 +44,7 @@ gph_status gph_pool_create(gph_arena *arena, const gph_pool_options *options,
 {
     gph_pool_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_pool_options", options, error));
-    GPHI_TRY(gphi_need(error, arena && out, "arena or out"));
+    GPHI_TRY(gphi_need(error, arena, out));
     if (opt.reserved != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.reserved is %u, not 0",
                          opt.reserved);
@@ -155,7 +155,7 @@ void gph_pool_release(gph_pool *pool)
 gph_status gph_arena_trim(gph_arena *arena, uint64_t keep_bytes, uint64_t *freed_bytes,
                           gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, arena, "arena"));
+    GPHI_TRY(gphi_need(error, arena));
     uint64_t released = 0;
     gphi_mutex_lock(&arena->mutex);
     gph_status status = GPH_OK;
@@ -336,7 +336,7 @@ enum { OOM_ROUNDS = 1000 };
 gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes, CUstream stream,
                           CUdeviceptr *out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, pool && out, "pool or out"));
+    GPHI_TRY(gphi_need(error, pool, out));
     if (bytes == 0)
         return gphi_fail(error, GPH_E_INVALID, "0 bytes of pool %s", pool->name);
     gph_arena *arena = pool->arena;

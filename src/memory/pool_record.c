@@ -94,7 +94,7 @@ static gph_status begin_locked(gph_pool *pool, CUstream stream, const char *name
 gph_status gph_pool_record_begin(gph_pool *pool, CUstream stream, const char *name,
                                  gph_recording_id *out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, pool && out, "pool or out"));
+    GPHI_TRY(gphi_need(error, pool, out));
     GPHI_TRY(gphi_pool_lock(pool, error));
     return gphi_pool_unlock(pool, begin_locked(pool, stream, name, out, error));
 }
@@ -456,8 +456,8 @@ gph_status gph_pool_record_end(gph_pool *pool, gph_recording_id id,
                                const CUdeviceptr *outputs, uint32_t output_count,
                                uint32_t *kept_count, gph_error *error)
 {
-    if (!pool || (!outputs && output_count > 0))
-        return gphi_fail(error, GPH_E_INVALID, "pool or outputs is NULL");
+    GPHI_TRY(gphi_need(error, pool));
+    GPHI_TRY(gphi_need_named(error, __func__, outputs || output_count == 0, "outputs"));
     GPHI_TRY(gphi_pool_lock(pool, error));
     return gphi_pool_unlock(
         pool, end_locked(pool, id, outputs, output_count, kept_count, error));
@@ -469,8 +469,8 @@ gph_status gph_pool_ranges(const gph_pool *pool, gph_recording_id id,
                            gph_pool_range *ranges, uint32_t capacity, uint32_t *count,
                            gph_error *error)
 {
-    if (!pool || !count || (!ranges && capacity > 0))
-        return gphi_fail(error, GPH_E_INVALID, "pool, ranges or count is NULL");
+    GPHI_TRY(gphi_need(error, pool, count));
+    GPHI_TRY(gphi_need_named(error, __func__, ranges || capacity == 0, "ranges"));
     gph_status status = GPH_OK;
     gphi_mutex_lock(&pool->arena->mutex);
     const struct gphi_recording *r = gphi_recording_find(pool, id);
@@ -607,8 +607,8 @@ gph_status gph_pool_record_restore(gph_pool *pool, const char *name,
                                    const gph_pool_range *ranges, uint32_t count,
                                    gph_recording_id *out, gph_error *error)
 {
-    if (!pool || !out || (!ranges && count > 0))
-        return gphi_fail(error, GPH_E_INVALID, "pool, ranges or out is NULL");
+    GPHI_TRY(gphi_need(error, pool, out));
+    GPHI_TRY(gphi_need_named(error, __func__, ranges || count == 0, "ranges"));
     GPHI_TRY(gphi_pool_lock(pool, error));
     return gphi_pool_unlock(pool, restore_locked(pool, name, ranges, count, out, error));
 }

@@ -495,7 +495,7 @@ fail_replay(gph_pool *pool, gph_recording_id id, gph_error *error)
 
 gph_status gph_pool_replay(gph_pool *pool, gph_recording_id id, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, pool, "pool"));
+    GPHI_TRY(gphi_need(error, pool));
     struct gphi_proof *proof = &pool->proof;
     lock_bits(proof);
     struct gphi_recording *r = id < proof->id_count ? proof->by_id[id] : NULL;
@@ -628,7 +628,7 @@ gph_status gph_pool_may_replay(const gph_pool *pool, gph_recording_id first,
                                gph_recording_id second, gph_replay_order order,
                                gph_pool_conflict *conflict, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, pool, "pool"));
+    GPHI_TRY(gphi_need(error, pool));
     if (order != GPH_REPLAY_AT_ONCE && order != GPH_REPLAY_AFTER)
         return gphi_fail(error, GPH_E_INVALID, "order %d is no gph_replay_order",
                          (int)order);

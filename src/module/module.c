@@ -112,9 +112,9 @@ static gph_status read_context(const gph_runtime *runtime, const char *why,
 gph_status gph_module_load(gph_runtime *runtime, const void *image, size_t bytes,
                            gph_module **out, gph_error *error)
 {
-    if (!runtime || !image || bytes == 0 || !out)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "runtime, image or out is NULL, or the image has no bytes");
+    GPHI_TRY(gphi_need(error, runtime, image, out));
+    if (bytes == 0)
+        return gphi_fail(error, GPH_E_INVALID, "gph_module_load: the image has 0 bytes");
     CUcontext context = NULL;
     GPHI_TRY(read_context(runtime, "loading a module", &context, error));
     gph_module *fresh = gphi_heap_alloc(runtime->heap, sizeof(*fresh));
@@ -164,7 +164,7 @@ void gph_module_unload(gph_module *module)
 gph_status gph_module_function(gph_module *module, const char *name, CUfunction *out,
                                gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, module && name && out, "module, name or out"));
+    GPHI_TRY(gphi_need(error, module, name, out));
     CUfunction function = NULL;
     const CUresult result =
         module->runtime->cu.cuModuleGetFunction(&function, module->handle, name);
@@ -246,7 +246,7 @@ static bool find_image(const gph_runtime *runtime, CUmodule handle,
 gph_status gph_kernel_identify(gph_runtime *runtime, CUfunction function,
                                gph_kernel_id *out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, runtime && function && out, "runtime, function or out"));
+    GPHI_TRY(gphi_need(error, runtime, function, out));
     const gphi_cuda_table *cu = &runtime->cu;
     CUmodule handle = NULL;
     gph_kernel_id found = {0};

@@ -209,9 +209,8 @@ gph_status gph_plan_check(const gph_plan_buffer *buffers, size_t count,
                           const uint64_t *offsets, uint64_t *height, gph_error *error)
 {
     uint64_t most = 0;
-    if (count != 0 && (!buffers || !offsets))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         !buffers ? "buffers" : "offsets");
+    GPHI_TRY(gphi_need_named(error, __func__, buffers || count == 0, "buffers"));
+    GPHI_TRY(gphi_need_named(error, __func__, offsets || count == 0, "offsets"));
     GPHI_TRY(check_plan(buffers, count, offsets, gphi_heap(NULL), &most, error));
     if (height)
         *height = most;
@@ -227,9 +226,8 @@ gph_status gph_plan_addresses(const gph_plan_buffer *buffers, size_t count,
     struct job job = {.options = GPH_PLAN_OPTIONS_INIT};
     GPHI_TRY(gphi_options_read(&job.options, sizeof(job.options), "gph_plan_options",
                                options, error));
-    if (count != 0 && (!buffers || !offsets))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         !buffers ? "buffers" : "offsets");
+    GPHI_TRY(gphi_need_named(error, __func__, buffers || count == 0, "buffers"));
+    GPHI_TRY(gphi_need_named(error, __func__, offsets || count == 0, "offsets"));
     const gph_allocator heap = gphi_heap(job.options.allocator);
     gph_status status = run(&job, buffers, count, error);
     if (status == GPH_OK && count != 0)

@@ -78,8 +78,8 @@ gph_status gph_plan_table_read(const char *text, size_t bytes,
                                const gph_allocator *allocator, gph_plan_table **out,
                                gph_error *error)
 {
-    if (!out || (!text && bytes != 0))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL", !out ? "out" : "text");
+    GPHI_TRY(gphi_need(error, out));
+    GPHI_TRY(gphi_need_named(error, __func__, text || bytes == 0, "text"));
     const gph_allocator heap = gphi_heap(allocator);
     gph_plan_table *table = gphi_heap_alloc(heap, sizeof(*table));
     GPHI_TRY(gphi_made(error, table, "reading a table"));
@@ -146,20 +146,19 @@ static gph_status write_rows(const gph_plan_table *table, const uint64_t *offset
 }
 
 static gph_status check_rows(const gph_plan_table *table, const uint64_t *offsets,
-                             gph_error *error)
+                             const char *function, gph_error *error)
 {
-    if (!table || (!offsets && table->buffers.count != 0))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         !table ? "table" : "offsets");
-    return GPH_OK;
+    GPHI_TRY(gphi_need_named(error, function, table != NULL, "table"));
+    return gphi_need_named(error, function, offsets || table->buffers.count == 0,
+                           "offsets");
 }
 
 gph_status gph_plan_table_write(const gph_plan_table *table, const uint64_t *offsets,
                                 gph_status (*write)(void *, const void *, size_t),
                                 void *user, gph_error *error)
 {
-    GPHI_TRY(check_rows(table, offsets, error));
-    GPHI_TRY(gphi_need(error, write, "write"));
+    GPHI_TRY(check_rows(table, offsets, __func__, error));
+    GPHI_TRY(gphi_need(error, write));
     return write_rows(table, offsets, write, user, error);
 }
 
@@ -178,7 +177,7 @@ static gph_status fill(void *user, gphi_save *to)
 gph_status gph_plan_table_save(const gph_plan_table *table, const uint64_t *offsets,
                                const char *path, gph_error *error)
 {
-    GPHI_TRY(check_rows(table, offsets, error));
+    GPHI_TRY(check_rows(table, offsets, __func__, error));
     struct saving saving = {table, offsets};
     return gphi_save_file(path, fill, &saving, error);
 }

@@ -89,8 +89,8 @@ static gph_status check_measure(const gph_plan_measure *m, size_t at, gph_error 
 gph_status gph_plan_cost_fit(const gph_plan_measure *measures, size_t count,
                              gph_plan_fit *out, gph_error *error)
 {
-    if (!out || (!measures && count != 0))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL", !out ? "out" : "measures");
+    GPHI_TRY(gphi_need(error, out));
+    GPHI_TRY(gphi_need_named(error, __func__, measures || count == 0, "measures"));
     uint64_t least = UINT64_MAX, most = 0;
     for (size_t i = 0; i < count; i++) {
         GPHI_TRY(check_measure(&measures[i], i, error));

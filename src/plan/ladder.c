@@ -361,9 +361,8 @@ gph_status gph_plan_ladder_judge(const gph_plan_histogram *histogram,
                                  gph_plan_ladder_result *result, gph_error *error)
 {
     struct traffic t = {0};
-    if (!result || (!rungs && rung_count != 0))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL",
-                         !result ? "result" : "rungs");
+    GPHI_TRY(gphi_need(error, result));
+    GPHI_TRY(gphi_need_named(error, __func__, rungs || rung_count == 0, "rungs"));
     for (size_t i = 0; i < rung_count; i++)
         if (rungs[i] <= (i > 0 ? rungs[i - 1] : 0))
             return gphi_fail(error, GPH_E_INVALID, "rung %zu is %llu: rungs must rise", i,
@@ -407,11 +406,9 @@ gph_status gph_plan_ladder(const gph_plan_histogram *histogram,
                            size_t room, gph_plan_ladder_result *result, gph_error *error)
 {
     struct traffic t = {0};
-    if (!rungs || room == 0 || !result)
-        return gphi_fail(error, GPH_E_INVALID, "%s",
-                         !rungs      ? "rungs is NULL"
-                         : room == 0 ? "there is room for 0 rungs"
-                                     : "result is NULL");
+    GPHI_TRY(gphi_need(error, rungs, result));
+    if (room == 0)
+        return gphi_fail(error, GPH_E_INVALID, "there is room for 0 rungs");
     gphi_ladder l = {0};
     gph_status status = read_traffic(&t, histogram, options, error);
     if (status == GPH_OK) {

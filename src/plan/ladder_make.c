@@ -99,8 +99,8 @@ static void copy(const gph_plan_ladder_rule *rule, struct rungs *r)
 gph_status gph_plan_ladder_make(const gph_plan_ladder_rule *rule, uint64_t *rungs,
                                 size_t room, size_t *count, gph_error *error)
 {
-    if (!rule || (!rungs && room != 0))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL", !rule ? "rule" : "rungs");
+    GPHI_TRY(gphi_need(error, rule));
+    GPHI_TRY(gphi_need_named(error, __func__, rungs || room == 0, "rungs"));
     GPHI_TRY(check_rule(rule, error));
     void (*const each)(const gph_plan_ladder_rule *, struct rungs *) =
         rule->kind == GPH_PLAN_LADDER_LIST ? copy : walk;

@@ -289,7 +289,7 @@ gph_status gph_plan_share(const gph_plan_sharer *graphs, size_t count,
 {
     gph_plan_share_options o;
     GPHI_TRY(gphi_options_read(&o, sizeof(o), "gph_plan_share_options", options, error));
-    GPHI_TRY(gphi_need(error, graphs && owners, !graphs ? "graphs" : "owners"));
+    GPHI_TRY(gphi_need(error, graphs, owners));
     GPHI_TRY(check_graphs(graphs, count, error));
     const gph_allocator heap = gphi_heap(o.allocator);
     struct share s = {.graphs = graphs, .count = (uint32_t)count};

@@ -77,8 +77,8 @@ gph_status gph_plan_traffic_read(const char *text, size_t bytes,
                                  const gph_allocator *allocator, gph_plan_traffic **out,
                                  gph_error *error)
 {
-    if (!out || (!text && bytes != 0))
-        return gphi_fail(error, GPH_E_INVALID, "%s is NULL", !out ? "out" : "text");
+    GPHI_TRY(gphi_need(error, out));
+    GPHI_TRY(gphi_need_named(error, __func__, text || bytes == 0, "text"));
     const gph_allocator heap = gphi_heap(allocator);
     gph_plan_traffic *t = gphi_heap_alloc(heap, sizeof(*t));
     GPHI_TRY(gphi_made(error, t, "reading a histogram"));

@@ -124,7 +124,7 @@ static gph_status add_node(gph_recipe *recipe, const gph_tree *tree,
 gph_status gph_recipe_add_tree(gph_recipe *recipe, gph_tree *tree, uint32_t check,
                                const gph_resolver *resolver, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, recipe && tree, "recipe or tree"));
+    GPHI_TRY(gphi_need(error, recipe, tree));
     GPHI_TRY(gphi_tree_enter(tree, error));
     gph_status status = GPH_OK;
     if (tree->held != 0)
@@ -474,7 +474,7 @@ gph_status gph_loaded_create_tree(const gph_recipe *recipe, gph_tree *tree,
                                   const gph_loaded_options *options, gph_loaded **loaded,
                                   gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, recipe && tree && loaded, "recipe, tree or loaded"));
+    GPHI_TRY(gphi_need(error, recipe, tree, loaded));
     gph_loaded_options load;
     GPHI_TRY(
         gphi_options_read(&load, sizeof(load), "gph_loaded_options", options, error));

@@ -218,7 +218,7 @@ gph_status gph_recipe_add(gph_recipe *recipe, gph_runtime *runtime,
                           const gph_recipe_entry *entry, uint32_t *index,
                           gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, recipe && runtime && entry, "recipe, runtime or entry"));
+    GPHI_TRY(gphi_need(error, recipe, runtime, entry));
     gph_recipe_entry opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_recipe_entry", entry, error));
     gphi_bundle *bundle = &recipe->bundle;
@@ -249,8 +249,7 @@ gph_status gph_recipe_record_twice(gph_recipe *recipe, gph_runtime *runtime,
                                    gph_recipe_capture_fn *capture, void *user,
                                    gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, recipe && runtime && entry && capture,
-                       "recipe, runtime, entry or capture"));
+    GPHI_TRY(gphi_need(error, recipe, runtime, entry, capture));
     gph_recipe_entry both;
     GPHI_TRY(gphi_options_read(&both, sizeof(both), "gph_recipe_entry", entry, error));
     both.size = sizeof(both);

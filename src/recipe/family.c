@@ -80,7 +80,8 @@ gph_status gph_recipe_add_cache(gph_recipe *recipe, const gph_recipe_cache_entry
     gph_recipe_cache_entry opt;
     GPHI_TRY(
         gphi_options_read(&opt, sizeof(opt), "gph_recipe_cache_entry", family, error));
-    GPHI_TRY(gphi_need(error, recipe && opt.cache, "recipe or cache"));
+    GPHI_TRY(gphi_need(error, recipe));
+    GPHI_TRY(gphi_need_named(error, __func__, opt.cache != NULL, "options.cache"));
     gph_cache *cache = opt.cache;
     GPHI_TRY(
         gphi_cache_busy(cache, error)); /* nothing is captured or evicted meanwhile */

@@ -502,7 +502,8 @@ static gph_status read_options(const gph_loaded_options *options, gph_loaded_opt
     if ((opt->flags & ~known) != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
                          opt->flags, known);
-    GPHI_TRY(gphi_need(error, opt->place_count == 0 || opt->places, "options.places"));
+    GPHI_TRY(gphi_need_named(error, "gph_recipe_load",
+                             opt->place_count == 0 || opt->places, "options.places"));
     return GPH_OK;
 }
 
@@ -510,7 +511,7 @@ gph_status gph_loaded_create(gph_runtime *runtime, const gph_recipe *recipe,
                              const gph_loaded_options *options, gph_loaded **out,
                              gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, runtime && recipe && out, "runtime, recipe or out"));
+    GPHI_TRY(gphi_need(error, runtime, recipe, out));
     gph_loaded_options opt;
     GPHI_TRY(read_options(options, &opt, error));
     gph_loaded *loaded = gphi_heap_alloc(runtime->heap, sizeof(*loaded));

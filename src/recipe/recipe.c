@@ -25,7 +25,7 @@
 gph_status gph_recipe_create(const gph_allocator *allocator, gph_recipe **out,
                              gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, out, "out"));
+    GPHI_TRY(gphi_need(error, out));
     const gph_allocator heap = gphi_heap(allocator);
     gph_recipe *recipe = gphi_heap_alloc(heap, sizeof(*recipe));
     GPHI_TRY(gphi_made(error, recipe, "making a recipe"));
@@ -82,7 +82,7 @@ gph_status gph_recipe_range_add(gph_recipe *recipe, const gph_recipe_range *rang
                                 uint32_t *index, gph_error *error)
 {
     gph_recipe_range read;
-    GPHI_TRY(gphi_need(error, recipe && range, "recipe or range"));
+    GPHI_TRY(gphi_need(error, recipe, range));
     GPHI_TRY(gphi_options_read(&read, sizeof(read), "gph_recipe_range", range, error));
     gphi_bundle *bundle = &recipe->bundle;
     GPHI_TRY(check_range(bundle, &read, error));
@@ -106,7 +106,7 @@ gph_status gph_recipe_arena_add(gph_recipe *recipe, const char *name,
                                 const gph_arena *arena, const gph_arena *shifted,
                                 uint32_t *index, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, arena, "arena"));
+    GPHI_TRY(gphi_need(error, arena));
     gph_recipe_range range = {.size = sizeof(gph_recipe_range), .name = name};
     uint64_t bytes = 0;
     gph_arena_range(arena, &range.address, &range.bytes);
@@ -128,7 +128,7 @@ static gph_status write_file(void *user, gphi_save *save)
 
 gph_status gph_recipe_save(gph_recipe *recipe, const char *path, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, recipe && path, "recipe or path"));
+    GPHI_TRY(gphi_need(error, recipe, path));
     gphi_vec bytes;
     gphi_vec_init(&bytes, recipe->bundle.heap, 1);
     gph_status status = gphi_bundle_write(&recipe->bundle, &bytes, error);
@@ -142,7 +142,7 @@ gph_status gph_recipe_load(const char *path, const gph_file_options *options,
 {
     gph_file_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_file_options", options, error));
-    GPHI_TRY(gphi_need(error, path && out, "path or out"));
+    GPHI_TRY(gphi_need(error, path, out));
     const struct gphi_bundle_limits limits = {
         .unpacked_bytes = opt.bytes_max != 0 ? opt.bytes_max : GPHI_FILE_BYTES_MAX,
         .nodes = opt.nodes_max != 0 ? opt.nodes_max : 1000000,
@@ -152,8 +152,10 @@ gph_status gph_recipe_load(const char *path, const gph_file_options *options,
     gph_recipe *recipe = NULL;
     gph_status status = gphi_file_read(path, limits.unpacked_bytes, &bytes, error);
     GPHI_THEN(status, gph_recipe_create(opt.allocator, &recipe, error));
-    GPHI_THEN(status, gphi_bundle_read(&recipe->bundle, bytes.items, bytes.count, &limits,
-                                       error));
+    if (status == GPH_OK &&
+        (status = gphi_bundle_read(&recipe->bundle, bytes.items, bytes.count, &limits,
+                                   error)) != GPH_OK)
+        gphi_fail_in(error, "%.300s: ", path);
     gphi_vec_fini(&bytes);
     if (status != GPH_OK) {
         gph_recipe_destroy(recipe);

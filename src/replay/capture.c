@@ -213,7 +213,7 @@ gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
                              const gph_capture_options *options, gph_capture **out,
                              gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
+    GPHI_TRY(gphi_need(error, runtime, out));
     gph_capture_options opt;
     GPHI_TRY(read_options(options, &opt, error));
     GPHI_TRY(check_stream(runtime, stream, error));
@@ -314,7 +314,7 @@ static gph_status check_plain(const gph_capture *capture, gph_error *error)
 
 gph_status gph_capture_end(gph_capture *capture, CUgraph *out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, capture && out, "capture or out"));
+    GPHI_TRY(gphi_need(error, capture, out));
     GPHI_TRY(gphi_capture_check(capture, error));
     GPHI_TRY(check_plain(capture, error));
     GPHI_TRY(end_last(capture, error));
@@ -328,7 +328,7 @@ gph_status gph_capture_end(gph_capture *capture, CUgraph *out, gph_error *error)
 
 gph_status gph_capture_finish(gph_capture *capture, gph_recording **out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, capture && out, "capture or out"));
+    GPHI_TRY(gphi_need(error, capture, out));
     GPHI_TRY(gphi_capture_check(capture, error));
     GPHI_TRY(end_last(capture, error));
     gph_status status = gphi_bind_end(capture, error);
@@ -412,7 +412,7 @@ gph_status gph_capture_hold(gph_capture *capture, gph_defer_fn *release, void *u
                             gph_error *error)
 {
     GPHI_TRY(gphi_capture_check(capture, error));
-    GPHI_TRY(gphi_need(error, release, "release"));
+    GPHI_TRY(gphi_need(error, release));
     GPHI_TRY(gphi_made(
         error,
         gphi_vec_push(&capture->recording->holds, &(gphi_hold){release, user}) == GPH_OK,

@@ -18,7 +18,7 @@ gph_status gphi_capture_check_thread(const gph_capture *capture, gph_error *erro
 
 gph_status gphi_capture_check(const gph_capture *capture, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, capture, "capture"));
+    GPHI_TRY(gphi_need(error, capture));
     GPHI_TRY(gphi_capture_check_thread(capture, error));
     switch (capture->state) {
     case GPHI_CAPTURE_OPEN: break;

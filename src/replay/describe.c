@@ -534,7 +534,7 @@ gph_status gphi_graph_describe(const gphi_graph_source *source, gph_graph **out,
 gph_status gph_graph_describe(gph_runtime *runtime, CUgraph graph, gph_graph **out,
                               gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, runtime && graph && out, "runtime, graph or out"));
+    GPHI_TRY(gphi_need(error, runtime, graph, out));
     const gphi_graph_source source = {.runtime = runtime, .graph = graph};
     return gphi_graph_describe(&source, out, error);
 }

@@ -110,7 +110,9 @@ gph_status gphi_exec_create(const gphi_graph_source *source,
     gph_runtime *runtime = source->runtime;
     gph_exec_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_exec_options", options, error));
-    GPHI_TRY(gphi_need(error, runtime && source->graph && out, "runtime, graph or out"));
+    GPHI_TRY(gphi_need_named(error, "gph_exec_create", runtime != NULL, "runtime"));
+    GPHI_TRY(gphi_need_named(error, "gph_exec_create", source->graph != NULL, "graph"));
+    GPHI_TRY(gphi_need_named(error, "gph_exec_create", out != NULL, "out"));
     if ((opt.flags & ~FLAGS_KNOWN) != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
                          opt.flags, FLAGS_KNOWN);

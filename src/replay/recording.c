@@ -142,7 +142,8 @@ static gphi_graph_source source_of(const struct namer *namer)
 static gph_status check_segment(const gph_recording *recording, uint32_t segment,
                                 gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, recording, "recording"));
+    GPHI_TRY(
+        gphi_need_named(error, "gph_recording_graph", recording != NULL, "recording"));
     if (segment >= recording->segments.count)
         return gphi_fail(error, GPH_E_INVALID,
                          "segment %u: the recording has %zu, from 0", (unsigned)segment,
@@ -154,7 +155,7 @@ gph_status gph_recording_describe(const gph_recording *recording, uint32_t segme
                                   gph_graph **out, gph_error *error)
 {
     GPHI_TRY(check_segment(recording, segment, error));
-    GPHI_TRY(gphi_need(error, out, "out"));
+    GPHI_TRY(gphi_need(error, out));
     const struct namer namer = {recording, gphi_segment_at(recording, segment)};
     const gphi_graph_source source = source_of(&namer);
     return gphi_graph_describe(&source, out, error);
@@ -203,7 +204,7 @@ void gph_replay_destroy(gph_replay *replay)
 gph_status gph_replay_create(gph_recording *recording, const gph_exec_options *options,
                              gph_replay **out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, recording && out, "recording or out"));
+    GPHI_TRY(gphi_need(error, recording, out));
     const uint32_t count = (uint32_t)recording->segments.count;
     gph_replay *replay = gphi_heap_alloc(recording->runtime->heap, replay_bytes(count));
     GPHI_TRY(gphi_made(error, replay, "making %u segments executable", count));

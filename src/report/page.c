@@ -68,7 +68,7 @@ gph_status gph_report_page_save(gph_report *report, const gph_program *program,
                                 const gph_advice *advice, const char *path,
                                 gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, report && path, !path ? "path" : "report"));
+    GPHI_TRY(gphi_need(error, report, path));
     page p = {report, program, advice, error};
     return gphi_save_file(path, fill, &p, error);
 }

@@ -185,7 +185,7 @@ gph_status gph_report_create(gph_doctor *doctor, const gph_report_options *optio
 {
     gph_report_options opt;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_report_options", options, error));
-    GPHI_TRY(gphi_need(error, doctor && out, !out ? "out" : "doctor"));
+    GPHI_TRY(gphi_need(error, doctor, out));
     const gph_allocator heap = gphi_heap(opt.allocator);
     gph_report *report = gphi_heap_alloc(heap, sizeof(*report));
     GPHI_TRY(gphi_made(error, report, "a report"));

@@ -182,7 +182,7 @@ static void put_caches(const gph_report *r, gphi_text *out)
 gph_status gph_report_text_write(gph_report *report, gph_write_fn *write, void *user,
                                  gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, report && write, !write ? "write" : "report"));
+    GPHI_TRY(gphi_need(error, report, write));
     char buffer[4096];
     gphi_text out;
     gphi_report_settle(report);

@@ -368,7 +368,7 @@ gph_status gph_report_trace_save(gph_report *report, const gph_program *program,
                                  const gph_advice *advice, const char *path,
                                  gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, report && path, !path ? "path" : "report"));
+    GPHI_TRY(gphi_need(error, report, path));
     (void)program, (void)advice;            /* Perfetto has no place for them */
     gphi_language_use(GPH_EXPLAIN_ENGLISH); /* as Perfetto's own labels are */
     gphi_report_settle(report);

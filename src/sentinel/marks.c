@@ -462,7 +462,7 @@ gph_status gph_sentinel_create(gph_runtime *runtime, const gph_sentinel_options 
     gph_sentinel_options opt;
     GPHI_TRY(
         gphi_options_read(&opt, sizeof(opt), "gph_sentinel_options", options, error));
-    GPHI_TRY(gphi_need(error, runtime && out, "runtime or out"));
+    GPHI_TRY(gphi_need(error, runtime, out));
     return gphi_sentinel_create(runtime, &opt, false, out, error);
 }
 
@@ -478,7 +478,7 @@ bool gphi_sentinel_is_there(const gph_sentinel *sentinel)
 gph_status gph_progress_create(gph_sentinel *sentinel, const gph_exec *exec,
                                gph_progress **out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, sentinel && out, "sentinel or out"));
+    GPHI_TRY(gphi_need(error, sentinel, out));
     gphi_board *board = board_from(sentinel);
     if (exec && (exec->self != exec || exec->sentinel != sentinel))
         return gphi_fail(error, GPH_E_STATE, "executable %p has no sentinels of board %p",

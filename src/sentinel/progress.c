@@ -306,7 +306,7 @@ static gph_status read_fd(int fd, const char *path, gph_allocator heap,
 gph_status gph_progress_load(const char *path, const gph_allocator *allocator,
                              gph_progress **out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, path && out, "path or out"));
+    GPHI_TRY(gphi_need(error, path, out));
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return gphi_save_fail(error, "open", path);

@@ -74,7 +74,7 @@ gph_status gph_progress_write(const gph_progress *progress, gph_write_fn *write,
 {
     char buffer[1024];
     gphi_text text;
-    GPHI_TRY(gphi_need(error, progress && write, "progress or write"));
+    GPHI_TRY(gphi_need(error, progress, write));
     gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
     for (uint32_t i = 0; i < gph_progress_exec_count(progress); i++)
         put_exec(&text, progress, gph_progress_exec_at(progress, i));

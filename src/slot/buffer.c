@@ -85,9 +85,9 @@ gph_status gph_slot_buffer_create(gph_runtime *runtime, uint64_t bytes,
     CUdevice device = 0;
     size_t granularity = 0;
     const char *call;
-    if (!runtime || !out || bytes == 0 || bytes > UINT64_C(1) << 48)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "runtime or out is NULL, or %llu bytes are wanted",
+    GPHI_TRY(gphi_need(error, runtime, out));
+    if (bytes == 0 || bytes > UINT64_C(1) << 48)
+        return gphi_fail(error, GPH_E_INVALID, "a buffer of %llu bytes is wanted",
                          (unsigned long long)bytes);
     GPHI_TRY(granularity_of(runtime, &device, &granularity, error));
     gph_slot_buffer *buffer = create(runtime);
@@ -111,8 +111,7 @@ gph_status gph_slot_buffer_adopt(gph_runtime *runtime, CUdeviceptr address,
     CUdevice device = 0;
     size_t granularity = 0;
     CUmemGenericAllocationHandle handle = 0;
-    if (!runtime || !out || address == 0)
-        return gphi_fail(error, GPH_E_INVALID, "runtime, out or address is NULL");
+    GPHI_TRY(gphi_need(error, runtime, out, address));
     GPHI_TRY(granularity_of(runtime, &device, &granularity, error));
     if (bytes == 0 || bytes % granularity != 0)
         return gphi_fail(error, GPH_E_INVALID, "%llu bytes are no multiple of %zu",

@@ -113,7 +113,7 @@ gph_status gph_slots_launch(gph_slots *slots, gph_exec *const *execs, uint32_t c
 gph_status gph_slots_feed(gph_slots *slots, CUstream stream, gph_error *error)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    GPHI_TRY(gphi_need(error, slots, "slots"));
+    GPHI_TRY(gphi_need(error, slots));
     GPHI_TRY(gphi_slots_check(slots->runtime->cu.cuStreamIsCapturing(stream, &status),
                               "cuStreamIsCapturing", error));
     if (status != CU_STREAM_CAPTURE_STATUS_NONE)

@@ -158,7 +158,7 @@ gph_status gph_slots_create(gph_runtime *runtime, const gph_slot *slots, uint32_
                             gph_error *error)
 {
     gph_slots_options opt;
-    GPHI_TRY(gphi_need(error, runtime && slots && out, "runtime, slots or out"));
+    GPHI_TRY(gphi_need(error, runtime, slots, out));
     GPHI_TRY(read_options(options, &opt, error));
     GPHI_TRY(check_slots(slots, count, opt.slot_bytes, error));
     gph_slots *table = gphi_heap_alloc(runtime->heap, sizeof(*table));
@@ -264,9 +264,10 @@ gph_status gph_slots_bind(gph_slots *slots, uint32_t index, CUdeviceptr buffer,
 gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t index,
                                  gph_slot_buffer *buffer, gph_error *error)
 {
-    if (!slots || index >= slots->count || !buffer)
-        return gphi_fail(error, GPH_E_INVALID, "slot %u of %u, or buffer is NULL", index,
-                         slots ? slots->count : 0);
+    GPHI_TRY(gphi_need(error, slots, buffer));
+    if (index >= slots->count)
+        return gphi_fail(error, GPH_E_INVALID, "there is no slot %u of %u", index,
+                         slots->count);
     struct gphi_slot *slot = &slots->slots[index];
     if (slot->kind != GPH_SLOT_INDIRECT && buffer->bytes < slot->bytes)
         return gphi_fail(error, GPH_E_INVALID, "slot %u has %llu bytes, the buffer %llu",

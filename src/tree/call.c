@@ -500,16 +500,15 @@ gph_status gph_tree_call(gph_tree *tree, gph_tree_function *function, const int6
                          const gph_tree_input *inputs, gph_tree_output *outputs,
                          gph_error *error)
 {
-    if (!tree || !function || function->tree != tree)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "tree is NULL, or function is none of the tree");
-    if ((function->key_count != 0 && !key) || (function->input_count != 0 && !inputs) ||
-        (function->output_count != 0 && !outputs))
-        return gphi_fail(error, GPH_E_INVALID,
-                         "\"%s\" takes %u words of key, %u inputs and %u outputs; one of "
-                         "them is NULL",
-                         function->name, function->key_count, function->input_count,
-                         function->output_count);
+    GPHI_TRY(gphi_need(error, tree, function));
+    if (function->tree != tree)
+        return gphi_fail(error, GPH_E_INVALID, "\"%s\" is a function of another tree",
+                         function->name);
+    GPHI_TRY(gphi_need_named(error, __func__, function->key_count == 0 || key, "key"));
+    GPHI_TRY(
+        gphi_need_named(error, __func__, function->input_count == 0 || inputs, "inputs"));
+    GPHI_TRY(gphi_need_named(error, __func__, function->output_count == 0 || outputs,
+                             "outputs"));
     GPHI_TRY(gphi_tree_enter(tree, error));
     gphi_tree_turn turn = {.tree = tree,
                            .function = function,

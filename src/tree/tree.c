@@ -185,7 +185,7 @@ gph_status gph_tree_create(gph_runtime *runtime, gph_arena *arena,
 {
     gph_tree_options opt;
     GPHI_TRY(read_options(options, &opt, error));
-    GPHI_TRY(gphi_need(error, runtime && arena && out, "runtime, arena or out"));
+    GPHI_TRY(gphi_need(error, runtime, arena, out));
     gphi_tree_backend *backend = NULL;
     CUstream stream = NULL;
     gph_pool *pool = NULL;
@@ -345,7 +345,7 @@ gph_status gph_tree_function_add(gph_tree *tree, gph_function_fn *fn, void *user
                                  const gph_tree_function_options *options,
                                  gph_tree_function **out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, tree && fn && out, "tree, fn or out"));
+    GPHI_TRY(gphi_need(error, tree, fn, out));
     gph_tree_function_options opt;
     GPHI_TRY(read_function(options, &opt, error));
     GPHI_TRY(gphi_tree_enter(tree, error));
@@ -361,7 +361,7 @@ gph_status gph_tree_function_add(gph_tree *tree, gph_function_fn *fn, void *user
 
 gph_status gph_tree_step_begin(gph_tree *tree, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, tree, "tree"));
+    GPHI_TRY(gphi_need(error, tree));
     GPHI_TRY(gphi_tree_enter(tree, error));
     gphi_tree_path_end(tree);
     tree->is_explicit = true;
@@ -375,7 +375,7 @@ gph_status gph_tree_step_begin(gph_tree *tree, gph_error *error)
 gph_status gph_tree_output_tensor(const gph_tree *tree, gph_tree_output output,
                                   gph_tensor *out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, tree && out, "tree or out"));
+    GPHI_TRY(gphi_need(error, tree, out));
     GPHI_TRY(gphi_tree_output_check(tree, &output, error));
     *out = *gphi_tree_slot_tensor(tree, output.slot);
     return GPH_OK;
@@ -384,7 +384,7 @@ gph_status gph_tree_output_tensor(const gph_tree *tree, gph_tree_output output,
 gph_status gph_tree_output_data(const gph_tree *tree, gph_tree_output output,
                                 CUdeviceptr *out, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, tree && out, "tree or out"));
+    GPHI_TRY(gphi_need(error, tree, out));
     GPHI_TRY(gphi_tree_output_check(tree, &output, error));
     *out = gphi_tree_slot_tensor(tree, output.slot)->data;
     return GPH_OK;
@@ -407,7 +407,7 @@ gph_status gph_tree_output_copy(gph_tree *tree, gph_tree_output output, CUdevice
 gph_status gph_tree_output_retain(gph_tree *tree, gph_tree_output output,
                                   gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, tree, "tree"));
+    GPHI_TRY(gphi_need(error, tree));
     GPHI_TRY(gphi_tree_output_check(tree, &output, error));
     gphi_tree_retain(tree, &output);
     return GPH_OK;

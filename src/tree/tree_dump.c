@@ -303,7 +303,7 @@ static void put_dot(gphi_text *to, const gph_tree *tree)
 gph_status gph_tree_write(const gph_tree *tree, gph_tree_form form, gph_write_fn *write,
                           void *user, gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, tree && write, "tree or write"));
+    GPHI_TRY(gphi_need(error, tree, write));
     char buffer[1024];
     gphi_text to;
     gphi_text_stream(&to, buffer, sizeof(buffer), write, user);

@@ -385,7 +385,7 @@ gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits, size_t count,
 {
     struct job job = {.exec = exec, .error = error};
     size_t room = 0;
-    GPHI_TRY(gphi_need(error, edits || count == 0, "edits"));
+    GPHI_TRY(gphi_need_named(error, __func__, edits || count == 0, "edits"));
     GPHI_TRY(gphi_track_check(exec, &job.track, error));
     if (job.track->is_stale)
         return gphi_fail(error, GPH_E_STATE,

@@ -230,7 +230,7 @@ static gph_status read_driver(gph_snapshot *snapshot, gph_error *error)
 gph_status gph_snapshot_take(gph_runtime *runtime, CUgraph graph, gph_snapshot **out,
                              gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, runtime && graph && out, "runtime, graph or out"));
+    GPHI_TRY(gphi_need(error, runtime, graph, out));
     gph_snapshot *snapshot = create(runtime, graph);
     GPHI_TRY(gphi_made(error, snapshot, "describing graph %p", (void *)graph));
     gph_status status = gph_graph_describe(runtime, graph, &snapshot->graph, error);

@@ -115,7 +115,7 @@ gph_status gph_exec_track(gph_exec *exec, CUgraph graph, const gph_track_options
     gph_snapshot *snapshot = NULL;
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_track_options", options, error));
     GPHI_TRY(check_exec(exec, error));
-    GPHI_TRY(gphi_need(error, graph, "graph"));
+    GPHI_TRY(gphi_need(error, graph));
     if (exec->extra && gphi_track_of(exec)->base)
         return gphi_fail(error, GPH_E_STATE, "executable %p is tracked already",
                          (void *)exec->handle);
@@ -152,7 +152,7 @@ gph_status gph_exec_compatible_with(gph_exec *exec, const gph_snapshot *snapshot
 {
     gphi_track *track = NULL;
     gph_diff *diff = NULL;
-    GPHI_TRY(gphi_need(error, snapshot && report, "snapshot or report"));
+    GPHI_TRY(gphi_need(error, snapshot, report));
     GPHI_TRY(gphi_track_check(exec, &track, error));
     gphi_comparison found = {.a = track->contents,
                              .b = snapshot,
@@ -179,7 +179,7 @@ gph_status gph_exec_compatible(gph_exec *exec, CUgraph graph, gph_update_report 
 {
     gphi_track *track = NULL;
     gph_snapshot *snapshot = NULL;
-    GPHI_TRY(gphi_need(error, graph && report, "graph or report"));
+    GPHI_TRY(gphi_need(error, graph, report));
     GPHI_TRY(gphi_track_check(exec, &track, error));
     GPHI_TRY(gph_snapshot_take(exec->runtime, graph, &snapshot, error));
     const gph_status status = gph_exec_compatible_with(exec, snapshot, report, error);
@@ -203,7 +203,7 @@ gph_status gph_exec_node_find(const gph_exec *exec, const char *name, uint32_t n
 {
     gphi_track *track = NULL;
     uint32_t seen = 0;
-    GPHI_TRY(gphi_need(error, name && out, "name or out"));
+    GPHI_TRY(gphi_need(error, name, out));
     GPHI_TRY(gphi_track_check(exec, &track, error));
     for (uint32_t i = 0; i < track->base->count; i++)
         if (is_named(track->base->places[i].node, name) && seen++ == nth) {
@@ -218,7 +218,7 @@ gph_status gph_exec_node_index(const gph_exec *exec, CUgraphNode node, uint32_t 
                                gph_error *error)
 {
     gphi_track *track = NULL;
-    GPHI_TRY(gphi_need(error, node && out, "node or out"));
+    GPHI_TRY(gphi_need(error, node, out));
     GPHI_TRY(gphi_track_check(exec, &track, error));
     for (uint32_t i = 0; i < track->base->count; i++)
         if (track->base->places[i].handle == node) {

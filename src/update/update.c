@@ -339,7 +339,10 @@ static gph_status make_diff(struct job *job, gph_diff **out)
 {
     if (!job->opt.wants_diff)
         return GPH_OK;
-    GPHI_TRY(gphi_need(job->error, job->report, "options.wants_diff, but report"));
+    if (!job->report)
+        return gphi_fail(
+            job->error, GPH_E_INVALID,
+            "gph_exec_update: options.wants_diff is set, and report is NULL");
     if (!is_tracked(job) || job->track->is_stale)
         return gphi_fail(job->error, GPH_E_STATE,
                          "executable %p does not know what it holds: gph_exec_track(), "
@@ -370,9 +373,10 @@ gph_status gph_exec_update(gph_exec *exec, CUgraph graph,
     gph_diff *diff = NULL;
     GPHI_TRY(gphi_options_read(&job.opt, sizeof(job.opt), "gph_update_options", options,
                                error));
-    if (!exec || exec->self != exec || !graph)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "exec %p is no executable, or graph is NULL", (void *)exec);
+    GPHI_TRY(gphi_need(error, exec, graph));
+    if (exec->self != exec)
+        return gphi_fail(error, GPH_E_INVALID, "exec %p is not an executable",
+                         (void *)exec);
     if (report)
         GPHI_TRY(gphi_report_begin(report, error));
     const uint64_t from = gphi_clock_ns();

@@ -593,8 +593,8 @@ static void wrong_use_is_refused(void)
     CHECK(gph_advice_text_write(s->advice, GPH_ADVICE_BOTH, 0, gph_write_file, stdout,
                                 &error) == GPH_E_STATE); /* not finished */
     CHECK(gph_advice_json_write(NULL, GPH_ADVICE_BOTH, gph_write_file, stdout, &error) ==
-          GPH_E_STATE);
-    CHECK(gph_advice_finish(NULL, &error) == GPH_E_STATE);
+          GPH_E_INVALID);
+    CHECK(gph_advice_finish(NULL, &error) == GPH_E_INVALID);
     CHECK(gph_advice_count(NULL) == 0);
     (void)finish(s);
     CHECK(gph_advice_finish(s->advice, &error) == GPH_E_STATE);

@@ -419,7 +419,7 @@ static void bad_options_are_named(void)
             .output_count = 1),
         ROW("input 0: 9 is no gph_input_mode", .function = copy_row,
             .sample = {&input, 1, 0, NULL}, .modes = &mode),
-        ROW("1 inputs and 0 words of a key", .function = copy_row,
+        ROW("gph_callable_create: arguments->inputs is NULL", .function = copy_row,
             .sample = {NULL, 1, 0, NULL}),
         ROW("options.clear is NULL", .function = copy_row, .clear_count = 1),
 #undef ROW

@@ -40,7 +40,7 @@ static int trouble(const char *path, const gph_error *error)
     if (!path)
         (void)fail(error);
     else
-        fprintf(stderr, "gph: %s: %s\n", path, error->message);
+        (void)fail_file(path, error);
     return EXIT_TROUBLE;
 }
 

@@ -198,7 +198,7 @@ static int read_log(gph_doctor *doctor, const char *path)
     if (!input_open(path, &in))
         return EXIT_FAILED;
     if (gph_doctor_read(doctor, in.path, &error) != GPH_OK)
-        code = fail(&error);
+        code = fail_file(path, &error);
     input_close(&in);
     return code;
 }

@@ -127,12 +127,12 @@ static int put_graph(const gph_graph *graph)
     return EXIT_OK;
 }
 
-static int inspect_graph(const char *path, const char *dot)
+static int inspect_graph(const char *path, const char *named, const char *dot)
 {
     gph_graph *graph = NULL;
     gph_error error = {0};
     if (gph_json_load(path, NULL, &graph, &error) != GPH_OK)
-        return fail(&error);
+        return fail_file(named, &error);
     int code = put_graph(graph);
     gph_file_options verbose = GPH_FILE_OPTIONS_INIT;
     verbose.verbose = 1;
@@ -149,9 +149,9 @@ static int inspect_file(const char *path, const char *dot)
     if (!input_open(path, &in))
         return EXIT_FAILED;
     if (!is_recipe(in.path))
-        code = inspect_graph(in.path, dot);
+        code = inspect_graph(in.path, path, dot);
     else if (!dot)
-        code = inspect_recipe(in.path);
+        code = inspect_recipe(in.path, path);
     else
         fprintf(stderr, "gph inspect: --dot is for a graph, this is a recipe\n");
     input_close(&in);

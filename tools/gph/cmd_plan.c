@@ -119,11 +119,11 @@ int cmd_plan(const command_line *line)
     int code = EXIT_FAILED;
     if (text) {
         if (is_ladder)
-            code = plan_ladder(&ladder, text, bytes);
+            code = plan_ladder(&ladder, line->operands[0], text, bytes);
         else if (gph_plan_table_read(text, bytes, NULL, &table, &error) == GPH_OK)
             code = plan(table, &options, line->values[PLAN_OUT]);
         else
-            code = fail(&error);
+            code = fail_file(line->operands[0], &error);
     }
     gph_plan_table_destroy(table);
     free(text);

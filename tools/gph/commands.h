@@ -68,10 +68,11 @@ int cmd_help(const command_line *line);
 /* gph plan --ladder: its options, false after a message, and the ladder for a table's
  * text, whose curves are put into the options. */
 bool plan_ladder_read_options(const command_line *line, gph_plan_ladder_options *out);
-int plan_ladder(gph_plan_ladder_options *options, const char *text, size_t bytes);
+int plan_ladder(gph_plan_ladder_options *options, const char *path, const char *text,
+                size_t bytes);
 
 /* gph inspect of a recipe, and whether a file begins as one. */
-int inspect_recipe(const char *path);
+int inspect_recipe(const char *path, const char *named);
 bool is_recipe(const char *path);
 
 /* gph inspect --ptx: `flags` as gph_softcuda_report_write() takes them. */

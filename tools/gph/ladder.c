@@ -93,13 +93,14 @@ static void put_ladder(const gph_plan_histogram *histogram,
         put_row(stdout, "start-up", "%.2f s", r->seconds);
 }
 
-int plan_ladder(gph_plan_ladder_options *options, const char *text, size_t bytes)
+int plan_ladder(gph_plan_ladder_options *options, const char *path, const char *text,
+                size_t bytes)
 {
     gph_plan_traffic *traffic = NULL;
     gph_plan_ladder_result result = GPH_SIZED(gph_plan_ladder_result);
     gph_error error = {0};
     if (gph_plan_traffic_read(text, bytes, NULL, &traffic, &error) != GPH_OK)
-        return fail(&error);
+        return fail_file(path, &error);
     gph_plan_traffic_curves(traffic, options);
     const gph_plan_histogram histogram = gph_plan_traffic_histogram(traffic);
     static uint64_t rungs[RUNGS_MAX];

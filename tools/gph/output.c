@@ -19,12 +19,49 @@
 /* More than any file that the commands read. */
 static const size_t COPY_BYTES_MAX = (size_t)1 << 30;
 
-int fail(const gph_error *error)
+/* Where a copy in memory has its name. */
+#define COPY_FOLDER "/proc/self/fd/"
+
+static int put_hint(const gph_error *error)
 {
-    fprintf(stderr, "gph: %s\n", error->message);
     if (error->hint[0] != '\0')
         fprintf(stderr, "hint: %s\n", error->hint);
     return EXIT_FAILED;
+}
+
+int fail(const gph_error *error)
+{
+    fprintf(stderr, "gph: %s\n", error->message);
+    return put_hint(error);
+}
+
+/* Whether it is said already, as "NAME: ..." or "cannot open NAME": of a path libgph says at
+ * most 300 bytes. */
+static bool names_file(const char *message, const char *name)
+{
+    char shown[301];
+    const int bytes = snprintf(shown, sizeof(shown), "%s", name);
+    const char *what =
+        strncmp(message, "cannot ", 7) == 0 ? strchr(message + 7, ' ') : NULL;
+    what = what ? what + 1 : message;
+    return strncmp(what, shown, bytes < 300 ? (size_t)bytes : 300) == 0;
+}
+
+int fail_file(const char *path, const gph_error *error)
+{
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    const char *copy = strstr(error->message, COPY_FOLDER);
+    if (copy) { /* what was copied has a name that the user never saw */
+        const char *rest = copy + strlen(COPY_FOLDER);
+        rest += strspn(rest, "0123456789");
+        fprintf(stderr, "gph: %.*s%s%s\n", (int)(copy - error->message), error->message,
+                name, rest);
+    } else if (names_file(error->message, name)) {
+        fprintf(stderr, "gph: %s\n", error->message);
+    } else {
+        fprintf(stderr, "gph: %s: %s\n", name, error->message);
+    }
+    return put_hint(error);
 }
 
 const char *driver_name(gph_driver driver)
@@ -92,7 +129,12 @@ failed:
 char *read_file(const char *path, size_t most, size_t *bytes)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    char *text = file ? read_stream(file, most, bytes) : NULL;
+    struct stat info;
+    const bool is_large = file && fstat(fileno(file), &info) == 0 &&
+                          S_ISREG(info.st_mode) && (uint64_t)info.st_size >= most;
+    *bytes = is_large ? most : 0;
+    errno = is_large ? EFBIG : errno;
+    char *text = file && !is_large ? read_stream(file, most, bytes) : NULL;
     if (!text || *bytes == most) {
         fprintf(stderr, "gph: cannot read %s: %s\n", path,
                 strerror(text ? EFBIG : errno));
@@ -134,7 +176,7 @@ bool input_open(const char *path, input *out)
     if (strcmp(path, "-") != 0 && (stat(path, &info) != 0 || !S_ISFIFO(info.st_mode)))
         return true;
     out->copy = copy_into_memory(path);
-    snprintf(out->name, sizeof(out->name), "/proc/self/fd/%d", out->copy);
+    snprintf(out->name, sizeof(out->name), COPY_FOLDER "%d", out->copy);
     out->path = out->name;
     return out->copy >= 0;
 }

@@ -9,6 +9,9 @@
 /* Says why, on standard error, and returns EXIT_FAILED. */
 int fail(const gph_error *error);
 
+/* The same with the name of the file that it is about, as the user gave it. */
+int fail_file(const char *path, const gph_error *error);
+
 /* Reads a driver's name as --driver takes it; false after a message. NULL: the variable
  * GPH_DRIVER decides, and auto where that is not set. */
 bool driver_parse(const char *word, gph_driver *out);

@@ -25,11 +25,8 @@ static int report(const gph_runtime *runtime, const char *path, unsigned int fla
         return EXIT_FAILED;
 
     int code = EXIT_OK;
-    if (((report_fn *)make)(ptx, bytes, flags, gph_write_file, stdout, &error) !=
-        GPH_OK) {
-        fprintf(stderr, "%s: ", path);
-        code = fail(&error);
-    }
+    if (((report_fn *)make)(ptx, bytes, flags, gph_write_file, stdout, &error) != GPH_OK)
+        code = fail_file(path, &error);
     free(ptx);
     return code;
 }

@@ -94,12 +94,12 @@ static void put_graphs(const gph_recipe *recipe)
     }
 }
 
-int inspect_recipe(const char *path)
+int inspect_recipe(const char *path, const char *named)
 {
     gph_recipe *recipe = NULL;
     gph_error error = {0};
     if (gph_recipe_load(path, NULL, &recipe, &error) != GPH_OK)
-        return fail(&error);
+        return fail_file(named, &error);
     put_summary(recipe);
     put_ranges(recipe);
     put_kernels(recipe);

@@ -250,8 +250,8 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
 {
     const unsigned char *data = image;
     if (!data || (bytes != 0 && bytes < 4))
-        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE, "a module image of %zu bytes",
-                         bytes);
+        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                         "a module image of %zu bytes: neither PTX nor a fatbin", bytes);
     soft_ptx_text text = {.heap = gphi_heap(allocator)};
     uint32_t magic = 0; /* a text may be shorter than four bytes, if it ends in a NUL */
     for (unsigned i = 0; i < 4; i++) {
