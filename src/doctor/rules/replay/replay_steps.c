@@ -174,6 +174,13 @@ static bool is_loop(const gphi_rounds *rounds, const gphi_eager_log *log)
     return true;
 }
 
+/* Another thread's steps are not this one's, though their kernels be the same. */
+static bool is_of_thread(const gphi_rounds *rounds, const gphi_eager_log *log)
+{
+    return gphi_round_of(log, rounds, rounds->count, 0)->call.thread ==
+           gphi_round_of(log, rounds, 0, 0)->call.thread;
+}
+
 bool gphi_rounds_find(gphi_rounds *rounds, const gphi_eager_log *log,
                       const gphi_exec_history *exec, uint64_t before)
 {
@@ -191,7 +198,8 @@ bool gphi_rounds_find(gphi_rounds *rounds, const gphi_eager_log *log,
            gphi_eager_at(log, end - 1)->call.number > before)
         end--;
     while (rounds->count < GPHI_ROUNDS_MAX &&
-           find_one(rounds, log, &rounds->places[rounds->count], &end))
+           find_one(rounds, log, &rounds->places[rounds->count], &end) &&
+           is_of_thread(rounds, log))
         rounds->count++;
     return rounds->count >= 2 && is_loop(rounds, log);
 }

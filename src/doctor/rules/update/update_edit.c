@@ -9,7 +9,6 @@
 #include "doctor/rules/update/update_edit.h"
 #include "doctor/history/history.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { EDITS_MAX = 256, GRAPHS_MAX = 64, DEPTH_MAX = 8 };
@@ -244,9 +243,9 @@ void gphi_edit_end(gphi_rule_run *run)
             continue;
         gphi_draft *draft = gphi_finding_begin(run, &one->call, one->root);
         gphi_cause(draft,
-                   "%s changed the graph 0x%" PRIx64 " after %s; what was made of it was "
+                   "%s changed %s after %s; what was made of it was "
                    "launched %s more, as it was before",
-                   gphi_say_call(&one->call), one->graph,
+                   gphi_say_call(&one->call), gphi_say_graph(run->model, one->graph),
                    one->is_copied ? "it had been copied into another graph as a child"
                                   : "it had been instantiated",
                    gphi_say_count(one->launches, "time"));
