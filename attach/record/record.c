@@ -156,7 +156,9 @@ static void add_kernel(attach_draft *draft, const attach_call *call)
 /* What a setter of an executable is given, also where it is refused for them. */
 static void add_operations(attach_draft *draft, const attach_call *call)
 {
-    const void *from = (const void *)(uintptr_t)call->words[2];
+    /* Most calls have fewer words. */
+    const void *from =
+        call->symbol->count > 2 ? (const void *)(uintptr_t)call->words[2] : NULL;
     CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
     CUgraphNodeParams any;
     switch ((gphi_call_id)call->symbol->call) {
