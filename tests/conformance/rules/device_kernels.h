@@ -286,7 +286,9 @@ static inline bool has_logged(unsigned count, const unsigned *values)
         got[0] == count &&
         (count == 0 || memcmp(got + 1, values, count * sizeof(*values)) == 0);
     for (unsigned i = 0; !same && i <= got[0] && i < 64; i++)
-        fprintf(stderr, "%s%u", i ? ", " : "# log of ", got[i]);
+        fprintf(stderr, "%s%u", i ? ", " : "log of ", got[i]);
+    if (!same)
+        fputc('\n', stderr);
     return same;
 }
 #define LOGGED(...)                                                                      \
