@@ -8,7 +8,7 @@
 #   test    installs them in an environment of this Python and runs tests/wheel/installed.sh
 #   bare    the same in a fresh system made by debootstrap (root): no compiler, elfutils or LLVM
 #
-# Needs scripts/setup.sh wheel and what pip brings. BARE_MIRROR is where debootstrap's packages
+# Needs scripts/setup.sh wheel and what pip brings, and ends with 77 where pip brings nothing. BARE_MIRROR is where debootstrap's packages
 # come from. The wheels are for the machine's own architecture.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -33,8 +33,12 @@ quietly() { # name, command ...
 
 make_tools() {
     python3 -m venv "$WHEEL_FOLDER/tools" || fail "python3 has no venv (Debian: python3-venv)"
-    quietly pip "$tools/pip" install --disable-pip-version-check \
-        -r "$repo/bindings/python/build-requirements.txt"
+    "$tools/pip" install --disable-pip-version-check \
+        -r "$repo/bindings/python/build-requirements.txt" >"$WHEEL_FOLDER/pip.log" 2>&1 || {
+        tail -20 "$WHEEL_FOLDER/pip.log" >&2
+        echo "wheel.sh: pip did not get what wheels are built with" >&2
+        exit 77
+    }
     mkdir -p "$WHEEL_FOLDER/bin"
     for tool in cc ar ranlib; do
         target=
