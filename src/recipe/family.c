@@ -252,9 +252,8 @@ gph_status gph_loaded_create_cache(gph_runtime *runtime, const gph_recipe *recip
                                    gph_cache **cache, gph_loaded **loaded,
                                    gph_error *error)
 {
-    GPHI_TRY(gphi_need(error,
-                       runtime && recipe && options && cache && loaded && options->cache,
-                       "runtime, recipe, options, cache or loaded"));
+    GPHI_TRY(gphi_need(error, runtime, recipe, options, cache, loaded));
+    GPHI_TRY(gphi_need_named(error, __func__, options->cache != NULL, "options->cache"));
     gph_cache_options own;
     GPHI_TRY(
         gphi_options_read(&own, sizeof(own), "gph_cache_options", options->cache, error));
