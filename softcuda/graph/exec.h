@@ -167,7 +167,7 @@ static inline const soft_bodies *soft_flat_bodies(const soft_flat *flat, soft_bo
 CUresult soft_flat_init(soft_graph *graph, soft_flat *out);
 void soft_flat_fini(soft_flat *flat); /* not the shape, if it was taken */
 void soft_shape_fini(soft_shape *shape);
-/* The flat node of a node, by what the exec was made from or updated with last (U08);
+/* The flat node of a node, by what the exec was made from: an update does not change which (R69i);
  * SOFT_NO_NODE if it is none of it. */
 uint32_t soft_shape_find(const soft_shape *shape, soft_node *node);
 /* cycle.c: the node that a refusal names; NULL if there is no cycle, or no memory. */
