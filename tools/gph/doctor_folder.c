@@ -3,6 +3,7 @@
  *
  *   owner -> "PID START NAMESPACE BOOT"   whose it is: a link, as those in `seen` are
  *   PID.ring                              of each process that used the driver
+ *   PID.N.board                           how far its replays are
  *   seen/                                 doctor_seen.c
  *
  * A number may be another process's by now, in another namespace or on another machine that
@@ -181,7 +182,13 @@ static bool copy_file(const char *from, const char *to)
     return out >= 0 && bytes == 0;
 }
 
-/* How many rings were copied; < 0: errno. */
+static bool ends_with(const char *name, const char *end)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && strcmp(dot, end) == 0;
+}
+
+/* With their boards. How many rings were copied; < 0: errno. */
 static int copy_rings(const char *folder, const char *copy)
 {
     char from[PATH_MAX], to[PATH_MAX];
@@ -191,8 +198,8 @@ static int copy_rings(const char *folder, const char *copy)
     if (!list)
         return -1;
     while (count >= 0 && (entry = readdir(list))) {
-        const char *dot = strrchr(entry->d_name, '.');
-        if (!dot || strcmp(dot, ".ring") != 0)
+        const bool is_ring = ends_with(entry->d_name, ".ring");
+        if (!is_ring && !ends_with(entry->d_name, ".board"))
             continue;
         if (snprintf(from, sizeof(from), "%s/%s", folder, entry->d_name) >=
                 (int)sizeof(from) ||
@@ -200,7 +207,7 @@ static int copy_rings(const char *folder, const char *copy)
             !copy_file(from, to))
             count = -1;
         else
-            count++;
+            count += is_ring;
     }
     closedir(list);
     return count;
