@@ -19,7 +19,8 @@
     X(replay)                                                                            \
     X(nccl)                                                                              \
     X(log)                                                                               \
-    X(framework)
+    X(framework)                                                                         \
+    X(check)
 
 #define X(class) extern const gphi_rule gphi_rules_##class[];
 GPHI_RULE_TABLES(X)

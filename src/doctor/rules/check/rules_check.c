@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules check.*: what softcuda says of a graph where SOFTCUDA_CHECK has it watch every
+ * access, led back to the lines that made the nodes. The driver's own thread says it, with
+ * numbers of nodes that are softcuda's, so that kernel, address and the lack of a path say
+ * which nodes they are.
+ *
+ *   race: kernel a (node 3) writes ... and memset (node 5) writes at 0x...   check.race
+ *   outside of its life: kernel a (node 3) writes ... at 0x...               check.memory */
+#include "base/heap.h"
+#include "doctor/history/history.h"
+#include "doctor/rules/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_CUT = 60 }; /* of a kernel, in softcuda's sentences */
+
+/* The kernel of an access; "": a copy, a fill. */
+typedef struct side {
+    char kernel[NAME_CUT + 1];
+} side;
+
+/* What a sentence is about: nodes `first` and `second` of an executable. */
+typedef struct pair {
+    const gphi_exec_history *exec; /* NULL: none fits */
+    uint32_t first, second;
+    uint32_t equals; /* others that fit as well */
+} pair;
+
+/* Reads "kernel NAME (node 3) ..." or "memset (node 3) ...". */
+static void read_side(const char *text, side *out)
+{
+    const char *name = strncmp(text, "kernel ", 7) == 0 ? text + 7 : "";
+    snprintf(out->kernel, sizeof(out->kernel), "%.*s", (int)strcspn(name, " "), name);
+}
+
+/* The first one: what follows says where it lies. */
+static uint64_t address_of(const char *text)
+{
+    const char *at = strstr(text, " at 0x");
+    return at ? strtoull(at + 4, NULL, 16) : 0;
+}
+
+static bool is_of(const gphi_rule_run *run, const gphi_touch *touch, const side *of,
+                  uint64_t address)
+{
+    if ((touch->function != 0) != (of->kernel[0] != '\0') ||
+        !gphi_touch_meets(run->history, touch, address, 1))
+        return false;
+    return touch->function == 0 ||
+           (touch->name && strncmp(touch->name, of->kernel, strlen(of->kernel)) == 0);
+}
+
+/* Whether a path leads from one node to the other; without memory none is seen. */
+static bool leads_to(const gphi_rule_run *run, const gph_graph *graph, uint32_t from,
+                     uint32_t to)
+{
+    const uint32_t count = gph_graph_node_count(graph);
+    bool *reached = gphi_heap_array(run->model->heap, count, sizeof(bool));
+    bool is_new = reached != NULL;
+    if (is_new)
+        reached[from] = true;
+    while (is_new) {
+        is_new = false;
+        for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
+            const gph_edge *edge = gph_graph_edge(graph, i);
+            if (!reached[edge->from] || reached[edge->to])
+                continue;
+            is_new = reached[edge->to] = true;
+        }
+    }
+    const bool is_reached = reached && reached[to];
+    gphi_heap_free(run->model->heap, reached, count * sizeof(bool));
+    return is_reached;
+}
+
+static void take_pair(pair *out, const gphi_exec_history *exec, uint32_t first,
+                      uint32_t second)
+{
+    if (!out->exec)
+        *out = (pair){.exec = exec, .first = first, .second = second};
+    else if (out->first != first || out->second != second)
+        out->equals++;
+}
+
+/* Nodes of a child graph count as the child, within which two may race. */
+static void look_for_second(const gphi_rule_run *run, const gphi_exec_history *exec,
+                            const gphi_touch *first, const side *of, uint64_t address,
+                            pair *out)
+{
+    const gph_graph *graph = gphi_snapshot_graph(exec->source);
+    for (size_t i = 0; i < exec->touches.count; i++) {
+        const gphi_touch *second = gphi_vec_at(&exec->touches, i);
+        if (second == first || !is_of(run, second, of, address))
+            continue;
+        const gph_node *node = gph_graph_node(graph, first->node);
+        const bool is_one = first->node == second->node;
+        if (is_one ? node && node->kind == GPH_NODE_CHILD
+                   : !leads_to(run, graph, first->node, second->node) &&
+                         !leads_to(run, graph, second->node, first->node))
+            take_pair(out, exec, first->node, second->node);
+    }
+}
+
+/* The newest executable that has what the sentence says. */
+static pair find(const gphi_rule_run *run, const side sides[2], bool is_race,
+                 uint64_t address)
+{
+    pair out = {.exec = NULL};
+    for (size_t e = run->history->execs.count; e > 0 && !out.exec; e--) {
+        const gphi_exec_history *exec = gphi_history_exec_at(run->history, e - 1);
+        if (!gphi_snapshot_graph(exec->source))
+            continue;
+        for (size_t i = 0; i < exec->touches.count; i++) {
+            const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+            if (!is_of(run, touch, &sides[0], address))
+                continue;
+            if (is_race)
+                look_for_second(run, exec, touch, &sides[1], address, &out);
+            else
+                take_pair(&out, exec, touch->node, touch->node);
+        }
+    }
+    return out;
+}
+
+/* Where no executable fits, the place is that of the sentence. */
+static gphi_call place_of(const gphi_rule_run *run, const gphi_event *event,
+                          const pair *found)
+{
+    const uint32_t last = found->first > found->second ? found->first : found->second;
+    if (found->exec && gphi_snapshot_made(found->exec->source, last)->number != 0)
+        return *gphi_snapshot_made(found->exec->source, last);
+    return (gphi_call){.number = run->model->call_count + 1,
+                       .time_ns = event->time_ns,
+                       .call = GPHI_CALL_COUNT,
+                       .thread = event->thread,
+                       .stack = event->stack};
+}
+
+static void tell_nodes(gphi_draft *draft, const pair *found)
+{
+    const gphi_snapshot *snapshot = found->exec->source;
+    gphi_evidence_node(draft, snapshot, found->first, "the node");
+    if (found->second != found->first)
+        gphi_evidence_node(draft, snapshot, found->second, "the other node");
+    if (found->equals > 0)
+        gphi_evidence(draft, "as likely: %u other nodes of the same graph",
+                      (unsigned)found->equals);
+    gphi_evidence_call(draft, &found->exec->exec->created, "the executable was made by");
+}
+
+static void tell_race(gphi_rule_run *run, const gphi_event *event, const char *text)
+{
+    const char *second = strstr(text, " and ");
+    if (!second)
+        return;
+    side sides[2];
+    read_side(text + strlen("race: "), &sides[0]);
+    read_side(second + strlen(" and "), &sides[1]);
+    const uint64_t address = address_of(second);
+    const pair found = find(run, sides, true, address);
+    const gphi_call at = place_of(run, event, &found);
+    gphi_draft *draft = gphi_finding_begin(run, &at, 0);
+    if (!draft)
+        return;
+    if (found.exec) {
+        gphi_cause(draft, "%s and %s of %s touch %s, and no path orders them",
+                   gphi_say_node(found.exec->source, found.first),
+                   gphi_say_node(found.exec->source, found.second),
+                   gphi_say_exec(run->model, found.exec->exec),
+                   gphi_say_memory(run->model, address));
+        tell_nodes(draft, &found);
+    } else
+        gphi_cause(draft, "two nodes of a graph touch %s, and no path orders them",
+                   gphi_say_memory(run->model, address));
+    gphi_evidence_said(draft, text);
+}
+
+static void tell_life(gphi_rule_run *run, const gphi_event *event, const char *text)
+{
+    side sides[2] = {{""}, {""}};
+    read_side(text + strlen("outside of its life: "), &sides[0]);
+    const uint64_t address = address_of(text);
+    const pair found = find(run, sides, false, address);
+    const gphi_call at = place_of(run, event, &found);
+    gphi_draft *draft = gphi_finding_begin(run, &at, 0);
+    if (!draft)
+        return;
+    if (found.exec) {
+        gphi_cause(draft, "%s of %s uses memory of a graph that need not be there then",
+                   gphi_say_node(found.exec->source, found.first),
+                   gphi_say_exec(run->model, found.exec->exec));
+        tell_nodes(draft, &found);
+    } else
+        gphi_cause(draft, "a node uses memory of a graph that need not be there then");
+    gphi_evidence_said(draft, text);
+}
+
+static void on_race(gphi_rule_run *run, const gphi_event *event)
+{
+    const char *text = event->kind == GPHI_EVENT_LOG ? gphi_event_text(event, 0) : "";
+    if (strncmp(text, "race: ", 6) == 0)
+        tell_race(run, event, text);
+}
+
+static void on_life(gphi_rule_run *run, const gphi_event *event)
+{
+    const char *text = event->kind == GPHI_EVENT_LOG ? gphi_event_text(event, 0) : "";
+    if (strncmp(text, "outside of its life: ", 21) == 0)
+        tell_life(run, event, text);
+}
+
+const gphi_rule gphi_rules_check[] = {
+    GPHI_RULE("check.race", ERROR, .event = on_race),
+    GPHI_RULE("check.memory", ERROR, .event = on_life),
+    {.id = NULL},
+};
