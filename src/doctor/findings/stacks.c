@@ -164,6 +164,33 @@ static bool is_interpreter(const gph_place *place)
            begins(name, "libffi") || begins(name, "_ctypes.");
 }
 
+/* The last word of a demangled name before its arguments: what stands before it is the
+ * type that a template returns. */
+static const char *word_of(const char *function)
+{
+    const char *word = function;
+    int depth = 0;
+    for (const char *at = function; *at != '\0' && (depth > 0 || *at != '('); at++) {
+        depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+        if (depth == 0 && *at == ' ')
+            word = at + 1;
+    }
+    return word;
+}
+
+/* The standard library of C++, which holds and calls what the program gave it: by the
+ * header, by the library, or, where a function has no lines, by its name. */
+static bool is_cxx_library(const gph_place *place)
+{
+    const char *name = gphi_path_name(place->module);
+    if (begins(name, "libstdc++.so") || begins(name, "libc++.so"))
+        return true;
+    if (place->file)
+        return strstr(place->file, "/include/c++/") != NULL;
+    const char *word = place->function ? word_of(place->function) : NULL;
+    return begins(word, "std::") || begins(word, "__gnu_cxx::");
+}
+
 /* Where a signal handler returns to, which has no name: softcuda says in one what the host
  * did. */
 static bool is_trampoline(const gph_place *place)
@@ -219,9 +246,11 @@ static bool add_place(stack *of, uint32_t first, const gph_place *place, bool is
 {
     if (of->place_count > first && begins(gphi_path_name(place->module), "libcuda.so"))
         return false;
-    if (of->place_count == first && is_plumbing(place) && !is_only)
+    const bool is_first = of->place_count == first;
+    if ((is_first && is_plumbing(place) && !is_only) ||
+        (is_cxx_library(place) && !(is_first && is_only)))
         return true;
-    if ((of->place_count > first && is_start(place)) || of->place_count == of->place_room)
+    if ((!is_first && is_start(place)) || of->place_count == of->place_room)
         return false;
     of->places[of->place_count++] = *place;
     return !place->function || strcmp(place->function, "main") != 0;
