@@ -6,7 +6,9 @@
  *   cuGraphExecDestroy                                         after: its words are free
  *
  * Where that fails, an executable has none, and an instantiation that the driver refuses is
- * made again without: what the program sees is what it would have seen. Nothing is done at
+ * made again without. An update of one that has them cannot be without: where they could not
+ * be put into the new graph the driver refuses it, and then it is tried once more with them.
+ * So what the program sees is what it would have seen. Nothing is done at
  * a launch. Unlike the rest of this library it takes memory of the heap, and a lock: within
  * these calls the driver does the same.
  *
@@ -60,9 +62,12 @@ typedef struct marked {
 typedef struct held {
     marked *exec;
     gphi_mutex *graph; /* NULL: sentinels are not put into it */
+    bool has_entered;  /* they were, or there are none to put */
 } held;
 
 static _Atomic uint32_t wanted; /* mode */
+static atomic_bool
+    is_enough; /* executables get no more; those that have some keep them */
 static struct {
     gphi_mutex mutex; /* of all below */
     const char *folder;
@@ -173,7 +178,7 @@ static gph_sentinel *make_board_locked(CUcontext context)
     if (gphi_sentinel_create(&all.runtime, &options, atomic_load(&wanted) == DRIVER,
                              &new->sentinel, &error) != GPH_OK) {
         say("graphs get no sentinels", &error);
-        atomic_store(&wanted, OFF);
+        atomic_store(&is_enough, true);
         return NULL;
     }
     new->context = context;
@@ -261,7 +266,7 @@ static void hold(marked *exec)
 
 static void lock_graph(uint64_t graph)
 {
-    if (atomic_load(&wanted) != NODES)
+    if (atomic_load(&wanted) != NODES || now.graph)
         return;
     now.graph = &graph_locks[gphi_hash_mix(graph) % GRAPH_LOCKS];
     gphi_mutex_lock(now.graph);
@@ -317,7 +322,8 @@ static gph_status begin_marks(marked *exec, uint64_t graph, gph_error *error)
 static void begin_instantiate(const attach_call *call)
 {
     gph_error error = {0};
-    if (call->words[0] == 0 || !is_known(call) || is_for_device(call))
+    if (call->words[0] == 0 || atomic_load(&is_enough) || !is_known(call) ||
+        is_for_device(call))
         return;
     const gph_allocator heap = gphi_heap(NULL);
     marked *exec = gphi_heap_alloc(heap, sizeof(*exec));
@@ -333,21 +339,28 @@ static void begin_instantiate(const attach_call *call)
     let_go();
 }
 
-static void begin_update(const attach_call *call)
+/* Whether the new graph has the sentinels. */
+static bool enter(const attach_call *call, const char *otherwise)
 {
     gph_error error = {0};
+    gphi_marks *marks = now.exec->marks;
+    lock_graph(call->words[1]);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a word of the call
+    CUgraph graph = (CUgraph)(uintptr_t)call->words[1];
+    now.has_entered = marks->ops->enter(marks, graph, &error) == GPH_OK;
+    if (!now.has_entered)
+        say(otherwise, &error);
+    return now.has_entered;
+}
+
+static void begin_update(const attach_call *call)
+{
     marked *exec = find_exec(call->words[0]);
     if (!exec)
         return;
     hold(exec);
-    if (is_known(call)) {
-        lock_graph(call->words[1]);
-        if (exec->marks->ops->enter(exec->marks, (CUgraph)(uintptr_t)call->words[1],
-                                    &error) == GPH_OK)
-            return;
-        say("an update is tried without sentinels", &error);
-    }
-    let_go();
+    if (is_known(call))
+        (void)enter(call, "an update is tried without sentinels");
 }
 
 void attach_sentinels_before(attach_call *call)
@@ -394,9 +407,42 @@ static CUresult end_instantiate(attach_call *call, marked *exec, CUresult result
     const uint64_t handle = attach_filled(call, 0);
     gphi_marks *marks = exec->marks;
     marks->ops->keep(marks, (CUgraphExec)(uintptr_t)handle);
-    if (keep_exec(handle, exec) && all.trail && marks->word_count > 0)
+    if (!keep_exec(handle, exec)) { /* nobody would know at an update what it has */
+        if (all.trail || ATTACH_ASK(cuGraphExecDestroy, (CUgraphExec)(uintptr_t)handle) !=
+                             CUDA_SUCCESS)
+            return result;
+        return instantiate_again(call);
+    }
+    if (all.trail && marks->word_count > 0)
         (void)all.trail((void *)(uintptr_t)handle, (uint32_t *)(void *)marks->words,
                         marks->word_count);
+    return result;
+}
+
+static CUresult ask_for_update(const attach_call *call)
+{
+    const uint64_t *w = call->raw;
+    // NOLINTBEGIN(performance-no-int-to-ptr): they are words of the call
+    CUgraphExec exec = (CUgraphExec)(uintptr_t)w[0];
+    CUgraph graph = (CUgraph)(uintptr_t)w[1];
+    if (call->symbol->is_old)
+        return ATTACH_ASK(cuGraphExecUpdate, exec, graph, (CUgraphNode *)(uintptr_t)w[2],
+                          (CUgraphExecUpdateResult *)(uintptr_t)w[3]);
+    return ATTACH_ASK(cuGraphExecUpdate_v2, exec, graph,
+                      (CUgraphExecUpdateResultInfo *)(uintptr_t)w[2]);
+    // NOLINTEND(performance-no-int-to-ptr)
+}
+
+/* The executable has sentinels and the graph had none: the driver may have refused it for
+ * that alone. It has compared the graph, so it is one, also if it was not seen made; one
+ * that is captured into stays as it was refused. */
+static CUresult update_again(const attach_call *call, CUresult result)
+{
+    const long place = attach_set_find(&attach_graphs, call->words[1]);
+    const bool is_open = call->open > 0 && place >= 0 && !is_known(call);
+    if (!is_open && enter(call, "an update is refused, for want of sentinels"))
+        return ask_for_update(call);
+    atomic_store(&is_enough, true);
     return result;
 }
 
@@ -426,6 +472,9 @@ CUresult attach_sentinels_after(attach_call *call, CUresult result)
     CUgraphNode *named[2];
     if (call->kept == 0)
         return result;
+    if (call->symbol->hook == ATTACH_HOOK_UPDATE && !now.has_entered &&
+        result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+        result = update_again(call, result);
     const CUresult left = exec->marks->ops->leave(exec->marks, named,
                                                   all.trail ? 0 : named_by(call, named));
     if (left != CUDA_SUCCESS) {

@@ -33,6 +33,7 @@ struct marks {
     gphi_board *board;
     uint32_t count;
     uint64_t at;          /* of its block of the board */
+    CUcontext context;    /* of the fills: an update must not change it */
     struct held is, next; /* next: entered, and not kept yet */
     CUgraphNode *handles; /* "clear", and one a sentinel, where they stand in a graph */
     uint32_t entered;     /* of `handles`, which are there */
@@ -101,37 +102,41 @@ static gph_status give_nodes(const struct marks *marks, struct held *held,
 
 /* ---- in the graph ---- */
 
-/* Kernels have one; a graph without any is of the current one. */
-static gph_status find_context(const struct marks *marks, const gph_graph *graph,
-                               CUcontext *out, gph_error *error)
+/* Kernels have one; a graph without any is of the current one. Once, since those of an
+ * update may come in another order, or from a thread without one. */
+static gph_status find_context(struct marks *marks, const gph_graph *graph,
+                               gph_error *error)
 {
+    if (marks->context)
+        return GPH_OK;
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         if (node->kind == GPH_NODE_KERNEL && node->u.kernel.context != 0) {
-            *out = (CUcontext)(uintptr_t)node->u.kernel.context;
+            marks->context = (CUcontext)(uintptr_t)node->u.kernel.context;
             return GPH_OK;
         }
     }
-    return gphi_cuda_check(error, marks->board->runtime->cu.cuCtxGetCurrent(out),
+    return gphi_cuda_check(error,
+                           marks->board->runtime->cu.cuCtxGetCurrent(&marks->context),
                            "cuCtxGetCurrent", "adding sentinels");
 }
 
 /* The next of `handles`; without `after` it is the one that clears. */
-static gph_status add_fill(struct marks *marks, CUgraph graph, CUcontext context,
-                           const CUgraphNode after[2], uint32_t first, uint32_t words,
-                           gph_error *error)
+static gph_status add_fill(struct marks *marks, CUgraph graph, const CUgraphNode after[2],
+                           uint32_t first, uint32_t words, gph_error *error)
 {
     const CUDA_MEMSET_NODE_PARAMS fill = {.dst = word_of(marks, first),
                                           .value = after ? 1 : 0,
                                           .elementSize = sizeof(atomic_uint),
                                           .width = words,
                                           .height = 1};
-    GPHI_TRY(gphi_cuda_check(
-        error,
-        marks->board->runtime->cu.cuGraphAddMemsetNode(
-            &marks->handles[marks->entered], graph, after, after ? 2 : 0, &fill, context),
-        "cuGraphAddMemsetNode", "adding sentinel %u of %u to graph %p", marks->entered,
-        marks->count, (void *)graph));
+    GPHI_TRY(gphi_cuda_check(error,
+                             marks->board->runtime->cu.cuGraphAddMemsetNode(
+                                 &marks->handles[marks->entered], graph, after,
+                                 after ? 2 : 0, &fill, marks->context),
+                             "cuGraphAddMemsetNode",
+                             "adding sentinel %u of %u to graph %p", marks->entered,
+                             marks->count, (void *)graph));
     marks->entered++;
     return GPH_OK;
 }
@@ -139,21 +144,20 @@ static gph_status add_fill(struct marks *marks, CUgraph graph, CUcontext context
 static gph_status add_all(struct marks *marks, CUgraph graph, const struct held *held,
                           gph_error *error)
 {
-    CUcontext context = NULL;
     gphi_vec nodes;
     if (marks->count == 0 || marks->board->is_drivers)
         return GPH_OK;
-    GPHI_TRY(find_context(marks, held->graph, &context, error));
+    GPHI_TRY(find_context(marks, held->graph, error));
     gphi_vec_init(&nodes, marks->board->runtime->heap, sizeof(CUgraphNode));
     gph_status status = gphi_nodes_read(marks->board->runtime, graph, &nodes, error);
     if (status == GPH_OK && nodes.count != gph_graph_node_count(held->graph))
         status = gphi_fail(error, GPH_E_STATE, "graph %p changed while it was described",
                            (void *)graph);
-    GPHI_THEN(status, add_fill(marks, graph, context, NULL, 0, marks->count, error));
+    GPHI_THEN(status, add_fill(marks, graph, NULL, 0, marks->count, error));
     for (uint32_t i = 0; i < marks->count && status == GPH_OK; i++) {
         const CUgraphNode *node = gphi_vec_at(&nodes, held->nodes[i]);
         const CUgraphNode after[] = {*node, marks->handles[0]};
-        status = add_fill(marks, graph, context, after, i, 1, error);
+        status = add_fill(marks, graph, after, i, 1, error);
     }
     gphi_vec_fini(&nodes);
     return status;
