@@ -339,14 +339,17 @@ static void begin_instantiate(const attach_call *call)
     let_go();
 }
 
-/* Whether the new graph has the sentinels. */
-static bool enter(const attach_call *call, const char *otherwise)
+// NOLINTNEXTLINE(performance-no-int-to-ptr): a word of the call
+static CUgraph graph_of(const attach_call *call)
+{
+    return (CUgraph)(uintptr_t)call->words[1];
+}
+
+/* Whether the new graph, or its clone, has the sentinels. */
+static bool enter(CUgraph graph, const char *otherwise)
 {
     gph_error error = {0};
     gphi_marks *marks = now.exec->marks;
-    lock_graph(call->words[1]);
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): a word of the call
-    CUgraph graph = (CUgraph)(uintptr_t)call->words[1];
     now.has_entered = marks->ops->enter(marks, graph, &error) == GPH_OK;
     if (!now.has_entered)
         say(otherwise, &error);
@@ -359,8 +362,10 @@ static void begin_update(const attach_call *call)
     if (!exec)
         return;
     hold(exec);
-    if (is_known(call))
-        (void)enter(call, "an update is tried without sentinels");
+    if (!is_known(call))
+        return;
+    lock_graph(call->words[1]);
+    (void)enter(graph_of(call), "an update is tried without sentinels");
 }
 
 void attach_sentinels_before(attach_call *call)
@@ -419,31 +424,70 @@ static CUresult end_instantiate(attach_call *call, marked *exec, CUresult result
     return result;
 }
 
-static CUresult ask_for_update(const attach_call *call)
+static const char refused[] = "an update is refused, for want of sentinels";
+
+static CUresult ask_for_update(const attach_call *call, CUgraph graph,
+                               CUgraphExecUpdateResultInfo *info)
 {
-    const uint64_t *w = call->raw;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a word of the call
+    CUgraphExec exec = (CUgraphExec)(uintptr_t)call->words[0];
+    if (!attach_real(ATTACH_cuGraphExecUpdate_v2)) /* before CUDA 12 */
+        return ATTACH_ASK(cuGraphExecUpdate, exec, graph, &info->errorNode,
+                          &info->result);
+    return ATTACH_ASK(cuGraphExecUpdate_v2, exec, graph, info);
+}
+
+/* A graph that is captured into gives no node back; its clone does. */
+static CUresult ask_by_clone(const attach_call *call, CUgraphExecUpdateResultInfo *info)
+{
+    gphi_marks *marks = now.exec->marks;
+    CUgraph copy = NULL;
+    CUresult result = ATTACH_ASK(cuGraphClone, &copy, graph_of(call));
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = enter(copy, refused) ? ask_for_update(call, copy, info)
+                                  : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    (void)marks->ops->leave(marks, NULL, 0); /* and what is left goes with the clone */
+    (void)ATTACH_ASK(cuGraphDestroy, copy);
+    return result;
+}
+
+static void tell_program(const attach_call *call, const CUgraphExecUpdateResultInfo *info)
+{
     // NOLINTBEGIN(performance-no-int-to-ptr): they are words of the call
-    CUgraphExec exec = (CUgraphExec)(uintptr_t)w[0];
-    CUgraph graph = (CUgraph)(uintptr_t)w[1];
-    if (call->symbol->is_old)
-        return ATTACH_ASK(cuGraphExecUpdate, exec, graph, (CUgraphNode *)(uintptr_t)w[2],
-                          (CUgraphExecUpdateResult *)(uintptr_t)w[3]);
-    return ATTACH_ASK(cuGraphExecUpdate_v2, exec, graph,
-                      (CUgraphExecUpdateResultInfo *)(uintptr_t)w[2]);
+    void *first = (void *)(uintptr_t)call->raw[2];
+    if (!call->symbol->is_old) {
+        if (first)
+            *(CUgraphExecUpdateResultInfo *)first = *info;
+        return;
+    }
+    CUgraphExecUpdateResult *said = (void *)(uintptr_t)call->raw[3];
     // NOLINTEND(performance-no-int-to-ptr)
+    if (first)
+        *(CUgraphNode *)first = info->errorNode;
+    if (said)
+        *said = info->result;
 }
 
 /* The executable has sentinels and the graph had none: the driver may have refused it for
- * that alone. It has compared the graph, so it is one, also if it was not seen made; one
- * that is captured into stays as it was refused. */
+ * that alone. It has compared the graph, so it is one, also if it was not seen made. Nodes
+ * of a clone are not named: then what the driver said first stays. */
 static CUresult update_again(const attach_call *call, CUresult result)
 {
-    const long place = attach_set_find(&attach_graphs, call->words[1]);
-    const bool is_open = call->open > 0 && place >= 0 && !is_known(call);
-    if (!is_open && enter(call, "an update is refused, for want of sentinels"))
-        return ask_for_update(call);
-    atomic_store(&is_enough, true);
-    return result;
+    CUgraphExecUpdateResultInfo info = {.result = CU_GRAPH_EXEC_UPDATE_ERROR};
+    const bool is_open =
+        attach_set_find(&attach_graphs, call->words[1]) >= 0 && !is_known(call);
+    CUresult second = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    lock_graph(call->words[1]);
+    for (int i = 0; i < 2 && !now.has_entered && is_open; i++)
+        second = ask_by_clone(call, &info);
+    if (!is_open && enter(graph_of(call), refused))
+        second = ask_for_update(call, graph_of(call), &info);
+    if (!now.has_entered)
+        atomic_store(&is_enough, true);
+    else if (second == CUDA_SUCCESS || !is_open)
+        tell_program(call, &info);
+    return now.has_entered && (second == CUDA_SUCCESS || !is_open) ? second : result;
 }
 
 /* Where the driver puts the nodes that it names. */

@@ -16,11 +16,11 @@ enum { FAULTS_MAX = 4000, NODES = 5, SECONDS = 60, WRONG = 1, NOT_REACHED = 3 };
 
 static struct shared {
     long live, added; /* of the run without a fault */
-} *shared;
+} * shared;
 
 static CUstream stream, side;
 static CUdeviceptr x, y;
-static CUgraph first, second, shorter, fills, other_fills;
+static CUgraph first, second, shorter, fills, other_fills, one;
 
 /* fill ──> fill y ──> scale_add ──> copy, and back to x where it is whole */
 static CUgraph capture(float value, int is_whole)
@@ -102,12 +102,38 @@ static void use_fills(void)
     CU(cuGraphExecDestroy(exec));
 }
 
+/* A graph that is captured into gives no node back. */
+static void use_open(void)
+{
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    CUgraphExecUpdateResultInfo info = {.result = CU_GRAPH_EXEC_UPDATE_ERROR};
+    EXPECT(cuGraphInstantiateWithFlags(&exec, one, 0) == CUDA_SUCCESS);
+    CU(cuGraphCreate(&graph, 0));
+    CU(cuStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0,
+                                   CU_STREAM_CAPTURE_MODE_RELAXED));
+    FILL(stream, x, 9);
+    EXPECT(cuGraphExecUpdate(exec, graph, &info) == CUDA_SUCCESS);
+    EXPECT(info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    FILL(stream, x, 10);
+    EXPECT(cuGraphExecUpdate(exec, graph, &info) == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    EXPECT(info.result == CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    CU(cuStreamEndCapture(stream, &graph));
+    EXPECT(count_of(graph) == 2);
+    CU(cuGraphLaunch(exec, stream));
+    CU(cuStreamSynchronize(stream));
+    EXPECT(float_at(x, 5) == 9);
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
 static void use_all(void *user)
 {
     (void)user;
     CU(cuCtxSetCurrent(context));
     use_kernels();
     use_fills();
+    use_open();
 }
 
 /* Files of a process with the library: its ring or boards. */
@@ -146,6 +172,9 @@ static int run(long nth)
     first = capture(1, 1);
     second = capture(2, 1);
     shorter = capture(3, 0);
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    FILL(stream, x, 8);
+    CU(cuStreamEndCapture(stream, &one));
     fills = make_fills(6);
     other_fills = make_fills(7);
     faulty_fail(nth);
@@ -197,7 +226,8 @@ int main(int argc, char **argv)
     EXPECT(run_apart(-1) == 0);
     EXPECT(!is_attached || shared->added > 20);
     long faults = 0;
-    while (faults < FAULTS_MAX && broken_failures < 20 && run_apart(faults) != NOT_REACHED)
+    while (faults < FAULTS_MAX && broken_failures < 20 &&
+           run_apart(faults) != NOT_REACHED)
         faults++;
     fprintf(stderr, "%ld faults\n", faults);
     EXPECT(is_attached ? faults > 100 && faults < FAULTS_MAX : faults == 0);
