@@ -2,12 +2,14 @@
 /* Rule memory.growth. Whatever has a call that makes it and one that destroys it is counted
  * by the place that makes it. Growth is: 16 at least, nine of ten alive at the end, made
  * while the program was at work, until its last quarter, and the older ones not used any
- * more. Neither a start-up that makes a hundred of something, nor a ring that fills. */
+ * more. Neither a start-up that makes a hundred of something, nor a ring that fills. Of
+ * events, which a program makes by the request where work of two streams meets and nothing
+ * need come back to the host, any work between them will do, if they are many. */
 #include "doctor/rules/memory/memory_growth.h"
 
 #include <inttypes.h>
 
-enum { MADE_MIN = 16, LOOK_MAX = 64, WORDS_MAX = 5, PLACES_MAX = 4096 };
+enum { MADE_MIN = 16, EVENTS_MIN = 128, LOOK_MAX = 64, WORDS_MAX = 5, PLACES_MAX = 4096 };
 
 typedef enum kind {
     NONE,
@@ -44,7 +46,8 @@ typedef struct place {
     kind kind;
     gphi_call first, last;
     gphi_moment moment; /* when the last was made */
-    uint64_t made, gone, at_work, bytes;
+    uint64_t made, gone, bytes;
+    uint64_t at_work, between; /* made after work that no start-up has; after any work */
 } place;
 
 void gphi_growth_init(gphi_rule_run *run)
@@ -136,6 +139,11 @@ static bool is_at_work(const gphi_moment *a, const gphi_moment *b)
            (launches + b->kernels - a->kernels > 0 && b->reads > a->reads);
 }
 
+static bool has_work(const gphi_moment *a, const gphi_moment *b)
+{
+    return b->launches > a->launches || b->kernels > a->kernels;
+}
+
 static place *place_of(gphi_rule_run *run, kind of, const gphi_seen *seen, uint32_t *at)
 {
     gphi_growth_state *state = run->state;
@@ -189,6 +197,7 @@ static void note_made(gphi_rule_run *run, kind of, const gphi_seen *seen, uint64
     }
     new->is_alive = true;
     at->at_work += at->made > 0 && is_at_work(&at->moment, &run->history->now);
+    at->between += at->made > 0 && has_work(&at->moment, &run->history->now);
     at->moment = run->history->now;
     at->last = seen->call;
     at->made++;
@@ -333,8 +342,10 @@ static bool is_growing(const gphi_rule_run *run, const place *of)
     const uint64_t work = now->launches + now->kernels;
     const uint64_t after = work - of->moment.launches - of->moment.kernels;
     const uint64_t least = of->kind == HOST_MEMORY ? 2 * MADE_MIN : MADE_MIN;
+    const bool are_many = of->kind == EVENTS && of->made >= EVENTS_MIN;
+    const uint64_t at_work = are_many ? of->between : of->at_work;
     return of->made >= least && of->gone * 10 <= of->made &&
-           of->at_work * 4 >= of->made * 3 && after * 4 <= work;
+           at_work * 4 >= of->made * 3 && after * 4 <= work;
 }
 
 void gphi_growth_end(gphi_rule_run *run)
