@@ -126,8 +126,7 @@ def page():
             body.append(f"| {name} | {kind} | {cells} | {source} | {status} | {words} |")
     out += ["", "**" + ", ".join(f"{n} {k}" for k, n in totals.items()) + "** of "
             f"{sum(totals.values())} rules."]
-    body += ["", "*open* are rules that no GPU has been asked yet. Rules R69b and R70 to R79 are of launches and updates from",
-             "the device, which softcuda does not have yet."]
+    body += ["", "*open* are rules that no GPU has been asked yet, or that one answers otherwise."]
     return "\n".join(out + body) + "\n"
 
 

@@ -19,7 +19,11 @@ bad=0
         "$cc" -std=c11 -O1 -D_GNU_SOURCE -DSOFTCUDA_PATH='"none"' \
             -DRANDOM_EXPECTED='"tests/conformance/random.expected"' -Iinclude -Isrc -Itests \
             -I. "$source" tests/driver.c -o "$out/conformance/$name" -ldl -lpthread -lm || { bad=1; continue; }
-        GPH_DRIVER=cuda timeout 300 "$out/conformance/$name"
+        case $name in
+            # A driver that is asked for what kernels launch and change may crash, or never end.
+            rules_device_*) GPH_DRIVER=cuda scripts/one_by_one.sh "$out/conformance/$name" 60 ;;
+            *) GPH_DRIVER=cuda timeout 300 "$out/conformance/$name" ;;
+        esac
         case $? in 0 | 77) ;; *) bad=1 ;; esac
     done
     echo "differences: $bad"

@@ -20,6 +20,16 @@
 #define OK(expr) CHECK_IS(expr, CUDA_SUCCESS)
 #define REFUSED(code, expr) CHECK_IS(expr, CUDA_ERROR_##code)
 
+/* With ONE=name in the environment a program runs that test alone: what crashes a driver
+ * costs no other test's answer. A program whose tests build on each other has no use of it. */
+static inline bool test_wanted(const char *name)
+{
+    const char *one = getenv("ONE");
+    return !one || strcmp(one, name) == 0;
+}
+#undef RUN
+#define RUN(test) (test_wanted(#test) ? test_run(#test, test) : (void)0)
+
 static inline bool device_wanted(void)
 {
     int count = 0;

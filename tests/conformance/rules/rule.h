@@ -5,13 +5,14 @@
  *     ok R45 freeing_twice_is_refused
  *
  * docs/conformance.md is made of such lines alone. With RULE_ONLY=R45 in the environment
- * only the tests of that rule run; with --rules a program lists its rules. */
+ * only the tests of that rule run, with ONE=freeing_twice_is_refused that test alone; with
+ * --rules a program lists its rules, with --tests each test after its rule. */
 #ifndef CONFORMANCE_RULE_H
 #define CONFORMANCE_RULE_H
 #include "../driver.h"
 #include "softcuda/rules/rules.h"
 
-static bool rule_listing;
+static bool rule_listing, rule_listing_tests;
 
 #define RULE_TEST(id, test)                                                              \
     do {                                                                                 \
@@ -29,15 +30,16 @@ static inline bool rule_wanted(const char *id)
 static inline void rule_run(const char *id, const char *name, void (*test)(void))
 {
     if (rule_listing)
-        puts(id);
-    else if (rule_wanted(id))
+        puts(rule_listing_tests ? name : id);
+    else if (rule_wanted(id) && test_wanted(strchr(name, ' ') + 1))
         test_run(name, test);
 }
 
 /* A whole program: `run` names its tests; device 0's primary context is current. */
 static inline int rule_main(int argc, char **argv, void (*run)(void))
 {
-    rule_listing = argc == 2 && strcmp(argv[1], "--rules") == 0;
+    rule_listing_tests = argc == 2 && strcmp(argv[1], "--tests") == 0;
+    rule_listing = rule_listing_tests || (argc == 2 && strcmp(argv[1], "--rules") == 0);
     if (rule_listing) {
         run();
         return 0;

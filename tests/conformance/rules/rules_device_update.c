@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* R78, R79, R69b: kernel nodes that kernels change. */
+/* R79: what kernels change of kernel nodes. */
 #include <stddef.h>
 
-#include "device_kernels.h"
-
-#define UPDATABLE CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE
+#include "device_nodes.h"
 
 /* struct cudaGraphKernelNodeUpdate of driver_types.h. */
 enum { FIELD_GRID = 1, FIELD_PARAM, FIELD_ENABLED };
@@ -22,41 +20,6 @@ struct node_update {
 };
 _Static_assert(sizeof(struct node_update) == 40, "as kernels lay it out");
 
-static CUresult set_attribute(CUgraphNode node, int value, CUgraphDeviceNode *handle)
-{
-    CUlaunchAttributeValue attribute;
-    memset(&attribute, 0, sizeof(attribute));
-    attribute.deviceUpdatableKernelNode.deviceUpdatable = value;
-    const CUresult result = cu.cuGraphKernelNodeSetAttribute(node, UPDATABLE, &attribute);
-    if (result == CUDA_SUCCESS && handle)
-        *handle = attribute.deviceUpdatableKernelNode.devNode;
-    return result;
-}
-
-static CUgraphDeviceNode updatable(CUgraphNode node)
-{
-    CUgraphDeviceNode handle = NULL;
-    OK(set_attribute(node, 1, &handle));
-    CHECK(handle != NULL);
-    return handle;
-}
-
-static CUgraphExec instantiate_and_drop(CUgraph graph)
-{
-    CUgraphExec exec = instantiate(graph);
-    OK(cu.cuGraphDestroy(graph));
-    return exec;
-}
-
-/* Kernels that change a node; what they get is answer[at]. */
-static CUgraphNode sets_value(CUgraph graph, CUgraphNode before, CUgraphDeviceNode node,
-                              size_t offset, CUdeviceptr value, size_t bytes, unsigned at)
-{
-    CUdeviceptr out = answer + 4ull * at;
-    void *args[] = {&node, &offset, &value, &bytes, &out};
-    return node_behind(graph, before, "set_param", args);
-}
-
 static CUgraphNode switches(CUgraph graph, CUgraphNode before, CUgraphDeviceNode node,
                             unsigned on, unsigned at)
 {
@@ -71,195 +34,6 @@ static CUgraphNode resizes(CUgraph graph, CUgraphNode before, CUgraphDeviceNode 
     CUdeviceptr out = answer + 4ull * at;
     void *args[] = {&node, &x, &out};
     return node_behind(graph, before, "set_grid", args);
-}
-
-/* A word of the device with a value, for set_param(). */
-static CUdeviceptr value_of(unsigned at, unsigned value)
-{
-    OK(cu.cuMemsetD32(word + 4ull * at, value, 1));
-    OK(cu.cuCtxSynchronize());
-    return word + 4ull * at;
-}
-
-/* A graph with one mark() that kernels may change. */
-struct target {
-    CUgraph graph;
-    CUgraphNode node;
-    CUgraphDeviceNode handle;
-    CUgraphExec exec;
-};
-
-static struct target target_of(unsigned value, bool upload)
-{
-    struct target t = {.graph = new_graph()};
-    t.node = marks(t.graph, NULL, value);
-    t.handle = updatable(t.node);
-    t.exec = instantiate(t.graph);
-    if (upload)
-        OK(cu.cuGraphUpload(t.exec, stream));
-    OK(cu.cuStreamSynchronize(stream));
-    return t;
-}
-
-static void drop(const struct target *t)
-{
-    OK(cu.cuCtxSynchronize());
-    if (t->exec)
-        OK(cu.cuGraphExecDestroy(t->exec));
-    OK(cu.cuGraphDestroy(t->graph));
-}
-
-/* A graph of one kernel that sets the value of a target. */
-static CUgraphExec setter_of(CUgraphDeviceNode handle, unsigned value)
-{
-    CUgraph graph = new_graph();
-    sets_value(graph, NULL, handle, 8, value_of(0, value), 4, 0);
-    return instantiate_and_drop(graph);
-}
-
-/* ---- which nodes ------------------------------------------------------------------- */
-
-static void the_attribute_stays(void)
-{
-    CUgraph graph = new_graph();
-    CUgraphNode node = marks(graph, NULL, 1), plain = marks(graph, NULL, 2);
-    CUlaunchAttributeValue value;
-    CUgraphDeviceNode again = NULL;
-    REFUSED(INVALID_VALUE, set_attribute(node, 2, NULL));
-    REFUSED(INVALID_VALUE, set_attribute(node, -1, NULL));
-    OK(set_attribute(plain, 0, NULL));
-    const CUgraphDeviceNode handle = updatable(node);
-    OK(set_attribute(node, 1, &again));
-    CHECK(again == handle);
-    OK(cu.cuGraphKernelNodeGetAttribute(node, UPDATABLE, &value));
-    CHECK(value.deviceUpdatableKernelNode.deviceUpdatable == 1);
-    CHECK(value.deviceUpdatableKernelNode.devNode == handle);
-    CHECK(updatable(marks(graph, NULL, 3)) != handle);
-    REFUSED(NOT_SUPPORTED, set_attribute(node, 0, NULL));
-    REFUSED(NOT_SUPPORTED, cu.cuGraphKernelNodeCopyAttributes(node, plain));
-    REFUSED(NOT_SUPPORTED, cu.cuGraphKernelNodeCopyAttributes(plain, node));
-    REFUSED(NOT_SUPPORTED, cu.cuGraphDestroyNode(node));
-    OK(cu.cuGraphDestroyNode(plain));
-    OK(cu.cuGraphKernelNodeGetAttribute(node, UPDATABLE, &value));
-    CHECK(value.deviceUpdatableKernelNode.devNode == handle);
-    OK(cu.cuGraphDestroy(graph));
-}
-
-static void the_graph_is_one(void)
-{
-    struct target t = target_of(7, false);
-    CUgraph copy = NULL, parent = new_graph();
-    CUgraphExec second = NULL;
-    CUgraphNode child = NULL;
-    CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = 0};
-    REFUSED(NOT_SUPPORTED, cu.cuGraphClone(&copy, t.graph));
-    REFUSED(NOT_SUPPORTED, cu.cuGraphInstantiateWithFlags(&second, t.graph, 0));
-    FOUND(CUDA_ERROR_NOT_SUPPORTED,
-          cu.cuGraphInstantiateWithParams(&second, t.graph, &params));
-    FOUND(CUDA_GRAPH_INSTANTIATE_ERROR, params.result_out);
-    OK(cu.cuGraphExecDestroy(t.exec));
-    t.exec = instantiate(t.graph);
-    OK(cu.cuGraphAddChildGraphNode(&child, parent, NULL, 0, t.graph));
-    clear();
-    run_graph(parent);
-    LOGGED(7);
-    launch_and_wait(t.exec);
-    LOGGED(7, 7);
-    OK(cu.cuGraphDestroy(parent));
-    drop(&t);
-}
-
-/* What a copy as a child graph is: which handle, and who may change it. */
-static void a_child_is_a_copy(void)
-{
-    struct target t = target_of(7, false);
-    CUgraph parent = new_graph(), inner = NULL;
-    CUgraphNode child = NULL, node = NULL;
-    CUlaunchAttributeValue value;
-    size_t count = 1;
-    memset(&value, 0, sizeof(value));
-    OK(cu.cuGraphAddChildGraphNode(&child, parent, NULL, 0, t.graph));
-    OK(cu.cuGraphChildGraphNodeGetGraph(child, &inner));
-    OK(cu.cuGraphGetNodes(inner, &node, &count));
-    OK(cu.cuGraphKernelNodeGetAttribute(node, UPDATABLE, &value));
-    FOUND(1, value.deviceUpdatableKernelNode.deviceUpdatable);
-    FOUND(false, value.deviceUpdatableKernelNode.devNode == t.handle);
-    FOUND(true, value.deviceUpdatableKernelNode.devNode != NULL);
-    FOUND(CUDA_ERROR_NOT_SUPPORTED, set_attribute(node, 0, NULL));
-    OK(cu.cuGraphDestroy(parent));
-    drop(&t);
-}
-
-static void captured_launches_have_it(void)
-{
-    CUgraph graph;
-    unsigned seven = 7;
-    void *args[] = {&log_, &seven};
-    CUlaunchAttribute attribute = {.id = UPDATABLE};
-    CUlaunchConfig config = {.gridDimX = 1,
-                             .gridDimY = 1,
-                             .gridDimZ = 1,
-                             .blockDimX = 1,
-                             .blockDimY = 1,
-                             .blockDimZ = 1,
-                             .hStream = stream,
-                             .attrs = &attribute,
-                             .numAttrs = 1};
-    attribute.value.deviceUpdatableKernelNode.deviceUpdatable = 1;
-    clear();
-    REFUSED(NOT_SUPPORTED, cu.cuLaunchKernelEx(&config, function("mark"), args, NULL));
-    OK(cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    OK(cu.cuLaunchKernelEx(&config, function("mark"), args, NULL));
-    OK(cu.cuStreamEndCapture(stream, &graph));
-    const CUgraphDeviceNode handle = attribute.value.deviceUpdatableKernelNode.devNode;
-    CUgraphNode node = NULL;
-    CUlaunchAttributeValue value;
-    size_t count = 1;
-    OK(cu.cuGraphGetNodes(graph, &node, &count));
-    OK(cu.cuGraphKernelNodeGetAttribute(node, UPDATABLE, &value));
-    CHECK(handle && value.deviceUpdatableKernelNode.devNode == handle);
-    CUgraphExec exec = instantiate_and_drop(graph), setter = setter_of(handle, 8);
-    launch_and_wait(exec);
-    launch_and_wait(setter);
-    ANSWERED(0, 0);
-    launch_and_wait(exec);
-    LOGGED(7, 8);
-    OK(cu.cuGraphExecDestroy(setter));
-    OK(cu.cuGraphExecDestroy(exec));
-}
-
-static void nodes_become_it_early(void)
-{
-    CUgraph graph = new_graph();
-    CUgraphNode first = marks(graph, NULL, 1), second;
-    CUgraphExec exec = instantiate(graph);
-    second = marks(graph, NULL, 2);
-    REFUSED(INVALID_VALUE, set_attribute(first, 1, NULL));
-    REFUSED(INVALID_VALUE, set_attribute(second, 1, NULL));
-    OK(cu.cuGraphExecDestroy(exec));
-    FOUND(CUDA_ERROR_INVALID_VALUE, set_attribute(second, 1, NULL));
-    OK(cu.cuGraphDestroy(graph));
-}
-
-static void updates_leave_it_out(void)
-{
-    struct target t = target_of(7, false);
-    CUgraph plain = new_graph();
-    CUgraphExecUpdateResultInfo info = {.result = CU_GRAPH_EXEC_UPDATE_ERROR};
-    marks(plain, NULL, 8);
-    CUgraphExec exec = instantiate(plain);
-    REFUSED(NOT_SUPPORTED, cu.cuGraphExecUpdate(t.exec, plain, &info));
-    CHECK(info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS && !info.errorNode);
-    info.result = CU_GRAPH_EXEC_UPDATE_ERROR;
-    REFUSED(NOT_SUPPORTED, cu.cuGraphExecUpdate(exec, t.graph, &info));
-    CHECK(info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS && !info.errorNode);
-    clear();
-    launch_and_wait(exec);
-    launch_and_wait(t.exec);
-    LOGGED(8, 7);
-    OK(cu.cuGraphExecDestroy(exec));
-    OK(cu.cuGraphDestroy(plain));
-    drop(&t);
 }
 
 /* ---- what kernels change ----------------------------------------------------------- */
@@ -555,12 +329,6 @@ static void run(void)
 {
     if (!rule_listing)
         set_up();
-    RULE_TEST(R78, the_attribute_stays);
-    RULE_TEST(R78, the_graph_is_one);
-    RULE_TEST(R78, a_child_is_a_copy);
-    RULE_TEST(R78, captured_launches_have_it);
-    RULE_TEST(M_updatable_early, nodes_become_it_early);
-    RULE_TEST(R69b, updates_leave_it_out);
     RULE_TEST(R79, changes_want_an_upload);
     RULE_TEST(R79, the_own_graph_changes_ahead);
     RULE_TEST(R79, switches_and_grids_change);
