@@ -2,9 +2,7 @@
 /* The kernel that copies, who has it loaded, and the choice of ways. */
 #include "replay/copy.h"
 #include "base/fail.h"
-#include "base/heap.h"
 #include "base/log.h"
-#include "base/thread.h"
 #include "cuda/status.h"
 
 enum {
@@ -102,56 +100,8 @@ static const char copy_ptx[] =
 /* clang-format on */
 _Static_assert(sizeof(struct range) * MANY == 768, "the argument of gph_copy");
 
-struct gphi_copier {
-    gph_runtime *runtime;
-    CUcontext context;
-    unsigned long long context_id; /* a handle may be another context's later */
-    CUdevice device;
-    CUmodule module;
-    CUfunction kernel;
-    unsigned users;           /* under all_mutex */
-    gphi_copier *next;        /* under all_mutex */
-    gphi_deferred destroying; /* of gphi_copier_release() */
-};
-
-static gphi_mutex all_mutex = GPHI_MUTEX_INIT;
-static gphi_copier *all;
-
-/* ---- loading ---- */
-
-static CUresult load_functions(gphi_copier *copier, const char **call)
-{
-    const gphi_cuda_table *cu = &copier->runtime->cu;
-    *call = "cuModuleLoadData";
-    CUresult result = cu->cuModuleLoadData(&copier->module, copy_ptx);
-    if (result != CUDA_SUCCESS)
-        return result;
-    *call = "cuModuleGetFunction";
-    result = cu->cuModuleGetFunction(&copier->kernel, copier->module, "gph_copy");
-    if (result != CUDA_SUCCESS)
-        return result;
-    /* Drivers load a kernel when it is launched first: here, not in a capture. */
-    *call = "cuFuncLoad";
-    return cu->cuFuncLoad(copier->kernel);
-}
-
-/* Without a kernel copies cost more, and that is all. */
-static bool load(gphi_copier *copier)
-{
-    const gphi_cuda_table *cu = &copier->runtime->cu;
-    const char *call = NULL;
-    const CUstreamCaptureMode mode = gphi_relax(cu); /* for captures of other threads */
-    const CUresult result = load_functions(copier, &call);
-    if (result != CUDA_SUCCESS && copier->module)
-        gphi_ignore((gph_status)cu->cuModuleUnload(copier->module),
-                    "the first failure counts");
-    gphi_unrelax(cu, mode);
-    if (result != CUDA_SUCCESS)
-        gphi_log("copy", GPH_LOG_WARN,
-                 "%s of the kernel that copies returned %s: inputs are copied by calls",
-                 call, gph_status_name((gph_status)result));
-    return result == CUDA_SUCCESS;
-}
+static const gphi_kernel_text copy_text = {
+    .what = "the kernel that copies", .ptx = copy_ptx, .names = {"gph_copy"}};
 
 static bool is_for(const gph_runtime *runtime)
 {
@@ -160,105 +110,24 @@ static bool is_for(const gph_runtime *runtime)
             (runtime->info.features & GPH_FEATURE_SOFTCUDA) == 0);
 }
 
-static gph_status describe(gph_runtime *runtime, gphi_copier *out, gph_error *error)
-{
-    const gphi_cuda_table *cu = &runtime->cu;
-    const char *call = "cuCtxGetCurrent";
-    CUresult result = cu->cuCtxGetCurrent(&out->context);
-    if (result == CUDA_SUCCESS && !out->context)
-        result = CUDA_ERROR_INVALID_CONTEXT;
-    if (result == CUDA_SUCCESS) {
-        call = "cuCtxGetId";
-        result = cu->cuCtxGetId(out->context, &out->context_id);
-    }
-    if (result == CUDA_SUCCESS) {
-        call = "cuCtxGetDevice";
-        result = cu->cuCtxGetDevice(&out->device);
-    }
-    if (result != CUDA_SUCCESS)
-        return gphi_cuda_fail(error, (gph_status)result, call,
-                              "loading the kernel that copies");
-    out->runtime = runtime;
-    return GPH_OK;
-}
-
-static gph_status find_or_load_locked(const gphi_copier *wanted, gphi_copier **out,
-                                      gph_error *error) GPHI_REQUIRES(&all_mutex);
-
-static gph_status find_or_load_locked(const gphi_copier *wanted, gphi_copier **out,
-                                      gph_error *error)
-{
-    for (gphi_copier *it = all; it; it = it->next)
-        if (it->runtime == wanted->runtime && it->context == wanted->context &&
-            it->context_id == wanted->context_id) {
-            it->users++;
-            *out = it;
-            return GPH_OK;
-        }
-    const gph_allocator heap = wanted->runtime->heap;
-    gphi_copier *copier = gphi_heap_alloc(heap, sizeof(*copier));
-    GPHI_TRY(gphi_made(error, copier, "loading the kernel that copies"));
-    *copier = *wanted;
-    if (!load(copier)) {
-        gphi_heap_free(heap, copier, sizeof(*copier));
-        return GPH_OK;
-    }
-    copier->users = 1;
-    copier->next = all;
-    all = copier;
-    *out = copier;
-    return GPH_OK;
-}
-
+/* Without a kernel copies cost more, and that is all. */
 gph_status gphi_copier_retain(gph_runtime *runtime, gphi_copier **out, gph_error *error)
 {
-    gphi_copier wanted = {0}, *found = NULL;
-    if (!is_for(runtime)) {
-        *out = NULL;
-        return GPH_OK;
-    }
-    GPHI_TRY(describe(runtime, &wanted, error));
-    gphi_mutex_lock(&all_mutex);
-    const gph_status status = find_or_load_locked(&wanted, &found, error);
-    gphi_mutex_unlock(&all_mutex);
-    if (status == GPH_OK)
-        *out = found;
-    return status;
-}
-
-static void destroy_now(void *user)
-{
-    gphi_copier *copier = user;
-    gph_runtime *runtime = copier->runtime;
-    const gphi_cuda_table *cu = &runtime->cu;
-    unsigned long long id = 0;
-    CUresult result = CUDA_SUCCESS;
-    const CUstreamCaptureMode mode = gphi_relax(cu);
-    /* A context that is gone has taken its modules along. */
-    if (cu->cuCtxGetId(copier->context, &id) == CUDA_SUCCESS && id == copier->context_id)
-        result = cu->cuModuleUnload(copier->module);
-    gphi_unrelax(cu, mode);
-    if (result != CUDA_SUCCESS)
-        gphi_log("copy", GPH_LOG_ERROR, "unloading the kernel that copies: %s",
-                 gph_status_name((gph_status)result));
-    gphi_heap_free(runtime->heap, copier, sizeof(*copier));
+    gph_error own = {0};
+    gphi_kernels *found = NULL;
+    const gph_status status =
+        is_for(runtime) ? gphi_kernels_retain(runtime, &copy_text, &found, &own) : GPH_OK;
+    if (status == GPH_E_NO_MEMORY)
+        return gphi_fail(error, status, "%s", own.message);
+    if (status != GPH_OK)
+        gphi_log("copy", GPH_LOG_WARN, "inputs are copied by calls: %s", own.message);
+    *out = found;
+    return GPH_OK;
 }
 
 void gphi_copier_release(gphi_copier *copier)
 {
-    if (!copier)
-        return;
-    gphi_mutex_lock(&all_mutex);
-    const bool is_last = --copier->users == 0;
-    if (is_last) {
-        gphi_copier **at = &all;
-        while (*at != copier)
-            at = &(*at)->next;
-        *at = copier->next;
-    }
-    gphi_mutex_unlock(&all_mutex);
-    if (is_last)
-        gphi_defer(&copier->destroying, destroy_now, copier);
+    gphi_kernels_release(copier);
 }
 
 /* ---- by the driver ---- */
@@ -350,8 +219,9 @@ static gph_status launch(const gphi_copier *copier, const struct group *group,
     const uint64_t shares = (group->largest + BLOCK_BYTES - 1) / BLOCK_BYTES;
     const unsigned blocks = shares < BLOCKS_MAX ? (unsigned)shares : BLOCKS_MAX;
     void *params[] = {(void *)group->ranges}; /* which the driver copies */
-    const CUresult result = copier->runtime->cu.cuLaunchKernel(
-        copier->kernel, blocks, group->count, 1, THREADS, 1, 1, 0, stream, params, NULL);
+    const CUresult result =
+        copier->runtime->cu.cuLaunchKernel(copier->functions[0], blocks, group->count, 1,
+                                           THREADS, 1, 1, 0, stream, params, NULL);
     if (result != CUDA_SUCCESS)
         return gphi_cuda_fail(error, (gph_status)result, "cuLaunchKernel",
                               "copying %u tensors", group->count);

@@ -9,7 +9,7 @@
  *   each     cuMemcpyAsync */
 #ifndef GPHI_REPLAY_COPY_H
 #define GPHI_REPLAY_COPY_H
-#include "cuda/runtime.h"
+#include "device/kernels.h"
 
 /* gph_runtime.copy_way. */
 typedef enum gphi_copy_way {
@@ -21,12 +21,11 @@ typedef enum gphi_copy_way {
 } gphi_copy_way;
 
 /* The kernel, loaded into one context; shared by all who copy there. */
-typedef struct gphi_copier gphi_copier;
+typedef gphi_kernels gphi_copier;
 
 /* That of the current context. *out is NULL if the kernel is not for this driver, or
- * cannot be loaded: gphi_copy() takes other ways then. Loads a module, so it is for the
- * time outside of captures of this thread; others' are not disturbed. Thread: any. Fails
- * with GPH_E_NO_MEMORY and what asking for the context returns. */
+ * cannot be loaded: gphi_copy() takes other ways then. Thread: any. Fails with
+ * GPH_E_NO_MEMORY. */
 gph_status gphi_copier_retain(gph_runtime *runtime, gphi_copier **out, gph_error *error);
 /* The work must have ended. While captures are open the module stays. NULL is allowed. */
 void gphi_copier_release(gphi_copier *copier);
