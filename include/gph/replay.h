@@ -92,6 +92,26 @@ GPH_API GPH_CHECKED gph_status gph_capture_begin(gph_runtime *runtime, CUstream 
                                                  const gph_capture_options *options,
                                                  gph_capture **out, gph_error *error);
 
+/** @cond */
+#define GPHI_LINE_TEXT_(line) #line
+#define GPHI_LINE_TEXT(line) GPHI_LINE_TEXT_(line)
+/** @endcond */
+
+/** The line of the program it stands in: "decode.c:57", as the compiler writes the file. */
+#define GPH_PLACE __FILE__ ":" GPHI_LINE_TEXT(__LINE__)
+
+/** gph_capture_begin() with the place where that is said to be, which is what nodes in no
+ *  region have for theirs: what a program in another language calls. In C and C++ the
+ *  macro of that name passes the line it stands in.
+ *
+ *  place  copied; NULL: not known. */
+GPH_API GPH_CHECKED gph_status gph_capture_begin_at(const char *place,
+                                                    gph_runtime *runtime, CUstream stream,
+                                                    const gph_capture_options *options,
+                                                    gph_capture **out, gph_error *error);
+/** The function, with its place. */
+#define gph_capture_begin(...) gph_capture_begin_at(GPH_PLACE, __VA_ARGS__)
+
 /** Ends a capture and hands out the one graph that was recorded.
  *
  *  capture  taken, on failure too, except with GPH_E_STATE and GPH_E_INVALID.
@@ -150,6 +170,15 @@ GPH_API GPH_CHECKED gph_status gph_capture_join(gph_capture *capture, CUstream s
  *  Fails with GPH_E_INVALID, GPH_E_STATE, GPH_E_NO_MEMORY and what the driver returns. */
 GPH_API GPH_CHECKED gph_status gph_region_push(gph_capture *capture, const char *name,
                                                gph_error *error);
+
+/** gph_region_push() with the place where that is said to be: what a program in another
+ *  language calls. In C and C++ the macro of that name passes the line it stands in.
+ *
+ *  place  copied; NULL: that of the region or capture around it. */
+GPH_API GPH_CHECKED gph_status gph_region_push_at(const char *place, gph_capture *capture,
+                                                  const char *name, gph_error *error);
+/** The function, with its place. */
+#define gph_region_push(...) gph_region_push_at(GPH_PLACE, __VA_ARGS__)
 
 /** Ends the innermost region. Fails like gph_region_push(); GPH_E_STATE if there is none.
  */
@@ -232,6 +261,11 @@ GPH_API CUgraph gph_recording_graph(const gph_recording *recording, uint32_t seg
  *  gph_recording_destroy(); NULL if it is in none. */
 GPH_API const char *gph_recording_region(const gph_recording *recording, uint32_t segment,
                                          uint32_t node);
+
+/** Where a node was recorded: the line of the innermost gph_region_push() around it, else
+ *  that of gph_capture_begin(). Lent until gph_recording_destroy(); NULL if not known. */
+GPH_API const char *gph_recording_place(const gph_recording *recording, uint32_t segment,
+                                        uint32_t node);
 
 /** Its number in the pool of the capture; 0 if there was none. */
 GPH_API gph_recording_id gph_recording_pool_id(const gph_recording *recording);

@@ -73,6 +73,7 @@ typedef struct gph_progress_node {
         *waits_for;     /**< indices: what it waits for directly, GPH_NODE_WAITING */
     const char *region; /**< empty if it has none */
     const char *kernel; /**< the kernel's name; empty if it is none */
+    const char *place;  /**< gph_recording_place(): "decode.c:57"; empty if not known */
 } gph_progress_node;
 
 /** One executable. Lent: grows at the end. */

@@ -409,8 +409,9 @@ static gph_status capture(struct session *s, gph_error *error)
     s->is_bound = true;
     gph_capture_options options = GPH_CAPTURE_OPTIONS_INIT;
     options.join = GPH_JOIN_AUTO;
-    GPHI_TRY(gph_capture_begin(record->runtime, s->spec->stream, &options, &s->capture,
-                               error));
+    /* The place is of the function's regions: this line says nothing to the program. */
+    GPHI_TRY(gph_capture_begin_at(NULL, record->runtime, s->spec->stream, &options,
+                                  &s->capture, error));
     GPHI_TRY(record_work(s, error));
     GPHI_TRY(end_capture(s, error));
     GPHI_TRY(gph_pool_record_end(record->pool, record->id, record->kept,

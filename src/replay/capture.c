@@ -82,8 +82,16 @@ static gph_status copy_streams(gph_capture *capture, const gph_capture_options *
     return GPH_OK;
 }
 
+static gph_status copy_place(gph_recording *recording, const char *place)
+{
+    if (place)
+        recording->place = gphi_heap_text(recording->runtime->heap, place);
+    return place && !recording->place ? GPH_E_NO_MEMORY : GPH_OK;
+}
+
 static gph_status make_capture(gph_runtime *runtime, CUstream stream,
-                               const gph_capture_options *options, gph_capture **out)
+                               const gph_capture_options *options, const char *place,
+                               gph_capture **out)
 {
     const gph_allocator heap = runtime->heap;
     gph_capture *capture = gphi_heap_alloc(heap, sizeof(*capture));
@@ -101,7 +109,8 @@ static gph_status make_capture(gph_runtime *runtime, CUstream stream,
     gphi_vec_init(&capture->streams, heap, sizeof(CUstream));
     gphi_vec_init(&capture->events, heap, sizeof(gphi_capture_event));
     capture->recording = gphi_recording_create(runtime);
-    if (!capture->recording || copy_streams(capture, options) != GPH_OK) {
+    if (!capture->recording || copy_streams(capture, options) != GPH_OK ||
+        copy_place(capture->recording, place) != GPH_OK) {
         free_capture(capture);
         return GPH_E_NO_MEMORY;
     }
@@ -209,9 +218,9 @@ static gph_status run_segment(gph_capture *capture, gph_error *error)
 
 /* ---- begin, end ---- */
 
-gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
-                             const gph_capture_options *options, gph_capture **out,
-                             gph_error *error)
+gph_status gph_capture_begin_at(const char *place, gph_runtime *runtime, CUstream stream,
+                                const gph_capture_options *options, gph_capture **out,
+                                gph_error *error)
 {
     GPHI_TRY(gphi_need(error, runtime, out));
     gph_capture_options opt;
@@ -219,7 +228,8 @@ gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
     GPHI_TRY(check_stream(runtime, stream, error));
 
     gph_capture *capture = NULL;
-    GPHI_TRY(gphi_made(error, make_capture(runtime, stream, &opt, &capture) == GPH_OK,
+    GPHI_TRY(gphi_made(error,
+                       make_capture(runtime, stream, &opt, place, &capture) == GPH_OK,
                        "capturing stream %p", (void *)stream));
     gph_status status = gphi_bind_begin(capture, &opt, error);
     if (status != GPH_OK)
@@ -241,6 +251,15 @@ unbind_pool:
 free_capture:
     free_capture(capture);
     return status;
+}
+
+/* Its own name, which the header makes a macro. */
+#undef gph_capture_begin
+gph_status gph_capture_begin(gph_runtime *runtime, CUstream stream,
+                             const gph_capture_options *options, gph_capture **out,
+                             gph_error *error)
+{
+    return gph_capture_begin_at(NULL, runtime, stream, options, out, error);
 }
 
 /* What segments that were run may still use is given back next. */

@@ -7,7 +7,7 @@
  *               ├─ events for forks and joins, a context each
  *               └─ gph_recording
  *                    ├─ segments [graph, regions of its nodes, function behind it] ...
- *                    ├─ names of regions
+ *                    ├─ regions: path and place
  *                    ├─ outputs, number in the pool
  *                    └─ held objects */
 #ifndef GPHI_REPLAY_CAPTURE_H
@@ -24,17 +24,24 @@
 /* A graph of the recording, and the host call behind it. */
 typedef struct gphi_segment {
     CUgraph graph;
-    gphi_vec regions;       /* of uint32_t, a node: 1 + index of its name; 0: none */
+    gphi_vec regions;       /* of uint32_t, a node: 1 + index of its region; 0: none */
     gph_break_fn *function; /* NULL behind the last */
     void *user;
 } gphi_segment;
+
+/* The same path pushed at two places is two of them. */
+typedef struct gphi_region {
+    char *path;
+    char *place; /* NULL: that of the capture */
+} gphi_region;
 
 /* Shared by its owner and its replays. */
 struct gph_recording {
     gph_runtime *runtime;
     atomic_uint owners;
     gphi_vec segments; /* of gphi_segment */
-    gphi_vec names;    /* of char *: paths of regions */
+    gphi_vec regions;  /* of gphi_region */
+    char *place;       /* where the capture began, or NULL */
     gphi_vec holds;    /* of gphi_hold */
     gphi_vec outputs;  /* of CUdeviceptr */
     gph_pool *pool;    /* retained, or NULL */
@@ -62,6 +69,10 @@ static inline gphi_segment *gphi_segment_at(const gph_recording *recording, size
 const char *gphi_segment_region(const gph_recording *recording,
                                 const gphi_segment *segment, size_t node);
 
+/* Where a node was recorded, or NULL. */
+const char *gphi_segment_place(const gph_recording *recording,
+                               const gphi_segment *segment, size_t node);
+
 /* ---- capture ---- */
 
 typedef enum gphi_capture_state {
@@ -86,7 +97,7 @@ struct gph_capture {
     gph_recording *recording;
     gphi_segment current;  /* graph NULL: the driver's */
     gphi_vec nodes;        /* of CUgraphNode: those of `current` that have a region */
-    gphi_vec region_stack; /* of uint32_t: 1 + index in recording->names */
+    gphi_vec region_stack; /* of uint32_t: 1 + index in recording->regions */
     gphi_vec streams;      /* of CUstream: that may have joined */
     gphi_vec events;       /* of gphi_capture_event */
     char forgotten[GPHI_FORGOTTEN_BYTES];

@@ -19,12 +19,12 @@ typedef struct gphi_capture_info {
 CUresult gphi_capture_info_read(const gphi_cuda_table *cu, CUstream stream,
                                 gphi_capture_info *out);
 
-/* A graph of the driver, with names for nodes of the graph itself. */
+/* A graph of the driver, with names and places for nodes of the graph itself. */
 typedef const char *gphi_node_name_fn(const void *user, size_t index);
 typedef struct gphi_graph_source {
     gph_runtime *runtime;
     CUgraph graph;
-    gphi_node_name_fn *name; /* may be NULL, and may return NULL */
+    gphi_node_name_fn *name, *place; /* may be NULL, and may return NULL */
     const void *user;
 } gphi_graph_source;
 

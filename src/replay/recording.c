@@ -31,7 +31,7 @@ gph_recording *gphi_recording_create(gph_runtime *runtime)
     recording->runtime = runtime;
     atomic_init(&recording->owners, 1);
     gphi_vec_init(&recording->segments, heap, sizeof(gphi_segment));
-    gphi_vec_init(&recording->names, heap, sizeof(char *));
+    gphi_vec_init(&recording->regions, heap, sizeof(gphi_region));
     gphi_vec_init(&recording->holds, heap, sizeof(gphi_hold));
     gphi_vec_init(&recording->outputs, heap, sizeof(CUdeviceptr));
     return recording;
@@ -62,10 +62,13 @@ void gphi_recording_release(gph_recording *recording)
     gphi_bind_forget(recording);
     for (size_t i = 0; i < recording->segments.count; i++)
         gphi_vec_fini(&gphi_segment_at(recording, i)->regions);
-    for (size_t i = 0; i < recording->names.count; i++)
-        gphi_heap_text_free(heap, *(char **)gphi_vec_at(&recording->names, i));
+    GPHI_EACH (const gphi_region, region, &recording->regions) {
+        gphi_heap_text_free(heap, region->path);
+        gphi_heap_text_free(heap, region->place);
+    }
+    gphi_heap_text_free(heap, recording->place);
     gphi_vec_fini(&recording->segments);
-    gphi_vec_fini(&recording->names);
+    gphi_vec_fini(&recording->regions);
     gphi_vec_fini(&recording->holds);
     gphi_vec_fini(&recording->outputs);
     gphi_heap_free(heap, recording, sizeof(*recording));
@@ -86,13 +89,27 @@ void gph_recording_destroy(gph_recording *recording)
 
 /* ---- what is in it ---- */
 
-const char *gphi_segment_region(const gph_recording *recording,
-                                const gphi_segment *segment, size_t node)
+static const gphi_region *region_at(const gph_recording *recording,
+                                    const gphi_segment *segment, size_t node)
 {
     if (node >= segment->regions.count)
         return NULL;
     const uint32_t region = *(uint32_t *)gphi_vec_at(&segment->regions, node);
-    return region > 0 ? *(char **)gphi_vec_at(&recording->names, region - 1) : NULL;
+    return region > 0 ? gphi_vec_at(&recording->regions, region - 1) : NULL;
+}
+
+const char *gphi_segment_region(const gph_recording *recording,
+                                const gphi_segment *segment, size_t node)
+{
+    const gphi_region *region = region_at(recording, segment, node);
+    return region ? region->path : NULL;
+}
+
+const char *gphi_segment_place(const gph_recording *recording,
+                               const gphi_segment *segment, size_t node)
+{
+    const gphi_region *region = region_at(recording, segment, node);
+    return region && region->place ? region->place : recording->place;
 }
 
 uint32_t gph_recording_segment_count(const gph_recording *recording)
@@ -115,6 +132,14 @@ const char *gph_recording_region(const gph_recording *recording, uint32_t segmen
     return gphi_segment_region(recording, gphi_segment_at(recording, segment), node);
 }
 
+const char *gph_recording_place(const gph_recording *recording, uint32_t segment,
+                                uint32_t node)
+{
+    if (segment >= gph_recording_segment_count(recording))
+        return NULL;
+    return gphi_segment_place(recording, gphi_segment_at(recording, segment), node);
+}
+
 gph_recording_id gph_recording_pool_id(const gph_recording *recording)
 {
     return recording ? recording->id : 0;
@@ -131,11 +156,18 @@ static const char *name_of(const void *user, size_t index)
     return gphi_segment_region(namer->recording, namer->segment, index);
 }
 
+static const char *place_of(const void *user, size_t index)
+{
+    const struct namer *namer = user;
+    return gphi_segment_place(namer->recording, namer->segment, index);
+}
+
 static gphi_graph_source source_of(const struct namer *namer)
 {
     return (gphi_graph_source){.runtime = namer->recording->runtime,
                                .graph = namer->segment->graph,
                                .name = name_of,
+                               .place = place_of,
                                .user = namer};
 }
 

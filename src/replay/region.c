@@ -91,7 +91,7 @@ static gph_status sync(gph_capture *capture, gph_error *error)
 
 gph_status gphi_region_sync(gph_capture *capture, gph_error *error)
 {
-    return capture->recording->names.count > 0 ? sync(capture, error) : GPH_OK;
+    return capture->recording->regions.count > 0 ? sync(capture, error) : GPH_OK;
 }
 
 /* "layer.17" in "model" is "model/layer.17". */
@@ -109,28 +109,48 @@ static char *join_path(gph_allocator heap, const char *outer, const char *name)
     return path;
 }
 
-/* The index + 1 of a path, which is added if it is new; 0 for lack of memory. */
-static uint32_t find_name(gph_recording *recording, const char *outer, const char *name)
+static bool is_same(const gphi_region *region, const char *path, const char *place)
+{
+    const bool same_place = place && region->place ? strcmp(region->place, place) == 0
+                                                   : !place && !region->place;
+    return same_place && strcmp(region->path, path) == 0;
+}
+
+/* Its number from 1, which takes `path`; 0 for lack of memory. */
+static uint32_t add_region(gph_recording *recording, char *path, const char *place)
 {
     const gph_allocator heap = recording->runtime->heap;
-    char *path = join_path(heap, outer, name);
-    if (!path)
-        return 0;
-    for (size_t i = 0; i < recording->names.count; i++)
-        if (strcmp(*(char **)gphi_vec_at(&recording->names, i), path) == 0) {
-            gphi_heap_text_free(heap, path);
-            return (uint32_t)i + 1;
-        }
-    char **place = gphi_vec_add(&recording->names, 1);
-    if (!place) {
+    char *copy = place ? gphi_heap_text(heap, place) : NULL;
+    if ((place && !copy) ||
+        gphi_vec_push(&recording->regions, &(gphi_region){path, copy}) != GPH_OK) {
+        gphi_heap_text_free(heap, copy);
         gphi_heap_text_free(heap, path);
         return 0;
     }
-    *place = path;
-    return (uint32_t)recording->names.count;
+    return (uint32_t)recording->regions.count;
 }
 
-gph_status gph_region_push(gph_capture *capture, const char *name, gph_error *error)
+/* The number from 1 of a region in another one, or in none, which is added if it is new; 0
+ * for lack of memory. */
+static uint32_t find_region(gph_recording *recording, const gphi_region *outer,
+                            const char *name, const char *place)
+{
+    const gph_allocator heap = recording->runtime->heap;
+    char *path = join_path(heap, outer ? outer->path : NULL, name);
+    if (!path)
+        return 0;
+    if (!place && outer)
+        place = outer->place;
+    for (size_t i = 0; i < recording->regions.count; i++)
+        if (is_same(gphi_vec_at(&recording->regions, i), path, place)) {
+            gphi_heap_text_free(heap, path);
+            return (uint32_t)i + 1;
+        }
+    return add_region(recording, path, place);
+}
+
+gph_status gph_region_push_at(const char *place, gph_capture *capture, const char *name,
+                              gph_error *error)
 {
     GPHI_TRY(gphi_capture_check(capture, error));
     if (!name || name[0] == '\0')
@@ -141,15 +161,22 @@ gph_status gph_region_push(gph_capture *capture, const char *name, gph_error *er
 
     gph_recording *recording = capture->recording;
     const uint32_t outer = open_region(capture);
-    const char *path =
-        outer > 0 ? *(char **)gphi_vec_at(&recording->names, outer - 1) : NULL;
+    const gphi_region *around =
+        outer > 0 ? gphi_vec_at(&recording->regions, outer - 1) : NULL;
     GPHI_TRY(gphi_made(error, gphi_vec_reserve(&capture->region_stack, 1) == GPH_OK,
                        "opening region %.200s", name));
-    const uint32_t region = find_name(recording, path, name);
+    const uint32_t region = find_region(recording, around, name, place);
     if (region == 0)
         return gphi_fail(error, GPH_E_NO_MEMORY, "opening region %.200s", name);
     *(uint32_t *)gphi_vec_add(&capture->region_stack, 1) = region;
     return GPH_OK;
+}
+
+/* Its own name, which the header makes a macro. */
+#undef gph_region_push
+gph_status gph_region_push(gph_capture *capture, const char *name, gph_error *error)
+{
+    return gph_region_push_at(NULL, capture, name, error);
 }
 
 gph_status gph_region_pop(gph_capture *capture, gph_error *error)

@@ -33,7 +33,7 @@ typedef struct gphi_board_head {
     uint64_t process;
     uint64_t reserved;
 } gphi_board_head;
-#define GPHI_BOARD_MAGIC "gphsent1"
+#define GPHI_BOARD_MAGIC "gphsent2"
 
 typedef struct gphi_board_block {
     uint64_t bytes; /* this included; a multiple of 16 */

@@ -41,6 +41,7 @@ static gph_status put_node(struct draft *draft, uint32_t place)
         place > 0 ? gphi_vec_at(&draft->entries, place - 1) : &(gphi_listing_entry){0};
     const char *region =
         source->region ? source->region(source->user, index) : node->name;
+    const char *where = source->place ? source->place(source->user, index) : NULL;
     const char *kernel = node->kind == GPH_NODE_KERNEL ? node->u.kernel.function : NULL;
     const gphi_listing_entry entry = {.index = index,
                                       .kind = (uint32_t)node->kind,
@@ -48,7 +49,8 @@ static gph_status put_node(struct draft *draft, uint32_t place)
                                       .wait_count = topology->first[index + 1] -
                                                     topology->first[index],
                                       .region = put_text(draft, region, before->region),
-                                      .kernel = put_text(draft, kernel, before->kernel)};
+                                      .kernel = put_text(draft, kernel, before->kernel),
+                                      .place = put_text(draft, where, before->place)};
     for (uint32_t i = topology->first[index]; i < topology->first[index + 1]; i++) {
         const uint32_t wait = draft->place[topology->deps[i]] |
                               (topology->data[i] != 0 ? GPHI_WAIT_EARLY : 0);
@@ -137,7 +139,7 @@ static bool check_entries(const gphi_listing_parts *parts, uint32_t word_count)
     for (uint32_t i = 0; i < parts->head->count; i++) {
         const gphi_listing_entry *entry = &parts->entries[i];
         if (entry->index >= parts->head->count || !is_text(parts, entry->region) ||
-            !is_text(parts, entry->kernel) ||
+            !is_text(parts, entry->kernel) || !is_text(parts, entry->place) ||
             (entry->word != GPH_NODE_NONE && entry->word >= word_count) ||
             waits + entry->wait_count > parts->head->wait_count)
             return false;

@@ -27,7 +27,7 @@ typedef struct gphi_listing_entry {
     uint32_t kind;
     uint32_t word; /* GPH_NODE_NONE: it has no sentinel */
     uint32_t wait_count;
-    uint32_t region, kernel; /* in the texts */
+    uint32_t region, kernel, place; /* in the texts */
 } gphi_listing_entry;
 
 /* The parts of a listing that was checked. */
@@ -44,8 +44,8 @@ typedef struct gphi_listing_source {
     const gphi_topology *topology;
     const uint32_t *nodes; /* with sentinels: word i is nodes[i]'s */
     uint32_t count;
-    /* The region of a node; NULL: its name. */
-    const char *(*region)(const void *user, uint32_t node);
+    /* Of a node. Without `region` it is the node's name, without `place` not known. */
+    gphi_node_name_fn *region, *place;
     const void *user;
 } gphi_listing_source;
 

@@ -235,22 +235,46 @@ static gph_status enter(gphi_marks *base, CUgraph graph, gph_error *error)
 
 /* ---- what readers see ---- */
 
-struct regions {
+struct listed {
     const gphi_listing_parts *parts;
     const uint32_t *place; /* by node of the graph before */
     const uint32_t *back;  /* by node: the one before */
 };
 
-/* Graphs that update have no regions of their own: nodes keep their partners'. */
-static const char *region_before(const void *user, uint32_t node)
+/* Graphs that update have no regions and places of their own: nodes keep their partners'. */
+static const gphi_listing_entry *entry_before(const struct listed *listed, size_t node)
 {
-    const struct regions *regions = user;
-    const uint32_t place = regions->place[regions->back[node]];
-    return regions->parts->texts + regions->parts->entries[place].region;
+    return &listed->parts->entries[listed->place[listed->back[node]]];
 }
 
-static gph_status write_listing(const struct marks *marks, const struct held *held,
-                                uint64_t *out, gph_error *error)
+static const char *region_before(const void *user, size_t node)
+{
+    const struct listed *listed = user;
+    return listed->parts->texts + entry_before(listed, node)->region;
+}
+
+static const char *place_before(const void *user, size_t node)
+{
+    const struct listed *listed = user;
+    return listed->parts->texts + entry_before(listed, node)->place;
+}
+
+/* The first one. Regions are the names of nodes. */
+static gph_status write_first(const struct marks *marks, const gphi_graph_source *graph,
+                              uint64_t *out, gph_error *error)
+{
+    const gphi_listing_source source = {.graph = marks->is.graph,
+                                        .topology = &marks->is.topology,
+                                        .nodes = marks->is.nodes,
+                                        .count = marks->count,
+                                        .place = graph->place,
+                                        .user = graph->user};
+    return gphi_listing_write(marks->board, &source, out, error);
+}
+
+/* That of a graph that updates. */
+static gph_status write_next(const struct marks *marks, const struct held *held,
+                             uint64_t *out, gph_error *error)
 {
     const gph_allocator heap = marks->board->runtime->heap;
     gphi_listing_source source = {.graph = held->graph,
@@ -259,8 +283,6 @@ static gph_status write_listing(const struct marks *marks, const struct held *he
                                   .count = marks->count};
     gphi_board_exec *block = block_of(marks);
     const uint64_t old = atomic_load_explicit(&block->listing, memory_order_relaxed);
-    if (old == 0)
-        return gphi_listing_write(marks->board, &source, out, error);
     gphi_listing_parts parts;
     gphi_pairing pairing = {
         .a = &marks->is.topology, .b = &held->topology, .any_data = true};
@@ -269,7 +291,7 @@ static gph_status write_listing(const struct marks *marks, const struct held *he
     gph_status status = place ? gphi_pairing_run(&pairing) : GPH_E_NO_MEMORY;
     if (status != GPH_OK)
         gphi_fail(error, status, "listing %zu nodes", count);
-    const struct regions regions = {&parts, place, pairing.back};
+    const struct listed listed = {&parts, place, pairing.back};
     if (status == GPH_OK && pairing.mismatch == GPHI_MATCH &&
         gphi_listing_open(marks->board->memory, marks->board->bytes, old, marks->count,
                           &parts) &&
@@ -277,7 +299,8 @@ static gph_status write_listing(const struct marks *marks, const struct held *he
         for (uint32_t i = 0; i < count; i++)
             place[parts.entries[i].index] = i;
         source.region = region_before;
-        source.user = &regions;
+        source.place = place_before;
+        source.user = &listed;
     }
     GPHI_THEN(status, gphi_listing_write(marks->board, &source, out, error));
     gphi_pairing_fini(&pairing);
@@ -291,7 +314,7 @@ static void keep_next(struct marks *marks)
     gph_error error = {0};
     gphi_board_exec *block = block_of(marks);
     uint64_t fresh = 0;
-    const gph_status status = write_listing(marks, &marks->next, &fresh, &error);
+    const gph_status status = write_next(marks, &marks->next, &fresh, &error);
     if (status != GPH_OK)
         gphi_log("sentinel", GPH_LOG_WARN,
                  "executable %llx is listed as before its update: %s",
@@ -397,7 +420,7 @@ static gph_status begin(struct marks *marks, const gphi_graph_source *source,
     marks->handles = gphi_heap_array(heap, marks->count + 1, sizeof(*marks->handles));
     GPHI_TRY(gphi_made(error, marks->handles, "%u sentinels", marks->count));
     GPHI_TRY(take_block(marks, error));
-    GPHI_TRY(write_listing(marks, &marks->is, &listing, error));
+    GPHI_TRY(write_first(marks, source, &listing, error));
     atomic_store_explicit(&block_of(marks)->listing, listing, memory_order_release);
     return add_or_leave(marks, source->graph, &marks->is, error);
 }

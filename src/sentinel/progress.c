@@ -173,7 +173,8 @@ static gph_status take_nodes(gph_progress *progress, struct kept *kept,
             (gph_progress_node){.index = entry->index,
                                 .kind = entry->kind,
                                 .region = piece + nodes + waits + entry->region,
-                                .kernel = piece + nodes + waits + entry->kernel};
+                                .kernel = piece + nodes + waits + entry->kernel,
+                                .place = piece + nodes + waits + entry->place};
     }
     kept->piece = piece;
     kept->bytes = nodes + waits + texts;

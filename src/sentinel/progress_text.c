@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Progress as text: nodes that are alike and follow each other in one line. */
 #include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "sentinel/progress.h"
 
@@ -17,7 +18,7 @@ static const char *const state_words[] = {[GPH_NODE_UNKNOWN] = "unknown",
                                           [GPH_NODE_RUNNING] = "running",
                                           [GPH_NODE_WAITING] = "waiting"};
 
-/* Of one line: nodes of one state and region; one that runs has its own. */
+/* Of one line: nodes of one state, region and place; one that runs has its own. */
 static uint32_t run_of(const gph_progress_exec *exec, uint32_t from)
 {
     const gph_progress_node *first = &exec->nodes[from];
@@ -25,7 +26,8 @@ static uint32_t run_of(const gph_progress_exec *exec, uint32_t from)
     while (to < exec->node_count && first->state != GPH_NODE_RUNNING &&
            exec->nodes[to].state == first->state &&
            exec->nodes[to].index == exec->nodes[to - 1].index + 1 &&
-           strcmp(exec->nodes[to].region, first->region) == 0)
+           strcmp(exec->nodes[to].region, first->region) == 0 &&
+           strcmp(exec->nodes[to].place, first->place) == 0)
         to++;
     return to;
 }
@@ -48,6 +50,8 @@ static void put_run(gphi_text *text, const gph_progress_exec *exec, uint32_t fro
         gphi_text_add(text, "nodes %u to %u", first->index, exec->nodes[to - 1].index);
     if (first->region[0] != '\0')
         gphi_text_add(text, ", region %s", first->region);
+    if (first->place[0] != '\0')
+        gphi_text_add(text, ", recorded at %s", gphi_path_name(first->place));
     for (uint32_t i = 0; i < first->waits_for_count; i++)
         gphi_text_add(text, "%s %u", i == 0 ? ", for node" : ",", first->waits_for[i]);
     gphi_text_put(text, "\n");

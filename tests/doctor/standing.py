@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which node ran: gph doctor --watch on standing.c, by softcuda's word and by sentinels.
 
-usage: standing.py GPH PROGRAM SOURCE [DRIVER]
+usage: standing.py GPH PROGRAM SOURCE REGIONS ITS-SOURCE [DRIVER]
 
 Exit status 77: skipped.
 """
@@ -15,15 +15,15 @@ import sys
 import tempfile
 import time
 
-gph, program, source = sys.argv[1:4]
-driver = sys.argv[4] if len(sys.argv) > 4 else "soft"
+gph, program, source, regions, regions_source = sys.argv[1:6]
+driver = sys.argv[6] if len(sys.argv) > 6 else "soft"
 lines = pathlib.Path(source).read_text().splitlines()
 failures = []
 WAYS = {"driver": [], "sentinels": ["--sentinels"]} if driver == "soft" else {"sentinels": ["--sentinels"]}
 
 
-def line_of(mark):
-    return next(number for number, line in enumerate(lines, 1) if line.rstrip().endswith(f"// {mark}"))
+def line_of(mark, within=lines):
+    return next(number for number, line in enumerate(within, 1) if line.rstrip().endswith(f"// {mark}"))
 
 
 def check(condition, what):
@@ -60,7 +60,32 @@ def node(words, mark, what):
     return check(any(words in line and place in line for line in words_of), f"{what}: no '{words} ... {place}'")
 
 
+def libgph(how, options):
+    """A program with sentinels of its own: the doctor says where each node was captured, its file says it with regions."""
+    within = pathlib.Path(regions_source).read_text().splitlines()
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        done = subprocess.run([gph, "doctor", "--driver", driver, "--watch", "2", "--json", f"{folder}/f", *options, "--", regions],
+                              capture_output=True, text=True, timeout=100, errors="replace",
+                              env={**os.environ, "GPH_SENTINEL_FILE": f"{folder}/board"})
+        said = [line for finding in json.loads(pathlib.Path(folder, "f").read_text())["findings"] for line in finding["evidence"]]
+        boards = [name for name in os.listdir(folder) if name.startswith("board.")]
+        check(done.returncode == 137, f"libgph, {how}: exit status {done.returncode}: {done.stderr}")
+        for words, mark in (("it was running: node 1 (kernel gate)", "gated"), ("(kernel pass) waits for node 1", "last"),
+                            ("it had ended: node 0 (kernel pass)", "first")):
+            place = f"regions.c:{line_of(mark, within)})"
+            check(any(words in line and place in line for line in said), f"libgph, {how}: no '{words} ... {place}': {said}")
+        if not check(len(boards) == 1, f"libgph, {how}: {boards}"):
+            return
+        listed = subprocess.run([regions, f"{folder}/{boards[0]}"], capture_output=True, text=True).stdout
+        for state, words, mark in (("done", "node 0 (kernel pass), recorded at", "begun"),
+                                   ("running", "node 1 (kernel gate), region layer.0/attn, recorded at", "inner"),
+                                   ("waiting", "node 2 (kernel pass), region layer.0, recorded at", "outer")):
+            line = f"  {state:<8} {words} regions.c:{line_of(mark, within)}"
+            check(line in listed, f"libgph, {how}: no '{line}' in\n{listed}")
+
+
 for how, options in WAYS.items():
+    libgph(how, options)
     for way in ("hang", "late", "slow", "killed", "fault"):
         what = f"{way}, {how}"
         rule = {"killed": "launch.crash", "fault": "launch.fault"}.get(way, "launch.hang")

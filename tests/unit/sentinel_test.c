@@ -241,14 +241,20 @@ static gph_status launch(CUfunction function)
                                                 world.stream, arguments, NULL);
 }
 
+enum { BEGUN_AT = __LINE__ + 6, PUSHED_AT = __LINE__ + 11 };
+
 static gph_recording *record_regions(void)
 {
     gph_capture *capture = NULL;
     gph_recording *recording = NULL;
     FINE(gph_capture_begin(world.runtime, world.stream, NULL, &capture, &world.error));
+    OK(launch(world.store));
     static const char *const regions[] = {"embed", "layer.0", "head"};
     for (int i = 0; i < 3; i++) {
-        FINE(gph_region_push(capture, regions[i], &world.error));
+        if (i < 2)
+            FINE(gph_region_push(capture, regions[i], &world.error));
+        else
+            FINE(gph_region_push_at("model.py:12", capture, regions[i], &world.error));
         OK(launch(world.store));
         OK(launch(i == 1 ? gate : world.store));
         OK(launch(world.store));
@@ -258,32 +264,61 @@ static gph_recording *record_regions(void)
     return recording;
 }
 
-static void borders_of_regions_have_them(void)
+static gph_replay *replay_regions(gph_recording *recording, gph_sentinel *sentinel)
 {
-    gph_sentinel *sentinel = board(0, NULL);
-    gph_recording *recording = record_regions();
     gph_replay *replay = NULL;
     const gph_exec_options options = with(sentinel);
     FINE(gph_replay_create(recording, &options, &replay, &world.error));
     FINE(gph_replay_launch(replay, world.stream, &world.error));
+    return replay;
+}
+
+/* Every node has a region and the line that began it, or the capture. */
+static void check_places(const gph_progress *progress)
+{
+    const gph_progress_exec *exec = gph_progress_exec_at(progress, 0);
+    const char *file = strrchr(__FILE__, '/') ? strrchr(__FILE__, '/') + 1 : __FILE__;
+    char text[2048], line[3][160];
+    text_of(progress, text, sizeof(text));
+    snprintf(line[0], sizeof(line[0]), "node 0 (kernel store), recorded at %s:%d\n", file,
+             BEGUN_AT);
+    snprintf(line[1], sizeof(line[1]), ", region layer.0, recorded at %s:%d", file,
+             PUSHED_AT);
+    snprintf(line[2], sizeof(line[2]),
+             ", region head, recorded at model.py:12, for node");
+    for (int i = 0; i < 3; i++)
+        if (!CHECK(strstr(text, line[i]) != NULL))
+            fprintf(stderr, "  no '%s' in\n%s", line[i], text);
+    for (uint32_t i = 0; i < exec->node_count; i++)
+        CHECK(exec->nodes[i].place[0] != '\0');
+    CHECK(strncmp(exec->nodes[1].place, __FILE__ ":", sizeof(__FILE__)) == 0);
+}
+
+static void borders_of_regions_have_them(void)
+{
+    gph_sentinel *sentinel = board(0, NULL);
+    gph_recording *recording = record_regions();
+    gph_replay *replay = replay_regions(recording, sentinel);
     gph_progress *progress = look(sentinel, NULL);
-    for (int i = 0; i < 5000 && (state_of(progress, 2) != GPH_NODE_DONE ||
-                                 state_of(progress, 8) == GPH_NODE_DONE);
+    for (int i = 0; i < 5000 && (state_of(progress, 3) != GPH_NODE_DONE ||
+                                 state_of(progress, 9) == GPH_NODE_DONE);
          i++) {
         gph_progress_destroy(progress);
         nap();
         progress = look(sentinel, NULL);
     }
     const gph_progress_exec *exec = gph_progress_exec_at(progress, 0);
-    CHECK(exec->sentinel_count == 3 && exec->counts[GPH_NODE_DONE] == 3);
+    CHECK(exec->sentinel_count == 4 && exec->counts[GPH_NODE_DONE] == 4);
     /* Of layer.0 it is known that it has not ended. */
     CHECK(exec->counts[GPH_NODE_UNKNOWN] == 3 && exec->counts[GPH_NODE_WAITING] == 3);
-    CHECK(strcmp(exec->nodes[4].region, "layer.0") == 0);
-    CHECK(strcmp(exec->nodes[4].kernel, "gate") == 0);
+    CHECK(strcmp(exec->nodes[5].region, "layer.0") == 0);
+    CHECK(strcmp(exec->nodes[5].kernel, "gate") == 0);
     char text[2048];
     text_of(progress, text, sizeof(text));
-    CHECK(strstr(text, "  unknown  nodes 3 to 5, region layer.0\n") != NULL);
-    CHECK(strstr(text, "  waiting  nodes 6 to 8, region head, for node 5\n") != NULL);
+    CHECK(strstr(text, "  unknown  nodes 4 to 6, region layer.0, recorded at ") != NULL);
+    CHECK(strstr(text, "  waiting  nodes 7 to 9, region head, recorded at model.py:12, "
+                       "for node 6\n") != NULL);
+    check_places(progress);
     gph_progress_destroy(progress);
     finish(1);
     gph_replay_destroy(replay);
@@ -473,36 +508,43 @@ static void odd_graphs_have_what_they_can(void)
 
 static char path[64];
 
+enum way { HANGS, FAULTS, HANGS_IN_REGION };
+
 /* Only the child uses the driver: it hangs until it is killed, or faults and says so. */
-static void hang(bool faults)
+static void hang(enum way way)
 {
     if (world_open() != 0)
         _exit(1);
     load();
     CUgraphNode nodes[6];
+    if (way == HANGS_IN_REGION) {
+        replay_regions(record_regions(), board(1, path));
+        OK(world.cu->cuStreamSynchronize(world.stream));
+        _exit(2);
+    }
     CUgraph graph = fork_with_gate(nodes);
-    if (faults)
+    if (way == FAULTS)
         add(graph, stray, nodes[2], NULL);
     gph_exec *exec = make(graph, board(1, path));
-    *flag() = faults;
+    *flag() = way == FAULTS;
     FINE(gph_exec_launch(exec, world.stream, &world.error));
     const CUresult result = world.cu->cuStreamSynchronize(world.stream);
     _exit(result == CUDA_ERROR_ILLEGAL_ADDRESS ? 7 : 2);
 }
 
-static pid_t start(bool faults)
+static pid_t start(enum way way)
 {
     snprintf(path, sizeof(path), "/dev/shm/gph-sentinel-test.%ld", (long)getpid());
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0)
-        hang(faults);
+        hang(way);
     return child;
 }
 
-static void a_killed_process_has_left_its_file(void)
+/* Until it does, or the process has ended. */
+static bool wait_to_run(pid_t child, uint32_t node, uint32_t done)
 {
-    const pid_t child = start(false);
     gph_progress *progress = NULL;
     bool hangs = false;
     for (int i = 0; i < 5000 && !hangs && waitpid(child, NULL, WNOHANG) == 0; i++) {
@@ -510,16 +552,40 @@ static void a_killed_process_has_left_its_file(void)
         if (gph_progress_load(path, NULL, &progress, NULL) != GPH_OK)
             continue;
         hangs = gph_progress_exec_count(progress) == 1 &&
-                state_of(progress, 3) == GPH_NODE_RUNNING &&
-                state_of(progress, 2) == GPH_NODE_DONE;
+                state_of(progress, node) == GPH_NODE_RUNNING &&
+                state_of(progress, done) == GPH_NODE_DONE;
         gph_progress_destroy(progress);
     }
-    CHECK(hangs);
+    return hangs;
+}
+
+static void a_killed_process_has_left_its_file(void)
+{
+    const pid_t child = start(HANGS);
+    gph_progress *progress = NULL;
+    CHECK(wait_to_run(child, 3, 2));
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     if (CHECK_OK(gph_progress_load(path, NULL, &progress, &world.error), world.error)) {
         CHECK(gph_progress_process(progress) == (uint64_t)child);
         check_hangs_at_3(progress);
+        gph_progress_destroy(progress);
+    }
+}
+
+static void its_nodes_have_region_and_place(void)
+{
+    const pid_t child = start(HANGS_IN_REGION);
+    gph_progress *progress = NULL;
+    CHECK(wait_to_run(child, 5, 4));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    if (CHECK_OK(gph_progress_load(path, NULL, &progress, &world.error), world.error)) {
+        check_places(progress);
+        char text[2048], line[200];
+        text_of(progress, text, sizeof(text));
+        snprintf(line, sizeof(line), "node 5 (kernel gate), region layer.0, recorded at");
+        CHECK(strstr(text, line) != NULL);
         gph_progress_destroy(progress);
     }
 }
@@ -559,7 +625,7 @@ static void a_file_that_nobody_wrote_does_no_harm(void)
 
 static void an_error_leaves_what_was_reached(void)
 {
-    const pid_t child = start(true);
+    const pid_t child = start(FAULTS);
     int status = 0;
     waitpid(child, &status, 0);
     gph_progress *progress = NULL;
@@ -596,6 +662,7 @@ int main(void)
 {
     /* Before this process uses the driver. */
     RUN(a_killed_process_has_left_its_file);
+    RUN(its_nodes_have_region_and_place);
     RUN(a_file_that_nobody_wrote_does_no_harm);
     RUN(an_error_leaves_what_was_reached);
     const int code = world_open();
