@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of the extension graphophone._gph share: one object of libgph a file, each a
+ * Python type whose instances hold it, and references to all that it borrows.
+ *
+ *   - calls of libgph that launch, wait or take long release the GIL (WITHOUT_GIL);
+ *   - objects that serve one thread at a time have a gphpy_lock, which waits without the GIL;
+ *   - Python functions are called with the GIL by gphpy_enter()/gphpy_leave(), on the thread
+ *     that called libgph;
+ *   - everything here also compiles for the limited API of 3.12, see docs/design/python.md. */
+#ifndef GPHPY_H
+#define GPHPY_H
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include <gph/gph.h>
+#include <gph/gph_doctor.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+#if defined(Py_LIMITED_API)
+#define TUPLE_ITEM(tuple, i) PyTuple_GetItem(tuple, i)
+#define TUPLE_SIZE(tuple) PyTuple_Size(tuple)
+#define TUPLE_SET(tuple, i, item) ((void)PyTuple_SetItem(tuple, i, item))
+#else
+#define TUPLE_ITEM(tuple, i) PyTuple_GET_ITEM(tuple, i)
+#define TUPLE_SIZE(tuple) PyTuple_GET_SIZE(tuple)
+#define TUPLE_SET(tuple, i, item) PyTuple_SET_ITEM(tuple, i, item)
+#endif
+
+/* An object that takes the place of another one, which is let go of. */
+#undef Py_SETREF
+#undef Py_XSETREF
+#define Py_SETREF(place, object)                                                         \
+    do {                                                                                 \
+        PyObject *before_ = (PyObject *)(place);                                         \
+        (place) = (object);                                                              \
+        Py_XDECREF(before_);                                                             \
+    } while (0)
+#define Py_XSETREF Py_SETREF
+
+/* One line a member of a type: methods with keywords are of this form. */
+#define METHOD(name, function, text)                                                     \
+    {                                                                                    \
+        name, (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS,     \
+            text                                                                         \
+    }
+#define METHOD0(name, function, text)                                                    \
+    {                                                                                    \
+        name, (PyCFunction)(function), METH_NOARGS, text                                 \
+    }
+#define METHOD1(name, function, text)                                                    \
+    {                                                                                    \
+        name, (PyCFunction)(function), METH_O, text                                      \
+    }
+#define GETTER(name, function, text)                                                     \
+    {                                                                                    \
+        name, (getter)(function), NULL, text, NULL                                       \
+    }
+#define PARSE(args, kwargs, format, names, ...)                                          \
+    PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)(void *)names, __VA_ARGS__)
+
+/* A call of libgph while other threads of Python run. */
+#define WITHOUT_GIL(status, call)                                                        \
+    do {                                                                                 \
+        PyThreadState *without_ = PyEval_SaveThread();                                   \
+        status = (call);                                                                 \
+        PyEval_RestoreThread(without_);                                                  \
+    } while (0)
+
+/* ---- types ---- */
+
+/* Every type: name in gphpy.types, function that makes it. */
+#define GPHPY_TYPES(X)                                                                   \
+    X(runtime)                                                                           \
+    X(stream)                                                                            \
+    X(module)                                                                            \
+    X(kernel)                                                                            \
+    X(tensor)                                                                            \
+    X(capture)                                                                           \
+    X(region)                                                                            \
+    X(recording)                                                                         \
+    X(exec)                                                                              \
+    X(replay)                                                                            \
+    X(graph)                                                                             \
+    X(diff)                                                                              \
+    X(block)                                                                             \
+    X(arena)                                                                             \
+    X(pool)                                                                              \
+    X(checkpoint)
+
+struct gphpy_types {
+#define X(name) PyTypeObject *name;
+    GPHPY_TYPES(X)
+#undef X
+};
+extern struct gphpy_types gphpy_types;
+#define X(name) int gphpy_##name##_ready(PyObject *module);
+GPHPY_TYPES(X)
+#undef X
+
+/* Makes a type that cannot be made by Python, and puts it into the module. */
+int gphpy_type_add(PyObject *module, PyType_Spec *spec, PyTypeObject **out);
+/* Memory of an instance, zeroed past its head; freed by gphpy_free(). Types without the
+ * garbage collector. */
+void *gphpy_new(PyTypeObject *type, size_t bytes);
+void gphpy_free(void *object);
+
+/* ---- errors and warnings ---- */
+
+/* What an error is known to be about, beyond gph_error. All borrowed, all may be NULL. */
+typedef struct gphpy_blame {
+    const char *region;     /* the innermost region */
+    PyObject *place;        /* "file:line" */
+    const gph_cause *cause; /* of a capture that failed */
+} gphpy_blame;
+
+int gphpy_errors_ready(PyObject *module);
+/* Raises what a status means, unless Python has an exception already (of a function that was
+ * called back). Always returns NULL. */
+PyObject *gphpy_raise(gph_status status, const gph_error *error,
+                      const gphpy_blame *blame);
+/* Raises InvalidError. */
+PyObject *gphpy_invalid(const char *format, ...) GPH_PRINTF(1, 2);
+/* For a function of libgph's that ends with a Python exception: fills `error` in from it and
+ * leaves it set, for gphpy_raise(). */
+gph_status gphpy_failed(gph_error *error);
+/* Adds what is known to the exception that is set, where it has none. */
+void gphpy_blame_current(const gphpy_blame *blame);
+/* The place of the Python code that runs: a str "file:line", or NULL without exception. */
+PyObject *gphpy_place(void);
+
+int gphpy_warnings_ready(PyObject *module);
+/* Hands what libgph has warned of to Python's warnings. -1: a warning is an error. */
+int gphpy_warn(void);
+
+/* ---- threads ---- */
+
+/* Of an object that serves one thread at a time. Waiting releases the GIL. */
+typedef struct gphpy_lock {
+    pthread_mutex_t mutex;
+    _Atomic(unsigned long) owner; /* thread, to refuse a call from inside a call */
+} gphpy_lock;
+void gphpy_lock_init(gphpy_lock *lock);
+void gphpy_lock_fini(gphpy_lock *lock);
+/* False, with an exception: the thread has it already. `what` is the object's noun. */
+bool gphpy_lock_take(gphpy_lock *lock, const char *what);
+void gphpy_lock_give(gphpy_lock *lock);
+
+/* ---- runtime, streams, kernels ---- */
+
+typedef struct gphpy_runtime {
+    PyObject_HEAD gph_runtime *gph;
+    const gph_cuda_calls *cu;
+    int device; /* whose primary context is retained; -1: none */
+    bool is_soft;
+} gphpy_runtime;
+
+typedef struct gphpy_stream {
+    PyObject_HEAD CUstream handle;
+    gphpy_runtime *runtime;
+    bool is_own;
+} gphpy_stream;
+
+PyObject *gphpy_module_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+PyObject *gphpy_stream_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+PyObject *gphpy_tensor_view(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+PyObject *gphpy_open(PyObject *module, PyObject *args, PyObject *kwargs);
+/* Makes the runtime's device the thread's where it has none; then the runtime, else NULL. */
+gphpy_runtime *gphpy_runtime_use(gphpy_runtime *runtime);
+/* As O& of PyArg_Parse: a Stream, an int, anything with __cuda_stream__; None is the
+ * per-thread default stream. */
+int gphpy_stream_read(PyObject *object, void *out);
+/* A Stream that is lent: destroyed by nobody. */
+PyObject *gphpy_stream_lent(gphpy_runtime *runtime, CUstream handle);
+
+/* ---- tensors ---- */
+
+/* Who owns the memory of tensors that were allocated while something was recorded. Counted;
+ * once it is over, nobody frees what was allocated in it. */
+typedef struct gphpy_scope {
+    _Atomic(int) references;
+    _Atomic(int) is_over;
+} gphpy_scope;
+gphpy_scope *gphpy_scope_create(void);
+void gphpy_scope_release(gphpy_scope *scope);
+
+typedef struct gphpy_tensor {
+    PyObject_HEAD gph_tensor view;
+    PyObject *owner; /* keeps the memory; or NULL */
+    gphpy_runtime *runtime;
+} gphpy_tensor;
+
+/* A view of memory that `owner` (borrowed, may be NULL) keeps. */
+PyObject *gphpy_tensor_new(gphpy_runtime *runtime, const gph_tensor *view,
+                           PyObject *owner);
+/* Reads anything that is a tensor; `what` and `index` name it in the error. Data is as it
+ * lies: nothing is copied. */
+int gphpy_tensor_read(gphpy_runtime *runtime, PyObject *object, const char *what,
+                      Py_ssize_t index, gph_tensor *out);
+/* Its slow part: types other than Tensor. */
+int gphpy_dlpack_read(gphpy_runtime *runtime, PyObject *object, const char *what,
+                      Py_ssize_t index, gph_tensor *out);
+int gphpy_dlpack_ready(void);
+PyObject *gphpy_dlpack_export(gphpy_tensor *tensor, bool is_versioned);
+bool gphpy_dtype_read(PyObject *object, gph_dtype *out);
+const char *gphpy_dtype_name(uint32_t dtype);
+uint32_t gphpy_dtype_bytes(uint32_t dtype);
+/* A shape: an int, or a sequence of them. -1 with an exception, else the rank. */
+int gphpy_shape_read(PyObject *object, int64_t shape[GPH_TENSOR_RANK_MAX]);
+PyObject *gphpy_int64s(const int64_t *values, uint32_t count);
+
+/* ---- memory ---- */
+
+PyObject *gphpy_arena_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+PyObject *gphpy_pool_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+/* A Pool of somebody else's gph_pool, retained; `scope` (may be NULL) as gphpy_pool_scope(). */
+PyObject *gphpy_pool_lent(gphpy_runtime *runtime, gph_pool *pool, gphpy_scope *scope);
+/* The gph_pool of an object that must be a Pool; -1 with an exception. Borrowed. */
+int gphpy_pool_bind(PyObject *object, gph_pool **out);
+/* What is allocated in captured streams belongs to `scope` from now on; NULL: to nobody's. */
+void gphpy_pool_scope(PyObject *pool, gphpy_scope *scope);
+/* A tensor's memory now belongs to whoever it is handed to: it is not freed with the tensor. */
+void gphpy_tensor_disown(PyObject *tensor);
+
+/* ---- capture and replay ---- */
+
+typedef struct gphpy_recording {
+    PyObject_HEAD gph_recording *gph;
+    gphpy_runtime *runtime;
+    PyObject *pool;  /* keeps it; or NULL */
+    PyObject *place; /* of the capture; or NULL */
+} gphpy_recording;
+
+PyObject *gphpy_recording_new(gphpy_runtime *runtime, gph_recording *taken,
+                              PyObject *pool, PyObject *place);
+PyObject *gphpy_recording_instantiate(gphpy_recording *recording, PyObject *args,
+                                      PyObject *kwargs);
+PyObject *gphpy_capture_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+/* A capture that somebody else ends; gphpy_capture_close() before that. */
+PyObject *gphpy_capture_lent(gphpy_runtime *runtime, gph_capture *capture,
+                             CUstream stream);
+void gphpy_capture_close(PyObject *capture);
+
+/* An executable that `owner` lends. */
+PyObject *gphpy_exec_lent(gphpy_runtime *runtime, gph_exec *exec, PyObject *owner);
+PyObject *gphpy_exec_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+
+typedef struct gphpy_graph {
+    PyObject_HEAD gph_graph *gph;
+} gphpy_graph;
+PyObject *gphpy_graph_new(gph_graph *taken);
+
+/* ---- text ---- */
+
+/* A gph_write_fn that gathers text; `user` is a gphpy_text. */
+typedef struct gphpy_text {
+    char *bytes;
+    size_t length, room;
+} gphpy_text;
+gph_status gphpy_text_write(void *user, const void *data, size_t bytes);
+/* A str of it; frees it in any case. With a status other than GPH_OK raises. */
+PyObject *gphpy_text_end(gphpy_text *text, gph_status status, const gph_error *error);
+/* A path of any sort, as fsencoded bytes: O& of PyArg_Parse (PyUnicode_FSConverter). */
+
+/* The number of a word in a list that ends with NULL, counting from `first`; -1 with an
+ * exception that names `what` and all words. */
+int gphpy_word(PyObject *object, const char *const *words, int first, const char *what);
+#endif

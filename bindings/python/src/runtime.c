@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Runtime: an open driver, and the way to everything that is made with it. */
+#include "gphpy.h"
+
+static const char *const drivers[] = {"auto", "cuda", "soft", NULL};
+
+/* The primary context is retained as long as the runtime. */
+static gph_status use_device(gphpy_runtime *self, gph_error *error)
+{
+    CUcontext context = NULL;
+    CUdevice device = 0;
+    gph_status status =
+        gph_cuda_check(self->cu->CtxGetCurrent(&context), "cuCtxGetCurrent", error);
+    if (status == GPH_OK)
+        status = gph_cuda_check(self->cu->DeviceGet(&device, self->device), "cuDeviceGet",
+                                error);
+    CUcontext primary = NULL;
+    if (status == GPH_OK)
+        status = gph_cuda_check(self->cu->DevicePrimaryCtxRetain(&primary, device),
+                                "cuDevicePrimaryCtxRetain", error);
+    if (status != GPH_OK) {
+        self->device = -1;
+        return status;
+    }
+    if (context)
+        return GPH_OK;
+    return gph_cuda_check(self->cu->CtxSetCurrent(primary), "cuCtxSetCurrent", error);
+}
+
+gphpy_runtime *gphpy_runtime_use(gphpy_runtime *self)
+{
+    CUcontext context = NULL;
+    gph_error error = {0};
+    if (self->device < 0 || self->cu->CtxGetCurrent(&context) != GPH_OK || context)
+        return self;
+    CUdevice device = 0;
+    gph_status status =
+        gph_cuda_check(self->cu->DeviceGet(&device, self->device), "cuDeviceGet", &error);
+    if (status == GPH_OK)
+        status = gph_cuda_check(self->cu->DevicePrimaryCtxRetain(&context, device),
+                                "cuDevicePrimaryCtxRetain", &error);
+    if (status == GPH_OK) {
+        status =
+            gph_cuda_check(self->cu->CtxSetCurrent(context), "cuCtxSetCurrent", &error);
+        (void)self->cu->DevicePrimaryCtxRelease(device); /* the runtime's own is left */
+    }
+    if (status == GPH_OK)
+        return self;
+    gphpy_raise(status, &error, NULL);
+    return NULL;
+}
+
+static int read_options(PyObject *driver, PyObject *allocator, gph_options *options,
+                        gph_allocator *heap)
+{
+    if (driver != Py_None) {
+        const int word = gphpy_word(driver, drivers, GPH_DRIVER_AUTO, "driver");
+        if (word < 0)
+            return -1;
+        options->driver = (uint32_t)word;
+    }
+    if (allocator != Py_None) {
+        unsigned long long function = 0, user = 0;
+        if (!PyArg_ParseTuple(allocator, "KK;allocator is (address of a function, user)",
+                              &function, &user))
+            return -1;
+        *heap = (gph_allocator){(gph_realloc_fn *)(uintptr_t)function,
+                                (void *)(uintptr_t)user};
+        options->allocator = heap;
+    }
+    return 0;
+}
+
+PyObject *gphpy_open(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    (void)module;
+    static const char *const names[] = {"driver", "device", "softcuda_path", "allocator",
+                                        NULL};
+    PyObject *driver = Py_None, *device = Py_None, *allocator = Py_None, *path = NULL;
+    PyObject *zero = PyLong_FromLong(0);
+    if (!zero)
+        return NULL;
+    device = zero;
+    gph_options options = GPH_OPTIONS_INIT;
+    gph_allocator heap = {0};
+    gph_error error = {0};
+    gphpy_runtime *self = NULL;
+    if (!PARSE(args, kwargs, "|OO$O&O:open", names, &driver, &device,
+               PyUnicode_FSConverter, &path, &allocator) ||
+        read_options(driver, allocator, &options, &heap) < 0)
+        goto out;
+    if (path)
+        options.softcuda_path = PyBytes_AsString(path);
+    const long ordinal = device == Py_None ? -1 : PyLong_AsLong(device);
+    if (ordinal == -1 && PyErr_Occurred())
+        goto out;
+    self = gphpy_new(gphpy_types.runtime, sizeof(*self));
+    if (!self)
+        goto out;
+    self->device = -1;
+    gph_status status;
+    WITHOUT_GIL(status, gph_open(&options, &self->gph, &error));
+    if (status == GPH_OK) {
+        gph_driver_info info = GPH_SIZED(gph_driver_info);
+        gph_driver_info_get(self->gph, &info);
+        self->is_soft = (info.features & GPH_FEATURE_SOFTCUDA) != 0;
+        self->cu = gph_cuda(self->gph);
+        self->device = (int)ordinal;
+        if (ordinal >= 0)
+            WITHOUT_GIL(status, use_device(self, &error));
+    }
+    if (status != GPH_OK) {
+        gphpy_raise(status, &error, NULL);
+        Py_CLEAR(self);
+    }
+out:
+    Py_DECREF(zero);
+    Py_XDECREF(path);
+    return (PyObject *)self;
+}
+
+static void destroy(gphpy_runtime *self)
+{
+    CUdevice device = 0;
+    if (self->device >= 0 && self->cu->DeviceGet(&device, self->device) == GPH_OK)
+        (void)self->cu->DevicePrimaryCtxRelease(device);
+    gph_close(self->gph);
+    gphpy_free(self);
+}
+
+/* ---- what driver it is ---- */
+
+static gph_driver_info info_of(gphpy_runtime *self)
+{
+    gph_driver_info info = GPH_SIZED(gph_driver_info);
+    gph_driver_info_get(self->gph, &info);
+    return info;
+}
+
+static PyObject *get_driver(gphpy_runtime *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(self->is_soft ? "soft" : "cuda");
+}
+
+static PyObject *get_version(gphpy_runtime *self, void *unused)
+{
+    (void)unused;
+    const int version = info_of(self).version;
+    return Py_BuildValue("(ii)", version / 1000, version % 1000 / 10);
+}
+
+static PyObject *get_path(gphpy_runtime *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_DecodeFSDefault(info_of(self).path);
+}
+
+static PyObject *get_why(gphpy_runtime *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(info_of(self).why);
+}
+
+static PyObject *get_device(gphpy_runtime *self, void *unused)
+{
+    (void)unused;
+    return self->device < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(self->device);
+}
+
+static PyObject *get_handle(gphpy_runtime *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromVoidPtr(self->gph);
+}
+
+static PyObject *represent(gphpy_runtime *self)
+{
+    return PyUnicode_FromFormat("<graphophone.Runtime of %s>",
+                                self->is_soft ? "softcuda" : "CUDA");
+}
+
+static PyObject *synchronize(gphpy_runtime *self, PyObject *unused)
+{
+    (void)unused;
+    gph_error error = {0};
+    gph_status status;
+    if (!gphpy_runtime_use(self))
+        return NULL;
+    WITHOUT_GIL(status,
+                gph_cuda_check(self->cu->CtxSynchronize(), "cuCtxSynchronize", &error));
+    return status == GPH_OK ? Py_NewRef(Py_None) : gphpy_raise(status, &error, NULL);
+}
+
+static PyObject *find(gphpy_runtime *self, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    gph_error error = {0};
+    gph_cuda_fn found = NULL;
+    if (!text)
+        return NULL;
+    const gph_status status = gph_cuda_find(self->gph, text, &found, &error);
+    return status == GPH_OK ? PyLong_FromVoidPtr((void *)(uintptr_t)found)
+                            : gphpy_raise(status, &error, NULL);
+}
+
+static PyMethodDef methods[] = {
+    METHOD(
+        "capture", gphpy_capture_new,
+        "capture($self, stream, *, pool=None, mode='thread', join='auto', run=False, "
+        "name=None, streams=())\n"
+        "--\n\n"
+        "Records what is put into a stream, instead of running it: a context manager.\n\n"
+        "    with runtime.capture(stream) as capture:\n"
+        "        ...                        # work in the stream\n"
+        "    replay = capture.recording.instantiate()\n\n"
+        "pool: where allocations of the capture come from. mode: which calls of other "
+        "threads\n"
+        "spoil it: 'global', 'thread' or 'relaxed', as CUDA has it. join: what becomes "
+        "of a\n"
+        "stream that joined and never came back: 'error', 'auto' (waited for) or 'name'\n"
+        "(refused; the error names them). run: each segment also runs when it ends. "
+        "name: of\n"
+        "the recording in the pool. streams: that may join, so that an error can name "
+        "them.\n\n"
+        "After an exception in its body the capture is thrown away, the stream is as "
+        "before, and\n"
+        "the exception goes on."),
+    METHOD("stream", gphpy_stream_new,
+           "stream($self, *, priority=0)\n--\n\n"
+           "Makes a Stream that does not wait for the legacy stream. Lower priorities "
+           "run first."),
+    METHOD("module", gphpy_module_new,
+           "module($self, image, /)\n--\n\n"
+           "Loads PTX (str or bytes), a cubin or a fatbin: a Module. libgph knows its "
+           "kernels by\n"
+           "name in other processes, too, so that a recipe can hold them."),
+    METHOD("tensor", gphpy_tensor_view,
+           "tensor($self, data, shape, dtype='f32', *, strides=None, owner=None)\n--\n\n"
+           "A Tensor of device memory at an address; owner is kept as long as it."),
+    METHOD("arena", gphpy_arena_new,
+           "arena($self, *, device=-1, reserve_bytes=0, budget_bytes=0, base=0)\n--\n\n"
+           "Reserves addresses of a device for pools: an Arena. 0 is the default: twice "
+           "the device's\n"
+           "memory, no budget, anywhere."),
+    METHOD("pool", gphpy_pool_new,
+           "pool($self, *, name=None, growth_bytes=0, max_bytes=0, arena=None)\n--\n\n"
+           "Makes a Pool, in an arena of its own unless one is given."),
+    METHOD("instantiate", gphpy_exec_new,
+           "instantiate($self, graph, *, flags=0, stream=None)\n--\n\n"
+           "Makes an Exec of a CUgraph, an int, which stays the caller's. flags are "
+           "CUDA's:\n"
+           "1 auto free on launch, 4 device launch, 8 node priorities. stream: of the "
+           "upload."),
+    METHOD0("synchronize", synchronize,
+            "synchronize($self)\n--\n\nWaits for all work of the current context."),
+    METHOD1(
+        "find", find,
+        "find($self, name, /)\n--\n\nThe address of a call of the driver, such as\n"
+        "'cuGraphAddKernelNode', for ctypes; in the version that CUDA 13.0 declares."),
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef members[] = {
+    GETTER("driver", get_driver, "'cuda' or 'soft'."),
+    GETTER("version", get_version,
+           "CUDA's version that the driver has, such as (13, 0)."),
+    GETTER("path", get_path, "The file that was loaded."),
+    GETTER("why", get_why, "Why this driver: 'option', 'GPH_DRIVER', 'default', ..."),
+    GETTER("device", get_device, "The ordinal given to open(), or None."),
+    GETTER("handle", get_handle, "The address of the gph_runtime, for C."),
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+int gphpy_runtime_ready(PyObject *module)
+{
+    static PyType_Slot slots[] = {
+        {Py_tp_doc,
+         (void *)"An open driver: open() makes it. Any thread.\n\n"
+                 "A process has one driver. It is closed when nothing that was made\n"
+                 "with it is left."},
+        {Py_tp_dealloc, (void *)destroy},
+        {Py_tp_repr, (void *)represent},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, members},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"graphophone.Runtime", sizeof(gphpy_runtime), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               slots};
+    return gphpy_type_add(module, &spec, &gphpy_types.runtime);
+}
