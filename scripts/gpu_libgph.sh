@@ -22,8 +22,8 @@ run() {
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
     export GPH_DRIVER=cuda
     run build-gpu/bin/gph env
-    for folder in memory replay update slot callable cache tree recipe; do
-        for test in build-gpu/tests/unit/${folder}_*_test; do
+    for folder in memory replay update slot loop callable cache tree recipe; do
+        for test in build-gpu/tests/unit/${folder}_test build-gpu/tests/unit/${folder}_*_test; do
             [ -x "$test" ] && run timeout 120 "$test"
         done
     done
@@ -37,7 +37,7 @@ run() {
     for nodes in 1 20 100 1000; do
         run build-gpu/bin/gph bench launch --nodes $nodes --launches 10000
     done
-    for bench in pool callable cache tree update slot load memory; do
+    for bench in pool callable cache tree update slot loop load memory; do
         [ -x build-gpu/bench/bench_$bench ] && run timeout 120 build-gpu/bench/bench_$bench
     done
     run build-gpu/bin/gph run --summary -- build-gpu/tests/cli/cli_program 1

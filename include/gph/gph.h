@@ -25,6 +25,8 @@
 
 #include <gph/slot.h>
 
+#include <gph/loop.h>
+
 #include <gph/callable.h>
 
 #include <gph/cache.h>

@@ -15,6 +15,7 @@
     X(gph_exec_options, GPH_EXEC_OPTIONS_INIT)                                           \
     X(gph_sentinel_options, GPH_SENTINEL_OPTIONS_INIT)                                   \
     X(gph_file_options, GPH_FILE_OPTIONS_INIT)                                           \
+    X(gph_loop_options, GPH_LOOP_OPTIONS_INIT)                                           \
     X(gph_options, GPH_OPTIONS_INIT)                                                     \
     X(gph_plan_ladder_options, GPH_PLAN_LADDER_OPTIONS_INIT)                             \
     X(gph_plan_options, GPH_PLAN_OPTIONS_INIT)                                           \

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The control kernels, as kernels/ has them: texts with a zero at their end. */
+#if defined(__aarch64__)
+#define IS_OBJECT %object
+#else
+#define IS_OBJECT @object
+#endif
+
+.macro embed name, file
+    .global \name
+    .hidden \name
+    .type \name, IS_OBJECT
+\name:
+    .incbin "\file"
+    .byte 0
+.endm
+
+    .section .rodata
+    embed gphi_loop_ptx, GPH_LOOP_PTX
+    embed gphi_loop_device_ptx, GPH_LOOP_DEVICE_PTX
+    .section .note.GNU-stack, "", %progbits

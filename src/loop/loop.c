@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Loops: making, launching and changing them. */
+#include "loop/loop.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "cuda/status.h"
+
+#include <string.h>
+
+enum { POLL_NS = 50000, UNROLL_MAX = 1024 };
+
+gph_status gphi_loop_check(const gph_loop *loop, CUresult result, const char *call,
+                           gph_error *error)
+{
+    return gphi_cuda_check(error, result, call, "loop %s", loop->name);
+}
+
+/* ---- making ---- */
+
+/* The words of both sides: the host's begin as the limits, the device's as zeros. */
+static gph_status take_memory(gph_loop *loop, gph_error *error)
+{
+    const gphi_cuda_table *cu = &loop->runtime->cu;
+    const loop_device zeros = {0};
+    CUdeviceptr there = 0;
+    void *host = NULL;
+    GPHI_TRY(gphi_loop_check(
+        loop,
+        cu->cuMemHostAlloc(&host, sizeof(*loop->host),
+                           CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+        "cuMemHostAlloc", error));
+    loop->host = host;
+    memset(host, 0, sizeof(*loop->host));
+    loop->host->ceiling = loop->options.ceiling;
+    loop->host->budget = loop->options.budget_ns;
+    GPHI_TRY(gphi_loop_check(loop, cu->cuMemHostGetDevicePointer(&there, host, 0),
+                             "cuMemHostGetDevicePointer", error));
+    GPHI_TRY(gphi_loop_check(loop, cu->cuMemAlloc(&loop->device, sizeof(zeros)),
+                             "cuMemAlloc", error));
+    /* Done for all streams when it returns. */
+    GPHI_TRY(gphi_loop_check(loop, cu->cuMemcpyHtoD(loop->device, &zeros, sizeof(zeros)),
+                             "cuMemcpyHtoD", error));
+    const gph_loop_options *options = &loop->options;
+    loop->plan = (loop_plan){
+        .here = (loop_device *)(uintptr_t)loop->device,
+        .host = (loop_host *)(uintptr_t)there,
+        .condition = (const unsigned *)(uintptr_t)options->condition,
+        .counter = (const unsigned *)(uintptr_t)options->counter,
+        .poll = loop->way == GPH_LOOP_HOST || options->sentinel ? 0 : options->poll_ns,
+        .many = options->unroll};
+    return GPH_OK;
+}
+
+/* What fails leaves a loop that destroy_now() takes apart as far as it came. */
+static gph_status fill(gph_loop *loop, CUgraph body, gph_error *error)
+{
+    const gphi_cuda_table *cu = &loop->runtime->cu;
+    GPHI_TRY(gphi_cuda_check(error, cu->cuCtxGetCurrent(&loop->context),
+                             "cuCtxGetCurrent", "making a loop"));
+    loop->name = gphi_heap_text(loop->runtime->heap,
+                                loop->options.name ? loop->options.name : "loop");
+    GPHI_TRY(gphi_made(error, loop->name, "making a loop"));
+    if (loop->options.before)
+        GPHI_TRY(gphi_loop_check(loop,
+                                 cu->cuGraphClone(&loop->before, loop->options.before),
+                                 "cuGraphClone", error));
+    GPHI_TRY(take_memory(loop, error));
+    GPHI_TRY(gphi_kernels_retain(loop->runtime, &gphi_loop_text, &loop->any, error));
+    if (loop->way != GPH_LOOP_HOST)
+        GPHI_TRY(gphi_kernels_retain(loop->runtime, &gphi_loop_device_text, &loop->own,
+                                     error));
+    return gphi_loop_build(loop, body, &loop->execs, error);
+}
+
+/* Run when no capture is open: freeing memory would spoil one. */
+static void destroy_now(void *user)
+{
+    gph_loop *loop = user;
+    const gphi_cuda_table *cu = &loop->runtime->cu;
+    CUresult result = CUDA_SUCCESS;
+    const CUstreamCaptureMode mode = gphi_relax(cu);
+    if (loop->before)
+        GPHI_THEN(result, cu->cuGraphDestroy(loop->before));
+    if (loop->device)
+        GPHI_THEN(result, cu->cuMemFree(loop->device));
+    if (loop->host)
+        GPHI_THEN(result, cu->cuMemFreeHost(loop->host));
+    gphi_unrelax(cu, mode);
+    if (result != CUDA_SUCCESS)
+        gphi_log("loop", GPH_LOG_ERROR, "memory of loop %s stays: %s", loop->name,
+                 gph_status_name((gph_status)result));
+    gphi_kernels_release(loop->own);
+    gphi_kernels_release(loop->any);
+    gphi_heap_text_free(loop->runtime->heap, loop->name);
+    gphi_heap_free(loop->runtime->heap, loop, sizeof(*loop));
+}
+
+void gph_loop_destroy(gph_loop *loop)
+{
+    if (!loop)
+        return;
+    gphi_loop_execs_destroy(&loop->execs);
+    gphi_defer(&loop->end, destroy_now, loop); /* after them */
+}
+
+gph_status gphi_loop_make(gph_runtime *runtime, CUgraph body,
+                          const gph_loop_options *options, gph_loop **out,
+                          gph_error *error)
+{
+    gph_loop *loop = gphi_heap_alloc(runtime->heap, sizeof(*loop));
+    GPHI_TRY(gphi_made(error, loop, "making a loop"));
+    loop->runtime = runtime;
+    loop->way = (gph_loop_way)options->way;
+    loop->options = *options;
+    const CUstreamCaptureMode mode = gphi_relax(&runtime->cu);
+    const gph_status status = fill(loop, body, error);
+    gphi_unrelax(&runtime->cu, mode);
+    if (status != GPH_OK) {
+        gph_loop_destroy(loop);
+        return status;
+    }
+    *out = loop;
+    return GPH_OK;
+}
+
+static gph_status read_options(const gph_loop_options *options, gph_loop_options *out,
+                               gph_error *error)
+{
+    GPHI_TRY(gphi_options_read(out, sizeof(*out), "gph_loop_options", options, error));
+    out->unroll = out->unroll == 0 ? 1 : out->unroll;
+    out->poll_ns = out->poll_ns == 0 ? POLL_NS : out->poll_ns;
+    if (out->way > GPH_LOOP_HOST)
+        return gphi_fail(error, GPH_E_INVALID, "options.way %u is not a gph_loop_way",
+                         out->way);
+    if (out->flags != 0)
+        return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: none are known",
+                         out->flags);
+    if (out->condition == 0 || out->condition % 4 != 0 || out->counter % 4 != 0)
+        return gphi_fail(
+            error, GPH_E_INVALID,
+            "options.condition 0x%llx, options.counter 0x%llx: not addresses "
+            "of words of 4 bytes",
+            out->condition, out->counter);
+    if (out->ceiling == 0)
+        return gphi_fail(error, GPH_E_INVALID, "options.ceiling is 0");
+    if (out->unroll > UNROLL_MAX)
+        return gphi_fail(error, GPH_E_INVALID, "options.unroll %u: at most %d",
+                         out->unroll, UNROLL_MAX);
+    return GPH_OK;
+}
+
+gph_status gph_loop_create(gph_runtime *runtime, CUgraph body,
+                           const gph_loop_options *options, gph_loop **out,
+                           gph_error *error)
+{
+    gph_loop_options opt;
+    GPHI_TRY(read_options(options, &opt, error));
+    GPHI_TRY(gphi_need(error, runtime, body, out));
+    gph_loop *loop = NULL;
+    GPHI_TRY(gphi_loop_choose(runtime, body, &opt, &loop, error));
+    gphi_log("loop", GPH_LOG_INFO, "loop %s: %s", loop->name, loop->ways.text);
+    *out = loop;
+    return GPH_OK;
+}
+
+/* ---- launching ---- */
+
+/* Acquire: the kernel wrote it, and the stream has been waited for. */
+static gph_exec *next_of(const gph_loop *loop)
+{
+    switch (__atomic_load_n(&loop->host->next, __ATOMIC_ACQUIRE)) {
+    case LOOP_MANY: return loop->execs.many;
+    case LOOP_ONE: return loop->execs.one;
+    default: return NULL;
+    }
+}
+
+/* The device decides after each round, here as well; the host does as it says. */
+static gph_status run_from_host(gph_loop *loop, CUstream stream, gph_error *error)
+{
+    for (gph_exec *next = loop->execs.start; next; next = next_of(loop)) {
+        GPHI_TRY(gph_exec_launch(next, stream, error));
+        const CUresult result = loop->runtime->cu.cuStreamSynchronize(stream);
+        if (result != CUDA_SUCCESS)
+            return gphi_loop_fail_fault(loop, result, error);
+    }
+    return GPH_OK;
+}
+
+gph_status gph_loop_launch(gph_loop *loop, CUstream stream, gph_error *error)
+{
+    GPHI_TRY(gphi_need(error, loop));
+    /* Relaxed: an abort of another thread comes before or after, as it happens. */
+    atomic_fetch_add_explicit(&loop->launched, 1, memory_order_relaxed);
+    const gph_status status = loop->way == GPH_LOOP_HOST
+                                  ? run_from_host(loop, stream, error)
+                                  : gph_exec_launch(loop->execs.start, stream, error);
+    if (status != GPH_OK) /* an abort must not wait for it */
+        atomic_fetch_sub_explicit(&loop->launched, 1, memory_order_relaxed);
+    return status;
+}
+
+void gph_loop_abort(gph_loop *loop)
+{
+    if (!loop)
+        return;
+    /* The number of the last launch that it is meant for: nothing has to be reset, and
+     * a later launch is not met. Launches of gph_loop_exec() are known once they begin. */
+    const uint64_t launched = atomic_load_explicit(&loop->launched, memory_order_relaxed);
+    const uint64_t begun = __atomic_load_n(&loop->host->begun, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&loop->host->aborted, launched > begun ? launched : begun,
+                     __ATOMIC_RELEASE);
+}
+
+/* ---- changing ---- */
+
+gph_status gph_loop_limits_set(gph_loop *loop, uint64_t ceiling, uint64_t budget_ns,
+                               gph_error *error)
+{
+    GPHI_TRY(gphi_need(error, loop));
+    if (ceiling == 0)
+        return gphi_fail(error, GPH_E_INVALID, "loop %s: the ceiling is 0", loop->name);
+    __atomic_store_n(&loop->host->ceiling, ceiling, __ATOMIC_RELEASE);
+    __atomic_store_n(&loop->host->budget, budget_ns, __ATOMIC_RELEASE);
+    return GPH_OK;
+}
+
+/* A way that has no such executable has none in the new set, either. */
+static void swap(gph_exec *is, gph_exec *next)
+{
+    if (is && next)
+        gphi_exec_swap(is, next);
+}
+
+/* The executables that callers know stay, and get what the new ones launch. */
+gph_status gph_loop_update(gph_loop *loop, CUgraph body, gph_error *error)
+{
+    gphi_loop_execs next = {0};
+    GPHI_TRY(gphi_need(error, loop, body));
+    const CUstreamCaptureMode mode = gphi_relax(&loop->runtime->cu);
+    const gph_status status = gphi_loop_build(loop, body, &next, error);
+    gphi_unrelax(&loop->runtime->cu, mode);
+    GPHI_TRY(status);
+    swap(loop->execs.start, next.start);
+    swap(loop->execs.many, next.many);
+    swap(loop->execs.one, next.one);
+    gphi_loop_execs_destroy(&next);
+    return GPH_OK;
+}
+
+gph_exec *gph_loop_exec(const gph_loop *loop)
+{
+    return loop && loop->way != GPH_LOOP_HOST ? loop->execs.start : NULL;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A loop inside. Whoever starts the rounds, the same is decided after each, on the device
+ * and by one kernel (kernels/loop_round.cuh): from the condition, the counts, the clock
+ * and the host's word.
+ *
+ *   WHILE   one executable:   before ─ begin ─ WHILE{ step x k ─ round } ─ WHILE{ step ─ round }
+ *   TAIL    starts:           before ─ begin ──launches──> many or one
+ *           many, one:        step x k ─ round ──launches──> many or one, into the tail
+ *   HOST    starts:           before ─ begin          the host reads which comes next
+ *           many, one:        step x k ─ round        and launches it
+ *
+ * "many" is there only where a round has several steps; single ones then do what is left
+ * of a ceiling. Words that both sides write lie in pinned memory, the rest on the device. */
+#ifndef GPHI_LOOP_LOOP_H
+#define GPHI_LOOP_LOOP_H
+#include "device/kernels.h"
+#include "kernels/loop.cuh"
+#include "replay/exec.h"
+#include <gph/loop.h>
+#include <gph/sentinel.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* The executables that a way has; those that it has not are NULL. */
+typedef struct gphi_loop_execs {
+    gph_exec *start; /* WHILE: all there is */
+    gph_exec *many, *one;
+} gphi_loop_execs;
+
+struct gph_loop {
+    gph_runtime *runtime;
+    CUcontext context;
+    gph_loop_way way; /* WHILE, TAIL or HOST */
+    gph_loop_options options;
+    char *name;
+    CUgraph before; /* a copy, or NULL */
+    loop_plan plan;
+    loop_host *host;
+    CUdeviceptr device; /* the loop_device */
+    gphi_kernels *any;  /* that any way has */
+    gphi_kernels *own;  /* of the ways of the device, or NULL */
+    gphi_loop_execs execs;
+    atomic_ullong launched;
+    gph_loop_ways ways;
+    gphi_deferred end;
+};
+
+/* What the driver said to a call for a loop. */
+gph_status gphi_loop_check(const gph_loop *loop, CUresult result, const char *call,
+                           gph_error *error);
+
+/* result.c: an error on the device, with the place where it happened. */
+gph_status gphi_loop_fail_fault(gph_loop *loop, CUresult result, gph_error *error);
+
+/* control.c: texts, and the places of their entries. */
+enum { GPHI_LOOP_HOST_BEGIN, GPHI_LOOP_HOST_ROUND, GPHI_LOOP_STEP, GPHI_LOOP_NOTHING };
+enum {
+    GPHI_LOOP_WHILE_BEGIN,
+    GPHI_LOOP_WHILE_ROUND,
+    GPHI_LOOP_TAIL_BEGIN,
+    GPHI_LOOP_TAIL_ROUND
+};
+extern const gphi_kernel_text gphi_loop_text, gphi_loop_device_text;
+
+/* rounds.c: makes the executables of loop->way around a body. */
+gph_status gphi_loop_build(gph_loop *loop, CUgraph body, gphi_loop_execs *out,
+                           gph_error *error);
+void gphi_loop_execs_destroy(gphi_loop_execs *execs);
+
+/* mark.c: adds sentinels to a body, for which its nodes wait. They go with leave() of the
+ * marks, and what waits for them with them. */
+gph_status gphi_loop_mark(const gph_loop *loop, CUgraph body, gphi_marks **out,
+                          gph_error *error);
+
+/* loop.c: a loop of one way; options.way says which. */
+gph_status gphi_loop_make(gph_runtime *runtime, CUgraph body,
+                          const gph_loop_options *options, gph_loop **out,
+                          gph_error *error);
+
+/* choose.c: a loop of the fastest of the ways that options.way allows. */
+gph_status gphi_loop_choose(gph_runtime *runtime, CUgraph body,
+                            const gph_loop_options *options, gph_loop **out,
+                            gph_error *error);
+#endif
