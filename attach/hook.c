@@ -108,6 +108,9 @@ static void succeeded(attach_call *call)
     case ATTACH_HOOK_KERNELS: add_kernels(call); break;
     case ATTACH_HOOK_CODE_GONE: attach_forget_functions(); break;
     case ATTACH_HOOK_EXEC_GONE: attach_sentinels_gone(call->words[0]); break;
+    case ATTACH_HOOK_WORDS:
+        attach_kept((int)call->words[0], GPHI_KEPT_WORDS, call->above);
+        break;
     case ATTACH_HOOK_NONE:
     case ATTACH_HOOK_INSTANTIATE:
     case ATTACH_HOOK_UPDATE: break;

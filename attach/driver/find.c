@@ -71,9 +71,14 @@ static void find_dlsym(void)
 
 void *attach_next(const char *name)
 {
+    return attach_symbol_in(RTLD_NEXT, name);
+}
+
+void *attach_symbol_in(void *handle, const char *name)
+{
     if (!attach_true_dlsym)
         find_dlsym();
-    return attach_true_dlsym(RTLD_NEXT, name);
+    return attach_true_dlsym(handle, name);
 }
 
 /* The number of a symbol, or -1. */

@@ -39,6 +39,9 @@ bool attach_is_host(uint64_t pointer);
 /* The next function of that name after this library's: the C library's, if nobody is between. */
 void *attach_next(const char *name);
 
+/* A symbol of a library that dlopen() gave, by the C library's own dlsym(). */
+void *attach_symbol_in(void *handle, const char *name);
+
 /* Runs another injection library's InitializeInjection(); 1 if there is none. */
 int attach_chain(const char *path);
 #endif

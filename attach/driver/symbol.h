@@ -46,7 +46,8 @@ typedef enum attach_hook {
     ATTACH_HOOK_EXEC_GONE,
     ATTACH_HOOK_KERNEL,
     ATTACH_HOOK_KERNELS,
-    ATTACH_HOOK_CODE_GONE
+    ATTACH_HOOK_CODE_GONE,
+    ATTACH_HOOK_WORDS
 } attach_hook;
 
 enum { ATTACH_WORK = 1, ATTACH_PYTHON = 2, ATTACH_EDITS = 4 }; /* attach_symbol.flags */

@@ -52,6 +52,22 @@ void gph_attach_note(uint32_t kind, const uint64_t *words, uint32_t count,
         say(GPHI_EVENT_NOTE, kind, words, count, text, __builtin_dwarf_cfa());
 }
 
+/* ---- errors that are kept ---- */
+
+void attach_kept(int code, gphi_kept_how how, const void *above)
+{
+    const uint64_t words[] = {(uint64_t)how};
+    if (code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_READY)
+        return;
+    attach_me.busy++;
+    const int saved = errno;
+    attach_know_thread();
+    attach_tell(GPHI_EVENT_KEPT, (uint64_t)code, attach_stack_python(above), words, 1,
+                NULL);
+    errno = saved;
+    attach_me.busy--;
+}
+
 /* ---- standard error ---- */
 
 enum {

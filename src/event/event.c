@@ -17,7 +17,7 @@ static const char *const call_arguments[GPHI_CALL_COUNT] = {
 #undef X
 };
 
-enum { RECORD_VERSION = 3 };
+enum { RECORD_VERSION = 4 };
 
 const char *gphi_call_name(uint32_t call)
 {
@@ -92,7 +92,7 @@ int gphi_event_is_whole(const gphi_event *event, size_t bytes_there)
         return 0;
     const size_t bytes = (size_t)event->units * sizeof(*event);
     if (bytes > bytes_there || event->kind < GPHI_EVENT_CALL ||
-        event->kind > GPHI_EVENT_STANDING)
+        event->kind > GPHI_EVENT_KEPT)
         return 0;
     const size_t words = (size_t)event->word_count * 8;
     if (words > bytes - sizeof(*event))

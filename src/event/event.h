@@ -92,10 +92,18 @@ typedef enum gphi_event_kind {
                            executable, which GPU records have */
     GPHI_EVENT_STDERR, /* text: what a thread has written to standard error, a piece of it
                            as it came. stack */
-    GPHI_EVENT_STANDING /* of gph doctor, which has read a board. id: CUgraphExec. words:
+    GPHI_EVENT_STANDING, /* of gph doctor, which has read a board. id: CUgraphExec. words:
                            gph_launch_state, its nodes, then how far each is, a
                            gph_node_state of 2 bits, 32 a word, from the lowest bits on */
+    GPHI_EVENT_KEPT /* an error that somebody has kept is asked for. id: the code. words:
+                       gphi_kept_how. stack */
 } gphi_event_kind;
+
+typedef enum gphi_kept_how {
+    GPHI_KEPT_WORDS = 1, /* cuGetErrorName, cuGetErrorString: a code of the program's */
+    GPHI_KEPT_TAKEN,     /* cudaGetLastError: the runtime's, cleared by it */
+    GPHI_KEPT_SEEN /* cudaPeekAtLastError: the runtime's, which goes on to keep it */
+} gphi_kept_how;
 
 typedef enum gphi_snapshot_why {
     GPHI_SNAPSHOT_CAPTURED = 1, /* cuStreamEndCapture gave it */

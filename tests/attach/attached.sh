@@ -3,7 +3,7 @@
 # usage: attached.sh LIBRARY EVENTS PROGRAM ARGS...
 # Runs a program twice, without and with the attached library: standard output and exit status must be the
 # same, and the second must leave a ring that can be read. GPH_DOCTOR_ADVISE=1 and WINDOWS=N: with at least N
-# windows that ran as a graph.
+# windows that ran as a graph. EXITS=N: the program is to end with N, not 0.
 set -u
 library=$1 events=$2
 shift 2
@@ -24,6 +24,11 @@ if [ $plain -ne $attached ] || ! cmp "$work/plain" "$work/attached"; then
     exit 1
 fi
 [ $plain -eq 77 ] && exit 77
+if [ $plain -ne "${EXITS:-0}" ]; then # alike, and both of them wrong: nothing was shown
+    echo "exit status $plain with and without the library, not ${EXITS:-0}"
+    tail -5 "$work/plain.err"
+    exit 1
+fi
 [ -n "$(ls "$work/rings")" ] || { echo "no ring"; exit 1; }
 for ring in "$work"/rings/*.ring; do
     "$events" --over "$ring" >>"$work/text" || exit 1

@@ -19,6 +19,7 @@
     X(replay)                                                                            \
     X(nccl)                                                                              \
     X(log)                                                                               \
+    X(error)                                                                             \
     X(framework)                                                                         \
     X(check)
 
