@@ -68,6 +68,7 @@ class Case(unittest.TestCase):
         self.x = self.pool.tensor(COUNT, stream=self.stream)
         self.y = self.pool.tensor(COUNT, stream=self.stream)
         fill(self.x, range(COUNT))
+        fill(self.y, [0.0] * COUNT)
 
     def put(self, to, source, by=1.0, stream=None):
         """One kernel: to = source + by."""

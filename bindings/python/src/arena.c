@@ -36,9 +36,32 @@ PyObject *gphpy_arena_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwar
     return (PyObject *)gphpy_arena_make(runtime, &options);
 }
 
+gphpy_arena *gphpy_arena_home(gphpy_runtime *runtime)
+{
+    gph_arena *known = atomic_load(&runtime->home);
+    if (!known) {
+        gphpy_arena *made = gphpy_arena_make(runtime, NULL);
+        if (!made)
+            return NULL;
+        if (atomic_compare_exchange_strong(&runtime->home, &known, made->gph)) {
+            made->is_home = true;
+            return made;
+        }
+        Py_DECREF((PyObject *)made); /* another thread was first */
+    }
+    gphpy_arena *self = gphpy_new(gphpy_types.arena, sizeof(*self));
+    if (self) {
+        self->gph = known;
+        self->is_home = true;
+        self->runtime = (gphpy_runtime *)Py_NewRef((PyObject *)runtime);
+    }
+    return self;
+}
+
 static void destroy(gphpy_arena *self)
 {
-    gph_arena_destroy(self->gph);
+    if (!self->is_home)
+        gph_arena_destroy(self->gph);
     Py_DECREF((PyObject *)self->runtime);
     gphpy_free(self);
 }

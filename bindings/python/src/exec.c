@@ -21,7 +21,7 @@ static PyObject *launch(PyObject *self, PyObject *const *args, size_t count,
         PyErr_SetString(PyExc_TypeError, "an Exec is called with a stream");
         return NULL;
     }
-    if (!gphpy_stream_read(args[0], &stream))
+    if (!gphpy_stream_read(args[0], &stream) || !gphpy_runtime_use(e->runtime))
         return NULL;
     gph_status status;
     error.message[0] = '\0';
@@ -119,6 +119,12 @@ static PyObject *get_handle(exec *self, void *unused)
     return PyLong_FromVoidPtr(gph_exec_handle(self->gph));
 }
 
+static PyObject *get_address(exec *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromVoidPtr(self->gph);
+}
+
 static PyMethodDef methods[] = {
     METHOD1("upload", upload,
             "upload($self, stream, /)\n--\n\nUploads it once more, as is due after an "
@@ -138,6 +144,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef members[] = {
     GETTER("handle", get_handle, "The CUgraphExec, an int."),
+    GETTER("address", get_address, "The address of the gph_exec, for C."),
     {NULL, NULL, NULL, NULL, NULL},
 };
 

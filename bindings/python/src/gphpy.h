@@ -17,6 +17,7 @@
 #include <gph/gph_doctor.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -89,7 +90,15 @@
     X(block)                                                                             \
     X(arena)                                                                             \
     X(pool)                                                                              \
-    X(checkpoint)
+    X(checkpoint)                                                                        \
+    X(keeper)                                                                            \
+    X(call)                                                                              \
+    X(rng)                                                                               \
+    X(callable)                                                                          \
+    X(tree)                                                                              \
+    X(tree_function)                                                                     \
+    X(tree_output)                                                                       \
+    X(cache)
 
 struct gphpy_types {
 #define X(name) PyTypeObject *name;
@@ -154,6 +163,8 @@ void gphpy_lock_give(gphpy_lock *lock);
 typedef struct gphpy_runtime {
     PyObject_HEAD gph_runtime *gph;
     const gph_cuda_calls *cu;
+    _Atomic(gph_arena *)
+        home;   /* of pools and trees without one of their own; made when asked */
     int device; /* whose primary context is retained; -1: none */
     bool is_soft;
 } gphpy_runtime;
@@ -169,7 +180,13 @@ PyObject *gphpy_stream_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwa
 PyObject *gphpy_tensor_view(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
 PyObject *gphpy_open(PyObject *module, PyObject *args, PyObject *kwargs);
 /* Makes the runtime's device the thread's where it has none; then the runtime, else NULL. */
-gphpy_runtime *gphpy_runtime_use(gphpy_runtime *runtime);
+gphpy_runtime *gphpy_runtime_use_slowly(gphpy_runtime *runtime);
+/* Whether this thread has been seen to have a context. */
+extern _Thread_local bool gphpy_thread_has_context;
+static inline gphpy_runtime *gphpy_runtime_use(gphpy_runtime *runtime)
+{
+    return gphpy_thread_has_context ? runtime : gphpy_runtime_use_slowly(runtime);
+}
 /* As O& of PyArg_Parse: a Stream, an int, anything with __cuda_stream__; None is the
  * per-thread default stream. */
 int gphpy_stream_read(PyObject *object, void *out);
@@ -252,6 +269,39 @@ typedef struct gphpy_graph {
     PyObject_HEAD gph_graph *gph;
 } gphpy_graph;
 PyObject *gphpy_graph_new(gph_graph *taken);
+
+/* ---- functions that are recorded ---- */
+
+/* Keeps an object of libgph's with all that it borrows: what tensors that it lends refer to,
+ * and what the garbage collector looks into. */
+enum { GPHPY_KEPT = 8 };
+typedef struct gphpy_keeper {
+    PyObject_HEAD void *object;
+    void (*destroy)(void *object); /* NULL: there is nothing yet */
+    PyObject *function;            /* that libgph calls, by gphpy_function_call() */
+    gphpy_runtime *runtime;
+    PyObject *kept[GPHPY_KEPT]; /* in the order of gphpy_keep() */
+    PyObject *results;          /* a list: what the function gave while it was recorded */
+} gphpy_keeper;
+gphpy_keeper *gphpy_keeper_new(gphpy_runtime *runtime, PyObject *function);
+/* Keeps one object more, as long as the keeper. */
+void gphpy_keep(gphpy_keeper *keeper, PyObject *object);
+/* The gph_function_fn of all: `user` is a gphpy_keeper. */
+gph_status gphpy_function_call(void *user, gph_call *call, gph_error *error);
+
+PyObject *gphpy_rng_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+/* The gph_rng of an object that must be an Rng or None; -1 with an exception. Borrowed. */
+int gphpy_rng_bind(PyObject *object, gph_rng **out);
+PyObject *gphpy_callable_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+PyObject *gphpy_tree_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+PyObject *gphpy_cache_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+/* Words of a key: an int or a sequence of them. -1 with an exception, else how many. */
+enum { GPHPY_KEY_MAX = 16 };
+int gphpy_key_read(PyObject *object, int64_t key[GPHPY_KEY_MAX]);
+/* What a function of `count` outputs gives: None, the one, or the tuple. Takes it. */
+PyObject *gphpy_unpack(PyObject *tuple, uint32_t count);
+/* Of a pool that is lent for a call: all that is allocated in it is the scope's. */
+void gphpy_pool_scope_all(PyObject *pool);
 
 /* ---- text ---- */
 

@@ -190,7 +190,8 @@ static PyObject *launch(kernel *self, PyObject *args, PyObject *kwargs)
                      (unsigned)self->param_count);
         return NULL;
     }
-    if (!gphpy_stream_read(TUPLE_ITEM(args, 0), &stream) ||
+    if (!gphpy_runtime_use(self->owner->runtime) ||
+        !gphpy_stream_read(TUPLE_ITEM(args, 0), &stream) ||
         read_size(TUPLE_ITEM(args, 1), grid, "grid") < 0 ||
         read_size(TUPLE_ITEM(args, 2), block, "block") < 0)
         return NULL;

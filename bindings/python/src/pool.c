@@ -79,7 +79,7 @@ static PyObject *tensor(gphpy_pool *self, PyObject *args, PyObject *kwargs)
     b->pool = (gphpy_pool *)Py_NewRef((PyObject *)self);
     b->stream = stream;
     b->stream_object = Py_NewRef(stream_object);
-    if (self->scope && is_capturing(self, stream)) {
+    if (self->scope && (self->is_scope_of_all || is_capturing(self, stream))) {
         b->scope = self->scope;
         atomic_fetch_add(&b->scope->references, 1);
     }
@@ -125,8 +125,8 @@ PyObject *gphpy_pool_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwarg
     }
     options.growth_bytes = growth;
     options.max_bytes = most;
-    gphpy_arena *home = arena == Py_None ? gphpy_arena_make(runtime, NULL)
-                                         : (gphpy_arena *)Py_NewRef(arena);
+    gphpy_arena *home =
+        arena == Py_None ? gphpy_arena_home(runtime) : (gphpy_arena *)Py_NewRef(arena);
     gphpy_pool *self = home ? gphpy_new(gphpy_types.pool, sizeof(*self)) : NULL;
     if (!self) {
         Py_XDECREF((PyObject *)home);
@@ -173,6 +173,11 @@ void gphpy_pool_scope(PyObject *object, gphpy_scope *scope)
     if (before)
         atomic_store(&before->is_over, 1);
     gphpy_scope_release(before);
+}
+
+void gphpy_pool_scope_all(PyObject *object)
+{
+    ((gphpy_pool *)object)->is_scope_of_all = true;
 }
 
 static void destroy(gphpy_pool *self)

@@ -96,7 +96,8 @@ static PyObject *launch(PyObject *object, PyObject *const *args, size_t count,
         PyErr_SetString(PyExc_TypeError, "a Replay is called with a stream");
         return NULL;
     }
-    if (!gphpy_stream_read(args[0], &stream))
+    if (!gphpy_stream_read(args[0], &stream) ||
+        !gphpy_runtime_use(self->recording->runtime))
         return NULL;
     gph_status status;
     error.message[0] = '\0';
@@ -167,6 +168,12 @@ static PyObject *get_recording(replay *self, void *unused)
     return Py_NewRef((PyObject *)self->recording);
 }
 
+static PyObject *get_address(replay *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromVoidPtr(self->gph);
+}
+
 /* ---- the types ---- */
 
 static PyMethodDef recording_methods[] = {
@@ -203,6 +210,7 @@ static PyMethodDef replay_methods[] = {
 
 static PyGetSetDef replay_members[] = {
     GETTER("recording", get_recording, "What it replays."),
+    GETTER("address", get_address, "The address of the gph_replay, for C."),
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -27,27 +27,34 @@ static gph_status use_device(gphpy_runtime *self, gph_error *error)
     return gph_cuda_check(self->cu->CtxSetCurrent(primary), "cuCtxSetCurrent", error);
 }
 
-gphpy_runtime *gphpy_runtime_use(gphpy_runtime *self)
+_Thread_local bool gphpy_thread_has_context;
+
+gphpy_runtime *gphpy_runtime_use_slowly(gphpy_runtime *self)
 {
     CUcontext context = NULL;
-    gph_error error = {0};
-    if (self->device < 0 || self->cu->CtxGetCurrent(&context) != GPH_OK || context)
-        return self;
     CUdevice device = 0;
+    gph_error error = {0};
+    if (self->device < 0)
+        return self; /* contexts are the caller's */
     gph_status status =
-        gph_cuda_check(self->cu->DeviceGet(&device, self->device), "cuDeviceGet", &error);
-    if (status == GPH_OK)
-        status = gph_cuda_check(self->cu->DevicePrimaryCtxRetain(&context, device),
-                                "cuDevicePrimaryCtxRetain", &error);
-    if (status == GPH_OK) {
-        status =
-            gph_cuda_check(self->cu->CtxSetCurrent(context), "cuCtxSetCurrent", &error);
-        (void)self->cu->DevicePrimaryCtxRelease(device); /* the runtime's own is left */
+        gph_cuda_check(self->cu->CtxGetCurrent(&context), "cuCtxGetCurrent", &error);
+    if (status == GPH_OK && !context) {
+        status = gph_cuda_check(self->cu->DeviceGet(&device, self->device), "cuDeviceGet",
+                                &error);
+        if (status == GPH_OK)
+            status = gph_cuda_check(self->cu->DevicePrimaryCtxRetain(&context, device),
+                                    "cuDevicePrimaryCtxRetain", &error);
+        if (status == GPH_OK) {
+            status = gph_cuda_check(self->cu->CtxSetCurrent(context), "cuCtxSetCurrent",
+                                    &error);
+            (void)self->cu->DevicePrimaryCtxRelease(
+                device); /* the runtime's own is left */
+        }
     }
-    if (status == GPH_OK)
-        return self;
-    gphpy_raise(status, &error, NULL);
-    return NULL;
+    gphpy_thread_has_context = status == GPH_OK;
+    if (status != GPH_OK)
+        gphpy_raise(status, &error, NULL);
+    return status == GPH_OK ? self : NULL;
 }
 
 static int read_options(PyObject *driver, PyObject *allocator, gph_options *options,
@@ -122,6 +129,7 @@ out:
 static void destroy(gphpy_runtime *self)
 {
     CUdevice device = 0;
+    gph_arena_destroy(atomic_load(&self->home));
     if (self->device >= 0 && self->cu->DeviceGet(&device, self->device) == GPH_OK)
         (void)self->cu->DevicePrimaryCtxRelease(device);
     gph_close(self->gph);
@@ -168,7 +176,7 @@ static PyObject *get_device(gphpy_runtime *self, void *unused)
     return self->device < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(self->device);
 }
 
-static PyObject *get_handle(gphpy_runtime *self, void *unused)
+static PyObject *get_address(gphpy_runtime *self, void *unused)
 {
     (void)unused;
     return PyLong_FromVoidPtr(self->gph);
@@ -245,7 +253,57 @@ static PyMethodDef methods[] = {
            "memory, no budget, anywhere."),
     METHOD("pool", gphpy_pool_new,
            "pool($self, *, name=None, growth_bytes=0, max_bytes=0, arena=None)\n--\n\n"
-           "Makes a Pool, in an arena of its own unless one is given."),
+           "Makes a Pool, in the runtime's own arena unless one is given."),
+    METHOD("rng", gphpy_rng_new,
+           "rng($self, seed=0)\n--\n\n"
+           "Makes an Rng: the state of a Philox generator that replays go on with."),
+    METHOD("callable", gphpy_callable_new,
+           "callable($self, function, inputs, *, outputs=0, pool, stream, modes='copy', "
+           "key=(), "
+           "warmups=0, rng=None, name=None, clear=(), keep_graph=False, any_order=False, "
+           "share_inputs=False)\n--\n\n"
+           "Records function(call, *inputs) for the signature of the sample `inputs`: a "
+           "Callable.\n\n"
+           "outputs: how many there are, or a sequence with one for each: 'lent' (whole "
+           "until the\n"
+           "next call), 'copied' (to the tensor that a call gives as `out`) or a tensor "
+           "that it is\n"
+           "recorded into. modes: of all inputs, or of each: 'copy' (into a buffer "
+           "before each\n"
+           "replay) or 'static' (stays where it was). key: ints, such as train or eval. "
+           "warmups:\n"
+           "calls before the capture, whose effects stay. clear: tensors that are zeroed "
+           "at the\n"
+           "head of the graph. The function is called with a Call; see there."),
+    METHOD("tree", gphpy_tree_new,
+           "tree($self, *, stream=None, arena=None, rng=None, warmups=0, depth_max=0, "
+           "rerecords_max=0, backoff=0, moves_max=0, settle=0, strict=False, "
+           "explicit_steps=False, keep_graphs=False)\n--\n\n"
+           "Makes a Tree: functions that are called in an order the program decides as "
+           "it goes,\n"
+           "each recorded once for the path that led to it. 0 is the default of each "
+           "number;\n"
+           "strict: what would be recorded again is a StateError."),
+    METHOD(
+        "cache", gphpy_cache_new,
+        "cache($self, function, axes, *, inputs=(), outputs=(), pool=None, name=None, "
+        "warmup=0, "
+        "lazy='work', lazy_misses=0, own_max=0, hot_share=0.0, overshoot_max=0.0, "
+        "budget_bytes=0, rng=None, wanted=None)\n--\n\n"
+        "Makes a Cache: one function, recorded for many shapes, which are rounded up to "
+        "buckets.\n\n"
+        "axes: a dict for each: name; one of values=[...], powers=(first, last),\n"
+        "linear=(first, last, step), planned={size: count}; discrete=True: these values "
+        "exactly.\n"
+        "inputs, outputs: (dtype, shape) or, of inputs, (dtype, shape, fill) each; a "
+        "dimension is\n"
+        "an int, the name of an axis, or (axis, elements a unit, elements more); fill "
+        "is\n"
+        "'keep', 'zero', 'last' or a number. lazy: when a key that was missed is "
+        "captured:\n"
+        "'work', 'call' or 'off'. wanted(values): whether there is such a key. The "
+        "function\n"
+        "gets one input more, the real sizes (i64, one an axis); its key is the bucket."),
     METHOD("instantiate", gphpy_exec_new,
            "instantiate($self, graph, *, flags=0, stream=None)\n--\n\n"
            "Makes an Exec of a CUgraph, an int, which stays the caller's. flags are "
@@ -268,7 +326,7 @@ static PyGetSetDef members[] = {
     GETTER("path", get_path, "The file that was loaded."),
     GETTER("why", get_why, "Why this driver: 'option', 'GPH_DRIVER', 'default', ..."),
     GETTER("device", get_device, "The ordinal given to open(), or None."),
-    GETTER("handle", get_handle, "The address of the gph_runtime, for C."),
+    GETTER("address", get_address, "The address of the gph_runtime, for C."),
     {NULL, NULL, NULL, NULL, NULL},
 };
 

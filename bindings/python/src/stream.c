@@ -100,54 +100,49 @@ PyObject *gphpy_stream_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwa
 
 /* ---- waiting ---- */
 
-static bool is_main_thread(void)
+/* Polls for up to 20 ms without the GIL; the longer the wait has been, the longer it sleeps. */
+static gph_status poll(const gph_cuda_calls *cu, CUstream stream, long *waited_ns)
 {
-    /* Signals are handled there alone, and only there a wait has to look for them. */
-    PyObject *threading = PyImport_ImportModule("threading"), *main = NULL, *name = NULL;
-    bool is_it = false;
-    if (threading) {
-        main = PyObject_CallMethod(threading, "main_thread", NULL);
-        name = main ? PyObject_GetAttrString(main, "ident") : NULL;
-        is_it = name && PyLong_Check(name) &&
-                PyLong_AsUnsignedLong(name) == PyThread_get_thread_ident();
-    }
-    Py_XDECREF(name);
-    Py_XDECREF(main);
-    Py_XDECREF(threading);
-    PyErr_Clear();
-    return is_it;
-}
-
-/* Polls for up to 20 ms without the GIL; sleeps where work takes long. */
-static gph_status poll(const gph_cuda_calls *cu, CUstream stream)
-{
+    enum {
+        YIELDS = 200,
+        SLEEP_MIN_NS = 20000,
+        SLEEP_MAX_NS = 1000000,
+        TURN_NS = 20000000
+    };
     gph_status status = cu->StreamQuery(stream);
-    for (int round = 0; status == NOT_READY && round < 2000; round++) {
-        if (round < 1000)
-            sched_yield();
-        else
-            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    for (int i = 0; status == NOT_READY && *waited_ns == 0 && i < YIELDS; i++) {
+        sched_yield();
+        status = cu->StreamQuery(stream);
+    }
+    for (long turn = 0; status == NOT_READY && turn < TURN_NS;) {
+        long sleep_ns = *waited_ns / 64;
+        sleep_ns = sleep_ns < SLEEP_MIN_NS ? SLEEP_MIN_NS : sleep_ns;
+        sleep_ns = sleep_ns > SLEEP_MAX_NS ? SLEEP_MAX_NS : sleep_ns;
+        nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
+        turn += sleep_ns;
+        *waited_ns += sleep_ns;
         status = cu->StreamQuery(stream);
     }
     return status;
 }
 
+/* Signals are handled on the main thread; on others the look for them is nothing. */
 static PyObject *synchronize(gphpy_stream *self, PyObject *unused)
 {
     (void)unused;
     const gph_cuda_calls *cu = self->runtime->cu;
     gph_error error = {0};
     gph_status status;
+    long waited_ns = 0;
     if (!gphpy_runtime_use(self->runtime))
         return NULL;
-    WITHOUT_GIL(status, poll(cu, self->handle));
-    const bool can_interrupt = status == NOT_READY && is_main_thread();
-    while (status == NOT_READY && can_interrupt) {
+    WITHOUT_GIL(status, poll(cu, self->handle, &waited_ns));
+    while (status == NOT_READY) {
         if (PyErr_CheckSignals() < 0)
             return NULL;
-        WITHOUT_GIL(status, poll(cu, self->handle));
+        WITHOUT_GIL(status, poll(cu, self->handle, &waited_ns));
     }
-    if (status == NOT_READY || status == GPH_OK) /* orders memory, too */
+    if (status == GPH_OK) /* what waits for a synchronization, as pools do, sees one */
         WITHOUT_GIL(status, cu->StreamSynchronize(self->handle));
     status = gph_cuda_check(status, "cuStreamSynchronize", &error);
     if (status != GPH_OK)
