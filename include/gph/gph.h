@@ -19,6 +19,7 @@
 #include <gph/memory_ledger.h>
 
 #include <gph/replay.h>
+#include <gph/replay_flow.h>
 #include <gph/update.h>
 
 #include <gph/sentinel.h>

@@ -412,6 +412,7 @@ static gph_status capture(struct session *s, gph_error *error)
     /* The place is of the function's regions: this line says nothing to the program. */
     GPHI_TRY(gph_capture_begin_at(NULL, record->runtime, s->spec->stream, &options,
                                   &s->capture, error));
+    s->capture->pool = record->pool; /* bound above, not by the capture */
     GPHI_TRY(record_work(s, error));
     GPHI_TRY(end_capture(s, error));
     GPHI_TRY(gph_pool_record_end(record->pool, record->id, record->kept,

@@ -42,6 +42,9 @@ struct gphi_recording {
     gphi_vec ranges; /* gph_pool_range */
     uint32_t event_count;
     bool is_open;
+    uint32_t
+        loop; /* what is allocated from this event on is of the innermost loop; 0: none
+                      is open */
 
     /* open */
     bool has_capture;

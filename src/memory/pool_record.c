@@ -4,6 +4,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "memory/pool.h"
+#include "memory/rounds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -213,7 +214,10 @@ static gph_status place_free(gph_pool *pool, const struct gphi_route *route,
             if (gphi_use_at(b, i)->stream != route->handle)
                 GPHI_TRY(add_user(pool, r, gphi_use_at(b, i)->stream, &users, error));
     }
-    if (route->is_invalid || users.is_held) {
+    const struct gphi_block *freed = gphi_block_at(b, block);
+    const bool is_outside = r->loop > 0 && (freed->owner != r->id ||
+                                            range_at(r, freed->range)->first < r->loop);
+    if (route->is_invalid || users.is_held || is_outside) {
         status = gphi_blocks_lane(b, GPHI_LANE_HELD, GPHI_NIL, lane);
     } else {
         if (users.count > 1)
@@ -249,6 +253,18 @@ gph_status gphi_recording_free(gph_pool *pool, const struct gphi_route *route,
     }
     gphi_blocks_put(&pool->blocks, block, lane, position);
     return GPH_OK;
+}
+
+uint32_t gphi_pool_loop(gph_pool *pool, uint32_t begin)
+{
+    uint32_t before = 0;
+    gphi_mutex_lock(&pool->arena->mutex);
+    if (pool->open) {
+        before = pool->open->loop;
+        pool->open->loop = begin == GPHI_LOOP_HERE ? pool->open->event_count + 1 : begin;
+    }
+    gphi_mutex_unlock(&pool->arena->mutex);
+    return before;
 }
 
 /* ---- the end ---- */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "cuda/status.h"
+#include "replay/flow.h"
 
 #include <string.h>
 
@@ -63,6 +64,11 @@ static gph_status read_options(const gph_capture_options *options,
  * capture is open. */
 static void free_capture(gph_capture *capture)
 {
+    gphi_flow_unwind(capture);
+    gphi_vec_fini(&capture->flows);
+    if (capture->root)
+        gphi_ignore((gph_status)capture->runtime->cu.cuGraphDestroy(capture->root),
+                    "it is ours");
     gphi_fork_fini(capture);
     gphi_vec_fini(&capture->region_stack);
     gphi_vec_fini(&capture->nodes);
@@ -108,6 +114,7 @@ static gph_status make_capture(gph_runtime *runtime, CUstream stream,
     gphi_vec_init(&capture->region_stack, heap, sizeof(uint32_t));
     gphi_vec_init(&capture->streams, heap, sizeof(CUstream));
     gphi_vec_init(&capture->events, heap, sizeof(gphi_capture_event));
+    gphi_vec_init(&capture->flows, heap, sizeof(gphi_flow_open));
     capture->recording = gphi_recording_create(runtime);
     if (!capture->recording || copy_streams(capture, options) != GPH_OK ||
         copy_place(capture->recording, place) != GPH_OK) {
@@ -120,11 +127,15 @@ static gph_status make_capture(gph_runtime *runtime, CUstream stream,
 
 /* ---- segments ---- */
 
-static CUresult begin_segment(gph_capture *capture)
+CUresult gphi_segment_begin(gph_capture *capture, CUgraph graph, CUgraphNode after)
 {
+    const gphi_cuda_table *cu = &capture->runtime->cu;
+    const CUstreamCaptureMode mode = (CUstreamCaptureMode)(capture->mode - 1);
     gphi_capture_open();
-    const CUresult result = capture->runtime->cu.cuStreamBeginCapture(
-        capture->stream, (CUstreamCaptureMode)(capture->mode - 1));
+    const CUresult result =
+        graph ? cu->cuStreamBeginCaptureToGraph(capture->stream, graph, &after, NULL,
+                                                after != NULL, mode)
+              : cu->cuStreamBeginCapture(capture->stream, mode);
     if (result != CUDA_SUCCESS)
         gphi_capture_close();
     return result;
@@ -138,15 +149,15 @@ static bool is_captured(const gphi_cuda_table *cu, CUstream stream)
 }
 
 /* A driver may refuse to end a capture without leaving it; ending what is by then invalid
- * does leave it (R97). */
-static void give_stream_back(const gphi_cuda_table *cu, CUstream stream)
+ * does leave it (R97). A body's graph is its node's. */
+static void give_stream_back(const gphi_cuda_table *cu, CUstream stream, bool is_body)
 {
     for (int i = 0; i < 3; i++) {
         if (!is_captured(cu, stream))
             return;
         CUgraph graph = NULL;
         const CUresult result = cu->cuStreamEndCapture(stream, &graph);
-        if (result == CUDA_SUCCESS && graph)
+        if (result == CUDA_SUCCESS && graph && !is_body)
             gphi_ignore((gph_status)cu->cuGraphDestroy(graph), "it is thrown away");
         if (result == CUDA_SUCCESS || result == CUDA_ERROR_ILLEGAL_STATE)
             return;
@@ -154,34 +165,36 @@ static void give_stream_back(const gphi_cuda_table *cu, CUstream stream)
     gphi_log("capture", GPH_LOG_ERROR, "stream %p stays captured", (void *)stream);
 }
 
-/* Leaves what the driver captures now, and throws it away. */
-static void drop_segment(gph_capture *capture)
+void gphi_segment_drop(gph_capture *capture)
 {
-    give_stream_back(&capture->runtime->cu, capture->stream);
+    const bool is_body = capture->flows.count > 0;
+    give_stream_back(&capture->runtime->cu, capture->stream, is_body);
+    if (!is_body) /* the driver destroys a graph whose capture fails, ours as well */
+        capture->root = NULL;
     gphi_capture_close();
 }
 
-/* Ends what the driver captures now: `current` has the graph then. On failure the stream
- * is out of capture, too. */
-static gph_status end_segment(gph_capture *capture, gph_error *error)
+gph_status gphi_segment_end(gph_capture *capture, gph_error *error)
 {
     const gphi_cuda_table *cu = &capture->runtime->cu;
     gph_status status = gphi_region_sync(capture, error);
     GPHI_THEN(status, gphi_join_streams(capture, error));
     if (status != GPH_OK) {
         gphi_cause_add(capture, error);
-        drop_segment(capture);
+        gphi_segment_drop(capture);
         return status;
     }
 
     CUgraph graph = NULL;
     const CUresult result = cu->cuStreamEndCapture(capture->stream, &graph);
     if (result != CUDA_SUCCESS) {
-        drop_segment(capture);
+        gphi_segment_drop(capture);
         return gphi_capture_fail(capture, result, "cuStreamEndCapture", error);
     }
     gphi_capture_close();
     capture->current.graph = graph;
+    if (capture->flows.count == 0)
+        capture->root = graph;
     gphi_log("capture", GPH_LOG_DEBUG, "stream %p: graph %p", (void *)capture->stream,
              (void *)graph);
     return GPH_OK;
@@ -192,6 +205,7 @@ static void keep_segment(gph_capture *capture, gph_break_fn *function, void *use
 {
     gphi_segment *place = gphi_vec_add(&capture->recording->segments, 1);
     *place = capture->current;
+    capture->root = NULL;
     place->function = function;
     place->user = user;
     capture->current = (gphi_segment){.graph = NULL};
@@ -235,8 +249,9 @@ gph_status gph_capture_begin_at(const char *place, gph_runtime *runtime, CUstrea
     if (status != GPH_OK)
         goto free_capture;
 
+    capture->pool = capture->recording->pool;
     gphi_watch_begin(&capture->watch);
-    const CUresult result = begin_segment(capture);
+    const CUresult result = gphi_segment_begin(capture, NULL, NULL);
     if (result != CUDA_SUCCESS) {
         gphi_watch_end(&capture->watch);
         status = gphi_capture_fail(capture, result, "cuStreamBeginCapture", error);
@@ -299,11 +314,11 @@ static gph_status end_last(gph_capture *capture, gph_error *error)
 {
     gph_status status = gphi_vec_reserve(&capture->recording->segments, 1);
     if (status != GPH_OK) {
-        drop_segment(capture);
+        gphi_segment_drop(capture);
         gphi_fail(error, status, "ending the capture of stream %p",
                   (void *)capture->stream);
     } else {
-        status = end_segment(capture, error);
+        status = gphi_segment_end(capture, error);
     }
     if (status == GPH_OK) {
         gphi_watch_end(&capture->watch);
@@ -323,6 +338,8 @@ static gph_status check_plain(const gph_capture *capture, gph_error *error)
         what = "has a pool";
     else if (recording->holds.count > 0)
         what = "holds objects";
+    else if (recording->flows.count > 0)
+        what = "has branches or loops, whose kernels it holds";
     if (!what)
         return GPH_OK;
     gphi_fail(error, GPH_E_STATE, "the capture of stream %p %s, which a graph cannot be",
@@ -335,6 +352,7 @@ gph_status gph_capture_end(gph_capture *capture, CUgraph *out, gph_error *error)
 {
     GPHI_TRY(gphi_need(error, capture, out));
     GPHI_TRY(gphi_capture_check(capture, error));
+    GPHI_TRY(gphi_flow_check_closed(capture, "the end of the capture", error));
     GPHI_TRY(check_plain(capture, error));
     GPHI_TRY(end_last(capture, error));
 
@@ -349,6 +367,7 @@ gph_status gph_capture_finish(gph_capture *capture, gph_recording **out, gph_err
 {
     GPHI_TRY(gphi_need(error, capture, out));
     GPHI_TRY(gphi_capture_check(capture, error));
+    GPHI_TRY(gphi_flow_check_closed(capture, "the end of the capture", error));
     GPHI_TRY(end_last(capture, error));
     gph_status status = gphi_bind_end(capture, error);
     if (status == GPH_OK && (capture->flags & GPH_CAPTURE_RUN) != 0)
@@ -371,7 +390,7 @@ gph_status gph_capture_abort(gph_capture *capture, gph_error *error)
                          (void *)capture->stream);
     if (capture->state == GPHI_CAPTURE_OPEN) {
         (void)gphi_cause_find(capture);
-        drop_segment(capture);
+        gphi_segment_drop(capture);
     }
     drop_capture(capture);
     return GPH_OK;
@@ -405,19 +424,20 @@ gph_status gph_capture_break(gph_capture *capture, gph_break_fn *function, void 
         return gphi_fail(error, GPH_E_INVALID,
                          "a break of the capture of stream %p has no function",
                          (void *)capture->stream);
+    GPHI_TRY(gphi_flow_check_closed(capture, "a break of the capture", error));
     GPHI_TRY(gphi_made(error,
                        gphi_vec_reserve(&capture->recording->segments, 1) == GPH_OK,
                        "breaking the capture of stream %p", (void *)capture->stream));
 
     capture->state = GPHI_CAPTURE_BREAK;
-    gph_status status = end_segment(capture, error);
+    gph_status status = gphi_segment_end(capture, error);
     if (status == GPH_OK) {
         keep_segment(capture, function, user);
         status = run_segment(capture, error);
     }
     GPHI_THEN(status, call_function(capture, error));
     if (status == GPH_OK) {
-        const CUresult result = begin_segment(capture);
+        const CUresult result = gphi_segment_begin(capture, NULL, NULL);
         if (result != CUDA_SUCCESS)
             status = gphi_capture_fail(capture, result, "cuStreamBeginCapture", error);
     }

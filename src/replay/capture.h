@@ -5,6 +5,7 @@
  *               ├─ segment being captured: nodes seen so far, each with its region
  *               ├─ region stack ["layer.17", "layer.17/attn"]
  *               ├─ events for forks and joins, a context each
+ *               ├─ branches and loops that are open (flow.h)
  *               └─ gph_recording
  *                    ├─ segments [graph, regions of its nodes, function behind it] ...
  *                    ├─ regions: path and place
@@ -15,6 +16,7 @@
 #include "base/vec.h"
 #include "cuda/refusal.h"
 #include "cuda/runtime.h"
+#include "device/kernels.h"
 #include "replay/query.h"
 #include <gph/replay.h>
 #include <stdatomic.h>
@@ -39,12 +41,14 @@ typedef struct gphi_region {
 struct gph_recording {
     gph_runtime *runtime;
     atomic_uint owners;
-    gphi_vec segments; /* of gphi_segment */
-    gphi_vec regions;  /* of gphi_region */
-    char *place;       /* where the capture began, or NULL */
-    gphi_vec holds;    /* of gphi_hold */
-    gphi_vec outputs;  /* of CUdeviceptr */
-    gph_pool *pool;    /* retained, or NULL */
+    gphi_vec segments;     /* of gphi_segment */
+    gphi_vec regions;      /* of gphi_region */
+    char *place;           /* where the capture began, or NULL */
+    gphi_vec holds;        /* of gphi_hold */
+    gphi_vec outputs;      /* of CUdeviceptr */
+    gphi_vec flows;        /* of gphi_flow, in the order in which they began */
+    gphi_kernels *setters; /* of conditions; NULL: none was needed */
+    gph_pool *pool;        /* retained, or NULL */
     gph_recording_id id;
     gphi_deferred end;
 };
@@ -100,6 +104,9 @@ struct gph_capture {
     gphi_vec region_stack; /* of uint32_t: 1 + index in recording->regions */
     gphi_vec streams;      /* of CUstream: that may have joined */
     gphi_vec events;       /* of gphi_capture_event */
+    gphi_vec flows;        /* of gphi_flow_open, the innermost last */
+    CUgraph root;   /* ours, while the stream is or was captured into a body; or NULL */
+    gph_pool *pool; /* bound to the stream, by us or by the caller; or NULL */
     char forgotten[GPHI_FORGOTTEN_BYTES];
 };
 
@@ -107,6 +114,19 @@ struct gph_capture {
 gph_status gphi_capture_check(const gph_capture *capture, gph_error *error);
 /* Refuses calls of other threads alone. */
 gph_status gphi_capture_check_thread(const gph_capture *capture, gph_error *error);
+
+/* ---- segments ---- */
+
+/* Begins a capture of the driver's: of a new graph (NULL), or in one that is there after
+ * a node of it (NULL: none). */
+CUresult gphi_segment_begin(gph_capture *capture, CUgraph graph, CUgraphNode after);
+
+/* Ends what the driver captures now: `current` has the graph then. On failure the stream
+ * is out of capture, too. */
+gph_status gphi_segment_end(gph_capture *capture, gph_error *error);
+
+/* Leaves what the driver captures now, and throws it away. */
+void gphi_segment_drop(gph_capture *capture);
 
 /* ---- parts of it ---- */
 

@@ -9,6 +9,7 @@
 #include "base/heap.h"
 #include "replay/capture.h"
 #include "replay/exec.h"
+#include "replay/flow.h"
 
 #include <string.h>
 
@@ -34,6 +35,7 @@ gph_recording *gphi_recording_create(gph_runtime *runtime)
     gphi_vec_init(&recording->regions, heap, sizeof(gphi_region));
     gphi_vec_init(&recording->holds, heap, sizeof(gphi_hold));
     gphi_vec_init(&recording->outputs, heap, sizeof(CUdeviceptr));
+    gphi_vec_init(&recording->flows, heap, sizeof(gphi_flow));
     return recording;
 }
 
@@ -71,6 +73,10 @@ void gphi_recording_release(gph_recording *recording)
     gphi_vec_fini(&recording->regions);
     gphi_vec_fini(&recording->holds);
     gphi_vec_fini(&recording->outputs);
+    GPHI_EACH (gphi_flow, flow, &recording->flows)
+        gphi_flow_fini(flow, heap);
+    gphi_vec_fini(&recording->flows);
+    gphi_kernels_release(recording->setters);
     gphi_heap_free(heap, recording, sizeof(*recording));
 }
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Control flow that is captured, or was: who stands in which graph.
+ *
+ *   root graph    a ── set ── IF ── b           the stream is captured into one of them at
+ *                             │                 a time; what is around it waits on the
+ *   body 0                    ├─ c ── set ── WHILE ── d    stack of open ones
+ *   body 0 of body 0          │              └─ e ── set
+ *   body 1                    └─ f
+ */
+#ifndef GPHI_REPLAY_FLOW_H
+#define GPHI_REPLAY_FLOW_H
+#include "device/setters.h"
+#include "replay/capture.h"
+#include <gph/replay_flow.h>
+
+typedef struct gphi_flow_body {
+    CUgraph graph;    /* the driver's */
+    CUgraphNode node; /* that has it */
+    gphi_vec regions; /* of uint32_t, as in gphi_segment */
+    uint64_t handle;  /* CUgraphConditionalHandle */
+    uint32_t count;   /* of its nodes, once it is closed */
+} gphi_flow_body;
+
+/* Of a recording. */
+typedef struct gphi_flow {
+    gph_flow_kind kind;
+    gph_flow_way way;
+    uint32_t depth;
+    uint32_t region;  /* 1 + index of its name; 0: none */
+    uint32_t segment; /* in which it stands */
+    uint32_t count;   /* of bodies */
+    gphi_flow_body *bodies;
+    CUgraph *graphs; /* of the bodies, for gph_flow */
+    char *reason;    /* or NULL */
+} gphi_flow;
+
+/* Of a capture: around what is captured now. */
+typedef struct gphi_flow_open {
+    uint32_t flow; /* index in the recording */
+    uint32_t at;   /* the body that is open */
+    gph_condition condition;
+    uint32_t outer_loop;  /* gphi_pool_loop() of what is around it */
+    gphi_segment outer;   /* `current` of the capture while none of it was open */
+    gphi_vec outer_nodes; /* and its `nodes` */
+} gphi_flow_open;
+
+static inline gphi_flow *gphi_flow_at(const gph_recording *recording, size_t index)
+{
+    return gphi_vec_at(&recording->flows, index);
+}
+
+/* An empty one with bodies, or GPH_E_NO_MEMORY. */
+gph_status gphi_flow_init(gphi_flow *flow, gph_allocator heap, uint32_t count);
+void gphi_flow_fini(gphi_flow *flow, gph_allocator heap);
+
+/* Ends the bookkeeping of what is open; `current` is the segment's own again. */
+void gphi_flow_unwind(gph_capture *capture);
+
+/* Refuses to go on while something is open: `what` cannot be in a body. */
+gph_status gphi_flow_check_closed(const gph_capture *capture, const char *what,
+                                  gph_error *error);
+
+/* "case 2 of the choice of region x: " before a failure of what is captured. */
+void gphi_flow_place(const gph_capture *capture, gph_error *error);
+
+/* ---- conditions ---- */
+
+gph_status gphi_condition_read(const gph_condition *condition, gph_flow_kind kind,
+                               gph_condition *out, gph_error *error);
+
+/* Captures what sets the handles before the nodes, and at the end of a loop's body. */
+gph_status gphi_condition_set(gph_capture *capture, const gph_condition *condition,
+                              const gphi_flow *flow, gph_error *error);
+
+/* Captures a kernel that sets a handle to a constant. */
+gph_status gphi_condition_put(gph_capture *capture, uint64_t handle, uint32_t value,
+                              gph_error *error);
+
+/* ---- bodies ---- */
+
+/* Refuses what the body that was just captured cannot hold, and counts its nodes. */
+gph_status gphi_body_check(const gph_capture *capture, gphi_flow_body *body,
+                           gph_error *error);
+#endif
