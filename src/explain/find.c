@@ -17,20 +17,27 @@ static size_t trim(const char *text, size_t bytes, size_t *from)
     return bytes - *from;
 }
 
-/* Whether nothing was found but names of what exists: then the words beside them say what
- * it is about. */
-static bool is_names_alone(const gphi_hits *hits)
+/* What words may say beside the keys that were found. Names of what exists leave it to
+ * them; beside a code that many causes have, in a text of one line, only a question that
+ * is nearly known counts; what names its cause is the answer. */
+static gphi_words words_beside(const gphi_hits *hits, const char *text, size_t bytes)
 {
+    enum { ONE_LINE = 200, MANY_CAUSES = 4, ALL_OF_IT = 1000 };
+    gphi_words words = GPHI_WORDS_ALL;
     for (size_t i = 0; i < hits->count; i++) {
         const gph_explain_match *hit = &hits->best[hits->found[i]];
-        if (hit->reason != GPH_EXPLAIN_BY_NAME || hit->entry->rank > 0)
-            return false;
+        if (hit->entry->rank > MANY_CAUSES)
+            return GPHI_WORDS_NONE;
+        if (hit->reason == GPH_EXPLAIN_BY_NAME && hit->entry->rank == 0)
+            continue;
+        if (hit->score >= ALL_OF_IT || bytes > ONE_LINE || memchr(text, '\n', bytes))
+            return GPHI_WORDS_NONE;
+        words = GPHI_WORDS_NEAR;
     }
-    return true;
+    return words;
 }
 
-/* Words are tried only where no other key stands in the text: a log holds any word there
- * is. */
+/* A log holds any word there is, so words count less the more else was found. */
 size_t gph_explain_find(const char *text, size_t bytes, gph_explain_match *out,
                         size_t capacity)
 {
@@ -40,8 +47,7 @@ size_t gph_explain_find(const char *text, size_t bytes, gph_explain_match *out,
         return 0;
     bytes = trim(text, bytes, &from);
     gphi_scan(text + from, bytes, &hits);
-    if (is_names_alone(&hits))
-        gphi_scan_words(text + from, bytes, &hits);
+    gphi_scan_words(text + from, bytes, words_beside(&hits, text + from, bytes), &hits);
     for (size_t i = 0; i < from; i++)
         lines += text[i] == '\n';
     while (count < capacity && gphi_hits_take(&hits, &out[count])) {

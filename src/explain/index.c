@@ -101,79 +101,179 @@ const gphi_term_slot *gphi_term_find(const gphi_index *index, uint64_t hash)
     return slot->hash != 0 ? slot : NULL;
 }
 
-/* Counts the postings of a term, or writes them in a row when all are counted. */
-static void post(gphi_index *to, bool is_counting, const gphi_term *term,
-                 const gphi_posting *what)
+/* A text of an entry on its way into the index. */
+typedef struct text_of {
+    uint16_t entry;
+    uint16_t often;  /* what it counts */
+    bool is_subject; /* it says what the entry is about */
+    uint16_t line;   /* 0: none */
+    uint32_t number; /* of the text */
+} text_of;
+
+static void post(gphi_index *to, uint64_t hash, bool is_like, const text_of *of)
 {
-    gphi_term_slot *slot = slot_of(to, term->hash);
-    if (is_counting) {
-        if (slot->hash == 0 && to->term_count * 2 >= GPHI_TERMS_MAX)
-            return;
-        to->term_count += slot->hash == 0;
-        slot->hash = term->hash;
-        slot->first++; /* becomes where they begin */
-        return;
+    gphi_term_slot *slot = slot_of(to, hash);
+    if (slot->hash == 0) {
+        if (to->term_count * 2 >= GPHI_TERMS_MAX)
+            return; /* a test holds that there is room */
+        to->term_count++;
+        *slot = (gphi_term_slot){.hash = hash, .is_like = is_like};
     }
-    if (slot->hash == 0)
+    if (slot->seen == of->number)
         return;
-    gphi_posting *last = &to->postings[slot->first + slot->count];
-    if (slot->count == 0 || last[-1].entry != what->entry)
+    slot->seen = of->number;
+    gphi_posting *last = &to->postings[slot->postings];
+    if (slot->postings == 0 || last->entry != of->entry) {
+        if (to->posting_count + 1 >= GPHI_POSTINGS_MAX)
+            return;
+        const uint32_t at = (uint32_t)++to->posting_count;
+        to->postings[at] = (gphi_posting){.next = slot->postings, .entry = of->entry};
+        slot->postings = at;
+        last = &to->postings[at];
+    }
+    last->often = (uint16_t)(last->often + of->often);
+    to->said[of->entry] += of->often;
+    if (of->is_subject && slot->entry != of->entry + 1) {
+        slot->entry = (uint16_t)(of->entry + 1);
         slot->entries++;
-    else if (last[-1].phrase == what->phrase && last[-1].weight >= what->weight)
+    }
+    if (of->line == 0 || is_like || to->stand_count + 1 >= GPHI_STANDS_MAX)
         return;
-    *last = *what;
-    slot->count++;
-    slot->weight = what->weight > slot->weight ? what->weight : slot->weight;
+    to->stands[++to->stand_count] = (gphi_stand){.next = slot->stands, .line = of->line};
+    slot->stands = (uint32_t)to->stand_count;
 }
 
-static void post_text(gphi_index *to, bool is_counting, const char *text, uint16_t entry,
-                      uint16_t phrase, uint16_t weight)
+static uint16_t new_line(gphi_index *to, uint16_t entry)
 {
-    gphi_term_reader reader = {.text = text, .bytes = strlen(text)};
-    const gphi_posting what = {.entry = entry, .phrase = phrase, .weight = weight};
-    for (gphi_term term; gphi_term_next(&reader, &term);)
-        if (!term.is_stop)
-            post(to, is_counting, &term, &what);
+    if (to->line_count + 1 >= GPHI_LINES_MAX)
+        return 0;
+    to->lines[++to->line_count] = (gphi_line){.entry = entry};
+    return (uint16_t)to->line_count;
 }
 
-/* What people call it says most, then the title, then names and messages, then the cause.
- */
-static void post_entries(gphi_index *to, bool is_counting)
+static void post_text(gphi_index *to, const char *text, size_t bytes, text_of of)
 {
-    uint16_t phrase = 0;
-    for (uint16_t i = 0; i < gphi_knowledge_count; i++) {
-        const gph_explain_entry *entry = &gphi_knowledge[i];
-        for (const char *const *at = entry->words; *at; at++)
-            post_text(to, is_counting, *at, i, ++phrase, GPHI_WEIGHT_WORDS);
-        post_text(to, is_counting, entry->slug, i, 0, GPHI_WEIGHT_TITLE);
-        const bool is_feature = entry->kind == GPH_EXPLAIN_FEATURE;
-        for (const char *const *at = entry->names; *at; at++)
-            post_text(to, is_counting, *at, i, 0,
-                      is_feature ? GPHI_WEIGHT_TITLE : GPHI_WEIGHT_KEY);
-        for (const char *const *at = entry->messages; *at; at++)
-            post_text(to, is_counting, *at, i, 0, GPHI_WEIGHT_KEY);
-        for (int language = 0; language < GPH_EXPLAIN_LANGUAGES; language++) {
-            const gph_explain_text *text = &entry->text[language];
-            post_text(to, is_counting, text->title, i, 0, GPHI_WEIGHT_TITLE);
-            post_text(to, is_counting, text->cause, i, 0, GPHI_WEIGHT_CAUSE);
-            post_text(to, is_counting, text->fix_text, i, 0, GPHI_WEIGHT_FIX);
+    static uint32_t number; /* under the once of the index */
+    gphi_term_reader reader = {.text = text, .bytes = bytes};
+    of.number = ++number;
+    for (gphi_term term; gphi_term_next(&reader, &term);) {
+        if (term.is_stop)
+            continue;
+        post(to, term.hash, false, &of);
+        for (size_t i = 0; i < term.like_count; i++)
+            post(to, term.like[i], true, &of);
+    }
+}
+
+static void post_line(gphi_index *to, const char *text, size_t bytes, text_of of)
+{
+    of.is_subject = true;
+    of.line = new_line(to, of.entry);
+    post_text(to, text, bytes, of);
+}
+
+static void post_list(gphi_index *to, const char *const *list, bool is_line, text_of of)
+{
+    for (; *list; list++) {
+        if (is_line)
+            post_line(to, *list, strlen(*list), of);
+        else
+            post_text(to, *list, strlen(*list), of);
+    }
+}
+
+static void post_asked(gphi_index *to, const char *lines, text_of of)
+{
+    for (const char *at = lines; *at != '\0';) {
+        const size_t bytes = strcspn(at, "\n");
+        post_line(to, at, bytes, of);
+        at += bytes + 1;
+    }
+}
+
+static const char *asked_of(const char *slug)
+{
+    for (size_t i = 0; gphi_asked_list[i].slug; i++)
+        if (strcmp(gphi_asked_list[i].slug, slug) == 0)
+            return gphi_asked_list[i].lines;
+    return "";
+}
+
+/* Questions, phrases, names and the title say what an entry is about; cause and fix also
+ * speak of other things. */
+static void post_entry(gphi_index *to, uint16_t at)
+{
+    const gph_explain_entry *entry = &gphi_knowledge[at];
+    const text_of of = {.entry = at, .often = GPHI_OFTEN_ASKED, .is_subject = true};
+    text_of title = of, cause = of, fix = of;
+    title.often = GPHI_OFTEN_TITLE;
+    cause.often = GPHI_OFTEN_CAUSE;
+    fix.often = GPHI_OFTEN_FIX;
+    cause.is_subject = fix.is_subject = false;
+    post_asked(to, asked_of(entry->slug), of);
+    post_list(to, entry->words, true, of);
+    post_text(to, entry->slug, strlen(entry->slug), of);
+    post_list(to, entry->names, false, of);
+    post_list(to, entry->messages, false, of);
+    for (int language = 0; language < GPH_EXPLAIN_LANGUAGES; language++) {
+        const gph_explain_text *text = &entry->text[language];
+        post_line(to, text->title, strlen(text->title), title);
+        post_text(to, text->cause, strlen(text->cause), cause);
+        post_list(to, text->fix, false, fix);
+    }
+}
+
+/* The binary logarithm in 1/256, of a number of at least 1/65536 in 1/65536: whole
+ * numbers, so that every machine orders entries alike. */
+static uint32_t logarithm(uint64_t of)
+{
+    uint32_t whole = 0;
+    while (of >= 2u << 16) {
+        of >>= 1;
+        whole += 256;
+    }
+    for (uint32_t bit = 128; bit > 0; bit /= 2) {
+        of = of * of >> 16;
+        if (of >= 2u << 16) {
+            of >>= 1;
+            whole += bit;
         }
     }
+    return whole;
 }
 
-/* Turns counts into where each term's postings begin; terms that have no room are left
- * out, and a test holds that there are none. */
-static void place_postings(gphi_index *to)
+uint32_t gphi_root(uint64_t of)
 {
+    uint64_t root = 0;
+    for (uint64_t bit = UINT64_C(1) << 31; bit > 0; bit >>= 1)
+        if ((root + bit) * (root + bit) <= of)
+            root += bit;
+    return (uint32_t)root;
+}
+
+/* Rarities as BM25 has them, half as much for what is only like a word; then the lengths
+ * of lines. */
+static void weigh_terms(gphi_index *to)
+{
+    const uint64_t all = gphi_knowledge_count;
+    static uint64_t squares[GPHI_LINES_MAX];
     for (size_t i = 0; i < GPHI_TERMS_MAX; i++) {
         gphi_term_slot *slot = &to->terms[i];
-        const uint32_t count = slot->first;
-        slot->first = (uint32_t)to->posting_count;
-        if (slot->hash != 0 && to->posting_count + count >= GPHI_POSTINGS_MAX)
-            slot->hash = 0;
-        else
-            to->posting_count += count;
+        const uint64_t having = slot->entries;
+        if (slot->hash == 0 || having == 0)
+            continue;
+        const uint64_t ratio = ((all - having) * 2 + 1) * 65536 / (having * 2 + 1);
+        slot->rarity = (uint16_t)logarithm(65536 + ratio);
+        if (slot->is_like)
+            slot->rarity /= 2;
+        for (uint32_t at = slot->stands; at != 0; at = to->stands[at].next)
+            squares[to->stands[at].line] += (uint64_t)slot->rarity * slot->rarity;
     }
+    for (size_t i = 1; i <= to->line_count; i++)
+        to->lines[i].norm = gphi_root(squares[i]);
+    for (size_t i = 0; i < all; i++)
+        to->said_mean += to->said[i];
+    to->said_mean = to->said_mean / (uint32_t)all + 1;
 }
 
 void gphi_spell(const char *name, size_t bytes, gphi_spelled *out)
@@ -225,9 +325,9 @@ static void make_index(void)
     }
     for (size_t i = 0; i < gphi_names_count; i++)
         add_spelled(to, gphi_names[i]);
-    post_entries(to, true);
-    place_postings(to);
-    post_entries(to, false);
+    for (size_t i = 0; i < gphi_knowledge_count && i < GPHI_ENTRIES_MAX; i++)
+        post_entry(to, (uint16_t)i);
+    weigh_terms(to);
 }
 
 const gphi_index *gphi_explain_index(void)

@@ -4,7 +4,8 @@
  *
  *   keys      names, slugs, codes ---> slots, by their lower-case bytes
  *             messages, phrases   ---> lists, by their first two bytes
- *   terms     words of entries    ---> postings: which entry, where in it
+ *   terms     words of entries    ---> postings: how often an entry says it
+ *                                 ---> stands: which lines (phrases, questions) have it
  *   spelled   all names there are, with their letters counted */
 #ifndef GPHI_EXPLAIN_INDEX_H
 #define GPHI_EXPLAIN_INDEX_H
@@ -15,8 +16,10 @@ enum {
     GPHI_ENTRIES_MAX = 512, /* a test holds this and what follows */
     GPHI_KEYS_MAX = 4096,   /* names, codes and messages of all */
     GPHI_PHRASES_MAX = 8192,
+    GPHI_LINES_MAX = 1 << 14, /* phrases, questions and titles of all */
     GPHI_TERMS_MAX = 1 << 15, /* slots; at most half of them are taken */
-    GPHI_POSTINGS_MAX = 1 << 16,
+    GPHI_POSTINGS_MAX = 3 << 16,
+    GPHI_STANDS_MAX = 1 << 17,
     GPHI_SPELLED_MAX = 4096,
     GPHI_LISTS = 1024, /* of messages or phrases, by a hash of their first pair */
     GPHI_SLOTS = 8192, /* of names: a power of two, twice the keys */
@@ -38,21 +41,34 @@ typedef struct gphi_pairs {
     uint8_t has[GPHI_PAIRS / 8]; /* a bit a pair: most places of a text cost one look */
 } gphi_pairs;
 
-/* Where a term stands: an entry, how much the place says, and which phrase it is. */
+/* How often an entry says a term, by where: in tenths of a question. */
 typedef struct gphi_posting {
+    uint32_t next; /* of the same term, another entry; 0 for none */
     uint16_t entry;
-    uint16_t phrase; /* 0: none */
-    uint16_t weight;
+    uint16_t often;
 } gphi_posting;
 
-/* A term's postings lie in a row. */
+/* A line that has a term. */
+typedef struct gphi_stand {
+    uint32_t next; /* 0 for none */
+    uint16_t line;
+} gphi_stand;
+
 typedef struct gphi_term_slot {
-    uint64_t hash; /* 0: free */
-    uint32_t first;
-    uint16_t count;
-    uint16_t entries; /* how many different ones */
-    uint16_t weight;  /* of the best of them */
+    uint64_t hash;             /* 0: free */
+    uint32_t postings, stands; /* the last of each */
+    uint32_t seen;             /* the text that had it last: counted once in each */
+    uint16_t entries; /* how many different ones have it where it says something */
+    uint16_t entry;   /* the last of these, + 1 */
+    uint16_t rarity;  /* in 1/256: the logarithm of how few these are; 0: none */
+    bool is_like;     /* a group of words, or how some begin: never unknown */
 } gphi_term_slot;
+
+/* A phrase, a question or a title: what lies nearest to a question is an answer to it. */
+typedef struct gphi_line {
+    uint32_t norm; /* the root of the sum of the squares of its rarities */
+    uint16_t entry;
+} gphi_line;
 
 typedef struct gphi_spelled {
     const char *name;
@@ -62,13 +78,18 @@ typedef struct gphi_spelled {
 } gphi_spelled;
 
 typedef struct gphi_index {
-    size_t key_count, phrase_count, term_count, posting_count, spelled_count;
+    size_t key_count, phrase_count, line_count, term_count;
+    size_t posting_count, stand_count, spelled_count;
     gphi_key keys[GPHI_KEYS_MAX];       /* the first is not used */
     gphi_key phrases[GPHI_PHRASES_MAX]; /* as well */
     uint16_t slots[GPHI_SLOTS];
     gphi_pairs messages, phrase_pairs;
     gphi_term_slot terms[GPHI_TERMS_MAX];
-    gphi_posting postings[GPHI_POSTINGS_MAX];
+    gphi_posting postings[GPHI_POSTINGS_MAX]; /* the first of each list is not used */
+    gphi_stand stands[GPHI_STANDS_MAX];
+    gphi_line lines[GPHI_LINES_MAX];
+    uint32_t said[GPHI_ENTRIES_MAX]; /* by an entry: the sum of `often` */
+    uint32_t said_mean;
     gphi_spelled spelled[GPHI_SPELLED_MAX];
     uint16_t name_slots[GPHI_SLOTS]; /* of `spelled`, by all of their bytes */
 } gphi_index;
@@ -86,6 +107,9 @@ uint16_t gphi_pairs_first(const gphi_pairs *pairs, char first, char second);
 
 /* The term of that hash, NULL if no entry has it. */
 const gphi_term_slot *gphi_term_find(const gphi_index *index, uint64_t hash);
+
+/* The root, rounded down. */
+uint32_t gphi_root(uint64_t of);
 
 /* Counts the letters of a name. */
 void gphi_spell(const char *name, size_t bytes, gphi_spelled *out);

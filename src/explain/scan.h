@@ -5,14 +5,12 @@
 #define GPHI_EXPLAIN_SCAN_H
 #include "explain/index.h"
 
-/* What a place of an entry says about it. From GPHI_WEIGHT_TITLE on it names the subject.
- */
+/* What a term counts where it stands, in tenths. */
 enum {
-    GPHI_WEIGHT_FIX = 1,
-    GPHI_WEIGHT_CAUSE = 2,
-    GPHI_WEIGHT_KEY = 3,
-    GPHI_WEIGHT_TITLE = 4,
-    GPHI_WEIGHT_WORDS = 5
+    GPHI_OFTEN_FIX = 3,
+    GPHI_OFTEN_CAUSE = 6,
+    GPHI_OFTEN_ASKED = 10,
+    GPHI_OFTEN_TITLE = 20
 };
 
 /* The best that was found for each entry, by its index; no entry: nothing was found. */
@@ -31,9 +29,16 @@ bool gphi_hits_take(gphi_hits *hits, gph_explain_match *out);
 /* The keys that stand in the text. */
 void gphi_scan(const char *text, size_t bytes, gphi_hits *hits);
 
+/* Which entries words may add. */
+typedef enum gphi_words {
+    GPHI_WORDS_NONE,
+    GPHI_WORDS_NEAR, /* those with a line that is nearly the question */
+    GPHI_WORDS_ALL
+} gphi_words;
+
 /* Entries in which the words of the text stand, where it is short enough to be a question
  * and enough of its words are known. */
-void gphi_scan_words(const char *text, size_t bytes, gphi_hits *hits);
+void gphi_scan_words(const char *text, size_t bytes, gphi_words which, gphi_hits *hits);
 
 static inline bool gphi_is_digit(char c)
 {

@@ -7,7 +7,13 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { TERM_BYTES = 40, WORD_MIN = 2, SAME_MAX = 20, WORD_SLOTS = 1024 };
+enum {
+    TERM_BYTES = 40,
+    WORD_MIN = 2,
+    SAME_MAX = 20,
+    WORD_SLOTS = 1024,
+    FAMILY_BYTES = 5
+};
 
 /* Words that say nothing, as they are written. */
 static const char *const stops[] = {
@@ -93,7 +99,8 @@ static const char *const same_words[][SAME_MAX] = {
     {"shar", "reus", "共享", "共用", "复用"},
     {"chang", "modifi", "edit", "replac", "swap", "修改", "更改", "改变", "替换"},
     {"differ", "different", "distinct", "variou", "vari", "不同"},
-    {"crash", "segfault", "abort", "segv", "core", "崩溃"},
+    {"crash", "segfault", "sigsegv", "seg", "segmentat", "abort", "segv", "core", "崩溃",
+     "段错"},
     {"parameter", "param", "arg", "argument", "参数"},
     {"kernel", "内核", "核函"},
     {"memori", "vram", "内存", "显存"},
@@ -128,8 +135,10 @@ static const char *const same_words[][SAME_MAX] = {
     {"launch", "启动"},
     {"replai", "rerun", "重放", "回放"},
     {"updat", "更新"},
-    {"hang", "deadlock", "stuck", "freez", "卡住", "卡死", "死锁", "挂起", "不动"},
-    {"wrong", "garbag", "incorrect", "corrupt", "不对", "乱码"},
+    {"hang", "deadlock", "stuck", "freez", "stall", "hung", "halt", "卡住", "卡死",
+     "死锁", "挂起", "不动"},
+    {"wrong", "garbag", "garbl", "gibberish", "incorrect", "corrupt", "corruption",
+     "nonsens", "不对", "乱码", "错乱"},
     {"forget", "forgot", "忘记", "忘了"},
     {"host", "cpu", "主机"},
     {"free", "releas", "dealloc"},
@@ -183,8 +192,18 @@ static bool is_little(const char *text)
     return (little_bits[number / 8] & 1u << number % 8) != 0;
 }
 
+/* As words of a text are hashed. */
+static uint64_t stem_hash(const char *text, size_t bytes)
+{
+    char word[TERM_BYTES];
+    bytes = bytes < TERM_BYTES ? bytes : TERM_BYTES;
+    memcpy(word, text, bytes);
+    return hash_of(word, (uint8_t)word[0] < 0x80 ? stem(word, bytes) : bytes);
+}
+
 static void make_words(void)
 {
+    gphi_alike_make(stem_hash);
     for (size_t at = 0; at + 3 < sizeof(little); at += 3)
         little_bits[number_of(little + at) / 8] |=
             (uint8_t)(1u << number_of(little + at) % 8);
@@ -199,6 +218,20 @@ static void make_words(void)
 static bool is_stop(const char *word, size_t bytes)
 {
     return word_slot(known_stops, hash_of(word, bytes))->hash != 0;
+}
+
+/* What a word is like, by the hash of its stem: its groups, and its first letters where it
+ * is long enough for a family ("instantiate", "instance"). */
+static void set_like(const char *word, size_t bytes, gphi_term *out)
+{
+    uint8_t groups[GPHI_ALIKE_MAX];
+    const size_t count = gphi_alike(hash_of(word, bytes), groups);
+    for (size_t i = 0; i < count; i++)
+        out->like[i] = gphi_hash_word(GPHI_HASH_START ^ 0x67726f7570, groups[i]) | 1;
+    out->like_count = count;
+    if (bytes > FAMILY_BYTES && (uint8_t)word[0] < 0x80)
+        out->like[out->like_count++] =
+            gphi_hash_bytes(GPHI_HASH_START ^ 0x66616d696c79, word, FAMILY_BYTES) | 1;
 }
 
 /* The hash of the word that stands for this one: its own, where it has no other. */
@@ -230,6 +263,8 @@ static void set_word(const gphi_term_reader *reader, size_t begin, size_t end,
                        .bytes = end - begin,
                        .kind = kind,
                        .is_stop = is_stopped};
+    if (!is_stopped)
+        set_like(word, bytes, out);
 }
 
 static bool is_upper(char c)
@@ -274,6 +309,7 @@ static bool read_pair(gphi_term_reader *reader, gphi_term *out)
         .is_stop = is_stop(reader->text + at, 6) ||
                    (is_little(reader->text + at) && is_little(reader->text + at + 3)),
         .is_border = is_little(reader->text + at)};
+    set_like(reader->text + at, 6, out);
     return true;
 }
 

@@ -4,9 +4,12 @@
  * make_graphed_callables, CUDAGraph. Entries and questions are read alike. */
 #ifndef GPHI_EXPLAIN_TERMS_H
 #define GPHI_EXPLAIN_TERMS_H
+#include "explain/alike.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum { GPHI_LIKE_MAX = GPHI_ALIKE_MAX + 1 };
 
 typedef enum gphi_term_kind {
     GPHI_TERM_WORD,    /* alone */
@@ -17,6 +20,8 @@ typedef enum gphi_term_kind {
 
 typedef struct gphi_term {
     uint64_t hash;
+    uint64_t like[GPHI_LIKE_MAX]; /* what it is like: its groups, how it begins */
+    size_t like_count;
     size_t at, bytes; /* of the text */
     gphi_term_kind kind;
     bool is_stop;   /* says nothing: "the", 怎么 */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Free text. A term counts by how few entries have it and by where it stands in them;
- * several of one phrase count more than as many from all over an entry, and a phrase that
- * stands in the text as it is counts most. What little of a question an entry knows must
- * not look like an answer. */
+/* Free text. An entry counts by two measures: BM25 over all that it says, and how near its
+ * nearest three lines (questions, phrases, titles) lie to the question, as the cosine of
+ * their words weighed by rarity. A phrase that stands in the text as it is, a name, and a
+ * product that both name count besides. What little of a question an entry knows must not
+ * look like an answer. */
+#include "explain/products.h"
 #include "explain/scan.h"
 #include "explain/terms.h"
 
@@ -10,13 +12,16 @@
 
 enum {
     TERMS_MAX = 48,
-    TEXT_BYTES = 1000,  /* a longer text is a log: words of it mean nothing */
-    RARITY_MAX = 8,     /* of a word that one entry in 2^7 has, or fewer */
-    RARITY_UNKNOWN = 4, /* what a word costs that no entry has, and half as much again
-                           where the question may be about anything */
-    PHRASE = 20,        /* a byte of a phrase of the entry that stands there */
-    RARE = 6,           /* a word that names its subject alone */
-    NAMED = 100         /* what a name of the entry counts beside words */
+    LIKES_MAX = 96,
+    TEXT_BYTES = 1000, /* a longer text is a log: words of it mean nothing */
+    RARE = 1200,       /* a word that names its subject alone */
+    NEAREST = 3,       /* lines of an entry that count */
+    NEAR_ANY = 700,   /* a line so near makes a question ours that says nothing of CUDA */
+    NEAR_KNOWN = 780, /* one so near is meant, though a code stands beside it */
+    NEAR_SAME = 950,  /* a line of the same words */
+    SAME = 500,       /* what it counts besides, at 1000 */
+    NAMED = 300,      /* what a name of the entry counts beside words */
+    PHRASE = 1500     /* a phrase that is all of the question */
 };
 
 typedef struct asked {
@@ -27,14 +32,14 @@ typedef struct asked {
 
 /* What an entry counts for. */
 typedef struct tally {
-    int32_t score;
-    int heavy;       /* rarities of terms that name its subject */
-    int heavy_count; /* how many these are */
-    int phrase;      /* rarities of the terms of its best phrase */
-    int whole;       /* bytes of its longest phrase that stands in the text */
-    int said;        /* what these count: half, where they are a name and no words */
-    bool is_named;   /* a name of it stands there */
-    size_t first;    /* where the first term stands */
+    int64_t said;      /* BM25 in 1/256 */
+    int heavy;         /* rarities of terms that name its subject */
+    int heavy_count;   /* how many these are */
+    int near[NEAREST]; /* of its nearest lines, in 1/1000, the nearest first */
+    int whole;         /* bytes of its longest phrase that stands in the text */
+    int phrase;        /* what these count: half, where they are a name and no words */
+    bool is_named;     /* a name of it stands there */
+    size_t first;      /* where the first term stands */
 } tally;
 
 enum subject { SUBJECT_ANY, SUBJECT_SHARED, SUBJECT_OURS, SUBJECTS };
@@ -45,24 +50,26 @@ typedef struct question {
     size_t bytes;
     asked terms[TERMS_MAX];
     size_t count;
-    int most;     /* rarities of all */
-    bool is_word; /* the text is one word and nothing else */
+    const gphi_term_slot *likes[LIKES_MAX];
+    size_t like_count;
+    int most;         /* rarities of all words, as far as they have to be answered */
+    int64_t all;      /* of all words and what they are like */
+    uint64_t squares; /* of the words */
+    bool is_word;     /* the text is one word and nothing else */
     enum subject subject;
+    uint32_t products; /* that it names */
     bool is_complaint; /* something is wrong: what an interface is does not help */
     size_t known_end;  /* of the last Chinese pair that says something */
     tally entries[GPHI_ENTRIES_MAX];
-    uint16_t phrases[GPHI_PHRASES_MAX]; /* rarities of their terms that were asked */
+    uint32_t lines[GPHI_LINES_MAX]; /* squares of the terms that were asked */
 } question;
 
 static int rarity_of(const question *of, const gphi_term_slot *slot)
 {
-    int rarity = 1;
-    if (!slot)
-        return of->subject == SUBJECT_ANY ? RARITY_UNKNOWN * 3 / 2 : RARITY_UNKNOWN;
-    for (size_t having = slot->entries;
-         having * 2 <= gphi_knowledge_count && rarity < RARITY_MAX; having *= 2)
-        rarity++;
-    return rarity;
+    /* What a word costs that no entry has. Beside "CUDA graph" it is the name of a model
+     * or a machine; beside nothing of ours it is what the question is about. */
+    static const int unknown[SUBJECTS] = {1500, 1000, 500};
+    return slot ? slot->rarity : unknown[of->subject];
 }
 
 /* Most pairs of Chinese characters are the border of two words: one that names no subject
@@ -70,13 +77,26 @@ static int rarity_of(const question *of, const gphi_term_slot *slot)
  * belongs to. */
 static int cost_of(question *of, const gphi_term *term, const asked *to)
 {
-    const bool is_subject = to->slot && to->slot->weight >= GPHI_WEIGHT_TITLE;
     if (term->kind != GPHI_TERM_CHINESE)
         return to->rarity;
     const bool is_border = term->is_border || term->at < of->known_end;
-    if (is_subject || term->is_stop)
+    if (to->slot || term->is_stop)
         of->known_end = term->at + term->bytes;
-    return is_subject ? to->rarity : is_border || term->is_stop ? 0 : rarity_of(of, NULL);
+    return to->slot ? to->rarity : is_border || term->is_stop ? 0 : rarity_of(of, NULL);
+}
+
+static void add_likes(question *of, const gphi_term *term)
+{
+    for (size_t i = 0; i < term->like_count; i++) {
+        const gphi_term_slot *slot = gphi_term_find(of->index, term->like[i]);
+        bool is_new = slot && slot->rarity > 0 && of->like_count < LIKES_MAX;
+        for (size_t k = 0; is_new && k < of->like_count; k++)
+            is_new = of->likes[k] != slot;
+        if (!is_new)
+            continue;
+        of->likes[of->like_count++] = slot;
+        of->all += slot->rarity;
+    }
 }
 
 static void add_term(question *of, const gphi_term *term, const gphi_term_slot *slot)
@@ -88,8 +108,21 @@ static void add_term(question *of, const gphi_term *term, const gphi_term_slot *
             return;
     asked *to = &of->terms[of->count];
     *to = (asked){.slot = slot, .at = term->at, .rarity = rarity_of(of, slot)};
-    of->most += cost_of(of, term, to);
+    const int cost = cost_of(of, term, to);
+    of->most += cost;
+    of->all += cost;
+    of->squares += (uint64_t)cost * (uint64_t)cost;
     of->count += !term->is_stop;
+    if (!term->is_stop)
+        add_likes(of, term);
+}
+
+/* A word that says something of what an entry is about. */
+static const gphi_term_slot *find_term(const question *of, const gphi_term *term)
+{
+    const gphi_term_slot *slot =
+        term->is_stop ? NULL : gphi_term_find(of->index, term->hash);
+    return slot && slot->rarity > 0 ? slot : NULL;
 }
 
 /* A name that entries have is one term; any other is its parts, but not where it is all
@@ -105,8 +138,7 @@ static void read_terms(question *of)
         if ((term.is_stop && !is_chinese) ||
             (term.kind == GPHI_TERM_PART && term.at < known_end))
             continue;
-        const gphi_term_slot *slot =
-            term.is_stop ? NULL : gphi_term_find(of->index, term.hash);
+        const gphi_term_slot *slot = find_term(of, &term);
         if (of->is_word && term.kind == GPHI_TERM_WHOLE && !slot)
             return;
         if (term.kind == GPHI_TERM_WHOLE && !slot)
@@ -117,28 +149,57 @@ static void read_terms(question *of)
     }
 }
 
-/* Each term once an entry, by the best place where it stands. */
+/* BM25 with k1 = 1.2 and b = 0.3: what is said twice counts less than twice, and an entry
+ * that says much counts each of it less. */
+static int64_t weight_of(const gphi_index *index, const gphi_posting *at)
+{
+    const uint64_t mean = index->said_mean;
+    const uint64_t length = 12 * (7 * mean + 3 * (uint64_t)index->said[at->entry]);
+    return (int64_t)((uint64_t)at->often * 563 * mean * 10 /
+                     ((uint64_t)at->often * mean * 10 + length));
+}
+
 static void count_term(question *of, const asked *term)
 {
-    const gphi_posting *at = &of->index->postings[term->slot->first];
-    for (size_t i = 0; i < term->slot->count;) {
-        tally *entry = &of->entries[at[i].entry];
-        const uint16_t which = at[i].entry;
-        int weight = 0;
-        for (; i < term->slot->count && at[i].entry == which; i++) {
-            weight = at[i].weight > weight ? at[i].weight : weight;
-            if (at[i].phrase == 0)
-                continue;
-            uint16_t *sum = &of->phrases[at[i].phrase];
-            *sum = (uint16_t)(*sum + term->rarity);
-            entry->phrase = *sum > entry->phrase ? *sum : entry->phrase;
-        }
-        entry->score += weight * term->rarity;
+    const gphi_index *index = of->index;
+    for (uint32_t i = term->slot->postings; i != 0; i = index->postings[i].next) {
+        const gphi_posting *at = &index->postings[i];
+        tally *entry = &of->entries[at->entry];
+        entry->said += term->rarity * weight_of(index, at) / 256;
         if (term->at < entry->first)
             entry->first = term->at;
-        if (weight >= GPHI_WEIGHT_TITLE) {
+        if (at->often >= GPHI_OFTEN_ASKED) {
             entry->heavy += term->rarity;
             entry->heavy_count++;
+        }
+    }
+    for (uint32_t i = term->slot->stands; i != 0; i = index->stands[i].next)
+        of->lines[index->stands[i].line] += (uint32_t)(term->rarity * term->rarity) / 256;
+}
+
+static void count_like(question *of, const gphi_term_slot *slot)
+{
+    const gphi_index *index = of->index;
+    for (uint32_t i = slot->postings; i != 0; i = index->postings[i].next)
+        of->entries[index->postings[i].entry].said +=
+            slot->rarity * weight_of(index, &index->postings[i]) / 256;
+}
+
+static void count_lines(question *of)
+{
+    const uint64_t norm = gphi_root(of->squares);
+    for (size_t i = 1; i <= of->index->line_count; i++) {
+        if (of->lines[i] == 0)
+            continue;
+        const gphi_line *line = &of->index->lines[i];
+        int near = (int)((uint64_t)of->lines[i] * 256 * 1000 / (norm * line->norm + 1));
+        for (size_t k = 0; k < NEAREST; k++) {
+            int *kept = &of->entries[line->entry].near[k];
+            if (near <= *kept)
+                continue;
+            const int less = *kept;
+            *kept = near;
+            near = less;
         }
     }
 }
@@ -186,7 +247,7 @@ static void count_phrases(question *of)
             if (keys[i].bytes <= entry->whole || !phrase_at(of, &keys[i], at))
                 continue;
             entry->whole = keys[i].bytes;
-            entry->said = is_sentence(&keys[i]) ? entry->whole : entry->whole / 2;
+            entry->phrase = is_sentence(&keys[i]) ? entry->whole : entry->whole / 2;
             if (at < entry->first)
                 entry->first = at;
         }
@@ -205,31 +266,46 @@ static void set_line(const char *text, size_t bytes, size_t at, gph_explain_matc
     match->line_bytes = (end ? (size_t)(end - text) : bytes) - match->line_begin;
 }
 
+/* Tenths that an entry keeps: more where it is about what the question names, less where
+ * that is another product, or an engine that nobody named. */
+static int product_share(const question *of, const gph_explain_entry *what)
+{
+    const uint32_t product = gphi_product_of_slug(what->slug);
+    if (product == 0 || (of->products == 0 && !gphi_product_is_engine(product)))
+        return 10;
+    return of->products & product ? 13 : of->products != 0 ? 7 : 8;
+}
+
 /* What an entry counts for, 0 if too little. What names its subject has to be a good part
  * of what was asked, the more the less sure it is what that is about: 3, 1.2 or 1 of 4. Of
  * several words two have to, or a rare one. A phrase counts by how much of the question
  * it is; that of an interface is less than a complaint about it, and where somebody
- * complains, a name says little: "cudaGraphInstantiate takes 800 us". */
+ * complains, what an interface is for says little: "cudaGraphInstantiate takes 800 us". */
 static int32_t score_of(const question *of, const gph_explain_entry *what,
                         const tally *entry)
 {
-    static const int least[SUBJECTS] = {30, 12, 10};
+    static const int least[SUBJECTS] = {30, 12, 8};
     const bool is_all = entry->whole == (int)of->bytes;
     const bool is_one =
         of->subject == SUBJECT_OURS && (entry->heavy >= RARE || entry->heavy == of->most);
     const bool is_known =
         entry->heavy_count > 1 || of->is_word || entry->whole > 0 || is_one;
-    if (!is_all && (!is_known || entry->heavy * 40 < of->most * least[of->subject]))
+    const bool is_near = of->subject != SUBJECT_ANY || entry->near[0] >= NEAR_ANY;
+    if (!is_all && (!is_known || !is_near ||
+                    (int64_t)entry->heavy * 40 < (int64_t)of->most * least[of->subject]))
         return 0;
-    const bool is_less = what->kind == GPH_EXPLAIN_FEATURE && !entry->is_named;
-    const int32_t phrase =
-        (is_all ? entry->whole : entry->said) * (is_less ? PHRASE / 2 : PHRASE);
-    const int32_t words = entry->score + entry->phrase * 2;
-    if (what->rank == 0 && of->is_complaint && !is_all)
-        return entry->is_named ? words / 2
-                               : (words + phrase * entry->heavy / (of->most + 1)) / 2;
-    return words + (entry->is_named ? NAMED : 0) +
-           (is_all || of->most == 0 ? phrase : phrase * entry->heavy / of->most);
+    const bool is_interface = what->rank == 0;
+    int64_t score = entry->said * 1000 / (of->all + 1) +
+                    (entry->near[0] * 8 + entry->near[1] * 3 + entry->near[2] * 2) / 10;
+    score += (int64_t)(is_all ? PHRASE * 2 : PHRASE) *
+             (is_all ? entry->whole : entry->phrase) / (int64_t)of->bytes /
+             (is_interface && !entry->is_named ? 2 : 1);
+    if (entry->near[0] > NEAR_SAME)
+        score += (entry->near[0] - NEAR_SAME) * SAME / (1000 - NEAR_SAME);
+    score += entry->is_named ? NAMED + (is_all ? PHRASE : 0) : 0;
+    if (is_interface && of->is_complaint && !is_all)
+        score = score * 3 / 4;
+    return (int32_t)(score * product_share(of, what) / 10);
 }
 
 /* Whether one of the words stands in the text; most places of it begin none of them. */
@@ -258,8 +334,9 @@ static enum subject subject_of(const char *text, size_t bytes)
         "cuda", "gpu",   "torch",  "nccl",   "vllm", "llama.cpp", "jax",  "xla",  "cupy",
         "cudn", "cubla", "unjoin", "replay", "内核", "重放",      "张量", "显存", NULL};
     static const char *const shared[] = {
-        "graph",      "captur", "stream", "kernel", "tensor",   "conditional node",
-        "graph node", "图",     "捕获",   "流",     "条件节点", NULL};
+        "graph",      "captur",  "stream",    "kernel", "tensor",   "conditional node",
+        "graph node", "图",      "捕获",      "流",     "条件节点", "warmup",
+        "warm-up",    "warm up", "inference", "预热",   "推理",     NULL};
     return says_one(text, bytes, ours)     ? SUBJECT_OURS
            : says_one(text, bytes, shared) ? SUBJECT_SHARED
                                            : SUBJECT_ANY;
@@ -267,66 +344,73 @@ static enum subject subject_of(const char *text, size_t bytes)
 
 /* Words of somebody to whom something happens, and not of one who wants to know what an
  * interface does. */
-static bool is_complaint(const char *text, size_t bytes)
-{
-    static const char *const words[] = {"slow",
-                                        "leak",
-                                        "grow",
-                                        "hang",
-                                        "crash",
-                                        "wrong",
-                                        "stuck",
-                                        "fail",
-                                        " us ",
-                                        "oom",
-                                        "not supported",
-                                        "out of memory",
-                                        "no effect",
-                                        "segfault",
-                                        "deadlock",
-                                        "doesn't",
-                                        "does not",
-                                        "returns error",
-                                        "returns invalid",
-                                        "too much",
-                                        "too many",
-                                        "recompil",
-                                        " twice",
-                                        "很慢",
-                                        "太慢",
-                                        "变慢",
-                                        "报错",
-                                        "失败",
-                                        "不支持",
-                                        "泄漏",
-                                        "卡住",
-                                        "卡死",
-                                        "崩溃",
-                                        "无效",
-                                        "不对",
-                                        "错误",
-                                        "增长",
-                                        "forg",
-                                        "freez",
-                                        "garbage",
-                                        "never",
-                                        " nan",
-                                        "segm",
-                                        "segv",
-                                        "abort",
-                                        "twice",
-                                        "stale",
-                                        "corrupt",
-                                        "double free",
-                                        "destroyed",
-                                        "out of scope",
-                                        "not work",
-                                        "段错误",
-                                        "忘",
-                                        "没有释放",
-                                        NULL};
-    return says_one(text, bytes, words);
-}
+static const char *const complaints[] = {"slow",
+                                         "leak",
+                                         "grow",
+                                         "hang",
+                                         "crash",
+                                         "wrong",
+                                         "stuck",
+                                         "fail",
+                                         " us ",
+                                         "oom",
+                                         "not supported",
+                                         "out of memory",
+                                         "no effect",
+                                         "segfault",
+                                         "deadlock",
+                                         "doesn't",
+                                         "does not",
+                                         "returns error",
+                                         "returns invalid",
+                                         "too much",
+                                         "too many",
+                                         "recompil",
+                                         " twice",
+                                         "很慢",
+                                         "太慢",
+                                         "变慢",
+                                         "报错",
+                                         "失败",
+                                         "不支持",
+                                         "泄漏",
+                                         "卡住",
+                                         "卡死",
+                                         "崩溃",
+                                         "无效",
+                                         "不对",
+                                         "错误",
+                                         "增长",
+                                         "forg",
+                                         "freez",
+                                         "garbage",
+                                         "never",
+                                         " nan",
+                                         "segm",
+                                         "segv",
+                                         "abort",
+                                         "twice",
+                                         "stale",
+                                         "corrupt",
+                                         "double free",
+                                         "destroyed",
+                                         "out of scope",
+                                         "not work",
+                                         "段错误",
+                                         "忘",
+                                         "没有释放",
+                                         "illegal",
+                                         " error",
+                                         "cannot",
+                                         "can't",
+                                         "unable",
+                                         "exception",
+                                         "mismatch",
+                                         "regress",
+                                         "degrad",
+                                         " poor",
+                                         "异常",
+                                         NULL};
 
 /* A name or an expression of a program, and not a sentence. */
 static bool is_expression(const char *text, size_t bytes)
@@ -349,30 +433,35 @@ static void take_names(question *of, const gphi_hits *hits)
         tally *entry = &of->entries[hits->found[i]];
         entry->is_named = true;
         entry->whole = (int)strlen(hits->best[hits->found[i]].key);
-        entry->said = entry->whole;
+        entry->phrase = entry->whole;
     }
 }
 
-void gphi_scan_words(const char *text, size_t bytes, gphi_hits *hits)
+void gphi_scan_words(const char *text, size_t bytes, gphi_words which, gphi_hits *hits)
 {
-    if (bytes == 0 || bytes > TEXT_BYTES)
+    if (bytes == 0 || bytes > TEXT_BYTES || which == GPHI_WORDS_NONE)
         return;
     question of = {.index = gphi_explain_index(), .text = text, .bytes = bytes};
     of.subject = subject_of(text, bytes);
-    of.is_complaint = is_complaint(text, bytes);
+    of.products = gphi_products_of(text, bytes);
+    of.is_complaint = says_one(text, bytes, complaints);
     take_names(&of, hits);
     if (!is_expression(text, bytes))
         read_terms(&of);
     for (size_t i = 0; i < of.count; i++)
         if (of.terms[i].slot)
             count_term(&of, &of.terms[i]);
+    for (size_t i = 0; i < of.like_count; i++)
+        count_like(&of, of.likes[i]);
+    count_lines(&of);
     count_phrases(&of);
     for (size_t at = 0; at < gphi_knowledge_count; at++) {
         const tally *entry = &of.entries[at];
         gph_explain_match match = {.entry = &gphi_knowledge[at],
                                    .reason = GPH_EXPLAIN_BY_WORDS,
                                    .score = score_of(&of, &gphi_knowledge[at], entry)};
-        if (match.score == 0)
+        if (match.score == 0 || (which == GPHI_WORDS_NEAR &&
+                                 (entry->near[0] < NEAR_KNOWN || entry->heavy_count < 3)))
             continue;
         set_line(text, bytes, entry->first, &match);
         if (entry->is_named) {

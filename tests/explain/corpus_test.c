@@ -60,58 +60,60 @@ static void every_text_leads_where_it_should(void)
     CHECK(count >= 40 && count == count_texts());
 }
 
-/* A line each: the entry, and a question as people type it. */
-static void every_question_leads_where_it_should(void)
+/* Whether one of the entries, with | between them, is `slug`. */
+static bool is_one_of(const char *right, const char *slug)
+{
+    const size_t bytes = strlen(slug);
+    for (const char *at = right; (at = strstr(at, slug)) != NULL; at += bytes)
+        if ((at == right || at[-1] == '|') && (at[bytes] == '\0' || at[bytes] == '|'))
+            return true;
+    return false;
+}
+
+/* A line each: the entries that would be right, with | between them, and a question as
+ * people type it. Gives how many there are; `*right` is how many led to one of them. */
+static size_t count_right(const char *path, size_t *right)
 {
     char line[512];
     size_t count = 0;
-    FILE *list = fopen(EXPLAIN_CORPUS "/questions", "r");
-    if (!CHECK(list != NULL))
-        return;
-    while (fgets(line, sizeof(line), list) != NULL) {
-        char *question = strchr(line, ' ');
-        gph_explain_match match;
-        if (!CHECK(question != NULL))
-            break;
-        *question++ = '\0';
-        const size_t found = gph_explain_find(question, strlen(question), &match, 1);
-        const char *slug = found > 0 ? match.entry->slug : "nothing";
-        if (!CHECK(strcmp(slug, line) == 0))
-            fprintf(stderr, "%s leads to %s, not to %s\n", question, slug, line);
-        count++;
-    }
-    fclose(list);
-    CHECK(count >= 40);
-}
-
-/* A line each: the entries that would be right, with | between them, and a question. */
-static void most_lead_where_they_should(const char *path)
-{
-    char line[512];
-    size_t count = 0, right = 0;
     FILE *list = fopen(path, "r");
+    *right = 0;
     if (!CHECK(list != NULL))
-        return;
+        return 0;
     while (fgets(line, sizeof(line), list)) {
         char *question = strchr(line, ' ');
         gph_explain_match match;
+        if (line[0] == '#')
+            continue;
         if (!CHECK(question != NULL))
             break;
         *question++ = '\0';
         question[strcspn(question, "\n")] = '\0';
         const size_t found = gph_explain_find(question, strlen(question), &match, 1);
         const char *slug = found > 0 ? match.entry->slug : "nothing";
-        bool is_right = false;
-        for (char *one = strtok(line, "|"); one; one = strtok(NULL, "|"))
-            is_right |= strcmp(one, slug) == 0;
+        const bool is_right = is_one_of(line, slug);
         if (!is_right)
-            fprintf(stderr, "%s leads to %s\n", question, slug);
-        right += is_right;
+            fprintf(stderr, "%s leads to %s, not to %s\n", question, slug, line);
+        *right += is_right;
         count++;
     }
     fclose(list);
-    fprintf(stderr, "%zu of %zu right\n", right, count);
-    CHECK(count >= 100 && right * 100 >= count * 95);
+    fprintf(stderr, "%zu of %zu right\n", *right, count);
+    return count;
+}
+
+static void every_question_leads_where_it_should(void)
+{
+    size_t right;
+    const size_t count = count_right(EXPLAIN_CORPUS "/questions", &right);
+    CHECK(count >= 40 && right == count);
+}
+
+static void most_lead_where_they_should(const char *path, size_t percent)
+{
+    size_t right;
+    const size_t count = count_right(path, &right);
+    CHECK(count >= 70 && right * 100 >= count * percent);
 }
 
 /* Written without a look at the entries; these were looked at while the search was made. At
@@ -119,13 +121,13 @@ static void most_lead_where_they_should(const char *path)
  * purpose) and 39 of 60 were right. */
 static void questions_that_were_seen_lead_where_they_should(void)
 {
-    most_lead_where_they_should(EXPLAIN_CORPUS "/asked");
+    most_lead_where_they_should(EXPLAIN_CORPUS "/asked", 95);
 }
 
 /* Written with those, and looked at only after 91 of them were right. */
 static void questions_that_were_not_seen_lead_where_they_should(void)
 {
-    most_lead_where_they_should(EXPLAIN_CORPUS "/unseen");
+    most_lead_where_they_should(EXPLAIN_CORPUS "/unseen", 95);
 }
 
 /* What programs made PyTorch, the runtime and NCCL say on an H100
