@@ -402,12 +402,11 @@ KERNEL record(float *log, const float *logits, const int *position, const u32 *s
         to[i] = logits[(u64)blockIdx.x * width + i];
 }
 
-/* Ends a decode step: every live slot takes its token and moves on, or becomes idle. The
- * ring, in host memory, tells the host of the last steps: per slot the token, -1 where
- * the slot was idle. One block. */
-KERNEL advance(state_t state, const int *next, int *ring, u32 slots, u32 depth, int end)
+/* How many of the thread's slots are live after the step. */
+__device__ __forceinline__ u32 advance_slots(const state_t state, const int *next, int *told,
+                                             u32 slots, int end)
 {
-    int *told = ring + (u64)(*state.step % depth) * slots;
+    u32 live = 0;
     for (u32 s = threadIdx.x; s < slots; s += blockDim.x) {
         const int position = state.position[s];
         if (position < 0) {
@@ -418,10 +417,35 @@ KERNEL advance(state_t state, const int *next, int *ring, u32 slots, u32 depth, 
         state.token[s] = next[s];
         state.position[s] = last ? -1 : position + 1;
         told[s] = next[s];
+        live += !last;
     }
+    return live;
+}
+
+/* Ends a decode step: every live slot takes its token and moves on, or becomes idle. The
+ * ring, in host memory, tells the host of the last steps: per slot the token, -1 where
+ * the slot was idle. One block. */
+KERNEL advance(state_t state, const int *next, int *ring, u32 slots, u32 depth, int end)
+{
+    advance_slots(state, next, ring + (u64)(*state.step % depth) * slots, slots, end);
     __syncthreads();
     if (threadIdx.x == 0)
         *state.step += 1;
+}
+
+/* The same, and whether a loop of such steps goes on. One block of whole warps. */
+KERNEL advance_while(state_t state, const int *next, int *ring, u32 slots, u32 depth, int end,
+                     going_t *loop)
+{
+    __shared__ float part[WARP];
+    const u32 mine =
+        advance_slots(state, next, ring + (u64)(*state.step % depth) * slots, slots, end);
+    const u32 live = (u32)block_sum((float)mine, part); /* exact: slots are few */
+    if (threadIdx.x == 0) {
+        *state.step += 1;
+        loop->seen += live <= loop->least;
+        loop->going = loop->seen < loop->lag;
+    }
 }
 
 /* Ends a prefill: prompt i starts decoding in slot[i], unless its first token ended it.

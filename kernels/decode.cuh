@@ -32,6 +32,13 @@ typedef struct state_t {
     unsigned *step; /* steps since the start */
 } state_t;
 
+/* When a loop of decode steps ends: once no more than `least` slots are live, `lag` steps
+ * after that one was seen, itself counted. */
+typedef struct going_t {
+    unsigned going; /* 0: it ends */
+    unsigned least, lag, seen;
+} going_t;
+
 /* A prompt that has been prefilled and starts decoding. */
 typedef struct start_t {
     int slot, position, limit, sequence;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Three small kernels for examples/hello, fork and embed. */
+/* Small kernels for examples/hello, fork, embed and loop. */
 #include "math.cuh"
 
 KERNEL fill(float *x, float value, u32 n)
@@ -17,10 +17,9 @@ KERNEL scale_add(float *y, const float *x, float scale, u32 n)
         y[i] = y[i] * scale + x[i];
 }
 
-/* *out = the sum of x. One block of 128. */
-KERNEL total(float *out, const float *x, u32 n)
+/* The sum of x, in thread 0. A block of 128. */
+__device__ __forceinline__ float sum_of(const float *x, u32 n, float part[4])
 {
-    __shared__ float part[4];
     float sum = 0;
     for (u32 i = threadIdx.x; i < n; i += blockDim.x)
         sum += x[i];
@@ -28,6 +27,25 @@ KERNEL total(float *out, const float *x, u32 n)
     if (threadIdx.x % WARP == 0)
         part[threadIdx.x / WARP] = sum;
     __syncthreads();
+    return part[0] + part[1] + part[2] + part[3];
+}
+
+/* *out = the sum of x. One block of 128. */
+KERNEL total(float *out, const float *x, u32 n)
+{
+    __shared__ float part[4];
+    const float sum = sum_of(x, n, part);
     if (threadIdx.x == 0)
-        *out = part[0] + part[1] + part[2] + part[3];
+        *out = sum;
+}
+
+/* The same, and *more = whether it is above a limit. */
+KERNEL total_above(float *out, u32 *more, const float *x, float limit, u32 n)
+{
+    __shared__ float part[4];
+    const float sum = sum_of(x, n, part);
+    if (threadIdx.x == 0) {
+        *out = sum;
+        *more = sum > limit;
+    }
 }

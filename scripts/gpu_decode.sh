@@ -28,6 +28,8 @@ try() {
     try $examples/decode/decode_shapes_test
     try $decode --repeat 9 --expect 990
     try $decode --repeat 9 --expect 990 --batch 8
+    try $decode --repeat 9 --expect 990 --mode all
+    for way in while tail host; do try $decode --repeat 5 --expect 990 --mode loop --way $way; done
     for queue in 1 4; do try $decode --repeat 9 --expect 990 --batch 1 --queue $queue; done
     try $decode --tokens 9,9,9,9,10,1,11 --top-p 0.95 --seed 7
     echo "bad: $bad"

@@ -27,7 +27,7 @@ run() {
             [ -x "$test" ] && run timeout 120 "$test"
         done
     done
-    for example in engine patterns train tree; do
+    for example in engine loop patterns train tree; do
         [ -x build-gpu/examples/$example ] || continue
         echo "== examples/$example"
         build-gpu/examples/$example | diff - examples/$example/expected.txt ||

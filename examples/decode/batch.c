@@ -4,10 +4,13 @@
  *   refill: wait for the queue, prefill into the free slots
  *   step:   launch (30 kernels, or one graph), record an event
  *   when `queue` steps are in flight: wait for the oldest, read its row of the ring
+ *   loop:   the device takes steps until slots have to be filled or all are done; the host
+ *           sleeps, and then reads all rows of the ring
  */
 #include "batch.h"
 
 #include "fail.h"
+#include <time.h>
 
 enum { EVENT_DISABLE_TIMING = 2, QUEUE_MAX = 16 };
 
@@ -21,10 +24,18 @@ typedef struct batch {
     uint32_t in_flight, unkept;
     uint64_t steps; /* launched */
     CUevent event[QUEUE_MAX];
-    gph_exec *exec; /* NULL: eager */
+    gph_exec *exec; /* NULL: eager, or a loop */
+    gph_loop *loop; /* NULL: it is not one */
+    bool is_filled; /* slots were, since the loop ended */
     batch_stats *stats;
     gph_error *error;
 } batch;
+
+/* When this many slots are free, waiting prompts are put into them. */
+static uint32_t enough(const batch *b)
+{
+    return b->m->o.slots / 4 ? b->m->o.slots / 4 : 1;
+}
 
 /* Takes a token of a slot; frees the slot at the sequence's end. */
 static void take(batch *b, uint32_t slot, int token)
@@ -37,19 +48,24 @@ static void take(batch *b, uint32_t slot, int token)
     }
 }
 
-static gph_status wait_oldest(batch *b)
+/* The tokens of a step that has ended. */
+static void take_row(batch *b, uint64_t step)
 {
-    gph_error *error = b->error;
-    const uint64_t step = b->steps - b->in_flight;
-    const uint32_t row = (uint32_t)(step % b->m->o.queue);
-    CU(b->m->d, EventSynchronize, b->event[row]);
-    b->in_flight--;
-    const int *told = b->m->ring + (size_t)row * b->m->o.slots;
+    const int *told = b->m->ring + (size_t)(step % b->m->o.ring) * b->m->o.slots;
     for (uint32_t s = 0; s < b->m->o.slots; s++)
         if (told[s] >= 0 && b->owner[s] >= 0) {
             take(b, s, told[s]);
             b->stats->tokens++;
         }
+}
+
+static gph_status wait_oldest(batch *b)
+{
+    gph_error *error = b->error;
+    const uint64_t step = b->steps - b->in_flight;
+    CU(b->m->d, EventSynchronize, b->event[step % b->m->o.queue]);
+    b->in_flight--;
+    take_row(b, step);
     return GPH_OK;
 }
 
@@ -74,7 +90,6 @@ static gph_status launch_step(batch *b)
 {
     gph_error *error = b->error;
     device *d = b->m->d;
-    const uint32_t row = (uint32_t)(b->steps % b->m->o.queue);
     const uint64_t start = device_clock_ns(), launches = d->launches;
     if (b->exec != NULL) {
         TRY(gph_exec_launch(b->exec, d->stream, error));
@@ -83,7 +98,7 @@ static gph_status launch_step(batch *b)
         TRY(decoder_step(b->m, error));
     }
     b->stats->host_ns += device_clock_ns() - start;
-    CU(d, EventRecord, b->event[row], d->stream);
+    CU(d, EventRecord, b->event[b->steps % b->m->o.queue], d->stream);
     b->stats->launches += d->launches - launches;
     b->steps++;
     b->in_flight++;
@@ -93,6 +108,60 @@ static gph_status launch_step(batch *b)
     if (b->unkept == b->m->log_steps)
         TRY(keep_logits(b));
     return GPH_OK;
+}
+
+/* ---- the loop ---- */
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Where the logits of all steps are compared, the loop takes the steps that are in flight
+ * elsewhere when the host sees that slots are free. */
+static gph_status set_going(batch *b)
+{
+    gph_error *error = b->error;
+    const bool waits = b->started < b->count;
+    const going_t words = {.going = 1,
+                           .least = waits ? b->m->o.slots - enough(b) : 0,
+                           .lag = b->m->o.keep_logits ? b->m->o.queue : 1};
+    CU(b->m->d, MemcpyHtoD, b->m->going, &words, sizeof(words));
+    b->is_filled = false;
+    return GPH_OK;
+}
+
+/* Steps that the ring, and the log of logits, have room for. */
+static uint64_t room_for(const batch *b)
+{
+    const uint64_t log = b->m->log_steps > 0 ? b->m->log_steps - b->unkept : UINT64_MAX;
+    return log < b->m->o.ring ? log : b->m->o.ring;
+}
+
+/* Until slots have to be filled: whole answers, if nobody waits. */
+static gph_status run_loop(batch *b)
+{
+    device *d = b->m->d;
+    gph_loop_result result = GPH_SIZED(gph_loop_result);
+    if (b->is_filled)
+        TRY(set_going(b));
+    TRY(gph_loop_limits_set(b->loop, room_for(b), 0, b->error));
+    const uint64_t start = device_clock_ns(), cpu = cpu_ns();
+    TRY(gph_loop_launch(b->loop, d->stream, b->error));
+    b->stats->host_ns += device_clock_ns() - start;
+    const gph_status status = gph_loop_wait(b->loop, d->stream, &result, b->error);
+    b->stats->loop_cpu_ns += cpu_ns() - cpu;
+    if (status != GPH_OK && result.end != GPH_LOOP_CEILING)
+        return status; /* a full ring ends it as well, and it goes on */
+    d->launches++;
+    b->stats->launches++;
+    b->stats->loops++;
+    for (uint64_t i = 0; i < result.steps; i++)
+        take_row(b, b->steps++);
+    b->unkept += (uint32_t)result.steps;
+    return b->unkept == b->m->log_steps ? keep_logits(b) : GPH_OK;
 }
 
 /* Puts waiting prompts into free slots, as many as one prefill takes. */
@@ -122,11 +191,15 @@ static gph_status refill(batch *b)
 {
     TRY(wait_all(b));
     if (b->m->o.progress != NULL)
-        b->m->o.progress(b->exec ? "graph" : "eager", b->started - b->live, b->count);
+        b->m->o.progress(b->loop   ? "loop"
+                         : b->exec ? "graph"
+                                   : "eager",
+                         b->started - b->live, b->count);
     const uint64_t start = device_clock_ns();
     const uint32_t chosen = choose(b);
     TRY(decoder_prefill(b->m, b->prompt, chosen, b->error));
     b->live += chosen;
+    b->is_filled = true;
     for (uint32_t i = 0; i < chosen; i++)
         take(b, (uint32_t)b->prompt[i].slot, b->m->first[i]);
     b->stats->prefills++;
@@ -136,11 +209,13 @@ static gph_status refill(batch *b)
 
 static gph_status run_all(batch *b)
 {
-    const uint32_t slots = b->m->o.slots, enough = slots / 4 ? slots / 4 : 1;
+    const uint32_t slots = b->m->o.slots;
     const uint64_t start = device_clock_ns();
     while (b->started < b->count || b->live > 0) {
-        if (b->started < b->count && (b->live == 0 || slots - b->live >= enough))
+        if (b->started < b->count && (b->live == 0 || slots - b->live >= enough(b)))
             TRY(refill(b));
+        else if (b->loop != NULL)
+            TRY(run_loop(b));
         else
             TRY(launch_step(b));
     }
@@ -150,27 +225,44 @@ static gph_status run_all(batch *b)
     return keep_logits(b);
 }
 
+static gph_status make_loop(batch *b, CUgraph graph, gph_loop_way way)
+{
+    gph_loop_options options = GPH_LOOP_OPTIONS_INIT;
+    options.way = (uint32_t)way;
+    options.condition = b->m->going;
+    options.ceiling = b->m->o.ring;
+    options.name = "decode";
+    options.stream = b->m->d->stream;
+    TRY(gph_loop_create(b->m->d->runtime, graph, &options, &b->loop, b->error));
+    b->stats->ways.size = sizeof(b->stats->ways);
+    gph_loop_ways_get(b->loop, &b->stats->ways);
+    return GPH_OK;
+}
+
 /* Captures one step; nothing runs meanwhile. */
-static gph_status capture_step(batch *b)
+static gph_status capture_step(batch *b, const batch_options *how)
 {
     device *d = b->m->d;
     gph_capture *capture = NULL;
     CUgraph graph = NULL;
     const uint64_t start = device_clock_ns();
     TRY(gph_capture_begin(d->runtime, d->stream, NULL, &capture, b->error));
-    gph_status status = decoder_step(b->m, b->error);
+    gph_status status = how->mode == MODE_LOOP ? decoder_loop_step(b->m, b->error)
+                                               : decoder_step(b->m, b->error);
     if (status != GPH_OK) {
         (void)gph_capture_abort(capture, NULL); /* the first failure is the one to tell */
         return status;
     }
     TRY(gph_capture_end(capture, &graph, b->error));
-    status = gph_exec_create(d->runtime, graph, NULL, &b->exec, b->error);
+    status = how->mode == MODE_LOOP
+                 ? make_loop(b, graph, how->way)
+                 : gph_exec_create(d->runtime, graph, NULL, &b->exec, b->error);
     (void)d->cu->GraphDestroy(graph); /* the executable has all it needs */
     b->stats->capture_ns = device_clock_ns() - start;
     return status;
 }
 
-static gph_status prepare(batch *b, decode_mode mode)
+static gph_status prepare(batch *b, const batch_options *how)
 {
     gph_error *error = b->error;
     decoder *m = b->m;
@@ -187,8 +279,8 @@ static gph_status prepare(batch *b, decode_mode mode)
     for (uint32_t i = 0; i < m->o.queue; i++)
         CU(m->d, EventCreate, &b->event[i], EVENT_DISABLE_TIMING);
     const uint64_t launches = m->d->launches;
-    if (mode == MODE_GRAPH)
-        TRY(capture_step(b));
+    if (how->mode != MODE_EAGER)
+        TRY(capture_step(b, how));
     b->stats->nodes = (uint32_t)(m->d->launches - launches);
     return GPH_OK;
 }
@@ -198,6 +290,7 @@ static void clean_up(batch *b)
     decoder *m = b->m;
     (void)m->d->cu->StreamSynchronize(m->d->stream); /* after a failure steps may run */
     gph_exec_destroy(b->exec);
+    gph_loop_destroy(b->loop);
     for (uint32_t i = 0; i < QUEUE_MAX; i++)
         if (b->event[i] != NULL)
             (void)m->d->cu->EventDestroy(b->event[i]);
@@ -205,14 +298,14 @@ static void clean_up(batch *b)
     heap_free(&m->d->heap, b->prompt, m->o.slots * sizeof(*b->prompt));
 }
 
-gph_status batch_run(decoder *m, decode_mode mode, sequence *list, size_t count,
+gph_status batch_run(decoder *m, const batch_options *how, sequence *list, size_t count,
                      batch_stats *stats, gph_error *error)
 {
     *stats = (batch_stats){0};
     batch b = {.m = m, .list = list, .count = count, .stats = stats, .error = error};
     for (size_t i = 0; i < count; i++)
         list[i].out_count = 0;
-    gph_status status = prepare(&b, mode);
+    gph_status status = prepare(&b, how);
     if (status == GPH_OK)
         status = run_all(&b);
     clean_up(&b);

@@ -17,7 +17,7 @@ typedef struct sequence {
     uint32_t out_count;
 } sequence;
 
-typedef enum decode_mode { MODE_EAGER, MODE_GRAPH } decode_mode;
+typedef enum decode_mode { MODE_EAGER, MODE_GRAPH, MODE_LOOP, MODE_COUNT } decode_mode;
 
 typedef struct batch_stats {
     uint64_t steps, launches; /* of decode steps; calls of the driver */
@@ -27,10 +27,21 @@ typedef struct batch_stats {
     uint64_t host_ns;               /* of decode_ns: inside launch calls */
     uint64_t capture_ns;            /* capture, instantiate, upload: once */
     uint32_t nodes;                 /* launches a step */
+    uint64_t loops,
+        loop_cpu_ns;    /* MODE_LOOP: launches, and the host's CPU time in them */
+    gph_loop_ways ways; /* and who starts the rounds */
 } batch_stats;
 
-/* Runs all sequences. In MODE_GRAPH a step is captured first and then replayed. */
-GPH_CHECKED gph_status batch_run(decoder *m, decode_mode mode, sequence *list,
+/* How. */
+typedef struct batch_options {
+    decode_mode
+        mode; /* MODE_GRAPH: a step is captured first and then replayed; MODE_LOOP:
+                         and runs on the device until slots have to be filled again */
+    gph_loop_way way; /* MODE_LOOP: who starts the rounds */
+} batch_options;
+
+/* Runs all sequences. */
+GPH_CHECKED gph_status batch_run(decoder *m, const batch_options *how, sequence *list,
                                  size_t count, batch_stats *stats, gph_error *error);
 
 #endif

@@ -50,10 +50,11 @@ static gph_status room_for_state(decoder *m, gph_error *error)
                          .sequence = (int *)(uintptr_t)(at + slots * 12),
                          .step = (unsigned *)(uintptr_t)(at + slots * 16)};
     TRY(room(m, &m->slot_ids, slots, error));
+    TRY(room(m, &m->going, sizeof(going_t) / 4, error));
     TRY(room(m, &m->prefill, staged, error));
     TRY(device_pin(m->d, staged * sizeof(int), &pinned, error));
     m->staged = pinned;
-    TRY(device_pin(m->d, m->o.queue * slots * sizeof(int), &pinned, error));
+    TRY(device_pin(m->d, m->o.ring * slots * sizeof(int), &pinned, error));
     m->ring = pinned;
     TRY(device_pin(m->d, slots * sizeof(int), &pinned, error));
     m->first = pinned;
@@ -69,6 +70,8 @@ gph_status decoder_init(decoder *m, device *d, const weights *w,
                         const decoder_options *options, gph_error *error)
 {
     *m = (decoder){.d = d, .c = w->c, .layer = w->layer, .o = *options};
+    if (m->o.ring < m->o.queue)
+        m->o.ring = m->o.queue;
     m->embed = w->embed;
     m->norm = w->norm;
     m->head = w->head;

@@ -16,6 +16,7 @@ typedef struct decoder_options {
     uint32_t slots;   /* sequences at a time */
     uint32_t context; /* positions a slot has in the cache */
     uint32_t queue;   /* steps that may be in flight */
+    uint32_t ring;    /* steps whose tokens the host can still read; 0: `queue` */
     float top_p;      /* 0: the most probable token (greedy) */
     float temperature;
     uint64_t seed;
@@ -39,7 +40,8 @@ typedef struct decoder {
     CUdeviceptr log;      /* [log_steps][slots][vocab] */
     CUdeviceptr prefill;  /* the arrays of a prefill, as `staged` lays them out */
     int *staged;          /* pinned */
-    int *ring;            /* pinned, [queue][slots]: what the last steps gave */
+    int *ring;            /* pinned, [o.ring][slots]: what the last steps gave */
+    CUdeviceptr going;    /* a going_t */
     int *first;           /* pinned: the first token of each prompt of a prefill */
     float *kept;          /* logits kept so far, host; the caller's heap */
     size_t kept_count, kept_capacity;
@@ -62,6 +64,9 @@ GPH_CHECKED gph_status decoder_reset(decoder *m, gph_error *error);
 
 /* Puts one step into the stream. */
 GPH_CHECKED gph_status decoder_step(decoder *m, gph_error *error);
+
+/* The same for a loop, which goes on while the first word at m->going is not 0. */
+GPH_CHECKED gph_status decoder_loop_step(decoder *m, gph_error *error);
 
 /* Runs some prompts (together at most rows_max tokens, at most `slots` of them), waits,
  * and leaves their first tokens in m->first. */

@@ -26,6 +26,7 @@
     X(top_p)                                                                             \
     X(record)                                                                            \
     X(advance)                                                                           \
+    X(advance_while)                                                                     \
     X(place)                                                                             \
     X(pick)                                                                              \
     X(put_back)                                                                          \

@@ -35,12 +35,12 @@ typedef struct app {
     size_t problem_count;
     int *ids; /* of --tokens */
     size_t id_count;
-    size_t count;      /* sequences */
-    uint32_t context;  /* positions that the longest needs */
-    int *out[2];       /* by mode: count * new_max tokens */
-    sequence *list[2]; /* by mode */
+    size_t count;               /* sequences */
+    uint32_t context;           /* positions that the longest needs */
+    int *out[MODE_COUNT];       /* by mode: count * new_max tokens */
+    sequence *list[MODE_COUNT]; /* by mode */
     uint32_t new_max;
-    float *eager_logits; /* of the first mode, while the second runs */
+    float *eager_logits; /* of the first mode, while others run */
     size_t eager_count, eager_capacity;
 } app;
 
@@ -88,7 +88,7 @@ static gph_status open_all(app *a, gph_error *error)
 {
     const options *o = &a->o;
     TRY(read_input(a, error));
-    for (int mode = 0; mode < 2; mode++)
+    for (int mode = 0; mode < MODE_COUNT; mode++)
         TRY(make_sequences(a, mode, error));
     for (size_t i = 0; i < a->count; i++) {
         const uint64_t need = (uint64_t)a->list[0][i].prompt_count + a->new_max;
@@ -112,7 +112,7 @@ static gph_status open_all(app *a, gph_error *error)
 static void close_all(app *a)
 {
     const size_t out = a->count * a->new_max * sizeof(int);
-    for (int mode = 0; mode < 2; mode++) {
+    for (int mode = 0; mode < MODE_COUNT; mode++) {
         heap_free(&a->heap, a->out[mode], out);
         heap_free(&a->heap, a->list[mode], a->count * sizeof(sequence));
     }
@@ -141,7 +141,8 @@ static gph_status warm_up(app *a, gph_error *error)
 {
     batch_stats ignored;
     const size_t few = a->count < 2u * a->m.o.slots ? a->count : 2u * a->m.o.slots;
-    return batch_run(&a->m, MODE_EAGER, a->list[0], few, &ignored, error);
+    const batch_options how = {.mode = MODE_EAGER};
+    return batch_run(&a->m, &how, a->list[0], few, &ignored, error);
 }
 
 static int by_decode_time(const void *a, const void *b)
@@ -153,12 +154,14 @@ static int by_decode_time(const void *a, const void *b)
 /* One more run; what counts is the median of all so far. */
 static gph_status run_mode(app *a, decode_mode mode, mode_result *out, gph_error *error)
 {
+    static const char *const names[] = {"eager", "graph", "loop"};
     batch_stats sorted[REPEAT_MAX];
-    out->name = mode == MODE_EAGER ? "eager" : "graph";
+    const batch_options how = {.mode = mode, .way = a->o.way};
+    out->name = names[mode];
     out->batch = a->m.o.slots;
     out->list = a->list[mode];
     out->count = a->count;
-    TRY(batch_run(&a->m, mode, out->list, a->count, &out->runs[out->run_count++], error));
+    TRY(batch_run(&a->m, &how, out->list, a->count, &out->runs[out->run_count++], error));
     memcpy(sorted, out->runs, out->run_count * sizeof(sorted[0]));
     qsort(sorted, out->run_count, sizeof(sorted[0]), by_decode_time);
     out->stats = sorted[(out->run_count - 1) / 2];
@@ -177,10 +180,10 @@ static void take_logits(app *a)
     a->m.kept_count = a->m.kept_capacity = 0;
 }
 
-static bool tokens_alike(const app *a)
+static bool tokens_alike(const app *a, int mode)
 {
     for (size_t i = 0; i < a->count; i++) {
-        const sequence *e = &a->list[0][i], *g = &a->list[1][i];
+        const sequence *e = &a->list[0][i], *g = &a->list[mode][i];
         if (e->out_count != g->out_count ||
             memcmp(e->out, g->out, e->out_count * sizeof(int)) != 0)
             return false;
@@ -188,25 +191,34 @@ static bool tokens_alike(const app *a)
     return true;
 }
 
-static bool runs_alike(const app *a)
+static bool runs_alike(const app *a, int mode)
 {
-    return tokens_alike(a) && a->eager_count == a->m.kept_count && a->eager_count > 0 &&
+    return tokens_alike(a, mode) && a->eager_count == a->m.kept_count &&
+           a->eager_count > 0 &&
            memcmp(a->eager_logits, a->m.kept, a->eager_count * sizeof(float)) == 0;
 }
 
-/* The modes take turns, so that what disturbs the machine disturbs both. */
+/* Eager, and others beside it. */
+static bool compares(const options *o)
+{
+    return (o->modes & RUN_EAGER) != 0 && o->modes != RUN_EAGER;
+}
+
+/* The modes take turns, so that what disturbs the machine disturbs all. */
 static gph_status run_modes(app *a, leg *l, gph_error *error)
 {
     l->alike = true;
     for (uint32_t i = 0; i < a->o.repeat; i++) {
         if (a->o.modes & RUN_EAGER)
             TRY(run_mode(a, MODE_EAGER, &l->result[MODE_EAGER], error));
-        if (a->o.modes == RUN_BOTH)
+        if (compares(&a->o))
             take_logits(a);
-        if (a->o.modes & RUN_GRAPH)
-            TRY(run_mode(a, MODE_GRAPH, &l->result[MODE_GRAPH], error));
-        if (a->o.modes == RUN_BOTH)
-            l->alike = l->alike && runs_alike(a);
+        for (int mode = MODE_GRAPH; mode < MODE_COUNT; mode++) {
+            if ((a->o.modes & 1u << mode) == 0)
+                continue;
+            TRY(run_mode(a, (decode_mode)mode, &l->result[mode], error));
+            l->alike = l->alike && (!compares(&a->o) || runs_alike(a, mode));
+        }
     }
     l->logit_bytes = a->eager_count * sizeof(float);
     return GPH_OK;
@@ -218,10 +230,11 @@ static gph_status run_leg(app *a, uint32_t batch, leg *l, gph_error *error)
     const decoder_options what = {.slots = batch,
                                   .context = a->context,
                                   .queue = o->queue,
+                                  .ring = o->modes & RUN_LOOP ? a->context + o->queue : 0,
                                   .top_p = (float)o->top_p,
                                   .temperature = (float)o->temperature,
                                   .seed = o->seed,
-                                  .keep_logits = o->modes == RUN_BOTH,
+                                  .keep_logits = compares(o),
                                   .progress = report_progress};
     decoder_fini(&a->m);
     TRY(decoder_init(&a->m, &a->d, &a->w, &what, error));
@@ -254,7 +267,7 @@ static gph_status run_serving(app *a, const report *r, int *verdict, gph_error *
     eager.exact = count_exact(a, eager.list);
     recorded.exact = count_exact(a, recorded.list);
     report_progress_end();
-    const bool alike = tokens_alike(a);
+    const bool alike = tokens_alike(a, 1);
     report_serve(r, &eager, &recorded, alike);
     *verdict = !alike || recorded.exact < a->o.expect;
     if (recorded.exact < a->o.expect)
@@ -285,9 +298,9 @@ static gph_status run_all(app *a, const char *program, int *verdict, gph_error *
     report_answers(&r, &legs[0].result[o->modes == RUN_GRAPH ? MODE_GRAPH : MODE_EAGER]);
     report_table(&r, legs, o->batch_count);
     for (uint32_t i = 0; i < o->batch_count; i++) {
-        report_leg(&legs[i]);
+        report_leg(&r, &legs[i]);
         *verdict |= !legs[i].alike;
-        for (int mode = 0; mode < 2; mode++)
+        for (int mode = 0; mode < MODE_COUNT; mode++)
             if (legs[i].result[mode].run_count > 0 &&
                 legs[i].result[mode].exact < o->expect) {
                 printf("    only %zu answers are exact, %u were expected\n",

@@ -23,13 +23,15 @@ typedef enum option_id {
     OPTION_DRIVER,
     OPTION_KERNELS,
     OPTION_TRACE,
+    OPTION_WAY,
 } option_id;
 
 static const struct {
     const char *name, *value, *help;
 } table[] = {
-    [OPTION_MODE] = {"--mode", "MODE",
-                     "eager, graph, or both and compare them (both); cache, tree"},
+    [OPTION_MODE] =
+        {"--mode", "MODE",
+         "eager, graph, both (the default), loop, all: compared with eager; cache, tree"},
     [OPTION_BATCH] = {"--batch", "N",
                       "sequences at a time (1, then 32; with --tokens 1)"},
     [OPTION_PROBLEMS] = {"--problems", "FILE", "lines like 12+34=46 (the model's own)"},
@@ -48,6 +50,8 @@ static const struct {
     [OPTION_KERNELS] = {"--kernels", "DIR", "where decode.ptx lies"},
     [OPTION_TRACE] = {"--trace", "FILE",
                       "of --mode cache: what the largest bucket allocates, and when"},
+    [OPTION_WAY] = {"--way", "NAME",
+                    "of a loop: fastest, device, while, tail or host (fastest)"},
 };
 enum { OPTION_COUNT = sizeof(table) / sizeof(table[0]) };
 
@@ -57,6 +61,8 @@ void options_help(void)
         "usage: decode [option value]...\n\n"
         "Runs a Llama-architecture model: prompts eager, then token by token, each step\n"
         "as single launches (eager) and as a captured graph that is replayed (graph).\n"
+        "loop: the device takes all steps of a batch's answers, the host sleeps "
+        "meanwhile.\n"
         "cache: requests come and go, steps are padded to buckets of recorded sizes.\n"
         "tree: tokens are guessed and verified, by graphs chosen as it goes.\n\n");
     for (int i = 0; i < OPTION_COUNT; i++)
@@ -117,21 +123,32 @@ static gph_status read_word(option_id id, const char *value, const char *const *
             return GPH_OK;
         }
     return wrong(id, value,
-                 id == OPTION_MODE ? "none of eager, graph, both, cache, tree"
-                                   : "none of auto, cuda, soft",
+                 id == OPTION_MODE  ? "none of eager, graph, both, loop, all, cache, tree"
+                 : id == OPTION_WAY ? "none of fastest, device, while, tail, host"
+                                    : "none of auto, cuda, soft",
                  error);
 }
 
 static gph_status read_one(option_id id, const char *value, options *o, gph_error *error)
 {
-    static const char *const modes[] = {"eager", "graph", "both", "cache", "tree", NULL};
+    static const char *const modes[] = {"eager", "graph", "both", "loop",
+                                        "all",   "cache", "tree", NULL};
+    static const unsigned runs[] = {
+        RUN_EAGER, RUN_GRAPH, RUN_EAGER | RUN_GRAPH, RUN_EAGER | RUN_LOOP, RUN_MODES,
+        RUN_CACHE, RUN_TREE};
+    static const char *const ways[] = {"fastest", "device", "while",
+                                       "tail",    "host",   NULL};
     static const char *const drivers[] = {"auto", "cuda", "soft", NULL};
     static const gph_driver ids[] = {GPH_DRIVER_AUTO, GPH_DRIVER_CUDA, GPH_DRIVER_SOFT};
     int word = 0;
     switch (id) {
     case OPTION_MODE:
         TRY(read_word(id, value, modes, &word, error));
-        o->modes = (unsigned)word + 1;
+        o->modes = runs[word];
+        return GPH_OK;
+    case OPTION_WAY:
+        TRY(read_word(id, value, ways, &word, error));
+        o->way = (gph_loop_way)word;
         return GPH_OK;
     case OPTION_DRIVER:
         TRY(read_word(id, value, drivers, &word, error));
@@ -159,8 +176,11 @@ static gph_status read_one(option_id id, const char *value, options *o, gph_erro
 
 gph_status options_read(int count, char **words, options *out, gph_error *error)
 {
-    options o = {
-        .modes = RUN_BOTH, .queue = 2, .new_tokens = 32, .temperature = 1, .seed = 1};
+    options o = {.modes = RUN_EAGER | RUN_GRAPH,
+                 .queue = 2,
+                 .new_tokens = 32,
+                 .temperature = 1,
+                 .seed = 1};
     for (int i = 1; i < count; i++) {
         int id = 0;
         if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) {
@@ -183,7 +203,7 @@ gph_status options_read(int count, char **words, options *out, gph_error *error)
     if (o.trace != NULL && o.modes != RUN_CACHE)
         return fail(error, GPH_E_INVALID, "--trace is for --mode cache");
     if (o.repeat == 0)
-        o.repeat = o.modes == RUN_BOTH ? 3 : 1;
+        o.repeat = o.modes > RUN_GRAPH && o.modes < RUN_CACHE ? 3 : 1;
     if (o.modes >= RUN_CACHE) {
         if (o.top_p > 0)
             return fail(error, GPH_E_INVALID, "--mode %s goes without --top-p",

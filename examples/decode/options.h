@@ -7,10 +7,18 @@
 #include <stdbool.h>
 
 enum { REPEAT_MAX = 15 };
-enum { RUN_EAGER = 1, RUN_GRAPH = 2, RUN_BOTH = 3, RUN_CACHE = 4, RUN_TREE = 5 };
+enum {
+    RUN_EAGER = 1,
+    RUN_GRAPH = 2,
+    RUN_LOOP = 4,
+    RUN_MODES = 7, /* all of those */
+    RUN_CACHE = 8,
+    RUN_TREE = 9
+};
 
 typedef struct options {
     unsigned modes;                 /* a RUN_ value; the first three are bits */
+    gph_loop_way way;               /* of loops */
     uint32_t batch[2], batch_count; /* sizes to run with */
     uint32_t limit, new_tokens, queue, expect, repeat;
     const char *problems, *model, *tokens, *kernels, *trace;

@@ -190,17 +190,43 @@ void report_table(const report *r, const leg *legs, size_t count)
            r->problems ? "exact answers" : "", "tokens/s", "launches/token",
            "host us/token", "seconds");
     for (size_t i = 0; i < count; i++)
-        for (int mode = 0; mode < 2; mode++)
+        for (int mode = 0; mode < MODE_COUNT; mode++)
             if (legs[i].result[mode].run_count > 0)
                 report_row(r, &legs[i].result[mode]);
     printf("  (decode steps alone%s; host: inside launch calls)\n\n",
            r->o->repeat > 1 ? ", medians of runs taken in turn" : "");
 }
 
-void report_leg(const leg *l)
+/* Beside eager, if that ran. */
+static void report_beside(const leg *l, decode_mode mode)
 {
-    const mode_result *eager = &l->result[MODE_EAGER], *graph = &l->result[MODE_GRAPH];
-    const mode_result *some = eager->run_count > 0 ? eager : graph;
+    const mode_result *eager = &l->result[MODE_EAGER], *other = &l->result[mode];
+    const batch_stats *e = &eager->stats, *o = &other->stats;
+    if (eager->run_count == 0 || other->run_count == 0)
+        return;
+    printf("    %s: %.2f x the tokens/s of eager, with %.1f %% of its host time\n",
+           other->name, per(o->tokens, o->decode_ns) / per(e->tokens, e->decode_ns),
+           100 * per(o->host_ns, e->host_ns));
+}
+
+/* On softcuda the thread that waits does the work, so its CPU time says nothing. */
+static void report_loop(const report *r, const mode_result *loop)
+{
+    const batch_stats *s = &loop->stats;
+    if (loop->run_count == 0)
+        return;
+    printf("    loop: %s launch%s for %s step%s; %s\n", grouped(s->loops),
+           s->loops == 1 ? "" : "es", grouped(s->steps), plural(s->steps), s->ways.text);
+    if (r->d->info.driver == GPH_DRIVER_CUDA)
+        printf("          %.1f us of the host's CPU time a launch, with the wait\n",
+               per(s->loop_cpu_ns, s->loops) * 1e-3);
+}
+
+void report_leg(const report *r, const leg *l)
+{
+    const mode_result *some = &l->result[MODE_EAGER];
+    while (some->run_count == 0)
+        some++;
     const batch_stats *s = &some->stats;
     size_t tokens = 0;
     for (size_t i = 0; i < some->count; i++)
@@ -209,17 +235,18 @@ void report_leg(const leg *l)
         "  batch %u: %s prompt tokens in %s eager prefill%s (%.3f s), then %s step%s\n",
         some->batch, grouped(s->prompt_tokens), grouped(s->prefills), plural(s->prefills),
         (double)s->prefill_ns * 1e-9, grouped(s->steps), plural(s->steps));
-    if (graph->run_count > 0)
-        printf("    a step is %u kernels, captured once in %.2f ms\n", graph->stats.nodes,
-               (double)graph->stats.capture_ns * 1e-6);
-    if (eager->run_count == 0 || graph->run_count == 0)
+    for (int mode = MODE_GRAPH; mode < MODE_COUNT; mode++)
+        if (l->result[mode].run_count > 0)
+            printf("    a step is %u kernels, made a %s once in %.2f ms\n",
+                   l->result[mode].stats.nodes, l->result[mode].name,
+                   (double)l->result[mode].stats.capture_ns * 1e-6);
+    report_loop(r, &l->result[MODE_LOOP]);
+    report_beside(l, MODE_GRAPH);
+    report_beside(l, MODE_LOOP);
+    if (l->logit_bytes == 0)
         return;
-    const batch_stats *e = &eager->stats, *g = &graph->stats;
-    printf("    graph: %.2f x the tokens/s of eager, with %.1f %% of its host time\n",
-           per(g->tokens, g->decode_ns) / per(e->tokens, e->decode_ns),
-           100 * per(g->host_ns, e->host_ns));
     if (l->alike)
-        printf("    all %s tokens and %s bytes of logits are the same in both modes\n",
+        printf("    all %s tokens and %s bytes of logits are the same in all modes\n",
                grouped(tokens), grouped(l->logit_bytes));
     else
         printf("    THE MODES DIFFER: tokens or logits are not the same\n");

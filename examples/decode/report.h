@@ -22,9 +22,9 @@ typedef struct mode_result {
 
 /* All runs with one size of batch. */
 typedef struct leg {
-    mode_result result[2]; /* by decode_mode */
-    size_t logit_bytes;    /* compared */
-    bool alike;            /* every token and byte, in every turn */
+    mode_result result[MODE_COUNT]; /* by decode_mode */
+    size_t logit_bytes;             /* compared */
+    bool alike;                     /* every token and byte, in every turn */
 } leg;
 
 /* What the run was about. */
@@ -53,7 +53,7 @@ void report_answers(const report *r, const mode_result *result);
 void report_table(const report *r, const leg *legs, size_t count);
 
 /* What else there is to say of a leg: how its modes compare. */
-void report_leg(const leg *l);
+void report_leg(const report *r, const leg *l);
 
 /* One way of serving. */
 typedef struct serve_result {

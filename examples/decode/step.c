@@ -145,7 +145,8 @@ static gph_status head(pass *p, CUdeviceptr x, CUdeviceptr sequence, bool record
                   &sequence, &m->c.vocab, &how);
 }
 
-gph_status decoder_step(decoder *m, gph_error *error)
+/* All of a step but its end. */
+static gph_status next_tokens(decoder *m, gph_error *error)
 {
     pass p = {.m = m,
               .error = error,
@@ -156,9 +157,23 @@ gph_status decoder_step(decoder *m, gph_error *error)
               .slot = m->slot_ids};
     const CUdeviceptr sequence = (CUdeviceptr)(uintptr_t)m->state.sequence;
     TRY(body(&p));
-    TRY(head(&p, m->x, sequence, m->log_steps > 0));
+    return head(&p, m->x, sequence, m->log_steps > 0);
+}
+
+gph_status decoder_step(decoder *m, gph_error *error)
+{
+    const pass p = {.m = m, .error = error};
+    TRY(next_tokens(m, error));
     return LAUNCH(&p, advance, 1, 1, 128, 1, 0, &m->state, &m->next, &m->ring,
-                  &m->o.slots, &m->o.queue, &m->c.end);
+                  &m->o.slots, &m->o.ring, &m->c.end);
+}
+
+gph_status decoder_loop_step(decoder *m, gph_error *error)
+{
+    const pass p = {.m = m, .error = error};
+    TRY(next_tokens(m, error));
+    return LAUNCH(&p, advance_while, 1, 1, 128, 1, 0, &m->state, &m->next, &m->ring,
+                  &m->o.slots, &m->o.ring, &m->c.end, &m->going);
 }
 
 static CUdeviceptr address(const int *at)

@@ -145,7 +145,7 @@ typedef struct gph_loop_result {
     uint32_t changed;   /**< 0: it had that value before and after every round */
 } gph_loop_result;
 
-/** Waits for a stream, and says what the launch that ended last did.
+/** Waits for a stream, asleep, and says what the launch that ended last did.
  *
  *  stream  borrowed for the call: where it was launched.
  *  out     may be NULL; filled in whatever this returns, as far as it is known.
@@ -153,7 +153,7 @@ typedef struct gph_loop_result {
  *  Fails with GPH_E_STATE unless the launch ended because its condition was 0: the
  *  message names the loop, what ended it and the condition, and says if that never
  *  changed. After an error on the device it fails with that, and names loop, round and,
- *  with options.sentinel, the node. Thread: any. */
+ *  with options.sentinel, the node. Thread: one at a time. */
 GPH_API GPH_CHECKED gph_status gph_loop_wait(gph_loop *loop, CUstream stream,
                                              gph_loop_result *out, gph_error *error);
 

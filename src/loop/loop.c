@@ -66,6 +66,10 @@ static gph_status fill(gph_loop *loop, CUgraph body, gph_error *error)
                                  cu->cuGraphClone(&loop->before, loop->options.before),
                                  "cuGraphClone", error));
     GPHI_TRY(take_memory(loop, error));
+    GPHI_TRY(gphi_loop_check(
+        loop,
+        cu->cuEventCreate(&loop->event, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING),
+        "cuEventCreate", error));
     GPHI_TRY(gphi_kernels_retain(loop->runtime, &gphi_loop_text, &loop->any, error));
     if (loop->way != GPH_LOOP_HOST)
         GPHI_TRY(gphi_kernels_retain(loop->runtime, &gphi_loop_device_text, &loop->own,
@@ -82,6 +86,8 @@ static void destroy_now(void *user)
     const CUstreamCaptureMode mode = gphi_relax(cu);
     if (loop->before)
         GPHI_THEN(result, cu->cuGraphDestroy(loop->before));
+    if (loop->event)
+        GPHI_THEN(result, cu->cuEventDestroy(loop->event));
     if (loop->device)
         GPHI_THEN(result, cu->cuMemFree(loop->device));
     if (loop->host)
@@ -183,7 +189,7 @@ static gph_status run_from_host(gph_loop *loop, CUstream stream, gph_error *erro
         GPHI_TRY(gph_exec_launch(next, stream, error));
         const CUresult result = loop->runtime->cu.cuStreamSynchronize(stream);
         if (result != CUDA_SUCCESS)
-            return gphi_loop_fail_fault(loop, result, error);
+            return gphi_loop_fail_fault(loop, result, "cuStreamSynchronize", error);
     }
     return GPH_OK;
 }

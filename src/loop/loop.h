@@ -37,6 +37,7 @@ struct gph_loop {
     loop_plan plan;
     loop_host *host;
     CUdeviceptr device; /* the loop_device */
+    CUevent event;      /* that gph_loop_wait() sleeps on */
     gphi_kernels *any;  /* that any way has */
     gphi_kernels *own;  /* of the ways of the device, or NULL */
     gphi_loop_execs execs;
@@ -50,7 +51,8 @@ gph_status gphi_loop_check(const gph_loop *loop, CUresult result, const char *ca
                            gph_error *error);
 
 /* result.c: an error on the device, with the place where it happened. */
-gph_status gphi_loop_fail_fault(gph_loop *loop, CUresult result, gph_error *error);
+gph_status gphi_loop_fail_fault(gph_loop *loop, CUresult result, const char *call,
+                                gph_error *error);
 
 /* control.c: texts, and the places of their entries. */
 enum { GPHI_LOOP_HOST_BEGIN, GPHI_LOOP_HOST_ROUND, GPHI_LOOP_STEP, GPHI_LOOP_NOTHING };

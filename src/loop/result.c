@@ -57,12 +57,13 @@ static void find_node(const gph_loop *loop, char *out, size_t bytes, gph_error *
     gph_progress_destroy(progress);
 }
 
-gph_status gphi_loop_fail_fault(gph_loop *loop, CUresult result, gph_error *error)
+gph_status gphi_loop_fail_fault(gph_loop *loop, CUresult result, const char *call,
+                                gph_error *error)
 {
     char node[128] = "";
     gph_loop_progress now = GPH_SIZED(gph_loop_progress);
     gph_loop_progress_get(loop, &now);
-    gphi_cuda_fail(error, (gph_status)result, "cuStreamSynchronize", "waiting for it");
+    gphi_cuda_fail(error, (gph_status)result, call, "waiting for it");
     if (!now.running)
         gphi_fail_in(error, "loop %s, no launch of it running: ", loop->name);
     else if (!loop->options.sentinel)
@@ -122,11 +123,19 @@ static gph_status fail_end(const gph_loop *loop, const gph_loop_result *result,
     }
 }
 
+/* cuStreamSynchronize() keeps a core busy unless the context was made otherwise. */
+static CUresult sleep_until_done(const gph_loop *loop, CUstream stream)
+{
+    const gphi_cuda_table *cu = &loop->runtime->cu;
+    const CUresult result = cu->cuEventRecord(loop->event, stream);
+    return result == CUDA_SUCCESS ? cu->cuEventSynchronize(loop->event) : result;
+}
+
 gph_status gph_loop_wait(gph_loop *loop, CUstream stream, gph_loop_result *out,
                          gph_error *error)
 {
     GPHI_TRY(gphi_need(error, loop));
-    const CUresult waited = loop->runtime->cu.cuStreamSynchronize(stream);
+    const CUresult waited = sleep_until_done(loop, stream);
     const loop_host *host = loop->host;
     gph_loop_result result = {.launch = READ(host->ended),
                               .steps = READ(host->steps),
@@ -142,6 +151,6 @@ gph_status gph_loop_wait(gph_loop *loop, CUstream stream, gph_loop_result *out,
     if (out)
         gphi_struct_write(out, &result, sizeof(result));
     if (waited != CUDA_SUCCESS)
-        return gphi_loop_fail_fault(loop, waited, error);
+        return gphi_loop_fail_fault(loop, waited, "cuEventSynchronize", error);
     return fail_end(loop, &result, error);
 }

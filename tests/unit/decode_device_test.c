@@ -134,12 +134,32 @@ static void decode_gives_pytorchs_tokens_and_logits(void)
     gph_error error = {0};
     if (!setup(&f, &plain))
         SKIP(missing ? missing : "setup failed");
-    for (int mode = MODE_EAGER; mode <= MODE_GRAPH; mode++) {
+    for (int mode = MODE_EAGER; mode < MODE_COUNT; mode++) {
+        const batch_options how = {.mode = (decode_mode)mode};
         batch_stats stats;
-        if (CHECK_OK(
-                batch_run(&f.m, (decode_mode)mode, f.list, SEQUENCES, &stats, &error),
-                error))
+        if (CHECK_OK(batch_run(&f.m, &how, f.list, SEQUENCES, &stats, &error), error))
             check_steps(&f, &stats);
+    }
+    teardown(&f);
+}
+
+/* All steps of all answers in one launch, whoever starts the rounds. */
+static void whole_answers_are_one_launch(void)
+{
+    static fixture f;
+    gph_error error = {0};
+    decoder_options options = plain;
+    options.ring = LENGTH;
+    if (!setup(&f, &options))
+        SKIP(missing ? missing : "setup failed");
+    for (int way = GPH_LOOP_FASTEST; way <= GPH_LOOP_HOST; way++) {
+        const batch_options how = {.mode = MODE_LOOP, .way = (gph_loop_way)way};
+        batch_stats stats;
+        if (CHECK_OK(batch_run(&f.m, &how, f.list, SEQUENCES, &stats, &error), error)) {
+            check_steps(&f, &stats);
+            CHECK(stats.loops == 1 && stats.launches == 1 && stats.steps > 4);
+            CHECK(way < GPH_LOOP_WHILE || stats.ways.way == (uint32_t)way);
+        }
     }
     teardown(&f);
 }
@@ -155,7 +175,8 @@ static bool same_tokens(const decoder_options *options, decode_mode mode, bool f
     bool same = true;
     if (!setup(&f, options))
         return missing != NULL;
-    if (CHECK_OK(batch_run(&f.m, mode, f.list, SEQUENCES, &stats, &error), error)) {
+    const batch_options how = {.mode = mode};
+    if (CHECK_OK(batch_run(&f.m, &how, f.list, SEQUENCES, &stats, &error), error)) {
         if (fill)
             memcpy(wanted, f.out, sizeof(f.out));
         for (int i = 0; i < SEQUENCES; i++)
@@ -177,9 +198,13 @@ static void samples_alike_in_every_mode_batch_and_queue(void)
     if (missing)
         SKIP(missing);
     CHECK(same_tokens(&options, MODE_GRAPH, false, wanted));
+    CHECK(same_tokens(&options, MODE_LOOP, false, wanted));
     options.queue = 5;
     options.slots = 3;
     CHECK(same_tokens(&options, MODE_GRAPH, false, wanted));
+    CHECK(same_tokens(&options, MODE_LOOP, false, wanted));
+    options.ring = LENGTH;
+    CHECK(same_tokens(&options, MODE_LOOP, false, wanted));
     options.queue = 1;
     CHECK(same_tokens(&options, MODE_EAGER, false, wanted));
 }
@@ -218,7 +243,8 @@ static gph_status run_with(fault_heap *failing, gph_error *error)
                                .new_max = LENGTH - prompt_length(i),
                                .out = f.out[i]};
     if (status == GPH_OK)
-        status = batch_run(&f.m, MODE_GRAPH, f.list, SEQUENCES, &stats, error);
+        status = batch_run(&f.m, &(batch_options){.mode = MODE_GRAPH}, f.list, SEQUENCES,
+                           &stats, error);
     if (status == GPH_OK)
         check_steps(&f, &stats);
     teardown(&f);
@@ -256,7 +282,8 @@ static void refuses_what_does_not_fit(void)
     options.context = model.c.positions + 1;
     CHECK(decoder_init(&other, &f.d, &model, &options, &error) == GPH_E_INVALID);
     f.m.o.queue = 17;
-    CHECK(batch_run(&f.m, MODE_EAGER, f.list, 1, &stats, &error) == GPH_E_INVALID);
+    CHECK(batch_run(&f.m, &(batch_options){.mode = MODE_EAGER}, f.list, 1, &stats,
+                    &error) == GPH_E_INVALID);
     f.m.o.queue = 2;
     prompt empty = {.token = tokens};
     CHECK(decoder_prefill(&f.m, &empty, 0, &error) == GPH_E_INVALID);
@@ -280,6 +307,7 @@ int main(void)
     tensors_close(&file);
     RUN(prefill_gives_pytorchs_logits);
     RUN(decode_gives_pytorchs_tokens_and_logits);
+    RUN(whole_answers_are_one_launch);
     RUN(samples_alike_in_every_mode_batch_and_queue);
     RUN(a_tiny_nucleus_is_greedy);
     RUN(survives_every_failed_allocation);

@@ -201,12 +201,12 @@ static void run_shape(const shape *s, uint32_t slots)
     } else if (CHECK_OK(status, error)) {
         for (int i = 0; i < SEQUENCES; i++)
             list[i] = (sequence){prompts[i], counts[i], NEW, out[i], 0};
-        for (int mode = MODE_EAGER; mode <= MODE_GRAPH; mode++)
+        for (int mode = MODE_EAGER; mode < MODE_COUNT; mode++)
             if (CHECK_OK(mode == MODE_EAGER ? decoder_init(&m, &d, &w, &what, &error) : 0,
                          error) &&
-                CHECK_OK(
-                    batch_run(&m, (decode_mode)mode, list, SEQUENCES, &stats, &error),
-                    error)) {
+                CHECK_OK(batch_run(&m, &(batch_options){.mode = (decode_mode)mode}, list,
+                                   SEQUENCES, &stats, &error),
+                         error)) {
                 const float apart = compare(&w, &m, list, slots);
                 printf("# logits differ by at most %g\n", (double)apart);
                 CHECK(apart < 1e-3f);

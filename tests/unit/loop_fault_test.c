@@ -11,7 +11,7 @@
 
 static fault_heap heap = {.fail_at = -1};
 static gph_runtime *shimmed;
-static atomic_int memory, pinned, graphs, execs, modules; /* that live */
+static atomic_int memory, pinned, graphs, execs, modules, events; /* that live */
 
 static const struct shim_rule rules[] = {
     SHIM_GIVE(cuMemAlloc, memory, 1),
@@ -25,6 +25,10 @@ static const struct shim_rule rules[] = {
     SHIM_GIVE(cuGraphExecDestroy, execs, -1),
     SHIM_GIVE(cuModuleLoadData, modules, 1),
     SHIM_GIVE(cuModuleUnload, modules, -1),
+    SHIM_GIVE(cuEventCreate, events, 1),
+    SHIM_GIVE(cuEventDestroy, events, -1),
+    SHIM_CALL(cuEventRecord),
+    SHIM_CALL(cuEventSynchronize),
     SHIM_CALL(cuModuleGetFunction),
     SHIM_CALL(cuFuncLoad),
     SHIM_CALL(cuCtxGetDevice),
@@ -115,11 +119,11 @@ static gph_status do_all(const struct scene *scene, gph_error *error)
     return status;
 }
 
-static bool is_clean(long live, const int counts[5])
+static bool is_clean(long live, const int counts[6])
 {
     return atomic_load(&heap.live_bytes) == live && memory == counts[0] &&
            pinned == counts[1] && graphs == counts[2] && execs == counts[3] &&
-           modules == counts[4];
+           modules == counts[4] && events == counts[5];
 }
 
 /* How many failures it took. */
@@ -129,7 +133,7 @@ static long sweep(const struct scene *scene, bool of_heap)
     for (long nth = 0; nth < 5000; nth++) {
         gph_error error = {0};
         const long live = atomic_load(&heap.live_bytes);
-        const int counts[] = {memory, pinned, graphs, execs, modules};
+        const int counts[] = {memory, pinned, graphs, execs, modules, events};
         bool done;
         if (of_heap) {
             atomic_store(&heap.fail_at, nth);
@@ -147,10 +151,11 @@ static long sweep(const struct scene *scene, bool of_heap)
         atomic_store(&heap.fail_at, -1);
         shim.fail_at = -1;
         if (!CHECK(is_clean(live, counts) && count_of(scene->body) == size))
-            fprintf(stderr, "  failure %ld (%s) leaks: %d %d %d %d %d, %ld bytes\n", nth,
-                    of_heap ? "allocation" : shim.failed, memory - counts[0],
+            fprintf(stderr, "  failure %ld (%s) leaks: %d %d %d %d %d %d, %ld bytes\n",
+                    nth, of_heap ? "allocation" : shim.failed, memory - counts[0],
                     pinned - counts[1], graphs - counts[2], execs - counts[3],
-                    modules - counts[4], atomic_load(&heap.live_bytes) - live);
+                    modules - counts[4], events - counts[5],
+                    atomic_load(&heap.live_bytes) - live);
         if (done)
             return nth;
     }
