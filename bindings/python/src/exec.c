@@ -41,6 +41,16 @@ static exec *make(gphpy_runtime *runtime, gph_exec *gph, PyObject *owner)
     return self;
 }
 
+int gphpy_exec_bind(PyObject *object, gph_exec **out)
+{
+    if (Py_TYPE(object) != gphpy_types.exec) {
+        PyErr_Format(PyExc_TypeError, "%R is not an Exec", (PyObject *)Py_TYPE(object));
+        return -1;
+    }
+    *out = ((exec *)object)->gph;
+    return 0;
+}
+
 PyObject *gphpy_exec_lent(gphpy_runtime *runtime, gph_exec *lent, PyObject *owner)
 {
     return (PyObject *)make(runtime, lent, owner);

@@ -98,7 +98,11 @@
     X(tree)                                                                              \
     X(tree_function)                                                                     \
     X(tree_output)                                                                       \
-    X(cache)
+    X(cache)                                                                             \
+    X(slots)                                                                             \
+    X(slot_buffer)                                                                       \
+    X(recipe)                                                                            \
+    X(loaded)
 
 struct gphpy_types {
 #define X(name) PyTypeObject *name;
@@ -261,6 +265,8 @@ PyObject *gphpy_capture_lent(gphpy_runtime *runtime, gph_capture *capture,
                              CUstream stream);
 void gphpy_capture_close(PyObject *capture);
 
+/* The gph_exec of an object that must be an Exec; -1 with an exception. Borrowed. */
+int gphpy_exec_bind(PyObject *object, gph_exec **out);
 /* An executable that `owner` lends. */
 PyObject *gphpy_exec_lent(gphpy_runtime *runtime, gph_exec *exec, PyObject *owner);
 PyObject *gphpy_exec_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
@@ -302,6 +308,15 @@ int gphpy_key_read(PyObject *object, int64_t key[GPHPY_KEY_MAX]);
 PyObject *gphpy_unpack(PyObject *tuple, uint32_t count);
 /* Of a pool that is lent for a call: all that is allocated in it is the scope's. */
 void gphpy_pool_scope_all(PyObject *pool);
+
+PyObject *gphpy_slots_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+PyObject *gphpy_slot_buffer_new(gphpy_runtime *runtime, PyObject *bytes);
+
+/* ---- functions of the module ---- */
+
+PyObject *gphpy_examine(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *gphpy_explain(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *gphpy_near(PyObject *module, PyObject *object);
 
 /* ---- text ---- */
 

@@ -25,6 +25,25 @@ static PyMethodDef functions[] = {
         "host\n"
         "memory from.\n\n"
         "A process has one driver. Raises UnsupportedError where the driver is missing."),
+    METHOD("examine", gphpy_examine,
+           "examine(*paths, language='en')\n--\n\n"
+           "What the doctor finds in logs that `gph doctor --save-events` wrote: a list "
+           "of findings,\n"
+           "dicts of id, severity ('error', 'warning', 'info'), title, cause, fix, "
+           "in_vain, docs,\n"
+           "frames (innermost first; Python's own first), evidence, consequences, count, "
+           "and text,\n"
+           "all of it. Errors first. language: 'en' or 'zh'."),
+    METHOD("explain", gphpy_explain,
+           "explain(text, *, language='en')\n--\n\n"
+           "Looks an error code, a name, a message, an exception or a whole log up: a "
+           "list of\n"
+           "entries, the best first, dicts of slug, title, cause, fix, in_vain, codes, "
+           "see and\n"
+           "key, what of the text led there. Needs no driver."),
+    METHOD1("near", gphpy_near,
+            "near(text, /)\n--\n\nNames that look like one in the text: for \"did you "
+            "mean\"."),
     METHOD0(
         "version", version,
         "version()\n--\n\nThe version of the libgph that is loaded, such as '0.1.0'."),

@@ -304,6 +304,18 @@ static PyMethodDef methods[] = {
         "'work', 'call' or 'off'. wanted(values): whether there is such a key. The "
         "function\n"
         "gets one input more, the real sizes (i64, one an axis); its key is the bucket."),
+    METHOD("slots", gphpy_slots_new,
+           "slots($self, slots, *, depth=0, windows=0, wait_s=0.0)\n--\n\n"
+           "Makes Slots: named buffers of a graph that may be others at each replay, "
+           "without an\n"
+           "update. Each is (name, kind, bytes): 'copy' (a fixed address, what is bound "
+           "is copied\n"
+           "there), 'indirect' (kernels read the address from a word) or 'remap' (a "
+           "fixed address,\n"
+           "what is bound is mapped there)."),
+    METHOD1("slot_buffer", gphpy_slot_buffer_new,
+            "slot_buffer($self, bytes, /)\n--\n\nDevice memory that remap slots take: a "
+            "SlotBuffer."),
     METHOD("instantiate", gphpy_exec_new,
            "instantiate($self, graph, *, flags=0, stream=None)\n--\n\n"
            "Makes an Exec of a CUgraph, an int, which stays the caller's. flags are "
