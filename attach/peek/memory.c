@@ -4,6 +4,7 @@
 #include "attach/peek/memory.h"
 #include "attach/ring/state.h"
 #include "attach/ring/thread.h"
+#include "event/event.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,33 +147,19 @@ bool attach_read_params(char *to, const attach_layout *layout, void *const *para
 
 /* ---- hashes ---- */
 
-static uint64_t hash_more(uint64_t hash, const unsigned char *bytes, size_t count)
-{
-    /* The value stands in records, which a later version may read: it stays as it is. */
-    for (; count >= 8; bytes += 8, count -= 8) {
-        uint64_t word;
-        memcpy(&word, bytes, sizeof(word));
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
-    for (; count > 0; bytes++, count--)
-        hash = (hash ^ *bytes) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static bool hash_host(uint64_t address, size_t bytes, uint64_t *out)
 {
     unsigned char copy[4096];
     uint64_t hash = bytes;
     if (is_there(address, bytes)) {
-        *out = hash_more(hash, (const unsigned char *)(uintptr_t)address, bytes);
+        *out = gphi_host_hash(hash, (const void *)(uintptr_t)address, bytes);
         return true;
     }
     for (size_t at = 0; at < bytes; at += sizeof(copy)) {
         const size_t now = bytes - at < sizeof(copy) ? bytes - at : sizeof(copy);
         if (!attach_read(copy, (const void *)(uintptr_t)(address + at), now))
             return false;
-        hash = hash_more(hash, copy, now);
+        hash = gphi_host_hash(hash, copy, now);
     }
     *out = hash;
     return true;

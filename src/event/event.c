@@ -125,3 +125,18 @@ const char *gphi_event_text(const gphi_event *event, uint32_t nth)
     const gphi_part *part = gphi_event_part(event, GPHI_PART_TEXT, nth);
     return part ? gphi_part_bytes(part) : "";
 }
+
+uint64_t gphi_host_hash(uint64_t hash, const void *bytes, size_t count)
+{
+    /* The value stands in records, which a later version may read: it stays as it is. */
+    const unsigned char *at = bytes;
+    for (; count >= 8; at += 8, count -= 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof(word));
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    for (; count > 0; at++, count--)
+        hash = (hash ^ *at) * UINT64_C(0x100000001b3);
+    return hash;
+}

@@ -302,6 +302,10 @@ static inline const void *gphi_part_bytes(const gphi_part *part)
 /* The nth text, or "". */
 const char *gphi_event_text(const gphi_event *event, uint32_t nth);
 
+/* The hash of host bytes that HASH and HOST have: begins with how many bytes they are, and
+ * goes on piece by piece; pieces but the last of a multiple of 8 bytes. */
+uint64_t gphi_host_hash(uint64_t hash, const void *bytes, size_t count);
+
 /* Whether the record's head, words and parts agree with its units, and texts end. */
 int gphi_event_is_whole(const gphi_event *event, size_t bytes_there);
 #endif

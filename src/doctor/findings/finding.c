@@ -365,6 +365,13 @@ void gphi_short(gphi_rule_run *run)
     run->findings->is_short = true;
 }
 
+static gph_severity severity_of(const gphi_draft *draft)
+{
+    return draft->is_mild || draft->is_doubtful ? GPH_SEVERITY_INFO
+           : draft->is_grave                    ? GPH_SEVERITY_ERROR
+                                                : draft->rule->severity;
+}
+
 /* ---- in words ---- */
 
 /* Takes the text, also on failure. */
@@ -473,9 +480,7 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
     out->objects = draft->objects.items;
     out->object_count = (uint32_t)draft->objects.count;
     out->id = draft->rule->id;
-    out->severity = draft->is_mild || draft->is_doubtful ? GPH_SEVERITY_INFO
-                    : draft->is_grave                    ? GPH_SEVERITY_ERROR
-                                                         : draft->rule->severity;
+    out->severity = severity_of(draft);
     out->thread_name = thread ? thread->name : "";
     out->process = findings->model->process;
     out->thread = draft->at.thread;
@@ -493,9 +498,24 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
     return GPH_OK;
 }
 
+/* Whoever has an error need not hear what would be tidier. */
+static void leave_out_asides(const gphi_findings *findings)
+{
+    bool has_error = false;
+    for (size_t i = 0; i < findings->drafts.count; i++) {
+        const gphi_draft *draft = gphi_vec_pointer(&findings->drafts, i);
+        has_error |= !draft->is_withdrawn && severity_of(draft) == GPH_SEVERITY_ERROR;
+    }
+    for (size_t i = 0; has_error && i < findings->drafts.count; i++) {
+        gphi_draft *draft = gphi_vec_pointer(&findings->drafts, i);
+        draft->is_withdrawn |= draft->rule->is_aside;
+    }
+}
+
 gph_status gphi_findings_finish(gphi_findings *findings, uint32_t language)
 {
     gphi_language_use(language);
+    leave_out_asides(findings);
     for (size_t i = 0; i < findings->drafts.count; i++) {
         gphi_draft *draft = gphi_vec_pointer(&findings->drafts, i);
         if (!draft->is_withdrawn)

@@ -31,6 +31,7 @@ typedef struct gphi_rule {
     size_t state_bytes;
     uint32_t map_count; /* `state` begins with so many gphi_map: made and freed for it */
     size_t list_bytes;  /* instead: `state` is a gphi_vec of items of so many bytes */
+    bool is_aside;      /* said where nothing is wrong, not beside an error */
     /* any of these may be NULL; `init` is of what `state`, zeroed, holds */
     void (*init)(gphi_rule_run *run);
     void (*call)(gphi_rule_run *run, const gphi_seen *seen);

@@ -246,12 +246,20 @@ static size_t count_abandoned(const class_of *class)
     return abandoned;
 }
 
+/* No call of the driver shows those launches. */
+static bool is_launched_by_kernels(const class_of *class)
+{
+    return (member(class, 0)->exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) !=
+           0;
+}
+
 /* Kept for nothing: hardly one was launched again when four newer ones were there. */
 static void tell_growth(gphi_rule_run *run, const gphi_history *history,
                         const class_of *class)
 {
     const size_t count = class->members.count;
     if (class->alive * 10 < count * 9 || has_many_shapes(class) ||
+        is_launched_by_kernels(class) ||
         (!is_interleaved(class) && !is_endless(history, class)) ||
         count_abandoned(class) * 4 < (count - 4) * 3)
         return;

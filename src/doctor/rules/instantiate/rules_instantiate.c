@@ -187,9 +187,15 @@ static gphi_draft *tell_cycle(gphi_rule_run *run, const struct wish *wish)
     if (wish->result != STRUCTURE && length == 0 && !gphi_said_has(wish->said, "cycle"))
         return NULL;
     gphi_draft *draft = find(run, RULE_CYCLE, &wish->seen->call);
+    const char *way = length > 0 ? gphi_say_node(wish->snapshot, cycle[0]) : "";
+    for (uint32_t i = 1; draft && i < length; i++)
+        way = gphi_say("%.400s -> %s", way, gphi_say_node(wish->snapshot, cycle[i]));
+    if (draft && length > 0) /* a longer one is cut */
+        way = gphi_say("%.400s -> %s", way,
+                       length < CYCLE_MAX ? gphi_say_node(wish->snapshot, cycle[0])
+                                          : "...");
     gphi_cause(draft, "the edges of %s lead in a circle%s%s",
-               gphi_say_graph(run->model, wish->graph), length > 0 ? " through " : "",
-               length > 0 ? gphi_say_node(wish->snapshot, cycle[0]) : "");
+               gphi_say_graph(run->model, wish->graph), length > 0 ? ": " : "", way);
     for (uint32_t i = 0; draft && i < length; i++)
         gphi_evidence_node(draft, wish->snapshot, cycle[i], "on the circle");
     return draft;

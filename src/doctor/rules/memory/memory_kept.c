@@ -146,7 +146,7 @@ void gphi_rule_output_kept(gphi_rule_run *run, const gphi_seen *seen)
         seen->call.result != 0)
         return;
     if (!gphi_call_is_kernel(seen->call.call)) {
-        if (seen->work->read_bytes != 0 && seen->work->write_bytes != 0)
+        if (seen->work->read_bytes != 0)
             note(run, exec, seen->work->read, 0, &seen->call);
         return;
     }

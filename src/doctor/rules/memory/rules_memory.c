@@ -271,6 +271,7 @@ const gphi_rule gphi_rules_memory[] = {
               .fini = gphi_growth_fini),
     GPHI_RULE("memory.workspace-in-capture", WARNING,
               .list_bytes = sizeof(gphi_workspace), .call = gphi_rule_workspace),
-    GPHI_RULE("memory.leak-at-exit", INFO, .end = gphi_rule_leak_at_exit),
+    GPHI_RULE("memory.leak-at-exit", INFO, .is_aside = true,
+              .end = gphi_rule_leak_at_exit),
     {.id = NULL},
 };

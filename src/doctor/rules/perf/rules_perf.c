@@ -161,7 +161,7 @@ typedef struct tiny {
     gphi_call last;
 } tiny;
 
-enum { TINY_NODES = 2, TINY_RUN = 3 };
+enum { TINY_NODES = 2, TINY_RUN = 3, TINY_FIRST = 8 };
 
 static void end_run(tiny *state)
 {
@@ -172,19 +172,29 @@ static void end_run(tiny *state)
     state->run = 0;
 }
 
+/* What follows is another step: a new input, work of another stream that is waited for. */
+static bool begins_step(const gphi_seen *seen)
+{
+    gphi_call_ranges ranges;
+    return seen->call.call == GPHI_CALL_cuStreamWaitEvent ||
+           (seen->work && gphi_call_ranges_of(seen, &ranges) && ranges.from_host);
+}
+
 /* A run ends where the host waits, or a larger graph is launched. */
 static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     tiny *state = run->state;
     const gphi_history *history = run->history;
     const gphi_exec_history *exec = history->launched;
+    if (exec && exec->launches <= TINY_FIRST) /* made for a step: another rule's */
+        return;
     if (exec && exec->nodes > 0 && exec->nodes <= TINY_NODES) {
         if (state->first_ns == 0)
             state->first_ns = seen->call.time_ns;
         state->run++;
         state->nodes += exec->nodes;
         state->last = seen->call;
-    } else if (exec || gphi_call_is_wait(seen->call.call)) {
+    } else if (exec || gphi_call_is_wait(seen->call.call) || begins_step(seen)) {
         end_run(state);
         if (state->first_ns != 0)
             state->last_ns = seen->call.time_ns + seen->call.duration_ns;

@@ -201,7 +201,8 @@ bool gphi_rounds_find(gphi_rounds *rounds, const gphi_eager_log *log,
            find_one(rounds, log, &rounds->places[rounds->count], &end) &&
            is_of_thread(rounds, log))
         rounds->count++;
-    return rounds->count >= 2 && is_loop(rounds, log);
+    /* a number that each draw was given is a seed, wherever it was drawn */
+    return rounds->count >= 2 && (exec->random_kernels > 0 || is_loop(rounds, log));
 }
 
 void gphi_rounds_fini(gphi_rounds *rounds)

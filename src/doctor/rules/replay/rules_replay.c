@@ -20,9 +20,7 @@ enum { LAUNCHES_MIN = 3, EXECS_MAX = 256 };
 
 /* ---- arguments ---- */
 
-typedef void each_word_fn(void *user, const gphi_word *at);
-
-static void each_word(const gph_kernel_params *params, each_word_fn *call, void *user)
+void gphi_each_word(const gph_kernel_params *params, gphi_each_word_fn *call, void *user)
 {
     const bool has_args = params->arg_count != 0 && params->args;
     const uint32_t count = has_args ? params->arg_count : 1;
@@ -151,7 +149,8 @@ static bool is_orderly(const uint64_t *values, uint32_t count)
 static void look_at_value(const gphi_look *at, const gphi_word *of,
                           const uint64_t *values, uint32_t count)
 {
-    if (at->rounds->kernels.count == 1 && !has_steps(at))
+    const bool is_random = at->exec->random_kernels > 0;
+    if (at->rounds->kernels.count == 1 && !is_random && !has_steps(at))
         return;
     for (uint32_t i = 0; i < count; i++)
         if (of->bytes == 8 && may_be_address(values[i]))
@@ -159,8 +158,10 @@ static void look_at_value(const gphi_look *at, const gphi_word *of,
     if (!of->is_number && !is_orderly(values, count))
         return;
     gphi_stray *new = gphi_stray_add(at, GPHI_FROZEN_VALUE);
-    if (new)
-        note_word(new, at, of, values, count);
+    if (!new)
+        return;
+    note_word(new, at, of, values, count);
+    new->needs_reads = is_random;
 }
 
 /* ---- pointers ---- */
@@ -191,7 +192,7 @@ static bool has_partner(const gphi_look *at, const uint64_t *values, uint32_t co
     partner p = {.at = at, .values = values, .count = count};
     for (p.kernel = 0; p.kernel < at->rounds->kernels.count && !p.is_found; p.kernel++) {
         const gphi_step_kernel *kernel = gphi_vec_at(&at->rounds->kernels, p.kernel);
-        each_word(kernel->params, look_at_partner, &p);
+        gphi_each_word(kernel->params, look_at_partner, &p);
     }
     return p.is_found;
 }
@@ -265,13 +266,16 @@ static void first_launch(gphi_rule_run *run, gphi_exec_history *exec)
     gphi_rounds rounds;
     const gphi_capture *capture = exec->source ? exec->source->capture : NULL;
     const uint64_t before = capture ? capture->begin.number : exec->created;
-    if (state->log.count < 2 || state->execs++ >= EXECS_MAX)
+    if ((state->log.count < 2 && state->sent.count == 0) || state->execs++ >= EXECS_MAX)
         return;
-    if (gphi_rounds_find(&rounds, &state->log, exec, before)) {
-        gphi_look at = {run, state, exec, &rounds, 0};
+    const bool has_rounds = gphi_rounds_find(&rounds, &state->log, exec, before);
+    gphi_look at = {run, state, exec, &rounds, 0};
+    gphi_sent_look(&at);
+    at.kernel = 0;
+    if (has_rounds) {
         for (; at.kernel < rounds.kernels.count; at.kernel++) {
             const gphi_step_kernel *own = gphi_vec_at(&rounds.kernels, at.kernel);
-            each_word(own->params, look_at_word, &at);
+            gphi_each_word(own->params, look_at_word, &at);
         }
         at.kernel = 0;
         gphi_missing_look(&at);
@@ -285,6 +289,7 @@ static void on_call(gphi_rule_run *run, const gphi_seen *seen)
     gphi_exec_history *exec = run->history->launched;
     if (!gphi_eager_note(&state->log, run->model, seen))
         gphi_short(run);
+    gphi_sent_note(run, seen);
     if (exec && exec->launches == 1)
         first_launch(run, exec);
 }
@@ -449,11 +454,14 @@ static bool is_read(const gphi_history *history, const gphi_stray *of)
     return reads * 2 >= of->exec->launches;
 }
 
-static bool is_wrong(const gphi_history *history, const gphi_stray *of)
+static bool is_wrong(const gphi_rule_run *run, const gphi_stray *of)
 {
+    const gphi_history *history = run->history;
     if (of->exec->launches < LAUNCHES_MIN || is_set(history, of))
         return false;
     if (of->needs_reads && !is_read(history, of))
+        return false;
+    if (of->sent != 0 && !gphi_sent_is_lost(run, of))
         return false;
     if (of->kind == GPHI_MISSING_WORK)
         return !is_written_after(history, of, of->address, of->length);
@@ -474,10 +482,12 @@ static void on_end(gphi_rule_run *run)
 {
     const gphi_replay_state *state = run->state;
     GPHI_EACH (gphi_stray, one, &state->suspects) {
-        if (is_told(state, one) || !is_wrong(run->history, one))
+        if (is_told(state, one) || !is_wrong(run, one))
             continue;
         one->is_told = true;
-        if (one->kind == GPHI_MISSING_WORK)
+        if (one->sent != 0)
+            gphi_sent_report(run, one, begin(run, one));
+        else if (one->kind == GPHI_MISSING_WORK)
             tell_missing(run, one);
         else
             tell_word(run, one);
@@ -489,6 +499,7 @@ static void on_init(gphi_rule_run *run)
     gphi_replay_state *state = run->state;
     gphi_eager_init(&state->log, run->model->heap);
     gphi_vec_init(&state->suspects, run->model->heap, sizeof(gphi_stray));
+    gphi_vec_init(&state->sent, run->model->heap, sizeof(gphi_sent));
 }
 
 static void on_fini(gphi_rule_run *run)
@@ -496,6 +507,7 @@ static void on_fini(gphi_rule_run *run)
     gphi_replay_state *state = run->state;
     gphi_eager_fini(&state->log);
     gphi_vec_fini(&state->suspects);
+    gphi_vec_fini(&state->sent);
 }
 
 /* The first row watches for the two after it. */

@@ -80,13 +80,24 @@ typedef struct gphi_stray {
     uint32_t count;                       /* of values */
     uint64_t address, length;             /* of missing work: what it wrote */
     gphi_call eager, before;              /* last two times */
-    const char *how;                      /* of missing work */
+    uint64_t sent;         /* of a value without such steps: where the host sends it */
+    uint64_t sent_changes; /* of that place, at the first launch */
+    const char *how;       /* of missing work */
     bool is_told;
     bool needs_reads; /* reported only if results are read: it may be a benchmark */
 } gphi_stray;
 
+/* A number that the host sends to one address, again and again. */
+typedef struct gphi_sent {
+    uint64_t address;
+    uint64_t bytes, contents; /* of the last; contents: its hash */
+    uint64_t changes;         /* times that it was another than the one before */
+    gphi_call last;
+} gphi_sent;
+
 typedef struct gphi_replay_state {
     gphi_eager_log log;
+    gphi_vec sent;     /* of gphi_sent */
     gphi_vec suspects; /* of gphi_stray */
     uint32_t execs;
 } gphi_replay_state;
@@ -113,6 +124,17 @@ bool gphi_is_address(const gphi_model *model, uint64_t value);
  * there are enough. */
 gphi_stray *gphi_stray_add(const gphi_look *at, gphi_stray_kind kind);
 void gphi_missing_look(gphi_look *at);
+
+/* Calls for each word of the arguments, up to 8 bytes each. */
+typedef void gphi_each_word_fn(void *user, const gphi_word *at);
+void gphi_each_word(const gph_kernel_params *params, gphi_each_word_fn *call, void *user);
+
+/* replay_sent.c */
+void gphi_sent_note(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_sent_look(gphi_look *at);
+/* Whether it goes on to be sent, and nobody reads it. */
+bool gphi_sent_is_lost(const gphi_rule_run *run, const gphi_stray *of);
+void gphi_sent_report(const gphi_rule_run *run, const gphi_stray *of, gphi_draft *draft);
 
 /* replay_result.c */
 void gphi_rule_unread_result(gphi_rule_run *run, const gphi_seen *seen);
