@@ -5,6 +5,7 @@
  * N times with several changes each: bits, bytes, numbers at their ends, parts that are
  * moved, left out or put in twice. */
 #include "tests/corpus.h"
+#include "tests/mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,13 +13,6 @@ enum { BYTES_MAX = 1 << 20, VARIANTS = 400 };
 
 static size_t runs;
 static long mutants; /* of each entry; 0: cuts and single bytes */
-static uint64_t state = 0x9E3779B97F4A7C15u;
-
-static size_t below(size_t most)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (size_t)(state >> 33) % most;
-}
 
 static void run(const uint8_t *data, size_t size)
 {
@@ -32,36 +26,6 @@ static void run(const uint8_t *data, size_t size)
     runs++;
 }
 
-/* One change; the size after it. There is room for twice the size that is not 0. */
-static size_t change(uint8_t *data, size_t size, size_t room)
-{
-    static const uint64_t ends[] = {
-        0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, INT64_MAX, UINT64_MAX};
-    const size_t at = below(size), from = below(size);
-    size_t part = 1 + below(size < 64 ? size : 64);
-    part = part > size - at ? size - at : part;
-    part = part > size - from ? size - from : part;
-    switch (below(6)) {
-    case 0: data[at] ^= (uint8_t)(1u << below(8)); return size;
-    case 1: data[at] = (uint8_t)below(256); return size;
-    case 2:
-        part = part < 8 ? part : 8;
-        memcpy(data + at, &ends[below(sizeof(ends) / sizeof(*ends))], part);
-        return size;
-    case 3: memmove(data + at, data + from, part); return size;
-    case 4:
-        if (part == size)
-            return size;
-        memmove(data + at, data + at + part, size - at - part);
-        return size - part;
-    default:
-        if (size + part > room)
-            return size;
-        memmove(data + at + part, data + at, size - at);
-        return size + part;
-    }
-}
-
 static void run_mutants(const uint8_t *data, size_t size)
 {
     const size_t room = 2 * size + 64;
@@ -69,8 +33,8 @@ static void run_mutants(const uint8_t *data, size_t size)
     for (long i = 0; i < mutants && copy != NULL && size > 0; i++) {
         size_t bytes = size;
         memcpy(copy, data, size);
-        for (size_t changes = 1 + below(8); changes > 0; changes--)
-            bytes = change(copy, bytes, room);
+        for (size_t changes = 1 + mutate_below(8); changes > 0; changes--)
+            bytes = mutate(copy, bytes, room);
         run(copy, bytes);
     }
     free(copy);

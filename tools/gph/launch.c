@@ -116,45 +116,65 @@ int launch_exec(const char *who, char **words)
 
 static volatile sig_atomic_t child_pid; /* of the one program that this process runs */
 
-static void pass_on(int signal_number)
+/* A terminal's own ones it has sent to the program, too; what a process sends, to us
+ * alone. */
+static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
-    if (child_pid > 0)
+    const bool is_terminals = signal_number == SIGINT || signal_number == SIGQUIT;
+    (void)context;
+    if (child_pid > 0 && (!is_terminals || info->si_code <= 0))
         kill((pid_t)child_pid, signal_number);
 }
 
-/* What is ignored (nohup) stays ignored, here and in the program. */
-static void pass_on_unless_ignored(int signal_number)
+static const int passed[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+enum { PASSED = sizeof(passed) / sizeof(*passed) };
+
+/* How the process was before it had a program. */
+typedef struct before {
+    struct sigaction actions[PASSED], pipe;
+    sigset_t mask;
+} before;
+
+/* What is ignored (nohup) stays ignored, here and in the program. Nobody may read what is
+ * said at the end: that is a failure to write, and no reason to leave files there. */
+static void take_signals(before *out)
 {
-    const struct sigaction pass = {.sa_handler = pass_on};
-    struct sigaction old;
-    if (sigaction(signal_number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(signal_number, &pass, NULL);
+    const struct sigaction pass = {.sa_sigaction = pass_on,
+                                   .sa_flags = SA_SIGINFO | SA_RESTART};
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigset_t all;
+    sigemptyset(&all);
+    for (int i = 0; i < PASSED; i++)
+        sigaddset(&all, passed[i]);
+    /* Until there is somebody to pass it to. */
+    sigprocmask(SIG_BLOCK, &all, &out->mask);
+    for (int i = 0; i < PASSED; i++)
+        if (sigaction(passed[i], NULL, &out->actions[i]) == 0 &&
+            out->actions[i].sa_handler != SIG_IGN)
+            sigaction(passed[i], &pass, NULL);
+    sigaction(SIGPIPE, &ignore, &out->pipe);
+}
+
+/* In the program. */
+static void give_signals_back(const before *was)
+{
+    for (int i = 0; i < PASSED; i++)
+        sigaction(passed[i], &was->actions[i], NULL);
+    sigaction(SIGPIPE, &was->pipe, NULL);
+    sigprocmask(SIG_SETMASK, &was->mask, NULL);
 }
 
 pid_t launch_start(const char *who, char **words)
 {
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct sigaction old_int, old_quit;
-    sigset_t passed, old_mask;
-    sigaction(SIGINT, &ignore, &old_int);
-    sigaction(SIGQUIT, &ignore, &old_quit);
-    sigemptyset(&passed);
-    sigaddset(&passed, SIGTERM);
-    sigaddset(&passed, SIGHUP);
-    sigprocmask(SIG_BLOCK, &passed,
-                &old_mask); /* until there is somebody to pass it to */
-    pass_on_unless_ignored(SIGTERM);
-    pass_on_unless_ignored(SIGHUP);
-
+    before was;
+    take_signals(&was);
     const pid_t child = fork();
     if (child == 0) {
-        sigaction(SIGINT, &old_int, NULL);
-        sigaction(SIGQUIT, &old_quit, NULL);
-        sigprocmask(SIG_SETMASK, &old_mask, NULL);
+        give_signals_back(&was);
         _exit(launch_exec(who, words));
     }
     child_pid = (sig_atomic_t)child;
-    sigprocmask(SIG_SETMASK, &old_mask, NULL);
+    sigprocmask(SIG_SETMASK, &was.mask, NULL);
     if (child < 0)
         fprintf(stderr, "gph %s: fork: %s\n", who, strerror(errno));
     return child;
