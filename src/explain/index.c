@@ -255,6 +255,7 @@ uint32_t gphi_root(uint64_t of)
  * of lines. */
 static void weigh_terms(gphi_index *to)
 {
+    enum { RARITY_MAX = 1500 }; /* a word that stands by chance in one entry says less */
     const uint64_t all = gphi_knowledge_count;
     static uint64_t squares[GPHI_LINES_MAX];
     for (size_t i = 0; i < GPHI_TERMS_MAX; i++) {
@@ -263,7 +264,8 @@ static void weigh_terms(gphi_index *to)
         if (slot->hash == 0 || having == 0)
             continue;
         const uint64_t ratio = ((all - having) * 2 + 1) * 65536 / (having * 2 + 1);
-        slot->rarity = (uint16_t)logarithm(65536 + ratio);
+        const uint32_t rarity = logarithm(65536 + ratio);
+        slot->rarity = (uint16_t)(rarity < RARITY_MAX ? rarity : RARITY_MAX);
         if (slot->is_like)
             slot->rarity /= 2;
         for (uint32_t at = slot->stands; at != 0; at = to->stands[at].next)

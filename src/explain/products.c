@@ -14,7 +14,7 @@ static const struct {
     const char *words[WORDS_MAX];
 } products[] = {
     {"torch", false, {"torch", "pytorch", "inductor", "dynamo"}},
-    {"vllm", true, {"vllm"}},
+    {"vllm", true, {"vllm", "enforce_eager", "enforce-eager", "cudagraph_capture_sizes"}},
     {"sglang", true, {"sglang", "sgl"}},
     {"llama", true, {"llama.cpp", "ggml", "gguf", "llama-", "ollama", "koboldcpp"}},
     {"xla", true, {"xla", "jax", "jaxlib", "command buffer", "tensorflow"}},
@@ -27,7 +27,6 @@ static const struct {
     {"cupy", true, {"cupy"}},
     {"python", true, {"numba", "cuda.core", "cuda-python"}},
     {"flashinfer", true, {"flashinfer"}},
-    {"cublas", false, {"cublas"}},
 };
 
 /* Whether it stands there and begins a word. */

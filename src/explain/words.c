@@ -13,8 +13,9 @@
 enum {
     TERMS_MAX = 48,
     LIKES_MAX = 96,
+    WORDS_MAX = 80,    /* of a list that is looked for */
     TEXT_BYTES = 1000, /* a longer text is a log: words of it mean nothing */
-    RARE = 1200,       /* a word that names its subject alone */
+    RARE = 700,        /* a word that names its subject alone */
     NEAREST = 3,       /* lines of an entry that count */
     NEAR_ANY = 700,   /* a line so near makes a question ours that says nothing of CUDA */
     NEAR_KNOWN = 780, /* one so near is meant, though a code stands beside it */
@@ -68,7 +69,7 @@ static int rarity_of(const question *of, const gphi_term_slot *slot)
 {
     /* What a word costs that no entry has. Beside "CUDA graph" it is the name of a model
      * or a machine; beside nothing of ours it is what the question is about. */
-    static const int unknown[SUBJECTS] = {1500, 1000, 500};
+    static const int unknown[SUBJECTS] = {1500, 700, 400};
     return slot ? slot->rarity : unknown[of->subject];
 }
 
@@ -143,8 +144,10 @@ static void read_terms(question *of)
             return;
         if (term.kind == GPHI_TERM_WHOLE && !slot)
             continue;
-        if (term.kind == GPHI_TERM_WHOLE)
+        if (term.kind == GPHI_TERM_WHOLE) {
             known_end = term.at + term.bytes;
+            of->subject = SUBJECT_OURS;
+        }
         add_term(of, &term, slot);
     }
 }
@@ -277,20 +280,20 @@ static int product_share(const question *of, const gph_explain_entry *what)
 }
 
 /* What an entry counts for, 0 if too little. What names its subject has to be a good part
- * of what was asked, the more the less sure it is what that is about: 3, 1.2 or 1 of 4. Of
+ * of what was asked, the more the less sure it is what that is about: 30, 10 or 5 of 40. Of
  * several words two have to, or a rare one. A phrase counts by how much of the question
  * it is; that of an interface is less than a complaint about it, and where somebody
  * complains, what an interface is for says little: "cudaGraphInstantiate takes 800 us". */
 static int32_t score_of(const question *of, const gph_explain_entry *what,
                         const tally *entry)
 {
-    static const int least[SUBJECTS] = {30, 12, 8};
+    static const int least[SUBJECTS] = {30, 10, 5}, nearest[SUBJECTS] = {700, 400, 0};
     const bool is_all = entry->whole == (int)of->bytes;
     const bool is_one =
         of->subject == SUBJECT_OURS && (entry->heavy >= RARE || entry->heavy == of->most);
     const bool is_known =
         entry->heavy_count > 1 || of->is_word || entry->whole > 0 || is_one;
-    const bool is_near = of->subject != SUBJECT_ANY || entry->near[0] >= NEAR_ANY;
+    const bool is_near = entry->near[0] >= nearest[of->subject];
     if (!is_all && (!is_known || !is_near ||
                     (int64_t)entry->heavy * 40 < (int64_t)of->most * least[of->subject]))
         return 0;
@@ -308,38 +311,47 @@ static int32_t score_of(const question *of, const gph_explain_entry *what,
     return (int32_t)(score * product_share(of, what) / 10);
 }
 
-/* Whether one of the words stands in the text; most places of it begin none of them. */
-static bool says_one(const char *text, size_t bytes, const char *const *words)
+/* How many of the words stand in the text, up to `enough`; most places of it begin none. */
+static int count_said(const char *text, size_t bytes, const char *const *words,
+                      int enough)
 {
-    bool begins[256] = {false};
+    bool begins[256] = {false}, is_said[WORDS_MAX] = {false};
+    int count = 0;
     for (size_t i = 0; words[i]; i++)
         begins[(uint8_t)words[i][0]] = true;
-    for (size_t at = 0; at < bytes; at++) {
+    for (size_t at = 0; at < bytes && count < enough; at++) {
         if (!begins[(uint8_t)gphi_lower(text[at])])
             continue;
-        for (size_t i = 0; words[i]; i++) {
+        for (size_t i = 0; i < WORDS_MAX && words[i]; i++) {
             const size_t length = strlen(words[i]);
-            if (at + length <= bytes && gphi_is_same(text + at, words[i], length))
-                return true;
+            if (is_said[i] || at + length > bytes ||
+                !gphi_is_same(text + at, words[i], length))
+                continue;
+            is_said[i] = true;
+            count++;
         }
     }
-    return false;
+    return count;
 }
 
-/* How sure it is that the text is about what the entries are about: words that stand
- * nowhere else, words that other trades have as well, or neither. */
+/* Words that stand nowhere else, and words that other trades have as well. */
+static const char *const ours[] = {
+    "cuda",          "gpu",  "torch", "nccl",  "vllm",   "llama.cpp", "jax",
+    "xla",           "cupy", "cudn",  "cubla", "unjoin", "replay",    "enforce_eager",
+    "enforce-eager", "内核", "重放",  "张量",  "显存",   NULL};
+static const char *const shared[] = {
+    "graph",   "captur",    "stream", "kernel",   "tensor", "conditional node",
+    "图",      "捕获",      "流",     "条件节点", "warmup", "warm-up",
+    "warm up", "inference", "预热",   "推理",     NULL};
+
+/* How sure it is that the text is about what the entries are about: one word of ours, or
+ * two of those that are shared, one, or none. */
 static enum subject subject_of(const char *text, size_t bytes)
 {
-    static const char *const ours[] = {
-        "cuda", "gpu",   "torch",  "nccl",   "vllm", "llama.cpp", "jax",  "xla",  "cupy",
-        "cudn", "cubla", "unjoin", "replay", "内核", "重放",      "张量", "显存", NULL};
-    static const char *const shared[] = {
-        "graph",      "captur",  "stream",    "kernel", "tensor",   "conditional node",
-        "graph node", "图",      "捕获",      "流",     "条件节点", "warmup",
-        "warm-up",    "warm up", "inference", "预热",   "推理",     NULL};
-    return says_one(text, bytes, ours)     ? SUBJECT_OURS
-           : says_one(text, bytes, shared) ? SUBJECT_SHARED
-                                           : SUBJECT_ANY;
+    if (count_said(text, bytes, ours, 1) > 0)
+        return SUBJECT_OURS;
+    const int count = count_said(text, bytes, shared, 2);
+    return count > 1 ? SUBJECT_OURS : count > 0 ? SUBJECT_SHARED : SUBJECT_ANY;
 }
 
 /* Words of somebody to whom something happens, and not of one who wants to know what an
@@ -442,9 +454,9 @@ void gphi_scan_words(const char *text, size_t bytes, gphi_words which, gphi_hits
     if (bytes == 0 || bytes > TEXT_BYTES || which == GPHI_WORDS_NONE)
         return;
     question of = {.index = gphi_explain_index(), .text = text, .bytes = bytes};
-    of.subject = subject_of(text, bytes);
     of.products = gphi_products_of(text, bytes);
-    of.is_complaint = says_one(text, bytes, complaints);
+    of.subject = of.products != 0 ? SUBJECT_OURS : subject_of(text, bytes);
+    of.is_complaint = count_said(text, bytes, complaints, 1) > 0;
     take_names(&of, hits);
     if (!is_expression(text, bytes))
         read_terms(&of);
