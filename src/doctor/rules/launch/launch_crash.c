@@ -68,8 +68,8 @@ static void tell_standing(gphi_rule_run *run, gphi_draft *draft)
 }
 
 /* Host functions of graphs that were launched: they run in threads of the driver, without
- * a call of their own. */
-static void tell_host_functions(gphi_rule_run *run, gphi_draft *draft)
+ * a call of their own. Whether the host has yet to wait for that one. */
+static bool tell_host_functions(gphi_rule_run *run, gphi_draft *draft)
 {
     for (size_t i = run->model->execs.count; i-- > 0;) {
         const gphi_exec_state *exec = gphi_vec_pointer(&run->model->execs, i);
@@ -80,9 +80,10 @@ static void tell_host_functions(gphi_rule_run *run, gphi_draft *draft)
             if (gph_graph_node(graph, n)->kind == GPH_NODE_HOST) {
                 gphi_evidence_node(draft, exec->source, n,
                                    "a launched graph has a host function");
-                return;
+                return gphi_exec_pending(run->model, exec) != NULL;
             }
     }
+    return false;
 }
 
 static void tell_others(const gphi_launch_crash *state, uint32_t but, gphi_draft *draft)
@@ -130,8 +131,8 @@ static void tell(gphi_rule_run *run, uint32_t index)
     else if (dead->what)
         gphi_evidence(draft, "%s, an argument, was destroyed before",
                       say_dead(run->model, dead));
-    if (is_crash(number) && is_wait(call))
-        tell_host_functions(run, draft);
+    const bool has_host_function =
+        is_crash(number) && is_wait(call) && tell_host_functions(run, draft);
     tell_standing(run, draft);
     tell_others(state, index, draft);
     if (is_crash(number) && state->threads > 1)
@@ -140,7 +141,9 @@ static void tell(gphi_rule_run *run, uint32_t index)
             "%u threads of the process have used the driver: one that was in no "
             "call may be what crashed",
             (unsigned)state->threads);
-    if (!is_crash(number) || (is_wait(call) && !dead->what))
+    /* Of one thread, which waits, the driver's alone goes on: with the host function. */
+    const bool is_host_function = has_host_function && state->threads <= 1;
+    if (!is_crash(number) || (is_wait(call) && !dead->what && !is_host_function))
         gphi_soften(draft);
 }
 

@@ -99,6 +99,16 @@ static void tell_nodes(gphi_draft *draft, const struct refusal *refusal)
     gphi_evidence_said(draft, refusal->said);
 }
 
+/* Whose nodes it would have taken. */
+static void advise_nodes(gphi_rule_run *run, gphi_draft *draft,
+                         const struct refusal *refusal)
+{
+    const gphi_exec_state *exec = refusal->exec;
+    if (refusal->verdict.why == GPHI_WHY_NODE_HANDLE && exec && exec->source)
+        gphi_fix(draft, "Here: the executable takes the nodes of %s.",
+                 gphi_say_graph(run->model, exec->source->graph));
+}
+
 static void tell_class(gphi_rule_run *run, const struct refusal *refusal)
 {
     gphi_rule_run as = as_rule(run, RULE_CLASSES + refusal->verdict.why - 1);
@@ -106,8 +116,10 @@ static void tell_class(gphi_rule_run *run, const struct refusal *refusal)
     gphi_cause(draft, "%s refused with %d: %s; the program did nothing in its place",
                gphi_call_name(refusal->call.call), refusal->call.result,
                refusal->verdict.cause);
-    if (draft)
-        tell_nodes(draft, refusal);
+    if (!draft)
+        return;
+    tell_nodes(draft, refusal);
+    advise_nodes(run, draft, refusal);
 }
 
 static void tell_ignored(gphi_rule_run *run, const struct refusal *refusal,
@@ -126,6 +138,7 @@ static void tell_ignored(gphi_rule_run *run, const struct refusal *refusal,
         return;
     gphi_evidence_call(draft, launch, "launched with its old parameters");
     tell_nodes(draft, refusal);
+    advise_nodes(run, draft, refusal);
     if (!is_handle)
         gphi_evidence(draft, "why it was refused: gph explain %s", class_id(refusal));
 }
