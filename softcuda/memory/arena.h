@@ -34,7 +34,8 @@ struct soft_block {
     struct soft_block *before, *behind; /* in address order */
     struct soft_block *bin_before, *bin_behind;
     bool used, pending;
-    soft_point freed; /* pending */
+    soft_point freed;      /* pending, or in use again before it was reached */
+    uint64_t former_bytes; /* what work before `freed` may still touch */
 };
 
 struct soft_segment {

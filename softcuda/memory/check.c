@@ -27,6 +27,12 @@ static bool check_device(soft_memory *memory, uint64_t address, uint64_t bytes,
     const uint64_t changes = atomic_load_explicit(&memory->changes, memory_order_acquire);
     soft_allocation found;
     bool is_graph;
+    /* Not remembered: it ends without a change that is counted. */
+    if (soft_memory_find_held(memory, address, &found) &&
+        address + bytes <= found.base + found.bytes) {
+        out->at = soft_memory_reach(memory, address);
+        return true;
+    }
     if (!soft_graph_find_open(memory, address, &is_graph, &found) &&
         (is_graph || !soft_memory_find(memory, address, &found))) {
         soft_memory_describe(memory, address, out->reason, sizeof(out->reason));

@@ -279,6 +279,7 @@ void soft_heap_give(struct soft_heap *heap, struct soft_block *block)
     segment->used_granules -= block->granules;
     block->used = false;
     block->pending = false;
+    block->freed = (soft_point){0};
     struct soft_block *near = block->behind;
     if (near && !near->used && !near->pending) {
         bin_remove(heap, near);

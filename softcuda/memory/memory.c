@@ -152,6 +152,28 @@ bool soft_memory_find(soft_memory *memory, uint64_t address, soft_allocation *ou
     return found;
 }
 
+/* Memory that was freed in stream order: what was queued before lives with it until that
+ * point is reached, even where a later request has got the block. */
+static bool find_held_locked(const soft_memory *memory, uint64_t address,
+                             soft_allocation *out)
+{
+    const struct soft_block *block = soft_block_at(memory, address);
+    if (!block || !block->used || soft_point_reached(block->freed) ||
+        address - block->info.base >= block->former_bytes)
+        return false;
+    *out = block->info;
+    out->bytes = block->former_bytes;
+    return true;
+}
+
+bool soft_memory_find_held(soft_memory *memory, uint64_t address, soft_allocation *out)
+{
+    pthread_mutex_lock(&memory->mutex);
+    const bool found = find_held_locked(memory, address, out);
+    pthread_mutex_unlock(&memory->mutex);
+    return found;
+}
+
 /* The youngest entry counts: addresses are used again. */
 static bool describe_freed(const soft_memory *memory, uint64_t address, char *text,
                            size_t bytes)

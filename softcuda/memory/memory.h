@@ -88,6 +88,8 @@ GPH_CHECKED gph_status soft_memory_free(soft_memory *memory, uint64_t address,
 void soft_memory_free_owner(soft_memory *memory, void *owner);
 /* The live allocation (not HOST, not REGISTERED) that holds `address`. */
 bool soft_memory_find(soft_memory *memory, uint64_t address, soft_allocation *out);
+/* Memory freed in stream order that work queued before may touch still. */
+bool soft_memory_find_held(soft_memory *memory, uint64_t address, soft_allocation *out);
 /* One sentence about any address, for faults and refusals: "16 bytes past the end of the
  * 4096-byte allocation at 0x...", "was freed", "not device memory". */
 void soft_memory_describe(soft_memory *memory, uint64_t address, char *text,

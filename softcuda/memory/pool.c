@@ -249,6 +249,8 @@ gph_status soft_pool_free(soft_memory *memory, uint64_t address, soft_point free
         pool->used_bytes -= block->info.bytes;
         soft_memory_count(memory, -(int64_t)block->info.bytes);
         soft_memory_note_freed(memory, address, block->info.bytes);
+        if (soft_point_reached(block->freed) || block->former_bytes < block->info.bytes)
+            block->former_bytes = block->info.bytes;
         block->pending = true;
         block->freed = freed;
         pending_add(pool, block);

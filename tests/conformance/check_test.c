@@ -4,6 +4,7 @@
  * faults where it touches device memory, and the log says which. */
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +106,48 @@ static void freed_memory_is_caught(void)
 {
     REFUSED(ILLEGAL_ADDRESS, store_at(freed));
     CHECK(strstr(log_text, "that was freed") != NULL);
+}
+
+/* Holds up the stream that it is queued in. */
+static atomic_bool may_go;
+
+static void CUDA_CB wait_for_word(void *user)
+{
+    (void)user;
+    while (!atomic_load(&may_go))
+        usleep(100);
+}
+
+/* Queued before it is freed in stream order: it may touch all of it, however late it runs
+ * and whoever gets the block next; what is queued later may not. */
+static void stream_ordered_frees_wait_for_their_turn(void)
+{
+    CUcontext context;
+    CUmodule module;
+    CUfunction store;
+    CUdeviceptr p, again;
+    CUstream stream;
+    unsigned value = 5;
+    OK(cu.cuCtxCreate(&context, NULL, 0, 0));
+    OK(cu.cuModuleLoadData(&module, kernels_ptx));
+    OK(cu.cuModuleGetFunction(&store, module, "store"));
+    OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuMemAllocAsync(&p, 8192, stream));
+    CUdeviceptr at = p + 8188;
+    void *params[] = {&at, &value};
+    OK(cu.cuLaunchHostFunc(stream, wait_for_word, NULL));
+    OK(cu.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
+    OK(cu.cuMemFreeAsync(p, stream));
+    OK(cu.cuMemAllocAsync(&again, 5000, stream));
+    CHECK(again == p);
+    atomic_store(&may_go, true);
+    CHECK(cu.cuStreamSynchronize(stream) == CUDA_SUCCESS);
+    log_text[0] = '\0';
+    OK(cu.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
+    REFUSED(ILLEGAL_ADDRESS, cu.cuStreamSynchronize(stream));
+    CHECK(strstr(log_text, "past the end of the allocation of 5000 bytes") ||
+          strstr(log_text, "that was freed"));
+    OK(cu.cuCtxDestroy(context));
 }
 
 static void host_memory_is_caught(void)
@@ -473,6 +516,7 @@ int main(int argc, char **argv)
     RUN(good_accesses_pass);
     RUN(the_byte_behind_the_end_is_caught);
     RUN(freed_memory_is_caught);
+    RUN(stream_ordered_frees_wait_for_their_turn);
     RUN(host_memory_is_caught);
     RUN(misaligned_accesses_are_caught);
     RUN(the_host_is_kept_out_of_device_memory);
