@@ -68,7 +68,8 @@ int main(void)
     CU(MemcpyDtoH, &total, sum, 4);
     printf("%llu steps: the sum is %g\n", (unsigned long long)result.steps, total);
 
-    CU(MemsetD32Async, zeros, 0x3f800000, n, stream); /* now every step adds 1: it never gets small */
+    CU(MemsetD32Async, zeros, 0x3f800000, n,
+       stream); /* now every step adds 1: it never gets small */
     CU(MemsetD32Async, more, 1, 1, stream);
     must(gph_loop_launch(loop, stream, &error));
     if (gph_loop_wait(loop, stream, &result, &error) != GPH_E_STATE)

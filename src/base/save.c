@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +53,34 @@ static int open_beside(gphi_save *save, gphi_save_mode mode)
     return -1;
 }
 
-/* Where a symbolic link leads; the path itself where it leads nowhere yet. */
-static void find_target(gphi_save *save)
+/* One link further; false: `at` is none. */
+static bool follow(char *at, size_t bytes)
 {
+    char to[PATH_MAX];
+    const ssize_t length = readlink(at, to, sizeof(to));
+    const char *slash = strrchr(at, '/');
+    const size_t folder =
+        length > 0 && slash && to[0] != '/' ? (size_t)(slash + 1 - at) : 0;
+    if (length <= 0 || folder + (size_t)length >= bytes)
+        return false;
+    memcpy(at + folder, to, (size_t)length);
+    at[folder + (size_t)length] = '\0';
+    return true;
+}
+
+/* Where a symbolic link leads, whether that is there yet or not; false with errno: in a
+ * circle. */
+static bool find_target(gphi_save *save)
+{
+    enum { LINKS_MAX = 40 };
     char *real = realpath(save->path, NULL);
+    const bool is_circle = !real && errno == ELOOP;
     snprintf(save->target, sizeof(save->target), "%s", real ? real : save->path);
+    for (int i = 0; !real && i < LINKS_MAX && follow(save->target, sizeof(save->target));)
+        i++;
     free(real);
+    errno = is_circle ? ELOOP : errno;
+    return !is_circle;
 }
 
 gph_status gphi_save_begin(gphi_save *save, const char *path, gphi_save_mode mode,
@@ -69,7 +92,8 @@ gph_status gphi_save_begin(gphi_save *save, const char *path, gphi_save_mode mod
     if (strlen(path) + 10 > sizeof(save->fresh))
         return gphi_fail(error, GPH_E_INVALID, "the path has %zu bytes, too many",
                          strlen(path));
-    find_target(save);
+    if (!find_target(save))
+        return gphi_save_fail(error, "open", path);
     const bool is_there = stat(path, &old) == 0;
     if (is_there && !S_ISREG(old.st_mode)) {
         save->through = open(path, O_WRONLY | O_CLOEXEC);

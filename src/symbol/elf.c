@@ -93,7 +93,8 @@ static bool read_headers(struct file *file)
 static bool map(const char *path, struct file *out)
 {
     struct stat about;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* A log names it: what is a pipe by now must not be waited for. */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
     const bool is_file =

@@ -257,6 +257,12 @@ static bool read_all(examination *of, const command_line *line, int *code)
     return run.has_started;
 }
 
+/* A status of 1 would say that the program has findings. */
+static int failed_before(const command_line *line)
+{
+    return line->values[DOCTOR_EVENTS] ? EXIT_FAILED : EXIT_UNSEEN;
+}
+
 /* A log that cannot be begun is said before the program runs; what fails later takes no
  * finding away. */
 static int examine(examination *of, const command_line *line)
@@ -265,8 +271,10 @@ static int examine(examination *of, const command_line *line)
     const char *const *values = line->values;
     int code = 0;
     if (values[DOCTOR_SAVE] &&
-        gph_doctor_save(of->doctor, values[DOCTOR_SAVE], &error) != GPH_OK)
-        return fail(&error);
+        gph_doctor_save(of->doctor, values[DOCTOR_SAVE], &error) != GPH_OK) {
+        fail(&error);
+        return failed_before(line);
+    }
     if (!read_all(of, line, &code))
         return code;
     if (!of->was_told)
@@ -289,6 +297,32 @@ static int examine(examination *of, const command_line *line)
                : EXIT_OK;
 }
 
+/* Of two outputs the second would replace the first; of the log that is read, too. What is
+ * no plain file takes both. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    if (!a || !b || strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    const bool is_first = stat(a, &first) == 0, is_second = stat(b, &second) == 0;
+    if (!is_first || !is_second)
+        return !is_first && !is_second && strcmp(a, b) == 0;
+    return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static bool has_same_file(const command_line *line)
+{
+    static const int files[] = {DOCTOR_EVENTS, DOCTOR_SAVE, DOCTOR_JSON, DOCTOR_REPORT,
+                                DOCTOR_TRACE};
+    enum { FILES = sizeof(files) / sizeof(*files) };
+    for (int i = 0; i < FILES; i++)
+        for (int k = 0; k < i; k++)
+            if (is_same_file(line->values[files[k]], line->values[files[i]]))
+                return true;
+    return false;
+}
+
 /* Before anything runs: a program of hours must not end with a word on its options. */
 static bool check_usage(const command_line *line)
 {
@@ -308,6 +342,8 @@ static bool check_usage(const command_line *line)
         wrong = "--leave needs --watch SECONDS";
     else if (language && strcmp(language, "en") != 0 && strcmp(language, "zh") != 0)
         wrong = "--lang is en or zh";
+    else if (has_same_file(line))
+        wrong = "two options name the same file";
     if (wrong)
         doctor_say(language, gph_write_file, stderr,
                    "gph doctor: %s\ntry: gph doctor --help\n", wrong);
@@ -332,9 +368,9 @@ int cmd_doctor(const command_line *line)
         status = gph_advice_create(of.doctor, NULL, &of.advice, &error);
     if (status == GPH_OK && !doctor_report_begin(line, of.doctor, &of.report))
         status = GPH_E_UNSUPPORTED; /* and said */
-    const int code = status == GPH_OK           ? examine(&of, line)
-                     : error.message[0] != '\0' ? fail(&error)
-                                                : EXIT_FAILED;
+    if (status != GPH_OK && error.message[0] != '\0')
+        fail(&error);
+    const int code = status == GPH_OK ? examine(&of, line) : failed_before(line);
     gph_report_destroy(of.report);
     gph_advice_destroy(of.advice);
     gph_doctor_destroy(of.doctor);

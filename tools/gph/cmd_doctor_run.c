@@ -261,10 +261,10 @@ static int watch(const doctor_run *run, pid_t child, const char *folder)
 int doctor_run_program(doctor_run *run)
 {
     char folder[PATH_MAX], library[PATH_MAX];
-    int code = EXIT_FAILED;
+    int code = EXIT_UNSEEN;
     if (!find_library(library, sizeof(library)) ||
         !doctor_folder_make(folder, sizeof(folder), library))
-        return EXIT_FAILED;
+        return EXIT_UNSEEN;
     if (prepare(run, library, sizeof(library), folder)) {
         fflush(NULL);
         const pid_t child = launch_start(who, run->words);

@@ -58,7 +58,9 @@ static bool put_texts(const gph_graph *graph, const char *title,
             continue;
         if (i == 0)
             printf("\n%s\n", title);
-        printf("%6zu x %s\n", same, names[i]);
+        printf("%6zu x ", same);
+        put_text(stdout, names[i]);
+        putchar('\n');
     }
     free(names);
     return true;
@@ -110,7 +112,9 @@ static bool longest_path(const gph_graph *graph, uint32_t *out)
 static int put_graph(const gph_graph *graph)
 {
     const char *name = gph_graph_name(graph);
-    put_row(stdout, "graph", "%s", name ? name : "(no name)");
+    printf("%-28s ", "graph");
+    put_text(stdout, name ? name : "(no name)");
+    putchar('\n');
     put_row(stdout, "nodes", "%u", gph_graph_node_count(graph));
     put_kinds(graph);
     put_row(stdout, "nodes with children's", "%llu",

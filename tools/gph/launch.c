@@ -5,6 +5,7 @@
  * of libgph the same. */
 #define _GNU_SOURCE
 #include "launch.h"
+#include "output.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -110,7 +111,10 @@ int launch_exec(const char *who, char **words)
 {
     execvp(words[0], words);
     const int code = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-    fprintf(stderr, "gph %s: %s: %s\n", who, words[0], strerror(errno));
+    const char *why = strerror(errno);
+    fprintf(stderr, "gph %s: ", who);
+    put_text(stderr, words[0][0] != '\0' ? words[0] : "the empty name");
+    fprintf(stderr, ": %s\n", why);
     return code;
 }
 

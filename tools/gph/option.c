@@ -5,6 +5,7 @@
  * counts. `--` ends them; so does the first operand of a command that runs a program. */
 #include "option.h"
 #include "columns.h"
+#include "output.h"
 
 #include <errno.h>
 #include <gph/gph_doctor.h>
@@ -57,7 +58,12 @@ static void try_name(slip *of, const char *name)
 /* `sort` is "option --", say, and `before` what stands before a name that exists. */
 static void say_unknown(const slip *of, const char *sort, const char *before)
 {
-    fprintf(stderr, "gph: unknown %s%.*s", sort, (int)of->bytes, of->word);
+    enum { SHOWN = 100 };
+    char word[SHOWN + 1] = "";
+    memcpy(word, of->word, of->bytes < SHOWN ? of->bytes : SHOWN);
+    fprintf(stderr, "gph: unknown %s", sort);
+    put_text(stderr, word);
+    fputs(of->bytes == 0 ? "''" : of->bytes > SHOWN ? "..." : "", stderr);
     if (of->name)
         fprintf(stderr, "; did you mean %s%s?", before, of->name);
     fputc('\n', stderr);
@@ -97,7 +103,9 @@ static int find_option(const command *of, const char *word, const char **value)
 /* What is wrong, the word at fault, and where help is. */
 static bool fail_usage(const command *of, const char *what, const char *word)
 {
-    fprintf(stderr, "gph %s: %s%s\ntry: gph %s --help\n", of->name, what, word, of->name);
+    fprintf(stderr, "gph %s: %s", of->name, what);
+    put_text(stderr, word);
+    fprintf(stderr, "\ntry: gph %s --help\n", of->name);
     return false;
 }
 

@@ -29,10 +29,36 @@ static int put_hint(const gph_error *error)
     return EXIT_FAILED;
 }
 
+/* Controls of ASCII, and those that UTF-8 writes as C2 80 to C2 9F. */
+void put_text(FILE *to, const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    for (; *at != '\0'; at++) {
+        const bool is_second = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+        if (is_second)
+            at++;
+        if (is_second || *at < ' ' || *at == 0x7f)
+            fprintf(to, "\\x%02x", *at);
+        else
+            fputc(*at, to);
+    }
+}
+
+static int put_message(const char *name, const gph_error *error)
+{
+    fputs("gph: ", stderr);
+    if (name) {
+        put_text(stderr, name);
+        fputs(": ", stderr);
+    }
+    put_text(stderr, error->message);
+    fputc('\n', stderr);
+    return put_hint(error);
+}
+
 int fail(const gph_error *error)
 {
-    fprintf(stderr, "gph: %s\n", error->message);
-    return put_hint(error);
+    return put_message(NULL, error);
 }
 
 /* Whether it is said already, as "NAME: ..." or "cannot open NAME": of a path libgph says at
@@ -54,14 +80,12 @@ int fail_file(const char *path, const gph_error *error)
     if (copy) { /* what was copied has a name that the user never saw */
         const char *rest = copy + strlen(COPY_FOLDER);
         rest += strspn(rest, "0123456789");
-        fprintf(stderr, "gph: %.*s%s%s\n", (int)(copy - error->message), error->message,
-                name, rest);
-    } else if (names_file(error->message, name)) {
-        fprintf(stderr, "gph: %s\n", error->message);
-    } else {
-        fprintf(stderr, "gph: %s: %s\n", name, error->message);
+        gph_error shown = *error;
+        snprintf(shown.message, sizeof(shown.message), "%.*s%s%s",
+                 (int)(copy - error->message), error->message, name, rest);
+        return put_message(NULL, &shown);
     }
-    return put_hint(error);
+    return put_message(names_file(error->message, name) ? NULL : name, error);
 }
 
 const char *driver_name(gph_driver driver)
@@ -136,8 +160,10 @@ char *read_file(const char *path, size_t most, size_t *bytes)
     errno = is_large ? EFBIG : errno;
     char *text = file && !is_large ? read_stream(file, most, bytes) : NULL;
     if (!text || *bytes == most) {
-        fprintf(stderr, "gph: cannot read %s: %s\n", path,
-                strerror(text ? EFBIG : errno));
+        const int code = text ? EFBIG : errno;
+        fputs("gph: cannot read ", stderr);
+        put_text(stderr, path);
+        fprintf(stderr, ": %s\n", strerror(code));
         free(text);
         text = NULL;
     }

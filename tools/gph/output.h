@@ -51,6 +51,9 @@ bool output_end(void);
 /* Whether standard error is a terminal that takes escapes: TERM is set, and not dumb. */
 bool has_terminal(void);
 
+/* A text of a file or an argument, with what a terminal would act on as \x1b. */
+void put_text(FILE *to, const char *text);
+
 /* A row of two columns. */
 void put_row(FILE *to, const char *left, const char *format, ...) GPH_PRINTF(3, 4);
 
