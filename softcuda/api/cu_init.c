@@ -58,10 +58,12 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
                          !table ? "ppExportTable" : "pExportTableId");
     *table = NULL;
-    return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                     "private tables do not exist here; the CUDA runtime asks for them, "
-                     "so that its programs, linked either way, cannot run on softcuda "
-                     "yet; programs of the driver API can");
+    return soft_fail(
+        CUDA_ERROR_INVALID_VALUE,
+        "private tables do not exist here; NVIDIA's CUDA runtime asks for them: "
+        "gph run replaces it by softcuda's own, but not inside a program "
+        "whose symbols were stripped; build it without -s and strip, or "
+        "with -cudart shared");
 }
 
 CUresult cuProfilerInitialize(const char *config, const char *output, CUoutput_mode mode)

@@ -142,6 +142,25 @@ CUresult cuLibraryGetModule(CUmodule *out, CUlibrary handle)
     return CUDA_SUCCESS;
 }
 
+static CUresult find_variable(soft_context *context, CUlibrary handle, const char *name,
+                              bool wants_managed, CUdeviceptr *out, size_t *bytes)
+{
+    soft_module *module;
+    uint64_t address, size;
+    bool is_managed;
+    SOFT_TRY(module_of(handle, context, &module));
+    if (!soft_module_global(module, name, &address, &size, &is_managed) ||
+        (wants_managed && !is_managed))
+        return soft_fail(CUDA_ERROR_NOT_FOUND,
+                         "no %svariable of the library is named '%s'",
+                         wants_managed ? "managed " : "", name);
+    if (out)
+        *out = address;
+    if (bytes)
+        *bytes = size;
+    return CUDA_SUCCESS;
+}
+
 /* A variable has one copy in each context. */
 CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
                             const char *name)
@@ -151,29 +170,19 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
     SOFT_TRY(soft_need(name, "name"));
     if (!out && !bytes)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
-    soft_module *module;
-    SOFT_TRY(module_of(handle, context, &module));
-    uint64_t address, size;
-    if (!soft_module_global(module, name, &address, &size))
-        return soft_fail(CUDA_ERROR_NOT_FOUND, "no variable of the library is named '%s'",
-                         name);
-    if (out)
-        *out = address;
-    if (bytes)
-        *bytes = size;
-    return CUDA_SUCCESS;
+    return find_variable(context, handle, name, false, out, bytes);
 }
 
-/* __managed__ variables are not in what softcuda compiles, so none has the name. */
+/* One copy in each context, too: with one device, the one that a GPU has. */
 CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *bytes, CUlibrary handle,
                              const char *name)
 {
-    (void)out, (void)bytes;
-    SOFT_TRY(soft_enter_with(__func__, name, "name"));
-    soft_library *library;
-    SOFT_TRY(soft_library_find(handle, &library));
-    return soft_fail(CUDA_ERROR_NOT_FOUND,
-                     "no managed variable of the library is named '%s'", name);
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(name, "name"));
+    if (!out && !bytes)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
+    return find_variable(context, handle, name, true, out, bytes);
 }
 
 /* There are none on this architecture, either. */

@@ -144,7 +144,8 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *bytes, CUmodule handle,
     soft_module *module;
     SOFT_TRY(soft_module_find(handle, &module));
     uint64_t address = 0, size = 0;
-    const bool found = soft_module_global(module, name, &address, &size);
+    bool is_managed;
+    const bool found = soft_module_global(module, name, &address, &size, &is_managed);
     if (out)
         *out = found ? address : 0;
     if (bytes)

@@ -61,9 +61,9 @@ static CUresult allocate_globals(soft_module *module)
                              global->name);
         if (global->bytes == 0)
             continue;
-        SOFT_TRY(soft_pass(soft_memory_alloc(module->memory, SOFT_MEMORY_DEVICE,
-                                             global->bytes, SOFT_FLAGS_MODULE, NULL,
-                                             &module->globals[i], soft_error())));
+        SOFT_TRY(soft_pass(soft_memory_alloc(
+            module->memory, global->is_managed ? SOFT_MEMORY_MANAGED : SOFT_MEMORY_DEVICE,
+            global->bytes, SOFT_FLAGS_MODULE, NULL, &module->globals[i], soft_error())));
     }
     return CUDA_SUCCESS;
 }
@@ -222,17 +222,20 @@ soft_function *soft_module_function(soft_module *module, const char *name)
     return NULL;
 }
 
-/* Variables that are not .visible have no name to the program. */
+/* A .visible one first: a linked module may have others of its name. nvcc 13 writes no
+ * variable .visible, and an H200 finds them. */
 bool soft_module_global(const soft_module *module, const char *name, uint64_t *address,
-                        uint64_t *bytes)
+                        uint64_t *bytes, bool *is_managed)
 {
+    const soft_code_global *found = NULL;
     for (uint32_t i = 0; i < module->global_count; i++) {
         const soft_code_global *global = soft_code_global_at(module->code, i);
-        if (!global->is_visible || strcmp(global->name, name) != 0)
+        if (strcmp(global->name, name) != 0 || (found && !global->is_visible))
             continue;
+        found = global;
         *address = module->globals[i];
         *bytes = global->bytes;
-        return true;
+        *is_managed = global->is_managed;
     }
-    return false;
+    return found;
 }

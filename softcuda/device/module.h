@@ -72,7 +72,7 @@ CUresult soft_module_find(CUmodule handle, soft_module **out);
 soft_function *soft_module_function(soft_module *module, const char *name);
 /* False where there is none of that name. */
 bool soft_module_global(const soft_module *module, const char *name, uint64_t *address,
-                        uint64_t *bytes);
+                        uint64_t *bytes, bool *is_managed);
 
 /* What allocations of a module's globals carry as flags: cuMemFree() refuses them. */
 #define SOFT_FLAGS_MODULE 0x80000000u

@@ -285,18 +285,19 @@ typedef struct ptx_relocation {
 
 typedef struct ptx_variable {
     const char *name;
-    uint8_t space;      /* ptx_space */
-    uint8_t type;       /* of one element */
-    uint8_t is_extern;  /* .extern; dynamic shared memory if SHARED with no size */
-    uint8_t is_visible; /* .visible, .weak or .common: cuModuleGetGlobal finds it */
-    uint32_t align;     /* bytes, a power of two */
-    uint64_t bytes;     /* 0: extern [] */
+    uint8_t space;             /* ptx_space */
+    uint8_t type;              /* of one element */
+    uint8_t is_extern;         /* .extern; dynamic shared memory if SHARED with no size */
+    uint8_t is_visible;        /* .visible, .weak or .common */
+    uint32_t align;            /* bytes, a power of two */
+    uint64_t bytes;            /* 0: extern [] */
     const unsigned char *init; /* `bytes` long, NULL: zero */
     /* Places in init that hold the address of a symbol, filled when the module is bound.
      */
     const ptx_relocation *relocations;
     uint32_t relocation_count;
     uint32_t line;
+    uint8_t is_managed; /* .attribute(.managed): the host reads and writes it, too */
 } ptx_variable;
 
 typedef struct ptx_register {

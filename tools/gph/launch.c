@@ -44,7 +44,7 @@ void launch_temporary(char *out, size_t bytes, const char *name)
     snprintf(out, bytes, "%s/%s-XXXXXX", is_set ? folder : "/tmp", name);
 }
 
-/* LD_LIBRARY_PATH has no way to name a folder with these in its path: a link names it,
+/* LD_LIBRARY_PATH and LD_PRELOAD have no way to name a folder with these in its path: a link names it,
  * which stays for programs to come and is nobody else's. */
 static bool name_folder(const char *who, char *folder, size_t bytes)
 {
@@ -52,9 +52,9 @@ static bool name_folder(const char *who, char *folder, size_t bytes)
     const char *temporary = getenv("TMPDIR");
     struct stat info;
     unsigned hash = 2166136261; /* FNV-1a */
-    if (!strpbrk(folder, ":;$"))
+    if (!strpbrk(folder, ":;$ "))
         return true;
-    if (!temporary || temporary[0] != '/' || strpbrk(temporary, ":;$"))
+    if (!temporary || temporary[0] != '/' || strpbrk(temporary, ":;$ "))
         temporary = "/tmp";
     for (const char *at = folder; *at != '\0'; at++)
         hash = (hash ^ (unsigned char)*at) * 16777619;
@@ -68,11 +68,22 @@ static bool name_folder(const char *who, char *folder, size_t bytes)
         snprintf(folder, bytes, "%s", link);
         return true;
     }
-    fprintf(
-        stderr,
-        "gph %s: %s: LD_LIBRARY_PATH would split it, and no link %s can be made: %s\n",
-        who, folder, link, strerror(errno));
+    fprintf(stderr,
+            "gph %s: %s: LD_LIBRARY_PATH and LD_PRELOAD would split it, and no link %s "
+            "can be "
+            "made: %s\n",
+            who, folder, link, strerror(errno));
     return false;
+}
+
+/* The CUDA runtime beside softcuda is loaded before the program, whichever its own is: by
+ * its soname it is there already for one that wants the shared one, and it replaces the one
+ * inside a program. LD_PRELOAD has no way to name a path with a space. */
+static bool lead_runtime(const char *who, const char *folder)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof(path), "%s/libcudart.so.13", folder);
+    return access(path, R_OK) != 0 || launch_list(who, "LD_PRELOAD", path, false);
 }
 
 /* Puts the folder of softcuda, at `path`, before all others. */
@@ -85,7 +96,7 @@ static bool lead_linker_to(const char *who, const char *path)
     }
     *strrchr(folder, '/') = '\0';
     return name_folder(who, folder, sizeof(folder)) &&
-           launch_list(who, "LD_LIBRARY_PATH", folder, true);
+           launch_list(who, "LD_LIBRARY_PATH", folder, true) && lead_runtime(who, folder);
 }
 
 /* The driver is opened once here, so that a program is never started without one; what it

@@ -28,13 +28,14 @@
 static const command commands[] = {
     {.name = "run",
      .operands = "[--] PROGRAM [ARGUMENT...]",
-     .summary = "run a program of the CUDA driver API on the chosen driver",
+     .summary = "run a CUDA program on the chosen driver",
      .text =
          "Runs PROGRAM so that its libcuda.so.1 is the chosen driver. The program may "
          "use libgph or the driver API itself; it is not changed. The exit status is "
          "PROGRAM's own, 128 + n after signal n, 127 if it is not found. A program of "
          "which softcuda refused every call says so at its end. Programs of the CUDA "
-         "runtime cannot run on softcuda yet.",
+         "runtime run, too, nvcc's static one among them: softcuda's own replaces it, "
+         "unless the program was stripped of its symbols.",
      .options =
          {DRIVER_OPTION,
           {"summary", NULL,

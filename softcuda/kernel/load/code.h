@@ -57,9 +57,9 @@ typedef struct soft_code_global {
     uint64_t bytes;
     uint32_t align;
     uint8_t space;      /* ptx_space: PTX_SPACE_GLOBAL or PTX_SPACE_CONST */
-    uint8_t is_visible; /* cuModuleGetGlobal finds it */
+    uint8_t is_visible; /* .visible, .weak or .common */
     uint8_t is_extern;  /* declared only: its address must come from elsewhere */
-    uint8_t reserved;
+    uint8_t is_managed; /* the host reads and writes it, too */
 } soft_code_global;
 
 /* Parses and compiles an image, or takes it from the disk cache.

@@ -112,6 +112,7 @@ static void put_global(gphi_text *writer, const ptx_module *module,
         .space = variable->space,
         .is_visible = variable->is_visible,
         .is_extern = variable->is_extern,
+        .is_managed = variable->is_managed,
     };
     gphi_text_put_bytes(writer, (const char *)&about, sizeof(about));
     put_u32(writer, variable->init != NULL);

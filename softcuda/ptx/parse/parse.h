@@ -191,8 +191,8 @@ typedef struct ptx_linkage {
 /* The token is the state space of a declaration; takes it up to its semicolon. */
 gph_status ptx_parse_variables(ptx_parser *parser, ptx_linkage linkage);
 gph_status ptx_parse_registers(ptx_parser *parser);
-/* The token is .attribute. */
-gph_status ptx_skip_attribute(ptx_parser *parser);
+/* The token is .attribute; sets `is_managed` if it is .managed. */
+gph_status ptx_parse_attribute(ptx_parser *parser, uint8_t *is_managed);
 /* `( .param .b32 a, .reg .b32 b )`: appends a ptx_parameter each to `out`. The caller has
  * checked for the parenthesis. */
 typedef struct ptx_parameter {

@@ -475,8 +475,9 @@ gph_status ptx_parse_function(ptx_parser *parser, bool is_entry)
     function_head head = {.function.is_entry = is_entry};
     uint32_t index = 0;
     GPHI_TRY(ptx_next(parser));
+    uint8_t is_managed = 0; /* said of variables alone */
     while (ptx_at_directive(parser) == PTX_DIR_ATTRIBUTE)
-        GPHI_TRY(ptx_skip_attribute(parser));
+        GPHI_TRY(ptx_parse_attribute(parser, &is_managed));
     GPHI_TRY(parse_head(parser, &head, "the name of a function"));
     const bool is_definition = ptx_at(parser, '{');
     if (!is_definition && !ptx_at(parser, ';'))

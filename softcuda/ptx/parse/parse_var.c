@@ -19,6 +19,7 @@ typedef struct declaration {
     uint8_t is_parameter; /* of a function: .ptr and names such as _ are allowed */
     uint32_t align;
     ptx_linkage linkage;
+    uint8_t is_managed;
 } declaration;
 
 static gph_status parse_align(ptx_parser *parser, uint32_t *out)
@@ -32,14 +33,24 @@ static gph_status parse_align(ptx_parser *parser, uint32_t *out)
     return GPH_OK;
 }
 
-/* .attribute(.managed), .attribute(.unified(1, 2)): no meaning here. */
-gph_status ptx_skip_attribute(ptx_parser *parser)
+/* With its dot or without, as the lexer has it. */
+static bool is_managed_word(const ptx_token *token)
+{
+    static const char word[] = ".managed";
+    const size_t skipped = token->length + 1 == strlen(word);
+    return token->length + skipped == strlen(word) &&
+           memcmp(token->text, word + skipped, token->length) == 0;
+}
+
+/* .attribute(.managed), .attribute(.unified(1, 2)); the second has no meaning here. */
+gph_status ptx_parse_attribute(ptx_parser *parser, uint8_t *is_managed)
 {
     GPHI_TRY(ptx_next(parser));
     GPHI_TRY(ptx_expect(parser, '(', "'('"));
     for (unsigned depth = 1; depth > 0;) {
         if (parser->token.kind == PTX_TOKEN_END)
             return ptx_fail_expected(parser, "')' at the end of the attribute");
+        *is_managed |= is_managed_word(&parser->token);
         depth += ptx_at(parser, '(');
         depth -= ptx_at(parser, ')');
         GPHI_TRY(ptx_next(parser));
@@ -85,7 +96,7 @@ static gph_status parse_declaration(ptx_parser *parser, declaration *out)
         if (word && word->directive == PTX_DIR_ALIGN) {
             GPHI_TRY(parse_align(parser, &out->align));
         } else if (word && word->directive == PTX_DIR_ATTRIBUTE) {
-            GPHI_TRY(ptx_skip_attribute(parser));
+            GPHI_TRY(ptx_parse_attribute(parser, &out->is_managed));
         } else if (word && word->directive == PTX_DIR_PTR && out->is_parameter &&
                    out->type != PTX_NONE) {
             GPHI_TRY(skip_pointee(parser));
@@ -147,6 +158,7 @@ static gph_status parse_variable(ptx_parser *parser, const declaration *decl,
                           .type = decl->type,
                           .is_extern = decl->linkage.is_extern,
                           .is_visible = decl->linkage.is_visible,
+                          .is_managed = decl->is_managed,
                           .align = decl->align ? decl->align : (uint32_t)bytes,
                           .line = name->line};
     uint64_t dimensions[PTX_DIMENSIONS_MAX];
@@ -172,9 +184,11 @@ static bool merge(ptx_variable *old, const ptx_variable *fresh)
     if (old->space != fresh->space || (!old->is_extern && !fresh->is_extern))
         return false;
     const uint8_t is_visible = old->is_visible | fresh->is_visible;
+    const uint8_t is_managed = old->is_managed | fresh->is_managed;
     if (old->is_extern)
         *old = *fresh;
     old->is_visible = is_visible;
+    old->is_managed = is_managed;
     return true;
 }
 

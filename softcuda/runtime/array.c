@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Arrays: memory in an order of its own, with channels of one format. */
+#include "softcuda/runtime/copy.h"
+
+/* Kinds of a channel, as cudaChannelFormatKind counts them. */
+enum { KIND_SIGNED = 0, KIND_UNSIGNED = 1, KIND_FLOAT = 2, KIND_NONE = 3 };
+
+/* ---- channels ----------------------------------------------------------------------- */
+
+GPH_API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                           int kind);
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
+{
+    return (struct cudaChannelFormatDesc){x, y, z, w, kind};
+}
+
+/* Channels are equally wide: 8, 16 or 32 bits; 1, 2 or 4 of them. 0: no such format. */
+static int format_of(const struct cudaChannelFormatDesc *from, CUarray_format *out)
+{
+    const int bits = from->x;
+    const int count = 1 + (from->y != 0) + (from->z != 0) + (from->w != 0);
+    const int all[4] = {from->x, from->y, from->z, from->w};
+    for (int i = 0; i < 4; i++)
+        if (all[i] != (i < count ? bits : 0))
+            return 0;
+    if (count == 3 || (bits != 8 && bits != 16 && bits != 32))
+        return 0;
+    if (from->f == KIND_FLOAT && bits != 8)
+        *out = bits == 16 ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
+    else if (from->f == KIND_UNSIGNED)
+        *out = bits == 8    ? CU_AD_FORMAT_UNSIGNED_INT8
+               : bits == 16 ? CU_AD_FORMAT_UNSIGNED_INT16
+                            : CU_AD_FORMAT_UNSIGNED_INT32;
+    else if (from->f == KIND_SIGNED)
+        *out = bits == 8    ? CU_AD_FORMAT_SIGNED_INT8
+               : bits == 16 ? CU_AD_FORMAT_SIGNED_INT16
+                            : CU_AD_FORMAT_SIGNED_INT32;
+    else
+        return 0;
+    return count;
+}
+
+static struct cudaChannelFormatDesc channels_of(const CUDA_ARRAY3D_DESCRIPTOR *from)
+{
+    struct cudaChannelFormatDesc out = {.f = KIND_NONE};
+    int bits = 0;
+    switch (from->Format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8: bits = 8, out.f = KIND_UNSIGNED; break;
+    case CU_AD_FORMAT_UNSIGNED_INT16: bits = 16, out.f = KIND_UNSIGNED; break;
+    case CU_AD_FORMAT_UNSIGNED_INT32: bits = 32, out.f = KIND_UNSIGNED; break;
+    case CU_AD_FORMAT_SIGNED_INT8: bits = 8, out.f = KIND_SIGNED; break;
+    case CU_AD_FORMAT_SIGNED_INT16: bits = 16, out.f = KIND_SIGNED; break;
+    case CU_AD_FORMAT_SIGNED_INT32: bits = 32, out.f = KIND_SIGNED; break;
+    case CU_AD_FORMAT_HALF: bits = 16, out.f = KIND_FLOAT; break;
+    case CU_AD_FORMAT_FLOAT: bits = 32, out.f = KIND_FLOAT; break;
+    default: break;
+    }
+    out.x = bits;
+    out.y = from->NumChannels > 1 ? bits : 0;
+    out.z = out.w = from->NumChannels > 2 ? bits : 0;
+    return out;
+}
+
+/* ---- arrays ------------------------------------------------------------------------- */
+
+/* Heights and depths of 0 say how many dimensions there are. */
+static cudaError_t allocate(const rt_driver *cu, CUarray *out,
+                            const struct cudaChannelFormatDesc *channels,
+                            struct cudaExtent extent, unsigned flags)
+{
+    if (!out || !channels)
+        return cudaErrorInvalidValue;
+    CUDA_ARRAY3D_DESCRIPTOR shape = {.Width = extent.width,
+                                     .Height = extent.height,
+                                     .Depth = extent.depth,
+                                     .Flags = flags};
+    shape.NumChannels = (unsigned)format_of(channels, &shape.Format);
+    return shape.NumChannels == 0 ? cudaErrorInvalidChannelDescriptor
+                                  : (cudaError_t)cu->cuArray3DCreate(out, &shape);
+}
+
+static cudaError_t describe(const rt_driver *cu, struct cudaChannelFormatDesc *channels,
+                            struct cudaExtent *extent, unsigned *flags, CUarray array)
+{
+    CUDA_ARRAY3D_DESCRIPTOR shape;
+    const CUresult result = cu->cuArray3DGetDescriptor(&shape, array);
+    if (result != CUDA_SUCCESS)
+        return (cudaError_t)result;
+    if (channels)
+        *channels = channels_of(&shape);
+    if (extent)
+        *extent = (struct cudaExtent){shape.Width, shape.Height, shape.Depth};
+    if (flags)
+        *flags = shape.Flags;
+    return cudaSuccess;
+}
+
+static cudaError_t release(const rt_driver *cu, CUarray array)
+{
+    return array ? (cudaError_t)cu->cuArrayDestroy(array) : cudaSuccess;
+}
+
+RT_ENTRY(cudaMallocArray,
+         (CUarray *, out, const struct cudaChannelFormatDesc *, channels, size_t, width,
+          size_t, height, unsigned, flags),
+         allocate(cu, out, channels, (struct cudaExtent){width, height, 0}, flags))
+RT_ENTRY(cudaMalloc3DArray,
+         (CUarray *, out, const struct cudaChannelFormatDesc *, channels,
+          struct cudaExtent, extent, unsigned, flags),
+         allocate(cu, out, channels, extent, flags))
+RT_ENTRY(cudaFreeArray, (CUarray, array), release(cu, array))
+RT_ENTRY(cudaGetChannelDesc, (struct cudaChannelFormatDesc *, out, CUarray, array),
+         describe(cu, out, NULL, NULL, array))
+RT_ENTRY(cudaArrayGetInfo,
+         (struct cudaChannelFormatDesc *, channels, struct cudaExtent *, extent,
+          unsigned *, flags, CUarray, array),
+         describe(cu, channels, extent, flags, array))
+
+/* ---- copies of rows ------------------------------------------------------------------- */
+
+/* One side of a copy: `array` at byte `x` of row `y`, or memory with a pitch. */
+typedef struct side {
+    CUarray array;
+    void *memory;
+    size_t pitch, x, y;
+} side;
+
+/* Widths and positions are in bytes here, also where an array takes part. */
+static cudaError_t copy_area(const rt_driver *cu, side to, side from, size_t width,
+                             size_t height, int kind, CUstream stream, bool waits)
+{
+    struct cudaMemcpy3DParms probe = {.kind = (enum cudaMemcpyKind)kind,
+                                      .srcPtr = {from.memory, from.pitch, width, height},
+                                      .dstPtr = {to.memory, to.pitch, width, height},
+                                      .extent = {width, height, 1}};
+    CUDA_MEMCPY3D copy;
+    const cudaError_t result = rt_copy_to_driver(cu, &probe, &copy);
+    if (result != cudaSuccess)
+        return result;
+    if (from.array) {
+        copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+        copy.srcArray = from.array;
+    }
+    if (to.array) {
+        copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+        copy.dstArray = to.array;
+    }
+    copy.srcXInBytes = from.x, copy.srcY = from.y;
+    copy.dstXInBytes = to.x, copy.dstY = to.y;
+    return (cudaError_t)(waits ? cu->cuMemcpy3D(&copy)
+                               : cu->cuMemcpy3DAsync(&copy, stream));
+}
+
+#define ARRAY_SIDE(array, x, y) ((side){array, NULL, 0, x, y})
+#define MEMORY_SIDE(memory, pitch) ((side){NULL, memory, pitch, 0, 0})
+
+RT_TWINS(cudaMemcpy2DToArray, _ptds,
+         (CUarray, to, size_t, x, size_t, y, void *, from, size_t, pitch, size_t, width,
+          size_t, height, int, kind),
+         copy_area(cu, ARRAY_SIDE(to, x, y), MEMORY_SIDE(from, pitch), width, height,
+                   kind, NULL, true))
+RT_TWINS(cudaMemcpy2DToArrayAsync, _ptsz,
+         (CUarray, to, size_t, x, size_t, y, void *, from, size_t, pitch, size_t, width,
+          size_t, height, int, kind, CUstream, stream),
+         copy_area(cu, ARRAY_SIDE(to, x, y), MEMORY_SIDE(from, pitch), width, height,
+                   kind, stream, false))
+RT_TWINS(cudaMemcpy2DFromArray, _ptds,
+         (void *, to, size_t, pitch, CUarray, from, size_t, x, size_t, y, size_t, width,
+          size_t, height, int, kind),
+         copy_area(cu, MEMORY_SIDE(to, pitch), ARRAY_SIDE(from, x, y), width, height,
+                   kind, NULL, true))
+RT_TWINS(cudaMemcpy2DFromArrayAsync, _ptsz,
+         (void *, to, size_t, pitch, CUarray, from, size_t, x, size_t, y, size_t, width,
+          size_t, height, int, kind, CUstream, stream),
+         copy_area(cu, MEMORY_SIDE(to, pitch), ARRAY_SIDE(from, x, y), width, height,
+                   kind, stream, false))
+RT_TWINS(cudaMemcpy2DArrayToArray, _ptds,
+         (CUarray, to, size_t, to_x, size_t, to_y, CUarray, from, size_t, from_x, size_t,
+          from_y, size_t, width, size_t, height, int, kind),
+         copy_area(cu, ARRAY_SIDE(to, to_x, to_y), ARRAY_SIDE(from, from_x, from_y),
+                   width, height, kind, NULL, true))
+RT_TWINS(cudaMemcpyToArray, _ptds,
+         (CUarray, to, size_t, x, size_t, y, void *, from, size_t, bytes, int, kind),
+         copy_area(cu, ARRAY_SIDE(to, x, y), MEMORY_SIDE(from, bytes), bytes, 1, kind,
+                   NULL, true))
+RT_TWINS(cudaMemcpyFromArray, _ptds,
+         (void *, to, CUarray, from, size_t, x, size_t, y, size_t, bytes, int, kind),
+         copy_area(cu, MEMORY_SIDE(to, bytes), ARRAY_SIDE(from, x, y), bytes, 1, kind,
+                   NULL, true))

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The symbol tables of ELF files: what is loaded may be looked at while the dynamic linker
+ * holds its lock, so nothing here allocates or calls it. */
+#ifndef SOFT_RUNTIME_ELF_H
+#define SOFT_RUNTIME_ELF_H
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A file, mapped. All that is read of it lies inside: a damaged one has no symbols. */
+typedef struct rt_elf {
+    const unsigned char *bytes;
+    size_t size;
+    const Elf64_Sym *symbols; /* of the table that was asked for */
+    size_t symbol_count;
+    const char *names; /* ends with a NUL, as `names_size` says */
+    size_t names_size;
+} rt_elf;
+
+/* `table`: SHT_SYMTAB or SHT_DYNSYM. False: no such file, or it has none. */
+bool rt_elf_open(rt_elf *out, const char *path, unsigned table);
+void rt_elf_close(rt_elf *elf);
+/* "" where it has none. */
+const char *rt_elf_name(const rt_elf *elf, const Elf64_Sym *symbol);
+#endif
