@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Symbol tables of ELF files, read in place. */
+/* Symbol tables of ELF files, read in place.
+ *
+ * Offsets and sizes come from the file and are checked against its length before they
+ * are used: a library that somebody cut or wrote over is not a reason to crash a program
+ * that does not even use CUDA. */
 #include "softcuda/runtime/elf.h"
 
 #include <fcntl.h>

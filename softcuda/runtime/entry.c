@@ -36,6 +36,7 @@ static CUresult missing(void)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* What cannot be found is an entry all the same, so that no caller asks before a call. */
 static void find(get_proc_fn *get_proc, const char *name, int version, cuuint64_t flags,
                  void *entry)
 {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names and texts of errors; the thread's last one. */
+/* Names and texts of errors; the thread's last one.
+ *
+ * A program that checks each call compares numbers; one that prints them wants NVIDIA's
+ * words, since people search for these. Where the driver has the error, its text is the
+ * driver's, so that softcuda says the same in both interfaces. */
 #include "softcuda/runtime/entry.h"
 
 static const struct {

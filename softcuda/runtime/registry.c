@@ -156,6 +156,7 @@ void __cudaUnregisterFatBinary(void **handle)
 
 /* ---- use ---------------------------------------------------------------------------- */
 
+/* A program without kernels never registers any: there is not yet a map then. */
 static symbol *find(const void *host)
 {
     return is_ready ? gphi_map_pointer(&by_host, (uint64_t)(uintptr_t)host) : NULL;

@@ -87,6 +87,7 @@ static unsigned char *island(uint64_t near)
     return NULL;
 }
 
+/* Anywhere: the address lies after the jump, which reads it. */
 static void put_far(unsigned char *at, uint64_t target)
 {
     static const unsigned char jump[6] = {0xff, 0x25, 0, 0, 0, 0};
@@ -102,6 +103,7 @@ static void put_near(uint64_t from, uint64_t to)
     memcpy(at + 1, &distance, sizeof(distance));
 }
 
+/* Whole pages, from the one that holds the first byte on. */
 static bool protect(uint64_t address, uint64_t bytes, int protection)
 {
     const uint64_t first = address & ~(uint64_t)4095;
@@ -222,6 +224,7 @@ static void objects_changed(void)
     look_at_all();
 }
 
+/* Without room for a jump, or the right to write one, what comes later stays as it is. */
 static void watch_linker(void)
 {
     const uint64_t hook = _r_debug.r_brk;
@@ -238,6 +241,7 @@ static void watch_linker(void)
     mprotect(jump, ISLAND_BYTES, PROT_READ | PROT_EXEC);
 }
 
+/* What this library has, by its own table: so a function that is added is replaced, too. */
 static bool list_own(void)
 {
     Dl_info info;

@@ -7,7 +7,7 @@
  *   cudaMemcpy3DParms             CUDA_MEMCPY3D: elements become bytes, a kind two types
  *   cudaMemsetParams              the same words; the context is an argument
  *   cudaGraphNodeParams           the same words at the same places, but for copies */
-#include "softcuda/runtime/copy.h"
+#include "softcuda/runtime/copies.h"
 #include "softcuda/runtime/registry.h"
 
 #include <string.h>
@@ -42,6 +42,7 @@ static cudaError_t kernel_to_driver(const rt_driver *cu,
     return rt_function(cu, from->func, &out->func);
 }
 
+/* A kernel that was added through the driver has no stub: its function is given. */
 static cudaError_t kernel_get(const rt_driver *cu, CUgraphNode node,
                               struct cudaKernelNodeParams *out)
 {
@@ -148,6 +149,7 @@ static cudaError_t copy_set_exec(const rt_driver *cu, CUgraphExec exec, CUgraphN
     WITH_COPY(what, cu->cuGraphExecMemcpyNodeSetParams(exec, node, &driver, current(cu)));
 }
 
+/* What was set as a symbol comes back as an address: the driver does not keep names. */
 static cudaError_t copy_get(const rt_driver *cu, CUgraphNode node,
                             struct cudaMemcpy3DParms *out)
 {

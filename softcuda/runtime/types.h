@@ -104,6 +104,7 @@ struct cudaConditionalNodeParams {
     CUgraph *phGraph_out;
 };
 
+/* Only the members that are converted; all others are the driver's, word for word. */
 struct cudaGraphNodeParams {
     CUgraphNodeType type;
     int reserved0[3];
@@ -143,6 +144,7 @@ struct cudaPointerAttributes {
     long reserved[8];
 };
 
+/* Members that the driver has no attribute for stay 0. Version 12 has another layout. */
 struct cudaDeviceProp {
     char name[256];
     CUuuid uuid;

@@ -128,6 +128,8 @@ RT_ENTRY(cudaMemRangeGetAttributes,
           CUdeviceptr, pointer, size_t, bytes),
          cu->cuMemRangeGetAttributes(out, rooms, which, count, pointer, bytes))
 
+/* A pool of the runtime is the driver's: attributes have the same numbers, so that pools go
+ * from one interface to the other. */
 /* ---- pools ------------------------------------------------------------------------------ */
 
 RT_ENTRY(cudaMemPoolCreate, (CUmemoryPool *, pool, const CUmemPoolProps *, properties),

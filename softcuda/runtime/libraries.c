@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Libraries that a program loads by itself, the driver's entry points, its log. */
+/* Libraries that a program loads by itself, the driver's entry points, its log.
+ *
+ * cudaGetDriverEntryPoint() is how programs of the runtime reach driver calls without
+ * linking libcuda: what they get is softcuda's, or the doctor's where it watches. */
 #include "softcuda/runtime/entry.h"
 
 #include <string.h>

@@ -85,6 +85,8 @@ static cudaError_t launch(const rt_driver *cu, const void *host, dim3 grid, dim3
         grid, block);
 }
 
+/* Attributes of a launch are laid out as the driver's: clusters, priorities, programmatic
+ * launches, device-updatable nodes. */
 static cudaError_t launch_config(const rt_driver *cu, const cudaLaunchConfig_t *config,
                                  const void *host, void **arguments)
 {
@@ -138,6 +140,7 @@ static cudaError_t get_function(const rt_driver *cu, CUfunction *out, const void
     return out ? rt_function(cu, host, out) : cudaErrorInvalidValue;
 }
 
+/* Attributes 0 to 15 of the driver are all that the runtime's structure has. */
 static cudaError_t get_attributes(const rt_driver *cu, struct cudaFuncAttributes *out,
                                   const void *host)
 {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arrays: memory in an order of its own, with channels of one format. */
-#include "softcuda/runtime/copy.h"
+/* Arrays: memory in an order of its own, with channels of one format.
+ *
+ * They can be made, described and copied; softcuda has no textures that would read them.
+ * Mipmapped and sparse ones are absent. */
+#include "softcuda/runtime/copies.h"
 
 /* Kinds of a channel, as cudaChannelFormatKind counts them. */
 enum { KIND_SIGNED = 0, KIND_UNSIGNED = 1, KIND_FLOAT = 2, KIND_NONE = 3 };

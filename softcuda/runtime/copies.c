@@ -3,7 +3,7 @@
  *
  * The direction that a program names is passed on, not looked up: a copy node keeps it,
  * and a wrong one is the driver's to refuse, as on a GPU. */
-#include "softcuda/runtime/copy.h"
+#include "softcuda/runtime/copies.h"
 #include "softcuda/runtime/registry.h"
 
 /* ---- descriptions ------------------------------------------------------------------------ */
@@ -13,6 +13,7 @@ static bool is_kind(int kind)
     return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault;
 }
 
+/* A kind says of which memory each side is; cudaMemcpyDefault leaves it to addresses. */
 static CUmemorytype source_type(enum cudaMemcpyKind kind)
 {
     return kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED
