@@ -144,6 +144,22 @@ typedef struct gph_semaphore_params {
     uint32_t count; /**< of semaphores */
 } gph_semaphore_params;
 
+/** What a conditional node chooses. */
+typedef enum gph_conditional_form {
+    GPH_FORM_UNKNOWN = 0, /**< the driver does not say, and libgph did not make it */
+    GPH_FORM_IF = 1,      /**< body 0 for any value but 0, else body 1 if there is one */
+    GPH_FORM_WHILE = 2,   /**< body 0 as long as the value is not 0 */
+    GPH_FORM_SWITCH = 3   /**< the body of that number, or none */
+} gph_conditional_form;
+
+/** A conditional node. Sized by gph_node. */
+typedef struct gph_conditional_params {
+    gph_graph *bodies; /**< a graph of child nodes, a body each, without edges; or NULL:
+                            unknown. Taken as a child graph is */
+    uint32_t form;     /**< a gph_conditional_form */
+    uint32_t reserved; /**< zero */
+} gph_conditional_params;
+
 /** One node. What `kind` does not name is zero. */
 typedef struct gph_node {
     uint32_t size;      /**< sizeof(gph_node); 0: as 0.1 has it */
@@ -159,7 +175,8 @@ typedef struct gph_node {
         gph_batch_params batch;         /**< GPH_NODE_BATCH_MEM_OP */
         gph_semaphore_params semaphore; /**< GPH_NODE_SEMAPHORE_ SIGNAL and WAIT */
         gph_graph *child;               /**< GPH_NODE_CHILD; may be NULL in a mere node */
-    } u;                                /**< the parameters */
+        gph_conditional_params conditional; /**< GPH_NODE_CONDITIONAL */
+    } u;                                    /**< the parameters */
 } gph_node;
 
 /** One edge: `to` starts after `from`. The rest is CUgraphEdgeData; zero is an ordinary
@@ -224,7 +241,8 @@ GPH_API GPH_CHECKED gph_status gph_graph_edge_add(gph_graph *graph, const gph_ed
 /** How many nodes it has, child graphs not entered. */
 GPH_API uint32_t gph_graph_node_count(const gph_graph *graph);
 
-/** How many nodes it has with those of child graphs, a child node itself not counted. */
+/** How many nodes it has with those of child graphs and of bodies, a child node itself
+ *  not counted, a conditional one counted. */
 GPH_API uint64_t gph_graph_node_count_deep(const gph_graph *graph);
 
 /** How many edges it has. */
@@ -309,7 +327,7 @@ typedef struct gph_change {
     uint32_t a_to; /**< of an edge: its end in the first graph */
     uint32_t b_to; /**< of an edge: its end in the second graph */
     /** The child nodes that lead to the graphs of these indices, such as "4/0"; "" for
-     *  the graphs themselves. */
+     *  the graphs themselves. A conditional node's bodies are "7/0", "7/1". */
     const char *path;
     const char *node;   /**< what to call it, such as "kernel axpy" */
     const char *field;  /**< such as "grid", "args[2]" or "src.address"; else NULL */

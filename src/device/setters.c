@@ -84,7 +84,7 @@ const gphi_kernel_text gphi_setter_text = {
     "ld.global.u32 %r1, [%d2];\nsetp.ne.u32 %p1, %r1, 0;\nselp.u32 %r2, 1, 0, %p1;\n"
     "sub.u32 %r1, %r1, %r2;\nst.global.u32 [%d2], %r1;\n" SET("%d1", "%r1")};
 /* clang-format on */
-_Static_assert(sizeof(gphi_compare) == 40, "the parameter of gph_set_compare");
+_Static_assert(sizeof(gphi_compare_params) == 40, "the parameter of gph_set_compare");
 
 /* ---- the same by the host ---- */
 
@@ -103,7 +103,8 @@ static double number_of(uint32_t type, uint64_t bits)
     return type == GPHI_COMPARE_F32 ? single : number;
 }
 
-uint32_t gphi_compare_values(const gphi_compare *compare, uint64_t left, uint64_t right)
+uint32_t gphi_compare_values(const gphi_compare_params *compare, uint64_t left,
+                             uint64_t right)
 {
     unsigned holds = 0;
     switch ((gphi_compare_type)compare->type) {

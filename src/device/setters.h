@@ -10,7 +10,7 @@
 typedef enum gphi_setter {
     GPHI_SET_VALUE,     /* u64 handle, u32 value */
     GPHI_SET_WORD,      /* u64 handle, u64 address: the u32 that is there */
-    GPHI_SET_COMPARE,   /* gphi_compare by value: 1 or 0 */
+    GPHI_SET_COMPARE,   /* gphi_compare_params by value: 1 or 0 */
     GPHI_SET_COUNT_DOWN /* u64 handle, u64 address of a u32: 0 stays; else it is counted
                            down by one, and what is left is the value */
 } gphi_setter;
@@ -37,20 +37,21 @@ enum {
 };
 
 /* The parameter of GPHI_SET_COMPARE, as the kernel reads it. */
-typedef struct gphi_compare {
+typedef struct gphi_compare_params {
     uint64_t handle;
     CUdeviceptr left;
     CUdeviceptr right; /* 0: `constant` instead */
     uint64_t constant; /* the value's own bytes, low ones first */
     uint32_t type;     /* a gphi_compare_type */
     uint32_t accepts;  /* of the bits */
-} gphi_compare;
+} gphi_compare_params;
 
 extern const gphi_kernel_text gphi_setter_text;
 
 /* What the kernel of GPHI_SET_COMPARE sets for two values that the host has: for a graph
  * that the host chooses. */
-uint32_t gphi_compare_values(const gphi_compare *compare, uint64_t left, uint64_t right);
+uint32_t gphi_compare_values(const gphi_compare_params *compare, uint64_t left,
+                             uint64_t right);
 
 /* Bytes of a value of the type; 0: the type is unknown. */
 size_t gphi_compare_bytes(uint32_t type);

@@ -3,6 +3,7 @@
  * node 3's children are n3_0, n3_1, ... */
 #include "base/fail.h"
 #include "base/text.h"
+#include "graph/graph.h"
 #include <gph/file.h>
 
 #include <inttypes.h>
@@ -77,8 +78,16 @@ static const char *outline_of(gph_node_kind kind)
     case GPH_NODE_MEMSET: return "parallelogram";
     case GPH_NODE_HOST: return "hexagon";
     case GPH_NODE_EMPTY: return "circle";
+    case GPH_NODE_CONDITIONAL: return "diamond";
     default: return "ellipse";
     }
+}
+
+static const char *word_of(const gph_node *node)
+{
+    static const char *const forms[] = {"conditional", "if", "while", "switch"};
+    return node->kind == GPH_NODE_CONDITIONAL ? forms[node->u.conditional.form]
+                                              : gph_node_kind_name(node->kind);
 }
 
 static void draw_node(struct drawing *to, const gph_node *node, const char *id,
@@ -89,7 +98,7 @@ static void draw_node(struct drawing *to, const gph_node *node, const char *id,
                   outline_of(node->kind), index);
     const char *function = node->kind == GPH_NODE_KERNEL ? node->u.kernel.function : NULL;
     const char *title = node->name ? node->name : function;
-    put_escaped(out, title ? title : gph_node_kind_name(node->kind));
+    put_escaped(out, title ? title : word_of(node));
     if (node->name && function) {
         gphi_text_put(out, "\\n");
         put_escaped(out, function);
@@ -120,7 +129,7 @@ static void draw_graph(struct drawing *to, const gph_graph *graph, const char *i
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
         draw_node(to, node, id, i);
-        if (node->kind == GPH_NODE_CHILD && node->u.child)
+        if (gphi_node_graph(node))
             draw_child(to, node->u.child, id, i); /* GPH_GRAPH_DEPTH_MAX */
     }
     for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "graph/fields.h"
+#include "graph/graph.h"
 #include <gph/file.h>
 
 #if GPHI_HAS_JANSSON
@@ -378,12 +379,12 @@ static gph_status add_node(struct reader *reader, const struct place *up, json_t
     GPHI_TRY(read_node(reader, up, value, &node));
     json_t *inner = json_object_get(value, "graph");
     const struct place at = {up, "graph", 0};
-    if (node.kind == GPH_NODE_CHILD && inner)
+    if (gphi_kind_has_graph(node.kind) && inner)
         GPHI_TRY(read_graph(reader, &at, inner, depth + 1, &node.u.child));
 
     gph_error refused = {0};
     const gph_status status = gph_graph_node_add(graph, &node, NULL, &refused);
-    if (status != GPH_OK && node.kind == GPH_NODE_CHILD)
+    if (status != GPH_OK && gphi_kind_has_graph(node.kind))
         gph_graph_destroy(node.u.child);
     return pass(reader, up, status, &refused);
 }

@@ -91,7 +91,7 @@ static gph_status add_nodes(const gphi_topology *topology, uint32_t flags,
     for (uint32_t i = 0; i < topology->count; i++) {
         const gph_node *node = gph_graph_node(topology->graph, order[i]);
         add_node(out, node, flags);
-        if (node->kind == GPH_NODE_CHILD && node->u.child) {
+        if (gphi_node_graph(node)) {
             gph_signature inner;
             GPHI_TRY(sign(node->u.child, flags, &inner, error)); /* DEPTH_MAX */
             add_word(out, inner.bits[0]);
@@ -181,7 +181,7 @@ static bool visit(void *user, const gphi_pairing *pairing, uint32_t a, uint32_t 
     const gph_node *right = gph_graph_node(pairing->b->graph, b);
     if (!same_class(left, right, of->flags))
         return false;
-    if (left->kind != GPH_NODE_CHILD)
+    if (!gphi_kind_has_graph(left->kind))
         return true;
     if (!left->u.child || !right->u.child)
         return left->u.child == right->u.child;

@@ -215,7 +215,7 @@ static gph_status compare_nodes(struct comparison *of)
         of->node = i;
         if (!gphi_node_same(a, b))
             (void)gphi_node_compare(a, b, put_field, of); /* `failed` says */
-        if (a->kind == GPH_NODE_CHILD && !of->failed)
+        if (gphi_kind_has_graph(a->kind) && !of->failed)
             GPHI_TRY(compare_children(of, i));
     }
     for (uint32_t i = 0; i < gph_graph_node_count(of->b); i++)

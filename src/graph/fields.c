@@ -67,6 +67,10 @@ static const gphi_field semaphore_fields[] = {
 };
 static const gphi_field child_fields[] = {
     {"graph", GPHI_FIELD_GRAPH, NODE(child), false}};
+/* The bodies are a graph of child nodes. */
+static const gphi_field conditional_fields[] = {
+    {"form", GPHI_FIELD_U32, NODE(conditional.form), true},
+    {"graph", GPHI_FIELD_GRAPH, NODE(child), false}};
 /* Offsets in a gph_memcpy_side, of which a copy has two. */
 static const gphi_field side_fields[] = {
     {"memory", GPHI_FIELD_MEMORY, SIDE(memory), false},
@@ -94,8 +98,8 @@ gphi_fields gphi_fields_of_node(gph_node_kind kind)
     case GPH_NODE_BATCH_MEM_OP: return FIELDS(batch_fields);
     case GPH_NODE_SEMAPHORE_SIGNAL:
     case GPH_NODE_SEMAPHORE_WAIT: return FIELDS(semaphore_fields);
-    case GPH_NODE_EMPTY:
-    case GPH_NODE_CONDITIONAL: break;
+    case GPH_NODE_CONDITIONAL: return FIELDS(conditional_fields);
+    case GPH_NODE_EMPTY: break;
     }
     return (gphi_fields){NULL, 0};
 }

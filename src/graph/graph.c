@@ -51,7 +51,7 @@ static void node_fini(gph_allocator heap, gph_node *node)
     if (node->kind == GPH_NODE_BATCH_MEM_OP)
         free_part(heap, node->u.batch.ops,
                   node->u.batch.count * sizeof(*node->u.batch.ops));
-    if (node->kind == GPH_NODE_CHILD)
+    if (gphi_kind_has_graph(node->kind))
         gph_graph_destroy(node->u.child); /* at most GPH_GRAPH_DEPTH_MAX deep */
 }
 
@@ -122,6 +122,21 @@ static gph_status check_child(const gph_graph *graph, const gph_graph *child,
     return GPH_OK;
 }
 
+static gph_status check_bodies(const gph_conditional_params *params, gph_error *error)
+{
+    if (params->form > GPH_FORM_SWITCH)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "conditional.form %u is not a gph_conditional_form",
+                         params->form);
+    if (gph_graph_edge_count(params->bodies) > 0)
+        return gphi_fail(error, GPH_E_INVALID, "the bodies of a condition have edges");
+    for (uint32_t i = 0; i < gph_graph_node_count(params->bodies); i++)
+        if (gph_graph_node(params->bodies, i)->kind != GPH_NODE_CHILD)
+            return gphi_fail(error, GPH_E_INVALID,
+                             "body %u of a condition is not a child graph", (unsigned)i);
+    return GPH_OK;
+}
+
 static gph_status check_node(const gph_graph *graph, const gph_node *node,
                              gph_error *error)
 {
@@ -134,6 +149,9 @@ static gph_status check_node(const gph_graph *graph, const gph_node *node,
                          NODES_MAX);
     switch (node->kind) {
     case GPH_NODE_KERNEL: return check_kernel(&node->u.kernel, error);
+    case GPH_NODE_CONDITIONAL:
+        GPHI_TRY(check_bodies(&node->u.conditional, error));
+        return check_child(graph, node->u.child, error);
     case GPH_NODE_CHILD: return check_child(graph, node->u.child, error);
     case GPH_NODE_BATCH_MEM_OP:
         if (node->u.batch.count > 0 && !node->u.batch.ops)
@@ -208,7 +226,7 @@ gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node, uint32_t *
         goto free_copy;
 
     *place = copy;
-    if (node->kind == GPH_NODE_CHILD && node->u.child) {
+    if (gphi_node_graph(node)) {
         node->u.child->is_child = true;
         if (graph->depth < node->u.child->depth + 1)
             graph->depth = node->u.child->depth + 1;
@@ -218,7 +236,7 @@ gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node, uint32_t *
     return GPH_OK;
 
 free_copy:
-    if (copy.kind == GPH_NODE_CHILD)
+    if (gphi_kind_has_graph(copy.kind))
         copy.u.child = NULL; /* still the caller's */
     node_fini(graph->heap, &copy);
     return gphi_fail(error, GPH_E_NO_MEMORY, "adding node %zu", graph->nodes.count);
@@ -276,8 +294,9 @@ uint64_t gph_graph_node_count_deep(const gph_graph *graph)
     uint64_t count = 0;
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
-        const bool has_child = node->kind == GPH_NODE_CHILD && node->u.child;
-        count += has_child ? gph_graph_node_count_deep(node->u.child) : 1;
+        const gph_graph *inner = gphi_node_graph(node);
+        count += !inner || node->kind == GPH_NODE_CONDITIONAL;
+        count += gph_graph_node_count_deep(inner);
     }
     return count;
 }

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include <gph/graph.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct gph_graph {
     gph_allocator heap;
@@ -19,4 +20,19 @@ struct gph_graph {
     uint32_t depth; /* 1: no child graphs */
     bool is_child;  /* a node owns it; it changes no more */
 };
+
+/* Whether nodes of this kind own a graph: a child graph, or that of their bodies. Both are
+ * `u.child` then, so what walks through graphs takes both. */
+_Static_assert(offsetof(gph_node, u.conditional.bodies) == offsetof(gph_node, u.child),
+               "the bodies of a conditional node");
+static inline bool gphi_kind_has_graph(gph_node_kind kind)
+{
+    return kind == GPH_NODE_CHILD || kind == GPH_NODE_CONDITIONAL;
+}
+
+/* That graph, or NULL. */
+static inline gph_graph *gphi_node_graph(const gph_node *node)
+{
+    return gphi_kind_has_graph(node->kind) ? node->u.child : NULL;
+}
 #endif

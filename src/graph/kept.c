@@ -120,6 +120,20 @@ static bool batch_at(const gph_batch_params *batch, uint32_t index, gphi_kept *o
            put_typed(out, GPHI_UPDATE_BATCH, GPHI_KEPT_HANDLE, "context", batch->context);
 }
 
+/* Forms and numbers of bodies from 1; 0: unknown. */
+static bool conditional_at(const gph_conditional_params *params, uint32_t index,
+                           gphi_kept *out)
+{
+    const gphi_update_rule rule = GPHI_UPDATE_CONDITIONAL;
+    switch (index) {
+    case 0: return put_typed(out, rule, GPHI_KEPT_HANDLE, "form", params->form);
+    case 1:
+        return put_typed(out, rule, GPHI_KEPT_HANDLE, "bodies",
+                         gph_graph_node_count(params->bodies));
+    default: return false;
+    }
+}
+
 bool gphi_kept_at(const gph_node *node, uint32_t index, gphi_kept *out)
 {
     switch (node->kind) {
@@ -137,8 +151,8 @@ bool gphi_kept_at(const gph_node *node, uint32_t index, gphi_kept *out)
     case GPH_NODE_EVENT_WAIT:
     case GPH_NODE_EVENT_RECORD:
     case GPH_NODE_MEM_ALLOC:
-    case GPH_NODE_MEM_FREE:
-    case GPH_NODE_CONDITIONAL: break;
+    case GPH_NODE_MEM_FREE: break;
+    case GPH_NODE_CONDITIONAL: return conditional_at(&node->u.conditional, index, out);
     }
     return false;
 }

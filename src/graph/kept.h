@@ -31,6 +31,7 @@ typedef enum gphi_update_rule {
     GPHI_UPDATE_FILL_FREED,
     GPHI_UPDATE_BATCH,
     GPHI_UPDATE_SEMAPHORES,
+    GPHI_UPDATE_CONDITIONAL,
     GPHI_UPDATE_RULE_COUNT
 } gphi_update_rule;
 

@@ -279,9 +279,10 @@ bool gphi_node_same(const gph_node *a, const gph_node *b)
     case GPH_NODE_MEM_FREE: return same_bytes(a, b, sizeof(a->u.memory));
     case GPH_NODE_SEMAPHORE_SIGNAL:
     case GPH_NODE_SEMAPHORE_WAIT: return same_bytes(a, b, sizeof(a->u.semaphore));
+    case GPH_NODE_CONDITIONAL:
+        return same_known(a->u.conditional.form, b->u.conditional.form);
     case GPH_NODE_CHILD:
-    case GPH_NODE_EMPTY:
-    case GPH_NODE_CONDITIONAL: break;
+    case GPH_NODE_EMPTY: break;
     }
     return true;
 }

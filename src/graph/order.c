@@ -174,7 +174,7 @@ gph_status gph_graph_check(const gph_graph *graph, gph_error *error)
     GPHI_TRY(check_one(graph, error));
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const gph_node *node = gph_graph_node(graph, i);
-        if (node->kind == GPH_NODE_CHILD && node->u.child)
+        if (gphi_node_graph(node))
             GPHI_TRY(gph_graph_check(node->u.child, error)); /* GPH_GRAPH_DEPTH_MAX */
     }
     return GPH_OK;

@@ -44,6 +44,9 @@ static const gphi_update_words words[GPHI_UPDATE_RULE_COUNT] = {
                            CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED},
     [GPHI_UPDATE_SEMAPHORES] = {"R69e", "a semaphore node keeps its number of semaphores",
                                 CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED},
+    [GPHI_UPDATE_CONDITIONAL] =
+        {"R69f", "a conditional node keeps its form and its number of bodies",
+         CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED},
 };
 
 const gphi_update_words *gphi_update_words_of(gphi_update_rule rule)

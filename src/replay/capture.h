@@ -48,7 +48,9 @@ struct gph_recording {
     gphi_vec outputs;      /* of CUdeviceptr */
     gphi_vec flows;        /* of gphi_flow, in the order in which they began */
     gphi_kernels *setters; /* of conditions; NULL: none was needed */
-    gph_pool *pool;        /* retained, or NULL */
+    bool is_listed;        /* in flow_list.c, as the next one */
+    gph_recording *next_flowing;
+    gph_pool *pool; /* retained, or NULL */
     gph_recording_id id;
     gphi_deferred end;
 };

@@ -10,6 +10,7 @@
 #include "replay/query.h"
 #include <gph/replay.h>
 
+#include <stdio.h>
 #include <string.h>
 
 /* Name and arguments of a kernel, asked for once a graph: most graphs launch few kernels
@@ -42,6 +43,12 @@ struct survey {
 };
 
 static gph_status describe(struct survey *survey, gph_graph **out);
+
+/* Whose nodes gphi_conditional_region() names. */
+struct body {
+    const gphi_conditional *of;
+    uint32_t index;
+};
 
 static gph_status check_query(const struct survey *survey, CUresult result,
                               const char *call)
@@ -254,6 +261,65 @@ static gph_status add_child(const struct survey *survey, CUgraphNode handle)
     return status;
 }
 
+static const char *name_in_body(const void *user, size_t index)
+{
+    const struct body *body = user;
+    return gphi_conditional_region(body->of, body->index, index);
+}
+
+/* "then" and "else", "body", "case 2". */
+static void say_body(const gphi_conditional *of, uint32_t index, char out[24])
+{
+    if (of->form == GPH_FORM_SWITCH)
+        snprintf(out, 24, "case %u", (unsigned)index);
+    else
+        snprintf(out, 24, "%s",
+                 of->form == GPH_FORM_WHILE ? "body"
+                 : index == 0               ? "then"
+                                            : "else");
+}
+
+static gph_status add_body(const struct survey *survey, const gphi_conditional *of,
+                           uint32_t index, gph_graph *to)
+{
+    const struct body body = {of, index};
+    char name[24];
+    gph_node node = {.kind = GPH_NODE_CHILD};
+    struct survey within = {.runtime = survey->runtime,
+                            .graph = of->graphs[index],
+                            .depth = survey->depth + 2,
+                            .functions = survey->functions,
+                            .name = name_in_body,
+                            .name_user = &body,
+                            .error = survey->error};
+    GPHI_TRY(describe(&within, &node.u.child));
+    say_body(of, index, name);
+    gph_status status = gph_graph_name_set(node.u.child, name, survey->error);
+    GPHI_THEN(status, gph_graph_node_add(to, &node, NULL, survey->error));
+    if (status != GPH_OK)
+        gph_graph_destroy(node.u.child);
+    return status;
+}
+
+/* A driver says nothing of it: what libgph did not make stays a node of its kind. */
+static gph_status add_conditional(const struct survey *survey, CUgraphNode handle)
+{
+    gphi_conditional of;
+    gph_node node = {.kind = GPH_NODE_CONDITIONAL};
+    if (!gphi_conditional_find(handle, &of))
+        return add_node(survey, &node);
+    gph_graph *bodies = NULL;
+    GPHI_TRY(gph_graph_create(&survey->runtime->heap, &bodies, survey->error));
+    gph_status status = gph_graph_name_set(bodies, "bodies", survey->error);
+    for (uint32_t i = 0; i < of.count && status == GPH_OK; i++)
+        status = add_body(survey, &of, i, bodies);
+    node.u.conditional = (gph_conditional_params){.bodies = bodies, .form = of.form};
+    GPHI_THEN(status, add_node(survey, &node));
+    if (status != GPH_OK)
+        gph_graph_destroy(bodies);
+    return status;
+}
+
 static gph_status add_batch(const struct survey *survey, CUgraphNode handle)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS params = {0};
@@ -327,6 +393,7 @@ static gph_status add_by_type(const struct survey *survey, CUgraphNode handle)
     case CU_GRAPH_NODE_TYPE_MEMSET: return add_memset(survey, handle);
     case CU_GRAPH_NODE_TYPE_GRAPH: return add_child(survey, handle);
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return add_batch(survey, handle);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: return add_conditional(survey, handle);
     default: return add_small(survey, handle, type);
     }
 }

@@ -21,72 +21,6 @@
 /* Drivers with IF of two bodies and SWITCH: CUDA 12.8. */
 enum { VERSION_FORMS = 12080, CASES_MAX = 1024 };
 
-/* ---- what is kept ---- */
-
-gph_status gphi_flow_init(gphi_flow *flow, gph_allocator heap, uint32_t count)
-{
-    flow->bodies = gphi_heap_array(heap, count, sizeof(*flow->bodies));
-    flow->graphs = gphi_heap_array(heap, count, sizeof(*flow->graphs));
-    if (!flow->bodies || !flow->graphs) {
-        gphi_heap_free(heap, flow->bodies, count * sizeof(*flow->bodies));
-        gphi_heap_free(heap, flow->graphs, count * sizeof(*flow->graphs));
-        return GPH_E_NO_MEMORY;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        gphi_vec_init(&flow->bodies[i].regions, heap, sizeof(uint32_t));
-    flow->count = count;
-    return GPH_OK;
-}
-
-void gphi_flow_fini(gphi_flow *flow, gph_allocator heap)
-{
-    for (uint32_t i = 0; i < flow->count; i++)
-        gphi_vec_fini(&flow->bodies[i].regions);
-    gphi_heap_free(heap, flow->bodies, flow->count * sizeof(*flow->bodies));
-    gphi_heap_free(heap, flow->graphs, flow->count * sizeof(*flow->graphs));
-    gphi_heap_text_free(heap, flow->reason);
-}
-
-uint32_t gph_recording_flow_count(const gph_recording *recording)
-{
-    return recording ? (uint32_t)recording->flows.count : 0;
-}
-
-static uint32_t largest_of(const gphi_flow *flow)
-{
-    uint32_t largest = 0;
-    for (uint32_t i = 0; i < flow->count; i++)
-        largest = flow->bodies[i].count > largest ? flow->bodies[i].count : largest;
-    return largest;
-}
-
-static const char *region_of(const gph_recording *recording, const gphi_flow *flow)
-{
-    const gphi_region *regions = recording->regions.items;
-    return flow->region > 0 ? regions[flow->region - 1].path : NULL;
-}
-
-gph_status gph_recording_flow(const gph_recording *recording, uint32_t index,
-                              gph_flow *out, gph_error *error)
-{
-    GPHI_TRY(gphi_need(error, recording, out));
-    if (index >= recording->flows.count)
-        return gphi_fail(error, GPH_E_INVALID,
-                         "flow %u: the recording has %zu, counting from 0",
-                         (unsigned)index, recording->flows.count);
-    const gphi_flow *flow = gphi_flow_at(recording, index);
-    const gph_flow full = {.kind = flow->kind,
-                           .way = flow->way,
-                           .body_count = flow->count,
-                           .largest = largest_of(flow),
-                           .depth = flow->depth,
-                           .region = region_of(recording, flow),
-                           .reason = flow->reason,
-                           .bodies = flow->graphs};
-    gphi_struct_write(out, &full, sizeof(full));
-    return GPH_OK;
-}
-
 /* ---- words ---- */
 
 static const char *const kind_names[] = {"the IF", "the loop", "the choice"};
@@ -94,7 +28,7 @@ static const char *const kind_names[] = {"the IF", "the loop", "the choice"};
 static void say_flow(const gph_capture *capture, const gphi_flow *flow, char *out,
                      size_t bytes)
 {
-    const char *region = region_of(capture->recording, flow);
+    const char *region = gphi_flow_region(capture->recording, flow);
     snprintf(out, bytes, "%s%s%.80s", kind_names[flow->kind], region ? " of region " : "",
              region ? region : "");
 }
@@ -496,7 +430,7 @@ gph_status gph_capture_case(gph_capture *capture, uint32_t index, gph_error *err
 static gph_status advise(const gph_capture *capture, gphi_flow *flow, gph_error *error)
 {
     char text[200];
-    const uint32_t largest = largest_of(flow);
+    const uint32_t largest = gphi_flow_largest(flow);
     const uint32_t worth = flow->kind == GPH_FLOW_WHILE ? 4 : 10;
     if (flow->reason || largest >= worth)
         return GPH_OK;

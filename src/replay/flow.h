@@ -53,6 +53,16 @@ static inline gphi_flow *gphi_flow_at(const gph_recording *recording, size_t ind
 gph_status gphi_flow_init(gphi_flow *flow, gph_allocator heap, uint32_t count);
 void gphi_flow_fini(gphi_flow *flow, gph_allocator heap);
 
+/* The region that was open when it began, or NULL. */
+const char *gphi_flow_region(const gph_recording *recording, const gphi_flow *flow);
+
+/* Nodes of its largest body. */
+uint32_t gphi_flow_largest(const gphi_flow *flow);
+
+/* Recordings whose conditional nodes may be asked for, as long as their graphs live. */
+void gphi_flow_list_add(gph_recording *recording);
+void gphi_flow_list_remove(gph_recording *recording);
+
 /* Ends the bookkeeping of what is open; `current` is the segment's own again. */
 void gphi_flow_unwind(gph_capture *capture);
 

@@ -97,12 +97,12 @@ static uint64_t constant_of(const gph_condition *condition)
 static gph_status compare(const gph_capture *capture, const gph_condition *condition,
                           uint64_t handle, gph_error *error)
 {
-    gphi_compare wanted = {.handle = handle,
-                           .left = condition->left,
-                           .right = condition->right,
-                           .constant = constant_of(condition),
-                           .type = condition->type,
-                           .accepts = condition->relation};
+    gphi_compare_params wanted = {.handle = handle,
+                                  .left = condition->left,
+                                  .right = condition->right,
+                                  .constant = constant_of(condition),
+                                  .type = condition->type,
+                                  .accepts = condition->relation};
     void *args[] = {&wanted};
     return launch(capture, GPHI_SET_COMPARE, args, error);
 }

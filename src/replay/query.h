@@ -5,6 +5,8 @@
 #include "base/vec.h"
 #include "cuda/runtime.h"
 #include <gph/graph.h>
+#include <gph/replay.h>
+#include <stdbool.h>
 
 /* What the driver says of the captured stream; the arrays are valid until the next call
  * with it. */
@@ -31,6 +33,26 @@ typedef struct gphi_graph_source {
 /* gph_graph_describe() of it. */
 gph_status gphi_graph_describe(const gphi_graph_source *source, gph_graph **out,
                                gph_error *error);
+
+/* A conditional node that libgph made, while its graph lives. The arrays and names are
+ * lent as long. */
+typedef struct gphi_conditional {
+    uint32_t form; /* a gph_conditional_form */
+    uint32_t count;
+    const CUgraph *graphs; /* of the bodies */
+    const void *user;      /* gphi_flow_body, an array */
+    const gph_recording *recording;
+} gphi_conditional;
+
+/* False: it is another's, of which the driver says nothing. Thread: any. */
+bool gphi_conditional_find(CUgraphNode node, gphi_conditional *out);
+
+/* The region of a node of a body, or NULL. */
+const char *gphi_conditional_region(const gphi_conditional *of, uint32_t body,
+                                    size_t index);
+
+/* The graph of a body; NULL: nothing is known of it. */
+CUgraph gphi_flow_body_graph(CUgraphNode node, uint32_t body);
 
 /* All nodes of a graph, in the driver's order, which is the order in which they were
  * added (measured). `out` is empty at first. */

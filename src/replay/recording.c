@@ -41,6 +41,7 @@ gph_recording *gphi_recording_create(gph_runtime *runtime)
 
 static void drop_graphs(gph_recording *recording)
 {
+    gphi_flow_list_remove(recording);
     for (size_t i = 0; i < recording->segments.count; i++) {
         gphi_segment *segment = gphi_segment_at(recording, i);
         if (segment->graph)
@@ -94,29 +95,6 @@ void gph_recording_destroy(gph_recording *recording)
 }
 
 /* ---- what is in it ---- */
-
-static const gphi_region *region_at(const gph_recording *recording,
-                                    const gphi_segment *segment, size_t node)
-{
-    if (node >= segment->regions.count)
-        return NULL;
-    const uint32_t region = *(uint32_t *)gphi_vec_at(&segment->regions, node);
-    return region > 0 ? gphi_vec_at(&recording->regions, region - 1) : NULL;
-}
-
-const char *gphi_segment_region(const gph_recording *recording,
-                                const gphi_segment *segment, size_t node)
-{
-    const gphi_region *region = region_at(recording, segment, node);
-    return region ? region->path : NULL;
-}
-
-const char *gphi_segment_place(const gph_recording *recording,
-                               const gphi_segment *segment, size_t node)
-{
-    const gphi_region *region = region_at(recording, segment, node);
-    return region && region->place ? region->place : recording->place;
-}
 
 uint32_t gph_recording_segment_count(const gph_recording *recording)
 {

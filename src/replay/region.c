@@ -189,3 +189,28 @@ gph_status gph_region_pop(gph_capture *capture, gph_error *error)
     capture->region_stack.count--;
     return GPH_OK;
 }
+
+/* ---- of what was recorded ---- */
+
+static const gphi_region *region_at(const gph_recording *recording,
+                                    const gphi_segment *segment, size_t node)
+{
+    if (node >= segment->regions.count)
+        return NULL;
+    const uint32_t region = *(uint32_t *)gphi_vec_at(&segment->regions, node);
+    return region > 0 ? gphi_vec_at(&recording->regions, region - 1) : NULL;
+}
+
+const char *gphi_segment_region(const gph_recording *recording,
+                                const gphi_segment *segment, size_t node)
+{
+    const gphi_region *region = region_at(recording, segment, node);
+    return region ? region->path : NULL;
+}
+
+const char *gphi_segment_place(const gph_recording *recording,
+                               const gphi_segment *segment, size_t node)
+{
+    const gphi_region *region = region_at(recording, segment, node);
+    return region && region->place ? region->place : recording->place;
+}

@@ -115,7 +115,14 @@ static bool look_at(struct walk *walk, uint32_t a, uint32_t b)
                  gph_node_kind_name(right->node->kind));
         return refuse(of, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, "R68", "kind");
     }
-    if (right->child != GPH_NODE_NONE && left->child != GPH_NODE_NONE)
+    const bool has_graphs = right->child != GPH_NODE_NONE && left->child != GPH_NODE_NONE;
+    if (has_graphs && right->node->kind == GPH_NODE_CONDITIONAL) {
+        const bool whole = of->needs_whole; /* its own parameters never change */
+        if (!check_pair(of, left, right))
+            return false;
+        of->needs_whole = whole;
+    }
+    if (has_graphs)
         return compare_level(of, left->child, right->child, walk->quick, &walk->status);
     if (is_unchanged(left, right))
         return true;
@@ -126,6 +133,9 @@ static bool look_at(struct walk *walk, uint32_t a, uint32_t b)
         walk->status = GPH_E_NO_MEMORY;
         return false;
     }
+    /* Kernels hold handles of the graph that they were made for: only a whole update, which
+     * pairs the handles (R69f), makes those of the executable of them. */
+    of->needs_whole |= of->b->has_bodies;
     *place = (gphi_changed){a, b};
     return true;
 }

@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "cuda/status.h"
 #include "graph/graph.h"
+#include "replay/query.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static void count_nodes(const gph_graph *graph, uint64_t *nodes, uint64_t *level
     *levels += 1;
     for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
         const gph_node *node = gph_graph_node(graph, i);
-        if (node->kind == GPH_NODE_CHILD && node->u.child)
+        if (gphi_node_graph(node))
             count_nodes(node->u.child, nodes, levels); /* GPH_GRAPH_DEPTH_MAX */
     }
 }
@@ -42,8 +43,10 @@ static gph_status add_level(gph_snapshot *snapshot, const gph_graph *graph,
         place->child = GPH_NODE_NONE;
         const gph_node_kind kind = place->node->kind;
         snapshot->has_memory |= kind == GPH_NODE_MEM_ALLOC || kind == GPH_NODE_MEM_FREE;
-        snapshot->has_unknown |= kind == GPH_NODE_CONDITIONAL;
-        if (kind != GPH_NODE_CHILD || !place->node->u.child)
+        if (kind == GPH_NODE_CONDITIONAL)
+            *(place->node->u.child ? &snapshot->has_bodies : &snapshot->has_unknown) =
+                true;
+        if (!gphi_node_graph(place->node))
             continue;
         place->child = snapshot->level_count;
         GPHI_TRY(add_level(snapshot, place->node->u.child, level->first + i));
@@ -204,6 +207,29 @@ static gph_status read_place(gph_snapshot *snapshot, gphi_place *place, gph_erro
     return check_query(snapshot, result, call, error);
 }
 
+/* The driver's graph of a child node or of a body; NULL for that of a conditional node
+ * itself. */
+static gph_status find_graph(const gph_snapshot *snapshot, uint32_t flat, CUgraph *out,
+                             gph_error *error)
+{
+    const gphi_place *place = &snapshot->places[flat];
+    const gphi_level *level = &snapshot->levels[place->level];
+    *out = NULL;
+    if (place->node->kind == GPH_NODE_CONDITIONAL)
+        return GPH_OK;
+    if (place->handle)
+        return check_query(
+            snapshot,
+            snapshot->runtime->cu.cuGraphChildGraphNodeGetGraph(place->handle, out),
+            "cuGraphChildGraphNodeGetGraph", error);
+    const CUgraphNode above = snapshot->places[level->parent].handle;
+    *out = gphi_flow_body_graph(above, flat - level->first);
+    if (!*out)
+        return gphi_fail(error, GPH_E_STATE, "graph %p changed while it was described",
+                         (void *)snapshot->source);
+    return GPH_OK;
+}
+
 static gph_status read_driver(gph_snapshot *snapshot, gph_error *error)
 {
     const gphi_cuda_table *cu = &snapshot->runtime->cu;
@@ -212,12 +238,10 @@ static gph_status read_driver(gph_snapshot *snapshot, gph_error *error)
     for (uint32_t i = 0; i < snapshot->level_count; i++) {
         const gphi_level *level = &snapshot->levels[i];
         CUgraph graph = snapshot->source;
-        if (level->parent != GPH_NODE_NONE) { /* whose handles are read already */
-            CUgraphNode parent = snapshot->places[level->parent].handle;
-            GPHI_TRY(check_query(snapshot,
-                                 cu->cuGraphChildGraphNodeGetGraph(parent, &graph),
-                                 "cuGraphChildGraphNodeGetGraph", error));
-        }
+        if (level->parent != GPH_NODE_NONE) /* whose handles are read already */
+            GPHI_TRY(find_graph(snapshot, level->parent, &graph, error));
+        if (!graph)
+            continue; /* the driver has no graph of bodies */
         GPHI_TRY(read_handles(snapshot, level, graph, error));
     }
     for (uint32_t i = 0; i < snapshot->count; i++)
@@ -284,12 +308,12 @@ static gph_status copy_graph(gph_allocator heap, const gph_graph *from, gph_grap
     gph_status status = gph_graph_create(&heap, &copy, error);
     for (uint32_t i = 0; status == GPH_OK && i < gph_graph_node_count(from); i++) {
         gph_node node = *gph_graph_node(from, i);
-        if (node.kind == GPH_NODE_CHILD && node.u.child)
+        if (gphi_node_graph(&node))
             status = copy_graph(heap, node.u.child, &node.u.child, error); /* DEPTH_MAX */
         if (status != GPH_OK)
             break;
         status = gph_graph_node_add(copy, &node, NULL, error);
-        if (status != GPH_OK && node.kind == GPH_NODE_CHILD)
+        if (status != GPH_OK && gphi_kind_has_graph(node.kind))
             gph_graph_destroy(node.u.child);
     }
     for (size_t i = 0; status == GPH_OK && i < gph_graph_edge_count(from); i++)

@@ -46,6 +46,7 @@ struct gph_snapshot {
     gphi_level *levels; /* `level_count` */
     bool has_memory;    /* alloc or free nodes */
     bool has_unknown;   /* conditional nodes, of which nothing can be asked */
+    bool has_bodies;    /* conditional nodes that libgph made: kernels hold handles */
 };
 
 /* A copy that its owner may change: places[i].node is not shared. */

@@ -207,8 +207,8 @@ static void check_pair(struct probe *probe, uint32_t type, uint64_t a, uint64_t 
     static const uint32_t accepted[] = {1, 2, 4, 8, 3, 13, 6, 0};
     const uint32_t wanted = holds(type, a, b);
     for (size_t i = 0; i < sizeof(accepted) / sizeof(*accepted); i++) {
-        gphi_compare compare = {probe->handle, word(1),    i % 2 ? word(2) : 0, b,
-                                type,          accepted[i]};
+        gphi_compare_params compare = {probe->handle, word(1),    i % 2 ? word(2) : 0, b,
+                                       type,          accepted[i]};
         void *args[] = {&compare};
         const bool is = (wanted & accepted[i]) != 0;
         if (!CHECK(run_probe(probe, GPHI_SET_COMPARE, args) == 1u + is) ||
