@@ -113,7 +113,7 @@ static void most_lead_where_they_should(const char *path, size_t percent)
 {
     size_t right;
     const size_t count = count_right(path, &right);
-    CHECK(count >= 70 && right * 100 >= count * percent);
+    CHECK(count >= 30 && right * 100 >= count * percent);
 }
 
 /* Written without a look at the entries; these were looked at while the search was made. At
@@ -136,6 +136,12 @@ static void questions_that_were_not_seen_lead_where_they_should(void)
 static void titles_of_issues_lead_where_they_should(void)
 {
     most_lead_where_they_should(EXPLAIN_CORPUS "/titles", 85);
+}
+
+/* Of the same kind, asked once when the search was done: 23 of 37. */
+static void titles_that_were_not_seen_lead_where_they_should(void)
+{
+    most_lead_where_they_should(EXPLAIN_CORPUS "/fresh", 60);
 }
 
 /* What programs made PyTorch, the runtime and NCCL say on an H100
@@ -175,5 +181,6 @@ int main(void)
     RUN(questions_that_were_seen_lead_where_they_should);
     RUN(questions_that_were_not_seen_lead_where_they_should);
     RUN(titles_of_issues_lead_where_they_should);
+    RUN(titles_that_were_not_seen_lead_where_they_should);
     return test_done();
 }
