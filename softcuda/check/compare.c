@@ -13,12 +13,14 @@
 struct item {
     uint64_t start, end;
     const struct touched *touched; /* NULL: a span, all of whose bytes are touched */
+    const soft_trace *trace;
     uint32_t node, line;
     uint8_t kind;
 };
 
 struct sweep {
     struct soft_race *race;
+    uint32_t loop; /* + 1: of a round of it; 0: of the launch */
     struct item *items;
     /* Those that reach to the current one, readers and writers apart: readers are many
      * where nodes share an input, and need not be compared with each other. */
@@ -38,7 +40,8 @@ static uint64_t bits_at(const struct touched *t, uint32_t word)
 }
 
 /* Tight around the bits that are set. */
-static struct item page_item(const struct touched *t, uint32_t node)
+static struct item page_item(const struct touched *t, const soft_trace *trace,
+                             uint32_t node)
 {
     uint32_t low = 0, high = TOUCHED_WORDS - 1;
     while (bits_at(t, low) == 0)
@@ -50,30 +53,34 @@ static struct item page_item(const struct touched *t, uint32_t node)
         .start = base + low * 64 + (uint64_t)__builtin_ctzll(bits_at(t, low)),
         .end = base + high * 64 + 64 - (uint64_t)__builtin_clzll(bits_at(t, high)),
         .touched = t,
+        .trace = trace,
         .node = node,
         .line = t->line,
         .kind = t->kind};
 }
 
-static uint32_t count_items(const struct soft_race *race)
+static uint32_t count_items(const struct soft_race *race, uint32_t loop)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < race->order.node_count; i++)
-        if (race->traces[i])
-            count += race->traces[i]->count + race->traces[i]->span_count;
+    for (uint32_t i = 0; i < race->order.node_count; i++) {
+        const soft_trace *trace = soft_race_trace_in(race, i, loop);
+        if (trace)
+            count += trace->count + trace->span_count;
+    }
     return count;
 }
 
 static void gather(struct sweep *s)
 {
     for (uint32_t n = 0; n < s->race->order.node_count; n++) {
-        const soft_trace *trace = s->race->traces[n];
+        const soft_trace *trace = soft_race_trace_in(s->race, n, s->loop);
         for (uint32_t i = 0; trace && i < trace->capacity; i++)
             for (const struct touched *t = trace->table[i]; t; t = t->next)
-                s->items[s->count++] = page_item(t, n);
+                s->items[s->count++] = page_item(t, trace, n);
         for (uint32_t i = 0; trace && i < trace->span_count; i++)
             s->items[s->count++] = (struct item){.start = trace->spans[i].start,
                                                  .end = trace->spans[i].end,
+                                                 .trace = trace,
                                                  .node = n,
                                                  .kind = trace->spans[i].kind};
     }
@@ -134,10 +141,9 @@ static void unfold(uint64_t linear, const uint32_t dims[3], uint32_t out[3])
 }
 
 /* One end of a finding at `address`; the thread only if it is sure. */
-static soft_race_side side_of(const struct soft_race *race, const struct item *item,
-                              uint64_t address)
+static soft_race_side side_of(const struct item *item, uint64_t address)
 {
-    const soft_trace *trace = race->traces[item->node];
+    const soft_trace *trace = item->trace;
     soft_race_side side = {.node = item->node,
                            .line = item->line,
                            .kernel = item->touched ? trace->kernel : NULL,
@@ -193,6 +199,7 @@ static bool may_race(const struct sweep *s, const struct item *a, const struct i
 {
     return a->node != b->node && ((a->kind | b->kind) & KIND_WRITE) != 0 &&
            (a->kind & b->kind & KIND_STRONG) == 0 &&
+           soft_race_common_loop(s->race, a->node, b->node) == s->loop &&
            !soft_order_has(&s->race->order, a->node, b->node);
 }
 
@@ -209,8 +216,8 @@ static void compare(struct sweep *s, const struct item *a, const struct item *b)
     const bool turned = a->node > b->node;
     finding->kind = SOFT_FINDING_RACE;
     finding->address = at;
-    finding->first = side_of(s->race, turned ? b : a, at);
-    finding->second = side_of(s->race, turned ? a : b, at);
+    finding->first = side_of(turned ? b : a, at);
+    finding->second = side_of(turned ? a : b, at);
 }
 
 /* ---- memory of the graph's own ----------------------------------------------------- */
@@ -298,7 +305,7 @@ static void compare_windows(struct sweep *s, const struct item *item)
         return;
     finding->kind = best;
     finding->address = best_at;
-    finding->first = side_of(s->race, item, best_at);
+    finding->first = side_of(item, best_at);
     finding->second = (soft_race_side){.node = best_other, .write = true};
 }
 
@@ -330,7 +337,8 @@ static void run(struct sweep *s)
             compare_active(s, &s->active[0], item);
         struct active *own = &s->active[writes];
         own->list[own->count++] = item;
-        compare_windows(s, item);
+        if (s->loop == 0) /* of a life all rounds are one */
+            compare_windows(s, item);
     }
 }
 
@@ -343,10 +351,10 @@ static int by_place(const void *left, const void *right)
     return order ? order : three_way(a->second.node, b->second.node);
 }
 
-bool soft_race_compare(struct soft_race *race, struct findings *out)
+bool soft_race_compare(struct soft_race *race, uint32_t loop, struct findings *out)
 {
-    const uint32_t room = count_items(race);
-    struct sweep s = {.race = race, .out = out};
+    const uint32_t room = count_items(race, loop);
+    struct sweep s = {.race = race, .loop = loop, .out = out};
     if (room == 0)
         return true;
     gphi_map_init(&s.pairs, race->heap);

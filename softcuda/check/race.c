@@ -19,8 +19,12 @@ static bool make_traces(soft_race *race, const soft_race_options *o)
         /* What all others come before or after can only be outside of a life. */
         if (o->touches[i] == 0 || (total[i] && o->window_count == 0))
             continue;
-        race->traces[i] = soft_trace_create(race);
-        made = race->traces[i] != NULL;
+        soft_trace **place = &race->traces[i];
+        for (uint32_t k = 0; made && k <= (race->depth ? race->depth[i] : 0); k++) {
+            *place = soft_trace_create(race);
+            made = *place != NULL;
+            place = made ? &(*place)->outer : place;
+        }
     }
     gphi_heap_free(heap, total, room);
     return made;
@@ -34,10 +38,12 @@ gph_status soft_race_create(const soft_race_options *options, soft_race **out,
     GPHI_TRY(gphi_made(error, race, "a race check"));
     race->heap = heap;
     pthread_mutex_init(&race->mutex, NULL);
+    pthread_mutex_init(&race->reporting, NULL);
     gphi_map_init(&race->known, heap);
     atomic_init(&race->incomplete, false);
     gph_status status = soft_order_init(&race->order, options, heap, error);
     GPHI_THEN(status, soft_race_set_windows(race, options, error));
+    GPHI_THEN(status, soft_race_set_loops(race, options, error));
     if (status == GPH_OK && !make_traces(race, options))
         status = gphi_fail(error, GPH_E_NO_MEMORY, "a race check of %u nodes",
                            options->node_count);
@@ -56,7 +62,12 @@ void soft_race_destroy(soft_race *race)
     const gph_allocator heap = race->heap;
     const uint32_t count = race->order.node_count;
     for (uint32_t i = 0; race->traces && i < count; i++)
-        soft_trace_destroy(race->traces[i]);
+        for (soft_trace *trace = race->traces[i], *next; trace; trace = next) {
+            next = trace->outer;
+            soft_trace_destroy(trace);
+        }
+    gphi_heap_free(heap, race->loop_of, (count + 1ull) * sizeof(uint32_t));
+    gphi_heap_free(heap, race->depth, (count + 1ull) * sizeof(uint32_t));
     gphi_heap_free(heap, race->traces, (count + 1ull) * sizeof(soft_trace *));
     gphi_heap_free(heap, race->windows, race->window_count * sizeof(*race->windows));
     while (race->slabs) {
@@ -67,6 +78,7 @@ void soft_race_destroy(soft_race *race)
     soft_order_fini(&race->order, heap);
     gphi_map_fini(&race->known);
     pthread_mutex_destroy(&race->mutex);
+    pthread_mutex_destroy(&race->reporting);
     gphi_heap_free(heap, race, sizeof(*race));
 }
 
@@ -79,15 +91,18 @@ soft_trace *soft_race_trace(soft_race *race, uint32_t node)
 static void forget(soft_race *race)
 {
     for (uint32_t i = 0; i < race->order.node_count; i++)
-        if (race->traces[i])
-            soft_trace_forget(race->traces[i]);
+        for (soft_trace *trace = race->traces[i]; trace; trace = trace->outer)
+            soft_trace_forget(trace);
     pthread_mutex_lock(&race->mutex);
     struct slab *spare = race->filling ? race->filling->next : race->slabs;
     if (race->filling)
         race->filling->next = NULL;
+    else
+        race->slabs = NULL; /* a launch that touched nothing */
     race->filling = NULL;
     race->filled = 0;
     race->touched_count = 0;
+    race->spare = NULL;
     pthread_mutex_unlock(&race->mutex);
     while (spare) {
         struct slab *next = spare->next;
@@ -96,10 +111,10 @@ static void forget(soft_race *race)
     }
 }
 
-void soft_race_finish(soft_race *race, const soft_race_report *report)
+void soft_race_tell(struct soft_race *race, uint32_t loop, const soft_race_report *report)
 {
     struct findings findings = {NULL, 0, 0};
-    if (!soft_race_compare(race, &findings) && report->incomplete)
+    if (!soft_race_compare(race, loop, &findings) && report->incomplete)
         report->incomplete(report->user, "no memory to compare what the nodes touched");
     if (atomic_exchange_explicit(&race->incomplete, false, memory_order_relaxed) &&
         report->incomplete)
@@ -114,5 +129,10 @@ void soft_race_finish(soft_race *race, const soft_race_report *report)
             report->found(report->user, f);
     }
     gphi_heap_free(race->heap, findings.list, findings.capacity * sizeof(*findings.list));
+}
+
+void soft_race_finish(soft_race *race, const soft_race_report *report)
+{
+    soft_race_tell(race, 0, report);
     forget(race);
 }

@@ -29,6 +29,9 @@ typedef struct soft_race_options {
     uint64_t edge_count;
     const uint8_t *touches; /* one a node: not 0 if it touches memory */
     const soft_race_window *windows;
+    /* One a node: the loop (WHILE node) that it is in the body of, the innermost one, + 1; 0:
+     * none. NULL: a graph without loops. */
+    const uint32_t *loop_of;
     const gph_allocator *allocator;
 } soft_race_options;
 
@@ -72,6 +75,10 @@ GPH_CHECKED gph_status soft_race_create(const soft_race_options *options, soft_r
 void soft_race_destroy(soft_race *race); /* takes NULL */
 /* Where to note what a node touches; NULL if nothing can come of it. Lent. */
 soft_trace *soft_race_trace(soft_race *race, uint32_t node);
+/* A round of a loop is over, and the next one has not begun: compares what nodes of its body
+ * touched in it. Rounds follow each other, so a node of one and a node of the next never race.
+ * One loop at a time; several loops from several threads. */
+void soft_race_round(soft_race *race, uint32_t loop, const soft_race_report *report);
 /* After a launch, before the next one: compares, reports, forgets what was touched. */
 void soft_race_finish(soft_race *race, const soft_race_report *report);
 

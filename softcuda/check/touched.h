@@ -40,9 +40,10 @@ struct span {
 
 struct soft_trace {
     struct soft_race *race;
-    _Atomic uint64_t serial; /* another one each launch: what threads remember */
-    pthread_mutex_t mutex;   /* of all below */
-    struct touched **table;  /* by page and line */
+    struct soft_trace *outer; /* of a node in a loop: of the rounds that are over */
+    _Atomic uint64_t serial;  /* another one each launch: what threads remember */
+    pthread_mutex_t mutex;    /* of all below */
+    struct touched **table;   /* by page and line */
     uint32_t capacity, count;
     struct span *spans;
     uint32_t span_count, span_capacity;
@@ -60,14 +61,18 @@ struct order {
 struct soft_race {
     gph_allocator heap;
     struct order order;
-    soft_trace **traces;       /* by node; NULL: not watched */
+    soft_trace **traces; /* by node; NULL: not watched */
+    uint32_t *loop_of,
+        *depth; /* by node: as in the options; how many loops are around it */
+    pthread_mutex_t reporting; /* rounds of loops side by side */
     soft_race_window *windows; /* by base */
     uint32_t window_count;
     uint64_t window_bytes; /* the most that one has */
     gphi_map known;        /* pairs reported */
     pthread_mutex_t mutex; /* of all below */
     struct slab *slabs, *filling;
-    uint32_t filled; /* entries of `filling` */
+    struct touched *spare; /* that rounds gave back */
+    uint32_t filled;       /* entries of `filling` */
     uint64_t touched_count;
     atomic_bool incomplete;
 };
@@ -101,12 +106,28 @@ void soft_race_find_windows(const struct soft_race *race, uint64_t start, uint64
 soft_trace *soft_trace_create(struct soft_race *race);
 void soft_trace_destroy(soft_trace *trace);
 void soft_trace_forget(soft_trace *trace);
+/* What it has goes to the outer one; it begins anew. */
+void soft_trace_merge(soft_trace *trace);
 
-/* compare.c: every finding of the launch, by address; false: no memory. */
+/* loop.c */
+gph_status soft_race_set_loops(struct soft_race *race, const soft_race_options *options,
+                               gph_error *error) GPH_CHECKED;
+/* The innermost loop that both are in, + 1; 0: none. */
+uint32_t soft_race_common_loop(const struct soft_race *race, uint32_t a, uint32_t b);
+/* What a node touched in the round that is over of a loop (+ 1) around it; loop 0: in the
+ * launch. NULL: it is not watched, or not in the loop. */
+soft_trace *soft_race_trace_in(const struct soft_race *race, uint32_t node,
+                               uint32_t loop);
+
+/* compare.c: findings among nodes that have this loop (+ 1; 0: none) as their innermost common
+ * one, by address; false: no memory. */
 struct findings {
     soft_finding *list;
     uint32_t count, capacity;
 };
-bool soft_race_compare(struct soft_race *race, struct findings *out);
+bool soft_race_compare(struct soft_race *race, uint32_t loop, struct findings *out);
+/* race.c: says the findings, once for each pair, and drops them. */
+void soft_race_tell(struct soft_race *race, uint32_t loop,
+                    const soft_race_report *report);
 
 #endif

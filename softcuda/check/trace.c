@@ -64,7 +64,10 @@ static struct touched *take_entry(struct soft_race *race)
 {
     struct touched *entry = NULL;
     pthread_mutex_lock(&race->mutex);
-    if (race->touched_count < TOUCHED_MOST) {
+    if (race->spare) {
+        entry = race->spare;
+        race->spare = entry->next;
+    } else if (race->touched_count < TOUCHED_MOST) {
         if (!race->filling || race->filled == SLAB_COUNT) {
             struct slab *next = race->filling ? race->filling->next : race->slabs;
             if (!next) {
@@ -266,4 +269,78 @@ bool soft_trace_excuses(soft_trace *trace, uint64_t address, uint64_t bytes)
         excused = address >= w->base && address + bytes <= w->base + w->bytes;
     }
     return excused;
+}
+
+/* ---- rounds ------------------------------------------------------------------------ */
+
+static void add_bits(struct touched *to, const struct touched *from)
+{
+    for (uint32_t i = 0; i < TOUCHED_WORDS; i++)
+        atomic_fetch_or_explicit(
+            &to->bits[i], atomic_load_explicit(&from->bits[i], memory_order_relaxed),
+            memory_order_relaxed);
+    for (uint32_t i = 0; i < FIRST_COUNT; i++) {
+        const uint64_t mine = atomic_load_explicit(&from->first[i], memory_order_relaxed);
+        if (mine < atomic_load_explicit(&to->first[i], memory_order_relaxed))
+            atomic_store_explicit(&to->first[i], mine, memory_order_relaxed);
+    }
+}
+
+/* The entry goes over, or its bits do and it is there for the next round. */
+static void merge_entry(soft_trace *to, struct touched *entry)
+{
+    const uint64_t key = hash(entry->page, entry->line, entry->kind);
+    struct touched *same = to->capacity ? to->table[key & (to->capacity - 1)] : NULL;
+    while (same && (same->page != entry->page || same->line != entry->line ||
+                    same->kind != entry->kind))
+        same = same->next;
+    if (same || (to->count >= to->capacity && !grow_table(to) && to->capacity == 0)) {
+        struct soft_race *race = to->race;
+        if (same)
+            add_bits(same, entry);
+        else
+            atomic_store_explicit(&race->incomplete, true, memory_order_relaxed);
+        pthread_mutex_lock(&race->mutex);
+        entry->next = race->spare;
+        race->spare = entry;
+        pthread_mutex_unlock(&race->mutex);
+        return;
+    }
+    struct touched **place = &to->table[key & (to->capacity - 1)];
+    entry->next = *place;
+    *place = entry;
+    to->count++;
+}
+
+/* A copy touches the same rows in each round, most often. */
+static void merge_spans(soft_trace *to, const soft_trace *from)
+{
+    for (uint32_t i = 0; i < from->span_count; i++) {
+        const struct span *span = &from->spans[i];
+        const struct span *same = i < to->span_count ? &to->spans[i] : NULL;
+        if (!same || same->start != span->start || same->end != span->end ||
+            same->kind != span->kind)
+            add_span_locked(to, span->start, span->end - span->start, span->kind);
+    }
+}
+
+void soft_trace_merge(soft_trace *trace)
+{
+    soft_trace *to = trace->outer;
+    pthread_mutex_lock(&trace->mutex);
+    pthread_mutex_lock(&to->mutex);
+    for (uint32_t i = 0; i < trace->capacity; i++)
+        for (struct touched *entry = trace->table[i], *next; entry; entry = next) {
+            next = entry->next;
+            merge_entry(to, entry);
+        }
+    merge_spans(to, trace);
+    if (trace->kernel) {
+        to->kernel = trace->kernel;
+        memcpy(to->grid, trace->grid, sizeof(to->grid));
+        memcpy(to->block, trace->block, sizeof(to->block));
+    }
+    pthread_mutex_unlock(&to->mutex);
+    pthread_mutex_unlock(&trace->mutex);
+    soft_trace_forget(trace);
 }

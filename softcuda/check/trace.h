@@ -24,6 +24,14 @@ typedef struct soft_touch {
     bool write, strong;      /* strong: may race with its like (PTX_CHECK_STRONG) */
 } soft_touch;
 
+/* The value of a conditional handle (from 1 on) as bytes that nothing else touches: no address of
+ * a program is so high. A kernel writes it, the handle's node reads it. */
+#define SOFT_TRACE_HANDLES UINT64_C(0xc000000000000000)
+static inline uint64_t soft_trace_handle(uint64_t handle)
+{
+    return SOFT_TRACE_HANDLES + 4 * handle;
+}
+
 /* Pages that a thread met last; zeroed before the first use. A thread's own. */
 typedef struct soft_trace_memory {
     struct soft_trace_seen {

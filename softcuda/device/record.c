@@ -188,6 +188,30 @@ static bool is_over_limit(soft_record *record, uint64_t round)
     return true;
 }
 
+/* Check mode, as the node is asked: it reads its handle, and a round of a loop is over. */
+static void watch_asking(soft_record *record, uint64_t round)
+{
+    static const uint64_t patience = 1000; /* rounds */
+    const soft_conditional *node = &record->u.branch.node;
+    const soft_touched_rows value = {
+        .address = soft_trace_handle(node->handle), .bytes = 4, .rows = 1};
+    char text[32];
+    if (round == 1) {
+        if (record->trace)
+            soft_trace_rows(record->trace, &value);
+        atomic_store_explicit(record->u.branch.was_set, 0, memory_order_relaxed);
+    }
+    if (round == 1 || node->type != CU_GRAPH_COND_TYPE_WHILE)
+        return;
+    record->u.branch.round_over(record->u.branch.watch, record->u.branch.flat);
+    if (round == patience + 1 &&
+        atomic_load_explicit(record->u.branch.was_set, memory_order_relaxed) == 0)
+        soft_say(CU_LOG_LEVEL_ERROR,
+                 "loop without a decision: the WHILE node%s has run %llu rounds, and no "
+                 "kernel has set its handle",
+                 node_text(record, text), (unsigned long long)patience);
+}
+
 /* What comes after the last body, the engine takes for none. */
 static uint32_t choose_body(void *argument, uint64_t round)
 {
@@ -199,6 +223,8 @@ static uint32_t choose_body(void *argument, uint64_t round)
         atomic_store_explicit(value, node->initial, memory_order_relaxed);
     if (round == 0 || is_dead(record->context) || (round > 1 && !loops))
         return SOFT_NO_BODY;
+    if (record->u.branch.watch)
+        watch_asking(record, round);
     /* Relaxed: who wrote it came before this node. */
     const uint32_t now = atomic_load_explicit(value, memory_order_relaxed);
     if (!soft_rule(R85))

@@ -41,6 +41,11 @@ typedef struct soft_record {
             atomic_uint *value;  /* set by who knows the executable graph */
             uint64_t limit_ns;   /* of a loop; 0: none */
             uint64_t started_ns; /* of the loop that runs */
+            /* Check mode: who hears that a round of the loop is over; or NULL. */
+            struct soft_watch *watch;
+            void (*round_over)(struct soft_watch *watch, uint32_t node);
+            uint32_t flat;        /* its number there */
+            atomic_uint *was_set; /* not 0: a kernel has set the handle */
         } branch;
         struct {
             CUhostFn function;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
+#include "softcuda/device/driver.h"
 #include "softcuda/graph/watch.h"
 #include "softcuda/rules/rules.h"
 
@@ -59,6 +60,8 @@ struct soft_side {
     soft_queue *fence;        /* the end of `whole` */
     atomic_ullong launched;   /* of the launch of the host: by kernels so far, */
     atomic_ullong started_ns; /* and when the first of them was */
+    atomic_uint
+        said; /* check mode: why launches by its kernels were refused, a bit each */
 };
 
 /* ---- life -------------------------------------------------------------------------- */
@@ -357,6 +360,18 @@ void soft_side_leave(soft_side *side)
 
 /* ---- launches by kernels ----------------------------------------------------------- */
 
+/* Why a kernel gets 1: all of it can be. */
+typedef enum refusal {
+    TAKEN,
+    NOT_UPLOADED,
+    RUNNING,
+    TOO_MANY,
+    TOO_MANY_TAILS,
+    NOT_ITSELF,
+    NO_STREAM,
+    OTHER_DEVICE
+} refusal;
+
 /* Counts a launch of `self`, if it may have one more. */
 static bool count_one(soft_side *self, uint64_t stream)
 {
@@ -382,22 +397,46 @@ static void count_one_less(soft_side *self, uint64_t stream)
  * it is pending from now on. A graph may launch itself once (R73, R75). Further launches of
  * the root by the host wait until all is over that came of this one, so they are in nobody's
  * way; other launches by the host are. */
-static bool take(soft_side *side, const soft_side *root, bool again)
+static refusal take(soft_side *side, const soft_side *root, bool again)
 {
     pthread_mutex_lock(&side->mutex);
     const bool is_root = side == root;
     const bool is_free =
         again ? !side->again && (is_root || side->hosts == 0)
               : !side->is_pending && (side->hosts == 0 || (is_root && side->is_over));
-    const bool taken = is_free && side->uploaded.version;
-    if (taken) {
+    const refusal why = !is_free                 ? RUNNING
+                        : side->uploaded.version ? TAKEN
+                                                 : NOT_UPLOADED;
+    if (why == TAKEN) {
         side->next = hold(side->uploaded.version, side->uploaded.objects);
         side->again = again;
         side->is_pending |= !again;
         (void)soft_fence_arm(side->runs);
     }
     pthread_mutex_unlock(&side->mutex);
-    return taken;
+    return why;
+}
+
+/* Check mode: a kernel may not look at what it gets. Once for each executable and reason. */
+static void say_refusal(soft_side *self, const soft_side *target, refusal why)
+{
+    static const char *const reasons[] = {
+        [NOT_UPLOADED] = "it was not uploaded",
+        [RUNNING] = "a launch of it has not ended",
+        [TOO_MANY] = "a run of a graph fires and forgets 120 graphs at most",
+        [TOO_MANY_TAILS] = "a run of a graph launches 255 graphs into its tail at most",
+        [NOT_ITSELF] = "there is none: outside of a graph that was instantiated for the "
+                       "device cudaGetCurrentGraphExec() is 0",
+        [NO_STREAM] = "that stream is none of the three",
+        [OTHER_DEVICE] = "it is of another device"};
+    if (why == TAKEN || !soft_check_wanted().race ||
+        (atomic_fetch_or(&self->said, 1u << why) & 1u << why))
+        return;
+    soft_say(CU_LOG_LEVEL_ERROR,
+             "device launch refused: a kernel of executable 0x%llx launches executable "
+             "0x%llx and gets 1: %s",
+             (unsigned long long)(uintptr_t)self->exec,
+             (unsigned long long)(uintptr_t)(target ? target->exec : NULL), reasons[why]);
 }
 
 static void push_tail(soft_side *self, soft_side *side)
@@ -411,23 +450,26 @@ static void push_tail(soft_side *self, soft_side *side)
     pthread_mutex_unlock(&self->mutex);
 }
 
-static bool order(soft_side *self, soft_side *side, uint64_t stream)
+static refusal order(soft_side *self, soft_side *side, uint64_t stream)
 {
     soft_side *const root = self->root ? self->root : self;
-    if (side->exec->device != self->exec->device || !count_one(self, stream))
-        return false;
-    if (!take(side, root, side == self && stream == STREAM_TAIL)) {
+    if (side->exec->device != self->exec->device)
+        return OTHER_DEVICE;
+    if (!count_one(self, stream))
+        return stream == STREAM_TAIL ? TOO_MANY_TAILS : TOO_MANY;
+    const refusal why = take(side, root, side == self && stream == STREAM_TAIL);
+    if (why != TAKEN) {
         count_one_less(self, stream);
-        return false;
+        return why;
     }
     if (stream == STREAM_TAIL) {
         push_tail(self, side);
-        return true;
+        return TAKEN;
     }
     scope *const place = stream == STREAM_FORGET ? &self->own : around(self);
     atomic_fetch_add_explicit(&place->open, 1, memory_order_relaxed);
     start(side, place, root, (tails){0});
-    return true;
+    return TAKEN;
 }
 
 static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stream,
@@ -437,8 +479,10 @@ static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stre
     *error = INVALID;
     const bool is_named =
         stream == STREAM_TAIL || stream == STREAM_FORGET || stream == STREAM_SIBLING;
-    if (handle == 0 || !is_named)
+    if (handle == 0 || !is_named) {
+        say_refusal(self, NULL, handle == 0 ? NOT_ITSELF : NO_STREAM);
         return GPH_OK;
+    }
     soft_exec *exec = soft_exec_hold((CUgraphExec)(uintptr_t)handle);
     if (!exec || !exec->side || !exec->side->is_device) {
         *why = exec ? "cudaGraphLaunch() of a graph that was not instantiated for it"
@@ -447,9 +491,10 @@ static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stre
             soft_exec_release(exec);
         return (gph_status)CUDA_ERROR_ILLEGAL_ADDRESS;
     }
-    const bool taken = order(self, exec->side, stream);
-    if (!taken)
+    const refusal why_not = order(self, exec->side, stream);
+    say_refusal(self, exec->side, why_not);
+    if (why_not != TAKEN)
         soft_exec_release(exec);
-    *error = taken || !soft_rule(R73) ? 0 : INVALID;
+    *error = why_not == TAKEN || !soft_rule(R73) ? 0 : INVALID;
     return GPH_OK;
 }

@@ -192,8 +192,9 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the graph has a cycle");
     }
     SOFT_TRY(soft_pass(status));
-    const soft_watch_graph watched = {flat->nodes, flat->shape.node_count, flat->edges,
-                                      flat->edge_count};
+    const soft_watch_graph watched = {flat->nodes,   flat->shape.node_count,
+                                      flat->edges,   flat->edge_count,
+                                      flat->body_of, flat->body_owner};
     SOFT_TRY(soft_watch_create(&watched, &exec->watch));
     SOFT_TRY(soft_side_create(exec, flat, out, &exec->side));
     SOFT_TRY(soft_updatables_create(flat, &exec->updatables));
@@ -212,7 +213,7 @@ static CUresult make_conditions(const soft_graph *graph, soft_conditions **out)
     const uint32_t count = graph->condition_count;
     if (count == 0)
         return CUDA_SUCCESS;
-    *out = soft_new(sizeof(**out) + count * sizeof((*out)->values[0]));
+    *out = soft_new(sizeof(**out) + 2ull * count * sizeof((*out)->values[0]));
     SOFT_TRY(soft_made(*out, "no memory for %u conditions", count));
     (*out)->count = count;
     return CUDA_SUCCESS;

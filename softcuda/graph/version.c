@@ -211,9 +211,15 @@ static void bind(const soft_exec *exec, uint32_t at, soft_exec_record *record)
     soft_watch_record(exec->watch, at, record->task.kind, &record->body);
     if (record->task.kind == SOFT_TASK_KERNEL)
         bind_kernel(exec, at, record);
-    if (record->task.kind == SOFT_TASK_BRANCH)
-        record->body.u.branch.value =
-            &exec->conditions->values[record->task.u.conditional.handle - 1];
+    if (record->task.kind == SOFT_TASK_BRANCH) {
+        const uint32_t handle = record->task.u.conditional.handle;
+        record->body.u.branch.value = &exec->conditions->values[handle - 1];
+        record->body.u.branch.was_set =
+            &exec->conditions->values[exec->conditions->count + handle - 1];
+        record->body.u.branch.watch = exec->watch;
+        record->body.u.branch.round_over = soft_watch_round;
+        record->body.u.branch.flat = at;
+    }
 }
 
 /* ---- what a version runs ----------------------------------------------------------- */

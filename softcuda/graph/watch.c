@@ -29,6 +29,7 @@ static bool touches(const soft_node *node)
     return node && (node->type == CU_GRAPH_NODE_TYPE_KERNEL ||
                     node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
                     node->type == CU_GRAPH_NODE_TYPE_MEMSET ||
+                    node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL ||
                     node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
 }
 
@@ -99,20 +100,45 @@ static CUresult find_lives(soft_node *const *nodes, uint32_t count, struct lives
 
 /* ---- life of the watch ------------------------------------------------------------- */
 
+/* The innermost WHILE node around each node, + 1. */
+static CUresult find_loops(const soft_watch_graph *graph, uint32_t **out)
+{
+    uint32_t *loops = soft_new((graph->node_count + 1ull) * sizeof(*loops));
+    SOFT_TRY(soft_made(loops, "no memory to watch %u nodes", graph->node_count));
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        for (uint32_t body = graph->body_of[i]; body != 0 && loops[i] == 0;) {
+            const uint32_t owner = graph->body_owner[body - 1];
+            const soft_node *node = graph->nodes[owner];
+            if (node->task.u.conditional.type == CU_GRAPH_COND_TYPE_WHILE)
+                loops[i] = owner + 1;
+            body = graph->body_of[owner];
+        }
+    *out = loops;
+    return CUDA_SUCCESS;
+}
+
 static CUresult make_race(const soft_watch_graph *graph, const uint8_t *touching,
                           soft_race **out)
 {
     struct lives lives;
-    SOFT_TRY(find_lives(graph->nodes, graph->node_count, &lives));
+    uint32_t *loops;
+    SOFT_TRY(find_loops(graph, &loops));
+    const CUresult found = find_lives(graph->nodes, graph->node_count, &lives);
+    if (found != CUDA_SUCCESS) {
+        soft_delete(loops);
+        return found;
+    }
     const soft_race_options options = {.node_count = graph->node_count,
                                        .window_count = lives.count,
                                        .edges = graph->edges,
                                        .edge_count = graph->edge_count,
                                        .touches = touching,
                                        .windows = lives.list,
+                                       .loop_of = loops,
                                        .allocator = soft_allocator()};
     const gph_status status = soft_race_create(&options, out, soft_error());
     soft_delete(lives.list);
+    soft_delete(loops);
     if (status != GPH_E_UNSUPPORTED)
         return soft_pass(status);
     soft_say(CU_LOG_LEVEL_WARNING, "a graph is not checked for races: %s",
@@ -244,6 +270,30 @@ static void fail(const soft_watch *watch, uint32_t node, const char *text)
         soft_context_fail(context, CUDA_ERROR_LAUNCH_FAILED, text);
 }
 
+/* "handle race: kernel set (node 7) sets conditional handle 1 and kernel set (node 8) sets it;
+ * no path of dependencies orders them" */
+static void found_handle(const soft_watch *watch, const soft_finding *finding)
+{
+    const soft_race_side *sides[] = {&finding->first, &finding->second};
+    char text[400], side[2][120];
+    for (int i = 0; i < 2; i++) {
+        const unsigned long long id = watch->nodes[sides[i]->node].id;
+        if (sides[i]->kernel)
+            snprintf(side[i], sizeof(side[i]), "kernel %.60s (node %llu) sets",
+                     sides[i]->kernel, id);
+        else
+            snprintf(side[i], sizeof(side[i]), "conditional node (node %llu) reads", id);
+    }
+    snprintf(text, sizeof(text),
+             "handle race: %s conditional handle %llu and %s it; no path of dependencies "
+             "orders them",
+             side[0], (unsigned long long)(finding->address - SOFT_TRACE_HANDLES) / 4,
+             side[1]);
+    soft_say(CU_LOG_LEVEL_ERROR, "%s", text);
+    fail(watch, finding->first.node, text);
+    fail(watch, finding->second.node, text);
+}
+
 static void found(void *user, const soft_finding *finding)
 {
     const soft_watch *watch = user;
@@ -251,6 +301,10 @@ static void found(void *user, const soft_finding *finding)
         return;
     char first[220], second[220], place[200], text[760];
     describe_side(watch, &finding->first, first, sizeof(first));
+    if (finding->address >= SOFT_TRACE_HANDLES) {
+        found_handle(watch, finding);
+        return;
+    }
     describe_place(finding->address, place, sizeof(place));
     if (finding->kind == SOFT_FINDING_RACE) {
         describe_side(watch, &finding->second, second, sizeof(second));
@@ -280,4 +334,10 @@ void soft_watch_finish(soft_watch *watch)
         return;
     const soft_race_report report = {watch, found, incomplete};
     soft_race_finish(watch->race, &report);
+}
+
+void soft_watch_round(soft_watch *watch, uint32_t node)
+{
+    const soft_race_report report = {watch, found, incomplete};
+    soft_race_round(watch->race, node, &report);
 }

@@ -14,6 +14,7 @@ typedef struct soft_watch_graph {
     uint32_t node_count;
     const soft_edge *edges;
     uint64_t edge_count;
+    const uint32_t *body_of, *body_owner; /* as soft_flat has them */
 } soft_watch_graph;
 
 /* *out is NULL where SOFTCUDA_CHECK does not ask for it, and, with a warning, where the
@@ -23,6 +24,8 @@ void soft_watch_destroy(soft_watch *watch); /* takes NULL */
 /* A record that a launch will run as this node; before it can run. Takes NULL. */
 void soft_watch_record(soft_watch *watch, uint32_t node, soft_task_kind kind,
                        soft_record *record);
+/* A round of a WHILE node is over, and the next has not begun. */
+void soft_watch_round(soft_watch *watch, uint32_t node);
 /* Behind the last node of a launch, before the next launch. Takes NULL. */
 void soft_watch_finish(soft_watch *watch);
 

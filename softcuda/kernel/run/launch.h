@@ -70,7 +70,8 @@ typedef struct soft_kernel_dims {
     uint32_t cooperative;
 } soft_kernel_dims;
 
-/* The values of an executable graph's conditional handles, 1 ... count. */
+/* The values of an executable graph's conditional handles, 1 ... count; after them as many words
+ * that are not 0 once a kernel has set the handle (check mode asks). */
 typedef struct soft_conditions {
     uint32_t count;
     atomic_uint values[];

@@ -127,6 +127,15 @@ void ptx_rt_set_conditional(ptx_block *view, uint32_t thread, uint64_t handle,
         /* Relaxed: who reads it comes after this kernel. */
         atomic_store_explicit(&conditions->values[handle - 1], value,
                               memory_order_relaxed);
+        atomic_store_explicit(&conditions->values[conditions->count + handle - 1], 1,
+                              memory_order_relaxed);
+        if (block->runner->launch->trace)
+            soft_trace_touch(block->runner->launch->trace, &block->runner->seen,
+                             &(soft_touch){.address = soft_trace_handle(handle),
+                                           .block = view->block_index,
+                                           .bytes = 4,
+                                           .thread = thread,
+                                           .write = true});
         return;
     }
     block->runner->raised.has_thread = true;
