@@ -55,9 +55,11 @@ typedef struct abi_row {
     MEMBER(cudaDeviceProp, clusterLaunch)                                                \
     MEMBER(cudaDeviceProp, hostNumaMultinodeIpcSupported)
 
+/* clang-format off */
 #define SIZE(type) {"sizeof " #type, sizeof(struct type)},
 #define MEMBER(type, member) {#type "." #member, offsetof(struct type, member)},
 #define ABI_ROWS {ABI_LIST{NULL, 0}}
+/* clang-format on */
 
 extern const abi_row abi_of_toolkit[]; /* one row, without a name, where there is none */
 #endif
