@@ -429,7 +429,7 @@ static int is_wanted(void *user, const int64_t *values)
         return 1;
     Py_ssize_t count = PyObject_Size(keeper->kept[1]);
     PyObject *key = count < 0 ? NULL : gphpy_int64s(values, (uint32_t)count);
-    PyObject *answer = key ? PyObject_CallOneArg(wanted, key) : NULL;
+    PyObject *answer = key ? PyObject_CallFunctionObjArgs(wanted, key, NULL) : NULL;
     const int is_one = answer ? PyObject_IsTrue(answer) : -1;
     Py_XDECREF(answer);
     Py_XDECREF(key);

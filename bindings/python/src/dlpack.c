@@ -163,7 +163,7 @@ static int read_buffer(const struct reading *r, PyObject *object, gph_tensor *ou
 static PyObject *capsule_of(PyObject *object)
 {
     int device_type = DL_CPU, device = 0;
-    PyObject *where = PyObject_CallMethodNoArgs(object, device_name);
+    PyObject *where = PyObject_CallMethodObjArgs(object, device_name, NULL);
     if (!where ||
         !PyArg_ParseTuple(where, "ii;__dlpack_device__", &device_type, &device)) {
         Py_XDECREF(where);

@@ -146,7 +146,8 @@ PyObject *gphpy_raise(gph_status status, const gph_error *error, const gphpy_bla
     const char *text = *error->message ? error->message : gph_status_text(status);
     PyObject *message =
         PyUnicode_FromFormat("%s%s%s", text, *error->hint ? "\n" : "", error->hint);
-    PyObject *exception = message ? PyObject_CallOneArg(type_of(status), message) : NULL;
+    PyObject *exception =
+        message ? PyObject_CallFunctionObjArgs(type_of(status), message, NULL) : NULL;
     Py_XDECREF(message);
     if (!exception)
         return NULL;
