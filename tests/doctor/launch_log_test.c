@@ -287,8 +287,8 @@ static void nodes_of_two_contexts_are_seen_where_nothing_is_said(void)
         uint64_t context, flags;
         const char *told;
     } cases[] = {{CONTEXT + 8, 4, "instantiate.multiple-contexts "},
-                 {CONTEXT, 4, ""},
-                 {CONTEXT + 8, 0, ""}};
+                 {CONTEXT, 4, "error.refused-call "},
+                 {CONTEXT + 8, 0, "error.refused-call "}};
     for (size_t i = 0; i < 3; i++) {
         const uint64_t words[] = {0, GRAPH, cases[i].flags};
         forge f;
@@ -312,8 +312,8 @@ static void sentences_of_the_driver_are_understood(void)
                          4, "instantiate.node-not-allowed "));
     /* a driver that says nothing: the node speaks for itself */
     CHECK(sentence_tells("", 4, "instantiate.node-not-allowed "));
-    /* nothing is known: nothing is said */
-    CHECK(sentence_tells("", 0, ""));
+    /* nothing is known but that it was refused */
+    CHECK(sentence_tells("", 0, "error.refused-call "));
 }
 
 /* ---- update.* ---- */
@@ -437,7 +437,7 @@ static void a_lost_launch_is_told_if_the_program_goes_on(void)
             forge_call(&f, GPHI_CALL_cuMemcpyDtoH, 0, copy, 3);
         forge_exec_call(&f, GPHI_CALL_cuGraphExecDestroy, EXEC, 0);
         CHECK(forge_end(&f, 0) == 0);
-        CHECK(tells(reads ? "launch.result-ignored " : ""));
+        CHECK(tells(reads ? "launch.result-ignored " : "error.refused-call "));
     }
 }
 

@@ -10,9 +10,9 @@
  * left. So it counts if the program gives up there (no work after it, and it fails), or
  * if the same failure is given out again and again. While the function that called is still
  * active, it is dealing with its failure. */
+#include "doctor/rules/error/rules_error.h"
 #include "doctor/findings/said.h"
 #include "doctor/findings/stacks.h"
-#include "doctor/rules/rules.h"
 
 #include <gph/explain.h>
 #include <inttypes.h>
@@ -259,5 +259,7 @@ const gphi_rule gphi_rules_error[] = {
     GPHI_RULE("error.kept-by-layer", WARNING, .state_bytes = sizeof(error_state),
               .init = on_init, .call = on_call, .event = on_event, .end = on_end,
               .fini = on_fini),
+    GPHI_RULE("error.refused-call", ERROR, .list_bytes = sizeof(gphi_refused),
+              .call = gphi_error_refused_call, .end = gphi_error_refused_end),
     {.id = NULL},
 };
