@@ -16,6 +16,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 
+set(CMAKE_C_STANDARD_INCLUDE_DIRECTORIES ${folder}/deps/include)
+
 # What calls the unwinder asks for that of the system; whatever else is not found shall be found out.
 set(CMAKE_C_STANDARD_LIBRARIES "-Wl,--as-needed ${folder}/deps/lib/libgcc_s.so")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT -Wl,-z,defs)

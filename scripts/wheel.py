@@ -9,6 +9,7 @@ import base64
 import csv
 import hashlib
 import io
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -61,13 +62,15 @@ def check_elf(entry, elf, glibc, inside):
 
 def check_undefined(entry, elf):
     """Names that were not found when it was linked: the others have the version of a library."""
+    is_extension = Path(entry).name.startswith("_gph.")  # the interpreter has these
     symbols, versions = elf.get_section_by_name(".dynsym"), elf.get_section_by_name(".gnu.version")
     if symbols is None or not isinstance(versions, GNUVerSymSection):
         return
     for number, symbol in enumerate(symbols.iter_symbols()):
         is_asked = symbol.entry.st_shndx == "SHN_UNDEF" and symbol.entry.st_info.bind == "STB_GLOBAL"
         if is_asked and versions.get_symbol(number).entry["ndx"] in ("VER_NDX_LOCAL", "VER_NDX_GLOBAL"):
-            yield "%s asks for %s, which no library of its own has" % (entry, symbol.name)
+            if not (is_extension and re.match("_?Py", symbol.name)):
+                yield "%s asks for %s, which no library of its own has" % (entry, symbol.name)
 
 
 def check(path, glibc):

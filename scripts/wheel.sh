@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes the Python wheels graphophone and graphophone-softcuda in build/wheel/dist, for every
-# Linux with glibc 2.28, and tests them.
+# Linux with glibc 2.28, and tests them. graphophone is made twice: for every Python, with the
+# command alone, and for the Python at hand, with libgph's objects (CPython 3.10 or later).
 #
 # usage: scripts/wheel.sh [build] [test] [bare [SUITE]]     without words: build test bare bullseye
 #   build   makes both, and holds their symbols against glibc 2.28
@@ -58,6 +59,9 @@ gather() {
     quietly libgcc_s "$WHEEL_FOLDER/bin/zig-cc" -shared -fPIC bindings/python/src/libgcc_s.c \
         -Wl,--version-script=bindings/python/src/libgcc_s.map -Wl,-soname,libgcc_s.so.1 \
         -o "$deps/lib/libgcc_s.so"
+    # Debian's Python.h finds the rest of itself from here.
+    mkdir "$deps/include/$arch-linux-gnu"
+    ln -s /usr/include/"$arch"-linux-gnu/python3* "$deps/include/$arch-linux-gnu/"
     ln -s /usr/include/{zstd.h,zstd_errors.h,zdict.h,lz4*.h,xxhash.h,xxh3.h,jansson*.h} "$deps/include/"
     for archive in libzstd.a libz.a liblz4.a libstdc++.a libjansson.so; do
         ln -s "$(readlink -f "$(gcc -print-file-name=$archive)")" "$deps/lib/$archive"
@@ -77,13 +81,31 @@ check() { # wheel
     "$tools/python" "$repo/scripts/wheel.py" "$1" $glibc || exit 1
 }
 
-build_one() { # folder of pyproject.toml, name
+build_one() { # folder of pyproject.toml, name, settings of scikit-build-core ...
+    local folder=$1 name=$2
+    shift 2
     rm -rf "$WHEEL_FOLDER/raw"
-    CMAKE_TOOLCHAIN_FILE=$repo/cmake/manylinux.cmake quietly "build-$2" \
+    CMAKE_TOOLCHAIN_FILE=$repo/cmake/manylinux.cmake quietly "build-$name" \
         "$tools/pip" wheel --disable-pip-version-check --no-build-isolation --no-deps \
-        -w "$WHEEL_FOLDER/raw" -Cbuild-dir="$WHEEL_FOLDER/build-$2" "$repo/$1"
-    PATH=$tools:$PATH quietly "repair-$2" "$tools/auditwheel" repair --plat "$platform" --only-plat \
+        -w "$WHEEL_FOLDER/raw" -Cbuild-dir="$WHEEL_FOLDER/build-$name" "$@" "$repo/$folder"
+    PATH=$tools:$PATH quietly "repair-$name" "$tools/auditwheel" repair --plat "$platform" --only-plat \
         -w "$WHEEL_FOLDER/dist" "$WHEEL_FOLDER"/raw/*.whl
+}
+
+# The same objects of C, linked into a wheel of one version of Python.
+build_extension() {
+    local what
+    what=$("$tools/python" -c 'import os, platform, sys, sysconfig
+has = os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
+name = "%s %d.%d" % ((platform.python_implementation(),) + sys.version_info[:2])
+print(name if has else name + ", which has no headers (Debian: python3-dev)")
+sys.exit(not (has and sys.version_info >= (3, 10) and name.startswith("CPython")))') || {
+        echo "wheel.sh: no wheel with libgph's objects for $what"
+        return 0
+    }
+    echo "wheel.sh: libgph's objects for $what"
+    build_one bindings/python graphophone -Cwheel.py-api= -Ccmake.define.GPH_PYTHON=ON \
+        "-Cbuild.targets=gph;gph-doctor;gph_command;gph_attach;gph_start;gph_python"
 }
 
 build() {
@@ -92,7 +114,8 @@ build() {
     rm -f "$WHEEL_FOLDER"/dist/*.whl
     make_tools
     gather
-    build_one bindings/python graphophone
+    build_one bindings/python graphophone -Ccmake.define.GPH_PYTHON=OFF
+    build_extension
     build_one bindings/python/softcuda graphophone-softcuda
     for wheel in "$WHEEL_FOLDER"/dist/*.whl; do
         check "$wheel"

@@ -35,6 +35,14 @@ says "904-stream-capture-unjoined" env/bin/gph explain 904
 says "pip has it as graphophone-softcuda" env/bin/gph run --driver soft -- true
 env/bin/python -m pip install -q --no-index --find-links "$dist" 'graphophone[softcuda]'
 
+# libgph's objects, where the wheel is for this Python; NumPy where pip gets it.
+env/bin/python -m pip install -q numpy >/dev/null 2>&1 || echo "installed.sh: without NumPy, which pip did not get"
+if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' && ls "$dist" | grep -q '^graphophone-.*-cp3'; then
+    env/bin/python "$here/objects.py" || fail "the objects do not work"
+else
+    says "has the command gph alone" env/bin/python -c 'import graphophone; graphophone.open'
+fi
+
 use() { # the environment
     says "trained" "$1/bin/gph" run --driver soft -- "$1/bin/python" "$here/train.py"
     says "no findings" "$1/bin/gph" doctor --driver soft -- "$1/bin/python" "$here/train.py"
