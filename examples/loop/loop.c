@@ -17,44 +17,55 @@ static void must(gph_status status)
 }
 #define CU(name, ...) must(gph_cuda_check(cu->name(__VA_ARGS__), "cu" #name, &error))
 
-int main(void)
+static gph_runtime *gph;
+static const gph_cuda_calls *cu;
+static CUstream stream;
+static CUdeviceptr x, y, sum, more;
+static unsigned n = 1024;
+
+static void fill(CUdeviceptr at, unsigned value, unsigned count)
 {
-    gph_options options = GPH_OPTIONS_INIT;
-    options.driver = getenv("GPH_DRIVER") ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO;
-    gph_runtime *gph = NULL;
-    must(gph_open(&options, &gph, &error));
-    const gph_cuda_calls *cu = gph_cuda(gph);
-    CUcontext context;
+    CU(MemsetD32Async, at, value, count, stream);
+}
+
+/* A step: x = x / 2 + y, then its sum, and whether that is above 1. */
+static CUgraph record(void)
+{
+    gph_capture *capture = NULL;
     CUmodule module;
     CUfunction halve, check;
-    CUstream stream;
-    CUdeviceptr x, sum, more;
-    CU(DevicePrimaryCtxRetain, &context, 0);
-    CU(CtxSetCurrent, context);
+    CUgraph step = NULL;
+    float half = 0.5f, limit = 1;
     CU(ModuleLoad, &module, HELLO_PTX);
     CU(ModuleGetFunction, &halve, module, "scale_add");
     CU(ModuleGetFunction, &check, module, "total_above");
-    CU(StreamCreate, &stream, 1);
-    unsigned n = 1024;
-    CU(MemAlloc, &x, n * 4);
-    CU(MemAlloc, &sum, 8);
-    more = sum + 4;
-    CU(MemsetD32Async, x, 0x3f800000, n, stream); /* 1024 ones */
-    CU(MemsetD32Async, more, 1, 1, stream);
-
-    /* A step: y = y / 2 + 0, then its sum, and whether it is above 1. */
-    gph_capture *capture = NULL;
-    CUgraph step = NULL;
-    CUdeviceptr zeros;
-    float half = 0.5f, limit = 1;
-    CU(MemAlloc, &zeros, n * 4);
-    CU(MemsetD32Async, zeros, 0, n, stream);
     must(gph_capture_begin(gph, stream, NULL, &capture, &error));
-    void *one[] = {&x, &zeros, &half, &n}, *two[] = {&sum, &more, &x, &limit, &n};
+    void *one[] = {&x, &y, &half, &n}, *two[] = {&sum, &more, &x, &limit, &n};
     CU(LaunchKernel, halve, n / 128, 1, 1, 128, 1, 1, 0, stream, one, NULL);
     CU(LaunchKernel, check, 1, 1, 1, 128, 1, 1, 0, stream, two, NULL);
     must(gph_capture_end(capture, &step, &error));
+    return step;
+}
 
+int main(void)
+{
+    gph_options options = GPH_OPTIONS_INIT;
+    CUcontext context;
+    options.driver = getenv("GPH_DRIVER") ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO;
+    must(gph_open(&options, &gph, &error));
+    cu = gph_cuda(gph);
+    CU(DevicePrimaryCtxRetain, &context, 0);
+    CU(CtxSetCurrent, context);
+    CU(StreamCreate, &stream, 1);
+    CU(MemAlloc, &x, n * 4);
+    CU(MemAlloc, &y, n * 4);
+    CU(MemAlloc, &sum, 8);
+    more = sum + 4;
+    fill(x, 0x3f800000, n); /* 1024 ones */
+    fill(y, 0, n);
+    fill(more, 1, 1);
+
+    CUgraph step = record();
     gph_loop_options how = GPH_LOOP_OPTIONS_INIT;
     gph_loop_result result = GPH_SIZED(gph_loop_result);
     gph_loop *loop = NULL;
@@ -68,9 +79,8 @@ int main(void)
     CU(MemcpyDtoH, &total, sum, 4);
     printf("%llu steps: the sum is %g\n", (unsigned long long)result.steps, total);
 
-    CU(MemsetD32Async, zeros, 0x3f800000, n,
-       stream); /* now every step adds 1: it never gets small */
-    CU(MemsetD32Async, more, 1, 1, stream);
+    fill(y, 0x3f800000, n); /* now every step adds 1: it never gets small */
+    fill(more, 1, 1);
     must(gph_loop_launch(loop, stream, &error));
     if (gph_loop_wait(loop, stream, &result, &error) != GPH_E_STATE)
         return 1;

@@ -28,6 +28,8 @@
 
 #include <gph/loop.h>
 
+#include <gph/dispatch.h>
+
 #include <gph/callable.h>
 
 #include <gph/cache.h>

@@ -14,6 +14,9 @@ typedef struct gphi_kernel_text {
     const char *names[GPHI_KERNELS_MAX]; /* of its entries; NULL after the last */
 } gphi_kernel_text;
 
+/* texts.S: those of kernels/ that libgph needs, whoever uses them. */
+extern const char gphi_loop_ptx[], gphi_loop_device_ptx[], gphi_dispatch_ptx[];
+
 /* Loaded into one context. Constant while somebody has it, so any thread reads it. */
 typedef struct gphi_kernels {
     const gphi_kernel_text *text;

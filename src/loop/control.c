@@ -3,8 +3,6 @@
  * device still has the way of the host. */
 #include "loop/loop.h"
 
-extern const char gphi_loop_ptx[], gphi_loop_device_ptx[];
-
 const gphi_kernel_text gphi_loop_text = {
     .what = "the kernels of loops",
     .ptx = gphi_loop_ptx,

@@ -12,6 +12,7 @@
     X(gph_callable_options, GPH_CALLABLE_OPTIONS_INIT)                                   \
     X(gph_capture_options, GPH_CAPTURE_OPTIONS_INIT)                                     \
     X(gph_condition, GPH_CONDITION_INIT)                                                 \
+    X(gph_dispatch_options, GPH_DISPATCH_OPTIONS_INIT)                                   \
     X(gph_doctor_options, GPH_DOCTOR_OPTIONS_INIT)                                       \
     X(gph_exec_options, GPH_EXEC_OPTIONS_INIT)                                           \
     X(gph_sentinel_options, GPH_SENTINEL_OPTIONS_INIT)                                   \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The control kernels, as kernels/ has them: texts with a zero at their end. */
+/* Kernels of kernels/ as texts with a zero at their end: of loops and of dispatch. */
 #if defined(__aarch64__)
 #define IS_OBJECT %object
 #else
@@ -18,4 +18,5 @@
     .section .rodata
     embed gphi_loop_ptx, GPH_LOOP_PTX
     embed gphi_loop_device_ptx, GPH_LOOP_DEVICE_PTX
+    embed gphi_dispatch_ptx, GPH_DISPATCH_PTX
     .section .note.GNU-stack, "", %progbits
