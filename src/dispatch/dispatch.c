@@ -57,6 +57,7 @@ static gph_status read_options(const gph_dispatch_options *options,
     return GPH_OK;
 }
 
+/* The words of both sides, and the queue, which the device reads where it lies. */
 static gph_status take_pinned(gph_dispatch *dispatch, CUdeviceptr *there,
                               gph_error *error)
 {
@@ -101,6 +102,8 @@ static gph_status take_memory(gph_dispatch *dispatch, gph_error *error)
     return GPH_OK;
 }
 
+/* What fails leaves what destroy_now() takes apart as far as it came. The stream is the
+ * resident graph's alone: whatever else stood in it would wait until that sleeps. */
 static gph_status fill(gph_dispatch *dispatch, gph_error *error)
 {
     gph_runtime *runtime = dispatch->runtime;
@@ -233,6 +236,7 @@ static gph_status make_exec(gph_dispatch *dispatch, int kernel, uint32_t flags,
     return status;
 }
 
+/* The table goes to the device now: graphs are not added any more. */
 static gph_status make_resident(gph_dispatch *dispatch, gph_exec **resident,
                                 gph_exec **start, gph_error *error)
 {

@@ -8,7 +8,7 @@
  *                        └─┘ into the tail: the next round, when they have ended
  *
  * Numbers only grow: `sent` is the host's, `taken` and `done` the device's, so neither side
- * needs an atomic operation on the other's memory, which a GPU behind a bus does not have.
+ * needs an atomic operation on the other's memory, which a GPU across a bus does not have.
  *
  * The resident graph ends after a while without work. It counts `sleeps` up and then reads
  * `sent` again; who sends counts `sent` up and then reads `sleeps`, with a fence between,

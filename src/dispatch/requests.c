@@ -15,6 +15,7 @@ enum { SPINS = 256, ASK_EVERY = 64, NAP_NS = 20000 };
 /* Acquire: the device writes codes before `done`. */
 #define READ(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 
+/* Most requests end within the spins. */
 static void pause_a_while(uint32_t *round)
 {
     const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -58,6 +59,7 @@ static gph_status ask_device(const gph_dispatch *dispatch, gph_error *error)
     return GPH_OK;
 }
 
+/* Without a resident graph nobody would serve it. */
 static gph_status check_started(const gph_dispatch *dispatch, gph_error *error)
 {
     return dispatch->start ? GPH_OK
@@ -82,6 +84,8 @@ static gph_status check_request(const gph_dispatch *dispatch, uint32_t kind,
                      dispatch->name, kind);
 }
 
+/* A place is free again when its request has ended, since the device reads it until then
+ * and its code is for whoever waits. */
 static bool is_full(const gph_dispatch *dispatch)
 {
     return dispatch->sent - READ(dispatch->host->done) >= dispatch->options.capacity;
