@@ -8,6 +8,7 @@
 
 #include "softcuda/api/exports.h"
 #include "softcuda/device/driver.h"
+#include "softcuda/device/settings.h"
 #include "softcuda/graph/graph.h"
 
 CUresult cuInit(unsigned int flags)
@@ -23,7 +24,7 @@ CUresult cuDriverGetVersion(int *version)
 {
     soft_thread_self()->call = __func__;
     SOFT_TRY(soft_need(version, "driverVersion"));
-    *version = SOFT_DRIVER_VERSION;
+    *version = soft_driver_version();
     return CUDA_SUCCESS;
 }
 

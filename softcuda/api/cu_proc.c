@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/api/symbols.h"
-#include "softcuda/device/context.h"
+#include "softcuda/device/settings.h"
 
 /* Chains of symbols by the hash of their name: a program asks for hundreds of names when
  * it starts. Positions are one more than the index; 0 ends a chain. */
@@ -58,10 +58,10 @@ static CUresult find(const char *name, void **out, int version, cuuint64_t flags
     if (!name || !out)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL",
                          !name ? "the symbol" : "pfn");
-    if (version > SOFT_DRIVER_VERSION)
+    if (version > soft_driver_version())
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%s is asked for CUDA %d, the driver is %d", name, version,
-                         SOFT_DRIVER_VERSION);
+                         soft_driver_version());
     const cuuint64_t allowed =
         CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     if ((flags & ~allowed) != 0)

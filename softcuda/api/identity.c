@@ -13,6 +13,10 @@ static const gph_softcuda_setting settings[] = {
     {"SOFTCUDA_MEMORY", "half of the RAM, at most 16 GiB",
      "memory of a device: bytes, or with K, M, G"},
     {"SOFTCUDA_COMPUTE_CAPABILITY", "9.0", "what the device says it can do"},
+    {"SOFTCUDA_DRIVER_VERSION", "13.0",
+     "an older driver's, from 12.4: later calls, and forms of conditional nodes that "
+     "came "
+     "later, are not there"},
     {"SOFTCUDA_WORKERS", "one a CPU", "threads that run kernels, 1 to 64"},
     {"SOFTCUDA_SCHEDULE_SEED", "none",
      "a number: whatever may run in any order runs in one drawn from it, for tests"},

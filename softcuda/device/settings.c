@@ -3,6 +3,7 @@
 #include "softcuda/device/settings.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,42 @@ static CUresult read_capability(int *out)
     return CUDA_SUCCESS;
 }
 
+/* False: it is not understood. */
+static bool parse_version(const char *text, int *out)
+{
+    int major, minor, length = 0;
+    *out = SOFT_DRIVER_VERSION;
+    if (!text || text[0] == '\0')
+        return true;
+    if (sscanf(text, "%2d.%1d%n", &major, &minor, &length) != 2 || text[length] != '\0')
+        return false;
+    const int version = major * 1000 + minor * 10;
+    if (version < 12040 || version > SOFT_DRIVER_VERSION)
+        return false;
+    *out = version;
+    return true;
+}
+
+int soft_driver_version(void)
+{
+    static atomic_int known; /* relaxed: whoever reads 0 parses the same text */
+    int version = atomic_load_explicit(&known, memory_order_relaxed);
+    if (version == 0) {
+        parse_version(getenv("SOFTCUDA_DRIVER_VERSION"), &version);
+        atomic_store_explicit(&known, version, memory_order_relaxed);
+    }
+    return version;
+}
+
+static CUresult check_version(void)
+{
+    int unused;
+    const char *text = getenv("SOFTCUDA_DRIVER_VERSION");
+    return parse_version(text, &unused) ? CUDA_SUCCESS
+                                        : refuse("SOFTCUDA_DRIVER_VERSION", text,
+                                                 "wanted a version from 12.4 to 13.0");
+}
+
 CUuuid soft_device_uuid(int physical)
 {
     CUuuid uuid = {{0x73, 0x6f, 0x66, 0x74, 0x63, 0x75, 0x64, 0x61}}; /* "softcuda" */
@@ -149,6 +186,7 @@ CUresult soft_settings_read(soft_settings *out)
     const size_t half = ram / 2 < MEMORY_LIMIT ? ram / 2 / CHUNK * CHUNK : MEMORY_LIMIT;
     SOFT_TRY(read_bytes("SOFTCUDA_MEMORY", half, &out->memory_bytes));
     SOFT_TRY(read_capability(&out->compute_capability));
+    SOFT_TRY(check_version());
     char word[64];
     if (!soft_check_mode_parse(getenv("SOFTCUDA_CHECK"), &out->check, word, sizeof(word)))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,

@@ -19,6 +19,10 @@ typedef struct soft_settings {
     soft_check_mode check;         /* SOFTCUDA_CHECK */
 } soft_settings;
 
+/* SOFTCUDA_DRIVER_VERSION as CUDA writes it, 13000; one that is not understood, which
+ * soft_settings_read() refuses, counts as none. Before cuInit(), too. */
+int soft_driver_version(void);
+
 /* Refuses a value that it does not understand, with the value. */
 CUresult soft_settings_read(soft_settings *out);
 

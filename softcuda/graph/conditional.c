@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
+#include "softcuda/device/settings.h"
 #include "softcuda/graph/updatable.h"
 #include "softcuda/rules/rules.h"
 
@@ -46,6 +47,12 @@ static CUresult check_size(const CUDA_CONDITIONAL_NODE_PARAMS *in)
     if ((unsigned)in->type >= sizeof(types) / sizeof(types[0]))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a type of conditional node",
                          (int)in->type);
+    const bool is_late = in->type == CU_GRAPH_COND_TYPE_SWITCH || in->size == 2;
+    if (is_late && soft_driver_version() < 12080)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "IF nodes of two bodies and SWITCH nodes came with CUDA 12.8, "
+                         "the driver is %d",
+                         soft_driver_version());
     if (soft_rule(R81) && (in->size == 0 || in->size > types[in->type].most))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a %s node has 1 to %u bodies, not %u",
                          types[in->type].name, types[in->type].most, in->size);

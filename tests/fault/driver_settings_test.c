@@ -144,6 +144,20 @@ static void compute_capability_can_be_another(void)
     CHECK(SEES(refused, {"SOFTCUDA_COMPUTE_CAPABILITY", "1.0"}));
 }
 
+static bool is_12_4(void)
+{
+    int version = 0;
+    return cu.cuDriverGetVersion(&version) == CUDA_SUCCESS && version == 12040 &&
+           cu.cuInit(0) == CUDA_SUCCESS;
+}
+
+static void the_version_can_be_an_older_one(void)
+{
+    CHECK(SEES(is_12_4, {"SOFTCUDA_DRIVER_VERSION", "12.4"}));
+    CHECK(SEES(refused, {"SOFTCUDA_DRIVER_VERSION", "12.3"}));
+    CHECK(SEES(refused, {"SOFTCUDA_DRIVER_VERSION", "new"}));
+}
+
 static bool launches(void)
 {
     CUcontext context;
@@ -266,6 +280,7 @@ int main(void)
     RUN(devices_can_be_more_and_hidden);
     RUN(memory_has_the_size_that_is_asked_for);
     RUN(compute_capability_can_be_another);
+    RUN(the_version_can_be_an_older_one);
     RUN(workers_and_blocking_launches);
     RUN(log_and_summary_go_to_files);
     RUN(two_devices_are_peers);
