@@ -22,7 +22,7 @@ run() {
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
     export GPH_DRIVER=cuda
     run build-gpu/bin/gph env
-    for folder in memory replay update slot loop dispatch callable cache tree recipe; do
+    for folder in memory device replay flow update slot loop dispatch callable cache tree recipe; do
         for test in build-gpu/tests/unit/${folder}_test build-gpu/tests/unit/${folder}_*_test; do
             [ -x "$test" ] && run timeout 120 "$test"
         done
