@@ -166,11 +166,18 @@ uint64_t gph_dispatch_done(const gph_dispatch *dispatch)
     return dispatch ? READ(dispatch->host->done) : 0;
 }
 
-/* Codes stand in the queue until their places are taken again. */
-static gph_status check_codes(const gph_dispatch *dispatch, uint64_t from, uint64_t to,
-                              gph_error *error)
+/* Codes stand in the queue until their places are taken again, which senders do under the
+ * mutex: so what is read is of request `i`, whoever sends meanwhile. */
+static gph_status check_codes_locked(const gph_dispatch *dispatch, uint64_t from,
+                                     uint64_t to, gph_error *error)
+    GPHI_REQUIRES(&dispatch->mutex);
+
+static gph_status check_codes_locked(const gph_dispatch *dispatch, uint64_t from,
+                                     uint64_t to, gph_error *error)
 {
-    for (uint64_t i = from; i <= to; i++) {
+    const uint32_t capacity = dispatch->options.capacity;
+    const uint64_t kept = dispatch->sent > capacity ? dispatch->sent - capacity + 1 : 1;
+    for (uint64_t i = from < kept ? kept : from; i <= to; i++) {
         const dispatch_request *request = &dispatch->queue[(i - 1) & dispatch->plan.mask];
         const uint32_t code = READ(request->code);
         if (code != 0)
@@ -208,10 +215,10 @@ gph_status gph_dispatch_wait(gph_dispatch *dispatch, uint64_t number, gph_error 
             GPHI_TRY(look_after(dispatch, error));
         pause_a_while(&round);
     }
-    const uint32_t capacity = dispatch->options.capacity;
-    const uint64_t kept = sent > capacity ? sent - capacity + 1 : 1;
-    const uint64_t from = number == 0 || number < kept ? kept : number;
-    return check_codes(dispatch, from, last, error);
+    gphi_mutex_lock(&dispatch->mutex);
+    const gph_status status = check_codes_locked(dispatch, number, last, error);
+    gphi_mutex_unlock(&dispatch->mutex);
+    return status;
 }
 
 gph_status gph_dispatch_stop(gph_dispatch *dispatch, gph_error *error)
