@@ -41,6 +41,7 @@ struct soft_side {
     pthread_mutex_t mutex;
     /* Under the mutex. */
     run uploaded;    /* what kernels launch; version NULL: nothing yet */
+    run before;      /* the one before it, until soft_side_settle() */
     uint32_t hosts;  /* launches of the host whose nodes, and what they forgot, may run */
     bool is_pending; /* a launch by a kernel is */
     bool is_over;    /* of the host's launch that is under way these nodes are over */
@@ -180,16 +181,34 @@ static void let_go(run held)
     soft_object_set_release(held.objects);
 }
 
-void soft_side_upload(soft_side *side, soft_version *version)
+void soft_side_begin_upload(soft_side *side, soft_version *version)
 {
     if (!side || !side->is_device)
         return;
     const run held = hold(version, version->objects);
     pthread_mutex_lock(&side->mutex);
-    const run old = side->uploaded;
+    side->before = side->uploaded;
     side->uploaded = held;
     pthread_mutex_unlock(&side->mutex);
-    let_go(old);
+}
+
+void soft_side_settle(soft_side *side, bool keeps)
+{
+    if (!side || !side->is_device)
+        return;
+    pthread_mutex_lock(&side->mutex);
+    const run gone = keeps ? side->before : side->uploaded;
+    if (!keeps)
+        side->uploaded = side->before;
+    side->before = (run){0};
+    pthread_mutex_unlock(&side->mutex);
+    let_go(gone);
+}
+
+void soft_side_upload(soft_side *side, soft_version *version)
+{
+    soft_side_begin_upload(side, version);
+    soft_side_settle(side, true);
 }
 
 /* ---- the end of runs --------------------------------------------------------------- */

@@ -38,6 +38,10 @@ soft_queue *soft_side_fence(const soft_side *side);
 
 /* The executable's mutex held: kernels launch `version` from now on. */
 void soft_side_upload(soft_side *side, soft_version *version);
+/* The same in two steps, around a launch by the host: its kernels may launch the graph again
+ * before the call that queues it returns. `keeps` false: it was not queued after all. */
+void soft_side_begin_upload(soft_side *side, soft_version *version);
+void soft_side_settle(soft_side *side, bool keeps);
 /* A launch by the host: what it waits for, and that it is not submitted after all. */
 soft_point soft_side_begin(soft_side *side);
 void soft_side_cancel(soft_side *side);

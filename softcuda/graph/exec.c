@@ -440,9 +440,11 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
               : (soft_trail_run){soft_late_works(late), late_launch_done, late};
     const soft_trail_run run =
         exec->trail ? soft_trail_begin(exec->trail, version, own) : own;
+    soft_side_begin_upload(exec->side, version);
     const CUresult result = soft_stream_launch(
         stream, !late ? exec->program : soft_late_program(exec->late), run.works,
         run.done, run.argument, waits, count, &frame, &done);
+    soft_side_settle(exec->side, result == CUDA_SUCCESS);
     soft_exec_memory_end(exec->memory, result == CUDA_SUCCESS ? &done : NULL);
     if (result != CUDA_SUCCESS) {
         if (run.works != own.works)
@@ -452,7 +454,6 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
     }
     exec->last_was_late = late != NULL;
     exec->last = version->last = done;
-    soft_side_upload(exec->side, version);
     return CUDA_SUCCESS;
 }
 
