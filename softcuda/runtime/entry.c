@@ -14,6 +14,7 @@
 #include "base/thread.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,8 +24,8 @@ typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t,
                              CUdriverProcAddressQueryResult *);
 
 static gphi_mutex mutex = GPHI_MUTEX_INIT;
-static cudaError_t load_result = -1; /* not yet tried */
-static rt_driver drivers[2];         /* by rt_default */
+static atomic_int load_result = -1; /* a cudaError_t; -1: not yet tried */
+static rt_driver drivers[2];        /* by rt_default */
 static CUcontext primary[DEVICES_MAX];
 
 static _Thread_local cudaError_t last_error;
@@ -71,27 +72,41 @@ static cudaError_t load(void)
 
 cudaError_t rt_load(const rt_driver **out, rt_default stream)
 {
-    gphi_mutex_lock(&mutex);
-    if (load_result < 0)
-        load_result = load();
-    const cudaError_t result = load_result;
-    gphi_mutex_unlock(&mutex);
     *out = &drivers[stream];
+    /* Acquire: who sees a result sees the tables. */
+    cudaError_t result = atomic_load_explicit(&load_result, memory_order_acquire);
+    if (result >= 0)
+        return result;
+    gphi_mutex_lock(&mutex);
+    result = atomic_load_explicit(&load_result, memory_order_relaxed);
+    if (result < 0) {
+        result = load();
+        atomic_store_explicit(&load_result, result, memory_order_release);
+    }
+    gphi_mutex_unlock(&mutex);
     return result;
+}
+
+cudaError_t rt_device_check(const rt_driver *cu, int device)
+{
+    int count = 0;
+    const CUresult result = cu->cuDeviceGetCount(&count);
+    if (result != CUDA_SUCCESS)
+        return (cudaError_t)result;
+    if (count == 0)
+        return cudaErrorNoDevice;
+    return device < 0 || device >= count || device >= DEVICES_MAX ? cudaErrorInvalidDevice
+                                                                  : cudaSuccess;
 }
 
 /* A context is retained once, whoever uses it: it goes with the process, or by
  * cudaDeviceReset(). */
 static cudaError_t retain(const rt_driver *cu, int device, CUcontext *out)
 {
-    int count = 0;
-    CUresult result = cu->cuDeviceGetCount(&count);
-    if (result != CUDA_SUCCESS)
-        return (cudaError_t)result;
-    if (count == 0)
-        return cudaErrorNoDevice;
-    if (device < 0 || device >= count || device >= DEVICES_MAX)
-        return cudaErrorInvalidDevice;
+    const cudaError_t known = rt_device_check(cu, device);
+    if (known != cudaSuccess)
+        return known;
+    CUresult result = CUDA_SUCCESS;
     gphi_mutex_lock(&mutex);
     if (!primary[device])
         result = cu->cuDevicePrimaryCtxRetain(&primary[device], device);

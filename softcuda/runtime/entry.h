@@ -35,6 +35,8 @@ cudaError_t rt_last_error(int forget);
 /* The device of the calling thread: that of its current context, else the one it has
  * chosen. */
 int rt_device(const rt_driver *cu);
+/* Whether there is a device of that number: cudaErrorNoDevice, cudaErrorInvalidDevice. */
+cudaError_t rt_device_check(const rt_driver *cu, int device);
 /* Makes the primary context of a device current. */
 cudaError_t rt_device_set(const rt_driver *cu, int device);
 /* The primary contexts are not retained any more: after a reset. */

@@ -175,40 +175,32 @@ static cudaError_t get_attributes(const rt_driver *cu, struct cudaFuncAttributes
     return cudaSuccess;
 }
 
+/* What is asked of the function of a stub. */
+#define WITH_FUNCTION(expression)                                                        \
+    CUfunction function;                                                                 \
+    const cudaError_t result = rt_function(cu, host, &function);                         \
+    return result != cudaSuccess ? result : (cudaError_t)(expression)
+
 static cudaError_t set_attribute(const rt_driver *cu, const void *host, int which,
                                  int value)
 {
-    CUfunction function;
-    const cudaError_t result = rt_function(cu, host, &function);
-    return result != cudaSuccess ? result
-                                 : (cudaError_t)cu->cuFuncSetAttribute(
-                                       function, (CUfunction_attribute)which, value);
+    WITH_FUNCTION(cu->cuFuncSetAttribute(function, (CUfunction_attribute)which, value));
 }
 
 static cudaError_t set_cache(const rt_driver *cu, const void *host, CUfunc_cache config)
 {
-    CUfunction function;
-    const cudaError_t result = rt_function(cu, host, &function);
-    return result != cudaSuccess
-               ? result
-               : (cudaError_t)cu->cuFuncSetCacheConfig(function, config);
+    WITH_FUNCTION(cu->cuFuncSetCacheConfig(function, config));
 }
 
 static cudaError_t get_name(const rt_driver *cu, const char **out, const void *host)
 {
-    CUfunction function;
-    const cudaError_t result = rt_function(cu, host, &function);
-    return result != cudaSuccess ? result : (cudaError_t)cu->cuFuncGetName(out, function);
+    WITH_FUNCTION(cu->cuFuncGetName(out, function));
 }
 
 static cudaError_t get_parameter(const rt_driver *cu, const void *host, size_t index,
                                  size_t *offset, size_t *bytes)
 {
-    CUfunction function;
-    const cudaError_t result = rt_function(cu, host, &function);
-    return result != cudaSuccess
-               ? result
-               : (cudaError_t)cu->cuFuncGetParamInfo(function, index, offset, bytes);
+    WITH_FUNCTION(cu->cuFuncGetParamInfo(function, index, offset, bytes));
 }
 
 RT_ENTRY(__cudaGetKernel, (CUkernel *, kernel, const void *, func),
@@ -238,23 +230,15 @@ RT_ENTRY(cudaFuncSetSharedMemConfig, (const void *, func, int, config),
 static cudaError_t max_blocks(const rt_driver *cu, int *out, const void *host,
                               int block_threads, size_t shared, unsigned flags)
 {
-    CUfunction function;
-    const cudaError_t result = rt_function(cu, host, &function);
-    return result != cudaSuccess
-               ? result
-               : (cudaError_t)cu->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-                     out, function, block_threads, shared, flags);
+    WITH_FUNCTION(cu->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        out, function, block_threads, shared, flags));
 }
 
 static cudaError_t available_shared(const rt_driver *cu, size_t *out, const void *host,
                                     int blocks, int block_threads)
 {
-    CUfunction function;
-    const cudaError_t result = rt_function(cu, host, &function);
-    return result != cudaSuccess
-               ? result
-               : (cudaError_t)cu->cuOccupancyAvailableDynamicSMemPerBlock(
-                     out, function, blocks, block_threads);
+    WITH_FUNCTION(cu->cuOccupancyAvailableDynamicSMemPerBlock(out, function, blocks,
+                                                              block_threads));
 }
 
 RT_ENTRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor,

@@ -17,15 +17,6 @@ static cudaError_t device_count(const rt_driver *cu, int *out)
     return result == CUDA_SUCCESS && *out == 0 ? cudaErrorNoDevice : (cudaError_t)result;
 }
 
-static cudaError_t check_device(const rt_driver *cu, int device)
-{
-    int count = 0;
-    const cudaError_t result = device_count(cu, &count);
-    if (result != cudaSuccess)
-        return result;
-    return device < 0 || device >= count ? cudaErrorInvalidDevice : cudaSuccess;
-}
-
 static cudaError_t get_device(const rt_driver *cu, int *out)
 {
     if (!out)
@@ -55,7 +46,7 @@ static cudaError_t get_flags(const rt_driver *cu, unsigned *out)
 
 static cudaError_t init_device(const rt_driver *cu, int device, unsigned flags)
 {
-    cudaError_t result = check_device(cu, device);
+    cudaError_t result = rt_device_check(cu, device);
     if (result == cudaSuccess && flags != 0)
         result = (cudaError_t)cu->cuDevicePrimaryCtxSetFlags(device, flags);
     const int before = rt_device(cu);
@@ -66,9 +57,7 @@ static cudaError_t init_device(const rt_driver *cu, int device, unsigned flags)
 
 RT_EARLY(cudaGetDeviceCount, (int *, count), device_count(cu, count))
 RT_EARLY(cudaGetDevice, (int *, device), get_device(cu, device))
-RT_EARLY(cudaSetDevice, (int, device),
-         check_device(cu, device) != cudaSuccess ? check_device(cu, device)
-                                                 : rt_device_set(cu, device))
+RT_EARLY(cudaSetDevice, (int, device), rt_device_set(cu, device))
 RT_EARLY(cudaInitDevice, (int, device, unsigned, device_flags, unsigned, flags),
          init_device(cu, device, flags & 1 ? device_flags : 0))
 RT_EARLY(cudaSetDeviceFlags, (unsigned, flags),
@@ -104,7 +93,7 @@ RT_EARLY(cudaDeviceGetP2PAttribute,
 static cudaError_t peer(const rt_driver *cu, int device, unsigned flags, bool enables)
 {
     CUcontext context = NULL;
-    cudaError_t result = check_device(cu, device);
+    cudaError_t result = rt_device_check(cu, device);
     if (result == cudaSuccess)
         result = (cudaError_t)cu->cuDevicePrimaryCtxRetain(&context, device);
     if (result != cudaSuccess)
@@ -157,7 +146,7 @@ static const member members[] = {
 
 static cudaError_t properties(const rt_driver *cu, struct cudaDeviceProp *out, int device)
 {
-    cudaError_t result = out ? check_device(cu, device) : cudaErrorInvalidValue;
+    cudaError_t result = out ? rt_device_check(cu, device) : cudaErrorInvalidValue;
     if (result != cudaSuccess)
         return result;
     memset(out, 0, sizeof(*out));

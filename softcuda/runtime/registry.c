@@ -177,10 +177,9 @@ static cudaError_t load(const rt_driver *cu, binary *of) GPHI_REQUIRES(&mutex)
     return of->failed;
 }
 
-static cudaError_t kernel_locked(const rt_driver *cu, const void *host, CUkernel *out)
+static cudaError_t kernel_locked(const rt_driver *cu, symbol *stub, CUkernel *out)
     GPHI_REQUIRES(&mutex)
 {
-    symbol *stub = find(host);
     if (!stub || stub->managed)
         return cudaErrorInvalidDeviceFunction;
     if (!stub->kernel) {
@@ -199,11 +198,11 @@ static cudaError_t kernel_locked(const rt_driver *cu, const void *host, CUkernel
 cudaError_t rt_kernel(const rt_driver *cu, const void *host, CUkernel *out)
 {
     gphi_mutex_lock(&mutex);
-    const bool is_stub = find(host);
-    const cudaError_t result = kernel_locked(cu, host, out);
+    symbol *stub = find(host);
+    const cudaError_t result = kernel_locked(cu, stub, out);
     gphi_mutex_unlock(&mutex);
     CUfunction function;
-    if (is_stub || !host)
+    if (stub || !host)
         return result;
     /* A CUkernel of cudaGetKernel() or of a library passes for a stub. */
     if (cu->cuKernelGetFunction(&function, (CUkernel)(uintptr_t)host) != CUDA_SUCCESS)
