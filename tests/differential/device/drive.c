@@ -21,28 +21,55 @@ bool drive_check(CUresult code, const char *call)
     return false;
 }
 
+enum { TEXTS = 3 };
+static const char *const texts[TEXTS] = {work_ptx, launch_ptx, change_ptx};
+
 static bool find(const CUmodule *modules, const char *name, CUfunction *out)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < TEXTS; i++)
         if (cu.cuModuleGetFunction(out, modules[i], name) == CUDA_SUCCESS)
             return true;
     return false;
 }
 
+const char *drive_text(int at)
+{
+    return at >= 0 && at < TEXTS ? texts[at] : NULL;
+}
+
+/* What the driver's compiler says of a text that it refuses is the reason. */
+static bool load_texts(CUmodule *modules, const char **why)
+{
+    static char said[1200];
+    char log[1024] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER,
+                              CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)sizeof(log)};
+    for (int i = 0; i < TEXTS; i++) {
+        const CUresult code =
+            cu.cuModuleLoadDataEx(&modules[i], texts[i], 2, options, values);
+        if (code == CUDA_SUCCESS)
+            continue;
+        snprintf(said, sizeof(said), "text %d of its kernels does not load (%d): %s", i,
+                 (int)code, log);
+        *why = said;
+        return false;
+    }
+    return true;
+}
+
 bool drive_open(const char **why)
 {
-    static const char *const texts[] = {work_ptx, launch_ptx, change_ptx};
-    CUmodule modules[3];
+    CUmodule modules[TEXTS];
     if (!driver_load(SOFTCUDA_PATH, why))
         return false;
     *why = "no device";
     if (driver_start() != CUDA_SUCCESS)
         return false;
-    *why = "its kernels do not load";
     drive.context = driver_context;
-    for (int i = 0; i < 3; i++)
-        if (cu.cuModuleLoadData(&modules[i], texts[i]) != CUDA_SUCCESS)
-            return false;
+    if (!load_texts(modules, why))
+        return false;
+    *why = "a kernel is missing from its texts, or memory ran out";
 #define X(name)                                                                          \
     if (!find(modules, #name, &drive.kernel.name))                                       \
         return false;

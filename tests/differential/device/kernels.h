@@ -14,8 +14,8 @@
     "  rem.u32 %r8, %r5, 46; mul.wide.u32 %d10, %r8, 4; add.s64 %d11, %d9, %d10;\n"      \
     "  st.global.u32 [%d11+8], %r1;\n"
 #define CONDITION                                                                        \
-    "  { .param .b64 h; .param .b32 v; st.param.b64 [h], %d1; st.param.b32 [v], %r1;\n"  \
-    "    call.uni cudaGraphSetConditional, (h, v); }\n"
+    "  { .param .b64 h; .param .b32 c; st.param.b64 [h], %d1; st.param.b32 [c], %r1;\n"  \
+    "    call.uni cudaGraphSetConditional, (h, c); }\n"
 /* Launches %d1 into %d2 unless the guard at %d3 is used up. */
 #define LAUNCH_D1                                                                        \
     "  ld.global.u32 %r2, [%d3]; setp.eq.u32 %p1, %r2, 0; @%p1 bra done;\n"              \

@@ -6,7 +6,8 @@
  *   --record FILE --seeds A..B [--seconds N]   what a driver answers
  *   --compare FILE [--part K/N] a driver against a recording, and both against the model
  *   --program SEED             one program, printed, and where a driver differs
- *   --pack FILE TO             a recording without what was lost */
+ *   --pack FILE TO             a recording without what was lost
+ *   --text N                   the N-th text of its kernels, from 0, for an assembler */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ struct options {
     const char *record, *compare, *pack, *to;
     uint32_t first, last, part, parts;
     double seconds;
-    long program;
+    long program, text;
     bool model;
 };
 
@@ -130,6 +131,14 @@ static int pack(const char *from, const char *to)
     return good ? 0 : 1;
 }
 
+static int print_text(int at)
+{
+    const char *text = drive_text(at);
+    if (text)
+        fputs(text, stdout);
+    return text ? 0 : 1;
+}
+
 /* ---- the command ------------------------------------------------------------------- */
 
 static bool parse(int count, char **words, struct options *o)
@@ -146,6 +155,8 @@ static bool parse(int count, char **words, struct options *o)
             o->compare = next;
         else if (strcmp(word, "--program") == 0)
             o->program = strtol(next, NULL, 10);
+        else if (strcmp(word, "--text") == 0)
+            o->text = strtol(next, NULL, 10);
         else if (strcmp(word, "--seconds") == 0)
             o->seconds = strtod(next, NULL);
         else if (strcmp(word, "--pack") == 0 && i + 1 < count) {
@@ -158,20 +169,23 @@ static bool parse(int count, char **words, struct options *o)
                    sscanf(next, "%u..%u", &o->first, &o->last) != 2)
             return false;
     }
-    return o->record || o->compare || o->pack || o->model || o->program >= 0;
+    return o->record || o->compare || o->pack || o->model || o->program >= 0 ||
+           o->text >= 0;
 }
 
 int main(int count, char **words)
 {
     struct options o = {
-        .first = 1, .last = 200, .parts = 1, .seconds = 1e9, .program = -1};
+        .first = 1, .last = 200, .parts = 1, .seconds = 1e9, .program = -1, .text = -1};
     const char *why = NULL;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!parse(count, words, &o)) {
         fprintf(stderr, "usage: device_differential --model|--record FILE|--compare FILE "
-                        "[--seeds A..B] | --program SEED | --pack FILE TO\n");
+                        "[--seeds A..B] | --program SEED | --pack FILE TO | --text N\n");
         return 2;
     }
+    if (o.text >= 0)
+        return print_text((int)o.text);
     if (o.pack)
         return pack(o.pack, o.to);
     if (o.record) /* the driver is opened in children alone */

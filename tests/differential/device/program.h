@@ -147,5 +147,6 @@ void model_print_ran(void); /* of all programs so far: what they did */
 
 /* A driver; the context stays. */
 bool drive_open(const char **why);
+const char *drive_text(int at); /* of its kernels, as PTX; NULL beyond the last */
 void drive_program(const struct device_program *program, struct result *out);
 #endif
