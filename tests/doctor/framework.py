@@ -24,7 +24,7 @@ MODES = {
     "ranked": (1, [("error", "framework.exception", "torch/already-owns-graph", "capture")]),
     "caught": (0, [("info", "framework.exception", "torch/unpinned-copy", "inner")]),
     "warned": (0, [("warning", "framework.message", "torch/empty-graph", "warned")]),
-    "logged": (0, [("warning", "framework.message", "torch/skipping-mutated-inputs", "log")]),
+    "logged": (0, [("info", "framework.message", "torch/skipping-mutated-inputs", "log")]),
     "refused": (1, [("error", "capture.synchronize", "capture.synchronize", "wait")]),
     "optimizer": (1, [("error", "framework.exception", "torch/not-capturable", "adam_step")]),
     "aborted": (1, [("error", "framework.exception", "torch/generator-not-registered", "draw_here")]),

@@ -296,12 +296,10 @@ def judge(gph, folder, name):
             said = json.load(file)
     except (OSError, ValueError) as error:
         return f"{error}; {left}"
-    loud = [f for f in said["findings"] if f["severity"] in ("error", "warning")]
-    if loud:
-        return "; ".join(f"{f['id']}: {f.get('title', '')}" for f in loud)
-    if run.returncode:
-        return left
-    return ""
+    loud = [f"{f['id']}: {f.get('title', '')}" for f in said["findings"] if f["severity"] in ("error", "warning")]
+    if said["exit"] or (run.returncode and not loud):
+        loud.append(left)
+    return "; ".join(loud)
 
 
 def main(arguments):

@@ -307,6 +307,16 @@ static bool is_followed(const framework *state, const heard *of)
     return false;
 }
 
+/* The framework goes on without a graph: results are right, and the user has read so. */
+static bool is_notice(const gph_explain_entry *entry)
+{
+    static const char *const classes[] = {"torch/skipping-", "llama/graphs-"};
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+        if (strncmp(entry->slug, classes[i], strlen(classes[i])) == 0)
+            return true;
+    return false;
+}
+
 static void report_heard(gphi_rule_run *run, heard *of)
 {
     const framework *state = run->state;
@@ -329,8 +339,9 @@ static void report_heard(gphi_rule_run *run, heard *of)
         gphi_finding_begin(&as, &of->at, gphi_hash_text(GPHI_HASH_START, entry->slug));
     gphi_finding_explain(draft, entry);
     gphi_evidence(draft, "standard error: %.600s", of->message);
-    if (of->is_exception && !of->is_thread && !state->has_failed)
-        gphi_soften(draft); /* it was printed, and the program went on */
+    const bool went_on = of->is_exception && !of->is_thread && !state->has_failed;
+    if (went_on || (!of->is_exception && is_notice(entry)))
+        gphi_soften(draft);
 }
 
 static void on_end(gphi_rule_run *run)

@@ -28,24 +28,41 @@ static const gphi_range_history *input_of(const gphi_history *history,
     return NULL;
 }
 
-/* Whether kernels outside, or other graphs, may have written what the graph uses. */
+/* Whether another graph that was launched since may write there. */
+static bool is_touched_by_others(const gphi_history *history,
+                                 const gphi_exec_history *exec, uint64_t address,
+                                 uint64_t since)
+{
+    for (int k = 0; k < GPHI_RECENT && history->recent[k]; k++) {
+        const gphi_exec_history *other = history->recent[k];
+        if (other != exec && other->last_launch.number > since &&
+            gphi_history_touches(history, other, address, 1))
+            return true;
+    }
+    return false;
+}
+
+/* Whether kernels outside, or other graphs, may have written what the graph uses; `only`:
+ * that input alone is looked at. */
 static bool is_written_by_others(const gphi_history *history,
-                                 const gphi_exec_history *exec, uint64_t since)
+                                 const gphi_exec_history *exec, uint64_t since,
+                                 const gphi_range_history *only)
 {
     GPHI_EACH (const gphi_touch, touch, &exec->touches) {
         const gphi_memory_history *memory =
             touch->memory ? gphi_history_memory(history, touch->memory) : NULL;
+        if (only &&
+            !gphi_touch_meets(history, touch, only->start, only->end - only->start))
+            continue;
         for (size_t k = 0; memory && k < memory->pointers.count; k++) {
             const gphi_touch *pointer = gphi_vec_at(&memory->pointers, k);
-            if (pointer->since > since)
+            if (pointer->since > since &&
+                (!only || gphi_touch_meets(history, pointer, only->start,
+                                           only->end - only->start)))
                 return true;
         }
-        for (int k = 0; k < GPHI_RECENT && history->recent[k]; k++) {
-            const gphi_exec_history *other = history->recent[k];
-            if (other != exec && other->last_launch.number > since &&
-                gphi_history_touches(history, other, touch->address, 1))
-                return true;
-        }
+        if (is_touched_by_others(history, exec, touch->address, since))
+            return true;
     }
     return false;
 }
@@ -70,6 +87,48 @@ static const gphi_work *foreign_upload(const gphi_history *history,
     return found;
 }
 
+/* PyTorch's allocator gives memory that is free out again at once: a batch that nobody
+ * read makes way for a result. A kernel is given it, and the host reads less from there
+ * than it had sent: the kernel has written it. */
+static void note_anew(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_vec *items = run->state;
+    gphi_call_ranges ranges;
+    gphi_touch touches[64];
+    const bool is_kernel = gphi_call_is_kernel(seen->call.call);
+    if (items->count == 0 || !seen->work || seen->work->is_captured ||
+        seen->call.result != 0 || (!is_kernel && !gphi_call_ranges_of(seen, &ranges)))
+        return;
+    const uint32_t count =
+        is_kernel ? gphi_call_pointers(run->model, seen, touches, 64) : 0;
+    GPHI_EACH (gphi_suspect, one, items) {
+        bool is_met = false;
+        for (uint32_t i = 0; i < count; i++)
+            is_met |= touches[i].address - one->address < one->bytes;
+        one->uses += is_met;
+        if (is_kernel ||
+            !gphi_ranges_meet(ranges.read, ranges.read_bytes, one->address, one->bytes))
+            continue;
+        one->is_anew |= one->uses == 1 && ranges.to_host && ranges.read == one->address &&
+                        ranges.read_bytes < one->bytes;
+        one->uses++;
+    }
+}
+
+/* Kernels that were given it since it came. */
+static uint32_t uses_of(const gphi_history *history, const gphi_allocation *memory,
+                        const gphi_work *upload)
+{
+    const gphi_memory_history *one = gphi_history_memory(history, memory);
+    uint32_t count = 0;
+    for (size_t i = 0; one && i < one->pointers.count; i++) {
+        const gphi_touch *pointer = gphi_vec_at(&one->pointers, i);
+        count += pointer->since > upload->call.number &&
+                 pointer->address - upload->write < upload->write_bytes;
+    }
+    return count;
+}
+
 /* Only launches that follow one of the same contents: after an update the input is
  * another. */
 void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
@@ -78,6 +137,7 @@ void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
     gphi_vec *items = run->state;
     gphi_exec_history *exec = history->launched;
     gphi_rule_input_moved(run, seen);
+    note_anew(run, seen);
     if (!exec || history->before_work == 0 || !seen->work ||
         items->count == SUSPECTS_MAX || history->before.number < exec->updated)
         return;
@@ -87,7 +147,12 @@ void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
     if (!memory)
         return;
     const gphi_range_history *input = input_of(history, exec, upload->write_bytes);
-    if (!input || is_written_by_others(history, exec, history->before.number))
+    if (!input)
+        return;
+    const bool is_same_place =
+        input->last.stack != 0 && input->last.stack == upload->call.stack;
+    if (is_written_by_others(history, exec, history->before.number,
+                             is_same_place ? input : NULL))
         return;
     gphi_suspect *one = gphi_vec_add(items, 1);
     if (one)
@@ -99,6 +164,7 @@ void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen)
                               .bytes = upload->write_bytes,
                               .number = memory->allocated.number,
                               .memory = memory,
+                              .uses = uses_of(history, memory, upload),
                               .input = input->start};
 }
 
@@ -108,13 +174,13 @@ static bool was_used(const gphi_history *history, const gphi_suspect *of)
     const gphi_memory_history *memory = gphi_history_memory(history, of->memory);
     if (of->memory->allocated.number != of->number || !memory)
         return true; /* not known any more */
-    if (memory->overflows)
+    if (memory->overflows && !of->is_anew)
         return true;
     GPHI_EACH (const gphi_range_history, range, &memory->read)
-        if (range->last.number > of->upload.number)
+        if (!of->is_anew && range->last.number > of->upload.number)
             return true;
     GPHI_EACH (const gphi_touch, pointer, &memory->pointers)
-        if (pointer->since > of->upload.number)
+        if (!of->is_anew && pointer->since > of->upload.number)
             return true;
     for (size_t i = 0; i < history->execs.count; i++) {
         const gphi_exec_history *exec = gphi_history_exec_at(history, i);

@@ -27,6 +27,8 @@ typedef struct gphi_suspect {
     uint64_t address, bytes, number; /* of what came; its allocation's number */
     gphi_allocation *memory;
     uint64_t input; /* where the graph reads */
+    uint32_t uses;  /* kernels that were given what came, since the launch */
+    bool is_anew;   /* the allocator gave its memory out again before anybody read it */
     bool is_unused; /* what came, until the end */
 } gphi_suspect;
 
