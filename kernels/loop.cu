@@ -19,7 +19,15 @@ KERNEL gph_loop_step(const loop_plan plan)
     count_step(plan);
 }
 
-/* Stands for a node of a body while the ways are measured. */
-KERNEL gph_loop_nothing()
+/* Stands for a node of a body while the ways are measured: a thread that is busy for about a
+ * microsecond, with a chain of which each value needs the one before. An empty kernel would
+ * not do: it ends before the driver could have prepared the next, which is what a plain
+ * launch gains over a body of the device. */
+KERNEL gph_loop_work(u32 count, u32 *never)
 {
+    u32 x = count;
+    for (u32 i = 0; i < count; i++)
+        x = (x ^ x >> 7) * 1664525u + i;
+    if (never)
+        *never = x;
 }

@@ -6,8 +6,9 @@
 /* Why a launch ended: gph_loop_end of <gph/loop.h>. */
 enum { LOOP_RUNS, LOOP_DONE, LOOP_CEILING, LOOP_BUDGET, LOOP_ABORTED, LOOP_REFUSED };
 
-/* Which body comes next: none, that of several steps, that of one. */
-enum { LOOP_NONE, LOOP_MANY, LOOP_ONE };
+/* Which body comes next: none, that of several steps, that of one; OPEN: nothing was decided
+ * yet. */
+enum { LOOP_NONE, LOOP_MANY, LOOP_ONE, LOOP_OPEN };
 
 /* In mapped host memory, so that the host reads and writes it while a launch runs. The
  * host's words and the device's lie in lines of their own. */

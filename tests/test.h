@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The whole test harness. A test file lists its tests in main() and is one process.
- * CHECK() counts a failure and goes on, from any thread; SKIP() leaves the test. */
+ * CHECK() counts a failure and goes on, from any thread; SKIP() leaves the test. With ONE
+ * in the environment only the test of that name runs. */
 #ifndef TEST_H
 #define TEST_H
 #include <stdatomic.h>
@@ -30,6 +31,9 @@ static const char *test_skip_reason;
 
 static void test_run(const char *name, void (*test)(void))
 {
+    const char *only = getenv("ONE");
+    if (only && strcmp(only, name) != 0)
+        return;
     atomic_store(&test_failures, 0);
     test_skip_reason = NULL;
     test();
@@ -42,6 +46,7 @@ static void test_run(const char *name, void (*test)(void))
         test_passed++;
     printf("%s %s%s%s\n", failures ? "not ok" : "ok", name,
            test_skip_reason ? " # SKIP " : "", test_skip_reason ? test_skip_reason : "");
+    fflush(stdout); /* a test that hangs is the one after the last that is printed */
 }
 
 static int test_done(void)

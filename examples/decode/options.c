@@ -51,7 +51,7 @@ static const struct {
     [OPTION_TRACE] = {"--trace", "FILE",
                       "of --mode cache: what the largest bucket allocates, and when"},
     [OPTION_WAY] = {"--way", "NAME",
-                    "of a loop: fastest, device, while, tail or host (fastest)"},
+                    "of a loop: device, fastest, while, tail or host (device)"},
 };
 enum { OPTION_COUNT = sizeof(table) / sizeof(table[0]) };
 
@@ -178,6 +178,7 @@ gph_status options_read(int count, char **words, options *out, gph_error *error)
 {
     options o = {.modes = RUN_EAGER | RUN_GRAPH,
                  .queue = 2,
+                 .way = GPH_LOOP_DEVICE,
                  .new_tokens = 32,
                  .temperature = 1,
                  .seed = 1};

@@ -90,7 +90,7 @@ typedef struct gph_loop_options {
  *  out      owned by the caller on success: gph_loop_destroy(). Untouched on failure.
  *  error    may be NULL. Names the node that the driver refused, where it does.
  *
- *  For GPH_LOOP_FASTEST and GPH_LOOP_DEVICE empty kernels stand for the nodes of the body
+ *  For GPH_LOOP_FASTEST and GPH_LOOP_DEVICE short kernels stand for the nodes of the body
  *  and run a few hundred rounds; the body itself does not run. A way that this driver, or
  *  the body, does not allow is left out: gph_loop_ways_get(). Fails with GPH_E_INVALID
  *  (no condition, a ceiling of 0, an unknown way), GPH_E_UNSUPPORTED (the body has nodes
@@ -180,7 +180,7 @@ GPH_API gph_exec *gph_loop_exec(const gph_loop *loop);
 typedef struct gph_loop_ways {
     uint32_t size; /**< sizeof(gph_loop_ways) */
     uint32_t way;  /**< that was taken: WHILE, TAIL or HOST */
-    /** By gph_loop_way: what a round of empty kernels took, 0 where it was not measured. */
+    /** By gph_loop_way: what a round of short kernels took, 0 where it was not measured. */
     double round_ns[5];
     char text[384]; /**< the same as a sentence, with what was refused */
 } gph_loop_ways;

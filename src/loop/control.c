@@ -9,7 +9,7 @@ const gphi_kernel_text gphi_loop_text = {
     .names = {[GPHI_LOOP_HOST_BEGIN] = "gph_loop_host_begin",
               [GPHI_LOOP_HOST_ROUND] = "gph_loop_host_round",
               [GPHI_LOOP_STEP] = "gph_loop_step",
-              [GPHI_LOOP_NOTHING] = "gph_loop_nothing"}};
+              [GPHI_LOOP_WORK] = "gph_loop_work"}};
 
 const gphi_kernel_text gphi_loop_device_text = {
     .what = "the kernels of loops on the device",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Loops: making, launching and changing them. */
 #include "loop/loop.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
@@ -9,6 +10,10 @@
 #include <string.h>
 
 enum { POLL_NS = 50000, UNROLL_MAX = 1024 };
+
+/* How long the host looks at the word of a round at first, and at least, and how often it
+ * asks for the stream meanwhile. */
+enum { LOOK_NS = 100000, LOOK_MIN_NS = 5000, ASK_EVERY = 256 };
 
 gph_status gphi_loop_check(const gph_loop *loop, CUresult result, const char *call,
                            gph_error *error)
@@ -42,13 +47,12 @@ static gph_status take_memory(gph_loop *loop, gph_error *error)
     GPHI_TRY(gphi_loop_check(loop, cu->cuMemcpyHtoD(loop->device, &zeros, sizeof(zeros)),
                              "cuMemcpyHtoD", error));
     const gph_loop_options *options = &loop->options;
-    loop->plan = (loop_plan){
-        .here = (loop_device *)(uintptr_t)loop->device,
-        .host = (loop_host *)(uintptr_t)there,
-        .condition = (const unsigned *)(uintptr_t)options->condition,
-        .counter = (const unsigned *)(uintptr_t)options->counter,
-        .poll = loop->way == GPH_LOOP_HOST || options->sentinel ? 0 : options->poll_ns,
-        .many = options->unroll};
+    loop->plan = (loop_plan){.here = (loop_device *)(uintptr_t)loop->device,
+                             .host = (loop_host *)(uintptr_t)there,
+                             .condition = (const unsigned *)(uintptr_t)options->condition,
+                             .counter = (const unsigned *)(uintptr_t)options->counter,
+                             .poll = options->sentinel ? 0 : options->poll_ns,
+                             .many = options->unroll};
     return GPH_OK;
 }
 
@@ -119,6 +123,7 @@ gph_status gphi_loop_make(gph_runtime *runtime, CUgraph body,
     loop->runtime = runtime;
     loop->way = (gph_loop_way)options->way;
     loop->options = *options;
+    loop->look_ns = LOOK_NS;
     const CUstreamCaptureMode mode = gphi_relax(&runtime->cu);
     const gph_status status = fill(loop, body, error);
     gphi_unrelax(&runtime->cu, mode);
@@ -172,26 +177,54 @@ gph_status gph_loop_create(gph_runtime *runtime, CUgraph body,
 
 /* ---- launching ---- */
 
-/* Acquire: the kernel wrote it, and the stream has been waited for. */
-static gph_exec *next_of(const gph_loop *loop)
+/* The kernel says what comes next some microseconds before the driver sees that the round has
+ * ended, so the host looks at the word, and at the stream now and then, since after an error
+ * no word comes. Where it does not come soon it looks for half as long from then on: rounds
+ * are long, or whoever runs them (softcuda on few cores) needs this one. */
+static CUresult await_word(gph_loop *loop, CUstream stream, uint32_t *next)
 {
-    switch (__atomic_load_n(&loop->host->next, __ATOMIC_ACQUIRE)) {
-    case LOOP_MANY: return loop->execs.many;
-    case LOOP_ONE: return loop->execs.one;
-    default: return NULL;
+    const gphi_cuda_table *cu = &loop->runtime->cu;
+    const uint64_t until = gphi_clock_ns() + loop->look_ns;
+    CUresult result = CUDA_ERROR_NOT_READY;
+    for (uint32_t looks = 1; loop->look_ns > 0; looks++) {
+        *next = __atomic_load_n(&loop->host->next, __ATOMIC_ACQUIRE);
+        if (*next != LOOP_OPEN)
+            return CUDA_SUCCESS;
+        if (looks % ASK_EVERY != 0)
+            continue;
+        if (gphi_clock_ns() > until)
+            loop->look_ns = loop->look_ns < LOOK_MIN_NS ? 0 : loop->look_ns / 2;
+        else if ((result = cu->cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY)
+            continue;
+        break;
     }
+    if (result == CUDA_ERROR_NOT_READY)
+        result = cu->cuStreamSynchronize(stream);
+    *next = __atomic_load_n(&loop->host->next, __ATOMIC_ACQUIRE);
+    return result;
 }
 
-/* The device decides after each round, here as well; the host does as it says. */
+/* The device decides after each round, here as well; the host does as it says. Launches in
+ * a stream follow each other, so the next round may be launched before this one's last
+ * kernel is gone. */
 static gph_status run_from_host(gph_loop *loop, CUstream stream, gph_error *error)
 {
-    for (gph_exec *next = loop->execs.start; next; next = next_of(loop)) {
+    gph_exec *next = loop->execs.start;
+    while (next) {
+        uint32_t word = LOOP_NONE;
+        __atomic_store_n(&loop->host->next, LOOP_OPEN, __ATOMIC_RELEASE);
         GPHI_TRY(gph_exec_launch(next, stream, error));
-        const CUresult result = loop->runtime->cu.cuStreamSynchronize(stream);
+        const CUresult result = await_word(loop, stream, &word);
         if (result != CUDA_SUCCESS)
             return gphi_loop_fail_fault(loop, result, "cuStreamSynchronize", error);
+        next = word == LOOP_MANY  ? loop->execs.many
+               : word == LOOP_ONE ? loop->execs.one
+                                  : NULL;
     }
-    return GPH_OK;
+    const CUresult result = loop->runtime->cu.cuStreamSynchronize(stream);
+    return result == CUDA_SUCCESS
+               ? GPH_OK
+               : gphi_loop_fail_fault(loop, result, "cuStreamSynchronize", error);
 }
 
 gph_status gph_loop_launch(gph_loop *loop, CUstream stream, gph_error *error)

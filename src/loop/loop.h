@@ -42,6 +42,7 @@ struct gph_loop {
     gphi_kernels *own;  /* of the ways of the device, or NULL */
     gphi_loop_execs execs;
     atomic_ullong launched;
+    uint64_t look_ns; /* HOST: how long the host looks at the word of a round */
     gph_loop_ways ways;
     gphi_deferred end;
 };
@@ -55,7 +56,7 @@ gph_status gphi_loop_fail_fault(gph_loop *loop, CUresult result, const char *cal
                                 gph_error *error);
 
 /* control.c: texts, and the places of their entries. */
-enum { GPHI_LOOP_HOST_BEGIN, GPHI_LOOP_HOST_ROUND, GPHI_LOOP_STEP, GPHI_LOOP_NOTHING };
+enum { GPHI_LOOP_HOST_BEGIN, GPHI_LOOP_HOST_ROUND, GPHI_LOOP_STEP, GPHI_LOOP_WORK };
 enum {
     GPHI_LOOP_WHILE_BEGIN,
     GPHI_LOOP_WHILE_ROUND,
