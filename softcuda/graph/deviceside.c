@@ -3,6 +3,7 @@
 #include "softcuda/graph/deviceside.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "softcuda/device/alloc.h"
@@ -17,6 +18,7 @@ enum { INVALID = 1, LIMIT_ROUNDS = 64 }; /* launches, from one look at the clock
 #define STREAM_TAIL UINT64_C(0x0100000000000000)
 #define STREAM_FORGET UINT64_C(0x0200000000000000)
 #define STREAM_SIBLING UINT64_C(0x0300000000000000)
+enum { SOFT_STREAMS = 3 };
 
 typedef struct scope {
     atomic_uint open; /* 1 while nothing runs in it: the next run's own */
@@ -48,7 +50,7 @@ struct soft_side {
     bool again;      /* it has launched itself into its tail */
     run next;        /* what the run that is pending will take */
     tails mine;      /* of the graph that runs */
-    uint32_t tail_count, forget_count;
+    uint32_t counts[SOFT_STREAMS]; /* launches by the run so far, by stream */
     /* Of the run, from its start to its end. */
     run now;
     bool by_kernel;
@@ -299,7 +301,7 @@ static scope *end_run(soft_side *side)
     tails rest =
         soft_rule(R76) ? joined(side->mine, side->rest) : joined(side->rest, side->mine);
     side->mine = side->rest = (tails){0};
-    side->tail_count = side->forget_count = 0;
+    memset(side->counts, 0, sizeof(side->counts));
     side->around = NULL;
     side->root = NULL;
     side->by_kernel = false;
@@ -386,29 +388,40 @@ typedef enum refusal {
     RUNNING,
     TOO_MANY,
     TOO_MANY_TAILS,
+    TOO_MANY_SIBLINGS,
     NOT_ITSELF,
     NO_STREAM,
     OTHER_DEVICE
 } refusal;
 
-/* Counts a launch of `self`, if it may have one more. */
-static bool count_one(soft_side *self, uint64_t stream)
+/* Of the three streams: how many launches a run has into each, and what one more gets. */
+static const struct {
+    uint32_t most;
+    refusal why;
+} limits[SOFT_STREAMS] = {{SOFT_TAILS_MAX, TOO_MANY_TAILS},
+                          {SOFT_FORGETS_MAX, TOO_MANY},
+                          {SOFT_SIBLINGS_MAX, TOO_MANY_SIBLINGS}};
+
+static uint32_t number_of(uint64_t stream)
 {
+    return (uint32_t)(stream >> 56) - 1;
+}
+
+/* Counts a launch of `self`, if it may have one more. */
+static refusal count_one(soft_side *self, uint64_t stream)
+{
+    const uint32_t at = number_of(stream);
     pthread_mutex_lock(&self->mutex);
-    uint32_t *count = stream == STREAM_TAIL ? &self->tail_count : &self->forget_count;
-    const uint32_t most = stream == STREAM_TAIL ? SOFT_TAILS_MAX : SOFT_FORGETS_MAX;
-    const bool fits = stream == STREAM_SIBLING || *count < most || !soft_rule(R75);
-    if (fits && stream != STREAM_SIBLING)
-        ++*count;
+    const bool fits = self->counts[at] < limits[at].most || !soft_rule(R75);
+    self->counts[at] += fits;
     pthread_mutex_unlock(&self->mutex);
-    return fits;
+    return fits ? TAKEN : limits[at].why;
 }
 
 static void count_one_less(soft_side *self, uint64_t stream)
 {
     pthread_mutex_lock(&self->mutex);
-    if (stream != STREAM_SIBLING)
-        --*(stream == STREAM_TAIL ? &self->tail_count : &self->forget_count);
+    self->counts[number_of(stream)]--;
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -444,6 +457,7 @@ static void say_refusal(soft_side *self, const soft_side *target, refusal why)
         [RUNNING] = "a launch of it has not ended",
         [TOO_MANY] = "a run of a graph fires and forgets 120 graphs at most",
         [TOO_MANY_TAILS] = "a run of a graph launches 255 graphs into its tail at most",
+        [TOO_MANY_SIBLINGS] = "a run of a graph launches 120 siblings at most",
         [NOT_ITSELF] = "there is none: outside of a graph that was instantiated for the "
                        "device cudaGetCurrentGraphExec() is 0",
         [NO_STREAM] = "that stream is none of the three",
@@ -474,9 +488,10 @@ static refusal order(soft_side *self, soft_side *side, uint64_t stream)
     soft_side *const root = self->root ? self->root : self;
     if (side->exec->device != self->exec->device)
         return OTHER_DEVICE;
-    if (!count_one(self, stream))
-        return stream == STREAM_TAIL ? TOO_MANY_TAILS : TOO_MANY;
-    const refusal why = take(side, root, side == self && stream == STREAM_TAIL);
+    refusal why = count_one(self, stream);
+    if (why != TAKEN)
+        return why;
+    why = take(side, root, side == self && stream == STREAM_TAIL);
     if (why != TAKEN) {
         count_one_less(self, stream);
         return why;

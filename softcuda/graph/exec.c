@@ -59,7 +59,7 @@ void soft_exec_release(soft_exec *exec)
         return;
     soft_exec_memory_release(exec->memory);
     soft_side_destroy(exec->side);
-    soft_updatables_destroy(exec->updatables);
+    soft_updatables_destroy(exec);
     soft_program_destroy(exec->program);
     soft_late_destroy(exec->late);
     soft_versions_free(exec);
@@ -313,7 +313,7 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
             soft_rule(R30) ? (CUgraphNode)soft_graph_find_cycle(graph) : NULL;
     SOFT_TRY(status);
     result->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
-    graph->instantiated = true;
+    graph->closed |= (*out)->updatables != NULL;
     atomic_fetch_add_explicit(&soft_counted.graphs, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&soft_counted.graph_nodes, (*out)->shape.node_count,
                               memory_order_relaxed);

@@ -101,7 +101,7 @@ struct soft_graph {
     soft_condition *conditions; /* conditional.h: of a graph without parent, by handle */
     uint32_t condition_count, condition_capacity;
     struct soft_single *single; /* NULL: it has never been asked */
-    bool instantiated;          /* once, at least */
+    bool closed;                /* instantiated with nodes that kernels change */
 };
 
 /* The graphs that a node owns, one after the other; NULL: no more. */
@@ -136,6 +136,7 @@ typedef struct soft_node_params {
     bool move;
     bool by_extra;                          /* KERNEL: arguments came as `extra` */
     const soft_node_attributes *attributes; /* KERNEL; may be NULL */
+    struct soft_updatable *updatable; /* KERNEL: a copy has this one, too; may be NULL */
     bool captured; /* its edges are what the capture made: half edges of any kind */
     const struct soft_memory_params *memory; /* MEM_ALLOC, MEM_FREE: memnode.h */
 } soft_node_params;

@@ -99,7 +99,7 @@ static CUresult take_kernel(soft_node *node, const soft_node_params *params)
         node->attributes = soft_new(sizeof(*node->attributes));
         SOFT_TRY(soft_made(node->attributes, "no memory for node attributes"));
         *node->attributes = *params->attributes;
-        SOFT_TRY(soft_updatable_adopt(node));
+        SOFT_TRY(soft_updatable_adopt(node, params->updatable));
     }
     SOFT_TRY(copy_arguments(&params->task->u.launch, &node->arguments));
     node->arguments.by_extra = params->by_extra && soft_rule(R19);
@@ -415,7 +415,8 @@ static CUresult clone_node(const soft_node *node, soft_graph *into)
                                      .child = node->child,
                                      .memory = node->memory ? &memory : NULL,
                                      .by_extra = node->arguments.by_extra,
-                                     .attributes = node->attributes};
+                                     .attributes = node->attributes,
+                                     .updatable = node->updatable};
     soft_node *fresh;
     SOFT_TRY(soft_node_add(into, &params, NULL, 0, &fresh));
     fresh->origin = node->id;

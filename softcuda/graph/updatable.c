@@ -20,10 +20,15 @@ static CUgraphDeviceNode handle_of(const soft_node *node)
     return (CUgraphDeviceNode)(uintptr_t)soft_updatable_handle(node->updatable);
 }
 
-CUresult soft_updatable_adopt(soft_node *node)
+CUresult soft_updatable_adopt(soft_node *node, soft_updatable *of)
 {
     if (!wants(node) || node->updatable)
         return CUDA_SUCCESS;
+    if (of && soft_rule(M_updatable_copy)) {
+        soft_updatable_retain(of);
+        node->updatable = of;
+        return CUDA_SUCCESS;
+    }
     SOFT_TRY(soft_pass(
         soft_updatable_create(soft_allocator(), &node->updatable, soft_error())));
     node->attributes->values[ATTRIBUTE].deviceUpdatableKernelNode.devNode =
@@ -31,11 +36,11 @@ CUresult soft_updatable_adopt(soft_node *node)
     return CUDA_SUCCESS;
 }
 
-static bool is_instantiated(const soft_graph *graph)
+static bool is_closed(const soft_graph *graph)
 {
     while (graph->parent)
         graph = graph->parent->graph;
-    return graph->instantiated;
+    return graph->closed;
 }
 
 /* The handle is an answer, though the value is an argument: as an H200 gives it. */
@@ -46,11 +51,12 @@ CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the device changes node %llu: it stays so",
                          (unsigned long long)node->id);
-    if (wanted && !node->updatable && is_instantiated(node->graph) &&
+    if (wanted && !node->updatable && is_closed(node->graph) &&
         soft_rule(M_updatable_early))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "the graph was instantiated: its nodes do not become ones that "
-                         "the device changes");
+                         "the graph was instantiated with nodes that the device changes: "
+                         "node %llu does not become another one",
+                         (unsigned long long)node->id);
     if (!node->attributes)
         node->attributes = soft_new(sizeof(*node->attributes));
     SOFT_TRY(soft_made(node->attributes, "no memory for node attributes"));
@@ -108,10 +114,11 @@ CUresult soft_updatables_create(const soft_flat *flat, soft_updatables **out)
     return CUDA_SUCCESS;
 }
 
-void soft_updatables_destroy(soft_updatables *updatables)
+void soft_updatables_destroy(const soft_exec *exec)
 {
+    soft_updatables *updatables = exec->updatables;
     for (uint32_t i = 0; updatables && i < updatables->count; i++) {
-        soft_updatable_activate(updatables->list[i].updatable, NULL);
+        soft_updatable_leave(updatables->list[i].updatable, exec);
         soft_updatable_release(updatables->list[i].updatable);
     }
     soft_delete(updatables);

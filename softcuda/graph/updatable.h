@@ -10,8 +10,9 @@
 
 /* The attribute, set to `value`; the node's handle stands in it afterwards. */
 CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value);
-/* A node that comes with the attribute gets a handle of its own. */
-CUresult soft_updatable_adopt(soft_node *node);
+/* A node that comes with the attribute gets a handle of its own, or that of the node that it
+ * is a copy of. */
+CUresult soft_updatable_adopt(soft_node *node, soft_updatable *of);
 /* Whether it has such nodes, in its child graphs and bodies too. */
 bool soft_graph_is_updatable(const soft_graph *graph);
 /* NOT_SUPPORTED for such a node. */
@@ -30,7 +31,7 @@ typedef struct soft_updatables {
 
 /* *out is NULL where there are none. */
 CUresult soft_updatables_create(const soft_flat *flat, soft_updatables **out);
-void soft_updatables_destroy(soft_updatables *updatables); /* takes NULL */
+void soft_updatables_destroy(const soft_exec *exec);
 /* The device has the parameters of this version from now on. Any thread; the version is
  * held. */
 void soft_updatables_activate(const soft_version *version);

@@ -203,6 +203,7 @@ static void bind_kernel(const soft_exec *exec, uint32_t at, soft_exec_record *re
     join(exec, at, &record->device->launch);
     soft_kernel_launch_watch(&record->device->launch, record->body.trace);
     record->device->enabled = exec->shape.nodes[at].enabled;
+    record->device->owner = exec;
 }
 
 /* What of an executable graph its records read. */

@@ -73,13 +73,24 @@ void soft_updatable_release(soft_updatable *updatable)
 
 void soft_updatable_activate(soft_updatable *updatable, soft_device_node *node)
 {
-    if (node)
-        atomic_fetch_add_explicit(&node->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&node->references, 1, memory_order_relaxed);
     pthread_mutex_lock(&mutex);
     soft_device_node *old = updatable->active;
     updatable->active = node;
     pthread_mutex_unlock(&mutex);
     soft_device_node_release(old);
+}
+
+void soft_updatable_leave(soft_updatable *updatable, const void *owner)
+{
+    soft_device_node *gone = NULL;
+    pthread_mutex_lock(&mutex);
+    if (updatable->active && updatable->active->owner == owner) {
+        gone = updatable->active;
+        updatable->active = NULL;
+    }
+    pthread_mutex_unlock(&mutex);
+    soft_device_node_release(gone);
 }
 
 /* What the device has of a node, held for the caller; NULL: none that it may change. */

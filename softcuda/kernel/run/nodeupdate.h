@@ -21,6 +21,7 @@ typedef struct soft_updatable soft_updatable; /* any thread */
 typedef struct soft_device_node {
     atomic_uint references;
     gph_allocator heap;
+    const void *owner;         /* the executable that it is of */
     soft_kernel_launch launch; /* whoever runs it alone */
     uint32_t param_bytes;
     pthread_mutex_t mutex; /* of all below */
@@ -37,8 +38,10 @@ GPH_CHECKED gph_status soft_updatable_create(const gph_allocator *allocator,
 uint64_t soft_updatable_handle(const soft_updatable *updatable);
 void soft_updatable_retain(soft_updatable *updatable);
 void soft_updatable_release(soft_updatable *updatable); /* takes NULL */
-/* Kernels change this one from now on; NULL: none, they get an error. */
+/* Kernels change this one from now on. */
 void soft_updatable_activate(soft_updatable *updatable, soft_device_node *node);
+/* If they change one of `owner`, they change none from now on, and get an error. */
+void soft_updatable_leave(soft_updatable *updatable, const void *owner);
 
 /* A copy of a launch that kernels may change. */
 GPH_CHECKED gph_status soft_device_node_create(const soft_kernel_launch *launch,

@@ -102,16 +102,36 @@ static uint32_t apply(ptx_block *view, uint32_t thread, const node_update *updat
     }
 }
 
-/* One after the other; the first that is refused ends it. */
+/* What apply() would say. */
+static uint32_t check(ptx_block *view, const node_update *update)
+{
+    const soft_kernel_env *env = env_of(view);
+    const uint64_t offset = update->u.param.offset, bytes = update->u.param.bytes;
+    switch (update->field) {
+    case FIELD_GRID:
+        if (!soft_kernel_grid_fits(update->u.grid))
+            return INVALID;
+        return soft_node_set_param(env, update->node, 0, NULL, 0);
+    case FIELD_ENABLED: return soft_node_set_param(env, update->node, 0, NULL, 0);
+    case FIELD_PARAM:
+        if (offset + bytes < offset)
+            return INVALID;
+        return soft_node_set_param(env, update->node, offset + bytes, NULL, 0);
+    default: return INVALID;
+    }
+}
+
+/* All of them, or none: a first round looks whether one is refused. */
 uint32_t ptx_rt_node_updates(ptx_block *view, uint32_t thread, uint64_t updates,
                              uint64_t count)
 {
     uint32_t error = 0;
-    for (uint64_t i = 0; error == 0 && i < count; i++) {
-        node_update update;
-        const uint64_t at = updates + i * sizeof(update);
-        soft_text_copy(&update, soft_rtcall_reach(view, at), sizeof(update));
-        error = apply(view, thread, &update);
-    }
+    for (int round = 0; round < 2; round++)
+        for (uint64_t i = 0; error == 0 && i < count; i++) {
+            node_update update;
+            const uint64_t at = updates + i * sizeof(update);
+            soft_text_copy(&update, soft_rtcall_reach(view, at), sizeof(update));
+            error = round == 0 ? check(view, &update) : apply(view, thread, &update);
+        }
     return error;
 }

@@ -9,17 +9,6 @@
 #define FORGET UINT64_C(0x0200000000000000)
 #define SIBLING UINT64_C(0x0300000000000000)
 
-/* An answer that is asserted of softcuda alone, since no GPU has been asked yet; all
- * drivers say what they answer. */
-#define FOUND(expected, ...)                                                             \
-    do {                                                                                 \
-        const int found_ = (int)(__VA_ARGS__);                                           \
-        printf("found: %s is %d, softcuda has %d\n", #__VA_ARGS__, found_,               \
-               (int)(expected));                                                         \
-        if (driver_is_soft)                                                              \
-            CHECK(found_ == (int)(expected));                                            \
-    } while (0)
-
 #define DEVICE_HEAD ".version 8.0\n.target sm_70\n.address_size 64\n"
 
 /* fire(exec, stream, out): *out = cudaGraphLaunch()
