@@ -22,8 +22,8 @@ struct figures {
 
 static void print(const char *what, const struct figures *f)
 {
-    printf("%-34s %9.0f requests/s  %7.2f us alone  %6.2f us of the host's CPU each\n", what,
-           1e6 / f->row, f->alone, f->cpu);
+    printf("%-34s %9.0f requests/s  %7.2f us alone  %6.2f us of the host's CPU each\n",
+           what, 1e6 / f->row, f->alone, f->cpu);
 }
 
 /* ---- by the host ---- */
@@ -49,7 +49,8 @@ static struct figures by_host(CUgraph graph)
         alone[i] = (now_us() - from) / ONES;
     }
     gph_exec_destroy(exec);
-    return (struct figures){median(row, SAMPLES), median(alone, SAMPLES), median(cpu, SAMPLES)};
+    return (struct figures){median(row, SAMPLES), median(alone, SAMPLES),
+                            median(cpu, SAMPLES)};
 }
 
 /* ---- by a dispatch ---- */
@@ -97,7 +98,8 @@ static struct figures by_device(gph_dispatch *dispatch)
         }
         alone[i] = (now_us() - from) / ONES;
     }
-    return (struct figures){median(row, SAMPLES), median(alone, SAMPLES), median(cpu, SAMPLES)};
+    return (struct figures){median(row, SAMPLES), median(alone, SAMPLES),
+                            median(cpu, SAMPLES)};
 }
 
 static void dispatched(const char *what, gph_dispatch_order order, int copies)
@@ -154,7 +156,8 @@ static int others(void)
     const double speed = median(without, SAMPLES) / median(with, SAMPLES);
     gph_exec_destroy(exec);
     gph_dispatch_destroy(dispatch);
-    printf("another stream beside a resident graph without work: %.3f of its speed, bar %.2f",
+    printf("another stream beside a resident graph without work: %.3f of its speed, bar "
+           "%.2f",
            speed, others_bar);
     return line_misses(speed >= others_bar) ? 3 : 0;
 }

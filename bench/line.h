@@ -99,7 +99,9 @@ static double cpu_us(void)
 /* Bars are of a GPU; on softcuda they are said, and none is missed. Whether this one is. */
 static bool line_misses(bool is_met)
 {
-    printf("%s\n", is_met ? "" : line.is_gpu ? ": MISSED" : ": not met, which a GPU has to");
+    printf("%s\n", is_met        ? ""
+                   : line.is_gpu ? ": MISSED"
+                                 : ": not met, which a GPU has to");
     return !is_met && line.is_gpu;
 }
 #endif

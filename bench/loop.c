@@ -103,8 +103,8 @@ static void check_fastest(CUgraph body, const double us[5])
     double best = us[GPH_LOOP_WHILE];
     for (int way = GPH_LOOP_WHILE; way <= GPH_LOOP_HOST; way++)
         best = us[way] < best ? us[way] : best;
-    printf("      %s\n      the way that was taken is %.2f of the best, bar %.2f", ways.text,
-           us[ways.way] / best, fastest_bar);
+    printf("      %s\n      the way that was taken is %.2f of the best, bar %.2f",
+           ways.text, us[ways.way] / best, fastest_bar);
     missed += line_misses(us[ways.way] <= best * fastest_bar);
     gph_loop_destroy(loop);
 }
@@ -120,8 +120,8 @@ static void row(unsigned nodes, unsigned work)
         us[way] = way_us(body, (gph_loop_way)way, 1);
         many[way] = way_us(body, (gph_loop_way)way, UNROLL);
     }
-    printf("%3u %5u  %8.2f %8.2f  %8.2f %8.2f %8.2f  %8.2f %8.2f %8.2f\n", nodes, work, queued,
-           waited, us[2], us[3], us[4], many[2], many[3], many[4]);
+    printf("%3u %5u  %8.2f %8.2f  %8.2f %8.2f %8.2f  %8.2f %8.2f %8.2f\n", nodes, work,
+           queued, waited, us[2], us[3], us[4], many[2], many[3], many[4]);
     check_fastest(body, us);
     MUST(line.cu->GraphDestroy(body));
 }
@@ -130,13 +130,16 @@ static void row(unsigned nodes, unsigned work)
  * two kernels takes more than one of one by what a kernel in a body takes. */
 static void unrolled(void)
 {
-    CUgraph one = line_graph(1, 0, line.words + 4), two = line_graph(2, 0, line.words + 4);
+    CUgraph one = line_graph(1, 0, line.words + 4),
+            two = line_graph(2, 0, line.words + 4);
     for (int way = GPH_LOOP_WHILE; way <= GPH_LOOP_TAIL; way++) {
         const double a = way_us(one, (gph_loop_way)way, UNROLL);
         const double b = way_us(two, (gph_loop_way)way, UNROLL);
-        printf("unroll %d by %s: a step of one empty kernel %.2f us, of which the kernel %.2f; "
+        printf("unroll %d by %s: a step of one empty kernel %.2f us, of which the kernel "
+               "%.2f; "
                "overhead %.2f us a step, bar %.2f",
-               UNROLL, gph_loop_way_name((gph_loop_way)way), a, b - a, a - (b - a), unroll_bar);
+               UNROLL, gph_loop_way_name((gph_loop_way)way), a, b - a, a - (b - a),
+               unroll_bar);
         missed += line_misses(a - (b - a) <= unroll_bar);
     }
     MUST(line.cu->GraphDestroy(one));
@@ -157,7 +160,8 @@ static void host_time(void)
             cpu[i] = cpu_us() - from;
         }
         const double spent = median(cpu, SAMPLES);
-        printf("%5llu steps of 4 kernels on the device: %9.1f us, %5.1f us of the host's CPU, "
+        printf("%5llu steps of 4 kernels on the device: %9.1f us, %5.1f us of the host's "
+               "CPU, "
                "bar %.0f",
                (unsigned long long)steps, median(samples, SAMPLES), spent, host_bar);
         missed += line_misses(spent <= host_bar);
@@ -173,7 +177,8 @@ int main(int count, char **words)
     MUST(line.cu->MemsetD32Async(line.words, 1, 1, line.stream));
     MUST(line.cu->StreamSynchronize(line.stream));
     printf("us a step     launches          loop                        loop, unroll %d\n"
-           "nodes work   in a row   waited     while     tail     host     while     tail     "
+           "nodes work   in a row   waited     while     tail     host     while     "
+           "tail     "
            "host\n",
            UNROLL);
     for (int i = 1; i + 1 < count; i += 2)
