@@ -47,6 +47,7 @@ PARAMETERS = {
     "Recipe.add.key": "int | Sequence[int]", "Recipe.arena.arena": "Arena", "Recipe.arena.shifted": "Arena | None",
     "Recipe.describe.graph": "int | str", "Slots.bind.buffer": "TensorLike | SlotBuffer", "near.text": "str",
     "Tensor.__dlpack__.stream": "object", "Runtime.find.name": "str", "Module.function.name": "str",
+    "stream_of": "Callable_[[Any], int]", "argument": "Any", "before": "Callable_[[], Any] | None",
     "Capture.region.name": "str", "Recipe.range.name": "str", "Recipe.arena.name": "str", "Recipe.add.name": "str",
 }
 RETURNS = {
@@ -77,7 +78,8 @@ MEMBERS = {
     "state": "tuple[int, int]", "event": "dict[str, Any]", "last": "dict[str, Any] | None", "arena": "Arena | None",
     "ladders": "tuple[tuple[int, ...], ...]", "nodes": "list[dict[str, Any]]", "edges": "list[tuple[int, int]]",
     "range": "tuple[int, int]", "summary": "dict[str, Any]", "Recipe.graphs": "list[dict[str, Any]]",
-    "Call.stream": "Stream", "Tree.stream": "StreamLike",
+    "Call.stream": "Stream", "Tree.stream": "StreamLike", "Launcher.handle": "int | None", "Launcher.address": "int | None",
+    "before": "Callable_[[], Any] | None",
 }
 SPECIAL = {  # slots, whose signatures Python does not have
     "Exec": ["def __call__(self, stream: StreamLike, /) -> None: ..."],
@@ -93,7 +95,7 @@ SPECIAL = {  # slots, whose signatures Python does not have
                "def __getitem__(self, index: int, /) -> dict[str, Any]: ..."],
     "Diff": ["def __len__(self) -> int: ...", "def __getitem__(self, index: int, /) -> dict[str, Any]: ..."],
     "Graph": ["def __len__(self) -> int: ..."], "Slots": ["def __len__(self) -> int: ..."],
-    "Recipe": ["def __init__(self) -> None: ..."],
+    "Recipe": ["def __init__(self) -> None: ..."], "Launcher": ["def __init__(self) -> None: ..."],
 }
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Written by scripts/python_docs.py. sizes: table
@@ -151,8 +153,8 @@ def stub_of_class(name, cls):
         if inspect.isgetsetdescriptor(value):
             kind = MEMBERS.get(where) or MEMBERS[member]
             lines += ["    @property", "    def %s(self) -> %s: ..." % (member, kind)]
-            if where == "Rng.state":
-                lines += ["    @state.setter", "    def state(self, value: tuple[int, int]) -> None: ..."]
+            if where in ("Rng.state", "Launcher.before"):
+                lines += ["    @%s.setter" % member, "    def %s(self, value: %s) -> None: ..." % (member, kind)]
         else:
             if isinstance(value, staticmethod):
                 lines.append("    @staticmethod")

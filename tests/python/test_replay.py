@@ -274,6 +274,81 @@ class Failures(Case):
                         [str(w.message) for w in caught])
 
 
+class Launchers(Case):
+    """What a framework with a current stream derives from."""
+
+    def record(self, by=1.0):
+        with self.runtime.capture(self.stream) as capture:
+            self.put(self.y, self.x, by)
+        return capture.recording
+
+    def arm(self, launcher, recording, **options):
+        launcher.arm(self.runtime, recording.graphs[0], lambda which: self.streams.append(which) or self.stream.handle,
+                     "mine", **options)
+
+    def setUp(self):
+        super().setUp()
+        self.streams = []
+
+    def test_it_asks_for_the_stream_and_calls_before(self):
+        launcher, calls, recording = gph.Launcher(), [], self.record()
+        self.assertIsNone(launcher.handle)
+        self.arm(launcher, recording, before=lambda: calls.append(1))
+        self.assertTrue(launcher.handle and launcher.address)
+        launcher.replay()
+        launcher.before = None
+        launcher.replay()
+        self.stream.synchronize()
+        self.assertEqual((calls, self.streams), ([1], ["mine", "mine"]))
+        self.assertEqual(values_of(self.y), [i + 1.0 for i in range(COUNT)])
+
+    def test_a_built_in_function_gives_the_stream(self):
+        launcher, recording = gph.Launcher(), self.record()
+        launcher.arm(self.runtime, recording.graphs[0], {"a": self.stream.handle}.__getitem__, "a")
+        launcher.replay()
+        launcher.arm(self.runtime, recording.graphs[0], {}.__getitem__, "a")
+        self.assertRaises(KeyError, launcher.replay)
+        launcher.arm(self.runtime, recording.graphs[0], str, "a")
+        self.assertRaises(TypeError, launcher.replay)
+        self.stream.synchronize()
+        self.assertEqual(values_of(self.y)[0], 1.0)
+
+    def test_before_that_fails_launches_nothing(self):
+        launcher, recording = gph.Launcher(), self.record()
+        self.arm(launcher, recording, before=lambda: 1 // 0)
+        self.assertRaises(ZeroDivisionError, launcher.replay)
+        self.stream.synchronize()
+        self.assertEqual((values_of(self.y)[0], self.streams), (0.0, []))
+
+    def test_before_may_take_itself_away(self):
+        launcher, recording = gph.Launcher(), self.record()
+
+        def once():
+            launcher.before = None
+        self.arm(launcher, recording, before=once)
+        del once
+        launcher.replay()
+        self.assertIsNone(launcher.before)
+
+    def test_unarmed(self):
+        launcher, recording = gph.Launcher(), self.record()
+        self.assertRaises(AttributeError, launcher.replay)
+
+        class Own(gph.Launcher):
+            def _unarmed(self):
+                if own.may:
+                    test.arm(self, recording)
+        test, own = self, Own()
+        own.may = False
+        self.assertRaisesRegex(gph.StateError, "no graph", own.replay)
+        own.may = True
+        own.replay()
+        own.disarm()
+        self.assertIsNone(own.handle)
+        self.assertRaises(gph.Error, launcher.arm, self.runtime, 0, str, "a")
+        self.assertIsNone(launcher.handle)
+
+
 class Graphs(Case):
     def graph(self, by=1.0, times=2):
         with self.runtime.capture(self.stream) as capture:

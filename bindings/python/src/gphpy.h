@@ -85,6 +85,7 @@
     X(recording)                                                                         \
     X(exec)                                                                              \
     X(replay)                                                                            \
+    X(launcher)                                                                          \
     X(graph)                                                                             \
     X(diff)                                                                              \
     X(block)                                                                             \

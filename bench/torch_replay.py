@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Host time of a replay in PyTorch: the driver's cuGraphLaunch, libgph's replay(), PyTorch's, in one run.
+usage: PYTHONPATH=the package's folder torch_replay.py [kernels ...]
+
+cuGraphLaunch is called from C, in a loop that is compiled here; replay() from a loop of Python, whose own cost (a call of
+an empty built-in method) is measured and given beside it. Medians over rounds, the three in turns; the GPU is idle at the
+start of a round, and a round is shorter than the queue."""
+import ctypes
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import graphophone.torch as gt
+import torch
+
+SOURCE = r"""
+#include <time.h>
+typedef int launch_fn(void *exec, void *stream);
+double per_call(launch_fn *launch, void *exec, void *stream, int count)
+{
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < count; i++)
+        if (launch(exec, stream))
+            return -1;
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / count;
+}
+"""
+ROUNDS, CALLS = 41, 200
+
+
+def c_loop():
+    folder = tempfile.mkdtemp()
+    source, library = os.path.join(folder, "loop.c"), os.path.join(folder, "loop.so")
+    with open(source, "w") as file:
+        file.write(SOURCE)
+    subprocess.check_call(["cc", "-O2", "-shared", "-fPIC", "-o", library, source])
+    function = ctypes.CDLL(library).per_call
+    function.restype = ctypes.c_double
+    function.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int]
+    return function
+
+
+def python_loop(function):
+    calls = range(CALLS)
+    begin = time.perf_counter_ns()
+    for _ in calls:
+        function()
+    return (time.perf_counter_ns() - begin) / CALLS
+
+
+def graphs(kernels, random):
+    x = torch.zeros(64, device="cuda")
+    result = []
+    for graph_type, block in ((gt.CUDAGraph, gt.graph), (torch.cuda.CUDAGraph, torch.cuda.graph)):
+        graph = graph_type()
+        with block(graph):
+            if random:
+                torch.rand(4, device="cuda")
+            for _ in range(kernels):
+                x.add_(1)
+        graph.replay()
+        result.append(graph)
+    return result
+
+
+def measure(kernels, random, per_call):
+    ours, theirs = graphs(kernels, random)
+    launch = gt._driver.runtime().find("cuGraphLaunch")
+    stream = torch.cuda.current_stream().cuda_stream
+    empty = [].clear
+    ways = {"cuGraphLaunch in C": lambda: per_call(launch, ours.raw_cuda_graph_exec(), stream, CALLS),
+            "graphophone replay()": lambda: python_loop(ours.replay),
+            "torch replay()": lambda: python_loop(theirs.replay),
+            "loop of Python": lambda: python_loop(empty)}
+    times = {way: [] for way in ways}
+    for _ in range(ROUNDS):
+        for way, run in ways.items():
+            torch.cuda.synchronize()
+            times[way].append(run())
+    torch.cuda.synchronize()
+    print("%d kernels%s" % (kernels, ", random" if random else ""))
+    for way, taken in times.items():
+        print("  %-22s %8.0f ns   (least %.0f)" % (way, statistics.median(taken), min(taken)))
+    medians = {way: statistics.median(taken) for way, taken in times.items()}
+    print("  %-22s %8.0f ns   bar 150" % ("replay() adds", medians["graphophone replay()"] - medians["cuGraphLaunch in C"]
+                                       - medians["loop of Python"]))
+
+
+def main():
+    print(torch.cuda.get_device_name(0), "PyTorch", torch.__version__, "Python", sys.version.split()[0])
+    loop = c_loop()
+    for kernels in [int(word) for word in sys.argv[1:]] or [1, 40, 400]:
+        measure(kernels, False, loop)
+    measure(40, True, loop)
+
+
+if __name__ == "__main__":
+    main()

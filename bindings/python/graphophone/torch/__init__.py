@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's CUDA graphs by libgph, for PyTorch 2.11.
+
+    import graphophone.torch
+    graphophone.torch.patch()               # torch.cuda.CUDAGraph and what stands on it are ours from here on
+
+or, without a patch, graphophone.torch.CUDAGraph, graph, graph_pool_handle, make_graphed_callables and
+is_current_stream_capturing, which have the signatures and the meaning of those of torch.cuda. What differs, and what
+PyTorch does not have: docs/torch.md."""
+import torch as _torch
+
+if not _torch.__version__.startswith("2.11."):
+    raise ImportError("graphophone.torch is for PyTorch 2.11, and this is PyTorch %s: it uses parts that are not the same in "
+                      "other versions. The rest of graphophone works with any version." % _torch.__version__)
+
+from ._callables import make_graphed_callables  # noqa: E402
+from ._graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing  # noqa: E402
+from ._patch import is_patched, patch, unpatch  # noqa: E402
+
+__all__ = ["CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "is_patched",
+           "make_graphed_callables", "patch", "unpatch"]

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.cuda.make_graphed_callables over libgph: functions and modules whose forward and backward passes are graphs.
+
+                 captured in this order, in one pool:   forward 1 ... forward N, backward N ... backward 1
+    a call       copies what is not in place yet, replays forward, returns the graph's own outputs
+    backward     copies gradients that are not in place yet, replays backward, returns the graph's own gradients"""
+import torch
+from torch.utils._pytree import arg_tree_leaves, tree_flatten, tree_leaves, tree_unflatten
+
+from ._graphs import CUDAGraph, graph, graph_pool_handle
+
+
+def _check(function, args):
+    if isinstance(function, torch.nn.Module):
+        if function._backward_hooks or function._forward_hooks or function._forward_pre_hooks:
+            raise AssertionError("Modules must not have hooks registered at the time they are passed. However, registering "
+                                 "hooks on modules after passing them through make_graphed_callables is allowed.")
+        if any(buffer.requires_grad for buffer in function.buffers()):
+            raise AssertionError("In any torch.nn.Module passed to make_graphed_callables, only parameters may be trainable. "
+                                 "All buffers must have ``requires_grad=False``.")
+    if not all(isinstance(leaf, torch.Tensor) for leaf in args):
+        raise AssertionError("In the beta API, sample_args for each callable must contain only Tensors. Other types are not "
+                             "allowed.")
+
+
+class _Part:
+    """One callable: its static inputs, its two graphs and what they write."""
+
+    def __init__(self, function, sample_args, allow_unused):
+        self.function, self.sample_args, self.allow_unused = function, sample_args, allow_unused
+        self.args = tuple(arg_tree_leaves(*sample_args))
+        _check(function, self.args)
+        self.parameters = tuple(function.parameters()) if isinstance(function, torch.nn.Module) else ()
+        self.surface = self.args + self.parameters
+        self.wanted = tuple(tensor for tensor in self.surface if tensor.requires_grad)
+        self.forward_graph, self.backward_graph = CUDAGraph(), CUDAGraph()
+        self.gradients = (None,) * len(self.surface)
+
+    def _gradients_of(self, outputs, given):
+        return torch.autograd.grad(outputs=tuple(out for out in outputs if out.requires_grad), inputs=self.wanted,
+                                   grad_outputs=given, only_inputs=True, allow_unused=self.allow_unused)
+
+    def warm_up(self, count):
+        for _ in range(count):
+            outputs = tree_leaves(self.function(*self.sample_args))
+            given = tuple(torch.empty_like(out) for out in outputs if out.requires_grad)
+            if given:
+                self._gradients_of(outputs, given)
+
+    def capture_forward(self, pool):
+        with graph(self.forward_graph, pool=pool):
+            result = self.function(*self.sample_args)
+        outputs, self.structure = tree_flatten(result)
+        self.outputs = tuple(outputs)
+
+    def capture_backward(self, pool):
+        self.given = tuple(torch.empty_like(out) if out.requires_grad else None for out in self.outputs)
+        given = tuple(tensor for tensor in self.given if tensor is not None)
+        if not given:
+            return
+        with graph(self.backward_graph, pool=pool):
+            found = iter(self._gradients_of(self.outputs, given))
+        self.gradients = tuple(next(found) if tensor.requires_grad else None for tensor in self.surface)
+
+    # ---- calls ----
+
+    def forward(self, inputs):
+        for static, given in zip(self.args, inputs):
+            if static is not given and static.data_ptr() != given.data_ptr():
+                static.copy_(given)
+        self.forward_graph.replay()
+        return tuple(out.detach() for out in self.outputs)
+
+    def backward(self, given):
+        """What a parameter keeps as .grad from the last time is the graph's own memory, as autograd takes it over; it is
+        moved out before the graph writes it again, or gradients that are accumulated would be wrong."""
+        for parameter, gradient in zip(self.surface, self.gradients):
+            kept = parameter.grad if gradient is not None and parameter.is_leaf else None
+            if kept is not None and kept.data_ptr() == gradient.data_ptr():
+                parameter.grad = kept.clone()
+        for static, new in zip(self.given, given):
+            if static is not None and static.data_ptr() != new.data_ptr():
+                static.copy_(new)
+        self.backward_graph.replay()
+        return tuple(gradient if gradient is None else gradient.detach() for gradient in self.gradients)
+
+    def make(self):
+        """The function to call instead."""
+        part = self
+
+        class Graphed(torch.autograd.Function):
+            @staticmethod
+            def forward(context, *inputs):
+                return part.forward(inputs)
+
+            @staticmethod
+            @torch.autograd.function.once_differentiable
+            def backward(context, *gradients):
+                return part.backward(gradients)
+
+        apply, parameters, structure, needs_gradients = Graphed.apply, self.parameters, self.structure, bool(self.wanted)
+
+        def graphed(*args):
+            leaves = tuple(arg_tree_leaves(*args))
+            if needs_gradients and torch.is_grad_enabled():
+                outputs = apply(*leaves, *parameters)
+            else:
+                outputs = part.forward(leaves)
+            return tree_unflatten(outputs, structure)
+        return graphed
+
+
+def _put_into(module, graphed):
+    """The module itself, whose forward() is the graph as long as it trains or not, as it did when it was recorded."""
+    original, was_training = module.forward, module.training
+
+    def forward(*args, **kwargs):
+        return (graphed if module.training == was_training else original)(*args, **kwargs)
+    module.forward = forward
+    return module
+
+
+def make_graphed_callables(callables, sample_args, num_warmup_iters=3, allow_unused_input=False, pool=None):
+    """Functions or modules as graphs, as torch.cuda.make_graphed_callables: one, or a tuple of them that are called in that
+    order, with sample arguments for each. See there for what they may be. Beyond it:
+
+    - where no gradient is needed (torch.no_grad(), or nothing that requires one), a call does not go through autograd;
+    - gradients that are accumulated over several calls are right: PyTorch's alias the graph's memory."""
+    if torch.is_autocast_enabled() and torch.is_autocast_cache_enabled():
+        raise RuntimeError("make_graphed_callables does not support the autocast caching. Please set `cache_enabled=False`.")
+    is_one = not isinstance(callables, tuple)
+    if is_one:
+        callables, sample_args = (callables,), (sample_args,)
+    parts = [_Part(function, args, allow_unused_input) for function, args in zip(callables, sample_args)]
+    pool = graph_pool_handle() if pool is None else pool
+
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for part in parts:  # libraries choose and allocate in the first calls, which no capture allows
+            part.warm_up(num_warmup_iters)
+    torch.cuda.synchronize()
+    for part in parts:
+        part.capture_forward(pool)
+    for part in reversed(parts):
+        part.capture_backward(pool)
+
+    made = tuple(_put_into(part.function, part.make()) if isinstance(part.function, torch.nn.Module) else part.make()
+                 for part in parts)
+    return made[0] if is_one else made

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver as libgph has it, in the contexts that PyTorch made."""
+import ctypes
+import functools
+
+import graphophone as gph
+
+
+@functools.cache
+def runtime():
+    """One a process. Contexts are PyTorch's: it has made one before anything can be captured."""
+    return gph.open(device=None)
+
+
+@functools.cache
+def call(name, *types):
+    """A function of the driver that raises what it returns."""
+    function = ctypes.CFUNCTYPE(ctypes.c_int, *types)(runtime().find(name))
+
+    def checked(*args):
+        status = function(*args)
+        if status:
+            raise RuntimeError("%s returned error %d" % (name, status))
+    return checked
+
+
+def nodes(graph):
+    """The nodes of a CUgraph, a ctypes array."""
+    count = ctypes.c_size_t()
+    get = call("cuGraphGetNodes", ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_size_t))
+    get(graph, None, ctypes.byref(count))
+    found = (ctypes.c_void_p * count.value)()
+    if count.value:
+        get(graph, found, ctypes.byref(count))
+    return found
+
+
+def clone(graph):
+    """Another CUgraph of the same contents; destroy() it."""
+    copy = ctypes.c_void_p()
+    call("cuGraphClone", ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)(ctypes.byref(copy), graph)
+    return copy.value
+
+
+def destroy(graph):
+    call("cuGraphDestroy", ctypes.c_void_p)(graph)
+
+
+def strip(graph):
+    """Takes all nodes out of a CUgraph. False: some stay, as of a graph that allocates memory."""
+    try:
+        destroy_node = call("cuGraphDestroyNode", ctypes.c_void_p)
+        for node in nodes(graph):
+            destroy_node(node)
+    except RuntimeError:
+        return False
+    return True
+
+
+def draw(graph, path, flags=1):
+    """The driver's own drawing, in DOT; 1: all of it."""
+    call("cuGraphDebugDotPrint", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint)(graph, path.encode(), flags)

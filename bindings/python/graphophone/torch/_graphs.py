@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.cuda.CUDAGraph and torch.cuda.graph over libgph.
+
+PyTorch's allocators, its autograd threads and its random generators take part in a capture, and know one sort of object
+for it: torch._C._CUDAGraph. So one of those, kept here as `_native`, begins and ends the capture. What was recorded is
+made executable and launched by libgph. Where a graph draws random numbers, the native object is emptied and replayed
+first: what is left of its replay is the advance of the generators.
+
+    capture_begin    native: pool, generators, cuStreamBeginCapture
+    capture_end      native: cuStreamEndCapture   ours: gph_exec of its template, which is then emptied or kept
+    replay           [native: generators]         ours: gph_exec_launch in the current stream, in C"""
+import gc
+import warnings
+
+import torch
+import torch.cuda  # noqa: F401
+from torch._C import _cuda_getCurrentRawStream, _cuda_isCurrentStreamCapturing, _CUDAGraph, _graph_pool_handle
+
+import graphophone as gph
+
+from . import _driver
+
+AUTO_FREE, NODE_PRIORITY = 1, 8  # the flags with which PyTorch makes graphs executable
+
+
+def is_current_stream_capturing():
+    """Whether the current stream of the current device is captured. As torch.cuda's."""
+    return _cuda_isCurrentStreamCapturing()
+
+
+def graph_pool_handle():
+    """A pool that captures share, as torch.cuda.graph_pool_handle(): either goes with either."""
+    return torch.cuda._POOL_HANDLE(_graph_pool_handle())
+
+
+def _pool_of(pool):
+    """The id in what may be given as a pool: an id, or a torch.cuda.MemPool."""
+    return pool.id if isinstance(pool, torch.cuda.MemPool) else pool
+
+
+class _Template:
+    """A CUgraph that is ours."""
+
+    def __init__(self, graph):
+        self.graph = _driver.clone(graph)
+
+    def __del__(self):
+        graph, self.graph = getattr(self, "graph", None), None
+        if graph:
+            _driver.destroy(graph)
+
+
+_spoilt = []  # native objects whose capture failed: the allocator of pinned memory still asks them
+
+
+class CUDAGraph(gph.Launcher):
+    """torch.cuda.CUDAGraph, made executable and launched by libgph. replay() runs no Python code.
+
+    keep_graph: the graph that was captured stays, for raw_cuda_graph(); it is made executable by instantiate() or at the
+    first replay. Otherwise that is done at once, and the graph is let go of."""
+
+    _debug = False  # enable_debug_mode() is for all of the process, as PyTorch's is
+
+    def __init__(self, keep_graph=False):
+        self._keep_graph = bool(keep_graph)
+        self._native = _CUDAGraph(True)
+        self._generators = []  # those that were registered by name
+        self._pool = self._stream = self._device = None
+        self._template = None  # a _Template, where there is one
+        self._before = None  # what replay() calls first
+        self._has_ended = False
+
+    # ---- capture ----
+
+    def capture_begin(self, pool=None, capture_error_mode="global"):
+        """Begins to capture the current stream. As PyTorch's; `graph` is the usual way."""
+        if self._has_ended:
+            raise RuntimeError("This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new "
+                               "instance, or reset() this one first.")
+        self._pool = graph_pool_handle() if pool is None else _pool_of(pool)
+        self._stream = torch.cuda.current_stream()
+        self._device = self._stream.device_index
+        self._native.capture_begin(pool=self._pool, capture_error_mode=capture_error_mode)
+
+    def capture_end(self):
+        """Ends the capture. After a failure the pool and the generators are as before."""
+        try:
+            self._native.capture_end()
+        except RuntimeError:
+            self._recover()
+            raise
+        self._has_ended = True
+        captured = self._native.raw_cuda_graph()
+        if self._keep_graph or CUDAGraph._debug:
+            self._template = _Template(captured)
+        if not self._keep_graph:
+            self._arm(captured)
+        self._before = self._advance(captured)
+        self.before = self._before
+
+    def _advance(self, captured):
+        """What has to be done before a launch: nothing, or the native replay of what is left of its graph. It is asked for
+        by one replay, whose advance of the default generator is taken back."""
+        if not _driver.strip(captured):
+            raise RuntimeError("a graph whose nodes allocate memory is PyTorch's own to replay: use torch.cuda.CUDAGraph with "
+                               "the allocator cudaMallocAsync")
+        if self._generators:
+            return self._native.replay
+        generator = torch.cuda.default_generators[self._device]
+        offset = generator.get_offset()
+        self._native.replay()
+        if generator.get_offset() == offset:
+            return None
+        generator.set_offset(offset)
+        return self._native.replay
+
+    def _recover(self):
+        """A capture that failed leaves the allocator routed to its pool, and generators inside a capture. Another one,
+        empty, takes the generators out again."""
+        _spoilt.append(self._native)
+        again, generators = _CUDAGraph(True), self._generators
+        self._native, self._generators = _CUDAGraph(True), []
+        try:
+            torch._C._cuda_endAllocateToPool(self._device, self._pool)
+            torch._C._cuda_releasePool(self._device, self._pool)
+            for generator in generators:
+                again.register_generator_state(generator)
+            with torch.cuda.stream(self._stream), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that it is empty
+                again.capture_begin(pool=None, capture_error_mode="thread_local")
+                again.capture_end()
+        except RuntimeError:
+            pass  # the context is lost: there is nothing to go on with
+
+    def _arm(self, graph):
+        self.arm(_driver.runtime(), graph, _cuda_getCurrentRawStream, self._device, before=self._before,
+                 flags=AUTO_FREE | NODE_PRIORITY, stream=self._stream.cuda_stream)
+
+    def _unarmed(self):
+        """Called by replay() where there is nothing to launch."""
+        if not self._has_ended:
+            raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
+        self.instantiate()
+
+    def instantiate(self):
+        """Makes the graph executable, as it is by now. For keep_graph=True; replay() does it otherwise."""
+        if not self._has_ended:
+            raise RuntimeError("capture_end() must have been called before calling instantiate")
+        if not self._keep_graph:
+            raise RuntimeError("instantiate() is intended to be called by the user only when keep_graph=true")
+        self._arm(self._template.graph)
+
+    def reset(self):
+        """Lets go of the graph and of its hold on the pool. It can capture again."""
+        self.disarm()
+        self._native.reset()
+        self._template = self._before = None
+        self._generators = []
+        self._has_ended = False
+
+    # ---- the rest ----
+
+    def pool(self):
+        """The id of its memory pool, for other captures."""
+        return self._native.pool()
+
+    def register_generator_state(self, generator):
+        """A generator that the graph will draw from, besides the default one."""
+        self._native.register_generator_state(generator)
+        self._generators.append(generator)
+
+    def enable_debug_mode(self):
+        """Keeps graphs that are captured from now on, for debug_dump()."""
+        CUDAGraph._debug = True
+
+    def debug_dump(self, debug_path):
+        """Writes the graph as DOT. Needs keep_graph=True, or enable_debug_mode() before the capture."""
+        if self._template is None:
+            warnings.warn("CUDA Graphs debug not enabled, set with [graph].enable_debug_mode()", stacklevel=2)
+            return
+        _driver.draw(self._template.graph, debug_path)
+        if not self._keep_graph:
+            self._template = None
+
+    def raw_cuda_graph(self):
+        """The cudaGraph_t, an int, that instantiate() takes; lent until reset()."""
+        if not self._keep_graph:
+            raise RuntimeError("You cannot access the raw cudaGraph_t instance unless CUDAGraph was initialized with "
+                               "keep_graph=true")
+        if not self._has_ended:
+            raise RuntimeError("You cannot access the raw cudaGraph_t instance until capture_end() has been called")
+        return self._template.graph
+
+    def raw_cuda_graph_exec(self):
+        """The cudaGraphExec_t, an int; lent until the next instantiate() or reset()."""
+        if self.handle is None:
+            raise RuntimeError("You cannot access the raw cudaGraphExec_t instance until instantiate() has been called")
+        return self.handle
+
+
+class graph(torch.cuda.graph):
+    """torch.cuda.graph: captures the body of a `with` block. It takes a CUDAGraph of ours or of PyTorch's.
+
+    An exception in the body comes out as it was, with what spoilt the capture first; the graph is then as before the
+    block, and the stream is current no more."""
+
+    def __enter__(self):
+        torch.cuda.synchronize()
+        if torch.compiler.config.force_cudagraph_gc:
+            gc.collect()
+        torch.cuda.empty_cache()  # as much as there is, for the graph
+        torch._C._host_emptyCache()
+        self.stream_ctx.__enter__()
+        try:
+            self.cuda_graph.capture_begin(*self.pool, capture_error_mode=self.capture_error_mode)
+        except BaseException:
+            self.stream_ctx.__exit__(None, None, None)
+            raise
+
+    def __exit__(self, kind, error, trace):
+        try:
+            if error is None:
+                self.cuda_graph.capture_end()
+            else:
+                self._throw_away()
+        finally:
+            self.stream_ctx.__exit__(kind, error, trace)
+
+    def _throw_away(self):
+        try:
+            self.cuda_graph.capture_end()
+            self.cuda_graph.reset()
+        except RuntimeError:
+            pass  # the body's own exception came first

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts what is ours in PyTorch's place, and takes it out again."""
+import threading
+
+import torch
+import torch.cuda.graphs
+
+from . import _callables, _graphs
+
+_lock = threading.Lock()
+_count = 0
+_before = {}  # (module, name): what was there
+_OURS = {name: getattr(_graphs, name) for name in
+         ("CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing")}
+_OURS["make_graphed_callables"] = _callables.make_graphed_callables
+
+
+class _Patch:
+    """What patch() gives: as a context manager it unpatches at the end of the block."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        unpatch()
+
+
+def patch():
+    """Puts CUDAGraph, graph and their like of graphophone.torch into torch.cuda, for all of the process.
+
+    Counted: as many unpatch() take them out again, or the end of a `with` block. Graphs that exist stay what they are.
+    What a module has imported by name before (`from torch.cuda import CUDAGraph`) stays PyTorch's."""
+    global _count
+    with _lock:
+        if _count == 0:
+            for module in (torch.cuda, torch.cuda.graphs):
+                for name, ours in _OURS.items():
+                    _before[module, name] = getattr(module, name)
+                    setattr(module, name, ours)
+        _count += 1
+    return _Patch()
+
+
+def unpatch():
+    """Undoes one patch(). Without one it raises."""
+    global _count
+    with _lock:
+        if _count == 0:
+            raise RuntimeError("unpatch() without a patch(): torch.cuda has PyTorch's own graphs already")
+        _count -= 1
+        if _count == 0:
+            for (module, name), theirs in _before.items():
+                setattr(module, name, theirs)
+            _before.clear()
+
+
+def is_patched():
+    """Whether torch.cuda's graphs are ours now."""
+    return _count > 0

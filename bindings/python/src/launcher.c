@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Launcher: an executable graph whose replay() takes no stream. It asks a function which stream
+ * is current, as frameworks have one, and calls another one before the launch, where there is
+ * something to be done first (the state of random generators). A class of Python that derives
+ * from it has replay() as it is here: a hit runs C alone.
+ *
+ *   replay()  ->  before()  ->  stream_of(argument)  ->  context  ->  gph_exec_launch() */
+#include "gphpy.h"
+
+typedef struct launcher {
+    PyObject_HEAD gph_exec *gph; /* NULL: it is not armed */
+    gphpy_runtime *runtime;
+    CUcontext context; /* of the graph */
+    PyObject *stream_of, *argument;
+    PyObject *before; /* or NULL */
+    PyCFunction direct; /* of stream_of, where it is C's own with one argument; else NULL */
+} launcher;
+
+/* A call of a built-in function costs a third of what the general way costs. */
+static PyCFunction direct_call(PyObject *function)
+{
+    if (!PyCFunction_Check(function) || PyCFunction_GetFlags(function) != METH_O)
+        return NULL;
+    return PyCFunction_GetFunction(function);
+}
+
+static bool find_stream(launcher *self, CUstream *out)
+{
+    PyObject *number =
+        self->direct ? self->direct(PyCFunction_GetSelf(self->stream_of), self->argument)
+                     : PyObject_CallFunctionObjArgs(self->stream_of, self->argument, NULL);
+    if (!number)
+        return false;
+    void *handle = PyLong_AsVoidPtr(number);
+    Py_DECREF(number);
+    *out = handle;
+    return handle || !PyErr_Occurred();
+}
+
+/* What a class that derives from it may do, or raise, when there is nothing to launch. */
+static bool make_ready(launcher *self)
+{
+    PyObject *result = PyObject_CallMethod((PyObject *)self, "_unarmed", NULL);
+    Py_XDECREF(result);
+    if (result && !self->gph) {
+        gph_error error = {0};
+        strcpy(error.message, "the Launcher has no graph");
+        gphpy_raise(GPH_E_STATE, &error, NULL);
+    }
+    return result && self->gph;
+}
+
+static bool prepare(launcher *self)
+{
+    if (!self->before)
+        return true;
+    PyObject *before = Py_NewRef(self->before); /* which may put another one there */
+    PyObject *result = PyObject_CallNoArgs(before);
+    Py_DECREF(before);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
+/* In the graph's context, which the thread's own seldom is not. */
+static gph_status launch(const launcher *self, CUstream stream, gph_error *error)
+{
+    CUcontext current = NULL;
+    const gph_cuda_calls *cu = self->runtime->cu;
+    (void)cu->CtxGetCurrent(&current);
+    if (current == self->context)
+        return gph_exec_launch(self->gph, stream, error);
+    gph_status status =
+        gph_cuda_check(cu->CtxSetCurrent(self->context), "cuCtxSetCurrent", error);
+    if (status != GPH_OK)
+        return status;
+    status = gph_exec_launch(self->gph, stream, error);
+    (void)cu->CtxSetCurrent(current);
+    return status;
+}
+
+static PyObject *replay(launcher *self, PyObject *unused)
+{
+    (void)unused;
+    CUstream stream = NULL;
+    gph_error error;
+    if ((!self->gph && !make_ready(self)) || !prepare(self) ||
+        !find_stream(self, &stream))
+        return NULL;
+    gph_status status;
+    error.message[0] = '\0';
+    WITHOUT_GIL(status, launch(self, stream, &error));
+    return status == GPH_OK ? Py_NewRef(Py_None) : gphpy_raise(status, &error, NULL);
+}
+
+static PyObject *disarm(launcher *self, PyObject *unused)
+{
+    (void)unused;
+    gph_exec *gph = self->gph;
+    self->gph = NULL;
+    if (gph) {
+        PyThreadState *state = PyEval_SaveThread();
+        gph_exec_destroy(gph);
+        PyEval_RestoreThread(state);
+    }
+    Py_CLEAR(self->stream_of);
+    Py_CLEAR(self->argument);
+    Py_CLEAR(self->before);
+    Py_XSETREF(self->runtime, NULL);
+    Py_RETURN_NONE;
+}
+
+static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
+{
+    static const char *const names[] = {"runtime",  "graph", "stream_of", "argument",
+                                        "before", "flags", "stream",    NULL};
+    gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
+    PyObject *runtime = NULL, *stream_of = NULL, *argument = NULL, *before = Py_None;
+    unsigned long long graph = 0;
+    gph_exec *gph = NULL;
+    gph_error error = {0};
+    if (!PARSE(args, kwargs, "O!KOO|$OIO&:arm", names, gphpy_types.runtime, &runtime,
+               &graph, &stream_of, &argument, &before, &options.flags, gphpy_stream_read,
+               &options.upload_stream))
+        return NULL;
+    gphpy_runtime *const opened = (gphpy_runtime *)runtime;
+    CUcontext context = NULL;
+    if (!gphpy_runtime_use(opened))
+        return NULL;
+    gph_status status = gph_cuda_check(opened->cu->CtxGetCurrent(&context),
+                                       "cuCtxGetCurrent", &error);
+    if (status == GPH_OK)
+        WITHOUT_GIL(status, gph_exec_create(opened->gph, (CUgraph)(uintptr_t)graph,
+                                            &options, &gph, &error));
+    if (status != GPH_OK)
+        return gphpy_raise(status, &error, NULL);
+    Py_DECREF(disarm(self, NULL)); /* the graph that it had, if any; None */
+    self->gph = gph;
+    self->context = context;
+    self->runtime = (gphpy_runtime *)Py_NewRef(runtime);
+    self->stream_of = Py_NewRef(stream_of);
+    self->argument = Py_NewRef(argument);
+    self->before = before == Py_None ? NULL : Py_NewRef(before);
+    self->direct = direct_call(stream_of);
+    Py_RETURN_NONE;
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)args; /* of a class that derives from it */
+    (void)kwargs;
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    return alloc(type, 0); /* zeroed */
+}
+
+static void destroy(launcher *self)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    Py_XDECREF(disarm(self, NULL));
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF(type);
+}
+
+static PyObject *get_handle(launcher *self, void *unused)
+{
+    (void)unused;
+    return self->gph ? PyLong_FromVoidPtr(gph_exec_handle(self->gph)) : Py_NewRef(Py_None);
+}
+
+static PyObject *get_address(launcher *self, void *unused)
+{
+    (void)unused;
+    return self->gph ? PyLong_FromVoidPtr(self->gph) : Py_NewRef(Py_None);
+}
+
+static PyObject *get_before(launcher *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(self->before ? self->before : Py_None);
+}
+
+static int set_before(launcher *self, PyObject *value, void *unused)
+{
+    (void)unused;
+    Py_XSETREF(self->before, value && value != Py_None ? Py_NewRef(value) : NULL);
+    return 0;
+}
+
+static PyMethodDef methods[] = {
+    METHOD0("replay", replay,
+            "replay($self)\n--\n\nLaunches the graph in the stream that is current, "
+            "after before()."),
+    METHOD("arm", arm,
+           "arm($self, runtime, graph, stream_of, argument, *, before=None, flags=0, "
+           "stream=None)\n--\n\n"
+           "Makes a CUgraph, an int, executable, in place of what it had; the graph stays "
+           "the\n"
+           "caller's. stream_of(argument) gives the current stream, an int; before() is "
+           "called\n"
+           "ahead of each launch. flags are CUDA's: 1 auto free on launch, 4 device "
+           "launch, 8 node\n"
+           "priorities. stream: of the upload. After a failure it is as it was. Thread: "
+           "one at a\n"
+           "time."),
+    METHOD0("disarm", disarm,
+            "disarm($self)\n--\n\nLets go of the graph; launches in flight finish. replay() "
+            "then\n"
+            "calls the method _unarmed() of a class that derives from it."),
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef members[] = {
+    {"before", (getter)get_before, (setter)set_before,
+     "Called without arguments ahead of each launch, or None.", NULL},
+    GETTER("handle", get_handle, "The CUgraphExec, an int; None if it is not armed."),
+    GETTER("address", get_address,
+           "The address of the gph_exec, for C; None if it is not armed."),
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+int gphpy_launcher_ready(PyObject *module)
+{
+    static PyType_Slot slots[] = {
+        {Py_tp_doc,
+         (void *)"An executable graph for frameworks that have a current stream: replay()\n"
+                 "launches it there. Made without arguments, then arm(); to derive from.\n"
+                 "Any thread may replay it; the rest one at a time."},
+        {Py_tp_new, (void *)make},
+        {Py_tp_dealloc, (void *)destroy},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, members},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"graphophone.Launcher", sizeof(launcher), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    return gphpy_type_add(module, &spec, &gphpy_types.launcher);
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the Python extension for a Python that has PyTorch 2.11, and tests graphophone.torch on this machine's
+# GPU. usage: scripts/gpu_torch.sh [PYTHON [OUTPUT_FOLDER [tests|bench]]]; the log goes there (default build-torch/).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=${1:-python3}
+out=${2:-build-torch}
+what=${3:-tests bench}
+mkdir -p "$out"
+generator=$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")
+include=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
+{
+    cmake -S . -B build-torch -G "$generator" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGPH_SOFTCUDA=OFF -DBUILD_TESTING=OFF \
+        -DGPH_PYTHON=ON -DPython3_EXECUTABLE="$(command -v "$python")" -DPython3_INCLUDE_DIR="$include" &&
+        cmake --build build-torch -j "$(nproc)" --target gph_python
+} >"$out/build.log" 2>&1 || {
+    tail -30 "$out/build.log"
+    exit 1
+}
+export PYTHONPATH=$PWD/build-torch/python GPH_DRIVER=cuda
+{
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
+    case $what in *tests*)
+        for test in tests/gpu/torch_graphs.py; do
+            echo "== $test"
+            timeout -k 2 70 "$python" -B "$test" 2>&1 || echo "   exit $?"
+        done
+        ;;
+    esac
+    case $what in *bench*) timeout -k 2 50 "$python" -B bench/torch_replay.py || echo "   exit $?" ;; esac
+} 2>&1 | tee "$out/torch_gpu.log"

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""graphophone.torch with PyTorch's own streams, allocators and captures on softcuda. PyTorch has no PTX, so what is
+recorded is copies; torch_kernels.c lets kernels do nothing. usage: test_torch.py GPH LIBRARY, the command and torch_kernels.
+Tests on a GPU: tests/gpu/torch_graphs.py."""
+import gc
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+
+def start():
+    """Runs this file once more, below softcuda and the library: both have to be there before PyTorch is loaded."""
+    if importlib.util.find_spec("torch") is None:
+        print("PyTorch is not installed here")
+        sys.exit(77)
+    command, library = sys.argv[1:3]
+    if library in os.environ.get("LD_PRELOAD", ""):
+        del sys.argv[1:3]
+    elif "libcudart" in os.environ.get("LD_PRELOAD", ""):
+        os.environ["LD_PRELOAD"] = library + ":" + os.environ["LD_PRELOAD"]
+        os.execv(sys.executable, [sys.executable, "-B"] + sys.argv)
+    else:
+        os.execv(command, [command, "run", "--driver", "soft", "--", sys.executable, "-B"] + sys.argv)
+
+
+if __name__ == "__main__":
+    start()
+import torch  # noqa: E402
+
+if not torch.__version__.startswith("2.11.") or not torch.cuda.is_available():
+    print("PyTorch %s with CUDA %s: the tests are for 2.11 with a driver" % (torch.__version__, torch.version.cuda))
+    sys.exit(77)
+import graphophone.torch as gt  # noqa: E402
+
+COUNT = 64
+
+
+def tensor(first=0.0):
+    result = torch.empty(COUNT, device="cuda")
+    result.copy_(torch.arange(COUNT, dtype=torch.float32) + first)
+    return result
+
+
+def captured(body, graph=None, **options):
+    graph = graph or gt.CUDAGraph()
+    with gt.graph(graph, **options):
+        result = body()
+    return graph, result
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.x, self.y = tensor(), torch.empty(COUNT, device="cuda")
+        self.y.copy_(torch.zeros(COUNT))
+
+    def copy(self):
+        return self.y.copy_(self.x)
+
+    def same(self, one, first=0.0):
+        torch.cuda.synchronize()
+        self.assertEqual(one.cpu().tolist(), (torch.arange(COUNT, dtype=torch.float32) + first).tolist())
+
+
+class Graphs(Case):
+    def test_replays(self):
+        graph, z = captured(lambda: torch.empty(COUNT, device="cuda").copy_(self.copy()))
+        self.assertEqual(self.y.cpu().tolist(), [0.0] * COUNT)
+        graph.replay()
+        self.same(z)
+        self.x.copy_(torch.arange(COUNT, dtype=torch.float32) + 5)
+        graph.replay()
+        self.same(z, 5.0)
+
+    def test_replay_is_a_method_of_c(self):
+        self.assertEqual(type(gt.CUDAGraph.replay).__name__, "method_descriptor")
+        self.assertIsNone(captured(self.copy)[0].before)
+
+    def test_the_current_stream_is_used(self):
+        graph, _ = captured(self.copy)
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            graph.replay()
+        stream.synchronize()
+        self.same(self.y)
+
+    def test_pools_are_shared(self):
+        theirs = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(theirs):
+            a = torch.empty(COUNT, device="cuda").copy_(self.x)
+        graph, b = captured(lambda: torch.empty(COUNT, device="cuda").copy_(a), pool=theirs.pool())
+        self.assertEqual(graph.pool(), theirs.pool())
+        theirs.replay()
+        graph.replay()
+        self.same(b)
+        for pool in (gt.graph_pool_handle(), torch.cuda.graph_pool_handle(), torch.cuda.MemPool().id):
+            captured(self.copy, pool=pool)[0].replay()
+
+    def test_keep_graph(self):
+        graph = gt.CUDAGraph(keep_graph=True)
+        self.assertRaisesRegex(RuntimeError, "capture_end", graph.raw_cuda_graph)
+        self.assertRaisesRegex(RuntimeError, "capture_end", graph.instantiate)
+        self.assertRaisesRegex(RuntimeError, "capture", graph.pool)
+        captured(self.copy, graph)
+        self.assertRaisesRegex(RuntimeError, "instantiate", graph.raw_cuda_graph_exec)
+        graph.replay()
+        self.same(self.y)
+        self.assertTrue(graph.raw_cuda_graph() and graph.raw_cuda_graph_exec())
+        graph.instantiate()
+        graph.replay()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "graph.dot")
+            graph.debug_dump(path)
+            with open(path) as file:
+                self.assertIn("digraph", file.read())
+
+    def test_what_was_not_kept_is_not_lent(self):
+        graph, _ = captured(self.copy)
+        self.assertRaisesRegex(RuntimeError, "keep_graph=true", graph.raw_cuda_graph)
+        self.assertRaisesRegex(RuntimeError, "keep_graph=true", graph.instantiate)
+        with self.assertWarnsRegex(UserWarning, "debug not enabled"):
+            graph.debug_dump("/nowhere")
+
+    def test_reset(self):
+        graph, _ = captured(self.copy)
+        with self.assertRaisesRegex(RuntimeError, "already owns a captured graph"):
+            captured(self.copy, graph)
+        self.assertEqual(torch.cuda.current_stream(), torch.cuda.default_stream())
+        graph.reset()
+        self.assertRaisesRegex(RuntimeError, "preceding successful capture", graph.replay)
+        captured(self.copy, graph)[0].replay()
+        self.same(self.y)
+
+    def test_memory_goes_with_the_graph(self):
+        def held():
+            gc.collect()
+            torch.cuda.empty_cache()
+            return torch.cuda.memory_reserved()
+        captured(self.copy)
+        before = held()
+        graph, big = captured(lambda: torch.empty(8 << 20, device="cuda"))
+        self.assertGreaterEqual(held(), before + (32 << 20))
+        del graph, big
+        self.assertEqual(held(), before)
+
+    def test_an_empty_graph_is_warned_of(self):
+        with self.assertWarnsRegex(UserWarning, "empty"):
+            graph, _ = captured(lambda: None)
+        graph.replay()
+
+    def test_capturing_is_said(self):
+        self.assertFalse(gt.is_current_stream_capturing())
+        self.assertTrue(captured(lambda: (self.copy(), gt.is_current_stream_capturing())[1])[1])
+
+
+class Failures(Case):
+    def test_all_is_as_before(self):
+        for spoil in (torch.cuda.synchronize, lambda: self.x.cpu(), lambda: self.x.cpu()):
+            with self.assertRaisesRegex(RuntimeError, "not permitted when stream is capturing|pinned"):
+                captured(lambda: (self.copy(), spoil()))
+            self.assertEqual(torch.cuda.current_stream(), torch.cuda.default_stream())
+            graph, _ = captured(self.copy)
+            graph.replay()
+            self.same(self.y)
+
+    def test_the_bodys_exception_comes_out(self):
+        graph = gt.CUDAGraph()
+        with self.assertRaisesRegex(KeyError, "mine"), gt.graph(graph):
+            self.copy()
+            raise KeyError("mine")
+        captured(self.copy, graph)[0].replay()
+        self.same(self.y)
+
+    def test_the_default_stream_is_refused(self):
+        self.assertRaisesRegex(RuntimeError, "non-default stream", gt.CUDAGraph().capture_begin)
+
+    def test_memory_of_failed_captures_is_given_back(self):
+        def spoil():
+            captured(lambda: (torch.empty(8 << 20, device="cuda"), torch.cuda.synchronize()))
+        sizes = []
+        for _ in range(4):
+            self.assertRaises(RuntimeError, spoil)
+            gc.collect()
+            torch.cuda.empty_cache()
+            sizes.append(torch.cuda.memory_reserved())
+        self.assertEqual(sizes[1:], sizes[:1] * 3)
+
+
+class Callables(Case):
+    def test_a_function(self):
+        def function(a, b):
+            return [torch.empty_like(a).copy_(a)], torch.empty_like(b).copy_(b)
+        graphed = gt.make_graphed_callables(function, (tensor(), tensor()))
+        (first,), second = graphed(tensor(3.0), tensor(4.0))
+        self.same(first, 3.0)
+        self.same(second, 4.0)
+
+    def test_a_module_trains_and_does_not(self):
+        class Module(torch.nn.Module):
+            def forward(self, a):
+                return torch.empty_like(a).copy_(a)
+        module = Module().eval()
+        self.assertIs(gt.make_graphed_callables(module, (self.x,)), module)
+        first = module(tensor(1.0)).data_ptr()
+        self.assertEqual(module(tensor(2.0)).data_ptr(), first)
+        module.train()
+        kept = module(tensor(2.0)), module(tensor(2.0))
+        self.assertEqual(len({first, *(one.data_ptr() for one in kept)}), 3)
+
+    def test_refusals(self):
+        self.assertRaisesRegex(AssertionError, "only Tensors", gt.make_graphed_callables, lambda a: a, (3,))
+        hooked = torch.nn.Identity()
+        hooked.register_forward_hook(lambda *unused: None)
+        self.assertRaisesRegex(AssertionError, "hooks", gt.make_graphed_callables, hooked, (self.x,))
+
+
+class Patch(Case):
+    def test_and_back(self):
+        names = "CUDAGraph", "graph", "graph_pool_handle", "make_graphed_callables", "is_current_stream_capturing"
+        theirs = [getattr(torch.cuda, name) for name in names]
+        with gt.patch(), gt.patch():
+            self.assertTrue(gt.is_patched())
+            for name in names:
+                self.assertIs(getattr(torch.cuda, name), getattr(gt, name))
+                self.assertIs(getattr(torch.cuda.graphs, name), getattr(gt, name))
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                self.copy()
+            graph.replay()
+            self.same(self.y)
+        self.assertEqual([getattr(torch.cuda, name) for name in names], theirs)
+        self.assertRaisesRegex(RuntimeError, "without a patch", gt.unpatch)
+
+    def test_their_graphs_go_with_our_block(self):
+        graph = torch.cuda.CUDAGraph()
+        captured(self.copy, graph)
+        graph.replay()
+        self.same(self.y)
+
+
+class Versions(unittest.TestCase):
+    def test_another_version_is_refused(self):
+        program = ("import sys, types\ntorch = types.ModuleType('torch')\ntorch.__version__ = '2.12.0'\n"
+                   "sys.modules['torch'] = torch\nimport graphophone.torch")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        self.assertIn("is for PyTorch 2.11, and this is PyTorch 2.12.0", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
