@@ -51,7 +51,7 @@ PARAMETERS = {
     "Capture.region.name": "str", "Recipe.range.name": "str", "Recipe.arena.name": "str", "Recipe.add.name": "str",
 }
 RETURNS = {
-    "open": "Runtime", "version": "str", "examine": "list[dict[str, Any]]", "explain": "list[dict[str, Any]]",
+    "last_cause": "dict[str, Any] | None", "open": "Runtime", "version": "str", "examine": "list[dict[str, Any]]", "explain": "list[dict[str, Any]]",
     "near": "list[str]", "Runtime.arena": "Arena", "Runtime.pool": "Pool", "Runtime.stream": "Stream",
     "Runtime.module": "Module", "Runtime.tensor": "Tensor", "Runtime.rng": "Rng", "Runtime.callable": "Callable",
     "Runtime.tree": "Tree", "Runtime.cache": "Cache", "Runtime.slots": "Slots", "Runtime.slot_buffer": "SlotBuffer",

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 
@@ -164,6 +165,35 @@ class Failures(Case):
             graph, _ = captured(self.copy)
             graph.replay()
             self.same(self.y)
+
+    def test_the_line_and_the_first_refusal_are_said(self):
+        import inspect
+        with self.assertRaises(RuntimeError) as caught:
+            captured(lambda: torch.cuda.synchronize())
+        line = inspect.currentframe().f_lineno - 1
+        error = caught.exception
+        self.assertEqual(error.place, "%s:%d" % (__file__, line))
+        self.assertIn("failed at %s" % error.place, str(error))
+        self.assertEqual((error.cause["call"], error.cause["is_own"]), ("cuCtxSynchronize", True))
+        self.assertTrue(error.cause["sentence"] in str(error) and error.cause["sentence"])
+
+    def test_a_swallowed_failure_and_another_threads_are_said(self):
+        def swallow():
+            try:
+                torch.cuda.synchronize()
+            except RuntimeError:
+                pass
+
+        def elsewhere():
+            thread = threading.Thread(target=swallow)
+            thread.start()
+            thread.join()
+        for body, is_own in ((swallow, True), (elsewhere, False)):
+            with self.assertRaises(RuntimeError) as caught:
+                captured(body)
+            self.assertEqual(caught.exception.cause["is_own"], is_own)
+            self.assertIn("cuCtxSynchronize", str(caught.exception))
+            self.assertIn(os.path.basename(__file__), caught.exception.place)
 
     def test_the_bodys_exception_comes_out(self):
         graph = gt.CUDAGraph()

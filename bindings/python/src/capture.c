@@ -226,6 +226,20 @@ static PyObject *leave(capture *self, PyObject *args)
     return gphpy_warn() < 0 ? NULL : Py_NewRef(Py_False);
 }
 
+PyObject *gphpy_last_cause(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    const gph_cause *cause = gph_cause_last();
+    if (cause->code == GPH_OK && !*cause->call && !*cause->text)
+        return Py_NewRef(Py_None);
+    return Py_BuildValue(
+        "{sK sK si sO ss ss ss ss}", "thread", (unsigned long long)cause->thread,
+        "time_ns", (unsigned long long)cause->time_ns, "status", (int)cause->code,
+        "is_own", cause->is_own ? Py_True : Py_False, "call", cause->call, "sentence",
+        cause->text, "caller", cause->caller, "stack", cause->stack);
+}
+
 static capture *make(gphpy_runtime *runtime)
 {
     capture *self = gphpy_new(gphpy_types.capture, sizeof(*self));

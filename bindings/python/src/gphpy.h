@@ -265,6 +265,7 @@ PyObject *gphpy_capture_new(gphpy_runtime *runtime, PyObject *args, PyObject *kw
 PyObject *gphpy_capture_lent(gphpy_runtime *runtime, gph_capture *capture,
                              CUstream stream);
 void gphpy_capture_close(PyObject *capture);
+PyObject *gphpy_last_cause(PyObject *module, PyObject *unused);
 
 /* The gph_exec of an object that must be an Exec; -1 with an exception. Borrowed. */
 int gphpy_exec_bind(PyObject *object, gph_exec **out);

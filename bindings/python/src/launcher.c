@@ -13,7 +13,8 @@ typedef struct launcher {
     CUcontext context; /* of the graph */
     PyObject *stream_of, *argument;
     PyObject *before; /* or NULL */
-    PyCFunction direct; /* of stream_of, where it is C's own with one argument; else NULL */
+    PyCFunction
+        direct; /* of stream_of, where it is C's own with one argument; else NULL */
 } launcher;
 
 /* A call of a built-in function costs a third of what the general way costs. */
@@ -27,8 +28,9 @@ static PyCFunction direct_call(PyObject *function)
 static bool find_stream(launcher *self, CUstream *out)
 {
     PyObject *number =
-        self->direct ? self->direct(PyCFunction_GetSelf(self->stream_of), self->argument)
-                     : PyObject_CallFunctionObjArgs(self->stream_of, self->argument, NULL);
+        self->direct
+            ? self->direct(PyCFunction_GetSelf(self->stream_of), self->argument)
+            : PyObject_CallFunctionObjArgs(self->stream_of, self->argument, NULL);
     if (!number)
         return false;
     void *handle = PyLong_AsVoidPtr(number);
@@ -111,8 +113,8 @@ static PyObject *disarm(launcher *self, PyObject *unused)
 
 static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
 {
-    static const char *const names[] = {"runtime",  "graph", "stream_of", "argument",
-                                        "before", "flags", "stream",    NULL};
+    static const char *const names[] = {"runtime", "graph", "stream_of", "argument",
+                                        "before",  "flags", "stream",    NULL};
     gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
     PyObject *runtime = NULL, *stream_of = NULL, *argument = NULL, *before = Py_None;
     unsigned long long graph = 0;
@@ -126,8 +128,8 @@ static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
     CUcontext context = NULL;
     if (!gphpy_runtime_use(opened))
         return NULL;
-    gph_status status = gph_cuda_check(opened->cu->CtxGetCurrent(&context),
-                                       "cuCtxGetCurrent", &error);
+    gph_status status =
+        gph_cuda_check(opened->cu->CtxGetCurrent(&context), "cuCtxGetCurrent", &error);
     if (status == GPH_OK)
         WITHOUT_GIL(status, gph_exec_create(opened->gph, (CUgraph)(uintptr_t)graph,
                                             &options, &gph, &error));
@@ -164,7 +166,8 @@ static void destroy(launcher *self)
 static PyObject *get_handle(launcher *self, void *unused)
 {
     (void)unused;
-    return self->gph ? PyLong_FromVoidPtr(gph_exec_handle(self->gph)) : Py_NewRef(Py_None);
+    return self->gph ? PyLong_FromVoidPtr(gph_exec_handle(self->gph))
+                     : Py_NewRef(Py_None);
 }
 
 static PyObject *get_address(launcher *self, void *unused)
@@ -190,22 +193,24 @@ static PyMethodDef methods[] = {
     METHOD0("replay", replay,
             "replay($self)\n--\n\nLaunches the graph in the stream that is current, "
             "after before()."),
-    METHOD("arm", arm,
-           "arm($self, runtime, graph, stream_of, argument, *, before=None, flags=0, "
-           "stream=None)\n--\n\n"
-           "Makes a CUgraph, an int, executable, in place of what it had; the graph stays "
-           "the\n"
-           "caller's. stream_of(argument) gives the current stream, an int; before() is "
-           "called\n"
-           "ahead of each launch. flags are CUDA's: 1 auto free on launch, 4 device "
-           "launch, 8 node\n"
-           "priorities. stream: of the upload. After a failure it is as it was. Thread: "
-           "one at a\n"
-           "time."),
-    METHOD0("disarm", disarm,
-            "disarm($self)\n--\n\nLets go of the graph; launches in flight finish. replay() "
-            "then\n"
-            "calls the method _unarmed() of a class that derives from it."),
+    METHOD(
+        "arm", arm,
+        "arm($self, runtime, graph, stream_of, argument, *, before=None, flags=0, "
+        "stream=None)\n--\n\n"
+        "Makes a CUgraph, an int, executable, in place of what it had; the graph stays "
+        "the\n"
+        "caller's. stream_of(argument) gives the current stream, an int; before() is "
+        "called\n"
+        "ahead of each launch. flags are CUDA's: 1 auto free on launch, 4 device "
+        "launch, 8 node\n"
+        "priorities. stream: of the upload. After a failure it is as it was. Thread: "
+        "one at a\n"
+        "time."),
+    METHOD0(
+        "disarm", disarm,
+        "disarm($self)\n--\n\nLets go of the graph; launches in flight finish. replay() "
+        "then\n"
+        "calls the method _unarmed() of a class that derives from it."),
     {NULL, NULL, 0, NULL},
 };
 
@@ -222,9 +227,11 @@ int gphpy_launcher_ready(PyObject *module)
 {
     static PyType_Slot slots[] = {
         {Py_tp_doc,
-         (void *)"An executable graph for frameworks that have a current stream: replay()\n"
-                 "launches it there. Made without arguments, then arm(); to derive from.\n"
-                 "Any thread may replay it; the rest one at a time."},
+         (void
+              *)"An executable graph for frameworks that have a current stream: "
+                "replay()\n"
+                "launches it there. Made without arguments, then arm(); to derive from.\n"
+                "Any thread may replay it; the rest one at a time."},
         {Py_tp_new, (void *)make},
         {Py_tp_dealloc, (void *)destroy},
         {Py_tp_methods, methods},

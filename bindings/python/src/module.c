@@ -45,6 +45,16 @@ static PyMethodDef functions[] = {
             "near(text, /)\n--\n\nNames that look like one in the text: for \"did you "
             "mean\"."),
     METHOD0(
+        "last_cause", gphpy_last_cause,
+        "last_cause()\n--\n\n"
+        "What spoilt the last capture that failed, or was aborted, on this thread: the "
+        "first call\n"
+        "that the driver refused, a dict of call, sentence, status, thread (the kernel's "
+        "number),\n"
+        "is_own (the capture's own thread), time_ns, caller and stack (in C). None where "
+        "nothing is\n"
+        "known."),
+    METHOD0(
         "version", version,
         "version()\n--\n\nThe version of the libgph that is loaded, such as '0.1.0'."),
     {NULL, NULL, 0, NULL},

@@ -60,3 +60,29 @@ def strip(graph):
 def draw(graph, path, flags=1):
     """The driver's own drawing, in DOT; 1: all of it."""
     call("cuGraphDebugDotPrint", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint)(graph, path.encode(), flags)
+
+
+class Watch:
+    """Sees what the driver refuses while PyTorch captures. libgph looks on while a capture of its own is open: an empty one,
+    relaxed, in a stream that nobody else has, so that it forbids nothing. It also lets libgph know that something is captured,
+    so that graphs which are let go of meanwhile are destroyed afterwards."""
+
+    def __init__(self):
+        self._stream = runtime().stream()
+        self._capture = runtime().capture(self._stream, mode="relaxed")
+        self._capture.__enter__()
+
+    def end(self):
+        """All went well."""
+        capture, self._capture = self._capture, None
+        if capture:
+            capture.__exit__(None, None, None)
+
+    def cause(self):
+        """The first refusal, as graphophone.last_cause() has it; or None."""
+        capture, self._capture = self._capture, None
+        if capture is None:
+            return None
+        aborted = RuntimeError("aborted")
+        capture.__exit__(RuntimeError, aborted, None)
+        return gph.last_cause()

@@ -10,6 +10,7 @@ first: what is left of its replay is the advance of the generators.
     capture_end      native: cuStreamEndCapture   ours: gph_exec of its template, which is then emptied or kept
     replay           [native: generators]         ours: gph_exec_launch in the current stream, in C"""
 import gc
+import sys
 import warnings
 
 import torch
@@ -18,7 +19,7 @@ from torch._C import _cuda_getCurrentRawStream, _cuda_isCurrentStreamCapturing, 
 
 import graphophone as gph
 
-from . import _driver
+from . import _causes, _driver
 
 AUTO_FREE, NODE_PRIORITY = 1, 8  # the flags with which PyTorch makes graphs executable
 
@@ -65,7 +66,8 @@ class CUDAGraph(gph.Launcher):
         self._keep_graph = bool(keep_graph)
         self._native = _CUDAGraph(True)
         self._generators = []  # those that were registered by name
-        self._pool = self._stream = self._device = None
+        self._pool = self._stream = self._device = self._watch = None
+        self._place = None  # "file:line" where the capture began
         self._template = None  # a _Template, where there is one
         self._before = None  # what replay() calls first
         self._has_ended = False
@@ -80,15 +82,25 @@ class CUDAGraph(gph.Launcher):
         self._pool = graph_pool_handle() if pool is None else _pool_of(pool)
         self._stream = torch.cuda.current_stream()
         self._device = self._stream.device_index
-        self._native.capture_begin(pool=self._pool, capture_error_mode=capture_error_mode)
+        self._place = _causes.place_outside(sys._getframe(1))
+        self._watch = _driver.Watch()
+        try:
+            self._native.capture_begin(pool=self._pool, capture_error_mode=capture_error_mode)
+        except RuntimeError:
+            self._watch.end()
+            raise
 
     def capture_end(self):
-        """Ends the capture. After a failure the pool and the generators are as before."""
+        """Ends the capture. After a failure the pool and the generators are as before, and the exception says which call the
+        driver refused first."""
         try:
             self._native.capture_end()
-        except RuntimeError:
+        except RuntimeError as error:
+            cause = self._watch.cause()
             self._recover()
+            _causes.tell(error, cause, self._place, self._place)
             raise
+        self._watch.end()
         self._has_ended = True
         captured = self._native.raw_cuda_graph()
         if self._keep_graph or CUDAGraph._debug:
@@ -222,13 +234,15 @@ class graph(torch.cuda.graph):
             if error is None:
                 self.cuda_graph.capture_end()
             else:
-                self._throw_away()
+                self._throw_away(error, trace)
         finally:
             self.stream_ctx.__exit__(kind, error, trace)
 
-    def _throw_away(self):
+    def _throw_away(self, error, trace):
+        """The body's own exception came first; what the end of the capture knows of the first cause is added to it."""
         try:
             self.cuda_graph.capture_end()
             self.cuda_graph.reset()
-        except RuntimeError:
-            pass  # the body's own exception came first
+        except RuntimeError as later:
+            began = getattr(self.cuda_graph, "_place", None)
+            _causes.tell(error, getattr(later, "cause", None), _causes.place_of(trace), began)
