@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Small kernels for examples/hello, fork, embed and loop. */
+/* Small kernels for examples/hello, fork, embed, loop and dispatch. */
 #include "math.cuh"
 
 KERNEL fill(float *x, float value, u32 n)
@@ -48,4 +48,27 @@ KERNEL total_above(float *out, u32 *more, const float *x, float limit, u32 n)
         *out = sum;
         *more = sum > limit;
     }
+}
+
+/* What a request of examples/dispatch asks for: the device copies it to where these read. */
+typedef struct ask {
+    float *out, *x;
+    u64 n;
+    float value;
+} ask;
+
+/* x = value. Any number of blocks. */
+KERNEL asked_fill(const ask *from)
+{
+    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < from->n; i += gridDim.x * blockDim.x)
+        from->x[i] = from->value;
+}
+
+/* *out = the sum of x. One block of 128. */
+KERNEL asked_total(const ask *from)
+{
+    __shared__ float part[4];
+    const float sum = sum_of(from->x, (u32)from->n, part);
+    if (threadIdx.x == 0)
+        *from->out = sum;
 }

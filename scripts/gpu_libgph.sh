@@ -27,7 +27,7 @@ run() {
             [ -x "$test" ] && run timeout 120 "$test"
         done
     done
-    for example in engine loop patterns train tree; do
+    for example in engine loop dispatch patterns train tree; do
         [ -x build-gpu/examples/$example ] || continue
         echo "== examples/$example"
         build-gpu/examples/$example | diff - examples/$example/expected.txt ||
@@ -37,7 +37,7 @@ run() {
     for nodes in 1 20 100 1000; do
         run build-gpu/bin/gph bench launch --nodes $nodes --launches 10000
     done
-    for bench in pool callable cache tree update slot loop load memory; do
+    for bench in pool callable cache tree update slot loop dispatch load memory; do
         [ -x build-gpu/bench/bench_$bench ] && run timeout 120 build-gpu/bench/bench_$bench
     done
     run build-gpu/bin/gph run --summary -- build-gpu/tests/cli/cli_program 1
