@@ -72,7 +72,7 @@ RETURNS = {
 MEMBERS = {
     **dict.fromkeys(("handle", "address", "data", "nbytes", "epoch", "recording_id", "pool_id", "windows"), "int"),
     **dict.fromkeys(("driver", "path", "why", "dtype", "name", "phase"), "str"), "place": "str | None",
-    **dict.fromkeys(("shape", "strides", "key", "graphs"), "tuple[int, ...]"), "is_capturing": "bool", "is_topology": "bool",
+    **dict.fromkeys(("shape", "strides", "key", "graphs"), "tuple[int, ...]"), "__cuda_array_interface__": "dict[str, Any]", "is_capturing": "bool", "is_topology": "bool",
     "version": "tuple[int, int]", "device": "int | None", "exec": "Exec", "graph": "int | None", "recording": "Recording",
     "stream": "StreamLike", "pool": "Pool", "capture": "Capture | None", "outputs": "tuple[Tensor | None, ...]", "rng": "int",
     "state": "tuple[int, int]", "event": "dict[str, Any]", "last": "dict[str, Any] | None", "arena": "Arena | None",
@@ -116,7 +116,8 @@ Path = str | bytes | PathLike[str] | PathLike[bytes]
 def own(cls):
     """Members that the extension gave a class, in the order of their names."""
     for name, value in sorted(vars(cls).items()):
-        if not name.startswith("_") or name in ("__enter__", "__exit__", "__dlpack__", "__dlpack_device__", "__cuda_stream__"):
+        if not name.startswith("_") or name in ("__enter__", "__exit__", "__dlpack__", "__dlpack_device__", "__cuda_stream__",
+                                                "__cuda_array_interface__"):
             yield name, value
 
 

@@ -22,7 +22,7 @@ enum {
 static const uint64_t pointers[] = {BUFFER, BUFFER + 4096};
 
 /* How often a rule is told for the log; UINT32_MAX: it cannot be read. */
-static uint32_t told(const char *id)
+static uint32_t reported(const char *id)
 {
     gph_error error = {0};
     gph_doctor *doctor = NULL;
@@ -64,7 +64,7 @@ static void what_nccl_frees_is_not_told(void)
     forge_call(&f, GPHI_CALL_cuMemFreeHost, 0, freed, 1);
     forge_call(&f, GPHI_CALL_cuStreamSynchronize, 0, stream, 1);
     CHECK(forge_end(&f, -1) == 0);
-    CHECK(told("nccl.destroy-before-graph") == 0);
+    CHECK(reported("nccl.destroy-before-graph") == 0);
 }
 
 /* NCCL's last call waits, and nothing comes behind it; `how` as forge_end(). */
@@ -90,13 +90,13 @@ static void forge_hang(int how, int goes_on)
 static void a_hang_in_teardown_is_told_when_the_process_was_ended(void)
 {
     forge_hang(-1, 0);
-    CHECK(told("nccl.destroy-before-graph") == 1);
+    CHECK(reported("nccl.destroy-before-graph") == 1);
     forge_hang(2, 0);
-    CHECK(told("nccl.destroy-before-graph") == 1);
+    CHECK(reported("nccl.destroy-before-graph") == 1);
     forge_hang(0, 0); /* it went on and ended by itself */
-    CHECK(told("nccl.destroy-before-graph") == 0);
+    CHECK(reported("nccl.destroy-before-graph") == 0);
     forge_hang(2, 1);
-    CHECK(told("nccl.destroy-before-graph") == 0);
+    CHECK(reported("nccl.destroy-before-graph") == 0);
 }
 
 /* ---- nccl.watchdog-query ---- */
@@ -127,19 +127,19 @@ static void forge_query(const char *name, int result, int is_open)
 static void a_watchdog_that_asks_during_a_capture_is_told(void)
 {
     forge_query("pt_nccl_watchdg", 900, 1);
-    CHECK(told("nccl.watchdog-query") == 1);
+    CHECK(reported("nccl.watchdog-query") == 1);
     forge_query("NCCL watchdog", 900, 1);
-    CHECK(told("nccl.watchdog-query") == 1);
+    CHECK(reported("nccl.watchdog-query") == 1);
 }
 
 static void a_watchdog_that_may_ask_is_not(void)
 {
     forge_query("pt_nccl_watchdg", 600, 1); /* not ready: it exchanged its mode */
-    CHECK(told("nccl.watchdog-query") == 0);
+    CHECK(reported("nccl.watchdog-query") == 0);
     forge_query("pt_nccl_watchdg", 0, 0);
-    CHECK(told("nccl.watchdog-query") == 0);
+    CHECK(reported("nccl.watchdog-query") == 0);
     forge_query("loader", 900, 1); /* somebody else: capture.unsafe-call-other-thread */
-    CHECK(told("nccl.watchdog-query") == 0);
+    CHECK(reported("nccl.watchdog-query") == 0);
 }
 
 /* ---- cache.frozen-choice ---- */
@@ -186,17 +186,61 @@ static void forge_choice(int is_late, uint64_t winner, uint64_t captured)
 static void a_choice_that_lost_later_is_told(void)
 {
     forge_choice(1, OTHER, KERNEL);
-    CHECK(told("cache.frozen-choice") == 1);
+    CHECK(reported("cache.frozen-choice") == 1);
     forge_choice(1, OTHER, KERNEL + 8); /* by another handle, as the driver names it */
-    CHECK(told("cache.frozen-choice") == 1);
+    CHECK(reported("cache.frozen-choice") == 1);
 }
 
 static void a_choice_that_was_measured_before_is_not(void)
 {
     forge_choice(0, OTHER, KERNEL); /* tuned, then captured: what the program wanted */
-    CHECK(told("cache.frozen-choice") == 0);
+    CHECK(reported("cache.frozen-choice") == 0);
     forge_choice(1, KERNEL, KERNEL + 8); /* measured later, and it won */
-    CHECK(told("cache.frozen-choice") == 0);
+    CHECK(reported("cache.frozen-choice") == 0);
+}
+
+/* ---- places ---- */
+
+/* CPython calls C from other addresses once it has specialized a line. */
+static void forge_line(forge *f, uint32_t id, uint64_t address, const char *line)
+{
+    const char *const texts[] = {line};
+    gphi_event head = {.kind = GPHI_EVENT_PYTHON, .id = id};
+    forge_put(f, &head, NULL, 0, texts, 1);
+    forge_stack(f, id, address);
+}
+
+static void a_line_of_python_is_one_place(void)
+{
+    enum { PYTHON = 0x2000000 };
+    forge f;
+    const uint64_t freed[] = {BUFFER};
+    forge_begin(&f, path);
+    forge_module(&f, PYTHON, "/usr/bin/python3.13");
+    forge_function(&f, KERNEL, "step", 2);
+    make_memory(&f);
+    forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+    forge_call(&f, GPHI_CALL_cuMemFree, 0, freed, 1);
+    forge_line(&f, 7, PYTHON + 64, "train.py:41 step\ntrain.py:55 main\n");
+    forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    forge_line(&f, 8, PYTHON + 128, "train.py:41 step\ntrain.py:55 main\n");
+    forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    CHECK(forge_end(&f, 0) == 0);
+    CHECK(reported("memory.freed-input") == 1);
+
+    forge_begin(&f, path);
+    forge_module(&f, PYTHON, "/usr/bin/python3.13");
+    forge_function(&f, KERNEL, "step", 2);
+    make_memory(&f);
+    forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
+    forge_call(&f, GPHI_CALL_cuMemFree, 0, freed, 1);
+    forge_line(&f, 7, PYTHON + 64, "train.py:41 step\ntrain.py:55 main\n");
+    forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    forge_line(&f, 8, PYTHON + 64, "train.py:41 step\ntrain.py:56 main\n");
+    forge_exec_call(&f, GPHI_CALL_cuGraphLaunch, EXEC, STREAM);
+    CHECK(forge_end(&f, 0) == 0);
+    CHECK(reported("memory.freed-input") == 2);
 }
 
 int main(void)
@@ -208,6 +252,7 @@ int main(void)
     RUN(a_watchdog_that_may_ask_is_not);
     RUN(a_choice_that_lost_later_is_told);
     RUN(a_choice_that_was_measured_before_is_not);
+    RUN(a_line_of_python_is_one_place);
     (void)unlink(path);
     return test_done();
 }

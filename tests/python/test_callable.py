@@ -2,6 +2,7 @@
 """Functions that are recorded: callables, trees, caches, generators."""
 import gc
 import threading
+import warnings
 import weakref
 
 from common import COUNT, Case, fill, gph, main, needs_numpy, numpy, values_of
@@ -368,6 +369,49 @@ class Caches(Case):
         with self.assertRaises(KeyboardInterrupt):
             cache.start(self.stream, end)
         cache.start(self.stream, False)
+
+    def test_a_start_goes_on_after_a_key_that_fails(self):
+        """Its first exception is the start's; the function is called for other keys without it."""
+        for wrong in (gph.OutOfMemoryError, ZeroDivisionError, KeyboardInterrupt):
+            captured = []
+
+            def work(call, x, sizes):
+                if call.phase == "capture":
+                    captured.append(x.shape[0])
+                    if x.shape[0] > 16:
+                        raise wrong("of %d" % x.shape[0])
+                out = call.empty(x.shape)
+                self.add(call.stream, 1, COUNT, out, x, x.shape[0], 1.0)
+                return out
+
+            cache = self.runtime.cache(work, [{"name": "n", "values": [16, 32, 64]}], inputs=[("f32", ("n",))],
+                                       outputs=[("f32", ("n",))])
+            with self.subTest(wrong.__name__), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                with self.assertRaisesRegex(wrong, "of 64"):
+                    cache.start(self.stream, False)
+                if wrong is KeyboardInterrupt:
+                    self.assertEqual(captured, [64])
+                else:
+                    self.assertEqual(captured, [64, 32, 16])
+                    cache(16, self.runtime.tensor(self.x.data, 16), stream=self.stream)
+                    self.assertEqual(cache.last["verdict"], "exact")
+
+    def test_a_key_that_fails_in_a_call_runs_eagerly(self):
+        def work(call, x, sizes):
+            if call.phase == "capture":
+                raise ValueError("cannot be captured")
+            out = call.empty(x.shape)
+            self.add(call.stream, 1, COUNT, out, x, x.shape[0], 1.0)
+            return out
+
+        cache = self.runtime.cache(work, [{"name": "n", "values": [16, 64]}], inputs=[("f32", ("n",))],
+                                   outputs=[("f32", ("n",))], lazy="call")
+        with self.assertWarnsRegex(gph.Warning, "cannot be captured"):
+            for _ in range(4):
+                out = cache(16, self.runtime.tensor(self.x.data, 16), stream=self.stream)
+        self.stream.synchronize()
+        self.assertEqual(values_of(out, 16)[3], 4.0)
 
     def test_wrong_axes_are_named(self):
         for axis, words in (({"name": "n"}, "not just one of"), ({"name": "n", "values": [2, 2]}, "2")):

@@ -400,14 +400,45 @@ class Graphs(Case):
 class Tensors(Case):
     @needs_numpy
     def test_numpy_views_softcudas_memory(self):
-        view = numpy.from_dlpack(self.x)
-        self.assertEqual(view.dtype, numpy.float32)
-        self.assertEqual(view[5], 5.0)
+        view = numpy.asarray(self.x)
+        self.assertEqual((view.dtype, view.shape), (numpy.float32, (COUNT,)))
         view[5] = 7.0
         self.assertEqual(values_of(self.x)[5], 7.0)
+        self.assertEqual(numpy.from_dlpack(self.x)[5], 7.0)
         self.put(self.y, view)
         self.stream.synchronize()
         self.assertEqual(values_of(self.y)[5], 8.0)
+
+    def test_a_tensor_is_a_buffer_on_softcuda(self):
+        view = memoryview(self.x)
+        self.assertEqual((view.format, view.shape, view.strides, view.readonly), ("f", (COUNT,), (4,), False))
+        view[3] = 9.0
+        self.assertEqual(values_of(self.x)[3], 9.0)
+        turned = self.runtime.tensor(self.x.data, (4, 16), strides=(1, 4), owner=self.x)
+        view = memoryview(turned)
+        self.assertEqual((view.shape, view.strides, view.c_contiguous, view[3, 0]), ((4, 16), (4, 16), False, 9.0))
+        with self.assertRaisesRegex(BufferError, "not dense"):
+            self.x.copy_from(turned)
+        with self.assertRaisesRegex(BufferError, "no letter"):
+            memoryview(self.pool.tensor(4, "bf16", stream=self.stream))
+        self.assertEqual(bytes(self.pool.tensor((3, 0), "i64", stream=self.stream)), b"")
+
+    def test_a_view_of_the_host_keeps_the_memory(self):
+        before = self.pool.stats()["allocation_count"]
+        tensor = self.pool.tensor(4, "u8", stream=self.stream)
+        view = memoryview(tensor)
+        del tensor
+        self.assertEqual(self.pool.stats()["allocation_count"], before + 1)
+        view.release()
+        self.assertEqual(self.pool.stats()["allocation_count"], before)
+
+    def test_a_tensor_has_cudas_array_interface(self):
+        self.assertEqual(self.x.__cuda_array_interface__,
+                         {"shape": (COUNT,), "strides": None, "typestr": "<f4", "data": (self.x.data, False),
+                          "version": 3, "stream": None})
+        turned = self.runtime.tensor(self.x.data, (4, 8), "f64", strides=(1, 4), owner=self.x)
+        self.assertEqual(turned.__cuda_array_interface__["strides"], (8, 32))
+        self.assertFalse(hasattr(self.pool.tensor(4, "bf16", stream=self.stream), "__cuda_array_interface__"))
 
     @needs_numpy
     def test_a_view_keeps_the_memory(self):

@@ -199,7 +199,8 @@ static int step(void *user, const gph_cache_progress *now)
 {
     const struct progress *p = user;
     PyGILState_STATE state = PyGILState_Ensure();
-    int stop = PyErr_CheckSignals() < 0;
+    gphpy_pending before;
+    int stop = !gphpy_pending_take(&before) || PyErr_CheckSignals() < 0;
     if (!stop && p->function) {
         PyObject *answer = PyObject_CallFunction(
             p->function, "IIs", (unsigned)now->done, (unsigned)now->total,
@@ -209,6 +210,10 @@ static int step(void *user, const gph_cache_progress *now)
     } else if (!stop && p->is_shown) {
         show(now);
     }
+    if (stop) /* what ends the start is what it is to say */
+        gphpy_pending_drop(&before);
+    else
+        gphpy_pending_give(&before);
     PyGILState_Release(state);
     return stop;
 }

@@ -165,10 +165,8 @@ static int keep_result(gphpy_keeper *keeper, const gph_call *gph, PyObject *resu
     return PyList_Append(keeper->results, result);
 }
 
-gph_status gphpy_function_call(void *user, gph_call *gph, gph_error *error)
+static gph_status call_function(gphpy_keeper *keeper, gph_call *gph, gph_error *error)
 {
-    PyGILState_STATE state = PyGILState_Ensure();
-    gphpy_keeper *keeper = user;
     call *self = make(keeper->runtime, gph);
     PyObject *args = self ? arguments_of(self) : NULL;
     PyObject *function = Py_XNewRef(keeper->function), *result = NULL;
@@ -185,6 +183,17 @@ gph_status gphpy_function_call(void *user, gph_call *gph, gph_error *error)
     Py_XDECREF(function);
     Py_XDECREF(args);
     Py_XDECREF((PyObject *)self);
+    return status;
+}
+
+gph_status gphpy_function_call(void *user, gph_call *gph, gph_error *error)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    gphpy_pending before;
+    const bool is_free = gphpy_pending_take(&before);
+    const gph_status status =
+        is_free ? call_function(user, gph, error) : gphpy_failed(error);
+    gphpy_pending_give(&before);
     PyGILState_Release(state);
     return status;
 }

@@ -336,13 +336,18 @@ static void drop_reference(void *object)
 static gph_status call_break(void *user, const gph_break *call, gph_error *error)
 {
     PyGILState_STATE state = PyGILState_Ensure();
+    gphpy_pending before;
     gph_status status = GPH_OK;
-    PyObject *result = PyObject_CallFunction(
-        (PyObject *)user, "KIO", (unsigned long long)(uintptr_t)call->stream,
-        (unsigned)call->index, call->is_replay ? Py_True : Py_False);
+    PyObject *result =
+        gphpy_pending_take(&before)
+            ? PyObject_CallFunction(
+                  (PyObject *)user, "KIO", (unsigned long long)(uintptr_t)call->stream,
+                  (unsigned)call->index, call->is_replay ? Py_True : Py_False)
+            : NULL;
     if (!result)
         status = gphpy_failed(error);
     Py_XDECREF(result);
+    gphpy_pending_give(&before);
     PyGILState_Release(state);
     return status;
 }

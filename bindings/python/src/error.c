@@ -212,6 +212,45 @@ gph_status gphpy_failed(gph_error *error)
     return status;
 }
 
+/* KeyboardInterrupt, SystemExit: those that `except Exception` lets through. */
+static bool ends_program(PyObject *type)
+{
+    return type && PyErr_GivenExceptionMatches(type, PyExc_Exception) == 0;
+}
+
+gph_status gphpy_settle(void)
+{
+    if (ends_program(PyErr_Occurred()))
+        return GPH_E_STATE;
+    PyErr_Clear();
+    return GPH_OK;
+}
+
+bool gphpy_pending_take(gphpy_pending *out)
+{
+    *out = (gphpy_pending){NULL, NULL, NULL};
+    if (ends_program(PyErr_Occurred()))
+        return false;
+    PyErr_Fetch(&out->type, &out->value, &out->trace);
+    return true;
+}
+
+void gphpy_pending_give(gphpy_pending *pending)
+{
+    if (pending->type && !ends_program(PyErr_Occurred())) {
+        PyErr_Restore(pending->type, pending->value, pending->trace);
+        return;
+    }
+    gphpy_pending_drop(pending);
+}
+
+void gphpy_pending_drop(gphpy_pending *pending)
+{
+    Py_XDECREF(pending->type);
+    Py_XDECREF(pending->value);
+    Py_XDECREF(pending->trace);
+}
+
 PyObject *gphpy_place(void)
 {
     PyFrameObject *frame = PyEval_GetFrame();

@@ -69,6 +69,8 @@
         PyThreadState *without_ = PyEval_SaveThread();                                   \
         status = (call);                                                                 \
         PyEval_RestoreThread(without_);                                                  \
+        if (status == GPH_OK && PyErr_Occurred())                                        \
+            status = gphpy_settle();                                                     \
     } while (0)
 
 /* ---- types ---- */
@@ -141,6 +143,24 @@ PyObject *gphpy_invalid(const char *format, ...) GPH_PRINTF(1, 2);
 /* For a function of libgph's that ends with a Python exception: fills `error` in from it and
  * leaves it set, for gphpy_raise(). */
 gph_status gphpy_failed(gph_error *error);
+/* libgph has succeeded although a function of Python failed: it went another way. The
+ * exception is gone, and the status GPH_OK; but one that ends the program stays. */
+gph_status gphpy_settle(void);
+
+/* An exception that is set while libgph calls Python again: of an earlier call, that libgph
+ * has not come back from. No Python may run with it. */
+typedef struct gphpy_pending {
+    PyObject *type, *value, *trace;
+} gphpy_pending;
+/* Takes it, none included. False: it ends the program, as Ctrl-C does; it stays set, and no
+ * Python is to run. */
+bool gphpy_pending_take(gphpy_pending *out);
+/* Puts it back. The first exception is the one that counts, a later one is dropped, unless
+ * that one ends the program. */
+void gphpy_pending_give(gphpy_pending *pending);
+/* Where a later exception is the one that counts. */
+void gphpy_pending_drop(gphpy_pending *pending);
+
 /* Adds what is known to the exception that is set, where it has none. */
 void gphpy_blame_current(const gphpy_blame *blame);
 /* The place of the Python code that runs: a str "file:line", or NULL without exception. */
@@ -227,6 +247,11 @@ int gphpy_dlpack_read(gphpy_runtime *runtime, PyObject *object, const char *what
                       Py_ssize_t index, gph_tensor *out);
 int gphpy_dlpack_ready(void);
 PyObject *gphpy_dlpack_export(gphpy_tensor *tensor, bool is_versioned);
+/* Of a Tensor: the buffer protocol's two slots, on softcuda alone, and the attribute
+ * __cuda_array_interface__. */
+int gphpy_tensor_buffer(gphpy_tensor *self, Py_buffer *out, int flags);
+void gphpy_tensor_buffer_end(gphpy_tensor *self, Py_buffer *view);
+PyObject *gphpy_tensor_interface(gphpy_tensor *self, void *unused);
 bool gphpy_dtype_read(PyObject *object, gph_dtype *out);
 const char *gphpy_dtype_name(uint32_t dtype);
 uint32_t gphpy_dtype_bytes(uint32_t dtype);

@@ -294,6 +294,9 @@ static PyGetSetDef members[] = {
     GETTER("strides", get_strides, "From element to element, in elements."),
     GETTER("dtype", get_dtype, "Such as 'f32', 'bf16', 'i64', 'bool'."),
     GETTER("nbytes", get_bytes, "From its first to past its last element."),
+    GETTER("__cuda_array_interface__", gphpy_tensor_interface,
+           "For CuPy, Numba and others: a dict of version 3, without a stream to wait "
+           "for."),
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -306,6 +309,8 @@ int gphpy_tensor_ready(PyObject *module)
                  "DLPack. Wherever a tensor is asked for, anything that does will do."},
         {Py_tp_dealloc, (void *)destroy},
         {Py_tp_repr, (void *)represent},
+        {Py_bf_getbuffer, (void *)gphpy_tensor_buffer},
+        {Py_bf_releasebuffer, (void *)gphpy_tensor_buffer_end},
         {Py_tp_methods, methods},
         {Py_tp_getset, members},
         {0, NULL},

@@ -92,12 +92,13 @@ bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call)
     return call->number != 0 && gphi_map_get(&run->findings->told, call->number);
 }
 
-static uint64_t key_of(const gphi_rule *rule, const gphi_call *at, uint64_t key)
+static uint64_t key_of(const gphi_rule_run *run, const gphi_call *at, uint64_t key)
 {
     /* Without a stack calls of one name and thread are one place. */
-    const uint64_t place =
-        at->stack != 0 ? at->stack : (uint64_t)at->call << 40 | at->thread;
-    const uint64_t hash = gphi_hash_text(GPHI_HASH_START, rule->id);
+    const uint64_t place = at->stack != 0
+                               ? gphi_stacks_key(run->findings->stacks, at->stack)
+                               : (uint64_t)at->call << 40 | at->thread;
+    const uint64_t hash = gphi_hash_text(GPHI_HASH_START, run->rule->id);
     return gphi_hash_word(gphi_hash_word(hash, place), key);
 }
 
@@ -152,7 +153,7 @@ static void revive(gphi_draft *draft, const gphi_call *at)
 gphi_draft *gphi_finding_begin_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
                                    bool *is_new)
 {
-    const uint64_t hash = key_of(run->rule, at, key);
+    const uint64_t hash = key_of(run, at, key);
     gphi_draft *draft = gphi_map_pointer(&run->findings->by_key, hash);
     tell(run->findings, at);
     *is_new = true;
@@ -291,10 +292,12 @@ void gphi_consequence(gphi_draft *draft, const gphi_call *call)
     if (!draft)
         return;
     tell(draft->of, call);
+    gphi_stacks *stacks = draft->of->stacks;
+    const uint64_t place = gphi_stacks_key(stacks, call->stack);
     gphi_aftermath *known = draft->consequences.items;
     for (size_t i = 0; i < draft->consequences.count; i++)
         if (known[i].call.call == call->call && known[i].call.result == call->result &&
-            known[i].call.stack == call->stack) {
+            gphi_stacks_key(stacks, known[i].call.stack) == place) {
             const bool is_same = known[i].last == call->number; /* two rules saw it */
             known[i].last = call->number;
             known[i].count += is_same ? 0 : 1;

@@ -21,6 +21,7 @@ typedef struct stack {
     size_t python_bytes;
     gph_place *places;
     uint32_t address_count, place_count, place_room;
+    uint64_t key; /* gphi_stacks_key(); 0: not asked for */
     bool is_known;
 } stack;
 
@@ -299,6 +300,26 @@ const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t id, uint32_t *
     }
     *count = of->place_count;
     return of->place_count > 0 ? of->places : NULL;
+}
+
+uint64_t gphi_stacks_key(gphi_stacks *stacks, uint32_t id)
+{
+    uint32_t count = 0;
+    const uint64_t *known = stacks ? gphi_map_get(&stacks->by_id, id) : NULL;
+    stack *of = known ? gphi_vec_at(&stacks->list, (size_t)*known) : NULL;
+    if (!of || !of->python)
+        return id;
+    if (of->key != 0)
+        return of->key;
+    const gph_place *frames = gphi_stacks_frames(stacks, id, &count);
+    uint64_t hash = GPHI_HASH_START;
+    for (uint32_t i = 0; i < count; i++) {
+        hash = gphi_hash_text(hash, frames[i].function ? frames[i].function : "");
+        hash = gphi_hash_text(hash, frames[i].file ? frames[i].file : "");
+        hash = gphi_hash_word(hash, frames[i].is_python ? (uint64_t)frames[i].line
+                                                        : frames[i].address);
+    }
+    return of->key = count > 0 ? hash | 1ULL << 32 : id; /* no number of a stack */
 }
 
 /* .../python3.11/contextlib.py and .../site-packages/torch/cuda/graphs.py, <frozen ...> */

@@ -19,6 +19,10 @@ gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event);
  * memory. Lent until the end. */
 const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t stack, uint32_t *count);
 
+/* The same for stacks that show the same frames. Of one with Python's that is more than its
+ * number: an interpreter calls C from other addresses once it has specialized a line. */
+uint64_t gphi_stacks_key(gphi_stacks *stacks, uint32_t stack);
+
 /* Of those frames the first that is not of PyTorch or of Python's own library, which stand
  * between a program and what it does; 0 where all are. */
 uint32_t gphi_stacks_own(const gph_place *frames, uint32_t count);
