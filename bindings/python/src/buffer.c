@@ -86,16 +86,16 @@ int gphpy_tensor_buffer(gphpy_tensor *self, Py_buffer *out, int flags)
     }
     const bool has_shape = asks(flags, PyBUF_ND);
     const char *format = name_of(view->dtype)->format;
-    *out =
-        (Py_buffer){.buf = (void *)(uintptr_t)view->data,
-                    .obj = Py_NewRef((PyObject *)self),
-                    .len = count * item,
-                    .itemsize = item,
-                    .ndim = has_shape ? (int)view->rank : 1,
-                    .format = asks(flags, PyBUF_FORMAT) ? (char *)(uintptr_t)format : NULL,
-                    .shape = has_shape ? layout->sizes : NULL,
-                    .strides = asks(flags, PyBUF_STRIDES) ? layout->strides : NULL,
-                    .internal = layout};
+    *out = (Py_buffer){.buf = (void *)(uintptr_t)view->data,
+                       .obj = Py_NewRef((PyObject *)self),
+                       .len = count * item,
+                       .itemsize = item,
+                       .ndim = has_shape ? (int)view->rank : 1,
+                       .format =
+                           asks(flags, PyBUF_FORMAT) ? (char *)(uintptr_t)format : NULL,
+                       .shape = has_shape ? layout->sizes : NULL,
+                       .strides = asks(flags, PyBUF_STRIDES) ? layout->strides : NULL,
+                       .internal = layout};
     return 0;
 }
 
