@@ -28,4 +28,7 @@ static cudaError_t refuse(const char *name, atomic_bool *is_said)
         return refuse(#name, &is_said);                                                  \
     }
 #include "softcuda/runtime/absent.def"
+#if RT_MAJOR == 12
+#include "softcuda/runtime/absent_12.def"
+#endif
 #undef X

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The symbol tables of ELF files: what is loaded may be looked at while the dynamic linker
+/* What ELF files say of themselves: what is loaded may be looked at while the dynamic linker
  * holds its lock, so nothing here allocates or calls it. */
 #ifndef SOFT_RUNTIME_ELF_H
 #define SOFT_RUNTIME_ELF_H
@@ -11,15 +11,20 @@
 typedef struct rt_elf {
     const unsigned char *bytes;
     size_t size;
-    const Elf64_Sym *symbols; /* of the table that was asked for */
+    const Elf64_Sym *symbols; /* of the table that was asked for last */
     size_t symbol_count;
     const char *names; /* ends with a NUL, as `names_size` says */
     size_t names_size;
 } rt_elf;
 
-/* `table`: SHT_SYMTAB or SHT_DYNSYM. False: no such file, or it has none. */
-bool rt_elf_open(rt_elf *out, const char *path, unsigned table);
+/* False: no such file, or it is none of 64 bits. */
+bool rt_elf_open(rt_elf *out, const char *path);
 void rt_elf_close(rt_elf *elf);
+/* `table`: SHT_SYMTAB or SHT_DYNSYM. False: it has none, and `symbol_count` is 0. */
+bool rt_elf_read(rt_elf *elf, unsigned table);
 /* "" where it has none. */
 const char *rt_elf_name(const rt_elf *elf, const Elf64_Sym *symbol);
+bool rt_elf_has_section(const rt_elf *elf, const char *name);
+/* The next segment of code after `at` of them; NULL: there is none. */
+const Elf64_Phdr *rt_elf_code(const rt_elf *elf, size_t *at);
 #endif

@@ -46,7 +46,7 @@ RT_ENTRY(cudaKernelSetAttributeForDevice,
 /* ---- the driver's entry points ---------------------------------------------------------------- */
 
 /* A program that was built with 13.0 asks for calls as 13.0 has them. */
-enum { BUILT_VERSION = 13000 };
+enum { BUILT_VERSION = RT_MAJOR == 12 ? 12090 : 13000 };
 
 /* A name that is not there is not an error where the caller takes a status. */
 static cudaError_t entry_point(const rt_driver *cu, const char *name, void **out,

@@ -186,7 +186,8 @@ RT_EARLY(cudaChooseDevice, (int *, device, const struct cudaDeviceProp *, wish),
 
 /* ---- versions ------------------------------------------------------------------------------------ */
 
-enum { RUNTIME_VERSION = 13000 };
+/* 12.9 is the last one of 12. */
+enum { RUNTIME_VERSION = RT_MAJOR == 12 ? 12090 : 13000 };
 
 static cudaError_t runtime_version(int *out)
 {

@@ -5,16 +5,16 @@
  *                                              (a page within 2 GiB of the program)
  *
  * `gph run` preloads this library. Before anything registers its kernels, each function
- * of a static runtime that an object's symbol table names gets a jump to the one of the
- * same name here. An object whose symbols were stripped keeps its runtime; that runtime
- * says itself that it finds no driver it knows.
+ * of a static runtime (inside.c, stripped.c) gets a jump to the one of the same name here.
+ * libcudart.so.12 is preloaded as well, which has what runtimes of CUDA 12 get; this is
+ * done by libcudart.so.13 for both, since one library alone can be first.
  *
  * Objects that come later, by dlopen(), are seen as debuggers see them: the dynamic linker
  * calls an empty function, _dl_debug_state, when one is mapped and before its
  * constructors run; that function gets a jump, too. There the linker holds its lock, so
  * nothing here may allocate or call it. */
-#include "softcuda/runtime/elf.h"
 #include "softcuda/runtime/entry.h"
+#include "softcuda/runtime/inside.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -25,23 +25,31 @@
 #include <unistd.h>
 
 enum {
-    NEAR_BYTES = 5,       /* e9 rel32 */
     FAR_BYTES = 16,       /* ff 25 00000000, the address, 2 of padding */
     ISLAND_BYTES = 16384, /* jumps of one object: a thousand */
     OBJECTS_MAX = 1024,
     FUNCTIONS_MAX = 512
 };
 
-/* A function of this library that programs link statically. */
+/* A function that programs link statically. */
 typedef struct function {
-    const char *name; /* in `own`, which stays mapped */
+    const char *name; /* in the library's file, which stays mapped */
     uint64_t address;
 } function;
 
-static rt_elf own;
-static function functions[FUNCTIONS_MAX]; /* by name */
-static size_t function_count;
-static uint64_t own_base;
+/* One of the two libraries; by what is exported, so that a function that is added is
+ * replaced, too. */
+typedef struct library {
+    uint64_t base;                     /* 0: it is not there */
+    function functions[FUNCTIONS_MAX]; /* by name */
+    size_t count;
+} library;
+
+static const char self[] = "/proc/self/exe";
+
+static library libraries[2];          /* of CUDA 12 and 13 */
+static char folder[1024];             /* of both */
+static rt_place found[FUNCTIONS_MAX]; /* in the object that is looked at */
 
 /* Bases of objects that were looked at. Written under the linker's lock alone. */
 static uint64_t seen[OBJECTS_MAX];
@@ -53,15 +61,15 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static const function *find(const char *name)
+/* 0: neither library has it. */
+static uint64_t replacement(const char *name, int major)
 {
     const function key = {.name = name};
-    return bsearch(&key, functions, function_count, sizeof(*functions), by_name);
-}
-
-static bool is_runtime_name(const char *name)
-{
-    return strncmp(name, "cuda", 4) == 0 || strncmp(name, "__cuda", 6) == 0;
+    const library *of = &libraries[major == 13];
+    const function *with = major >= 12 ? bsearch(&key, of->functions, of->count,
+                                                 sizeof(*of->functions), by_name)
+                                       : NULL;
+    return with ? with->address : 0;
 }
 
 /* ---- writing jumps --------------------------------------------------------------------- */
@@ -97,7 +105,7 @@ static void put_far(unsigned char *at, uint64_t target)
 
 static void put_near(uint64_t from, uint64_t to)
 {
-    const int32_t distance = (int32_t)(int64_t)(to - (from + NEAR_BYTES));
+    const int32_t distance = (int32_t)(int64_t)(to - (from + RT_NEAR_BYTES));
     unsigned char *at = (unsigned char *)(uintptr_t)from;
     at[0] = 0xe9;
     memcpy(at + 1, &distance, sizeof(distance));
@@ -112,44 +120,12 @@ static bool protect(uint64_t address, uint64_t bytes, int protection)
 
 /* ---- one object ------------------------------------------------------------------------ */
 
-/* What of a symbol table is a function of a static runtime. */
-static const function *replaces(const rt_elf *elf, const Elf64_Sym *symbol)
-{
-    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
-        symbol->st_size < NEAR_BYTES)
-        return NULL;
-    const char *name = rt_elf_name(elf, symbol);
-    return is_runtime_name(name) ? find(name) : NULL;
-}
-
-/* Where the runtime's functions lie in an object: they are one piece of its code. */
-typedef struct range {
-    uint64_t first, end;
-    size_t count;
-    bool
-        is_runtime; /* it registers fat binaries: not a program's own function of a name */
-} range;
-
-static range measure(const rt_elf *elf, uint64_t base)
-{
-    range found = {.first = UINT64_MAX};
-    for (size_t i = 0; i < elf->symbol_count; i++) {
-        const Elf64_Sym *symbol = &elf->symbols[i];
-        if (!replaces(elf, symbol))
-            continue;
-        const uint64_t at = base + symbol->st_value;
-        found.first = at < found.first ? at : found.first;
-        found.end = at + symbol->st_size > found.end ? at + symbol->st_size : found.end;
-        found.count++;
-        if (strcmp(rt_elf_name(elf, symbol), "__cudaRegisterFatBinary") == 0)
-            found.is_runtime = true;
-    }
-    return found;
-}
-
+/* The program itself has no name in the linker's list. */
 static void say(const char *path, const char *what)
 {
-    char text[512];
+    char text[2048], program[1024] = "";
+    if (strcmp(path, self) == 0 && readlink(self, program, sizeof(program) - 1) > 0)
+        path = program;
     const int length =
         snprintf(text, sizeof(text),
                  "softcuda: the CUDA runtime inside %s stays as it is: %s\n", path, what);
@@ -158,33 +134,66 @@ static void say(const char *path, const char *what)
                      (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
 }
 
-static void replace_in(const rt_elf *elf, uint64_t base, const char *path)
+/* The functions are one piece of the object's code, which is writable meanwhile. */
+static void put_jumps(const rt_inside *inside, const char *path)
 {
-    const range code = measure(elf, base);
-    if (!code.is_runtime)
-        return;
+    uint64_t first = UINT64_MAX, end = 0;
+    for (size_t i = 0; i < inside->count; i++) {
+        const uint64_t at = inside->places[i].at;
+        first = at < first ? at : first;
+        end = at + RT_NEAR_BYTES > end ? at + RT_NEAR_BYTES : end;
+    }
     unsigned char *jumps =
-        code.count * FAR_BYTES <= ISLAND_BYTES ? island(code.first) : NULL;
+        inside->count * FAR_BYTES <= ISLAND_BYTES ? island(first) : NULL;
     if (!jumps) {
         say(path, "no memory near it for jumps");
         return;
     }
-    if (!protect(code.first, code.end - code.first, PROT_READ | PROT_WRITE)) {
+    if (!protect(first, end - first, PROT_READ | PROT_WRITE)) {
         say(path, "this system forbids writing to code");
         munmap(jumps, ISLAND_BYTES);
         return;
     }
-    size_t used = 0;
-    for (size_t i = 0; i < elf->symbol_count; i++) {
-        const function *to = replaces(elf, &elf->symbols[i]);
-        if (!to)
-            continue;
-        unsigned char *far = jumps + used++ * FAR_BYTES;
-        put_far(far, to->address);
-        put_near(base + elf->symbols[i].st_value, (uint64_t)(uintptr_t)far);
+    for (size_t i = 0; i < inside->count; i++) {
+        unsigned char *far = jumps + i * FAR_BYTES;
+        put_far(far, inside->places[i].to);
+        put_near(inside->places[i].at, (uint64_t)(uintptr_t)far);
     }
-    protect(code.first, code.end - code.first, PROT_READ | PROT_EXEC);
+    protect(first, end - first, PROT_READ | PROT_EXEC);
     mprotect(jumps, ISLAND_BYTES, PROT_READ | PROT_EXEC);
+}
+
+static void say_kept(const char *path, int major)
+{
+    char text[1536];
+    if (major == 0)
+        snprintf(text, sizeof(text),
+                 "its names were stripped and no table of a toolkit's has it; `python3 "
+                 "%s/static_runtime.py libcudart_static.a`, with the file of the toolkit "
+                 "it was built with, makes one",
+                 folder);
+    else
+        snprintf(text, sizeof(text), "it is older than CUDA 12.0; build with 12 or 13");
+    say(path, text);
+}
+
+static void replace_in(const rt_elf *elf, uint64_t base, const char *path)
+{
+    rt_inside inside = {.elf = elf,
+                        .base = base,
+                        .replacement = replacement,
+                        .places = found,
+                        .room = FUNCTIONS_MAX};
+    rt_inside_named(&inside);
+    if (inside.major == 0) {
+        if (!rt_inside_unnamed(elf))
+            return;
+        rt_inside_stripped(&inside);
+    }
+    if (inside.count > 0)
+        put_jumps(&inside, path);
+    else
+        say_kept(path, inside.major);
 }
 
 static bool is_new(uint64_t base)
@@ -197,14 +206,12 @@ static bool is_new(uint64_t base)
     return true;
 }
 
-/* The program itself has no name in the linker's list. */
 static void look_at(const struct link_map *object)
 {
     rt_elf elf;
-    const char *path =
-        object->l_name && object->l_name[0] ? object->l_name : "/proc/self/exe";
-    if (object->l_addr == own_base || !is_new(object->l_addr) ||
-        !rt_elf_open(&elf, path, SHT_SYMTAB))
+    const char *path = object->l_name && object->l_name[0] ? object->l_name : self;
+    if (object->l_addr == libraries[0].base || object->l_addr == libraries[1].base ||
+        !is_new(object->l_addr) || !rt_elf_open(&elf, path))
         return;
     replace_in(&elf, object->l_addr, path);
     rt_elf_close(&elf);
@@ -231,40 +238,59 @@ static void watch_linker(void)
     unsigned char *jump = hook != 0 ? island(hook) : NULL;
     if (!jump)
         return;
-    if (!protect(hook, NEAR_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC)) {
+    if (!protect(hook, RT_NEAR_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC)) {
         munmap(jump, ISLAND_BYTES);
         return;
     }
     put_far(jump, (uint64_t)(uintptr_t)objects_changed);
     put_near(hook, (uint64_t)(uintptr_t)jump);
-    protect(hook, NEAR_BYTES, PROT_READ | PROT_EXEC);
+    protect(hook, RT_NEAR_BYTES, PROT_READ | PROT_EXEC);
     mprotect(jump, ISLAND_BYTES, PROT_READ | PROT_EXEC);
 }
 
-/* What this library has, by its own table: so a function that is added is replaced, too. */
-static bool list_own(void)
+static bool list(library *out, const char *path, uint64_t base)
 {
-    Dl_info info;
-    if (dladdr((const void *)&function_count, &info) == 0 ||
-        !rt_elf_open(&own, info.dli_fname, SHT_DYNSYM))
+    rt_elf elf;
+    if (!rt_elf_open(&elf, path))
         return false;
-    own_base = (uint64_t)(uintptr_t)info.dli_fbase;
-    for (size_t i = 0; i < own.symbol_count && function_count < FUNCTIONS_MAX; i++) {
-        const Elf64_Sym *symbol = &own.symbols[i];
-        const char *name = rt_elf_name(&own, symbol);
-        if (symbol->st_shndx != SHN_UNDEF && is_runtime_name(name) &&
-            ELF64_ST_TYPE(symbol->st_info) == STT_FUNC)
-            functions[function_count++] = (function){name, own_base + symbol->st_value};
+    rt_elf_read(&elf, SHT_DYNSYM);
+    for (size_t i = 0; i < elf.symbol_count && out->count < FUNCTIONS_MAX; i++) {
+        const Elf64_Sym *symbol = &elf.symbols[i];
+        if (symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC)
+            out->functions[out->count++] =
+                (function){rt_elf_name(&elf, symbol), base + symbol->st_value};
     }
-    qsort(functions, function_count, sizeof(*functions), by_name);
+    qsort(out->functions, out->count, sizeof(*out->functions), by_name);
+    out->base = base;
     return true;
 }
 
-/* First of all constructors: the library is linked with -z initfirst. */
-__attribute__((constructor)) static void replace_static_runtimes(void)
+/* This library, and the one for CUDA 12 where it is loaded. */
+static bool list_libraries(void)
 {
-    if (!list_own())
+    char path[sizeof(folder) + 32];
+    Dl_info info;
+    if (dladdr((const void *)&libraries, &info) == 0)
+        return false;
+    snprintf(folder, sizeof(folder), "%s", info.dli_fname);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    snprintf(path, sizeof(path), "%s/libcudart.so.12", folder);
+    for (const struct link_map *at = _r_debug.r_map; at; at = at->l_next)
+        if (at->l_name && strcmp(at->l_name, path) == 0)
+            list(&libraries[0], path, at->l_addr);
+    return list(&libraries[1], info.dli_fname, (uint64_t)(uintptr_t)info.dli_fbase);
+}
+
+/* First of all constructors: the library is linked with -z initfirst. */
+__attribute__((constructor)) static void replace_static_runtimes(int count, char **words,
+                                                                 char **environment)
+{
+    (void)count, (void)words;
+    if (!list_libraries())
         return;
+    rt_tables_open(environment);
     look_at_all();
     watch_linker();
 }

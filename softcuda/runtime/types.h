@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the CUDA runtime's interface has and the driver's has not: its own structures and
- * error numbers, as the toolkit 13.0 lays them out. Handles, flags and all other numbers are the
+ * error numbers, as the toolkit 13.0 lays them out, or 12.9 where RT_MAJOR is 12. Handles, flags and all other numbers are the
  * driver's: cudaStream_t is a CUstream, and so are events, graphs, pools, arrays. */
 #ifndef SOFT_RUNTIME_TYPES_H
 #define SOFT_RUNTIME_TYPES_H
 #include "cuda/abi.h"
+#ifndef RT_MAJOR
+#define RT_MAJOR 13
+#endif
+#if RT_MAJOR == 12
+#include "softcuda/runtime/names_12.h"
+#endif
 
 /* Errors that the driver has too have its numbers. */
 typedef int cudaError_t;
@@ -141,51 +147,10 @@ struct cudaPointerAttributes {
     int device;
     void *devicePointer;
     void *hostPointer;
+#if RT_MAJOR != 12
     long reserved[8];
+#endif
 };
 
-/* Members that the driver has no attribute for stay 0. Version 12 has another layout. */
-struct cudaDeviceProp {
-    char name[256];
-    CUuuid uuid;
-    char luid[8];
-    unsigned int luidDeviceNodeMask;
-    size_t totalGlobalMem, sharedMemPerBlock;
-    int regsPerBlock, warpSize;
-    size_t memPitch;
-    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
-    size_t totalConstMem;
-    int major, minor;
-    size_t textureAlignment, texturePitchAlignment;
-    int multiProcessorCount, integrated, canMapHostMemory;
-    int maxTexture1D, maxTexture1DMipmap, maxTexture2D[2], maxTexture2DMipmap[2];
-    int maxTexture2DLinear[3], maxTexture2DGather[2], maxTexture3D[3];
-    int maxTexture3DAlt[3], maxTextureCubemap, maxTexture1DLayered[2];
-    int maxTexture2DLayered[3], maxTextureCubemapLayered[2];
-    int maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2];
-    int maxSurface2DLayered[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
-    size_t surfaceAlignment;
-    int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver;
-    int asyncEngineCount, unifiedAddressing, memoryBusWidth, l2CacheSize;
-    int persistingL2CacheMaxSize, maxThreadsPerMultiProcessor;
-    int streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;
-    size_t sharedMemPerMultiprocessor;
-    int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID;
-    int hostNativeAtomicSupported, pageableMemoryAccess, concurrentManagedAccess;
-    int computePreemptionSupported, canUseHostPointerForRegisteredMem, cooperativeLaunch;
-    size_t sharedMemPerBlockOptin;
-    int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost;
-    int maxBlocksPerMultiProcessor, accessPolicyMaxWindowSize;
-    size_t reservedSharedMemPerBlock;
-    int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported;
-    int timelineSemaphoreInteropSupported, memoryPoolsSupported, gpuDirectRDMASupported;
-    unsigned int gpuDirectRDMAFlushWritesOptions;
-    int gpuDirectRDMAWritesOrdering;
-    unsigned int memoryPoolSupportedHandleTypes;
-    int deferredMappingCudaArraySupported, ipcEventSupported, clusterLaunch;
-    int unifiedFunctionPointers, deviceNumaConfig, deviceNumaId, mpsEnabled, hostNumaId;
-    unsigned int gpuPciDeviceID, gpuPciSubsystemID;
-    int hostNumaMultinodeIpcSupported;
-    int reserved[56];
-};
+#include "softcuda/runtime/device_prop.h"
 #endif

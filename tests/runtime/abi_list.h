@@ -53,7 +53,7 @@ typedef struct abi_row {
     MEMBER(cudaDeviceProp, reservedSharedMemPerBlock)                                    \
     MEMBER(cudaDeviceProp, memoryPoolsSupported)                                         \
     MEMBER(cudaDeviceProp, clusterLaunch)                                                \
-    MEMBER(cudaDeviceProp, hostNumaMultinodeIpcSupported)
+    MEMBER(cudaDeviceProp, unifiedFunctionPointers)
 
 /* clang-format off */
 #define SIZE(type) {"sizeof " #type, sizeof(struct type)},

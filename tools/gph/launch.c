@@ -76,14 +76,19 @@ static bool name_folder(const char *who, char *folder, size_t bytes)
     return false;
 }
 
-/* The CUDA runtime beside softcuda is loaded before the program, whichever its own is: by
- * its soname it is there already for one that wants the shared one, and it replaces the one
- * inside a program. LD_PRELOAD has no way to name a path with a space. */
+/* The CUDA runtimes beside softcuda are loaded before the program, whichever its own is: by
+ * its soname it is there already for one that wants a shared one, and each replaces those of
+ * its version inside programs. LD_PRELOAD has no way to name a path with a space. */
 static bool lead_runtime(const char *who, const char *folder)
 {
+    static const char *const names[] = {"libcudart.so.13", "libcudart.so.12"};
     char path[PATH_MAX + 32];
-    snprintf(path, sizeof(path), "%s/libcudart.so.13", folder);
-    return access(path, R_OK) != 0 || launch_list(who, "LD_PRELOAD", path, false);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        if (access(path, R_OK) == 0 && !launch_list(who, "LD_PRELOAD", path, false))
+            return false;
+    }
+    return true;
 }
 
 /* Puts the folder of softcuda, at `path`, before all others. */

@@ -192,7 +192,7 @@ static uint32_t make_block(ptx_shape *s, uint32_t i, const uint8_t *leader,
         }
         const uint8_t role = s->insns[i].role;
         if (role == PTX_ROLE_BRANCH || role == PTX_ROLE_EXIT) {
-            /* `exit` in a device function is no mere return: it is written, too. */
+            /* `exit` in a device function is not a mere return: it is written, too. */
             block->count += f->insns[i].opcode == PTX_OP_EXIT && !f->is_entry;
             end_with_branch(s, block, i);
             return i + 1;

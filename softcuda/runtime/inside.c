@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Runtimes inside objects, by their names. A program may have a function of its own of the
+ * name cudaMalloc: only who registers fat binaries has a runtime.
+ *
+ * Which version it is, its functions say: 13.0 dropped cudaThreadSynchronize, 12.0 brought
+ * a second layout of device properties. */
+#include "softcuda/runtime/inside.h"
+
+#include <string.h>
+
+void rt_names_see(rt_names *names, const char *name)
+{
+    names->registers = names->registers || strcmp(name, "__cudaRegisterFatBinary") == 0;
+    names->has_threads = names->has_threads || strcmp(name, "cudaThreadSynchronize") == 0;
+    names->has_second =
+        names->has_second || strcmp(name, "cudaGetDeviceProperties_v2") == 0;
+}
+
+int rt_names_major(const rt_names *names)
+{
+    const int old = names->has_second ? 12 : 11;
+    return !names->registers ? 0 : names->has_threads ? old : 13;
+}
+
+void rt_inside_add(rt_inside *out, const char *name, uint64_t at, uint64_t bytes)
+{
+    const uint64_t to = bytes >= RT_NEAR_BYTES ? out->replacement(name, out->major) : 0;
+    if (to != 0 && out->count < out->room)
+        out->places[out->count++] = (rt_place){at, to};
+}
+
+/* NULL: it is none of the runtime's names. */
+static const char *function_name(const rt_elf *elf, const Elf64_Sym *symbol)
+{
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF)
+        return NULL;
+    const char *name = rt_elf_name(elf, symbol);
+    const bool is_its = strncmp(name, "cuda", 4) == 0 || strncmp(name, "__cuda", 6) == 0;
+    return is_its ? name : NULL;
+}
+
+void rt_inside_named(rt_inside *out)
+{
+    rt_elf elf = *out->elf;
+    rt_names names = {0};
+    out->count = 0;
+    rt_elf_read(&elf, SHT_SYMTAB);
+    for (size_t i = 0; i < elf.symbol_count; i++) {
+        const char *name = function_name(&elf, &elf.symbols[i]);
+        if (name)
+            rt_names_see(&names, name);
+    }
+    out->major = rt_names_major(&names);
+    for (size_t i = 0; out->major != 0 && i < elf.symbol_count; i++) {
+        const Elf64_Sym *symbol = &elf.symbols[i];
+        const char *name = function_name(&elf, symbol);
+        if (name)
+            rt_inside_add(out, name, out->base + symbol->st_value, symbol->st_size);
+    }
+}
+
+bool rt_inside_unnamed(const rt_elf *elf)
+{
+    rt_elf dynamic = *elf;
+    if (!rt_elf_has_section(elf, ".nvFatBinSegment"))
+        return false;
+    rt_elf_read(&dynamic, SHT_DYNSYM);
+    for (size_t i = 0; i < dynamic.symbol_count; i++)
+        if (dynamic.symbols[i].st_shndx == SHN_UNDEF &&
+            strcmp(rt_elf_name(&dynamic, &dynamic.symbols[i]),
+                   "__cudaRegisterFatBinary") == 0)
+            return false;
+    return true;
+}
