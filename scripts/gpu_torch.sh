@@ -22,9 +22,9 @@ export PYTHONPATH=$PWD/build-torch/python GPH_DRIVER=cuda
 {
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
     case $what in *tests*)
-        for test in tests/gpu/torch_graphs.py; do
+        for test in tests/gpu/torch_graphs.py tests/gpu/torch_beyond.py; do
             echo "== $test"
-            timeout -k 2 70 "$python" -B "$test" 2>&1 || echo "   exit $?"
+            timeout -k 2 40 "$python" -B "$test" 2>&1 || echo "   exit $?"
         done
         ;;
     esac

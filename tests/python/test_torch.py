@@ -246,6 +246,101 @@ class Callables(Case):
         self.assertRaisesRegex(AssertionError, "hooks", gt.make_graphed_callables, hooked, (self.x,))
 
 
+def copied(a):
+    return torch.empty_like(a).copy_(a)
+
+
+class Bucketed(Case):
+    def make(self, **options):
+        options = {"inputs": {"x": ("n", 4)}, "ladder": {"n": (4, 8, 2)}, "outputs": [("n", None)], **options}
+        return gt.bucketed(**options)(lambda x: copied(x))
+
+    def rows(self, count, first=0.0):
+        result = torch.empty(count, 4, device="cuda")
+        result.copy_(torch.arange(count * 4, dtype=torch.float32).view(count, 4) + first)
+        return result
+
+    def test_sizes_are_rounded_up_and_outputs_cut(self):
+        function = self.make()
+        for count, bucket, what in ((3, 4, "recorded"), (4, 4, "hit"), (1, 2, "recorded"), (3, 4, "hit"), (7, 8, "recorded")):
+            x = self.rows(count, count)
+            y = function(x)
+            torch.cuda.synchronize()
+            self.assertEqual(y.cpu().tolist(), x.cpu().tolist())
+            self.assertEqual((function.last["bucket"], function.last["what"]), ({"n": bucket}, what))
+        stats = function.stats()
+        self.assertEqual((stats["buckets"], stats["hits"], stats["recorded"], stats["eager"]), (3, 2, 3, 0))
+        self.assertAlmostEqual(stats["padding"], 1 - 18 / 22)
+
+    def test_what_is_too_large_runs_eagerly_or_is_refused(self):
+        function = self.make()
+        self.assertEqual(function(self.rows(9)).shape, (9, 4))
+        self.assertEqual(function.last["why"], "n is 9, and 8 is the largest bucket")
+        self.assertIn(function.last["why"], [event["why"] for event in gt.explain(function.name)])
+        self.assertRaisesRegex(ValueError, "8 is the largest", self.make(largest_eager=False), self.rows(9))
+
+    def test_an_overwritten_output_is_the_same_error_at_each_call(self):
+        function = self.make()
+        for call in range(1, 7):
+            old = function(self.rows(3))
+            view = old[1:]
+            function(self.rows(2 + call % 2))
+            for read in (old.cpu, view.cpu, old.data_ptr):
+                with self.assertRaisesRegex(RuntimeError, "output 0 of call %d of .*test_torch.py:.* overwritten by call %d, "
+                                            "made at .*test_torch.py:" % (2 * call - 1, 2 * call)):
+                    read()
+
+    def test_outputs_that_are_dropped_cost_nothing_and_share_memory(self):
+        function = gt.bucketed(inputs={"x": ("n",)}, ladder={"n": (8,)})(lambda x: (lambda y: (y, y[2:]))(copied(x)))
+        y, tail = function(self.rows(2).view(8))
+        self.assertEqual(y.untyped_storage().data_ptr(), tail.untyped_storage().data_ptr())
+        self.assertEqual(tail.storage_offset(), 2)
+        del y, tail
+        function(self.rows(2).view(8))
+
+    def test_arguments_are_checked(self):
+        function = self.make()
+        self.assertRaisesRegex(ValueError, "has 1 dimensions", function, self.x)
+        self.assertRaisesRegex(ValueError, "dimension 1 of argument x is 5, and 4 is 4", function, torch.empty(2, 5, device="cuda"))
+        self.assertRaisesRegex(TypeError, "not a CUDA tensor", function, torch.empty(2, 4))
+        self.assertRaisesRegex(RuntimeError, "requires a gradient", function, self.rows(2).requires_grad_())
+        self.assertRaisesRegex(ValueError, "has no argument q", gt.bucketed(inputs={"q": ("n",)}, ladder={"n": (1,)}), copied)
+        self.assertRaisesRegex(ValueError, "no ladder", gt.bucketed(inputs={"a": ("n",)}, ladder={}), copied)
+        self.assertRaisesRegex(ValueError, "axis m is in no input", gt.bucketed(inputs={"a": ("n",)},
+                                                                               ladder={"n": (1,), "m": (1,)}), copied)
+        self.assertRaisesRegex(TypeError, "output 0 .* a int", gt.bucketed(inputs={"a": ("n", 4)}, ladder={"n": (4,)})(
+            lambda a: len(a)), self.rows(2))
+
+    def test_reset_gives_memory_back(self):
+        function = self.make()
+        function(self.rows(2))
+        graphs = gt.memory()["graphs"]
+        function.reset()
+        gc.collect()
+        self.assertEqual(gt.memory()["graphs"], graphs - 1)
+        self.assertEqual(function(self.rows(2)).cpu().tolist(), self.rows(2).cpu().tolist())
+
+
+class Ledger(Case):
+    def test_every_pool_is_there(self):
+        gc.collect()
+        before = gt.memory()
+        graph, big = captured(lambda: torch.empty(8 << 20, device="cuda"))
+        after = gt.memory()
+        pool = after["pools"][graph.pool()]
+        self.assertEqual((pool["graphs"], pool["allocated_bytes"]), (1, 32 << 20))
+        self.assertEqual(after["reserved_bytes"] - before["reserved_bytes"], pool["reserved_bytes"])
+        self.assertEqual(after["graphs"], before["graphs"] + 1)
+        del big
+
+    def test_failures_are_explained(self):
+        with self.assertRaises(RuntimeError):
+            captured(torch.cuda.synchronize)
+        last = gt.explain()[-1]
+        self.assertEqual(last["what"], "failed")
+        self.assertIn("test_torch.py", last["who"])
+
+
 class Patch(Case):
     def test_and_back(self):
         names = "CUDAGraph", "graph", "graph_pool_handle", "make_graphed_callables", "is_current_stream_capturing"

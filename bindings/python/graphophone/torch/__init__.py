@@ -13,9 +13,11 @@ if not _torch.__version__.startswith("2.11."):
     raise ImportError("graphophone.torch is for PyTorch 2.11, and this is PyTorch %s: it uses parts that are not the same in "
                       "other versions. The rest of graphophone works with any version." % _torch.__version__)
 
+from ._bucketed import Bucketed, bucketed  # noqa: E402
 from ._callables import make_graphed_callables  # noqa: E402
 from ._graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing  # noqa: E402
+from ._ledger import explain, memory  # noqa: E402
 from ._patch import is_patched, patch, unpatch  # noqa: E402
 
-__all__ = ["CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "is_patched",
-           "make_graphed_callables", "patch", "unpatch"]
+__all__ = ["Bucketed", "CUDAGraph", "bucketed", "explain", "graph", "graph_pool_handle", "is_current_stream_capturing",
+           "is_patched", "make_graphed_callables", "memory", "patch", "unpatch"]

@@ -39,7 +39,7 @@ def _sentence(cause, place, began):
     return text + (": " + cause["sentence"] if cause["sentence"] else ".")
 
 
-def tell(error, cause, place, began):
+def add_to(error, cause, place, began):
     """Adds to an exception what made a capture fail: to its text, and as its attributes `place` and `cause`."""
     try:
         error.place, error.cause = place, cause

@@ -19,7 +19,7 @@ from torch._C import _cuda_getCurrentRawStream, _cuda_isCurrentStreamCapturing, 
 
 import graphophone as gph
 
-from . import _causes, _driver
+from . import _causes, _driver, _ledger
 
 AUTO_FREE, NODE_PRIORITY = 1, 8  # the flags with which PyTorch makes graphs executable
 
@@ -71,6 +71,8 @@ class CUDAGraph(gph.Launcher):
         self._template = None  # a _Template, where there is one
         self._before = None  # what replay() calls first
         self._has_ended = False
+        self.driver_bytes = 0  # what the driver took for it, as far as that shows
+        _ledger.graphs.add(self)
 
     # ---- capture ----
 
@@ -98,7 +100,8 @@ class CUDAGraph(gph.Launcher):
         except RuntimeError as error:
             cause = self._watch.cause()
             self._recover()
-            _causes.tell(error, cause, self._place, self._place)
+            _causes.add_to(error, cause, self._place, self._place)
+            _ledger.note("failed", self._place, str(error))
             raise
         self._watch.end()
         self._has_ended = True
@@ -145,8 +148,10 @@ class CUDAGraph(gph.Launcher):
             pass  # the context is lost: there is nothing to go on with
 
     def _arm(self, graph):
+        free = torch.cuda.mem_get_info(self._device)[0]
         self.arm(_driver.runtime(), graph, _cuda_getCurrentRawStream, self._device, before=self._before,
                  flags=AUTO_FREE | NODE_PRIORITY, stream=self._stream.cuda_stream)
+        self.driver_bytes = max(0, free - torch.cuda.mem_get_info(self._device)[0])
 
     def _unarmed(self):
         """Called by replay() where there is nothing to launch."""
@@ -245,4 +250,4 @@ class graph(torch.cuda.graph):
             self.cuda_graph.reset()
         except RuntimeError as later:
             began = getattr(self.cuda_graph, "_place", None)
-            _causes.tell(error, getattr(later, "cause", None), _causes.place_of(trace), began)
+            _causes.add_to(error, getattr(later, "cause", None), _causes.place_of(trace), began)

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What graphophone.torch has and PyTorch has not, on a GPU: first causes, overwritten outputs, bucketed(), memory(), explain().
+usage: PYTHONPATH=the package's folder torch_beyond.py [names of tests]"""
+import inspect
+import threading
+import unittest
+
+import graphophone.torch as gt
+import torch
+
+
+def spoil(body):
+    """The exception of a capture that the body spoils."""
+    try:
+        with gt.graph(gt.CUDAGraph()):
+            body()
+    except RuntimeError as error:
+        return error
+    raise AssertionError("the capture did not fail")
+
+
+class Causes(unittest.TestCase):
+    def setUp(self):
+        self.x = torch.ones(64, device="cuda")
+        torch.cuda.synchronize()
+
+    def test_the_line_of_item(self):
+        error = spoil(lambda: self.x.sum().item())
+        self.assertEqual(error.place, "%s:%d" % (__file__, inspect.currentframe().f_lineno - 1))
+        print("\n", error)
+
+    def test_swallowed(self):
+        def swallow():
+            try:
+                self.x.sum().item()
+            except RuntimeError:
+                pass
+        error = spoil(swallow)
+        print("\n", error)
+        self.assertTrue(error.cause and error.cause["is_own"] and error.cause["call"])
+
+    def test_another_thread(self):
+        def pin():
+            try:
+                torch.empty(12345677).pin_memory()
+            except RuntimeError:
+                pass
+
+        def body():
+            y = self.x + 1
+            thread = threading.Thread(target=pin)
+            thread.start()
+            thread.join()
+            return y
+        error = spoil(body)
+        print("\n", error)
+        self.assertTrue(error.cause and not error.cause["is_own"])
+        self.assertIn("HostAlloc", error.cause["call"])
+
+
+class Buckets(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(0)
+        self.model = torch.nn.Sequential(torch.nn.Linear(32, 64), torch.nn.ReLU(), torch.nn.Linear(64, 32)).cuda()
+
+    def make(self, **options):
+        @gt.bucketed(inputs={"x": ("tokens", 32)}, ladder={"tokens": (8, 16, 32, 64, 128)}, outputs=[("tokens", None), ()],
+                     fill={"x": 0}, masks={"valid": "tokens"}, **options)
+        def step(x, valid):
+            y = self.model(x) * valid[:, None]
+            return y, y.sum()
+        return step
+
+    def test_all_sizes_equal_eager(self):
+        step = self.make()
+        with torch.no_grad():
+            for count in list(range(1, 129)) + [5, 77, 128, 1]:
+                x = torch.randn(count, 32, device="cuda")
+                y, total = step(x)
+                expected = self.model(x)
+                self.assertEqual(y.shape, expected.shape)
+                self.assertTrue(torch.allclose(y, expected, atol=1e-5, rtol=1e-5))
+                self.assertTrue(torch.allclose(total, expected.sum(), atol=1e-2, rtol=1e-4))
+        stats = step.stats()
+        self.assertEqual((stats["buckets"], stats["recorded"], stats["eager"]), (5, 5, 0))
+        print("\n ", stats)
+
+    def test_the_error_is_the_same_at_call_1_and_1000(self):
+        step = self.make()
+        texts = set()
+        for call in range(1000):
+            y, _ = step(torch.ones(3 + call % 5, 32, device="cuda"))
+            if call in (0, 1, 2, 998):
+                old = y, call + 1
+            elif call in (3, 999):
+                with self.assertRaisesRegex(RuntimeError, "output 0 of call %d " % old[1]) as caught:
+                    old[0] + 1
+                texts.add(str(caught.exception).split(" was ")[0].replace(str(old[1]), "N").split(",")[0])
+        self.assertEqual(len(texts), 1)
+
+    def test_the_sixty_seven_shapes_share_one_pool(self):
+        sizes = tuple(range(8, 8 + 67 * 8, 8))
+        model = self.model
+
+        @gt.bucketed(inputs={"x": ("n", 32)}, ladder={"n": sizes}, outputs=[("n", None)])
+        def step(x):
+            return model(x)
+        with torch.no_grad():
+            for size in reversed(sizes):
+                step(torch.zeros(size, 32, device="cuda"))
+        ledger = gt.memory()
+        print("\n  67 buckets:", {key: ledger[key] for key in ("graphs", "driver_bytes", "reserved_bytes", "allocated_bytes")})
+        self.assertGreaterEqual(ledger["graphs"], 67)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
