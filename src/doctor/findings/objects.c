@@ -160,6 +160,7 @@ static origin origin_of(const gphi_model *model, const gphi_vec *all, size_t off
     const gph_place *frames = gphi_stacks_frames(model->stacks, made->stack, &count);
     if (made->number == 0 || count == 0)
         return (origin){.place = ""};
+    depth = gphi_stacks_own(model->stacks, frames, count);
     for (size_t i = all->count, left = OTHERS_MAX; i-- > 0 && left > 0; left--) {
         const gphi_call *other = made_of(all, i, offset);
         if (other->number == 0 || other->stack == 0)

@@ -13,11 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MAX = 64, PYTHON_MAX = 32 };
+enum {
+    FRAMES_MAX = 64,
+    PYTHON_MAX = 32,
+    LEVELS = 4, /* of a wrapper: frames of one stack that are counted */
+    CALLS_MIN = 3,
+};
 
 typedef struct stack {
     uint64_t *addresses;
-    char *python; /* lines; cut into texts when asked for */
+    char *python;                /* lines; cut into texts when asked for */
+    uint64_t levels[2 * LEVELS]; /* keys in `calls`: the innermost Python line and its
+                                    function, then those of its file that are around
+                                    it; 0: none */
+    uint64_t file;               /* of that line: key in `wrappers` */
     size_t python_bytes;
     gph_place *places;
     uint32_t address_count, place_count, place_room;
@@ -28,8 +37,11 @@ typedef struct stack {
 struct gphi_stacks {
     gph_allocator heap;
     gphi_symbols *symbols;
-    gphi_map by_id; /* -> index in `list` */
-    gphi_vec list;  /* of stack */
+    gphi_map by_id;    /* -> index in `list` */
+    gphi_vec list;     /* of stack */
+    gphi_map calls;    /* key of a line or function of Python -> up to CALLS_MIN different
+                       calls of the driver that came from it, 16 bits each */
+    gphi_map wrappers; /* key of a file of Python with a line that makes all calls -> 1 */
 };
 
 gph_status gphi_stacks_create(gph_allocator heap, gphi_stacks **out)
@@ -40,6 +52,8 @@ gph_status gphi_stacks_create(gph_allocator heap, gphi_stacks **out)
     stacks->heap = heap;
     gphi_map_init(&stacks->by_id, heap);
     gphi_vec_init(&stacks->list, heap, sizeof(stack));
+    gphi_map_init(&stacks->calls, heap);
+    gphi_map_init(&stacks->wrappers, heap);
     const gph_status status = gphi_symbols_create(&heap, &stacks->symbols, NULL);
     if (status != GPH_OK) {
         gphi_heap_free(heap, stacks, sizeof(*stacks));
@@ -64,6 +78,8 @@ void gphi_stacks_destroy(gphi_stacks *stacks)
         stack_fini(stacks->heap, gphi_vec_at(&stacks->list, i));
     gphi_vec_fini(&stacks->list);
     gphi_map_fini(&stacks->by_id);
+    gphi_map_fini(&stacks->calls);
+    gphi_map_fini(&stacks->wrappers);
     gphi_symbols_destroy(stacks->symbols);
     gphi_heap_free(stacks->heap, stacks, sizeof(*stacks));
 }
@@ -99,6 +115,80 @@ static gph_status feed_addresses(gphi_stacks *stacks, const gphi_event *event)
     return GPH_OK;
 }
 
+/* ---- modules that only wrap the driver ---- */
+
+static uint64_t key_of(const char *file, size_t bytes, const char *function, int32_t line)
+{
+    const uint64_t key = gphi_hash_bytes(GPHI_HASH_START, file, bytes);
+    return gphi_hash_word(function ? gphi_hash_text(key, function) : key, (uint64_t)line);
+}
+
+/* "file:line function", not cut yet. False: not of that form. */
+static bool split_python(const char *line, size_t *file_bytes, int32_t *number,
+                         char *function, size_t room)
+{
+    const char *space = line + strcspn(line, " \n"), *colon = space;
+    while (colon > line && *colon != ':')
+        colon--;
+    if (*space != ' ' || *colon != ':')
+        return false;
+    *file_bytes = (size_t)(colon - line);
+    *number = (int32_t)strtol(colon + 1, NULL, 10);
+    snprintf(function, room, "%.*s", (int)strcspn(space + 1, "\n"), space + 1);
+    return true;
+}
+
+static void note_levels(stack *of)
+{
+    const char *line = of->python;
+    size_t first_bytes = 0;
+    for (int i = 0; i < LEVELS && *line != '\0'; i++) {
+        char function[128];
+        size_t bytes;
+        int32_t number;
+        if (!split_python(line, &bytes, &number, function, sizeof(function)))
+            return;
+        if (i == 0) {
+            first_bytes = bytes;
+            of->file = key_of(line, bytes, NULL, 0);
+        } else if (bytes != first_bytes || memcmp(line, of->python, bytes) != 0)
+            return;
+        of->levels[2 * i] = key_of(line, bytes, NULL, number);
+        of->levels[2 * i + 1] = key_of(line, bytes, function, 0);
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+}
+
+/* How many different calls came from there. */
+static int calls_of(const gphi_stacks *stacks, uint64_t key)
+{
+    const uint64_t *calls = gphi_map_get(&stacks->calls, key);
+    int count = 0;
+    while (calls && count < CALLS_MIN && (*calls >> 16 * count & 0xffff) != 0)
+        count++;
+    return count;
+}
+
+static void note_call(gphi_stacks *stacks, const gphi_event *event)
+{
+    const uint64_t *known =
+        event->stack != 0 ? gphi_map_get(&stacks->by_id, event->stack) : NULL;
+    const stack *of = known ? gphi_vec_at(&stacks->list, (size_t)*known) : NULL;
+    for (int i = 0; of && i < 2 * LEVELS && of->levels[i] != 0; i++) {
+        const uint64_t *at = gphi_map_get(&stacks->calls, of->levels[i]);
+        const uint64_t calls = at ? *at : 0, call = event->u.call.call + 1ULL;
+        const int count = calls_of(stacks, of->levels[i]);
+        bool is_new = count < CALLS_MIN;
+        for (int k = 0; k < count; k++)
+            is_new &= (calls >> 16 * k & 0xffff) != call;
+        if (is_new)
+            (void)gphi_map_set(&stacks->calls, of->levels[i], calls | call << 16 * count);
+        if (i == 0 && is_new && count + 1 == CALLS_MIN)
+            (void)gphi_map_set(&stacks->wrappers, of->file, 1);
+    }
+}
+
 static gph_status feed_python(gphi_stacks *stacks, uint64_t id, const char *text)
 {
     stack *of = stack_of(stacks, id);
@@ -110,12 +200,14 @@ static gph_status feed_python(gphi_stacks *stacks, uint64_t id, const char *text
     if (!of->python)
         return GPH_E_NO_MEMORY;
     of->python_bytes = strlen(text) + 1;
+    note_levels(of);
     return GPH_OK;
 }
 
 gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event)
 {
     switch ((gphi_event_kind)event->kind) {
+    case GPHI_EVENT_CALL: note_call(stacks, event); return GPH_OK;
     case GPHI_EVENT_STACK: return feed_addresses(stacks, event);
     case GPHI_EVENT_PYTHON:
         return feed_python(stacks, event->id, gphi_event_text(event, 0));
@@ -332,12 +424,34 @@ static bool is_between(const gph_place *place)
                                 (packages && begins(packages, "-packages/torch/")));
 }
 
-uint32_t gphi_stacks_own(const gph_place *frames, uint32_t count)
+/* A line through which all calls go, and small functions around it in a module of its
+ * own, of which each makes one call or two: a binding of the program's. */
+static bool is_wrapper(const gphi_stacks *stacks, const gph_place *place,
+                       const gph_place *outermost)
 {
-    uint32_t own = 0;
-    while (own < count && is_between(&frames[own]))
+    if (!stacks || !place->is_python || !place->file || !place->function)
+        return false;
+    const size_t bytes = strlen(place->file);
+    if (!gphi_map_get(&stacks->wrappers, key_of(place->file, bytes, NULL, 0)))
+        return false;
+    if (calls_of(stacks, key_of(place->file, bytes, NULL, place->line)) == CALLS_MIN)
+        return true;
+    const int calls = calls_of(stacks, key_of(place->file, bytes, place->function, 0));
+    /* __init__ and the like are one of each class */
+    const bool is_small = calls < CALLS_MIN || begins(place->function, "__");
+    return strcmp(place->file, outermost->file) != 0 && calls > 0 && is_small;
+}
+
+uint32_t gphi_stacks_own(const gphi_stacks *stacks, const gph_place *frames,
+                         uint32_t count)
+{
+    uint32_t own = 0, python = 0;
+    while (python < count && frames[python].is_python)
+        python++;
+    while (own < python && (is_between(&frames[own]) ||
+                            is_wrapper(stacks, &frames[own], &frames[python - 1])))
         own++;
-    return own < count && frames[own].is_python ? own : 0;
+    return own < python ? own : 0;
 }
 
 void gphi_place_text(const gph_place *place, char *out, size_t bytes)

@@ -10,7 +10,8 @@ typedef struct gphi_stacks gphi_stacks;
 gph_status gphi_stacks_create(gph_allocator heap, gphi_stacks **out);
 void gphi_stacks_destroy(gphi_stacks *stacks);
 
-/* Takes STACK, PYTHON and MODULE records, which come before they are needed. */
+/* Takes STACK, PYTHON and MODULE records, which come before they are needed, and CALLs,
+ * by which a module is known that only wraps the driver. */
 gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event);
 
 /* The frames of a stack number: Python's first, then the program's, innermost first. What
@@ -23,9 +24,11 @@ const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t stack, uint32_
  * number: an interpreter calls C from other addresses once it has specialized a line. */
 uint64_t gphi_stacks_key(gphi_stacks *stacks, uint32_t stack);
 
-/* Of those frames the first that is not of PyTorch or of Python's own library, which stand
- * between a program and what it does; 0 where all are. */
-uint32_t gphi_stacks_own(const gph_place *frames, uint32_t count);
+/* Of those frames the first that is not of PyTorch, of Python's own library or of a module
+ * of Python through whose one line the calls go, which stand between a program and what it
+ * does; 0 where all are. */
+uint32_t gphi_stacks_own(const gphi_stacks *stacks, const gph_place *frames,
+                         uint32_t count);
 
 /* The number of a stack of Python frames alone, as a PYTHON record has them; the same for
  * the same text. 0: no memory. */
