@@ -15,7 +15,7 @@
 
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DEVICES_MAX = 64 };
@@ -51,6 +51,20 @@ static void find(get_proc_fn *get_proc, const char *name, int version, cuuint64_
         memcpy(entry, &none, sizeof(none));
 }
 
+/* Set before the program's kernels are unregistered: that was noted for later before this
+ * was. */
+static atomic_bool is_ending;
+
+static void end(void)
+{
+    atomic_store_explicit(&is_ending, true, memory_order_relaxed);
+}
+
+bool rt_is_ending(void)
+{
+    return atomic_load_explicit(&is_ending, memory_order_relaxed);
+}
+
 static cudaError_t load(void)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
@@ -67,6 +81,7 @@ static cudaError_t load(void)
         GPHI_CUDA_CALLS(X)
 #undef X
     }
+    atexit(end);
     return (cudaError_t)drivers[0].cuInit(0);
 }
 

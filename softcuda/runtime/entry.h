@@ -26,6 +26,8 @@ cudaError_t rt_load(const rt_driver **out, rt_default stream);
 /* The same, and makes the primary context of the thread's device current where no context
  * is. */
 cudaError_t rt_enter(const rt_driver **out, rt_default stream);
+/* Whether the process ends: what is still loaded goes with it. */
+bool rt_is_ending(void);
 /* Keeps an error as the thread's last one, and returns it. */
 cudaError_t rt_leave(cudaError_t result);
 

@@ -150,7 +150,7 @@ void __cudaUnregisterFatBinary(void **handle)
     const CUlibrary library = gone->library;
     gphi_heap_free(heap(), gone, sizeof(*gone));
     gphi_mutex_unlock(&mutex);
-    if (library && rt_load(&cu, RT_LEGACY) == cudaSuccess)
+    if (library && !rt_is_ending() && rt_load(&cu, RT_LEGACY) == cudaSuccess)
         cu->cuLibraryUnload(library);
 }
 
@@ -168,12 +168,60 @@ static cudaError_t named(CUresult result, cudaError_t unknown)
     return result == CUDA_ERROR_NOT_FOUND ? unknown : (cudaError_t)result;
 }
 
+/* What __cudaRegisterFatBinary() gets from nvcc. */
+typedef struct wrapper {
+    unsigned magic, version;
+    const void *data;
+    const void *const *parts; /* of a version 2: fatbins of relocatable code, then NULL */
+} wrapper;
+
+/* The beginning of a fatbin. */
+typedef struct fatbin {
+    unsigned magic;
+    unsigned short version, header_bytes;
+    unsigned long long bytes; /* after the header */
+} fatbin;
+
+static const unsigned wrapper_magic = 0x466243b1, fatbin_magic = 0xba55ed50;
+enum { LINKED = 2 };
+
+/* With -rdc=true the program's fatbin holds machine code alone, which nvlink made; what was
+ * linked stands beside it, with its PTX. Fails where a part has none, or is missing one. */
+static CUresult load_parts(const rt_driver *cu, const wrapper *from, CUlibrary *out)
+{
+    CUlinkState link;
+    void *linked;
+    size_t bytes;
+    CUresult result = cu->cuLinkCreate(0, NULL, NULL, &link);
+    if (result != CUDA_SUCCESS)
+        return result;
+    for (size_t i = 0; from->parts[i] && result == CUDA_SUCCESS; i++) {
+        const fatbin *part = from->parts[i];
+        result =
+            part->magic == fatbin_magic
+                ? cu->cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, (void *)(uintptr_t)part,
+                                    part->header_bytes + part->bytes, NULL, 0, NULL, NULL)
+                : CUDA_ERROR_INVALID_IMAGE;
+    }
+    if (result == CUDA_SUCCESS)
+        result = cu->cuLinkComplete(link, &linked, &bytes);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuLibraryLoadData(out, linked, NULL, NULL, 0, NULL, NULL, 0);
+    cu->cuLinkDestroy(link);
+    return result;
+}
+
 static cudaError_t load(const rt_driver *cu, binary *of) GPHI_REQUIRES(&mutex)
 {
+    const wrapper *from = of->image;
     if (of->library || of->failed != cudaSuccess)
         return of->failed;
-    of->failed = (cudaError_t)cu->cuLibraryLoadData(&of->library, of->image, NULL, NULL,
-                                                    0, NULL, NULL, 0);
+    const bool has_parts = from->magic == wrapper_magic && from->version == LINKED &&
+                           from->parts && from->parts[0];
+    of->failed =
+        (cudaError_t)(has_parts ? load_parts(cu, from, &of->library)
+                                : cu->cuLibraryLoadData(&of->library, of->image, NULL,
+                                                        NULL, 0, NULL, NULL, 0));
     return of->failed;
 }
 
