@@ -463,6 +463,33 @@ KERNEL place(state_t state, const int *next, const start_t *start, u32 count, in
     state.position[s] = last ? -1 : start[i].position;
 }
 
+/* A request's prompt as the rows of a prefill, those beyond it idle. `to` as the host lays it
+ * out for a prefill: token, position and slot by row; last row, its position, sequence,
+ * start. One block. */
+KERNEL unpack(const ask_t *ask, int *to)
+{
+    const u32 r = threadIdx.x;
+    const int count = (int)ask->count;
+    if (r < ASK_TOKENS) {
+        to[r] = (int)r < count ? ask->token[r] : 0;
+        to[ASK_TOKENS + r] = (int)r < count ? (int)r : -1;
+        to[2 * ASK_TOKENS + r] = ask->start.slot;
+    }
+    if (r > 0)
+        return;
+    int *rest = to + 3 * ASK_TOKENS;
+    rest[0] = count - 1;
+    rest[1] = count - 1;
+    rest[2] = ask->start.sequence;
+    *(start_t *)(rest + 3) = ask->start;
+}
+
+/* Says the first token of a request's answer, in host memory. */
+KERNEL say_first(int *told, const int *next, const ask_t *ask)
+{
+    told[ask->start.sequence] = next[0];
+}
+
 /* The rows of a step over some of the slots: row r is slot active[r], or idle where that
  * is negative. One block. */
 KERNEL pick(state_t state, const int *active, const picked_t out, u32 rows)

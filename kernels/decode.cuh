@@ -44,6 +44,14 @@ typedef struct start_t {
     int slot, position, limit, sequence;
 } start_t;
 
+/* A request as it travels through a queue to the device: 48 bytes. */
+enum { ASK_TOKENS = 14 };
+typedef struct ask_t {
+    start_t start;
+    unsigned count; /* tokens of the prompt */
+    unsigned short token[ASK_TOKENS];
+} ask_t;
+
 /* Arrays by row, of a step over some of the slots. */
 typedef struct picked_t {
     int *slot, *token, *position, *sequence;

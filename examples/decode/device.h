@@ -28,6 +28,8 @@
     X(advance)                                                                           \
     X(advance_while)                                                                     \
     X(place)                                                                             \
+    X(unpack)                                                                            \
+    X(say_first)                                                                         \
     X(pick)                                                                              \
     X(put_back)                                                                          \
     X(look_ahead)                                                                        \

@@ -276,6 +276,37 @@ static gph_status run_serving(app *a, const report *r, int *verdict, gph_error *
     return GPH_OK;
 }
 
+/* --mode dispatch: the same requests, launched by the host first. */
+static gph_status run_online(app *a, const report *r, int *verdict, gph_error *error)
+{
+    static online_result results[] = {{.name = "host"}, {.name = "device"}};
+    const decoder_options what = {.slots = a->o.batch[0],
+                                  .context = a->context,
+                                  .queue = a->o.queue,
+                                  .top_p = (float)a->o.top_p,
+                                  .temperature = (float)a->o.temperature,
+                                  .seed = a->o.seed};
+    TRY(decoder_init(&a->m, &a->d, &a->w, &what, error));
+    TRY(warm_up(a, error));
+    for (int i = 0; i < 2; i++) {
+        online_result *result = &results[i];
+        result->list = a->list[i];
+        result->count = a->count;
+        TRY(online_run(&a->m, i == 1, 1000u * (uint64_t)a->o.gap_us, result->list,
+                       a->count, &result->stats, error));
+        result->exact = count_exact(a, result->list);
+        if (result->exact < a->o.expect)
+            printf("    only %zu answers are exact, %u were expected\n", result->exact,
+                   a->o.expect);
+        *verdict |= result->exact < a->o.expect;
+    }
+    report_progress_end();
+    const bool alike = tokens_alike(a, 1);
+    report_online(r, &results[0], &results[1], alike);
+    *verdict |= !alike;
+    return GPH_OK;
+}
+
 /* *verdict: 1 if the modes differ or too few answers are right. */
 static gph_status run_all(app *a, const char *program, int *verdict, gph_error *error)
 {
@@ -290,6 +321,8 @@ static gph_status run_all(app *a, const char *program, int *verdict, gph_error *
                       .problem_count = a->problem_count,
                       .prompt_count = a->id_count};
     report_head(&r);
+    if (o->modes == RUN_DISPATCH)
+        return run_online(a, &r, verdict, error);
     if (o->modes >= RUN_CACHE)
         return run_serving(a, &r, verdict, error);
     for (uint32_t i = 0; i < o->batch_count; i++)

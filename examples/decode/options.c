@@ -23,15 +23,16 @@ typedef enum option_id {
     OPTION_DRIVER,
     OPTION_KERNELS,
     OPTION_TRACE,
+    OPTION_GAP,
     OPTION_WAY,
 } option_id;
 
 static const struct {
     const char *name, *value, *help;
 } table[] = {
-    [OPTION_MODE] =
-        {"--mode", "MODE",
-         "eager, graph, both (the default), loop, all: compared with eager; cache, tree"},
+    [OPTION_MODE] = {"--mode", "MODE",
+                     "eager, graph, both (the default), loop, all: compared with eager; "
+                     "cache, tree, dispatch"},
     [OPTION_BATCH] = {"--batch", "N",
                       "sequences at a time (1, then 32; with --tokens 1)"},
     [OPTION_PROBLEMS] = {"--problems", "FILE", "lines like 12+34=46 (the model's own)"},
@@ -50,6 +51,8 @@ static const struct {
     [OPTION_KERNELS] = {"--kernels", "DIR", "where decode.ptx lies"},
     [OPTION_TRACE] = {"--trace", "FILE",
                       "of --mode cache: what the largest bucket allocates, and when"},
+    [OPTION_GAP] = {"--gap", "US",
+                    "of --mode dispatch: between two requests on average (300)"},
     [OPTION_WAY] = {"--way", "NAME",
                     "of a loop: device, fastest, while, tail or host (device)"},
 };
@@ -64,7 +67,9 @@ void options_help(void)
         "loop: the device takes all steps of a batch's answers, the host sleeps "
         "meanwhile.\n"
         "cache: requests come and go, steps are padded to buckets of recorded sizes.\n"
-        "tree: tokens are guessed and verified, by graphs chosen as it goes.\n\n");
+        "tree: tokens are guessed and verified, by graphs chosen as it goes.\n"
+        "dispatch: requests arrive while it runs, and a graph on the device serves "
+        "them.\n\n");
     for (int i = 0; i < OPTION_COUNT; i++)
         printf("  %-13s %-5s %s\n", table[i].name, table[i].value, table[i].help);
 }
@@ -123,7 +128,8 @@ static gph_status read_word(option_id id, const char *value, const char *const *
             return GPH_OK;
         }
     return wrong(id, value,
-                 id == OPTION_MODE  ? "none of eager, graph, both, loop, all, cache, tree"
+                 id == OPTION_MODE
+                     ? "none of eager, graph, both, loop, all, cache, tree, dispatch"
                  : id == OPTION_WAY ? "none of fastest, device, while, tail, host"
                                     : "none of auto, cuda, soft",
                  error);
@@ -131,11 +137,11 @@ static gph_status read_word(option_id id, const char *value, const char *const *
 
 static gph_status read_one(option_id id, const char *value, options *o, gph_error *error)
 {
-    static const char *const modes[] = {"eager", "graph", "both", "loop",
-                                        "all",   "cache", "tree", NULL};
+    static const char *const modes[] = {"eager", "graph", "both",     "loop", "all",
+                                        "cache", "tree",  "dispatch", NULL};
     static const unsigned runs[] = {
         RUN_EAGER, RUN_GRAPH, RUN_EAGER | RUN_GRAPH, RUN_EAGER | RUN_LOOP, RUN_MODES,
-        RUN_CACHE, RUN_TREE};
+        RUN_CACHE, RUN_TREE,  RUN_DISPATCH};
     static const char *const ways[] = {"fastest", "device", "while",
                                        "tail",    "host",   NULL};
     static const char *const drivers[] = {"auto", "cuda", "soft", NULL};
@@ -162,6 +168,7 @@ static gph_status read_one(option_id id, const char *value, options *o, gph_erro
     case OPTION_NEW: return read_u32(id, value, 1, 1 << 20, &o->new_tokens, error);
     case OPTION_QUEUE: return read_u32(id, value, 1, 16, &o->queue, error);
     case OPTION_REPEAT: return read_u32(id, value, 1, REPEAT_MAX, &o->repeat, error);
+    case OPTION_GAP: return read_u32(id, value, 0, 1000000, &o->gap_us, error);
     case OPTION_SEED: return read_u64(id, value, UINT64_MAX, &o->seed, error);
     case OPTION_TOP_P: return read_real(id, value, 1, &o->top_p, error);
     case OPTION_TEMPERATURE: return read_real(id, value, 1000, &o->temperature, error);
@@ -179,6 +186,7 @@ gph_status options_read(int count, char **words, options *out, gph_error *error)
     options o = {.modes = RUN_EAGER | RUN_GRAPH,
                  .queue = 2,
                  .way = GPH_LOOP_DEVICE,
+                 .gap_us = 300,
                  .new_tokens = 32,
                  .temperature = 1,
                  .seed = 1};
@@ -206,7 +214,7 @@ gph_status options_read(int count, char **words, options *out, gph_error *error)
     if (o.repeat == 0)
         o.repeat = o.modes > RUN_GRAPH && o.modes < RUN_CACHE ? 3 : 1;
     if (o.modes >= RUN_CACHE) {
-        if (o.top_p > 0)
+        if (o.top_p > 0 && o.modes != RUN_DISPATCH)
             return fail(error, GPH_E_INVALID, "--mode %s goes without --top-p",
                         o.modes == RUN_TREE ? "tree" : "cache");
         if (o.modes == RUN_TREE && o.batch_count == 1 && o.batch[0] != 1)

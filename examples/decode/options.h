@@ -13,14 +13,15 @@ enum {
     RUN_LOOP = 4,
     RUN_MODES = 7, /* all of those */
     RUN_CACHE = 8,
-    RUN_TREE = 9
+    RUN_TREE = 9,
+    RUN_DISPATCH = 10
 };
 
 typedef struct options {
     unsigned modes;                 /* a RUN_ value; the first three are bits */
     gph_loop_way way;               /* of loops */
     uint32_t batch[2], batch_count; /* sizes to run with */
-    uint32_t limit, new_tokens, queue, expect, repeat;
+    uint32_t limit, new_tokens, queue, expect, repeat, gap_us;
     const char *problems, *model, *tokens, *kernels, *trace;
     double top_p, temperature;
     uint64_t seed;

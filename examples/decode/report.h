@@ -4,6 +4,7 @@
 #define DECODE_REPORT_H
 
 #include "batch.h"
+#include "online.h"
 #include "options.h"
 #include "serve.h"
 #include "tokens.h"
@@ -66,6 +67,18 @@ typedef struct serve_result {
 /* Eager and recorded serving side by side; `alike`: they gave the same tokens. */
 void report_serve(const report *r, const serve_result *eager,
                   const serve_result *recorded, bool alike);
+
+/* Who launches the graphs of arriving requests. */
+typedef struct online_result {
+    const char *name;
+    online_stats stats;
+    sequence *list;
+    size_t count, exact;
+} online_result;
+
+/* The host and the device side by side; `alike`: they gave the same tokens. */
+void report_online(const report *r, const online_result *host,
+                   const online_result *served, bool alike);
 
 void report_next(const report *r);
 

@@ -74,3 +74,41 @@ void report_serve(const report *r, const serve_result *eager,
     else
         printf("  THE MODES DIFFER: tokens are not the same\n");
 }
+
+static void online_row(const report *r, const online_result *result)
+{
+    const online_stats *s = &result->stats;
+    char exact[64] = "";
+    if (r->problems != NULL)
+        snprintf(exact, sizeof(exact), "%zu of %zu", result->exact, result->count);
+    printf("  %-8s %14s %10.0f %10.1f %8.1f %10.1f %8.1f %12.2f\n", result->name, exact,
+           per(result->count, s->all_ns) * 1e9, (double)s->first_p50 * 1e-3,
+           (double)s->first_p99 * 1e-3, (double)s->answer_p50 * 1e-3,
+           (double)s->answer_p99 * 1e-3, per(s->host_ns, s->calls) * 1e-3);
+}
+
+void report_online(const report *r, const online_result *host,
+                   const online_result *served, bool alike)
+{
+    const online_stats *s = &served->stats;
+    size_t tokens = 0;
+    for (size_t i = 0; i < host->count; i++)
+        tokens += host->list[i].out_count;
+    printf("  launched                              first token, us    whole answer, us\n"
+           "  by       %14s %10s %10s %8s %10s %8s %12s\n",
+           r->problems ? "exact answers" : "", "requests/s", "median", "p99", "median",
+           "p99", "host us/call");
+    online_row(r, host);
+    online_row(r, served);
+    printf(
+        "  (from a request's arrival; host: inside the calls that ask for a graph)\n\n"
+        "  %llu requests and %llu steps: the device served %llu in %llu rounds, the host "
+        "launched %llu time%s\n",
+        (unsigned long long)served->count, (unsigned long long)s->steps,
+        (unsigned long long)s->dispatch.done, (unsigned long long)s->dispatch.rounds,
+        (unsigned long long)s->dispatch.starts, s->dispatch.starts == 1 ? "" : "s");
+    if (alike)
+        printf("  all %zu tokens are the same in both modes\n", tokens);
+    else
+        printf("  THE MODES DIFFER: tokens are not the same\n");
+}

@@ -238,6 +238,28 @@ static staged_at stage(decoder *m, const prompt *list, uint32_t count, uint32_t 
     return at;
 }
 
+/* The launches of a prefill whose arrays are there. */
+static gph_status prefill_rows(decoder *m, const staged_at *at, uint32_t rows,
+                               uint32_t count, gph_error *error)
+{
+    pass p = {.m = m,
+              .error = error,
+              .rows = rows,
+              .layers = m->c.layers,
+              .token = m->prefill + at->token * sizeof(int),
+              .position = m->prefill + at->position * sizeof(int),
+              .slot = m->prefill + at->slot * sizeof(int)};
+    TRY(body(&p));
+    CUdeviceptr last = m->prefill + at->last_row * sizeof(int);
+    CUdeviceptr start = m->prefill + at->start * sizeof(int);
+    p.rows = count;
+    TRY(LAUNCH(&p, gather, count, 1, 128, 1, 0, &m->y, &m->x, &last, &m->c.width));
+    p.position = m->prefill + at->last_position * sizeof(int);
+    TRY(head(&p, m->y, m->prefill + at->sequence * sizeof(int), false));
+    return LAUNCH(&p, place, blocks(count, 32), 1, 32, 1, 0, &m->state, &m->next, &start,
+                  &count, &m->c.end);
+}
+
 gph_status step_prefill(decoder *m, const prompt *list, uint32_t count, gph_error *error)
 {
     uint32_t rows = 0;
@@ -248,20 +270,20 @@ gph_status step_prefill(decoder *m, const prompt *list, uint32_t count, gph_erro
                     rows);
     const staged_at at = stage(m, list, count, rows);
     CU(m->d, MemcpyHtoDAsync, m->prefill, m->staged, at.end * sizeof(int), m->d->stream);
-    pass p = {.m = m,
-              .error = error,
-              .rows = rows,
-              .layers = m->c.layers,
-              .token = m->prefill + at.token * sizeof(int),
-              .position = m->prefill + at.position * sizeof(int),
-              .slot = m->prefill + at.slot * sizeof(int)};
-    TRY(body(&p));
-    CUdeviceptr last = m->prefill + at.last_row * sizeof(int);
-    CUdeviceptr start = m->prefill + at.start * sizeof(int);
-    p.rows = count;
-    TRY(LAUNCH(&p, gather, count, 1, 128, 1, 0, &m->y, &m->x, &last, &m->c.width));
-    p.position = m->prefill + at.last_position * sizeof(int);
-    TRY(head(&p, m->y, m->prefill + at.sequence * sizeof(int), false));
-    return LAUNCH(&p, place, blocks(count, 32), 1, 32, 1, 0, &m->state, &m->next, &start,
-                  &count, &m->c.end);
+    return prefill_rows(m, &at, rows, count, error);
+}
+
+gph_status step_admit(decoder *m, CUdeviceptr ask, CUdeviceptr told, gph_error *error)
+{
+    const pass p = {.m = m, .error = error};
+    const uint32_t rows = ASK_TOKENS;
+    const staged_at at = {.position = rows,
+                          .slot = 2 * rows,
+                          .last_row = 3 * rows,
+                          .last_position = 3 * rows + 1,
+                          .sequence = 3 * rows + 2,
+                          .start = 3 * rows + 3};
+    TRY(LAUNCH(&p, unpack, 1, 1, 32, 1, 0, &ask, &m->prefill));
+    TRY(prefill_rows(m, &at, rows, 1, error));
+    return LAUNCH(&p, say_first, 1, 1, 1, 1, 0, &told, &m->next, &ask);
 }

@@ -13,6 +13,11 @@ uint32_t step_staged_ints(const decoder *m);
 GPH_CHECKED gph_status step_prefill(decoder *m, const prompt *list, uint32_t count,
                                     gph_error *error);
 
+/* Puts the prefill of the request that stands at `ask` (an ask_t) into the stream; it needs no
+ * host: its first token goes to `told`, by its sequence. */
+GPH_CHECKED gph_status step_admit(decoder *m, CUdeviceptr ask, CUdeviceptr told,
+                                  gph_error *error);
+
 /* A pass over given rows; the arrays are device memory, `rows` long. */
 typedef struct row_pass {
     uint32_t rows;
