@@ -485,9 +485,9 @@ KERNEL unpack(const ask_t *ask, int *to)
 }
 
 /* Says the first token of a request's answer, in host memory. */
-KERNEL say_first(int *told, const int *next, const ask_t *ask)
+KERNEL say_first(int *out, const int *next, const ask_t *ask)
 {
-    told[ask->start.sequence] = next[0];
+    out[ask->start.sequence] = next[0];
 }
 
 /* The rows of a step over some of the slots: row r is slot active[r], or idle where that

@@ -28,7 +28,7 @@ typedef struct server {
     size_t count, sent, ended;                               /* requests */
     uint64_t begun, gap_ns, *arrives, *first_ns, *answer_ns; /* by sequence */
     int *owner;                                              /* by slot; -1: free */
-    int *told; /* pinned, by sequence: its first token */
+    int *firsts; /* pinned, by sequence: its first token */
     uint32_t live, steps_in_flight;
     asked queue[IN_FLIGHT];
     uint64_t asked, done;
@@ -109,10 +109,10 @@ static void take(server *s, uint32_t slot, int token, uint64_t now)
 static void take_step(server *s, uint64_t step, uint64_t now)
 {
     const uint32_t slots = s->m->o.slots;
-    const int *told = s->m->ring + (size_t)(step % s->m->o.ring) * slots;
+    const int *row = s->m->ring + (size_t)(step % s->m->o.ring) * slots;
     for (uint32_t slot = 0; slot < slots; slot++)
-        if (told[slot] >= 0 && s->owner[slot] >= 0) {
-            take(s, slot, told[slot], now);
+        if (row[slot] >= 0 && s->owner[slot] >= 0) {
+            take(s, slot, row[slot], now);
             s->stats->tokens++;
         }
     s->steps_in_flight--;
@@ -131,7 +131,7 @@ static gph_status look(server *s)
         }
         for (uint32_t slot = 0; slot < s->m->o.slots; slot++)
             if (s->owner[slot] == (int)a->index) {
-                take(s, slot, s->told[a->index], now);
+                take(s, slot, s->firsts[a->index], now);
                 break;
             }
     }
@@ -192,12 +192,12 @@ static gph_status serve(server *s)
 
 /* ---- making ---- */
 
-static gph_status capture(server *s, int kind, CUdeviceptr ask, CUdeviceptr told,
+static gph_status capture(server *s, int kind, CUdeviceptr ask, CUdeviceptr to,
                           CUgraph *out)
 {
     gph_capture *capture = NULL;
     TRY(gph_capture_begin(s->m->d->runtime, s->m->d->stream, NULL, &capture, s->error));
-    const gph_status status = kind == ADMIT ? step_admit(s->m, ask, told, s->error)
+    const gph_status status = kind == ADMIT ? step_admit(s->m, ask, to, s->error)
                                             : decoder_step(s->m, s->error);
     if (status != GPH_OK) {
         (void)gph_capture_abort(capture, NULL); /* the first failure is the one to tell */
@@ -206,11 +206,11 @@ static gph_status capture(server *s, int kind, CUdeviceptr ask, CUdeviceptr told
     return gph_capture_end(capture, out, s->error);
 }
 
-static gph_status add(server *s, int kind, CUdeviceptr told)
+static gph_status add(server *s, int kind, CUdeviceptr to)
 {
     CUgraph graph = NULL;
     const CUdeviceptr ask = s->dispatch ? gph_dispatch_block(s->dispatch) : s->block;
-    TRY(capture(s, kind, ask, told, &graph));
+    TRY(capture(s, kind, ask, to, &graph));
     const gph_status status =
         s->dispatch
             ? gph_dispatch_add(s->dispatch, (uint32_t)kind, graph, s->error)
@@ -226,8 +226,8 @@ static gph_status make(server *s, bool by_device)
     gph_dispatch_options how = GPH_DISPATCH_OPTIONS_INIT;
     void *pinned = NULL;
     TRY(device_pin(d, s->count * sizeof(int), &pinned, error));
-    s->told = pinned;
-    const CUdeviceptr told = (CUdeviceptr)(uintptr_t)pinned; /* the same on both sides */
+    s->firsts = pinned;
+    const CUdeviceptr to = (CUdeviceptr)(uintptr_t)pinned; /* the same on both sides */
     TRY(device_pin(d, IN_FLIGHT * sizeof(ask_t), &pinned, error));
     s->asks = pinned;
     TRY(device_alloc(d, sizeof(ask_t), &s->block, error));
@@ -238,7 +238,7 @@ static gph_status make(server *s, bool by_device)
     if (by_device)
         TRY(gph_dispatch_create(d->runtime, &how, &s->dispatch, error));
     for (int kind = 0; kind < KINDS; kind++)
-        TRY(add(s, kind, told));
+        TRY(add(s, kind, to));
     return by_device ? gph_dispatch_start(s->dispatch, error) : GPH_OK;
 }
 

@@ -273,7 +273,7 @@ gph_status step_prefill(decoder *m, const prompt *list, uint32_t count, gph_erro
     return prefill_rows(m, &at, rows, count, error);
 }
 
-gph_status step_admit(decoder *m, CUdeviceptr ask, CUdeviceptr told, gph_error *error)
+gph_status step_admit(decoder *m, CUdeviceptr ask, CUdeviceptr out, gph_error *error)
 {
     const pass p = {.m = m, .error = error};
     const uint32_t rows = ASK_TOKENS;
@@ -285,5 +285,5 @@ gph_status step_admit(decoder *m, CUdeviceptr ask, CUdeviceptr told, gph_error *
                           .start = 3 * rows + 3};
     TRY(LAUNCH(&p, unpack, 1, 1, 32, 1, 0, &ask, &m->prefill));
     TRY(prefill_rows(m, &at, rows, 1, error));
-    return LAUNCH(&p, say_first, 1, 1, 1, 1, 0, &told, &m->next, &ask);
+    return LAUNCH(&p, say_first, 1, 1, 1, 1, 0, &out, &m->next, &ask);
 }

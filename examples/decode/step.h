@@ -14,8 +14,8 @@ GPH_CHECKED gph_status step_prefill(decoder *m, const prompt *list, uint32_t cou
                                     gph_error *error);
 
 /* Puts the prefill of the request that stands at `ask` (an ask_t) into the stream; it needs no
- * host: its first token goes to `told`, by its sequence. */
-GPH_CHECKED gph_status step_admit(decoder *m, CUdeviceptr ask, CUdeviceptr told,
+ * host: its first token goes to `out`, by its sequence. */
+GPH_CHECKED gph_status step_admit(decoder *m, CUdeviceptr ask, CUdeviceptr out,
                                   gph_error *error);
 
 /* A pass over given rows; the arrays are device memory, `rows` long. */
