@@ -37,7 +37,7 @@ static CUdeviceptr word(int index)
     return words_at + 8 * (CUdeviceptr)index;
 }
 
-static bool has_forms(void)
+static inline bool has_forms(void)
 {
     gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
