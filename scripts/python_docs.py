@@ -23,7 +23,7 @@ PARAMETERS = {
                      "inputs", "key_count", "depth", "windows", "window", "bytes", "address", "shifted", "graph",
                      "recording", "first", "second"), "int"),
     **dict.fromkeys(("run", "kernels", "verbose", "at_once", "may_reinstantiate", "keep_graph", "any_order",
-                     "share_inputs", "strict", "explicit_steps", "keep_graphs", "root", "eager", "check", "share",
+                     "share_inputs", "strict", "keep_gil", "explicit_steps", "keep_graphs", "root", "eager", "check", "share",
                      "lazy"), "bool"),
     **dict.fromkeys(("mode", "join", "dtype", "kind", "form", "language"), "str"),
     **dict.fromkeys(("hot_share", "overshoot_max", "wait_s"), "float"),

@@ -194,6 +194,51 @@ class Callables(Case):
         self.assertEqual(list(out), [i + 2.0 for i in range(COUNT)])
 
 
+class Arrays(Case):
+    """What is read of NumPy's arrays; a callable refuses a difference from what it was recorded with, by name."""
+
+    def record(self, sample):
+        return self.runtime.callable(lambda call, x: self.put(self.y, self.x, stream=call.stream), (sample,),
+                                     pool=self.pool, stream=self.stream, modes="static")
+
+    @needs_numpy
+    def test_every_element_type_is_known(self):
+        for name, ours in (("?", "bool"), ("b", "i8"), ("B", "u8"), ("h", "i16"), ("H", "u16"), ("i", "i32"),
+                           ("I", "u32"), ("l", "i64"), ("L", "u64"), ("q", "i64"), ("Q", "u64"), ("e", "f16"),
+                           ("f", "f32"), ("d", "f64"), ("F", "c64"), ("D", "c128")):
+            array = numpy.zeros((2, 3), name)
+            step = self.record(self.runtime.tensor(array.ctypes.data, (2, 3), ours, owner=array))
+            self.assertEqual(step.check(array), [])
+            self.assertIn("input 0", step.check(numpy.zeros((2, 3), "f" if ours != "f32" else "d"))[0])
+
+    @needs_numpy
+    def test_every_layout_is_known(self):
+        base = numpy.arange(60, dtype="f4").reshape(3, 4, 5)
+        for view, shape, strides in ((base[:, 1:, ::2], (3, 3, 3), (20, 5, 2)), (base.T, (5, 4, 3), (1, 5, 20)),
+                                     (base[1, 2, 3:4].reshape(()), (), ()),
+                                     (numpy.broadcast_to(base[0], (2, 4, 5)), (2, 4, 5), (0, 5, 1))):
+            address = view.__array_interface__["data"][0]
+            step = self.record(self.runtime.tensor(address, shape, "f32", strides=strides, owner=base))
+            self.assertEqual(step.check(view), [])
+
+    @needs_numpy
+    def test_what_is_not_plain_is_refused(self):
+        odd = numpy.zeros(3, [("a", "u1"), ("b", "<f4")])["b"]
+        for array in (numpy.zeros(4, ">f4"), numpy.zeros(4, "g"), numpy.zeros(4, "S3"), numpy.zeros(4, object), odd,
+                      numpy.zeros((1,) * 9, "f4")):
+            with self.assertRaises((gph.InvalidError, TypeError)):
+                self.put(self.y, array)
+
+    @needs_numpy
+    def test_a_class_of_its_own_is_read_by_its_buffer(self):
+        class Mine(numpy.ndarray):
+            pass
+
+        array = numpy.zeros(COUNT, "f4").view(Mine)
+        step = self.record(self.runtime.tensor(array.ctypes.data, COUNT, "f32", owner=array))
+        self.assertEqual(step.check(array), [])
+
+
 class Trees(Case):
     def setUp(self):
         super().setUp()

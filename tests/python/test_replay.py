@@ -157,6 +157,24 @@ class Captures(Case):
         self.assertEqual(calls, [(self.stream.handle, 0, False), (self.stream.handle, 0, True)])
         self.assertEqual(values_of(self.y)[0], 2.0)
 
+    def test_a_replay_that_keeps_the_gil_calls_breaks_too(self):
+        seen = []
+        with self.runtime.capture(self.stream) as capture:
+            self.put(self.y, self.x)
+            capture.break_(lambda stream, index, is_replay: seen.append(is_replay))
+            self.put(self.x, self.y)
+        replay = capture.recording.instantiate(keep_gil=True)
+        seen.clear()
+        replay(self.stream)
+        replay.exec(0)(self.stream)
+        self.stream.synchronize()
+        self.assertEqual((seen, values_of(self.y)[0]), ([True], 3.0))
+        with self.runtime.capture(self.stream) as capture:
+            self.put(self.y, self.x)
+        self.runtime.instantiate(capture.recording.graphs[0], keep_gil=True)(self.stream)
+        self.stream.synchronize()
+        self.assertEqual(values_of(self.y)[0], 3.0)
+
     def test_an_exception_of_a_break_is_the_replays(self):
         answers = [None, KeyError("the second")]
 

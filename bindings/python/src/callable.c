@@ -470,7 +470,7 @@ static PyObject *get_exec(callable *self, void *unused)
 {
     (void)unused;
     return gphpy_exec_lent(self->keeper->runtime, gph_callable_exec(self->gph),
-                           (PyObject *)self->keeper);
+                           (PyObject *)self->keeper, 0);
 }
 
 static PyObject *get_graph(callable *self, void *unused)

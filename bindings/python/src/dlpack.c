@@ -2,7 +2,9 @@
 /* Everybody's tensors. How a type gives its tensors is found out once and remembered:
  *
  *   EXCHANGE  its C table (DLPack 1.3, PyTorch 2.10 and later): a call of C, no object is made
- *   BUFFER    the buffer protocol (NumPy): host memory, which softcuda's device memory is, too
+ *   ARRAY     NumPy's arrays, read where they lie: host memory, which softcuda's device memory
+ *             is, too
+ *   BUFFER    the buffer protocol: host memory as well
  *   DLPACK    __dlpack__(): a method call and a capsule */
 #include "gphpy.h"
 
@@ -12,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum way { NEW, EXCHANGE, BUFFER, DLPACK };
+enum way { NEW, EXCHANGE, ARRAY, BUFFER, DLPACK };
 
 struct entry {
     PyTypeObject *type; /* kept, so that no other type gets its address */
@@ -159,6 +161,13 @@ static int read_buffer(const struct reading *r, PyObject *object, gph_tensor *ou
     return status;
 }
 
+static int read_array(const struct reading *r, PyObject *object, gph_tensor *out)
+{
+    if (!gphpy_ndarray_read(object, out))
+        return read_buffer(r, object, out);
+    return r->runtime->is_soft ? 0 : check_device(r, DL_CPU);
+}
+
 /* Of device memory stream -1: nobody is to wait for anything, which a capture would not bear. */
 static PyObject *capsule_of(PyObject *object)
 {
@@ -222,7 +231,9 @@ static struct entry found_out(PyObject *object)
     }
     Py_XDECREF(capsule);
     PyErr_Clear();
-    if (entry.way == NEW && PyObject_CheckBuffer(object))
+    if (entry.way == NEW && gphpy_is_ndarray(entry.type))
+        entry.way = ARRAY;
+    else if (entry.way == NEW && PyObject_CheckBuffer(object))
         entry.way = BUFFER;
     else if (entry.way == NEW && PyObject_HasAttr(object, dlpack_name))
         entry.way = DLPACK;
@@ -256,6 +267,7 @@ int gphpy_dlpack_read(gphpy_runtime *runtime, PyObject *object, const char *what
     const struct entry entry = way_of(object);
     switch (entry.way) {
     case EXCHANGE: return read_exchange(&r, entry.api, object, out);
+    case ARRAY: return read_array(&r, object, out);
     case BUFFER: return read_buffer(&r, object, out);
     case DLPACK: return read_capsule(&r, object, out);
     case NEW: break;

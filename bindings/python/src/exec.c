@@ -9,6 +9,7 @@ typedef struct exec {
     gph_exec *gph;
     gphpy_runtime *runtime;
     PyObject *owner; /* lends it; NULL: it is our own */
+    int keeps_gil;
 } exec;
 
 static PyObject *launch(PyObject *self, PyObject *const *args, size_t count,
@@ -25,7 +26,7 @@ static PyObject *launch(PyObject *self, PyObject *const *args, size_t count,
         return NULL;
     gph_status status;
     error.message[0] = '\0';
-    WITHOUT_GIL(status, gph_exec_launch(e->gph, stream, &error));
+    LAUNCH(status, e->keeps_gil, gph_exec_launch(e->gph, stream, &error));
     return status == GPH_OK ? Py_NewRef(Py_None) : gphpy_raise(status, &error, NULL);
 }
 
@@ -51,20 +52,25 @@ int gphpy_exec_bind(PyObject *object, gph_exec **out)
     return 0;
 }
 
-PyObject *gphpy_exec_lent(gphpy_runtime *runtime, gph_exec *lent, PyObject *owner)
+PyObject *gphpy_exec_lent(gphpy_runtime *runtime, gph_exec *lent, PyObject *owner,
+                          int keeps_gil)
 {
-    return (PyObject *)make(runtime, lent, owner);
+    exec *self = make(runtime, lent, owner);
+    if (self)
+        self->keeps_gil = keeps_gil;
+    return (PyObject *)self;
 }
 
 PyObject *gphpy_exec_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs)
 {
-    static const char *const names[] = {"graph", "flags", "stream", NULL};
+    static const char *const names[] = {"graph", "flags", "stream", "keep_gil", NULL};
     gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
     unsigned long long graph = 0;
+    int keep_gil = 0;
     gph_exec *gph = NULL;
     gph_error error = {0};
-    if (!PARSE(args, kwargs, "K|$IO&:instantiate", names, &graph, &options.flags,
-               gphpy_stream_read, &options.upload_stream) ||
+    if (!PARSE(args, kwargs, "K|$IO&p:instantiate", names, &graph, &options.flags,
+               gphpy_stream_read, &options.upload_stream, &keep_gil) ||
         !gphpy_runtime_use(runtime))
         return NULL;
     gph_status status;
@@ -73,7 +79,9 @@ PyObject *gphpy_exec_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwarg
     if (status != GPH_OK)
         return gphpy_raise(status, &error, NULL);
     exec *self = make(runtime, gph, NULL);
-    if (!self)
+    if (self)
+        self->keeps_gil = keep_gil;
+    else
         gph_exec_destroy(gph);
     return (PyObject *)self;
 }

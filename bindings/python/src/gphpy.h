@@ -73,6 +73,15 @@
             status = gphpy_settle();                                                     \
     } while (0)
 
+/* Without letting go of it: see keep_gil of gphpy_exec_new(). */
+#define LAUNCH(status, keeps_gil, call)                                                  \
+    do {                                                                                 \
+        if (keeps_gil)                                                                   \
+            status = (call);                                                             \
+        else                                                                             \
+            WITHOUT_GIL(status, call);                                                   \
+    } while (0)
+
 /* ---- types ---- */
 
 /* Every type: name in gphpy.types, function that makes it. */
@@ -245,6 +254,10 @@ int gphpy_tensor_read(gphpy_runtime *runtime, PyObject *object, const char *what
 /* Its slow part: types other than Tensor. */
 int gphpy_dlpack_read(gphpy_runtime *runtime, PyObject *object, const char *what,
                       Py_ssize_t index, gph_tensor *out);
+/* Whether the type is NumPy's ndarray, of an ABI that gphpy_ndarray_read() knows. */
+bool gphpy_is_ndarray(PyTypeObject *type);
+/* False: not plain enough (the buffer protocol says why); `out` may have been written. */
+bool gphpy_ndarray_read(PyObject *object, gph_tensor *out);
 int gphpy_dlpack_ready(void);
 PyObject *gphpy_dlpack_export(gphpy_tensor *tensor, bool is_versioned);
 /* Of a Tensor: the buffer protocol's two slots, on softcuda alone, and the attribute
@@ -295,7 +308,11 @@ PyObject *gphpy_last_cause(PyObject *module, PyObject *unused);
 /* The gph_exec of an object that must be an Exec; -1 with an exception. Borrowed. */
 int gphpy_exec_bind(PyObject *object, gph_exec **out);
 /* An executable that `owner` lends. */
-PyObject *gphpy_exec_lent(gphpy_runtime *runtime, gph_exec *exec, PyObject *owner);
+PyObject *gphpy_exec_lent(gphpy_runtime *runtime, gph_exec *exec, PyObject *owner,
+                          int keeps_gil);
+/* keep_gil: launches do not let go of the GIL. They wait where the stream's queue is full, and
+ * if a host function of Python is to empty it, that one waits for the GIL: so it is the
+ * caller's to say that there is none. */
 PyObject *gphpy_exec_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
 
 typedef struct gphpy_graph {

@@ -8,6 +8,7 @@ typedef struct replay {
     PyObject_HEAD vectorcallfunc call;
     gph_replay *gph;
     gphpy_recording *recording; /* what it holds, and its place */
+    int keeps_gil;
 } replay;
 
 /* ---- Recording ---- */
@@ -101,7 +102,7 @@ static PyObject *launch(PyObject *object, PyObject *const *args, size_t count,
         return NULL;
     gph_status status;
     error.message[0] = '\0';
-    WITHOUT_GIL(status, gph_replay_launch(self->gph, stream, &error));
+    LAUNCH(status, self->keeps_gil, gph_replay_launch(self->gph, stream, &error));
     if (status == GPH_OK)
         return Py_NewRef(Py_None);
     return gphpy_raise(status, &error, &(gphpy_blame){.place = self->recording->place});
@@ -120,17 +121,19 @@ static PyObject *refused(gphpy_recording *recording, gph_status status,
 PyObject *gphpy_recording_instantiate(gphpy_recording *recording, PyObject *args,
                                       PyObject *kwargs)
 {
-    static const char *const names[] = {"flags", "stream", NULL};
+    static const char *const names[] = {"flags", "stream", "keep_gil", NULL};
     gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
+    int keep_gil = 0;
     gph_error error = {0};
-    if (!PARSE(args, kwargs, "|$IO&:instantiate", names, &options.flags,
-               gphpy_stream_read, &options.upload_stream) ||
+    if (!PARSE(args, kwargs, "|$IO&p:instantiate", names, &options.flags,
+               gphpy_stream_read, &options.upload_stream, &keep_gil) ||
         !gphpy_runtime_use(recording->runtime))
         return NULL;
     replay *self = gphpy_new(gphpy_types.replay, sizeof(*self));
     if (!self)
         return NULL;
     self->call = launch;
+    self->keeps_gil = keep_gil;
     self->recording = (gphpy_recording *)Py_NewRef((PyObject *)recording);
     gph_status status;
     WITHOUT_GIL(status, gph_replay_create(recording->gph, &options, &self->gph, &error));
@@ -157,7 +160,8 @@ static PyObject *segment(replay *self, PyObject *args)
         return NULL;
     gph_exec *lent = gph_replay_exec(self->gph, index);
     if (lent)
-        return gphpy_exec_lent(self->recording->runtime, lent, (PyObject *)self);
+        return gphpy_exec_lent(self->recording->runtime, lent, (PyObject *)self,
+                               self->keeps_gil);
     return gphpy_invalid("segment %u is not one of the %u", index,
                          gph_recording_segment_count(self->recording->gph));
 }
@@ -178,10 +182,14 @@ static PyObject *get_address(replay *self, void *unused)
 
 static PyMethodDef recording_methods[] = {
     METHOD("instantiate", gphpy_recording_instantiate,
-           "instantiate($self, *, flags=0, stream=None)\n--\n\n"
+           "instantiate($self, *, flags=0, stream=None, keep_gil=False)\n--\n\n"
            "Makes a Replay of it. flags are CUDA's: 1 auto free on launch, 4 device "
            "launch,\n"
-           "8 node priorities. stream: of the upload."),
+           "8 node priorities. stream: of the upload. keep_gil: launches do not let "
+           "other threads\n"
+           "of Python run, which is half of what they add to C's; not where host "
+           "functions are\n"
+           "Python's, since a launch waits for those once the stream's queue is full."),
     METHOD("describe", describe,
            "describe($self, segment=0)\n--\n\nThe graph of a segment as data: a Graph, "
            "whose nodes\n"

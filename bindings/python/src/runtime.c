@@ -317,11 +317,12 @@ static PyMethodDef methods[] = {
             "slot_buffer($self, bytes, /)\n--\n\nDevice memory that remap slots take: a "
             "SlotBuffer."),
     METHOD("instantiate", gphpy_exec_new,
-           "instantiate($self, graph, *, flags=0, stream=None)\n--\n\n"
+           "instantiate($self, graph, *, flags=0, stream=None, keep_gil=False)\n--\n\n"
            "Makes an Exec of a CUgraph, an int, which stays the caller's. flags are "
            "CUDA's:\n"
            "1 auto free on launch, 4 device launch, 8 node priorities. stream: of the "
-           "upload."),
+           "upload.\n"
+           "keep_gil as in Recording.instantiate()."),
     METHOD0("synchronize", synchronize,
             "synchronize($self)\n--\n\nWaits for all work of the current context."),
     METHOD1(
