@@ -168,6 +168,15 @@ RT_EARLY(cudaDeviceGetMemPool, (CUmemoryPool *, pool, int, device),
          cu->cuDeviceGetMemPool(pool, device))
 RT_EARLY(cudaDeviceSetMemPool, (int, device, CUmemoryPool, pool),
          cu->cuDeviceSetMemPool(device, pool))
+RT_EARLY(cudaMemGetDefaultMemPool,
+         (CUmemoryPool *, pool, CUmemLocation *, location, CUmemAllocationType, type),
+         cu->cuMemGetDefaultMemPool(pool, location, type))
+RT_EARLY(cudaMemGetMemPool,
+         (CUmemoryPool *, pool, CUmemLocation *, location, CUmemAllocationType, type),
+         cu->cuMemGetMemPool(pool, location, type))
+RT_EARLY(cudaMemSetMemPool,
+         (CUmemLocation *, location, CUmemAllocationType, type, CUmemoryPool, pool),
+         cu->cuMemSetMemPool(location, type, pool))
 RT_ENTRY(cudaDeviceGraphMemTrim, (int, device), cu->cuDeviceGraphMemTrim(device))
 RT_ENTRY(cudaDeviceGetGraphMemAttribute,
          (int, device, CUgraphMem_attribute, which, void *, value),

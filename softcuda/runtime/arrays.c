@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Arrays: memory in an order of its own, with channels of one format.
  *
- * They can be made, described and copied; softcuda has no textures that would read them.
- * Mipmapped and sparse ones are absent. */
+ * They can be made, described and copied; mipmapped ones have several levels, each an array.
+ */
+#include "softcuda/runtime/arrays.h"
 #include "softcuda/runtime/copies.h"
 
 /* Kinds of a channel, as cudaChannelFormatKind counts them. */
@@ -17,8 +18,8 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, i
     return (struct cudaChannelFormatDesc){x, y, z, w, kind};
 }
 
-/* Channels are equally wide: 8, 16 or 32 bits; 1, 2 or 4 of them. 0: no such format. */
-static int format_of(const struct cudaChannelFormatDesc *from, CUarray_format *out)
+/* Channels are equally wide: 8, 16 or 32 bits; 1, 2 or 4 of them. */
+int rt_channels_to_driver(const struct cudaChannelFormatDesc *from, CUarray_format *out)
 {
     const int bits = from->x;
     const int count = 1 + (from->y != 0) + (from->z != 0) + (from->w != 0);
@@ -43,11 +44,11 @@ static int format_of(const struct cudaChannelFormatDesc *from, CUarray_format *o
     return count;
 }
 
-static struct cudaChannelFormatDesc channels_of(const CUDA_ARRAY3D_DESCRIPTOR *from)
+struct cudaChannelFormatDesc rt_channels_to_runtime(CUarray_format format, unsigned count)
 {
     struct cudaChannelFormatDesc out = {.f = KIND_NONE};
     int bits = 0;
-    switch (from->Format) {
+    switch (format) {
     case CU_AD_FORMAT_UNSIGNED_INT8: bits = 8, out.f = KIND_UNSIGNED; break;
     case CU_AD_FORMAT_UNSIGNED_INT16: bits = 16, out.f = KIND_UNSIGNED; break;
     case CU_AD_FORMAT_UNSIGNED_INT32: bits = 32, out.f = KIND_UNSIGNED; break;
@@ -59,27 +60,65 @@ static struct cudaChannelFormatDesc channels_of(const CUDA_ARRAY3D_DESCRIPTOR *f
     default: break;
     }
     out.x = bits;
-    out.y = from->NumChannels > 1 ? bits : 0;
-    out.z = out.w = from->NumChannels > 2 ? bits : 0;
+    out.y = count > 1 ? bits : 0;
+    out.z = out.w = count > 2 ? bits : 0;
     return out;
 }
 
 /* ---- arrays ------------------------------------------------------------------------- */
 
 /* Heights and depths of 0 say how many dimensions there are. */
+static cudaError_t shape_of(const struct cudaChannelFormatDesc *channels,
+                            struct cudaExtent extent, unsigned flags,
+                            CUDA_ARRAY3D_DESCRIPTOR *out)
+{
+    if (!channels)
+        return cudaErrorInvalidValue;
+    *out = (CUDA_ARRAY3D_DESCRIPTOR){.Width = extent.width,
+                                     .Height = extent.height,
+                                     .Depth = extent.depth,
+                                     .Flags = flags};
+    out->NumChannels = (unsigned)rt_channels_to_driver(channels, &out->Format);
+    return out->NumChannels == 0 ? cudaErrorInvalidChannelDescriptor : cudaSuccess;
+}
+
 static cudaError_t allocate(const rt_driver *cu, CUarray *out,
                             const struct cudaChannelFormatDesc *channels,
                             struct cudaExtent extent, unsigned flags)
 {
-    if (!out || !channels)
-        return cudaErrorInvalidValue;
-    CUDA_ARRAY3D_DESCRIPTOR shape = {.Width = extent.width,
-                                     .Height = extent.height,
-                                     .Depth = extent.depth,
-                                     .Flags = flags};
-    shape.NumChannels = (unsigned)format_of(channels, &shape.Format);
-    return shape.NumChannels == 0 ? cudaErrorInvalidChannelDescriptor
-                                  : (cudaError_t)cu->cuArray3DCreate(out, &shape);
+    CUDA_ARRAY3D_DESCRIPTOR shape;
+    const cudaError_t result =
+        out ? shape_of(channels, extent, flags, &shape) : cudaErrorInvalidValue;
+    return result != cudaSuccess ? result : (cudaError_t)cu->cuArray3DCreate(out, &shape);
+}
+
+static cudaError_t allocate_levels(const rt_driver *cu, CUmipmappedArray *out,
+                                   const struct cudaChannelFormatDesc *channels,
+                                   struct cudaExtent extent, unsigned levels,
+                                   unsigned flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR shape;
+    const cudaError_t result =
+        out ? shape_of(channels, extent, flags, &shape) : cudaErrorInvalidValue;
+    return result != cudaSuccess
+               ? result
+               : (cudaError_t)cu->cuMipmappedArrayCreate(out, &shape, levels);
+}
+
+static cudaError_t release_levels(const rt_driver *cu, CUmipmappedArray array)
+{
+    return array ? (cudaError_t)cu->cuMipmappedArrayDestroy(array) : cudaSuccess;
+}
+
+/* The widest 1-D texture of linear memory, in elements. */
+static cudaError_t widest(const rt_driver *cu, size_t *out,
+                          const struct cudaChannelFormatDesc *channels, int device)
+{
+    CUarray_format format;
+    const int count = channels ? rt_channels_to_driver(channels, &format) : 0;
+    return count == 0 ? cudaErrorInvalidValue
+                      : (cudaError_t)cu->cuDeviceGetTexture1DLinearMaxWidth(
+                            out, format, (unsigned)count, device);
 }
 
 static cudaError_t describe(const rt_driver *cu, struct cudaChannelFormatDesc *channels,
@@ -90,7 +129,7 @@ static cudaError_t describe(const rt_driver *cu, struct cudaChannelFormatDesc *c
     if (result != CUDA_SUCCESS)
         return (cudaError_t)result;
     if (channels)
-        *channels = channels_of(&shape);
+        *channels = rt_channels_to_runtime(shape.Format, shape.NumChannels);
     if (extent)
         *extent = (struct cudaExtent){shape.Width, shape.Height, shape.Depth};
     if (flags)
@@ -111,6 +150,31 @@ RT_ENTRY(cudaMalloc3DArray,
          (CUarray *, out, const struct cudaChannelFormatDesc *, channels,
           struct cudaExtent, extent, unsigned, flags),
          allocate(cu, out, channels, extent, flags))
+RT_ENTRY(cudaMallocMipmappedArray,
+         (CUmipmappedArray *, out, const struct cudaChannelFormatDesc *, channels,
+          struct cudaExtent, extent, unsigned, levels, unsigned, flags),
+         allocate_levels(cu, out, channels, extent, levels, flags))
+RT_ENTRY(cudaFreeMipmappedArray, (CUmipmappedArray, array), release_levels(cu, array))
+RT_ENTRY(cudaGetMipmappedArrayLevel,
+         (CUarray *, out, CUmipmappedArray, array, unsigned, level),
+         cu->cuMipmappedArrayGetLevel(out, array, level))
+RT_ENTRY(cudaArrayGetPlane, (CUarray *, out, CUarray, array, unsigned, plane),
+         cu->cuArrayGetPlane(out, array, plane))
+RT_ENTRY(cudaArrayGetMemoryRequirements,
+         (CUDA_ARRAY_MEMORY_REQUIREMENTS *, out, CUarray, array, int, device),
+         cu->cuArrayGetMemoryRequirements(out, array, device))
+RT_ENTRY(cudaMipmappedArrayGetMemoryRequirements,
+         (CUDA_ARRAY_MEMORY_REQUIREMENTS *, out, CUmipmappedArray, array, int, device),
+         cu->cuMipmappedArrayGetMemoryRequirements(out, array, device))
+RT_ENTRY(cudaArrayGetSparseProperties,
+         (CUDA_ARRAY_SPARSE_PROPERTIES *, out, CUarray, array),
+         cu->cuArrayGetSparseProperties(out, array))
+RT_ENTRY(cudaMipmappedArrayGetSparseProperties,
+         (CUDA_ARRAY_SPARSE_PROPERTIES *, out, CUmipmappedArray, array),
+         cu->cuMipmappedArrayGetSparseProperties(out, array))
+RT_EARLY(cudaDeviceGetTexture1DLinearMaxWidth,
+         (size_t *, out, const struct cudaChannelFormatDesc *, channels, int, device),
+         widest(cu, out, channels, device))
 RT_ENTRY(cudaFreeArray, (CUarray, array), release(cu, array))
 RT_ENTRY(cudaGetChannelDesc, (struct cudaChannelFormatDesc *, out, CUarray, array),
          describe(cu, out, NULL, NULL, array))
@@ -190,3 +254,18 @@ RT_TWINS(cudaMemcpyFromArray, _ptds,
          (void *, to, CUarray, from, size_t, x, size_t, y, size_t, bytes, int, kind),
          copy_area(cu, MEMORY_SIDE(to, bytes), ARRAY_SIDE(from, x, y), bytes, 1, kind,
                    NULL, true))
+RT_TWINS(cudaMemcpyToArrayAsync, _ptsz,
+         (CUarray, to, size_t, x, size_t, y, void *, from, size_t, bytes, int, kind,
+          CUstream, stream),
+         copy_area(cu, ARRAY_SIDE(to, x, y), MEMORY_SIDE(from, bytes), bytes, 1, kind,
+                   stream, false))
+RT_TWINS(cudaMemcpyFromArrayAsync, _ptsz,
+         (void *, to, CUarray, from, size_t, x, size_t, y, size_t, bytes, int, kind,
+          CUstream, stream),
+         copy_area(cu, MEMORY_SIDE(to, bytes), ARRAY_SIDE(from, x, y), bytes, 1, kind,
+                   stream, false))
+RT_TWINS(cudaMemcpyArrayToArray, _ptds,
+         (CUarray, to, size_t, to_x, size_t, to_y, CUarray, from, size_t, from_x, size_t,
+          from_y, size_t, bytes, int, kind),
+         copy_area(cu, ARRAY_SIDE(to, to_x, to_y), ARRAY_SIDE(from, from_x, from_y),
+                   bytes, 1, kind, NULL, true))

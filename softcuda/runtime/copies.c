@@ -313,3 +313,33 @@ RT_ENTRY(cudaMemcpyPeerAsync,
          (CUdeviceptr, to, int, to_device, CUdeviceptr, from, int, from_device, size_t,
           bytes, CUstream, stream),
          copy_peer(cu, to, to_device, from, from_device, bytes, stream, false))
+
+/* ---- volumes between devices ------------------------------------------------------------ */
+
+static cudaError_t volume_peer(const rt_driver *cu,
+                               const struct cudaMemcpy3DPeerParms *from, CUstream stream,
+                               bool waits)
+{
+    if (!from)
+        return cudaErrorInvalidValue;
+    const struct cudaMemcpy3DParms same = {from->srcArray, from->srcPos,     from->srcPtr,
+                                           from->dstArray, from->dstPos,     from->dstPtr,
+                                           from->extent,   cudaMemcpyDefault};
+    CUDA_MEMCPY3D copy;
+    cudaError_t result = rt_device_check(cu, from->srcDevice);
+    if (result == cudaSuccess)
+        result = rt_device_check(cu, from->dstDevice);
+    if (result == cudaSuccess)
+        result = rt_copy_to_driver(cu, &same, &copy);
+    if (result != cudaSuccess)
+        return result;
+    /* Addresses say which device they are of, and arrays know it. */
+    return (cudaError_t)(waits ? cu->cuMemcpy3D(&copy)
+                               : cu->cuMemcpy3DAsync(&copy, stream));
+}
+
+RT_TWINS(cudaMemcpy3DPeer, _ptds, (const struct cudaMemcpy3DPeerParms *, what),
+         volume_peer(cu, what, NULL, true))
+RT_TWINS(cudaMemcpy3DPeerAsync, _ptsz,
+         (const struct cudaMemcpy3DPeerParms *, what, CUstream, stream),
+         volume_peer(cu, what, stream, false))

@@ -141,6 +141,11 @@ cudaError_t rt_device_set(const rt_driver *cu, int device)
     return result;
 }
 
+void rt_device_prefer(int device)
+{
+    chosen_device = device;
+}
+
 void rt_device_forget(const rt_driver *cu, int device)
 {
     gphi_mutex_lock(&mutex);

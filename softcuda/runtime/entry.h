@@ -41,6 +41,8 @@ int rt_device(const rt_driver *cu);
 cudaError_t rt_device_check(const rt_driver *cu, int device);
 /* Makes the primary context of a device current. */
 cudaError_t rt_device_set(const rt_driver *cu, int device);
+/* The one that a thread takes which has neither chosen one nor has a context. */
+void rt_device_prefer(int device);
 /* The primary contexts are not retained any more: after a reset. */
 void rt_device_forget(const rt_driver *cu, int device);
 

@@ -87,25 +87,34 @@ static cudaError_t launch(const rt_driver *cu, const void *host, dim3 grid, dim3
 
 /* Attributes of a launch are laid out as the driver's: clusters, priorities, programmatic
  * launches, device-updatable nodes. */
+static cudaError_t config_to_driver(const rt_driver *cu, const cudaLaunchConfig_t *config,
+                                    const void *host, CUlaunchConfig *out,
+                                    CUfunction *function)
+{
+    if (!config)
+        return cudaErrorInvalidValue;
+    *out = (CUlaunchConfig){.gridDimX = config->gridDim.x,
+                            .gridDimY = config->gridDim.y,
+                            .gridDimZ = config->gridDim.z,
+                            .blockDimX = config->blockDim.x,
+                            .blockDimY = config->blockDim.y,
+                            .blockDimZ = config->blockDim.z,
+                            .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
+                            .hStream = config->stream,
+                            .attrs = config->attrs,
+                            .numAttrs = config->numAttrs};
+    return config->dynamicSmemBytes > UINT32_MAX ? cudaErrorInvalidValue
+                                                 : rt_function(cu, host, function);
+}
+
 static cudaError_t launch_config(const rt_driver *cu, const cudaLaunchConfig_t *config,
                                  const void *host, void **arguments)
 {
     CUfunction function;
-    if (!config)
-        return cudaErrorInvalidValue;
-    const cudaError_t result = rt_function(cu, host, &function);
+    CUlaunchConfig driver;
+    const cudaError_t result = config_to_driver(cu, config, host, &driver, &function);
     if (result != cudaSuccess)
         return result;
-    const CUlaunchConfig driver = {.gridDimX = config->gridDim.x,
-                                   .gridDimY = config->gridDim.y,
-                                   .gridDimZ = config->gridDim.z,
-                                   .blockDimX = config->blockDim.x,
-                                   .blockDimY = config->blockDim.y,
-                                   .blockDimZ = config->blockDim.z,
-                                   .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
-                                   .hStream = config->stream,
-                                   .attrs = config->attrs,
-                                   .numAttrs = config->numAttrs};
     return launched(cu->cuLaunchKernelEx(&driver, function, arguments, NULL),
                     config->gridDim, config->blockDim);
 }
@@ -251,3 +260,24 @@ RT_ENTRY(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 RT_ENTRY(cudaOccupancyAvailableDynamicSMemPerBlock,
          (size_t *, bytes, const void *, func, int, blocks, int, threads),
          available_shared(cu, bytes, func, blocks, threads))
+
+static cudaError_t clusters(const rt_driver *cu, int *out, const void *host,
+                            const cudaLaunchConfig_t *config, bool sizes)
+{
+    CUfunction function;
+    CUlaunchConfig driver;
+    const cudaError_t result = config_to_driver(cu, config, host, &driver, &function);
+    if (result != cudaSuccess)
+        return result;
+    return (
+        cudaError_t)(sizes
+                         ? cu->cuOccupancyMaxPotentialClusterSize(out, function, &driver)
+                         : cu->cuOccupancyMaxActiveClusters(out, function, &driver));
+}
+
+RT_ENTRY(cudaOccupancyMaxPotentialClusterSize,
+         (int *, size, const void *, func, const cudaLaunchConfig_t *, config),
+         clusters(cu, size, func, config, true))
+RT_ENTRY(cudaOccupancyMaxActiveClusters,
+         (int *, count, const void *, func, const cudaLaunchConfig_t *, config),
+         clusters(cu, count, func, config, false))

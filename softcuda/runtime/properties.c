@@ -55,6 +55,21 @@ static cudaError_t init_device(const rt_driver *cu, int device, unsigned flags)
     return result == cudaSuccess ? rt_device_set(cu, before) : result;
 }
 
+/* Devices in the order in which a thread without one would take them; none: as at first. */
+static cudaError_t set_valid(const rt_driver *cu, const int *devices, int count)
+{
+    if (count < 0 || (count > 0 && !devices))
+        return cudaErrorInvalidValue;
+    for (int i = 0; i < count; i++) {
+        const cudaError_t result = rt_device_check(cu, devices[i]);
+        if (result != cudaSuccess)
+            return result;
+    }
+    rt_device_prefer(count > 0 ? devices[0] : 0);
+    return cudaSuccess;
+}
+
+RT_EARLY(cudaSetValidDevices, (int *, devices, int, count), set_valid(cu, devices, count))
 RT_EARLY(cudaGetDeviceCount, (int *, count), device_count(cu, count))
 RT_EARLY(cudaGetDevice, (int *, device), get_device(cu, device))
 RT_EARLY(cudaSetDevice, (int, device), rt_device_set(cu, device))
@@ -88,6 +103,26 @@ RT_EARLY(cudaDeviceCanAccessPeer, (int *, can, int, device, int, peer),
 RT_EARLY(cudaDeviceGetP2PAttribute,
          (int *, value, CUdevice_P2PAttribute, which, int, from, int, to),
          cu->cuDeviceGetP2PAttribute(value, which, from, to))
+
+RT_EARLY(cudaDeviceGetP2PAtomicCapabilities,
+         (unsigned *, out, const CUatomicOperation *, which, unsigned, count, int, from,
+          int, to),
+         cu->cuDeviceGetP2PAtomicCapabilities(out, which, count, from, to))
+RT_EARLY(cudaDeviceGetHostAtomicCapabilities,
+         (unsigned *, out, const CUatomicOperation *, which, unsigned, count, int,
+          device),
+         cu->cuDeviceGetHostAtomicCapabilities(out, which, count, device))
+RT_ENTRY(cudaDeviceFlushGPUDirectRDMAWrites,
+         (CUflushGPUDirectRDMAWritesTarget, target, CUflushGPUDirectRDMAWritesScope,
+          scope),
+         cu->cuFlushGPUDirectRDMAWrites(target, scope))
+RT_EARLY(cudaDeviceRegisterAsyncNotification,
+         (int, device, CUasyncCallback, callback, void *, user, CUasyncCallbackHandle *,
+          out),
+         cu->cuDeviceRegisterAsyncNotification(device, callback, user, out))
+RT_EARLY(cudaDeviceUnregisterAsyncNotification,
+         (int, device, CUasyncCallbackHandle, callback),
+         cu->cuDeviceUnregisterAsyncNotification(device, callback))
 
 /* Peers are named by their contexts there, by their numbers here. */
 static cudaError_t peer(const rt_driver *cu, int device, unsigned flags, bool enables)

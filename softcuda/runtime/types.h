@@ -82,6 +82,68 @@ struct cudaMemcpy3DParms {
     enum cudaMemcpyKind kind;
 };
 
+struct cudaMemcpy3DPeerParms {
+    CUarray srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    int srcDevice;
+    CUarray dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    int dstDevice;
+    struct cudaExtent extent;
+};
+
+/* Kinds have the driver's numbers. */
+struct cudaResourceDesc {
+    int resType;
+    union {
+        struct {
+            CUarray array;
+        } array;
+        struct {
+            CUmipmappedArray mipmap;
+        } mipmap;
+        struct {
+            CUdeviceptr devPtr;
+            struct cudaChannelFormatDesc desc;
+            size_t sizeInBytes;
+        } linear;
+        struct {
+            CUdeviceptr devPtr;
+            struct cudaChannelFormatDesc desc;
+            size_t width, height, pitchInBytes;
+        } pitch2D;
+#if RT_MAJOR != 12
+        struct {
+            int reserved[32];
+        } reserved;
+#endif
+    } res;
+#if RT_MAJOR != 12
+    unsigned int flags;
+#endif
+};
+
+struct cudaResourceViewDesc {
+    int format;
+    size_t width, height, depth;
+    unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+#if RT_MAJOR != 12
+    unsigned int reserved[16];
+#endif
+};
+
+struct cudaTextureDesc {
+    int addressMode[3], filterMode, readMode, sRGB;
+    float borderColor[4];
+    int normalizedCoords;
+    unsigned int maxAnisotropy;
+    int mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization, seamlessCubemap;
+};
+
 struct cudaMemcpyNodeParams {
     int flags;
     int reserved[3];

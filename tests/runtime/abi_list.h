@@ -21,6 +21,16 @@ typedef struct abi_row {
     MEMBER(cudaMemcpy3DParms, dstPos)                                                    \
     MEMBER(cudaMemcpy3DParms, extent)                                                    \
     MEMBER(cudaMemcpy3DParms, kind)                                                      \
+    SIZE(cudaMemcpy3DPeerParms)                                                          \
+    MEMBER(cudaMemcpy3DPeerParms, dstDevice)                                             \
+    SIZE(cudaResourceDesc)                                                               \
+    MEMBER(cudaResourceDesc, res)                                                        \
+    MEMBER(cudaResourceDesc, res.pitch2D.pitchInBytes)                                   \
+    SIZE(cudaResourceViewDesc)                                                           \
+    MEMBER(cudaResourceViewDesc, lastLayer)                                              \
+    SIZE(cudaTextureDesc)                                                                \
+    MEMBER(cudaTextureDesc, normalizedCoords)                                            \
+    MEMBER(cudaTextureDesc, seamlessCubemap)                                             \
     SIZE(cudaMemcpyNodeParams)                                                           \
     MEMBER(cudaMemcpyNodeParams, copyParams)                                             \
     SIZE(cudaMemsetParams)                                                               \
