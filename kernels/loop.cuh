@@ -34,7 +34,7 @@ typedef struct loop_device {
     unsigned long long ceiling, deadline; /* deadline: of %globaltimer; ~0: none */
     unsigned long long begun, looked;     /* of %globaltimer */
     unsigned int counted;                 /* the counter when it began */
-    unsigned int first, changed;          /* the condition then */
+    unsigned int first, changed;          /* a mark of what the condition read then */
     unsigned int live;                    /* the condition held after the last step */
 } loop_device;
 
@@ -42,7 +42,10 @@ typedef struct loop_device {
 typedef struct loop_plan {
     loop_device *here;
     loop_host *host;
-    const unsigned int *condition; /* 0 ends it */
+    const unsigned int *condition; /* 0 ends it; NULL: the comparison does */
+    const void *left, *right;      /* of the comparison; right NULL: the constant */
+    unsigned long long constant;
+    unsigned int type, accepts; /* gphi_compare_type, and of its bits */
     const unsigned int *counter;   /* that the body counts its steps in, or NULL */
     unsigned long long poll;       /* ns between two looks at the host's words */
     unsigned int many, pad;        /* steps of the body of several; 1: there is none */

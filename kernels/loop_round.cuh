@@ -13,6 +13,59 @@ __device__ __forceinline__ u64 now_ns()
     return now;
 }
 
+/* ---- the condition ---- */
+
+/* gphi_compare_type, and its bits, of src/device/setters.h. */
+enum { U32, I32, U64, I64, F32, F64 };
+enum { IS_LESS = 1, IS_EQUAL = 2, IS_GREATER = 4, IS_UNORDERED = 8 };
+
+__device__ __forceinline__ u64 read_side(const void *at, u32 type)
+{
+    const bool is_wide = type == U64 || type == I64 || type == F64;
+    return is_wide ? *(const u64 *)at : *(const u32 *)at;
+}
+
+template <class T> __device__ __forceinline__ u32 relation(T a, T b)
+{
+    return a < b ? IS_LESS : a > b ? IS_GREATER : a == b ? IS_EQUAL : IS_UNORDERED;
+}
+
+__device__ __forceinline__ double number(u64 bits, u32 type)
+{
+    return type == F32 ? (double)__builtin_bit_cast(float, (u32)bits) : __builtin_bit_cast(double, bits);
+}
+
+__device__ __forceinline__ u32 compare(u64 a, u64 b, u32 type)
+{
+    switch (type) {
+    case U32: return relation((u32)a, (u32)b);
+    case I32: return relation((int)a, (int)b);
+    case U64: return relation(a, b);
+    case I64: return relation((long long)a, (long long)b);
+    default: return relation(number(a, type), number(b, type));
+    }
+}
+
+/* What the condition says, and a mark of what it read, by which a change is seen. */
+typedef struct said {
+    u32 value, mark;
+} said;
+
+__device__ __forceinline__ said look(const loop_plan plan)
+{
+    if (plan.condition) {
+        const u32 word = *plan.condition;
+        return {word, word};
+    }
+    const u64 left = read_side(plan.left, plan.type);
+    const u64 right = plan.right ? read_side(plan.right, plan.type) : plan.constant;
+    const u64 both = left * 31 + right;
+    const bool holds = (compare(left, right, plan.type) & plan.accepts) != 0;
+    return {holds, (u32)(both ^ both >> 32)};
+}
+
+/* ---- reports ---- */
+
 /* How far it came, for a host that looks. */
 __device__ __forceinline__ void report(const loop_plan plan, u64 now)
 {
@@ -77,7 +130,7 @@ __device__ __forceinline__ u32 begin_loop(const loop_plan plan)
     volatile loop_host *host = plan.host;
     loop_device *here = plan.here;
     const u64 now = now_ns(), budget = host->budget;
-    const u32 value = *plan.condition;
+    const said now_said = look(plan);
     here->launch++;
     here->steps = here->rounds = 0;
     here->ceiling = host->ceiling;
@@ -85,35 +138,40 @@ __device__ __forceinline__ u32 begin_loop(const loop_plan plan)
     here->begun = now;
     here->looked = 0; /* so that an abort from before is seen */
     here->counted = plan.counter ? *plan.counter : 0;
-    here->first = value;
+    here->first = now_said.mark;
     here->changed = 0;
     here->live = 1;
     host->begun = here->launch;
-    return next_body(plan, value);
+    return next_body(plan, now_said.value);
+}
+
+/* After a step, of which the condition was looked at. */
+__device__ __forceinline__ void count(const loop_plan plan, const said now)
+{
+    loop_device *here = plan.here;
+    here->steps += here->live;
+    here->live = now.value != 0;
+    here->changed |= now.mark != here->first;
 }
 
 /* After one step of several. */
 __device__ __forceinline__ void count_step(const loop_plan plan)
 {
-    loop_device *here = plan.here;
-    const u32 value = *plan.condition;
-    here->steps += here->live;
-    here->live = value != 0;
-    here->changed |= value != here->first;
+    count(plan, look(plan));
 }
 
 /* After a round. */
 __device__ __forceinline__ u32 end_round(const loop_plan plan)
 {
     loop_device *here = plan.here;
+    const said now = look(plan);
     if (plan.counter) {
-        const u32 value = *plan.condition;
         here->steps = *plan.counter - here->counted;
-        here->changed |= value != here->first;
+        here->changed |= now.mark != here->first;
     } else {
-        count_step(plan);
+        count(plan, now);
     }
     here->rounds++;
-    return next_body(plan, *plan.condition);
+    return next_body(plan, now.value);
 }
 #endif

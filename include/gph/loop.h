@@ -16,6 +16,7 @@
 #include <gph/base.h>
 #include <gph/cuda.h>
 #include <gph/replay.h>
+#include <gph/replay_flow.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,7 +49,8 @@ typedef struct gph_loop_options {
     uint32_t size; /**< sizeof(gph_loop_options) */
     uint32_t way;  /**< a gph_loop_way */
     /** Borrowed until gph_loop_destroy(): a word of 4 bytes that the device can read. The
-     *  next round begins while it is not 0; so none does where it is 0 at first. */
+     *  next round begins while it is not 0; so none does where it is 0 at first. 0 where
+     *  `test` is given. */
     CUdeviceptr condition;
     /** Steps of a launch at most; not 0. */
     uint64_t ceiling;
@@ -76,6 +78,10 @@ typedef struct gph_loop_options {
     gph_sentinel *sentinel;
     CUstream stream; /**< borrowed for the call: to upload and to measure; NULL means the
                           per-thread default stream */
+    /** Borrowed for the call, what it reads until gph_loop_destroy(): another condition than
+     *  a word of 4 bytes, GPH_CONDITION_COMPARE; the next round begins while it holds. Two
+     *  values of 4 or 8 bytes, whole or not, or one and a constant. NULL: the word. */
+    const gph_condition *test;
 } gph_loop_options;
 /** All defaults. */
 #define GPH_LOOP_OPTIONS_INIT GPH_SIZED(gph_loop_options)
@@ -93,7 +99,7 @@ typedef struct gph_loop_options {
  *  For GPH_LOOP_FASTEST and GPH_LOOP_DEVICE short kernels stand for the nodes of the body
  *  and run a few hundred rounds; the body itself does not run. A way that this driver, or
  *  the body, does not allow is left out: gph_loop_ways_get(). Fails with GPH_E_INVALID
- *  (no condition, a ceiling of 0, an unknown way), GPH_E_UNSUPPORTED (the body has nodes
+ *  (no condition or two, a ceiling of 0, an unknown way), GPH_E_UNSUPPORTED (the body has nodes
  *  that no loop may have), GPH_E_NO_MEMORY and what the driver returns. Thread: any; no
  *  capture of this thread may be open, and nobody else may use `body` meanwhile. */
 GPH_API GPH_CHECKED gph_status gph_loop_create(gph_runtime *runtime, CUgraph body,
@@ -141,8 +147,8 @@ typedef struct gph_loop_result {
     uint64_t steps;  /**< exact, whatever options.unroll is */
     uint64_t rounds; /**< bodies that ran */
     uint64_t ns; /**< from before the first to after the last, by the device's clock */
-    uint32_t condition; /**< its value at the end */
-    uint32_t changed;   /**< 0: it had that value before and after every round */
+    uint32_t condition; /**< its value at the end; of a comparison 1 or 0 */
+    uint32_t changed;   /**< 0: what it reads was the same before and after every round */
 } gph_loop_result;
 
 /** Waits for a stream, asleep, and says what the launch that ended last did.

@@ -154,6 +154,7 @@ static gph_status measure_way(struct choice *choice, gph_loop_way way, CUgraph s
     gph_loop *loop = NULL;
     options.way = (uint32_t)way;
     options.condition = words;
+    options.test = NULL;
     options.counter = options.counter ? words + 4 : 0;
     options.before = NULL;
     options.sentinel = NULL;

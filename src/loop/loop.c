@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "cuda/status.h"
+#include "replay/flow.h"
 
 #include <string.h>
 
@@ -22,6 +23,18 @@ gph_status gphi_loop_check(const gph_loop *loop, CUresult result, const char *ca
 }
 
 /* ---- making ---- */
+
+static gph_status plan_test(loop_plan *plan, const gph_condition *test, gph_error *error)
+{
+    gph_condition read;
+    GPHI_TRY(gphi_condition_read(test, GPH_FLOW_WHILE, &read, error));
+    plan->left = (const void *)(uintptr_t)read.left;
+    plan->right = (const void *)(uintptr_t)read.right;
+    plan->constant = gphi_condition_constant(&read);
+    plan->type = read.type;
+    plan->accepts = read.relation;
+    return GPH_OK;
+}
 
 /* The words of both sides: the host's begin as the limits, the device's as zeros. */
 static gph_status take_memory(gph_loop *loop, gph_error *error)
@@ -53,6 +66,9 @@ static gph_status take_memory(gph_loop *loop, gph_error *error)
                              .counter = (const unsigned *)(uintptr_t)options->counter,
                              .poll = options->sentinel ? 0 : options->poll_ns,
                              .many = options->unroll};
+    if (options->test)
+        GPHI_TRY(plan_test(&loop->plan, options->test, error));
+    loop->options.test = NULL; /* it was borrowed */
     return GPH_OK;
 }
 
@@ -135,6 +151,24 @@ gph_status gphi_loop_make(gph_runtime *runtime, CUgraph body,
     return GPH_OK;
 }
 
+/* Other conditions than the word: a comparison. */
+static gph_status read_test(const gph_loop_options *options, gph_error *error)
+{
+    gph_condition read;
+    if (options->condition != 0)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "options.condition 0x%llx and options.test are both given",
+                         options->condition);
+    GPHI_TRY(gphi_condition_read(options->test, GPH_FLOW_WHILE, &read, error));
+    return read.kind == GPH_CONDITION_COMPARE
+               ? GPH_OK
+               : gphi_fail(
+                     error, GPH_E_INVALID,
+                     "options.test is of kind %u: a comparison can be one, a word is "
+                     "options.condition, and what a kernel decides it writes there",
+                     read.kind);
+}
+
 static gph_status read_options(const gph_loop_options *options, gph_loop_options *out,
                                gph_error *error)
 {
@@ -147,7 +181,10 @@ static gph_status read_options(const gph_loop_options *options, gph_loop_options
     if (out->flags != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: none are known",
                          out->flags);
-    if (out->condition == 0 || out->condition % 4 != 0 || out->counter % 4 != 0)
+    if (out->test)
+        GPHI_TRY(read_test(out, error));
+    if ((out->condition == 0) != (out->test != NULL) || out->condition % 4 != 0 ||
+        out->counter % 4 != 0)
         return gphi_fail(
             error, GPH_E_INVALID,
             "options.condition 0x%llx, options.counter 0x%llx: not addresses "

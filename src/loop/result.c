@@ -81,8 +81,29 @@ gph_status gphi_loop_fail_fault(gph_loop *loop, CUresult result, const char *cal
 
 /* ---- the end of a launch ---- */
 
-/* Whoever asks why a loop ended gets the condition as well: where it was never changed,
- * the body does not write it, or writes another word. */
+/* Whoever asks why a loop ended at its ceiling gets the condition as well: where it was
+ * never changed, the body does not write it, or writes another word. */
+static gph_status fail_ceiling(const gph_loop *loop, const gph_loop_result *result,
+                               gph_error *error)
+{
+    const unsigned long long steps = result->steps;
+    const unsigned long long at = loop->options.condition
+                                      ? loop->options.condition
+                                      : (unsigned long long)(uintptr_t)loop->plan.left;
+    const char *what =
+        loop->options.condition ? "the word at" : "a comparison of the value at";
+    if (!result->changed)
+        return gphi_fail(
+            error, GPH_E_STATE,
+            "loop %s ended at its ceiling after %llu steps: its condition, %s "
+            "0x%llx, was %u all the time and never changed",
+            loop->name, steps, what, at, result->condition);
+    return gphi_fail(error, GPH_E_STATE,
+                     "loop %s ended at its ceiling after %llu steps: its condition, %s "
+                     "0x%llx, is %u and not 0",
+                     loop->name, steps, what, at, result->condition);
+}
+
 static gph_status fail_end(const gph_loop *loop, const gph_loop_result *result,
                            gph_error *error)
 {
@@ -90,18 +111,7 @@ static gph_status fail_end(const gph_loop *loop, const gph_loop_result *result,
     const unsigned long long steps = result->steps;
     switch (result->end) {
     case GPH_LOOP_DONE: return GPH_OK;
-    case GPH_LOOP_CEILING:
-        if (!result->changed)
-            return gphi_fail(error, GPH_E_STATE,
-                             "loop %s ended at its ceiling after %llu steps: its "
-                             "condition, the word at 0x%llx, was %u all the time and "
-                             "never changed",
-                             loop->name, steps, loop->options.condition,
-                             result->condition);
-        return gphi_fail(error, GPH_E_STATE,
-                         "loop %s ended at its ceiling after %llu steps: its condition, "
-                         "the word at 0x%llx, is %u and not 0",
-                         loop->name, steps, loop->options.condition, result->condition);
+    case GPH_LOOP_CEILING: return fail_ceiling(loop, result, error);
     case GPH_LOOP_BUDGET:
         return gphi_fail(error, GPH_E_STATE,
                          "loop %s ended after %llu steps and %.3f ms, as its budget is "

@@ -78,6 +78,9 @@ void gphi_flow_place(const gph_capture *capture, gph_error *error);
 gph_status gphi_condition_read(const gph_condition *condition, gph_flow_kind kind,
                                gph_condition *out, gph_error *error);
 
+/* The constant of a comparison as the kernels take it: its own bytes, low ones first. */
+uint64_t gphi_condition_constant(const gph_condition *condition);
+
 /* Captures what sets the handles before the nodes, and at the end of a loop's body. */
 gph_status gphi_condition_set(gph_capture *capture, const gph_condition *condition,
                               const gphi_flow *flow, gph_error *error);

@@ -83,7 +83,7 @@ gph_status gphi_condition_put(gph_capture *capture, uint64_t handle, uint32_t va
     return launch(capture, GPHI_SET_VALUE, args, error);
 }
 
-static uint64_t constant_of(const gph_condition *condition)
+uint64_t gphi_condition_constant(const gph_condition *condition)
 {
     uint64_t bits = condition->constant.u; /* a whole number's low bytes come first */
     if (condition->type == GPH_VALUE_F32) {
@@ -100,7 +100,7 @@ static gph_status compare(const gph_capture *capture, const gph_condition *condi
     gphi_compare_params wanted = {.handle = handle,
                                   .left = condition->left,
                                   .right = condition->right,
-                                  .constant = constant_of(condition),
+                                  .constant = gphi_condition_constant(condition),
                                   .type = condition->type,
                                   .accepts = condition->relation};
     void *args[] = {&wanted};
