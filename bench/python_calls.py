@@ -19,6 +19,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import common  # noqa: E402
 import graphophone as gph  # noqa: E402
 
+try:
+    import torch
+except ImportError:
+    torch = None
+
 CALLS, TENSORS, COUNT = 20, 8, 64
 
 
@@ -56,7 +61,10 @@ class Bench:
     def replays(self):
         with self.runtime.capture(self.stream) as capture:
             self.add(self.stream, 1, COUNT, self.inputs[0], self.inputs[1], COUNT, 1.0)
-        replay = capture.recording.instantiate()
+        yield from self.replay("a replay", capture.recording.instantiate())
+        yield from self.replay("a replay, keep_gil", capture.recording.instantiate(keep_gil=True))
+
+    def replay(self, what, replay):
         stream = self.stream
         address = ctypes.c_void_p(replay.address)
 
@@ -66,7 +74,9 @@ class Bench:
                 replay(stream)
             return time.perf_counter_ns() - begun
 
-        yield "a replay", 100, lambda count: self.c.time_replay(address, self.handle, count), python
+        yield what, 100, lambda count: self.c.time_replay(address, self.handle, count), python
+        if what != "a replay":
+            return
         executable = replay.exec()
         exec_address = ctypes.c_void_p(executable.address)
 
@@ -146,10 +156,15 @@ class Bench:
         yield from self.replays()
         yield from self.callables("Tensors", self.inputs)
         yield from self.trees("Tensors", self.inputs)
-        if common.numpy:
+        is_soft = self.runtime.driver == "soft"
+        if common.numpy and is_soft:
             views = [common.numpy.from_dlpack(x) for x in self.inputs]
             yield from self.callables("NumPy arrays", views)
             yield from self.trees("NumPy arrays", views)
+        if torch:
+            views = [torch.from_dlpack(x) for x in self.inputs]
+            yield from self.callables("PyTorch tensors", views)
+            yield from self.trees("PyTorch tensors", views)
         yield from self.caches()
 
 
