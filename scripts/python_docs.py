@@ -47,6 +47,7 @@ PARAMETERS = {
     "Recipe.add.key": "int | Sequence[int]", "Recipe.arena.arena": "Arena", "Recipe.arena.shifted": "Arena | None",
     "Recipe.describe.graph": "int | str", "Slots.bind.buffer": "TensorLike | SlotBuffer", "near.text": "str",
     "Tensor.__dlpack__.stream": "object", "Runtime.find.name": "str", "Module.function.name": "str",
+    "input_count": "int", "is_new_round": "bool", "parts": "Any",
     "stream_of": "Callable_[[Any], int]", "argument": "Any", "before": "Callable_[[], Any] | None",
     "Capture.region.name": "str", "Recipe.range.name": "str", "Recipe.arena.name": "str", "Recipe.add.name": "str",
 }
@@ -79,7 +80,7 @@ MEMBERS = {
     "ladders": "tuple[tuple[int, ...], ...]", "nodes": "list[dict[str, Any]]", "edges": "list[tuple[int, int]]",
     "range": "tuple[int, int]", "summary": "dict[str, Any]", "Recipe.graphs": "list[dict[str, Any]]",
     "Call.stream": "Stream", "Tree.stream": "StreamLike", "Launcher.handle": "int | None", "Launcher.address": "int | None",
-    "before": "Callable_[[], Any] | None",
+    "before": "Callable_[[], Any] | None", "count": "int",
 }
 SPECIAL = {  # slots, whose signatures Python does not have
     "Exec": ["def __call__(self, stream: StreamLike, /) -> None: ..."],
@@ -96,6 +97,8 @@ SPECIAL = {  # slots, whose signatures Python does not have
     "Diff": ["def __len__(self) -> int: ...", "def __getitem__(self, index: int, /) -> dict[str, Any]: ..."],
     "Graph": ["def __len__(self) -> int: ..."], "Slots": ["def __len__(self) -> int: ..."],
     "Recipe": ["def __init__(self) -> None: ..."], "Launcher": ["def __init__(self) -> None: ..."],
+    "PathHit": ["def __init__(self, miss: Callable_[[list[Any]], Any]) -> None: ...",
+                "def __call__(self, inputs: list[Any], /) -> Any: ..."],
 }
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Written by scripts/python_docs.py. sizes: table

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 
 def start():
@@ -62,7 +63,8 @@ class Case(unittest.TestCase):
 
     def same(self, one, first=0.0):
         torch.cuda.synchronize()
-        self.assertEqual(one.cpu().tolist(), (torch.arange(COUNT, dtype=torch.float32) + first).tolist())
+        expected = (torch.arange(COUNT, dtype=torch.float32) + first).tolist()
+        self.assertTrue(one.cpu().tolist() == expected, "begins with %r, not %r" % (one.cpu().tolist()[:2], expected[:2]))
 
 
 class Graphs(Case):
@@ -319,6 +321,140 @@ class Bucketed(Case):
         gc.collect()
         self.assertEqual(gt.memory()["graphs"], graphs - 1)
         self.assertEqual(function(self.rows(2)).cpu().tolist(), self.rows(2).cpu().tolist())
+
+
+class Trees(Case):
+    """PyTorch's tree by its own entry, with functions that copy: one call of a compiled function is one generation."""
+
+    def setUp(self):
+        super().setUp()
+        self.patch = gt.patch()
+        # a kernel does it, which softcuda does not have: here by copies
+        self.enterContext(unittest.mock.patch.object(
+            torch, "_foreach_copy_", lambda targets, sources: [a.copy_(b) for a, b in zip(targets, sources)]))
+        from torch._dynamo.mutation_guard import GenerationTracker
+        from torch._inductor import cudagraph_trees
+        self.trees, self.generations = cudagraph_trees, GenerationTracker
+        self.calls = []
+
+    def tearDown(self):
+        self.trees.reset_cudagraph_trees()
+        self.patch.__exit__()
+
+    def compiled(self, function, example, static=(), outputs=1, **kind):
+        def model(inputs):
+            self.calls.append(function)
+            taken = list(inputs)
+            inputs.clear()
+            return function(*taken)
+        kind = {"is_backward": False, "is_inference": True, **kind}
+        return self.trees.cudagraphify_impl(model, example, static, device_index=0, stack_traces=[None] * outputs, **kind)
+
+    def round(self, *steps):
+        """One call of a compiled program of several functions."""
+        self.generations.generation += 1
+        return [function(list(inputs)) for function, inputs in steps]
+
+    def test_hits_are_answered_in_c(self):
+        function = self.compiled(lambda a: [copied(a)], [self.x])
+        for call in range(8):
+            (out,), = self.round((function, [tensor(call)]))
+            self.same(out, call)
+            del out
+        self.assertEqual((len(self.calls), function.count), (2, 1))  # warm-up and recording
+
+    def test_a_result_that_lives_is_the_next_one(self):
+        function = self.compiled(lambda a: [copied(a)], [self.x])
+        kept = [self.round((function, [tensor(call)]))[0][0] for call in range(6)]
+        self.same(kept[-1], 5.0)
+        self.assertEqual(kept[-1].data_ptr(), kept[-2].data_ptr())
+        self.assertEqual(len(self.calls), 2)
+
+    def test_static_inputs_are_where_they_were(self):
+        function = self.compiled(lambda a, w: [copied(w)], [self.x, self.y], static=(1,))
+        weights = [tensor(10.0), tensor(20.0)]
+        for call in range(12):
+            (out,), = self.round((function, [self.x, weights[call // 3 % 2]]))
+            self.same(out, 10.0 * (1 + call // 3 % 2))
+            del out
+        self.assertEqual(len(self.calls), 3)  # recorded once for each
+
+    def test_a_path_of_three(self):
+        first = self.compiled(lambda a: [copied(a), copied(a)], [self.x], outputs=2)
+        second = self.compiled(lambda a, b: [copied(b)], [self.x, self.x])
+        third = self.compiled(lambda a: [copied(a)], [self.x])
+        for call in range(8):
+            self.generations.generation += 1
+            a, b = first([tensor(call)])
+            c, = second([a, b])
+            del a, b
+            d, = third([c])
+            del c
+            self.same(d, call)
+            del d
+        self.assertEqual(len(self.calls), 6)
+        self.assertEqual([one.count for one in (first, second, third)], [1, 1, 1])
+
+    def test_forward_and_backward(self):
+        forward = self.compiled(lambda a: [copied(a), copied(a)], [self.x], outputs=2, is_inference=False)
+        backward = self.compiled(lambda a, g: [copied(a)], [self.x, self.x], is_backward=True, is_inference=False)
+        manager = None
+        for call in range(8):
+            (out, saved), = self.round((forward, [tensor(call)]))
+            manager = self.trees.get_manager(0)
+            self.assertTrue(manager.running_forwards_with_pending_backwards)
+            del out
+            gradient, = backward([saved, self.x])
+            self.assertFalse(manager.running_forwards_with_pending_backwards)
+            del saved
+            self.same(gradient, call)
+            del gradient
+        self.assertEqual(len(self.calls), 4)
+        self.assertTrue(forward.count and backward.count)
+
+    def test_a_forward_that_waits_for_its_backward_is_not_written_over(self):
+        forward = self.compiled(lambda a: [copied(a)], [self.x], is_inference=False)
+        backward = self.compiled(lambda a: [copied(a)], [self.x], is_backward=True, is_inference=False)
+        for call in range(6):
+            (saved,), = self.round((forward, [tensor(call)]))
+            gradient, = backward([saved])
+            del saved, gradient
+        (one,), = self.round((forward, [tensor(1.0)]))
+        (two,), = self.round((forward, [tensor(2.0)]))
+        self.same(one, 1.0)
+        self.same(two, 2.0)
+
+    def test_marks_of_the_program(self):
+        forward = self.compiled(lambda a: [copied(a)], [self.x], is_inference=False)
+        try:
+            for call in range(6):
+                torch.compiler.cudagraph_mark_step_begin()
+                out, = forward([tensor(call)])
+                self.same(out, call)
+        finally:
+            self.trees.MarkStepBox.mark_step_counter = 0
+        self.assertEqual((len(self.calls), forward.count), (2, 1))
+
+    def test_another_number_of_inputs_is_pytorchs(self):
+        function = self.compiled(lambda a, *more: [copied(a)], [self.x])
+        for _ in range(4):
+            self.round((function, [self.x]))
+        self.assertRaises(TypeError, function)
+        self.assertRaises(TypeError, function, (self.x,))
+        self.assertRaises(TypeError, gt._trees.gph.PathHit(print).arm, 1, False)
+
+    def test_hits_die_with_their_function(self):
+        import weakref
+        function = self.compiled(lambda a: [copied(a)], [self.x])
+        for _ in range(4):
+            self.round((function, [self.x]))
+        gone = weakref.ref(function)
+        self.assertEqual(function.count, 1)
+        self.trees.reset_cudagraph_trees()
+        self.assertEqual(function.count, 0)
+        del function
+        gc.collect()
+        self.assertIsNone(gone())
 
 
 class Ledger(Case):

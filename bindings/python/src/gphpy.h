@@ -97,6 +97,7 @@
     X(exec)                                                                              \
     X(replay)                                                                            \
     X(launcher)                                                                          \
+    X(path_hit)                                                                          \
     X(graph)                                                                             \
     X(diff)                                                                              \
     X(block)                                                                             \

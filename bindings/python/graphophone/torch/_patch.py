@@ -5,8 +5,9 @@ import threading
 import torch
 import torch.cuda.graphs
 
-from . import _callables, _graphs
+from . import _callables, _graphs, _imports, _trees
 
+_TREES = "torch._inductor.cudagraph_trees"
 _lock = threading.Lock()
 _count = 0
 _before = {}  # (module, name): what was there
@@ -28,6 +29,8 @@ class _Patch:
 def patch():
     """Puts CUDAGraph, graph and their like of graphophone.torch into torch.cuda, for all of the process.
 
+    torch.compile(mode="reduce-overhead") then records with them, and what was compiled since replays in C.
+
     Counted: as many unpatch() take them out again, or the end of a `with` block. Graphs that exist stay what they are.
     What a module has imported by name before (`from torch.cuda import CUDAGraph`) stays PyTorch's."""
     global _count
@@ -37,6 +40,7 @@ def patch():
                 for name, ours in _OURS.items():
                     _before[module, name] = getattr(module, name)
                     setattr(module, name, ours)
+            _imports.when_imported(_TREES, _trees.install)
         _count += 1
     return _Patch()
 
@@ -52,6 +56,25 @@ def unpatch():
             for (module, name), theirs in _before.items():
                 setattr(module, name, theirs)
             _before.clear()
+            _imports.not_any_more(_TREES)
+            _trees.remove()
+
+
+def _compile(module, inputs, **options):
+    """The back end "graphophone" of torch.compile: Inductor with graphs, which are ours from here on."""
+    from torch._inductor.compile_fx import compile_fx
+    if not is_patched():
+        patch()
+    given = options.pop("options", None) or {}
+    return compile_fx(module, inputs, config_patches={**given, "triton.cudagraphs": True})
+
+
+def _register():
+    from torch._dynamo.backends.registry import register_backend
+    register_backend(_compile, name="graphophone")
+
+
+_imports.when_imported("torch._dynamo.backends.registry", _register)
 
 
 def is_patched():

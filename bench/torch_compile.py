@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Host time of a call of a compiled function that is replayed: compiled without graphs, PyTorch's reduce-overhead, ours, in one
+run. usage: PYTHONPATH=the package's folder torch_compile.py
+
+The GPU is idle when a call begins, so that the call is the host's time alone. Medians."""
+import statistics
+import sys
+import time
+
+import graphophone.torch as gt
+import torch
+
+CALLS, WARM = 300, 20
+
+
+def one_op():
+    return (lambda a: a + 1), (torch.zeros(64, device="cuda"),)
+
+
+def forty_kernels():
+    def function(a):
+        for index in range(20):
+            a = (a @ a).clamp(-1, 1)
+        return a
+    return function, (torch.zeros(32, 32, device="cuda"),)
+
+
+def layers():
+    model = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.LayerNorm(64), torch.nn.ReLU(),
+                                                      torch.nn.Linear(64, 64), torch.nn.LayerNorm(64)) for _ in range(24)]).cuda()
+    return model, (torch.zeros(4, 64, device="cuda"),)
+
+
+def measure(compiled, args):
+    times = []
+    with torch.no_grad():
+        for _ in range(WARM):
+            compiled(*args)
+        for _ in range(CALLS):
+            torch.cuda.synchronize()
+            begin = time.perf_counter_ns()
+            compiled(*args)
+            times.append(time.perf_counter_ns() - begin)
+    return statistics.median(times) / 1000
+
+
+def main():
+    print(torch.cuda.get_device_name(0), "PyTorch", torch.__version__, "Python", sys.version.split()[0])
+    print("%-22s %12s %16s %8s %14s" % ("us a call", "no graphs", "reduce-overhead", "ours", "its replay()"))
+    for make in (one_op, forty_kernels, layers):
+        row = []
+        for mode, ours in (({}, False), ({"mode": "reduce-overhead"}, False), ({"mode": "reduce-overhead"}, True)):
+            torch._dynamo.reset()
+            torch.manual_seed(0)
+            function, args = make()
+            if ours:
+                with gt.patch():
+                    row.append(measure(torch.compile(function, **mode), args))
+                    graph = max(gt._ledger.graphs, key=lambda one: one.handle or 0)
+                    row.append(measure(lambda *unused, replay=graph.replay: replay(), args))
+            else:
+                row.append(measure(torch.compile(function, **mode), args))
+        print("%-22s %12.1f %16.1f %8.1f %14.1f" % (make.__name__, *row), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.compile's graph trees over libgph.
+
+PyTorch's tree (torch._inductor.cudagraph_trees) warms up, records and decides; its graphs are ours, by patch(). What it
+decided once and would decide again is done in C: a graphophone.PathHit stands in front of each compiled function. After a
+call that the tree answered by a replay, it is given what that replay rested on; as long as this holds, it replays itself.
+All of them forget what they know whenever the tree records, warms up, restores its allocator or ends."""
+import functools
+import weakref
+
+import torch
+
+import graphophone as gph
+
+_hits = weakref.WeakSet()
+_FORGET_AT = ("record_function", "run_eager", "shutdown", "apply_checkpoint_execution_state_in_allocator",
+              "dealloc_current_path_weakrefs")
+_before = {}
+
+
+def _trees():
+    from torch._inductor import cudagraph_trees
+    return cudagraph_trees
+
+
+def forget():
+    """All hits ask the tree again."""
+    for hit in list(_hits):
+        hit.disarm()
+
+
+def _forgetting(method):
+    @functools.wraps(method)
+    def wrapper(*args, **kwargs):
+        forget()
+        return method(*args, **kwargs)
+    return wrapper
+
+
+def _dead(node, indices):
+    """A function that says whether outputs of the path are dead; None if there are none to ask about."""
+    return functools.partial(node._check_liveness, indices, node.path_weakrefs) if indices else None
+
+
+def _parts(trees, manager, previous, state, node):
+    """What the replay of a node rests on: the parts of a step. None: it is not of the sort that C does."""
+    config = torch._inductor.config.triton
+    settings = (config.fast_path_cudagraph_asserts, config.force_cudagraph_sync, config.force_cudagraphs_warmup,
+                config.cudagraph_capture_sizes)
+    copied = list(node.non_static_input_idx)
+    if any(settings) or not node.rerecord_if_static_inputs_change or any(node.expanded_dims[index] for index in copied):
+        return None
+    if not all(isinstance(node.reconstructed_inputs[index], torch.Tensor) for index in copied):
+        return None
+    whole = len(node.cached_tensor_outputs) == len(node.outputs_metadata) and all(
+        tensor is not None for tensor in node.cached_tensor_outputs)
+    number = node.wrapped_function.id
+    pending = {trees.CompilationMode.FORWARD: True, trees.CompilationMode.BACKWARD: False}
+    managed = list(node.cudagraph_managed_idxs)
+    return {
+        "manager": manager, "previous": previous, "state": state, "running": trees.ExecutionState.EXECUTION, "node": node,
+        "mode": manager.id_to_mode[number], "compile_id": manager.id_to_compile_id[number],
+        "pending": pending.get(manager.id_to_mode[number]), "marks": trees.MarkStepBox, "generations": trees.GenerationTracker,
+        "pointers_same": torch._C._tensors_data_ptrs_at_indices_equal, "pointers": node.static_input_data_ptrs,
+        "managed": managed, "fixed": list(node.static_input_idxs),
+        "dropped": [index for index in managed if not node.preserved_aliased_inputs[index]],
+        "dead_before": _dead(node, node.expected_dead_indices_before_graph),
+        "dead_after": _dead(node, node.expected_dead_indices_after_graph),
+        "copied": copied, "targets": [node.reconstructed_inputs[index] for index in copied], "copy": torch._foreach_copy_,
+        "replay": node.graph.replay, "cached": node.cached_tensor_outputs if whole else [],
+        "rebuild": None if whole else node.reconstruct_outputs,
+    }
+
+
+def _learn(trees, hit, model, manager, previous, state, had_children, input_count):
+    """After a call that the tree answered: whether the next one like it needs to be asked."""
+    node = manager.current_node
+    if manager.path_state is not trees.ExecutionState.EXECUTION or not isinstance(node, trees.CUDAGraphNode):
+        return
+    number = node.wrapped_function.id
+    hints = [manager.non_cudagraph_managed_mutation_hint[known].get(number) for known in {None, getattr(previous, "id", None)}]
+    if node.wrapped_function.model is not model or any(hints):
+        return
+    if previous is node.parent:
+        is_new_round = False
+    elif node.parent is None and not had_children(number):
+        is_new_round = True
+    else:
+        return
+    parts = _parts(trees, manager, previous, state, node)
+    if parts:
+        hit.arm(input_count, is_new_round, **parts)
+
+
+def cudagraphify_impl(model, inputs, static_input_idxs, *args, **kwargs):
+    """torch._inductor.cudagraph_trees.cudagraphify_impl, with a PathHit in front."""
+    trees = _trees()
+    theirs = _before["cudagraphify_impl"](model, inputs, static_input_idxs, *args, **kwargs)
+    device = kwargs["device_index"]
+    if any(isinstance(value, int) for value in inputs):
+        return theirs  # sizes are arguments: which graph it is is decided by them first
+    states = trees.ExecutionState.EXECUTION, trees.ExecutionState.NONE
+
+    def miss(given):
+        manager = trees.get_manager(device, create_if_none_exists=False)
+        previous, state = (manager.current_node, manager.path_state) if manager else (None, None)
+        children = {key for key, nodes in getattr(previous, "children", {}).items() if nodes}
+        count = len(given)
+        outputs = theirs(given)
+        if manager is not None and manager.graph is not None and state in states:
+            hit = itself()
+            if hit is not None:
+                _learn(trees, hit, model, manager, previous, state, children.__contains__, count)
+        return outputs
+
+    hit = gph.PathHit(miss)
+    itself = weakref.ref(hit)
+    _hits.add(hit)
+    return hit
+
+
+def install():
+    """Puts PathHits in front of what is compiled from now on. PyTorch's tree has to be imported."""
+    trees = _trees()
+    _before["cudagraphify_impl"] = trees.cudagraphify_impl
+    trees.cudagraphify_impl = cudagraphify_impl
+    for name in _FORGET_AT:
+        _before[name] = getattr(trees.CUDAGraphTreeManager, name)
+        setattr(trees.CUDAGraphTreeManager, name, _forgetting(_before[name]))
+
+
+def remove():
+    """What was compiled meanwhile keeps its PathHit, which asks the tree each time."""
+    forget()
+    if not _before:
+        return
+    trees = _trees()
+    trees.cudagraphify_impl = _before.pop("cudagraphify_impl")
+    for name in _FORGET_AT:
+        setattr(trees.CUDAGraphTreeManager, name, _before.pop(name))

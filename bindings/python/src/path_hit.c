@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+/* PathHit: the hit of one compiled function in PyTorch's graph trees (torch._inductor.cudagraph_trees,
+ * of 2.11), without its Python. The tree stays PyTorch's: it warms up, records, and is asked
+ * whenever something is not as it was. A step is one edge of it that was taken before:
+ *
+ *   manager at `previous`  --- all checks of the node hold --->  copies, replay, outputs of `node`
+ *
+ * The checks are those of CUDAGraphNode.check_invariants, in their order, and of the manager's
+ * _run before them. What a step holds are the node's own lists: outputs count references,
+ * so that nothing here may keep one. */
+#include "gphpy.h"
+
+#include <stddef.h>
+
+/* What arm() takes by name, and a step keeps. */
+#define PARTS(X)                                                                         \
+    X(manager)       /* CUDAGraphTreeManager */                                          \
+    X(previous)      /* its current node before the call, or None */                     \
+    X(state)         /* its path_state then */                                           \
+    X(running)       /* ExecutionState.EXECUTION */                                      \
+    X(node)          /* CUDAGraphNode */                                                 \
+    X(mode)          /* CompilationMode of the function */                               \
+    X(compile_id)    /* of the function */                                               \
+    X(pending)       /* what the call leaves in running_forwards_...; None: as it is */  \
+    X(marks)         /* MarkStepBox */                                                   \
+    X(generations)   /* GenerationTracker */                                             \
+    X(pointers_same) /* torch._C._tensors_data_ptrs_at_indices_equal */                  \
+    X(pointers)      /* of static inputs, by index */                                    \
+    X(managed)       /* indices of inputs that are outputs of the path */                \
+    X(fixed)         /* indices of static inputs */                                      \
+    X(dropped)       /* of the managed ones those that are let go of */                  \
+    X(dead_before)   /* a function: whether what has to be dead is; or None */           \
+    X(dead_after)    /* the same, after `dropped` */                                     \
+    X(copied)        /* indices of inputs that are copied */                             \
+    X(targets)       /* where to, tensors */                                             \
+    X(copy)          /* torch._foreach_copy_ */                                          \
+    X(replay)        /* CUDAGraph.replay, bound */                                       \
+    X(cached)        /* the node's list of output tensors */                             \
+    X(rebuild)       /* the node's reconstruct_outputs, or None: they are in `cached` */
+
+typedef struct step {
+#define X(name) PyObject *name;
+    PARTS(X)
+#undef X
+    Py_ssize_t input_count;
+    bool is_new_round; /* a root, called while another path is current */
+} step;
+
+enum { STEPS = 4 };
+
+typedef struct hit {
+    PyObject_HEAD vectorcallfunc call;
+    PyObject *weak_references;
+    PyObject *miss;
+    int count;
+    step steps[STEPS];
+} hit;
+
+typedef enum verdict { MISS, HIT, FAILED } verdict;
+
+/* Names of attributes, made once. */
+static struct names {
+    PyObject *current_node, *path_state, *current_gen, *pending, *mark_step_counter,
+        *generation, *mode, *compile_id, *hooks, *data_ptr;
+} names;
+
+static bool is_attribute(PyObject *object, PyObject *name, PyObject *expected)
+{
+    PyObject *value = PyObject_GetAttr(object, name);
+    const bool is_same = value == expected;
+    Py_XDECREF(value);
+    return is_same;
+}
+
+/* The generation now: that of the marks where the program makes any. New reference. */
+static PyObject *generation_now(const step *s, bool *is_marked)
+{
+    PyObject *marks = PyObject_GetAttr(s->marks, names.mark_step_counter);
+    if (!marks)
+        return NULL;
+    *is_marked = PyObject_IsTrue(marks) == 1;
+    if (*is_marked)
+        return marks;
+    Py_DECREF(marks);
+    return PyObject_GetAttr(s->generations, names.generation);
+}
+
+/* CUDAGraphTreeManager.can_start_new_generation. */
+static bool may_begin(const step *s, PyObject *generation, bool is_marked)
+{
+    PyObject *last = PyObject_GetAttr(s->manager, names.current_gen);
+    const bool is_new = last && PyObject_RichCompareBool(last, generation, Py_NE) == 1;
+    Py_XDECREF(last);
+    return is_new && (is_marked || is_attribute(s->manager, names.pending, Py_False));
+}
+
+/* 1, 0, or -1 with an exception. NULL or None: nothing to ask. */
+static int ask(PyObject *function, PyObject *const *args, size_t count)
+{
+    PyObject *result = PyObject_Vectorcall(function, args, count, NULL);
+    const int truth = result ? PyObject_IsTrue(result) : -1;
+    Py_XDECREF(result);
+    return truth;
+}
+
+static int is_same(const step *s, PyObject *inputs, PyObject *indices)
+{
+    if (PyList_Size(indices) == 0)
+        return 1;
+    PyObject *args[] = {inputs, s->pointers, indices};
+    return ask(s->pointers_same, args, 3);
+}
+
+static Py_ssize_t index_at(PyObject *indices, Py_ssize_t i)
+{
+    return PyLong_AsSsize_t(PyList_GetItem(indices, i));
+}
+
+/* Inputs that are copied were compiled for addresses that 16 divides; others are PyTorch's
+ * to clone. */
+static int are_aligned(const step *s, PyObject *inputs)
+{
+    enum { ALIGNMENT = 16 };
+    const Py_ssize_t count = PyList_Size(s->copied);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *tensor = PyList_GetItem(inputs, index_at(s->copied, i));
+        PyObject *address =
+            tensor ? PyObject_CallMethodNoArgs(tensor, names.data_ptr) : NULL;
+        const unsigned long long value = address ? PyLong_AsUnsignedLongLong(address) : 1;
+        Py_XDECREF(address);
+        if (PyErr_Occurred())
+            return -1;
+        if (value % ALIGNMENT != 0)
+            return 0;
+    }
+    return 1;
+}
+
+static int all_dead(PyObject *function)
+{
+    return function == Py_None ? 1 : ask(function, NULL, 0);
+}
+
+/* Nothing is changed before all that may be asked is. */
+static verdict check(const step *s, PyObject *inputs, PyObject **generation)
+{
+    bool is_marked = false;
+    if (PyList_Size(inputs) != s->input_count ||
+        !is_attribute(s->manager, names.current_node, s->previous) ||
+        !is_attribute(s->manager, names.path_state, s->state))
+        return PyErr_Occurred() ? FAILED : MISS;
+    *generation = generation_now(s, &is_marked);
+    if (!*generation)
+        return FAILED;
+    if (s->is_new_round && !may_begin(s, *generation, is_marked))
+        return PyErr_Occurred() ? FAILED : MISS;
+    int truth = are_aligned(s, inputs);
+    if (truth == 1)
+        truth = is_same(s, inputs, s->managed);
+    if (truth == 1)
+        truth = all_dead(s->dead_before);
+    if (truth == 1)
+        truth = is_same(s, inputs, s->fixed);
+    return truth < 0 ? FAILED : truth ? HIT : MISS;
+}
+
+static int drop_managed(const step *s, PyObject *inputs)
+{
+    const Py_ssize_t count = PyList_Size(s->dropped);
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (PyList_SetItem(inputs, index_at(s->dropped, i), Py_NewRef(Py_None)) < 0)
+            return -1;
+    const int truth = all_dead(s->dead_after);
+    if (truth == 0)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "an input tensor that died while the graph was recorded lives "
+                        "now, and the replay would write over its memory");
+    return truth == 1 ? 0 : -1;
+}
+
+static int advance(const step *s, PyObject *generation)
+{
+    if (PyObject_SetAttr(s->manager, names.mode, s->mode) < 0 ||
+        PyObject_SetAttr(s->manager, names.compile_id, s->compile_id) < 0 ||
+        PyObject_SetAttr(s->manager, names.current_node, s->node) < 0 ||
+        PyObject_SetAttr(s->manager, names.current_gen, generation) < 0)
+        return -1;
+    return s->state == s->running
+               ? 0
+               : PyObject_SetAttr(s->manager, names.path_state, s->running);
+}
+
+static int copy_inputs(const step *s, PyObject *inputs)
+{
+    const Py_ssize_t count = PyList_Size(s->copied);
+    if (count == 0)
+        return 0;
+    PyObject *sources = PyList_New(count);
+    for (Py_ssize_t i = 0; sources && i < count; i++) {
+        const Py_ssize_t index = index_at(s->copied, i);
+        if (PyList_SetItem(sources, i, Py_NewRef(PyList_GetItem(inputs, index))) < 0 ||
+            PyList_SetItem(inputs, index, Py_NewRef(Py_None)) < 0)
+            Py_CLEAR(sources);
+    }
+    if (!sources)
+        return -1;
+    PyObject *result = PyObject_CallFunctionObjArgs(s->copy, s->targets, sources, NULL);
+    Py_DECREF(sources);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+/* The tensors of the last call, as PyTorch gives them: hooks of the last user are gone. */
+static PyObject *outputs_of(const step *s)
+{
+    if (s->rebuild != Py_None)
+        return PyObject_CallNoArgs(s->rebuild);
+    const Py_ssize_t count = PyList_Size(s->cached);
+    PyObject *outputs = PyList_New(count);
+    for (Py_ssize_t i = 0; outputs && i < count; i++) {
+        PyObject *tensor = PyList_GetItem(s->cached, i); /* borrowed: PyTorch counts */
+        PyObject *hooks = PyObject_GetAttr(tensor, names.hooks);
+        const bool is_set = hooks && hooks != Py_None;
+        Py_XDECREF(hooks);
+        if (!hooks || (is_set && PyObject_SetAttr(tensor, names.hooks, Py_None) < 0)) {
+            Py_CLEAR(outputs);
+            break;
+        }
+        PyList_SetItem(outputs, i, Py_NewRef(tensor));
+    }
+    return outputs;
+}
+
+static PyObject *take(const step *s, PyObject *inputs, PyObject *generation)
+{
+    if (drop_managed(s, inputs) < 0 || advance(s, generation) < 0 ||
+        copy_inputs(s, inputs) < 0)
+        return NULL;
+    PyObject *result = PyObject_CallNoArgs(s->replay);
+    if (!result)
+        return NULL;
+    Py_DECREF(result);
+    PyObject *outputs = outputs_of(s);
+    if (outputs && (PyList_SetSlice(inputs, 0, PyList_Size(inputs), NULL) < 0 ||
+                    (s->pending != Py_None &&
+                     PyObject_SetAttr(s->manager, names.pending, s->pending) < 0)))
+        Py_CLEAR(outputs);
+    return outputs;
+}
+
+static PyObject *call(PyObject *object, PyObject *const *args, size_t count,
+                      PyObject *keywords)
+{
+    hit *self = (hit *)object;
+    if (PyVectorcall_NARGS(count) != 1 || keywords || !PyList_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "a PathHit is called with the list of inputs");
+        return NULL;
+    }
+    for (int i = 0; i < self->count; i++) {
+        PyObject *generation = NULL, *outputs = NULL;
+        const verdict v = check(&self->steps[i], args[0], &generation);
+        if (v == HIT) {
+            Py_INCREF(object); /* a finalizer may disarm it meanwhile */
+            outputs = take(&self->steps[i], args[0], generation);
+            Py_DECREF(object);
+        }
+        Py_XDECREF(generation);
+        if (v != MISS)
+            return outputs;
+    }
+    return PyObject_CallFunctionObjArgs(self->miss, args[0], NULL);
+}
+
+static void forget(step *s)
+{
+#define X(name) Py_CLEAR(s->name);
+    PARTS(X)
+#undef X
+}
+
+static PyObject *disarm(hit *self, PyObject *unused)
+{
+    (void)unused;
+    const int count = self->count;
+    self->count = 0;
+    for (int i = 0; i < count; i++)
+        forget(&self->steps[i]);
+    Py_RETURN_NONE;
+}
+
+static int read_part(PyObject *parts, const char *name, PyObject **out)
+{
+    PyObject *value = PyDict_GetItemString(parts, name);
+    if (!value) {
+        PyErr_Format(PyExc_TypeError, "arm() needs %s", name);
+        return -1;
+    }
+    *out = Py_NewRef(value);
+    return 0;
+}
+
+static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
+{
+    Py_ssize_t inputs = 0;
+    int is_new_round = 0;
+    if (!PyArg_ParseTuple(args, "np:arm", &inputs, &is_new_round))
+        return NULL;
+    step s = {.input_count = inputs, .is_new_round = is_new_round};
+    if (!parts)
+        return PyErr_Format(PyExc_TypeError, "arm() needs the parts of a step by name");
+#define X(name)                                                                          \
+    if (read_part(parts, #name, &s.name) < 0) {                                          \
+        forget(&s);                                                                      \
+        return NULL;                                                                     \
+    }
+    PARTS(X)
+#undef X
+    if (!PyList_Check(s.managed) || !PyList_Check(s.fixed) || !PyList_Check(s.dropped) ||
+        !PyList_Check(s.copied) || !PyList_Check(s.cached)) {
+        forget(&s);
+        return PyErr_Format(PyExc_TypeError, "indices and outputs are lists");
+    }
+    if (self->count == STEPS) { /* the oldest goes */
+        step oldest = self->steps[0];
+        memmove(&self->steps[0], &self->steps[1], (STEPS - 1) * sizeof(step));
+        self->count--;
+        forget(&oldest);
+    }
+    self->steps[self->count++] = s;
+    Py_RETURN_NONE;
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static const char *const keys[] = {"miss", NULL};
+    PyObject *miss = NULL;
+    if (!PARSE(args, kwargs, "O:PathHit", keys, &miss))
+        return NULL;
+    hit *self = gphpy_new(type, sizeof(*self));
+    if (!self)
+        return NULL;
+    self->call = call;
+    self->miss = Py_NewRef(miss);
+    return (PyObject *)self;
+}
+
+static void destroy(hit *self)
+{
+    PyObject_ClearWeakRefs((PyObject *)self);
+    Py_DECREF(disarm(self, NULL));
+    Py_XDECREF(self->miss);
+    gphpy_free(self);
+}
+
+static PyObject *get_count(hit *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(self->count);
+}
+
+static PyMethodDef methods[] = {
+    METHOD(
+        "arm", arm,
+        "arm($self, input_count, is_new_round, /, **parts)\n--\n\n"
+        "Adds a step: a call with so many inputs that the tree answered with a replay. "
+        "The\n"
+        "latest four are kept. For graphophone.torch, whose _trees.py gives the parts."),
+    METHOD0("disarm", disarm,
+            "disarm($self)\n--\n\nForgets all steps: the tree is asked again."),
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef members[] = {
+    GETTER("count", get_count, "How many steps it has."),
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef offsets[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(hit, call), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(hit, weak_references), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static int make_names(void)
+{
+    const struct {
+        PyObject **place;
+        const char *text;
+    } all[] = {
+        {&names.current_node, "_current_node"},
+        {&names.path_state, "path_state"},
+        {&names.current_gen, "current_gen"},
+        {&names.pending, "running_forwards_with_pending_backwards"},
+        {&names.mark_step_counter, "mark_step_counter"},
+        {&names.generation, "generation"},
+        {&names.mode, "mode"},
+        {&names.compile_id, "compile_id"},
+        {&names.hooks, "_backward_hooks"},
+        {&names.data_ptr, "data_ptr"},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        *all[i].place = PyUnicode_InternFromString(all[i].text);
+        if (!*all[i].place)
+            return -1;
+    }
+    return 0;
+}
+
+int gphpy_path_hit_ready(PyObject *module)
+{
+    static PyType_Slot slots[] = {
+        {Py_tp_doc,
+         (void *)"A compiled function in PyTorch's graph trees: a hit is answered in C, "
+                 "all\n"
+                 "else by miss(inputs). For graphophone.torch. One thread at a time."},
+        {Py_tp_new, (void *)make},
+        {Py_tp_dealloc, (void *)destroy},
+        {Py_tp_call, (void *)PyVectorcall_Call},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, members},
+        {Py_tp_members, offsets},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"graphophone.PathHit", sizeof(hit), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+    return make_names() < 0 ? -1 : gphpy_type_add(module, &spec, &gphpy_types.path_hit);
+}
