@@ -75,6 +75,12 @@ void gphi_rule_input_fini(gphi_rule_run *run);
 void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_input_not_refreshed_end(gphi_rule_run *run);
 
+/* memory_staging.c: host memory that copies read */
+void gphi_rule_staging_init(gphi_rule_run *run);
+void gphi_rule_staging_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_rule_staging(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_staging_fini(gphi_rule_run *run);
+
 /* memory_size.c: how much, and for how long */
 void gphi_rule_pool_per_graph(gphi_rule_run *run);
 void gphi_rule_allocations_never_freed(gphi_rule_run *run);

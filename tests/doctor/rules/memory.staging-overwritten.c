@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// memory.staging-overwritten
+//
+// A copy out of host memory reads it when the device comes to it. A program that fills one
+// staging buffer for each launch, and waits for none, gives a request the next one's input.
+// The doctor compares what lies there before launches that nothing has waited for: a graph's
+// first four launches, then some; copies outside of graphs out of pinned memory (up to 4 KiB).
+#include "broken.h"
+
+enum { STEPS = 4, BYTES = FLOATS * sizeof(float) };
+
+static void fill_host(float *to, int step)
+{
+    for (int i = 0; i < FLOATS; i++)
+        to[i] = (float)(step + i);
+}
+
+static CUgraphExec capture_upload(CUstream stream, CUdeviceptr in, const float *staging)
+{
+    const CUdeviceptr out = new_floats();
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    CU(cuMemcpyHtoDAsync(in, staging, BYTES, stream));
+    SCALE_ADD(stream, out, in, 2);
+    return end_capture(stream);
+}
+
+/* One buffer that the graph reads itself. */
+static void first(void)
+{
+    CUstream stream = new_stream();
+    float *staging = NULL;
+    CU(cuMemAllocHost((void **)&staging, BYTES));
+    fill_host(staging, 0);
+    CUgraphExec exec = capture_upload(stream, new_floats(), staging);
+    for (int step = 0; step < STEPS; step++) {
+        fill_host(staging, step);
+        CU(cuGraphLaunch(exec, stream)); /* <-- first */
+    }
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuMemFreeHost(staging));
+}
+
+/* The copy stands outside of the graph; the number of a step, sent from one word. */
+static void second(void)
+{
+    CUstream stream = new_stream();
+    const CUdeviceptr in = new_floats(), out = new_floats();
+    unsigned *number = NULL;
+    CU(cuMemAllocHost((void **)&number, sizeof(*number)));
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    SCALE_ADD(stream, out, in, 2);
+    CUgraphExec exec = end_capture(stream);
+    for (int step = 0; step < STEPS; step++) {
+        *number = (unsigned)step;
+        CU(cuMemcpyHtoDAsync(in, number, sizeof(*number), stream)); /* <-- second */
+        CU(cuGraphLaunch(exec, stream));
+    }
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuMemFreeHost(number));
+}
+
+/* Two buffers in turn, each behind its event; then one whose contents stay. */
+static void near(void)
+{
+    CUstream stream = new_stream();
+    CUgraphExec execs[2];
+    float *staging[2] = {NULL, NULL};
+    CUevent done[2] = {new_event(), new_event()};
+    const CUdeviceptr in = new_floats();
+    for (int i = 0; i < 2; i++) {
+        CU(cuMemAllocHost((void **)&staging[i], BYTES));
+        fill_host(staging[i], 0);
+        execs[i] = capture_upload(stream, in, staging[i]);
+    }
+    for (int step = 0; step < 2 * STEPS; step++) {
+        const int at = step % 2;
+        if (step >= 2)
+            CU(cuEventSynchronize(done[at]));
+        fill_host(staging[at], step);
+        CU(cuGraphLaunch(execs[at], stream));
+        CU(cuEventRecord(done[at], stream));
+    }
+    for (int step = 0; step < STEPS; step++)
+        CU(cuGraphLaunch(execs[0], stream));
+    CU(cuCtxSynchronize());
+    for (int i = 0; i < 2; i++) {
+        CU(cuGraphExecDestroy(execs[i]));
+        CU(cuMemFreeHost(staging[i]));
+    }
+}
+
+BROKEN(first, second, near)
