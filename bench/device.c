@@ -5,7 +5,8 @@
  *   bench_device [SAMPLES]
  *
  * A launch of the host that does a thing many times less one that does it once, divided by
- * how often: medians, and the quarter that was faster. */
+ * how often: medians, and the quarter that was faster. Beside them what the engine takes for
+ * a graph of one empty kernel that the host launches. Bars are softcuda's (issue 14). */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stdio.h>
@@ -118,21 +119,102 @@ static double launch_us(CUgraphExec exec, unsigned count)
     return now_us() - from;
 }
 
-/* What one of `count` takes. asked: 0, or ns that it may. */
+static double each[SAMPLES_MAX];
+static double floor_ns; /* a launch by the host, in a row */
+
+/* asked: 0, or ns that it may take on softcuda. */
+static void say(const char *name, double asked)
+{
+    const double got = median(each, samples);
+    printf("%-44s %9.1f ns (a quarter below %.1f)", name, got, each[samples / 4]);
+    if (floor_ns > 0)
+        printf(", %.2f of a host's launch", got / floor_ns);
+    else
+        floor_ns = got;
+    if (asked > 0 && driver_is_soft) {
+        printf(", asked %g%s", asked, got <= asked ? "" : ": MISSED");
+        missed += got > asked;
+    }
+    printf("\n");
+}
+
+/* What one of `count` takes. */
 static void measure(const char *name, CUgraphExec exec, unsigned count, double asked)
 {
-    static double each[SAMPLES_MAX];
     for (int i = -3; i < samples; i++) {
         const double one = launch_us(exec, 1), all = launch_us(exec, count);
         if (i >= 0)
             each[i] = (all - one) * 1e3 / (count - 1);
     }
-    const double got = median(each, samples);
-    printf("%-44s %9.1f ns (a quarter below %.1f)", name, got, each[samples / 4]);
-    if (asked > 0)
-        printf(", asked %g%s", asked, got <= asked ? "" : ": MISSED");
-    printf("\n");
-    missed += asked > 0 && got > asked;
+    say(name, asked);
+}
+
+/* The engine's floor: launches by the host, in a row and each waited for. */
+static void host_launches(void)
+{
+    enum { COUNT = 500 };
+    CUgraph graph;
+    void *arguments[] = {&word};
+    CU(cuGraphCreate, &graph, 0);
+    kernel(graph, NULL, "nothing", arguments);
+    CUgraphExec exec = instantiate(graph, 0);
+    for (int waits = 0; waits < 2; waits++) {
+        for (int i = -3; i < samples; i++) {
+            const double from = now_us();
+            for (int k = 0; k < COUNT; k++) {
+                CU(cuGraphLaunch, exec, stream);
+                if (waits)
+                    CU(cuStreamSynchronize, stream);
+            }
+            CU(cuStreamSynchronize, stream);
+            if (i >= 0)
+                each[i] = (now_us() - from) * 1e3 / COUNT;
+        }
+        say(waits ? "the same, each waited for"
+                  : "the host launches a graph of one kernel",
+            0);
+    }
+    CU(cuGraphExecDestroy, exec);
+    CU(cuGraphDestroy, graph);
+}
+
+/* `count` IF nodes one after the other, each with a handle and an empty kernel. */
+static CUgraphExec row_of_ifs(unsigned count, unsigned value)
+{
+    CUgraph graph;
+    CUgraphNode node = NULL;
+    void *arguments[] = {&word};
+    CU(cuGraphCreate, &graph, 0);
+    for (unsigned i = 0; i < count; i++) {
+        CUgraphNode before = node;
+        CUgraphNodeParams params;
+        memset(&params, 0, sizeof(params));
+        params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+        params.conditional.type = CU_GRAPH_COND_TYPE_IF;
+        params.conditional.size = 1;
+        params.conditional.ctx = driver_context;
+        CU(cuGraphConditionalHandleCreate, &params.conditional.handle, graph,
+           driver_context, value, 1);
+        CU(cuGraphAddNode, &node, graph, &before, NULL, before != NULL, &params);
+        kernel(params.conditional.phGraph_out[0], NULL, "nothing", arguments);
+    }
+    CUgraphExec exec = instantiate(graph, 0);
+    CU(cuGraphDestroy, graph);
+    return exec;
+}
+
+static void branches(const char *name, unsigned value, double asked)
+{
+    enum { COUNT = 1000 };
+    CUgraphExec one = row_of_ifs(1, value), all = row_of_ifs(COUNT, value);
+    for (int i = -3; i < samples; i++) {
+        const double least = launch_us(one, 1), most = launch_us(all, 1);
+        if (i >= 0)
+            each[i] = (most - least) * 1e3 / (COUNT - 1);
+    }
+    say(name, asked);
+    CU(cuGraphExecDestroy, one);
+    CU(cuGraphExecDestroy, all);
 }
 
 /* A WHILE node whose body has a deciding kernel and `more` empty ones. */
@@ -169,7 +251,7 @@ static void launches_itself(void)
     CU(cuGraphCreate, &graph, 0);
     kernel(graph, NULL, "again", arguments);
     CUgraphExec exec = instantiate(graph, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
-    measure("a graph launches itself into its tail", exec, 20000, 0);
+    measure("a graph launches itself into its tail", exec, 20000, 150);
     CU(cuGraphExecDestroy, exec);
     CU(cuGraphDestroy, graph);
 }
@@ -187,7 +269,7 @@ static void fires_and_forgets(void)
     CU(cuMemcpyHtoD, list, execs, sizeof(execs));
     kernel(host, NULL, "fire", arguments);
     CUgraphExec exec = instantiate(host, 0);
-    measure("fire and forget, of 100 graphs of one kernel", exec, FORGOTTEN, 0);
+    measure("fire and forget, of 100 graphs of one kernel", exec, FORGOTTEN, 150);
     CU(cuGraphExecDestroy, exec);
     for (int i = 0; i < FORGOTTEN; i++)
         CU(cuGraphExecDestroy, execs[i]);
@@ -232,8 +314,10 @@ int main(int argc, char **argv)
     CU(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
     CU(cuMemAlloc, &word, 4096);
     CU(cuMemAlloc, &list, 4096);
-    const double asked = driver_is_soft ? 60 : 0;
-    loops("WHILE, a round: the deciding kernel", 0, asked);
+    host_launches();
+    branches("IF, its body is not run", 0, 40);
+    branches("IF, its body of one kernel is run", 1, 40);
+    loops("WHILE, a round: the deciding kernel", 0, 60);
     loops("the same and 8 empty kernels", 8, 0);
     launches_itself();
     fires_and_forgets();

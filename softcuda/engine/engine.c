@@ -304,8 +304,11 @@ static bool is_open(const soft_queue *queue)
             1) != 0;
 }
 
-/* Runs what a point depends on, if this thread gets hold of it. */
-static bool help(soft_engine *engine, soft_point point)
+enum help { HELP_NOT_NOW, HELP_NEVER, HELP_DONE };
+
+/* Runs what a point depends on, if this thread gets hold of it. HELP_NEVER: the point is
+ * reached by what others run. */
+static enum help help(soft_engine *engine, soft_point point)
 {
     for (uint32_t depth = 0; depth < HELP_DEPTH; depth++) {
         soft_queue *queue = point.queue;
@@ -315,14 +318,16 @@ static bool help(soft_engine *engine, soft_point point)
                                  atomic_load(&queue->blocked_until)};
             continue;
         }
+        if (atomic_load_explicit(&queue->is_fence, memory_order_relaxed))
+            return HELP_NEVER;
         if (state == QUEUE_RUNNING && !is_open(queue))
-            return false;
+            return HELP_NOT_NOW;
         if (!place_take(engine, PLACE_HELPER))
-            return false;
+            return HELP_NOT_NOW;
         if (soft_random(&engine->helper) % 4 ==
             1) { /* with a seed: somebody else, perhaps */
             place_give(engine);
-            return false;
+            return HELP_NOT_NOW;
         }
         const bool owned = state == QUEUE_IDLE ? soft_queue_own(queue)
                                                : soft_queue_join(queue, &engine->helper);
@@ -332,9 +337,17 @@ static bool help(soft_engine *engine, soft_point point)
             if (soft_queue_join(queue, &engine->helper))
                 soft_queue_advance(queue, &engine->helper, point.sequence);
         place_give(engine);
-        return true;
+        return HELP_DONE;
     }
-    return false;
+    return HELP_NOT_NOW;
+}
+
+/* The last worker has its place while none of those who wait can help. */
+static void count_helper(soft_engine *engine, bool *is_counted, bool can_help)
+{
+    if (*is_counted != can_help)
+        atomic_fetch_add(&engine->helpers, can_help ? 1 : UINT32_MAX);
+    *is_counted = can_help;
 }
 
 /* Waits for at most `timeout_ns`; helps if there is no limit. */
@@ -344,13 +357,19 @@ static bool wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns)
     const bool helps = timeout_ns == UINT64_MAX;
     const uint64_t begin_ns = helps ? 0 : gphi_clock_ns();
     uint64_t left_ns = timeout_ns;
+    bool is_counted = false;
     uint64_t from = soft_ticks();
     for (uint32_t round = 0; !soft_point_reached(point); round++) {
-        if (helps && help(engine, point)) {
+        const enum help way = helps ? help(engine, point) : HELP_NEVER;
+        count_helper(engine, &is_counted, way != HELP_NEVER);
+        if (way == HELP_DONE) {
             from = soft_ticks();
             continue;
         }
-        spin_once(engine, round);
+        if (way == HELP_NEVER && engine->full && round % 16 == 15)
+            sched_yield();
+        else
+            spin_once(engine, round);
         if (!helps) {
             const uint64_t spent = gphi_clock_ns() - begin_ns;
             if (spent >= timeout_ns)
@@ -360,16 +379,14 @@ static bool wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns)
         if (soft_ticks() - from < engine->spin_ticks)
             continue;
         /* While it sleeps, the last worker may have its place back. */
-        if (helps)
-            atomic_fetch_sub(&engine->helpers, 1);
+        count_helper(engine, &is_counted, false);
         atomic_fetch_add(&queue->sleepers, 1);
         const uint32_t signal = atomic_load(&queue->signal);
         if (!soft_point_reached(point))
             soft_futex_wait(&queue->signal, signal, left_ns);
         atomic_fetch_sub(&queue->sleepers, 1);
-        if (helps)
-            atomic_fetch_add(&engine->helpers, 1);
     }
+    count_helper(engine, &is_counted, false);
     return true;
 }
 
@@ -377,9 +394,7 @@ void soft_point_wait(soft_engine *engine, soft_point point)
 {
     if (soft_point_reached(point))
         return;
-    atomic_fetch_add(&engine->helpers, 1);
     wait_for(engine, point, UINT64_MAX);
-    atomic_fetch_sub(&engine->helpers, 1);
 }
 
 bool soft_point_wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns)
@@ -452,6 +467,7 @@ static void set_up(soft_engine *engine, const soft_engine_options *options)
     engine->share_count =
         engine->worker_count < SHARES_MAX ? engine->worker_count : SHARES_MAX;
     engine->crowded = engine->worker_count > cpus;
+    engine->full = engine->worker_count >= cpus;
     pthread_mutex_init(&engine->mutex, NULL);
 }
 

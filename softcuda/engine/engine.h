@@ -139,6 +139,8 @@ bool soft_worker_relieve(soft_worker *worker);
  * priority: lower runs first. */
 GPH_CHECKED gph_status soft_queue_create(soft_engine *engine, int priority,
                                          soft_queue **out, gph_error *error);
+/* Before the first submission: one launch at a time will be in it. */
+void soft_queue_shorten(soft_queue *queue);
 void soft_queue_release(soft_queue *queue);                    /* recycled once idle */
 void soft_queue_set_priority(soft_queue *queue, int priority); /* any thread */
 
@@ -160,9 +162,13 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
                              soft_point *out);
 
 /* The same by who knows that no launch of the program runs, and none will before this one
- * is over: it takes no turn. From a `done` too, that of this very program included. */
+ * is over: it takes no turn. From a `done` too, that of this very program included. Nobody
+ * else submits to the queue meanwhile. */
 gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
                                const soft_work *works, soft_run_fn *done, void *argument);
+/* From the `done` of a launch in this queue alone: the launch runs once more, with these
+ * works, before its point is reached, and what comes after it in the queue waits. */
+gph_status soft_queue_repeat(soft_queue *queue, const soft_work *works);
 
 soft_point soft_queue_tail(const soft_queue *queue);
 bool soft_point_reached(soft_point point);

@@ -70,6 +70,26 @@ static bool should_yield(soft_queue *queue, soft_worker *worker, uint32_t served
     return false;
 }
 
+/* The head has run; whether it is to run once more. */
+static bool end_head(soft_queue *queue, soft_worker *worker, const soft_submission *head)
+{
+    if (head->kind != SUBMIT_LAUNCH) {
+        soft_queue_complete(queue);
+        return false;
+    }
+    soft_program *const program = head->u.launch.program;
+    if (head->u.launch.done)
+        head->u.launch.done(head->u.launch.argument, worker);
+    if (queue->repeats) {
+        queue->repeats = false;
+        queue->position = 0;
+        return true;
+    }
+    soft_queue_complete(queue);
+    soft_program_finished(program);
+    return false;
+}
+
 void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
 {
     for (uint32_t served = 1;; served++) {
@@ -88,16 +108,9 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
         }
         if (!run_head(queue, worker, head))
             return;
-        if (head->kind == SUBMIT_LAUNCH) {
-            soft_program *const program = head->u.launch.program;
-            if (head->u.launch.done)
-                head->u.launch.done(head->u.launch.argument, worker);
-            soft_queue_complete(queue);
-            soft_program_finished(program);
-        } else {
-            soft_queue_complete(queue);
-        }
-        if (should_yield(queue, worker, served))
+        const bool repeats = end_head(queue, worker, head);
+        /* Who has a limit came for one more launch, not for a row of them without end. */
+        if (should_yield(queue, worker, served) || (repeats && limit != UINT64_MAX))
             break;
     }
     soft_queue_let_go(queue);

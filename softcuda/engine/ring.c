@@ -115,10 +115,16 @@ gph_status soft_queue_create(soft_engine *engine, int priority, soft_queue **out
     if (status == GPH_OK) {
         soft_queue_set_priority(queue, priority);
         atomic_store(&queue->released, 0);
+        queue->places = RING_PLACES;
         *out = queue;
     }
     pthread_mutex_unlock(&engine->mutex);
     return status;
+}
+
+void soft_queue_shorten(soft_queue *queue)
+{
+    queue->places = RING_FEW;
 }
 
 /* Puts a released queue that is idle on the list of free ones, once. */
@@ -187,8 +193,8 @@ static void wait_done(soft_queue *queue, uint64_t sequence)
 /* The next place of the ring, waited for if there is none. Under `submit`. */
 static soft_submission *next_place(soft_queue *queue, uint64_t sequence)
 {
-    if (sequence > RING_PLACES)
-        wait_done(queue, sequence - RING_PLACES);
+    if (sequence > queue->places)
+        wait_done(queue, sequence - queue->places);
     soft_submission *place = soft_queue_place(queue, sequence);
     place->wait_count = 0;
     return place;
@@ -231,8 +237,8 @@ static soft_point enqueue(soft_program *program, soft_point point)
     return before;
 }
 
-/* Appends `what` (its kind and union). in_turn: of launches. */
-static gph_status submit(soft_queue *queue, const soft_submission *what, bool in_turn,
+/* Appends `what` (its kind and union). */
+static gph_status submit(soft_queue *queue, const soft_submission *what,
                          const soft_point *waits, uint32_t wait_count, soft_point *out)
 {
     if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
@@ -245,10 +251,9 @@ static gph_status submit(soft_queue *queue, const soft_submission *what, bool in
             place = wait_place(queue, &sequence, place);
             place->waits[place->wait_count++] = waits[i];
         }
-    if (what->kind == SUBMIT_LAUNCH)
+    if (what->kind == SUBMIT_LAUNCH) {
         atomic_fetch_add_explicit(&what->u.launch.program->references, 1,
                                   memory_order_relaxed);
-    if (in_turn) {
         /* R33: after the launch before it. `sequence` must not change after this. */
         place = wait_place(queue, &sequence, place);
         const soft_point before =
@@ -270,7 +275,7 @@ gph_status soft_queue_submit(soft_queue *queue, const soft_work *work,
                              soft_point *out)
 {
     const soft_submission what = {.kind = SUBMIT_WORK, .u.work = *work};
-    return submit(queue, &what, false, waits, wait_count, out);
+    return submit(queue, &what, waits, wait_count, out);
 }
 
 gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
@@ -282,7 +287,7 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
         .kind = SUBMIT_LAUNCH,
         .u.launch = {
             .program = program, .works = works, .done = done, .argument = argument}};
-    return submit(queue, &what, true, waits, wait_count, out);
+    return submit(queue, &what, waits, wait_count, out);
 }
 
 gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
@@ -292,7 +297,26 @@ gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
         .kind = SUBMIT_LAUNCH,
         .u.launch = {
             .program = program, .works = works, .done = done, .argument = argument}};
-    return submit(queue, &what, false, NULL, 0, NULL);
+    if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
+        return GPH_E_STATE;
+    const uint64_t sequence =
+        atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
+    soft_submission *place = next_place(queue, sequence);
+    atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
+    place->kind = what.kind;
+    place->u = what.u;
+    publish(queue, sequence);
+    return GPH_OK;
+}
+
+gph_status soft_queue_repeat(soft_queue *queue, const soft_work *works)
+{
+    if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
+        return GPH_E_STATE;
+    const uint64_t done = atomic_load_explicit(&queue->done, memory_order_relaxed);
+    soft_queue_place(queue, done + 1)->u.launch.works = works;
+    queue->repeats = true;
+    return GPH_OK;
 }
 
 /* ---- ownership --------------------------------------------------------------------- */
@@ -366,6 +390,7 @@ gph_status soft_fence_create(soft_engine *engine, soft_queue **out, gph_error *e
     GPHI_TRY(soft_queue_create(engine, 0, out, error));
     while (!soft_queue_own(*out)) /* a recycled one: its last owner is just leaving */
         soft_relax();
+    atomic_store_explicit(&(*out)->is_fence, true, memory_order_relaxed);
     return GPH_OK;
 }
 
@@ -383,6 +408,7 @@ void soft_fence_release(soft_queue *fence)
 {
     if (!fence)
         return;
+    atomic_store_explicit(&fence->is_fence, false, memory_order_relaxed);
     atomic_store(&fence->state, QUEUE_IDLE);
     soft_queue_release(fence);
 }

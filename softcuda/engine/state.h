@@ -32,6 +32,7 @@
 enum {
     CACHE_LINE = 64,
     RING_PLACES = 1024, /* submissions in flight in a queue, a power of two */
+    RING_FEW = 4,       /* in a queue of one launch at a time: these stay in the cache */
     RING_WAITS = 4,     /* points one place holds; more take places of their own */
     QUEUE_WORDS = 1024, /* of 64 queues each */
     QUEUE_MAX = QUEUE_WORDS * 64,
@@ -125,9 +126,11 @@ struct soft_queue {
     uint32_t index;
     _Atomic int priority;
     soft_submission *ring;
-    soft_queue *next_free;     /* under the engine's mutex */
-    pthread_mutex_t submit;    /* the order of submissions */
+    uint32_t places;        /* of the ring in use: a power of two, changed while idle */
+    soft_queue *next_free;  /* under the engine's mutex */
+    pthread_mutex_t submit; /* the order of submissions */
     _Atomic uint32_t released; /* to be recycled when idle */
+    _Atomic bool is_fence;     /* nothing of it runs: who waits for it cannot help */
 
     /* Written by submitters. */
     alignas(CACHE_LINE) _Atomic uint64_t tail; /* the last submission, 0: none yet */
@@ -145,6 +148,7 @@ struct soft_queue {
     /* The run of the head submission: the owner's. */
     uint32_t waits_met;
     bool started;
+    bool repeats;               /* the head is run once more */
     uint32_t position;          /* node of the program's order */
     bool measure;               /* this launch takes a time stamp a node */
     bool is_open;               /* its bit in queue_bits.open is set */
@@ -212,6 +216,7 @@ struct soft_engine {
     double tick_ns;
     uint64_t tick_cost;
     bool crowded; /* more workers than CPUs: spinning gives way */
+    bool full;    /* a worker for each CPU: who waits and cannot help gives way */
     soft_worker *workers;
     soft_worker helper; /* the last worker's slot, while a waiting thread has its place */
     soft_host host;
@@ -285,7 +290,7 @@ void soft_queue_call(soft_queue *queue);
 void soft_queue_fini(soft_queue *queue);
 static inline soft_submission *soft_queue_place(soft_queue *queue, uint64_t sequence)
 {
-    return &queue->ring[sequence & (RING_PLACES - 1)];
+    return &queue->ring[sequence & (queue->places - 1)];
 }
 static inline const soft_submission *soft_queue_head(soft_queue *queue)
 {

@@ -48,6 +48,7 @@ struct soft_side {
     bool is_pending; /* a launch by a kernel is */
     bool is_over;    /* of the host's launch that is under way these nodes are over */
     bool again;      /* it has launched itself into its tail */
+    bool keeps;      /* that holds what the run under way does */
     run next;        /* what the run that is pending will take */
     tails mine;      /* of the graph that runs */
     uint32_t counts[SOFT_STREAMS]; /* launches by the run so far, by stream */
@@ -109,7 +110,9 @@ static CUresult make_queues(soft_side *side)
     if (!side->is_device)
         return CUDA_SUCCESS;
     SOFT_TRY(soft_pass(soft_fence_create(engine, &side->runs, soft_error())));
-    return soft_pass(soft_queue_create(engine, 0, &side->queue, soft_error()));
+    SOFT_TRY(soft_pass(soft_queue_create(engine, 0, &side->queue, soft_error())));
+    soft_queue_shorten(side->queue);
+    return CUDA_SUCCESS;
 }
 
 CUresult soft_side_create(soft_exec *exec, const soft_flat *flat,
@@ -220,17 +223,19 @@ static scope *around(soft_side *side)
     return side->around ? side->around : &side->whole;
 }
 
-static void leave(scope *place);
+static void leave(scope *place, const soft_side *here);
 
 /* Of a run that a kernel ordered. */
 static void run_done(void *argument, soft_worker *worker)
 {
     soft_side *side = argument;
-    const run held = side->now;
     if (worker) /* it ran */
         soft_watch_finish(side->exec->watch);
-    let_go(held);
-    leave(&side->own);
+    /* Its kernels are over: nobody else writes it. */
+    if (!side->keeps)
+        let_go(side->now);
+    side->keeps = false;
+    leave(&side->own, worker ? side : NULL);
 }
 
 static soft_context *context_of(const soft_side *side)
@@ -268,8 +273,10 @@ static bool may_start(soft_side *root, soft_context *context)
     return atomic_load_explicit(&context->error, memory_order_relaxed) == CUDA_SUCCESS;
 }
 
-/* The place in `around` is taken already. */
-static void start(soft_side *side, scope *place, soft_side *root, tails rest)
+/* The place in `around` is taken already. here: the side whose run ends just now, in its own
+ * queue; NULL: none does. */
+static void start(soft_side *side, scope *place, soft_side *root, tails rest,
+                  const soft_side *here)
 {
     const bool may = may_start(root, context_of(side));
     side->by_kernel = true;
@@ -277,8 +284,10 @@ static void start(soft_side *side, scope *place, soft_side *root, tails rest)
     side->root = root;
     side->rest = rest;
     side->now = side->next;
-    if (!may || soft_queue_relaunch(side->queue, side->exec->program,
-                                    side->now.version->works, run_done, side) != GPH_OK)
+    const soft_work *works = side->now.version->works;
+    if (!may || (side == here ? soft_queue_repeat(side->queue, works)
+                              : soft_queue_relaunch(side->queue, side->exec->program,
+                                                    works, run_done, side)) != GPH_OK)
         run_done(side, NULL); /* or the engine stops */
 }
 
@@ -292,12 +301,14 @@ static tails joined(tails first, tails second)
 
 /* Nothing of the graph runs any more: its first tail takes its place. The scope around it,
  * if there is none. */
-static scope *end_run(soft_side *side)
+static scope *end_run(soft_side *side, const soft_side *here)
 {
     scope *const place = around(side);
     soft_side *const root = side->root ? side->root : side;
-    soft_exec *const held = side->by_kernel ? side->exec : NULL;
+    const bool by_kernel = side->by_kernel;
     pthread_mutex_lock(&side->mutex);
+    /* The run to come has what this one holds of the executable, and its point. */
+    soft_exec *const held = by_kernel && !side->again ? side->exec : NULL;
     tails rest =
         soft_rule(R76) ? joined(side->mine, side->rest) : joined(side->rest, side->mine);
     side->mine = side->rest = (tails){0};
@@ -305,12 +316,12 @@ static scope *end_run(soft_side *side)
     side->around = NULL;
     side->root = NULL;
     side->by_kernel = false;
-    atomic_store(&side->own.open, 1);
+    /* Relaxed: who enters it next was ordered after this, by the mutex or a queue. */
+    atomic_store_explicit(&side->own.open, 1, memory_order_relaxed);
     if (held)
         soft_fence_reach(side->runs);
-    else
-        side->hosts--;
-    side->is_over |= !held;
+    side->hosts -= !by_kernel;
+    side->is_over |= !by_kernel;
     side->is_pending = side->again; /* from here on others may launch it */
     side->again = false;
     pthread_mutex_unlock(&side->mutex);
@@ -318,7 +329,7 @@ static scope *end_run(soft_side *side)
     if (next) {
         rest.first = next->link;
         next->link = NULL;
-        start(next, place, root, rest);
+        start(next, place, root, rest, here);
     }
     if (held)
         soft_exec_release(held);
@@ -339,7 +350,7 @@ static void end_launch(soft_side *side)
 }
 
 /* Something in a scope is over; the last one closes it. */
-static void leave(scope *place)
+static void leave(scope *place, const soft_side *here)
 {
     /* acq_rel: who comes after the scope sees all that was done in it. */
     while (place &&
@@ -348,7 +359,7 @@ static void leave(scope *place)
             end_launch(place->of);
             return;
         }
-        place = end_run(place->of);
+        place = end_run(place->of, here);
     }
 }
 
@@ -376,7 +387,7 @@ void soft_side_cancel(soft_side *side)
 
 void soft_side_leave(soft_side *side)
 {
-    leave(&side->own);
+    leave(&side->own, NULL);
 }
 
 /* ---- launches by kernels ----------------------------------------------------------- */
@@ -426,23 +437,19 @@ static void count_one_less(soft_side *self, uint64_t stream)
 }
 
 /* Whether a launch of it may be ordered now by a kernel of what came of a launch of `root`;
- * it is pending from now on. A graph may launch itself once (R73, R75). Further launches of
- * the root by the host wait until all is over that came of this one, so they are in nobody's
- * way; other launches by the host are. */
-static refusal take(soft_side *side, const soft_side *root, bool again)
+ * it is pending from now on (R73). Further launches of the root by the host wait until all is
+ * over that came of this one, so they are in nobody's way; other launches by the host are. */
+static refusal take(soft_side *side, const soft_side *root)
 {
     pthread_mutex_lock(&side->mutex);
-    const bool is_root = side == root;
     const bool is_free =
-        again ? !side->again && (is_root || side->hosts == 0)
-              : !side->is_pending && (side->hosts == 0 || (is_root && side->is_over));
+        !side->is_pending && (side->hosts == 0 || (side == root && side->is_over));
     const refusal why = !is_free                 ? RUNNING
                         : side->uploaded.version ? TAKEN
                                                  : NOT_UPLOADED;
     if (why == TAKEN) {
         side->next = hold(side->uploaded.version, side->uploaded.objects);
-        side->again = again;
-        side->is_pending |= !again;
+        side->is_pending = true;
         (void)soft_fence_arm(side->runs);
     }
     pthread_mutex_unlock(&side->mutex);
@@ -472,15 +479,43 @@ static void say_refusal(soft_side *self, const soft_side *target, refusal why)
              (unsigned long long)(uintptr_t)(target ? target->exec : NULL), reasons[why]);
 }
 
+/* Under the mutex of `self`. */
 static void push_tail(soft_side *self, soft_side *side)
 {
-    pthread_mutex_lock(&self->mutex);
     if (self->mine.last)
         self->mine.last->link = side;
     else
         self->mine.first = side;
     self->mine.last = side;
+}
+
+/* A graph launches itself into its tail: once a run (R75). What a run by a kernel holds goes
+ * on to the next one. */
+static refusal order_again(soft_side *self)
+{
+    const bool is_root = !self->root || self->root == self;
+    pthread_mutex_lock(&self->mutex);
+    uint32_t *const count = &self->counts[number_of(STREAM_TAIL)];
+    const bool is_free = !self->again && (is_root || self->hosts == 0);
+    const refusal why = *count >= SOFT_TAILS_MAX && soft_rule(R75) ? TOO_MANY_TAILS
+                        : !is_free                                 ? RUNNING
+                        : !self->uploaded.version                  ? NOT_UPLOADED
+                                                                   : TAKEN;
+    if (why == TAKEN) {
+        const run fresh = self->uploaded;
+        ++*count;
+        self->again = true;
+        self->keeps = self->by_kernel && fresh.version == self->now.version &&
+                      fresh.objects == self->now.objects;
+        self->next = self->keeps ? fresh : hold(fresh.version, fresh.objects);
+        if (!self->by_kernel) {
+            atomic_fetch_add_explicit(&self->exec->references, 1, memory_order_relaxed);
+            (void)soft_fence_arm(self->runs);
+        }
+        push_tail(self, self);
+    }
     pthread_mutex_unlock(&self->mutex);
+    return why;
 }
 
 static refusal order(soft_side *self, soft_side *side, uint64_t stream)
@@ -491,18 +526,20 @@ static refusal order(soft_side *self, soft_side *side, uint64_t stream)
     refusal why = count_one(self, stream);
     if (why != TAKEN)
         return why;
-    why = take(side, root, side == self && stream == STREAM_TAIL);
+    why = take(side, root);
     if (why != TAKEN) {
         count_one_less(self, stream);
         return why;
     }
     if (stream == STREAM_TAIL) {
+        pthread_mutex_lock(&self->mutex);
         push_tail(self, side);
+        pthread_mutex_unlock(&self->mutex);
         return TAKEN;
     }
     scope *const place = stream == STREAM_FORGET ? &self->own : around(self);
     atomic_fetch_add_explicit(&place->open, 1, memory_order_relaxed);
-    start(side, place, root, (tails){0});
+    start(side, place, root, (tails){0}, NULL);
     return TAKEN;
 }
 
@@ -515,6 +552,13 @@ static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stre
         stream == STREAM_TAIL || stream == STREAM_FORGET || stream == STREAM_SIBLING;
     if (handle == 0 || !is_named) {
         say_refusal(self, NULL, handle == 0 ? NOT_ITSELF : NO_STREAM);
+        return GPH_OK;
+    }
+    if (self->is_device && stream == STREAM_TAIL &&
+        handle == (uint64_t)(uintptr_t)self->exec) {
+        const refusal why_not = order_again(self);
+        say_refusal(self, self, why_not);
+        *error = why_not == TAKEN || !soft_rule(R73) ? 0 : INVALID;
         return GPH_OK;
     }
     soft_exec *exec = soft_exec_hold((CUgraphExec)(uintptr_t)handle);

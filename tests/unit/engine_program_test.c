@@ -346,9 +346,77 @@ static void a_program_launches_itself_again(void)
     }
 }
 
+/* A launch that repeats until work of another queue has run, and what is queued behind it. */
+struct circle {
+    soft_queue *queue;
+    soft_work works[2][1]; /* in turn */
+    atomic_uint runs[2];
+    atomic_bool is_over, is_behind;
+};
+
+static void count_up(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    atomic_fetch_add((atomic_uint *)argument, 1);
+}
+
+static void raise_flag(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    atomic_store((atomic_bool *)argument, true);
+}
+
+static void repeat(void *argument, soft_worker *worker)
+{
+    struct circle *circle = argument;
+    (void)worker;
+    CHECK(!atomic_load(&circle->is_behind));
+    const unsigned runs = atomic_load(&circle->runs[0]) + atomic_load(&circle->runs[1]);
+    if (!atomic_load(&circle->is_over) || runs < AGAIN)
+        CHECK(soft_queue_repeat(circle->queue, circle->works[runs % 2]) == GPH_OK);
+}
+
+static void a_launch_repeats_in_its_place(void)
+{
+    for (uint32_t workers = 1; workers <= 4; workers++) {
+        soft_engine *engine = make(workers, workers % 2);
+        struct circle circle = {.is_over = false};
+        const uint8_t kind = SOFT_WORK_CALL;
+        const soft_work over = {.kind = SOFT_WORK_CALL,
+                                .run = raise_flag,
+                                .argument = (void *)&circle.is_over},
+                        behind = {.kind = SOFT_WORK_CALL,
+                                  .run = raise_flag,
+                                  .argument = (void *)&circle.is_behind};
+        soft_queue *other;
+        soft_program *program;
+        gph_error error = {0};
+        for (int i = 0; i < 2; i++)
+            circle.works[i][0] = (soft_work){.kind = SOFT_WORK_CALL,
+                                             .run = count_up,
+                                             .argument = (void *)&circle.runs[i]};
+        CHECK_OK(soft_queue_create(engine, 0, &circle.queue, &error), error);
+        soft_queue_shorten(circle.queue);
+        CHECK_OK(soft_queue_create(engine, 0, &other, &error), error);
+        CHECK_OK(soft_program_create(engine, 1, NULL, 0, &kind, NULL, &program, &error),
+                 error);
+        CHECK(soft_queue_relaunch(circle.queue, program, circle.works[0], repeat,
+                                  &circle) == GPH_OK);
+        CHECK(soft_queue_submit(circle.queue, &behind, NULL, 0, NULL) == GPH_OK);
+        CHECK(soft_queue_submit(other, &over, NULL, 0, NULL) == GPH_OK);
+        soft_point_wait(engine, soft_queue_tail(other));
+        soft_point_wait(engine, soft_queue_tail(circle.queue));
+        CHECK(atomic_load(&circle.is_behind));
+        CHECK(atomic_load(&circle.runs[0]) > 0 && atomic_load(&circle.runs[1]) > 0);
+        soft_program_destroy(program);
+        soft_engine_destroy(engine);
+    }
+}
+
 int main(void)
 {
     RUN(a_program_launches_itself_again);
+    RUN(a_launch_repeats_in_its_place);
     RUN(every_node_runs_once_and_in_order);
     RUN(random_schedules_keep_the_order);
     RUN(costs_may_change_between_launches);
