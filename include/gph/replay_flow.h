@@ -72,6 +72,12 @@ typedef struct gph_condition {
     uint32_t relation;     /**< a gph_relation */
     gph_condition_fn *set; /**< of GPH_CONDITION_KERNEL */
     void *user;            /**< its first argument; borrowed until the body is closed */
+    /** Of an IF: two words of device memory, aligned to 8; 0: none. The first becomes 1 where
+     *  the first branch is to run and else 0, the second the opposite. The branches are then
+     *  captured in line, one after the other, without a conditional node: both run, and
+     *  their kernels take the word of their branch and do nothing where it is 0. They hold
+     *  kernels alone. Cheaper for up to ten small kernels. */
+    CUdeviceptr flags;
 } gph_condition;
 /** A word at `left`. */
 #define GPH_CONDITION_INIT GPH_SIZED(gph_condition)
@@ -133,8 +139,9 @@ typedef enum gph_flow_kind {
 
 /** Who decides, and how. */
 typedef enum gph_flow_way {
-    GPH_FLOW_NODE = 1, /**< a conditional node */
-    GPH_FLOW_NODES = 2 /**< several IF nodes, where the driver lacks the form */
+    GPH_FLOW_NODE = 1,  /**< a conditional node */
+    GPH_FLOW_NODES = 2, /**< several IF nodes, where the driver lacks the form */
+    GPH_FLOW_FLAGS = 3  /**< kernels in line that take a flag: condition.flags */
 } gph_flow_way;
 
 /** What became of control flow that was captured. Fill in `size`. */
@@ -148,7 +155,8 @@ typedef struct gph_flow {
     const char *region;    /**< that was open when it began, or NULL */
     const char *reason;    /**< why not a node, or what would be faster; NULL: nothing */
     const CUgraph *bodies; /**< the graphs of the bodies, `body_count` of them: the
-                                driver's, as long as the recording's graph */
+                                driver's, as long as the recording's graph; NULLs
+                                where they are in line */
 } gph_flow;
 
 /** How many IFs, loops and choices the recording has; 0 for NULL. */

@@ -77,7 +77,9 @@ const gphi_kernel_text gphi_setter_text = {
     BIT("setp.nan.f64 %p1, %g1, %g2;", "8")
     "DECIDED:\n"
     "and.b32 %r4, %r4, %r2;\nsetp.ne.u32 %p1, %r4, 0;\nselp.u32 %r5, 1, 0, %p1;\n"
-    SET("%d1", "%r5")
+    "and.b32 %r6, %r2, 256;\nsetp.eq.u32 %p1, %r6, 0;\n@%p1 bra SETS;\n"
+    "xor.b32 %r6, %r5, 1;\nst.global.u32 [%d1], %r5;\nst.global.u32 [%d1+4], %r6;\nret;\n"
+    "SETS:\n" SET("%d1", "%r5")
 
     ".visible .entry gph_set_count_down(.param .u64 handle, .param .u64 word)\n" REGISTERS
     "ld.param.u64 %d1, [handle];\nld.param.u64 %d2, [word];\n"

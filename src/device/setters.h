@@ -33,7 +33,9 @@ enum {
     GPHI_IS_EQUAL = 2,
     GPHI_IS_GREATER = 4,
     GPHI_IS_UNORDERED = 8,
-    GPHI_COMPARE_BITS = 15
+    GPHI_COMPARE_BITS = 15,
+    GPHI_COMPARE_FLAGS = 256 /* beside them: `handle` is the address of two words, which
+                                become 1 and 0, or 0 and 1 */
 };
 
 /* The parameter of GPHI_SET_COMPARE, as the kernel reads it. */

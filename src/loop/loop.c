@@ -183,7 +183,7 @@ static gph_status read_options(const gph_loop_options *options, gph_loop_options
                          out->flags);
     if (out->test)
         GPHI_TRY(read_test(out, error));
-    if ((out->condition == 0) != (out->test != NULL) || out->condition % 4 != 0 ||
+    if ((out->condition == 0) == !out->test || out->condition % 4 != 0 ||
         out->counter % 4 != 0)
         return gphi_fail(
             error, GPH_E_INVALID,

@@ -83,15 +83,34 @@ static gph_status drop(gph_capture *capture, gph_status status, gph_error *error
     return broken(capture, status, error);
 }
 
+static gphi_flow_open *innermost(const gph_capture *capture)
+{
+    return gphi_vec_at(&capture->flows, capture->flows.count - 1);
+}
+
+/* What was around a body is what is captured again. */
+static void leave(gph_capture *capture, const gphi_flow_open *open)
+{
+    gphi_vec_fini(&capture->current.regions);
+    gphi_vec_fini(&capture->nodes);
+    capture->current = open->outer;
+    capture->nodes = open->outer_nodes;
+}
+
+/* Branches in line have nothing in them, so they can only be the innermost. */
+bool gphi_flow_in_body(const gph_capture *capture)
+{
+    const size_t count = capture->flows.count;
+    return count > 0 && (count > 1 || !innermost(capture)->is_inline);
+}
+
 void gphi_flow_unwind(gph_capture *capture)
 {
     const bool was_open = capture->flows.count > 0;
     while (capture->flows.count > 0) {
-        gphi_flow_open *open = gphi_vec_at(&capture->flows, capture->flows.count - 1);
-        gphi_vec_fini(&capture->current.regions);
-        gphi_vec_fini(&capture->nodes);
-        capture->current = open->outer;
-        capture->nodes = open->outer_nodes;
+        const gphi_flow_open *open = innermost(capture);
+        if (!open->is_inline)
+            leave(capture, open);
         capture->flows.count--;
     }
     if (was_open && capture->pool)
@@ -109,10 +128,26 @@ static gph_status enter_graph(gph_capture *capture, CUgraph graph, CUgraphNode a
         error);
 }
 
+/* A branch in line: the capture goes on. */
+static gph_status close_inline(gph_capture *capture, gphi_flow_open *open,
+                               gph_error *error)
+{
+    size_t count = 0;
+    gphi_flow *flow = gphi_flow_at(capture->recording, open->flow);
+    const gph_status status = gphi_flagged_check(capture, open->first, &count, error);
+    if (status != GPH_OK)
+        return drop(capture, status, error);
+    flow->bodies[open->at].count = (uint32_t)(count - open->first);
+    open->first = count;
+    return GPH_OK;
+}
+
 /* Ends the capture into a body; its regions are kept beside it. */
 static gph_status close_body(gph_capture *capture, gph_error *error)
 {
-    gphi_flow_open *open = gphi_vec_at(&capture->flows, capture->flows.count - 1);
+    gphi_flow_open *open = innermost(capture);
+    if (open->is_inline)
+        return close_inline(capture, open, error);
     gphi_flow *flow = gphi_flow_at(capture->recording, open->flow);
     gphi_flow_body *body = &flow->bodies[open->at];
     if (flow->kind == GPH_FLOW_WHILE) {
@@ -137,6 +172,8 @@ static gph_status open_body(gph_capture *capture, uint32_t index, gph_error *err
     gphi_flow_open *open = gphi_vec_at(&capture->flows, capture->flows.count - 1);
     const gphi_flow *flow = gphi_flow_at(capture->recording, open->flow);
     open->at = index;
+    if (open->is_inline)
+        return GPH_OK;
     GPHI_TRY(enter_graph(capture, flow->bodies[index].graph, NULL, error));
     if (flow->kind != GPH_FLOW_IF || flow->way != GPH_FLOW_NODES || index > 0)
         return GPH_OK;
@@ -265,6 +302,18 @@ static void push(gph_capture *capture, const gphi_flow_open *open)
     gphi_vec_init(&capture->nodes, capture->runtime->heap, sizeof(CUgraphNode));
 }
 
+/* One kernel sets the flags; the branches follow it where it stands. */
+static gph_status begin_inline(gph_capture *capture, gphi_flow_open *open,
+                               gph_error *error)
+{
+    gph_status status = gphi_condition_flag(capture, &open->condition, error);
+    GPHI_THEN(status, gphi_flagged_check(capture, SIZE_MAX, &open->first, error));
+    if (status != GPH_OK)
+        return drop(capture, status, error);
+    *(gphi_flow_open *)gphi_vec_add(&capture->flows, 1) = *open; /* room was made */
+    return GPH_OK;
+}
+
 static gph_status begin_flow(gph_capture *capture, gphi_flow_open *open, gph_error *error)
 {
     gphi_vec nodes, edges;
@@ -285,6 +334,10 @@ static gph_status choose_way(const gph_capture *capture, gphi_flow *flow,
     const gph_driver_info *info = &capture->runtime->info;
     const int major = info->version / 1000, minor = info->version % 1000 / 10;
     char reason[200];
+    if (condition->flags != 0) {
+        flow->way = GPH_FLOW_FLAGS;
+        return GPH_OK;
+    }
     if (!gphi_cuda_has(&capture->runtime->cu, cuGraphConditionalHandleCreate))
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "the driver (CUDA %d.%d) has no conditional nodes", major,
@@ -342,8 +395,15 @@ static gph_status begin(gph_capture *capture, const gph_condition *condition,
     gphi_flow_open open = {.at = 0};
     GPHI_TRY(gphi_capture_check(capture, error));
     GPHI_TRY(gphi_condition_read(condition, kind, &open.condition, error));
+    if (capture->flows.count > 0 && innermost(capture)->is_inline)
+        return gphi_fail(
+            error, GPH_E_STATE,
+            "stream %p: a branch with flags is open, which holds kernels alone",
+            (void *)capture->stream);
+    open.is_inline = open.condition.flags != 0;
     GPHI_TRY(prepare(capture, kind, count, &open, error));
-    return begin_flow(capture, &open, error);
+    return open.is_inline ? begin_inline(capture, &open, error)
+                          : begin_flow(capture, &open, error);
 }
 
 gph_status gph_capture_if(gph_capture *capture, const gph_condition *condition,
@@ -432,14 +492,15 @@ static gph_status advise(const gph_capture *capture, gphi_flow *flow, gph_error 
     char text[200];
     const uint32_t largest = gphi_flow_largest(flow);
     const uint32_t worth = flow->kind == GPH_FLOW_WHILE ? 4 : 10;
-    if (flow->reason || largest >= worth)
+    if (flow->reason || largest >= worth || flow->way == GPH_FLOW_FLAGS)
         return GPH_OK;
     snprintf(text, sizeof(text),
              flow->kind == GPH_FLOW_WHILE
                  ? "a round costs a GPU what %u small kernels cost, and the body has %u "
                    "nodes: several steps in a body cost less"
                  : "a branch costs a GPU what some %u small kernels cost, and no body "
-                   "has more than %u nodes: kernels that take a flag cost less",
+                   "has more than %u nodes: kernels that take a flag (condition.flags) "
+                   "cost less",
              (unsigned)worth, (unsigned)largest);
     char name[120];
     say_flow(capture, flow, name, sizeof(name));
@@ -458,11 +519,12 @@ gph_status gph_capture_flow_end(gph_capture *capture, gph_error *error)
     if (status != GPH_OK)
         return broken(capture, status, error);
 
+    if (open->is_inline) {
+        capture->flows.count--;
+        return GPH_OK;
+    }
     const CUgraphNode last = flow->bodies[flow->count - 1].node;
-    gphi_vec_fini(&capture->current.regions);
-    gphi_vec_fini(&capture->nodes);
-    capture->current = open->outer;
-    capture->nodes = open->outer_nodes;
+    leave(capture, open);
     capture->flows.count--;
     if (flow->kind == GPH_FLOW_WHILE && capture->pool)
         gphi_pool_loop(capture->pool, open->outer_loop);

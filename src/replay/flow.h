@@ -39,6 +39,8 @@ typedef struct gphi_flow_open {
     uint32_t flow; /* index in the recording */
     uint32_t at;   /* the body that is open */
     gph_condition condition;
+    bool is_inline;       /* kernels with a flag: nothing below is of one */
+    size_t first;         /* of those: nodes of the graph before the open branch */
     uint32_t outer_loop;  /* gphi_pool_loop() of what is around it */
     gphi_segment outer;   /* `current` of the capture while none of it was open */
     gphi_vec outer_nodes; /* and its `nodes` */
@@ -66,6 +68,9 @@ void gphi_flow_list_remove(gph_recording *recording);
 /* Ends the bookkeeping of what is open; `current` is the segment's own again. */
 void gphi_flow_unwind(gph_capture *capture);
 
+/* Whether the stream is captured into a body, which is the driver's graph. */
+bool gphi_flow_in_body(const gph_capture *capture);
+
 /* Refuses to go on while something is open: `what` cannot be in a body. */
 gph_status gphi_flow_check_closed(const gph_capture *capture, const char *what,
                                   gph_error *error);
@@ -85,11 +90,20 @@ uint64_t gphi_condition_constant(const gph_condition *condition);
 gph_status gphi_condition_set(gph_capture *capture, const gph_condition *condition,
                               const gphi_flow *flow, gph_error *error);
 
+/* Captures a kernel that sets the flags of branches in line. */
+gph_status gphi_condition_flag(const gph_capture *capture, const gph_condition *condition,
+                               gph_error *error);
+
 /* Captures a kernel that sets a handle to a constant. */
 gph_status gphi_condition_put(gph_capture *capture, uint64_t handle, uint32_t value,
                               gph_error *error);
 
 /* ---- bodies ---- */
+
+/* Refuses all but kernels among the nodes from `first` on of the graph that is captured, and
+ * counts them all. */
+gph_status gphi_flagged_check(const gph_capture *capture, size_t first, size_t *count,
+                              gph_error *error);
 
 /* Refuses what the body that was just captured cannot hold, and counts its nodes. */
 gph_status gphi_body_check(const gph_capture *capture, gphi_flow_body *body,

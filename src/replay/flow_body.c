@@ -122,3 +122,47 @@ gph_status gphi_body_check(const gph_capture *capture, gphi_flow_body *body,
     struct walk walk = {.capture = capture, .regions = &body->regions, .error = error};
     return check_graph(&walk, body->graph, &body->count);
 }
+
+/* ---- branches in line ---- */
+
+static gph_status check_kernel(const gph_capture *capture, CUgraphNode node, size_t index,
+                               gph_error *error)
+{
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    char what[160];
+    GPHI_TRY(gphi_cuda_check(error, capture->runtime->cu.cuGraphNodeGetType(node, &type),
+                             "cuGraphNodeGetType", "looking at a branch"));
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_EMPTY)
+        return GPH_OK;
+    gphi_node_describe(capture->runtime, node, index, NULL, what, sizeof(what));
+    gphi_fail(
+        error, GPH_E_UNSUPPORTED,
+        "%s takes no flag, and would run in both cases: with condition.flags a branch "
+        "holds kernels",
+        what);
+    if (error) {
+        error->has_node = 1;
+        error->node = (int64_t)index;
+    }
+    return GPH_E_UNSUPPORTED;
+}
+
+gph_status gphi_flagged_check(const gph_capture *capture, size_t first, size_t *count,
+                              gph_error *error)
+{
+    gphi_capture_info info = {0};
+    gphi_vec nodes;
+    *count = first;
+    GPHI_TRY(gphi_cuda_check(
+        error, gphi_capture_info_read(&capture->runtime->cu, capture->stream, &info),
+        "cuStreamGetCaptureInfo", "stream %p", (void *)capture->stream));
+    if (!info.graph)
+        return GPH_OK; /* it is invalid, and its end says why */
+    gphi_vec_init(&nodes, capture->runtime->heap, sizeof(CUgraphNode));
+    gph_status status = gphi_nodes_read(capture->runtime, info.graph, &nodes, error);
+    for (size_t i = first; i < nodes.count && status == GPH_OK; i++)
+        status = check_kernel(capture, *(CUgraphNode *)gphi_vec_at(&nodes, i), i, error);
+    *count = nodes.count;
+    gphi_vec_fini(&nodes);
+    return status;
+}

@@ -44,11 +44,29 @@ static gph_status check_compare(const gph_condition *condition, gph_flow_kind ki
                                  : GPH_OK;
 }
 
+static gph_status check_flags(const gph_condition *condition, gph_flow_kind kind,
+                              gph_error *error)
+{
+    if (condition->flags == 0)
+        return GPH_OK;
+    if (kind != GPH_FLOW_IF)
+        return gphi_fail(error, GPH_E_INVALID,
+                         "condition.flags 0x%llx: only an IF has some", condition->flags);
+    if (condition->kind == GPH_CONDITION_KERNEL)
+        return gphi_fail(
+            error, GPH_E_INVALID,
+            "condition.flags 0x%llx: a kernel that decides sets a handle, and "
+            "there is none",
+            condition->flags);
+    return check_address(condition->flags, 8, "flags", error);
+}
+
 gph_status gphi_condition_read(const gph_condition *condition, gph_flow_kind kind,
                                gph_condition *out, gph_error *error)
 {
     GPHI_TRY(gphi_need(error, condition));
     GPHI_TRY(gphi_options_read(out, sizeof(*out), "gph_condition", condition, error));
+    GPHI_TRY(check_flags(out, kind, error));
     switch (out->kind) {
     case GPH_CONDITION_WORD: return check_address(out->left, 4, "left", error);
     case GPH_CONDITION_COMPARE: return check_compare(out, kind, error);
@@ -95,14 +113,14 @@ uint64_t gphi_condition_constant(const gph_condition *condition)
 }
 
 static gph_status compare(const gph_capture *capture, const gph_condition *condition,
-                          uint64_t handle, gph_error *error)
+                          uint64_t handle, uint32_t flags, gph_error *error)
 {
     gphi_compare_params wanted = {.handle = handle,
                                   .left = condition->left,
                                   .right = condition->right,
                                   .constant = gphi_condition_constant(condition),
                                   .type = condition->type,
-                                  .accepts = condition->relation};
+                                  .accepts = condition->relation | flags};
     void *args[] = {&wanted};
     return launch(capture, GPHI_SET_COMPARE, args, error);
 }
@@ -111,7 +129,7 @@ static gph_status set_one(const gph_capture *capture, const gph_condition *condi
                           uint64_t handle, gph_error *error)
 {
     if (condition->kind == GPH_CONDITION_COMPARE)
-        return compare(capture, condition, handle, error);
+        return compare(capture, condition, handle, 0, error);
     if (condition->kind == GPH_CONDITION_KERNEL)
         return condition->set(condition->user, capture->stream, handle, error);
     CUdeviceptr word = condition->left;
@@ -130,9 +148,22 @@ static gph_status set_cases(const gph_capture *capture, const gph_condition *con
     is_case.relation = GPH_EQUAL;
     for (uint32_t i = 0; i < flow->count; i++) {
         is_case.constant.u = i;
-        GPHI_TRY(compare(capture, &is_case, flow->bodies[i].handle, error));
+        GPHI_TRY(compare(capture, &is_case, flow->bodies[i].handle, 0, error));
     }
     return GPH_OK;
+}
+
+gph_status gphi_condition_flag(const gph_capture *capture, const gph_condition *condition,
+                               gph_error *error)
+{
+    gph_condition asked = *condition;
+    if (asked.kind == GPH_CONDITION_WORD) {
+        asked.type = GPH_VALUE_U32;
+        asked.relation = GPH_NOT_EQUAL;
+        asked.right = 0;
+        asked.constant.u = 0;
+    }
+    return compare(capture, &asked, asked.flags, GPHI_COMPARE_FLAGS, error);
 }
 
 gph_status gphi_condition_set(gph_capture *capture, const gph_condition *condition,

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cuda/status.h"
 #include "replay/capture.h"
+#include "replay/flow.h"
 
 CUresult gphi_segment_begin(gph_capture *capture, CUgraph graph, CUgraphNode after)
 {
@@ -46,7 +47,7 @@ static void give_stream_back(const gphi_cuda_table *cu, CUstream stream, bool is
 
 void gphi_segment_drop(gph_capture *capture)
 {
-    const bool is_body = capture->flows.count > 0;
+    const bool is_body = gphi_flow_in_body(capture);
     give_stream_back(&capture->runtime->cu, capture->stream, is_body);
     if (!is_body) /* the driver destroys a graph whose capture fails, ours as well */
         capture->root = NULL;
@@ -72,7 +73,7 @@ gph_status gphi_segment_end(gph_capture *capture, gph_error *error)
     }
     gphi_capture_close();
     capture->current.graph = graph;
-    if (capture->flows.count == 0)
+    if (!gphi_flow_in_body(capture))
         capture->root = graph;
     gphi_log("capture", GPH_LOG_DEBUG, "stream %p: graph %p", (void *)capture->stream,
              (void *)graph);

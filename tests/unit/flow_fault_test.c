@@ -67,7 +67,8 @@ static gph_status fill(gph_runtime *runtime, CUdeviceptr at, unsigned value,
                           "cuMemsetD32Async", error);
 }
 
-/* if (w0 < w1) { while (w2) { w2 = 0 } } else { w3 = 5 }  switch (w3) { ... case 2: } */
+/* if (w0 < w1) { while (w2) { w2 = 0 } } else { w3 = 5 }  switch (w3) { ... case 2: }
+ * and an IF in line, of nothing */
 static gph_status record(gph_runtime *runtime, gph_capture *capture, gph_error *error)
 {
     gph_condition less = GPH_CONDITION_INIT, word = GPH_CONDITION_INIT;
@@ -92,6 +93,10 @@ static gph_status record(gph_runtime *runtime, gph_capture *capture, gph_error *
     GPHI_TRY(gph_capture_switch(capture, &word, 3, error));
     GPHI_TRY(gph_capture_case(capture, 2, error));
     GPHI_TRY(fill(runtime, words + 8, 7, error));
+    GPHI_TRY(gph_capture_flow_end(capture, error));
+    less.flags = words + 32;
+    GPHI_TRY(gph_capture_if(capture, &less, 2, error));
+    GPHI_TRY(gph_capture_else(capture, error));
     return gph_capture_flow_end(capture, error);
 }
 

@@ -5,7 +5,8 @@
 #define FLOW_RUN_H
 #include "runtime.h"
 
-/* mark(log, value): appends to a log that begins with its length; step(word): one less;
+/* mark(log, value): appends to a log that begins with its length; mark_if: unless the word at
+ * `flag` is 0; step(word): one less;
  * own(handle, word): what a caller's own setter is. */
 static const char flow_ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -16,6 +17,13 @@ static const char flow_ptx[] =
     "atom.global.add.u32 %r2, [%d1], 1;\n"
     "mul.wide.u32 %d2, %r2, 4;\nadd.s64 %d3, %d1, %d2;\nst.global.u32 [%d3+4], %r1;\n"
     "ret;\n}\n"
+    ".visible .entry mark_if(.param .u64 log, .param .u32 value, .param .u64 flag)\n"
+    "{\n.reg .pred %p;\n.reg .b32 %r<4>;\n.reg .b64 %d<5>;\n"
+    "ld.param.u64 %d1, [log];\nld.param.u32 %r1, [value];\nld.param.u64 %d4, [flag];\n"
+    "ld.global.u32 %r3, [%d4];\nsetp.eq.u32 %p, %r3, 0;\n@%p bra END;\n"
+    "atom.global.add.u32 %r2, [%d1], 1;\n"
+    "mul.wide.u32 %d2, %r2, 4;\nadd.s64 %d3, %d1, %d2;\nst.global.u32 [%d3+4], %r1;\n"
+    "END:\nret;\n}\n"
     ".visible .entry step(.param .u64 word)\n"
     "{\n.reg .b32 %r<3>;\n.reg .b64 %d<2>;\n"
     "ld.param.u64 %d1, [word];\nld.global.u32 %r1, [%d1];\n"
@@ -28,7 +36,7 @@ static const char flow_ptx[] =
 
 enum { LOG_WORDS = 64, WORDS = 16 };
 
-static CUfunction marker, stepper, own_setter;
+static CUfunction marker, flag_marker, stepper, own_setter;
 static CUstream stream, side;
 static CUdeviceptr log_at, words_at;
 
@@ -60,6 +68,12 @@ static inline void mark_in(CUstream where, unsigned value)
 static inline void mark(unsigned value)
 {
     mark_in(stream, value);
+}
+
+static inline void mark_if(unsigned value, CUdeviceptr flag)
+{
+    void *params[] = {&log_at, &value, &flag};
+    CU(LaunchKernel, flag_marker, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL);
 }
 
 static inline void step(int index)
@@ -169,6 +183,7 @@ static inline bool set_up(void)
     return CU(DevicePrimaryCtxRetain, &context, 0) && CU(CtxSetCurrent, context) &&
            CU(ModuleLoadData, &module, flow_ptx) &&
            CU(ModuleGetFunction, &marker, module, "mark") &&
+           CU(ModuleGetFunction, &flag_marker, module, "mark_if") &&
            CU(ModuleGetFunction, &stepper, module, "step") &&
            CU(ModuleGetFunction, &own_setter, module, "own") &&
            CU(StreamCreate, &stream, 1) && CU(StreamCreate, &side, 1) &&

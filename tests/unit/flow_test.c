@@ -74,6 +74,102 @@ static void a_choice_runs_one_case_or_none(void)
     drop(&made);
 }
 
+/* ---- branches in line ---- */
+
+static CUdeviceptr flag(int branch)
+{
+    return word(4) + 4 * (CUdeviceptr)branch;
+}
+
+static void flags_stand_for_branches(void)
+{
+    for (int has_compare = 0; has_compare < 2; has_compare++) {
+        gph_capture *capture = open_capture(NULL);
+        gph_condition condition = word_at(word(0));
+        if (has_compare)
+            condition = compare_at(word(0), GPH_VALUE_I32, GPH_GREATER_EQUAL);
+        condition.constant.i = 2;
+        condition.flags = flag(0);
+        mark(1);
+        CHECK_OK(gph_capture_if(capture, &condition, 2, &error), error);
+        mark_if(2, flag(0));
+        mark_if(3, flag(0));
+        CHECK_OK(gph_capture_else(capture, &error), error);
+        mark_if(4, flag(1));
+        CHECK_OK(gph_capture_flow_end(capture, &error), error);
+        mark(5);
+        struct made made = close_capture(capture);
+        gph_flow flow = GPH_SIZED(gph_flow);
+        CHECK_OK(gph_recording_flow(made.recording, 0, &flow, &error), error);
+        CHECK(flow.way == GPH_FLOW_FLAGS && flow.body_count == 2 && flow.largest == 2 &&
+              !flow.reason && !flow.bodies[0]);
+        for (unsigned value = 0; value < 4; value++) {
+            put(0, value);
+            if (has_compare ? value >= 2 : value != 0)
+                LOGS(&made, 1, 2, 3, 5);
+            else
+                LOGS(&made, 1, 4, 5);
+        }
+        drop(&made);
+    }
+}
+
+/* In a loop's body, and after others; the recording is what runs, twice. */
+static void flags_stand_in_bodies(void)
+{
+    gph_capture *capture = open_capture(NULL);
+    gph_condition rounds = word_at(word(0)), odd = word_at(word(1));
+    odd.flags = flag(0);
+    CHECK_OK(gph_capture_while(capture, &rounds, &error), error);
+    CHECK_OK(gph_capture_if(capture, &odd, 1, &error), error);
+    mark_if(2, flag(0));
+    CHECK_OK(gph_capture_flow_end(capture, &error), error);
+    mark(3);
+    step(0);
+    CHECK_OK(gph_capture_flow_end(capture, &error), error);
+    struct made made = close_capture(capture);
+    CHECK(gph_recording_flow_count(made.recording) == 2);
+    put(0, 2);
+    put(1, 1);
+    LOGS(&made, 2, 3, 2, 3);
+    put(0, 2);
+    put(1, 0);
+    LOGS(&made, 3, 3);
+    drop(&made);
+}
+
+static void branches_in_line_hold_kernels(void)
+{
+    gph_condition condition = word_at(word(0)), inner = word_at(word(1));
+    gph_capture *capture = open_capture(NULL);
+    condition.flags = flag(0);
+    CHECK_OK(gph_capture_if(capture, &condition, 1, &error), error);
+    CHECK(gph_capture_if(capture, &inner, 1, &error) == GPH_E_STATE &&
+          says("a branch with flags is open"));
+    CHECK(gph_capture_else(capture, &error) == GPH_E_STATE);
+    CHECK(gph_capture_finish(capture, &(gph_recording *){NULL}, &error) == GPH_E_STATE &&
+          says("the IF is open"));
+    mark_if(1, flag(0));
+    CU(MemsetD32Async, word(2), 1, 1, stream);
+    CHECK(gph_capture_flow_end(capture, &error) == GPH_E_UNSUPPORTED);
+    CHECK(says("body 0 of the IF: ") && says("node 2 (memset") && says("takes no flag"));
+    CHECK(error.has_node && error.node == 2);
+    CHECK_OK(gph_capture_abort(capture, &error), error);
+    check_idle();
+
+    capture = open_capture(NULL);
+    CHECK(gph_capture_while(capture, &condition, &error) == GPH_E_INVALID &&
+          says("only an IF"));
+    condition.flags += 4;
+    CHECK(gph_capture_if(capture, &condition, 1, &error) == GPH_E_INVALID &&
+          says("condition.flags"));
+    condition.flags -= 4;
+    CHECK_OK(gph_capture_if(capture, &condition, 2, &error), error);
+    mark_if(1, flag(0));
+    CHECK_OK(gph_capture_abort(capture, &error), error);
+    check_idle();
+}
+
 /* ---- loops ---- */
 
 static void a_loop_asks_before_each_round(void)
@@ -446,6 +542,9 @@ int main(void)
     RUN(an_if_runs_by_a_word);
     RUN(an_else_runs_for_zero);
     RUN(a_choice_runs_one_case_or_none);
+    RUN(flags_stand_for_branches);
+    RUN(flags_stand_in_bodies);
+    RUN(branches_in_line_hold_kernels);
     RUN(a_loop_asks_before_each_round);
     RUN(bodies_nest);
     RUN(a_kernel_of_the_callers_decides);
