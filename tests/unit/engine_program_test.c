@@ -346,12 +346,12 @@ static void a_program_launches_itself_again(void)
     }
 }
 
-/* A launch that repeats until work of another queue has run, and what is queued behind it. */
+/* A launch that repeats until work of another queue has run, and what is queued after it. */
 struct circle {
     soft_queue *queue;
     soft_work works[2][1]; /* in turn */
     atomic_uint runs[2];
-    atomic_bool is_over, is_behind;
+    atomic_bool is_over, is_after;
 };
 
 static void count_up(void *argument, soft_worker *worker)
@@ -370,7 +370,7 @@ static void repeat(void *argument, soft_worker *worker)
 {
     struct circle *circle = argument;
     (void)worker;
-    CHECK(!atomic_load(&circle->is_behind));
+    CHECK(!atomic_load(&circle->is_after));
     const unsigned runs = atomic_load(&circle->runs[0]) + atomic_load(&circle->runs[1]);
     if (!atomic_load(&circle->is_over) || runs < AGAIN)
         CHECK(soft_queue_repeat(circle->queue, circle->works[runs % 2]) == GPH_OK);
@@ -385,9 +385,9 @@ static void a_launch_repeats_in_its_place(void)
         const soft_work over = {.kind = SOFT_WORK_CALL,
                                 .run = raise_flag,
                                 .argument = (void *)&circle.is_over},
-                        behind = {.kind = SOFT_WORK_CALL,
-                                  .run = raise_flag,
-                                  .argument = (void *)&circle.is_behind};
+                        after = {.kind = SOFT_WORK_CALL,
+                                 .run = raise_flag,
+                                 .argument = (void *)&circle.is_after};
         soft_queue *other;
         soft_program *program;
         gph_error error = {0};
@@ -402,11 +402,11 @@ static void a_launch_repeats_in_its_place(void)
                  error);
         CHECK(soft_queue_relaunch(circle.queue, program, circle.works[0], repeat,
                                   &circle) == GPH_OK);
-        CHECK(soft_queue_submit(circle.queue, &behind, NULL, 0, NULL) == GPH_OK);
+        CHECK(soft_queue_submit(circle.queue, &after, NULL, 0, NULL) == GPH_OK);
         CHECK(soft_queue_submit(other, &over, NULL, 0, NULL) == GPH_OK);
         soft_point_wait(engine, soft_queue_tail(other));
         soft_point_wait(engine, soft_queue_tail(circle.queue));
-        CHECK(atomic_load(&circle.is_behind));
+        CHECK(atomic_load(&circle.is_after));
         CHECK(atomic_load(&circle.runs[0]) > 0 && atomic_load(&circle.runs[1]) > 0);
         soft_program_destroy(program);
         soft_engine_destroy(engine);
