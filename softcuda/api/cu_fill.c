@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/* All memsets. None waits: they are asynchronous to the host, as on a GPU.
+/* All memsets. Those of a device's own memory never wait: they are asynchronous to the
+ * host, as on a GPU. What the host can read, pinned or managed, is filled when a call
+ * without Async returns.
  *
  * Widths are in elements, pitches in bytes (R21). In a capture a destination is not
  * judged: it may be allocated later, so the instantiation looks at it again. */
 #include "softcuda/api/exports.h"
+#include "softcuda/device/device.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"
 
-static CUresult fill(const char *call, CUstream stream, bool per_thread,
+/* Pinned and registered memory is the host's; managed memory is both's. */
+static bool is_seen_by_host(CUdeviceptr address)
+{
+    soft_device *device = soft_device_holding(address);
+    soft_allocation found;
+    return !device || (soft_memory_find(device->memory, address, &found) &&
+                       found.kind == SOFT_MEMORY_MANAGED);
+}
+
+static CUresult fill(const char *call, CUstream stream, bool per_thread, bool waits,
                      CUDA_MEMSET_NODE_PARAMS params)
 {
     soft_context *context;
@@ -23,7 +35,11 @@ static CUresult fill(const char *call, CUstream stream, bool per_thread,
         SOFT_TRY(soft_task_fill(context, &params, &task));
     if (params.width == 0 || params.height == 0)
         return CUDA_SUCCESS;
-    return soft_stream_submit(context, stream, per_thread, &task, NULL);
+    bool captured = false;
+    SOFT_TRY(soft_stream_submit(context, stream, per_thread, &task, &captured));
+    if (!waits || captured || !is_seen_by_host(params.dst))
+        return CUDA_SUCCESS;
+    return soft_stream_wait(context, stream, per_thread);
 }
 
 #define LINE(bytes)                                                                      \
@@ -45,19 +61,19 @@ static CUresult fill(const char *call, CUstream stream, bool per_thread,
 #define VARIANTS(sync, async, what, ...)                                                 \
     CUresult sync(__VA_ARGS__)                                                           \
     {                                                                                    \
-        return fill(__func__, NULL, false, what);                                        \
+        return fill(__func__, NULL, false, true, what);                                  \
     }                                                                                    \
     CUresult sync##_ptds(__VA_ARGS__)                                                    \
     {                                                                                    \
-        return fill(__func__, NULL, true, what);                                         \
+        return fill(__func__, NULL, true, true, what);                                   \
     }                                                                                    \
     CUresult async(__VA_ARGS__, CUstream stream)                                         \
     {                                                                                    \
-        return fill(__func__, stream, false, what);                                      \
+        return fill(__func__, stream, false, false, what);                               \
     }                                                                                    \
     CUresult async##_ptsz(__VA_ARGS__, CUstream stream)                                  \
     {                                                                                    \
-        return fill(__func__, stream, true, what);                                       \
+        return fill(__func__, stream, true, false, what);                                \
     }
 
 VARIANTS(cuMemsetD8_v2, cuMemsetD8Async, LINE(1), LINE_ARGS(unsigned char))

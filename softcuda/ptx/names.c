@@ -20,7 +20,9 @@ static const struct type_facts types[] = {
     [PTX_F16X2] = {"f16x2", 4}, [PTX_BF16] = {"bf16", 2}, [PTX_BF16X2] = {"bf16x2", 4},
     [PTX_F32] = {"f32", 4}, [PTX_F32X2] = {"f32x2", 8}, [PTX_F64] = {"f64", 8},
     [PTX_U16X2] = {"u16x2", 4}, [PTX_S16X2] = {"s16x2", 4}, [PTX_PRED] = {"pred", 1},
-    [PTX_TYPE_OTHER] = {"other", 0},
+    [PTX_TYPE_OTHER] = {"other", 0}, [PTX_TF32] = {"tf32", 0}, [PTX_E4M3] = {"e4m3", 0},
+    [PTX_E5M2] = {"e5m2", 0}, [PTX_E4M3X2] = {"e4m3x2", 0}, [PTX_E5M2X2] = {"e5m2x2", 0},
+    [PTX_B1] = {"b1", 0},
 };
 /* clang-format on */
 

@@ -27,7 +27,7 @@
  * CUDA_ERROR_UNSUPPORTED_PTX_VERSION. */
 #define PTX_VERSION_MAJOR_MAX 9
 #define PTX_VERSION_MINOR_MAX 0
-#define PTX_TARGET_MAX 90
+#define PTX_TARGET_MAX 121
 
 typedef enum ptx_type {
     PTX_NONE, /* no type written */
@@ -54,7 +54,15 @@ typedef enum ptx_type {
     PTX_U16X2,
     PTX_S16X2,
     PTX_PRED,
-    PTX_TYPE_OTHER /* known to PTX, unknown here: tf32, e4m3x2, texref ... */
+    PTX_TYPE_OTHER, /* known to PTX, unknown here: e2m1x2, texref ... */
+    /* Of matrices and conversions alone: no register is of such a type. */
+    PTX_TF32,
+    PTX_E4M3,
+    PTX_E5M2,
+    PTX_E4M3X2,
+    PTX_E5M2X2,
+    PTX_B1,
+    PTX_TYPE_COUNT
 } ptx_type;
 
 /* Bytes of one value; 1 for PTX_PRED, 0 for PTX_NONE and PTX_TYPE_OTHER. */
@@ -156,7 +164,15 @@ typedef enum ptx_opcode {
     X(NOTANUMBER, "notanumber") X(NORMAL, "normal") X(SUBNORMAL, "subnormal")             \
     X(PROXY, "proxy") X(ALIAS, "alias") X(B0, "b0") X(B1, "b1") X(B2, "b2") X(B3, "b3")   \
     X(H0, "h0") X(H1, "h1") X(PO, "po") X(SHR7, "shr7") X(SHR15, "shr15")                 \
-    X(PACK, "pack") X(U2, "u2") X(S2, "s2") X(U4, "u4") X(S4, "s4")
+    X(PACK, "pack") X(U2, "u2") X(S2, "s2") X(U4, "u4") X(S4, "s4")                       \
+    X(M8N8, "m8n8") X(M8N8K4, "m8n8k4") X(M8N8K16, "m8n8k16") X(M8N8K32, "m8n8k32")       \
+    X(M8N8K128, "m8n8k128") X(M16N8K4, "m16n8k4") X(M16N8K8, "m16n8k8")                   \
+    X(M16N8K16, "m16n8k16") X(M16N8K32, "m16n8k32") X(M16N8K64, "m16n8k64")               \
+    X(M16N8K128, "m16n8k128") X(M16N8K256, "m16n8k256") X(M16N16K16, "m16n16k16")         \
+    X(M32N8K16, "m32n8k16") X(M8N32K16, "m8n32k16") X(M16N16K8, "m16n16k8")               \
+    X(ROW, "row") X(COL, "col") X(X1, "x1") X(X2, "x2") X(X4, "x4") X(TRANS, "trans")     \
+    X(LOAD, "load") X(STORE, "store") X(MMA, "mma")                                       \
+    X(A, "a") X(B, "b") X(C, "c") X(D, "d")
 
 typedef enum ptx_modifier {
     PTX_MOD_UNKNOWN, /* kept in the instruction's text only; the form is unsupported */
@@ -192,6 +208,11 @@ typedef enum ptx_modifier {
     X(NCLUSTERID_Z, "%nclusterid.z")                                                      \
     X(CLUSTER_CTARANK, "%cluster_ctarank") X(CLUSTER_NCTARANK, "%cluster_nctarank")       \
     X(IS_EXPLICIT_CLUSTER, "%is_explicit_cluster")                                        \
+    X(RESERVED_SMEM_BEGIN, "%reserved_smem_offset_begin")                                 \
+    X(RESERVED_SMEM_END, "%reserved_smem_offset_end")                                     \
+    X(RESERVED_SMEM_CAP, "%reserved_smem_offset_cap")                                     \
+    X(RESERVED_SMEM_0, "%reserved_smem_offset_0")                                         \
+    X(RESERVED_SMEM_1, "%reserved_smem_offset_1")                                         \
     X(CURRENT_GRAPH_EXEC, "%current_graph_exec")
 
 typedef enum ptx_sreg {

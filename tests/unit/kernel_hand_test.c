@@ -17,7 +17,7 @@ _Static_assert(offsetof(ptx_thread, index) == 20, "thread");
     "declare void @ptx_rt_thread_safepoint(ptr)\n"                                       \
     "declare i32 @ptx_rt_barrier(ptr, i32, i32, i32, i32)\n"                             \
     "declare i64 @ptx_rt_shfl(ptr, i32, i32, i32, i32, i32)\n"                           \
-    "declare i32 @ptx_rt_activemask(ptr)\n"                                              \
+    "declare i32 @ptx_rt_activemask(ptr, i32)\n"                                         \
     "declare i32 @ptx_rt_vote(ptr, i32, i32, i32)\n"                                     \
     "define internal ptr @params(ptr %b) alwaysinline {\n"                               \
     "  %p = getelementptr i8, ptr %b, i64 32\n  %g = load ptr, ptr %p\n"                 \
@@ -84,7 +84,7 @@ static const char ir[] = HEAD
     "  %w = trunc i64 %v to i32\n  %p = getelementptr i32, ptr %o, i32 %i\n"
     "  store i32 %w, ptr %p\n  %low = icmp ult i32 %i, 8\n"
     "  br i1 %low, label %some, label %end\n"
-    "some:\n  %m = call i32 @ptx_rt_activemask(ptr %t)\n  %k = mul i32 %m, 1000\n"
+    "some:\n  %m = call i32 @ptx_rt_activemask(ptr %t, i32 1)\n  %k = mul i32 %m, 1000\n"
     "  %x = add i32 %w, %k\n  store i32 %x, ptr %p\n  br label %end\n"
     "end:\n  ret void\n}\n"
     /* thread 0 waits at barrier 1, the others at barrier 0: never */

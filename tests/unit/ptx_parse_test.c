@@ -180,7 +180,7 @@ static const struct insn_case insn_cases[] = {
     {"shfl.sync.bfly.b32 %r1|%p1, %r2, 16, 31, -1;",
      "shfl.sync.bfly b32 %r1| %p1 %r2 16 31 -1"},
     {"cvt.rn.f16.f32 %r1, %f2;", "cvt.rn f16,f32 %r1 %f2"},
-    {"cvt.rna.tf32.f32 %r1, %f2;", "cvt.rna other,f32 %r1 %f2"},
+    {"cvt.rna.tf32.f32 %r1, %f2;", "cvt.rna tf32,f32 %r1 %f2"},
     {"cvta.to.global.u64 %rd1, %rd2;", "cvta.to <global> u64 %rd1 %rd2"},
     {"atom.global.cas.b32 %r1, [%rd1], %r2, %r3;",
      "atom.cas <global> b32 %r1 [%rd1+0] %r2 %r3"},
@@ -188,7 +188,8 @@ static const struct insn_case insn_cases[] = {
     {"barrier.sync.aligned 1, %r1;", "barrier.sync.aligned 1 %r1"},
     {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, "
      "{%r3}, {%f1,%f2,%f3,%f4};",
-     "mma.sync.aligned.?.?.? f32,f16,f16,f32 vec4: %f1 %f2 %f3 %f4 vec2: %r1 %r2 vec1: "
+     "mma.sync.aligned.m16n8k16.row.col f32,f16,f16,f32 vec4: %f1 %f2 %f3 %f4 vec2: %r1 "
+     "%r2 vec1: "
      "%r3 vec4: %f1 %f2 %f3 %f4"},
     {"tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1, %r2}];",
      "tex.?.v4 f32,s32 vec4: %f1 %f2 %f3 %f4 [%rd1+0] vec2: %r1 %r2"},

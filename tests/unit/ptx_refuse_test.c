@@ -42,12 +42,8 @@ static const struct bad_case bad_cases[] = {
      "line 1, column 10: PTX version 10.0 is newer than 9.0", 222},
     {".version eight", 0,
      "line 1, column 10: found 'eight', expected a version such as 8.5", 218},
-    {".version 8.0\n.target sm_100", 0,
-     "line 2, column 9: target sm_100 is not below or equal to sm_90", 222},
-    {".version 8.0\n.target sm_90a", 0,
-     "line 2, column 9: target sm_90a is not below or equal to sm_90, or is for one chip "
-     "only",
-     222},
+    {".version 8.0\n.target sm_130", 0,
+     "line 2, column 9: target sm_130 is not below or equal to sm_121", 222},
     {".version 8.0\n.target gpu", 0,
      "line 2, column 9: found 'gpu', expected a target such as sm_90", 218},
     {".version 8.0\n.target sm_70\n.address_size 32", 0,
@@ -231,8 +227,10 @@ static void hints_say_what_to_do(void)
     gph_error error = {0};
     CHECK(parse(BODY "add.s32 %r1, %r2, %x;\n}", &module, &error) == 218);
     CHECK(strcmp(error.hint, "declare it with .reg") == 0);
-    CHECK(parse(".version 8.0\n.target sm_90a", &module, &error) == 222);
-    CHECK(strcmp(error.hint, "compile for sm_90, without the suffix") == 0);
+    CHECK(parse(".version 8.0\n.target sm_130", &module, &error) == 222);
+    CHECK(strcmp(error.hint, "compile for sm_90 or below") == 0);
+    CHECK(parse(".version 9.2\n.target sm_90", &module, &error) == 222);
+    CHECK(strstr(error.hint, "pin the packages that compile to CUDA 13.0") != NULL);
 }
 
 /* ---- limits

@@ -111,8 +111,9 @@ static bool release_active(soft_lanes *lanes)
 /* What one lane waits for, in words. */
 static void describe_wait(const soft_lane *lane, char *text, size_t bytes)
 {
-    static const char *const meetings[] = {"bar.warp.sync", "shfl.sync",  "vote.sync",
-                                           "match.sync",    "redux.sync", "elect.sync"};
+    static const char *const meetings[] = {
+        "bar.warp.sync", "shfl.sync",  "vote.sync",         "match.sync",
+        "redux.sync",    "elect.sync", "a matrix operation"};
     if (lane->state == SOFT_LANE_BARRIER)
         snprintf(text, bytes, "thread %u waits at barrier %u", lane->view.index,
                  lane->barrier);

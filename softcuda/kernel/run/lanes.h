@@ -31,7 +31,8 @@ typedef enum soft_meeting {
     SOFT_MEET_VOTE,
     SOFT_MEET_MATCH,
     SOFT_MEET_REDUX,
-    SOFT_MEET_ELECT
+    SOFT_MEET_ELECT,
+    SOFT_MEET_MATRIX
 } soft_meeting;
 
 /* One thread of the block. */
@@ -46,7 +47,8 @@ typedef struct soft_lane {
     uint32_t mode, b, c, bytes;
     uint64_t value;  /* what it brings */
     uint64_t result; /* what it gets */
-    uintptr_t pc;    /* in ACTIVE: the instruction */
+    uint64_t matrix; /* in MEET_MATRIX: the operation; `value` points to its slots */
+    uint32_t place;  /* in ACTIVE: the instruction */
     soft_fiber fiber;
 } soft_lane;
 
@@ -94,6 +96,9 @@ bool soft_warp_try(soft_lanes *lanes, const soft_lane *lane);
 /* Lanes of a warp that wait in ACTIVE while none of the others can come: releases those
  * at one instruction. */
 bool soft_warp_release_active(soft_lanes *lanes, uint32_t warp);
+
+/* rtmatrix.c: the lanes of `there` have met in a matrix operation. */
+void soft_warp_matrix(soft_lane *warp, uint32_t there, ptx_block *block);
 
 /* barrier.c */
 void soft_barrier_check(soft_lanes *lanes, uint32_t id);

@@ -126,6 +126,8 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
         kernel->scratch_fixed_bytes + lanes * kernel->scratch_thread_bytes;
     launch->shared_room = (launch->grid.shared_bytes + PTX_SHARED_ALIGN - 1) &
                           ~(uint64_t)(PTX_SHARED_ALIGN - 1);
+    if (kernel->uses_reserved_shared)
+        launch->shared_room += PTX_SHARED_RESERVED;
     launch->needs_memory =
         (launch->local_bytes | launch->scratch_bytes | launch->shared_room) != 0;
     launch->entry = kernel->path == PTX_PATH_FAST ? code->entry.block : NULL;

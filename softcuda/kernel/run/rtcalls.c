@@ -51,7 +51,7 @@ static bool is_own(const soft_block *block, uint64_t address, uint64_t bytes)
 {
     const ptx_grid *grid = block->view.grid;
     const soft_kernel_launch *launch = block->runner->launch;
-    return inside(address, bytes, block->view.shared, grid->shared_bytes) ||
+    return inside(address, bytes, block->view.shared, launch->shared_room) ||
            inside(address, bytes, block->view.local, launch->local_bytes) ||
            inside(address, bytes, grid->params, launch->code->kernel->param_bytes) ||
            inside(address, bytes, launch->workspace, sizeof(launch->workspace)) ||

@@ -46,7 +46,11 @@ uint64_t ptx_rt_match(ptx_thread *thread, uint32_t mask, uint32_t mode, uint32_t
 uint32_t ptx_rt_redux(ptx_thread *thread, uint32_t mask, uint32_t operation,
                       uint32_t value);
 uint64_t ptx_rt_elect(ptx_thread *thread, uint32_t mask);
-uint32_t ptx_rt_activemask(ptx_thread *thread);
+uint32_t ptx_rt_activemask(ptx_thread *thread, uint32_t place);
+void ptx_rt_matrix(ptx_block *block, uint64_t word, uint32_t active, uint32_t first,
+                   uint32_t line, uint32_t has_stride, void *slots);
+void ptx_rt_thread_matrix(ptx_thread *thread, uint64_t word, uint32_t line,
+                          uint32_t has_stride, uint64_t *values);
 void ptx_rt_thread_safepoint(ptx_thread *thread);
 uint64_t ptx_rt_mbarrier(ptx_thread *thread, uint64_t address, uint32_t operation,
                          uint64_t argument);

@@ -146,6 +146,7 @@ static void complete(soft_lane *warp, uint32_t there, soft_meeting meeting)
     case SOFT_MEET_MATCH: match(warp, there); break;
     case SOFT_MEET_REDUX: redux(warp, there); break;
     case SOFT_MEET_ELECT: elect(warp, there); break;
+    case SOFT_MEET_MATRIX: soft_warp_matrix(warp, there, warp->view.block); break;
     }
     for (uint32_t i = 0; i < PTX_WARP_SIZE; i++)
         if (in(there, i))
@@ -185,10 +186,10 @@ bool soft_warp_release_active(soft_lanes *lanes, uint32_t number)
     }
     if (!first)
         return false;
-    const uintptr_t pc = first->pc;
+    const uint32_t place = first->place;
     uint32_t mask = 0;
     for (uint32_t i = 0; i < size; i++)
-        if (warp[i].state == SOFT_LANE_ACTIVE && warp[i].pc == pc)
+        if (warp[i].state == SOFT_LANE_ACTIVE && warp[i].place == place)
             mask |= 1u << i;
     for (uint32_t i = 0; i < size; i++)
         if (in(mask, i)) {
@@ -257,10 +258,21 @@ uint64_t ptx_rt_elect(ptx_thread *thread, uint32_t mask)
     return meet(soft_lane_from(thread), SOFT_MEET_ELECT, mask);
 }
 
-uint32_t ptx_rt_activemask(ptx_thread *thread)
+void ptx_rt_thread_matrix(ptx_thread *thread, uint64_t word, uint32_t line,
+                          uint32_t has_stride, uint64_t *values)
+{
+    soft_lane *lane = soft_lane_from(thread);
+    lane->matrix = word;
+    lane->b = line;
+    lane->c = has_stride;
+    lane->value = (uint64_t)(uintptr_t)values;
+    meet(lane, SOFT_MEET_MATRIX, ~0u);
+}
+
+uint32_t ptx_rt_activemask(ptx_thread *thread, uint32_t place)
 {
     soft_lane *lane = soft_lane_from(thread);
     lane->state = SOFT_LANE_ACTIVE;
-    lane->pc = (uintptr_t)__builtin_return_address(0);
+    lane->place = place;
     return (uint32_t)soft_lane_wait(lane);
 }

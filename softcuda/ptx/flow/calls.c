@@ -50,7 +50,8 @@ static bool has_own_cut(const ptx_build *p, const ptx_function *f)
 {
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_role role = ptx_insn_role(p->module, f, &f->insns[i], NULL);
-        if (role == PTX_ROLE_BARRIER || role == PTX_ROLE_WARP)
+        if (role == PTX_ROLE_BARRIER || role == PTX_ROLE_WARP ||
+            ptx_insn_keeps_lockstep(p->module, f, &f->insns[i]))
             return true;
         /* Compilers write `trap; exit;`: what stands behind a trap is never reached. */
         if (role == PTX_ROLE_EXIT && f->insns[i].opcode == PTX_OP_EXIT &&

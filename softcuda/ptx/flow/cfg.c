@@ -69,6 +69,7 @@ static void scan_insn(ptx_shape *s, uint32_t i)
     info->reads_memory = ptx_insn_reads_memory(insn);
     info->writes_memory = ptx_insn_writes_memory(insn);
     info->is_volatile = ptx_insn_is_volatile(insn);
+    info->keeps_lockstep = ptx_insn_keeps_lockstep(s->module, s->function, insn);
     info->keeps_uniformity = ptx_insn_keeps_uniformity(s->function, insn);
 }
 
@@ -107,8 +108,10 @@ static uint8_t *find_leaders(ptx_shape *s)
         const uint8_t role = s->insns[i].role;
         if (role == PTX_ROLE_BRANCH || role == PTX_ROLE_EXIT || is_cut(role))
             leader[i + 1] = 1;
-        if (is_cut(role))
+        if (is_cut(role) || s->insns[i].keeps_lockstep)
             leader[i] = 1;
+        if (s->insns[i].keeps_lockstep)
+            leader[i + 1] = 1;
         if (role != PTX_ROLE_BRANCH)
             continue;
         for (uint32_t k = 0; k < insn->operand_count; k++)

@@ -111,7 +111,8 @@ static void cut_warp(const ptx_insn *insn, operands *o, ptx_cut_form *cut)
         cut->kind = SHAPE_CUT_ELECT;
         cut->mask = take(o);
         break;
-    default: cut->kind = SHAPE_CUT_ACTIVE; break;
+    case PTX_OP_ACTIVEMASK: cut->kind = SHAPE_CUT_ACTIVE; break;
+    default: cut->kind = SHAPE_CUT_MATRIX; break;
     }
 }
 

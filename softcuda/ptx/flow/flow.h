@@ -37,7 +37,8 @@ typedef struct ptx_flow_insn {
     uint8_t reads_memory, writes_memory, is_volatile;
     uint8_t keeps_uniformity;
     uint8_t no_uniform_load; /* a store stands before it in its region */
-    uint8_t reserved[2];
+    uint8_t keeps_lockstep;  /* ptx_insn_keeps_lockstep() */
+    uint8_t reserved;
     uint32_t read_count, write_count;
     uint32_t *reads, *writes;
     uint32_t block;
@@ -263,7 +264,8 @@ typedef enum ptx_cut_kind {
     SHAPE_CUT_MATCH, /* mode: 0 any, 1 all */
     SHAPE_CUT_REDUX, /* mode: 0 add 1 min.u 2 max.u 3 min.s 4 max.s 5 and 6 or 7 xor */
     SHAPE_CUT_ELECT,
-    SHAPE_CUT_ACTIVE
+    SHAPE_CUT_ACTIVE,
+    SHAPE_CUT_MATRIX /* ptx_matrix_read() takes it apart */
 } ptx_cut_kind;
 
 typedef struct ptx_cut_form {
@@ -279,6 +281,11 @@ ptx_cut_form ptx_cut_of(const ptx_shape *s, uint32_t insn);
 bool ptx_cut_is_whole(const ptx_cut_form *cut);
 
 /* ---- region.c, value.c ---- */
+/* ---- registers.c ---- */
+/* Registers a thread, about as a GPU's compiler reports them; uses liveness, which it
+ * finds where it is not there yet. */
+uint32_t ptx_estimate_registers(ptx_shape *s, uint32_t max_threads);
+
 #define SHAPE_DECIDED 0x80000000u
 void ptx_find_lockstep(ptx_shape *s);
 void ptx_find_homes(ptx_shape *s);

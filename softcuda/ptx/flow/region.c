@@ -181,7 +181,7 @@ static void force_cuts(ptx_shape *s)
     force(s, s->entry);
     for (uint32_t n = 0; n < s->order_count; n++) {
         const ptx_flow_block *b = &s->blocks[s->order[n]];
-        if (b->kind == SHAPE_CODE)
+        if (b->kind == SHAPE_CODE && !(b->count > 0 && s->insns[b->first].keeps_lockstep))
             continue;
         force(s, s->order[n]);
         force(s, b->succ[0]);

@@ -63,11 +63,29 @@ static bool unpack(ptx_low *l, ptx_type type)
     return true;
 }
 
+/* mov.v4.u16 d, a: element by element, all read before one is written. */
+static bool move_elements(ptx_low *l, ptx_type type, uint32_t elements)
+{
+    ptx_value values[8];
+    if (!ptx_check_vector(l, 0, elements, type, true) ||
+        !ptx_check_vector(l, 1, elements, type, false))
+        return false;
+    for (uint32_t i = 0; i < elements && l->emit; i++)
+        values[i] = ptx_operand_value(l->emit, l->operands[1] + 1 + i, type);
+    for (uint32_t i = 0; i < elements && l->emit; i++)
+        ptx_store_operand(l->emit, l->operands[0] + 1 + i, type, values[i]);
+    return true;
+}
+
 static bool move(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
     if (l->count != 2 || l->insn->type_count != 1)
         return false;
+    const uint32_t elements = ptx_vector_length(l);
+    if (elements != 0)
+        return (ptx_is_float(type) || ptx_is_number(type)) &&
+               move_elements(l, type, elements);
     const bool packs = l->operands[1]->kind == PTX_OPERAND_VECTOR;
     if (packs || l->operands[0]->kind == PTX_OPERAND_VECTOR) {
         if (!ptx_is_bits(type) && type != PTX_B128)

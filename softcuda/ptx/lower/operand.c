@@ -226,7 +226,7 @@ static bool check_operand(ptx_low *l, const ptx_operand *operand, ptx_type type,
 
 static bool check_nth(ptx_low *l, uint32_t nth, ptx_type type, bool is_out)
 {
-    if (nth >= l->count || type == PTX_NONE || type == PTX_TYPE_OTHER)
+    if (nth >= l->count || type == PTX_NONE || type >= PTX_TYPE_OTHER)
         return ptx_refuse(l, "an operand is missing");
     return check_operand(l, l->operands[nth], type, is_out);
 }

@@ -2,6 +2,7 @@
 /* What kind of instruction each one is, which registers it touches, and facts about
  * memory and uniformity for the analyses of the shape. */
 #include "softcuda/ptx/lower/lower.h"
+#include "softcuda/ptx/lower/matrix_form.h"
 
 #include <string.h>
 
@@ -58,6 +59,13 @@ static bool is_warp_form(const ptx_insn *insn)
     }
 }
 
+static bool is_matrix_form(const ptx_function *function, const ptx_insn *insn)
+{
+    ptx_matrix form;
+    ptx_matrix_operands operands;
+    return ptx_matrix_read(function, insn, &form, &operands);
+}
+
 ptx_role ptx_insn_role(const ptx_module *module, const ptx_function *function,
                        const ptx_insn *insn, const char **reason)
 {
@@ -83,6 +91,13 @@ ptx_role ptx_insn_role(const ptx_module *module, const ptx_function *function,
     case PTX_OP_ACTIVEMASK:
         role = is_warp_form(insn) ? PTX_ROLE_WARP : PTX_ROLE_UNSUPPORTED;
         break;
+    case PTX_OP_MMA:
+    case PTX_OP_WMMA:
+    case PTX_OP_LDMATRIX:
+    case PTX_OP_STMATRIX:
+    case PTX_OP_MOVMATRIX:
+        role = is_matrix_form(function, insn) ? PTX_ROLE_WARP : PTX_ROLE_UNSUPPORTED;
+        break;
     default:
         return ptx_can_lower(module, function, insn, reason) ? PTX_ROLE_PLAIN
                                                              : PTX_ROLE_UNSUPPORTED;
@@ -106,11 +121,11 @@ enum {
 static const uint8_t facts[PTX_OP_COUNT] = {
     [PTX_OP_ST] = NO_RESULT | WRITES, [PTX_OP_RED] = NO_RESULT | READS | WRITES,
     [PTX_OP_ATOM] = READS | WRITES, [PTX_OP_CALL] = READS | WRITES,
-    [PTX_OP_MBARRIER] = READS | WRITES, [PTX_OP_WMMA] = READS | WRITES,
+    [PTX_OP_MBARRIER] = READS | WRITES, [PTX_OP_WMMA] = READS | WRITES | OWN,
     [PTX_OP_MULTIMEM] = READS | WRITES, [PTX_OP_SURED] = NO_RESULT | READS | WRITES,
     [PTX_OP_SUST] = NO_RESULT | WRITES, [PTX_OP_STMATRIX] = NO_RESULT | WRITES,
     [PTX_OP_CP] = NO_RESULT, [PTX_OP_LD] = READS, [PTX_OP_LDU] = READS,
-    [PTX_OP_LDMATRIX] = READS, [PTX_OP_SULD] = READS, [PTX_OP_TEX] = READS,
+    [PTX_OP_LDMATRIX] = READS | OWN, [PTX_OP_SULD] = READS, [PTX_OP_TEX] = READS,
     [PTX_OP_TLD4] = READS, [PTX_OP_PREFETCH] = NO_RESULT, [PTX_OP_PREFETCHU] = NO_RESULT,
     [PTX_OP_MEMBAR] = NO_RESULT, [PTX_OP_FENCE] = NO_RESULT,
     [PTX_OP_NANOSLEEP] = NO_RESULT, [PTX_OP_TRAP] = NO_RESULT, [PTX_OP_BRKPT] = NO_RESULT,
@@ -118,7 +133,7 @@ static const uint8_t facts[PTX_OP_COUNT] = {
     [PTX_OP_RET] = NO_RESULT, [PTX_OP_EXIT] = NO_RESULT, [PTX_OP_DISCARD] = NO_RESULT,
     [PTX_OP_APPLYPRIORITY] = NO_RESULT, [PTX_OP_GRIDDEPCONTROL] = NO_RESULT,
     [PTX_OP_SETMAXNREG] = NO_RESULT, [PTX_OP_STACKRESTORE] = NO_RESULT,
-    [PTX_OP_ACTIVEMASK] = OWN, [PTX_OP_ELECT] = OWN, [PTX_OP_SHFL] = OWN,
+    [PTX_OP_MMA] = OWN, [PTX_OP_MOVMATRIX] = OWN, [PTX_OP_ACTIVEMASK] = OWN, [PTX_OP_ELECT] = OWN, [PTX_OP_SHFL] = OWN,
     [PTX_OP_VOTE] = OWN, [PTX_OP_MATCH] = OWN, [PTX_OP_REDUX] = OWN,
     [PTX_OP_ALLOCA] = OWN, [PTX_OP_STACKSAVE] = OWN,
 };
@@ -132,6 +147,7 @@ static uint32_t destinations(const ptx_insn *insn)
     case PTX_OP_BAR:
     case PTX_OP_BARRIER: return ptx_has(insn, PTX_MOD_RED) ? 1 : 0;
     case PTX_OP_CALL: return insn->return_count;
+    case PTX_OP_WMMA: return ptx_has(insn, PTX_MOD_STORE) ? 0 : 1;
     case PTX_OP_MBARRIER:
         if (ptx_has(insn, PTX_MOD_ARRIVE) || ptx_has(insn, PTX_MOD_ARRIVE_DROP))
             return 1;
@@ -214,6 +230,25 @@ bool ptx_insn_is_volatile(const ptx_insn *insn)
                ptx_has(insn, PTX_MOD_CV);
     default: return false;
     }
+}
+
+static bool has_shared(const ptx_variable *variables, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (variables[i].space == PTX_SPACE_SHARED)
+            return true;
+    return false;
+}
+
+bool ptx_insn_keeps_lockstep(const ptx_module *module, const ptx_function *function,
+                             const ptx_insn *insn)
+{
+    if (insn->opcode != PTX_OP_ST || !ptx_has(insn, PTX_MOD_VOLATILE))
+        return false;
+    if (insn->space != PTX_SPACE_GENERIC)
+        return insn->space == PTX_SPACE_SHARED;
+    return has_shared(module->variables, module->variable_count) ||
+           has_shared(function->variables, function->variable_count);
 }
 
 /* ---- uniformity ------------------------------------------------------------------- */

@@ -43,7 +43,8 @@ static gph_status parse_version(ptx_parser *parser)
             "line %u, column %u: PTX version %u.%u is newer than %d.%d", token->line,
             token->column, module->version_major, module->version_minor,
             PTX_VERSION_MAJOR_MAX, PTX_VERSION_MINOR_MAX);
-        ptx_set_hint(parser->error, "compile with the toolkit of CUDA 13.0 or older");
+        ptx_set_hint(parser->error, "pin the packages that compile to CUDA 13.0, as in "
+                                    "nvidia-cuda-nvcc==13.0.*");
         return status;
     }
     return ptx_next(parser);
@@ -62,7 +63,8 @@ static bool read_target(const ptx_token *token, uint32_t *number, bool *has_suff
     return at == end || *has_suffix;
 }
 
-/* Code for one chip only (sm_90a) may hold instructions without a meaning elsewhere. */
+/* Code for one chip only (sm_90a), or for a newer one, may hold instructions that nothing
+ * else has: kernels which use one cannot be launched, all others can. */
 static gph_status parse_target(ptx_parser *parser)
 {
     if (ptx_at_directive(parser) != PTX_DIR_TARGET)
@@ -72,14 +74,13 @@ static gph_status parse_target(ptx_parser *parser)
     const ptx_token *token = &parser->token;
     if (!read_target(token, &parser->module->target, &has_suffix))
         return ptx_fail_expected(parser, "a target such as sm_90");
-    if (parser->module->target > PTX_TARGET_MAX || has_suffix) {
-        const gph_status status =
-            gphi_fail(parser->error, PTX_E_VERSION,
-                      "line %u, column %u: target %.*s is not below or equal to sm_%d%s",
-                      token->line, token->column, (int)token->length, token->text,
-                      PTX_TARGET_MAX, has_suffix ? ", or is for one chip only" : "");
-        ptx_set_hint(parser->error, has_suffix ? "compile for sm_90, without the suffix"
-                                               : "compile for sm_90 or below");
+    parser->module->target_is_arch_specific = has_suffix;
+    if (parser->module->target > PTX_TARGET_MAX) {
+        const gph_status status = gphi_fail(
+            parser->error, PTX_E_VERSION,
+            "line %u, column %u: target %.*s is not below or equal to sm_%d", token->line,
+            token->column, (int)token->length, token->text, PTX_TARGET_MAX);
+        ptx_set_hint(parser->error, "compile for sm_90 or below");
         return status;
     }
     GPHI_TRY(ptx_next(parser));

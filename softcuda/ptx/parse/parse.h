@@ -5,6 +5,7 @@
  *   parse_func.c    functions: heads, bodies, scopes, labels
  *   parse_insn.c    one instruction and its operands
  *   parse_check.c   operand counts
+ *   parse_sum.c     operands that are sums
  *   parse_var.c     variables of every state space, parameters, registers
  *   parse_note.c    directives without meaning for the code
  *   parse_init.c    initializers, constants
@@ -143,6 +144,15 @@ void *ptx_vec_add(ptx_arena *arena, ptx_vec *vec, size_t item_bytes);
 void *ptx_vec_keep(ptx_parser *parser, const ptx_vec *vec, size_t item_bytes);
 ptx_function *ptx_function_at(ptx_parser *parser, uint32_t index);
 char *ptx_keep_name(ptx_parser *parser, const ptx_token *name);
+
+/* ---- parse_sum.c ------------------------------------------------------------------- */
+
+/* To the body's instructions; `opcode` is where a failure points to. */
+gph_status ptx_add_insn(ptx_parser *parser, const ptx_insn *insn,
+                        const ptx_token *opcode);
+/* For each operand of `insn` that is a register plus a number: an add in front of it. */
+gph_status ptx_add_sums(ptx_parser *parser, const ptx_insn *insn,
+                        const ptx_token *opcode);
 
 /* ---- parse_symbol.c ---------------------------------------------------------------- */
 

@@ -245,7 +245,17 @@ static void note_vector(reader *r, const ptx_token *where, uint32_t size)
     r->form.vector_size = size;
 }
 
-/* A register, behind its name; a whole vector register becomes a vector. */
+static gph_status parse_offset(reader *r, uint32_t operand)
+{
+    int64_t offset;
+    if (!ptx_at(r->parser, '+') && !ptx_at(r->parser, '-'))
+        return GPH_OK;
+    GPHI_TRY(ptx_parse_int(r->parser, "an offset in bytes", &offset));
+    operand_at(r, operand)->imm = offset;
+    return GPH_OK;
+}
+
+/* A register, perhaps plus a number; a whole vector register becomes a vector. */
 static gph_status parse_register_use(reader *r, const ptx_token *name,
                                      const ptx_symbol *symbol, uint32_t member)
 {
@@ -260,7 +270,7 @@ static gph_status parse_register_use(reader *r, const ptx_token *name,
         GPHI_TRY(add_operand(r, name, PTX_OPERAND_REG, first + part.lane, &at));
         operand_at(r, at)->select = part.select;
         operand_at(r, at)->imm = part.digits;
-        return GPH_OK;
+        return is_selected ? GPH_OK : parse_offset(r, at);
     }
     note_vector(r, name, width);
     GPHI_TRY(add_operand(r, name, PTX_OPERAND_VECTOR, width, NULL));
@@ -269,14 +279,29 @@ static gph_status parse_register_use(reader *r, const ptx_token *name,
     return GPH_OK;
 }
 
-static gph_status parse_offset(reader *r, uint32_t operand)
+static bool moves(uint16_t opcode)
 {
-    int64_t offset;
-    if (!ptx_at(r->parser, '+') && !ptx_at(r->parser, '-'))
-        return GPH_OK;
-    GPHI_TRY(ptx_parse_int(r->parser, "an offset in bytes", &offset));
-    operand_at(r, operand)->imm = offset;
-    return GPH_OK;
+    return opcode == PTX_OP_LD || opcode == PTX_OP_LDU || opcode == PTX_OP_ST ||
+           opcode == PTX_OP_MOV;
+}
+
+/* s[3]: the address of an element; of loads and stores the place itself. */
+static gph_status parse_element(reader *r, uint32_t at, uint32_t index)
+{
+    ptx_parser *parser = r->parser;
+    const ptx_vec *all =
+        index & PTX_VAR_LOCAL ? &parser->body.variables : &parser->variables;
+    const ptx_variable *first = all->items, *variable = first + (index & ~PTX_VAR_LOCAL);
+    int64_t element;
+    GPHI_TRY(ptx_next(parser));
+    GPHI_TRY(ptx_parse_int(parser, "the number of an element", &element));
+    ptx_operand *operand = operand_at(r, at);
+    operand->imm = element * (int64_t)ptx_type_bytes((ptx_type)variable->type);
+    if (moves(r->insn.opcode) && r->insn.opcode != PTX_OP_MOV) {
+        operand->kind = PTX_OPERAND_ADDRESS;
+        operand->base = PTX_OPERAND_VAR;
+    }
+    return ptx_expect(parser, ']', "']'");
 }
 
 /* A register, special register, variable, function or `_`. */
@@ -299,7 +324,7 @@ static gph_status parse_name(reader *r)
     case PTX_SYMBOL_RANGE: return parse_register_use(r, &name, symbol, member);
     case PTX_SYMBOL_VAR:
         GPHI_TRY(add_operand(r, &name, PTX_OPERAND_VAR, index, &at));
-        return parse_offset(r, at);
+        return ptx_at(parser, '[') ? parse_element(r, at, index) : parse_offset(r, at);
     case PTX_SYMBOL_FUNC: return add_operand(r, &name, PTX_OPERAND_FUNC, index, NULL);
     default: break;
     }
@@ -352,7 +377,7 @@ static gph_status parse_scalar(reader *r)
     return ptx_fail_expected(r->parser, "an operand");
 }
 
-/* {a, b, ...} */
+/* {a, b, ...}. Triton writes { %r1 } where it moves one element: the element itself. */
 static gph_status parse_vector(reader *r)
 {
     ptx_parser *parser = r->parser;
@@ -373,6 +398,12 @@ static gph_status parse_vector(reader *r)
             return ptx_fail_at(parser, &name, "name its elements: %v.x, %v.y ...",
                                "a vector register inside a vector");
         GPHI_TRY(ptx_accept(parser, ',', &more));
+    }
+    if (r->insn.operand_count == first + 1 && moves(r->insn.opcode)) {
+        *operand_at(r, at) = *operand_at(r, at + 1);
+        parser->body.operands.count--;
+        r->insn.operand_count--;
+        return ptx_expect(parser, '}', "',' or '}'");
     }
     operand_at(r, at)->index = r->insn.operand_count - first;
     note_vector(r, &where, r->insn.operand_count - first);
@@ -663,13 +694,7 @@ gph_status ptx_parse_insn(ptx_parser *parser, const ptx_insn_head *head)
         return ptx_fail_expected(parser, "',' or ';'");
     GPHI_TRY(ptx_check_insn(parser, &r.insn, opcode, &r.form));
     r.insn.text_bytes = parser->token.offset - head->start;
-    if (body->insns.count == PTX_INSTRUCTIONS_MAX)
-        return ptx_fail_at(parser, opcode, NULL,
-                           "more than %u instructions in a function",
-                           PTX_INSTRUCTIONS_MAX);
-    ptx_insn *insn = ptx_vec_add(parser->arena, &body->insns, sizeof(*insn));
-    if (!insn)
-        return ptx_fail_memory(parser);
-    *insn = r.insn;
+    GPHI_TRY(ptx_add_sums(parser, &r.insn, opcode));
+    GPHI_TRY(ptx_add_insn(parser, &r.insn, opcode));
     return ptx_next(parser);
 }

@@ -335,7 +335,7 @@ gph_status ptx_parse_registers(ptx_parser *parser)
     declaration decl = {0};
     bool more = true;
     GPHI_TRY(parse_declaration(parser, &decl));
-    if (decl.width > 4 || decl.type == PTX_TYPE_OTHER)
+    if (decl.width > 4 || decl.type >= PTX_TYPE_OTHER)
         return ptx_fail_at(parser, &parser->token, NULL,
                            "a register cannot have the type in front");
     while (more) {

@@ -39,7 +39,7 @@ const ptx_word *ptx_words_find(const ptx_words *words, const char *text, size_t 
 /* Words of PTX up to 9.0 that are known to exist and mean nothing here: a kernel that
  * uses one cannot be launched. */
 static const char *const other_types[] = {
-    "b1", "u2", "s2", "b4", "u4", "s4", "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2",
+    "u2", "s2", "b4", "u4", "s4",
     "e4m3x4", "e5m2x4", "e2m1", "e2m1x2", "e2m1x4", "e2m3", "e2m3x2", "e2m3x4", "e3m2",
     "e3m2x2", "e3m2x4", "ue8m0", "ue8m0x2", "ue4m3", "texref", "surfref", "samplerref",
 };
@@ -56,8 +56,7 @@ static const char *const other_sregs[] = {
     "%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid",
     "%cluster_nctaid", "%pm0", "%pm1", "%pm2", "%pm3", "%pm4", "%pm5", "%pm6", "%pm7",
     "%pm0_64", "%pm1_64", "%pm2_64", "%pm3_64", "%pm4_64", "%pm5_64", "%pm6_64",
-    "%pm7_64", "%reserved_smem_offset_begin", "%reserved_smem_offset_end",
-    "%reserved_smem_offset_cap", "%reserved_smem_offset_0", "%reserved_smem_offset_1",
+    "%pm7_64",
 };
 
 /* %envreg0 ... %envreg31 */
@@ -104,8 +103,9 @@ void ptx_words_init(ptx_words *words)
 #undef X
     for (unsigned i = 0; i < 32; i++)
         slot(words, envregs[i])->sreg = (uint8_t)(PTX_SREG_ENVREG0 + i);
-    for (ptx_type type = PTX_NONE + 1; type < PTX_TYPE_OTHER; type++)
-        slot(words, ptx_type_name(type))->type = (uint8_t)type;
+    for (ptx_type type = PTX_NONE + 1; type < PTX_TYPE_COUNT; type++)
+        if (type != PTX_TYPE_OTHER)
+            slot(words, ptx_type_name(type))->type = (uint8_t)type;
     for (size_t i = 0; i < sizeof(other_opcodes) / sizeof(other_opcodes[0]); i++)
         slot(words, other_opcodes[i])->opcode = PTX_OP_COUNT; /* PTX_OP_UNKNOWN */
     for (size_t i = 0; i < sizeof(other_modifiers) / sizeof(other_modifiers[0]); i++)

@@ -156,9 +156,29 @@ static void describe_params(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 
 /* uses_printf and the others decide what a launch must provide; const_bytes are the whole
  * module's, whichever of them the kernel names. */
+static bool reads_reserved_shared(const ptx_function *f)
+{
+    for (uint32_t i = 0; i < f->operand_count; i++)
+        if (f->operands[i].kind == PTX_OPERAND_SREG &&
+            f->operands[i].index >= PTX_SREG_RESERVED_SMEM_BEGIN &&
+            f->operands[i].index <= PTX_SREG_RESERVED_SMEM_1)
+            return true;
+    return false;
+}
+
+/* Its own or those of any function it might call. */
+static bool uses_reserved_shared(const ptx_module *m, const ptx_function *kernel)
+{
+    for (uint32_t n = 0; n < m->function_count; n++)
+        if (!m->functions[n].is_entry && reads_reserved_shared(&m->functions[n]))
+            return true;
+    return reads_reserved_shared(kernel);
+}
+
 static void describe_uses(const ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
     const ptx_function *f = s->function;
+    k->uses_reserved_shared = uses_reserved_shared(p->module, f);
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_insn *insn = &f->insns[i];
         k->uses_barrier |= s->insns[i].role == PTX_ROLE_BARRIER;
@@ -177,18 +197,6 @@ static void describe_uses(const ptx_build *p, const ptx_shape *s, ptx_kernel *k)
         if (var->space == PTX_SPACE_SHARED && var->is_extern && var->bytes == 0)
             k->uses_dynamic_shared |= uses_variable(f, v);
     }
-}
-
-/* What a GPU's compiler would report, roughly: 32-bit registers alive at one time are not
- * known here, so the registers of the longest block that are written, halved. */
-static uint32_t estimate_registers(const ptx_shape *s)
-{
-    uint32_t words = 0;
-    for (uint32_t r = 0; r < s->function->register_count; r++)
-        if (s->regs[r].def_count > 0)
-            words += ptx_type_bytes((ptx_type)s->function->registers[r].type) > 4 ? 2 : 1;
-    const uint32_t guess = 8 + words / 2;
-    return guess > 255 ? 255 : guess;
 }
 
 /* As .maxntid and .reqntid say; a kernel without them takes as many threads as a device
@@ -410,8 +418,8 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
         k->reason = ptx_format(&p->memory, "%s", refusal);
         return false;
     }
-    k->registers = estimate_registers(s);
     write_kernel(p, s, k);
+    k->registers = ptx_estimate_registers(s, k->max_threads);
     describe_cuts(p, s, k);
     return false;
 }

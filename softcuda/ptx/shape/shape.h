@@ -21,6 +21,12 @@ typedef struct ptx_writer {
 
 void ptx_write_insn(ptx_emit *emit, uint32_t insn);
 void ptx_write_slow_cut(ptx_emit *emit, uint32_t insn); /* as calls of the run time */
+/* Waits until no other lane of the warp can come here first; a mask of those that came. */
+ptx_value ptx_write_meeting(ptx_emit *emit, uint32_t place);
+/* shape_matrix.c: a matrix operation as a call of the run time; does the function have
+ * any? */
+void ptx_write_slow_matrix(ptx_emit *emit, uint32_t insn);
+bool ptx_has_matrix(const ptx_function *function);
 void ptx_write_slots(ptx_emit *emit);
 /* The names of block, grid, zero, shared, ntid ... at the start of every function. */
 void ptx_write_head(ptx_emit *emit);

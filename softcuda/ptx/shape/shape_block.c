@@ -2,6 +2,7 @@
 /* The function that runs a block: its slots and context arrays, its regions in order, and
  * the helpers that all such functions call. */
 
+#include "softcuda/ptx/matrix.h"
 #include "softcuda/ptx/shape/fast.h"
 
 /* One for each uniform load that threads read again: see save_load(). */
@@ -46,6 +47,9 @@ static void write_arrays(ptx_fast *f)
                            "  %warp.c = alloca <32 x i32>\n"
                            "  %warp.m = alloca <32 x i32>\n"
                            "  %warp.one = alloca i32\n  %warp.two = alloca i32\n");
+    if (ptx_has_matrix(s->function))
+        gphi_text_add(out, "  %%mat.tmp = alloca [%u x [32 x i64]], align 64\n",
+                      PTX_MATRIX_REGISTERS_MAX + 2);
     for (uint32_t r = 0; r < s->function->register_count; r++) {
         if (s->regs[r].home == SHAPE_AFFINE)
             gphi_text_add(out, "  %%off.%u = alloca %s\n  store %s 0, ptr %%off.%u\n", r,

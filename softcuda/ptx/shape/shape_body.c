@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "softcuda/ptx/abi.h"
+#include "softcuda/ptx/matrix.h"
 #include "softcuda/ptx/shape/shape.h"
 
 /* ---- the start of a function ---- */
@@ -74,6 +75,9 @@ void ptx_write_slots(ptx_emit *emit)
             gphi_text_add(emit->out, "  %%u.%u = alloca %s\n", r, type);
     }
     gphi_text_put(emit->out, "  %cc = alloca i1\n  store i1 false, ptr %cc\n");
+    if (!w->fast && ptx_has_matrix(f))
+        gphi_text_add(emit->out, "  %%mat.values = alloca [%u x i64]\n",
+                      PTX_MATRIX_REGISTERS_MAX + 2);
     const uint32_t calls = call_slots(f);
     for (uint32_t i = 0; i < calls; i++)
         gphi_text_add(emit->out, "  %%call.%u = alloca i128, align 16\n", i);
@@ -153,6 +157,20 @@ static ptx_value cluster_register(ptx_emit *emit, ptx_sreg sreg)
     return named("%u", count);
 }
 
+/* Offsets in shared memory of what the system keeps there, and how much it is. */
+static ptx_value reserved_shared(ptx_emit *emit, ptx_sreg sreg)
+{
+    const uint32_t into = sreg == PTX_SREG_RESERVED_SMEM_END ? PTX_SHARED_RESERVED
+                          : sreg == PTX_SREG_RESERVED_SMEM_1 ? PTX_SHARED_ALIGN
+                                                             : 0;
+    if (sreg == PTX_SREG_RESERVED_SMEM_CAP)
+        return named("%u", PTX_SHARED_RESERVED);
+    const ptx_value all = grid_field(emit, "i32", offsetof(ptx_grid, shared_bytes));
+    const ptx_value up = ptx_let(emit, "add i32 %s, %u", all.name, PTX_SHARED_ALIGN - 1);
+    const ptx_value at = ptx_let(emit, "and i32 %s, %d", up.name, -(int)PTX_SHARED_ALIGN);
+    return ptx_let(emit, "add i32 %s, %u", at.name, into);
+}
+
 /* Everything that a block or grid knows is a name from ptx_write_head(). */
 ptx_value ptx_special_register(ptx_emit *emit, ptx_sreg sreg)
 {
@@ -198,6 +216,11 @@ ptx_value ptx_special_register(ptx_emit *emit, ptx_sreg sreg)
     case PTX_SREG_TOTAL_SMEM_SIZE:
     case PTX_SREG_AGGR_SMEM_SIZE:
         return grid_field(emit, "i32", offsetof(ptx_grid, shared_bytes));
+    case PTX_SREG_RESERVED_SMEM_BEGIN:
+    case PTX_SREG_RESERVED_SMEM_END:
+    case PTX_SREG_RESERVED_SMEM_CAP:
+    case PTX_SREG_RESERVED_SMEM_0:
+    case PTX_SREG_RESERVED_SMEM_1: return reserved_shared(emit, sreg);
     case PTX_SREG_DYNAMIC_SMEM_SIZE:
         return grid_field(emit, "i32", offsetof(ptx_grid, dynamic_bytes));
     case PTX_SREG_CURRENT_GRAPH_EXEC:
@@ -342,7 +365,13 @@ static void write_unguarded(ptx_emit *emit, uint32_t i)
     const ptx_writer *w = emit->shape;
     const ptx_insn *insn = &emit->function->insns[i];
     switch ((ptx_role)w->s->insns[i].role) {
-    case PTX_ROLE_PLAIN: ptx_lower(emit, insn); break;
+    case PTX_ROLE_PLAIN:
+        if (w->s->insns[i].keeps_lockstep && !w->fast)
+            ptx_write_meeting(emit, 2 * i);
+        ptx_lower(emit, insn);
+        if (w->s->insns[i].keeps_lockstep && !w->fast)
+            ptx_write_meeting(emit, 2 * i + 1);
+        break;
     case PTX_ROLE_CALL:
         if (!ptx_lower_intrinsic(emit, insn))
             ptx_write_call(emit, insn);

@@ -108,11 +108,22 @@ static void call_shfl(ptx_emit *emit, const ptx_cut_form *cut, const char *threa
                        thread, mask, cut->mode, value.name, b.name, c.name));
 }
 
+ptx_value ptx_write_meeting(ptx_emit *emit, uint32_t place)
+{
+    const ptx_writer *w = emit->shape;
+    return ptx_let(emit, "call i32 @ptx_rt_activemask(ptr %s, i32 %u)", w->thread.name,
+                   place);
+}
+
 void ptx_write_slow_cut(ptx_emit *emit, uint32_t insn)
 {
     const ptx_writer *w = emit->shape;
     const ptx_cut_form cut = ptx_cut_of(w->s, insn);
     const char *thread = w->thread.name;
+    if (cut.kind == SHAPE_CUT_MATRIX) {
+        ptx_write_slow_matrix(emit, insn);
+        return;
+    }
     if (cut.kind <= SHAPE_CUT_REDUCE) {
         call_barrier(emit, &cut, thread);
         return;
@@ -140,8 +151,7 @@ void ptx_write_slow_cut(ptx_emit *emit, uint32_t insn)
             ptx_let(emit, "call i64 @ptx_rt_elect(ptr %s, i32 %s)", thread, mask.name));
         break;
     default:
-        ptx_store_operand(emit, cut.out, PTX_B32,
-                          ptx_let(emit, "call i32 @ptx_rt_activemask(ptr %s)", thread));
+        ptx_store_operand(emit, cut.out, PTX_B32, ptx_write_meeting(emit, 2 * insn));
         break;
     }
 }

@@ -164,7 +164,8 @@ static int kind_of(const ptx_fast *f, const name *n, const char *scan, char *typ
                  {"warp.c", "<32 x i32>"},
                  {"warp.m", "<32 x i32>"},
                  {"warp.one", "i32"},
-                 {"warp.two", "i32"}};
+                 {"warp.two", "i32"},
+                 {"mat.tmp", "[42 x [32 x i64]]"}};
     const char *found = NULL;
     int kind = PART_VALUE;
     for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++)

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "softcuda/ptx/shape/fast.h"
+#include "softcuda/ptx/shape/warp.h"
 
 #define CONTEXT ", !alias.scope !8"
 #define LANES                                                                            \
@@ -24,22 +24,10 @@
     "i32 19, i32 20, i32 21, i32 22, i32 23, i32 24, i32 25, i32 26, i32 27, "           \
     "i32 28, i32 29, i32 30, i32 31>"
 
-typedef struct warp {
-    ptx_fast *f;
-    ptx_emit *e;
-    const ptx_region *region;
-    ptx_cut_form cut;
-    char base[16];     /* first thread of the warp, i64 */
-    ptx_value active;  /* <32 x i1> */
-    ptx_value bits;    /* the same as i32 */
-    ptx_value members; /* the member mask: i32, or <32 x i32> */
-    bool many_masks;   /* the member mask differs by lane */
-} warp;
-
 /* ---- vectors ---------------------------------------------------------------------- */
 
 /* One value for all 32 lanes. */
-static ptx_value splat(warp *w, const char *type, const char *value)
+ptx_value ptx_warp_splat(ptx_warp *w, const char *type, const char *value)
 {
     const ptx_value one =
         ptx_let(w->e, "insertelement <32 x %s> poison, %s %s, i32 0", type, type, value);
@@ -51,7 +39,8 @@ static ptx_value splat(warp *w, const char *type, const char *value)
 
 /* The lanes of the warp out of an array by thread. Arrays are padded to whole warps, so a
  * short last warp reads what nobody uses. */
-static ptx_value load_lanes(warp *w, const char *type, const char *array, uint32_t n)
+ptx_value ptx_warp_load_lanes(ptx_warp *w, const char *type, const char *array,
+                              uint32_t n)
 {
     const ptx_value at =
         ptx_let(w->e, "getelementptr %s, ptr %s%u, i64 %s", type, array, n, w->base);
@@ -59,7 +48,7 @@ static ptx_value load_lanes(warp *w, const char *type, const char *array, uint32
                    strcmp(type, "i8") == 0 ? 1u : 4u);
 }
 
-static void store_lanes(warp *w, const char *type, const char *array, uint32_t n,
+static void store_lanes(ptx_warp *w, const char *type, const char *array, uint32_t n,
                         ptx_value value)
 {
     const ptx_value at =
@@ -68,38 +57,38 @@ static void store_lanes(warp *w, const char *type, const char *array, uint32_t n
              at.name, strcmp(type, "i8") == 0 ? 1u : 4u);
 }
 
-static ptx_value flags(warp *w, const char *array, uint32_t n)
+static ptx_value flags(ptx_warp *w, const char *array, uint32_t n)
 {
-    const ptx_value bytes = load_lanes(w, "i8", array, n);
+    const ptx_value bytes = ptx_warp_load_lanes(w, "i8", array, n);
     return ptx_let(w->e, "icmp ne <32 x i8> %s, zeroinitializer", bytes.name);
 }
 
 /* A register that is uniform, or a number, has no array: it is splatted. */
-static bool is_array(const warp *w, const ptx_operand *o)
+bool ptx_warp_is_array(const ptx_warp *w, const ptx_operand *o)
 {
     return o && o->kind == PTX_OPERAND_REG && w->f->s->regs[o->index].divergent;
 }
 
 /* A 32- or 64-bit operand of every lane. */
-static ptx_value lanes_of(warp *w, const ptx_operand *o, const char *type)
+static ptx_value lanes_of(ptx_warp *w, const ptx_operand *o, const char *type)
 {
-    if (is_array(w, o))
-        return load_lanes(w, type, "%ctx.", o->index);
+    if (ptx_warp_is_array(w, o))
+        return ptx_warp_load_lanes(w, type, "%ctx.", o->index);
     const ptx_value value =
         ptx_operand_value(w->e, o, strcmp(type, "i64") == 0 ? PTX_B64 : PTX_B32);
-    return splat(w, type, value.name);
+    return ptx_warp_splat(w, type, value.name);
 }
 
-static ptx_value predicate_of(warp *w, const ptx_operand *o)
+static ptx_value predicate_of(ptx_warp *w, const ptx_operand *o)
 {
-    if (!is_array(w, o)) {
+    if (!ptx_warp_is_array(w, o)) {
         const ptx_value value = ptx_operand_value(w->e, o, PTX_PRED);
-        return splat(w, "i1", value.name);
+        return ptx_warp_splat(w, "i1", value.name);
     }
     const ptx_value set = flags(w, "%ctx.", o->index);
     if (!o->negate)
         return set;
-    const ptx_value all = splat(w, "i1", "true");
+    const ptx_value all = ptx_warp_splat(w, "i1", "true");
     return ptx_let(w->e, "xor <32 x i1> %s, %s", set.name, all.name);
 }
 
@@ -111,47 +100,47 @@ static bool is_stored(const ptx_operand *out)
 }
 
 /* In a masked region the lanes that are elsewhere keep what they have. */
-static void store_active(warp *w, const char *type, uint32_t reg, ptx_value value)
+void ptx_warp_store_active(ptx_warp *w, const char *type, uint32_t reg, ptx_value value)
 {
     if (w->region->masked) {
-        const ptx_value old = load_lanes(w, type, "%ctx.", reg);
+        const ptx_value old = ptx_warp_load_lanes(w, type, "%ctx.", reg);
         value = ptx_let(w->e, "select <32 x i1> %s, <32 x %s> %s, <32 x %s> %s",
                         w->active.name, type, value.name, type, old.name);
     }
     store_lanes(w, type, "%ctx.", reg, value);
 }
 
-static void store_result(warp *w, const ptx_operand *out, ptx_value value)
+static void store_result(ptx_warp *w, const ptx_operand *out, ptx_value value)
 {
     if (is_stored(out))
-        store_active(w, "i32", out->index, value);
+        ptx_warp_store_active(w, "i32", out->index, value);
 }
 
-static void store_predicate(warp *w, const ptx_operand *out, ptx_value value)
+static void store_predicate(ptx_warp *w, const ptx_operand *out, ptx_value value)
 {
     if (!is_stored(out))
         return;
     value = ptx_let(w->e, "zext <32 x i1> %s to <32 x i8>", value.name);
-    store_active(w, "i8", out->index, value);
+    ptx_warp_store_active(w, "i8", out->index, value);
 }
 
 /* One value, or (under a member mask by lane) a vector of them. */
-static const char *width(const warp *w)
+static const char *width(const ptx_warp *w)
 {
     return w->many_masks ? "<32 x i32>" : "i32";
 }
 
-static void store_either(warp *w, const ptx_operand *out, ptx_value value)
+static void store_either(ptx_warp *w, const ptx_operand *out, ptx_value value)
 {
     if (!w->many_masks)
-        value = splat(w, "i32", value.name);
+        value = ptx_warp_splat(w, "i32", value.name);
     store_result(w, out, value);
 }
 
-static void store_either_predicate(warp *w, const ptx_operand *out, ptx_value value)
+static void store_either_predicate(ptx_warp *w, const ptx_operand *out, ptx_value value)
 {
     if (!w->many_masks)
-        value = splat(w, "i1", value.name);
+        value = ptx_warp_splat(w, "i1", value.name);
     store_predicate(w, out, value);
 }
 
@@ -192,7 +181,7 @@ static lane_source source_of(uint32_t mode, uint32_t lane, uint32_t b, uint32_t 
     return (lane_source){good ? (uint32_t)from : lane, good};
 }
 
-static void shuffle_constant(warp *w, ptx_value value)
+static void shuffle_constant(ptx_warp *w, ptx_value value)
 {
     const uint32_t b = (uint32_t)w->cut.b->imm, c = (uint32_t)w->cut.c->imm;
     const ptx_value moved = ptx_fresh(w->e);
@@ -215,20 +204,20 @@ static void shuffle_constant(warp *w, ptx_value value)
     store_predicate(w, w->cut.out_pred, good);
 }
 
-static ptx_value vector_op(warp *w, const char *op, ptx_value a, const char *b)
+static ptx_value vector_op(ptx_warp *w, const char *op, ptx_value a, const char *b)
 {
     return ptx_let(w->e, "%s <32 x i32> %s, %s", op, a.name, b);
 }
 
-static ptx_value splat_number(warp *w, int number)
+static ptx_value splat_number(ptx_warp *w, int number)
 {
     char text[16];
     snprintf(text, sizeof(text), "%d", number);
-    return splat(w, "i32", text);
+    return ptx_warp_splat(w, "i32", text);
 }
 
 /* The lane that each lane reads from, and whether it is in range; see source_of(). */
-static ptx_value source_lanes(warp *w, ptx_value *good)
+static ptx_value source_lanes(ptx_warp *w, ptx_value *good)
 {
     const ptx_value b = lanes_of(w, w->cut.b, "i32"), c = lanes_of(w, w->cut.c, "i32");
     const ptx_value k31 = splat_number(w, 31), ones = splat_number(w, -1);
@@ -256,7 +245,7 @@ static ptx_value source_lanes(warp *w, ptx_value *good)
 }
 
 /* A loop over the 32 lanes; returns the name of the lane, i64. */
-static ptx_value open_lanes(warp *w, uint32_t *label, const char *before)
+static ptx_value open_lanes(ptx_warp *w, uint32_t *label, const char *before)
 {
     *label = ptx_new_label(w->e);
     ptx_line(w->e, "br label %%%s%u", before, *label);
@@ -269,7 +258,7 @@ static ptx_value open_lanes(warp *w, uint32_t *label, const char *before)
     return lane;
 }
 
-static void close_lanes(warp *w, uint32_t label)
+static void close_lanes(ptx_warp *w, uint32_t label)
 {
     gphi_text_add(
         w->e->out,
@@ -280,13 +269,14 @@ static void close_lanes(warp *w, uint32_t label)
 }
 
 /* Lane by lane, for what has no vector form. */
-static ptx_value element(warp *w, const char *array, const char *index)
+static ptx_value element(ptx_warp *w, const char *array, const char *index)
 {
     const ptx_value at = ptx_let(w->e, "getelementptr i32, ptr %s, i64 %s", array, index);
     return ptx_let(w->e, "load i32, ptr %s", at.name);
 }
 
-static void set_element(warp *w, const char *array, const char *index, ptx_value value)
+static void set_element(ptx_warp *w, const char *array, const char *index,
+                        ptx_value value)
 {
     const ptx_value at = ptx_let(w->e, "getelementptr i32, ptr %s, i64 %s", array, index);
     ptx_line(w->e, "store i32 %s, ptr %s", value.name, at.name);
@@ -294,7 +284,7 @@ static void set_element(warp *w, const char *array, const char *index, ptx_value
 
 /* IR shuffles by constants only: with lanes known at run time the values go through
  * memory. */
-static void shuffle_any(warp *w, ptx_value value)
+static void shuffle_any(ptx_warp *w, ptx_value value)
 {
     ptx_value good;
     uint32_t label;
@@ -311,7 +301,7 @@ static void shuffle_any(warp *w, ptx_value value)
     store_predicate(w, w->cut.out_pred, good);
 }
 
-static void write_shfl(warp *w)
+static void write_shfl(ptx_warp *w)
 {
     const ptx_value value = lanes_of(w, w->cut.value, "i32");
     if (w->cut.b->kind == PTX_OPERAND_INT && w->cut.c->kind == PTX_OPERAND_INT)
@@ -323,15 +313,15 @@ static void write_shfl(warp *w)
 /* ---- vote, activemask, elect ------------------------------------------------------ */
 
 /* `bits` under the member mask. */
-static ptx_value among_members(warp *w, ptx_value bits)
+static ptx_value among_members(ptx_warp *w, ptx_value bits)
 {
     if (w->many_masks)
-        bits = splat(w, "i32", bits.name);
+        bits = ptx_warp_splat(w, "i32", bits.name);
     return ptx_let(w->e, "and %s %s, %s", width(w), bits.name, w->members.name);
 }
 
 /* A vote is a comparison of masks: the predicates as one word of 32 bits. */
-static void write_vote(warp *w)
+static void write_vote(ptx_warp *w)
 {
     const ptx_value set = predicate_of(w, w->cut.value);
     const ptx_value here =
@@ -355,11 +345,11 @@ static void write_vote(warp *w)
 }
 
 /* The lowest active member leads. */
-static void write_elect(warp *w)
+static void write_elect(ptx_warp *w)
 {
     uint32_t label;
     const ptx_value all = among_members(w, w->bits);
-    const ptx_value vector = w->many_masks ? all : splat(w, "i32", all.name);
+    const ptx_value vector = w->many_masks ? all : ptx_warp_splat(w, "i32", all.name);
     ptx_line(w->e, "store <32 x i32> %s, ptr %%warp.a", vector.name);
     const ptx_value lane = open_lanes(w, &label, "LB");
     const ptx_value bits = element(w, "%warp.a", lane.name);
@@ -376,20 +366,20 @@ static void write_elect(warp *w)
 
 /* ---- match, redux ---- */
 
-static ptx_value member_of(warp *w, const char *lane)
+static ptx_value member_of(ptx_warp *w, const char *lane)
 {
     return w->many_masks ? element(w, "%warp.m", lane) : w->members;
 }
 
 /* In memory, since the code for each lane is a loop of its own. */
-static void keep_masks(warp *w)
+static void keep_masks(ptx_warp *w)
 {
     if (w->many_masks)
         ptx_line(w->e, "store <32 x i32> %s, ptr %%warp.m", w->members.name);
 }
 
 /* 32 rounds: each compares one lane's value with those of all. */
-static void write_match(warp *w)
+static void write_match(ptx_warp *w)
 {
     uint32_t label;
     const bool wide = ptx_type_bytes(w->cut.type) == 8;
@@ -401,7 +391,7 @@ static void write_match(warp *w)
     const ptx_value at =
         ptx_let(w->e, "getelementptr %s, ptr %%warp.a, i64 %s", type, lane.name);
     const ptx_value mine = ptx_let(w->e, "load %s, ptr %s", type, at.name);
-    const ptx_value all = splat(w, type, mine.name);
+    const ptx_value all = ptx_warp_splat(w, type, mine.name);
     const ptx_value same =
         ptx_let(w->e, "icmp eq <32 x %s> %s, %s", type, value.name, all.name);
     const ptx_value here =
@@ -425,7 +415,7 @@ static void write_match(warp *w)
         ptx_let(w->e, "icmp ne <32 x i32> %s, zeroinitializer", results.name));
 }
 
-static ptx_value combine(warp *w, ptx_value a, ptx_value b)
+static ptx_value combine(ptx_warp *w, ptx_value a, ptx_value b)
 {
     static const char *const plain[] = {"add", NULL,  NULL, NULL,
                                         NULL,  "and", "or", "xor"};
@@ -438,7 +428,7 @@ static ptx_value combine(warp *w, ptx_value a, ptx_value b)
 }
 
 /* Reduces %warp.a over the lanes set in `members`; the result is in %warp.one. */
-static void reduce_lanes(warp *w, ptx_value members, const char *label_name)
+static void reduce_lanes(ptx_warp *w, ptx_value members, const char *label_name)
 {
     static const char *const identity[] = {"0",           "-1", "0", "2147483647",
                                            "-2147483648", "-1", "0", "0"};
@@ -457,7 +447,7 @@ static void reduce_lanes(warp *w, ptx_value members, const char *label_name)
 }
 
 /* With one mask for the whole warp once, else for each lane and its own mask. */
-static void write_redux(warp *w)
+static void write_redux(ptx_warp *w)
 {
     uint32_t label;
     const ptx_value value = lanes_of(w, w->cut.value, "i32");
@@ -465,7 +455,7 @@ static void write_redux(warp *w)
     if (!w->many_masks) {
         reduce_lanes(w, among_members(w, w->bits), "LB");
         const ptx_value one = ptx_let(w->e, "load i32, ptr %%warp.one");
-        store_result(w, w->cut.out, splat(w, "i32", one.name));
+        store_result(w, w->cut.out, ptx_warp_splat(w, "i32", one.name));
         return;
     }
     keep_masks(w);
@@ -482,7 +472,7 @@ static void write_redux(warp *w)
 
 /* Which lanes exist, have not ended and, in a masked region, were sent here. A mask
  * includes the live flags, since a thread that has ended is sent nowhere. */
-static void find_active(warp *w)
+static void find_active(ptx_warp *w)
 {
     if (w->region->masked) {
         w->active = flags(w, "%mask.", w->region->mask);
@@ -490,28 +480,28 @@ static void find_active(warp *w)
         w->active = flags(w, "%live.", 0);
     } else {
         const ptx_value first = ptx_let(w->e, "trunc i64 %s to i32", w->base);
-        const ptx_value all = splat(w, "i32", first.name);
+        const ptx_value all = ptx_warp_splat(w, "i32", first.name);
         const ptx_value lanes = vector_op(w, "add", all, LANES);
         w->active = ptx_let(w->e, "icmp ult <32 x i32> %s, %s", lanes.name,
-                            splat(w, "i32", "%threads").name);
+                            ptx_warp_splat(w, "i32", "%threads").name);
     }
     w->bits = ptx_let(w->e, "bitcast <32 x i1> %s to i32", w->active.name);
 }
 
 /* Those that the mask names and that are here; PTX leaves undefined what a lane gets that
  * is not. */
-static void find_members(warp *w)
+static void find_members(ptx_warp *w)
 {
-    w->many_masks = is_array(w, w->cut.mask);
+    w->many_masks = ptx_warp_is_array(w, w->cut.mask);
     if (w->many_masks)
-        w->members = load_lanes(w, "i32", "%ctx.", w->cut.mask->index);
+        w->members = ptx_warp_load_lanes(w, "i32", "%ctx.", w->cut.mask->index);
     else if (w->cut.mask)
         w->members = ptx_operand_value(w->e, w->cut.mask, PTX_B32);
     else
         snprintf(w->members.name, sizeof(w->members.name), "-1");
 }
 
-static void write_operation(warp *w)
+static void write_operation(ptx_warp *w)
 {
     find_active(w);
     find_members(w);
@@ -521,20 +511,21 @@ static void write_operation(warp *w)
     case SHAPE_CUT_MATCH: write_match(w); break;
     case SHAPE_CUT_REDUX: write_redux(w); break;
     case SHAPE_CUT_ELECT: write_elect(w); break;
-    default: store_result(w, w->cut.out, splat(w, "i32", w->bits.name)); break;
+    case SHAPE_CUT_MATRIX: ptx_warp_write_matrix(w); break;
+    default: store_result(w, w->cut.out, ptx_warp_splat(w, "i32", w->bits.name)); break;
     }
 }
 
 /* The masks of threads that waited here move to where they go on. Flags are bytes of 0 or
  * 1, and a thread is in one mask at most: so `or` adds and `sub` clears. */
-static void move_masks(warp *w)
+static void move_masks(ptx_warp *w)
 {
     const ptx_shape *s = w->f->s;
     if (!w->region->masked)
         return;
-    const ptx_value mine = load_lanes(w, "i8", "%mask.", w->region->mask);
+    const ptx_value mine = ptx_warp_load_lanes(w, "i8", "%mask.", w->region->mask);
     if (w->region->exits) {
-        const ptx_value live = load_lanes(w, "i8", "%live.", 0);
+        const ptx_value live = ptx_warp_load_lanes(w, "i8", "%live.", 0);
         const ptx_value gone =
             ptx_let(w->e, "sub <32 x i8> %s, %s", live.name, mine.name);
         store_lanes(w, "i8", "%live.", 0, gone);
@@ -543,7 +534,7 @@ static void move_masks(warp *w)
         const ptx_region *to = &s->regions[w->region->targets[k]];
         if (!to->masked)
             continue;
-        const ptx_value old = load_lanes(w, "i8", "%mask.", to->mask);
+        const ptx_value old = ptx_warp_load_lanes(w, "i8", "%mask.", to->mask);
         store_lanes(w, "i8", "%mask.", to->mask,
                     ptx_let(w->e, "or <32 x i8> %s, %s", old.name, mine.name));
     }
@@ -566,7 +557,8 @@ static ptx_value warps_of(ptx_fast *f, const char *scan)
 /* A loop over the warps of the block; a scan says where the last thread is. */
 static void write_warps(ptx_fast *f, const ptx_cut_form *cut, const char *scan)
 {
-    warp w = {.f = f, .e = &f->emit, .region = &f->s->regions[f->region], .cut = *cut};
+    ptx_warp w = {
+        .f = f, .e = &f->emit, .region = &f->s->regions[f->region], .cut = *cut};
     gphi_text *out = f->emit.out;
     const uint32_t r = f->region;
     const ptx_value warps = warps_of(f, scan);
@@ -591,9 +583,10 @@ static void write_warps(ptx_fast *f, const ptx_cut_form *cut, const char *scan)
 /* ---- bar.red ---- */
 
 /* A loop over the warps of the block; one letter its labels begin with, one its values. */
-static warp open_warps(ptx_fast *f, const ptx_cut_form *cut, const char letters[2])
+static ptx_warp open_warps(ptx_fast *f, const ptx_cut_form *cut, const char letters[2])
 {
-    warp w = {.f = f, .e = &f->emit, .region = &f->s->regions[f->region], .cut = *cut};
+    ptx_warp w = {
+        .f = f, .e = &f->emit, .region = &f->s->regions[f->region], .cut = *cut};
     const uint32_t r = f->region;
     const char c = letters[0], v = letters[1];
     snprintf(w.base, sizeof(w.base), "%%%cb.%u", v, r);
@@ -617,11 +610,12 @@ static void close_warps(ptx_fast *f, const char letters[2])
 
 static void store_everywhere(ptx_fast *f, const ptx_cut_form *cut, ptx_value result)
 {
-    warp w = open_warps(f, cut, "Vv");
+    ptx_warp w = open_warps(f, cut, "Vv");
     if (cut->mode == 1)
-        store_lanes(&w, "i32", "%ctx.", cut->out->index, splat(&w, "i32", result.name));
+        store_lanes(&w, "i32", "%ctx.", cut->out->index,
+                    ptx_warp_splat(&w, "i32", result.name));
     else
-        store_predicate(&w, cut->out, splat(&w, "i1", result.name));
+        store_predicate(&w, cut->out, ptx_warp_splat(&w, "i1", result.name));
     close_warps(f, "Vv");
 }
 
@@ -631,7 +625,7 @@ static void write_reduce(ptx_fast *f, const ptx_cut_form *cut)
 {
     ptx_emit *e = &f->emit;
     gphi_text_put(e->out, "  store i32 0, ptr %warp.one\n  store i32 0, ptr %warp.two\n");
-    warp w = open_warps(f, cut, "Qr");
+    ptx_warp w = open_warps(f, cut, "Qr");
     find_active(&w);
     const ptx_value set = predicate_of(&w, cut->value);
     const ptx_value here = ptx_let(e, "and <32 x i1> %s, %s", set.name, w.active.name);
@@ -652,7 +646,7 @@ static void write_reduce(ptx_fast *f, const ptx_cut_form *cut)
         result = ptx_let(e, "icmp eq i32 %s, %s", result.name, all.name);
     else if (cut->mode == 3)
         result = ptx_let(e, "icmp ne i32 %s, 0", result.name);
-    if (is_array(&w, cut->out))
+    if (ptx_warp_is_array(&w, cut->out))
         store_everywhere(f, cut, result);
     else
         ptx_store_operand(e, cut->out, cut->mode == 1 ? PTX_U32 : PTX_PRED, result);

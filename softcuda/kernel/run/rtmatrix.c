@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Matrix operations of a warp: which lane's registers hold which elements.
+ *
+ * PTX's fragments of mma, lane = 4 * g + t, a register holds e elements side by side:
+ *
+ *   a   register r: row g + 8 * (r % 2), columns e * (t + 4 * (r / 2)) on; m8: row g
+ *   b   register r: column g, rows e * (t + 4 * r) on
+ *   c   register r: row g + 8 * (r / 2), column 2 * t + r % 2 (f16: both in one)
+ *
+ * Those of wmma are nobody's business but wmma's: see wmma_place(). Memory is read and
+ * written by functions whose faults are the kernel's. */
+#include <string.h>
+
+#include "softcuda/kernel/run/lanes.h"
+#include "softcuda/kernel/run/place.h"
+#include "softcuda/kernel/run/rtcalls.h"
+#include "softcuda/kernel/run/tensor.h"
+
+#define LANES PTX_WARP_SIZE
+#define SLOT_BYTES 256u
+
+/* What a warp brings, and where results go: see ptx_rt_matrix(). */
+struct work {
+    ptx_matrix form;
+    ptx_block *block;
+    unsigned char *slots;
+    uint32_t active, first, line;
+    bool has_stride;
+};
+
+static uint32_t *lanes32(const struct work *w, uint32_t slot)
+{
+    return (uint32_t *)(void *)(w->slots + slot * SLOT_BYTES);
+}
+
+static uint64_t *lanes64(const struct work *w, uint32_t slot)
+{
+    return (uint64_t *)(void *)(w->slots + slot * SLOT_BYTES);
+}
+
+/* ---- fragments --------------------------------------------------------------------- */
+
+/* A matrix as fragments see it. */
+struct view {
+    char which; /* 'a' ... 'd' */
+    ptx_element type;
+    uint32_t rows, columns, registers;
+    uint32_t per_register; /* elements */
+};
+
+static struct view view_of(const ptx_matrix *x, char which)
+{
+    struct view v = {.which = which,
+                     .type = (ptx_element)(which == 'a'   ? x->a
+                                           : which == 'b' ? x->b
+                                           : which == 'c' ? x->c
+                                                          : x->d),
+                     .rows = which == 'b' ? x->k : x->m,
+                     .columns = which == 'a' ? x->k : x->n,
+                     .registers = ptx_matrix_registers(x, which)};
+    const uint32_t bits = ptx_element_bits(v.type);
+    v.per_register = bits == 64 ? 1 : 32 / bits;
+    return v;
+}
+
+struct place {
+    uint32_t row, column;
+};
+
+static struct place mma_place(const struct view *v, uint32_t lane, uint32_t r, uint32_t e)
+{
+    const uint32_t g = lane / 4, t = lane % 4, n = v->per_register;
+    if (v->which == 'a' && v->rows == 8)
+        return (struct place){g, n * (t + 4 * r) + e};
+    if (v->which == 'a')
+        return (struct place){g + 8 * (r % 2), n * (t + 4 * (r / 2)) + e};
+    if (v->which == 'b')
+        return (struct place){n * (t + 4 * r) + e, g};
+    const uint32_t i = r * n + e;
+    return (struct place){g + 8 * (i / 2), 2 * t + i % 2};
+}
+
+/* Elements by rows, register by register; what is left over holds them again. */
+static struct place wmma_place(const struct view *v, uint32_t lane, uint32_t r,
+                               uint32_t e)
+{
+    const uint32_t n = v->per_register, all = v->rows * v->columns;
+    const uint32_t i = ((r * LANES + lane) * n + e) % all;
+    return (struct place){i / v->columns, i % v->columns};
+}
+
+static struct place place_of(const ptx_matrix *x, const struct view *v, uint32_t lane,
+                             uint32_t r, uint32_t e)
+{
+    return x->is_wmma ? wmma_place(v, lane, r, e) : mma_place(v, lane, r, e);
+}
+
+static uint32_t field_of(uint32_t word, uint32_t e, uint32_t bits)
+{
+    return bits == 32 ? word : word >> (e * bits) & ((1u << bits) - 1);
+}
+
+static int16_t int_of(uint32_t bits, ptx_element type)
+{
+    switch (type) {
+    case PTX_ELEMENT_S8: return (int8_t)bits;
+    case PTX_ELEMENT_S4: return (int16_t)((int16_t)(bits ^ 8) - 8);
+    default: return (int16_t)bits;
+    }
+}
+
+static bool is_int(ptx_element type)
+{
+    return type >= PTX_ELEMENT_S8 && type <= PTX_ELEMENT_U4;
+}
+
+/* a or b out of registers. b1: elements of a word stay together. */
+static void gather(const struct work *w, const struct view *v, uint32_t slot,
+                   soft_tensor *t)
+{
+    const uint32_t bits = ptx_element_bits(v->type), k = t->k;
+    const uint32_t step = v->type == PTX_ELEMENT_B1 ? 32 : 1;
+    for (uint32_t r = 0; r < v->registers; r++)
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            for (uint32_t e = 0; e < v->per_register; e += step) {
+                const struct place p = place_of(&w->form, v, lane, r, e);
+                const uint32_t at = v->which == 'a' ? p.row * k + p.column / step
+                                                    : p.column * k + p.row / step;
+                if (bits == 64) {
+                    double *to = v->which == 'a' ? t->a.doubles : t->b.doubles;
+                    memcpy(&to[at], &lanes64(w, slot + r)[lane], 8);
+                    continue;
+                }
+                const uint32_t word = lanes32(w, slot + r)[lane];
+                const uint32_t value = step == 32 ? word : field_of(word, e, bits);
+                if (is_int(v->type))
+                    (v->which == 'a' ? t->a.ints : t->b.ints)[at] =
+                        int_of(value, v->type);
+                else
+                    (v->which == 'a' ? t->a.bits : t->b.bits)[at] = value;
+            }
+}
+
+static void gather_addend(const struct work *w, uint32_t slot, soft_tensor *t)
+{
+    const struct view v = view_of(&w->form, 'c');
+    const uint32_t bits = ptx_element_bits(v.type);
+    for (uint32_t r = 0; r < v.registers; r++)
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            for (uint32_t e = 0; e < v.per_register; e++) {
+                const struct place p = place_of(&w->form, &v, lane, r, e);
+                const uint32_t at = p.row * t->n + p.column;
+                if (bits == 64)
+                    memcpy(&t->c.doubles[at], &lanes64(w, slot + r)[lane], 8);
+                else
+                    t->c.bits[at] = field_of(lanes32(w, slot + r)[lane], e, bits);
+            }
+}
+
+static void scatter_result(const struct work *w, const soft_tensor *t)
+{
+    const struct view v = view_of(&w->form, 'd');
+    const uint32_t bits = ptx_element_bits(v.type);
+    for (uint32_t r = 0; r < v.registers; r++)
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            uint32_t word = 0;
+            for (uint32_t e = 0; e < v.per_register; e++) {
+                const struct place p = place_of(&w->form, &v, lane, r, e);
+                const uint32_t at = p.row * t->n + p.column;
+                if (bits == 64)
+                    memcpy(&lanes64(w, r)[lane], &t->d.doubles[at], 8);
+                else
+                    word |= t->d.bits[at] << (e * (bits & 31));
+            }
+            if (bits != 64)
+                lanes32(w, r)[lane] = word;
+        }
+}
+
+static void multiply(const struct work *w)
+{
+    const ptx_matrix *x = &w->form;
+    soft_tensor t;
+    t.m = x->m;
+    t.n = x->n;
+    t.k = x->a == PTX_ELEMENT_B1 ? x->k / 32u : x->k;
+    t.a_type = x->a;
+    t.b_type = x->b;
+    t.c_type = x->c;
+    t.d_type = x->d;
+    t.saturates = x->saturates;
+    t.takes_and = x->takes_and;
+    const struct view a = view_of(x, 'a'), b = view_of(x, 'b');
+    uint32_t slot = ptx_matrix_registers(x, 'd');
+    gather(w, &a, slot, &t);
+    gather(w, &b, slot += a.registers, &t);
+    gather_addend(w, slot + b.registers, &t);
+    soft_tensor_multiply(&t);
+    scatter_result(w, &t);
+}
+
+/* ---- memory ------------------------------------------------------------------------ */
+
+/* Where `bytes` at a lane's address are. */
+static unsigned char *reach(const struct work *w, uint32_t lane, uint64_t address,
+                            uint32_t bytes, bool write)
+{
+    if (w->form.is_shared)
+        return w->block->shared + address;
+    if (w->line == 0)
+        return (unsigned char *)(uintptr_t)address;
+    return ptx_rt_check(w->block, w->first + lane, address,
+                        bytes | (write ? PTX_CHECK_WRITE : 0), w->line);
+}
+
+/* Rows of eight 16-bit elements, of each matrix from eight lanes' addresses. */
+static void move_rows(const struct work *w, uint32_t registers, uint32_t addresses,
+                      bool write)
+{
+    for (uint32_t matrix = 0; matrix < w->form.count; matrix++) {
+        uint16_t rows[8][8] = {{0}};
+        uint32_t *lanes = lanes32(w, registers + matrix);
+        for (uint32_t i = 0; i < 64 && write; i++) {
+            const uint32_t row = w->form.transposed ? i % 8 : i / 8;
+            const uint32_t column = w->form.transposed ? i / 8 : i % 8;
+            rows[row][column] = (uint16_t)(lanes[i / 2] >> (i % 2 * 16));
+        }
+        for (uint32_t row = 0; row < 8; row++) {
+            const uint32_t lane = matrix * 8 + row;
+            if (!(w->active >> lane & 1))
+                continue;
+            unsigned char *at =
+                reach(w, lane, lanes64(w, addresses)[lane], sizeof(rows[0]), write);
+            if (write)
+                soft_text_copy(at, rows[row], sizeof(rows[0]));
+            else
+                soft_text_copy(rows[row], at, sizeof(rows[0]));
+        }
+        for (uint32_t i = 0; i < LANES && !write; i++) {
+            const uint32_t row = i / 4, column = i % 4 * 2;
+            lanes[i] = w->form.transposed
+                           ? rows[column][row] | (uint32_t)rows[column + 1][row] << 16
+                           : rows[row][column] | (uint32_t)rows[row][column + 1] << 16;
+        }
+    }
+}
+
+static void transpose(const struct work *w)
+{
+    uint16_t from[64];
+    memcpy(from, lanes32(w, 1), sizeof(from)); /* element i of the matrix by rows */
+    uint32_t *to = lanes32(w, 0);
+    for (uint32_t i = 0; i < LANES; i++) {
+        const uint32_t row = i / 4, column = i % 4 * 2;
+        to[i] = from[column * 8 + row] | (uint32_t)from[(column + 1) * 8 + row] << 16;
+    }
+}
+
+/* One word of a wmma fragment, element by element: its elements need not lie side by
+ * side. Strides are in elements; those of less than a byte come in whole words. */
+static void move_word(const struct work *w, const struct view *v, uint32_t lane,
+                      uint32_t r, bool write)
+{
+    const uint32_t addresses = v->registers;
+    const uint32_t bits = ptx_element_bits(v->type), bytes = bits < 8 ? 4 : bits / 8;
+    const uint32_t step = bits < 8 ? 32 / bits : 1;
+    const bool by_column = w->form.a_by_column;
+    const uint32_t line = by_column ? v->rows : v->columns;
+    const uint64_t base = lanes64(w, addresses)[lane];
+    const uint64_t stride = w->has_stride ? lanes32(w, addresses + 1)[lane] : line;
+    uint64_t word = bits == 64 ? lanes64(w, r)[lane] : lanes32(w, r)[lane];
+    if (!write)
+        word = 0;
+    for (uint32_t e = 0; e < v->per_register; e += step) {
+        const struct place p = wmma_place(v, lane, r, e);
+        const uint64_t at =
+            by_column ? p.column * stride + p.row : p.row * stride + p.column;
+        unsigned char *there = reach(w, lane, base + at * bits / 8, bytes, write);
+        uint64_t value = word >> (bits == 64 ? 0 : e * bits);
+        if (write)
+            soft_text_copy(there, &value, bytes);
+        else {
+            value = 0;
+            soft_text_copy(&value, there, bytes);
+            word |= value << (bits == 64 ? 0 : e * bits);
+        }
+    }
+    if (write)
+        return;
+    if (bits == 64)
+        lanes64(w, r)[lane] = word;
+    else
+        lanes32(w, r)[lane] = (uint32_t)word;
+}
+
+static void move_fragment(const struct work *w, bool write)
+{
+    const struct view v = view_of(&w->form, (char)('a' + w->form.which));
+    for (uint32_t r = 0; r < v.registers; r++)
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            if (w->active >> lane & 1)
+                move_word(w, &v, lane, r, write);
+}
+
+/* ---- entries ----------------------------------------------------------------------- */
+
+static void run(const struct work *w)
+{
+    switch ((ptx_matrix_op)w->form.op) {
+    case PTX_MATRIX_MMA: multiply(w); break;
+    case PTX_MATRIX_LOAD: move_rows(w, 0, w->form.count, false); break;
+    case PTX_MATRIX_STORE: move_rows(w, 0, w->form.count, true); break;
+    case PTX_MATRIX_MOVE: transpose(w); break;
+    case PTX_MATRIX_FRAGMENT: move_fragment(w, false); break;
+    case PTX_MATRIX_RESULT: move_fragment(w, true); break;
+    }
+}
+
+void ptx_rt_matrix(ptx_block *block, uint64_t word, uint32_t active, uint32_t first,
+                   uint32_t line, uint32_t has_stride, void *slots)
+{
+    const struct work w = {.form = ptx_matrix_unpack(word),
+                           .block = block,
+                           .slots = slots,
+                           .active = active,
+                           .first = first,
+                           .line = line,
+                           .has_stride = has_stride != 0};
+    run(&w);
+}
+
+/* Slots in use, which a thread's values go to and come from. */
+static uint32_t slot_count(const ptx_matrix *x)
+{
+    switch ((ptx_matrix_op)x->op) {
+    case PTX_MATRIX_MMA:
+        return ptx_matrix_registers(x, 'a') + ptx_matrix_registers(x, 'b') +
+               ptx_matrix_registers(x, 'c') + ptx_matrix_registers(x, 'd');
+    case PTX_MATRIX_MOVE: return 2;
+    case PTX_MATRIX_LOAD:
+    case PTX_MATRIX_STORE: return x->count + 1u;
+    default: return ptx_matrix_registers(x, (char)('a' + x->which)) + 2;
+    }
+}
+
+/* Whether a slot holds 64 bits a lane: f64, and addresses. */
+static bool is_wide(const ptx_matrix *x, uint32_t slot)
+{
+    switch ((ptx_matrix_op)x->op) {
+    case PTX_MATRIX_MMA: return x->a == PTX_ELEMENT_F64;
+    case PTX_MATRIX_MOVE: return false;
+    case PTX_MATRIX_LOAD:
+    case PTX_MATRIX_STORE: return slot == x->count;
+    default:
+        return slot == ptx_matrix_registers(x, (char)('a' + x->which)) ||
+               (x->a == PTX_ELEMENT_F64 && slot < slot_count(x) - 2);
+    }
+}
+
+void soft_warp_matrix(soft_lane *warp, uint32_t there, ptx_block *block)
+{
+    _Alignas(64) unsigned char slots[(PTX_MATRIX_REGISTERS_MAX + 2) * SLOT_BYTES];
+    uint32_t one = 0;
+    while (!(there >> one & 1))
+        one++;
+    struct work w = {.form = ptx_matrix_unpack(warp[one].matrix),
+                     .block = block,
+                     .slots = slots,
+                     .active = there,
+                     .first = warp[0].view.index,
+                     .line = warp[one].b,
+                     .has_stride = warp[one].c != 0};
+    const uint32_t count = slot_count(&w.form);
+    memset(slots, 0, (size_t)count * SLOT_BYTES);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < LANES; i++) {
+            if (!(there >> i & 1))
+                continue;
+            uint64_t *values = (uint64_t *)(uintptr_t)warp[i].value;
+            for (uint32_t s = 0; s < count; s++) {
+                const bool wide = is_wide(&w.form, s);
+                if (pass == 0 && wide)
+                    lanes64(&w, s)[i] = values[s];
+                else if (pass == 0)
+                    lanes32(&w, s)[i] = (uint32_t)values[s];
+                else
+                    values[s] = wide ? lanes64(&w, s)[i] : lanes32(&w, s)[i];
+            }
+        }
+        if (pass == 0)
+            run(&w);
+    }
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The arithmetic of tensor cores, as an H100 does it.
+ *
+ * Integers are exact. f64 is a chain of fma along k. The others are sums of a block of
+ * products and one addend, all in fixed point:
+ *
+ *   every product is exact; the largest exponent (of a product that is the sum of the two
+ *   exponents, not normalized) decides the grid: FRACTION bits below it
+ *   every term is cut off there, towards zero
+ *   the exact sum of those is cut off to the 24 bits of an f32, or rounded to f16
+ *
+ * A term on that grid is its value times a power of two, converted to an integer: floats
+ * do that exactly for f16 and numbers of 8 bits, doubles for bf16 and tf32. */
+#include "softcuda/kernel/run/tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- formats ----------------------------------------------------------------------- */
+
+struct format {
+    uint8_t mantissa, exponent;
+    bool has_infinity;
+    uint8_t block;    /* products that are summed at once */
+    uint8_t fraction; /* bits below the largest exponent */
+};
+
+static const struct format formats[PTX_ELEMENT_COUNT] = {
+    [PTX_ELEMENT_F16] = {10, 5, true, 16, 25},  [PTX_ELEMENT_BF16] = {7, 8, true, 16, 25},
+    [PTX_ELEMENT_TF32] = {10, 8, true, 8, 25},  [PTX_ELEMENT_F32] = {23, 8, true, 0, 0},
+    [PTX_ELEMENT_E4M3] = {3, 4, false, 32, 13}, [PTX_ELEMENT_E5M2] = {2, 5, true, 32, 13},
+};
+
+static double power_of_two(int exponent)
+{
+    if (exponent < -1022)
+        return exponent < -1074 ? 0 : ldexp(1.0, exponent);
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static float float_power_of_two(int exponent)
+{
+    const int field = exponent + 127;
+    const uint32_t bits = field <= 0    ? 0
+                          : field > 254 ? 0x7f800000u
+                                        : (uint32_t)field << 23;
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* A number taken apart. Subnormal ones have the exponent of the smallest normal one. */
+struct number {
+    double value;
+    int exponent;
+    bool is_nan, is_infinite;
+};
+
+static struct number take_apart(uint32_t bits, ptx_element type)
+{
+    const struct format *f = &formats[type];
+    const uint32_t mask = (1u << f->mantissa) - 1, top = (1u << f->exponent) - 1;
+    if (type == PTX_ELEMENT_TF32)
+        bits >>= 13;
+    const uint32_t mantissa = bits & mask, field = bits >> f->mantissa & top;
+    const bool negative = (bits >> (f->mantissa + f->exponent) & 1) != 0;
+    const int bias = (int)(top >> 1);
+    struct number out = {.exponent = (field ? (int)field : 1) - bias};
+    if (field == top && (f->has_infinity || mantissa == mask)) {
+        out.is_nan = mantissa != 0;
+        out.is_infinite = !out.is_nan;
+    }
+    const uint32_t whole = field ? mantissa | (mask + 1) : mantissa;
+    out.value = (double)whole * power_of_two(out.exponent - (int)f->mantissa);
+    if (negative)
+        out.value = -out.value;
+    return out;
+}
+
+/* ---- results ---- */
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+/* Towards zero; beyond the largest number infinity. */
+static uint32_t cut_to_f32(double value)
+{
+    uint64_t bits;
+    const double size = fabs(value);
+    if (size >= 0x1p128)
+        return value < 0 ? 0xff800000u : 0x7f800000u;
+    if (size < 0x1p-126)
+        return bits_of((float)(trunc(value * 0x1p149) * 0x1p-149));
+    memcpy(&bits, &value, sizeof(bits));
+    bits &= ~(uint64_t)0x1fffffff;
+    memcpy(&value, &bits, sizeof(bits));
+    return bits_of((float)value);
+}
+
+/* To nearest, ties to even. */
+static uint32_t round_to_f16(double value)
+{
+    const double size = fabs(value);
+    const uint32_t sign = signbit(value) ? 0x8000u : 0;
+    if (size >= 65520.0)
+        return sign | 0x7c00u;
+    int exponent;
+    (void)frexp(size, &exponent); /* size = f * 2^exponent, f in [1/2, 1) */
+    int unit = exponent - 11;
+    if (unit < -24)
+        unit = -24;
+    const double units = rint(ldexp(size, -unit));
+    if (unit == -24)
+        return sign | (uint32_t)units;
+    return sign | (((uint32_t)(unit + 24) << 10) + (uint32_t)units);
+}
+
+static uint32_t result_of(double value, ptx_element type)
+{
+    return type == PTX_ELEMENT_F16 ? round_to_f16(value) : cut_to_f32(value);
+}
+
+/* ---- floats ------------------------------------------------------------------------ */
+
+#define NAN_F32 0x7fffffffu
+#define NAN_F16 0x7fffu
+
+/* Their exponents add up beyond those of floats. */
+static bool needs_double(ptx_element type)
+{
+    return type == PTX_ELEMENT_BF16 || type == PTX_ELEMENT_TF32;
+}
+
+struct operands {
+    union {
+        float small[SOFT_TENSOR_ELEMENTS]; /* of formats whose products are floats */
+        double large[SOFT_TENSOR_ELEMENTS];
+    } value;
+    int16_t exponent[SOFT_TENSOR_ELEMENTS];
+    bool any_special;
+};
+
+static void read_operand(const uint32_t *bits, uint32_t count, ptx_element type,
+                         struct operands *out)
+{
+    out->any_special = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct number x = take_apart(bits[i], type);
+        if (needs_double(type))
+            out->value.large[i] = x.value;
+        else
+            out->value.small[i] = (float)x.value;
+        out->exponent[i] = (int16_t)x.exponent;
+        out->any_special |= x.is_nan | x.is_infinite;
+    }
+}
+
+/* NaN and infinities of one result; false: there are none. */
+static bool find_special(const soft_tensor *t, uint32_t row, uint32_t column,
+                         uint32_t *out)
+{
+    const struct number c =
+        take_apart(t->c.bits[row * t->n + column], (ptx_element)t->c_type);
+    bool is_nan = c.is_nan, plus = c.is_infinite && c.value > 0;
+    bool minus = c.is_infinite && c.value < 0;
+    for (uint32_t k = 0; k < t->k; k++) {
+        const struct number a =
+            take_apart(t->a.bits[row * t->k + k], (ptx_element)t->a_type);
+        const struct number b =
+            take_apart(t->b.bits[column * t->k + k], (ptx_element)t->b_type);
+        is_nan |= a.is_nan || b.is_nan;
+        if (!a.is_infinite && !b.is_infinite)
+            continue;
+        is_nan |= a.value == 0 || b.value == 0;
+        plus |= (a.value < 0) == (b.value < 0);
+        minus |= (a.value < 0) != (b.value < 0);
+    }
+    const bool is_half = t->d_type == PTX_ELEMENT_F16;
+    if (is_nan || (plus && minus))
+        *out = is_half ? NAN_F16 : NAN_F32;
+    else if (plus || minus)
+        *out = (is_half ? 0x7c00u : 0x7f800000u) |
+               (minus ? is_half ? 0x8000u : 0x80000000u : 0);
+    return is_nan || plus || minus;
+}
+
+struct sums {
+    int32_t top[SOFT_TENSOR_RESULTS / 8]; /* largest exponents of a row */
+    int64_t sum[SOFT_TENSOR_RESULTS / 8];
+};
+
+static void find_tops(const soft_tensor *t, const struct operands *a,
+                      const struct operands *b, uint32_t row, uint32_t from, uint32_t to,
+                      struct sums *s)
+{
+    for (uint32_t j = 0; j < t->n; j++)
+        for (uint32_t k = from; k < to; k++) {
+            const int32_t e = a->exponent[row * t->k + k] + b->exponent[j * t->k + k];
+            s->top[j] = s->top[j] > e ? s->top[j] : e;
+        }
+}
+
+static void add_small(const soft_tensor *t, const struct operands *a,
+                      const struct operands *b, uint32_t row, uint32_t from, uint32_t to,
+                      uint32_t fraction, struct sums *s)
+{
+    for (uint32_t j = 0; j < t->n; j++) {
+        const float scale = float_power_of_two((int)fraction - s->top[j]);
+        int32_t sum = 0;
+        for (uint32_t k = from; k < to; k++)
+            sum += (int32_t)(a->value.small[row * t->k + k] *
+                             b->value.small[j * t->k + k] * scale);
+        s->sum[j] += sum;
+    }
+}
+
+static void add_large(const soft_tensor *t, const struct operands *a,
+                      const struct operands *b, uint32_t row, uint32_t from, uint32_t to,
+                      uint32_t fraction, struct sums *s)
+{
+    for (uint32_t j = 0; j < t->n; j++) {
+        const double scale = power_of_two((int)fraction - s->top[j]);
+        int32_t sum = 0;
+        for (uint32_t k = from; k < to; k++)
+            sum += (int32_t)(a->value.large[row * t->k + k] *
+                             b->value.large[j * t->k + k] * scale);
+        s->sum[j] += sum;
+    }
+}
+
+/* One block of products of a row on top of `addend`, which becomes the result. */
+static void add_block(const soft_tensor *t, const struct operands *a,
+                      const struct operands *b, uint32_t row, uint32_t from,
+                      uint32_t *addend)
+{
+    const struct format *f = &formats[t->a_type];
+    const uint32_t to = from + f->block < t->k ? from + f->block : t->k;
+    const ptx_element type = (ptx_element)(from == 0 ? t->c_type : t->d_type);
+    struct number c[SOFT_TENSOR_RESULTS / 8];
+    struct sums s;
+    for (uint32_t j = 0; j < t->n; j++) {
+        c[j] = take_apart(addend[j], type);
+        s.top[j] = c[j].exponent;
+        s.sum[j] = 0;
+    }
+    find_tops(t, a, b, row, from, to, &s);
+    if (needs_double((ptx_element)t->a_type))
+        add_large(t, a, b, row, from, to, f->fraction, &s);
+    else
+        add_small(t, a, b, row, from, to, f->fraction, &s);
+    for (uint32_t j = 0; j < t->n; j++) {
+        const int unit = s.top[j] - (int)f->fraction;
+        const int64_t all = s.sum[j] + (int64_t)(c[j].value * power_of_two(-unit));
+        addend[j] = result_of((double)all * power_of_two(unit), (ptx_element)t->d_type);
+    }
+}
+
+static void multiply_floats(soft_tensor *t)
+{
+    struct operands a, b;
+    read_operand(t->a.bits, t->m * t->k, (ptx_element)t->a_type, &a);
+    read_operand(t->b.bits, t->n * t->k, (ptx_element)t->b_type, &b);
+    bool any_special = a.any_special || b.any_special;
+    for (uint32_t i = 0; i < t->m * t->n && !any_special; i++) {
+        const struct number c = take_apart(t->c.bits[i], (ptx_element)t->c_type);
+        any_special = c.is_nan || c.is_infinite;
+    }
+    for (uint32_t i = 0; i < t->m; i++) {
+        uint32_t row[SOFT_TENSOR_RESULTS / 8];
+        memcpy(row, &t->c.bits[i * t->n], t->n * sizeof(row[0]));
+        for (uint32_t k = 0; k < t->k; k += formats[t->a_type].block)
+            add_block(t, &a, &b, i, k, row);
+        for (uint32_t j = 0; j < t->n; j++)
+            if (!any_special || !find_special(t, i, j, &t->d.bits[i * t->n + j]))
+                t->d.bits[i * t->n + j] = row[j];
+    }
+}
+
+/* ---- exact ones -------------------------------------------------------------------- */
+
+static uint32_t add_ints(uint32_t addend, int64_t sum, bool saturates)
+{
+    const int64_t all = (int32_t)addend + sum;
+    if (saturates)
+        return (uint32_t)(int32_t)(all > INT32_MAX   ? INT32_MAX
+                                   : all < INT32_MIN ? INT32_MIN
+                                                     : all);
+    return (uint32_t)all;
+}
+
+static void multiply_ints(soft_tensor *t)
+{
+    for (uint32_t i = 0; i < t->m; i++)
+        for (uint32_t j = 0; j < t->n; j++) {
+            int32_t sum = 0; /* at most 64 x 255 x 255 */
+            for (uint32_t k = 0; k < t->k; k++)
+                sum += t->a.ints[i * t->k + k] * t->b.ints[j * t->k + k];
+            t->d.bits[i * t->n + j] =
+                add_ints(t->c.bits[i * t->n + j], sum, t->saturates);
+        }
+}
+
+static void multiply_bits(soft_tensor *t)
+{
+    for (uint32_t i = 0; i < t->m; i++)
+        for (uint32_t j = 0; j < t->n; j++) {
+            int32_t sum = 0;
+            for (uint32_t k = 0; k < t->k; k++) {
+                const uint32_t a = t->a.bits[i * t->k + k], b = t->b.bits[j * t->k + k];
+                sum += __builtin_popcount(t->takes_and ? a & b : a ^ b);
+            }
+            t->d.bits[i * t->n + j] = add_ints(t->c.bits[i * t->n + j], sum, false);
+        }
+}
+
+static void multiply_doubles(soft_tensor *t)
+{
+    for (uint32_t i = 0; i < t->m; i++)
+        for (uint32_t j = 0; j < t->n; j++) {
+            double sum = t->c.doubles[i * t->n + j];
+            for (uint32_t k = 0; k < t->k; k++)
+                sum = fma(t->a.doubles[i * t->k + k], t->b.doubles[j * t->k + k], sum);
+            t->d.doubles[i * t->n + j] = sum;
+        }
+}
+
+void soft_tensor_multiply(soft_tensor *t)
+{
+    switch ((ptx_element)t->a_type) {
+    case PTX_ELEMENT_S8:
+    case PTX_ELEMENT_U8:
+    case PTX_ELEMENT_S4:
+    case PTX_ELEMENT_U4: multiply_ints(t); break;
+    case PTX_ELEMENT_B1: multiply_bits(t); break;
+    case PTX_ELEMENT_F64: multiply_doubles(t); break;
+    default: multiply_floats(t);
+    }
+}
