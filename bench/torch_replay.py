@@ -7,6 +7,7 @@ cuGraphLaunch is called from C, in a loop that is compiled here; replay() from a
 an empty built-in method) is measured and given beside it. Medians over rounds, the three in turns; the GPU is idle at the
 start of a round, and a round is shorter than the queue."""
 import ctypes
+import functools
 import os
 import statistics
 import subprocess
@@ -92,12 +93,35 @@ def measure(kernels, random, per_call):
                                        - medians["loop of Python"]))
 
 
+def callables():
+    """A graphed callable of 40 kernels with 8 tensors, which are in place, or are copied."""
+    def function(*tensors):
+        total = tensors[0] + 1
+        for index in range(39):
+            total = total + tensors[index % 8]
+        return total
+
+    def sample():
+        return tuple(torch.zeros(64, device="cuda") for _ in range(8))
+    with torch.no_grad():
+        for name, make in (("graphophone", gt.make_graphed_callables), ("torch", torch.cuda.make_graphed_callables)):
+            inputs, others = sample(), sample()
+            graphed = make(function, inputs)
+            for what, given in (("in place", inputs), ("copied", others)):
+                taken = []
+                for _ in range(ROUNDS):
+                    torch.cuda.synchronize()
+                    taken.append(python_loop(functools.partial(graphed, *given)))
+                print("  callable, 40 kernels, 8 tensors %-9s %-12s %8.0f ns" % (what, name, statistics.median(taken)), flush=True)
+
+
 def main():
     print(torch.cuda.get_device_name(0), "PyTorch", torch.__version__, "Python", sys.version.split()[0])
     loop = c_loop()
     for kernels in [int(word) for word in sys.argv[1:]] or [1, 40, 400]:
         measure(kernels, False, loop)
     measure(40, True, loop)
+    callables()
 
 
 if __name__ == "__main__":

@@ -97,6 +97,8 @@ SPECIAL = {  # slots, whose signatures Python does not have
     "Diff": ["def __len__(self) -> int: ...", "def __getitem__(self, index: int, /) -> dict[str, Any]: ..."],
     "Graph": ["def __len__(self) -> int: ..."], "Slots": ["def __len__(self) -> int: ..."],
     "Recipe": ["def __init__(self) -> None: ..."], "Launcher": ["def __init__(self) -> None: ..."],
+    "GraphedCall": ["def __init__(self, is_one: bool, /, **parts: Any) -> None: ...",
+                    "def __call__(self, *args: Any, **kwargs: Any) -> Any: ..."],
     "PathHit": ["def __init__(self, miss: Callable_[[list[Any]], Any]) -> None: ...",
                 "def __call__(self, inputs: list[Any], /) -> Any: ..."],
 }

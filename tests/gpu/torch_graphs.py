@@ -341,6 +341,20 @@ class Callables(unittest.TestCase):
         graphed.eval()
         self.assertTrue(torch.equal(graphed(x).detach(), expected))
 
+    def test_inference_calls_equal_eager(self):
+        a, b = torch.randn(64, device="cuda"), torch.randn(64, device="cuda")
+
+        def function(a, b):
+            return a * b, [a - b, (a + b).sum()]
+        graphed = gt.make_graphed_callables(function, (a, b))
+        for _ in range(5):
+            x, y = torch.randn(64, device="cuda"), torch.randn(64, device="cuda")
+            for one, other in ((x, y), (a, b), (a, y), (x[:64], y.view(64))):
+                expected = function(one.clone(), other.clone())
+                given = graphed(one, other)
+                self.assertTrue(torch.equal(given[0], expected[0]) and torch.equal(given[1][0], expected[1][0]))
+                self.assertTrue(torch.equal(given[1][1], expected[1][1]))
+
     def test_a_tuple_of_functions(self):
         a, b = torch.randn(16, device="cuda", requires_grad=True), torch.randn(16, device="cuda", requires_grad=True)
 

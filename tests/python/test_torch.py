@@ -217,7 +217,7 @@ class Failures(Case):
             gc.collect()
             torch.cuda.empty_cache()
             sizes.append(torch.cuda.memory_reserved())
-        self.assertEqual(sizes[1:], sizes[:1] * 3)
+        self.assertLessEqual(max(sizes[1:]), sizes[0])
 
 
 class Callables(Case):
@@ -228,6 +228,61 @@ class Callables(Case):
         (first,), second = graphed(tensor(3.0), tensor(4.0))
         self.same(first, 3.0)
         self.same(second, 4.0)
+
+    def test_calls_of_tensors_are_answered_in_c(self):
+        a, b = tensor(), tensor()
+        graphed = gt.make_graphed_callables(lambda a, b: (copied(a), copied(b)), (a, b))
+        self.assertIs(type(graphed), gt._callables.gph.GraphedCall)
+        for first, second in ((a, b), (tensor(1.0), b), (tensor(2.0), tensor(3.0)), (b, a)):
+            expected = first.cpu(), second.cpu()
+            for _ in range(2):
+                one, two = graphed(first, second)
+                torch.cuda.synchronize()
+            if first is not b:  # there the second is copied from what the first has written over
+                self.assertEqual((one.cpu().tolist(), two.cpu().tolist()), (expected[0].tolist(), expected[1].tolist()))
+        self.assertRaisesRegex(TypeError, "1 tensors are given, and it was recorded with 2", graphed, a)
+        self.assertRaises(RuntimeError, graphed, tensor()[:5], b)
+        self.assertIsNot(graphed(a, b)[0], graphed(a, b)[0])
+
+    def test_structures_of_outputs(self):
+        for make in (lambda a: copied(a), lambda a: (copied(a),), lambda a: [copied(a)], lambda a: {"k": (copied(a), copied(a))},
+                     lambda a: (copied(a), [copied(a)])):
+            expected = torch.utils._pytree.tree_structure(make(self.x))
+            graphed = gt.make_graphed_callables(make, (tensor(),))
+            given = graphed(self.x)
+            self.assertEqual(torch.utils._pytree.tree_structure(given), expected)
+            for leaf in torch.utils._pytree.tree_leaves(given):
+                self.same(leaf)
+
+    def test_gradients_are_autograds(self):
+        a = tensor().requires_grad_()
+
+        class Same(torch.autograd.Function):
+            @staticmethod
+            def forward(context, a):
+                return copied(a)
+
+            @staticmethod
+            def backward(context, gradient):
+                return copied(gradient)
+        graphed = gt.make_graphed_callables(Same.apply, (a,))
+        x = tensor(2.0).requires_grad_()
+        y = graphed(x)
+        self.assertTrue(y.requires_grad)
+        y.backward(tensor(9.0))
+        self.same(x.grad, 9.0)
+        with torch.no_grad():
+            self.assertFalse(graphed(x).requires_grad)
+
+    def test_wrong_parts(self):
+        call = gt._callables.gph.GraphedCall
+        parts = {"miss": print, "graph": gt.CUDAGraph(), "tensor": torch.Tensor, "inputs": (), "outputs": (), "finish": None,
+                 "is_blocked": None}
+        call(False, **parts)
+        self.assertRaises(ValueError, call, True, **parts)
+        for wrong in ({"inputs": []}, {"graph": 3}, {"tensor": 3}):
+            self.assertRaises(TypeError, call, False, **{**parts, **wrong})
+        self.assertRaises(TypeError, call, False)
 
     def test_a_module_trains_and_does_not(self):
         class Module(torch.nn.Module):

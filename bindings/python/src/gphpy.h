@@ -98,6 +98,7 @@
     X(replay)                                                                            \
     X(launcher)                                                                          \
     X(path_hit)                                                                          \
+    X(graphed)                                                                           \
     X(graph)                                                                             \
     X(diff)                                                                              \
     X(block)                                                                             \
@@ -305,6 +306,9 @@ PyObject *gphpy_capture_lent(gphpy_runtime *runtime, gph_capture *capture,
                              CUstream stream);
 void gphpy_capture_close(PyObject *capture);
 PyObject *gphpy_last_cause(PyObject *module, PyObject *unused);
+
+/* A Launcher's replay(). */
+PyObject *gphpy_launcher_replay(PyObject *launcher);
 
 /* The gph_exec of an object that must be an Exec; -1 with an exception. Borrowed. */
 int gphpy_exec_bind(PyObject *object, gph_exec **out);

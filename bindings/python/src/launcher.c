@@ -94,6 +94,11 @@ static PyObject *replay(launcher *self, PyObject *unused)
     return status == GPH_OK ? Py_NewRef(Py_None) : gphpy_raise(status, &error, NULL);
 }
 
+PyObject *gphpy_launcher_replay(PyObject *object)
+{
+    return replay((launcher *)object, NULL);
+}
+
 static PyObject *disarm(launcher *self, PyObject *unused)
 {
     (void)unused;

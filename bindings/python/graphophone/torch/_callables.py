@@ -4,8 +4,12 @@
                  captured in this order, in one pool:   forward 1 ... forward N, backward N ... backward 1
     a call       copies what is not in place yet, replays forward, returns the graph's own outputs
     backward     copies gradients that are not in place yet, replays backward, returns the graph's own gradients"""
+import functools
+
 import torch
 from torch.utils._pytree import arg_tree_leaves, tree_flatten, tree_leaves, tree_unflatten
+
+import graphophone as gph
 
 from ._graphs import CUDAGraph, graph, graph_pool_handle
 
@@ -102,12 +106,20 @@ class _Part:
 
         def graphed(*args):
             leaves = tuple(arg_tree_leaves(*args))
+            if len(leaves) != len(part.args):
+                raise TypeError("%d tensors are given, and it was recorded with %d" % (len(leaves), len(part.args)))
             if needs_gradients and torch.is_grad_enabled():
                 outputs = apply(*leaves, *parameters)
             else:
                 outputs = part.forward(leaves)
             return tree_unflatten(outputs, structure)
-        return graphed
+
+        is_one = structure.is_leaf()
+        is_tuple = structure.type is tuple and all(child.is_leaf() for child in structure.children())
+        finish = None if is_one or is_tuple else functools.partial(tree_unflatten, treespec=structure)
+        return gph.GraphedCall(is_one, miss=graphed, graph=self.forward_graph, tensor=torch.Tensor, inputs=self.args,
+                               outputs=self.outputs, finish=finish,
+                               is_blocked=torch.is_grad_enabled if needs_gradients else None)
 
 
 def _put_into(module, graphed):
