@@ -62,9 +62,9 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
     return soft_fail(
         CUDA_ERROR_INVALID_VALUE,
         "private tables do not exist here; NVIDIA's CUDA runtime asks for them: "
-        "gph run replaces it by softcuda's own, but not inside a program "
-        "whose symbols were stripped; build it without -s and strip, or "
-        "with -cudart shared");
+        "gph run replaces it by softcuda's own, inside of what was stripped "
+        "of its symbols once static_runtime.py, beside softcuda, has read the "
+        "toolkit's libcudart_static.a");
 }
 
 CUresult cuProfilerInitialize(const char *config, const char *output, CUoutput_mode mode)

@@ -246,24 +246,70 @@ RT_TWINS(cudaMemcpy2DArrayToArray, _ptds,
           from_y, size_t, width, size_t, height, int, kind),
          copy_area(cu, ARRAY_SIDE(to, to_x, to_y), ARRAY_SIDE(from, from_x, from_y),
                    width, height, kind, NULL, true))
+/* ---- copies of a run: from a place in a row on, over as many rows as it takes ----------- */
+
+/* A run of `bytes` in memory, and where it lies in an array. */
+typedef struct run {
+    CUarray array;
+    size_t x, y;
+    char *memory;
+    size_t bytes;
+    int kind;
+    bool reads; /* the array */
+} run;
+
+/* Rows from byte `done` of the run on. */
+static cudaError_t copy_piece(const rt_driver *cu, const run *of, size_t done,
+                              size_t width, size_t height, CUstream stream, bool waits)
+{
+    size_t row = 0;
+    const cudaError_t known = rt_row_bytes(cu, of->array, &row);
+    if (known != cudaSuccess || width == 0 || height == 0)
+        return known;
+    const size_t place = of->y * row + of->x + done;
+    const side array = ARRAY_SIDE(of->array, place % row, place / row);
+    const side memory = MEMORY_SIDE(of->memory + done, width);
+    return of->reads
+               ? copy_area(cu, memory, array, width, height, of->kind, stream, waits)
+               : copy_area(cu, array, memory, width, height, of->kind, stream, waits);
+}
+
+/* The rest of the first row, whole rows, the beginning of the last. */
+static cudaError_t copy_run(const rt_driver *cu, run of, CUstream stream, bool waits)
+{
+    size_t row = 0;
+    cudaError_t result = rt_row_bytes(cu, of.array, &row);
+    if (result != cudaSuccess)
+        return result;
+    const size_t rest = of.x % row == 0 ? 0 : row - of.x % row;
+    const size_t first = of.bytes < rest ? of.bytes : rest;
+    const size_t rows = (of.bytes - first) / row;
+    const size_t last = of.bytes - first - rows * row;
+    result = copy_piece(cu, &of, 0, first, 1, stream, waits);
+    if (result == cudaSuccess)
+        result = copy_piece(cu, &of, first, row, rows, stream, waits);
+    if (result == cudaSuccess)
+        result = copy_piece(cu, &of, first + rows * row, last, 1, stream, waits);
+    return result;
+}
+
+#define TO_RUN ((run){to, x, y, from, bytes, kind, false})
+#define FROM_RUN ((run){from, x, y, to, bytes, kind, true})
+
 RT_TWINS(cudaMemcpyToArray, _ptds,
-         (CUarray, to, size_t, x, size_t, y, void *, from, size_t, bytes, int, kind),
-         copy_area(cu, ARRAY_SIDE(to, x, y), MEMORY_SIDE(from, bytes), bytes, 1, kind,
-                   NULL, true))
+         (CUarray, to, size_t, x, size_t, y, char *, from, size_t, bytes, int, kind),
+         copy_run(cu, TO_RUN, NULL, true))
 RT_TWINS(cudaMemcpyFromArray, _ptds,
-         (void *, to, CUarray, from, size_t, x, size_t, y, size_t, bytes, int, kind),
-         copy_area(cu, MEMORY_SIDE(to, bytes), ARRAY_SIDE(from, x, y), bytes, 1, kind,
-                   NULL, true))
+         (char *, to, CUarray, from, size_t, x, size_t, y, size_t, bytes, int, kind),
+         copy_run(cu, FROM_RUN, NULL, true))
 RT_TWINS(cudaMemcpyToArrayAsync, _ptsz,
-         (CUarray, to, size_t, x, size_t, y, void *, from, size_t, bytes, int, kind,
+         (CUarray, to, size_t, x, size_t, y, char *, from, size_t, bytes, int, kind,
           CUstream, stream),
-         copy_area(cu, ARRAY_SIDE(to, x, y), MEMORY_SIDE(from, bytes), bytes, 1, kind,
-                   stream, false))
+         copy_run(cu, TO_RUN, stream, false))
 RT_TWINS(cudaMemcpyFromArrayAsync, _ptsz,
-         (void *, to, CUarray, from, size_t, x, size_t, y, size_t, bytes, int, kind,
+         (char *, to, CUarray, from, size_t, x, size_t, y, size_t, bytes, int, kind,
           CUstream, stream),
-         copy_area(cu, MEMORY_SIDE(to, bytes), ARRAY_SIDE(from, x, y), bytes, 1, kind,
-                   stream, false))
+         copy_run(cu, FROM_RUN, stream, false))
 RT_TWINS(cudaMemcpyArrayToArray, _ptds,
          (CUarray, to, size_t, to_x, size_t, to_y, CUarray, from, size_t, from_x, size_t,
           from_y, size_t, bytes, int, kind),

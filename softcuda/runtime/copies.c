@@ -47,6 +47,15 @@ static size_t element_bytes(const rt_driver *cu, CUarray array)
     return channel * shape.NumChannels;
 }
 
+cudaError_t rt_row_bytes(const rt_driver *cu, CUarray array, size_t *out)
+{
+    CUDA_ARRAY3D_DESCRIPTOR shape;
+    const CUresult result = cu->cuArray3DGetDescriptor(&shape, array);
+    if (result == CUDA_SUCCESS)
+        *out = shape.Width * element_bytes(cu, array);
+    return (cudaError_t)result;
+}
+
 /* Positions and widths count elements where an array takes part, bytes elsewhere. */
 cudaError_t rt_copy_to_driver(const rt_driver *cu, const struct cudaMemcpy3DParms *from,
                               CUDA_MEMCPY3D *out)

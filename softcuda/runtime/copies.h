@@ -9,6 +9,8 @@ cudaError_t rt_copy_to_driver(const rt_driver *cu, const struct cudaMemcpy3DParm
                               CUDA_MEMCPY3D *out);
 void rt_copy_to_runtime(const rt_driver *cu, const CUDA_MEMCPY3D *from,
                         struct cudaMemcpy3DParms *out);
+/* How long a row of an array is. */
+cudaError_t rt_row_bytes(const rt_driver *cu, CUarray array, size_t *out);
 /* `bytes` in a row, as a 3-D copy of one row. */
 struct cudaMemcpy3DParms rt_copy_row(void *to, const void *from, size_t bytes,
                                      enum cudaMemcpyKind kind);

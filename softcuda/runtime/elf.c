@@ -106,17 +106,21 @@ const char *rt_elf_name(const rt_elf *elf, const Elf64_Sym *symbol)
     return symbol->st_name < elf->names_size ? elf->names + symbol->st_name : "";
 }
 
-bool rt_elf_has_section(const rt_elf *elf, const char *name)
+const void *rt_elf_section(const rt_elf *elf, const char *name, size_t *bytes)
 {
     size_t count;
     const Elf64_Shdr *all = sections(elf, &count);
     const size_t index = ((const Elf64_Ehdr *)(const void *)elf->bytes)->e_shstrndx;
     const char *names = all && index < count ? strings(elf, &all[index]) : NULL;
-    for (size_t i = 0; names && i < count; i++)
-        if (all[i].sh_name < all[index].sh_size &&
-            strcmp(names + all[i].sh_name, name) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; names && i < count; i++) {
+        if (all[i].sh_name >= all[index].sh_size || all[i].sh_type == SHT_NOBITS ||
+            strcmp(names + all[i].sh_name, name) != 0 ||
+            !has(elf, all[i].sh_offset, all[i].sh_size))
+            continue;
+        *bytes = all[i].sh_size;
+        return elf->bytes + all[i].sh_offset;
+    }
+    return NULL;
 }
 
 const Elf64_Phdr *rt_elf_code(const rt_elf *elf, size_t *at)

@@ -59,16 +59,33 @@ void rt_inside_named(rt_inside *out)
     }
 }
 
+static bool defines(const rt_elf *elf, bool is_defined, const char *name)
+{
+    for (size_t i = 0; i < elf->symbol_count; i++)
+        if ((elf->symbols[i].st_shndx != SHN_UNDEF) == is_defined &&
+            strcmp(rt_elf_name(elf, &elf->symbols[i]), name) == 0)
+            return true;
+    return false;
+}
+
+/* A runtime opens the driver by its name, and knows the names of all its errors. */
+static bool has_texts(const rt_elf *elf)
+{
+    static const char driver[] = "libcuda.so.1",
+                      error[] = "cudaErrorMissingConfiguration";
+    size_t bytes;
+    const void *texts = rt_elf_section(elf, ".rodata", &bytes);
+    return texts && memmem(texts, bytes, driver, sizeof(driver)) &&
+           memmem(texts, bytes, error, sizeof(error));
+}
+
 bool rt_inside_unnamed(const rt_elf *elf)
 {
     rt_elf dynamic = *elf;
-    if (!rt_elf_has_section(elf, ".nvFatBinSegment"))
-        return false;
+    size_t bytes;
     rt_elf_read(&dynamic, SHT_DYNSYM);
-    for (size_t i = 0; i < dynamic.symbol_count; i++)
-        if (dynamic.symbols[i].st_shndx == SHN_UNDEF &&
-            strcmp(rt_elf_name(&dynamic, &dynamic.symbols[i]),
-                   "__cudaRegisterFatBinary") == 0)
-            return false;
-    return true;
+    if (defines(&dynamic, false, "__cudaRegisterFatBinary") ||
+        defines(&dynamic, true, "cudaMalloc"))
+        return false;
+    return rt_elf_section(elf, ".nvFatBinSegment", &bytes) || has_texts(elf);
 }

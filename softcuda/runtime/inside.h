@@ -40,7 +40,7 @@ void rt_tables_open(char **environment);
 /* Fills in `places`, `count` and `major` by the symbol table. */
 void rt_inside_named(rt_inside *out);
 /* Whether an object that has none by its names has one all the same: kernels that it
- * registers, and nothing of another object's that it would do that with. */
+ * registers, with nothing of another object's, or the texts of a runtime. */
 bool rt_inside_unnamed(const rt_elf *elf);
 /* The same by the tables. */
 void rt_inside_stripped(rt_inside *out);

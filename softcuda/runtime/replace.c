@@ -13,6 +13,7 @@
  * calls an empty function, _dl_debug_state, when one is mapped and before its
  * constructors run; that function gets a jump, too. There the linker holds its lock, so
  * nothing here may allocate or call it. */
+#include "softcuda/runtime/compilers.h"
 #include "softcuda/runtime/entry.h"
 #include "softcuda/runtime/inside.h"
 
@@ -184,6 +185,9 @@ static void replace_in(const rt_elf *elf, uint64_t base, const char *path)
                         .replacement = replacement,
                         .places = found,
                         .room = FUNCTIONS_MAX};
+    rt_compilers_find(&inside);
+    if (inside.count > 0)
+        put_jumps(&inside, path);
     rt_inside_named(&inside);
     if (inside.major == 0) {
         if (!rt_inside_unnamed(elf))

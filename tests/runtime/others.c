@@ -84,6 +84,27 @@ static void arrays_are_copied_in_parts(void)
     OK(cudaFreeArray(two));
 }
 
+/* From the middle of a row on: a part of it, two whole rows, a part of the last. */
+static void a_run_goes_over_rows(void)
+{
+    const struct cudaChannelFormatDesc bytes = {8, 0, 0, 0, 1};
+    unsigned char in[25], all[32] = {0}, out[25] = {0};
+    void *array;
+    for (size_t i = 0; i < sizeof(in); i++)
+        in[i] = (unsigned char)(i + 1);
+    OK(cudaMallocArray(&array, &bytes, 8, 4, 0));
+    OK(cudaMemcpy2DToArray(array, 0, 0, all, 8, 8, 4, cudaMemcpyHostToDevice));
+    OK(cudaMemcpyToArrayAsync(array, 5, 0, in, sizeof(in), cudaMemcpyHostToDevice, NULL));
+    OK(cudaDeviceSynchronize());
+    OK(cudaMemcpy2DFromArray(all, 8, array, 0, 0, 8, 4, cudaMemcpyDeviceToHost));
+    CHECK(all[4] == 0 && memcmp(all + 5, in, sizeof(in)) == 0 && all[30] == 0);
+    OK(cudaMemcpyFromArrayAsync(out, array, 5, 0, sizeof(out), cudaMemcpyDeviceToHost,
+                                NULL));
+    OK(cudaDeviceSynchronize());
+    CHECK(memcmp(out, in, sizeof(in)) == 0);
+    OK(cudaFreeArray(array));
+}
+
 static void volumes_are_copied_between_devices(void)
 {
     unsigned char host[4 * 4 * 2], back[sizeof(host)] = {0};
@@ -169,6 +190,7 @@ int main(void)
     register_kernels();
     RUN(copies_come_in_batches);
     RUN(arrays_are_copied_in_parts);
+    RUN(a_run_goes_over_rows);
     RUN(volumes_are_copied_between_devices);
     RUN(a_place_has_the_pool_of_its_device);
     RUN(clusters_of_one_block_fit);
