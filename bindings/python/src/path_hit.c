@@ -52,7 +52,9 @@ typedef struct hit {
     PyObject_HEAD vectorcallfunc call;
     PyObject *weak_references;
     PyObject *miss;
-    int count;
+    int count; /* of steps that may be taken */
+    int kept; /* of steps that hold something: more than `count` while one of them, disarmed, runs */
+    int depth; /* of calls that look at steps: what they look at stays */
     step steps[STEPS];
 } hit;
 
@@ -248,6 +250,22 @@ static PyObject *take(const step *s, PyObject *inputs, PyObject *generation)
     return outputs;
 }
 
+static void forget(step *s)
+{
+#define X(name) Py_CLEAR(s->name);
+    PARTS(X)
+#undef X
+}
+
+/* Lets go of what disarmed steps hold, unless a call still looks at them. */
+static void sweep(hit *self)
+{
+    while (self->depth == 0 && self->kept > self->count) {
+        step gone = self->steps[--self->kept]; /* finalizers may come back here */
+        forget(&gone);
+    }
+}
+
 static PyObject *call(PyObject *object, PyObject *const *args, size_t count,
                       PyObject *keywords)
 {
@@ -256,35 +274,29 @@ static PyObject *call(PyObject *object, PyObject *const *args, size_t count,
         PyErr_SetString(PyExc_TypeError, "a PathHit is called with the list of inputs");
         return NULL;
     }
-    for (int i = 0; i < self->count; i++) {
-        PyObject *generation = NULL, *outputs = NULL;
-        const verdict v = check(&self->steps[i], args[0], &generation);
-        if (v == HIT) {
-            Py_INCREF(object); /* a finalizer may disarm it meanwhile */
+    PyObject *outputs = NULL;
+    verdict v = MISS;
+    self->depth++;
+    for (int i = 0; i < self->count && v == MISS; i++) {
+        PyObject *generation = NULL;
+        v = check(&self->steps[i], args[0], &generation);
+        if (v == HIT)
             outputs = take(&self->steps[i], args[0], generation);
-            Py_DECREF(object);
-        }
         Py_XDECREF(generation);
-        if (v != MISS)
-            return outputs;
     }
+    self->depth--;
+    if (self->kept > self->count)
+        sweep(self);
+    if (v != MISS)
+        return outputs;
     return PyObject_CallFunctionObjArgs(self->miss, args[0], NULL);
-}
-
-static void forget(step *s)
-{
-#define X(name) Py_CLEAR(s->name);
-    PARTS(X)
-#undef X
 }
 
 static PyObject *disarm(hit *self, PyObject *unused)
 {
     (void)unused;
-    const int count = self->count;
     self->count = 0;
-    for (int i = 0; i < count; i++)
-        forget(&self->steps[i]);
+    sweep(self);
     Py_RETURN_NONE;
 }
 
@@ -320,13 +332,21 @@ static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
         forget(&s);
         return PyErr_Format(PyExc_TypeError, "indices and outputs are lists");
     }
+    if (self->depth > 0 ||
+        self->kept >
+            self->count) { /* from inside of a hit, whose steps stay as they are */
+        forget(&s);
+        Py_RETURN_NONE;
+    }
     if (self->count == STEPS) { /* the oldest goes */
         step oldest = self->steps[0];
         memmove(&self->steps[0], &self->steps[1], (STEPS - 1) * sizeof(step));
-        self->count--;
+        self->steps[STEPS - 1] = s;
         forget(&oldest);
+        Py_RETURN_NONE;
     }
     self->steps[self->count++] = s;
+    self->kept = self->count;
     Py_RETURN_NONE;
 }
 
