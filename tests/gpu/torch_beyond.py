@@ -3,6 +3,9 @@
 """What graphophone.torch has and PyTorch has not, on a GPU: first causes, overwritten outputs, bucketed(), memory(), explain().
 usage: PYTHONPATH=the package's folder torch_beyond.py [names of tests]"""
 import inspect
+import os
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -112,6 +115,57 @@ class Buckets(unittest.TestCase):
         ledger = gt.memory()
         print("\n  67 buckets:", {key: ledger[key] for key in ("graphs", "driver_bytes", "reserved_bytes", "allocated_bytes")})
         self.assertGreaterEqual(ledger["graphs"], 67)
+
+
+class Surroundings(unittest.TestCase):
+    """What else goes on in a process."""
+
+    def setUp(self):
+        self.x = torch.ones(64, device="cuda")
+        self.graph = gt.CUDAGraph()
+        with gt.graph(self.graph):
+            self.y = self.x + 1
+
+    def test_under_the_profiler(self):
+        with torch.profiler.profile() as profile:
+            for _ in range(3):
+                self.graph.replay()
+            graph = gt.CUDAGraph()
+            with gt.graph(graph):
+                z = self.x * 3
+            graph.replay()
+            torch.cuda.synchronize()
+        self.assertTrue(len(profile.events()))
+        self.assertTrue(torch.equal(z, self.x * 3))
+
+    def test_expandable_segments(self):
+        program = ("import torch, graphophone.torch as gt\nx = torch.ones(1 << 22, device='cuda')\n"
+                   "@gt.bucketed(inputs={'x': ('n',)}, ladder={'n': (1 << 20, 1 << 22)}, outputs=[('n',)])\n"
+                   "def f(x): return x * 2 + 1\nfor n in (5, 1 << 22, 77, 1 << 20): assert bool((f(x[:n]) == 3).all())\n"
+                   "print(gt.memory()['reserved_bytes'] > 0, 'fine')")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                              env={**os.environ, "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"})
+        self.assertIn("True fine", done.stdout, done.stderr)
+
+    def test_out_of_memory_while_a_bucket_is_recorded(self):
+        @gt.bucketed(inputs={"x": ("n",)}, ladder={"n": (8, 16)}, outputs=[("n",)], warmups=0)
+        def step(x):
+            if len(x) == 16:
+                torch.empty(1 << 44, device="cuda")
+            return x + 1
+        self.assertEqual(step(self.x[:5]).tolist(), [2.0] * 5)
+        for _ in range(2):
+            self.assertRaises(torch.OutOfMemoryError, step, self.x[:12])
+            self.assertEqual(step(self.x[:7]).tolist(), [2.0] * 7)
+        self.assertEqual(step.stats()["buckets"], 1)
+
+    def test_a_forked_child_that_does_not_touch_the_gpu(self):
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.graph.replay()
+        self.assertTrue(torch.equal(self.y, self.x + 1))
 
 
 if __name__ == "__main__":
