@@ -128,7 +128,7 @@ static gph_status set_going(batch *b)
     const going_t words = {.going = 1,
                            .least = waits ? b->m->o.slots - enough(b) : 0,
                            .lag = b->m->o.keep_logits ? b->m->o.queue : 1};
-    CU(b->m->d, MemcpyHtoD, b->m->going, &words, sizeof(words));
+    CU(b->m->d, MemcpyHtoDAsync, b->m->going, &words, sizeof(words), b->m->d->stream);
     b->is_filled = false;
     return GPH_OK;
 }

@@ -118,6 +118,21 @@ GPH_API void gph_loop_destroy(gph_loop *loop);
 GPH_API GPH_CHECKED gph_status gph_loop_launch(gph_loop *loop, CUstream stream,
                                                gph_error *error);
 
+/** Puts a launch of it into what is captured in a stream, whoever began that: each replay of
+ *  the graph then runs the loop, with its ceiling, budget, abort and counts; what is captured
+ *  afterwards waits for its end. gph_loop_wait() after a replay says what it did. Such
+ *  launches and others of this loop must follow each other.
+ *
+ *  loop    of GPH_LOOP_WHILE, without options.before and options.sentinel; borrowed until
+ *          the graph and what was made of it are gone.
+ *  body    borrowed for the call: the one of gph_loop_create(), or another for the same words.
+ *
+ *  Fails with GPH_E_STATE (the stream is not captured), GPH_E_UNSUPPORTED (another way; nodes
+ *  that no loop may have) and what the driver returns; the capture is then to be thrown away.
+ *  Thread: one at a time. */
+GPH_API GPH_CHECKED gph_status gph_loop_capture(gph_loop *loop, CUgraph body,
+                                                CUstream stream, gph_error *error);
+
 /** Ends the launch that runs, and those that wait for their turn, after the round at the
  *  time they see it. Later launches are not ended. A store; no call of the driver. NULL
  *  is allowed. Thread: any. */

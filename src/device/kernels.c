@@ -152,3 +152,10 @@ void gphi_kernels_release(gphi_kernels *kernels)
     if (is_last)
         gphi_defer(&kernels->destroying, destroy_now, kernels);
 }
+
+CUresult gphi_put_words(const gphi_cuda_table *cu, CUdeviceptr to, const void *from,
+                        size_t bytes)
+{
+    const CUresult result = cu->cuMemcpyHtoD(to, from, bytes);
+    return result == CUDA_SUCCESS ? cu->cuStreamSynchronize(NULL) : result;
+}

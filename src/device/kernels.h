@@ -40,4 +40,8 @@ gph_status gphi_kernels_retain(gph_runtime *runtime, const gphi_kernel_text *tex
 /* Work that uses them must have ended, graphs with them be gone. While captures are open
  * the module stays. NULL is allowed. */
 void gphi_kernels_release(gphi_kernels *kernels);
+/* Writes device memory before any work that is launched afterwards, in whatever stream:
+ * cuMemcpyHtoD() alone returns when it has read the host's memory. */
+CUresult gphi_put_words(const gphi_cuda_table *cu, CUdeviceptr to, const void *from,
+                        size_t bytes);
 #endif

@@ -85,10 +85,9 @@ static gph_status take_memory(gph_dispatch *dispatch, gph_error *error)
     GPHI_TRY(take_pinned(dispatch, &there, error));
     GPHI_TRY(gphi_dispatch_check(
         dispatch, cu->cuMemAlloc(&dispatch->memory, MEMORY_BYTES), "cuMemAlloc", error));
-    /* Done for all streams when it returns. */
-    GPHI_TRY(gphi_dispatch_check(dispatch,
-                                 cu->cuMemcpyHtoD(dispatch->memory, zeros, sizeof(zeros)),
-                                 "cuMemcpyHtoD", error));
+    GPHI_TRY(gphi_dispatch_check(
+        dispatch, gphi_put_words(cu, dispatch->memory, zeros, sizeof(zeros)),
+        "cuMemcpyHtoD", error));
     const bool in_order = dispatch->options.order == GPH_DISPATCH_IN_ORDER;
     dispatch->plan = (dispatch_plan){
         .here = (dispatch_device *)(uintptr_t)dispatch->memory,
@@ -252,7 +251,7 @@ static gph_status make_resident(gph_dispatch *dispatch, gph_exec **resident,
     plan.count = dispatch->count;
     GPHI_TRY(gphi_dispatch_check(
         dispatch,
-        cu->cuMemcpyHtoD(dispatch->memory + ENTRIES_AT, entries, sizeof(entries)),
+        gphi_put_words(cu, dispatch->memory + ENTRIES_AT, entries, sizeof(entries)),
         "cuMemcpyHtoD", error));
     GPHI_TRY(make_exec(dispatch, ROUND, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH,
                        arguments, resident, error));

@@ -215,7 +215,7 @@ static gph_status measure(struct choice *choice, gph_error *error)
     GPHI_TRY(gphi_cuda_check(error, cu->cuMemAlloc(&words, sizeof(values)), "cuMemAlloc",
                              "measuring the ways of a loop"));
     gph_status status =
-        gphi_cuda_check(error, cu->cuMemcpyHtoD(words, values, sizeof(values)),
+        gphi_cuda_check(error, gphi_put_words(cu, words, values, sizeof(values)),
                         "cuMemcpyHtoD", "measuring the ways of a loop");
     GPHI_THEN(status, measure_ways(choice, words, error));
     gphi_ignore((gph_status)cu->cuMemFree(words), "it is ours");

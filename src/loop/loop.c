@@ -56,8 +56,8 @@ static gph_status take_memory(gph_loop *loop, gph_error *error)
                              "cuMemHostGetDevicePointer", error));
     GPHI_TRY(gphi_loop_check(loop, cu->cuMemAlloc(&loop->device, sizeof(zeros)),
                              "cuMemAlloc", error));
-    /* Done for all streams when it returns. */
-    GPHI_TRY(gphi_loop_check(loop, cu->cuMemcpyHtoD(loop->device, &zeros, sizeof(zeros)),
+    GPHI_TRY(gphi_loop_check(loop,
+                             gphi_put_words(cu, loop->device, &zeros, sizeof(zeros)),
                              "cuMemcpyHtoD", error));
     const gph_loop_options *options = &loop->options;
     loop->plan = (loop_plan){.here = (loop_device *)(uintptr_t)loop->device,

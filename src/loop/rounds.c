@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "cuda/status.h"
 #include "loop/loop.h"
+#include "replay/capture.h"
 #include "replay/query.h"
 
 /* A graph that grows at its end. */
@@ -174,6 +175,17 @@ static gph_status add_while(struct build *b, uint32_t steps,
                      arguments);
 }
 
+/* The nodes of a loop after the kernel that begins it. */
+static gph_status add_rounds(struct build *b, CUgraphConditionalHandle many,
+                             CUgraphConditionalHandle one)
+{
+    loop_plan plan = b->loop->plan;
+    void *arguments[] = {&plan, &many, &one};
+    if (plan.many > 1)
+        GPHI_TRY(add_while(b, plan.many, many, arguments));
+    return add_while(b, 1, one, arguments);
+}
+
 static gph_status add_whiles(struct build *b)
 {
     const gph_loop *loop = b->loop;
@@ -185,9 +197,7 @@ static gph_status add_whiles(struct build *b)
     GPHI_TRY(create_handle(b, &one));
     GPHI_TRY(add_before(b));
     GPHI_TRY(add_kernel(b, loop->own->functions[GPHI_LOOP_WHILE_BEGIN], arguments));
-    if (plan.many > 1)
-        GPHI_TRY(add_while(b, plan.many, many, arguments));
-    return add_while(b, 1, one, arguments);
+    return add_rounds(b, many, one);
 }
 
 static gph_status build_while(gph_loop *loop, CUgraph body, gphi_loop_execs *out,
@@ -267,6 +277,65 @@ static gph_status check_nodes(const gph_loop *loop, CUgraph graph, uint32_t dept
             check_node(loop, *(CUgraphNode *)gphi_vec_at(&nodes, i), i, depth, error);
     gphi_vec_fini(&nodes);
     return status;
+}
+
+/* ---- in a capture ---- */
+
+static gph_status read_capture(const gph_loop *loop, CUstream stream,
+                               gphi_capture_info *info, gph_error *error)
+{
+    GPHI_TRY(gphi_loop_check(loop,
+                             gphi_capture_info_read(&loop->runtime->cu, stream, info),
+                             "cuStreamGetCaptureInfo", error));
+    return info->graph
+               ? GPH_OK
+               : gphi_fail(error, GPH_E_STATE,
+                           "loop %s: stream %p is not captured, or its capture has "
+                           "failed",
+                           loop->name, (void *)stream);
+}
+
+/* The kernel that begins it is captured, and joins what the stream had; the nodes follow it,
+ * and the stream goes on after them. */
+static gph_status capture_rounds(struct build *b, CUstream stream)
+{
+    const gph_loop *loop = b->loop;
+    const gphi_cuda_table *cu = &loop->runtime->cu;
+    loop_plan plan = loop->plan;
+    CUgraphConditionalHandle many = 0, one = 0;
+    void *arguments[] = {&plan, &many, &one};
+    gphi_capture_info info = {0};
+    if (plan.many > 1)
+        GPHI_TRY(create_handle(b, &many));
+    GPHI_TRY(create_handle(b, &one));
+    GPHI_TRY(check(b,
+                   cu->cuLaunchKernel(loop->own->functions[GPHI_LOOP_WHILE_BEGIN], 1, 1,
+                                      1, 1, 1, 1, 0, stream, arguments, NULL),
+                   "cuLaunchKernel"));
+    GPHI_TRY(read_capture(loop, stream, &info, b->error));
+    b->last = info.dependencies[0];
+    GPHI_TRY(add_rounds(b, many, one));
+    return check(b,
+                 cu->cuStreamUpdateCaptureDependencies(
+                     stream, &b->last, NULL, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES),
+                 "cuStreamUpdateCaptureDependencies");
+}
+
+gph_status gph_loop_capture(gph_loop *loop, CUgraph body, CUstream stream,
+                            gph_error *error)
+{
+    gphi_capture_info info = {0};
+    GPHI_TRY(gphi_need(error, loop, body));
+    if (loop->way != GPH_LOOP_WHILE || loop->before || loop->options.sentinel)
+        return gphi_fail(error, GPH_E_UNSUPPORTED,
+                         "loop %s: %s cannot be in a graph of others", loop->name,
+                         loop->way != GPH_LOOP_WHILE ? "rounds by another way than WHILE"
+                         : loop->before              ? "options.before"
+                                                     : "options.sentinel");
+    GPHI_TRY(check_nodes(loop, body, 0, error));
+    GPHI_TRY(read_capture(loop, stream, &info, error));
+    struct build b = {.loop = loop, .body = body, .graph = info.graph, .error = error};
+    return capture_rounds(&b, stream);
 }
 
 /* ---- all of them ---- */

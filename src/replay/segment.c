@@ -29,27 +29,38 @@ static bool is_captured(const gphi_cuda_table *cu, CUstream stream)
 }
 
 /* A driver may refuse to end a capture without leaving it; ending what is by then invalid
- * does leave it (R97). A body's graph is its node's. */
-static void give_stream_back(const gphi_cuda_table *cu, CUstream stream, bool is_body)
+ * does leave it (R97). A body's graph is its node's. Returns whether the end failed: the
+ * driver then destroys the graph, a body, too (M_R89). */
+static bool give_stream_back(const gphi_cuda_table *cu, CUstream stream, bool is_body)
 {
-    for (int i = 0; i < 3; i++) {
-        if (!is_captured(cu, stream))
-            return;
+    bool has_failed = true; /* where it is out already, the end before this one did */
+    for (int i = 0; i < 3 && is_captured(cu, stream); i++) {
         CUgraph graph = NULL;
         const CUresult result = cu->cuStreamEndCapture(stream, &graph);
-        if (result == CUDA_SUCCESS && graph && !is_body)
+        has_failed = result != CUDA_SUCCESS;
+        if (!has_failed && graph && !is_body)
             gphi_ignore((gph_status)cu->cuGraphDestroy(graph), "it is thrown away");
-        if (result == CUDA_SUCCESS || result == CUDA_ERROR_ILLEGAL_STATE)
-            return;
+        if (!has_failed || result == CUDA_ERROR_ILLEGAL_STATE)
+            return has_failed;
     }
-    gphi_log("capture", GPH_LOG_ERROR, "stream %p stays captured", (void *)stream);
+    if (is_captured(cu, stream))
+        gphi_log("capture", GPH_LOG_ERROR, "stream %p stays captured", (void *)stream);
+    return has_failed;
 }
 
+/* NVIDIA's driver crashes where a graph is destroyed of which a body is gone already (580):
+ * such a graph is left where it is. */
 void gphi_segment_drop(gph_capture *capture)
 {
     const bool is_body = gphi_flow_in_body(capture);
-    give_stream_back(&capture->runtime->cu, capture->stream, is_body);
-    if (!is_body) /* the driver destroys a graph whose capture fails, ours as well */
+    const bool has_failed =
+        give_stream_back(&capture->runtime->cu, capture->stream, is_body);
+    if (is_body && has_failed && capture->root)
+        gphi_log("capture", GPH_LOG_WARN,
+                 "stream %p: graph %p stays: the capture of a body of it failed, and the "
+                 "driver destroys that",
+                 (void *)capture->stream, (void *)capture->root);
+    if (!is_body || has_failed)
         capture->root = NULL;
     gphi_capture_close();
 }

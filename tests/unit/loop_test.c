@@ -129,6 +129,7 @@ static void a_comparison_is_a_condition(void)
     const CUdeviceptr wide = world.at[AT_DEVICE] + 512;
     const uint64_t limit = 6;
     OK(world.cu->cuMemcpyHtoD(wide, &limit, 4));
+    OK(world.cu->cuStreamSynchronize(NULL));
     for (int way = 0; way < LOOP_WAYS; way++)
         for (uint32_t unroll = 1; unroll <= 3; unroll += 2)
             for (int of_two = 0; of_two < 2; of_two++) {
@@ -510,6 +511,77 @@ static void a_recording_is_a_body(void)
     gph_loop_destroy(loop);
 }
 
+/* ---- in other graphs ---- */
+
+/* tick; loop until the word is 0; tick: as one graph, replayed. */
+static CUgraphExec capture_loop(gph_loop *loop, CUgraph body, CUdeviceptr ticks)
+{
+    const gphi_cuda_table *cu = world.cu;
+    CUfunction tick = NULL;
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    void *arguments[] = {&ticks};
+    OK(cu->cuModuleGetFunction(&tick, loops.module, "tick"));
+    OK(cu->cuStreamBeginCapture(world.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    OK(cu->cuLaunchKernel(tick, 1, 1, 1, 1, 1, 1, 0, world.stream, arguments, NULL));
+    FINE(gph_loop_capture(loop, body, world.stream, &world.error));
+    OK(cu->cuLaunchKernel(tick, 1, 1, 1, 1, 1, 1, 0, world.stream, arguments, NULL));
+    OK(cu->cuStreamEndCapture(world.stream, &graph));
+    OK(cu->cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cu->cuGraphDestroy(graph));
+    return exec;
+}
+
+static void a_capture_holds_a_loop(void)
+{
+    for (uint32_t unroll = 1; unroll <= 3; unroll += 2) {
+        const CUdeviceptr ticks = world.at[AT_DEVICE] + 1024;
+        gph_loop_options options = loop_options(GPH_LOOP_WHILE);
+        gph_loop_result result = GPH_SIZED(gph_loop_result);
+        options.ceiling = 9;
+        options.unroll = unroll;
+        CUgraph body = down_body();
+        gph_loop *loop = NULL;
+        FINE(gph_loop_create(world.runtime, body, &options, &loop, &world.error));
+        CUgraphExec exec = capture_loop(loop, body, ticks);
+        OK(world.cu->cuGraphDestroy(body));
+        OK(world.cu->cuMemsetD32(ticks, 0, 1));
+        for (uint32_t count = 0; count < 12; count += 5) {
+            set_words(count, 0);
+            OK(world.cu->cuGraphLaunch(exec, world.stream));
+            const gph_status status =
+                gph_loop_wait(loop, world.stream, &result, &world.error);
+            CHECK(status == (count > 9 ? GPH_E_STATE : GPH_OK));
+            CHECK(result.steps == (count > 9 ? 9 : count));
+            CHECK(word_at(loops.done) == result.steps);
+        }
+        CHECK(word_at(ticks) == 6);
+        OK(world.cu->cuGraphExecDestroy(exec));
+        gph_loop_destroy(loop);
+    }
+}
+
+static void what_no_capture_holds_is_refused(void)
+{
+    gph_loop_options options = loop_options(GPH_LOOP_TAIL);
+    CUgraph body = tick_body(), graph = NULL;
+    gph_loop *loop = NULL;
+    FINE(gph_loop_create(world.runtime, body, &options, &loop, &world.error));
+    OK(world.cu->cuStreamBeginCapture(world.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    CHECK(gph_loop_capture(loop, body, world.stream, &world.error) == GPH_E_UNSUPPORTED &&
+          says("another way than WHILE"));
+    OK(world.cu->cuStreamEndCapture(world.stream, &graph));
+    OK(world.cu->cuGraphDestroy(graph));
+    gph_loop_destroy(loop);
+    options.way = GPH_LOOP_WHILE;
+    FINE(gph_loop_create(world.runtime, body, &options, &loop, &world.error));
+    CHECK(gph_loop_capture(loop, body, world.stream, &world.error) == GPH_E_STATE &&
+          says("is not captured"));
+    CHECK(gph_loop_capture(NULL, body, world.stream, &world.error) == GPH_E_INVALID);
+    OK(world.cu->cuGraphDestroy(body));
+    gph_loop_destroy(loop);
+}
+
 /* ---- other processes ---- */
 
 static pid_t start(const char *what)
@@ -623,6 +695,8 @@ int main(int count, char **words)
     RUN(slots_feed_a_loop);
     RUN(a_body_may_become_another);
     RUN(a_recording_is_a_body);
+    RUN(a_capture_holds_a_loop);
+    RUN(what_no_capture_holds_is_refused);
     RUN(a_killed_loop_is_gone);
     RUN(an_error_names_loop_round_and_node);
     return test_done();

@@ -110,6 +110,7 @@ static void set_words(uint32_t word, uint32_t done)
 {
     const uint32_t both[] = {word, done};
     OK(world.cu->cuMemcpyHtoD(loops.word, both, sizeof(both)));
+    OK(world.cu->cuStreamSynchronize(NULL)); /* of a GPU the call alone is no end */
 }
 
 static uint32_t word_at(CUdeviceptr at)
