@@ -182,7 +182,7 @@ class PathHits(unittest.TestCase):
         parts = {"manager": self.manager, "previous": None, "state": "none", "running": "execution", "node": self.node,
                  "mode": "mode", "compile_id": "id", "pending": None, "marks": Marks, "generations": Generations,
                  "pointers_same": self.same_pointers, "pointers": [16, None, 32], "managed": [0], "fixed": [2], "dropped": [0],
-                 "dead_before": None, "dead_after": None, "copied": [1], "targets": ["target"],
+                 "dead_before": None, "dead_after": None, "sizes": [], "copied": [1], "targets": ["target"],
                  "copy": lambda targets, sources: self.copied.append((targets, [one.address for one in sources])),
                  "replay": lambda: self.replays.append(1), "cached": self.cached, "rebuild": None, **options}
         self.hit.arm(count, is_new_round, **parts)
@@ -262,16 +262,25 @@ class PathHits(unittest.TestCase):
         self.assertEqual(self.manager.current_gen, -1)
 
     def test_steps(self):
-        for node in range(6):
+        for node in range(10):
             self.arm(previous=node)
-        self.assertEqual(self.hit.count, 4)
+        self.assertEqual(self.hit.count, 8)
         taken = []
-        for node in range(6):
+        for node in range(10):
             self.manager._current_node, self.manager.path_state = node, "none"
             taken.append(self.takes())
-        self.assertEqual(taken, [False, False, True, True, True, True])
+        self.assertEqual(taken, [False] * 2 + [True] * 8)
         self.hit.disarm()
         self.assertEqual(self.hit.count, 0)
+
+    def test_sizes_choose_the_step(self):
+        for size in (5, 6):
+            self.arm(4, sizes=[(3, size)], previous=size)
+        for size, current, taken in ((5, 5, True), (6, 6, True), (6, 5, False), (7, 5, False), (5, 5, True)):
+            self.manager._current_node, self.manager.path_state = current, "none"
+            self.assertEqual(self.takes(self.inputs() + [size]), taken)
+        for wrong in ([3], [(1,)], [("a", 1)], [(4, 1)], ()):
+            self.assertRaises(TypeError, self.arm, 4, sizes=wrong)
 
     def test_outputs_are_made_anew_where_they_are_not_cached(self):
         self.arm(cached=[], rebuild=lambda: ["new"])

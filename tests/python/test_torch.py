@@ -490,6 +490,16 @@ class Trees(Case):
             self.trees.MarkStepBox.mark_step_counter = 0
         self.assertEqual((len(self.calls), forward.count), (2, 1))
 
+    def test_sizes_among_the_inputs(self):
+        function = self.compiled(lambda size, a: [copied(a[:size])], [4, self.x])
+        for call in range(16):
+            size = (4, 9, 20)[call % 3]
+            (out,), = self.round((function, [size, tensor(call)]))
+            torch.cuda.synchronize()
+            self.assertEqual(out.cpu().tolist(), [call + i for i in range(size)])
+            del out
+        self.assertEqual((len(self.calls), function.count), (6, 3))
+
     def test_another_number_of_inputs_is_pytorchs(self):
         function = self.compiled(lambda a, *more: [copied(a)], [self.x])
         for _ in range(4):

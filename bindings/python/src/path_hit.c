@@ -31,6 +31,7 @@
     X(dropped)       /* of the managed ones those that are let go of */                  \
     X(dead_before)   /* a function: whether what has to be dead is; or None */           \
     X(dead_after)    /* the same, after `dropped` */                                     \
+    X(sizes)         /* inputs that are ints: a list of (index, value) */                \
     X(copied)        /* indices of inputs that are copied */                             \
     X(targets)       /* where to, tensors */                                             \
     X(copy)          /* torch._foreach_copy_ */                                          \
@@ -46,7 +47,7 @@ typedef struct step {
     bool is_new_round; /* a root, called while another path is current */
 } step;
 
-enum { STEPS = 4 };
+enum { STEPS = 8 };
 
 typedef struct hit {
     PyObject_HEAD vectorcallfunc call;
@@ -118,6 +119,20 @@ static Py_ssize_t index_at(PyObject *indices, Py_ssize_t i)
     return PyLong_AsSsize_t(PyList_GetItem(indices, i));
 }
 
+/* Each number of sizes has recordings of its own. */
+static int are_sizes(const step *s, PyObject *inputs)
+{
+    const Py_ssize_t count = PyList_Size(s->sizes);
+    int truth = 1;
+    for (Py_ssize_t i = 0; i < count && truth == 1; i++) {
+        PyObject *pair = PyList_GetItem(s->sizes, i);
+        const Py_ssize_t index = PyLong_AsSsize_t(TUPLE_ITEM(pair, 0));
+        truth = PyObject_RichCompareBool(PyList_GetItem(inputs, index),
+                                         TUPLE_ITEM(pair, 1), Py_EQ);
+    }
+    return truth;
+}
+
 /* Inputs that are copied were compiled for addresses that 16 divides; others are PyTorch's
  * to clone. */
 static int are_aligned(const step *s, PyObject *inputs)
@@ -147,8 +162,12 @@ static int all_dead(PyObject *function)
 static verdict check(const step *s, PyObject *inputs, PyObject **generation)
 {
     bool is_marked = false;
-    if (PyList_Size(inputs) != s->input_count ||
-        !is_attribute(s->manager, names.current_node, s->previous) ||
+    if (PyList_Size(inputs) != s->input_count)
+        return MISS;
+    int truth = are_sizes(s, inputs);
+    if (truth != 1)
+        return truth < 0 ? FAILED : MISS;
+    if (!is_attribute(s->manager, names.current_node, s->previous) ||
         !is_attribute(s->manager, names.path_state, s->state))
         return PyErr_Occurred() ? FAILED : MISS;
     *generation = generation_now(s, &is_marked);
@@ -156,7 +175,7 @@ static verdict check(const step *s, PyObject *inputs, PyObject **generation)
         return FAILED;
     if (s->is_new_round && !may_begin(s, *generation, is_marked))
         return PyErr_Occurred() ? FAILED : MISS;
-    int truth = are_aligned(s, inputs);
+    truth = are_aligned(s, inputs);
     if (truth == 1)
         truth = is_same(s, inputs, s->managed);
     if (truth == 1)
@@ -327,8 +346,15 @@ static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
     }
     PARTS(X)
 #undef X
-    if (!PyList_Check(s.managed) || !PyList_Check(s.fixed) || !PyList_Check(s.dropped) ||
-        !PyList_Check(s.copied) || !PyList_Check(s.cached)) {
+    bool has_pairs = PyList_Check(s.sizes);
+    for (Py_ssize_t i = 0; has_pairs && i < PyList_Size(s.sizes); i++) {
+        PyObject *pair = PyList_GetItem(s.sizes, i);
+        has_pairs = PyTuple_Check(pair) && TUPLE_SIZE(pair) == 2 &&
+                    PyLong_Check(TUPLE_ITEM(pair, 0)) &&
+                    PyLong_AsSsize_t(TUPLE_ITEM(pair, 0)) < inputs;
+    }
+    if (!has_pairs || !PyList_Check(s.managed) || !PyList_Check(s.fixed) ||
+        !PyList_Check(s.dropped) || !PyList_Check(s.copied) || !PyList_Check(s.cached)) {
         forget(&s);
         return PyErr_Format(PyExc_TypeError, "indices and outputs are lists");
     }
@@ -384,7 +410,7 @@ static PyMethodDef methods[] = {
         "arm($self, input_count, is_new_round, /, **parts)\n--\n\n"
         "Adds a step: a call with so many inputs that the tree answered with a replay. "
         "The\n"
-        "latest four are kept. For graphophone.torch, whose _trees.py gives the parts."),
+        "latest eight are kept. For graphophone.torch, whose _trees.py gives the parts."),
     METHOD0("disarm", disarm,
             "disarm($self)\n--\n\nForgets all steps: the tree is asked again."),
     {NULL, NULL, 0, NULL},

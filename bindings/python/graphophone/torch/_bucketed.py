@@ -51,10 +51,10 @@ class _Input:
         return self.flat[:math.prod(shape)].view(shape)
 
     def put(self, buffer, tensor):
-        if buffer.shape != tensor.shape:
-            if self.fill is not None:
-                buffer.fill_(self.fill)
-            for index, size in enumerate(tensor.shape):
+        for index, size in enumerate(tensor.shape):
+            if buffer.shape[index] != size:
+                if self.fill is not None:
+                    buffer.narrow(index, size, buffer.shape[index] - size).fill_(self.fill)
                 buffer = buffer.narrow(index, 0, size)
         buffer.copy_(tensor)
 
@@ -96,7 +96,7 @@ class Bucketed:
         self._outputs = None if outputs is None else [tuple(one) for one in outputs]
         self._check()
         self._buckets, self._lender, self._pool = {}, Lender(self.name), None
-        self._mask_memory = {}
+        self._mask_memory, self._masked = {}, {}  # of each axis one, and what it is for now
         self._counts = {"hits": 0, "recorded": 0, "eager": 0, "elements": 0, "padded": 0}
         self.last = None
 
@@ -173,8 +173,10 @@ class Bucketed:
         place = place_outside(sys._getframe(1))
         for name, tensor in tensors.items():
             self._inputs[name].put(found.inputs[name], tensor)
-        for name, one in self._masks.items():
-            found.masks[name].fill_(False)[:sizes[one]].fill_(True)
+        for name, axis in self._masks.items():
+            if self._masked.get(axis) != sizes[axis]:
+                self._mask_memory[axis].fill_(False)[:sizes[axis]].fill_(True)
+                self._masked[axis] = sizes[axis]
         if key != "hit":
             self._record(found, key, bucket)
         self._lender.overwrite(place)

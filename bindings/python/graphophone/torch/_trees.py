@@ -42,15 +42,13 @@ def _dead(node, indices):
     return functools.partial(node._check_liveness, indices, node.path_weakrefs) if indices else None
 
 
-def _parts(trees, manager, previous, state, node):
+def _parts(trees, manager, previous, state, node, sizes):
     """What the replay of a node rests on: the parts of a step. None: it is not of the sort that C does."""
     config = torch._inductor.config.triton
     settings = (config.fast_path_cudagraph_asserts, config.force_cudagraph_sync, config.force_cudagraphs_warmup,
                 config.cudagraph_capture_sizes)
-    copied = list(node.non_static_input_idx)
+    copied = [index for index in node.non_static_input_idx if isinstance(node.reconstructed_inputs[index], torch.Tensor)]
     if any(settings) or not node.rerecord_if_static_inputs_change or any(node.expanded_dims[index] for index in copied):
-        return None
-    if not all(isinstance(node.reconstructed_inputs[index], torch.Tensor) for index in copied):
         return None
     whole = len(node.cached_tensor_outputs) == len(node.outputs_metadata) and all(
         tensor is not None for tensor in node.cached_tensor_outputs)
@@ -66,13 +64,13 @@ def _parts(trees, manager, previous, state, node):
         "dropped": [index for index in managed if not node.preserved_aliased_inputs[index]],
         "dead_before": _dead(node, node.expected_dead_indices_before_graph),
         "dead_after": _dead(node, node.expected_dead_indices_after_graph),
-        "copied": copied, "targets": [node.reconstructed_inputs[index] for index in copied], "copy": torch._foreach_copy_,
+        "sizes": sizes, "copied": copied, "targets": [node.reconstructed_inputs[index] for index in copied], "copy": torch._foreach_copy_,
         "replay": node.graph.replay, "cached": node.cached_tensor_outputs if whole else [],
         "rebuild": None if whole else node.reconstruct_outputs,
     }
 
 
-def _learn(trees, hit, model, manager, previous, state, had_children, input_count):
+def _learn(trees, hit, model, manager, previous, state, had_children, input_count, sizes):
     """After a call that the tree answered: whether the next one like it needs to be asked."""
     node = manager.current_node
     if manager.path_state is not trees.ExecutionState.EXECUTION or not isinstance(node, trees.CUDAGraphNode):
@@ -87,7 +85,7 @@ def _learn(trees, hit, model, manager, previous, state, had_children, input_coun
         is_new_round = True
     else:
         return
-    parts = _parts(trees, manager, previous, state, node)
+    parts = _parts(trees, manager, previous, state, node, sizes)
     if parts:
         hit.arm(input_count, is_new_round, **parts)
 
@@ -97,20 +95,19 @@ def cudagraphify_impl(model, inputs, static_input_idxs, *args, **kwargs):
     trees = _trees()
     theirs = _before["cudagraphify_impl"](model, inputs, static_input_idxs, *args, **kwargs)
     device = kwargs["device_index"]
-    if any(isinstance(value, int) for value in inputs):
-        return theirs  # sizes are arguments: which graph it is is decided by them first
+    numbers = [index for index, value in enumerate(inputs) if isinstance(value, int)]
     states = trees.ExecutionState.EXECUTION, trees.ExecutionState.NONE
 
     def miss(given):
         manager = trees.get_manager(device, create_if_none_exists=False)
         previous, state = (manager.current_node, manager.path_state) if manager else (None, None)
         children = {key for key, nodes in getattr(previous, "children", {}).items() if nodes}
-        count = len(given)
+        count, sizes = len(given), [(index, given[index]) for index in numbers]
         outputs = theirs(given)
         if manager is not None and manager.graph is not None and state in states:
             hit = itself()
             if hit is not None:
-                _learn(trees, hit, model, manager, previous, state, children.__contains__, count)
+                _learn(trees, hit, model, manager, previous, state, children.__contains__, count, sizes)
         return outputs
 
     hit = gph.PathHit(miss)
