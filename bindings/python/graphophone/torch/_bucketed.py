@@ -237,8 +237,8 @@ def bucketed(*, inputs, ladder, outputs=None, fill=None, masks=None, warmups=2, 
     warmups  calls ahead of each recording
     largest_eager  a size above the largest bucket runs eagerly; otherwise it is refused
 
-    Outputs are lent until the next call, after which reading them is an exception that names both calls. There is no backward
-    pass. `last`, stats() and graphophone.torch.explain() say what was done and why."""
+    Outputs are lent until the next call, after which reading them is an exception that names both calls. No gradients flow
+    back. `last`, stats() and graphophone.torch.explain() say what was done and why."""
     def decorate(function):
         return Bucketed(function, inputs, ladder, outputs, fill or {}, masks or {}, warmups, largest_eager)
     return decorate
