@@ -25,7 +25,16 @@ export PYTHONPATH=$PWD/build-torch/python GPH_DRIVER=cuda
         for test in graphs beyond trees; do # side by side: most of it is the import and the compiler
             timeout -k 2 60 "$python" -B tests/gpu/torch_$test.py >"$out/$test.txt" 2>&1 || echo "exit $?" >>"$out/$test.txt" &
         done
+        for way in plain ours; do
+            timeout -k 2 60 "$python" -B examples/torch/drop_in.py $way >"$out/drop_in.$way" 2>"$out/drop_in.$way.err" &
+        done
         wait
+        if [ -s "$out/drop_in.ours" ] && diff "$out/drop_in.plain" "$out/drop_in.ours"; then
+            echo "== examples/torch/drop_in.py: the same $(wc -l <"$out/drop_in.ours") lines by PyTorch and by graphophone"
+        else
+            echo "== examples/torch/drop_in.py: differs"
+            tail -5 "$out"/drop_in.*
+        fi
         for test in graphs beyond trees; do
             echo "== tests/gpu/torch_$test.py"
             cat "$out/$test.txt"
