@@ -53,11 +53,10 @@ static gph_status check_flags(const gph_condition *condition, gph_flow_kind kind
         return gphi_fail(error, GPH_E_INVALID,
                          "condition.flags 0x%llx: only an IF has some", condition->flags);
     if (condition->kind == GPH_CONDITION_KERNEL)
-        return gphi_fail(
-            error, GPH_E_INVALID,
-            "condition.flags 0x%llx: a kernel that decides sets a handle, and "
-            "there is none",
-            condition->flags);
+        return gphi_fail(error, GPH_E_INVALID,
+                         "condition.flags 0x%llx: a kernel that decides sets a handle, "
+                         "there is none",
+                         condition->flags);
     return check_address(condition->flags, 8, "flags", error);
 }
 

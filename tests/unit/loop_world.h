@@ -71,7 +71,7 @@ static CUgraph loop_graph(void)
 }
 
 /* down(), and a fill after it. */
-static CUgraph down_body(void)
+static inline CUgraph down_body(void)
 {
     CUgraph graph = loop_graph();
     CUgraphNode fill = NULL;
@@ -110,7 +110,7 @@ static void set_words(uint32_t word, uint32_t done)
 {
     const uint32_t both[] = {word, done};
     OK(world.cu->cuMemcpyHtoD(loops.word, both, sizeof(both)));
-    OK(world.cu->cuStreamSynchronize(NULL)); /* of a GPU the call alone is no end */
+    OK(world.cu->cuStreamSynchronize(NULL)); /* a GPU may still copy */
 }
 
 static uint32_t word_at(CUdeviceptr at)
@@ -118,5 +118,29 @@ static uint32_t word_at(CUdeviceptr at)
     uint32_t value = 0;
     OK(world.cu->cuMemcpyDtoH(&value, at, sizeof(value)));
     return value;
+}
+/* Takes the body. */
+static inline gph_loop *loop_of(CUgraph body, const gph_loop_options *options)
+{
+    gph_loop *loop = NULL;
+    FINE(gph_loop_create(world.runtime, body, options, &loop, &world.error));
+    OK(world.cu->cuGraphDestroy(body));
+    return loop;
+}
+
+static inline gph_loop_result run(gph_loop *loop, gph_status wanted)
+{
+    gph_loop_result result = GPH_SIZED(gph_loop_result);
+    FINE(gph_loop_launch(loop, world.stream, &world.error));
+    world.error = (gph_error){0};
+    const gph_status status = gph_loop_wait(loop, world.stream, &result, &world.error);
+    if (!CHECK(status == wanted))
+        fprintf(stderr, "  %d: %s\n", status, world.error.message);
+    return result;
+}
+
+static inline bool says(const char *part)
+{
+    return strstr(world.error.message, part) != NULL;
 }
 #endif
