@@ -16,7 +16,7 @@
 #include "attach/track/host.h"
 #include "attach/track/snapshot.h"
 
-enum { ARRAY_MAX = 1 << 20, TEXT_MAX = 1024, EAGER_HASH_MAX = 4096 };
+enum { ARRAY_MAX = 1 << 20, TEXT_MAX = 1024, EAGER_HASH_MAX = 4096, BODIES_MAX = 1024 };
 
 /* ---- a call's arguments ---- */
 
@@ -108,6 +108,16 @@ static void add_node_params(attach_draft *draft, const attach_call *call, uint32
                       kernel.kernelParams, kernel.extra);
 }
 
+/* The graphs that a conditional node was given: only here the driver says which they are. */
+static void add_bodies(attach_draft *draft, const attach_call *call)
+{
+    const CUgraphNodeParams *node = (const void *)(uintptr_t)call->words[5];
+    if (node && node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL &&
+        node->conditional.phGraph_out && node->conditional.size <= BODIES_MAX)
+        attach_add(draft, GPHI_PART_ARRAY, 5, node->conditional.phGraph_out,
+                   node->conditional.size * sizeof(CUgraph));
+}
+
 /* What a launch or a kernel node passes, once the driver has accepted it. */
 static void add_kernel(attach_draft *draft, const attach_call *call)
 {
@@ -133,7 +143,10 @@ static void add_kernel(attach_draft *draft, const attach_call *call)
         break;
     }
     case GPHI_CALL_cuGraphAddKernelNode: add_node_params(draft, call, 4); break;
-    case GPHI_CALL_cuGraphAddNode: add_node_params(draft, call, 5); break;
+    case GPHI_CALL_cuGraphAddNode:
+        add_node_params(draft, call, 5);
+        add_bodies(draft, call);
+        break;
     case GPHI_CALL_cuGraphKernelNodeSetParams:
     case GPHI_CALL_cuGraphNodeSetParams: add_node_params(draft, call, 1); break;
     case GPHI_CALL_cuGraphExecKernelNodeSetParams:

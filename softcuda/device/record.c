@@ -178,12 +178,13 @@ static bool is_over_limit(soft_record *record, uint64_t round)
         record->u.branch.started_ns = now;
     if (now - record->u.branch.started_ns < record->u.branch.limit_ns)
         return false;
-    char text[160], node[32];
-    snprintf(
-        text, sizeof(text),
-        "the WHILE node%s has run %llu rounds in %llu ms, and its condition is not 0",
-        node_text(record, node), (unsigned long long)(round - 1),
-        (unsigned long long)((now - record->u.branch.started_ns) / 1000000));
+    char text[200], node[32];
+    snprintf(text, sizeof(text),
+             "the WHILE node%s of conditional handle %u has run %llu rounds in %llu ms, "
+             "and its condition is not 0",
+             node_text(record, node), record->u.branch.node.handle,
+             (unsigned long long)(round - 1),
+             (unsigned long long)((now - record->u.branch.started_ns) / 1000000));
     soft_context_fail_at(record->context, CUDA_ERROR_LAUNCH_TIMEOUT, text, 0);
     return true;
 }
@@ -206,10 +207,11 @@ static void watch_asking(soft_record *record, uint64_t round)
     record->u.branch.round_over(record->u.branch.watch, record->u.branch.flat);
     if (round == patience + 1 &&
         atomic_load_explicit(record->u.branch.was_set, memory_order_relaxed) == 0)
-        soft_say(CU_LOG_LEVEL_ERROR,
-                 "loop without a decision: the WHILE node%s has run %llu rounds, and no "
-                 "kernel has set its handle",
-                 node_text(record, text), (unsigned long long)patience);
+        soft_say(
+            CU_LOG_LEVEL_ERROR,
+            "loop without a decision: the WHILE node%s of conditional handle %u has run "
+            "%llu rounds, and no kernel has set its handle",
+            node_text(record, text), node->handle, (unsigned long long)patience);
 }
 
 /* What comes after the last body, the engine takes for none. */

@@ -11,6 +11,7 @@
     X(capture)                                                                           \
     X(instantiate)                                                                       \
     X(update)                                                                            \
+    X(device)                                                                            \
     X(launch)                                                                            \
     X(memory)                                                                            \
     X(cache)                                                                             \

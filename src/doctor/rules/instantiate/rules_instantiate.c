@@ -272,9 +272,7 @@ static gphi_draft *tell_node_kind(gphi_rule_run *run, const struct wish *wish)
     gphi_draft *draft = find(run, RULE_NODE, &wish->seen->call);
     gphi_cause(draft, "%s may not stand in %s",
                found != GPH_NODE_NONE ? gphi_say_node(snapshot, found) : "a node of it",
-               (wish->flags & DEVICE_LAUNCH) != 0
-                   ? "a graph that is to be launched from the device"
-                   : "the body of a conditional node");
+               "a graph that is to be launched from the device");
     if (draft && found != GPH_NODE_NONE)
         gphi_evidence_node(draft, snapshot, found, "not allowed");
     return draft;
@@ -393,7 +391,8 @@ static gphi_draft *tell_invalid(gphi_rule_run *run, const struct wish *wish)
     if (wish->result == NOT_SUPPORTED ||
         gphi_said_has(wish->said, "graphs and conditional nodes do not support") ||
         gphi_said_has(wish->said, "a device graph holds"))
-        return tell_node_kind(run, wish);
+        return (wish->flags & DEVICE_LAUNCH) != 0 ? tell_node_kind(run, wish)
+                                                  : NULL; /* a body's: device.body-node */
     gphi_draft *draft = tell_cycle(run, wish);
     uint32_t one = 0, other = 0;
     if (!draft && (wish->flags & DEVICE_LAUNCH) != 0 && wish->said[0] == '\0' &&

@@ -229,7 +229,7 @@ void gphi_launch_fault(gphi_rule_run *run, const gphi_seen *seen)
     } else if (gphi_is_sticky(seen->call.result)) {
         if (faults->is_over)
             gphi_consequence(faults->draft, &seen->call);
-        else
+        else if (!gphi_is_told(run, &seen->call)) /* the end of an endless loop is */
             tell_fault(run, faults, seen);
         faults->is_over = true;
     }

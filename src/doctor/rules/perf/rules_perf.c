@@ -425,5 +425,7 @@ const gphi_rule gphi_rules_perf[] = {
     GPHI_RULE("perf.remap-each-launch", WARNING, .state_bytes = sizeof(remap),
               .call = remap_call),
     GPHI_RULE("perf.hardly-replayed", WARNING, .end = gphi_rule_hardly_replayed),
+    GPHI_RULE("perf.host-loop", INFO, .state_bytes = sizeof(gphi_host_loop),
+              .call = gphi_rule_host_loop_call, .end = gphi_rule_host_loop_end),
     {.id = NULL},
 };

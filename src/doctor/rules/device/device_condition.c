@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Conditional handles: device.handle-never-set, foreign-handle, endless-loop.
+ *
+ *   no kernel is given the handle     without a default      what runs is left to chance
+ *                                     WHILE, default not 0   it never ends
+ *                                     else                   it chooses alike each time
+ *   the loop has run very often       softcuda says it: which loop, how many rounds
+ *
+ * softcuda numbers the handles of each graph from 1 on, so a handle is looked for by its
+ * graph, and a kernel's argument of 8 bytes that only looks like one counts as one. */
+#include "base/hash.h"
+#include "doctor/rules/device/rules_device.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TABLE_BYTES_MAX = 4096 }; /* of a copy that may hold a handle among others */
+
+static const char *say_type(uint32_t type)
+{
+    switch (type) {
+    case CU_GRAPH_COND_TYPE_IF: return "IF";
+    case CU_GRAPH_COND_TYPE_WHILE: return "WHILE";
+    default: return "SWITCH";
+    }
+}
+
+static device_condition *condition_of(const device_state *state, uint64_t graph,
+                                      uint64_t handle)
+{
+    for (size_t i = state->conditions.count; i-- > 0;) {
+        device_condition *one = gphi_vec_at(&state->conditions, i);
+        if (one->handle == handle && (graph == 0 || one->graph == graph))
+            return one;
+    }
+    return NULL;
+}
+
+/* ---- nodes ---- */
+
+static const CUDA_CONDITIONAL_NODE_PARAMS *params_of(const gphi_seen *seen)
+{
+    const CUgraphNodeParams *any =
+        seen->call.call == GPHI_CALL_cuGraphAddNode
+            ? gphi_bytes_of(seen->event, GPHI_PART_STRUCT, 5, sizeof(*any))
+            : NULL;
+    return any && any->type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? &any->conditional : NULL;
+}
+
+static void on_node(gphi_rule_run *run, const gphi_seen *seen,
+                    const CUDA_CONDITIONAL_NODE_PARAMS *params)
+{
+    device_state *state = run->state;
+    const uint64_t graph = device_root(state, gphi_event_word(seen->event, 1));
+    device_condition *one = condition_of(state, graph, params->handle);
+    const gphi_part *bodies = gphi_event_arg(seen->event, GPHI_PART_ARRAY, 5);
+    for (size_t i = 0; bodies && i < bodies->bytes / sizeof(uint64_t); i++) {
+        device_body *body = device_add(run, &state->bodies);
+        if (!body)
+            break;
+        body->graph = graph;
+        memcpy(&body->body, (const uint64_t *)gphi_part_bytes(bodies) + i,
+               sizeof(body->body));
+    }
+    if (!one)
+        return;
+    one->has_node = true;
+    one->type = (uint32_t)params->type;
+    one->node = seen->call;
+}
+
+static void on_refused(const gphi_rule_run *run, const gphi_seen *seen,
+                       const CUDA_CONDITIONAL_NODE_PARAMS *params)
+{
+    const device_state *state = run->state;
+    const uint64_t graph = device_root(state, gphi_event_word(seen->event, 1));
+    const device_condition *own = condition_of(state, graph, params->handle);
+    const device_condition *other = own ? NULL : condition_of(state, 0, params->handle);
+    const bool is_twice = own && own->has_node;
+    if (!is_twice && !other)
+        return;
+    gphi_draft *draft = device_begin(run, DEVICE_FOREIGN_HANDLE, &seen->call, 0);
+    if (is_twice)
+        gphi_cause(draft,
+                   "the handle of this %s node has a node already: a conditional handle "
+                   "belongs to one",
+                   say_type((uint32_t)params->type));
+    else
+        gphi_cause(draft,
+                   "the handle of this %s node was made for %s, and the node is to stand "
+                   "in another graph",
+                   say_type((uint32_t)params->type),
+                   other->graph != 0 ? gphi_say_graph(run->model, other->graph)
+                                     : "a graph that is gone");
+    gphi_evidence_call(draft, &(is_twice ? own : other)->created,
+                       "the handle was made by");
+    if (is_twice)
+        gphi_evidence_call(draft, &own->node, "its node was added by");
+}
+
+/* ---- who sets it ---- */
+
+/* A captured kernel is in a graph that has no name yet: one that was not instantiated. */
+void device_condition_word(gphi_rule_run *run, const gphi_seen *seen, uint64_t word)
+{
+    device_state *state = run->state;
+    const bool is_eager = gphi_call_is_kernel(seen->call.call) && !seen->capture;
+    const uint64_t graph =
+        seen->exec || is_eager ? 0 : device_root(state, device_graph_of(seen));
+    for (size_t i = 0; !is_eager && i < state->conditions.count; i++) {
+        device_condition *one = gphi_vec_at(&state->conditions, i);
+        const bool is_its = seen->exec   ? one->exec == seen->exec
+                            : graph != 0 ? one->graph == graph
+                                         : !one->exec;
+        if (one->handle == word && is_its)
+            one->given = seen->call;
+    }
+}
+
+/* A copy to the device that is the handle, or a table in which it may stand. */
+static void on_copy(device_state *state, const gphi_seen *seen)
+{
+    const uint64_t bytes = gphi_event_word(seen->event, 2);
+    const uint64_t *hash = gphi_bytes_of(seen->event, GPHI_PART_HASH, 1, sizeof(*hash));
+    if (bytes < sizeof(uint64_t) || bytes > TABLE_BYTES_MAX)
+        return;
+    for (size_t i = 0; i < state->conditions.count; i++) {
+        device_condition *one = gphi_vec_at(&state->conditions, i);
+        if (bytes > sizeof(uint64_t) || !hash ||
+            *hash == gphi_host_hash(sizeof(uint64_t), &one->handle, sizeof(uint64_t)))
+            one->is_in_memory = true;
+    }
+}
+
+/* ---- launches ---- */
+
+static void tell_never_set(const gphi_rule_run *run, const gphi_seen *seen,
+                           const device_condition *one)
+{
+    gphi_draft *draft = device_begin(run, DEVICE_NEVER_SET, &one->created, 0);
+    if (!one->assigns)
+        gphi_cause(draft,
+                   "no kernel of %s is given the handle of its %s node, and it was made "
+                   "without a default: what the node chooses is left to chance",
+                   gphi_say_exec(run->model, seen->exec), say_type(one->type));
+    else
+        gphi_cause(draft,
+                   "no kernel of %s is given the handle of its %s node: it has its "
+                   "default, %u, in each launch, and the node chooses the same each time",
+                   gphi_say_exec(run->model, seen->exec), say_type(one->type),
+                   (unsigned)one->initial);
+    if (draft && one->assigns) /* what it does, it does each time */
+        gphi_soften(draft);
+    gphi_evidence_call(draft, &one->node, "its node was added by");
+    gphi_evidence_call(draft, &seen->call, "launched by");
+}
+
+static void tell_endless(const gphi_rule_run *run, const gphi_seen *seen,
+                         const device_condition *one)
+{
+    gphi_draft *draft = device_begin(run, DEVICE_ENDLESS, &one->node, 0);
+    gphi_cause(
+        draft,
+        "no kernel of %s is given the handle of its WHILE node, and its default is "
+        "%u: nothing ends the loop",
+        gphi_say_exec(run->model, seen->exec), (unsigned)one->initial);
+    gphi_evidence_call(draft, &one->created, "the handle was made by");
+    gphi_evidence_call(draft, &seen->call, "launched by");
+}
+
+static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
+{
+    device_state *state = run->state;
+    for (size_t i = 0; i < state->conditions.count; i++) {
+        device_condition *one = gphi_vec_at(&state->conditions, i);
+        if (one->exec != seen->exec || !one->has_node)
+            continue;
+        one->launched = seen->call.number;
+        if (one->given.number != 0 || one->is_in_memory || one->is_told)
+            continue;
+        one->is_told = true;
+        if (one->type == CU_GRAPH_COND_TYPE_WHILE && one->assigns && one->initial != 0)
+            tell_endless(run, seen, one);
+        else
+            tell_never_set(run, seen, one);
+    }
+}
+
+/* ---- calls ---- */
+
+static void on_created(gphi_rule_run *run, const gphi_seen *seen)
+{
+    device_state *state = run->state;
+    device_condition *one = device_add(run, &state->conditions);
+    if (one)
+        *one = (device_condition){.handle = gphi_event_word(seen->event, 0),
+                                  .graph =
+                                      device_root(state, gphi_event_word(seen->event, 1)),
+                                  .initial = (uint32_t)gphi_event_word(seen->event, 3),
+                                  .assigns = (gphi_event_word(seen->event, 4) & 1) != 0,
+                                  .created = seen->call};
+}
+
+static void on_made(const device_state *state, const gphi_seen *seen)
+{
+    for (size_t i = 0; i < state->conditions.count; i++) {
+        device_condition *one = gphi_vec_at(&state->conditions, i);
+        if (one->graph == gphi_event_word(seen->event, 1))
+            one->exec = seen->exec;
+    }
+}
+
+/* Handles end with their graph, but what was made of it still has them. */
+static void on_gone(device_state *state, const gphi_exec_state *exec, uint64_t graph)
+{
+    for (size_t i = state->conditions.count; i-- > 0;) {
+        device_condition *one = gphi_vec_at(&state->conditions, i);
+        if (graph != 0 && one->graph == graph)
+            one->graph = 0;
+        if (exec && one->exec == exec)
+            one->exec = NULL;
+        if (one->graph == 0 && !one->exec)
+            gphi_vec_remove(&state->conditions, i);
+    }
+    for (size_t i = state->bodies.count; graph != 0 && i-- > 0;) {
+        const device_body *body = gphi_vec_at(&state->bodies, i);
+        if (body->graph == graph)
+            gphi_vec_remove(&state->bodies, i);
+    }
+}
+
+void device_condition_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    device_state *state = run->state;
+    const CUDA_CONDITIONAL_NODE_PARAMS *params = params_of(seen);
+    if (params && seen->call.result != 0)
+        on_refused(run, seen, params);
+    if (seen->call.result == CUDA_ERROR_LAUNCH_TIMEOUT)
+        gphi_consequence(state->endless, &seen->call);
+    if (seen->call.result != 0)
+        return;
+    if (params)
+        on_node(run, seen, params);
+    else if (seen->call.call == GPHI_CALL_cuGraphConditionalHandleCreate)
+        on_created(run, seen);
+    if (state->conditions.count == 0)
+        return;
+    switch (seen->call.call) {
+    case GPHI_CALL_cuGraphInstantiateWithFlags:
+    case GPHI_CALL_cuGraphInstantiateWithParams: on_made(state, seen); break;
+    case GPHI_CALL_cuMemcpyHtoD:
+    case GPHI_CALL_cuMemcpyHtoDAsync:
+    case GPHI_CALL_cuMemcpy:
+    case GPHI_CALL_cuMemcpyAsync: on_copy(state, seen); break;
+    case GPHI_CALL_cuGraphDestroy:
+        on_gone(state, NULL, gphi_event_word(seen->event, 0));
+        break;
+    case GPHI_CALL_cuGraphExecDestroy: on_gone(state, seen->exec, 0); break;
+    default:
+        if (gphi_is_launch(seen))
+            on_launch(run, seen);
+    }
+}
+
+/* ---- sentences of softcuda ---- */
+
+/* The loop of that handle that was launched last. */
+static const device_condition *loop_of(const device_state *state, uint64_t handle)
+{
+    const device_condition *best = NULL;
+    for (size_t i = 0; i < state->conditions.count; i++) {
+        const device_condition *one = gphi_vec_at(&state->conditions, i);
+        if (one->handle == handle && one->has_node &&
+            one->type == CU_GRAPH_COND_TYPE_WHILE && one->launched != 0 &&
+            (!best || one->launched > best->launched))
+            best = one;
+    }
+    return best;
+}
+
+/* "loop without a decision: the WHILE node (node 7) of conditional handle 1 has run 1000 rounds,
+ * and no kernel has set its handle"; or at a limit "the WHILE node .. has run 4,000 rounds in
+ * 2000 ms, and its condition is not 0". */
+void device_condition_said(gphi_rule_run *run, const char *text)
+{
+    static const char rounds_are[] = " has run ", handle_is[] = "of conditional handle ";
+    static const char undecided[] = "loop without a decision: ";
+    const char *loop = strncmp(text, undecided, strlen(undecided)) == 0
+                           ? text + strlen(undecided)
+                           : text;
+    if (strncmp(loop, "the WHILE node", 14) != 0) /* or what repeats it later */
+        return;
+    const char *rounds = strstr(loop, rounds_are);
+    const char *handle = strstr(loop, handle_is);
+    if (!rounds || !handle)
+        return;
+    device_state *state = run->state;
+    const device_condition *one =
+        loop_of(state, strtoull(handle + strlen(handle_is), NULL, 10));
+    if (!one)
+        return;
+    bool is_new = false;
+    gphi_draft *draft = device_begin_any(run, DEVICE_ENDLESS, &one->node, 0, &is_new);
+    if (draft && is_new) {
+        gphi_cause(draft, "a WHILE node of %s has run %" PRIu64 " rounds and goes on: %s",
+                   gphi_say_exec(run->model, one->exec),
+                   (uint64_t)strtoull(rounds + strlen(rounds_are), NULL, 10),
+                   strstr(text, "no kernel has set its handle")
+                       ? "no kernel has set its handle"
+                       : "no round has set its handle to 0");
+        gphi_evidence_call(draft, &one->created, "the handle was made by");
+        gphi_evidence_call(draft, &one->given, "a kernel was given it by");
+    }
+    gphi_evidence_said(draft, text);
+    state->endless = draft;
+}
