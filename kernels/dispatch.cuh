@@ -18,7 +18,7 @@ typedef struct dispatch_request {
 
 /* In mapped host memory. The host's words and the device's lie in lines of their own. */
 typedef struct dispatch_host {
-    unsigned long long sent; /* host: requests in the queue so far */
+    unsigned long long sent; /* host: requests in the queue so far; `stop` follows it */
     unsigned long long stop; /* host: end as soon as the queue is empty */
     unsigned long long pad[6];
     unsigned long long done;   /* device: requests that have ended */

@@ -29,7 +29,7 @@ __device__ __forceinline__ void launch(const loop_plan plan, u64 exec)
     const u64 tail = 0x0100000000000000ull;
     const int code = cudaGraphLaunch(exec, tail);
     if (code != 0)
-        finish(plan, LOOP_REFUSED, look(plan).value, (u64)code);
+        finish(plan, *plan.here, LOOP_REFUSED, look(plan).value, (u64)code);
 }
 
 KERNEL gph_loop_tail_begin(const loop_plan plan, u64 many, u64 one)

@@ -66,45 +66,49 @@ __device__ __forceinline__ said look(const loop_plan plan)
 
 /* ---- reports ---- */
 
+/* `at`: the device's words, read at once when the kernel begins: from memory each would be a
+ * trip of its own, and they stand between two rounds. */
+
 /* How far it came, for a host that looks. */
-__device__ __forceinline__ void report(const loop_plan plan, u64 now)
+__device__ __forceinline__ void report(const loop_plan plan, const loop_device &at, u64 now)
 {
     volatile loop_host *host = plan.host;
-    host->steps = plan.here->steps;
-    host->rounds = plan.here->rounds;
-    host->ns = now - plan.here->begun;
+    host->steps = at.steps;
+    host->rounds = at.rounds;
+    host->ns = now - at.begun;
 }
 
 /* The last words of a launch; `ended` after all of them. */
-__device__ __forceinline__ void finish(const loop_plan plan, u32 end, u32 value, u64 code)
+__device__ __forceinline__ void finish(const loop_plan plan, const loop_device &at, u32 end,
+                                       u32 value, u64 code)
 {
     volatile loop_host *host = plan.host;
-    report(plan, now_ns());
+    report(plan, at, now_ns());
     host->end = end;
     host->value = value;
-    host->changed = plan.here->changed;
+    host->changed = at.changed;
     host->code = code;
     host->next = LOOP_NONE;
     asm volatile("membar.sys;" ::: "memory");
-    host->ended = plan.here->launch;
+    host->ended = at.launch;
 }
 
 /* LOOP_RUNS, or why it ends. The clock is read in each round; the host's memory, which
  * is across a bus, only after `poll` ns. */
-__device__ __forceinline__ u32 decide(const loop_plan plan, u32 value)
+__device__ __forceinline__ u32 decide(const loop_plan plan, loop_device &at, u32 value)
 {
-    loop_device *here = plan.here;
     if (value == 0)
         return LOOP_DONE;
-    if (here->steps >= here->ceiling || here->rounds >= here->ceiling)
+    if (at.steps >= at.ceiling || at.rounds >= at.ceiling)
         return LOOP_CEILING; /* rounds: of a body that does not count */
     const u64 now = now_ns();
-    if (now >= here->deadline)
+    if (now >= at.deadline)
         return LOOP_BUDGET;
-    if (now - here->looked >= plan.poll) {
-        here->looked = now;
-        report(plan, now);
-        if (((volatile loop_host *)plan.host)->aborted >= here->launch)
+    if (now - at.looked >= plan.poll) {
+        at.looked = now;
+        plan.here->looked = now;
+        report(plan, at, now);
+        if (((volatile loop_host *)plan.host)->aborted >= at.launch)
             return LOOP_ABORTED;
     }
     return LOOP_RUNS;
@@ -112,15 +116,14 @@ __device__ __forceinline__ u32 decide(const loop_plan plan, u32 value)
 
 /* What comes next, or LOOP_NONE, and then all is said. The ceiling is exact: where fewer
  * steps are left than a body has, single ones follow. */
-__device__ __forceinline__ u32 next_body(const loop_plan plan, u32 value)
+__device__ __forceinline__ u32 next_body(const loop_plan plan, loop_device &at, u32 value)
 {
-    const loop_device *here = plan.here;
-    const u32 end = decide(plan, value);
+    const u32 end = decide(plan, at, value);
     if (end != LOOP_RUNS) {
-        finish(plan, end, value, 0);
+        finish(plan, at, end, value, 0);
         return LOOP_NONE;
     }
-    const bool fits = here->steps + plan.many <= here->ceiling;
+    const bool fits = at.steps + plan.many <= at.ceiling;
     return plan.many > 1 && fits ? LOOP_MANY : LOOP_ONE;
 }
 
@@ -128,50 +131,64 @@ __device__ __forceinline__ u32 next_body(const loop_plan plan, u32 value)
 __device__ __forceinline__ u32 begin_loop(const loop_plan plan)
 {
     volatile loop_host *host = plan.host;
-    loop_device *here = plan.here;
     const u64 now = now_ns(), budget = host->budget;
     const said now_said = look(plan);
-    here->launch++;
-    here->steps = here->rounds = 0;
-    here->ceiling = host->ceiling;
-    here->deadline = budget > 0 ? now + budget : ~0ull;
-    here->begun = now;
-    here->looked = 0; /* so that an abort from before is seen */
-    here->counted = plan.counter ? *plan.counter : 0;
-    here->first = now_said.mark;
-    here->changed = 0;
-    here->live = 1;
-    host->begun = here->launch;
-    return next_body(plan, now_said.value);
+    loop_device at;
+    at.launch = plan.here->launch + 1;
+    at.steps = at.rounds = 0;
+    at.ceiling = host->ceiling;
+    at.deadline = budget > 0 ? now + budget : ~0ull;
+    at.begun = now;
+    at.looked = 0; /* so that an abort from before is seen */
+    at.counted = plan.counter ? *plan.counter : 0;
+    at.first = now_said.mark;
+    at.changed = 0;
+    at.live = 1;
+    *plan.here = at;
+    host->begun = at.launch;
+    return next_body(plan, at, now_said.value);
 }
 
 /* After a step, of which the condition was looked at. */
-__device__ __forceinline__ void count(const loop_plan plan, const said now)
+__device__ __forceinline__ void count(loop_device &at, const said now)
+{
+    at.steps += at.live;
+    at.live = now.value != 0;
+    at.changed |= now.mark != at.first;
+}
+
+/* What a step or a round changes. */
+__device__ __forceinline__ void keep(const loop_plan plan, const loop_device &at)
 {
     loop_device *here = plan.here;
-    here->steps += here->live;
-    here->live = now.value != 0;
-    here->changed |= now.mark != here->first;
+    here->steps = at.steps;
+    here->rounds = at.rounds;
+    here->live = at.live;
+    here->changed = at.changed;
 }
 
 /* After one step of several. */
 __device__ __forceinline__ void count_step(const loop_plan plan)
 {
-    count(plan, look(plan));
+    loop_device at = *plan.here;
+    count(at, look(plan));
+    keep(plan, at);
 }
 
 /* After a round. */
 __device__ __forceinline__ u32 end_round(const loop_plan plan)
 {
-    loop_device *here = plan.here;
+    loop_device at = *plan.here;
+    const u32 counted = plan.counter ? *plan.counter : 0;
     const said now = look(plan);
     if (plan.counter) {
-        here->steps = *plan.counter - here->counted;
-        here->changed |= now.mark != here->first;
+        at.steps = counted - at.counted;
+        at.changed |= now.mark != at.first;
     } else {
-        count(plan, now);
+        count(at, now);
     }
-    here->rounds++;
-    return next_body(plan, now.value);
+    at.rounds++;
+    keep(plan, at);
+    return next_body(plan, at, now.value);
 }
 #endif
