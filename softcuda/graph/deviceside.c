@@ -3,7 +3,6 @@
 #include "softcuda/graph/deviceside.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "softcuda/device/alloc.h"
@@ -18,10 +17,10 @@ enum { INVALID = 1, LIMIT_ROUNDS = 64 }; /* launches, from one look at the clock
 #define STREAM_TAIL UINT64_C(0x0100000000000000)
 #define STREAM_FORGET UINT64_C(0x0200000000000000)
 #define STREAM_SIBLING UINT64_C(0x0300000000000000)
-enum { SOFT_STREAMS = 3 };
 
 typedef struct scope {
     atomic_uint open; /* 1 while nothing runs in it: the next run's own */
+    atomic_uint came; /* launches to forget and of siblings into it, so far */
     soft_side *of;
     bool is_launch; /* of the host, with all that comes of it */
 } scope;
@@ -51,7 +50,7 @@ struct soft_side {
     bool keeps;      /* that holds what the run under way does */
     run next;        /* what the run that is pending will take */
     tails mine;      /* of the graph that runs */
-    uint32_t counts[SOFT_STREAMS]; /* launches by the run so far, by stream */
+    uint32_t tail_count; /* launches by the run so far */
     /* Of the run, from its start to its end. */
     run now;
     bool by_kernel;
@@ -312,7 +311,8 @@ static scope *end_run(soft_side *side, const soft_side *here)
     tails rest =
         soft_rule(R76) ? joined(side->mine, side->rest) : joined(side->rest, side->mine);
     side->mine = side->rest = (tails){0};
-    memset(side->counts, 0, sizeof(side->counts));
+    side->tail_count = 0;
+    atomic_store_explicit(&side->own.came, 0, memory_order_relaxed);
     side->around = NULL;
     side->root = NULL;
     side->by_kernel = false;
@@ -339,6 +339,7 @@ static scope *end_run(soft_side *side, const soft_side *here)
 static void end_launch(soft_side *side)
 {
     atomic_store(&side->whole.open, 1);
+    atomic_store(&side->whole.came, 0);
     atomic_store(&side->launched, 0);
     atomic_store(&side->started_ns, 0);
     pthread_mutex_lock(&side->mutex);
@@ -405,35 +406,16 @@ typedef enum refusal {
     OTHER_DEVICE
 } refusal;
 
-/* Of the three streams: how many launches a run has into each, and what one more gets. */
-static const struct {
-    uint32_t most;
-    refusal why;
-} limits[SOFT_STREAMS] = {{SOFT_TAILS_MAX, TOO_MANY_TAILS},
-                          {SOFT_FORGETS_MAX, TOO_MANY},
-                          {SOFT_SIBLINGS_MAX, TOO_MANY_SIBLINGS}};
-
-static uint32_t number_of(uint64_t stream)
+/* Counts one more into an environment, if it may have it. */
+static bool enter(scope *place)
 {
-    return (uint32_t)(stream >> 56) - 1;
-}
-
-/* Counts a launch of `self`, if it may have one more. */
-static refusal count_one(soft_side *self, uint64_t stream)
-{
-    const uint32_t at = number_of(stream);
-    pthread_mutex_lock(&self->mutex);
-    const bool fits = self->counts[at] < limits[at].most || !soft_rule(R75);
-    self->counts[at] += fits;
-    pthread_mutex_unlock(&self->mutex);
-    return fits ? TAKEN : limits[at].why;
-}
-
-static void count_one_less(soft_side *self, uint64_t stream)
-{
-    pthread_mutex_lock(&self->mutex);
-    self->counts[number_of(stream)]--;
-    pthread_mutex_unlock(&self->mutex);
+    unsigned came = atomic_load_explicit(&place->came, memory_order_relaxed);
+    do
+        if (came >= SOFT_CAME_MAX && soft_rule(R75))
+            return false;
+    while (!atomic_compare_exchange_weak_explicit(
+        &place->came, &came, came + 1, memory_order_relaxed, memory_order_relaxed));
+    return true;
 }
 
 /* Whether a launch of it may be ordered now by a kernel of what came of a launch of `root`;
@@ -462,9 +444,10 @@ static void say_refusal(soft_side *self, const soft_side *target, refusal why)
     static const char *const reasons[] = {
         [NOT_UPLOADED] = "it was not uploaded",
         [RUNNING] = "a launch of it has not ended",
-        [TOO_MANY] = "a run of a graph fires and forgets 120 graphs at most",
+        [TOO_MANY] = "a run of a graph fires and forgets 120 graphs at most, with "
+                     "the siblings that these launch",
         [TOO_MANY_TAILS] = "a run of a graph launches 255 graphs into its tail at most",
-        [TOO_MANY_SIBLINGS] = "a run of a graph launches 120 siblings at most",
+        [TOO_MANY_SIBLINGS] = "beside it are 120 graphs that were launched so",
         [NOT_ITSELF] = "there is none: outside of a graph that was instantiated for the "
                        "device cudaGetCurrentGraphExec() is 0",
         [NO_STREAM] = "that stream is none of the three",
@@ -495,15 +478,15 @@ static refusal order_again(soft_side *self)
 {
     const bool is_root = !self->root || self->root == self;
     pthread_mutex_lock(&self->mutex);
-    uint32_t *const count = &self->counts[number_of(STREAM_TAIL)];
     const bool is_free = !self->again && (is_root || self->hosts == 0);
-    const refusal why = *count >= SOFT_TAILS_MAX && soft_rule(R75) ? TOO_MANY_TAILS
-                        : !is_free                                 ? RUNNING
-                        : !self->uploaded.version                  ? NOT_UPLOADED
-                                                                   : TAKEN;
+    const bool fits = self->tail_count < SOFT_TAILS_MAX || !soft_rule(R75);
+    const refusal why = !fits                     ? TOO_MANY_TAILS
+                        : !is_free                ? RUNNING
+                        : !self->uploaded.version ? NOT_UPLOADED
+                                                  : TAKEN;
     if (why == TAKEN) {
         const run fresh = self->uploaded;
-        ++*count;
+        self->tail_count++;
         self->again = true;
         self->keeps = self->by_kernel && fresh.version == self->now.version &&
                       fresh.objects == self->now.objects;
@@ -518,26 +501,37 @@ static refusal order_again(soft_side *self)
     return why;
 }
 
+static refusal order_tail(soft_side *self, soft_side *side, const soft_side *root)
+{
+    pthread_mutex_lock(&self->mutex);
+    const bool fits = self->tail_count < SOFT_TAILS_MAX || !soft_rule(R75);
+    self->tail_count += fits;
+    pthread_mutex_unlock(&self->mutex);
+    const refusal why = fits ? take(side, root) : TOO_MANY_TAILS;
+    pthread_mutex_lock(&self->mutex);
+    if (why == TAKEN)
+        push_tail(self, side);
+    else
+        self->tail_count -= fits;
+    pthread_mutex_unlock(&self->mutex);
+    return why;
+}
+
 static refusal order(soft_side *self, soft_side *side, uint64_t stream)
 {
     soft_side *const root = self->root ? self->root : self;
     if (side->exec->device != self->exec->device)
         return OTHER_DEVICE;
-    refusal why = count_one(self, stream);
-    if (why != TAKEN)
-        return why;
-    why = take(side, root);
-    if (why != TAKEN) {
-        count_one_less(self, stream);
-        return why;
-    }
-    if (stream == STREAM_TAIL) {
-        pthread_mutex_lock(&self->mutex);
-        push_tail(self, side);
-        pthread_mutex_unlock(&self->mutex);
-        return TAKEN;
-    }
+    if (stream == STREAM_TAIL)
+        return order_tail(self, side, root);
     scope *const place = stream == STREAM_FORGET ? &self->own : around(self);
+    if (!enter(place))
+        return stream == STREAM_FORGET ? TOO_MANY : TOO_MANY_SIBLINGS;
+    const refusal why = take(side, root);
+    if (why != TAKEN) {
+        atomic_fetch_sub_explicit(&place->came, 1, memory_order_relaxed);
+        return why;
+    }
     atomic_fetch_add_explicit(&place->open, 1, memory_order_relaxed);
     start(side, place, root, (tails){0}, NULL);
     return TAKEN;

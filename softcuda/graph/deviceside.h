@@ -20,8 +20,7 @@
 
 #include "softcuda/graph/exec.h"
 
-#define SOFT_FORGETS_MAX 120u
-#define SOFT_SIBLINGS_MAX 120u
+#define SOFT_CAME_MAX 120u
 #define SOFT_TAILS_MAX 255u
 
 typedef struct soft_side soft_side;

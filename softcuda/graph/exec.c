@@ -313,7 +313,6 @@ CUresult soft_exec_create(soft_graph *graph, uint64_t flags, soft_exec **out,
             soft_rule(R30) ? (CUgraphNode)soft_graph_find_cycle(graph) : NULL;
     SOFT_TRY(status);
     result->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
-    graph->closed |= (*out)->updatables != NULL;
     atomic_fetch_add_explicit(&soft_counted.graphs, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&soft_counted.graph_nodes, (*out)->shape.node_count,
                               memory_order_relaxed);
@@ -413,7 +412,7 @@ static void run_activate(void *argument, soft_worker *worker)
 {
     (void)worker;
     if (soft_rule(R79))
-        soft_updatables_activate(argument);
+        soft_updatables_activate(argument, false);
 }
 
 /* Submits a launch of what is current; `late` NULL: no event is waited for inside. */
@@ -532,7 +531,7 @@ static void run_upload(void *argument, soft_worker *worker)
     (void)worker;
     soft_version *version = argument;
     soft_exec *exec = version->exec;
-    soft_updatables_activate(version);
+    soft_updatables_activate(version, true);
     atomic_fetch_sub_explicit(&version->launches, 1, memory_order_release);
     soft_exec_release(exec);
 }

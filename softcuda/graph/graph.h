@@ -101,7 +101,6 @@ struct soft_graph {
     soft_condition *conditions; /* conditional.h: of a graph without parent, by handle */
     uint32_t condition_count, condition_capacity;
     struct soft_single *single; /* NULL: it has never been asked */
-    bool closed;                /* instantiated with nodes that kernels change */
 };
 
 /* The graphs that a node owns, one after the other; NULL: no more. */

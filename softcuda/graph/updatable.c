@@ -36,13 +36,6 @@ CUresult soft_updatable_adopt(soft_node *node, soft_updatable *of)
     return CUDA_SUCCESS;
 }
 
-static bool is_closed(const soft_graph *graph)
-{
-    while (graph->parent)
-        graph = graph->parent->graph;
-    return graph->closed;
-}
-
 /* The handle is an answer, though the value is an argument: as an H200 gives it. */
 CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value)
 {
@@ -50,12 +43,6 @@ CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value)
     if (node->updatable && !wanted && soft_rule(R78))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the device changes node %llu: it stays so",
-                         (unsigned long long)node->id);
-    if (wanted && !node->updatable && is_closed(node->graph) &&
-        soft_rule(M_updatable_early))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "the graph was instantiated with nodes that the device changes: "
-                         "node %llu does not become another one",
                          (unsigned long long)node->id);
     if (!node->attributes)
         node->attributes = soft_new(sizeof(*node->attributes));
@@ -70,14 +57,15 @@ CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value)
     return CUDA_SUCCESS;
 }
 
-bool soft_graph_is_updatable(const soft_graph *graph)
+bool soft_graph_is_updatable(const soft_graph *graph, bool in_children)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
         if (node->updatable)
             return true;
-        for (uint32_t k = 0; soft_node_inner(node, k); k++)
-            if (soft_graph_is_updatable(soft_node_inner(node, k)))
+        const bool looks = in_children || !node->child || !soft_rule(M_updatable_copy);
+        for (uint32_t k = 0; looks && soft_node_inner(node, k); k++)
+            if (soft_graph_is_updatable(soft_node_inner(node, k), in_children))
                 return true;
     }
     return false;
@@ -124,10 +112,11 @@ void soft_updatables_destroy(const soft_exec *exec)
     soft_delete(updatables);
 }
 
-void soft_updatables_activate(const soft_version *version)
+void soft_updatables_activate(const soft_version *version, bool uploads)
 {
     const soft_updatables *updatables = version->exec->updatables;
     for (uint32_t i = 0; i < updatables->count; i++)
         soft_updatable_activate(updatables->list[i].updatable,
-                                version->records[updatables->list[i].at]->device);
+                                version->records[updatables->list[i].at]->device,
+                                uploads);
 }

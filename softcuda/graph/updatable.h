@@ -13,8 +13,8 @@ CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value);
 /* A node that comes with the attribute gets a handle of its own, or that of the node that it
  * is a copy of. */
 CUresult soft_updatable_adopt(soft_node *node, soft_updatable *of);
-/* Whether it has such nodes, in its child graphs and bodies too. */
-bool soft_graph_is_updatable(const soft_graph *graph);
+/* Whether it has such nodes, in bodies and, if asked for, in child graphs too. */
+bool soft_graph_is_updatable(const soft_graph *graph, bool in_children);
 /* NOT_SUPPORTED for such a node. */
 CUresult soft_updatable_keep(const soft_node *node, const char *what);
 
@@ -32,8 +32,9 @@ typedef struct soft_updatables {
 /* *out is NULL where there are none. */
 CUresult soft_updatables_create(const soft_flat *flat, soft_updatables **out);
 void soft_updatables_destroy(const soft_exec *exec);
-/* The device has the parameters of this version from now on. Any thread; the version is
- * held. */
-void soft_updatables_activate(const soft_version *version);
+/* The device has the parameters of this version from now on. By a launch (`uploads` false) only
+ * those that it never had: the others are there, and another executable's may be active. Any
+ * thread; the version is held. */
+void soft_updatables_activate(const soft_version *version, bool uploads);
 
 #endif

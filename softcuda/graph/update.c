@@ -155,7 +155,7 @@ CUresult soft_exec_update(soft_exec *exec, soft_graph *graph,
     if (soft_rule(R69g) && graph->parent)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the graph belongs to a child-graph node of another one");
-    if (soft_rule(R69b) && (exec->updatables || soft_graph_is_updatable(graph)))
+    if (soft_rule(R69b) && (exec->updatables || soft_graph_is_updatable(graph, true)))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the device changes nodes of the %s graph",
                          exec->updatables ? "executable" : "new");

@@ -71,12 +71,17 @@ void soft_updatable_release(soft_updatable *updatable)
     gphi_heap_free(updatable->heap, updatable, sizeof(*updatable));
 }
 
-void soft_updatable_activate(soft_updatable *updatable, soft_device_node *node)
+void soft_updatable_activate(soft_updatable *updatable, soft_device_node *node,
+                             bool again)
 {
-    atomic_fetch_add_explicit(&node->references, 1, memory_order_relaxed);
+    soft_device_node *old = NULL;
     pthread_mutex_lock(&mutex);
-    soft_device_node *old = updatable->active;
-    updatable->active = node;
+    if (again || !node->was_active) {
+        atomic_fetch_add_explicit(&node->references, 1, memory_order_relaxed);
+        old = updatable->active;
+        updatable->active = node;
+        node->was_active = true;
+    }
     pthread_mutex_unlock(&mutex);
     soft_device_node_release(old);
 }
@@ -93,14 +98,28 @@ void soft_updatable_leave(soft_updatable *updatable, const void *owner)
     soft_device_node_release(gone);
 }
 
+static const soft_updatable *find_locked(uint64_t handle)
+{
+    const soft_updatable *at = rows[handle % ROWS];
+    while (at && at->handle != handle)
+        at = at->next;
+    return at;
+}
+
+bool soft_updatable_known(uint64_t handle)
+{
+    pthread_mutex_lock(&mutex);
+    const bool known = find_locked(handle);
+    pthread_mutex_unlock(&mutex);
+    return known;
+}
+
 /* What the device has of a node, held for the caller; NULL: none that it may change. */
 static soft_device_node *find(const soft_kernel_env *env, uint64_t handle)
 {
     soft_device_node *found = NULL;
     pthread_mutex_lock(&mutex);
-    const soft_updatable *at = rows[handle % ROWS];
-    while (at && at->handle != handle)
-        at = at->next;
+    const soft_updatable *at = find_locked(handle);
     if (at && at->active && at->active->launch.env == env) {
         found = at->active;
         atomic_fetch_add_explicit(&found->references, 1, memory_order_relaxed);

@@ -22,6 +22,7 @@ typedef struct soft_device_node {
     atomic_uint references;
     gph_allocator heap;
     const void *owner;         /* the executable that it is of */
+    bool was_active;           /* once, at least; under the mutex of all handles */
     soft_kernel_launch launch; /* whoever runs it alone */
     uint32_t param_bytes;
     pthread_mutex_t mutex; /* of all below */
@@ -38,8 +39,11 @@ GPH_CHECKED gph_status soft_updatable_create(const gph_allocator *allocator,
 uint64_t soft_updatable_handle(const soft_updatable *updatable);
 void soft_updatable_retain(soft_updatable *updatable);
 void soft_updatable_release(soft_updatable *updatable); /* takes NULL */
-/* Kernels change this one from now on. */
-void soft_updatable_activate(soft_updatable *updatable, soft_device_node *node);
+/* Kernels change this one from now on; without `again` only if they never did. */
+void soft_updatable_activate(soft_updatable *updatable, soft_device_node *node,
+                             bool again);
+/* Whether a node with that number is there. */
+bool soft_updatable_known(uint64_t handle);
 /* If they change one of `owner`, they change none from now on, and get an error. */
 void soft_updatable_leave(soft_updatable *updatable, const void *owner);
 

@@ -55,11 +55,19 @@ static const soft_kernel_env *env_of(ptx_block *view)
     return soft_block_from(view)->runner->launch->env;
 }
 
+/* A refused call; as on a GPU, a handle that is neither a node's nor 0 ends the context. */
+static uint32_t refuse(ptx_block *view, uint32_t thread, uint64_t node)
+{
+    if (node != 0 && !soft_updatable_known(node))
+        end_context(view, thread, SOFT_ERROR_ILLEGAL_ADDRESS, node,
+                    "the handle is not one of a node that kernels change");
+    return INVALID;
+}
+
 /* The value is read before anything is locked: reading it may end the launch. */
 uint32_t ptx_rt_node_param(ptx_block *view, uint32_t thread, uint64_t node,
                            uint64_t offset, uint64_t value, uint64_t bytes)
 {
-    (void)thread;
     unsigned char piece[PIECE];
     if (offset + bytes < offset)
         return INVALID;
@@ -70,22 +78,22 @@ uint32_t ptx_rt_node_param(ptx_block *view, uint32_t thread, uint64_t node,
         soft_text_copy(piece, soft_rtcall_reach(view, value + at), count);
         error = soft_node_set_param(env_of(view), node, offset + at, piece, count);
     }
-    return error;
+    return error == 0 ? 0 : refuse(view, thread, node);
 }
 
 uint32_t ptx_rt_node_enabled(ptx_block *view, uint32_t thread, uint64_t node,
                              uint32_t enabled)
 {
-    (void)thread;
-    return soft_node_set_enabled(env_of(view), node, enabled != 0);
+    const uint32_t error = soft_node_set_enabled(env_of(view), node, enabled != 0);
+    return error == 0 ? 0 : refuse(view, thread, node);
 }
 
 uint32_t ptx_rt_node_grid(ptx_block *view, uint32_t thread, uint64_t node, uint32_t x,
                           uint32_t y, uint32_t z)
 {
-    (void)thread;
     const uint32_t grid[3] = {x, y, z};
-    return soft_node_set_grid(env_of(view), node, grid);
+    const uint32_t error = soft_node_set_grid(env_of(view), node, grid);
+    return error == 0 ? 0 : refuse(view, thread, node);
 }
 
 static uint32_t apply(ptx_block *view, uint32_t thread, const node_update *update)
@@ -132,6 +140,8 @@ uint32_t ptx_rt_node_updates(ptx_block *view, uint32_t thread, uint64_t updates,
             const uint64_t at = updates + i * sizeof(update);
             soft_text_copy(&update, soft_rtcall_reach(view, at), sizeof(update));
             error = round == 0 ? check(view, &update) : apply(view, thread, &update);
+            if (error != 0)
+                return refuse(view, thread, update.node);
         }
     return error;
 }

@@ -305,6 +305,35 @@ static void a_run_forgets_120_graphs(void)
     fits_but_one(121, FORGET);
 }
 
+/* 119 graphs into an environment, among them one whose kernel launches two siblings. */
+static void siblings_are_counted_where_they_are(void)
+{
+    static const uint64_t streams[] = {FORGET, SIBLING};
+    for (int i = 0; i < 2; i++) {
+        enum { COUNT = 119 };
+        CUgraphExec execs[COUNT], two[] = {keep(marking(7)), keep(marking(7))};
+        CUgraph graph = new_graph();
+        CUdeviceptr list = list_of(two, 2), out = answer + 2048;
+        unsigned count = 2;
+        uint64_t where = SIBLING;
+        void *args[] = {&list, &count, &where, &out};
+        node_behind(graph, NULL, "fire_all", args);
+        for (int k = 0; k + 1 < COUNT; k++)
+            execs[k] = keep(marking(7));
+        execs[COUNT - 1] = keep(uploaded(graph));
+        const CUdeviceptr all = list_of(execs, COUNT);
+        clear();
+        launch_and_wait(launcher_of(all, COUNT, streams[i]));
+        ANSWERED(COUNT - 1, 0);
+        ANSWERED(512, 0);
+        ANSWERED(513, 1);
+        CHECK(word_at(log_) == COUNT);
+        drop_all();
+        OK(cu.cuMemFree(all));
+        OK(cu.cuMemFree(list));
+    }
+}
+
 static void a_run_has_255_tails(void)
 {
     fits_but_one(256, TAIL);
@@ -502,6 +531,7 @@ static void run(void)
     RULE_TEST(R75, a_run_forgets_120_graphs);
     RULE_TEST(R75, a_run_has_255_tails);
     RULE_TEST(R75, a_run_has_120_siblings);
+    RULE_TEST(R75, siblings_are_counted_where_they_are);
     RULE_TEST(R75, a_graph_launches_itself);
     RULE_TEST(R75, but_not_twice);
     RULE_TEST(R76, tails_run_in_order);

@@ -203,16 +203,15 @@ static void a_copy_has_its_handle(void)
     drop_both(&t, parent, NULL);
 }
 
-/* Two executables have a node of that handle: that of the upload or launch before. */
-static void a_handle_is_of_the_last_executable(void)
+/* Two executables have a node of that handle: kernels change that of the upload before. */
+static void a_handle_is_of_the_last_upload(void)
 {
     struct target t = target_of(7, true);
     CUgraph parent = new_graph();
     CUgraphNode child = NULL;
     OK(cu.cuGraphAddChildGraphNode(&child, parent, NULL, 0, t.graph));
-    CUgraphExec exec = instantiate(parent), setter;
+    CUgraphExec exec = instantiate(parent), setter = setter_of(t.handle, 8);
     OK(cu.cuGraphUpload(exec, stream));
-    setter = setter_of(t.handle, 8);
     clear();
     launch_and_wait(setter);
     ANSWERED(0, 0);
@@ -223,9 +222,34 @@ static void a_handle_is_of_the_last_executable(void)
     launch_and_wait(setter);
     launch_and_wait(exec);
     launch_and_wait(t.exec);
-    LOGGED(8, 7, 8, 9);
+    LOGGED(8, 7, 9, 7);
+    OK(cu.cuGraphUpload(t.exec, stream));
+    launch_and_wait(setter);
+    launch_and_wait(exec);
+    launch_and_wait(t.exec);
+    LOGGED(8, 7, 9, 7, 9, 9);
     OK(cu.cuGraphExecDestroy(setter));
     drop_both(&t, parent, exec);
+}
+
+/* What R78 says of a graph with such a node does not go for a graph with that as a child. */
+static void parents_are_as_others(void)
+{
+    struct target t = target_of(7, false);
+    CUgraph parent = new_graph(), copy = NULL;
+    CUgraphNode child = NULL;
+    OK(cu.cuGraphAddChildGraphNode(&child, parent, NULL, 0, t.graph));
+    CUgraphExec first = instantiate(parent), second = instantiate(parent);
+    OK(cu.cuGraphClone(&copy, parent));
+    clear();
+    launch_and_wait(first);
+    launch_and_wait(second);
+    LOGGED(7, 7);
+    if (driver_is_soft) {
+        OK(cu.cuGraphExecDestroy(second));
+        OK(cu.cuGraphDestroy(copy));
+    }
+    drop_both(&t, parent, first);
 }
 
 static void captured_launches_have_it(void)
@@ -266,25 +290,30 @@ static void captured_launches_have_it(void)
     OK(cu.cuGraphExecDestroy(exec));
 }
 
-/* In a graph that had one when it was instantiated; in one that had none they do later. */
-static void others_become_it_before(void)
+/* An executable from before does not know it, and the graph has another one. */
+static void nodes_become_it_later(void)
 {
     CUgraph graph = new_graph();
-    CUgraphNode first = marks(graph, NULL, 1), second;
-    OK(set_attribute(marks(graph, NULL, 3), 1, NULL));
-    CUgraphExec exec = instantiate(graph);
-    second = marks(graph, NULL, 2);
-    REFUSED(INVALID_VALUE, set_attribute(first, 1, NULL));
-    REFUSED(INVALID_VALUE, set_attribute(second, 1, NULL));
-    OK(cu.cuGraphExecDestroy(exec));
-    OK(cu.cuGraphDestroy(graph));
-    graph = new_graph();
-    first = marks(graph, NULL, 1);
-    exec = instantiate(graph);
-    second = marks(graph, NULL, 2);
-    OK(set_attribute(first, 1, NULL));
-    OK(set_attribute(second, 1, NULL));
-    OK(cu.cuGraphExecDestroy(exec));
+    CUgraphNode node = marks(graph, NULL, 1);
+    CUgraphExec before = instantiate(graph);
+    const CUgraphDeviceNode handle = updatable(node);
+    CUgraphExec setter = setter_of(handle, 8);
+    clear();
+    OK(cu.cuGraphUpload(before, stream));
+    launch_and_wait(setter);
+    ANSWERED(0, 1);
+    launch_and_wait(before);
+    LOGGED(1);
+    CUgraphExec after = instantiate(graph);
+    launch_and_wait(after);
+    launch_and_wait(setter);
+    ANSWERED(0, 0);
+    launch_and_wait(after);
+    LOGGED(1, 1, 8);
+    OK(set_attribute(marks(graph, NULL, 2), 1, NULL));
+    OK(cu.cuGraphExecDestroy(setter));
+    OK(cu.cuGraphExecDestroy(before));
+    OK(cu.cuGraphExecDestroy(after));
     OK(cu.cuGraphDestroy(graph));
 }
 
@@ -327,9 +356,10 @@ static void run(void)
     RULE_TEST(R78, children_run_that_were_added_ahead);
     RULE_TEST(R78, children_run_where_the_first_is_gone);
     RULE_TEST(M_updatable_copy, a_copy_has_its_handle);
-    RULE_TEST(M_updatable_copy, a_handle_is_of_the_last_executable);
+    RULE_TEST(M_updatable_copy, a_handle_is_of_the_last_upload);
+    RULE_TEST(M_updatable_copy, parents_are_as_others);
     RULE_TEST(R78, captured_launches_have_it);
-    RULE_TEST(M_updatable_early, others_become_it_before);
+    RULE_TEST(R78, nodes_become_it_later);
     RULE_TEST(R69b, updates_leave_it_out);
 }
 
