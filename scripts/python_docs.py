@@ -21,7 +21,8 @@ PARAMETERS = {
                      "budget_bytes", "base", "keep_bytes", "count", "epoch", "index", "seed", "data", "key", "warmups",
                      "depth_max", "rerecords_max", "backoff", "moves_max", "settle", "warmup", "lazy_misses", "own_max",
                      "inputs", "key_count", "depth", "windows", "window", "bytes", "address", "shifted", "graph",
-                     "recording", "first", "second"), "int"),
+                     "recording", "first", "second", "branches", "ceiling", "unroll", "budget_ns", "poll_ns", "capacity", "idle_us",
+                     "wait_ns", "number"), "int"),
     **dict.fromkeys(("run", "kernels", "verbose", "at_once", "may_reinstantiate", "keep_graph", "any_order",
                      "share_inputs", "strict", "keep_gil", "explicit_steps", "keep_graphs", "root", "eager", "check", "share",
                      "lazy"), "bool"),
@@ -49,6 +50,9 @@ PARAMETERS = {
     "Tensor.__dlpack__.stream": "object", "Runtime.find.name": "str", "Module.function.name": "str",
     "input_count": "int", "is_new_round": "bool", "parts": "Any",
     "stream_of": "Callable_[[Any], int]", "argument": "Any", "before": "Callable_[[], Any] | None",
+    "condition": "Condition", "body": "int | Recording", "way": "str", "counter": "TensorLike | None", "order": "str",
+    "arguments": "object", "Runtime.loop.before": "int | Recording | None", "Loop.update.graph": "int | Recording",
+    "Dispatch.add.graph": "int | Recording", "Dispatch.add.kind": "int", "Dispatch.send.kind": "int",
     "Capture.region.name": "str", "Recipe.range.name": "str", "Recipe.arena.name": "str", "Recipe.add.name": "str",
 }
 RETURNS = {
@@ -64,6 +68,9 @@ RETURNS = {
     "Cache.work": "tuple[str, int] | None", "Cache.find": "dict[str, Any]", "Cache.key": "int | None",
     "Cache.key_info": "dict[str, Any]", "Cache.input": "Tensor", "Cache.output": "Tensor", "Cache.stats": "dict[str, int]",
     "Capture.__enter__": "Capture", "Capture.__exit__": "bool", "Region.__exit__": "bool", "Capture.region": "Region",
+    "Capture.if_": "Flow", "Capture.while_": "Flow", "Capture.switch": "Flow", "Flow.__enter__": "Flow", "Flow.__exit__": "bool",
+    "Runtime.loop": "Loop", "Runtime.dispatch": "Dispatch", "Loop.wait": "dict[str, Any]", "Dispatch.send": "int",
+    "Dispatch.stats": "dict[str, int]", "Dispatch.__enter__": "Dispatch", "Dispatch.__exit__": "bool",
     "Recording.instantiate": "Replay", "Recording.describe": "Graph", "Recording.region": "str | None",
     "Replay.exec": "Exec", "Exec.update": "tuple[str, str]", "Graph.json": "str", "Graph.dot": "str", "Graph.load": "Graph",
     "Graph.signature": "str", "Graph.diff": "Diff", "Slots.address": "int", "Slots.stats": "dict[str, int]",
@@ -81,9 +88,12 @@ MEMBERS = {
     "range": "tuple[int, int]", "summary": "dict[str, Any]", "Recipe.graphs": "list[dict[str, Any]]",
     "Call.stream": "Stream", "Tree.stream": "StreamLike", "Launcher.handle": "int | None", "Launcher.address": "int | None",
     "before": "Callable_[[], Any] | None", "count": "int",
+    "flows": "list[dict[str, Any]]", "progress": "dict[str, Any]", "ways": "dict[str, Any]",
+    "Loop.exec": "Exec | None", "block": "Tensor | None", "done": "int",
 }
 SPECIAL = {  # slots, whose signatures Python does not have
     "Exec": ["def __call__(self, stream: StreamLike, /) -> None: ..."],
+    "Loop": ["def __call__(self, stream: StreamLike, /) -> None: ..."],
     "Replay": ["def __call__(self, stream: StreamLike, /) -> None: ..."],
     "Kernel": ["def __call__(self, stream: StreamLike, grid: int | tuple[int, ...], block: int | tuple[int, ...],\n"
                "                 *args: TensorLike | int | float | bytes, shared_bytes: int = 0) -> None: ..."],
@@ -114,6 +124,8 @@ class _Stream(Protocol):
 StreamLike = _Stream | int | None
 # Anything with __dlpack__; on softcuda also anything with a buffer.
 TensorLike = Any
+# A word of 4 bytes, (left, relation, right), or a function of (stream, handle).
+Condition = TensorLike | tuple[TensorLike, str, TensorLike | int | float] | Callable_[[int, int], object]
 Path = str | bytes | PathLike[str] | PathLike[bytes]
 '''
 

@@ -3,7 +3,6 @@
 #include "cache.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 static PyObject *stream_word, *out_word;
 
@@ -174,58 +173,21 @@ static PyObject *get_last(gphpy_cache *self, void *unused)
 
 /* ---- starts and works ---- */
 
-struct progress {
-    PyObject *function; /* or NULL: a bar, if is_shown */
-    bool is_shown;
-};
-
-/* One line, written over itself, as tqdm has it: "capture:  45%|####      | 9/20 [00:01<00:02]". */
-static void show(const gph_cache_progress *now)
-{
-    char bar[11] = "          ";
-    const unsigned done = now->total ? 10 * now->done / now->total : 10;
-    memset(bar, '#', done < 10 ? done : 10);
-    const unsigned spent = (unsigned)(now->ns / 1000000000),
-                   left = (unsigned)(now->left_ns / 1000000000);
-    PySys_WriteStderr("\r%s: %3u%%|%s| %u/%u [%02u:%02u<%02u:%02u]%s",
-                      now->phase == GPH_PHASE_WARMUP ? "warm up" : "capture",
-                      now->total ? 100 * now->done / now->total : 100, bar, now->done,
-                      now->total, spent / 60, spent % 60, left / 60, left % 60,
-                      now->done == now->total ? "\n" : "");
-}
-
 /* Also where Ctrl-C is seen. */
 static int step(void *user, const gph_cache_progress *now)
 {
-    const struct progress *p = user;
     PyGILState_STATE state = PyGILState_Ensure();
+    const char *what = now->phase == GPH_PHASE_WARMUP ? "warm up" : "capture";
     gphpy_pending before;
-    int stop = !gphpy_pending_take(&before) || PyErr_CheckSignals() < 0;
-    if (!stop && p->function) {
-        PyObject *answer = PyObject_CallFunction(
-            p->function, "IIs", (unsigned)now->done, (unsigned)now->total,
-            now->phase == GPH_PHASE_WARMUP ? "warm up" : "capture");
-        stop = !answer;
-        Py_XDECREF(answer);
-    } else if (!stop && p->is_shown) {
-        show(now);
-    }
+    const int stop =
+        !gphpy_pending_take(&before) ||
+        gphpy_progress_tell(user, what, now->done, now->total, now->ns, now->left_ns) < 0;
     if (stop) /* what ends the start is what it is to say */
         gphpy_pending_drop(&before);
     else
         gphpy_pending_give(&before);
     PyGILState_Release(state);
     return stop;
-}
-
-static bool is_terminal(void)
-{
-    PyObject *err = PySys_GetObject("stderr");
-    PyObject *answer = err ? PyObject_CallMethod(err, "isatty", NULL) : NULL;
-    const bool is_one = answer && PyObject_IsTrue(answer) == 1;
-    Py_XDECREF(answer);
-    PyErr_Clear();
-    return is_one;
 }
 
 static PyObject *start(gphpy_cache *self, PyObject *args, PyObject *kwargs)
@@ -236,11 +198,7 @@ static PyObject *start(gphpy_cache *self, PyObject *args, PyObject *kwargs)
     gph_error error = {0};
     if (!PARSE(args, kwargs, "O&|O:start", names, gphpy_stream_read, &stream, &progress))
         return NULL;
-    struct progress p = {0};
-    if (PyCallable_Check(progress))
-        p.function = progress;
-    else
-        p.is_shown = progress == Py_None ? is_terminal() : PyObject_IsTrue(progress) == 1;
+    gphpy_progress p = gphpy_progress_read(progress);
     if (!gphpy_runtime_use(self->keeper->runtime) ||
         !gphpy_lock_take(&self->lock, "cache"))
         return NULL;

@@ -52,6 +52,17 @@ static PyObject *done(capture *self, gph_status status, const gph_error *error)
     return NULL;
 }
 
+gph_capture *gphpy_capture_open(PyObject *object)
+{
+    capture *const self = (capture *)object;
+    return is_open(self) ? self->gph : NULL;
+}
+
+PyObject *gphpy_capture_raise(PyObject *object, gph_status status, const gph_error *error)
+{
+    return done((capture *)object, status, error);
+}
+
 /* ---- begin and end ---- */
 
 static int read_streams(PyObject *sequence, CUstream *out, uint32_t room, uint32_t *count)
@@ -284,10 +295,11 @@ void gphpy_capture_close(PyObject *object)
 
 static void destroy(capture *self)
 {
-    if (self->gph && !self->is_lent) {
-        gph_status status;
-        WITHOUT_GIL(status, gph_capture_abort(self->gph, NULL));
+    if (self->gph && !self->is_lent) { /* an exception may be on its way, and stays */
+        PyThreadState *state = PyEval_SaveThread();
+        const gph_status status = gph_capture_abort(self->gph, NULL);
         (void)status;
+        PyEval_RestoreThread(state);
     }
     close_scope(self);
     Py_XDECREF(self->stream_object);
@@ -393,6 +405,23 @@ static PyObject *output(capture *self, PyObject *tensor)
     return done(self, gph_capture_output(self->gph, view.data, &error), &error);
 }
 
+/* ---- control flow ---- */
+
+static PyObject *branch(capture *self, PyObject *args, PyObject *kwargs)
+{
+    return gphpy_flow_new((PyObject *)self, self->runtime, GPH_FLOW_IF, args, kwargs);
+}
+
+static PyObject *repeat(capture *self, PyObject *args, PyObject *kwargs)
+{
+    return gphpy_flow_new((PyObject *)self, self->runtime, GPH_FLOW_WHILE, args, kwargs);
+}
+
+static PyObject *choose(capture *self, PyObject *args, PyObject *kwargs)
+{
+    return gphpy_flow_new((PyObject *)self, self->runtime, GPH_FLOW_SWITCH, args, kwargs);
+}
+
 /* ---- regions ---- */
 
 static PyObject *region_of(capture *self, PyObject *name)
@@ -488,6 +517,26 @@ static PyMethodDef methods[] = {
         "A context manager: nodes that are recorded in it, in any stream of the capture, "
         "have\n"
         "this name in descriptions, drawings and errors. Regions nest: 'layer.17/attn'."),
+    METHOD("if_", branch,
+           "if_($self, condition, *, branches=1)\n--\n\n"
+           "A context manager: what is captured in it runs if the condition is not 0 at "
+           "the replay.\n"
+           "With branches=2 Flow.else_() begins the other one. condition: a tensor of "
+           "one word of 4\n"
+           "bytes; a comparison (left, '<', right) of tensors, right also a number; or a "
+           "function of\n"
+           "(stream, handle) that launches a kernel which sets the handle."),
+    METHOD("while_", repeat,
+           "while_($self, condition)\n--\n\n"
+           "A context manager: what is captured in it runs as long as the condition is "
+           "not 0, which\n"
+           "is asked for before each round. Nothing limits the rounds: Runtime.loop() "
+           "does."),
+    METHOD("switch", choose,
+           "switch($self, condition, count)\n--\n\n"
+           "A context manager: a choice of `count` cases by the value of a word; what is "
+           "captured\n"
+           "first is case 0, Flow.case() begins others."),
     METHOD1("fork", fork_stream,
             "fork($self, stream, /)\n--\n\nLets a stream go on, captured, from what the "
             "captured\n"

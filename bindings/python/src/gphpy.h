@@ -116,7 +116,10 @@
     X(slots)                                                                             \
     X(slot_buffer)                                                                       \
     X(recipe)                                                                            \
-    X(loaded)
+    X(loaded)                                                                            \
+    X(flow)                                                                              \
+    X(loop)                                                                              \
+    X(dispatch)
 
 struct gphpy_types {
 #define X(name) PyTypeObject *name;
@@ -229,6 +232,11 @@ int gphpy_stream_read(PyObject *object, void *out);
 /* A Stream that is lent: destroyed by nobody. */
 PyObject *gphpy_stream_lent(gphpy_runtime *runtime, CUstream handle);
 
+/* Polls for up to 20 ms, without the GIL: what the driver says, or GPHPY_NOT_READY. The longer
+ * the wait has been, the longer it sleeps; `waited_ns` begins with 0. */
+enum { GPHPY_NOT_READY = 600 };
+gph_status gphpy_stream_poll(const gph_cuda_calls *cu, CUstream stream, long *waited_ns);
+
 /* ---- tensors ---- */
 
 /* Who owns the memory of tensors that were allocated while something was recorded. Counted;
@@ -310,6 +318,23 @@ PyObject *gphpy_last_cause(PyObject *module, PyObject *unused);
 /* A Launcher's replay(). */
 PyObject *gphpy_launcher_replay(PyObject *launcher);
 
+/* The gph_capture of an open Capture; NULL with an exception. And what a call of it failed
+ * with, raised with the place and region that are known. */
+gph_capture *gphpy_capture_open(PyObject *capture);
+PyObject *gphpy_capture_raise(PyObject *capture, gph_status status,
+                              const gph_error *error);
+
+/* What a condition says, whose tensors and function the caller keeps; -1 with an exception. */
+int gphpy_condition_read(gphpy_runtime *runtime, PyObject *object, gph_condition *out);
+PyObject *gphpy_flow_new(PyObject *capture, gphpy_runtime *runtime, gph_flow_kind kind,
+                         PyObject *args, PyObject *kwargs);
+/* What became of the control flow of a recording: a list of dicts. */
+PyObject *gphpy_flows(const gph_recording *recording);
+PyObject *gphpy_loop_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+PyObject *gphpy_dispatch_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
+/* An int, or a Recording of one segment, as a CUgraph: O& of PyArg_Parse. */
+int gphpy_graph_read(PyObject *object, void *out);
+
 /* The gph_exec of an object that must be an Exec; -1 with an exception. Borrowed. */
 int gphpy_exec_bind(PyObject *object, gph_exec **out);
 /* An executable that `owner` lends. */
@@ -360,6 +385,20 @@ void gphpy_pool_scope_all(PyObject *pool);
 
 PyObject *gphpy_slots_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
 PyObject *gphpy_slot_buffer_new(gphpy_runtime *runtime, PyObject *bytes);
+
+/* ---- progress ---- */
+
+/* Who hears how far a thing is: a function of Python's (borrowed), or a bar on standard
+ * error. */
+typedef struct gphpy_progress {
+    PyObject *function; /* or NULL */
+    bool is_shown;
+} gphpy_progress;
+/* True: a bar; None: a bar, if standard error is a terminal; or a function. */
+gphpy_progress gphpy_progress_read(PyObject *object);
+/* Also looks for signals, Ctrl-C. -1: with an exception, it is to end. */
+int gphpy_progress_tell(const gphpy_progress *progress, const char *what, uint64_t done,
+                        uint64_t total, uint64_t ns, uint64_t left_ns);
 
 /* ---- functions of the module ---- */
 

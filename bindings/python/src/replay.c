@@ -73,6 +73,32 @@ static PyObject *get_graphs(gphpy_recording *self, void *unused)
     return graphs;
 }
 
+int gphpy_graph_read(PyObject *object, void *out)
+{
+    CUgraph *graph = out;
+    if (Py_TYPE(object) != gphpy_types.recording) {
+        *graph = PyLong_Check(object) ? PyLong_AsVoidPtr(object) : NULL;
+        if (!*graph && !PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError,
+                         "a graph is a CUgraph, an int, or a Recording, "
+                         "not %R",
+                         (PyObject *)Py_TYPE(object));
+        return *graph != NULL;
+    }
+    const gph_recording *recording = ((gphpy_recording *)object)->gph;
+    const uint32_t count = gph_recording_segment_count(recording);
+    if (count != 1)
+        gphpy_invalid("the Recording has %u segments, one is wanted", count);
+    *graph = count == 1 ? gph_recording_graph(recording, 0) : NULL;
+    return *graph != NULL;
+}
+
+static PyObject *get_flows(gphpy_recording *self, void *unused)
+{
+    (void)unused;
+    return gphpy_flows(self->gph);
+}
+
 static PyObject *get_pool_id(gphpy_recording *self, void *unused)
 {
     (void)unused;
@@ -204,6 +230,14 @@ static PyMethodDef recording_methods[] = {
 static PyGetSetDef recording_members[] = {
     GETTER("graphs", get_graphs,
            "The CUgraph of each segment, ints; lent, as long as it lives."),
+    GETTER(
+        "flows", get_flows,
+        "Its branches, loops and choices in the order in which they began, a dict each: "
+        "kind\n"
+        "('if', 'while', 'switch'), way ('node', or 'nodes' where the driver lacks the "
+        "form),\n"
+        "largest (nodes of its largest body), depth, region, reason, bodies (CUgraphs, "
+        "ints)."),
     GETTER("pool_id", get_pool_id,
            "Its number in the pool of the capture; 0 if there was none."),
     GETTER("place", get_place, "'file:line' where the capture began."),

@@ -316,6 +316,33 @@ static PyMethodDef methods[] = {
     METHOD1("slot_buffer", gphpy_slot_buffer_new,
             "slot_buffer($self, bytes, /)\n--\n\nDevice memory that remap slots take: a "
             "SlotBuffer."),
+    METHOD("loop", gphpy_loop_new,
+           "loop($self, body, condition, ceiling, *, way='fastest', unroll=0, "
+           "budget_ns=0, counter=None, poll_ns=0, name=None, before=None, "
+           "stream=None)\n--\n\n"
+           "Makes a Loop: the body, a CUgraph (an int) or a Recording of one step, runs "
+           "on the device\n"
+           "round after round while the condition holds: a tensor of one word of 4 bytes "
+           "that is not\n"
+           "0, or a comparison (left, '<', right). ceiling: steps at most. way: who "
+           "starts the next\n"
+           "round, 'fastest' (measured here), 'device', 'while', 'tail' or 'host'. "
+           "unroll: steps a\n"
+           "round, which do nothing once the condition is 0. counter: a word to which "
+           "the body adds 1\n"
+           "in each step that it does. before: a graph that runs once before the first "
+           "round. poll_ns:\n"
+           "how often it looks for abort() and says how far it is."),
+    METHOD("dispatch", gphpy_dispatch_new,
+           "dispatch($self, *, order='side by side', capacity=0, idle_us=0, wait_ns=0, "
+           "name=None)\n--\n\n"
+           "Makes a Dispatch: a resident graph that launches one of up to 64 graphs for "
+           "each request\n"
+           "of the host. order: 'side by side', or 'in order'. capacity: requests that "
+           "may wait (a\n"
+           "power of two; 0: 256). idle_us: it ends after so long without work (0: "
+           "1,000). wait_ns:\n"
+           "how long a request waits for room."),
     METHOD("instantiate", gphpy_exec_new,
            "instantiate($self, graph, *, flags=0, stream=None, keep_gil=False)\n--\n\n"
            "Makes an Exec of a CUgraph, an int, which stays the caller's. flags are "

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <time.h>
 
-enum { NOT_READY = 600, NON_BLOCKING = 1 };
+enum { NON_BLOCKING = 1 };
 #define PER_THREAD_STREAM ((CUstream)0x2)
 
 static PyObject *protocol; /* "__cuda_stream__" */
@@ -100,27 +100,33 @@ PyObject *gphpy_stream_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwa
 
 /* ---- waiting ---- */
 
-/* Polls for up to 20 ms without the GIL; the longer the wait has been, the longer it sleeps. */
-static gph_status poll(const gph_cuda_calls *cu, CUstream stream, long *waited_ns)
+static long clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Yields at first, then sleeps. By the clock: on a loaded machine both take longer. */
+gph_status gphpy_stream_poll(const gph_cuda_calls *cu, CUstream stream, long *waited_ns)
 {
     enum {
-        YIELDS = 200,
+        YIELD_NS = 100000,
         SLEEP_MIN_NS = 20000,
         SLEEP_MAX_NS = 1000000,
         TURN_NS = 20000000
     };
+    const long begun = clock_ns() - *waited_ns, end = *waited_ns + TURN_NS;
     gph_status status = cu->StreamQuery(stream);
-    for (int i = 0; status == NOT_READY && *waited_ns == 0 && i < YIELDS; i++) {
-        sched_yield();
-        status = cu->StreamQuery(stream);
-    }
-    for (long turn = 0; status == NOT_READY && turn < TURN_NS;) {
+    while (status == GPHPY_NOT_READY && *waited_ns < end) {
         long sleep_ns = *waited_ns / 64;
         sleep_ns = sleep_ns < SLEEP_MIN_NS ? SLEEP_MIN_NS : sleep_ns;
         sleep_ns = sleep_ns > SLEEP_MAX_NS ? SLEEP_MAX_NS : sleep_ns;
-        nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
-        turn += sleep_ns;
-        *waited_ns += sleep_ns;
+        if (*waited_ns < YIELD_NS)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
+        *waited_ns = clock_ns() - begun;
         status = cu->StreamQuery(stream);
     }
     return status;
@@ -136,11 +142,11 @@ static PyObject *synchronize(gphpy_stream *self, PyObject *unused)
     long waited_ns = 0;
     if (!gphpy_runtime_use(self->runtime))
         return NULL;
-    WITHOUT_GIL(status, poll(cu, self->handle, &waited_ns));
-    while (status == NOT_READY) {
+    WITHOUT_GIL(status, gphpy_stream_poll(cu, self->handle, &waited_ns));
+    while (status == GPHPY_NOT_READY) {
         if (PyErr_CheckSignals() < 0)
             return NULL;
-        WITHOUT_GIL(status, poll(cu, self->handle, &waited_ns));
+        WITHOUT_GIL(status, gphpy_stream_poll(cu, self->handle, &waited_ns));
     }
     if (status == GPH_OK) /* what waits for a synchronization, as pools do, sees one */
         WITHOUT_GIL(status, cu->StreamSynchronize(self->handle));
