@@ -24,7 +24,7 @@ void rt_elf_close(rt_elf *elf);
 bool rt_elf_read(rt_elf *elf, unsigned table);
 /* "" where it has none. */
 const char *rt_elf_name(const rt_elf *elf, const Elf64_Sym *symbol);
-/* What it has in the file; NULL: there is no such section, or nothing of it in the file. */
+/* What it has in the file; NULL: it is not there, or the file has nothing of it. */
 const void *rt_elf_section(const rt_elf *elf, const char *name, size_t *bytes);
 /* The next segment of code after `at` of them; NULL: there is none. */
 const Elf64_Phdr *rt_elf_code(const rt_elf *elf, size_t *at);
