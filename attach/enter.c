@@ -13,6 +13,7 @@
 #include "attach/timing/timing.h"
 #include "attach/track/capture.h"
 #include "attach/track/host.h"
+#include "attach/track/source.h"
 #include "base/clock.h"
 
 #include <errno.h>
@@ -97,8 +98,10 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
         attach_me.busy++;
         attach_hook_before(call);
         attach_me.busy--;
-    } else if (symbol->call == GPHI_CALL_cuGraphLaunch)
+    } else if (symbol->call == GPHI_CALL_cuGraphLaunch) {
+        attach_source_launch(call);
         attach_host_launch(call);
+    }
     call->is_counted = attach_me.depth == 0 &&
                        atomic_load_explicit(&attach_cupti_is_on, memory_order_relaxed);
     if (call->is_counted) {

@@ -15,6 +15,7 @@
 #include "attach/track/function.h"
 #include "attach/track/host.h"
 #include "attach/track/snapshot.h"
+#include "attach/track/source.h"
 
 enum { ARRAY_MAX = 1 << 20, TEXT_MAX = 1024, EAGER_HASH_MAX = 4096, BODIES_MAX = 1024 };
 
@@ -160,6 +161,38 @@ static void add_kernel(attach_draft *draft, const attach_call *call)
     case GPHI_CALL_cuStreamCopyAttributes:
     case GPHI_CALL_cuGraphKernelNodeSetAttribute:
     case GPHI_CALL_cuGraphKernelNodeCopyAttributes: attach_note_attributes(); break;
+    default: break;
+    }
+}
+
+/* Variables that gave a captured kernel, or a kernel node, its arguments. */
+static void note_sources(const attach_call *call, uint64_t captured)
+{
+    const uint64_t *words = call->words;
+    switch ((gphi_call_id)call->symbol->call) {
+    case GPHI_CALL_cuLaunchKernel:
+    case GPHI_CALL_cuLaunchCooperativeKernel:
+        if (captured != 0)
+            attach_source_note(captured, attach_layout_of(words[0]),
+                               (void **)(uintptr_t)words[9]);
+        break;
+    case GPHI_CALL_cuLaunchKernelEx:
+        if (captured != 0)
+            attach_source_note(captured, attach_layout_of(words[1]),
+                               (void **)(uintptr_t)words[2]);
+        break;
+    case GPHI_CALL_cuGraphAddKernelNode: {
+        CUDA_KERNEL_NODE_PARAMS kernel = {0};
+        if (call->symbol->arguments[4].bytes > sizeof(kernel) ||
+            !attach_read(&kernel, (const void *)(uintptr_t)words[4],
+                         call->symbol->arguments[4].bytes))
+            return;
+        const uint64_t function = kernel.func ? (uint64_t)(uintptr_t)kernel.func
+                                              : (uint64_t)(uintptr_t)kernel.kern;
+        attach_source_note(attach_filled(call, 0), attach_layout_of(function),
+                           kernel.kernelParams);
+        break;
+    }
     default: break;
     }
 }
@@ -328,6 +361,7 @@ void attach_record(attach_call *call, CUresult result)
     add_operations(&draft, call);
     if (result == CUDA_SUCCESS) {
         add_kernel(&draft, call);
+        note_sources(call, status.node);
         add_hash(&draft, call, &hash);
         add_host(&draft, call, &host);
     }

@@ -11,6 +11,7 @@
 #include "attach/peek/memory.h"
 #include "attach/track/function.h"
 #include "attach/track/host.h"
+#include "attach/track/source.h"
 #include "base/hash.h"
 
 #include <stdatomic.h>
@@ -202,9 +203,12 @@ static void tell_node(snapshot *shot, size_t index)
     attach_draft_words(&draft, words, GPHI_NODE_FUNCTION + 1);
     node_struct params;
     shot->has_children |= type == CU_GRAPH_NODE_TYPE_GRAPH;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+    const uint64_t exec =
+        shot->picture.why == GPHI_SNAPSHOT_UPDATE ? 0 : shot->picture.exec;
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
         add_kernel(shot, &draft, words, node);
-    else {
+        attach_source_node(exec, (uint64_t)(uintptr_t)node, shot->number);
+    } else {
         memset(&params, 0, sizeof(params));
         const size_t bytes = get_struct(node, type, &params);
         attach_add(&draft, GPHI_PART_STRUCT, 0, &params, bytes);
@@ -215,9 +219,7 @@ static void tell_node(snapshot *shot, size_t index)
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY) {
         shot->has_hosts = true;
         tell_copy(shot, &params.copy);
-        attach_host_copy(shot->picture.why == GPHI_SNAPSHOT_UPDATE ? 0
-                                                                   : shot->picture.exec,
-                         &params.copy);
+        attach_host_copy(exec, &params.copy);
     } else if (type == CU_GRAPH_NODE_TYPE_MEMSET)
         tell_pointer(shot, params.fill.dst);
 }
@@ -406,10 +408,14 @@ static void tell_same(const attach_picture *picture)
 
 uint64_t attach_snapshot(const attach_picture *picture)
 {
-    if (picture->why == GPHI_SNAPSHOT_INSTANTIATED)
+    if (picture->why == GPHI_SNAPSHOT_INSTANTIATED) {
         attach_host_forget(picture->exec);
+        attach_source_forget(picture->exec);
+    }
     if (picture->same_as == 0)
         return tell_graph(picture, NULL, 0);
     tell_same(picture);
+    if (picture->why == GPHI_SNAPSHOT_INSTANTIATED)
+        attach_source_same(picture->exec, picture->same_as);
     return picture->same_as;
 }

@@ -73,7 +73,7 @@ static size_t check_parts(const gphi_event *event, size_t room)
         memcpy(&part, at + used, sizeof(part));
         used += sizeof(part);
         const size_t bytes = ((size_t)part.bytes + 7) & ~(size_t)7;
-        if (part.kind < GPHI_PART_TEXT || part.kind > GPHI_PART_HOST ||
+        if (part.kind < GPHI_PART_TEXT || part.kind > GPHI_PART_SOURCE ||
             bytes > room - used)
             return SIZE_MAX;
         if (part.kind == GPHI_PART_TEXT &&

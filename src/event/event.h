@@ -83,7 +83,8 @@ typedef enum gphi_event_kind {
                            buffer id, is managed */
     GPHI_EVENT_LOST,    /* id: how many records did not fit before this one */
     GPHI_EVENT_HOST,    /* id: CUgraphExec that is about to be launched. parts: HOST, one
-                           for each host operand of its copies. stack. Of the first launches,
+                           for each host operand of its copies, and stack; or SOURCE, one for
+                           each variable that was an argument. Of the first launches,
                            then of each second as often */
     GPHI_EVENT_ORIGIN,  /* of CUPTI. id: CUgraphNode as it is made, and its stack; or a
                            clone of it in an executable graph; or 0: an executable. words:
@@ -177,7 +178,8 @@ typedef enum gphi_part_kind {
                            has it, after the call */
     GPHI_PART_ARRAY,    /* what argument `arg` points at, an array (dependencies, ...) */
     GPHI_PART_HASH, /* 8 bytes: hash of the host bytes that a copy reads (up to 64 KiB) */
-    GPHI_PART_HOST  /* gphi_host_bytes: of a captured copy's host side; of HOST records */
+    GPHI_PART_HOST, /* gphi_host_bytes: of a captured copy's host side; of HOST records */
+    GPHI_PART_SOURCE /* gphi_source_value: of HOST records */
 } gphi_part_kind;
 
 /* Host memory that a graph reads or writes, as it was at the call. */
@@ -185,6 +187,12 @@ typedef struct gphi_host_bytes {
     uint64_t address, bytes, hash; /* of the first 64 KiB */
     uint64_t flags;                /* gphi_host_flag */
 } gphi_host_bytes;
+
+/* The variable that gave a kernel of the graph an argument, as it is now. */
+typedef struct gphi_source_value {
+    uint64_t node, address, value; /* of more than 8 bytes their hash */
+    uint32_t arg, bytes;
+} gphi_source_value;
 
 typedef enum gphi_host_flag {
     GPHI_HOST_READABLE = 1,

@@ -368,18 +368,22 @@ static uint64_t left_out(const gphi_history *history, const gphi_stray *of)
     return 0;
 }
 
-static const char *say_value(const gphi_model *model, const gphi_stray *of,
-                             uint32_t index)
+const char *gphi_say_number(uint64_t value, uint32_t bytes)
 {
-    const uint64_t value = of->values[index];
     float number;
     memcpy(&number, &value, sizeof(number)); /* little endian, as CUDA's hosts are */
-    if (of->kind == GPHI_TURNING_POINTER)
-        return gphi_say_memory(model, value);
-    if (of->bytes == 4 && value >= UINT64_C(1) << 23 && number == number &&
+    if (bytes == 4 && value >= UINT64_C(1) << 23 && number == number &&
         (number < 0 ? -number : number) < 1e9F)
         return gphi_say("%g", (double)number);
     return gphi_say("%" PRIu64, value);
+}
+
+static const char *say_value(const gphi_model *model, const gphi_stray *of,
+                             uint32_t index)
+{
+    return of->kind == GPHI_TURNING_POINTER
+               ? gphi_say_memory(model, of->values[index])
+               : gphi_say_number(of->values[index], of->bytes);
 }
 
 static const char *say_values(const gphi_model *model, const gphi_stray *of)
@@ -492,6 +496,7 @@ static void on_end(gphi_rule_run *run)
         else
             tell_word(run, one);
     }
+    gphi_source_end(run);
 }
 
 static void on_init(gphi_rule_run *run)
@@ -500,6 +505,7 @@ static void on_init(gphi_rule_run *run)
     gphi_eager_init(&state->log, run->model->heap);
     gphi_vec_init(&state->suspects, run->model->heap, sizeof(gphi_stray));
     gphi_vec_init(&state->sent, run->model->heap, sizeof(gphi_sent));
+    gphi_vec_init(&state->sources, run->model->heap, sizeof(gphi_source));
 }
 
 static void on_fini(gphi_rule_run *run)
@@ -508,12 +514,14 @@ static void on_fini(gphi_rule_run *run)
     gphi_eager_fini(&state->log);
     gphi_vec_fini(&state->suspects);
     gphi_vec_fini(&state->sent);
+    gphi_vec_fini(&state->sources);
 }
 
 /* The first row watches for the two after it. */
 const gphi_rule gphi_rules_replay[] = {
     GPHI_RULE("replay.frozen-value", WARNING, .state_bytes = sizeof(gphi_replay_state),
-              .init = on_init, .call = on_call, .end = on_end, .fini = on_fini),
+              .init = on_init, .event = gphi_source_event, .call = on_call, .end = on_end,
+              .fini = on_fini),
     GPHI_RULE_NAME("replay.turning-pointer", WARNING),
     GPHI_RULE_NAME("replay.missing-work", WARNING),
     GPHI_RULE("replay.unread-result", WARNING, .list_bytes = sizeof(gphi_polled),

@@ -95,9 +95,21 @@ typedef struct gphi_sent {
     gphi_call last;
 } gphi_sent;
 
+/* A variable that gave a kernel of an executable an argument. */
+enum { GPHI_SOURCE_VALUES = 3 };
+typedef struct gphi_source {
+    uint64_t created, node, arg; /* created: of the executable */
+    const gphi_exec_state *exec;
+    uint64_t updated; /* exec->updated.number at the first launch */
+    uint64_t values[GPHI_SOURCE_VALUES], last; /* the first ones, at launches */
+    uint64_t changes;
+    uint32_t bytes;
+} gphi_source;
+
 typedef struct gphi_replay_state {
     gphi_eager_log log;
     gphi_vec sent;     /* of gphi_sent */
+    gphi_vec sources;  /* of gphi_source */
     gphi_vec suspects; /* of gphi_stray */
     uint32_t execs;
 } gphi_replay_state;
@@ -135,6 +147,13 @@ void gphi_sent_look(gphi_look *at);
 /* Whether it goes on to be sent, and nobody reads it. */
 bool gphi_sent_is_lost(const gphi_rule_run *run, const gphi_stray *of);
 void gphi_sent_report(const gphi_rule_run *run, const gphi_stray *of, gphi_draft *draft);
+
+/* replay_source.c */
+void gphi_source_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_source_end(gphi_rule_run *run);
+
+/* A number of 4 or 8 bytes; of 4 a float where it looks like one. */
+const char *gphi_say_number(uint64_t value, uint32_t bytes);
 
 /* replay_result.c */
 void gphi_rule_unread_result(gphi_rule_run *run, const gphi_seen *seen);
