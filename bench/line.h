@@ -12,20 +12,22 @@
 #include "tests/node.h"
 #include <gph/gph.h>
 
-/* work(count, word): a thread that computes a chain of `count` values, each from the one
- * before, and adds 1 to the word, if there is one. */
+/* work(count, word, never): a thread that computes a chain of `count` values, each from the
+ * one before, writes the last one where `never` says, which is nowhere, and adds 1 to the
+ * word, if there is one. */
 static const char line_ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry work(.param .u32 count, .param .u64 word)\n"
-    "{\n.reg .pred %p<3>;\n.reg .b32 %r<6>;\n.reg .b64 %d<2>;\n"
-    "ld.param.u32 %r1, [count];\nld.param.u64 %d1, [word];\nmov.u32 %r2, %r1;\n"
-    "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra DONE;\n"
+    ".visible .entry work(.param .u32 count, .param .u64 word, .param .u64 never)\n"
+    "{\n.reg .pred %p<4>;\n.reg .b32 %r<6>;\n.reg .b64 %d<3>;\n"
+    "ld.param.u32 %r1, [count];\nld.param.u64 %d1, [word];\nld.param.u64 %d2, [never];\n"
+    "mov.u32 %r2, %r1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra DONE;\n"
     "AGAIN:\nshr.u32 %r3, %r2, 7;\nxor.b32 %r2, %r2, %r3;\n"
     "mad.lo.u32 %r2, %r2, 1664525, %r1;\nsub.u32 %r1, %r1, 1;\n"
     "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra AGAIN;\n"
-    "DONE:\nsetp.eq.u64 %p2, %d1, 0;\n@%p2 bra END;\n"
-    "and.b32 %r2, %r2, 0;\nld.global.u32 %r4, [%d1];\nadd.u32 %r4, %r4, 1;\n"
-    "add.u32 %r4, %r4, %r2;\nst.global.u32 [%d1], %r4;\nEND:\nret;\n}\n";
+    "DONE:\nsetp.eq.u64 %p3, %d2, 0;\n@%p3 bra COUNT;\nst.global.u32 [%d2], %r2;\n"
+    "COUNT:\nsetp.eq.u64 %p2, %d1, 0;\n@%p2 bra END;\n"
+    "ld.global.u32 %r4, [%d1];\nadd.u32 %r4, %r4, 1;\nst.global.u32 [%d1], %r4;\n"
+    "END:\nret;\n}\n";
 
 static struct {
     gph_runtime *runtime;
@@ -78,8 +80,8 @@ static CUgraph line_graph(unsigned count, unsigned work, CUdeviceptr word)
     CUgraphNode last = NULL;
     MUST(line.cu->GraphCreate(&graph, 0));
     for (unsigned i = 0; i < count; i++) {
-        CUdeviceptr to = i + 1 == count ? word : 0;
-        void *arguments[] = {&work, &to};
+        CUdeviceptr to = i + 1 == count ? word : 0, never = 0;
+        void *arguments[] = {&work, &to, &never};
         const CUDA_KERNEL_NODE_PARAMS params = one_thread(line.work, arguments);
         CUgraphNode node;
         MUST(line.add_kernel(&node, graph, &last, last != NULL, &params));

@@ -234,8 +234,6 @@ static gph_status make_loop(batch *b, CUgraph graph, gph_loop_way way)
     options.name = "decode";
     options.stream = b->m->d->stream;
     TRY(gph_loop_create(b->m->d->runtime, graph, &options, &b->loop, b->error));
-    b->stats->ways.size = sizeof(b->stats->ways);
-    gph_loop_ways_get(b->loop, &b->stats->ways);
     return GPH_OK;
 }
 
@@ -289,6 +287,8 @@ static void clean_up(batch *b)
 {
     decoder *m = b->m;
     (void)m->d->cu->StreamSynchronize(m->d->stream); /* after a failure steps may run */
+    b->stats->ways.size = sizeof(b->stats->ways);
+    gph_loop_ways_get(b->loop, &b->stats->ways); /* after the launches that it measures */
     gph_exec_destroy(b->exec);
     gph_loop_destroy(b->loop);
     for (uint32_t i = 0; i < QUEUE_MAX; i++)

@@ -27,7 +27,8 @@ typedef struct gph_loop gph_loop;
 
 /** Who starts the next round. */
 typedef enum gph_loop_way {
-    GPH_LOOP_FASTEST = 0, /**< whichever was measured to be the fastest here */
+    GPH_LOOP_FASTEST = 0, /**< whichever was measured to be the fastest here; the first
+                                launches take turns, by the device and by the host */
     GPH_LOOP_DEVICE = 1,  /**< the faster of the next two */
     GPH_LOOP_WHILE = 2,   /**< a WHILE node */
     GPH_LOOP_TAIL = 3,    /**< the last kernel launches its own graph into the tail */
@@ -110,7 +111,7 @@ GPH_API GPH_CHECKED gph_status gph_loop_create(gph_runtime *runtime, CUgraph bod
  *  NULL is allowed. */
 GPH_API void gph_loop_destroy(gph_loop *loop);
 
-/** Launches it in a stream. GPH_LOOP_HOST: returns when the last round has ended, and
+/** Launches it in a stream. GPH_LOOP_HOST, and GPH_LOOP_FASTEST where it takes that: returns when the last round has ended, and
  *  work that is put into the stream meanwhile may come between two rounds.
  *
  *  Fails with GPH_E_INVALID and what the driver returns. Thread: any; GPH_LOOP_HOST one at
@@ -194,7 +195,8 @@ GPH_API GPH_CHECKED gph_status gph_loop_update(gph_loop *loop, CUgraph body,
 
 /** What a launch of it launches, for gph_slots_launch() and whatever else takes an
  *  executable; its contents are changed by gph_loop_update() alone. Lent until
- *  gph_loop_destroy(); NULL for GPH_LOOP_HOST and for NULL. */
+ *  gph_loop_destroy(); NULL for GPH_LOOP_HOST and for NULL. GPH_LOOP_FASTEST is then the way
+ *  of the device that this is of. */
 GPH_API gph_exec *gph_loop_exec(const gph_loop *loop);
 
 /** Which way was taken, and why. */
@@ -206,7 +208,7 @@ typedef struct gph_loop_ways {
     char text[384]; /**< the same as a sentence, with what was refused */
 } gph_loop_ways;
 
-/** Fills it in; zeros for NULL. Thread: any. */
+/** Fills it in; zeros for NULL. Thread: any, but for GPH_LOOP_FASTEST not beside a wait. */
 GPH_API void gph_loop_ways_get(const gph_loop *loop, gph_loop_ways *out);
 
 /** "while", "tail", "host". Static storage; never NULL. */

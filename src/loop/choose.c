@@ -222,14 +222,24 @@ static gph_status measure(struct choice *choice, gph_error *error)
     return status;
 }
 
-/* The fastest that was measured and not refused since. */
+/* Sentinels are of one set of executables. */
+static bool has_trial(const struct choice *choice)
+{
+    return choice->options->way == GPH_LOOP_FASTEST && !choice->options->sentinel;
+}
+
+/* The fastest that was measured and not refused since; the host is the last, where it is
+ * compared with the other by launches. */
 static gph_loop_way fastest(const struct choice *choice, const bool refused[5])
 {
     int best = GPH_LOOP_FASTEST;
     for (int way = GPH_LOOP_WHILE; way <= GPH_LOOP_HOST; way++) {
         const double ns = choice->ways.round_ns[way];
-        if (ns > 0 && !refused[way] &&
-            (best == GPH_LOOP_FASTEST || ns < choice->ways.round_ns[best]))
+        if (ns == 0 || refused[way])
+            continue;
+        const bool is_first = best == GPH_LOOP_FASTEST;
+        if (is_first || (ns < choice->ways.round_ns[best] &&
+                         (way != GPH_LOOP_HOST || !has_trial(choice))))
             best = way;
     }
     return (gph_loop_way)best;
@@ -238,9 +248,10 @@ static gph_loop_way fastest(const struct choice *choice, const bool refused[5])
 /* For gph_loop_ways_get() and the log. */
 static void say_why(struct choice *choice, gph_loop_way way)
 {
-    gphi_text_add(&choice->text,
-                  "%s was taken: a round of kernels of a microsecond takes",
-                  gph_loop_way_name(way));
+    gphi_text_add(&choice->text, "%s %s: a round of kernels of a microsecond takes",
+                  gph_loop_way_name(way),
+                  has_trial(choice) && way != GPH_LOOP_HOST ? "is on trial beside host"
+                                                            : "was taken");
     for (int i = GPH_LOOP_WHILE; i <= GPH_LOOP_HOST; i++)
         if (choice->ways.round_ns[i] > 0)
             gphi_text_add(&choice->text, " %.2f us by %s",
@@ -275,6 +286,16 @@ static gph_status make_fastest(struct choice *choice, gph_loop **out, gph_error 
     return status;
 }
 
+/* Without a way of the device there is nothing to choose from. */
+static gph_status begin_trial(struct choice *choice, gph_loop *loop, gph_error *error)
+{
+    const double *ns = choice->ways.round_ns;
+    if (!has_trial(choice) || loop->way == GPH_LOOP_HOST)
+        return GPH_OK;
+    loop->trial.host_first = ns[GPH_LOOP_HOST] > 0 && ns[GPH_LOOP_HOST] < ns[loop->way];
+    return gphi_trial_begin(loop, choice->body, error);
+}
+
 gph_status gphi_loop_choose(gph_runtime *runtime, CUgraph body,
                             const gph_loop_options *options, gph_loop **out,
                             gph_error *error)
@@ -290,8 +311,12 @@ gph_status gphi_loop_choose(gph_runtime *runtime, CUgraph body,
         const CUstreamCaptureMode mode = gphi_relax(&runtime->cu);
         gph_status status = measure(&choice, error);
         GPHI_THEN(status, make_fastest(&choice, &loop, error));
+        GPHI_THEN(status, begin_trial(&choice, loop, error));
         gphi_unrelax(&runtime->cu, mode);
-        GPHI_TRY(status);
+        if (status != GPH_OK) {
+            gph_loop_destroy(loop);
+            return status;
+        }
     }
     choice.ways.way = (uint32_t)loop->way;
     loop->ways = choice.ways;

@@ -127,6 +127,7 @@ void gph_loop_destroy(gph_loop *loop)
     if (!loop)
         return;
     gphi_loop_execs_destroy(&loop->execs);
+    gphi_loop_execs_destroy(&loop->trial.host);
     gphi_defer(&loop->end, destroy_now, loop); /* after them */
 }
 
@@ -246,7 +247,9 @@ static CUresult await_word(gph_loop *loop, CUstream stream, uint32_t *next)
  * kernel is gone. */
 static gph_status run_from_host(gph_loop *loop, CUstream stream, gph_error *error)
 {
-    gph_exec *next = loop->execs.start;
+    const gphi_loop_execs *execs =
+        loop->trial.host.start ? &loop->trial.host : &loop->execs;
+    gph_exec *next = execs->start;
     while (next) {
         uint32_t word = LOOP_NONE;
         __atomic_store_n(&loop->host->next, LOOP_OPEN, __ATOMIC_RELEASE);
@@ -254,9 +257,7 @@ static gph_status run_from_host(gph_loop *loop, CUstream stream, gph_error *erro
         const CUresult result = await_word(loop, stream, &word);
         if (result != CUDA_SUCCESS)
             return gphi_loop_fail_fault(loop, result, "cuStreamSynchronize", error);
-        next = word == LOOP_MANY  ? loop->execs.many
-               : word == LOOP_ONE ? loop->execs.one
-                                  : NULL;
+        next = word == LOOP_MANY ? execs->many : word == LOOP_ONE ? execs->one : NULL;
     }
     const CUresult result = loop->runtime->cu.cuStreamSynchronize(stream);
     return result == CUDA_SUCCESS
@@ -268,8 +269,9 @@ gph_status gph_loop_launch(gph_loop *loop, CUstream stream, gph_error *error)
 {
     GPHI_TRY(gphi_need(error, loop));
     /* Relaxed: an abort of another thread comes before or after, as it happens. */
-    atomic_fetch_add_explicit(&loop->launched, 1, memory_order_relaxed);
-    const gph_status status = loop->way == GPH_LOOP_HOST
+    const uint64_t before =
+        atomic_fetch_add_explicit(&loop->launched, 1, memory_order_relaxed);
+    const gph_status status = gphi_trial_is_host(loop, before)
                                   ? run_from_host(loop, stream, error)
                                   : gph_exec_launch(loop->execs.start, stream, error);
     if (status != GPH_OK) /* an abort must not wait for it */
@@ -309,23 +311,49 @@ static void swap(gph_exec *is, gph_exec *next)
         gphi_exec_swap(is, next);
 }
 
+static void swap_all(gphi_loop_execs *is, gphi_loop_execs *next)
+{
+    swap(is->start, next->start);
+    swap(is->many, next->many);
+    swap(is->one, next->one);
+    gphi_loop_execs_destroy(next);
+}
+
+/* Both sets, where there are two: the host's beside that of the way that was measured. */
+static gph_status build_next(gph_loop *loop, CUgraph body, gphi_loop_execs next[2],
+                             gph_error *error)
+{
+    const gph_loop_way way = loop->way;
+    const bool has_two = loop->trial.host.start;
+    loop->way = has_two ? loop->trial.way : way;
+    gph_status status = gphi_loop_build(loop, body, &next[0], error);
+    loop->way = GPH_LOOP_HOST;
+    if (has_two)
+        GPHI_THEN(status, gphi_loop_build(loop, body, &next[1], error));
+    loop->way = way;
+    if (status != GPH_OK)
+        gphi_loop_execs_destroy(&next[0]);
+    return status;
+}
+
 /* The executables that callers know stay, and get what the new ones launch. */
 gph_status gph_loop_update(gph_loop *loop, CUgraph body, gph_error *error)
 {
-    gphi_loop_execs next = {0};
+    gphi_loop_execs next[2] = {{0}};
     GPHI_TRY(gphi_need(error, loop, body));
     const CUstreamCaptureMode mode = gphi_relax(&loop->runtime->cu);
-    const gph_status status = gphi_loop_build(loop, body, &next, error);
+    const gph_status status = build_next(loop, body, next, error);
     gphi_unrelax(&loop->runtime->cu, mode);
     GPHI_TRY(status);
-    swap(loop->execs.start, next.start);
-    swap(loop->execs.many, next.many);
-    swap(loop->execs.one, next.one);
-    gphi_loop_execs_destroy(&next);
+    swap_all(&loop->execs, &next[0]);
+    swap_all(&loop->trial.host, &next[1]);
     return GPH_OK;
 }
 
 gph_exec *gph_loop_exec(const gph_loop *loop)
 {
-    return loop && loop->way != GPH_LOOP_HOST ? loop->execs.start : NULL;
+    if (!loop || loop->way == GPH_LOOP_HOST)
+        return NULL;
+    gphi_trial_end((gph_loop *)(uintptr_t)loop); /* its launches would not be seen */
+    return loop->execs.start;
 }

@@ -27,6 +27,19 @@ typedef struct gphi_loop_execs {
     gph_exec *many, *one;
 } gphi_loop_execs;
 
+/* The first launches, where the host may be the faster one: trial.c. By [0] the device, [1]
+ * the host. */
+typedef struct gphi_loop_trial {
+    bool is_on;
+    bool host_first;      /* short kernels say that it is the faster one */
+    bool was_host;        /* the last launch */
+    uint64_t launch;      /* its number; 0: it was noted */
+    uint32_t counts[2];   /* launches that were noted */
+    double ns[2];         /* of a round, the least */
+    gph_loop_way way;     /* of the device, of which the loop's executables are */
+    gphi_loop_execs host; /* of the host's way; kept as long as the loop */
+} gphi_loop_trial;
+
 struct gph_loop {
     gph_runtime *runtime;
     CUcontext context;
@@ -44,6 +57,7 @@ struct gph_loop {
     atomic_ullong launched;
     uint64_t look_ns; /* HOST: how long the host looks at the word of a round */
     gph_loop_ways ways;
+    gphi_loop_trial trial;
     gphi_deferred end;
 };
 
@@ -84,4 +98,16 @@ gph_status gphi_loop_make(gph_runtime *runtime, CUgraph body,
 gph_status gphi_loop_choose(gph_runtime *runtime, CUgraph body,
                             const gph_loop_options *options, gph_loop **out,
                             gph_error *error);
+
+/* trial.c: makes the host's executables beside the device's. */
+gph_status gphi_trial_begin(gph_loop *loop, CUgraph body, gph_error *error);
+
+/* Whether the launch that begins now is the host's. */
+bool gphi_trial_is_host(gph_loop *loop, uint64_t launched);
+
+/* The way of the device stays: somebody has its executable. */
+void gphi_trial_end(gph_loop *loop);
+
+/* After a launch has ended and was waited for. */
+void gphi_trial_note(gph_loop *loop);
 #endif

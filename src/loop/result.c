@@ -162,5 +162,6 @@ gph_status gph_loop_wait(gph_loop *loop, CUstream stream, gph_loop_result *out,
         gphi_struct_write(out, &result, sizeof(result));
     if (waited != CUDA_SUCCESS)
         return gphi_loop_fail_fault(loop, waited, "cuEventSynchronize", error);
+    gphi_trial_note(loop);
     return fail_end(loop, &result, error);
 }

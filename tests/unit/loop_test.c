@@ -204,28 +204,68 @@ static void launches_queue_up(void)
 
 /* ---- ways ---- */
 
-static void the_fastest_way_is_measured_and_said(void)
+static void the_faster_way_of_the_device_is_measured_and_said(void)
 {
-    static const gph_loop_way asked[] = {GPH_LOOP_FASTEST, GPH_LOOP_DEVICE};
-    for (int i = 0; i < 2; i++) {
-        gph_loop_options options = loop_options(asked[i]);
+    gph_loop_options options = loop_options(GPH_LOOP_DEVICE);
+    gph_loop_ways ways = GPH_SIZED(gph_loop_ways);
+    gph_loop *loop = loop_of(down_body(), &options);
+    gph_loop_ways_get(loop, &ways);
+    printf("  %s\n", ways.text);
+    const double by_while = ways.round_ns[GPH_LOOP_WHILE];
+    const double by_tail = ways.round_ns[GPH_LOOP_TAIL];
+    CHECK(by_while > 0 && by_tail > 0 && ways.round_ns[GPH_LOOP_HOST] == 0);
+    CHECK(ways.way == (by_tail < by_while ? GPH_LOOP_TAIL : GPH_LOOP_WHILE));
+    CHECK(strstr(ways.text, " was taken: a round of kernels of a microsecond takes "));
+    CHECK(gph_loop_exec(loop) != NULL);
+    check_counts(loop, 9, 1);
+    gph_loop_destroy(loop);
+}
+
+/* The first launches take turns; each is a whole one. */
+static void the_fastest_way_is_found_by_launches(void)
+{
+    for (uint32_t unroll = 1; unroll <= 3; unroll += 2) {
+        gph_loop_options options = loop_options(GPH_LOOP_FASTEST);
         gph_loop_ways ways = GPH_SIZED(gph_loop_ways);
+        options.unroll = unroll;
         gph_loop *loop = loop_of(down_body(), &options);
         gph_loop_ways_get(loop, &ways);
+        CHECK(ways.way != GPH_LOOP_HOST &&
+              strstr(ways.text, " is on trial beside host: "));
+        CHECK(ways.round_ns[GPH_LOOP_HOST] > 0);
+        for (uint32_t i = 0; i < 16; i++)
+            check_counts(loop, i % 7, unroll);
+        gph_loop_ways_get(loop, &ways);
         printf("  %s\n", ways.text);
-        const bool has_host = asked[i] == GPH_LOOP_FASTEST;
-        CHECK(ways.way >= GPH_LOOP_WHILE && ways.way <= GPH_LOOP_HOST);
-        CHECK(ways.round_ns[GPH_LOOP_WHILE] > 0 && ways.round_ns[GPH_LOOP_TAIL] > 0);
-        CHECK((ways.round_ns[GPH_LOOP_HOST] > 0) == has_host);
-        for (int way = GPH_LOOP_WHILE; way <= GPH_LOOP_HOST; way++)
-            CHECK(ways.round_ns[way] == 0 ||
-                  ways.round_ns[ways.way] <= ways.round_ns[way]);
-        CHECK(strstr(ways.text,
-                     " was taken: a round of kernels of a microsecond takes ") != NULL);
+        CHECK(strstr(ways.text, " was taken: a round of its first launches took "));
         CHECK((gph_loop_exec(loop) == NULL) == (ways.way == GPH_LOOP_HOST));
-        check_counts(loop, 9, 1);
+        CUgraph other = tick_body();
+        FINE(gph_loop_update(loop, other, &world.error));
+        OK(world.cu->cuGraphDestroy(other));
+        set_words(1, 0);
+        FINE(gph_loop_limits_set(loop, 4, 0, &world.error));
+        CHECK(run(loop, GPH_E_STATE).steps == 4 && word_at(loops.done) == 4);
         gph_loop_destroy(loop);
     }
+}
+
+/* Launches that queue up are the device's; so is what an executable was asked of. */
+static void a_trial_goes_without_what_it_cannot_see(void)
+{
+    gph_loop_options options = loop_options(GPH_LOOP_FASTEST);
+    gph_loop_result result = GPH_SIZED(gph_loop_result);
+    options.ceiling = 5;
+    gph_loop *loop = loop_of(tick_body(), &options);
+    set_words(1, 0);
+    for (int i = 0; i < 20; i++)
+        FINE(gph_loop_launch(loop, world.stream, &world.error));
+    CHECK(gph_loop_wait(loop, world.stream, &result, &world.error) == GPH_E_STATE);
+    CHECK(result.launch == 20 && result.steps == 5 && word_at(loops.done) == 100);
+    CHECK(gph_loop_exec(loop) != NULL);
+    for (int i = 0; i < 20; i++)
+        run(loop, GPH_E_STATE);
+    CHECK(gph_loop_exec(loop) != NULL && word_at(loops.done) == 200);
+    gph_loop_destroy(loop);
 }
 
 static void CUDA_CB do_nothing(void *user)
@@ -542,7 +582,9 @@ int main(int count, char **words)
     RUN(an_abort_ends_it_in_the_middle);
     RUN(an_abort_ends_what_is_queued);
     RUN(launches_queue_up);
-    RUN(the_fastest_way_is_measured_and_said);
+    RUN(the_faster_way_of_the_device_is_measured_and_said);
+    RUN(the_fastest_way_is_found_by_launches);
+    RUN(a_trial_goes_without_what_it_cannot_see);
     RUN(what_a_way_refuses_is_left_out);
     RUN(wrong_use_is_refused);
     RUN(slots_feed_a_loop);
