@@ -3,6 +3,7 @@
 #include "advice/advice.h"
 #include "base/fail.h"
 #include "base/path.h"
+#include "base/plain.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -311,6 +312,7 @@ gph_status gph_advice_text_write(const gph_advice *advice, gph_advice_part part,
 {
     char buffer[1024];
     gphi_text out;
+    gphi_plain plain = {.write = write, .user = user, .has_colours = with_colours != 0};
     printing p = {.advice = advice,
                   .out = &out,
                   .has_colours = with_colours != 0,
@@ -318,7 +320,7 @@ gph_status gph_advice_text_write(const gph_advice *advice, gph_advice_part part,
                   .plain = with_colours ? "\033[0m" : ""};
     GPHI_TRY(gphi_advice_check(advice, error));
     gphi_language_use(advice->language);
-    gphi_text_stream(&out, buffer, sizeof(buffer), write, user);
+    gphi_text_stream(&out, buffer, sizeof(buffer), gphi_plain_write, &plain);
     if (part & GPH_ADVICE_CAPTURABLE) {
         gphi_text_say(&out, "%scapturable%s\n", p.bold, p.plain);
         for (size_t i = 0; i < advice->repeats.count; i++)

@@ -11,6 +11,7 @@
  *     does not help: ...
  *     see: ... */
 #include "base/fail.h"
+#include "base/plain.h"
 #include "doctor/findings/finding.h"
 #include "doctor/language/language.h"
 
@@ -68,9 +69,10 @@ gph_status gph_finding_text_write(const gph_finding *finding, int with_colours,
 {
     char buffer[1024];
     gphi_text text;
+    gphi_plain plain = {.write = write, .user = user, .has_colours = with_colours != 0};
     GPHI_TRY(gphi_need(error, finding, write));
     gphi_language_use(gphi_language_named(finding->language));
-    gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
+    gphi_text_stream(&text, buffer, sizeof(buffer), gphi_plain_write, &plain);
     gphi_text_say(&text, "%s%s%s %s: %s\n",
                   with_colours ? colours[finding->severity] : "",
                   word_of(finding->severity), with_colours ? "\033[0m" : "", finding->id,

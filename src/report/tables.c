@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/json.h"
+#include "base/plain.h"
 #include "doctor/language/language.h"
 #include "report/report.h"
 
@@ -185,9 +186,10 @@ gph_status gph_report_text_write(gph_report *report, gph_write_fn *write, void *
     GPHI_TRY(gphi_need(error, report, write));
     char buffer[4096];
     gphi_text out;
+    gphi_plain plain = {.write = write, .user = user};
     gphi_report_settle(report);
     gphi_language_use(gphi_doctor_language(report->doctor));
-    gphi_text_stream(&out, buffer, sizeof(buffer), write, user);
+    gphi_text_stream(&out, buffer, sizeof(buffer), gphi_plain_write, &plain);
     put_kinds(report, &out);
     GPHI_TRY(put_execs(report, &out, error));
     GPHI_TRY(put_memory(report, &out, error));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A source file whose name is not UTF-8 leaves the JSON of gph doctor, and its text, valid: the
-byte becomes U+FFFD. A program may be named so, too.
+byte becomes U+FFFD. A program may be named so, too. Escapes in it do not reach a terminal.
 
 usage: odd_name.py GPH PROGRAM DRIVER
 """
@@ -21,6 +21,8 @@ with tempfile.TemporaryDirectory() as folder:
     for more in ["--advise"], ["--capturable"], []:
         done = subprocess.run([gph, "doctor", "--driver", driver, *more, "--json", out, "--", odd, "first"],
                               capture_output=True, timeout=100, check=False)
+        if b"\033" in done.stderr or b"\007" in done.stderr or b"\302\233" in done.stderr:
+            bad.append(f"{more}: an escape reaches the terminal: {done.stderr!r}")
         with open(out, "rb") as file:
             text = file.read().decode("utf-8")  # fails on a byte that is not UTF-8
         json.loads(text)

@@ -2,6 +2,7 @@
 /* Texts, JSON texts and hashes of the base. */
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/plain.h"
 #include "base/vec.h"
 #include "fault.h"
 #include "test.h"
@@ -174,12 +175,42 @@ static void an_array_by_hand_grows_as_it_is_asked(void)
     CHECK(atomic_load(&counted.live_bytes) == 0);
 }
 
+/* Written whole, and byte by byte: a piece may end within a sequence. */
+static void plain_is(const char *text, bool has_colours, const char *wanted)
+{
+    const size_t steps[] = {1, strlen(text)};
+    for (int i = 0; i < 2; i++) {
+        const size_t step = steps[i];
+        sink to = {.length = 0};
+        gphi_plain plain = {.write = collect, .user = &to, .has_colours = has_colours};
+        for (size_t at = 0; at < strlen(text); at += step)
+            CHECK(gphi_plain_write(&plain, text + at, step) == GPH_OK);
+        CHECK(to.length == strlen(wanted) && memcmp(to.bytes, wanted, to.length) == 0);
+    }
+}
+
+static void a_terminal_is_not_steered(void)
+{
+    plain_is("kernel a, 3 x\n\tb\n", false, "kernel a, 3 x\n\tb\n");
+    plain_is("a\033[2Jb\007\r\177\n", false, "a?[2Jb???\n");
+    plain_is("a\302\233b\302\265c\302\n", true, "a?b\302\265c\302\n");
+    plain_is("\033[1;31merror\033[0m a\033[8mb\n", true,
+             "\033[1;31merror\033[0m a?[8mb\n");
+    plain_is("\033[1;31mx\033[0m\n", false, "?[1;31mx?[0m\n");
+    plain_is("\033\033[1m\033]0;title\007\n", true, "?\033[1m?]0;title?\n");
+    plain_is("\346\226\207\345\255\227\n", true, "\346\226\207\345\255\227\n");
+    sink to = {.fail_at = 1};
+    gphi_plain plain = {.write = collect, .user = &to};
+    CHECK(gphi_plain_write(&plain, "a\n", 2) == GPH_E_IO);
+}
+
 int main(void)
 {
     RUN(a_text_is_the_same_whether_it_grows_or_streams);
     RUN(the_first_failure_sticks);
     RUN(survives_every_failed_allocation);
     RUN(what_is_taken_is_a_text);
+    RUN(a_terminal_is_not_steered);
     RUN(json_is_utf8_whatever_the_bytes);
     RUN(hashes_depend_on_every_byte);
     RUN(an_array_by_hand_grows_as_it_is_asked);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Byte by byte, with what may become a color or a character held back:
+ *
+ *   ESC [ 0 m, ESC [ 1 m, ESC [ 1 ; 3 x m     pass, where there are colors
+ *   C2 80 .. C2 9F                            controls in UTF-8
+ *   other controls                            '?' */
+#include "base/plain.h"
+
+#include <string.h>
+
+enum { ESCAPE = 0x1b, LATIN = 0xc2, PIECE = 256 };
+
+typedef struct piece {
+    char bytes[PIECE];
+    size_t count;
+} piece;
+
+static gph_status flush(gphi_plain *plain, piece *out)
+{
+    const size_t count = out->count;
+    out->count = 0;
+    return count > 0 ? plain->write(plain->user, out->bytes, count) : GPH_OK;
+}
+
+static bool is_control(unsigned char byte)
+{
+    return (byte < ' ' && byte != '\n' && byte != '\t') || byte == 0x7f;
+}
+
+/* The held bytes, which became nothing; their first one as '?' if it was an escape. There is
+ * room: a piece is flushed well before it is full. */
+static void give_up(gphi_plain *plain, piece *out)
+{
+    for (size_t i = 0; i < plain->held_bytes; i++)
+        out->bytes[out->count++] = plain->held[i] == ESCAPE ? '?' : (char)plain->held[i];
+    plain->held_bytes = 0;
+}
+
+static bool is_colour(const unsigned char *held, size_t bytes)
+{
+    const char *text = (const char *)held + 1;
+    if (bytes == 4)
+        return memcmp(text, "[0m", 3) == 0 || memcmp(text, "[1m", 3) == 0;
+    return bytes == 7 && memcmp(text, "[1;3", 4) == 0 && text[4] >= '0' &&
+           text[4] <= '7' && text[5] == 'm';
+}
+
+/* Whether the byte belonged to what is held. */
+static bool go_on(gphi_plain *plain, piece *out, unsigned char byte)
+{
+    if (plain->held[0] == LATIN) {
+        plain->held_bytes = 0;
+        if (byte < 0x80 || byte >= 0xa0)
+            out->bytes[out->count++] = (char)LATIN;
+        else
+            out->bytes[out->count++] = '?';
+        return byte >= 0x80 && byte < 0xa0;
+    }
+    if (is_control(byte) || byte >= 0x7f || byte == '\n' || byte == '\t') {
+        give_up(plain, out);
+        return false;
+    }
+    plain->held[plain->held_bytes++] = byte;
+    if (is_colour(plain->held, plain->held_bytes)) {
+        memcpy(out->bytes + out->count, plain->held, plain->held_bytes);
+        out->count += plain->held_bytes;
+        plain->held_bytes = 0;
+    } else if (plain->held_bytes == 7)
+        give_up(plain, out);
+    return true;
+}
+
+gph_status gphi_plain_write(void *user, const void *data, size_t bytes)
+{
+    gphi_plain *plain = user;
+    const unsigned char *at = data;
+    piece out = {.count = 0};
+    for (size_t i = 0; i < bytes; i++) {
+        if (out.count + 2 * sizeof(plain->held) > PIECE) {
+            const gph_status status = flush(plain, &out);
+            if (status != GPH_OK)
+                return status;
+        }
+        if (plain->held_bytes > 0 && go_on(plain, &out, at[i]))
+            continue;
+        if (at[i] == LATIN || (at[i] == ESCAPE && plain->has_colours))
+            plain->held[plain->held_bytes++] = at[i];
+        else
+            out.bytes[out.count++] = is_control(at[i]) ? '?' : (char)at[i];
+    }
+    return flush(plain, &out);
+}
