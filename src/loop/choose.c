@@ -329,15 +329,3 @@ void gph_loop_ways_get(const gph_loop *loop, gph_loop_ways *out)
     const gph_loop_ways none = {0};
     gphi_struct_write(out, loop ? &loop->ways : &none, sizeof(none));
 }
-
-const char *gph_loop_way_name(gph_loop_way way)
-{
-    switch (way) {
-    case GPH_LOOP_FASTEST: return "fastest";
-    case GPH_LOOP_DEVICE: return "device";
-    case GPH_LOOP_WHILE: return "while";
-    case GPH_LOOP_TAIL: return "tail";
-    case GPH_LOOP_HOST: return "host";
-    }
-    return "unknown";
-}

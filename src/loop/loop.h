@@ -99,10 +99,7 @@ gph_status gphi_loop_choose(gph_runtime *runtime, CUgraph body,
                             const gph_loop_options *options, gph_loop **out,
                             gph_error *error);
 
-/* trial.c: makes the host's executables beside the device's. */
-gph_status gphi_trial_begin(gph_loop *loop, CUgraph body, gph_error *error);
-
-/* Whether the launch that begins now is the host's. */
+/* trial.c: whether the launch that begins now is the host's. */
 bool gphi_trial_is_host(gph_loop *loop, uint64_t launched);
 
 /* The way of the device stays: somebody has its executable. */

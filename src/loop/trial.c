@@ -17,17 +17,6 @@
  * executable is slower. */
 enum { COUNTED = 4, IGNORED = 1 };
 
-gph_status gphi_trial_begin(gph_loop *loop, CUgraph body, gph_error *error)
-{
-    const gph_loop_way way = loop->way;
-    loop->way = GPH_LOOP_HOST;
-    const gph_status status = gphi_loop_build(loop, body, &loop->trial.host, error);
-    loop->way = way;
-    loop->trial.way = way;
-    loop->trial.is_on = status == GPH_OK;
-    return status;
-}
-
 /* The host's words are read by one launch at a time, so the host waits for its turn where
  * others are under way. `launched`: without this one. */
 bool gphi_trial_is_host(gph_loop *loop, uint64_t launched)
@@ -83,4 +72,16 @@ void gphi_trial_note(gph_loop *loop)
         trial->ns[which] = ns;
     if (trial->counts[0] >= IGNORED + COUNTED && trial->counts[1] >= IGNORED + COUNTED)
         settle(loop);
+}
+
+const char *gph_loop_way_name(gph_loop_way way)
+{
+    switch (way) {
+    case GPH_LOOP_FASTEST: return "fastest";
+    case GPH_LOOP_DEVICE: return "device";
+    case GPH_LOOP_WHILE: return "while";
+    case GPH_LOOP_TAIL: return "tail";
+    case GPH_LOOP_HOST: return "host";
+    }
+    return "unknown";
 }
