@@ -11,7 +11,8 @@
 
 /* A condition is one word; fewer rounds pay for no change. What a round costs beside its
  * nodes was measured on an H100 (docs/measurements.md, facts of the device side). */
-enum { WORD_BYTES = 8, ROUNDS_MIN = 16, WAIT_ROUND_NS = 7400, WHILE_ROUND_NS = 4400 };
+enum { WORD_BYTES = 8, ROUNDS_MIN = 16 };
+static const double wait_round_us = 7.4, while_round_us = 4.4;
 
 static bool is_read(const gphi_seen *seen, gphi_call_ranges *out)
 {
@@ -103,7 +104,7 @@ void gphi_rule_host_loop_end(gphi_rule_run *run)
                   "measured on an H100: a round costs %.1f us beside its nodes when the "
                   "host launches and waits, %.1f us in a WHILE node: here %.2f ms less, "
                   "and the host sleeps",
-                  WAIT_ROUND_NS * 1e-3, WHILE_ROUND_NS * 1e-3,
-                  (double)best->rounds * (WAIT_ROUND_NS - WHILE_ROUND_NS) * 1e-6);
+                  wait_round_us, while_round_us,
+                  (double)best->rounds * (wait_round_us - while_round_us) * 1e-3);
     gphi_evidence_call(draft, &best->read, "the word is read by");
 }
