@@ -292,8 +292,14 @@ static gph_status begin_trial(struct choice *choice, gph_loop *loop, gph_error *
     const double *ns = choice->ways.round_ns;
     if (!has_trial(choice) || loop->way == GPH_LOOP_HOST)
         return GPH_OK;
-    loop->trial.host_first = ns[GPH_LOOP_HOST] > 0 && ns[GPH_LOOP_HOST] < ns[loop->way];
-    return gphi_trial_begin(loop, choice->body, error);
+    gphi_loop_trial *trial = &loop->trial;
+    trial->way = loop->way;
+    trial->host_first = ns[GPH_LOOP_HOST] > 0 && ns[GPH_LOOP_HOST] < ns[loop->way];
+    loop->way = GPH_LOOP_HOST;
+    const gph_status status = gphi_loop_build(loop, choice->body, &trial->host, error);
+    loop->way = trial->way;
+    trial->is_on = status == GPH_OK;
+    return status;
 }
 
 gph_status gphi_loop_choose(gph_runtime *runtime, CUgraph body,
