@@ -68,6 +68,19 @@ static void forget_abandoned(uintptr_t frame)
         attach_me.outermost = frame;
 }
 
+/* What is gone, or may be, once the driver has been called. */
+static void look_before(attach_call *call)
+{
+    if (call->symbol->hook != ATTACH_HOOK_NONE) {
+        attach_me.busy++;
+        attach_hook_before(call);
+        attach_me.busy--;
+    } else if (call->symbol->call == GPHI_CALL_cuGraphLaunch) {
+        attach_source_launch(call);
+        attach_host_launch(call);
+    }
+}
+
 attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64_t *words)
 {
     const attach_symbol *symbol = &attach_symbols[number];
@@ -94,14 +107,7 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
                   (uint32_t)attach_me.mode << GPHI_CALL_MODE_SHIFT;
     call->capture = 0;
     call->begin_ns = call->enter_ns = call->end_ns = 0;
-    if (symbol->hook != ATTACH_HOOK_NONE) {
-        attach_me.busy++;
-        attach_hook_before(call);
-        attach_me.busy--;
-    } else if (symbol->call == GPHI_CALL_cuGraphLaunch) {
-        attach_source_launch(call);
-        attach_host_launch(call);
-    }
+    look_before(call);
     call->is_counted = attach_me.depth == 0 &&
                        atomic_load_explicit(&attach_cupti_is_on, memory_order_relaxed);
     if (call->is_counted) {

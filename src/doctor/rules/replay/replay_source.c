@@ -30,7 +30,7 @@ void gphi_source_event(gphi_rule_run *run, const gphi_event *event)
         gphi_source *one = gphi_vec_keyed(&state->sources, key, sizeof(key), SOURCES_MAX);
         if (!one)
             return;
-        if (one->exec == NULL) {
+        if (!one->exec) {
             one->exec = exec;
             one->bytes = now.bytes;
             one->values[0] = now.value;
