@@ -95,7 +95,8 @@ static CUresult find_switchable(const soft_exec *exec, soft_node *node, uint32_t
                      type);
 }
 
-/* A node that kernels change: what they have of it is made anew, with the switch. */
+/* A node that kernels change: what they have of it is made anew, with the switch, even if that
+ * stays as it was (on an H100, too). */
 static CUresult renew(soft_exec *exec, uint32_t at, soft_exec_record **out)
 {
     const soft_exec_record *old = exec->current->records[at];
@@ -116,10 +117,11 @@ CUresult soft_exec_set_enabled(soft_exec *exec, soft_node *node, bool enabled)
     uint32_t at;
     pthread_mutex_lock(&exec->mutex);
     CUresult result = find_switchable(exec, node, &at);
-    if (result == CUDA_SUCCESS && exec->shape.nodes[at].enabled != enabled) {
+    if (result == CUDA_SUCCESS) {
+        const bool is_new = exec->shape.nodes[at].enabled != enabled;
         soft_exec_record *record;
         result = renew(exec, at, &record);
-        if (result == CUDA_SUCCESS) {
+        if (result == CUDA_SUCCESS && (is_new || record)) {
             exec->shape.nodes[at].enabled = enabled;
             soft_version_put(exec, soft_version_open(exec), at, record);
         }

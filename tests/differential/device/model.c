@@ -222,8 +222,6 @@ static void call(struct device_model *m, const struct host_call *call)
     case EDIT: m->host[call->item].value = call->value; break;
     case SWITCH_OFF:
     case SWITCH_ON:
-        if (m->host[call->item].enabled == (call->call == SWITCH_ON))
-            return; /* nothing new */
         m->host[call->item].enabled = call->call == SWITCH_ON;
         break;
     }
