@@ -109,7 +109,7 @@ static CUresult clone_locked(CUgraph *out, CUgraph handle)
     soft_graph *graph, *fresh;
     SOFT_TRY(soft_graph_find(handle, &graph));
     SOFT_TRY(soft_api_check_plain(graph));
-    if (soft_rule(R78) && soft_graph_is_updatable(graph, false))
+    if (soft_rule(R78) && soft_graph_is_updatable(graph))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the device changes nodes of the graph: it is not cloned");
     if (soft_rule(R23) && soft_graph_has_memory(graph))

@@ -193,7 +193,7 @@ CUresult soft_conditional_check(const soft_graph *graph,
 CUresult soft_single_take(soft_graph *graph, soft_single **out)
 {
     *out = NULL;
-    const bool updatable = soft_graph_is_updatable(graph, false);
+    const bool updatable = soft_graph_is_updatable(graph);
     if (!updatable && !soft_graph_is_conditional(graph))
         return CUDA_SUCCESS;
     if (!graph->single) {

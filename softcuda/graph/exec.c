@@ -178,7 +178,7 @@ static const int *priorities_of(const soft_exec *exec, soft_flat *flat)
 }
 
 /* Compiles; `out->result_out` and `hErrNode_out` say what went wrong (R30). */
-static CUresult build(soft_exec *exec, soft_flat *flat,
+static CUresult build(soft_exec *exec, const soft_graph *graph, soft_flat *flat,
                       CUDA_GRAPH_INSTANTIATE_PARAMS *out)
 {
     const int *priorities = priorities_of(exec, flat);
@@ -197,7 +197,7 @@ static CUresult build(soft_exec *exec, soft_flat *flat,
                                       flat->body_of, flat->body_owner};
     SOFT_TRY(soft_watch_create(&watched, &exec->watch));
     SOFT_TRY(soft_side_create(exec, flat, out, &exec->side));
-    SOFT_TRY(soft_updatables_create(flat, &exec->updatables));
+    SOFT_TRY(soft_updatables_create(graph, flat, &exec->updatables));
     exec->shape = flat->shape;
     flat->shape = (soft_shape){0};
     soft_node *offender = NULL;
@@ -230,7 +230,7 @@ static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
     exec->device = device_of(flat);
     CUresult status = soft_single_take(graph, &exec->single);
     SOFT_THEN(status, make_conditions(graph, &exec->conditions));
-    SOFT_THEN(status, build(exec, flat, result));
+    SOFT_THEN(status, build(exec, graph, flat, result));
     SOFT_THEN(status, soft_object_set_create(graph, &exec->objects));
     if (status == CUDA_SUCCESS)
         exec->current->objects = exec->objects;

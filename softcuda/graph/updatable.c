@@ -57,15 +57,15 @@ CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value)
     return CUDA_SUCCESS;
 }
 
-bool soft_graph_is_updatable(const soft_graph *graph, bool in_children)
+bool soft_graph_is_updatable(const soft_graph *graph)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
         if (node->updatable)
             return true;
-        const bool looks = in_children || !node->child || !soft_rule(M_updatable_copy);
+        const bool looks = !node->child || !soft_rule(M_updatable_copy);
         for (uint32_t k = 0; looks && soft_node_inner(node, k); k++)
-            if (soft_graph_is_updatable(soft_node_inner(node, k), in_children))
+            if (soft_graph_is_updatable(soft_node_inner(node, k)))
                 return true;
     }
     return false;
@@ -81,7 +81,8 @@ CUresult soft_updatable_keep(const soft_node *node, const char *what)
 
 /* ---- executable graphs ------------------------------------------------------------- */
 
-CUresult soft_updatables_create(const soft_flat *flat, soft_updatables **out)
+CUresult soft_updatables_create(const soft_graph *graph, const soft_flat *flat,
+                                soft_updatables **out)
 {
     uint32_t count = 0;
     *out = NULL;
@@ -91,6 +92,7 @@ CUresult soft_updatables_create(const soft_flat *flat, soft_updatables **out)
         return CUDA_SUCCESS;
     soft_updatables *made = soft_new(sizeof(*made) + count * sizeof(made->list[0]));
     SOFT_TRY(soft_made(made, "no memory for %u nodes that the device changes", count));
+    made->own = soft_graph_is_updatable(graph);
     for (uint32_t i = 0; i < flat->shape.node_count; i++) {
         if (!flat->nodes[i] || !flat->nodes[i]->updatable)
             continue;

@@ -13,8 +13,8 @@ CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value);
 /* A node that comes with the attribute gets a handle of its own, or that of the node that it
  * is a copy of. */
 CUresult soft_updatable_adopt(soft_node *node, soft_updatable *of);
-/* Whether it has such nodes, in bodies and, if asked for, in child graphs too. */
-bool soft_graph_is_updatable(const soft_graph *graph, bool in_children);
+/* Whether it has such nodes, in bodies too. Child graphs do not count. */
+bool soft_graph_is_updatable(const soft_graph *graph);
 /* NOT_SUPPORTED for such a node. */
 CUresult soft_updatable_keep(const soft_node *node, const char *what);
 
@@ -23,6 +23,7 @@ CUresult soft_updatable_keep(const soft_node *node, const char *what);
 /* The nodes that kernels may change. */
 typedef struct soft_updatables {
     uint32_t count;
+    bool own; /* soft_graph_is_updatable() of the graph it was made from */
     struct {
         uint32_t at; /* flat node */
         soft_updatable *updatable;
@@ -30,7 +31,8 @@ typedef struct soft_updatables {
 } soft_updatables;
 
 /* *out is NULL where there are none. */
-CUresult soft_updatables_create(const soft_flat *flat, soft_updatables **out);
+CUresult soft_updatables_create(const soft_graph *graph, const soft_flat *flat,
+                                soft_updatables **out);
 void soft_updatables_destroy(const soft_exec *exec);
 /* The device has the parameters of this version from now on. By a launch (`uploads` false) only
  * those that it never had: the others are there, and another executable's may be active. Any

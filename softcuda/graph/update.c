@@ -31,8 +31,9 @@ static CUresult prepare(struct update *update, uint32_t at, soft_node *node)
     soft_exec_record *old = update->exec->current->records[at];
     if (!old || soft_change_is_none(old, node))
         return CUDA_SUCCESS;
-    const soft_content content = soft_content_of(node);
+    soft_content content = soft_content_of(node);
     soft_exec_record *record;
+    content.updatable = old->is_updatable; /* the executable is compiled for that */
     SOFT_TRY(soft_exec_record_create(&content, NULL, &record));
     soft_change change = {.type = node->type,
                           .flags = update->exec->flags,
@@ -155,10 +156,11 @@ CUresult soft_exec_update(soft_exec *exec, soft_graph *graph,
     if (soft_rule(R69g) && graph->parent)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the graph belongs to a child-graph node of another one");
-    if (soft_rule(R69b) && (exec->updatables || soft_graph_is_updatable(graph, true)))
+    const bool is_updatable = exec->updatables && exec->updatables->own;
+    if (soft_rule(R69b) && (is_updatable || soft_graph_is_updatable(graph)))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the device changes nodes of the %s graph",
-                         exec->updatables ? "executable" : "new");
+                         is_updatable ? "executable" : "new");
     pthread_mutex_lock(&exec->mutex);
     CUresult result;
     if (soft_rule(R69g) && soft_exec_memory_is_taken(graph, exec->memory))

@@ -252,6 +252,36 @@ static void parents_are_as_others(void)
     drop_both(&t, parent, first);
 }
 
+static void parents_are_updated(void)
+{
+    struct target t = {.graph = new_graph()};
+    CUgraph plain = new_graph(), parents[2] = {new_graph(), new_graph()};
+    CUgraphExec execs[2];
+    CUgraphExecUpdateResultInfo info;
+    updatable(marks(t.graph, NULL, 7));
+    marks(plain, NULL, 8);
+    for (int i = 0; i < 2; i++) {
+        CUgraphNode child = NULL;
+        OK(cu.cuGraphAddChildGraphNode(&child, parents[i], NULL, 0,
+                                       i == 0 ? t.graph : plain));
+        execs[i] = instantiate(parents[i]);
+    }
+    const int steps[][2] = {{0, 1}, {1, 0}, {0, 0}}; /* executable, graph */
+    for (int i = 0; i < 3; i++) {
+        info.result = CU_GRAPH_EXEC_UPDATE_ERROR;
+        OK(cu.cuGraphExecUpdate(execs[steps[i][0]], parents[steps[i][1]], &info));
+        CHECK(info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    }
+    clear();
+    launch_and_wait(execs[0]);
+    launch_and_wait(execs[1]);
+    LOGGED(7, 7);
+    OK(cu.cuGraphExecDestroy(execs[1]));
+    OK(cu.cuGraphDestroy(parents[1]));
+    OK(cu.cuGraphDestroy(plain));
+    drop_both(&t, parents[0], execs[0]);
+}
+
 static void captured_launches_have_it(void)
 {
     CUgraph graph;
@@ -358,6 +388,7 @@ static void run(void)
     RULE_TEST(M_updatable_copy, a_copy_has_its_handle);
     RULE_TEST(M_updatable_copy, a_handle_is_of_the_last_upload);
     RULE_TEST(M_updatable_copy, parents_are_as_others);
+    RULE_TEST(M_updatable_copy, parents_are_updated);
     RULE_TEST(R78, captured_launches_have_it);
     RULE_TEST(R78, nodes_become_it_later);
     RULE_TEST(R69b, updates_leave_it_out);
