@@ -221,9 +221,7 @@ static void call(struct device_model *m, const struct host_call *call)
         return;
     case EDIT: m->host[call->item].value = call->value; break;
     case SWITCH_OFF:
-    case SWITCH_ON:
-        m->host[call->item].enabled = call->call == SWITCH_ON;
-        break;
+    case SWITCH_ON: m->host[call->item].enabled = call->call == SWITCH_ON; break;
     }
     m->is_edited[call->item] = true;
 }
