@@ -2,6 +2,7 @@
 /* Sentences in Chinese: their table can be searched, their values arrive whatever their
  * sort and order, and texts of the program stay as they are. */
 #include "doctor/language/language.h"
+#include "doctor/rules/replay/rules_replay.h"
 #include "test.h"
 
 #include <gph/doctor.h>
@@ -101,6 +102,19 @@ static void test_sentences_of_others(void)
     }
 }
 
+/* An argument of 4 bytes has no type: what would be a tiny float is a whole number. */
+static void test_whole_numbers_are_no_floats(void)
+{
+    gphi_language_use(GPH_EXPLAIN_ENGLISH);
+    CHECK(strcmp(gphi_say_number(16777216, 4), "16777216") == 0);
+    CHECK(strcmp(gphi_say_number(500000000, 4), "500000000") == 0);
+    CHECK(strcmp(gphi_say_number(0, 4), "0") == 0);
+    CHECK(strcmp(gphi_say_number(UINT32_MAX, 4), "4294967295") == 0);
+    CHECK(strcmp(gphi_say_number(0x3f800000, 4), "1") == 0);
+    CHECK(strcmp(gphi_say_number(0xbe800000, 4), "-0.25") == 0);
+    CHECK(strcmp(gphi_say_number(16777216, 8), "16777216") == 0);
+}
+
 int main(void)
 {
     RUN(test_rows_are_sorted);
@@ -109,5 +123,6 @@ int main(void)
     RUN(test_counts_have_measure_words);
     RUN(test_texts_of_the_program_stay);
     RUN(test_sentences_of_others);
+    RUN(test_whole_numbers_are_no_floats);
     return test_done();
 }

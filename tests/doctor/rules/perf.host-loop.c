@@ -29,7 +29,7 @@ static void first(void)
         CU(cuGraphLaunch(exec, stream)); // <-- first
         CU(cuMemcpyDtoHAsync(&value, y, sizeof(value), stream));
         CU(cuStreamSynchronize(stream));
-    } while (value < ROUNDS);
+    } while (value < (float)ROUNDS);
     CU(cuGraphExecDestroy(exec));
 }
 

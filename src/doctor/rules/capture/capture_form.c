@@ -207,7 +207,7 @@ static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch 
     if (first)
         gphi_cause(draft,
                    "%s captured %s after it had waited for an event of the capture, and "
-                   "%s never waited for it again%s.",
+                   "%s waits for nothing that comes after the last of them%s.",
                    gphi_say_stream(run->model, first->stream),
                    gphi_say_count(first->node_count, "node"),
                    gphi_say_stream(run->model, capture->origin),

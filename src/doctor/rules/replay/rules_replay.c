@@ -372,8 +372,9 @@ const char *gphi_say_number(uint64_t value, uint32_t bytes)
 {
     float number;
     memcpy(&number, &value, sizeof(number)); /* little endian, as CUDA's hosts are */
-    if (bytes == 4 && value >= UINT64_C(1) << 23 && number == number &&
-        (number < 0 ? -number : number) < 1e9F)
+    const float size = number < 0 ? -number : number;
+    /* Whole numbers below 898,000,000 are floats of less than a millionth. */
+    if (bytes == 4 && size >= 1e-6F && size < 1e9F)
         return gphi_say("%g", (double)number);
     return gphi_say("%" PRIu64, value);
 }
