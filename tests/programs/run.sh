@@ -51,4 +51,25 @@ for form in "${forms[@]}"; do
     say "$out"
 done
 cp static stripped && strip stripped && say stripped
+
+# The doctor on what is right has nothing to say, on what is wrong its line.
+findings() {
+    timeout 100 "${run[0]}" doctor --driver soft -- ./static >doctor.out 2>&1
+    grep -E '^(error|warning) ' doctor.out | sed 's/:.*//'
+}
+if [ ${#run[@]} -gt 0 ]; then
+    case $name in
+    graphs) expected="error capture.synchronize
+error instantiate.clone-memory-nodes" ;;
+    launch) expected="error error.refused-call" ;;
+    *) expected="" ;;
+    esac
+    found=$(findings)
+    if [ "$found" = "$expected" ]; then
+        echo "ok $name doctor"
+    else
+        echo "FAILED $name doctor: $found"
+        failed=1
+    fi
+fi
 exit $failed
