@@ -32,7 +32,7 @@ double per_call(launch_fn *launch, void *exec, void *stream, int count)
     return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / count;
 }
 """
-ROUNDS, CALLS = 41, 200
+ROUNDS, CALLS = 31, 200
 
 
 def c_loop():

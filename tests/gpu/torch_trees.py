@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.compile's trees over libgph on a GPU: each program runs compiled without graphs, and with ours, and must give the same
 bits; hits are answered in C. usage: PYTHONPATH=the package's folder torch_trees.py [names of tests]"""
+import contextlib
 import gc
 import unittest
 
@@ -73,17 +74,20 @@ class Trees(unittest.TestCase):
                 yield [loss] + [parameter.grad for parameter in model.parameters()]
         self.same(program, 12)
 
-    def test_gradients_accumulate(self):
-        def program(compile, steps):
+    def test_gradients_that_are_kept_are_refused_as_in_pytorch(self):
+        """#169545: .grad is the tree's memory, and a new round takes it back, in the first calls. Ours is PyTorch's tree."""
+        texts = []
+        for patched in (False, True):
+            torch._dynamo.reset()
             torch.manual_seed(0)
             model = torch.nn.Linear(64, 8).cuda()
-            compiled = compile(model)
-            for step in range(steps):
-                if step % 3 == 0:
-                    model.zero_grad()
-                (compiled(torch.full((16, 64), 0.1 * step, device="cuda")) ** 2).mean().backward()
-                yield [parameter.grad for parameter in model.parameters()]
-        self.same(program, 12)
+            compiled = torch.compile(model, mode="reduce-overhead")
+            with gt.patch() if patched else contextlib.nullcontext(), self.assertRaisesRegex(RuntimeError, "overwritten") as caught:
+                for step in range(4):
+                    (compiled(torch.full((16, 64), 0.1 * step, device="cuda")) ** 2).mean().backward()
+            texts.append(str(caught.exception))
+            model.zero_grad()
+        self.assertEqual(texts[0], texts[1])
 
     def test_buffers_are_changed(self):
         class Counter(torch.nn.Module):

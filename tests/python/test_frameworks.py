@@ -108,11 +108,12 @@ class GraphedCalls(Case):
             self.put(self.y, self.x)
         self.recording, self.launcher = capture.recording, gph.Launcher()
         self.launcher.arm(self.runtime, self.recording.graphs[0], {1: self.stream.handle}.__getitem__, 1)
-        self.inputs, self.blocked = (Tensor(16), Tensor(32)), False
+        self.inputs, self.blocked, self.pending = (Tensor(16), Tensor(32)), False, []
 
     def make(self, outputs=(Tensor(48), Tensor(64)), is_one=False, **options):
         parts = {"miss": lambda *args, **kwargs: ("miss", args, kwargs), "graph": self.launcher, "tensor": Tensor,
-                 "inputs": self.inputs, "outputs": outputs, "finish": None, "is_blocked": lambda: self.blocked, **options}
+                 "inputs": self.inputs, "outputs": outputs, "finish": None, "pending": self.pending,
+                 "is_blocked": lambda: self.blocked, **options}
         return gph.GraphedCall(is_one, **parts)
 
     def test_what_is_in_place_is_not_copied(self):
@@ -135,6 +136,9 @@ class GraphedCalls(Case):
         for args, kwargs in (((1, 2), {}), ((self.inputs[0],), {}), (self.inputs, {"a": 1})):
             self.assertEqual(call(*args, **kwargs), ("miss", args, kwargs))
         self.blocked = True
+        self.assertEqual(call(*self.inputs), ("miss", self.inputs, {}))
+        self.blocked = False
+        self.pending.append(1)
         self.assertEqual(call(*self.inputs), ("miss", self.inputs, {}))
 
     def test_exceptions_come_out(self):

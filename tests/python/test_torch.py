@@ -274,13 +274,40 @@ class Callables(Case):
         with torch.no_grad():
             self.assertFalse(graphed(x).requires_grad)
 
+    def test_a_gradient_is_moved_out_before_a_graph_writes_over_it(self):
+        """The memory of .grad is the graph's after a backward pass, and a forward pass may use it, too."""
+        class Module(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = torch.nn.Parameter(tensor())
+
+            def forward(self, a):
+                return Product.apply(a, self.weight)
+
+        class Product(torch.autograd.Function):
+            @staticmethod
+            def forward(context, a, weight):
+                return copied(weight)
+
+            @staticmethod
+            def backward(context, gradient):
+                return None, copied(gradient)
+        module = gt.make_graphed_callables(Module(), (tensor(),))
+        module(self.x).backward(tensor(3.0))
+        first = module.weight.grad
+        self.same(first, 3.0)
+        with torch.no_grad():
+            module(self.x)
+        self.assertNotEqual(module.weight.grad.data_ptr(), first.data_ptr())
+        self.same(module.weight.grad, 3.0)
+
     def test_wrong_parts(self):
         call = gt._callables.gph.GraphedCall
         parts = {"miss": print, "graph": gt.CUDAGraph(), "tensor": torch.Tensor, "inputs": (), "outputs": (), "finish": None,
-                 "is_blocked": None}
+                 "pending": [], "is_blocked": None}
         call(False, **parts)
         self.assertRaises(ValueError, call, True, **parts)
-        for wrong in ({"inputs": []}, {"graph": 3}, {"tensor": 3}):
+        for wrong in ({"inputs": []}, {"pending": ()}, {"graph": 3}, {"tensor": 3}):
             self.assertRaises(TypeError, call, False, **{**parts, **wrong})
         self.assertRaises(TypeError, call, False)
 

@@ -17,6 +17,7 @@
     X(inputs)     /* a tuple: the graph's own */                                         \
     X(outputs)    /* a tuple: the graph's own */                                         \
     X(finish)     /* function(list of outputs), None: the tuple, or the one output */    \
+    X(pending)    /* a list: as long as it is not empty, all is miss()'s */              \
     X(is_blocked) /* function without arguments: whether it is miss()'s; or None */
 
 typedef struct graphed {
@@ -76,7 +77,7 @@ static PyObject *give(const graphed *self)
 /* 1: the call is ours; 0: it is miss()'s; -1: an exception. */
 static int is_plain(const graphed *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (count != TUPLE_SIZE(self->inputs))
+    if (count != TUPLE_SIZE(self->inputs) || PyList_Size(self->pending) > 0)
         return 0;
     for (Py_ssize_t i = 0; i < count; i++)
         if (Py_TYPE(args[i]) != (PyTypeObject *)self->tensor)
@@ -122,9 +123,10 @@ static int read_parts(graphed *self, PyObject *parts)
     PARTS(X)
 #undef X
     if (!PyTuple_Check(self->inputs) || !PyTuple_Check(self->outputs) ||
-        !PyType_Check(self->tensor)) {
-        PyErr_SetString(PyExc_TypeError,
-                        "inputs and outputs are tuples, and tensor is a type");
+        !PyList_Check(self->pending) || !PyType_Check(self->tensor)) {
+        PyErr_SetString(
+            PyExc_TypeError,
+            "inputs and outputs are tuples, pending is a list, and tensor is a type");
         return -1;
     }
     if (!PyObject_TypeCheck(self->graph, gphpy_types.launcher)) {

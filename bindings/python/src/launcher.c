@@ -11,6 +11,7 @@ typedef struct launcher {
     PyObject_HEAD gph_exec *gph; /* NULL: it is not armed */
     gphpy_runtime *runtime;
     CUcontext context; /* of the graph */
+    bool is_only;      /* device: a thread's context is the graph's, once it has one */
     PyObject *stream_of, *argument;
     PyObject *before; /* or NULL */
     PyCFunction
@@ -68,9 +69,13 @@ static gph_status launch(const launcher *self, CUstream stream, gph_error *error
 {
     CUcontext current = NULL;
     const gph_cuda_calls *cu = self->runtime->cu;
-    (void)cu->CtxGetCurrent(&current);
-    if (current == self->context)
+    if (self->is_only && gphpy_thread_has_context)
         return gph_exec_launch(self->gph, stream, error);
+    (void)cu->CtxGetCurrent(&current);
+    if (current == self->context) {
+        gphpy_thread_has_context = gphpy_thread_has_context || self->is_only;
+        return gph_exec_launch(self->gph, stream, error);
+    }
     gph_status status =
         gph_cuda_check(cu->CtxSetCurrent(self->context), "cuCtxSetCurrent", error);
     if (status != GPH_OK)
@@ -131,10 +136,14 @@ static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
         return NULL;
     gphpy_runtime *const opened = (gphpy_runtime *)runtime;
     CUcontext context = NULL;
+    int devices = 0;
     if (!gphpy_runtime_use(opened))
         return NULL;
     gph_status status =
         gph_cuda_check(opened->cu->CtxGetCurrent(&context), "cuCtxGetCurrent", &error);
+    if (status == GPH_OK)
+        status = gph_cuda_check(opened->cu->DeviceGetCount(&devices), "cuDeviceGetCount",
+                                &error);
     if (status == GPH_OK)
         WITHOUT_GIL(status, gph_exec_create(opened->gph, (CUgraph)(uintptr_t)graph,
                                             &options, &gph, &error));
@@ -143,6 +152,7 @@ static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
     Py_DECREF(disarm(self, NULL)); /* the graph that it had, if any; None */
     self->gph = gph;
     self->context = context;
+    self->is_only = devices == 1;
     self->runtime = (gphpy_runtime *)Py_NewRef(runtime);
     self->stream_of = Py_NewRef(stream_of);
     self->argument = Py_NewRef(argument);

@@ -27,10 +27,32 @@ def _check(function, args):
                              "allowed.")
 
 
+class _Group:
+    """The callables of one pool. Autograd takes the memory of a gradient over as the parameter's .grad; here that is a
+    graph's, which any later replay of the group may write, so it is moved out before one does: gradients that are accumulated
+    over several calls would be wrong otherwise."""
+
+    def __init__(self):
+        self.parts = []
+        self.pending = []  # not empty: a .grad may be a graph's memory
+
+    def move_out(self):
+        if not self.pending:
+            return
+        for part in self.parts:
+            for parameter, gradient in zip(part.surface, part.gradients):
+                kept = parameter.grad if gradient is not None and parameter.is_leaf else None
+                if kept is not None and kept.data_ptr() == gradient.data_ptr():
+                    parameter.grad = kept.clone()
+        self.pending.clear()
+
+
 class _Part:
     """One callable: its static inputs, its two graphs and what they write."""
 
-    def __init__(self, function, sample_args, allow_unused):
+    def __init__(self, group, function, sample_args, allow_unused):
+        self.group = group
+        group.parts.append(self)
         self.function, self.sample_args, self.allow_unused = function, sample_args, allow_unused
         self.args = tuple(arg_tree_leaves(*sample_args))
         _check(function, self.args)
@@ -69,6 +91,7 @@ class _Part:
     # ---- calls ----
 
     def forward(self, inputs):
+        self.group.move_out()
         for static, given in zip(self.args, inputs):
             if static is not given and static.data_ptr() != given.data_ptr():
                 static.copy_(given)
@@ -76,16 +99,12 @@ class _Part:
         return tuple(out.detach() for out in self.outputs)
 
     def backward(self, given):
-        """What a parameter keeps as .grad from the last time is the graph's own memory, as autograd takes it over; it is
-        moved out before the graph writes it again, or gradients that are accumulated would be wrong."""
-        for parameter, gradient in zip(self.surface, self.gradients):
-            kept = parameter.grad if gradient is not None and parameter.is_leaf else None
-            if kept is not None and kept.data_ptr() == gradient.data_ptr():
-                parameter.grad = kept.clone()
+        self.group.move_out()
         for static, new in zip(self.given, given):
             if static is not None and static.data_ptr() != new.data_ptr():
                 static.copy_(new)
         self.backward_graph.replay()
+        self.group.pending.append(True)
         return tuple(gradient if gradient is None else gradient.detach() for gradient in self.gradients)
 
     def make(self):
@@ -118,7 +137,7 @@ class _Part:
         is_tuple = structure.type is tuple and all(child.is_leaf() for child in structure.children())
         finish = None if is_one or is_tuple else functools.partial(tree_unflatten, treespec=structure)
         return gph.GraphedCall(is_one, miss=graphed, graph=self.forward_graph, tensor=torch.Tensor, inputs=self.args,
-                               outputs=self.outputs, finish=finish,
+                               outputs=self.outputs, finish=finish, pending=self.group.pending,
                                is_blocked=torch.is_grad_enabled if needs_gradients else None)
 
 
@@ -143,7 +162,8 @@ def make_graphed_callables(callables, sample_args, num_warmup_iters=3, allow_unu
     is_one = not isinstance(callables, tuple)
     if is_one:
         callables, sample_args = (callables,), (sample_args,)
-    parts = [_Part(function, args, allow_unused_input) for function, args in zip(callables, sample_args)]
+    group = _Group()
+    parts = [_Part(group, function, args, allow_unused_input) for function, args in zip(callables, sample_args)]
     pool = graph_pool_handle() if pool is None else pool
 
     torch.cuda.synchronize()

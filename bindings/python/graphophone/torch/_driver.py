@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver as libgph has it, in the contexts that PyTorch made."""
+import contextlib
 import ctypes
 import functools
 
@@ -60,6 +61,18 @@ def strip(graph):
 def draw(graph, path, flags=1):
     """The driver's own drawing, in DOT; 1: all of it."""
     call("cuGraphDebugDotPrint", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint)(graph, path.encode(), flags)
+
+
+@contextlib.contextmanager
+def relaxed():
+    """What this thread does in the block spoils no capture of its own."""
+    mode = ctypes.c_int(2)  # CU_STREAM_CAPTURE_MODE_RELAXED
+    exchange = call("cuThreadExchangeStreamCaptureMode", ctypes.POINTER(ctypes.c_int))
+    exchange(ctypes.byref(mode))
+    try:
+        yield
+    finally:
+        exchange(ctypes.byref(mode))
 
 
 class Watch:

@@ -48,7 +48,25 @@ class _Template:
     def __del__(self):
         graph, self.graph = getattr(self, "graph", None), None
         if graph:
-            _driver.destroy(graph)
+            with _driver.relaxed():
+                _driver.destroy(graph)
+
+
+class _Native:
+    """PyTorch's own object. Its executable graph may go while another graph is captured; in 2.11 that spoils the capture."""
+
+    def __init__(self):
+        self.graph = _CUDAGraph(True)
+
+    def reset(self):
+        with _driver.relaxed():
+            self.graph.reset()
+
+    def __del__(self):
+        try:
+            self.reset()
+        except Exception:  # at the end of the process, of which parts are gone already
+            pass
 
 
 _spoilt = []  # native objects whose capture failed: the allocator of pinned memory still asks them
@@ -64,15 +82,20 @@ class CUDAGraph(gph.Launcher):
 
     def __init__(self, keep_graph=False):
         self._keep_graph = bool(keep_graph)
-        self._native = _CUDAGraph(True)
+        self._own = _Native()
         self._generators = []  # those that were registered by name
         self._pool = self._stream = self._device = self._watch = None
         self._place = None  # "file:line" where the capture began
         self._template = None  # a _Template, where there is one
         self._before = None  # what replay() calls first
         self._has_ended = False
+        self.nodes = 0  # of the graph that was captured
         self.driver_bytes = 0  # what the driver took for it, as far as that shows
         _ledger.graphs.add(self)
+
+    @property
+    def _native(self):
+        return self._own.graph
 
     # ---- capture ----
 
@@ -106,6 +129,7 @@ class CUDAGraph(gph.Launcher):
         self._watch.end()
         self._has_ended = True
         captured = self._native.raw_cuda_graph()
+        self.nodes = len(_driver.nodes(captured))
         if self._keep_graph or CUDAGraph._debug:
             self._template = _Template(captured)
         if not self._keep_graph:
@@ -132,9 +156,9 @@ class CUDAGraph(gph.Launcher):
     def _recover(self):
         """A capture that failed leaves the allocator routed to its pool, and generators inside a capture. Another one,
         empty, takes the generators out again."""
-        _spoilt.append(self._native)
+        _spoilt.append(self._own)
         again, generators = _CUDAGraph(True), self._generators
-        self._native, self._generators = _CUDAGraph(True), []
+        self._own, self._generators = _Native(), []
         try:
             torch._C._cuda_endAllocateToPool(self._device, self._pool)
             torch._C._cuda_releasePool(self._device, self._pool)
@@ -170,7 +194,7 @@ class CUDAGraph(gph.Launcher):
     def reset(self):
         """Lets go of the graph and of its hold on the pool. It can capture again."""
         self.disarm()
-        self._native.reset()
+        self._own.reset()
         self._template = self._before = None
         self._generators = []
         self._has_ended = False

@@ -7,6 +7,7 @@ import weakref
 import torch
 
 graphs = weakref.WeakSet()  # every CUDAGraph of ours
+_COUNTS = "graphs", "nodes", "reserved_bytes", "allocated_bytes", "segments"
 _events = collections.deque(maxlen=1000)
 
 
@@ -24,7 +25,7 @@ def explain(who=None):
 def memory():
     """Every byte that graphs hold, of all devices: a dict of
 
-    pools    of PyTorch's private pools that graphs of ours use, by id: graphs (how many), reserved_bytes (taken from the
+    pools    of PyTorch's private pools that graphs of ours use, by id: graphs (how many), nodes, reserved_bytes (taken from the
              driver), allocated_bytes (of these in use by tensors that live), segments
     driver_bytes  what the driver took while graphs were made executable, as far as it shows in cuMemGetInfo
     graphs   how many there are that can be replayed
@@ -32,8 +33,9 @@ def memory():
     pools = {}
     armed = [graph for graph in graphs if graph.handle is not None]
     for graph in armed:
-        pool = pools.setdefault(tuple(graph.pool()), {"graphs": 0, "reserved_bytes": 0, "allocated_bytes": 0, "segments": 0})
+        pool = pools.setdefault(tuple(graph.pool()), dict.fromkeys(_COUNTS, 0))
         pool["graphs"] += 1
+        pool["nodes"] += graph.nodes
     for segment in torch.cuda.memory_snapshot() if armed else []:
         pool = pools.get(tuple(segment.get("segment_pool_id", (0, 0))))
         if pool is not None:

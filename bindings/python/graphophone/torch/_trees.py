@@ -64,7 +64,8 @@ def _parts(trees, manager, previous, state, node, sizes):
         "dropped": [index for index in managed if not node.preserved_aliased_inputs[index]],
         "dead_before": _dead(node, node.expected_dead_indices_before_graph),
         "dead_after": _dead(node, node.expected_dead_indices_after_graph),
-        "sizes": sizes, "copied": copied, "targets": [node.reconstructed_inputs[index] for index in copied], "copy": torch._foreach_copy_,
+        "sizes": sizes, "copied": copied, "targets": [node.reconstructed_inputs[index] for index in copied],
+        "copy": torch._foreach_copy_,
         "replay": node.graph.replay, "cached": node.cached_tensor_outputs if whole else [],
         "rebuild": None if whole else node.reconstruct_outputs,
     }
