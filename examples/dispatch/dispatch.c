@@ -81,9 +81,9 @@ int main(void)
     gph_dispatch_stats_get(server, &stats);
     CU(MemcpyDtoH, got, sums, sizeof(got));
     for (int i = 0; i < TURNS; i++)
-        all += got[i] / N;
+        all += got[i] / (float)N;
     printf("%llu requests: the last sum is %g, the mean of all %g\n",
-           (unsigned long long)stats.done, got[TURNS - 1], all / TURNS);
+           (unsigned long long)stats.done, got[TURNS - 1], all / (float)TURNS);
     const ask bad = {.x = x, .n = N};
     if (gph_dispatch_send(server, 7, &bad, sizeof(bad), NULL, &error) == GPH_E_INVALID)
         printf("%s\n", error.message);
