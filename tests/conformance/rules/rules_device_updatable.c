@@ -282,6 +282,36 @@ static void parents_are_updated(void)
     drop_both(&t, parents[0], execs[0]);
 }
 
+/* Of an executable's child graph: its node stays what it was. */
+static void children_are_exchanged(void)
+{
+    if (!driver_is_soft)
+        SKIP("NVIDIA's driver frees the node twice where two graphs have it");
+    CUgraph graphs[2] = {new_graph(), new_graph()}, parents[2];
+    CUgraphExec execs[2];
+    CUgraphNode children[2];
+    updatable(marks(graphs[0], NULL, 7));
+    marks(graphs[1], NULL, 8);
+    for (int i = 0; i < 2; i++) {
+        parents[i] = new_graph();
+        OK(cu.cuGraphAddChildGraphNode(&children[i], parents[i], NULL, 0, graphs[i]));
+        execs[i] = instantiate(parents[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        OK(cu.cuGraphExecChildGraphNodeSetParams(execs[i], children[i], graphs[1 - i]));
+    clear();
+    for (int i = 0; i < 2; i++) {
+        OK(cu.cuGraphUpload(execs[i], stream));
+        launch_and_wait(execs[i]);
+    }
+    LOGGED(8, 7);
+    for (int i = 0; i < 2; i++) {
+        OK(cu.cuGraphExecDestroy(execs[i]));
+        OK(cu.cuGraphDestroy(parents[i]));
+        OK(cu.cuGraphDestroy(graphs[i]));
+    }
+}
+
 static void captured_launches_have_it(void)
 {
     CUgraph graph;
@@ -389,6 +419,7 @@ static void run(void)
     RULE_TEST(M_updatable_copy, a_handle_is_of_the_last_upload);
     RULE_TEST(M_updatable_copy, parents_are_as_others);
     RULE_TEST(M_updatable_copy, parents_are_updated);
+    RULE_TEST(M_updatable_copy, children_are_exchanged);
     RULE_TEST(R78, captured_launches_have_it);
     RULE_TEST(R78, nodes_become_it_later);
     RULE_TEST(R69b, updates_leave_it_out);

@@ -233,6 +233,22 @@ static void the_host_has_the_last_word(void)
     drop(&t);
 }
 
+/* Though it is on: what kernels changed is the host's again. */
+static void switching_on_is_an_edit(void)
+{
+    struct target t = target_of(7, true);
+    CUgraphExec setter = setter_of(t.handle, 8);
+    clear();
+    launch_and_wait(setter);
+    launch_and_wait(t.exec);
+    LOGGED(8);
+    OK(cu.cuGraphNodeSetEnabled(t.exec, t.node, 1));
+    launch_and_wait(t.exec);
+    LOGGED(8, 7);
+    OK(cu.cuGraphExecDestroy(setter));
+    drop(&t);
+}
+
 /* The host changes one node; a kernel has changed another one of the same graph. */
 static void other_nodes_keep_their_changes(void)
 {
@@ -323,6 +339,18 @@ static void bodies_have_them(void)
     OK(cu.cuGraphDestroy(graph));
 }
 
+/* The last test: the context is over. */
+static void handles_are_of_nodes(void)
+{
+    CUgraphExec nobody = setter_of(NULL, 8);
+    clear();
+    launch_and_wait(nobody);
+    ANSWERED(0, 1);
+    CUgraphExec wrong = setter_of((CUgraphDeviceNode)(uintptr_t)0x1230, 8);
+    OK(cu.cuGraphLaunch(wrong, stream));
+    CHECK(cu.cuStreamSynchronize(stream) == CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 static void run(void)
 {
     if (!rule_listing)
@@ -333,10 +361,12 @@ static void run(void)
     RULE_TEST(R79, changes_come_together);
     RULE_TEST(R79, nothing_of_it_is_checked);
     RULE_TEST(R79, the_host_has_the_last_word);
+    RULE_TEST(R79, switching_on_is_an_edit);
     RULE_TEST(R79, other_nodes_keep_their_changes);
     RULE_TEST(R79, functions_change_and_nodes_rest);
     RULE_TEST(R79, device_graphs_change);
     RULE_TEST(R79, bodies_have_them);
+    RULE_TEST(R79, handles_are_of_nodes);
 }
 
 int main(int argc, char **argv)
