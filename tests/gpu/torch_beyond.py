@@ -117,6 +117,45 @@ class Buckets(unittest.TestCase):
         self.assertGreaterEqual(ledger["graphs"], 67)
 
 
+class PyTorchs(unittest.TestCase):
+    """What PyTorch does where ours differs: the complaint first, then the answer."""
+
+    def run_alone(self, program):
+        done = subprocess.run([sys.executable, "-c", "import torch, graphophone.torch as gt\n" + program], capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split()
+
+    def test_the_stream_after_a_failed_capture(self):
+        program = ("x = torch.ones(4, device='cuda')\ntry:\n  with %s.graph(%s.CUDAGraph()):\n    x.sum().item()\n"
+                   "except RuntimeError: pass\nprint(torch.cuda.current_stream() == torch.cuda.default_stream())")
+        self.assertEqual(self.run_alone(program % ("torch.cuda", "torch.cuda")), ["False"])
+        self.assertEqual(self.run_alone(program % ("gt", "gt")), ["True"])
+
+    def test_gradients_that_are_accumulated(self):
+        """#181723: the second backward pass writes over what .grad has of the first."""
+        program = ("torch.manual_seed(0)\nlinear = torch.nn.Linear(8, 8).cuda()\nx = torch.ones(2, 8, device='cuda')\n"
+                   "for part in (1, 2): (linear(x * part)).sum().backward()\nexpected = linear.weight.grad.clone()\n"
+                   "linear.zero_grad()\nlinear = %s.make_graphed_callables(linear, (x.clone(),))\n"
+                   "for part in (1, 2): (linear(x * part)).sum().backward()\nprint(torch.equal(linear.weight.grad, expected))")
+        self.assertEqual(self.run_alone(program % "torch.cuda"), ["False"])
+        self.assertEqual(self.run_alone(program % "gt"), ["True"])
+
+    def test_an_old_output_of_reduce_overhead(self):
+        """#122192: it is an exception in the first calls alone; later the old tensor is the new one."""
+        program = ("f = torch.compile(lambda a: a + 1, mode='reduce-overhead')\nlast = None\nfor call in range(6):\n"
+                   "  old, last = last, f(torch.full((4,), float(call), device='cuda'))\n  try:\n"
+                   "    print('none' if old is None else 'old' if old[0].item() == call else 'new')\n"
+                   "  except RuntimeError: print('raised')")
+        self.assertIn("new", self.run_alone(program))
+        step = gt.bucketed(inputs={"x": ("n",)}, ladder={"n": (4,)}, outputs=[("n",)])(lambda x: x + 1)
+        last = None
+        for call in range(6):
+            old, last = last, step(torch.full((4,), float(call), device="cuda"))
+            if old is not None:
+                self.assertRaisesRegex(RuntimeError, "overwritten by call %d" % (call + 1), old.tolist)
+
+
 class Surroundings(unittest.TestCase):
     """What else goes on in a process."""
 
