@@ -300,6 +300,25 @@ static void nodes_of_two_contexts_are_seen_where_nothing_is_said(void)
     }
 }
 
+/* A program that has no driver from the start did nothing of what it was to do; one that only
+ * asks whether there is a device gets an answer. */
+static void a_driver_that_did_not_begin_is_reported(void)
+{
+    const struct {
+        int32_t result;
+        const char *told;
+    } cases[] = {{2, "error.refused-call "}, {999, "error.refused-call "}, {100, ""}};
+    for (size_t i = 0; i < 3; i++) {
+        const uint64_t none[] = {0}, current[] = {CONTEXT};
+        forge f;
+        begin(&f);
+        forge_call(&f, GPHI_CALL_cuInit, cases[i].result, none, 1);
+        forge_call(&f, GPHI_CALL_cuCtxSetCurrent, 3, current, 1);
+        CHECK(forge_end(&f, 0) == 0);
+        CHECK(tells(cases[i].told));
+    }
+}
+
 static void sentences_of_the_driver_are_understood(void)
 {
     CHECK(sentence_tells("Graph cycle detected", 0, "instantiate.cycle "));
@@ -658,6 +677,7 @@ int main(void)
     RUN(a_second_executable_of_a_conditional_graph_is_told);
     RUN(a_clone_of_a_conditional_graph_is_told);
     RUN(nodes_of_two_contexts_are_seen_where_nothing_is_said);
+    RUN(a_driver_that_did_not_begin_is_reported);
     RUN(sentences_of_the_driver_are_understood);
     RUN(a_refused_update_is_told_by_what_comes_next);
     RUN(the_result_of_the_driver_counts);

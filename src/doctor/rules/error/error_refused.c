@@ -26,6 +26,13 @@ static bool is_own_code(int32_t result)
             result > CUDA_ERROR_CAPTURED_EVENT);
 }
 
+/* Without it there is no driver at all; that there is no device is an answer. */
+static bool is_lost_start(const gphi_seen *seen)
+{
+    return seen->call.call == GPHI_CALL_cuInit && seen->call.result != 0 &&
+           seen->call.result != CUDA_ERROR_NO_DEVICE;
+}
+
 /* Calls that a program makes for what they do; getters and what cleans up are left out. */
 static bool is_of_interest(const gphi_seen *seen)
 {
@@ -53,8 +60,9 @@ void gphi_error_refused_call(gphi_rule_run *run, const gphi_seen *seen)
     gphi_vec *all = run->state;
     if (seen->call.result == 0)
         settle(run, seen);
-    if (!is_own_code(seen->call.result) || !is_of_interest(seen) ||
-        (seen->call.flags & GPHI_CALL_HOST_NODE) != 0)
+    if ((!is_own_code(seen->call.result) || !is_of_interest(seen) ||
+         (seen->call.flags & GPHI_CALL_HOST_NODE) != 0) &&
+        !is_lost_start(seen))
         return;
     for (size_t i = 0; all->count == REFUSED_MAX && i < all->count; i++) {
         const gphi_refused *old = gphi_vec_at(all, i);
