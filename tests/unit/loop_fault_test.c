@@ -37,6 +37,9 @@ static const struct shim_rule rules[] = {
     SHIM_CALL(cuMemcpyHtoD),
     SHIM_CALL(cuGraphGetNodes),
     SHIM_CALL(cuGraphGetEdges),
+    SHIM_CALL(cuStreamGetCaptureInfo),
+    SHIM_CALL(cuStreamUpdateCaptureDependencies),
+    SHIM_CALL(cuLaunchKernel),
     SHIM_CALL(cuGraphNodeGetType),
     SHIM_CALL(cuGraphNodeGetDependencies),
     SHIM_CALL(cuGraphNodeGetDependentNodes),
@@ -90,9 +93,24 @@ static gph_status launch_and_wait(gph_loop *loop, uint32_t count, gph_error *err
     return status;
 }
 
+/* Into a graph that is thrown away, whatever came of it. */
+static gph_status capture_it(const struct scene *scene, gph_loop *loop, gph_error *error)
+{
+    CUgraph graph = NULL;
+    if (scene->options.way != GPH_LOOP_WHILE || scene->options.sentinel)
+        return GPH_OK;
+    OK(below.cuStreamBeginCapture(world.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    const gph_status status = gph_loop_capture(loop, scene->body, world.stream, error);
+    OK(below.cuStreamEndCapture(world.stream, &graph));
+    OK(below.cuGraphDestroy(graph));
+    return status;
+}
+
 static gph_status use(const struct scene *scene, gph_loop *loop, gph_error *error)
 {
     gph_status status = launch_and_wait(loop, 5, error);
+    if (status == GPH_OK)
+        status = capture_it(scene, loop, error);
     if (status == GPH_OK)
         status = gph_loop_update(loop, scene->other, error);
     if (status == GPH_OK)
