@@ -137,9 +137,14 @@ static void tell_input_race(gphi_rule_run *run, const gphi_exec_history *exec,
     gphi_evidence_call(draft, launch, "the graph is launched by");
     if (refill->stream)
         gphi_evidence(draft,
-                      refill->read_bytes != 0 || refill->host != 0 ? "the copy is on %s"
-                                                                   : "the fill is on %s",
+                      refill->function != 0 ? "the kernel is on %s"
+                      : refill->read_bytes != 0 || refill->host != 0
+                          ? "the copy is on %s"
+                          : "the fill is on %s",
                       gphi_say_stream(run->model, refill->stream));
+    if (refill->function != 0)
+        gphi_evidence(draft, "that the kernel writes there is concluded: it is given no "
+                             "other address");
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
                        "the node was made by");
 }
@@ -167,24 +172,76 @@ static void look_before(gphi_rule_run *run, const gphi_history *history,
     }
 }
 
+/* The only address that a kernel outside of graphs is given, so that it must write there;
+ * 0: it is given several. */
+static uint64_t only_address(const gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_touch touches[64];
+    const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
+    for (uint32_t i = 1; i < count; i++)
+        if (touches[i].address != touches[0].address)
+            return 0;
+    return count > 0 ? touches[0].address : 0;
+}
+
+/* Before a launch: kernels since the launch before that nothing orders before it. */
+static void look_before_kernels(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const gphi_kernel_writes *state = run->state;
+    const gphi_history *history = run->history;
+    for (uint32_t i = 0; i < GPHI_KERNEL_WRITES && history->before_work != 0; i++) {
+        const gphi_work *work = &state->items[i];
+        if (work->number <= history->before_work ||
+            gphi_model_ordered(run->model, work->number, seen->work->number))
+            continue;
+        const gphi_touch *touch = input_in(history, history->launched, work);
+        if (touch && touch->function != work->function) {
+            tell_input_race(run, history->launched, work, &seen->call, touch);
+            return;
+        }
+    }
+}
+
+/* What a call writes: a copy or fill, or (in *kernel) a kernel that is kept for the
+ * launches to come. NULL: neither. */
+static const gphi_work *refill_of(gphi_rule_run *run, const gphi_seen *seen,
+                                  gphi_work *kernel)
+{
+    gphi_kernel_writes *state = run->state;
+    if (is_refill(seen->work, true))
+        return seen->work;
+    if (seen->work->is_captured || !gphi_call_is_kernel(seen->call.call))
+        return NULL;
+    const uint64_t address = only_address(run, seen);
+    if (address == 0)
+        return NULL;
+    *kernel = *seen->work;
+    kernel->write = address;
+    kernel->write_bytes = 1;
+    state->items[state->count++ % GPHI_KERNEL_WRITES] = *kernel;
+    return kernel;
+}
+
 void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen)
 {
-    gphi_history *history = run->history;
+    const gphi_history *history = run->history;
+    gphi_work kernel;
     if (!seen->work || seen->call.result != 0)
         return;
     if (history->launched) {
         look_before(run, history, seen);
+        look_before_kernels(run, seen);
         return;
     }
-    for (int i = 0; is_refill(seen->work, true) && i < GPHI_RECENT && history->recent[i];
-         i++) {
+    const gphi_work *refill = refill_of(run, seen, &kernel);
+    for (int i = 0; refill && i < GPHI_RECENT && history->recent[i]; i++) {
         const gphi_exec_history *exec = history->recent[i];
         if (!gphi_exec_is_alive(exec) || exec->last_work == 0 ||
-            gphi_model_ordered(run->model, exec->last_work, seen->work->number))
+            gphi_model_ordered(run->model, exec->last_work, refill->number))
             continue;
-        const gphi_touch *touch = input_in(history, exec, seen->work);
-        if (touch) {
-            tell_input_race(run, exec, seen->work, &exec->last_launch, touch);
+        const gphi_touch *touch = input_in(history, exec, refill);
+        if (touch && (refill != &kernel || touch->function != kernel.function)) {
+            tell_input_race(run, exec, refill, &exec->last_launch, touch);
             return;
         }
     }

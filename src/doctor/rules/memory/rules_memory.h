@@ -39,6 +39,13 @@ typedef struct gphi_input_state {
     uint64_t made_next;    /* that gives way */
 } gphi_input_state;
 
+/* Of memory.input-race: kernels outside of graphs that must write where they point. */
+enum { GPHI_KERNEL_WRITES = 32 };
+typedef struct gphi_kernel_writes {
+    gphi_work items[GPHI_KERNEL_WRITES]; /* the last; `write`: that address */
+    uint64_t count;
+} gphi_kernel_writes;
+
 /* Memory that a thread allocated while it had a capture open. */
 typedef struct gphi_workspace {
     gphi_allocation *memory;
