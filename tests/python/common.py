@@ -33,7 +33,9 @@ DONE:
 """
 COUNT = 64
 
+is_soft = os.environ["GPH_DRIVER"] == "soft"
 needs_numpy = unittest.skipIf(numpy is None, "NumPy is not installed")
+needs_soft = unittest.skipUnless(is_soft, "only softcuda's device memory is the host's")
 _shared = {}
 
 

@@ -5,7 +5,7 @@ import threading
 import warnings
 import weakref
 
-from common import COUNT, Case, fill, gph, main, needs_numpy, numpy, values_of
+from common import COUNT, Case, fill, gph, main, needs_numpy, needs_soft, numpy, values_of
 
 
 class Callables(Case):
@@ -187,6 +187,7 @@ class Callables(Case):
             rng.state = 3
 
     @needs_numpy
+    @needs_soft
     def test_numpy_arrays_of_softcudas_memory_are_inputs(self):
         step = self.record(inputs=(numpy.from_dlpack(self.x),))
         out = numpy.from_dlpack(step(numpy.from_dlpack(self.x)))
@@ -194,6 +195,8 @@ class Callables(Case):
         self.assertEqual(list(out), [i + 2.0 for i in range(COUNT)])
 
 
+@needs_numpy
+@needs_soft
 class Arrays(Case):
     """What is read of NumPy's arrays; a callable refuses a difference from what it was recorded with, by name."""
 
@@ -201,7 +204,6 @@ class Arrays(Case):
         return self.runtime.callable(lambda call, x: self.put(self.y, self.x, stream=call.stream), (sample,),
                                      pool=self.pool, stream=self.stream, modes="static")
 
-    @needs_numpy
     def test_every_element_type_is_known(self):
         for name, ours in (("?", "bool"), ("b", "i8"), ("B", "u8"), ("h", "i16"), ("H", "u16"), ("i", "i32"),
                            ("I", "u32"), ("l", "i64"), ("L", "u64"), ("q", "i64"), ("Q", "u64"), ("e", "f16"),
@@ -211,7 +213,6 @@ class Arrays(Case):
             self.assertEqual(step.check(array), [])
             self.assertIn("input 0", step.check(numpy.zeros((2, 3), "f" if ours != "f32" else "d"))[0])
 
-    @needs_numpy
     def test_every_layout_is_known(self):
         base = numpy.arange(60, dtype="f4").reshape(3, 4, 5)
         for view, shape, strides in ((base[:, 1:, ::2], (3, 3, 3), (20, 5, 2)), (base.T, (5, 4, 3), (1, 5, 20)),
@@ -221,7 +222,6 @@ class Arrays(Case):
             step = self.record(self.runtime.tensor(address, shape, "f32", strides=strides, owner=base))
             self.assertEqual(step.check(view), [])
 
-    @needs_numpy
     def test_what_is_not_plain_is_refused(self):
         odd = numpy.zeros(3, [("a", "u1"), ("b", "<f4")])["b"]
         for array in (numpy.zeros(4, ">f4"), numpy.zeros(4, "g"), numpy.zeros(4, "S3"), numpy.zeros(4, object), odd,
@@ -229,7 +229,6 @@ class Arrays(Case):
             with self.assertRaises((gph.InvalidError, TypeError)):
                 self.put(self.y, array)
 
-    @needs_numpy
     def test_a_class_of_its_own_is_read_by_its_buffer(self):
         class Mine(numpy.ndarray):
             pass

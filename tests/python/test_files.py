@@ -58,7 +58,7 @@ class Slots(Case):
 LOADER = """
 import array, sys
 import graphophone as gph
-runtime = gph.open("soft")
+runtime = gph.open()
 module = runtime.module(sys.stdin.read())
 stream, recipe = runtime.stream(), gph.Recipe.load(sys.argv[1])
 pool = runtime.pool()

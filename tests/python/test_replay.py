@@ -10,19 +10,19 @@ import threading
 import time
 import warnings
 
-from common import COUNT, Case, gph, main, needs_numpy, numpy, values_of
+from common import COUNT, Case, gph, is_soft, main, needs_numpy, needs_soft, numpy, values_of
 
 
 class Streams(Case):
     def test_a_runtime_says_what_it_is(self):
-        self.assertEqual(self.runtime.driver, "soft")
+        self.assertEqual(self.runtime.driver, "soft" if is_soft else "cuda")
         self.assertGreaterEqual(self.runtime.version, (12, 4))
-        self.assertTrue(self.runtime.path.endswith("libcuda.so.1"))
+        self.assertIn("libcuda.so.1", self.runtime.path)
         self.assertEqual(gph.version(), "0.1.0")
 
     def test_a_second_driver_is_refused(self):
         with self.assertRaises((gph.StateError, gph.UnsupportedError)) as caught:
-            gph.open("cuda")
+            gph.open("cuda" if is_soft else "soft")
         self.assertTrue(caught.exception.status < 0)
         with self.assertRaises(gph.InvalidError):
             gph.open("hip")
@@ -85,7 +85,7 @@ class Streams(Case):
         with self.assertRaises(KeyboardInterrupt):
             self.stream.synchronize()
         self.assertLess(time.perf_counter() - begun, 5)
-        ctypes.memmove(word.data, b"\1\0\0\0", 4)
+        word.copy_from(b"\1\0\0\0")
         self.stream.synchronize()
 
 
@@ -239,7 +239,8 @@ class Failures(Case):
         self.assertEqual((error.status, error.call, error.region), (901, "cuMemAlloc", "bad"))
         line = sys._getframe().f_lineno - 4
         self.assertEqual(error.place, "%s:%d" % (__file__, line))
-        self.assertIn("may not be called", error.sentence)
+        if is_soft:  # NVIDIA's has its own words, or none
+            self.assertIn("may not be called", error.sentence)
         self.assertIn("cuMemAlloc_v2", error.cause)
         self.assertTrue(error.hint)
         self.assertFalse(self.stream.is_capturing)
@@ -260,7 +261,8 @@ class Failures(Case):
                     self.add(self.stream, 1, 4096, self.y, self.x, COUNT, 1.0)
         error = caught.exception
         self.assertEqual(error.status, 1)
-        self.assertIn("exceeds the maximum", error.sentence)
+        if is_soft:
+            self.assertIn("exceeds the maximum", error.sentence)
         self.assertIn("test_replay.py:", error.place)
         self.assertEqual(error.node, None)
 
@@ -342,6 +344,7 @@ class Graphs(Case):
 
 class Tensors(Case):
     @needs_numpy
+    @needs_soft
     def test_numpy_views_softcudas_memory(self):
         view = numpy.asarray(self.x)
         self.assertEqual((view.dtype, view.shape), (numpy.float32, (COUNT,)))
@@ -352,6 +355,7 @@ class Tensors(Case):
         self.stream.synchronize()
         self.assertEqual(values_of(self.y)[5], 8.0)
 
+    @needs_soft
     def test_a_tensor_is_a_buffer_on_softcuda(self):
         view = memoryview(self.x)
         self.assertEqual((view.format, view.shape, view.strides, view.readonly), ("f", (COUNT,), (4,), False))
@@ -366,6 +370,7 @@ class Tensors(Case):
             memoryview(self.pool.tensor(4, "bf16", stream=self.stream))
         self.assertEqual(bytes(self.pool.tensor((3, 0), "i64", stream=self.stream)), b"")
 
+    @needs_soft
     def test_a_view_of_the_host_keeps_the_memory(self):
         before = self.pool.stats()["allocation_count"]
         tensor = self.pool.tensor(4, "u8", stream=self.stream)
@@ -384,6 +389,7 @@ class Tensors(Case):
         self.assertFalse(hasattr(self.pool.tensor(4, "bf16", stream=self.stream), "__cuda_array_interface__"))
 
     @needs_numpy
+    @needs_soft
     def test_a_view_keeps_the_memory(self):
         before = self.pool.stats()["allocation_count"]
         tensor = self.pool.tensor((4, 4), "i64", stream=self.stream)

@@ -30,28 +30,27 @@ static PyObject *host_args, *device_args; /* of __dlpack__ */
 
 /* ---- element types ---- */
 
-static const struct dtype {
-    uint8_t code, bits;
-    uint32_t dtype;
-} dtypes[] = {
-    {DL_UINT, 8, GPH_DTYPE_U8},         {DL_INT, 8, GPH_DTYPE_I8},
-    {DL_BOOL, 8, GPH_DTYPE_BOOL},       {DL_F8E4M3, 8, GPH_DTYPE_F8E4M3},
-    {DL_F8E4M3FN, 8, GPH_DTYPE_F8E4M3}, {DL_F8E5M2, 8, GPH_DTYPE_F8E5M2},
-    {DL_INT, 16, GPH_DTYPE_I16},        {DL_UINT, 16, GPH_DTYPE_U16},
-    {DL_FLOAT, 16, GPH_DTYPE_F16},      {DL_BFLOAT, 16, GPH_DTYPE_BF16},
-    {DL_INT, 32, GPH_DTYPE_I32},        {DL_UINT, 32, GPH_DTYPE_U32},
-    {DL_FLOAT, 32, GPH_DTYPE_F32},      {DL_INT, 64, GPH_DTYPE_I64},
-    {DL_UINT, 64, GPH_DTYPE_U64},       {DL_FLOAT, 64, GPH_DTYPE_F64},
-    {DL_COMPLEX, 64, GPH_DTYPE_C64},    {DL_COMPLEX, 128, GPH_DTYPE_C128},
+/* By DLPack's code, then by the power of two of the bytes: a hit looks up each tensor's. */
+enum { CODES = 13, WIDTHS = 5 };
+static const uint8_t dtypes[CODES][WIDTHS] = {
+    [DL_INT] = {GPH_DTYPE_I8, GPH_DTYPE_I16, GPH_DTYPE_I32, GPH_DTYPE_I64},
+    [DL_UINT] = {GPH_DTYPE_U8, GPH_DTYPE_U16, GPH_DTYPE_U32, GPH_DTYPE_U64},
+    [DL_FLOAT] = {0, GPH_DTYPE_F16, GPH_DTYPE_F32, GPH_DTYPE_F64},
+    [DL_BFLOAT] = {0, GPH_DTYPE_BF16},
+    [DL_COMPLEX] = {0, 0, 0, GPH_DTYPE_C64, GPH_DTYPE_C128},
+    [DL_BOOL] = {GPH_DTYPE_BOOL},
+    [DL_F8E4M3] = {GPH_DTYPE_F8E4M3},
+    [DL_F8E4M3FN] = {GPH_DTYPE_F8E4M3},
+    [DL_F8E5M2] = {GPH_DTYPE_F8E5M2},
 };
-enum { DTYPES = sizeof(dtypes) / sizeof(*dtypes) };
 
 static uint32_t dtype_of(dl_type type)
 {
-    for (int i = 0; i < DTYPES && type.lanes == 1; i++)
-        if (dtypes[i].code == type.code && dtypes[i].bits == type.bits)
-            return dtypes[i].dtype;
-    return 0;
+    const uint32_t bytes = type.bits / 8u;
+    const int width = bytes ? __builtin_ctz(bytes) : WIDTHS;
+    const bool is_known = type.lanes == 1 && type.code < CODES && width < WIDTHS &&
+                          type.bits == 8u << width;
+    return is_known ? dtypes[type.code][width] : 0;
 }
 
 /* ---- what is read ---- */
@@ -240,13 +239,10 @@ static struct entry found_out(PyObject *object)
     return entry;
 }
 
-static struct entry way_of(PyObject *object)
+static struct entry find_way(PyObject *object, _Atomic(struct entry *) *place)
 {
     PyTypeObject *type = Py_TYPE(object);
-    _Atomic(struct entry *) *place = &entries[((uintptr_t)type >> 4) % ENTRIES];
     struct entry *known = atomic_load_explicit(place, memory_order_acquire);
-    if (known && known->type == type)
-        return *known;
     const struct entry entry = found_out(object);
     struct entry *kept = known || entry.way == NEW ? NULL : malloc(sizeof(*kept));
     if (kept) {
@@ -264,7 +260,13 @@ int gphpy_dlpack_read(gphpy_runtime *runtime, PyObject *object, const char *what
                       Py_ssize_t index, gph_tensor *out)
 {
     const struct reading r = {runtime, what, index};
-    const struct entry entry = way_of(object);
+    PyTypeObject *type = Py_TYPE(object);
+    _Atomic(struct entry *) *place = &entries[((uintptr_t)type >> 4) % ENTRIES];
+    const struct entry *known = atomic_load_explicit(place, memory_order_acquire);
+    if (known && known->type == type && known->way == EXCHANGE)
+        return read_exchange(&r, known->api, object, out);
+    const struct entry entry =
+        known && known->type == type ? *known : find_way(object, place);
     switch (entry.way) {
     case EXCHANGE: return read_exchange(&r, entry.api, object, out);
     case ARRAY: return read_array(&r, object, out);
@@ -282,9 +284,10 @@ int gphpy_dlpack_read(gphpy_runtime *runtime, PyObject *object, const char *what
 
 static dl_type type_of(uint32_t dtype)
 {
-    for (int i = 0; i < DTYPES; i++)
-        if (dtypes[i].dtype == dtype)
-            return (dl_type){dtypes[i].code, dtypes[i].bits, 1};
+    for (uint8_t code = 0; code < CODES; code++)
+        for (int width = 0; width < WIDTHS; width++)
+            if (dtypes[code][width] == dtype && code != DL_F8E4M3)
+                return (dl_type){code, (uint8_t)(8u << width), 1};
     return (dl_type){DL_UINT, 8, 1};
 }
 

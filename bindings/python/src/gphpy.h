@@ -221,7 +221,8 @@ PyObject *gphpy_open(PyObject *module, PyObject *args, PyObject *kwargs);
 /* Makes the runtime's device the thread's where it has none; then the runtime, else NULL. */
 gphpy_runtime *gphpy_runtime_use_slowly(gphpy_runtime *runtime);
 /* Whether this thread has been seen to have a context. */
-extern _Thread_local bool gphpy_thread_has_context;
+extern _Thread_local bool gphpy_thread_has_context
+    __attribute__((tls_model("initial-exec"))); /* read at each hit */
 static inline gphpy_runtime *gphpy_runtime_use(gphpy_runtime *runtime)
 {
     return gphpy_thread_has_context ? runtime : gphpy_runtime_use_slowly(runtime);
