@@ -55,10 +55,14 @@ def python_loop(function):
     return (time.perf_counter_ns() - begin) / CALLS
 
 
+class Keeping(gt.CUDAGraph):
+    keep_gil = True
+
+
 def graphs(kernels, random):
     x = torch.zeros(64, device="cuda")
     result = []
-    for graph_type, block in ((gt.CUDAGraph, gt.graph), (torch.cuda.CUDAGraph, torch.cuda.graph)):
+    for graph_type, block in ((gt.CUDAGraph, gt.graph), (Keeping, gt.graph), (torch.cuda.CUDAGraph, torch.cuda.graph)):
         graph = graph_type()
         with block(graph):
             if random:
@@ -71,12 +75,13 @@ def graphs(kernels, random):
 
 
 def measure(kernels, random, per_call):
-    ours, theirs = graphs(kernels, random)
+    ours, keeping, theirs = graphs(kernels, random)
     launch = gt._driver.runtime().find("cuGraphLaunch")
     stream = torch.cuda.current_stream().cuda_stream
     empty = [].clear
     ways = {"cuGraphLaunch in C": lambda: per_call(launch, ours.raw_cuda_graph_exec(), stream, CALLS),
             "graphophone replay()": lambda: python_loop(ours.replay),
+            "  with keep_gil": lambda: python_loop(keeping.replay),
             "torch replay()": lambda: python_loop(theirs.replay),
             "loop of Python": lambda: python_loop(empty)}
     times = {way: [] for way in ways}

@@ -47,6 +47,13 @@ class Launchers(Case):
         self.stream.synchronize()
         self.assertEqual(values_of(self.y)[0], 1.0)
 
+    def test_it_may_keep_the_lock(self):
+        launcher, recording = gph.Launcher(), self.record()
+        self.arm(launcher, recording, keep_gil=True)
+        launcher.replay()
+        self.stream.synchronize()
+        self.assertEqual(values_of(self.y)[0], 1.0)
+
     def test_before_that_fails_launches_nothing(self):
         launcher, recording = gph.Launcher(), self.record()
         self.arm(launcher, recording, before=lambda: 1 // 0)

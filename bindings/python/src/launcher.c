@@ -11,6 +11,7 @@ typedef struct launcher {
     PyObject_HEAD gph_exec *gph; /* NULL: it is not armed */
     gphpy_runtime *runtime;
     CUcontext context; /* of the graph */
+    int keeps_gil;     /* as gphpy_exec_new() has it */
     bool is_only;      /* device: a thread's context is the graph's, once it has one */
     PyObject *stream_of, *argument;
     PyObject *before; /* or NULL */
@@ -95,7 +96,7 @@ static PyObject *replay(launcher *self, PyObject *unused)
         return NULL;
     gph_status status;
     error.message[0] = '\0';
-    WITHOUT_GIL(status, launch(self, stream, &error));
+    LAUNCH(status, self->keeps_gil, launch(self, stream, &error));
     return status == GPH_OK ? Py_NewRef(Py_None) : gphpy_raise(status, &error, NULL);
 }
 
@@ -123,16 +124,18 @@ static PyObject *disarm(launcher *self, PyObject *unused)
 
 static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
 {
-    static const char *const names[] = {"runtime", "graph", "stream_of", "argument",
-                                        "before",  "flags", "stream",    NULL};
+    static const char *const names[] = {"runtime",  "graph",    "stream_of",
+                                        "argument", "before",   "flags",
+                                        "stream",   "keep_gil", NULL};
     gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
     PyObject *runtime = NULL, *stream_of = NULL, *argument = NULL, *before = Py_None;
     unsigned long long graph = 0;
+    int keep_gil = 0;
     gph_exec *gph = NULL;
     gph_error error = {0};
-    if (!PARSE(args, kwargs, "O!KOO|$OIO&:arm", names, gphpy_types.runtime, &runtime,
+    if (!PARSE(args, kwargs, "O!KOO|$OIO&p:arm", names, gphpy_types.runtime, &runtime,
                &graph, &stream_of, &argument, &before, &options.flags, gphpy_stream_read,
-               &options.upload_stream))
+               &options.upload_stream, &keep_gil))
         return NULL;
     gphpy_runtime *const opened = (gphpy_runtime *)runtime;
     CUcontext context = NULL;
@@ -153,6 +156,7 @@ static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
     self->gph = gph;
     self->context = context;
     self->is_only = devices == 1;
+    self->keeps_gil = keep_gil;
     self->runtime = (gphpy_runtime *)Py_NewRef(runtime);
     self->stream_of = Py_NewRef(stream_of);
     self->argument = Py_NewRef(argument);
@@ -218,7 +222,9 @@ static PyMethodDef methods[] = {
         "called\n"
         "ahead of each launch. flags are CUDA's: 1 auto free on launch, 4 device "
         "launch, 8 node\n"
-        "priorities. stream: of the upload. After a failure it is as it was. Thread: "
+        "priorities. stream: of the upload. keep_gil: as in Runtime.instantiate(). After "
+        "a "
+        "failure it is as it was. Thread: "
         "one at a\n"
         "time."),
     METHOD0(

@@ -78,6 +78,7 @@ class CUDAGraph(gph.Launcher):
     keep_graph: the graph that was captured stays, for raw_cuda_graph(); it is made executable by instantiate() or at the
     first replay. Otherwise that is done at once, and the graph is let go of."""
 
+    keep_gil = False  # launches keep Python's lock, for graphs that are captured from then on; see docs/torch.md
     _debug = False  # enable_debug_mode() is for all of the process, as PyTorch's is
 
     def __init__(self, keep_graph=False):
@@ -174,7 +175,7 @@ class CUDAGraph(gph.Launcher):
     def _arm(self, graph):
         free = torch.cuda.mem_get_info(self._device)[0]
         self.arm(_driver.runtime(), graph, _cuda_getCurrentRawStream, self._device, before=self._before,
-                 flags=AUTO_FREE | NODE_PRIORITY, stream=self._stream.cuda_stream)
+                 flags=AUTO_FREE | NODE_PRIORITY, stream=self._stream.cuda_stream, keep_gil=self.keep_gil)
         self.driver_bytes = max(0, free - torch.cuda.mem_get_info(self._device)[0])
 
     def _unarmed(self):
