@@ -49,18 +49,20 @@ static bool give_stream_back(const gphi_cuda_table *cu, CUstream stream, bool is
 }
 
 /* NVIDIA's driver crashes where a graph is destroyed of which a body is gone already (580):
- * such a graph is left where it is. */
+ * there such a graph is left where it is. softcuda keeps the body. */
 void gphi_segment_drop(gph_capture *capture)
 {
     const bool is_body = gphi_flow_in_body(capture);
     const bool has_failed =
         give_stream_back(&capture->runtime->cu, capture->stream, is_body);
-    if (is_body && has_failed && capture->root)
+    const bool is_lost =
+        is_body && has_failed && capture->runtime->info.driver != GPH_DRIVER_SOFT;
+    if (is_lost && capture->root)
         gphi_log("capture", GPH_LOG_WARN,
                  "stream %p: graph %p stays: the capture of a body of it failed, and the "
                  "driver destroys that",
                  (void *)capture->stream, (void *)capture->root);
-    if (!is_body || has_failed)
+    if (!is_body || is_lost)
         capture->root = NULL;
     gphi_capture_close();
 }
