@@ -200,6 +200,30 @@ static void replace_in(const rt_elf *elf, uint64_t base, const char *path)
         say_kept(path, inside.major);
 }
 
+/* Libraries whose kernels are not there as PTX: said once for each. */
+static void say_machine_code(const char *path)
+{
+    static const char *const names[] = {
+        "libcublas.so", "libcublasLt.so",  "libcudnn",       "libcufft.so",
+        "libcurand.so", "libcusolver.so",  "libcusparse.so", "libnccl.so",
+        "libnpp",       "libtorch_cuda.so"};
+    static bool is_said[sizeof(names) / sizeof(*names)];
+    char text[512];
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (is_said[i] || strncmp(file, names[i], strlen(names[i])) != 0)
+            continue;
+        is_said[i] = true;
+        const int length = snprintf(
+            text, sizeof(text),
+            "softcuda: %s has its kernels as machine code for GPUs alone: they fail with "
+            "209 (cudaErrorNoKernelImageForDevice), what does not need them runs\n",
+            file);
+        if (length > 0 && (size_t)length < sizeof(text))
+            (void)!write(STDERR_FILENO, text, (size_t)length);
+    }
+}
+
 static bool is_new(uint64_t base)
 {
     for (size_t i = 0; i < seen_count; i++)
@@ -217,6 +241,7 @@ static void look_at(const struct link_map *object)
     if (object->l_addr == libraries[0].base || object->l_addr == libraries[1].base ||
         !is_new(object->l_addr) || !rt_elf_open(&elf, path))
         return;
+    say_machine_code(path);
     replace_in(&elf, object->l_addr, path);
     rt_elf_close(&elf);
 }
