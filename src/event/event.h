@@ -155,7 +155,8 @@ _Static_assert(sizeof(gphi_event) == 64, "one unit");
  * fail, but for those that give handles; cuStreamQuery and cuEventQuery with "not ready"
  * only while a capture is open. A failed call has no PARAMS and no HASH. The attributes
  * of cuLaunchKernelEx are an ARRAY of argument 0, as its config is a STRUCT; so are the
- * operations that a setter of an executable's batch is given, of argument 2.
+ * operations that a setter of an executable's batch is given, of argument 2, and the bodies
+ * of a conditional node that cuGraphAddNode has added, of argument 5.
  *
  * Calls in which the process ended come last, with the flag UNRETURNED: no parts, words
  * that would have been filled 0, result CUDA_ERROR_UNKNOWN, and a duration up to the last
