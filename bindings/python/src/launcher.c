@@ -215,7 +215,7 @@ static PyMethodDef methods[] = {
     METHOD(
         "arm", arm,
         "arm($self, runtime, graph, stream_of, argument, *, before=None, flags=0, "
-        "stream=None)\n--\n\n"
+        "stream=None, keep_gil=False)\n--\n\n"
         "Makes a CUgraph, an int, executable, in place of what it had; the graph stays "
         "the\n"
         "caller's. stream_of(argument) gives the current stream, an int; before() is "
@@ -223,10 +223,8 @@ static PyMethodDef methods[] = {
         "ahead of each launch. flags are CUDA's: 1 auto free on launch, 4 device "
         "launch, 8 node\n"
         "priorities. stream: of the upload. keep_gil: as in Runtime.instantiate(). After "
-        "a "
-        "failure it is as it was. Thread: "
-        "one at a\n"
-        "time."),
+        "a failure\n"
+        "it is as it was. Thread: one at a time."),
     METHOD0(
         "disarm", disarm,
         "disarm($self)\n--\n\nLets go of the graph; launches in flight finish. replay() "
