@@ -22,23 +22,27 @@ export PYTHONPATH=$PWD/build-torch/python GPH_DRIVER=cuda TORCHINDUCTOR_CACHE_DI
 {
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
     case $what in *tests*)
-        for test in graphs beyond trees; do # side by side: most of it is the import and the compiler
-            timeout -k 2 60 "$python" -B tests/gpu/torch_$test.py >"$out/$test.txt" 2>&1 || echo "exit $?" >>"$out/$test.txt" &
+        # side by side: most of it is the import and the compiler
+        for test in graphs "beyond Causes Buckets Surroundings" "beyond PyTorchs" trees; do
+            set -- $test
+            name=torch_$1 log=$out/${test// /_}.txt
+            shift
+            timeout -k 2 66 "$python" -B "tests/gpu/$name.py" "$@" >"$log" 2>&1 || echo "exit $?" >>"$log" &
         done
         # fills Inductor's cache, so that the measurement does not compile
-        timeout -k 2 70 "$python" -B bench/torch_compile.py 3 >"$out/fill.txt" 2>&1 &
+        timeout -k 2 66 "$python" -B bench/torch_compile.py 3 >"$out/fill.txt" 2>&1 &
         for way in plain ours; do
-            timeout -k 2 60 "$python" -B examples/torch/drop_in.py $way >"$out/drop_in.$way" 2>"$out/drop_in.$way.err" &
+            timeout -k 2 66 "$python" -B examples/torch/drop_in.py $way >"$out/drop_in.$way" 2>"$out/drop_in.$way.err" &
         done
         wait
         if [ -s "$out/drop_in.ours" ] && diff "$out/drop_in.plain" "$out/drop_in.ours"; then
             echo "== examples/torch/drop_in.py: the same $(wc -l <"$out/drop_in.ours") lines by PyTorch and by graphophone"
         else
             echo "== examples/torch/drop_in.py: differs"
-            tail -5 "$out"/drop_in.*
+            tail -n 5 "$out"/drop_in.* || true
         fi
-        for test in graphs beyond trees; do
-            echo "== tests/gpu/torch_$test.py"
+        for test in graphs beyond_Causes_Buckets_Surroundings beyond_PyTorchs trees; do
+            echo "== tests/gpu/torch_$test"
             cat "$out/$test.txt"
         done
         ;;
