@@ -35,7 +35,8 @@ static const command commands[] = {
          "PROGRAM's own, 128 + n after signal n, 127 if it is not found. A program of "
          "which softcuda refused every call says so at its end. Programs of the CUDA "
          "runtime run, too, nvcc's static one among them: softcuda's own replaces it, "
-         "unless the program was stripped of its symbols.",
+         "in what was stripped of its symbols once static_runtime.py, beside softcuda, "
+         "has read the toolkit's libcudart_static.a.",
      .options =
          {DRIVER_OPTION,
           {"summary", NULL,
