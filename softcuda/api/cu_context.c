@@ -86,6 +86,34 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
     return soft_context_destroy(context);
 }
 
+/* Counts uses of the current context: the last cuCtxDetach() destroys it. */
+CUresult cuCtxAttach(CUcontext *out, unsigned int flags)
+{
+    soft_context *context;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_need(out, "pctx"));
+    if (flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", flags);
+    atomic_fetch_add(&context->attached, 1);
+    *out = (CUcontext)context;
+    return CUDA_SUCCESS;
+}
+
+/* NULL is INVALID_CONTEXT here, unlike in cuCtxDestroy(). */
+CUresult cuCtxDetach(CUcontext handle)
+{
+    SOFT_TRY(soft_enter(__func__));
+    soft_context *context;
+    if (!handle)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "ctx is NULL");
+    SOFT_TRY(soft_context_find(handle, &context));
+    unsigned attached = atomic_load(&context->attached);
+    while (attached > 0)
+        if (atomic_compare_exchange_weak(&context->attached, &attached, attached - 1))
+            return CUDA_SUCCESS;
+    return soft_context_destroy(context);
+}
+
 /* A context may be on several stacks, and on one several times. */
 CUresult cuCtxPushCurrent_v2(CUcontext handle)
 {

@@ -101,6 +101,15 @@ static CUresult enter(const char *call, const void *pointer, const char *name,
     return soft_function_find(context, handle, out);
 }
 
+/* Questions for names take NULL for a bad value, as an H100 does, not for a bad handle. */
+static CUresult enter_named(const char *call, const void *pointer, const char *name,
+                            CUfunction handle, soft_function **out)
+{
+    SOFT_TRY(soft_enter_context(call, NULL));
+    SOFT_TRY(soft_need(handle, "hfunc"));
+    return enter(call, pointer, name, handle, out);
+}
+
 CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction handle)
 {
     soft_function *function;
@@ -154,7 +163,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
 CUresult cuFuncGetModule(CUmodule *out, CUfunction handle)
 {
     soft_function *function;
-    SOFT_TRY(enter(__func__, out, "hmod", handle, &function));
+    SOFT_TRY(enter_named(__func__, out, "hmod", handle, &function));
     *out = (CUmodule)function->module;
     return CUDA_SUCCESS;
 }
@@ -162,7 +171,7 @@ CUresult cuFuncGetModule(CUmodule *out, CUfunction handle)
 CUresult cuFuncGetName(const char **out, CUfunction handle)
 {
     soft_function *function;
-    SOFT_TRY(enter(__func__, out, "name", handle, &function));
+    SOFT_TRY(enter_named(__func__, out, "name", handle, &function));
     *out = function->code->kernel->name;
     return CUDA_SUCCESS;
 }

@@ -226,6 +226,7 @@ CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel handle)
 CUresult cuKernelGetName(const char **out, CUkernel handle)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "name"));
+    SOFT_TRY(soft_need(handle, "hfunc")); /* 1 and not 400, as on an H100 */
     soft_kernel *kernel;
     SOFT_TRY(soft_kernel_find(handle, &kernel));
     *out = soft_kernel_info(kernel)->name;

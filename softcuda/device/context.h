@@ -43,6 +43,7 @@ struct soft_context {
     atomic_int error;       /* sticky CUresult; 0 while none: soft_context_fail() */
     char cause[200];        /* of it; written before `error` is, once */
     atomic_uint references; /* its creator's, one for each place on a thread's stack */
+    atomic_uint attached;   /* cuCtxAttach() without its cuCtxDetach() yet */
     uint32_t retain_count;  /* of a primary one; under the mutex of device/context.c */
     struct soft_streams *streams;    /* NULL while not alive */
     struct soft_kernel_env *kernels; /* likewise: what softcuda/kernel runs launches in */

@@ -22,6 +22,8 @@ static void free_module(soft_module *module)
                      soft_error_text());
     soft_binding_destroy(module->binding);
     soft_code_release(module->code);
+    for (uint32_t i = 0; module->functions && i < module->function_count; i++)
+        soft_delete(module->functions[i].prepared);
     soft_delete(module->functions);
     soft_delete(module->globals);
     soft_delete(module);

@@ -20,6 +20,7 @@
 /* After a block's shared memory, for %reserved_smem_offset_...: cooperative groups keep
  * barriers there. A GPU reserves as much, in front. */
 #define PTX_SHARED_RESERVED 1024u
+#define PTX_SHARED_USED 288u /* of it, on an H100 */
 
 /* One launch: the same for all its blocks. */
 typedef struct ptx_grid {

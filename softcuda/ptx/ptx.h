@@ -170,6 +170,8 @@ typedef enum ptx_opcode {
     X(M16N8K16, "m16n8k16") X(M16N8K32, "m16n8k32") X(M16N8K64, "m16n8k64")               \
     X(M16N8K128, "m16n8k128") X(M16N8K256, "m16n8k256") X(M16N16K16, "m16n16k16")         \
     X(M32N8K16, "m32n8k16") X(M8N32K16, "m8n32k16") X(M16N16K8, "m16n16k8")               \
+    X(BULK_GROUP, "bulk_group") X(READ, "read") X(MBARRIER_INIT, "mbarrier_init")         \
+    X(COMPLETE_BYTES, "mbarrier::complete_tx::bytes")                                     \
     X(ROW, "row") X(COL, "col") X(X1, "x1") X(X2, "x2") X(X4, "x4") X(TRANS, "trans")     \
     X(LOAD, "load") X(STORE, "store") X(MMA, "mma")                                       \
     X(A, "a") X(B, "b") X(C, "c") X(D, "d")

@@ -7,7 +7,7 @@
  *   b   register r: column g, rows e * (t + 4 * r) on
  *   c   register r: row g + 8 * (r / 2), column 2 * t + r % 2 (f16: both in one)
  *
- * Those of wmma are nobody's business but wmma's: see wmma_place(). Memory is read and
+ * Those of wmma are tiles of these: see wmma_place(). Memory is read and
  * written by functions whose faults are the kernel's. */
 #include <string.h>
 
@@ -80,13 +80,39 @@ static struct place mma_place(const struct view *v, uint32_t lane, uint32_t r, u
     return (struct place){g + 8 * (i / 2), 2 * t + i % 2};
 }
 
-/* Elements by rows, register by register; what is left over holds them again. */
+/* Row and block of k of a register of the side of 16 rows or more: eight rows on, then
+ * the next block, then sixteen rows on. */
+static struct place long_side(uint32_t lane, uint32_t r, uint32_t blocks)
+{
+    return (struct place){lane / 4 + 8 * (r % 2) + 16 * (r / (2 * blocks)),
+                          r / 2 % blocks};
+}
+
+/* wmma's fragments are tiles of mma's, as an H100 has them. m8n32 is the transpose of
+ * m32n8: b is its long side then. Registers that are more than elements hold them again. */
 static struct place wmma_place(const struct view *v, uint32_t lane, uint32_t r,
                                uint32_t e)
 {
-    const uint32_t n = v->per_register, all = v->rows * v->columns;
-    const uint32_t i = ((r * LANES + lane) * n + e) % all;
-    return (struct place){i / v->columns, i % v->columns};
+    const uint32_t n = v->per_register, t = lane % 4, g = lane / 4;
+    if (v->which == 'c' || v->which == 'd') {
+        const uint32_t i = r * n + e, inner = 2 * t + i % 2;
+        const uint32_t outer = g + 8 * (i / 2 % 2), far = i / 4;
+        if (v->columns == 32)
+            return (struct place){inner, outer + 16 * far};
+        if (v->rows == 8)
+            return (struct place){g, inner};
+        return v->rows == 32 ? (struct place){outer + 16 * far, inner}
+                             : (struct place){outer, inner + 8 * far};
+    }
+    const uint32_t k = v->which == 'a' ? v->columns : v->rows;
+    const uint32_t side = v->which == 'a' ? v->rows : v->columns;
+    const uint32_t blocks = k / (4 * n); /* registers along k */
+    r %= blocks * side / 8;
+    const bool is_long = v->which == 'a' ? side > 8 : side == 32;
+    struct place p = is_long ? long_side(lane, r, blocks)
+                             : (struct place){g + 8 * (r / blocks), r % blocks};
+    p.column = n * (t + 4 * p.column) + e;
+    return v->which == 'a' ? p : (struct place){p.column, p.row};
 }
 
 static struct place place_of(const ptx_matrix *x, const struct view *v, uint32_t lane,
@@ -114,6 +140,15 @@ static bool is_int(ptx_element type)
     return type >= PTX_ELEMENT_S8 && type <= PTX_ELEMENT_U4;
 }
 
+/* Floats of 8 bits become f16, of which a GPU multiplies the lower pairs of all registers
+ * first, then the upper ones. */
+static uint32_t order_of(const struct view *v, uint32_t all, uint32_t k)
+{
+    if (v->type != PTX_ELEMENT_E4M3 && v->type != PTX_ELEMENT_E5M2)
+        return k;
+    return k % 4 / 2 * (all / 2) + k / 4 * 2 + k % 2;
+}
+
 /* a or b out of registers. b1: elements of a word stay together. */
 static void gather(const struct work *w, const struct view *v, uint32_t slot,
                    soft_tensor *t)
@@ -124,8 +159,9 @@ static void gather(const struct work *w, const struct view *v, uint32_t slot,
         for (uint32_t lane = 0; lane < LANES; lane++)
             for (uint32_t e = 0; e < v->per_register; e += step) {
                 const struct place p = place_of(&w->form, v, lane, r, e);
-                const uint32_t at = v->which == 'a' ? p.row * k + p.column / step
-                                                    : p.column * k + p.row / step;
+                const uint32_t at = v->which == 'a'
+                                        ? p.row * k + order_of(v, k, p.column / step)
+                                        : p.column * k + order_of(v, k, p.row / step);
                 if (bits == 64) {
                     double *to = v->which == 'a' ? t->a.doubles : t->b.doubles;
                     memcpy(&to[at], &lanes64(w, slot + r)[lane], 8);
@@ -188,6 +224,7 @@ static void multiply(const struct work *w)
     t.b_type = x->b;
     t.c_type = x->c;
     t.d_type = x->d;
+    t.short_blocks = x->is_wmma;
     t.saturates = x->saturates;
     t.takes_and = x->takes_and;
     const struct view a = view_of(x, 'a'), b = view_of(x, 'b');

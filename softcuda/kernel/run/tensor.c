@@ -9,6 +9,8 @@
  *   every term is cut off there, towards zero
  *   the exact sum of those is cut off to the 24 bits of an f32, or rounded to f16
  *
+ * fp8 is done as f16, in two halves, and the addend comes after; wmma's tf32 in halves.
+ *
  * A term on that grid is its value times a power of two, converted to an integer: floats
  * do that exactly for f16 and numbers of 8 bits, doubles for bf16 and tf32. */
 #include "softcuda/kernel/run/tensor.h"
@@ -28,11 +30,13 @@ struct format {
 static const struct format formats[PTX_ELEMENT_COUNT] = {
     [PTX_ELEMENT_F16] = {10, 5, true, 16, 25},  [PTX_ELEMENT_BF16] = {7, 8, true, 16, 25},
     [PTX_ELEMENT_TF32] = {10, 8, true, 8, 25},  [PTX_ELEMENT_F32] = {23, 8, true, 0, 0},
-    [PTX_ELEMENT_E4M3] = {3, 4, false, 32, 13}, [PTX_ELEMENT_E5M2] = {2, 5, true, 32, 13},
+    [PTX_ELEMENT_E4M3] = {3, 4, false, 16, 25}, [PTX_ELEMENT_E5M2] = {2, 5, true, 16, 25},
 };
 
 static double power_of_two(int exponent)
 {
+    if (exponent > 1023)
+        exponent = 1023;
     if (exponent < -1022)
         return exponent < -1074 ? 0 : ldexp(1.0, exponent);
     const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
@@ -44,13 +48,14 @@ static double power_of_two(int exponent)
 static float float_power_of_two(int exponent)
 {
     const int field = exponent + 127;
-    const uint32_t bits = field <= 0    ? 0
-                          : field > 254 ? 0x7f800000u
-                                        : (uint32_t)field << 23;
+    const uint32_t bits = (uint32_t)(field < 0 ? 0 : field > 254 ? 254 : field) << 23;
     float value;
     memcpy(&value, &bits, sizeof(value));
     return value;
 }
+
+/* Of zeros: they have no say in where the grid lies. */
+#define EXPONENT_NONE (-1000)
 
 /* A number taken apart. Subnormal ones have the exponent of the smallest normal one. */
 struct number {
@@ -77,6 +82,8 @@ static struct number take_apart(uint32_t bits, ptx_element type)
     out.value = (double)whole * power_of_two(out.exponent - (int)f->mantissa);
     if (negative)
         out.value = -out.value;
+    if (whole == 0)
+        out.exponent = EXPONENT_NONE;
     return out;
 }
 
@@ -111,6 +118,8 @@ static uint32_t round_to_f16(double value)
     const uint32_t sign = signbit(value) ? 0x8000u : 0;
     if (size >= 65520.0)
         return sign | 0x7c00u;
+    if (size == 0)
+        return sign;
     int exponent;
     (void)frexp(size, &exponent); /* size = f * 2^exponent, f in [1/2, 1) */
     int unit = exponent - 11;
@@ -122,9 +131,18 @@ static uint32_t round_to_f16(double value)
     return sign | (((uint32_t)(unit + 24) << 10) + (uint32_t)units);
 }
 
-static uint32_t result_of(double value, ptx_element type)
+/* f16 out of an f32 addend is rounded twice. */
+static uint32_t result_of(double value, ptx_element type, ptx_element addend)
 {
-    return type == PTX_ELEMENT_F16 ? round_to_f16(value) : cut_to_f32(value);
+    if (type != PTX_ELEMENT_F16)
+        return cut_to_f32(value);
+    if (addend == PTX_ELEMENT_F32) {
+        const uint32_t bits = cut_to_f32(value);
+        float cut;
+        memcpy(&cut, &bits, sizeof(cut));
+        value = (double)cut;
+    }
+    return round_to_f16(value);
 }
 
 /* ---- floats ------------------------------------------------------------------------ */
@@ -162,15 +180,23 @@ static void read_operand(const uint32_t *bits, uint32_t count, ptx_element type,
     }
 }
 
-/* NaN and infinities of one result; false: there are none. */
-static bool find_special(const soft_tensor *t, uint32_t row, uint32_t column,
-                         uint32_t *out)
+static uint32_t special_result(bool is_nan, bool is_negative, ptx_element type)
 {
-    const struct number c =
-        take_apart(t->c.bits[row * t->n + column], (ptx_element)t->c_type);
+    const bool is_half = type == PTX_ELEMENT_F16;
+    if (is_nan)
+        return is_half ? NAN_F16 : NAN_F32;
+    return (is_half ? 0x7c00u : 0x7f800000u) |
+           (is_negative ? is_half ? 0x8000u : 0x80000000u : 0);
+}
+
+/* NaN and infinities of one sum; false: there are none. An infinite addend may be a sum
+ * before this one that was too large. */
+static bool find_special(const soft_tensor *t, uint32_t row, uint32_t column,
+                         uint32_t from, uint32_t to, struct number c, uint32_t *out)
+{
     bool is_nan = c.is_nan, plus = c.is_infinite && c.value > 0;
     bool minus = c.is_infinite && c.value < 0;
-    for (uint32_t k = 0; k < t->k; k++) {
+    for (uint32_t k = from; k < to; k++) {
         const struct number a =
             take_apart(t->a.bits[row * t->k + k], (ptx_element)t->a_type);
         const struct number b =
@@ -182,13 +208,10 @@ static bool find_special(const soft_tensor *t, uint32_t row, uint32_t column,
         plus |= (a.value < 0) == (b.value < 0);
         minus |= (a.value < 0) != (b.value < 0);
     }
-    const bool is_half = t->d_type == PTX_ELEMENT_F16;
-    if (is_nan || (plus && minus))
-        *out = is_half ? NAN_F16 : NAN_F32;
-    else if (plus || minus)
-        *out = (is_half ? 0x7c00u : 0x7f800000u) |
-               (minus ? is_half ? 0x8000u : 0x80000000u : 0);
-    return is_nan || plus || minus;
+    if (!is_nan && !plus && !minus)
+        return false;
+    *out = special_result(is_nan || (plus && minus), minus, (ptx_element)t->d_type);
+    return true;
 }
 
 struct sums {
@@ -235,14 +258,31 @@ static void add_large(const soft_tensor *t, const struct operands *a,
     }
 }
 
+/* 8-bit floats have no tensor core in mma.sync: f16's does them. */
+static bool is_narrow(const soft_tensor *t)
+{
+    return t->a_type == PTX_ELEMENT_E4M3 || t->a_type == PTX_ELEMENT_E5M2;
+}
+
+/* Products that are summed at once; the two halves of 8-bit floats lie in order: see
+ * soft_tensor. */
+static uint32_t block_of(const soft_tensor *t)
+{
+    if (is_narrow(t))
+        return t->k / 2;
+    return t->short_blocks && t->a_type == PTX_ELEMENT_TF32 ? 4
+                                                            : formats[t->a_type].block;
+}
+
 /* One block of products of a row on top of `addend`, which becomes the result. */
 static void add_block(const soft_tensor *t, const struct operands *a,
                       const struct operands *b, uint32_t row, uint32_t from,
                       uint32_t *addend)
 {
     const struct format *f = &formats[t->a_type];
-    const uint32_t to = from + f->block < t->k ? from + f->block : t->k;
-    const ptx_element type = (ptx_element)(from == 0 ? t->c_type : t->d_type);
+    const uint32_t to = from + block_of(t) < t->k ? from + block_of(t) : t->k;
+    const bool is_first = from == 0 && !is_narrow(t);
+    const ptx_element type = (ptx_element)(is_first ? t->c_type : t->d_type);
     struct number c[SOFT_TENSOR_RESULTS / 8];
     struct sums s;
     for (uint32_t j = 0; j < t->n; j++) {
@@ -258,8 +298,39 @@ static void add_block(const soft_tensor *t, const struct operands *a,
     for (uint32_t j = 0; j < t->n; j++) {
         const int unit = s.top[j] - (int)f->fraction;
         const int64_t all = s.sum[j] + (int64_t)(c[j].value * power_of_two(-unit));
-        addend[j] = result_of((double)all * power_of_two(unit), (ptx_element)t->d_type);
+        const bool may_be_special =
+            a->any_special || b->any_special || c[j].is_infinite || c[j].is_nan;
+        if (may_be_special && find_special(t, row, j, from, to, c[j], &addend[j]))
+            continue;
+        addend[j] =
+            result_of((double)all * power_of_two(unit), (ptx_element)t->d_type, type);
     }
+}
+
+/* Rounded to nearest, as by an instruction of its own. */
+static uint32_t add_after(uint32_t sum, uint32_t addend, ptx_element type)
+{
+    const struct number a = take_apart(sum, type), b = take_apart(addend, type);
+    if (a.is_nan || b.is_nan || (a.is_infinite && b.is_infinite && sum != addend))
+        return special_result(true, false, type);
+    if (a.is_infinite || b.is_infinite)
+        return a.is_infinite ? sum : addend;
+    return type == PTX_ELEMENT_F16 ? round_to_f16(a.value + b.value)
+                                   : bits_of((float)a.value + (float)b.value);
+}
+
+/* A row of results; the addend of 8-bit floats comes after the products. */
+static void multiply_row(const soft_tensor *t, const struct operands *a,
+                         const struct operands *b, uint32_t row, uint32_t *out)
+{
+    const uint32_t *addend = &t->c.bits[row * t->n];
+    memcpy(out, addend, t->n * sizeof(out[0]));
+    if (is_narrow(t))
+        memset(out, 0, t->n * sizeof(out[0]));
+    for (uint32_t k = 0; k < t->k; k += block_of(t))
+        add_block(t, a, b, row, k, out);
+    for (uint32_t j = 0; j < t->n && is_narrow(t); j++)
+        out[j] = add_after(out[j], addend[j], (ptx_element)t->d_type);
 }
 
 static void multiply_floats(soft_tensor *t)
@@ -267,20 +338,8 @@ static void multiply_floats(soft_tensor *t)
     struct operands a, b;
     read_operand(t->a.bits, t->m * t->k, (ptx_element)t->a_type, &a);
     read_operand(t->b.bits, t->n * t->k, (ptx_element)t->b_type, &b);
-    bool any_special = a.any_special || b.any_special;
-    for (uint32_t i = 0; i < t->m * t->n && !any_special; i++) {
-        const struct number c = take_apart(t->c.bits[i], (ptx_element)t->c_type);
-        any_special = c.is_nan || c.is_infinite;
-    }
-    for (uint32_t i = 0; i < t->m; i++) {
-        uint32_t row[SOFT_TENSOR_RESULTS / 8];
-        memcpy(row, &t->c.bits[i * t->n], t->n * sizeof(row[0]));
-        for (uint32_t k = 0; k < t->k; k += formats[t->a_type].block)
-            add_block(t, &a, &b, i, k, row);
-        for (uint32_t j = 0; j < t->n; j++)
-            if (!any_special || !find_special(t, i, j, &t->d.bits[i * t->n + j]))
-                t->d.bits[i * t->n + j] = row[j];
-    }
+    for (uint32_t i = 0; i < t->m; i++)
+        multiply_row(t, &a, &b, i, &t->d.bits[i * t->n]);
 }
 
 /* ---- exact ones -------------------------------------------------------------------- */

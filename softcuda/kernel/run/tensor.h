@@ -16,6 +16,7 @@ typedef struct soft_tensor {
     uint32_t m, n, k;
     uint8_t a_type, b_type, c_type, d_type; /* ptx_element */
     bool saturates, takes_and;
+    bool short_blocks; /* wmma of tf32: in two halves */
     union {
         uint32_t bits[SOFT_TENSOR_ELEMENTS];
         int16_t ints[2 * SOFT_TENSOR_ELEMENTS];

@@ -230,6 +230,13 @@ static bool fence(ptx_low *l)
     (void)ptx_mod(l, PTX_MOD_SC);
     (void)ptx_mod(l, PTX_MOD_GL);
     ptx_skip(l, PTX_MOD_CLUSTER, PTX_MOD_SYS);
+    /* Copies are done when they are issued: their proxy sees what all others see. */
+    (void)ptx_mod(l, PTX_MOD_PROXY);
+    (void)ptx_mod(l, PTX_MOD_ASYNC);
+    (void)ptx_mod(l, PTX_MOD_ALIAS);
+    (void)ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
+    if (ptx_mod(l, PTX_MOD_MBARRIER_INIT))
+        (void)ptx_mod(l, PTX_MOD_RELEASE);
     if (l->count != 0)
         return false;
     ptx_do(l, "fence %s%s", block ? "syncscope(\"singlethread\") " : "",

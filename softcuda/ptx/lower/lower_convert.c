@@ -237,6 +237,8 @@ static bool convert(ptx_low *l)
         return ptx_low_pack(l);
     if (l->insn->type_count != 2)
         return false;
+    if (c.to > PTX_TYPE_OTHER || c.from > PTX_TYPE_OTHER)
+        return ptx_low_narrow(l);
     c.round = ptx_one_of(l, PTX_MOD_RN, PTX_MOD_RP);
     c.integral = integral_rounding(l);
     c.ftz = ptx_mod(l, PTX_MOD_FTZ);

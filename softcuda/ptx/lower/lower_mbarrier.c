@@ -2,6 +2,7 @@
 /* mbarrier: arrivals and waits as library functions on the object in shared memory. A
  * wait that has to wait answers false; PTX lets try_wait do so, and the loop around it is
  * what sends the kernel to the slow path. */
+#include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/lower/lower.h"
 
 /* Scopes and orders: one host thread sees everything in order. */
@@ -118,6 +119,48 @@ bool ptx_low_copy_arrive(ptx_low *l)
         return true;
     const ptx_arg args[] = {{"ptr", place.pointer}, {"i32", ptx_name("1")}};
     (void)ptx_call_library(l, "mbarrier_arrive", "i64", args, 2);
+    return true;
+}
+
+/* Checked where it is not the block's own memory, as far as the bytes that are moved. */
+static void check_bulk(ptx_low *l, ptx_place *place, ptx_value bytes, uint32_t flags)
+{
+    if (!l->emit || !l->emit->options->check_memory)
+        return;
+    const ptx_value all =
+        ptx_op(l, "or i32 %s, %u", bytes.name, flags | PTX_CHECK_STRONG);
+    place->pointer = ptx_add_check(l, place->pointer, all);
+}
+
+/* cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes,
+ * [barrier], or from shared to global memory in a bulk_group: done when it is issued, as
+ * all of cp.async. A cluster is one block. */
+bool ptx_low_copy_bulk(ptx_low *l)
+{
+    const bool loads = ptx_mod(l, PTX_MOD_COMPLETE_BYTES);
+    const uint32_t wanted = loads ? 4 : 3;
+    (void)ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
+    const uint32_t hint = ptx_mod(l, PTX_MOD_L2_CACHE_HINT) ? 1 : 0;
+    const ptx_space to = loads ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL;
+    const ptx_space from = loads ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
+    ptx_place target, source, object;
+    if ((!loads && !ptx_mod(l, PTX_MOD_BULK_GROUP)) || l->count != wanted + hint ||
+        l->insn->space != to || l->insn->space2 != from || l->insn->type_count != 0 ||
+        !ptx_check_in(l, 2, PTX_U32) || !ptx_address(l, 0, to, 0, true, &target) ||
+        !ptx_address(l, 1, from, 0, false, &source) ||
+        (loads && !ptx_address(l, 3, PTX_SPACE_SHARED, 8, true, &object)))
+        return false;
+    const ptx_value bytes = ptx_in(l, 2, PTX_U32);
+    check_bulk(l, loads ? &source : &target, bytes, loads ? 0 : PTX_CHECK_WRITE);
+    if (l->emit) {
+        const ptx_value wide = ptx_resize(l, bytes, 32, 64, false);
+        ptx_do(l, "call void @llvm.memcpy.p0.p0.i64(ptr %s, ptr %s, i64 %s, i1 false)",
+               target.pointer.name, source.pointer.name, wide.name);
+    }
+    if (!loads)
+        return true;
+    const ptx_arg args[] = {{"ptr", object.pointer}, {"i32", bytes}};
+    (void)ptx_call_library(l, "mbarrier_complete_tx", "void", args, 2);
     return true;
 }
 

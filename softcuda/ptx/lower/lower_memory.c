@@ -180,8 +180,13 @@ static bool copy_async(ptx_low *l)
 {
     if (!ptx_mod(l, PTX_MOD_ASYNC))
         return false;
-    if (is_group_word(l))
+    const bool is_bulk = ptx_mod(l, PTX_MOD_BULK);
+    if (is_group_word(l)) {
+        (void)ptx_mod(l, PTX_MOD_READ);
         return l->insn->type_count == 0;
+    }
+    if (is_bulk)
+        return ptx_low_copy_bulk(l);
     if (ptx_mod(l, PTX_MOD_MBARRIER))
         return ptx_low_copy_arrive(l);
     const uint32_t extra = skip_hints(l);

@@ -290,6 +290,7 @@ ptx_family ptx_low_misc = {
     [PTX_OP_TRAP] = trap,
     [PTX_OP_BRKPT] = trap,
     [PTX_OP_NANOSLEEP] = sleep_for,
+    [PTX_OP_BARRIER] = ignore, /* .cluster.arrive */
     [PTX_OP_CREATEPOLICY] = make_policy,
     [PTX_OP_PMEVENT] = ignore,
     [PTX_OP_GRIDDEPCONTROL] = ignore,

@@ -25,9 +25,17 @@ static bool has_type(const ptx_insn *insn, ptx_type a, ptx_type b, ptx_type c)
            (insn->types[0] == a || insn->types[0] == b || insn->types[0] == c);
 }
 
-/* bar.warp.sync is a warp operation; barrier.cluster needs clusters. */
+/* bar.warp.sync is a warp operation. A cluster is one block: to wait for it is a barrier,
+ * and there is nothing to do before. */
 static ptx_role barrier_role(const ptx_insn *insn)
 {
+    if (ptx_has(insn, PTX_MOD_CLUSTER)) {
+        if (!ONLY(insn, PTX_MOD_CLUSTER, PTX_MOD_ARRIVE, PTX_MOD_WAIT, PTX_MOD_ALIGNED,
+                  PTX_MOD_RELEASE, PTX_MOD_ACQUIRE, PTX_MOD_RELAXED) ||
+            insn->operand_count != 0)
+            return PTX_ROLE_UNSUPPORTED;
+        return ptx_has(insn, PTX_MOD_ARRIVE) ? PTX_ROLE_PLAIN : PTX_ROLE_BARRIER;
+    }
     if (ptx_has(insn, PTX_MOD_WARP))
         return ONLY(insn, PTX_MOD_WARP, PTX_MOD_SYNC) ? PTX_ROLE_WARP
                                                       : PTX_ROLE_UNSUPPORTED;

@@ -45,8 +45,8 @@ static const char *const other_types[] = {
 };
 static const char *const other_modifiers[] = {
     "L2::evict_unchanged", "async::generic", "fractional", "mask",
-    "mbarrier::complete_tx::bytes", "mbarrier_init", "op_restrict::mbarrier_init",
-    "range", "read", "rs", "scaled::n2::ue8m0", "sync_restrict::shared::cluster",
+    "op_restrict::mbarrier_init",
+    "range", "rs", "scaled::n2::ue8m0", "sync_restrict::shared::cluster",
     "sync_restrict::shared::cta", "tensormap", "tensormap::generic", "unified",
 };
 static const char *const other_opcodes[] = {

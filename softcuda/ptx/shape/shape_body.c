@@ -160,9 +160,7 @@ static ptx_value cluster_register(ptx_emit *emit, ptx_sreg sreg)
 /* Offsets in shared memory of what the system keeps there, and how much it is. */
 static ptx_value reserved_shared(ptx_emit *emit, ptx_sreg sreg)
 {
-    const uint32_t into = sreg == PTX_SREG_RESERVED_SMEM_END ? PTX_SHARED_RESERVED
-                          : sreg == PTX_SREG_RESERVED_SMEM_1 ? PTX_SHARED_ALIGN
-                                                             : 0;
+    const uint32_t into = sreg == PTX_SREG_RESERVED_SMEM_END ? PTX_SHARED_USED : 0;
     if (sreg == PTX_SREG_RESERVED_SMEM_CAP)
         return named("%u", PTX_SHARED_RESERVED);
     const ptx_value all = grid_field(emit, "i32", offsetof(ptx_grid, shared_bytes));
