@@ -248,8 +248,23 @@ static void look_at(const struct link_map *object)
 
 /* ---- all objects, now and later ----------------------------------------------------------- */
 
+/* What was unloaded is forgotten: another object may come to its place. */
+static void forget_gone(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < seen_count; i++) {
+        const struct link_map *at = _r_debug.r_map;
+        while (at && at->l_addr != seen[i])
+            at = at->l_next;
+        if (at)
+            seen[kept++] = seen[i];
+    }
+    seen_count = kept;
+}
+
 static void look_at_all(void)
 {
+    forget_gone();
     for (const struct link_map *at = _r_debug.r_map; at; at = at->l_next)
         look_at(at);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* usage: loads LIBRARY: loads a library that has a static runtime inside, while other threads
- * load and unload, and runs what is in it. */
+ * load and unload, and runs what is in it; unloads it and does so again, when it may well
+ * come to the same place. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,21 +21,30 @@ static void *load_others(void *unused)
     return NULL;
 }
 
-int main(int argc, char **argv)
+static int load_and_run(const char *path)
 {
-    pthread_t threads[2];
     int (*run)(void) = NULL;
-    for (int i = 0; i < 2; i++)
-        if (pthread_create(&threads[i], NULL, load_others, NULL) != 0)
-            return 2;
-    void *library = dlopen(argc > 1 ? argv[1] : "", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void *object = library ? dlsym(library, "replaced_run") : NULL;
     memcpy(&run, &object, sizeof(run));
     if (!run)
         fprintf(stderr, "%s\n", dlerror());
     const int result = run ? run() : 2;
+    if (library)
+        dlclose(library);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t threads[2];
+    const char *path = argc > 1 ? argv[1] : "";
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&threads[i], NULL, load_others, NULL) != 0)
+            return 2;
+    const int first = load_and_run(path), second = load_and_run(path);
     atomic_store(&is_over, 1);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    return result;
+    return first != 0 ? first : second;
 }
