@@ -384,6 +384,28 @@ bool gphi_touch_meets(const gphi_history *history, const gphi_touch *touch,
     return !one || !one->is_cut;
 }
 
+bool gphi_node_leads_to(const gphi_model *model, const gph_graph *graph, uint32_t from,
+                        uint32_t to)
+{
+    const uint32_t count = gph_graph_node_count(graph);
+    bool *reached = gphi_heap_array(model->heap, count, sizeof(bool));
+    bool is_new = reached != NULL;
+    if (is_new)
+        reached[from] = true;
+    while (is_new) {
+        is_new = false;
+        for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
+            const gph_edge *edge = gph_graph_edge(graph, i);
+            if (!reached[edge->from] || reached[edge->to])
+                continue;
+            is_new = reached[edge->to] = true;
+        }
+    }
+    const bool is_reached = reached && reached[to];
+    gphi_heap_free(model->heap, reached, count * sizeof(bool));
+    return is_reached;
+}
+
 /* Whether the graph cannot touch the range: it lies in one allocation that the graph is
  * not given. Answers most questions at once. */
 static bool is_elsewhere(const gphi_history *history, const gphi_exec_history *exec,

@@ -166,6 +166,10 @@ const gphi_touch *gphi_history_touches(const gphi_history *history,
 bool gphi_touch_meets(const gphi_history *history, const gphi_touch *touch,
                       uint64_t address, uint64_t bytes);
 
+/* Whether a path leads from one node to the other; without memory none is seen. */
+bool gphi_node_leads_to(const gphi_model *model, const gph_graph *graph, uint32_t from,
+                        uint32_t to);
+
 /* "node 3 (kernel scale_add), argument 1". */
 const char *gphi_say_touch(const gphi_exec_history *exec, const gphi_touch *touch);
 /* Which of the 256 bits of gphi_exec_history.memories stands for an allocation. */

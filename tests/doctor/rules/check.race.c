@@ -6,6 +6,7 @@
 // SOFTCUDA_CHECK=race watches every access of a graph's kernels, copies and fills; the doctor
 // leads its sentence back to the lines that made the nodes. Add the edge, or, in a capture, let
 // the one stream wait for an event of the other.
+// also: launch.unordered-nodes
 // env: SOFTCUDA_CHECK=race
 #include "broken.h"
 

@@ -52,29 +52,6 @@ static bool is_of(const gphi_rule_run *run, const gphi_touch *touch, const side 
            (touch->name && strncmp(touch->name, of->kernel, strlen(of->kernel)) == 0);
 }
 
-/* Whether a path leads from one node to the other; without memory none is seen. */
-static bool leads_to(const gphi_rule_run *run, const gph_graph *graph, uint32_t from,
-                     uint32_t to)
-{
-    const uint32_t count = gph_graph_node_count(graph);
-    bool *reached = gphi_heap_array(run->model->heap, count, sizeof(bool));
-    bool is_new = reached != NULL;
-    if (is_new)
-        reached[from] = true;
-    while (is_new) {
-        is_new = false;
-        for (size_t i = 0; i < gph_graph_edge_count(graph); i++) {
-            const gph_edge *edge = gph_graph_edge(graph, i);
-            if (!reached[edge->from] || reached[edge->to])
-                continue;
-            is_new = reached[edge->to] = true;
-        }
-    }
-    const bool is_reached = reached && reached[to];
-    gphi_heap_free(run->model->heap, reached, count * sizeof(bool));
-    return is_reached;
-}
-
 static void take_pair(pair *out, const gphi_exec_history *exec, uint32_t first,
                       uint32_t second)
 {
@@ -96,9 +73,10 @@ static void look_for_second(const gphi_rule_run *run, const gphi_exec_history *e
             continue;
         const gph_node *node = gph_graph_node(graph, first->node);
         const bool is_one = first->node == second->node;
-        if (is_one ? node && node->kind == GPH_NODE_CHILD
-                   : !leads_to(run, graph, first->node, second->node) &&
-                         !leads_to(run, graph, second->node, first->node))
+        if (is_one
+                ? node && node->kind == GPH_NODE_CHILD
+                : !gphi_node_leads_to(run->model, graph, first->node, second->node) &&
+                      !gphi_node_leads_to(run->model, graph, second->node, first->node))
             take_pair(out, exec, first->node, second->node);
     }
 }

@@ -410,6 +410,7 @@ const gphi_rule gphi_rules_launch[] = {
               .state_bytes = sizeof(gphi_launch_waits), .call = gphi_launch_serialised),
     GPHI_RULE("launch.aliased-overlap", WARNING,
               .state_bytes = sizeof(gphi_launch_overlaps), .call = gphi_launch_overlap),
+    GPHI_RULE("launch.unordered-nodes", WARNING, .call = gphi_launch_nodes),
     GPHI_RULE("launch.result-ignored", WARNING, .state_bytes = sizeof(struct ignored),
               .call = ignored_call),
     GPHI_RULE("launch.missing-upload", INFO, .end = upload_end),

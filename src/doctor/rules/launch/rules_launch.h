@@ -84,6 +84,10 @@ typedef struct gphi_launch_faults {
 void gphi_launch_fault(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event);
 
+/* ---- launch_nodes.c ---- */
+
+void gphi_launch_nodes(gphi_rule_run *run, const gphi_seen *seen);
+
 /* ---- launch_operand.c ---- */
 
 /* What an executable uses and what was freed or destroyed. */

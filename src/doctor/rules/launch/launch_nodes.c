@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rule launch.unordered-nodes: two nodes of one graph have an address in common, one of them
+ * writes there, and no path leads from one to the other. What writes is known of copies and
+ * fills; of a kernel it is concluded where it is given no other address.
+ *
+ * Two launches of one kernel are left alone, if each has that address only: they may count
+ * atomically, or each do a part of it. SOFTCUDA_CHECK=race sees every access. */
+#include "doctor/history/history.h"
+#include "doctor/rules/launch/rules_launch.h"
+
+enum { TOUCHES_MAX = 2048, PAIRS_MAX = 64 };
+
+/* A kernel that is given one address only. */
+static bool is_alone(const gphi_exec_history *exec, const gphi_touch *of)
+{
+    GPHI_EACH (const gphi_touch, other, &exec->touches)
+        if (other->node == of->node && other->address != of->address)
+            return false;
+    return of->function != 0;
+}
+
+static bool is_meeting(const gphi_touch *a, const gphi_touch *b)
+{
+    return gphi_ranges_meet(a->address, a->bytes != 0 ? a->bytes : 1, b->address,
+                            b->bytes != 0 ? b->bytes : 1);
+}
+
+static void report_nodes(gphi_rule_run *run, const gphi_exec_history *exec,
+                         const gphi_touch *writer, const gphi_touch *other)
+{
+    const gphi_call *made = gphi_snapshot_made(exec->source, other->node);
+    gphi_draft *draft = gphi_finding_begin(
+        run, made->number != 0 ? made : &exec->exec->created, exec->created);
+    gphi_cause(
+        draft,
+        "%s writes %s, which %s has, too, and no path leads from one to the other: "
+        "they run in any order, or at the same time",
+        gphi_say_node(exec->source, writer->node),
+        gphi_say_memory(run->model, writer->address), gphi_say_touch(exec, other));
+    gphi_evidence_call(draft, gphi_snapshot_made(exec->source, writer->node),
+                       "the one that writes was made by");
+    if (!writer->writes)
+        gphi_evidence(draft, "that the kernel writes there is concluded: it is given no "
+                             "other address");
+    gphi_evidence_call(draft, &exec->first_launch, "first launched by");
+}
+
+static bool is_race(const gphi_rule_run *run, const gphi_exec_history *exec,
+                    const gphi_touch *writer, const gphi_touch *other)
+{
+    const gph_graph *graph = gphi_snapshot_graph(exec->source);
+    const bool are_alike = writer->function != 0 && writer->function == other->function &&
+                           is_alone(exec, other);
+    return !are_alike && !gphi_touch_is_off(run->history, exec, other) &&
+           !gphi_node_leads_to(run->model, graph, writer->node, other->node) &&
+           !gphi_node_leads_to(run->model, graph, other->node, writer->node);
+}
+
+/* Once an executable, before what it computes is used. */
+void gphi_launch_nodes(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const gphi_exec_history *exec = run->history->launched;
+    uint32_t pairs = 0;
+    (void)seen;
+    if (!exec || exec->launches != 1 || exec->touches.count > TOUCHES_MAX ||
+        !gphi_snapshot_graph(exec->source))
+        return;
+    GPHI_EACH (const gphi_touch, writer, &exec->touches) {
+        if ((!writer->writes && !is_alone(exec, writer)) ||
+            gphi_touch_is_off(run->history, exec, writer))
+            continue;
+        GPHI_EACH (const gphi_touch, other, &exec->touches) {
+            if (other->node == writer->node || !is_meeting(writer, other) ||
+                pairs++ >= PAIRS_MAX || !is_race(run, exec, writer, other))
+                continue;
+            report_nodes(run, exec, writer, other);
+            return;
+        }
+    }
+}
