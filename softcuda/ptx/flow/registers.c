@@ -2,8 +2,8 @@
 /* How many registers a GPU's compiler would give a kernel: an estimate from the words
  * that are alive at one time.
  *
- * What ptxas does is not known here, so the numbers below were fitted to what ptxas 13.0
- * reports (docs/design/kernels.md has how well). Values that are the same for the whole
+ * What ptxas does is not known here, so the weights below are plain ones, compared with
+ * what ptxas 13.0 reports (docs/design/kernels.md has how well). Values that are the same for the whole
  * block take fewer of a thread's registers: parameters are read from constant memory
  * where they are used, and sums of them live in uniform registers. */
 #include "softcuda/ptx/flow/flow.h"
