@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Variables behind kernelParams, by node, then by executable.
+/* Variables that kernelParams named, by node, then by executable.
  *
  *   capture      node -> addresses             the newest nodes, in a table
  *   instantiate  executable -> addresses       of its nodes that are in it

@@ -55,7 +55,7 @@ static void second(void)
     CU(cuGraphDestroy(graph));
 }
 
-/* Forked behind the kernel; branches that read one buffer; halves of one buffer. */
+/* Forked after the kernel; branches that read one buffer; halves of one buffer. */
 static void near(void)
 {
     CUstream stream = new_stream(), side = new_stream();

@@ -61,7 +61,7 @@ static void second(void)
     CU(cuMemFreeHost(number));
 }
 
-/* Two buffers in turn, each behind its event; then one whose contents stay. */
+/* Two buffers in turn, each after its event; then one whose contents stay. */
 static void near(void)
 {
     CUstream stream = new_stream();
