@@ -104,6 +104,7 @@ void gphi_source_end(gphi_rule_run *run)
         for (uint32_t i = 0; i < source->node_count; i++)
             if (source->handles[i] == one->node && captured_value(one, i, &value) &&
                 value == one->values[0] &&
+                !gphi_map_get(&run->history->edits, gphi_edit_key(NULL, one->node)) &&
                 !gphi_map_get(&run->history->edits, gphi_edit_key(exec->exec, one->node)))
                 report_source(run, one, exec, i);
     }
