@@ -10,7 +10,7 @@ import threading
 import time
 import warnings
 
-from common import COUNT, Case, gph, is_soft, main, needs_numpy, needs_soft, numpy, values_of
+from common import COUNT, PTX, Case, gph, is_soft, main, needs_numpy, needs_soft, numpy, values_of
 
 
 class Streams(Case):
@@ -207,6 +207,27 @@ class Captures(Case):
         self.assertEqual(Thing.alive, 1)
         del replay
         self.assertEqual(Thing.alive, 0)
+
+    def test_a_captured_kernel_keeps_its_module(self):
+        """A graph has its kernels by handles: NVIDIA's driver crashes where their module is gone."""
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
+        get = kind(self.runtime.find("cuModuleGetFunction"))
+        found = ctypes.c_void_p()
+        for is_captured in (False, True):
+            module = self.runtime.module(PTX + "// module of its own: %d\n" % is_captured)
+            handle, kernel = module.handle, module.function("add")
+            if not is_captured:
+                kernel(self.stream, 1, COUNT, self.y, self.x, COUNT, 1.0)
+                self.stream.synchronize()
+            else:
+                with self.runtime.capture(self.stream) as capture:
+                    kernel(self.stream, 1, COUNT, self.y, self.x, COUNT, 7.0)
+            del kernel, module
+            if is_soft or is_captured:  # else nobody says what is asked of a module that is gone
+                self.assertEqual(get(ctypes.addressof(found), handle, b"add") == 0, is_captured)
+        capture.recording.instantiate()(self.stream)
+        self.stream.synchronize()
+        self.assertEqual(values_of(self.y)[:2], [7.0, 8.0])
 
     def test_states_are_told(self):
         capture = self.runtime.capture(self.stream)

@@ -199,9 +199,16 @@ void gphpy_lock_give(gphpy_lock *lock);
 
 /* ---- runtime, streams, kernels ---- */
 
+/* A module one of whose kernels was captured. */
+typedef struct gphpy_held {
+    gph_module *gph;
+    struct gphpy_held *next;
+} gphpy_held;
+
 typedef struct gphpy_runtime {
     PyObject_HEAD gph_runtime *gph;
     const gph_cuda_calls *cu;
+    _Atomic(gphpy_held *) held; /* without a Module; unloaded with the runtime */
     _Atomic(gph_arena *)
         home;   /* of pools and trees without one of their own; made when asked */
     int device; /* whose primary context is retained; -1: none */
@@ -214,6 +221,8 @@ typedef struct gphpy_stream {
     bool is_own;
 } gphpy_stream;
 
+/* Unloads what `runtime` holds. */
+void gphpy_modules_unload(gphpy_runtime *runtime);
 PyObject *gphpy_module_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
 PyObject *gphpy_stream_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
 PyObject *gphpy_tensor_view(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
@@ -230,6 +239,7 @@ static inline gphpy_runtime *gphpy_runtime_use(gphpy_runtime *runtime)
 /* As O& of PyArg_Parse: a Stream, an int, anything with __cuda_stream__; None is the
  * per-thread default stream. */
 int gphpy_stream_read(PyObject *object, void *out);
+bool gphpy_stream_is_capturing(gphpy_runtime *runtime, CUstream stream);
 /* A Stream that is lent: destroyed by nobody. */
 PyObject *gphpy_stream_lent(gphpy_runtime *runtime, CUstream handle);
 

@@ -7,6 +7,7 @@
 typedef struct module {
     PyObject_HEAD gph_module *gph;
     gphpy_runtime *runtime;
+    _Atomic(gphpy_held *) held; /* NULL until a kernel is captured */
 } module;
 
 enum { PARAMS_MAX = 64, PARAM_BYTES_MAX = 4096 };
@@ -42,9 +43,62 @@ PyObject *gphpy_module_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwa
     return (PyObject *)self;
 }
 
+/* ---- modules that graphs need ---- */
+
+/* A graph has its kernels by handles, which NVIDIA's driver follows when it makes the graph
+ * executable. Who has the graph last is not known here, it may be any library: so a module
+ * stays as long as the runtime, once for all its Modules. */
+static bool hold_where_captured(module *self, CUstream stream)
+{
+    if (atomic_load(&self->held) || !gphpy_stream_is_capturing(self->runtime, stream))
+        return true;
+    gphpy_held *held = malloc(sizeof(*held)), *none = NULL;
+    if (!held) {
+        PyErr_NoMemory();
+        return false;
+    }
+    *held = (gphpy_held){.gph = self->gph};
+    if (!atomic_compare_exchange_strong(&self->held, &none, held))
+        free(held); /* another thread was first */
+    return true;
+}
+
+static bool is_held(gphpy_runtime *runtime, const gph_module *gph)
+{
+    const gphpy_held *at = atomic_load(&runtime->held);
+    while (at && at->gph != gph)
+        at = at->next;
+    return at != NULL;
+}
+
+/* What a Module had, at its end. */
+static void give_to_runtime(gphpy_runtime *runtime, gphpy_held *held)
+{
+    held->next = atomic_load(&runtime->held);
+    while (!atomic_compare_exchange_weak(&runtime->held, &held->next, held))
+        ;
+}
+
+void gphpy_modules_unload(gphpy_runtime *runtime)
+{
+    gphpy_held *at = atomic_load(&runtime->held);
+    while (at) {
+        gphpy_held *next = at->next;
+        gph_module_unload(at->gph);
+        free(at);
+        at = next;
+    }
+}
+
 static void module_destroy(module *self)
 {
-    gph_module_unload(self->gph);
+    gphpy_held *held = atomic_load(&self->held);
+    if (held && !is_held(self->runtime, self->gph))
+        give_to_runtime(self->runtime, held);
+    else {
+        gph_module_unload(self->gph);
+        free(held);
+    }
     Py_DECREF((PyObject *)self->runtime);
     gphpy_free(self);
 }
@@ -202,6 +256,8 @@ static PyObject *launch(kernel *self, PyObject *args, PyObject *kwargs)
         if (put_argument(self, TUPLE_ITEM(args, i + 3), i, params[i]) < 0)
             return NULL;
     }
+    if (!hold_where_captured(self->owner, stream))
+        return NULL;
     gph_status status;
     WITHOUT_GIL(status,
                 gph_cuda_check(self->owner->runtime->cu->LaunchKernel(
@@ -253,7 +309,10 @@ static PyGetSetDef kernel_members[] = {
 int gphpy_module_ready(PyObject *python)
 {
     static PyType_Slot slots[] = {
-        {Py_tp_doc, (void *)"Kernels that Runtime.module() loaded. Any thread."},
+        {Py_tp_doc, (void *)"Kernels that Runtime.module() loaded. It is unloaded with "
+                            "its last Kernel, or with\n"
+                            "the runtime, once a Kernel of it was launched into a "
+                            "capture: graphs need it. Any\nthread."},
         {Py_tp_dealloc, (void *)module_destroy},
         {Py_tp_methods, module_methods},
         {Py_tp_getset, module_members},

@@ -50,12 +50,6 @@ void gphpy_tensor_disown(PyObject *tensor)
         ((block *)owner)->is_disowned = true;
 }
 
-static bool is_capturing(gphpy_pool *pool, CUstream stream)
-{
-    int state = 0;
-    return pool->runtime->cu->StreamIsCapturing(stream, &state) == GPH_OK && state != 0;
-}
-
 static PyObject *tensor(gphpy_pool *self, PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = {"shape", "dtype", "stream", NULL};
@@ -79,7 +73,8 @@ static PyObject *tensor(gphpy_pool *self, PyObject *args, PyObject *kwargs)
     b->pool = (gphpy_pool *)Py_NewRef((PyObject *)self);
     b->stream = stream;
     b->stream_object = Py_NewRef(stream_object);
-    if (self->scope && (self->is_scope_of_all || is_capturing(self, stream))) {
+    if (self->scope &&
+        (self->is_scope_of_all || gphpy_stream_is_capturing(self->runtime, stream))) {
         b->scope = self->scope;
         atomic_fetch_add(&b->scope->references, 1);
     }

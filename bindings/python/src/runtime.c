@@ -130,6 +130,7 @@ static void destroy(gphpy_runtime *self)
 {
     CUdevice device = 0;
     gph_arena_destroy(atomic_load(&self->home));
+    gphpy_modules_unload(self);
     if (self->device >= 0 && self->cu->DeviceGet(&device, self->device) == GPH_OK)
         (void)self->cu->DevicePrimaryCtxRelease(device);
     gph_close(self->gph);

@@ -66,6 +66,12 @@ int gphpy_stream_read(PyObject *object, void *out)
     return read_protocol(object, stream);
 }
 
+bool gphpy_stream_is_capturing(gphpy_runtime *runtime, CUstream stream)
+{
+    int state = 0;
+    return runtime->cu->StreamIsCapturing(stream, &state) == GPH_OK && state != 0;
+}
+
 PyObject *gphpy_stream_lent(gphpy_runtime *runtime, CUstream handle)
 {
     gphpy_stream *self = gphpy_new(gphpy_types.stream, sizeof(*self));
