@@ -5,7 +5,10 @@
 // staging buffer for each launch, and waits for none, gives a request the next one's input.
 // The doctor compares what lies there before launches that nothing has waited for: a graph's
 // first four launches, then some; copies outside of graphs out of pinned memory (up to 4 KiB).
+// Silent where a host function, a word that the device writes or another thread may have
+// shown the host that the copy is done.
 #include "broken.h"
+#include <stdatomic.h>
 
 enum { STEPS = 4, BYTES = FLOATS * sizeof(float) };
 
@@ -61,9 +64,65 @@ static void second(void)
     CU(cuMemFreeHost(number));
 }
 
+static void CUDA_CB raise_flag(void *flag)
+{
+    atomic_store((atomic_int *)flag, 1);
+}
+
+/* No call waits: a host function, in a stream after the copy's, says that the word may be
+ * used again. So do XLA's staging buffers. */
+static void near_told(void)
+{
+    CUstream stream = new_stream(), after = new_stream();
+    CUevent copied = new_event();
+    const CUdeviceptr in = new_floats(), out = new_floats();
+    unsigned *number = NULL;
+    CU(cuMemAllocHost((void **)&number, sizeof(*number)));
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    SCALE_ADD(stream, out, in, 2);
+    CUgraphExec exec = end_capture(stream);
+    for (int step = 0; step < STEPS; step++) {
+        atomic_int may_fill = 0;
+        *number = (unsigned)step;
+        CU(cuMemcpyHtoDAsync(in, number, sizeof(*number), stream));
+        CU(cuEventRecord(copied, stream));
+        CU(cuStreamWaitEvent(after, copied, 0));
+        CU(cuLaunchHostFunc(after, raise_flag, &may_fill));
+        CU(cuGraphLaunch(exec, stream));
+        while (!atomic_load(&may_fill))
+            usleep(100);
+    }
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuMemFreeHost(number));
+}
+
+/* The same of what a graph copies: a host function after its launch. */
+static void near_told_graph(void)
+{
+    CUstream stream = new_stream();
+    float *staging = NULL;
+    CU(cuMemAllocHost((void **)&staging, BYTES));
+    fill_host(staging, 0);
+    CUgraphExec exec = capture_upload(stream, new_floats(), staging);
+    for (int step = 0; step < STEPS; step++) {
+        atomic_int may_fill = 0;
+        fill_host(staging, step);
+        CU(cuGraphLaunch(exec, stream));
+        CU(cuLaunchHostFunc(stream, raise_flag, &may_fill));
+        while (!atomic_load(&may_fill))
+            usleep(100);
+    }
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuMemFreeHost(staging));
+}
+
 /* Two buffers in turn, each after its event; then one whose contents stay. */
 static void near(void)
 {
+    near_told();
+    near_told_graph();
     CUstream stream = new_stream();
     CUgraphExec execs[2];
     float *staging[2] = {NULL, NULL};

@@ -7,8 +7,11 @@
  *   fill staging    launch    fill staging    launch       no wait between: the first
  *                             ^ here                       launch may read the second
  *
- * Silent where the host may know by something else that the copy is done: a graph with host
- * nodes can have said so. */
+ * Silent where anything but a wait may have shown the host that the copy is done: a host
+ * function after it in any stream (XLA's staging buffers), a word that the device has
+ * written, a kernel with a pointer into memory that the host sees, a graph with such nodes.
+ * Also where streams wait for the host, which may fill the memory after the submission,
+ * where another thread submits the next copy, and where events were lost. */
 #include "doctor/rules/memory/rules_memory.h"
 
 #include <inttypes.h>
@@ -25,28 +28,118 @@ typedef struct staged {
 
 void gphi_rule_staging_init(gphi_rule_run *run)
 {
-    gphi_vec_init(run->state, run->model->heap, sizeof(staged));
+    gphi_staging_state *state = run->state;
+    gphi_vec_init(&state->staged, run->model->heap, sizeof(staged));
 }
 
 void gphi_rule_staging_fini(gphi_rule_run *run)
 {
-    gphi_vec_fini(run->state);
+    gphi_staging_state *state = run->state;
+    gphi_vec_fini(&state->staged);
 }
 
-static bool has_host_nodes(const gphi_exec_history *exec)
+/* ---- how the host knows without a wait ---- */
+
+static bool is_seen_by_host(const gphi_allocation *memory)
+{
+    return memory &&
+           (memory->kind == GPHI_MEM_PINNED || memory->kind == GPHI_MEM_REGISTERED ||
+            memory->kind == GPHI_MEM_MANAGED);
+}
+
+static bool has_signal_nodes(const gph_graph *graph)
+{
+    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        switch (node->kind) {
+        case GPH_NODE_HOST:
+        case GPH_NODE_BATCH_MEM_OP:
+        case GPH_NODE_SEMAPHORE_SIGNAL:
+        case GPH_NODE_SEMAPHORE_WAIT: return true;
+        case GPH_NODE_CHILD:
+            if (!node->u.child || has_signal_nodes(node->u.child))
+                return true;
+            break;
+        case GPH_NODE_CONDITIONAL:
+            if (!node->u.conditional.bodies ||
+                has_signal_nodes(node->u.conditional.bodies))
+                return true;
+            break;
+        default: break;
+        }
+    }
+    return false;
+}
+
+/* Whether a launch of it may show the host how far the device is, or wait for the host. */
+static bool may_signal(const gphi_exec_history *exec)
 {
     const gph_graph *graph = gphi_snapshot_graph(exec->source);
-    for (uint32_t i = 0; i < gph_graph_node_count(graph); i++)
-        if (gph_graph_node(graph, i)->kind == GPH_NODE_HOST)
-            return true;
-    return !graph;
+    if (!graph || exec->source->number != exec->source_number || has_signal_nodes(graph))
+        return true; /* or what was launched is not known any more */
+    for (size_t i = 0; i < exec->touches.count; i++) {
+        const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+        if (touch->bytes == 0 && is_seen_by_host(touch->memory))
+            return true; /* a kernel's flag */
+    }
+    return false;
 }
+
+static bool has_signal_pointers(const gphi_model *model, const gphi_seen *seen)
+{
+    gphi_touch touches[64];
+    const uint32_t count = gphi_call_pointers(model, seen, touches, 64);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_seen_by_host(touches[i].memory))
+            return true;
+    return false;
+}
+
+/* Takes in a call outside of captures by which the host may know of the work before it. */
+static void note_signal(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_staging_state *state = run->state;
+    switch (seen->call.call) {
+    case GPHI_CALL_cuLaunchHostFunc:
+    case GPHI_CALL_cuStreamAddCallback:
+    case GPHI_CALL_cuStreamWriteValue32:
+    case GPHI_CALL_cuStreamWriteValue64:
+    case GPHI_CALL_cuSignalExternalSemaphoresAsync:
+        state->signalled = run->model->work_count;
+        return;
+    case GPHI_CALL_cuStreamWaitValue32:
+    case GPHI_CALL_cuStreamWaitValue64:
+    case GPHI_CALL_cuStreamBatchMemOp:
+    case GPHI_CALL_cuWaitExternalSemaphoresAsync: state->is_led = true; return;
+    default:
+        if (gphi_call_is_kernel(seen->call.call) && state->staged.count > 0 &&
+            has_signal_pointers(run->model, seen))
+            state->signalled = run->model->work_count;
+    }
+}
+
+/* Whether the host may know, without a wait, that `work` has been done. */
+static bool may_know(const gphi_rule_run *run, uint64_t work)
+{
+    const gphi_staging_state *state = run->state;
+    if (state->is_led || state->signalled >= work || run->model->lost > 0)
+        return true;
+    for (size_t i = 0; i < run->history->execs.count; i++) {
+        const gphi_exec_history *exec = gphi_history_exec_at(run->history, i);
+        if (exec->launches > 0 && exec->last_work >= work && may_signal(exec))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the comparison ---- */
 
 /* The record of `key`, made if it is new; NULL: no room. */
 static staged *staged_of(gphi_rule_run *run, uint64_t created, uint64_t address)
 {
+    gphi_staging_state *state = run->state;
     const uint64_t key[] = {created, address};
-    return gphi_vec_keyed(run->state, key, sizeof(key), STAGED_MAX);
+    return gphi_vec_keyed(&state->staged, key, sizeof(key), STAGED_MAX);
 }
 
 static void report_staging(gphi_rule_run *run, const staged *before, const gphi_call *now,
@@ -69,7 +162,7 @@ void gphi_rule_staging_event(gphi_rule_run *run, const gphi_event *event)
                                        ? gphi_model_exec(run->model, event->id)
                                        : NULL;
     const gphi_exec_history *exec = state ? gphi_history_exec(run->history, state) : NULL;
-    if (!exec || has_host_nodes(exec))
+    if (!exec)
         return;
     const gphi_call launch = {.number = run->model->call_count + 1,
                               .time_ns = event->time_ns,
@@ -90,7 +183,8 @@ void gphi_rule_staging_event(gphi_rule_run *run, const gphi_event *event)
         if (!one)
             continue;
         one->call = exec->last_launch;
-        if (!is_waited && one->launches == exec->launches && one->hash != now.hash)
+        if (!is_waited && one->launches == exec->launches && one->hash != now.hash &&
+            !may_know(run, exec->last_work))
             report_staging(run, one, &launch, now.bytes, exec->created);
         one->hash = now.hash;
         one->launches = exec->launches + 1; /* with the one that follows */
@@ -108,6 +202,8 @@ static bool is_pinned(const gphi_model *model, uint64_t address)
 void gphi_rule_staging(gphi_rule_run *run, const gphi_seen *seen)
 {
     const gphi_work *work = seen->work;
+    if (seen->call.result == 0 && !seen->capture)
+        note_signal(run, seen);
     const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_HASH, 0);
     if (!part || part->bytes != sizeof(uint64_t) || !work || work->is_captured ||
         work->host == 0 || work->write_bytes == 0 || seen->call.result != 0 ||
@@ -118,8 +214,9 @@ void gphi_rule_staging(gphi_rule_run *run, const gphi_seen *seen)
         return;
     uint64_t hash;
     memcpy(&hash, part + 1, sizeof(hash));
-    if (one->work != 0 && one->hash != hash &&
-        !gphi_model_ordered(run->model, one->work, GPHI_WORK_NOW))
+    if (one->work != 0 && one->hash != hash && one->call.thread == seen->call.thread &&
+        !gphi_model_ordered(run->model, one->work, GPHI_WORK_NOW) &&
+        !may_know(run, one->work))
         report_staging(run, one, &seen->call, work->write_bytes, 0);
     one->hash = hash;
     one->work = work->number;

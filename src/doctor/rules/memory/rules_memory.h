@@ -83,6 +83,11 @@ void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_input_not_refreshed_end(gphi_rule_run *run);
 
 /* memory_staging.c: host memory that copies read */
+typedef struct gphi_staging_state {
+    gphi_vec staged;    /* memory_staging.c's */
+    uint64_t signalled; /* last work after which the host may know of it without a wait */
+    bool is_led;        /* streams wait for the host */
+} gphi_staging_state;
 void gphi_rule_staging_init(gphi_rule_run *run);
 void gphi_rule_staging_event(gphi_rule_run *run, const gphi_event *event);
 void gphi_rule_staging(gphi_rule_run *run, const gphi_seen *seen);

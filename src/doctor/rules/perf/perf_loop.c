@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 /* A condition is one word; fewer rounds pay for no change. What a round costs beside its
- * nodes was measured on an H100 (docs/measurements.md, facts of the device side). */
+ * nodes was measured on an H200 (docs/measurements.md, facts of the device side). */
 enum { WORD_BYTES = 8, ROUNDS_MIN = 16 };
 static const double wait_round_us = 7.4, while_round_us = 4.4;
 
@@ -101,7 +101,7 @@ void gphi_rule_host_loop_end(gphi_rule_run *run)
                   (double)best->gap_ns * 1e-3 / (double)best->rounds,
                   (double)best->launch_ns * 1e-3 / (double)best->rounds);
     gphi_evidence(draft,
-                  "measured on an H100: a round costs %.1f us beside its nodes when the "
+                  "measured on an H200: a round costs %.1f us beside its nodes when the "
                   "host launches and waits, %.1f us in a WHILE node: here %.2f ms less, "
                   "and the host sleeps",
                   wait_round_us, while_round_us,
