@@ -5,8 +5,9 @@
 // staging buffer for each launch, and waits for none, gives a request the next one's input.
 // The doctor compares what lies there before launches that nothing has waited for: a graph's
 // first four launches, then some; copies outside of graphs out of pinned memory (up to 4 KiB).
-// Silent where a host function, a word that the device writes or another thread may have
-// shown the host that the copy is done.
+// Silent where the program uses host functions, which may fill the memory in the order of a
+// stream, and where a word that the device writes or another thread may have shown the host
+// that the copy is done.
 #include "broken.h"
 #include <stdatomic.h>
 
@@ -97,7 +98,40 @@ static void near_told(void)
     CU(cuMemFreeHost(number));
 }
 
-/* The same of what a graph copies: a host function after its launch. */
+typedef struct letter {
+    unsigned *word;
+    unsigned value;
+} letter;
+
+static void CUDA_CB write_word(void *at)
+{
+    const letter *one = at;
+    usleep(20000); /* the first copy is submitted before */
+    *one->word = one->value;
+}
+
+/* The host writes in the stream's order, as XLA does: two copies send the same word. */
+static void near_written(void)
+{
+    CUstream stream = new_stream();
+    const CUdeviceptr in = new_floats(), out = new_floats();
+    letter one = {NULL, 7};
+    CU(cuMemAllocHost((void **)&one.word, sizeof(*one.word)));
+    *one.word = 0;
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    SCALE_ADD(stream, out, in, 2);
+    CUgraphExec exec = end_capture(stream);
+    CU(cuGraphLaunch(exec, stream));
+    CU(cuLaunchHostFunc(stream, write_word, &one));
+    CU(cuMemcpyHtoDAsync(in, one.word, sizeof(*one.word), stream));
+    usleep(100000);
+    CU(cuMemcpyHtoDAsync(out, one.word, sizeof(*one.word), stream));
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuMemFreeHost(one.word));
+}
+
+/* As near_told, of what a graph copies: a host function after its launch. */
 static void near_told_graph(void)
 {
     CUstream stream = new_stream();
@@ -122,6 +156,7 @@ static void near_told_graph(void)
 static void near(void)
 {
     near_told();
+    near_written();
     near_told_graph();
     CUstream stream = new_stream();
     CUgraphExec execs[2];

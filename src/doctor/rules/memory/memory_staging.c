@@ -7,11 +7,11 @@
  *   fill staging    launch    fill staging    launch       no wait between: the first
  *                             ^ here                       launch may read the second
  *
- * Silent where anything but a wait may have shown the host that the copy is done: a host
- * function after it in any stream (XLA's staging buffers), a word that the device has
- * written, a kernel with a pointer into memory that the host sees, a graph with such nodes.
- * Also where streams wait for the host, which may fill the memory after the submission,
- * where another thread submits the next copy, and where events were lost. */
+ * Silent where anything but a wait may have shown the host that the copy is done: a word
+ * that the device has written, a kernel with a pointer into memory that the host sees.
+ * Also where the host may fill the memory after the submission, in the order of a stream:
+ * by host functions (XLA fills and frees its staging buffers so), or as streams wait for
+ * it; where another thread submits the next copy, and where events were lost. */
 #include "doctor/rules/memory/rules_memory.h"
 
 #include <inttypes.h>
@@ -71,12 +71,17 @@ static bool has_signal_nodes(const gph_graph *graph)
     return false;
 }
 
-/* Whether a launch of it may show the host how far the device is, or wait for the host. */
-static bool may_signal(const gphi_exec_history *exec)
+/* Whether a launch of it after `work` may show the host how far the device is, or any
+ * launch may have the host write in the order of a stream. */
+static bool may_signal(const gphi_exec_history *exec, uint64_t work)
 {
     const gph_graph *graph = gphi_snapshot_graph(exec->source);
-    if (!graph || exec->source->number != exec->source_number || has_signal_nodes(graph))
-        return true; /* or what was launched is not known any more */
+    if (graph && exec->source->number == exec->source_number && has_signal_nodes(graph))
+        return true;
+    if (exec->last_work < work)
+        return false;
+    if (!graph || exec->source->number != exec->source_number)
+        return true; /* what was launched is not known any more */
     for (size_t i = 0; i < exec->touches.count; i++) {
         const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
         if (touch->bytes == 0 && is_seen_by_host(touch->memory))
@@ -100,17 +105,17 @@ static void note_signal(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_staging_state *state = run->state;
     switch (seen->call.call) {
-    case GPHI_CALL_cuLaunchHostFunc:
-    case GPHI_CALL_cuStreamAddCallback:
     case GPHI_CALL_cuStreamWriteValue32:
     case GPHI_CALL_cuStreamWriteValue64:
     case GPHI_CALL_cuSignalExternalSemaphoresAsync:
         state->signalled = run->model->work_count;
         return;
+    case GPHI_CALL_cuLaunchHostFunc:
+    case GPHI_CALL_cuStreamAddCallback:
     case GPHI_CALL_cuStreamWaitValue32:
     case GPHI_CALL_cuStreamWaitValue64:
     case GPHI_CALL_cuStreamBatchMemOp:
-    case GPHI_CALL_cuWaitExternalSemaphoresAsync: state->is_led = true; return;
+    case GPHI_CALL_cuWaitExternalSemaphoresAsync: state->is_ordered = true; return;
     default:
         if (gphi_call_is_kernel(seen->call.call) && state->staged.count > 0 &&
             has_signal_pointers(run->model, seen))
@@ -122,11 +127,11 @@ static void note_signal(gphi_rule_run *run, const gphi_seen *seen)
 static bool may_know(const gphi_rule_run *run, uint64_t work)
 {
     const gphi_staging_state *state = run->state;
-    if (state->is_led || state->signalled >= work || run->model->lost > 0)
+    if (state->is_ordered || state->signalled >= work || run->model->lost > 0)
         return true;
     for (size_t i = 0; i < run->history->execs.count; i++) {
         const gphi_exec_history *exec = gphi_history_exec_at(run->history, i);
-        if (exec->launches > 0 && exec->last_work >= work && may_signal(exec))
+        if (exec->launches > 0 && may_signal(exec, work))
             return true;
     }
     return false;

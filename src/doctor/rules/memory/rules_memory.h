@@ -86,7 +86,7 @@ void gphi_rule_input_not_refreshed_end(gphi_rule_run *run);
 typedef struct gphi_staging_state {
     gphi_vec staged;    /* memory_staging.c's */
     uint64_t signalled; /* last work after which the host may know of it without a wait */
-    bool is_led;        /* streams wait for the host */
+    bool is_ordered;    /* the host may write in the order of a stream */
 } gphi_staging_state;
 void gphi_rule_staging_init(gphi_rule_run *run);
 void gphi_rule_staging_event(gphi_rule_run *run, const gphi_event *event);
