@@ -207,8 +207,11 @@ static void twice_into_one_graph(void)
 {
     CUgraph graph = NULL;
     CU(cuGraphCreate(&graph, 0));
-    for (int i = 0; i < 2; i++) {
-        CU(cuStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, THREAD_LOCAL));
+    for (int i = 0; i < 2; i++) { /* the second after the nodes of the first */
+        CUgraphNode before[2];
+        size_t count = 2;
+        CU(cuGraphGetNodes(graph, before, &count));
+        CU(cuStreamBeginCaptureToGraph(stream, graph, before, NULL, count, THREAD_LOCAL));
         work();
         EXPECT(end() == graph);
     }
