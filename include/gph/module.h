@@ -43,8 +43,8 @@ GPH_API GPH_CHECKED gph_status gph_module_load(gph_runtime *runtime, const void 
                                                size_t bytes, gph_module **out,
                                                gph_error *error);
 
-/** One user less; after the last one it is unloaded, or, while a capture of the process
- *  is open, when that ends. NULL is allowed. Thread: any. */
+/** One user less; after the last one it is unloaded, or when the process's open captures
+ *  end. Graphs that have its kernels go before. NULL is allowed. Thread: any. */
 GPH_API void gph_module_unload(gph_module *module);
 
 /** A kernel of it. `out`: lent until gph_module_unload(). Fails with what
