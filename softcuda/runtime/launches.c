@@ -51,8 +51,9 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared,
 
 /* ---- launches ------------------------------------------------------------------------- */
 
-/* What the runtime calls a shape that the driver calls an invalid value: the limits are
- * those of every device since compute capability 3.0. */
+/* CUDA 12's runtime has a name of its own for a shape that the driver calls an invalid
+ * value: the limits are those of every device since compute capability 3.0. CUDA 13's says
+ * what the driver says (an H100). */
 static cudaError_t launched(CUresult result, dim3 grid, dim3 block)
 {
     const bool is_empty = grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 ||
@@ -60,7 +61,7 @@ static cudaError_t launched(CUresult result, dim3 grid, dim3 block)
     const bool is_large = block.x > 1024 || block.y > 1024 || block.z > 64 ||
                           (uint64_t)block.x * block.y * block.z > 1024 ||
                           grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535;
-    return result == CUDA_ERROR_INVALID_VALUE && (is_empty || is_large)
+    return RT_MAJOR == 12 && result == CUDA_ERROR_INVALID_VALUE && (is_empty || is_large)
                ? cudaErrorInvalidConfiguration
                : (cudaError_t)result;
 }

@@ -225,11 +225,16 @@ static cudaError_t load(const rt_driver *cu, binary *of) GPHI_REQUIRES(&mutex)
     return of->failed;
 }
 
+/* What was never registered as a kernel: CUDA 13's runtime takes it for a CUkernel, and has
+ * the driver's error for a wrong handle (an H100); CUDA 12's has an error of its own. */
+#define NOT_REGISTERED                                                                   \
+    (RT_MAJOR == 12 ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle)
+
 static cudaError_t kernel_locked(const rt_driver *cu, symbol *stub, CUkernel *out)
     GPHI_REQUIRES(&mutex)
 {
     if (!stub || stub->managed)
-        return cudaErrorInvalidDeviceFunction;
+        return NOT_REGISTERED;
     if (!stub->kernel) {
         const cudaError_t result = load(cu, stub->of);
         if (result != cudaSuccess)
@@ -254,7 +259,7 @@ cudaError_t rt_kernel(const rt_driver *cu, const void *host, CUkernel *out)
         return result;
     /* A CUkernel of cudaGetKernel() or of a library passes for a stub. */
     if (cu->cuKernelGetFunction(&function, (CUkernel)(uintptr_t)host) != CUDA_SUCCESS)
-        return cudaErrorInvalidDeviceFunction;
+        return NOT_REGISTERED;
     *out = (CUkernel)(uintptr_t)host;
     return cudaSuccess;
 }

@@ -6,7 +6,8 @@
 #include "softcuda/runtime/entry.h"
 
 /* The kernel of a host stub, or of a CUkernel that was given as one.
- * cudaErrorInvalidDeviceFunction: there is none. Needs a current context. */
+ * cudaErrorInvalidResourceHandle, in version 12 cudaErrorInvalidDeviceFunction: it was not
+ * registered; the latter in both where its binary has no such kernel. Needs a current context. */
 cudaError_t rt_kernel(const rt_driver *cu, const void *host, CUkernel *out);
 /* The same as a function of the current context. */
 cudaError_t rt_function(const rt_driver *cu, const void *host, CUfunction *out);

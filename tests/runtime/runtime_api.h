@@ -56,6 +56,10 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out,
                                      const void *pointer);
 cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args,
                              size_t shared, CUstream stream);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func,
+                                void **args);
+cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block,
+                                        void **args, size_t shared, CUstream stream);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *func);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func,
                                                           int threads, size_t shared);
