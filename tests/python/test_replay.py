@@ -209,7 +209,7 @@ class Captures(Case):
         self.assertEqual(Thing.alive, 0)
 
     def test_a_captured_kernel_keeps_its_module(self):
-        """A graph has its kernels by handles: NVIDIA's driver crashes where their module is gone."""
+        """A graph has its kernels by handles, which are nothing where their module is gone."""
         kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
         get = kind(self.runtime.find("cuModuleGetFunction"))
         found = ctypes.c_void_p()
