@@ -34,9 +34,9 @@ typedef struct soft_updatables {
 CUresult soft_updatables_create(const soft_graph *graph, const soft_flat *flat,
                                 soft_updatables **out);
 void soft_updatables_destroy(const soft_exec *exec);
-/* The device has the parameters of this version from now on. By a launch (`uploads` false) only
- * those that it never had: the others are there, and another executable's may be active. Any
- * thread; the version is held. */
+/* The device has the parameters of this version from now on. Only those that it never had: the
+ * others are there, and another executable's may be active. An upload (`uploads`) brings them
+ * again where none is. Any thread; the version is held. */
 void soft_updatables_activate(const soft_version *version, bool uploads);
 
 #endif

@@ -76,7 +76,7 @@ void soft_updatable_activate(soft_updatable *updatable, soft_device_node *node,
 {
     soft_device_node *old = NULL;
     pthread_mutex_lock(&mutex);
-    if (again || !node->was_active) {
+    if (!node->was_active || (again && !updatable->active)) {
         atomic_fetch_add_explicit(&node->references, 1, memory_order_relaxed);
         old = updatable->active;
         updatable->active = node;

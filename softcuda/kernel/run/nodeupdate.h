@@ -39,7 +39,8 @@ GPH_CHECKED gph_status soft_updatable_create(const gph_allocator *allocator,
 uint64_t soft_updatable_handle(const soft_updatable *updatable);
 void soft_updatable_retain(soft_updatable *updatable);
 void soft_updatable_release(soft_updatable *updatable); /* takes NULL */
-/* Kernels change this one from now on; without `again` only if they never did. */
+/* Kernels change this one from now on, if they never did; with `again` also where they
+ * change none. */
 void soft_updatable_activate(soft_updatable *updatable, soft_device_node *node,
                              bool again);
 /* Whether a node with that number is there. */
