@@ -64,9 +64,9 @@ static void roles_are_told(void)
         {"mbarrier.try_wait.shared.b64 %p0, [%r0], %w0;", PTX_ROLE_PLAIN},
         {"mbarrier.arrive.expect_tx.shared.b64 _, [%r0], 16;", PTX_ROLE_PLAIN},
         {"mbarrier.try_wait.shared.b64 %r1, [%r0], %w0;", PTX_ROLE_UNSUPPORTED},
-        {"barrier.cluster.arrive;", PTX_ROLE_UNSUPPORTED},
+        {"barrier.cluster.arrive;", PTX_ROLE_PLAIN},
         {"vset2.u32 %r0, %r1;", PTX_ROLE_UNSUPPORTED},
-        {"cp.async.bulk.wait_group 0;", PTX_ROLE_UNSUPPORTED},
+        {"cp.async.bulk.wait_group 0;", PTX_ROLE_PLAIN},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         check_role(cases[i].snippet, cases[i].role);

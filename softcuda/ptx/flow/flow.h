@@ -280,12 +280,12 @@ ptx_cut_form ptx_cut_of(const ptx_shape *s, uint32_t insn);
 /* A barrier that all threads of the block share: id 0, no count. */
 bool ptx_cut_is_whole(const ptx_cut_form *cut);
 
-/* ---- region.c, value.c ---- */
 /* ---- registers.c ---- */
 /* Registers a thread, about as a GPU's compiler reports them; uses liveness, which it
- * finds where it is not there yet. */
-uint32_t ptx_estimate_registers(ptx_shape *s, uint32_t max_threads);
+ * finds where it is not there yet and there is room for it. */
+uint32_t ptx_estimate_registers(ptx_shape *s, uint32_t max_threads, bool has_room);
 
+/* ---- region.c, value.c ---- */
 #define SHAPE_DECIDED 0x80000000u
 void ptx_find_lockstep(ptx_shape *s);
 void ptx_find_homes(ptx_shape *s);

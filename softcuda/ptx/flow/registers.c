@@ -26,17 +26,18 @@ static uint32_t weight(const ptx_shape *s, uint32_t reg)
 static uint32_t live_weight(const ptx_shape *s, const uint32_t *live)
 {
     uint32_t sum = 0;
-    for (uint32_t r = 0; r < s->function->register_count; r++)
-        if (ptx_bit(live, r))
-            sum += weight(s, r);
+    for (uint32_t w = 0; w < s->reg_words; w++) /* few of a large kernel's are alive */
+        for (uint32_t bits = live[w]; bits; bits &= bits - 1)
+            sum += weight(s, 32 * w + (uint32_t)__builtin_ctz(bits));
     return sum;
 }
 
-/* Backwards through a block. Returns the most that is alive at once. */
+/* Backwards through a block. Returns the most that is alive at once; without liveness, of
+ * what the block alone reads and writes. */
 static uint32_t pressure_of(const ptx_shape *s, const ptx_flow_block *b, uint32_t *live)
 {
     memset(live, 0, s->reg_words * sizeof(*live));
-    for (uint32_t k = 0; k < b->succ_count; k++)
+    for (uint32_t k = 0; k < b->succ_count && s->live_in; k++)
         for (uint32_t w = 0; w < s->reg_words && b->succ[k] != SHAPE_EXIT; w++)
             live[w] |= s->live_in[b->succ[k]][w];
     uint32_t now = live_weight(s, live), most = now;
@@ -57,11 +58,11 @@ static uint32_t pressure_of(const ptx_shape *s, const ptx_flow_block *b, uint32_
     return most;
 }
 
-uint32_t ptx_estimate_registers(ptx_shape *s, uint32_t max_threads)
+uint32_t ptx_estimate_registers(ptx_shape *s, uint32_t max_threads, bool has_room)
 {
     uint32_t *live = ptx_alloc(s->memory, s->reg_words, sizeof(*live));
     uint32_t most = 0;
-    if (!s->live_in)
+    if (!s->live_in && has_room)
         ptx_find_liveness(s);
     for (uint32_t n = 0; n < s->order_count; n++) {
         const uint32_t here = pressure_of(s, &s->blocks[s->order[n]], live);

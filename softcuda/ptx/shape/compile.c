@@ -419,7 +419,7 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
         return false;
     }
     write_kernel(p, s, k);
-    k->registers = ptx_estimate_registers(s, k->max_threads);
+    k->registers = ptx_estimate_registers(s, k->max_threads, has_room(s));
     describe_cuts(p, s, k);
     return false;
 }
