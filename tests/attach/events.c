@@ -22,7 +22,7 @@ static void print_parts(const gphi_event *event)
     for (uint32_t i = 0; i < event->part_count; i++, part = gphi_part_next(part)) {
         const unsigned char *bytes = gphi_part_bytes(part);
         static const char *const names[] = {"?",     "text", "params", "struct",
-                                            "array", "hash", "host"};
+                                            "array", "hash", "host",   "source"};
         int length = 0;
         const char *name = gphi_call_argument(event->u.call.call, part->arg, &length);
         if (event->kind == GPHI_EVENT_CALL)
