@@ -401,7 +401,7 @@ bool gphi_node_leads_to(const gphi_model *model, const gph_graph *graph, uint32_
             is_new = reached[edge->to] = true;
         }
     }
-    const bool is_reached = reached && reached[to];
+    const bool is_reached = !reached || reached[to];
     gphi_heap_free(model->heap, reached, count * sizeof(bool));
     return is_reached;
 }

@@ -166,7 +166,8 @@ const gphi_touch *gphi_history_touches(const gphi_history *history,
 bool gphi_touch_meets(const gphi_history *history, const gphi_touch *touch,
                       uint64_t address, uint64_t bytes);
 
-/* Whether a path leads from one node to the other; without memory none is seen. */
+/* Whether a path leads from one node to the other; without memory one is taken to, since
+ * who asks reports nodes that have none. */
 bool gphi_node_leads_to(const gphi_model *model, const gph_graph *graph, uint32_t from,
                         uint32_t to);
 
