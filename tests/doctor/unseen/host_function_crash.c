@@ -3,10 +3,13 @@
  * driver, while the program waits. */
 #include "app.h"
 
+#include <unistd.h>
+
 static char *line;
 
 static void note(void *user)
 {
+    usleep(300000); /* the launch has returned, and the program waits */
     *line = (char)('0' + *(int *)user);
 }
 
