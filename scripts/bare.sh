@@ -32,9 +32,8 @@ trap 'exit 130' INT TERM
 echo "making a bare $suite in $root"
 if [ ! -e "$root/etc/debian_version" ]; then
     # shellcheck disable=SC2086
-    debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" ${BARE_MIRROR:-} \
-        >"$root.log" 2>&1 || { tail -5 "$root.log" >&2; exit 1; }
-    rm -f "$root.log"
+    made=$(debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" ${BARE_MIRROR:-} 2>&1) ||
+        { echo "$made" | tail -5 >&2; exit 1; }
 fi
 mount -t proc proc "$root/proc"
 mount -t sysfs -o ro sys "$root/sys"
