@@ -119,4 +119,4 @@ elif mode == "replay":
         took = time.perf_counter() - begin
     print("%.3f us a replay" % (took / times * 1e6))
 else:
-    sys.exit("torch_capture.py: there is no mode " + mode)
+    sys.exit("torch_capture.py: there is not a mode " + mode)

@@ -6,7 +6,7 @@ users of PyTorch's graphs complain of.
 usage: torch_doctor.py MODE | --list
        torch_doctor.py --all GPH FOLDER [JOBS [MODE...]]
 
---all runs each mode under `gph doctor --save-events --json` and compares what is told (errors
+--all runs each mode under `gph doctor --save-events --json` and compares what is reported (errors
 and warnings) with what MODES says; the last line counts. Exit status 1: something differs.
 """
 import json
@@ -16,9 +16,9 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-# Mode -> rules that must be told: "a|b": one of them; "silent": no error and no warning ("silent info a": but that
+# Mode -> rules that must be reported: "a|b": one of them; "silent": no error and no warning ("silent info a": but that
 # info). Behind
-# "+": what may be told as well. Modes whose comment says "unseen" are wrong programs whose mistake no
+# "+": what may be reported as well. Modes whose comment says "unseen" are wrong programs whose mistake no
 # call to the driver shows (PyTorch itself raises before any, or its allocator hands memory on).
 MODES = {
     # healthy
@@ -192,7 +192,7 @@ if __name__ == "__main__":
     else:
         what = sys.argv[1] if len(sys.argv) > 1 else ""
         if what not in MODES and what != "find_choice":
-            sys.exit("torch_doctor.py: there is no mode " + what)
+            sys.exit("torch_doctor.py: there is not a mode " + what)
         if what in SETTINGS:
             os.environ["PYTORCH_CUDA_ALLOC_CONF"] = SETTINGS[what]
         sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
