@@ -22,9 +22,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t count = gph_plan_table_count(table);
     const gph_plan_buffer *buffers = gph_plan_table_buffers(table);
     uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
+    options.bodies = gph_plan_table_bodies(table, &options.body_count);
     if (offsets != NULL &&
         gph_plan_addresses(buffers, count, &options, offsets, NULL, &error) == GPH_OK &&
-        gph_plan_check(buffers, count, offsets, NULL, &error) != GPH_OK)
+        gph_plan_check_bodies(buffers, count, options.bodies, options.body_count, offsets,
+                              NULL, &error) != GPH_OK)
         abort();
     free(offsets);
     gph_plan_table_destroy(table);

@@ -13,8 +13,7 @@ extern "C" {
 #endif
 
 /** A buffer and its life. Times are any numbers that order events, such as positions of
- *  kernels in a launch order. Layout frozen: planners read arrays of it; wishes to come
- *  take `reserved`. */
+ *  kernels in a launch order. Layout frozen: planners read arrays of it. */
 typedef struct gph_plan_buffer {
     uint64_t lower;     /**< first time at which it lives */
     uint64_t upper;     /**< first time at which it lives no more; > lower */
@@ -22,8 +21,22 @@ typedef struct gph_plan_buffer {
     uint64_t alignment; /**< its offset is a multiple of this; 0 means 1 */
     uint64_t offset;    /**< where it must lie, if pinned */
     uint32_t pinned;    /**< nonzero: at `offset` and nowhere else */
-    uint32_t reserved;  /**< zero */
+    uint32_t body; /**< number of the body that it belongs to, from 1 in the bodies that
+                             go with the buffers; 0: of none */
 } gph_plan_buffer;
+
+/** What stands in a branch, a case or a loop. Cases of one choice exclude each other: of
+ *  two of them only one runs, so their buffers may overlap, also where their times do.
+ *  What lives when the rounds of a loop begin, and ends in them, lives until they end:
+ *  the next round reads it again. Layout frozen: planners read arrays of it. */
+typedef struct gph_plan_body {
+    uint32_t
+        parent; /**< number of the body that it stands in, below its own; 0: in none */
+    uint32_t choice; /**< of its IF or SWITCH, the caller's number: bodies of one parent
+                          that have the same exclude each other. 0: of a loop */
+    uint64_t lower;  /**< of a loop: first time of its rounds */
+    uint64_t upper;  /**< of a loop: first time after them; > lower */
+} gph_plan_body;
 
 /** How far a search is. Lent: grows at the end. */
 typedef struct gph_plan_progress {
@@ -47,6 +60,8 @@ typedef struct gph_plan_options {
     gph_plan_progress_fn *progress; /**< or NULL */
     void *progress_user;            /**< handed to `progress`; borrowed */
     const gph_allocator *allocator; /**< NULL: the C library's heap */
+    const gph_plan_body *bodies;    /**< borrowed; `body_count` of them, 4,096 at most */
+    size_t body_count;              /**< 0: none, and no buffer belongs to one */
 } gph_plan_options;
 /** Every option at its default. */
 #define GPH_PLAN_OPTIONS_INIT GPH_SIZED(gph_plan_options)
@@ -56,14 +71,15 @@ typedef struct gph_plan_result {
     uint32_t size;        /**< sizeof(gph_plan_result) */
     uint32_t optimal;     /**< nonzero: proven that no plan is lower */
     uint64_t height;      /**< bytes the plan takes: the highest end of a buffer */
-    uint64_t lower_bound; /**< no plan takes less: the most bytes that live at a time */
+    uint64_t lower_bound; /**< no plan takes less: the most bytes that live at a time, of
+                               cases that exclude each other the largest */
     uint64_t steps;       /**< buffers placed by the search, tries included */
     double elapsed_s;     /**< of the call */
 } gph_plan_result;
 
 /** Finds offsets for `count` buffers. First greedy rules (several orders, best fit and
- *  first fit), then, where nothing is pinned and there are at most a few thousand
- *  buffers, an exact search over canonical plans: depth first, with bounds per section of
+ *  first fit), then, where nothing is pinned, no bodies exclude each other and there are at
+ *  most a few thousand buffers, an exact search over canonical plans: depth first, with bounds per section of
  *  time, independent parts solved apart, restarts that learn where it is tight, and tries
  *  to divide at narrow borders in time. Deterministic but for the time limit.
  *
@@ -72,7 +88,7 @@ typedef struct gph_plan_result {
  *  options  borrowed for the call; NULL means all defaults
  *
  *  GPH_E_INVALID: a life that ends before it begins, a size of 0, sums beyond 2^62 bytes,
- *  pinned buffers that overlap or are not aligned, a capacity below the bound (the
+ *  a body that is not there or whose parent comes after it, pinned buffers that overlap or are not aligned, a capacity below the bound (the
  * message names buffer and values). GPH_E_STATE: no plan within `capacity` was found in
  * time. GPH_E_NO_MEMORY. On failure the outputs are untouched. Any thread. */
 GPH_API GPH_CHECKED gph_status gph_plan_addresses(
@@ -86,12 +102,19 @@ GPH_API GPH_CHECKED gph_status gph_plan_check(const gph_plan_buffer *buffers,
                                               size_t count, const uint64_t *offsets,
                                               uint64_t *height, gph_error *error);
 
+/** As gph_plan_check(), of buffers that belong to bodies: `body_count` of them, borrowed. */
+GPH_API GPH_CHECKED gph_status gph_plan_check_bodies(
+    const gph_plan_buffer *buffers, size_t count, const gph_plan_body *bodies,
+    size_t body_count, const uint64_t *offsets, uint64_t *height, gph_error *error);
+
 /** Buffers with names, as read from a table. */
 typedef struct gph_plan_table gph_plan_table;
 
 /** Reads CSV: a line of column names, then a line a buffer. Columns, in any order: id,
- *  lower, upper, size; alignment and offset where wanted. An empty offset leaves the
- * buffer free, a number pins it. Blanks around values and empty lines are allowed, quotes
+ *  lower, upper, size; alignment, offset and bodies where wanted. An empty offset leaves the
+ * buffer free, a number pins it. `bodies` is the way to the body of a buffer from outside,
+ * steps joined by "/": CHOICE:CASE, a name and a number, or LOOP@LOWER-UPPER, a name and the
+ * times of its rounds; empty: none. Blanks around values and empty lines are allowed, quotes
  * are not.
  *
  *  text       borrowed for the call; `bytes` of it, no zero needed
@@ -109,10 +132,14 @@ GPH_API void gph_plan_table_destroy(gph_plan_table *table);
 GPH_API const gph_plan_buffer *gph_plan_table_buffers(const gph_plan_table *table);
 /** How many there are. */
 GPH_API size_t gph_plan_table_count(const gph_plan_table *table);
+/** The bodies that its buffers belong to, `count` of them; lent. */
+GPH_API const gph_plan_body *gph_plan_table_bodies(const gph_plan_table *table,
+                                                   size_t *count);
 /** What stands in the column id; lent. `index` must be below the count. */
 GPH_API const char *gph_plan_table_id(const gph_plan_table *table, size_t index);
 
-/** Writes a plan as CSV: id, lower, upper, size, offset, a line a buffer. The file
+/** Writes a plan as CSV: id, lower, upper, size, offset, and bodies where there are some, a
+ *  line a buffer. The file
  *  appears whole or stays as it was; what is not a plain file, such as a pipe, is written
  *  through.
  *

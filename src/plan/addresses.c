@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "plan/gaps.h"
+#include "plan/placed.h"
 
 #define DEFAULT_LIMIT_S 1.0
 #define LIMIT_MAX_S 1e9
@@ -97,7 +98,8 @@ static gph_status run(struct job *job, const gph_plan_buffer *buffers, size_t co
 {
     const gph_allocator heap = gphi_heap(job->options.allocator);
     GPHI_TRY(start_clock(&job->clock, &job->options, error));
-    GPHI_TRY(gphi_problem_init(&job->problem, buffers, count, heap, error));
+    GPHI_TRY(gphi_problem_init(&job->problem, buffers, count, job->options.bodies,
+                               job->options.body_count, heap, error));
     const uint64_t wanted = job->options.capacity;
     job->floor = job->clock.now.lower_bound = job->problem.bound;
     if (wanted != 0 && wanted < job->floor)
@@ -163,8 +165,7 @@ static gph_status fail_clash(const struct check *c, gph_error *error)
     const uint64_t begin = c->offsets[clash], end = begin + p->buffers[clash].size;
     uint32_t i = 0;
     for (; i < p->count; i++)
-        if (i != clash && p->first[i] <= p->last[clash] &&
-            p->first[clash] <= p->last[i] && c->offsets[i] < end &&
+        if (gphi_plan_meet(p, i, clash) && c->offsets[i] < end &&
             begin < c->offsets[i] + p->buffers[i].size)
             break;
     const uint32_t low = i < clash ? i : clash, high = i < clash ? clash : i;
@@ -173,6 +174,28 @@ static gph_status fail_clash(const struct check *c, gph_error *error)
                      "%llu and %llu",
                      low, high, (unsigned long long)c->offsets[low],
                      (unsigned long long)c->offsets[high]);
+}
+
+/* Where cases share memory: each buffer beside those it may not overlap. */
+static gph_status check_beside(struct check *c)
+{
+    const gphi_problem *p = c->problem;
+    gphi_placed placed;
+    gph_status status = gphi_placed_init(&placed, p);
+    for (uint32_t i = 0; i < p->count && status == GPH_OK; i++) {
+        const uint64_t begin = c->offsets[i], end = begin + p->buffers[i].size;
+        c->clash = i;
+        gphi_placed_meet(&placed, i);
+        for (uint32_t k = 0; k < placed.found_count; k++) {
+            const uint32_t other = placed.found[k];
+            if (c->offsets[other] < end &&
+                begin < c->offsets[other] + p->buffers[other].size)
+                status = GPH_E_INVALID;
+        }
+        gphi_placed_add(&placed, i);
+    }
+    gphi_placed_fini(&placed);
+    return status;
 }
 
 static gph_status check_all(const gphi_problem *p, const uint64_t *offsets,
@@ -184,7 +207,9 @@ static gph_status check_all(const gphi_problem *p, const uint64_t *offsets,
         const uint64_t end = offsets[i] + p->buffers[i].size;
         *height = end > *height ? end : *height;
     }
-    const gph_status status = gphi_gaps_walk(p, offsets, 0, true, take, &c);
+    const gph_status status = p->bodies.has_choice
+                                  ? check_beside(&c)
+                                  : gphi_gaps_walk(p, offsets, 0, true, take, &c);
     if (status == GPH_E_INVALID)
         return fail_clash(&c, error);
     return status == GPH_OK ? GPH_OK
@@ -192,26 +217,37 @@ static gph_status check_all(const gphi_problem *p, const uint64_t *offsets,
 }
 
 static gph_status check_plan(const gph_plan_buffer *buffers, size_t count,
+                             const gph_plan_body *bodies, size_t body_count,
                              const uint64_t *offsets, gph_allocator heap,
                              uint64_t *height, gph_error *error)
 {
     gphi_problem problem;
     if (count == 0)
         return GPH_OK;
-    gph_status status = gphi_problem_init(&problem, buffers, count, heap, error);
+    gph_status status =
+        gphi_problem_init(&problem, buffers, count, bodies, body_count, heap, error);
     GPHI_THEN(status, check_all(&problem, offsets, height, error));
-    if (problem.count != 0)
-        gphi_problem_fini(&problem);
+    gphi_problem_fini(&problem);
     return status;
 }
 
 gph_status gph_plan_check(const gph_plan_buffer *buffers, size_t count,
                           const uint64_t *offsets, uint64_t *height, gph_error *error)
 {
+    return gph_plan_check_bodies(buffers, count, NULL, 0, offsets, height, error);
+}
+
+gph_status gph_plan_check_bodies(const gph_plan_buffer *buffers, size_t count,
+                                 const gph_plan_body *bodies, size_t body_count,
+                                 const uint64_t *offsets, uint64_t *height,
+                                 gph_error *error)
+{
     uint64_t most = 0;
     GPHI_TRY(gphi_need_named(error, __func__, buffers || count == 0, "buffers"));
     GPHI_TRY(gphi_need_named(error, __func__, offsets || count == 0, "offsets"));
-    GPHI_TRY(check_plan(buffers, count, offsets, gphi_heap(NULL), &most, error));
+    GPHI_TRY(gphi_need_named(error, __func__, bodies || body_count == 0, "bodies"));
+    GPHI_TRY(check_plan(buffers, count, bodies, body_count, offsets, gphi_heap(NULL),
+                        &most, error));
     if (height)
         *height = most;
     return GPH_OK;
@@ -228,10 +264,14 @@ gph_status gph_plan_addresses(const gph_plan_buffer *buffers, size_t count,
                                options, error));
     GPHI_TRY(gphi_need_named(error, __func__, buffers || count == 0, "buffers"));
     GPHI_TRY(gphi_need_named(error, __func__, offsets || count == 0, "offsets"));
+    GPHI_TRY(gphi_need_named(error, __func__,
+                             job.options.bodies || job.options.body_count == 0,
+                             "options.bodies"));
     const gph_allocator heap = gphi_heap(job.options.allocator);
     gph_status status = run(&job, buffers, count, error);
     if (status == GPH_OK && count != 0)
-        status = check_plan(buffers, count, job.offsets, heap, &job.height, error);
+        status = check_plan(buffers, count, job.options.bodies, job.options.body_count,
+                            job.offsets, heap, &job.height, error);
     if (status == GPH_OK && count != 0)
         memcpy(offsets, job.offsets, count * sizeof(*offsets));
     if (status == GPH_OK && result) {
@@ -245,7 +285,6 @@ gph_status gph_plan_addresses(const gph_plan_buffer *buffers, size_t count,
     }
     gphi_heap_free(heap, job.offsets, count * sizeof(uint64_t));
     gphi_heap_free(heap, job.trial, count * sizeof(uint64_t));
-    if (job.problem.count != 0)
-        gphi_problem_fini(&job.problem);
+    gphi_problem_fini(&job.problem);
     return status;
 }

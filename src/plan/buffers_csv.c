@@ -9,18 +9,19 @@
 #include "base/save.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "plan/csv.h"
+#include "plan/bodies_csv.h"
 
-enum { ID, LOWER, UPPER, SIZE, ALIGNMENT, OFFSET, COLUMNS };
+enum { ID, LOWER, UPPER, SIZE, ALIGNMENT, OFFSET, BODIES, COLUMNS };
 
-static const char *const names[COLUMNS] = {"id",   "lower",     "upper",
-                                           "size", "alignment", "offset"};
+static const char *const names[COLUMNS] = {"id",        "lower",  "upper", "size",
+                                           "alignment", "offset", "bodies"};
 
 struct gph_plan_table {
     gph_allocator heap;
     gphi_vec buffers; /* of gph_plan_buffer */
     gphi_vec ids;     /* of size_t: where in `text` */
     gphi_vec text;    /* of char: ids, each with its zero */
+    gphi_body_names bodies;
 };
 
 /* A line under way. */
@@ -54,6 +55,8 @@ static gph_status put_value(void *user, gphi_csv *csv, uint32_t column, gphi_spa
         if (value.bytes == 0)
             return GPH_OK;
         return gphi_csv_number(csv, column, value, &b->alignment);
+    case BODIES:
+        return gphi_bodies_read(&row->table->bodies, csv, column, value, &b->body);
     default: /* OFFSET */
         b->pinned = value.bytes != 0;
         return b->pinned ? gphi_csv_number(csv, column, value, &b->offset) : GPH_OK;
@@ -87,6 +90,7 @@ gph_status gph_plan_table_read(const char *text, size_t bytes,
     gphi_vec_init(&table->buffers, heap, sizeof(gph_plan_buffer));
     gphi_vec_init(&table->ids, heap, sizeof(size_t));
     gphi_vec_init(&table->text, heap, 1);
+    gphi_body_names_init(&table->bodies, heap);
     gphi_csv csv = {.rest = {text, bytes},
                     .names = names,
                     .name_count = COLUMNS,
@@ -108,6 +112,7 @@ void gph_plan_table_destroy(gph_plan_table *table)
     gphi_vec_fini(&table->buffers);
     gphi_vec_fini(&table->ids);
     gphi_vec_fini(&table->text);
+    gphi_body_names_fini(&table->bodies);
     gphi_heap_free(table->heap, table, sizeof(*table));
 }
 
@@ -119,6 +124,12 @@ const gph_plan_buffer *gph_plan_table_buffers(const gph_plan_table *table)
 size_t gph_plan_table_count(const gph_plan_table *table)
 {
     return table->buffers.count;
+}
+
+const gph_plan_body *gph_plan_table_bodies(const gph_plan_table *table, size_t *count)
+{
+    *count = table->bodies.items.count;
+    return table->bodies.items.items;
 }
 
 const char *gph_plan_table_id(const gph_plan_table *table, size_t index)
@@ -136,11 +147,16 @@ static gph_status write_rows(const gph_plan_table *table, const uint64_t *offset
     gphi_text out;
     gphi_text_stream(&out, buffer, sizeof(buffer), write, user);
     const gph_plan_buffer *b = gph_plan_table_buffers(table);
-    gphi_text_put(&out, "id,lower,upper,size,offset\n");
+    const bool has_bodies = table->bodies.items.count != 0;
+    gphi_text_add(&out, "id,lower,upper,size,offset%s\n", has_bodies ? ",bodies" : "");
     for (size_t i = 0; i < table->buffers.count; i++) {
         gphi_text_put(&out, gph_plan_table_id(table, i));
-        gphi_text_add(&out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-                      b[i].lower, b[i].upper, b[i].size, offsets[i]);
+        gphi_text_add(&out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, b[i].lower,
+                      b[i].upper, b[i].size, offsets[i]);
+        if (has_bodies)
+            gphi_text_put(&out, ",");
+        gphi_bodies_write(&table->bodies, b[i].body, &out);
+        gphi_text_put(&out, "\n");
     }
     return gphi_text_end(&out, error);
 }

@@ -114,7 +114,7 @@ static gph_status plan_through_time(struct greedy *g)
     return gphi_gaps_walk(p, g->offsets, g->height, false, begin, g);
 }
 
-/* False: the time was over before the plan was made. */
+/* False: the time was over before the plan was made; without a clock it never is. */
 static bool plan(struct greedy *g, gphi_plan_clock *clock, order by, bool best,
                  double disturb)
 {
@@ -137,7 +137,7 @@ static bool plan(struct greedy *g, gphi_plan_clock *clock, order by, bool best,
         g->looked += g->placed.found_count + 1;
         if (g->looked > LOOK) {
             g->looked = 0;
-            if (gphi_plan_is_over(clock))
+            if (clock && gphi_plan_is_over(clock))
                 return false;
         }
     }
@@ -190,7 +190,11 @@ gph_status gphi_plan_greedy(const gphi_problem *p, gphi_plan_clock *clock,
     gph_status status = start(&g, p);
     uint64_t lowest = UINT64_MAX;
     const uint32_t rules = ORDERS * 2;
-    if (status == GPH_OK)
+    /* Where cases share memory, a range may be taken by several at a time, which gaps
+     * cannot say: the first plan is then one by begin. */
+    if (status == GPH_OK && p->bodies.has_choice)
+        plan(&g, NULL, BY_BEGIN, false, 0);
+    else if (status == GPH_OK)
         status = plan_through_time(&g);
     if (status == GPH_OK)
         keep(&g, clock, offsets, &lowest);

@@ -78,7 +78,7 @@ void gphi_placed_meet(gphi_placed *t, uint32_t buffer)
             continue;
         if (node >= t->leaf_count) {
             const uint32_t other = t->by_begin[node - t->leaf_count];
-            if (p->first[other] <= p->last[buffer])
+            if (gphi_plan_meet(p, other, buffer))
                 t->found[t->found_count++] = other;
             continue;
         }

@@ -21,6 +21,7 @@ gph_status gphi_placed_init(gphi_placed *placed, const gphi_problem *problem);
 void gphi_placed_fini(gphi_placed *placed);
 void gphi_placed_clear(gphi_placed *placed);
 void gphi_placed_add(gphi_placed *placed, uint32_t buffer);
-/* placed->found becomes those placed that share a section with `buffer`. */
+/* placed->found becomes those placed that share a section with `buffer`, and may run with
+ * it. */
 void gphi_placed_meet(gphi_placed *placed, uint32_t buffer);
 #endif

@@ -3,7 +3,6 @@
 #include "plan/problem.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -11,8 +10,8 @@
 
 #define BYTES_MAX (UINT64_C(1) << 62) /* sums stay far from overflow */
 
-static gph_status check_buffer(const gph_plan_buffer *b, size_t at, uint64_t *sum,
-                               gph_error *error)
+static gph_status check_buffer(const gph_plan_buffer *b, size_t at, uint32_t bodies,
+                               uint64_t *sum, gph_error *error)
 {
     if (b->upper <= b->lower)
         return gphi_fail(
@@ -29,9 +28,9 @@ static gph_status check_buffer(const gph_plan_buffer *b, size_t at, uint64_t *su
             "alignment %llu)",
             at, (unsigned long long)b->size, (unsigned long long)b->alignment);
     *sum += most + b->alignment;
-    if (b->reserved != 0)
-        return gphi_fail(error, GPH_E_INVALID, "buffer %zu: reserved is %u, not 0", at,
-                         b->reserved);
+    if (b->body > bodies)
+        return gphi_fail(error, GPH_E_INVALID, "buffer %zu is of body %u: there are %u",
+                         at, b->body, bodies);
     if (!b->pinned)
         return GPH_OK;
     if (b->alignment > 1 && b->offset % b->alignment != 0)
@@ -62,7 +61,7 @@ static gph_status cut(gphi_problem *p)
         return GPH_E_NO_MEMORY;
     for (uint32_t i = 0; i < p->count; i++) {
         times[2 * i] = p->buffers[i].lower;
-        times[2 * i + 1] = p->buffers[i].upper;
+        times[2 * i + 1] = gphi_bodies_upper(&p->bodies, &p->buffers[i]);
     }
     qsort(times, room, sizeof(*times), gphi_by_first);
     uint32_t count = 0;
@@ -72,42 +71,67 @@ static gph_status cut(gphi_problem *p)
     p->section_count = count - 1;
     for (uint32_t i = 0; i < p->count; i++) {
         p->first[i] = index_of(times, count, p->buffers[i].lower);
-        p->last[i] = index_of(times, count, p->buffers[i].upper) - 1;
+        p->last[i] =
+            index_of(times, count, gphi_bodies_upper(&p->bodies, &p->buffers[i])) - 1;
     }
     gphi_heap_free(p->heap, times, room * sizeof(*times));
     return GPH_OK;
 }
 
-/* The bytes that live in each section, by what begins and ends at its border; the most of
- * them, and the highest pinned end, are what no plan is lower than. */
-static void measure(gphi_problem *p)
+/* Of a body in a section: what begins and what ends at its border. */
+struct change {
+    uint32_t section, body;
+    uint64_t bytes; /* modulo 2^64; sums are right again */
+};
+
+static int by_section(const void *a, const void *b)
 {
-    memset(p->live, 0, ((size_t)p->section_count + 1) * sizeof(*p->live));
+    const struct change *x = a, *y = b;
+    return (x->section > y->section) - (x->section < y->section);
+}
+
+/* The bytes that live in each section; the most of them, and the highest pinned end, are
+ * what no plan is lower than. */
+static gph_status measure(gphi_problem *p)
+{
+    const size_t room = (size_t)p->count * 2;
+    struct change *changes = gphi_heap_array(p->heap, room, sizeof(*changes));
+    if (!changes)
+        return GPH_E_NO_MEMORY;
     for (uint32_t i = 0; i < p->count; i++) {
         const gph_plan_buffer *b = &p->buffers[i];
-        p->live[p->first[i]] += b->size;
-        p->live[p->last[i] + 1] -= b->size; /* modulo 2^64; sums are right again */
+        changes[2 * i] = (struct change){p->first[i], b->body, b->size};
+        changes[2 * i + 1] = (struct change){p->last[i] + 1, b->body, 0 - b->size};
         if (b->pinned && b->offset + b->size > p->bound)
             p->bound = b->offset + b->size;
     }
+    qsort(changes, room, sizeof(*changes), by_section);
+    size_t at = 0;
     for (uint32_t s = 0; s < p->section_count; s++) {
-        if (s > 0)
-            p->live[s] += p->live[s - 1];
+        while (at < room && changes[at].section <= s) {
+            gphi_bodies_add(&p->bodies, changes[at].body, changes[at].bytes);
+            at++;
+        }
+        p->live[s] = gphi_bodies_bytes(&p->bodies);
         if (p->live[s] > p->bound)
             p->bound = p->live[s];
     }
+    gphi_heap_free(p->heap, changes, room * sizeof(*changes));
+    return GPH_OK;
 }
 
 gph_status gphi_problem_init(gphi_problem *p, const gph_plan_buffer *buffers,
-                             size_t count, gph_allocator heap, gph_error *error)
+                             size_t count, const gph_plan_body *bodies, size_t body_count,
+                             gph_allocator heap, gph_error *error)
 {
     *p = (gphi_problem){.heap = heap, .buffers = buffers};
     if (count > UINT32_MAX / 4)
         return gphi_fail(error, GPH_E_INVALID, "%zu buffers: at most %u are planned",
                          count, UINT32_MAX / 4);
     uint64_t sum = 0;
+    GPHI_TRY(gphi_bodies_init(&p->bodies, bodies, body_count, heap, error));
     for (size_t i = 0; i < count; i++) {
-        GPHI_TRY(check_buffer(&buffers[i], i, &sum, error));
+        GPHI_TRY(check_buffer(&buffers[i], i, p->bodies.count, &sum, error));
         p->pinned |= buffers[i].pinned != 0;
     }
     if (count == 0)
@@ -116,10 +140,9 @@ gph_status gphi_problem_init(gphi_problem *p, const gph_plan_buffer *buffers,
     p->first = gphi_heap_array(heap, count, sizeof(*p->first));
     p->last = gphi_heap_array(heap, count, sizeof(*p->last));
     p->live = gphi_heap_array(heap, count * 2, sizeof(*p->live));
-    GPHI_TRY(gphi_made(error, p->first && p->last && p->live && cut(p) == GPH_OK,
-                       "planning %zu buffers", count));
-    measure(p);
-    return GPH_OK;
+    return gphi_made(
+        error, p->first && p->last && p->live && cut(p) == GPH_OK && measure(p) == GPH_OK,
+        "planning %zu buffers", count);
 }
 
 void gphi_problem_fini(gphi_problem *p)
@@ -127,6 +150,7 @@ void gphi_problem_fini(gphi_problem *p)
     gphi_heap_free(p->heap, p->first, p->count * sizeof(*p->first));
     gphi_heap_free(p->heap, p->last, p->count * sizeof(*p->last));
     gphi_heap_free(p->heap, p->live, (size_t)p->count * 2 * sizeof(*p->live));
+    gphi_bodies_fini(&p->bodies);
 }
 
 int gphi_plan_by_key(const void *a, const void *b)

@@ -6,23 +6,32 @@
 #include <gph/plan.h>
 #include <stdbool.h>
 
-#include "base/heap.h"
+#include "plan/bodies.h"
 
 typedef struct gphi_problem {
     gph_allocator heap;
     const gph_plan_buffer *buffers; /* borrowed */
+    gphi_bodies bodies;
     uint32_t count;
     uint32_t section_count;
     uint32_t *first, *last; /* a buffer: the sections it lives in, both included */
-    uint64_t *live;         /* a section: bytes that live in it */
+    uint64_t *live;         /* a section: bytes that live in it, of cases the largest */
     uint64_t bound;         /* no plan is lower */
     bool pinned;            /* some buffer is */
 } gphi_problem;
 
 /* `problem` needs gphi_problem_fini() also after a failure. */
 gph_status gphi_problem_init(gphi_problem *problem, const gph_plan_buffer *buffers,
-                             size_t count, gph_allocator heap, gph_error *error);
+                             size_t count, const gph_plan_body *bodies, size_t body_count,
+                             gph_allocator heap, gph_error *error);
 void gphi_problem_fini(gphi_problem *problem);
+
+/* Whether two buffers may not overlap. */
+static inline bool gphi_plan_meet(const gphi_problem *p, uint32_t a, uint32_t b)
+{
+    return a != b && p->first[a] <= p->last[b] && p->first[b] <= p->last[a] &&
+           !gphi_bodies_exclude(&p->bodies, p->buffers[a].body, p->buffers[b].body);
+}
 
 /* The lowest offset from `from` on that suits a buffer's alignment. */
 static inline uint64_t gphi_plan_align(const gph_plan_buffer *buffer, uint64_t from)
@@ -72,7 +81,8 @@ typedef enum gphi_search_end {
     GPHI_SEARCH_UNKNOWN     /* the time is over */
 } gphi_search_end;
 
-/* Whether the exact search can be used at all: nothing pinned, not too many overlaps. */
+/* Whether the exact search can be used at all: nothing pinned, no cases, whose sections
+ * hold more than fits, not too many overlaps. */
 bool gphi_search_suits(const gphi_problem *problem);
 gph_status gphi_plan_search(const gphi_problem *problem, gphi_plan_clock *clock,
                             uint64_t capacity, uint64_t *offsets, gphi_search_end *end);

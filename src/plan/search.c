@@ -66,7 +66,7 @@ static void count_items(const gphi_problem *p, size_t *pairs, size_t *membership
 bool gphi_search_suits(const gphi_problem *p)
 {
     size_t pairs, memberships;
-    if (p->pinned || p->count > COUNT_MAX)
+    if (p->pinned || p->bodies.has_choice || p->count > COUNT_MAX)
         return false;
     count_items(p, &pairs, &memberships);
     return pairs <= PAIRS_MAX && memberships <= PAIRS_MAX;

@@ -11,6 +11,26 @@ EOF
 echo "exit $?"
 cat placed.csv
 "$GPH" plan - --out - <good.csv
+# Cases of a choice share memory; the loop keeps what its next round reads.
+cat >bodies.csv <<'BODIES'
+id,lower,upper,size,bodies
+x,0,9,4096,
+case0,1,9,1048576,kind:0
+case1,2,9,1048576,kind:1
+case2,3,9,1048576,kind:2
+case3,4,9,1048576,kind:3
+case4,5,9,1048576,kind:4
+case5,6,9,1048576,kind:5
+case6,7,9,1048576,kind:6
+case7,8,9,1048576,kind:7
+state,9,12,4096,
+temporary,13,14,4096,rounds@11-20
+BODIES
+"$GPH" plan bodies.csv --out - | tail -4
+"$GPH" plan bodies.csv | grep -v '^time'
+cut -d, -f1-4 bodies.csv | "$GPH" plan - | grep height
+sed 's/kind:7/kind/' bodies.csv | "$GPH" plan -
+echo "exit $?"
 "$GPH" plan good.csv --capacity 4500 >out
 echo "exit $?"
 "$GPH" plan good.csv --capacity 1 >out

@@ -44,9 +44,11 @@ static void plans_name_what_they_lack(void)
     uint64_t offset = 0;
     size_t count = 0;
     SAYS(gph_plan_check(NULL, 1, &offset, NULL, &error),
-         "gph_plan_check: buffers is NULL");
+         "gph_plan_check_bodies: buffers is NULL");
     SAYS(gph_plan_check(&buffer, 1, NULL, NULL, &error),
-         "gph_plan_check: offsets is NULL");
+         "gph_plan_check_bodies: offsets is NULL");
+    SAYS(gph_plan_check_bodies(&buffer, 1, NULL, 1, &offset, NULL, &error),
+         "gph_plan_check_bodies: bodies is NULL");
     SAYS(gph_plan_ladder_make(NULL, &offset, 1, &count, &error),
          "gph_plan_ladder_make: rule is NULL");
     SAYS(gph_plan_cost_fit(NULL, 1, NULL, &error), "gph_plan_cost_fit: out is NULL");

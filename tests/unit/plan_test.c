@@ -307,8 +307,8 @@ static void wrong_input_is_refused(void)
     two[1].alignment = UINT64_MAX;
     refused(two, 2, NULL, "2^62");
     two[1] = buffer(2, 9, 100);
-    two[1].reserved = 3;
-    refused(two, 2, NULL, "reserved is 3");
+    two[1].body = 3;
+    refused(two, 2, NULL, "buffer 1 is of body 3: there are 0");
     two[1] = buffer(2, 9, 100);
     two[0].pinned = two[1].pinned = 1;
     two[1].offset = 99;

@@ -63,6 +63,10 @@ static bool read_options(const command_line *line, gph_plan_options *options)
 static void put_result(const gph_plan_table *table, const gph_plan_result *r)
 {
     put_row(stdout, "buffers", "%zu", gph_plan_table_count(table));
+    size_t bodies = 0;
+    gph_plan_table_bodies(table, &bodies);
+    if (bodies != 0)
+        put_row(stdout, "bodies", "%zu; cases of one choice share memory", bodies);
     put_row(stdout, "height", "%llu bytes (%s)", (unsigned long long)r->height,
             bytes_text((double)r->height));
     put_row(stdout, "lower bound", "%llu bytes, all that lives at one time",
@@ -74,8 +78,7 @@ static void put_result(const gph_plan_table *table, const gph_plan_result *r)
             (unsigned long long)r->steps);
 }
 
-static int plan(const gph_plan_table *table, const gph_plan_options *options,
-                const char *out)
+static int plan(const gph_plan_table *table, gph_plan_options *options, const char *out)
 {
     gph_plan_result result = GPH_SIZED(gph_plan_result);
     gph_error error = {0};
@@ -85,6 +88,7 @@ static int plan(const gph_plan_table *table, const gph_plan_options *options,
         fputs("gph: out of memory\n", stderr);
         return EXIT_FAILED;
     }
+    options->bodies = gph_plan_table_bodies(table, &options->body_count);
     const gph_status status = gph_plan_addresses(gph_plan_table_buffers(table), count,
                                                  options, offsets, &result, &error);
     if (options->progress)
