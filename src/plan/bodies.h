@@ -25,7 +25,7 @@ typedef struct gphi_bodies {
     uint64_t *all;   /* bytes that live in it and in what stands in it */
 } gphi_bodies;
 
-/* Refuses what is no tree. Needs gphi_bodies_fini() also after a failure, of zeros too. */
+/* Refuses what is not a tree. Needs gphi_bodies_fini() also after a failure, of zeros too. */
 gph_status gphi_bodies_init(gphi_bodies *bodies, const gph_plan_body *items, size_t count,
                             gph_allocator heap, gph_error *error);
 void gphi_bodies_fini(gphi_bodies *bodies);

@@ -45,8 +45,8 @@ static gph_status fail_step(const gphi_csv *csv, gphi_span step)
                      csv->line, step.bytes < 60 ? (int)step.bytes : 60, step.begin);
 }
 
-/* What stands before the last `mark`, and behind it. */
-static bool part(gphi_span whole, char mark, gphi_span *before, gphi_span *behind)
+/* What stands before the last `mark`, and after it. */
+static bool part(gphi_span whole, char mark, gphi_span *before, gphi_span *after)
 {
     size_t at = whole.bytes;
     while (at > 0 && whole.begin[at - 1] != mark)
@@ -54,7 +54,7 @@ static bool part(gphi_span whole, char mark, gphi_span *before, gphi_span *behin
     if (at < 2)
         return false;
     *before = (gphi_span){whole.begin, at - 1};
-    *behind = (gphi_span){whole.begin + at, whole.bytes - at};
+    *after = (gphi_span){whole.begin + at, whole.bytes - at};
     return true;
 }
 

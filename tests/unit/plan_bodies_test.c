@@ -36,7 +36,7 @@ static uint64_t height_of(const gph_plan_buffer *buffers, size_t count,
     gph_error error = {0};
     options.bodies = bodies;
     options.body_count = body_count;
-    options.time_limit_s = 0.02;
+    options.time_limit_s = 0.005;
     CHECK_OK(gph_plan_addresses(buffers, count, &options, offsets, &result, &error),
              error);
     CHECK_OK(gph_plan_check_bodies(buffers, count, bodies, body_count, offsets, &height,
