@@ -7,6 +7,8 @@
  * then on, and so starts what comes next without a hand-back. Nobody waits for a thread
  * that has claimed nothing, so a worker that the system took off its CPU holds up no one
  * but with what it has in hand. */
+#include <assert.h>
+
 #include "softcuda/engine/state.h"
 
 /* Two time stamps and an addition that all workers make cost 0.1 us a step: not for each
@@ -295,6 +297,7 @@ static int run_share(soft_queue *queue, soft_worker *worker, uint64_t open,
      */
     const uint32_t finished =
         atomic_fetch_add_explicit(&step->finished, parts.units, memory_order_acq_rel);
+    assert(finished + parts.units <= units_of(open) && "a part ran twice");
     return finished + parts.units == units_of(open) ? SHARE_LAST : SHARE_SOME;
 }
 

@@ -9,6 +9,7 @@
  * A thread that comes late may still look at a plan whose launch is over, or at the next
  * launch of it: all it does to shared state is to compare and swap a claim from its epoch
  * - 1, which fails then. `visiting` keeps the plan itself allocated. */
+#include <assert.h>
 #include <sched.h>
 
 #include "softcuda/engine/program.h"
@@ -20,6 +21,7 @@ enum {
     YIELD_ROUNDS = 150,  /* rounds, 15 us, before it gives its CPU to other threads */
     FLUSH_ROUNDS = 64,   /* rounds before it adds up what it has finished */
     LEAVE_ROUNDS = 1024, /* rounds before it looks at other queues */
+    LOST_NS = 50000,     /* for so long */
     LOOK_AHEAD = 4,      /* unclaimed items of another list that it looks at */
 };
 
@@ -102,10 +104,11 @@ static bool flush(visit *v)
     const uint32_t count = v->finished;
     v->finished = 0;
     /* Acquire and release: the last one sees what all nodes wrote. */
-    v->complete =
+    const uint32_t finished =
         atomic_fetch_add_explicit(&v->plan->finished, count, memory_order_acq_rel) +
-            count ==
-        v->plan->item_count;
+        count;
+    assert(finished <= v->plan->item_count && "an item ran twice");
+    v->complete = finished == v->plan->item_count;
     return v->complete;
 }
 
@@ -255,14 +258,10 @@ static void begin_visit(visit *v)
                                                  : v->plan->list_first[v->own];
 }
 
-bool soft_plan_join(soft_queue *queue, soft_worker *worker)
+/* Takes part in the launch of a ticket, if it is still under way: the plan may be gone
+ * else. True if it finished it and so owns the queue. */
+static bool join(soft_queue *queue, soft_worker *worker, uint64_t ticket, soft_plan *plan)
 {
-    /* Acquire: pairs with the release in soft_plan_run(). */
-    const uint64_t ticket =
-        atomic_load_explicit(&queue->plan_ticket, memory_order_acquire);
-    soft_plan *plan = atomic_load(&queue->plan);
-    if (ticket == 0)
-        return false;
     if (worker->visits == VISITS_MAX)
         return false;
     /* Sequentially consistent, with soft_plan_destroy(): a plan is freed after its ticket
@@ -289,6 +288,26 @@ bool soft_plan_join(soft_queue *queue, soft_worker *worker)
     return v.complete;
 }
 
+bool soft_plan_join(soft_queue *queue, soft_worker *worker)
+{
+    /* Acquire: pairs with the release in soft_plan_run(). */
+    const uint64_t ticket =
+        atomic_load_explicit(&queue->plan_ticket, memory_order_acquire);
+    soft_plan *plan = atomic_load(&queue->plan);
+    return ticket != 0 && join(queue, worker, ticket, plan);
+}
+
+/* With a seed: now and then a thread that could go on does not for a while, as if the system
+ * had taken its CPU. */
+static void lose_cpu(soft_worker *worker)
+{
+    if (worker->engine->seed == 0 || soft_random(worker) % 16 != 0)
+        return;
+    const uint64_t from = soft_ticks();
+    while (soft_span_ns(worker->engine, soft_ticks() - from) < LOST_NS)
+        sched_yield();
+}
+
 bool soft_plan_run(soft_queue *queue, soft_worker *worker, soft_program *program,
                    const soft_work *works, bool measure)
 {
@@ -308,9 +327,12 @@ bool soft_plan_run(soft_queue *queue, soft_worker *worker, soft_program *program
     queue->tickets += queue->tickets == UINT32_MAX ? 2 : 1; /* never 0 */
     /* Release: pairs with the acquire in soft_plan_join(). From here on others may take
      * part, finish the launch, and so own the queue and the plan. */
-    atomic_store_explicit(&queue->plan_ticket, (uint64_t)queue->tickets << 32 | epoch,
-                          memory_order_release);
+    const uint64_t ticket = (uint64_t)queue->tickets << 32 | epoch;
+    atomic_store_explicit(&queue->plan_ticket, ticket, memory_order_release);
     if (wake)
         soft_queue_call(queue);
-    return soft_plan_join(queue, worker);
+    lose_cpu(worker);
+    /* This launch alone: if it is over, the queue may be at another one, which is whoever
+     * ended this one's to begin and end. */
+    return join(queue, worker, ticket, plan);
 }

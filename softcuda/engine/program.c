@@ -9,6 +9,7 @@
  * A launch is the order run from front to back by the queue's owner: cheap nodes inline,
  * dear ones as a step that the team shares. Positions are all that a launch changes, so
  * nothing is reset between launches. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -375,7 +376,10 @@ gph_status soft_program_create_nested(soft_engine *engine, uint32_t node_count,
 void soft_program_finished(soft_program *program)
 {
     /* Acquire and release: the last one sees all that others did with it. */
-    if (atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) == 1)
+    const uint32_t before =
+        atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel);
+    assert(before > 0 && "a program was let go of twice");
+    if (before == 1)
         program_free(program);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the owner of a queue does: it runs one submission after the other, each when its
  * waits are over, and lets go. */
+#include <assert.h>
+
 #include "softcuda/engine/program.h"
 
 bool soft_queue_wants_hands(const soft_queue *queue, soft_worker *worker)
@@ -108,6 +110,8 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
         }
         if (!run_head(queue, worker, head))
             return;
+        assert(atomic_load(&queue->state) == QUEUE_RUNNING && "a queue without an owner");
+        assert(atomic_load(&queue->done) == done && "two threads ended one submission");
         const bool repeats = end_head(queue, worker, head);
         /* Who has a limit came for one more launch, not for a row of them without end. */
         if (should_yield(queue, worker, served) || (repeats && limit != UINT64_MAX))

@@ -9,6 +9,7 @@
  * the sequence of the point that the caller gets. Nobody waits in here for a lock that is
  * held for long: an owner that has nothing to do lets go, and a submitter that finds the
  * queue idle sets its bit in the engine's list of queues that want an owner. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -305,6 +306,7 @@ gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
     atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
     place->kind = what.kind;
     place->u = what.u;
+    assert(atomic_load(&queue->tail) == sequence - 1 && "a relaunch is not alone");
     publish(queue, sequence);
     return GPH_OK;
 }
@@ -315,6 +317,7 @@ gph_status soft_queue_repeat(soft_queue *queue, const soft_work *works)
         return GPH_E_STATE;
     const uint64_t done = atomic_load_explicit(&queue->done, memory_order_relaxed);
     soft_queue_place(queue, done + 1)->u.launch.works = works;
+    assert(!queue->repeats && "a launch repeats twice");
     queue->repeats = true;
     return GPH_OK;
 }
@@ -332,6 +335,7 @@ bool soft_queue_own(soft_queue *queue)
 void soft_queue_let_go(soft_queue *queue)
 {
     soft_queue_close(queue);
+    assert(atomic_load(&queue->state) != QUEUE_IDLE && "nobody's queue was let go of");
     atomic_store(&queue->state, QUEUE_IDLE);
     if (atomic_load(&queue->tail) != atomic_load(&queue->done))
         soft_queue_pend(queue);
@@ -356,6 +360,10 @@ static void pop_waiters(soft_queue *queue)
 void soft_queue_complete(soft_queue *queue)
 {
     const uint64_t done = atomic_load_explicit(&queue->done, memory_order_relaxed) + 1;
+    /* A fence may be reached before it is armed. */
+    assert((done <= atomic_load(&queue->tail) ||
+            atomic_load_explicit(&queue->is_fence, memory_order_relaxed)) &&
+           "a submission ended that nobody made");
     queue->started = false;
     atomic_store(&queue->done, done);
     if (atomic_load(&queue->waiters))
@@ -371,6 +379,7 @@ void soft_queue_block_on(soft_queue *queue, soft_point point)
 {
     soft_queue *on = point.queue;
     soft_queue_close(queue);
+    assert(atomic_load(&queue->state) == QUEUE_RUNNING && "a queue without an owner");
     atomic_store(&queue->blocked_until, point.sequence);
     atomic_store(&queue->blocked_on, on);
     atomic_store(&queue->state, QUEUE_BLOCKED);

@@ -2,6 +2,7 @@
 /* Launches by kernels. */
 #include "softcuda/graph/deviceside.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -320,6 +321,7 @@ static scope *end_run(soft_side *side, const soft_side *here)
     atomic_store_explicit(&side->own.open, 1, memory_order_relaxed);
     if (held)
         soft_fence_reach(side->runs);
+    assert((by_kernel || side->hosts > 0) && "a launch by the host ended twice");
     side->hosts -= !by_kernel;
     side->is_over |= !by_kernel;
     side->is_pending = side->again; /* from here on others may launch it */
@@ -353,9 +355,13 @@ static void end_launch(soft_side *side)
 /* Something in a scope is over; the last one closes it. */
 static void leave(scope *place, const soft_side *here)
 {
-    /* acq_rel: who comes after the scope sees all that was done in it. */
-    while (place &&
-           atomic_fetch_sub_explicit(&place->open, 1, memory_order_acq_rel) == 1) {
+    while (place) {
+        /* acq_rel: who comes after the scope sees all that was done in it. */
+        const unsigned open =
+            atomic_fetch_sub_explicit(&place->open, 1, memory_order_acq_rel);
+        assert(open > 0 && "more ended in a scope than began");
+        if (open != 1)
+            return;
         if (place->is_launch) {
             end_launch(place->of);
             return;
@@ -381,6 +387,7 @@ soft_point soft_side_begin(soft_side *side)
 void soft_side_cancel(soft_side *side)
 {
     pthread_mutex_lock(&side->mutex);
+    assert(side->hosts > 0 && "a launch by the host ended twice");
     side->hosts--;
     pthread_mutex_unlock(&side->mutex);
     soft_exec_release(side->exec);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Executable graphs: made from a graph, launched, destroyed. */
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -55,7 +56,10 @@ void soft_object_set_release(soft_object_set *set)
 void soft_exec_release(soft_exec *exec)
 {
     /* acq_rel: what launches and calls read is read before the last one frees it. */
-    if (atomic_fetch_sub_explicit(&exec->references, 1, memory_order_acq_rel) != 1)
+    const unsigned before =
+        atomic_fetch_sub_explicit(&exec->references, 1, memory_order_acq_rel);
+    assert(before > 0 && "an executable graph was let go of twice");
+    if (before != 1)
         return;
     soft_exec_memory_release(exec->memory);
     soft_side_destroy(exec->side);

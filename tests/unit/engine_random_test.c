@@ -331,6 +331,61 @@ static void queues_start_in_any_order(void)
     CHECK(others >= 5);
 }
 
+/* ---- a launch ends once ------------------------------------------------------------ */
+
+enum { TURNS = 50000 };
+
+typedef struct turn {
+    atomic_uint ended;
+    uint32_t launched;
+} turn;
+
+static void rest(void *argument, soft_worker *worker)
+{
+    (void)argument;
+    (void)worker;
+}
+
+static void end_turn(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    turn *t = argument;
+    atomic_fetch_add(&t->ended, 1);
+}
+
+/* Two programs take turns in a queue, with more workers than there are CPUs: who has begun a
+ * launch may have lost its CPU when the others are at the next one. */
+static void each_launch_ends_once(void)
+{
+    soft_engine *engine = make(7, 7);
+    soft_queue *queue = NULL;
+    soft_program *programs[2] = {NULL, NULL};
+    turn turns[2] = {0};
+    const uint8_t kinds[2] = {SOFT_WORK_CALL, SOFT_WORK_CALL};
+    const soft_work work = {.kind = SOFT_WORK_CALL, .run = rest};
+    const soft_work works[2] = {work, work};
+    gph_error error = {0};
+    uint32_t wrong = 0;
+    CHECK_OK(soft_queue_create(engine, 0, &queue, &error), error);
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(
+            soft_program_create(engine, 2, NULL, 0, kinds, NULL, &programs[i], &error),
+            error);
+    for (uint32_t i = 0; i < TURNS && wrong == 0; i++) {
+        turn *t = &turns[i % 2];
+        soft_point point;
+        t->launched++;
+        CHECK(soft_queue_launch(queue, programs[i % 2], works, end_turn, t, NULL, 0,
+                                &point) == GPH_OK);
+        soft_point_wait(engine, point);
+        wrong += atomic_load(&t->ended) != t->launched;
+    }
+    CHECK(wrong == 0);
+    for (int i = 0; i < 2 && wrong == 0; i++)
+        soft_program_destroy(programs[i]);
+    soft_engine_destroy(engine);
+}
+
 /* ---- want of memory ---------------------------------------------------------------- */
 
 static void every_allocation_may_fail(void)
@@ -377,6 +432,7 @@ int main(void)
     RUN(any_number_of_workers_keeps_every_edge);
     RUN(parts_start_in_any_order_unless_they_must_not);
     RUN(queues_start_in_any_order);
+    RUN(each_launch_ends_once);
     RUN(every_allocation_may_fail);
     return test_done();
 }

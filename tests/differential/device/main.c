@@ -5,7 +5,9 @@
  *   --model --seeds A..B       a driver against the model
  *   --record FILE --seeds A..B [--seconds N]   what a driver answers
  *   --compare FILE [--part K/N] a driver against a recording, and both against the model
- *   --program SEED             one program, printed, and where a driver differs
+ *   --program SEED [--without I,J,...] [--calls N]
+ *                              one program, printed, and where a driver differs; less
+ *                              these items with all that is in them, and its first N calls
  *   --pack FILE TO             a recording without what was lost
  *   --text N                   the N-th text of its kernels, from 0, for an assembler */
 #include <stdio.h>
@@ -16,22 +18,53 @@
 #include "result.h"
 
 struct options {
-    const char *record, *compare, *pack, *to;
+    const char *record, *compare, *pack, *to, *without;
     uint32_t first, last, part, parts;
     double seconds;
-    long program, text;
+    long program, text, calls;
     bool model;
 };
 
 static struct device_program program;
 static struct result is, should;
 
+static bool run_program(void)
+{
+    model_program(&program, &should);
+    drive_program(&program, &is);
+    return results_equal(program.seed, &is, &should);
+}
+
 static bool run_one(uint32_t seed)
 {
     draw_program(&program, seed);
-    model_program(&program, &should);
-    drive_program(&program, &is);
-    return results_equal(seed, &is, &should);
+    return run_program();
+}
+
+/* An item that no list has is not built. */
+static void leave_out(int item)
+{
+    for (int l = 0; l < program.lists; l++) {
+        struct list *list = &program.list[l];
+        int kept = 0;
+        for (int i = 0; i < list->count; i++)
+            if (list->items[i] != item)
+                list->items[kept++] = list->items[i];
+        list->count = kept;
+    }
+}
+
+static void draw_part(const struct options *o)
+{
+    draw_program(&program, (uint32_t)o->program);
+    for (const char *at = o->without; at && *at;) {
+        char *end;
+        leave_out((int)strtol(at, &end, 10));
+        at = end + (*end == ',');
+    }
+    if (o->calls >= 0 && o->calls < program.calls)
+        program.calls = (int)o->calls;
+    print_program(&program);
 }
 
 static int against_model(uint32_t first, uint32_t last)
@@ -155,6 +188,10 @@ static bool parse(int count, char **words, struct options *o)
             o->compare = next;
         else if (strcmp(word, "--program") == 0)
             o->program = strtol(next, NULL, 10);
+        else if (strcmp(word, "--without") == 0)
+            o->without = next;
+        else if (strcmp(word, "--calls") == 0)
+            o->calls = strtol(next, NULL, 10);
         else if (strcmp(word, "--text") == 0)
             o->text = strtol(next, NULL, 10);
         else if (strcmp(word, "--seconds") == 0)
@@ -175,13 +212,19 @@ static bool parse(int count, char **words, struct options *o)
 
 int main(int count, char **words)
 {
-    struct options o = {
-        .first = 1, .last = 200, .parts = 1, .seconds = 1e9, .program = -1, .text = -1};
+    struct options o = {.first = 1,
+                        .last = 200,
+                        .parts = 1,
+                        .seconds = 1e9,
+                        .program = -1,
+                        .text = -1,
+                        .calls = -1};
     const char *why = NULL;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!parse(count, words, &o)) {
         fprintf(stderr, "usage: device_differential --model|--record FILE|--compare FILE "
-                        "[--seeds A..B] | --program SEED | --pack FILE TO | --text N\n");
+                        "[--seeds A..B] | --program SEED [--without I,J] [--calls N] | "
+                        "--pack FILE TO | --text N\n");
         return 2;
     }
     if (o.text >= 0)
@@ -190,15 +233,13 @@ int main(int count, char **words)
         return pack(o.pack, o.to);
     if (o.record) /* the driver is opened in children alone */
         return record_programs(o.record, o.first, o.last, o.seconds);
-    if (o.program >= 0) {
-        draw_program(&program, (uint32_t)o.program);
-        print_program(&program);
-    }
+    if (o.program >= 0)
+        draw_part(&o);
     if (!drive_open(&why)) {
         printf("no driver: %s\n", why);
         return 77;
     }
     if (o.program >= 0)
-        return run_one((uint32_t)o.program) ? 0 : 1;
+        return run_program() ? 0 : 1;
     return o.compare ? compare(&o) : against_model(o.first, o.last);
 }
