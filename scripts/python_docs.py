@@ -49,7 +49,7 @@ PARAMETERS = {
     "Recipe.describe.graph": "int | str", "Slots.bind.buffer": "TensorLike | SlotBuffer", "near.text": "str",
     "Tensor.__dlpack__.stream": "object", "Runtime.find.name": "str", "Module.function.name": "str",
     "input_count": "int", "is_new_round": "bool", "parts": "Any",
-    "stream_of": "Callable_[[Any], int]", "argument": "Any", "before": "Callable_[[], Any] | None",
+    "stream_of": "Callable_[[Any], int] | type", "argument": "Any", "before": "Callable_[[], Any] | None",
     "condition": "Condition", "body": "int | Recording", "way": "str", "counter": "TensorLike | None", "order": "str",
     "arguments": "object", "Runtime.loop.before": "int | Recording | None", "Loop.update.graph": "int | Recording",
     "Dispatch.add.graph": "int | Recording", "Dispatch.add.kind": "int", "Dispatch.send.kind": "int",

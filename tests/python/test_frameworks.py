@@ -93,19 +93,24 @@ class Launchers(Case):
 class Tensor:
     """As much of a tensor as GraphedCall asks for."""
 
-    def __init__(self, address, fails=False):
-        self.address, self.fails, self.copies = address, fails, []
+    def __init__(self, address, fails=False, requires_grad=False):
+        self.address, self.fails, self.copies, self.requires_grad = address, fails, [], requires_grad
+
+    def copy_(self, other):
+        self.copies.append(other)
 
     def data_ptr(self):
         if self.fails:
             raise OSError("no address")
         return self.address
 
-    def copy_(self, other):
-        self.copies.append(other)
-
     def detach(self):
         return ("detached", self.address)
+
+
+def copy(own, given):
+    for one, other in zip(own, given, strict=True):
+        one.copies.append(other)
 
 
 class GraphedCalls(Case):
@@ -119,9 +124,14 @@ class GraphedCalls(Case):
 
     def make(self, outputs=(Tensor(48), Tensor(64)), is_one=False, **options):
         parts = {"miss": lambda *args, **kwargs: ("miss", args, kwargs), "graph": self.launcher, "tensor": Tensor,
-                 "inputs": self.inputs, "outputs": outputs, "finish": None, "pending": self.pending,
+                 "inputs": self.inputs, "copy": copy, "outputs": outputs, "finish": None, "pending": self.pending,
                  "is_blocked": lambda: self.blocked, **options}
         return gph.GraphedCall(is_one, **parts)
+
+    def test_all_copies_are_one_call(self):
+        calls, others = [], (Tensor(98), Tensor(99))
+        self.make(copy=lambda *lists: calls.append(lists))(*others)
+        self.assertEqual(calls, [(list(self.inputs), list(others))])
 
     def test_what_is_in_place_is_not_copied(self):
         call, other = self.make(), Tensor(99)
@@ -145,6 +155,9 @@ class GraphedCalls(Case):
         self.blocked = True
         self.assertEqual(call(*self.inputs), ("miss", self.inputs, {}))
         self.blocked = False
+        wants = Tensor(99, requires_grad=True), Tensor(98)
+        self.assertEqual(call(*wants), ("miss", wants, {}))
+        self.assertEqual([one.copies for one in self.inputs], [[], []])
         self.pending.append(1)
         self.assertEqual(call(*self.inputs), ("miss", self.inputs, {}))
 

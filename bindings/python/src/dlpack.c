@@ -217,19 +217,25 @@ static int read_capsule(const struct reading *r, PyObject *object, gph_tensor *o
 
 /* ---- which way ---- */
 
+const dl_exchange *gphpy_exchange_of(PyTypeObject *type)
+{
+    const dl_exchange *api = NULL;
+    PyObject *capsule = PyObject_GetAttr((PyObject *)type, exchange_name);
+    if (capsule && PyCapsule_IsValid(capsule, "dlpack_exchange_api"))
+        api = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+    while (api && api->version.major != DL_MAJOR)
+        api = api->previous;
+    Py_XDECREF(capsule);
+    PyErr_Clear();
+    return api;
+}
+
 static struct entry found_out(PyObject *object)
 {
     struct entry entry = {.type = Py_TYPE(object), .way = NEW};
-    PyObject *capsule = PyObject_GetAttr((PyObject *)entry.type, exchange_name);
-    if (capsule && PyCapsule_IsValid(capsule, "dlpack_exchange_api")) {
-        entry.api = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
-        while (entry.api && entry.api->version.major != DL_MAJOR)
-            entry.api = entry.api->previous;
-        if (entry.api)
-            entry.way = EXCHANGE;
-    }
-    Py_XDECREF(capsule);
-    PyErr_Clear();
+    entry.api = gphpy_exchange_of(entry.type);
+    if (entry.api)
+        entry.way = EXCHANGE;
     if (entry.way == NEW && gphpy_is_ndarray(entry.type))
         entry.way = ARRAY;
     else if (entry.way == NEW && PyObject_CheckBuffer(object))

@@ -3,6 +3,8 @@
  * https://dmlc.github.io/dlpack/latest/c_api.html */
 #ifndef GPHPY_DLPACK_H
 #define GPHPY_DLPACK_H
+#include "gphpy.h"
+
 #include <stdint.h>
 
 enum { DL_MAJOR = 1, DL_MINOR = 3 };
@@ -60,4 +62,8 @@ typedef struct dl_exchange {
     int (*tensor_from_object)(void *object, dl_tensor *out); /* may be NULL */
     int (*current_stream)(int32_t device_type, int32_t device, void **stream);
 } dl_exchange;
+
+/* The table of a type, of a version that is known here; NULL without exception. It lives as long
+ * as the type. */
+const dl_exchange *gphpy_exchange_of(PyTypeObject *type);
 #endif

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* GraphedCall: a call of a function of PyTorch that is a graph, where no gradient is wanted.
  *
- *   arguments that are not in place  ->  copy_()  ->  replay  ->  detach() of each output
+ *   arguments that are not in place  ->  one copy of all  ->  replay  ->  detach() of each output
  *
  * What is not as plain as that (keywords, nested arguments, gradients) is miss()'s, which is the
- * same in Python. */
+ * same in Python. Addresses are read through DLPack's C table where the type has it. An output
+ * of the last call that nobody holds any more, and that is as it was given, is given again: that
+ * takes a tenth of a detach(). */
 #include "gphpy.h"
+
+#include "dlpack.h"
 
 #include <stddef.h>
 
@@ -15,6 +19,7 @@
     X(graph)      /* a Launcher */                                                       \
     X(tensor)     /* the type that arguments have to be of */                            \
     X(inputs)     /* a tuple: the graph's own */                                         \
+    X(copy)       /* function(list of own, list of given), where several are copied */   \
     X(outputs)    /* a tuple: the graph's own */                                         \
     X(finish)     /* function(list of outputs), None: the tuple, or the one output */    \
     X(pending)    /* a list: as long as it is not empty, all is miss()'s */              \
@@ -25,13 +30,27 @@ typedef struct graphed {
 #define X(name) PyObject *name;
     PARTS(X)
 #undef X
-    bool is_one; /* output, with `finish` None */
+    const dl_exchange *api; /* of `tensor`, or NULL */
+    void **places;          /* of inputs, as the graph knows them; by the table alone */
+    dl_tensor *views;       /* of outputs; likewise */
+    PyObject **last;        /* of outputs: what the last call gave */
+    bool is_one;            /* output, with `finish` None */
 } graphed;
 
-static PyObject *name_copy, *name_data_ptr, *name_detach;
+static PyObject *name_copy, *name_data_ptr, *name_detach, *name_requires_grad;
+
+static bool view_of(const graphed *self, PyObject *tensor, dl_tensor *out)
+{
+    if (!self->api)
+        return false;
+    if (self->api->tensor_from_object(tensor, out) == 0)
+        return true;
+    PyErr_Clear(); /* of an element type that DLPack lacks: it is asked by its methods */
+    return false;
+}
 
 /* Whether the two are one memory; -1 with an exception. */
-static int in_place(PyObject *own, PyObject *given)
+static int have_one_address(PyObject *own, PyObject *given)
 {
     PyObject *a = PyObject_CallMethodNoArgs(own, name_data_ptr);
     PyObject *b = a ? PyObject_CallMethodNoArgs(given, name_data_ptr) : NULL;
@@ -41,27 +60,124 @@ static int in_place(PyObject *own, PyObject *given)
     return same;
 }
 
-static int put(PyObject *own, PyObject *given)
+static int is_in_place(const graphed *self, Py_ssize_t i, PyObject *given)
 {
+    dl_tensor view;
+    PyObject *own = TUPLE_ITEM(self->inputs, i);
     if (own == given)
-        return 0;
-    const int same = in_place(own, given);
-    if (same != 0)
-        return same < 0 ? -1 : 0;
-    PyObject *result = PyObject_CallMethodOneArg(own, name_copy, given);
-    Py_XDECREF(result);
-    return result ? 0 : -1;
+        return 1;
+    if (self->places[i] && view_of(self, given, &view))
+        return (char *)view.data + view.byte_offset == self->places[i];
+    return have_one_address(own, given);
+}
+
+/* Notes that input i is to be copied. 0: no, the call is miss()'s, since autograd would write
+ * down a copy of what requires a gradient. */
+static int note(const graphed *self, Py_ssize_t i, PyObject *given, PyObject *lists[2])
+{
+    dl_tensor view;
+    PyObject *own = TUPLE_ITEM(self->inputs, i);
+    PyObject *is_wanted = PyObject_GetAttr(given, name_requires_grad);
+    Py_XDECREF(is_wanted); /* True and False are never freed */
+    if (is_wanted != Py_False)
+        return is_wanted ? 0 : -1;
+    if (self->places[i] && view_of(self, own, &view) &&
+        (char *)view.data + view.byte_offset != self->places[i]) {
+        PyErr_Format(
+            PyExc_RuntimeError,
+            "the graph reads its input %zd at %p, and that tensor has been moved "
+            "since it was recorded, by set_() or resize_()",
+            i, self->places[i]);
+        return -1;
+    }
+    for (int k = 0; k < 2; k++)
+        if (!lists[k] && !(lists[k] = PyList_New(0)))
+            return -1;
+    return PyList_Append(lists[0], own) < 0 || PyList_Append(lists[1], given) < 0 ? -1
+                                                                                  : 1;
+}
+
+static PyObject *copy(const graphed *self, PyObject *own, PyObject *given)
+{
+    if (PyList_Size(own) > 1)
+        return PyObject_CallFunctionObjArgs(self->copy, own, given, NULL);
+    return PyObject_CallMethodOneArg(PyList_GetItem(own, 0), name_copy,
+                                     PyList_GetItem(given, 0));
+}
+
+/* 1: all is in place; 0: the call is miss()'s; -1: an exception. */
+static int put(const graphed *self, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *lists[2] = {NULL, NULL};
+    int truth = 1;
+    for (Py_ssize_t i = 0; i < count && truth == 1; i++) {
+        truth = is_in_place(self, i, args[i]);
+        if (truth == 0)
+            truth = note(self, i, args[i], lists);
+    }
+    if (truth == 1 && lists[0]) {
+        PyObject *result = copy(self, lists[0], lists[1]);
+        truth = result ? 1 : -1;
+        Py_XDECREF(result);
+    }
+    Py_XDECREF(lists[0]);
+    Py_XDECREF(lists[1]);
+    return truth;
+}
+
+#ifdef Py_GIL_DISABLED
+/* References are counted by thread there. */
+static bool is_unused(const graphed *self, PyObject *last, const dl_tensor *as)
+{
+    (void)self, (void)last, (void)as;
+    return false;
+}
+#else
+static bool is_same_view(const dl_tensor *a, const dl_tensor *b)
+{
+    const size_t bytes = a->rank > 0 ? (size_t)a->rank * sizeof(*a->shape) : 0;
+    return a->data == b->data && a->byte_offset == b->byte_offset && a->rank == b->rank &&
+           memcmp(&a->type, &b->type, sizeof(a->type)) == 0 && a->strides && b->strides &&
+           memcmp(a->shape, b->shape, bytes) == 0 &&
+           memcmp(a->strides, b->strides, bytes) == 0;
+}
+
+/* Whether it is ours alone and is still what detach() would give: not resized, no part of a
+ * differentiation, without attributes of the program's. */
+static bool is_unused(const graphed *self, PyObject *last, const dl_tensor *as)
+{
+    dl_tensor view;
+    if (Py_REFCNT(last) != 1 || !as->data || !view_of(self, last, &view) ||
+        !is_same_view(&view, as))
+        return false;
+    PyObject *is_wanted = PyObject_GetAttr(last, name_requires_grad);
+    Py_XDECREF(is_wanted);
+    PyObject *own = is_wanted == Py_False ? PyObject_GenericGetDict(last, NULL) : NULL;
+    const bool is_bare = own && PyDict_Size(own) == 0;
+    Py_XDECREF(own);
+    if (PyErr_Occurred())
+        PyErr_Clear();
+    return is_bare;
+}
+#endif
+
+static PyObject *output(const graphed *self, Py_ssize_t i)
+{
+    if (self->last[i] && is_unused(self, self->last[i], &self->views[i]))
+        return Py_NewRef(self->last[i]);
+    PyObject *one = PyObject_CallMethodNoArgs(TUPLE_ITEM(self->outputs, i), name_detach);
+    Py_XSETREF(self->last[i], Py_XNewRef(one));
+    return one;
 }
 
 static PyObject *give(const graphed *self)
 {
     const Py_ssize_t count = TUPLE_SIZE(self->outputs);
     if (self->is_one)
-        return PyObject_CallMethodNoArgs(TUPLE_ITEM(self->outputs, 0), name_detach);
+        return output(self, 0);
     PyObject *tuple = PyTuple_New(count);
     for (Py_ssize_t i = 0; tuple && i < count; i++) {
-        PyObject *one =
-            PyObject_CallMethodNoArgs(TUPLE_ITEM(self->outputs, i), name_detach);
+        PyObject *one = output(self, i);
         if (!one)
             Py_CLEAR(tuple);
         else
@@ -95,14 +211,13 @@ static PyObject *call(PyObject *object, PyObject *const *args, size_t flags,
 {
     graphed *const self = (graphed *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
-    const int plain = keywords ? 0 : is_plain(self, args, count);
+    int plain = keywords ? 0 : is_plain(self, args, count);
+    if (plain == 1)
+        plain = put(self, args, count);
     if (plain < 0)
         return NULL;
     if (plain == 0)
         return PyObject_Vectorcall(self->miss, args, flags, keywords);
-    for (Py_ssize_t i = 0; i < count; i++)
-        if (put(TUPLE_ITEM(self->inputs, i), args[i]) < 0)
-            return NULL;
     PyObject *result = gphpy_launcher_replay(self->graph);
     if (!result)
         return NULL;
@@ -137,6 +252,30 @@ static int read_parts(graphed *self, PyObject *parts)
     return 0;
 }
 
+/* What the table says of inputs and outputs; of what it does not, nothing is remembered. */
+static int look(graphed *self)
+{
+    const Py_ssize_t inputs = TUPLE_SIZE(self->inputs),
+                     outputs = TUPLE_SIZE(self->outputs);
+    const dl_exchange *api = gphpy_exchange_of((PyTypeObject *)self->tensor);
+    self->api = api && api->tensor_from_object ? api : NULL;
+    self->places = PyMem_Calloc((size_t)inputs + 1, sizeof(*self->places));
+    self->views = PyMem_Calloc((size_t)outputs + 1, sizeof(*self->views));
+    self->last = PyMem_Calloc((size_t)outputs + 1, sizeof(*self->last));
+    if (!self->places || !self->views || !self->last) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    dl_tensor view;
+    for (Py_ssize_t i = 0; i < inputs; i++)
+        if (view_of(self, TUPLE_ITEM(self->inputs, i), &view) && view.data)
+            self->places[i] = (char *)view.data + view.byte_offset;
+    for (Py_ssize_t i = 0; i < outputs; i++)
+        if (!view_of(self, TUPLE_ITEM(self->outputs, i), &self->views[i]))
+            self->views[i].data = NULL;
+    return 0;
+}
+
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *parts)
 {
     int is_one = 0;
@@ -146,7 +285,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *parts)
     if (!self)
         return NULL;
     self->call = call;
-    if (read_parts(self, parts) < 0)
+    if (read_parts(self, parts) < 0 || look(self) < 0)
         Py_CLEAR(self);
     else if (is_one && TUPLE_SIZE(self->outputs) != 1) {
         gphpy_invalid("one output is said, and there are %zd", TUPLE_SIZE(self->outputs));
@@ -158,6 +297,11 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *parts)
 
 static void destroy(graphed *self)
 {
+    for (Py_ssize_t i = 0; self->last && i < TUPLE_SIZE(self->outputs); i++)
+        Py_XDECREF(self->last[i]);
+    PyMem_Free(self->last);
+    PyMem_Free(self->views);
+    PyMem_Free(self->places);
 #define X(name) Py_XDECREF(self->name);
     PARTS(X)
 #undef X
@@ -183,10 +327,11 @@ int gphpy_graphed_ready(PyObject *module)
     };
     static PyType_Spec spec = {"graphophone.GraphedCall", sizeof(graphed), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
-    name_copy = PyUnicode_InternFromString("copy_");
     name_data_ptr = PyUnicode_InternFromString("data_ptr");
     name_detach = PyUnicode_InternFromString("detach");
-    if (!name_copy || !name_data_ptr || !name_detach)
+    name_requires_grad = PyUnicode_InternFromString("requires_grad");
+    name_copy = PyUnicode_InternFromString("copy_");
+    if (!name_requires_grad || !name_copy || !name_data_ptr || !name_detach)
         return -1;
     return gphpy_type_add(module, &spec, &gphpy_types.graphed);
 }

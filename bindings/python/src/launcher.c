@@ -7,6 +7,8 @@
  *   replay()  ->  before()  ->  stream_of(argument)  ->  context  ->  gph_exec_launch() */
 #include "gphpy.h"
 
+#include "dlpack.h"
+
 typedef struct launcher {
     PyObject_HEAD gph_exec *gph; /* NULL: it is not armed */
     gphpy_runtime *runtime;
@@ -17,6 +19,9 @@ typedef struct launcher {
     PyObject *before; /* or NULL */
     PyCFunction
         direct; /* of stream_of, where it is C's own with one argument; else NULL */
+    const dl_exchange
+        *api;   /* of stream_of, where that is a type with a C table; or NULL */
+    int device; /* with `api` */
 } launcher;
 
 /* A call of a built-in function costs a third of what the general way costs. */
@@ -29,6 +34,16 @@ static PyCFunction direct_call(PyObject *function)
 
 static bool find_stream(launcher *self, CUstream *out)
 {
+    void *current = NULL;
+    if (self->api && self->api->current_stream(DL_CUDA, self->device, &current) == 0) {
+        *out = current;
+        return true;
+    }
+    if (self->api) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_RuntimeError, "the framework has no current stream");
+        return false;
+    }
     PyObject *number =
         self->direct
             ? self->direct(PyCFunction_GetSelf(self->stream_of), self->argument)
@@ -39,6 +54,18 @@ static bool find_stream(launcher *self, CUstream *out)
     Py_DECREF(number);
     *out = handle;
     return handle || !PyErr_Occurred();
+}
+
+/* The table of a type whose argument is the device; NULL: it is a function. */
+static bool read_stream_of(PyObject *stream_of, PyObject *argument,
+                           const dl_exchange **api, int *device)
+{
+    *api = PyType_Check(stream_of) ? gphpy_exchange_of((PyTypeObject *)stream_of) : NULL;
+    if (*api && !(*api)->current_stream)
+        *api = NULL;
+    if (*api)
+        *device = (int)PyLong_AsLong(argument);
+    return !PyErr_Occurred();
 }
 
 /* What a class that derives from it may do, or raise, when there is nothing to launch. */
@@ -138,9 +165,11 @@ static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
                &options.upload_stream, &keep_gil))
         return NULL;
     gphpy_runtime *const opened = (gphpy_runtime *)runtime;
+    const dl_exchange *api = NULL;
+    int device = 0;
     CUcontext context = NULL;
     int devices = 0;
-    if (!gphpy_runtime_use(opened))
+    if (!read_stream_of(stream_of, argument, &api, &device) || !gphpy_runtime_use(opened))
         return NULL;
     gph_status status =
         gph_cuda_check(opened->cu->CtxGetCurrent(&context), "cuCtxGetCurrent", &error);
@@ -162,6 +191,8 @@ static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
     self->argument = Py_NewRef(argument);
     self->before = before == Py_None ? NULL : Py_NewRef(before);
     self->direct = direct_call(stream_of);
+    self->api = api;
+    self->device = device;
     Py_RETURN_NONE;
 }
 
@@ -218,7 +249,9 @@ static PyMethodDef methods[] = {
         "stream=None, keep_gil=False)\n--\n\n"
         "Makes a CUgraph, an int, executable, in place of what it had; the graph stays "
         "the\n"
-        "caller's. stream_of(argument) gives the current stream, an int; before() is "
+        "caller's. stream_of(argument) gives the current stream, an int; or stream_of is "
+        "a type\n"
+        "whose DLPack C table says it, and argument the device's number. before() is "
         "called\n"
         "ahead of each launch. flags are CUDA's: 1 auto free on launch, 4 device "
         "launch, 8 node\n"

@@ -92,9 +92,11 @@ class _Part:
 
     def forward(self, inputs):
         self.group.move_out()
-        for static, given in zip(self.args, inputs):
-            if static is not given and static.data_ptr() != given.data_ptr():
-                static.copy_(given)
+        moved = [(static, given) for static, given in zip(self.args, inputs)
+                 if static is not given and static.data_ptr() != given.data_ptr()]
+        if moved:
+            with torch.no_grad():  # what is given may require a gradient
+                torch._foreach_copy_(*map(list, zip(*moved)))
         self.forward_graph.replay()
         return tuple(out.detach() for out in self.outputs)
 
@@ -137,7 +139,7 @@ class _Part:
         is_tuple = structure.type is tuple and all(child.is_leaf() for child in structure.children())
         finish = None if is_one or is_tuple else functools.partial(tree_unflatten, treespec=structure)
         return gph.GraphedCall(is_one, miss=graphed, graph=self.forward_graph, tensor=torch.Tensor, inputs=self.args,
-                               outputs=self.outputs, finish=finish, pending=self.group.pending,
+                               copy=torch._foreach_copy_, outputs=self.outputs, finish=finish, pending=self.group.pending,
                                is_blocked=torch.is_grad_enabled if needs_gradients else None)
 
 

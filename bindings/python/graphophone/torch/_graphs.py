@@ -15,7 +15,7 @@ import warnings
 
 import torch
 import torch.cuda  # noqa: F401
-from torch._C import _cuda_getCurrentRawStream, _cuda_isCurrentStreamCapturing, _CUDAGraph, _graph_pool_handle
+from torch._C import _cuda_isCurrentStreamCapturing, _CUDAGraph, _graph_pool_handle
 
 import graphophone as gph
 
@@ -174,7 +174,7 @@ class CUDAGraph(gph.Launcher):
 
     def _arm(self, graph):
         free = torch.cuda.mem_get_info(self._device)[0]
-        self.arm(_driver.runtime(), graph, _cuda_getCurrentRawStream, self._device, before=self._before,
+        self.arm(_driver.runtime(), graph, torch.Tensor, self._device, before=self._before,
                  flags=AUTO_FREE | NODE_PRIORITY, stream=self._stream.cuda_stream, keep_gil=self.keep_gil)
         self.driver_bytes = max(0, free - torch.cuda.mem_get_info(self._device)[0])
 
