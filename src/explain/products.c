@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { WORDS_MAX = 8 };
+enum { WORDS_MAX = 10 };
 
 /* What its entries' slugs begin with, and how people write it. */
 static const struct {
@@ -13,13 +13,26 @@ static const struct {
     bool is_engine;
     const char *words[WORDS_MAX];
 } products[] = {
-    {"torch", false, {"torch", "pytorch", "inductor", "dynamo"}},
-    {"vllm", true, {"vllm", "enforce_eager", "enforce-eager", "cudagraph_capture_sizes"}},
-    {"sglang", true, {"sglang", "sgl"}},
-    {"llama", true, {"llama.cpp", "ggml", "gguf", "llama-", "ollama", "koboldcpp"}},
+    {"torch",
+     false,
+     {"torch", "pytorch", "inductor", "dynamo", "reduce-overhead", "symint"}},
+    {"vllm",
+     true,
+     {"vllm", "enforce_eager", "enforce-eager", "cudagraph_capture_sizes",
+      "gpu_memory_utilization", "gpu-memory-utilization"}},
+    {"sglang",
+     true,
+     {"sglang", "sgl", "cuda-graph-bs", "cuda-graph-max-bs", "disable-cuda-graph",
+      "enable-torch-compile"}},
+    {"llama",
+     true,
+     {"llama.cpp", "ggml", "gguf", "llama-", "ollama", "koboldcpp", "n-cpu-moe", "ngl"}},
     {"xla", true, {"xla", "jax", "jaxlib", "command buffer", "tensorflow"}},
     {"tensorrt", true, {"tensorrt", "trt", "trtexec", "enqueuev", "execute_async_v"}},
-    {"onnxruntime", true, {"onnxruntime", "onnx", "ort"}},
+    {"onnxruntime",
+     true,
+     {"onnxruntime", "onnx", "ort", "enable_cuda_graph", "cuda provider",
+      "execution provider"}},
     {"nccl",
      false,
      {"nccl", "rccl", "allreduce", "all_reduce", "all-reduce", "allgather"}},

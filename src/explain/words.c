@@ -299,7 +299,7 @@ static int32_t score_of(const question *of, const gph_explain_entry *what,
         return 0;
     const bool is_interface = what->rank == 0;
     int64_t score = entry->said * 1000 / (of->all + 1) +
-                    (entry->near[0] * 8 + entry->near[1] * 3 + entry->near[2] * 2) / 10;
+                    (entry->near[0] * 6 + entry->near[1] * 4 + entry->near[2] * 3) / 10;
     score += (int64_t)(is_all ? PHRASE * 2 : PHRASE) *
              (is_all ? entry->whole : entry->phrase) / (int64_t)of->bytes /
              (is_interface && !entry->is_named ? 2 : 1);
@@ -343,6 +343,38 @@ static const char *const shared[] = {
     "graph",   "captur",    "stream", "kernel",   "tensor", "conditional node",
     "图",      "捕获",      "流",     "条件节点", "warmup", "warm-up",
     "warm up", "inference", "预热",   "推理",     NULL};
+
+/* Graphs and files of other trades, which nothing here is about where it says no word of
+ * recording and replaying. */
+static const char *const others[] = {"create_graph",
+                                     "retain_graph",
+                                     "static_graph",
+                                     "matplotlib",
+                                     "neo4j",
+                                     "networkx",
+                                     "knowledge graph",
+                                     "graph neural",
+                                     "tensorboard",
+                                     "computation graph",
+                                     "computational graph",
+                                     "cannot open shared object",
+                                     "too many open files",
+                                     "num_workers",
+                                     "no module named",
+                                     "pip install",
+                                     "知识图谱",
+                                     "计算图",
+                                     "图神经",
+                                     NULL};
+static const char *const recording[] = {
+    "captur",  "replay",          "cuda graph", "cudagraph", "cuda-graph", "cuda_graph",
+    "cugraph", "reduce-overhead", "捕获",       "重放",      NULL};
+
+static bool is_of_others(const char *text, size_t bytes)
+{
+    return count_said(text, bytes, others, 1) > 0 &&
+           count_said(text, bytes, recording, 1) == 0;
+}
 
 /* How sure it is that the text is about what the entries are about: one word of ours, or
  * two of those that are shared, one, or none. */
@@ -451,7 +483,8 @@ static void take_names(question *of, const gphi_hits *hits)
 
 void gphi_scan_words(const char *text, size_t bytes, gphi_words which, gphi_hits *hits)
 {
-    if (bytes == 0 || bytes > TEXT_BYTES || which == GPHI_WORDS_NONE)
+    if (bytes == 0 || bytes > TEXT_BYTES || which == GPHI_WORDS_NONE ||
+        is_of_others(text, bytes))
         return;
     question of = {.index = gphi_explain_index(), .text = text, .bytes = bytes};
     of.products = gphi_products_of(text, bytes);

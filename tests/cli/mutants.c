@@ -18,6 +18,8 @@
 #include "event/ring.h"
 #include "event/ring_format.h"
 
+#include <gph/explain.h>
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -674,7 +676,9 @@ int main(int argc, char **argv)
         return 2;
     for (int i = at + 2; i < argc; i++)
         read_seeds(argv[i]);
-    /* Once, not in each process. */
+    /* Once, not in each process: the index of explain, and softcuda. */
+    gph_explain_match match;
+    (void)gph_explain_find("graph", 5, &match, 1);
     const char *driver = getenv("GPH_SOFTCUDA_PATH");
     if (driver != NULL && dlopen(driver, RTLD_NOW | RTLD_LOCAL) == NULL)
         puts(dlerror());
