@@ -12,6 +12,7 @@
  * in a process: where another tool is it, we say so and do without. */
 #define _GNU_SOURCE
 #include "attach/cupti/cupti.h"
+#include "attach/cupti/activity.h"
 #include "attach/peek/stack.h"
 #include "attach/ring/draft.h"
 #include "attach/ring/state.h"
@@ -35,7 +36,6 @@ typedef void cupti_complete(CUcontext, uint32_t, uint8_t *, size_t, size_t);
  * which are stable: callers of older versions keep working. */
 enum { BUSY_SUBSCRIBER = 39, DOMAIN_RESOURCE = 3, FLUSH_FORCED = 1 };
 enum { NODE_CREATED = 13, EXEC_CREATED = 18, NODE_CLONED = 20 };
-enum { KIND_COPY = 1, KIND_FILL = 2, KIND_KERNEL = 10, KIND_GRAPH = 51 };
 enum { ROUNDS_MAX = 8, BUFFER_BYTES = 2 << 20, FLUSH_NS = 200000000 };
 
 typedef struct resource_data {
@@ -51,46 +51,6 @@ typedef struct graph_data {
     CUgraphNode dependency;
     CUgraphExec exec;
 } graph_data;
-
-/* Heads of activity records, as far as they are read. */
-typedef struct kernel_activity {
-    uint32_t kind, config[3];
-    uint64_t start, end, completed;
-    uint32_t device, context, stream;
-    int32_t grid[3], block[3], shared[2];
-    uint32_t local[2], correlation;
-    int64_t grid_id;
-    const char *name;
-    void *reserved;
-    uint64_t queued, submitted;
-    uint8_t launch[4];
-    uint32_t shared_executed;
-    uint64_t node;
-    uint32_t limit, graph;
-} kernel_activity;
-_Static_assert(offsetof(kernel_activity, stream) == 48, "CUpti_ActivityKernel7 to 11");
-_Static_assert(offsetof(kernel_activity, correlation) == 92, "the same");
-_Static_assert(offsetof(kernel_activity, name) == 104, "the same");
-_Static_assert(offsetof(kernel_activity, node) == 144, "the same");
-_Static_assert(offsetof(kernel_activity, graph) == 156, "the same");
-
-typedef struct copy_activity { /* of copies and fills */
-    uint32_t kind, how;
-    uint64_t bytes, start, end;
-    uint32_t device, context, stream, correlation;
-    uint64_t more[2], node;
-    uint32_t graph;
-} copy_activity;
-_Static_assert(offsetof(copy_activity, stream) == 40, "CUpti_ActivityMemcpy4 to 7");
-_Static_assert(offsetof(copy_activity, node) == 64, "CUpti_ActivityMemset3 to 5");
-_Static_assert(offsetof(copy_activity, graph) == 72, "the same");
-
-typedef struct graph_activity {
-    uint32_t kind, correlation;
-    uint64_t start, end;
-    uint32_t device, graph, context, stream;
-} graph_activity;
-_Static_assert(offsetof(graph_activity, graph) == 28, "CUpti_ActivityGraphTrace, 2");
 
 #define CUPTI_CALLS(X)                                                                   \
     X(cuptiSubscribe, (void **, cupti_callback *, void *))                               \
@@ -259,17 +219,8 @@ static void request_buffer(uint8_t **buffer, size_t *bytes, size_t *records)
     *records = 0; /* as many as fit */
 }
 
-typedef struct gpu_time {
-    gphi_gpu_what what;
-    uint64_t start, end, node;
-    uint32_t stream, graph, correlation;
-    const char *name;
-} gpu_time;
-
-static void tell_time(const gpu_time *time, uint64_t shift)
+static void tell_time(const attach_activity *time, uint64_t shift)
 {
-    if (time->start == 0)
-        return; /* CUPTI could not tell */
     const uint64_t words[] = {(uint64_t)time->what,
                               time->start + shift,
                               time->end + shift,
@@ -279,28 +230,6 @@ static void tell_time(const gpu_time *time, uint64_t shift)
                               0};
     attach_tell(GPHI_EVENT_GPU, time->correlation, 0, words, 7,
                 time->name ? time->name : "");
-}
-
-static void read_record(const void *record, uint64_t shift)
-{
-    const uint32_t kind = *(const uint32_t *)record;
-    if (kind == KIND_KERNEL) {
-        const kernel_activity *a = record;
-        tell_time(&(gpu_time){GPHI_GPU_KERNEL, a->start, a->end, a->node, a->stream,
-                              a->graph, a->correlation, a->name},
-                  shift);
-    } else if (kind == KIND_COPY || kind == KIND_FILL) {
-        const copy_activity *a = record;
-        tell_time(&(gpu_time){kind == KIND_COPY ? GPHI_GPU_MEMCPY : GPHI_GPU_MEMSET,
-                              a->start, a->end, a->node, a->stream, a->graph,
-                              a->correlation, NULL},
-                  shift);
-    } else if (kind == KIND_GRAPH) {
-        const graph_activity *a = record;
-        tell_time(&(gpu_time){GPHI_GPU_GRAPH, a->start, a->end, 0, a->stream, a->graph,
-                              a->correlation, NULL},
-                  shift);
-    }
 }
 
 static void complete_buffer(CUcontext context, uint32_t stream, uint8_t *buffer,
@@ -314,8 +243,10 @@ static void complete_buffer(CUcontext context, uint32_t stream, uint8_t *buffer,
     /* Its clock is another; both run at the same pace. */
     const uint64_t shift =
         cupti.cuptiGetTimestamp(&theirs) == 0 ? gphi_clock_ns() - theirs : 0;
+    attach_activity time;
     while (valid > 0 && cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == 0)
-        read_record(record, shift);
+        if (attach_activity_read(record, buffer + valid, &time))
+            tell_time(&time, shift);
     attach_me.busy--;
     if (buffer)
         munmap(buffer, bytes);
@@ -345,11 +276,11 @@ static void start_activities(void)
         return;
     }
     if (wants_graphs)
-        enable(KIND_GRAPH);
+        enable(ATTACH_ACTIVITY_GRAPH);
     if (wants_kernels) {
-        enable(KIND_KERNEL);
-        enable(KIND_COPY);
-        enable(KIND_FILL);
+        enable(ATTACH_ACTIVITY_KERNEL);
+        enable(ATTACH_ACTIVITY_COPY);
+        enable(ATTACH_ACTIVITY_FILL);
     }
     atomic_store(&has_activities, true);
     atexit(flush_at_exit); /* after the driver's own: runs before it */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* As much of CUPTI as attach/cupti/cupti.c calls, so that its way is tested without a GPU: a
- * node is told by fake_cupti_node(), each flush gives one kernel, one copy and one graph.
+ * node is told by fake_cupti_node(), each flush gives one kernel, one copy, one graph,
+ * a kernel that ends before it begins, and one that the buffer cuts.
  * FAKE_CUPTI_HELD: another tool is there. */
 #include "cuda/abi.h"
 
@@ -14,7 +15,7 @@ typedef void callback(void *, int, uint32_t, const void *);
 typedef void request(uint8_t **, size_t *, size_t *);
 typedef void complete(CUcontext, uint32_t, uint8_t *, size_t, size_t);
 
-enum { RECORD_BYTES = 208, RECORDS = 3 };
+enum { RECORD_BYTES = 208, RECORDS = 3, ODD = 2, CUT_BYTES = 100 };
 
 static callback *listener;
 static request *ask;
@@ -93,7 +94,10 @@ int cuptiActivityFlushAll(uint32_t flag)
         put(at, i == 0 ? 144 : i == 1 ? 64 : 40, 77, 8);              /* node */
     }
     put(buffer, 104, (uint64_t)(uintptr_t) "a_kernel", 8);
-    give(NULL, 0, buffer, bytes, RECORDS * RECORD_BYTES);
+    memcpy(buffer + RECORDS * RECORD_BYTES, buffer, ODD * RECORD_BYTES);
+    put(buffer + RECORDS * RECORD_BYTES, 24, now - 9000, 8);
+    put(buffer + (RECORDS + 1) * RECORD_BYTES, 0, kinds[10] ? 10 : 63, 4);
+    give(NULL, 0, buffer, bytes, (RECORDS + ODD - 1) * RECORD_BYTES + CUT_BYTES);
     return 0;
 }
 
