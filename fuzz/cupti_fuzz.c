@@ -31,10 +31,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         attach_activity it = before;
         step = step_of(data + at, size - at);
         const bool is_read = attach_activity_read(data + at, data + size, &it);
-        if (is_read ? step == 1 || step > size - at || it.start == 0 || it.end < it.start ||
-                          it.what < GPHI_GPU_KERNEL || it.what > GPHI_GPU_GRAPH ||
-                          (it.what != GPHI_GPU_KERNEL && it.name)
-                    : memcmp(&it, &before, sizeof(it)) != 0)
+        if (is_read
+                ? step == 1 || step > size - at || it.start == 0 || it.end < it.start ||
+                      it.what < GPHI_GPU_KERNEL || it.what > GPHI_GPU_GRAPH ||
+                      (it.what != GPHI_GPU_KERNEL && it.name)
+                : memcmp(&it, &before, sizeof(it)) != 0)
             abort();
     }
     return 0;
