@@ -31,16 +31,23 @@ export PYTHONPATH=$PWD/build-torch/python GPH_DRIVER=cuda TORCHINDUCTOR_CACHE_DI
         done
         # fills Inductor's cache, so that the measurement does not compile
         timeout -k 2 66 "$python" -B bench/torch_compile.py 3 >"$out/fill.txt" 2>&1 &
-        for way in plain ours; do
-            timeout -k 2 66 "$python" -B examples/torch/drop_in.py $way >"$out/drop_in.$way" 2>"$out/drop_in.$way.err" &
+        mkdir -p "$out/examples"
+        for example in examples/torch/*.py; do
+            for way in plain ours; do
+                name=$out/examples/$(basename "$example" .py).$way
+                timeout -k 2 66 "$python" -B "$example" $way >"$name" 2>"$name.err" &
+            done
         done
         wait
-        if [ -s "$out/drop_in.ours" ] && diff "$out/drop_in.plain" "$out/drop_in.ours"; then
-            echo "== examples/torch/drop_in.py: the same $(wc -l <"$out/drop_in.ours") lines by PyTorch and by graphophone"
-        else
-            echo "== examples/torch/drop_in.py: differs"
-            tail -n 5 "$out"/drop_in.* || true
-        fi
+        for example in examples/torch/*.py; do
+            name=$out/examples/$(basename "$example" .py)
+            if [ -s "$name.ours" ] && diff "$name.plain" "$name.ours"; then
+                echo "== $example: the same $(wc -l <"$name.ours") lines by PyTorch and by graphophone"
+            else
+                echo "== $example: differs"
+                tail -n 5 "$name".*.err || true
+            fi
+        done
         for test in graphs beyond_Causes_Buckets_Surroundings beyond_PyTorchs trees; do
             echo "== tests/gpu/torch_$test"
             cat "$out/$test.txt"

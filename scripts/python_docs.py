@@ -87,6 +87,7 @@ MEMBERS = {
     "ladders": "tuple[tuple[int, ...], ...]", "nodes": "list[dict[str, Any]]", "edges": "list[tuple[int, int]]",
     "range": "tuple[int, int]", "summary": "dict[str, Any]", "Recipe.graphs": "list[dict[str, Any]]",
     "Call.stream": "Stream", "Tree.stream": "StreamLike", "Launcher.handle": "int | None", "Launcher.address": "int | None",
+    "Launcher.lost": "str | None",
     "before": "Callable_[[], Any] | None", "count": "int",
     "flows": "list[dict[str, Any]]", "progress": "dict[str, Any]", "ways": "dict[str, Any]",
     "Loop.exec": "Exec | None", "block": "Tensor | None", "done": "int",

@@ -9,6 +9,8 @@
 
 #include "dlpack.h"
 
+#include <stdio.h>
+
 typedef struct launcher {
     PyObject_HEAD gph_exec *gph; /* NULL: it is not armed */
     gphpy_runtime *runtime;
@@ -17,6 +19,7 @@ typedef struct launcher {
     bool is_only;      /* device: a thread's context is the graph's, once it has one */
     PyObject *stream_of, *argument;
     PyObject *before; /* or NULL */
+    PyObject *lost;   /* why it must not be launched any more, a str; or NULL */
     PyCFunction
         direct; /* of stream_of, where it is C's own with one argument; else NULL */
     const dl_exchange
@@ -81,6 +84,17 @@ static bool make_ready(launcher *self)
     return result && self->gph;
 }
 
+/* What it reads is gone. */
+static PyObject *refuse(const launcher *self)
+{
+    gph_error error = {0};
+    const char *text = PyUnicode_AsUTF8AndSize(self->lost, NULL);
+    if (!text)
+        return NULL;
+    snprintf(error.message, sizeof(error.message), "%s", text);
+    return gphpy_raise(GPH_E_STATE, &error, NULL);
+}
+
 static bool prepare(launcher *self)
 {
     if (!self->before)
@@ -118,6 +132,8 @@ static PyObject *replay(launcher *self, PyObject *unused)
     (void)unused;
     CUstream stream = NULL;
     gph_error error;
+    if (self->lost)
+        return refuse(self);
     if ((!self->gph && !make_ready(self)) || !prepare(self) ||
         !find_stream(self, &stream))
         return NULL;
@@ -208,6 +224,7 @@ static void destroy(launcher *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
     Py_XDECREF(disarm(self, NULL));
+    Py_XDECREF(self->lost);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);
@@ -236,6 +253,23 @@ static int set_before(launcher *self, PyObject *value, void *unused)
 {
     (void)unused;
     Py_XSETREF(self->before, value && value != Py_None ? Py_NewRef(value) : NULL);
+    return 0;
+}
+
+static PyObject *get_lost(launcher *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(self->lost ? self->lost : Py_None);
+}
+
+static int set_lost(launcher *self, PyObject *value, void *unused)
+{
+    (void)unused;
+    if (value && value != Py_None && !PyUnicode_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "lost is a str or None, not %R", Py_TYPE(value));
+        return -1;
+    }
+    Py_XSETREF(self->lost, value && value != Py_None ? Py_NewRef(value) : NULL);
     return 0;
 }
 
@@ -269,6 +303,9 @@ static PyMethodDef methods[] = {
 static PyGetSetDef members[] = {
     {"before", (getter)get_before, (setter)set_before,
      "Called without arguments ahead of each launch, or None.", NULL},
+    {"lost", (getter)get_lost, (setter)set_lost,
+     "Why replay() refuses, a str: what the graph reads is gone. None: it does not.",
+     NULL},
     GETTER("handle", get_handle, "The CUgraphExec, an int; None if it is not armed."),
     GETTER("address", get_address,
            "The address of the gph_exec, for C; None if it is not armed."),

@@ -17,7 +17,12 @@ from ._bucketed import Bucketed, bucketed  # noqa: E402
 from ._callables import make_graphed_callables  # noqa: E402
 from ._graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing  # noqa: E402
 from ._ledger import explain, memory  # noqa: E402
+from ._names import missing as _missing  # noqa: E402
 from ._patch import is_patched, patch, unpatch  # noqa: E402
 
 __all__ = ["Bucketed", "CUDAGraph", "bucketed", "explain", "graph", "graph_pool_handle", "is_current_stream_capturing",
            "is_patched", "make_graphed_callables", "memory", "patch", "unpatch"]
+
+
+def __getattr__(name):
+    raise _missing(__name__, name)

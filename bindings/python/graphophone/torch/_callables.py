@@ -78,6 +78,8 @@ class _Part:
             result = self.function(*self.sample_args)
         outputs, self.structure = tree_flatten(result)
         self.outputs = tuple(outputs)
+        buffers = tuple(self.function.buffers()) if isinstance(self.function, torch.nn.Module) else ()
+        self.forward_graph.watch(*(one for one in self.parameters + buffers if one.is_cuda))  # `.data =`, load with assign
 
     def capture_backward(self, pool):
         self.given = tuple(torch.empty_like(out) if out.requires_grad else None for out in self.outputs)

@@ -19,7 +19,7 @@ from torch._C import _cuda_isCurrentStreamCapturing, _CUDAGraph, _graph_pool_han
 
 import graphophone as gph
 
-from . import _causes, _driver, _ledger
+from . import _causes, _driver, _inputs, _ledger
 
 AUTO_FREE, NODE_PRIORITY = 1, 8  # the flags with which PyTorch makes graphs executable
 
@@ -89,6 +89,7 @@ class CUDAGraph(gph.Launcher):
         self._place = None  # "file:line" where the capture began
         self._template = None  # a _Template, where there is one
         self._before = None  # what replay() calls first
+        self._watched = []  # weak references to storages
         self._has_ended = False
         self.nodes = 0  # of the graph that was captured
         self.driver_bytes = 0  # what the driver took for it, as far as that shows
@@ -199,8 +200,16 @@ class CUDAGraph(gph.Launcher):
         self._template = self._before = None
         self._generators = []
         self._has_ended = False
+        self._watched.clear()
+        self.lost = None
 
     # ---- the rest ----
+
+    def watch(self, *tensors):
+        """Tensors that the graph reads and that have to stay: once one of them dies or gets other memory, replay() raises
+        graphophone.StateError instead of reading what lies there by then. Until then that costs one comparison a replay.
+        graph(..., check_inputs=True) finds them itself."""
+        self._watched += _inputs.watch(self, [tensor.untyped_storage() for tensor in tensors], self._place)
 
     def pool(self):
         """The id of its memory pool, for other captures."""
@@ -244,7 +253,17 @@ class graph(torch.cuda.graph):
     """torch.cuda.graph: captures the body of a `with` block. It takes a CUDAGraph of ours or of PyTorch's.
 
     An exception in the body comes out as it was, with what spoilt the capture first; the graph is then as before the
-    block, and the stream is current no more."""
+    block, and the stream is current no more.
+
+    check_inputs=True: what the body reads and does not make is watched, as by CUDAGraph.watch(). None: as the attribute of
+    the class says, which is for programs that say nothing."""
+
+    check_inputs = False
+
+    def __init__(self, cuda_graph, pool=None, stream=None, capture_error_mode="global", *, check_inputs=None):
+        super().__init__(cuda_graph, pool=pool, stream=stream, capture_error_mode=capture_error_mode)
+        wanted = self.check_inputs if check_inputs is None else check_inputs
+        self._reads = _inputs.Reads(torch.cuda.current_device()) if wanted and isinstance(cuda_graph, CUDAGraph) else None
 
     def __enter__(self):
         torch.cuda.synchronize()
@@ -258,11 +277,18 @@ class graph(torch.cuda.graph):
         except BaseException:
             self.stream_ctx.__exit__(None, None, None)
             raise
+        if self._reads:
+            self._reads.__enter__()
 
     def __exit__(self, kind, error, trace):
+        if self._reads:
+            self._reads.__exit__(kind, error, trace)
         try:
             if error is None:
                 self.cuda_graph.capture_end()
+                if self._reads:
+                    self.cuda_graph._watched += _inputs.watch(self.cuda_graph, self._reads.found.values(), self.cuda_graph._place)
+                    self._reads = None  # which would keep them
             else:
                 self._throw_away(error, trace)
         finally:

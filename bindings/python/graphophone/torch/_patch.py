@@ -5,7 +5,7 @@ import threading
 import torch
 import torch.cuda.graphs
 
-from . import _callables, _graphs, _imports, _trees
+from . import _callables, _graphs, _imports, _names, _trees
 
 _TREES = "torch._inductor.cudagraph_trees"
 _lock = threading.Lock()
@@ -41,6 +41,7 @@ def patch():
                     _before[module, name] = getattr(module, name)
                     setattr(module, name, ours)
             _imports.when_imported(_TREES, _trees.install)
+            _names.install()
         _count += 1
     return _Patch()
 
@@ -58,6 +59,7 @@ def unpatch():
             _before.clear()
             _imports.not_any_more(_TREES)
             _trees.remove()
+            _names.remove()
 
 
 def _compile(module, inputs, **options):
