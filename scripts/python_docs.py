@@ -172,7 +172,7 @@ def stub_of_class(name, cls):
         if inspect.isgetsetdescriptor(value):
             kind = MEMBERS.get(where) or MEMBERS[member]
             lines += ["    @property", "    def %s(self) -> %s: ..." % (member, kind)]
-            if where in ("Rng.state", "Launcher.before"):
+            if where in ("Rng.state", "Launcher.before", "Launcher.lost"):
                 lines += ["    @%s.setter" % member, "    def %s(self, value: %s) -> None: ..." % (member, kind)]
         else:
             if isinstance(value, staticmethod):

@@ -3,7 +3,6 @@
 recorded is copies; torch_kernels.c lets kernels do nothing. usage: test_torch.py GPH LIBRARY, the command and torch_kernels.
 Tests on a GPU: tests/gpu/torch_graphs.py."""
 import gc
-import importlib.util
 import os
 import subprocess
 import sys
@@ -13,58 +12,14 @@ import unittest
 import unittest.mock
 
 
-def start():
-    """Runs this file once more, below softcuda and the library: both have to be there before PyTorch is loaded."""
-    if importlib.util.find_spec("torch") is None:
-        print("PyTorch is not installed here")
-        sys.exit(77)
-    command, library = sys.argv[1:3]
-    if library in os.environ.get("LD_PRELOAD", ""):
-        del sys.argv[1:3]
-    elif "libcudart" in os.environ.get("LD_PRELOAD", ""):
-        os.environ["LD_PRELOAD"] = library + ":" + os.environ["LD_PRELOAD"]
-        os.execv(sys.executable, [sys.executable, "-B"] + sys.argv)
-    else:
-        os.execv(command, [command, "run", "--driver", "soft", "--", sys.executable, "-B"] + sys.argv)
-
-
 if __name__ == "__main__":
-    start()
+    import torch_start
+    torch_start.start()
 import torch  # noqa: E402
+from torch_common import COUNT, Case, captured, copied, tensor  # noqa: E402: ends without PyTorch 2.11
 
-if not torch.__version__.startswith("2.11.") or not torch.cuda.is_available():
-    print("PyTorch %s with CUDA %s: the tests are for 2.11 with a driver" % (torch.__version__, torch.version.cuda))
-    sys.exit(77)
 import graphophone.torch as gt  # noqa: E402
-
-COUNT = 64
-
-
-def tensor(first=0.0):
-    result = torch.empty(COUNT, device="cuda")
-    result.copy_(torch.arange(COUNT, dtype=torch.float32) + first)
-    return result
-
-
-def captured(body, graph=None, **options):
-    graph = graph or gt.CUDAGraph()
-    with gt.graph(graph, **options):
-        result = body()
-    return graph, result
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.x, self.y = tensor(), torch.empty(COUNT, device="cuda")
-        self.y.copy_(torch.zeros(COUNT))
-
-    def copy(self):
-        return self.y.copy_(self.x)
-
-    def same(self, one, first=0.0):
-        torch.cuda.synchronize()
-        expected = (torch.arange(COUNT, dtype=torch.float32) + first).tolist()
-        self.assertTrue(one.cpu().tolist() == expected, "begins with %r, not %r" % (one.cpu().tolist()[:2], expected[:2]))
+from test_torch_inputs import Inputs, Names  # noqa: E402,F401: run here
 
 
 class Graphs(Case):
@@ -195,7 +150,7 @@ class Failures(Case):
                 captured(body)
             self.assertEqual(caught.exception.cause["is_own"], is_own)
             self.assertIn("cuCtxSynchronize", str(caught.exception))
-            self.assertIn(os.path.basename(__file__), caught.exception.place)
+            self.assertIn("torch_common.py", caught.exception.place)
 
     def test_the_bodys_exception_comes_out(self):
         graph = gt.CUDAGraph()
@@ -218,84 +173,6 @@ class Failures(Case):
             torch.cuda.empty_cache()
             sizes.append(torch.cuda.memory_reserved())
         self.assertLessEqual(max(sizes[1:]), sizes[0])
-
-
-class Inputs(Case):
-    """A static input that died: PyTorch replays what the allocator has put there since."""
-
-    def test_one_that_is_watched(self):
-        for end in (lambda: None, lambda: self.x.set_(tensor(3.0)), lambda: setattr(self.x, "data", tensor(3.0))):
-            self.x = tensor()
-            graph, y = captured(lambda: copied(self.x))
-            graph.watch(self.x)
-            view = self.x[3:]
-            graph.replay()
-            end()
-            del self.x
-            graph.replay()  # a view keeps it
-            del view
-            self.assertRaisesRegex(gt._graphs.gph.StateError, "reads its input 0, 256 bytes at 0x[0-9a-f]+, and that memory was let "
-                                   "go of", graph.replay)
-            graph.reset()
-            self.x = tensor(7.0)
-            captured(lambda: self.y.copy_(self.x), graph)
-            graph.replay()
-            self.same(self.y, 7.0)
-
-    def test_all_that_is_read(self):
-        x, y = tensor(1.0), tensor()
-        graph = gt.CUDAGraph()
-        with gt.graph(graph, check_inputs=True):
-            z = torch.empty_like(x).copy_(x)
-            z.copy_(y)
-            w = torch.empty_like(z).copy_(z)
-            del z  # made in the block
-        self.assertEqual(len(graph._watched), 2)
-        graph.replay()
-        self.same(w)
-        del x
-        self.assertIsNotNone(graph.lost)
-        self.assertRaisesRegex(gt._graphs.gph.StateError, "reads its input 0", graph.replay)
-
-    def test_by_default_nothing_is_watched(self):
-        x = tensor(1.0)
-        graph, _ = captured(lambda: copied(x))
-        del x
-        graph.replay()
-        self.assertRaises(TypeError, setattr, graph, "lost", 3)
-
-    def test_weights_of_a_callable_that_move(self):
-        class Module(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.weight = torch.nn.Parameter(tensor(), requires_grad=False)
-
-            def forward(self, a):
-                return copied(self.weight)
-        module = gt.make_graphed_callables(Module(), (self.x,))
-        module(self.x)
-        module.weight.data = tensor(3.0)
-        self.assertRaisesRegex(gt._graphs.gph.StateError, "got other memory", module, self.x)
-
-
-class Names(unittest.TestCase):
-    def test_the_right_one_is_said(self):
-        self.assertRaisesRegex(AttributeError, "it is graphophone.torch.CUDAGraph, or graphophone.torch.graph", getattr, gt, "Graph")
-        self.assertFalse(hasattr(torch.cuda, "Graph"))
-        with gt.patch():
-            for module, name, right in ((torch.cuda, "Graph", "torch.cuda.CUDAGraph"), (torch.cuda, "CudaGraph", "CUDAGraph"),
-                                        (torch.compiler, "mark_step_begin", "torch.compiler.cudagraph_mark_step_begin"),
-                                        (torch.cuda, "mark_step_begin", "torch.compiler.cudagraph_mark_step_begin"),
-                                        (torch.cuda, "make_graphed_calable", "torch.cuda.make_graphed_callables")):
-                with self.assertRaises(AttributeError) as caught:
-                    getattr(module, name)
-                self.assertIn("has no attribute %r; it is " % name, str(caught.exception))
-                self.assertIn(right, str(caught.exception))
-            self.assertFalse(hasattr(torch.cuda, "Graph"))
-            self.assertRaisesRegex(AttributeError, "has no attribute 'unrelated'$", getattr, torch.cuda, "unrelated")
-        with self.assertRaises(AttributeError) as caught:
-            torch.cuda.Graph
-        self.assertNotIn("it is", str(caught.exception))
 
 
 class Callables(Case):
@@ -430,10 +307,6 @@ class Callables(Case):
         hooked = torch.nn.Identity()
         hooked.register_forward_hook(lambda *unused: None)
         self.assertRaisesRegex(AssertionError, "hooks", gt.make_graphed_callables, hooked, (self.x,))
-
-
-def copied(a):
-    return torch.empty_like(a).copy_(a)
 
 
 class Bucketed(Case):
@@ -668,7 +541,7 @@ class Ledger(Case):
             captured(torch.cuda.synchronize)
         last = gt.explain()[-1]
         self.assertEqual(last["what"], "failed")
-        self.assertIn("test_torch.py", last["who"])
+        self.assertIn("torch_common.py", last["who"])
 
 
 class Patch(Case):

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors that a graph reads and that die, and names that do not exist: run by test_torch.py."""
+import unittest
+
+import torch
+from torch_common import Case, captured, copied, tensor
+
+import graphophone.torch as gt
+
+
+class Inputs(Case):
+    """A static input that died: PyTorch replays what the allocator has put there since."""
+
+    def test_one_that_is_watched(self):
+        for end in (lambda: None, lambda: self.x.set_(tensor(3.0)), lambda: setattr(self.x, "data", tensor(3.0))):
+            self.x = tensor()
+            graph, y = captured(lambda: copied(self.x))
+            graph.watch(self.x)
+            view = self.x[3:]
+            graph.replay()
+            end()
+            del self.x
+            graph.replay()  # a view keeps it
+            del view
+            self.assertRaisesRegex(gt._graphs.gph.StateError, "reads its input 0, 256 bytes at 0x[0-9a-f]+, and that memory was let "
+                                   "go of", graph.replay)
+            graph.reset()
+            self.x = tensor(7.0)
+            captured(lambda: self.y.copy_(self.x), graph)
+            graph.replay()
+            self.same(self.y, 7.0)
+
+    def test_all_that_is_read(self):
+        x, y = tensor(1.0), tensor()
+        graph = gt.CUDAGraph()
+        with gt.graph(graph, check_inputs=True):
+            z = torch.empty_like(x).copy_(x)
+            z.copy_(y)
+            w = torch.empty_like(z).copy_(z)
+            del z  # made in the block
+        self.assertEqual(len(graph._watched), 2)
+        graph.replay()
+        self.same(w)
+        del x
+        self.assertIsNotNone(graph.lost)
+        self.assertRaisesRegex(gt._graphs.gph.StateError, "reads its input 0", graph.replay)
+
+    def test_by_default_nothing_is_watched(self):
+        x = tensor(1.0)
+        graph, _ = captured(lambda: copied(x))
+        del x
+        graph.replay()
+        self.assertRaises(TypeError, setattr, graph, "lost", 3)
+
+    def test_weights_of_a_callable_that_move(self):
+        class Module(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = torch.nn.Parameter(tensor(), requires_grad=False)
+
+            def forward(self, a):
+                return copied(self.weight)
+        module = gt.make_graphed_callables(Module(), (self.x,))
+        module(self.x)
+        module.weight.data = tensor(3.0)
+        self.assertRaisesRegex(gt._graphs.gph.StateError, "got other memory", module, self.x)
+
+
+class Names(unittest.TestCase):
+    def test_the_right_one_is_said(self):
+        self.assertRaisesRegex(AttributeError, "it is graphophone.torch.CUDAGraph, or graphophone.torch.graph", getattr, gt, "Graph")
+        self.assertFalse(hasattr(torch.cuda, "Graph"))
+        with gt.patch():
+            for module, name, right in ((torch.cuda, "Graph", "torch.cuda.CUDAGraph"), (torch.cuda, "CudaGraph", "CUDAGraph"),
+                                        (torch.compiler, "mark_step_begin", "torch.compiler.cudagraph_mark_step_begin"),
+                                        (torch.cuda, "mark_step_begin", "torch.compiler.cudagraph_mark_step_begin"),
+                                        (torch.cuda, "make_graphed_calable", "torch.cuda.make_graphed_callables")):
+                with self.assertRaises(AttributeError) as caught:
+                    getattr(module, name)
+                self.assertIn("has no attribute %r; it is " % name, str(caught.exception))
+                self.assertIn(right, str(caught.exception))
+            self.assertFalse(hasattr(torch.cuda, "Graph"))
+            self.assertRaisesRegex(AttributeError, "has no attribute 'unrelated'$", getattr, torch.cuda, "unrelated")
+        with self.assertRaises(AttributeError) as caught:
+            torch.cuda.Graph
+        self.assertNotIn("it is", str(caught.exception))
