@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { POLL_NS = 50000, UNROLL_MAX = 1024 };
+enum { POLL_NS = 50000, UNROLL_MAX = 1024, DOZE_NS = 400000 };
 
 /* How long the host looks at the word of a round at first, and at least, and how often it
  * asks for the stream meanwhile. */
@@ -141,6 +141,8 @@ gph_status gphi_loop_make(gph_runtime *runtime, CUgraph body,
     loop->way = (gph_loop_way)options->way;
     loop->options = *options;
     loop->look_ns = LOOK_NS;
+    /* softcuda runs work in who waits for it. */
+    loop->doze_ns = (runtime->info.features & GPH_FEATURE_SOFTCUDA) != 0 ? 0 : DOZE_NS;
     const CUstreamCaptureMode mode = gphi_relax(&runtime->cu);
     const gph_status status = fill(loop, body, error);
     gphi_unrelax(&runtime->cu, mode);
@@ -354,6 +356,8 @@ gph_exec *gph_loop_exec(const gph_loop *loop)
 {
     if (!loop || loop->way == GPH_LOOP_HOST)
         return NULL;
-    gphi_trial_end((gph_loop *)(uintptr_t)loop); /* its launches would not be seen */
+    gph_loop *mine = (gph_loop *)(uintptr_t)loop;
+    gphi_trial_end(mine); /* its launches would not be seen */
+    mine->is_lent = true;
     return loop->execs.start;
 }

@@ -27,15 +27,21 @@ typedef struct gphi_loop_execs {
     gph_exec *many, *one;
 } gphi_loop_execs;
 
+/* Launches of each way that count. */
+enum { GPHI_TRIAL_COUNTED = 5 };
+
 /* The first launches, where the host may be the faster one: trial.c. By [0] the device, [1]
  * the host. */
 typedef struct gphi_loop_trial {
     bool is_on;
-    bool host_first;      /* short kernels say that it is the faster one */
-    bool was_host;        /* the last launch */
-    uint64_t launch;      /* its number; 0: it was noted */
-    uint32_t counts[2];   /* launches that were noted */
-    double ns[2];         /* of a round, the least */
+    bool host_first;    /* short kernels say that it is the faster one */
+    bool was_host;      /* the last launch */
+    uint64_t launch;    /* its number; 0: it was noted */
+    uint64_t from_ns;   /* when it began */
+    uint32_t counts[2]; /* launches that were noted */
+    double ns[2];       /* of a round, the least */
+    double beside[2][GPHI_TRIAL_COUNTED]; /* ns of launches beside their rounds */
+    double rounds;                        /* of all that counted */
     gph_loop_way way;     /* of the device, of which the loop's executables are */
     gphi_loop_execs host; /* of the host's way; kept as long as the loop */
 } gphi_loop_trial;
@@ -55,6 +61,8 @@ struct gph_loop {
     gphi_kernels *own;  /* of the ways of the device, or NULL */
     gphi_loop_execs execs;
     atomic_ullong launched;
+    uint64_t doze_ns; /* launches up to this are slept through: result.c; 0: none */
+    bool is_lent;     /* its executable is; others may launch it */
     uint64_t look_ns; /* HOST: how long the host looks at the word of a round */
     gph_loop_ways ways;
     gphi_loop_trial trial;

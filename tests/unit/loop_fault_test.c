@@ -5,6 +5,7 @@
  *   libgph ── shim (fails the n-th call) ── the driver */
 #define _GNU_SOURCE
 #include "fault.h"
+#include "loop/loop.h"
 #include "loop_world.h"
 #include "shim.h"
 #include <gph/sentinel.h>
@@ -54,6 +55,7 @@ static const struct shim_rule rules[] = {
     SHIM_CALL(cuGraphAddNode),
     SHIM_CALL(cuGraphLaunch),
     SHIM_CALL(cuStreamSynchronize),
+    SHIM_CALL(cuStreamQuery),
     SHIM_END,
 };
 
@@ -129,6 +131,7 @@ static gph_status do_all(const struct scene *scene, gph_error *error)
     CHECK((loop != NULL) == (made == GPH_OK));
     if (made != GPH_OK)
         return made;
+    loop->doze_ns = 300000; /* as on a GPU: it takes naps, then asks for the stream */
     const gph_status status = use(scene, loop, error);
     /* What failed has left a loop that works. */
     shim.fail_at = -1;
