@@ -8,6 +8,7 @@ an empty built-in method) is measured and given beside it. Medians over rounds, 
 start of a round, and a round is shorter than the queue."""
 import ctypes
 import functools
+import gc
 import os
 import statistics
 import subprocess
@@ -98,7 +99,7 @@ def measure(kernels, random, per_call):
                                        - medians["loop of Python"]))
 
 
-def callables():
+def callables(per_call):
     """A graphed callable of 40 kernels with 8 tensors, which are in place, or are copied."""
     def function(*tensors):
         total = tensors[0] + 1
@@ -118,6 +119,47 @@ def callables():
                     torch.cuda.synchronize()
                     taken.append(python_loop(functools.partial(graphed, *given)))
                 print("  callable, 40 kernels, 8 tensors %-9s %-12s %8.0f ns" % (what, name, statistics.median(taken)), flush=True)
+            if name == "graphophone":
+                graph = max((one for one in gt._ledger.graphs if one.handle), key=lambda one: one.nodes)
+                torch.cuda.synchronize()
+                c = statistics.median(per_call(gt._driver.runtime().find("cuGraphLaunch"), graph.raw_cuda_graph_exec(),
+                                               torch.cuda.current_stream().cuda_stream, CALLS) for _ in range(ROUNDS))
+                print("  cuGraphLaunch of that in C %34.0f ns   (bar of the callable in place: + 1500)" % c)
+
+
+def tree_hits(per_call):
+    """A hit of torch.compile's tree without Dynamo: what stands in front of a compiled function of 8 tensors, called with them."""
+    def function(*tensors):
+        total = tensors[0] + 1
+        for tensor in tensors[1:]:
+            total = total * 2 + tensor
+        return total
+    mark = torch.compiler.cudagraph_mark_step_begin
+    launch = gt._driver.runtime().find("cuGraphLaunch")
+    stream = torch.cuda.current_stream().cuda_stream
+    for what in ("in place", "copied"):
+        torch._dynamo.reset()
+        gc.collect()
+        inputs = [torch.zeros(64, device="cuda") for _ in range(8)]
+        for tensor in inputs if what == "in place" else ():
+            torch._dynamo.mark_static_address(tensor)
+        with gt.patch(), torch.no_grad():
+            compiled = torch.compile(function, mode="reduce-overhead")
+            for _ in range(6):
+                compiled(*inputs)
+            [hit] = [one for one in gt._trees._hits if one.count]
+            graph = max((one for one in gt._ledger.graphs if one.handle), key=lambda one: one.nodes)
+            taken = {"C": [], "hit": [], "loop": []}
+            for _ in range(ROUNDS):
+                torch.cuda.synchronize()
+                taken["hit"].append(python_loop(lambda: (mark(), hit(list(inputs)))))
+                torch.cuda.synchronize()
+                taken["loop"].append(python_loop(lambda: (mark(), list(inputs))))
+                taken["C"].append(per_call(launch, graph.raw_cuda_graph_exec(), stream, CALLS))
+            c, whole, loop = (statistics.median(taken[key]) for key in ("C", "hit", "loop"))
+            print("  tree hit, 8 tensors %-10s %8.0f ns, cuGraphLaunch %.0f: adds %.0f (bar 2000 in place); the loop takes %.0f" %
+                  (what, whole - loop, c, whole - loop - c, loop), flush=True)
+            del hit, graph, compiled
 
 
 def main():
@@ -126,7 +168,8 @@ def main():
     for kernels in [int(word) for word in sys.argv[1:]] or [1, 40, 400]:
         measure(kernels, False, loop)
     measure(40, True, loop)
-    callables()
+    callables(loop)
+    tree_hits(loop)
 
 
 if __name__ == "__main__":
