@@ -45,14 +45,22 @@ static void pass_failure(const gphi_text *from, gphi_text *to)
         to->status = from->status;
 }
 
-/* Regions of large kernels are functions of their own: b.<kernel>.R<number>. */
-static void add_parts(const struct report *r, const char *symbol, soft_machine_code *out)
+/* Regions of large kernels are functions of their own, b.<kernel>.R<number>; so are the
+ * forms for a warp and a block of a kernel that has both, w.<kernel> and n.<kernel>. */
+static bool is_part(const char *name, const char *symbol)
 {
     const size_t length = strlen(symbol);
+    if (strncmp(name, symbol, length) == 0)
+        return strncmp(name + length, ".R", 2) == 0;
+    return symbol[0] == 'b' && (name[0] == 'w' || name[0] == 'n') &&
+           strcmp(name + 1, symbol + 1) == 0;
+}
+
+static void add_parts(const struct report *r, const char *symbol, soft_machine_code *out)
+{
     for (uint32_t i = 0; i < r->image.function_count; i++) {
         const soft_image_function *function = &r->image.functions[i];
-        if (strncmp(function->name, symbol, length) != 0 ||
-            strncmp(function->name + length, ".R", 2) != 0)
+        if (!is_part(function->name, symbol))
             continue;
         soft_machine_code part;
         soft_read_code(r->jit, &r->image, function, (r->flags & GPH_PTX_REPORT_ASM) != 0,
@@ -229,7 +237,8 @@ static gph_status run_report(struct report *r, const soft_ptx_text *ptx, gph_err
     ptx_module *module;
     GPHI_TRY(ptx_parse(ptx->text, ptx->bytes, NULL, &module, error));
     const ptx_compile_options options = {.force_slow =
-                                             (r->flags & GPH_PTX_REPORT_SLOW) != 0};
+                                             (r->flags & GPH_PTX_REPORT_SLOW) != 0,
+                                         .half = soft_code_host_half()};
     ptx_program *program;
     gph_status status = ptx_compile(module, &options, &program, error);
     if (status != GPH_OK) {

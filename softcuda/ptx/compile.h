@@ -12,11 +12,19 @@ typedef enum ptx_path {
     PTX_PATH_UNSUPPORTED /* launching it fails with CUDA_ERROR_NOT_SUPPORTED */
 } ptx_path;
 
+/* What the processor that will run the code knows of f16. */
+typedef enum ptx_half {
+    PTX_HALF_NONE,
+    PTX_HALF_CONVERTS, /* to and from f32: F16C, any aarch64 */
+    PTX_HALF_COMPUTES  /* arithmetic as well: AVX512-FP16, FEAT_FP16 */
+} ptx_half;
+
 typedef struct ptx_compile_options {
     uint32_t force_slow;   /* every kernel on the slow path (tests) */
     uint32_t check_memory; /* SOFTCUDA_CHECK: a ptx_rt_check before each access */
     uint32_t contract;     /* allow mul+add to fuse where PTX has no .rn */
     uint32_t vector_bits;  /* preferred width, 0: the target's */
+    uint32_t half;         /* ptx_half; results are the same with all */
     const gph_allocator *allocator;
 } ptx_compile_options;
 

@@ -17,7 +17,13 @@
 #include "softcuda/engine/engine.h"
 #include "softcuda/kernel/run/launch.h"
 
-enum { KERNEL_FAST = 0, KERNEL_SLOW = 1, KERNEL_CHECK = 2, KERNEL_CACHE = 4 };
+enum {
+    KERNEL_FAST = 0,
+    KERNEL_SLOW = 1,
+    KERNEL_CHECK = 2,
+    KERNEL_CACHE = 4,
+    KERNEL_HALF = 8 /* times ptx_half: what the processor may be asked of f16 */
+};
 
 typedef struct kernel_unit {
     soft_code *code;
@@ -58,6 +64,7 @@ static inline kernel_unit *kernel_open(const char *ptx, int flags, gph_error *er
 #endif
     const soft_code_options options = {.force_slow = (flags & KERNEL_SLOW) != 0,
                                        .check_memory = (flags & KERNEL_CHECK) != 0,
+                                       .half = (uint32_t)flags / KERNEL_HALF,
                                        .cache = flags & KERNEL_CACHE ? NULL : "off"};
     kernel_unit *unit = calloc(1, sizeof(*unit));
     if (unit == NULL || soft_code_create(ptx, 0, &options, &unit->code, error) != 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What lowering says of instructions before it writes them: roles, registers, memory,
  * uniformity; forms with wrong operands; and the library appended to a program. */
+#include "softcuda/ptx/compile.h"
 #include "softcuda/ptx/lower/emit.h"
 #include "test.h"
 
@@ -218,7 +219,7 @@ static void library_brings_what_is_used(void)
                   "  %%d = call float @llvm.sqrt.f32(float %%c)\n"
                   "  %%e = call i32 @llvm.fptosi.sat.i32.f32(float %%d)\n"
                   "  ret float %%d\n}\n");
-    ptx_lower_library(&text);
+    ptx_lower_library(&text, PTX_HALF_NONE);
     CHECK(text.status == GPH_OK);
     CHECK(strstr(text.bytes, "define internal float @x_fma_rz_f32(") != NULL);
     CHECK(strstr(text.bytes, "define internal double @x_odd_add_f64(") != NULL);

@@ -40,12 +40,27 @@ struct soft_code {
     gph_allocator heap;
 };
 
+uint32_t soft_code_host_half(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512fp16"))
+        return PTX_HALF_COMPUTES;
+    return __builtin_cpu_supports("f16c") ? PTX_HALF_CONVERTS : PTX_HALF_NONE;
+#else
+    const unsigned long scalar = 1ul << 9, vector = 1ul << 10; /* FPHP, ASIMDHP */
+    const unsigned long has = getauxval(AT_HWCAP);
+    return (has & scalar) && (has & vector) ? PTX_HALF_COMPUTES : PTX_HALF_CONVERTS;
+#endif
+}
+
 void soft_code_options_init(soft_code_options *options)
 {
     *options = (soft_code_options){0};
     const char *path = getenv("SOFTCUDA_PATH");
     options->force_slow = path && strcmp(path, "slow") == 0;
     options->check_memory = soft_check_mode_wanted().memory;
+    options->half = soft_code_host_half();
 }
 
 /* ---- the key of the cache --------------------------------------------------------- */
@@ -75,7 +90,8 @@ static gphi_hash128 make_key(const soft_ptx_text *text, const soft_code_options 
 {
     const uint32_t words[] = {PTX_ABI_VERSION,       options->force_slow,
                               options->check_memory, options->contract,
-                              options->vector_bits,  SOFT_JIT_VERSION};
+                              options->vector_bits,  options->half,
+                              SOFT_JIT_VERSION};
     gphi_hash128 h = {0x67706873, 0x6f667463};
     h = gphi_hash128_bytes(h, SOFT_BUILD_ID, strlen(SOFT_BUILD_ID));
     h = gphi_hash128_bytes(h, words, sizeof(words));
@@ -172,6 +188,7 @@ static gph_status compile(struct compilation *c, const soft_ptx_text *text)
                                          .check_memory = c->options->check_memory,
                                          .contract = c->options->contract,
                                          .vector_bits = c->options->vector_bits,
+                                         .half = c->options->half,
                                          .allocator = &c->heap};
     ptx_program *program;
     gph_status status = ptx_compile(module, &options, &program, c->error);

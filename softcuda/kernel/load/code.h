@@ -44,12 +44,16 @@ typedef struct soft_code_options {
     uint32_t check_memory; /* SOFTCUDA_CHECK=memory */
     uint32_t contract;     /* allow mul+add to fuse where PTX has no .rn */
     uint32_t vector_bits;  /* preferred width, 0: the target's */
+    uint32_t half;         /* ptx_half of the processor */
     const char *cache; /* NULL: as SOFTCUDA_CACHE says; "off"; or a directory; borrowed */
     const gph_allocator *allocator; /* NULL: the C library's heap; copied */
 } soft_code_options;
 
-/* The options that the environment asks for (SOFTCUDA_PATH, SOFTCUDA_CHECK). */
+/* The options that the environment asks for (SOFTCUDA_PATH, SOFTCUDA_CHECK), and what the
+ * processor knows of f16. */
 void soft_code_options_init(soft_code_options *options);
+/* A ptx_half. Thread: any. */
+uint32_t soft_code_host_half(void);
 
 /* A .global or .const variable of the module. */
 typedef struct soft_code_global {

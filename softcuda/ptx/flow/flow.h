@@ -156,7 +156,9 @@ typedef struct ptx_shape {
     uint8_t irreducible;
     uint8_t has_cuts;
     uint8_t has_live; /* threads may end early: an array of live flags */
-    uint8_t reserved;
+    uint8_t by_warp;  /* planned for the 32 threads of a warp, not for a block */
+    uint8_t has_twin; /* a block's form whose kernel has a warp's form, too */
+    uint8_t reserved[3];
     uint32_t local_bytes;           /* a thread */
     const uint32_t *offsets;        /* of the function's own variables */
     const uint32_t *shared_offsets; /* of the module's .shared variables */
@@ -202,6 +204,15 @@ bool ptx_is_steady_load(const ptx_shape *s, uint32_t insn); /* a parameter or co
 bool ptx_is_uniform_load(const ptx_shape *s,
                          uint32_t insn); /* of memory that may change */
 
+/* ---- lane.c: what a warp's form knows of the thread's index ---- */
+/* One value in a warp though it is made of the thread's index: threadIdx.y, the number of
+ * the warp, threadIdx.x / 32 ... */
+bool ptx_is_warp_uniform(const ptx_shape *s, uint32_t insn);
+/* The lane and a uniform multiple of 32: threadIdx.x, %laneid, threadIdx.x % 32 ... */
+bool ptx_is_lane(const ptx_shape *s, uint32_t reg);
+/* The same without the multiple: the lane alone. */
+bool ptx_is_bare_lane(const ptx_shape *s, uint32_t reg);
+
 /* ---- wait.c ---- */
 /* Whether a loop may go on until another thread does something. */
 bool ptx_may_wait(const ptx_shape *s);
@@ -217,6 +228,7 @@ typedef struct ptx_build {
     gphi_text text;
     gphi_text part, parts;  /* code that becomes functions of its own: shape_part.c */
     uint32_t loop_metadata; /* loop nodes given out */
+    uint32_t warp_loop_metadata;
     uint8_t
         *used_functions; /* device functions: bit 0 wanted, 1 written, 2 address taken */
     uint32_t *order;     /* all functions, callers behind those they call */

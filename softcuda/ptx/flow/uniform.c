@@ -70,6 +70,8 @@ static bool is_block_vote(const ptx_shape *s, uint32_t i)
 /* Given that its operands are uniform and all threads run it. */
 static bool gives_uniform(const ptx_shape *s, uint32_t i)
 {
+    if (ptx_is_warp_uniform(s, i))
+        return true;
     if (s->insns[i].role == PTX_ROLE_BARRIER)
         return true;
     if (s->insns[i].role != PTX_ROLE_PLAIN)
@@ -95,7 +97,8 @@ static bool may_speculate(const ptx_shape *s, uint32_t i)
 {
     const ptx_flow_insn *insn = &s->insns[i];
     if (insn->role != PTX_ROLE_PLAIN ||
-        !(insn->keeps_uniformity || is_parameter_load(s, &s->function->insns[i])))
+        !(insn->keeps_uniformity || ptx_is_warp_uniform(s, i) ||
+          is_parameter_load(s, &s->function->insns[i])))
         return false;
     for (uint32_t k = 0; k < insn->write_count; k++)
         if (!s->regs[insn->writes[k]].strict)
@@ -107,9 +110,10 @@ static bool may_speculate(const ptx_shape *s, uint32_t i)
 static bool update_insn(ptx_shape *s, uint32_t i)
 {
     const ptx_flow_insn *insn = &s->insns[i];
-    bool divergent = (s->blocks[insn->block].divergent && !may_speculate(s, i)) ||
-                     !gives_uniform(s, i) ||
-                     (!is_block_vote(s, i) && reads_divergent(s, i));
+    bool divergent =
+        (s->blocks[insn->block].divergent && !may_speculate(s, i)) ||
+        !gives_uniform(s, i) ||
+        (!is_block_vote(s, i) && !ptx_is_warp_uniform(s, i) && reads_divergent(s, i));
     for (uint32_t k = 0; !divergent && k < insn->write_count; k++)
         divergent = s->regs[insn->writes[k]].divergent;
     if (!divergent)

@@ -82,7 +82,7 @@ bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn);
 /* Appends what the IR in `out` uses of the instruction library and of LLVM's intrinsics:
  * declarations of @llvm.*, definitions of @x_*. To be called once, after the last
  * function; nobody else declares @llvm.*. */
-void ptx_lower_library(gphi_text *out);
+void ptx_lower_library(gphi_text *out, uint32_t half);
 
 /* Registers that an instruction reads and writes, in any order, each at most once a list.
  * The guard counts as read; a guarded write counts as written, and as read too (the old

@@ -49,6 +49,58 @@ static const struct entry *find(const char *name)
     return bsearch(name, entries, ENTRY_COUNT, sizeof(entries[0]), by_name);
 }
 
+/* Functions of the library as a processor has them that knows f16: the same results, which
+ * tests/unit/ptx_half_test.c compares for all numbers. `level`: PTX_HALF_... */
+#define UNARY_HALF(name, from, to, body)                                                 \
+    "define internal " to " @x_" name "(" from " %0) alwaysinline nounwind {\n" body "}" \
+    "\n"
+#define BINARY_HALF(name, operation)                                                     \
+    "define internal i16 @x_" name "(i16 %0, i16 %1) alwaysinline nounwind {\n"          \
+    "%3 = bitcast i16 %0 to half\n%4 = bitcast i16 %1 to half\n"                         \
+    "%5 = " operation " half %3, %4\n%6 = fcmp uno half %5, 0xH0000\n"                   \
+    "%7 = bitcast half %5 to i16\n%8 = select i1 %6, i16 32767, i16 %7\nret i16 %8\n}\n"
+static const struct native {
+    uint32_t level;
+    const char *name, *ir;
+} natives[] = {
+    /* The processor makes signalling NaNs quiet; the device keeps all bits. */
+    {PTX_HALF_CONVERTS, "x_cvt_f32_f16",
+     UNARY_HALF("cvt_f32_f16", "i16", "float",
+                "%2 = bitcast i16 %0 to half\n%3 = fpext half %2 to float\n"
+                "%4 = fcmp uno float %3, 0.0\n%5 = sext i16 %0 to i32\n"
+                "%6 = and i32 %5, -2147450881\n%7 = and i32 %6, -2147483648\n"
+                "%8 = and i32 %6, 1023\n%9 = shl i32 %8, 13\n"
+                "%10 = or i32 %7, 2139095040\n%11 = or i32 %10, %9\n"
+                "%12 = bitcast i32 %11 to float\n"
+                "%13 = select i1 %4, float %12, float %3\nret float %13\n")},
+    {PTX_HALF_CONVERTS, "x_cvt_rn_f16_f32",
+     UNARY_HALF("cvt_rn_f16_f32", "float", "i16",
+                "%2 = fptrunc float %0 to half\n%3 = bitcast half %2 to i16\n"
+                "%4 = fcmp uno float %0, 0.0\n"
+                "%5 = select i1 %4, i16 32767, i16 %3\nret i16 %5\n")},
+    /* Without arithmetic of its own, LLVM computes these in f32, as the library does. */
+    {PTX_HALF_CONVERTS, "x_add_f16", BINARY_HALF("add_f16", "fadd")},
+    {PTX_HALF_CONVERTS, "x_sub_f16", BINARY_HALF("sub_f16", "fsub")},
+    {PTX_HALF_CONVERTS, "x_mul_f16", BINARY_HALF("mul_f16", "fmul")},
+    /* fma only where it rounds once: through f32 it would round twice. */
+    {PTX_HALF_COMPUTES, "x_fma_f16",
+     "define internal i16 @x_fma_f16(i16 %0, i16 %1, i16 %2) alwaysinline nounwind {\n"
+     "%4 = bitcast i16 %0 to half\n%5 = bitcast i16 %1 to half\n"
+     "%6 = bitcast i16 %2 to half\n"
+     "%7 = call half @llvm.fma.f16(half %4, half %5, half %6)\n"
+     "%8 = fcmp uno half %7, 0xH0000\n%9 = bitcast half %7 to i16\n"
+     "%10 = select i1 %8, i16 32767, i16 %9\nret i16 %10\n}\n"},
+};
+
+/* The text of a function for that processor. */
+static const char *text_of(const struct entry *entry, uint32_t level)
+{
+    for (size_t i = 0; i < sizeof(natives) / sizeof(natives[0]); i++)
+        if (natives[i].level <= level && strcmp(natives[i].name, entry->name) == 0)
+            return natives[i].ir;
+    return entry->ir;
+}
+
 bool ptx_has_library(const char *name)
 {
     char full[NAME_MAX];
@@ -64,6 +116,8 @@ static const char *llvm_name(const char *suffix)
 {
     if (strcmp(suffix, "f32") == 0)
         return "float";
+    if (strcmp(suffix, "f16") == 0)
+        return "half";
     return strcmp(suffix, "f64") == 0 ? "double" : suffix;
 }
 
@@ -161,7 +215,7 @@ static void scan(used *u, const char *text, size_t bytes)
     }
 }
 
-void ptx_lower_library(gphi_text *out)
+void ptx_lower_library(gphi_text *out, uint32_t half)
 {
     if (out->status != GPH_OK)
         return;
@@ -170,11 +224,12 @@ void ptx_lower_library(gphi_text *out)
     scan(&u, out->bytes, out->length);
     while (u.waiting_count > 0) {
         const struct entry *entry = &entries[u.waiting[--u.waiting_count]];
-        scan(&u, entry->ir, strlen(entry->ir));
+        const char *ir = text_of(entry, half);
+        scan(&u, ir, strlen(ir));
     }
     for (size_t i = 0; i < ENTRY_COUNT; i++)
         if (u.entry[i])
-            gphi_text_put(out, entries[i].ir);
+            gphi_text_put(out, text_of(&entries[i], half));
     for (uint32_t i = 0; i < u.declared_count; i++)
         declare(out, u.declared[i]);
 }

@@ -271,7 +271,7 @@ static void check_calls(ptx_shape *s)
 }
 
 /* In the order of docs/design/kernels.md: each step needs the ones before it. */
-static void analyze(ptx_shape *s)
+void ptx_analyze(ptx_shape *s)
 {
     ptx_scan(s);
     check_calls(s);
@@ -371,7 +371,7 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
         ptx_plan_fast(s);
     if (!s->slow_reason) {
         k->path = PTX_PATH_FAST;
-        ptx_write_fast(s);
+        ptx_write_forms(s);
         /* A warp is read as a whole: arrays are rounded up to full warps. */
         k->scratch_thread_bytes = s->array_bytes;
         k->scratch_fixed_bytes =
@@ -410,7 +410,7 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
     k->local_bytes = s->local_bytes;
     describe_params(p, s, k);
     describe_limits(s->function, k);
-    analyze(s);
+    ptx_analyze(s);
     describe_uses(p, s, k);
     const char *refusal = s->refusal ? s->refusal : refusal_below(p, s->function);
     if (refusal) {
@@ -436,7 +436,7 @@ static ptx_shape *begin_function(ptx_build *p, ptx_flow_memory *memory, uint32_t
                      .program = p,
                      .shared_offsets = p->shared_offsets};
     place_own(s, p->function_shared[function]);
-    analyze(s);
+    ptx_analyze(s);
     return s;
 }
 
@@ -540,34 +540,6 @@ static void write_runtime(gphi_text *out)
     ptx_fast_write_helpers(out);
 }
 
-/* What all functions refer to: globals, attributes, metadata, the library. */
-/* Numbers that the writers use: !1 and !2 mark accesses of threads as unordered, !3 is
- * the range of a number of threads, !4 says that budgets rarely end, !5 asks for vectors,
- * !8 keeps context arrays apart from all other memory; loops have theirs from 100 on, one
- * each. */
-static void write_tail(ptx_build *p)
-{
-    const ptx_module *m = p->module;
-    for (uint32_t v = 0; v < m->variable_count; v++)
-        if (p->used_globals[v])
-            gphi_text_add(&p->text, "@\"g.%s\" = external global i8\n",
-                          m->variables[v].name);
-    gphi_text_put(&p->text, "\nattributes #0 = { nounwind }\n"
-                            "attributes #1 = { nounwind alwaysinline }\n"
-                            "attributes #2 = { nounwind alwaysinline }\n"
-                            "!1 = distinct !{}\n"
-                            "!2 = !{!\"llvm.loop.parallel_accesses\", !1}\n"
-                            "!3 = !{i32 1, i32 1025}\n"
-                            "!4 = !{!\"branch_weights\", i32 1, i32 100000}\n"
-                            "!5 = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
-                            "!6 = distinct !{!6}\n"
-                            "!7 = distinct !{!7, !6}\n"
-                            "!8 = !{!7}\n");
-    for (uint32_t i = 0; i < p->loop_metadata; i++)
-        gphi_text_add(&p->text, "!%u = distinct !{!%u, !2, !5}\n", 100 + i, 100 + i);
-    ptx_lower_library(&p->text);
-}
-
 static void describe_globals(ptx_build *p, ptx_program *program)
 {
     const ptx_module *m = p->module;
@@ -644,7 +616,7 @@ static bool compile_module(ptx_build *p, ptx_program *program)
         if (!run_step(p, write_functions, NULL, &more))
             return false;
     } while (more);
-    write_tail(p);
+    ptx_write_tail(p);
     describe_globals(p, program);
     if (p->text.status != GPH_OK)
         return false;

@@ -55,6 +55,9 @@ void ptx_fast_begin_part(ptx_fast *f);
 void ptx_fast_end_part(ptx_fast *f, const char *scan);
 void ptx_fast_write_parts(ptx_fast *f); /* behind the kernel's function */
 
+/* How many threads the flags of an array name: as soft.scan, see there. */
+ptx_value ptx_fast_scan(ptx_fast *f, const char *array, uint32_t n);
+
 /* ---- shape_block.c ---- */
 void ptx_fast_write_helpers(gphi_text *out);
 
@@ -63,6 +66,11 @@ void ptx_fast_write_snapshots(ptx_fast *f);
 void ptx_fast_write_scalar(ptx_fast *f);
 void ptx_fast_move_offsets(ptx_fast *f);
 void ptx_fast_name_thread(ptx_fast *f);
+/* Of threadIdx's axis, 0 to 2, or the lane, 3: that of the first thread of the block or
+ * warp, and how much larger that of the last one is. */
+ptx_value ptx_fast_first_index(const ptx_fast *f, int axis);
+ptx_value ptx_fast_index_range(ptx_fast *f, int axis);
+void ptx_fast_name_first(ptx_fast *f); /* in the scalar part of a region */
 void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *bound);
 
 /* ---- shape_piece.c ---- */

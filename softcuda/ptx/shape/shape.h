@@ -42,6 +42,10 @@ void ptx_write_end(ptx_emit *emit, uint32_t block, ptx_target_fn *target);
 /* ---- functions: shape_slow.c, shape_fast.c ---- */
 void ptx_write_slow(ptx_shape *s);   /* @"t.<kernel>" */
 void ptx_write_device(ptx_shape *s); /* @"f.<function>" */
-void ptx_write_fast(ptx_shape *s);   /* @"b.<kernel>" */
+void ptx_write_fast(ptx_shape *s); /* @"b.<kernel>"; of two forms "n." or "w.<kernel>" */
+/* shape_forms.c: all forms of a kernel whose plan is made. */
+void ptx_write_forms(ptx_shape *s);
+void ptx_write_tail(ptx_build *p); /* all that the functions refer to */
+void ptx_analyze(ptx_shape *s);    /* compile.c: what every plan starts from */
 
 #endif

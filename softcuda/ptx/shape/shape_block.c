@@ -30,7 +30,7 @@ static void write_load_slots(ptx_fast *f)
  * %lanes is the number of threads, rounded up to whole warps, and known only at launch:
  * offsets are kept in bytes a thread and multiplied here. Elements of one register lie
  * side by side, thread by thread, which is what a vector load wants. */
-static void write_arrays(ptx_fast *f)
+static void write_block_arrays(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     gphi_text *out = f->emit.out;
@@ -41,25 +41,12 @@ static void write_arrays(ptx_fast *f)
                        "  %rows = mul nuw nsw i32 %ntid.y, %ntid.z\n"
                        "  %one.row = icmp eq i32 %rows, 1\n"
                        "  %known = alloca i32\n  store i32 0, ptr %known\n");
-    if (s->has_cuts)
-        gphi_text_put(out, "  %warp.a = alloca <32 x i64>\n"
-                           "  %warp.b = alloca <32 x i32>\n"
-                           "  %warp.c = alloca <32 x i32>\n"
-                           "  %warp.m = alloca <32 x i32>\n"
-                           "  %warp.one = alloca i32\n  %warp.two = alloca i32\n");
-    if (ptx_has_matrix(s->function))
-        gphi_text_add(out, "  %%mat.tmp = alloca [%u x [32 x i64]], align 64\n",
-                      PTX_MATRIX_REGISTERS_MAX + 2);
-    for (uint32_t r = 0; r < s->function->register_count; r++) {
-        if (s->regs[r].home == SHAPE_AFFINE)
-            gphi_text_add(out, "  %%off.%u = alloca %s\n  store %s 0, ptr %%off.%u\n", r,
-                          ptx_fast_type(f, r), ptx_fast_type(f, r), r);
+    for (uint32_t r = 0; r < s->function->register_count; r++)
         if (s->regs[r].home == SHAPE_ARRAY)
             gphi_text_add(out,
                           "  %%at.%u = mul nuw nsw i64 %%lanes, %u\n"
                           "  %%ctx.%u = getelementptr i8, ptr %%scratch, i64 %%at.%u\n",
                           r, s->regs[r].offset, r, r);
-    }
     gphi_text_add(out,
                   "  %%at.m = mul nuw nsw i64 %%lanes, %u\n"
                   "  %%mask.0 = getelementptr i8, ptr %%scratch, i64 %%at.m\n",
@@ -88,6 +75,58 @@ static void write_arrays(ptx_fast *f)
                            "  call void @soft.fill(ptr %live.0, i8 1, i64 %threads64)\n"
                            "  %live.scan = alloca i32\n"
                            "  store i32 %threads, ptr %live.scan\n");
+}
+
+/* A warp's arrays are variables of its function, which LLVM keeps in vector registers:
+ * every loop over them has 32 rounds, vectorized and then unrolled. */
+static void write_warp_arrays(ptx_fast *f)
+{
+    const ptx_shape *s = f->s;
+    gphi_text *out = f->emit.out;
+    gphi_text_put(out, "  %lanes = add i64 0, 32\n  %warps = add i32 0, 1\n"
+                       "  %one.row = icmp eq i32 0, 0\n"
+                       "  %known = alloca i32\n  store i32 0, ptr %known\n");
+    for (uint32_t r = 0; r < s->function->register_count; r++)
+        if (s->regs[r].home == SHAPE_ARRAY)
+            gphi_text_add(out, "  %%ctx.%u = alloca [32 x %s], align 64\n", r,
+                          ptx_fast_memory_type(f, r));
+    for (uint32_t m = 0; m < s->mask_count; m++)
+        gphi_text_add(out,
+                      "  %%mk.%u = alloca i8\n"
+                      "  %%mask.%u = alloca [32 x i8], align 64\n"
+                      "  store <32 x i8> zeroinitializer, ptr %%mask.%u\n",
+                      m, m, m);
+    if (!s->has_live)
+        return;
+    gphi_text_put(out, "  %lv.0 = alloca i8\n  %live.0 = alloca [32 x i8], align 64\n"
+                       "  store <32 x i8> <");
+    for (uint32_t lane = 0; lane < 32; lane++)
+        gphi_text_add(out, "%si8 1", lane ? ", " : "");
+    gphi_text_put(out, ">, ptr %live.0\n  %live.scan = alloca i32\n"
+                       "  store i32 32, ptr %live.scan\n");
+}
+
+static void write_arrays(ptx_fast *f)
+{
+    const ptx_shape *s = f->s;
+    gphi_text *out = f->emit.out;
+    if (s->has_cuts)
+        gphi_text_put(out, "  %warp.a = alloca <32 x i64>\n"
+                           "  %warp.b = alloca <32 x i32>\n"
+                           "  %warp.c = alloca <32 x i32>\n"
+                           "  %warp.m = alloca <32 x i32>\n"
+                           "  %warp.one = alloca i32\n  %warp.two = alloca i32\n");
+    if (ptx_has_matrix(s->function))
+        gphi_text_add(out, "  %%mat.tmp = alloca [%u x [32 x i64]], align 64\n",
+                      PTX_MATRIX_REGISTERS_MAX + 2);
+    for (uint32_t r = 0; r < s->function->register_count; r++)
+        if (s->regs[r].home == SHAPE_AFFINE)
+            gphi_text_add(out, "  %%off.%u = alloca %s\n  store %s 0, ptr %%off.%u\n", r,
+                          ptx_fast_type(f, r), ptx_fast_type(f, r), r);
+    if (s->by_warp)
+        write_warp_arrays(f);
+    else
+        write_block_arrays(f);
 }
 
 /* A uniform register is a scalar of the function, but where its region changes it: there
@@ -128,15 +167,36 @@ static void init_fast(ptx_fast *f, ptx_shape *s)
     ptx_fast_set_name(&f->w.thread, "null");
     for (int k = 0; k < 3; k++)
         ptx_fast_set_name(&f->w.tid[k], "0");
+    ptx_fast_name_first(f);
+}
+
+/* The warp's form is called with the number of the warp's first thread in its row / 32, in
+ * the block / 32, and the row. */
+static void write_start(ptx_fast *f)
+{
+    const ptx_shape *s = f->s;
+    gphi_text *out = f->emit.out;
+    if (!s->by_warp) {
+        gphi_text_add(out, "define %svoid @\"%c.%s\"(ptr %%block) noinline #0 {\n",
+                      s->has_twin ? "internal " : "", s->has_twin ? 'n' : 'b',
+                      s->function->name);
+        ptx_write_head(&f->emit);
+        return;
+    }
+    gphi_text_add(out,
+                  "define internal void @\"w.%s\"(ptr %%block, i32 %%warp.x32, "
+                  "i32 %%warp.y, i32 %%warp.z, i32 %%warp.first32) noinline #0 {\n"
+                  "  %%warp.x = shl nuw nsw i32 %%warp.x32, 5\n"
+                  "  %%warp.first = shl nuw nsw i32 %%warp.first32, 5\n",
+                  s->function->name);
+    ptx_write_head(&f->emit);
 }
 
 void ptx_write_fast(ptx_shape *s)
 {
     ptx_fast *f = ptx_alloc(s->memory, 1, sizeof(*f));
     init_fast(f, s);
-    gphi_text_add(f->emit.out, "define void @\"b.%s\"(ptr %%block) #0 {\n",
-                  s->function->name);
-    ptx_write_head(&f->emit);
+    write_start(f);
     ptx_write_slots(&f->emit);
     write_load_slots(f);
     write_arrays(f);

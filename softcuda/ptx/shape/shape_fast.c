@@ -185,8 +185,7 @@ static void write_after(ptx_fast *f)
     char label[64];
     gphi_text_add(f->emit.out, "R%u.after:\n", f->region);
     if (r->exits) {
-        const ptx_value scan =
-            ptx_let(&f->emit, "call i32 @soft.scan(ptr %%live.0, i32 %%threads)");
+        const ptx_value scan = ptx_fast_scan(f, "live", 0);
         ptx_line(&f->emit, "store i32 %s, ptr %%live.scan", scan.name);
         const ptx_value none = ptx_let(&f->emit, "icmp eq i32 %s, 0", scan.name);
         ptx_line(&f->emit, "br i1 %s, label %%return, label %%R%u.some", none.name,
@@ -219,8 +218,7 @@ static ptx_value write_scan(ptx_fast *f)
     ptx_line(e, "store i32 0, ptr %%known");
     ptx_line(e, "br i1 %s, label %%R%u.count, label %%R%u.ask", is.name, n, n);
     gphi_text_add(e->out, "R%u.ask:\n", n);
-    const ptx_value asked = ptx_let(
-        e, "call i32 @soft.scan(ptr %%mask.%u, i32 %%threads)", ptx_fast_region(f)->mask);
+    const ptx_value asked = ptx_fast_scan(f, "mask", ptx_fast_region(f)->mask);
     ptx_line(e, "br label %%R%u.count", n);
     gphi_text_add(e->out, "R%u.count:\n", n);
     return ptx_let(e, "phi i32 [ %s, %%R%u ], [ %s, %%R%u.ask ]", known.name, n,

@@ -23,7 +23,7 @@ typedef struct sum {
     const ptx_operand *terms[TERMS_MAX][2]; /* the second not NULL: a product */
     uint32_t count;
     uint32_t offset; /* a register whose steps so far count, too, or SHAPE_NONE */
-    int axis;        /* 0 x, 1 y, 2 z, -1 none */
+    int axis;        /* 0 x, 1 y, 2 z, 3 the lane of a warp, -1 none */
 } sum;
 
 /* What must hold for all threads: `left cmp right` is `value`. */
@@ -140,6 +140,13 @@ static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
             if (to->axis >= 0)
                 return false;
             to->axis = axis_of(operand);
+            return true;
+        }
+        if (operand->kind == PTX_OPERAND_REG && !operand->negate &&
+            ptx_is_bare_lane(f->s, operand->index)) {
+            if (to->axis >= 0)
+                return false;
+            to->axis = 3;
             return true;
         }
         const ptx_insn *insn = source(f, operand, use, to);
@@ -416,10 +423,12 @@ static ptx_value write_requirement(ptx_fast *f, const requirement *r, uint32_t r
     const bool left = r->left.axis >= 0;
     const int axis = left ? r->left.axis : r->right.axis;
     const sum *moving = left ? &r->left : &r->right;
-    ptx_value low = write_sum(f, moving);
+    const ptx_value sum_low = write_sum(f, moving);
+    ptx_value low =
+        ptx_let(e, "add i32 %s, %s", sum_low.name, ptx_fast_first_index(f, axis).name);
     ptx_value holds = write_later(f, r, moving, rounds, &low);
     const ptx_value bound = write_sum(f, left ? &r->right : &r->left);
-    const ptx_value last = ptx_let(e, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
+    const ptx_value last = ptx_fast_index_range(f, axis);
     const ptx_value high = ptx_let(e, "add i32 %s, %s", low.name, last.name);
     const ptx_value rises = ptx_let(e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule",
                                     low.name, high.name);
@@ -595,7 +604,7 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan)
     const ptx_value full = ptx_let(e, "icmp eq i32 %s, %%threads", scan);
     const ptx_value easy = ptx_let(e, "or i1 %%one.row, %s", full.name);
     const ptx_value plain = ptx_let(e, "and i1 %s, %s", prefix.name, easy.name);
-    const ptx_value bound =
+    const ptx_value bound = /* of a block; a warp's loops have 32 rounds */
         ptx_let(e, "select i1 %s, i32 %%ntid.x, i32 %s", full.name, scan);
     ptx_line(e, "br i1 %s, label %%C%u.a, label %%C%u.b", plain.name, f->region,
              f->region);
@@ -633,7 +642,8 @@ static bool write_first_threads(ptx_fast *f, const requirements *guards, ptx_val
 {
     const ptx_region *r = ptx_fast_region(f);
     const ptx_flow_block *b = &f->s->blocks[r->head];
-    const uint32_t n = guards->count == 1 ? first_threads(&guards->list[0]) : 0;
+    const uint32_t n =
+        guards->count == 1 && !f->s->by_warp ? first_threads(&guards->list[0]) : 0;
     if (n == 0 || !r->exits || f->ways[r->head] == 0 || !only_computes(f, r->head) ||
         b->succ[2 - f->ways[r->head]] != SHAPE_EXIT)
         return false;

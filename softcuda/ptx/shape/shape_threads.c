@@ -110,19 +110,34 @@ static void scalar_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *la
     scalar_label(f, f->s->blocks[block].succ[nth], label, bytes);
 }
 
+/* A value that a warp shares is made of one that it does not: that of its first lane. */
+static void write_first_lane(ptx_fast *f, uint32_t i)
+{
+    const ptx_flow_insn *insn = &f->s->insns[i];
+    for (uint32_t k = 0; k < insn->read_count; k++) {
+        const uint32_t reg = insn->reads[k];
+        if (!f->s->regs[reg].divergent)
+            continue;
+        write_first_lane(f, f->s->regs[reg].def);
+        ptx_lower(&f->emit, &f->s->function->insns[f->s->regs[reg].def]);
+    }
+}
+
 void ptx_fast_write_scalar(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     const ptx_region *r = ptx_fast_region(f);
     char label[64];
     ptx_fast_set_scalar(f, true);
-    ptx_fast_set_name(&f->emit.thread_index, "0");
+    ptx_fast_name_first(f);
     gphi_text_add(f->emit.out, "  br label %%S%u.%u\n", f->region, r->blocks[0]);
     for (uint32_t n = 0; n < r->block_count; n++) {
         const ptx_flow_block *b = &s->blocks[r->blocks[n]];
         gphi_text_add(f->emit.out, "S%u.%u:\n", f->region, r->blocks[n]);
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             if (ptx_fast_is_scalar(s, i)) {
+                if (ptx_is_warp_uniform(s, i))
+                    write_first_lane(f, i);
                 ptx_write_insn(&f->emit, i);
                 save_load(f, i);
             } else {
@@ -372,11 +387,42 @@ static void write_bodies(ptx_fast *f)
 
 /* ---- the loop over threads -------------------------------------------------------- */
 
+/* The 32 lanes of a warp: a loop that LLVM knows the length of. */
+static void open_lanes(ptx_fast *f, const char *from)
+{
+    gphi_text *out = f->emit.out;
+    const char *n = f->name;
+    gphi_text_add(out,
+                  "%s.z:\n  br label %%%s.x\n"
+                  "%s.x:\n  %%x.%s = phi i32 [ 0, %%%s.z ], [ %%x1.%s, %%%s.latch ]\n"
+                  "  %%tx.%s = add nuw nsw i32 %%warp.x, %%x.%s\n"
+                  "  %%i.%s = add nuw nsw i32 %%warp.first, %%x.%s\n"
+                  "  %%i64.%s = zext i32 %%x.%s to i64\n",
+                  n, n, n, n, n, n, n, n, n, n, n, n, n);
+    (void)from;
+}
+
+static void close_lanes(ptx_fast *f)
+{
+    gphi_text *out = f->emit.out;
+    const char *n = f->name;
+    gphi_text_add(out,
+                  "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
+                  "  %%xc.%s = icmp ult i32 %%x1.%s, 32\n"
+                  "  br i1 %%xc.%s, label %%%s.x, label %%R%u.%s, !llvm.loop !%u\n",
+                  n, n, f->stride, n, n, n, n, f->region, f->round ? "again" : "after",
+                  101 + 2 * f->s->program->warp_loop_metadata++);
+}
+
 /* z and y outside, x inside; close_loops() ends x. */
 static void open_loops(ptx_fast *f, const char *from)
 {
     gphi_text *out = f->emit.out;
     const char *n = f->name;
+    if (f->s->by_warp) {
+        open_lanes(f, from);
+        return;
+    }
     gphi_text_add(out,
                   "%s.z:\n  %%z.%s = phi i32 [ 0, %%%s ], [ %%z1.%s, %%%s.zl ]\n"
                   "  %%zrow.%s = mul nuw nsw i32 %%z.%s, %%ntid.y\n  br label %%%s.y\n",
@@ -398,12 +444,16 @@ static void close_loops(ptx_fast *f, const char *bound)
 {
     gphi_text *out = f->emit.out;
     const char *n = f->name;
+    if (f->s->by_warp) {
+        close_lanes(f);
+        return;
+    }
     gphi_text_add(out,
                   "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
                   "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
                   "  br i1 %%xc.%s, label %%%s.x, label %%%s.yl, !llvm.loop !%u\n",
                   n, n, f->stride, n, n, bound, n, n, n,
-                  100 + f->s->program->loop_metadata++);
+                  100 + 2 * f->s->program->loop_metadata++);
     gphi_text_add(out,
                   "%s.yl:\n  %%y1.%s = add nuw nsw i32 %%y.%s, 1\n"
                   "  %%yc.%s = icmp ult i32 %%y1.%s, %%ntid.y\n"
@@ -416,10 +466,42 @@ static void close_loops(ptx_fast *f, const char *bound)
                   n, n, n, n, n, n, n, f->region, f->round ? "again" : "after");
 }
 
+/* A block's scalar part reads nothing of the thread's own; a warp's may, of its first. */
+void ptx_fast_name_first(ptx_fast *f)
+{
+    if (!f->s->by_warp) {
+        ptx_fast_set_name(&f->emit.thread_index, "0");
+        return;
+    }
+    ptx_fast_set_name(&f->emit.thread_index, "%warp.first");
+    ptx_fast_set_name(&f->w.tid[0], "%warp.x");
+    ptx_fast_set_name(&f->w.tid[1], "%warp.y");
+    ptx_fast_set_name(&f->w.tid[2], "%warp.z");
+}
+
+/* The value of the first thread's index along the axis, and how far the last one's is. */
+ptx_value ptx_fast_first_index(const ptx_fast *f, int axis)
+{
+    static const char *const names[] = {"%warp.x", "%warp.y", "%warp.z", "0"};
+    ptx_value value = {"0"};
+    if (f->s->by_warp)
+        ptx_fast_set_name(&value, names[axis]);
+    return value;
+}
+
+ptx_value ptx_fast_index_range(ptx_fast *f, int axis)
+{
+    ptx_value range;
+    ptx_fast_set_name(&range, axis == 0 || axis == 3 ? "31" : "0");
+    return f->s->by_warp ? range : ptx_let(&f->emit, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
+}
+
 void ptx_fast_name_thread(ptx_fast *f)
 {
     static const char axis[] = "xyz";
-    for (int k = 0; k < 3; k++)
+    if (f->s->by_warp)
+        snprintf(f->w.tid[0].name, sizeof(f->w.tid[0].name), "%%tx.%s", f->name);
+    for (int k = 0; k < 3 && !f->s->by_warp; k++)
         snprintf(f->w.tid[k].name, sizeof(f->w.tid[k].name), "%%%c.%s", axis[k], f->name);
     snprintf(f->emit.thread_index.name, sizeof(f->emit.thread_index.name), "%%i.%s",
              f->name);
@@ -440,9 +522,11 @@ void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *
     open_loops(f, from);
     if (f->s->local_bytes > 0)
         gphi_text_add(f->emit.out,
-                      "  %%lo.%s = mul nuw nsw i64 %%i64.%s, %u\n"
+                      "  %%li.%s = zext i32 %%i.%s to i64\n"
+                      "  %%lo.%s = mul nuw nsw i64 %%li.%s, %u\n"
                       "  %%lm.%s = getelementptr i8, ptr %%localbase, i64 %%lo.%s\n",
-                      f->name, f->name, f->s->local_bytes, f->name, f->name);
+                      f->name, f->name, f->name, f->name, f->s->local_bytes, f->name,
+                      f->name);
     load_thread(f, guarded);
     if (guarded) {
         const char *flags = r->masked ? "%mask." : "%live.";

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The two forms of a kernel on the fast path: a block's, which runs all threads of a block
+ * from cut to cut, and, of a kernel with shuffles or votes and without barriers, a warp's,
+ * which runs the 32 threads of a warp from the kernel's start to its end.
+ *
+ *   b.k(block)   ntid.x % 32 == 0:  w.k(block, warp 0)  w.k(block, warp 1) ...
+ *                else:              n.k(block)
+ *
+ * What a warp keeps across cuts are 32 values a register, two vectors, which never go to
+ * memory; a shuffle is a permutation of them; what differs by warp (the row of a matrix)
+ * is a scalar. */
+#include "softcuda/ptx/shape/fast.h"
+
+/* The kernel's function where it has both forms: a warp's for blocks whose rows are whole
+ * warps, each warp in turn, else the block's. */
+static void write_choice(ptx_shape *s)
+{
+    gphi_text *out = &s->program->text;
+    ptx_emit emit = {.out = out};
+    gphi_text_add(out, "define void @\"b.%s\"(ptr %%block) #0 {\n", s->function->name);
+    ptx_write_head(&emit);
+    gphi_text_add(out,
+                  "  %%odd = and i32 %%ntid.x, 31\n  %%whole = icmp eq i32 %%odd, 0\n"
+                  "  %%row = lshr i32 %%ntid.x, 5\n  %%count = lshr i32 %%threads, 5\n"
+                  "  br i1 %%whole, label %%warps, label %%block.form\n"
+                  "warps:\n  %%n = phi i32 [ 0, %%0 ], [ %%n1, %%warps ]\n"
+                  "  %%x = phi i32 [ 0, %%0 ], [ %%x2, %%warps ]\n"
+                  "  %%y = phi i32 [ 0, %%0 ], [ %%y2, %%warps ]\n"
+                  "  %%z = phi i32 [ 0, %%0 ], [ %%z1, %%warps ]\n"
+                  "  call void @\"w.%s\"(ptr %%block, i32 %%x, i32 %%y, i32 %%z, i32 "
+                  "%%n)\n"
+                  "  %%n1 = add nuw nsw i32 %%n, 1\n  %%x1 = add nuw nsw i32 %%x, 1\n"
+                  "  %%xe = icmp eq i32 %%x1, %%row\n"
+                  "  %%x2 = select i1 %%xe, i32 0, i32 %%x1\n"
+                  "  %%xs = zext i1 %%xe to i32\n  %%y1 = add nuw nsw i32 %%y, %%xs\n"
+                  "  %%ye = icmp eq i32 %%y1, %%ntid.y\n"
+                  "  %%y2 = select i1 %%ye, i32 0, i32 %%y1\n"
+                  "  %%ys = zext i1 %%ye to i32\n  %%z1 = add nuw nsw i32 %%z, %%ys\n"
+                  "  %%more = icmp ult i32 %%n1, %%count\n"
+                  "  br i1 %%more, label %%warps, label %%done\n"
+                  "block.form:\n  call void @\"n.%s\"(ptr %%block)\n  br label %%done\n"
+                  "done:\n  ret void\n}\n\n",
+                  s->function->name, s->function->name);
+}
+
+/* Shuffles and votes, but no barriers: then each warp may run from its start to its end
+ * before the next one. Not where a thread may wait for another warp. */
+static bool runs_by_warps(const ptx_shape *s)
+{
+    bool any = false;
+    if (s->region_count > FAST_REGIONS_MAX || ptx_has_matrix(s->function) ||
+        ptx_may_wait(s))
+        return false;
+    for (uint32_t n = 0; n < s->order_count; n++) {
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
+        if (b->kind == SHAPE_BARRIER)
+            return false;
+        any |= b->kind == SHAPE_WARP && s->insns[b->first].role == PTX_ROLE_WARP;
+    }
+    return any;
+}
+
+/* The same kernel planned for a warp, or NULL. */
+static ptx_shape *plan_by_warp(ptx_shape *s)
+{
+    if (!runs_by_warps(s))
+        return NULL;
+    ptx_shape *w = ptx_alloc(s->memory, 1, sizeof(*w));
+    *w = (ptx_shape){.memory = s->memory,
+                     .module = s->module,
+                     .options = s->options,
+                     .function = s->function,
+                     .program = s->program,
+                     .by_warp = 1,
+                     .offsets = s->offsets,
+                     .shared_offsets = s->shared_offsets,
+                     .local_bytes = s->local_bytes};
+    ptx_analyze(w);
+    ptx_plan_fast(w);
+    return w->slow_reason || w->region_count > FAST_REGIONS_MAX ? NULL : w;
+}
+
+void ptx_write_forms(ptx_shape *s)
+{
+    ptx_shape *by_warp = plan_by_warp(s);
+    s->has_twin = by_warp != NULL;
+    ptx_write_fast(s);
+    if (!by_warp)
+        return;
+    ptx_write_fast(by_warp);
+    write_choice(s);
+}
