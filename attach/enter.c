@@ -31,7 +31,7 @@ static CUresult done(void)
 }
 
 /* Whether this call is looked at. The first one makes the ring; in a child of fork()
- * cuInit() does. */
+ * cuInit() does, or work that is refused. */
 static bool is_seen(const attach_symbol *symbol)
 {
     const uint32_t is = atomic_load_explicit(&attach_is, memory_order_acquire);
@@ -45,6 +45,15 @@ static bool is_seen(const attach_symbol *symbol)
     const bool is_on = attach_start();
     attach_me.busy--;
     return is_on;
+}
+
+/* A call in a child of fork() that is looked at if it fails: the child uses what is its
+ * parent's. Getters and what cleans up at an exit are not meant. */
+static bool is_late(const attach_symbol *symbol)
+{
+    return symbol->policy == ATTACH_ALWAYS && (symbol->flags & ATTACH_WORK) != 0 &&
+           attach_me.busy == 0 &&
+           atomic_load_explicit(&attach_is, memory_order_relaxed) == ATTACH_FORKED;
 }
 
 /* The words of the present signature. */
@@ -90,6 +99,9 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
     if (!real)
         real = (attach_function *)missing;
     if (!is_seen(symbol)) {
+        call->depth = attach_me.depth;
+        call->raw = words;
+        call->late = is_late(symbol) ? symbol : NULL;
         errno = saved;
         return real;
     }
@@ -138,10 +150,35 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
     return real;
 }
 
+/* The ring begins with the call that failed. Its arguments are handles of the parent's,
+ * which nobody asks about. */
+static void record_late(attach_call *call, CUresult result)
+{
+    const int saved = errno;
+    attach_me.busy++;
+    if (attach_start()) {
+        call->symbol = call->late;
+        call->stack = 0;
+        call->is_python = call->is_counted = false;
+        call->words = present(call, call->symbol, call->raw);
+        call->open = 0;
+        call->flags = (call->symbol->per_thread ? GPHI_CALL_PER_THREAD : 0U) |
+                      (call->symbol->is_old ? GPHI_CALL_OLD : 0U);
+        call->capture = 0;
+        call->begin_ns = call->end_ns = gphi_clock_ns();
+        attach_record(call, result);
+    }
+    attach_me.busy--;
+    errno = saved;
+}
+
 CUresult attach_leave(attach_call *call, CUresult result)
 {
-    if (!call->symbol)
+    if (!call->symbol) {
+        if (call->late && result == CUDA_ERROR_NOT_INITIALIZED)
+            record_late(call, result);
         return result;
+    }
     const int saved = errno;
     if (call->depth == 0)
         attach_inside_leave();

@@ -17,6 +17,7 @@
 
 typedef struct attach_call {
     const attach_symbol *symbol; /* NULL: passed on, and not looked at */
+    const attach_symbol *late;   /* then: looked at if it fails; or NULL */
     const uint64_t *words;
     const uint64_t *raw; /* as they were passed, of an older signature too */
     const void *from;    /* return address of the wrapper */

@@ -8,6 +8,7 @@
 #include "attach/peek/python.h"
 #include "attach/ring/draft.h"
 #include "attach/ring/place.h"
+#include "attach/ring/state.h"
 #include "base/clock.h"
 #include "base/hash.h"
 
@@ -179,7 +180,8 @@ static int visit_module(struct dl_phdr_info *info, size_t bytes, void *user)
     for (int i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X)
             tell_module(info, &info->dlpi_phdr[i]);
-    atomic_store(&module_changes, now);
+    if (attach_ring()) /* a child of fork() may have none yet */
+        atomic_store(&module_changes, now);
     return 0;
 }
 

@@ -244,6 +244,7 @@ static bool read_all(examination *of, const command_line *line, int *code)
                       .seen = of->seen,
                       .grace_seconds = of->grace_seconds,
                       .watch_seconds = of->watch_seconds,
+                      .is_checked = values[DOCTOR_CHECK],
                       .has_sentinels = values[DOCTOR_SENTINELS],
                       .is_left = values[DOCTOR_LEAVE],
                       .on_hang = put_all,
@@ -340,6 +341,8 @@ static bool check_usage(const command_line *line)
         wrong = "--advise and --capturable need calls, which --tier 0 does not see";
     else if (line->values[DOCTOR_LEAVE] && !line->values[DOCTOR_WATCH])
         wrong = "--leave needs --watch SECONDS";
+    else if (line->values[DOCTOR_CHECK] && has_log)
+        wrong = "--check needs a program: what a log has was seen without it";
     else if (language && strcmp(language, "en") != 0 && strcmp(language, "zh") != 0)
         wrong = "--lang is en or zh";
     else if (has_same_file(line))

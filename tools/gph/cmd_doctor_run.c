@@ -68,6 +68,21 @@ static bool ask_standing(const doctor_run *run)
                            run->has_sentinels ? "nodes" : "driver");
 }
 
+/* Softcuda's check mode; what the user has set stays. A GPU's driver has none. */
+static bool ask_check(const doctor_run *run, gph_driver driver)
+{
+    const char *set = getenv("SOFTCUDA_CHECK");
+    if (!run->is_checked)
+        return true;
+    if (driver == GPH_DRIVER_SOFT)
+        return (set && set[0] != '\0') || launch_variable(who, "SOFTCUDA_CHECK", "all");
+    doctor_say(
+        run->seen->language, gph_write_file, stderr,
+        "gph doctor: --check is softcuda's, which watches every access; the driver "
+        "here is a GPU's: add --driver soft\n");
+    return false;
+}
+
 /* The name of the library in the program's environment: a link in the folder where its
  * own would be split. */
 static bool name_library(char *library, size_t bytes, const char *folder)
@@ -88,7 +103,7 @@ static bool prepare(const doctor_run *run, char *library, size_t bytes,
                     const char *folder)
 {
     gph_driver driver; /* AUTO is known now, and in the environment */
-    return launch_prepare(who, run->driver, &driver) &&
+    return launch_prepare(who, run->driver, &driver) && ask_check(run, driver) &&
            name_library(library, bytes, folder) &&
            /* what the user preloads comes first */
            launch_list(who, "LD_PRELOAD", library, false) && inject(library) &&

@@ -29,7 +29,8 @@ enum {
     DOCTOR_GRACE,
     DOCTOR_WATCH,
     DOCTOR_SENTINELS,
-    DOCTOR_LEAVE
+    DOCTOR_LEAVE,
+    DOCTOR_CHECK
 };
 int cmd_doctor(const command_line *line);
 

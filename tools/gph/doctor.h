@@ -18,6 +18,7 @@ typedef struct doctor_run {
     gph_doctor *doctor; /* reads what it does */
     long grace_seconds; /* for processes that outlive it */
     long watch_seconds; /* after which a call that does not return is a hang; 0: never */
+    bool is_checked;    /* by softcuda, every access */
     bool has_sentinels; /* graphs get nodes that say how far they are */
     bool is_left;       /* what hangs is left to itself, and reported at once: on_hang */
     /* Reports what is known, while the program goes on hanging; nothing is read any more. */

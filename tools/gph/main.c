@@ -174,6 +174,12 @@ static const command commands[] = {
           {"leave", NULL,
            "with --watch: say it, and leave the program as it is; what it does from then "
            "on is not examined, and the exit status is its own",
+           NULL},
+          {"check", NULL,
+           "run PROGRAM on softcuda with every access of kernels, copies and host code "
+           "watched (SOFTCUDA_CHECK=all, unless that is set), slower: races, what is "
+           "read "
+           "too early, use of memory that is gone",
            NULL}},
      .stops_early = true,
      .run = cmd_doctor},

@@ -13,7 +13,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* Of sizes a start-up may record many; of graphs that are alike, one a layer. */
 enum { LAUNCHED_MIN = 8, SHAPES_MIN = 16, GROWTH_MIN = 32, PAYS_FROM = 3 };
+enum { ENDLESS_SHAPES = 80, ENDLESS_ALIKE = 48 };
 
 typedef struct class_of {
     gphi_vec members; /* of gphi_exec_history *, in order of creation */
@@ -74,6 +76,14 @@ static bool was_refused(const gphi_exec_history *one)
     return one->exec->created.number == one->created && one->exec->refused.number != 0;
 }
 
+/* Alive at the end, or until the program cleaned up: destroyed after its last launch. */
+static bool was_kept(const gphi_history *history, const gphi_exec_history *one)
+{
+    const gphi_exec_history *last = history->recent[0];
+    return gphi_exec_is_alive(one) ||
+           (last && one->destroyed.number > last->last_launch.number);
+}
+
 /* Sums over the executables of the class; false: none, or no memory. */
 static bool fill_class(gphi_rule_run *run, const gphi_history *history, class_of *class)
 {
@@ -84,8 +94,7 @@ static bool fill_class(gphi_rule_run *run, const gphi_history *history, class_of
             continue;
         if (gphi_vec_push(&class->members, &one) != GPH_OK)
             return false;
-        const bool is_alive = gphi_exec_is_alive(one);
-        class->alive += is_alive;
+        class->alive += was_kept(history, one);
         class->refused += was_refused(one);
         class->launches += one->launches;
         class->nodes += one->nodes;
@@ -132,11 +141,10 @@ static double pays_from(const gphi_history *history, const class_of *class)
 
 /* Many, most of them launched too seldom to pay, and little was launched when the last
  * was there: a start-up that records so many sizes goes on to launch them. */
-static bool is_endless(const gphi_history *history, const class_of *class)
+static bool is_endless(const gphi_history *history, const class_of *class, size_t least)
 {
-    enum { ENDLESS_MIN = 80 };
     const size_t count = class->members.count;
-    return count >= ENDLESS_MIN && (double)class->median < pays_from(history, class) &&
+    return count >= least && (double)class->median < pays_from(history, class) &&
            history->now.launches - member(class, count - 1)->made.launches < count;
 }
 
@@ -211,7 +219,7 @@ static void tell_explosion(gphi_rule_run *run, const gphi_history *history,
     const size_t count = class->members.count;
     const double from = pays_from(history, class);
     if (is_short_lived(class) || !has_many_shapes(class) ||
-        (!is_interleaved(class) && !is_endless(history, class)) ||
+        (!is_interleaved(class) && !is_endless(history, class, ENDLESS_SHAPES)) ||
         (double)class->median >= from)
         return;
     const gphi_exec_history *last = member(class, count - 1);
@@ -222,7 +230,7 @@ static void tell_explosion(gphi_rule_run *run, const gphi_history *history,
                " times or less, and a graph here pays from launch %.0f",
                count, class->shapes, class->median, from);
     gphi_evidence(draft,
-                  "%zu of them are alive at the end, %s; %" PRIu64 " launches in all",
+                  "%zu of them were kept to the end, %s; %" PRIu64 " launches in all",
                   class->alive, gphi_say_count(class->nodes, "node"), class->launches);
     gphi_evidence(draft, "capture and instantiation took %.1f us on average",
                   class->cost_ns * 1e-3);
@@ -260,7 +268,7 @@ static void tell_growth(gphi_rule_run *run, const gphi_history *history,
     const size_t count = class->members.count;
     if (class->alive * 10 < count * 9 || has_many_shapes(class) ||
         is_launched_by_kernels(class) ||
-        (!is_interleaved(class) && !is_endless(history, class)) ||
+        (!is_interleaved(class) && !is_endless(history, class, ENDLESS_ALIKE)) ||
         count_abandoned(class) * 4 < (count - 4) * 3)
         return;
     const gphi_exec_history *last = member(class, count - 1);
@@ -271,7 +279,7 @@ static void tell_growth(gphi_rule_run *run, const gphi_history *history,
         "made while the program ran, %zu destroyed; nearly all were not launched "
         "any more when a few newer ones were there",
         count, gphi_say_count(class->shapes, "size"), count - class->alive);
-    gphi_evidence(draft, "%zu are alive at the end, with %s", class->alive,
+    gphi_evidence(draft, "%zu were kept to the end, with %s", class->alive,
                   gphi_say_count(class->nodes, "node"));
     gphi_evidence_call(draft, &last->exec->created, "the last one was made by");
     gphi_evidence_call(draft, &member(class, 0)->exec->created, "the first one by");

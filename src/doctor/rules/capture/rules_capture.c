@@ -282,6 +282,10 @@ static void on_call(gphi_rule_run *run, const gphi_seen *seen)
 
 /* ---- the end ---- */
 
+/* Who asks once, or once for each of a few sizes, asks; who asks at every step wanted a
+ * graph. */
+enum { TRIES_MIN = 6 };
+
 /* The program tried to capture, could not, and ran the same work eagerly: that is how one
  * asks whether something can be captured. Nothing is wrong, but there is no graph. */
 static bool is_probe(const gphi_incident *in)
@@ -325,7 +329,13 @@ static void on_end(gphi_rule_run *run)
             gphi_withdraw(in->draft); /* the graph has it, in other calls */
             continue;
         }
-        gphi_soften(in->draft);
+        if (in->captures >= TRIES_MIN)
+            gphi_evidence(in->draft,
+                          "the program tried it %u times, and ran the work without a "
+                          "capture each time: it goes on to try, and never gets a graph",
+                          (unsigned)in->captures);
+        else
+            gphi_soften(in->draft);
         gphi_evidence(in->draft,
                       "the program then ran the work without a capture: what it "
                       "computed there is right, but not by a graph");

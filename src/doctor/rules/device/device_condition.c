@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Conditional handles: device.handle-never-set, foreign-handle, endless-loop.
+/* Conditional handles: device.handle-never-set, foreign-handle, handle-unordered,
+ * endless-loop.
  *
  *   no kernel is given the handle     without a default      what runs is left to chance
  *                                     WHILE, default not 0   it never ends
@@ -101,6 +102,13 @@ static void on_refused(const gphi_rule_run *run, const gphi_seen *seen,
 
 /* ---- who sets it ---- */
 
+/* Twice the same word of one kernel is one. */
+static void note_setter(device_condition *one, const gphi_seen *seen)
+{
+    one->setters += one->given.number != seen->call.number;
+    one->given = seen->call;
+}
+
 /* A captured kernel is in a graph that has no name yet: one that was not instantiated. */
 void device_condition_word(gphi_rule_run *run, const gphi_seen *seen, uint64_t word)
 {
@@ -114,7 +122,7 @@ void device_condition_word(gphi_rule_run *run, const gphi_seen *seen, uint64_t w
                             : graph != 0 ? one->graph == graph
                                          : !one->exec;
         if (one->handle == word && is_its)
-            one->given = seen->call;
+            note_setter(one, seen);
     }
 }
 
@@ -169,6 +177,50 @@ static void tell_endless(const gphi_rule_run *run, const gphi_seen *seen,
     gphi_evidence_call(draft, &seen->call, "launched by");
 }
 
+/* The node that a call made; GPH_NODE_NONE: it is in a body, or not known. */
+static uint32_t made_by(const gphi_snapshot *snapshot, const gphi_call *call)
+{
+    for (uint32_t i = 0; snapshot && i < snapshot->node_count; i++)
+        if (gphi_snapshot_made(snapshot, i)->number == call->number)
+            return i;
+    return GPH_NODE_NONE;
+}
+
+static gphi_draft *begin_unordered(const gphi_rule_run *run, const device_condition *one,
+                                   bool *is_new)
+{
+    gphi_draft *draft = device_begin_any(run, DEVICE_UNORDERED, &one->node, 0, is_new);
+    if (draft && *is_new) {
+        gphi_cause(
+            draft,
+            "the %s node of %s reads a handle that a kernel of the same graph sets, "
+            "and no path leads from one to the other: it may decide before the "
+            "kernel has run",
+            say_type(one->type), gphi_say_exec(run->model, one->exec));
+        gphi_evidence_call(draft, &one->given, "the kernel was given the handle by");
+        gphi_evidence_call(draft, &one->created, "the handle was made by");
+    }
+    return draft;
+}
+
+/* Of several kernels that have the handle one may do no more than ask. A kernel after the
+ * node sets it for the next launch. */
+static void check_order(const gphi_rule_run *run, const device_condition *one)
+{
+    const gphi_exec_history *exec = gphi_history_exec(run->history, one->exec);
+    const gphi_snapshot *snapshot = exec ? exec->source : NULL;
+    const gph_graph *graph = gphi_snapshot_graph(snapshot);
+    if (!graph || one->setters != 1)
+        return;
+    const uint32_t node = made_by(snapshot, &one->node);
+    const uint32_t setter = made_by(snapshot, &one->given);
+    bool is_new;
+    if (node != GPH_NODE_NONE && setter != GPH_NODE_NONE &&
+        !gphi_node_leads_to(run->model, graph, setter, node) &&
+        !gphi_node_leads_to(run->model, graph, node, setter))
+        (void)begin_unordered(run, one, &is_new);
+}
+
 static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
 {
     device_state *state = run->state;
@@ -176,6 +228,8 @@ static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
         device_condition *one = gphi_vec_at(&state->conditions, i);
         if (one->exec != seen->exec || !one->has_node)
             continue;
+        if (one->launched == 0 && one->given.number != 0)
+            check_order(run, one);
         one->launched = seen->call.number;
         if (one->given.number != 0 || one->is_in_memory || one->is_told)
             continue;
@@ -265,18 +319,34 @@ void device_condition_call(gphi_rule_run *run, const gphi_seen *seen)
 
 /* ---- sentences of softcuda ---- */
 
-/* The loop of that handle that was launched last. */
-static const device_condition *loop_of(const device_state *state, uint64_t handle)
+/* The node of that handle that was launched last; of loops alone. */
+static const device_condition *said_of(const device_state *state, uint64_t handle,
+                                       bool is_loop)
 {
     const device_condition *best = NULL;
     for (size_t i = 0; i < state->conditions.count; i++) {
         const device_condition *one = gphi_vec_at(&state->conditions, i);
         if (one->handle == handle && one->has_node &&
-            one->type == CU_GRAPH_COND_TYPE_WHILE && one->launched != 0 &&
+            (!is_loop || one->type == CU_GRAPH_COND_TYPE_WHILE) && one->launched != 0 &&
             (!best || one->launched > best->launched))
             best = one;
     }
     return best;
+}
+
+/* "handle race: kernel set (node 54) sets conditional handle 1 and conditional node (node 68)
+ * reads it; no path of dependencies orders them", or two kernels that set it. */
+static void on_race(gphi_rule_run *run, const char *text)
+{
+    static const char handle_is[] = " conditional handle ";
+    const char *handle = strstr(text, handle_is);
+    const device_condition *one =
+        handle
+            ? said_of(run->state, strtoull(handle + strlen(handle_is), NULL, 10), false)
+            : NULL;
+    bool is_new = false;
+    gphi_draft *draft = one ? begin_unordered(run, one, &is_new) : NULL;
+    gphi_evidence_said(draft, text);
 }
 
 /* "loop without a decision: the WHILE node (node 7) of conditional handle 1 has run 1000 rounds,
@@ -289,6 +359,8 @@ void device_condition_said(gphi_rule_run *run, const char *text)
     const char *loop = strncmp(text, undecided, strlen(undecided)) == 0
                            ? text + strlen(undecided)
                            : text;
+    if (strncmp(text, "handle race: ", 13) == 0)
+        on_race(run, text);
     if (strncmp(loop, "the WHILE node", 14) != 0) /* or what repeats it later */
         return;
     const char *rounds = strstr(loop, rounds_are);
@@ -297,7 +369,7 @@ void device_condition_said(gphi_rule_run *run, const char *text)
         return;
     device_state *state = run->state;
     const device_condition *one =
-        loop_of(state, strtoull(handle + strlen(handle_is), NULL, 10));
+        said_of(state, strtoull(handle + strlen(handle_is), NULL, 10), true);
     if (!one)
         return;
     bool is_new = false;

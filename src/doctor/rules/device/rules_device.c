@@ -162,5 +162,6 @@ const gphi_rule gphi_rules_device[] = {
     GPHI_RULE_NAME("device.second-executable", ERROR),
     GPHI_RULE_NAME("device.update-overwritten", WARNING),
     GPHI_RULE_NAME("device.endless-loop", ERROR),
+    GPHI_RULE_NAME("device.handle-unordered", ERROR),
     {.id = NULL},
 };

@@ -27,7 +27,8 @@ enum {
     DEVICE_BODY_NODE,
     DEVICE_SECOND,
     DEVICE_OVERWRITTEN,
-    DEVICE_ENDLESS
+    DEVICE_ENDLESS,
+    DEVICE_UNORDERED
 };
 
 /* Of each of the lists below: a program that makes more is looked at no further. */
@@ -42,6 +43,7 @@ typedef struct device_condition {
     bool is_in_memory; /* it may have come to the device by a copy */
     bool is_told;
     gphi_call created, node, given; /* given: to a kernel; number 0: to none */
+    uint32_t setters;               /* kernels that were given it */
     const gphi_exec_state *exec;    /* made of the graph, or NULL */
     uint64_t launched;              /* number of that one's last launch, or 0 */
 } device_condition;

@@ -20,7 +20,8 @@ typedef enum kind {
     POOLS,
     STREAMS,
     EVENTS,
-    MODULES
+    MODULES,
+    USER_OBJECTS
 } kind;
 
 /* How many of a kind: a language may have another measure word for each. */
@@ -32,12 +33,14 @@ static const char *const counts[] = {"",
                                      "%llu memory pools",
                                      "%llu streams",
                                      "%llu events",
-                                     "%llu modules"};
+                                     "%llu modules",
+                                     "%llu user objects"};
 
 typedef struct object {
     uint64_t handle, key;
     uint64_t made, used; /* numbers of calls */
     uint32_t place;
+    uint32_t refs; /* of a user object, that are the program's */
     bool is_alive;
 } object;
 
@@ -93,6 +96,7 @@ static kind kind_of(uint32_t call, uint32_t *word, bool *is_end)
     case GPHI_CALL_cuStreamCreate:
     case GPHI_CALL_cuStreamCreateWithPriority: return STREAMS;
     case GPHI_CALL_cuEventCreate: return EVENTS;
+    case GPHI_CALL_cuUserObjectCreate: return USER_OBJECTS;
     case GPHI_CALL_cuModuleLoad:
     case GPHI_CALL_cuModuleLoadData:
     case GPHI_CALL_cuModuleLoadDataEx:
@@ -191,6 +195,8 @@ static void note_made(gphi_rule_run *run, kind of, const gphi_seen *seen, uint64
     object *new = gphi_vec_at(&state->objects, free);
     *new =
         (object){.handle = handle, .key = key, .made = seen->call.number, .place = index};
+    if (of == USER_OBJECTS)
+        new->refs = (uint32_t)gphi_event_word(seen->event, 3);
     if (gphi_map_set(&state->by_key, key, free) != GPH_OK) {
         gphi_short(run);
         return;
@@ -219,6 +225,24 @@ static void note_gone(gphi_growth_state *state, kind of, uint64_t handle)
     gphi_map_remove(&state->by_key, key);
 }
 
+/* References that a graph takes over go with the graph and what was made of it. */
+static void note_references(gphi_growth_state *state, const gphi_seen *seen)
+{
+    const gphi_event *event = seen->event;
+    const bool is_graph = seen->call.call == GPHI_CALL_cuGraphRetainUserObject;
+    const uint64_t handle = gphi_event_word(event, is_graph ? 1 : 0);
+    const uint32_t count = (uint32_t)gphi_event_word(event, is_graph ? 2 : 1);
+    object *one = object_of(state, handle);
+    if (!one)
+        return;
+    if (seen->call.call == GPHI_CALL_cuUserObjectRetain)
+        one->refs += count;
+    else if (!is_graph || (gphi_event_word(event, 3) & CU_GRAPH_USER_OBJECT_MOVE) != 0)
+        one->refs -= count < one->refs ? count : one->refs;
+    if (one->refs == 0)
+        note_gone(state, USER_OBJECTS, handle);
+}
+
 static void note_use(gphi_growth_state *state, const gphi_seen *seen)
 {
     for (uint32_t i = 0; i < WORDS_MAX && i < seen->event->word_count; i++) {
@@ -226,6 +250,13 @@ static void note_use(gphi_growth_state *state, const gphi_seen *seen)
         if (one)
             one->used = seen->call.number;
     }
+}
+
+static bool is_reference(uint32_t call)
+{
+    return call == GPHI_CALL_cuUserObjectRetain ||
+           call == GPHI_CALL_cuUserObjectRelease ||
+           call == GPHI_CALL_cuGraphRetainUserObject;
 }
 
 /* All of a context goes with it. */
@@ -244,7 +275,9 @@ void gphi_growth_call(gphi_rule_run *run, const gphi_seen *seen)
         return;
     const kind of = kind_of(seen->call.call, &word, &is_end);
     const uint64_t handle = gphi_event_word(seen->event, word);
-    if (of == NONE && !ends_all(seen->call.call))
+    if (is_reference(seen->call.call))
+        note_references(state, seen);
+    else if (of == NONE && !ends_all(seen->call.call))
         note_use(state, seen);
     /* what a capture allocates is a node of its graph */
     else if (of != NONE && handle && !(of == DEVICE_MEMORY && seen->capture)) {

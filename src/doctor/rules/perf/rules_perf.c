@@ -427,5 +427,12 @@ const gphi_rule gphi_rules_perf[] = {
     GPHI_RULE("perf.hardly-replayed", WARNING, .end = gphi_rule_hardly_replayed),
     GPHI_RULE("perf.host-loop", INFO, .state_bytes = sizeof(gphi_host_loop),
               .call = gphi_rule_host_loop_call, .end = gphi_rule_host_loop_end),
+    GPHI_RULE("perf.idle-calls", WARNING, .state_bytes = sizeof(gphi_idle_state),
+              .init = gphi_rule_idle_init, .call = gphi_rule_idle_call,
+              .end = gphi_rule_idle_end, .fini = gphi_rule_idle_fini),
+    GPHI_RULE("perf.wait-between-graphs", WARNING, .state_bytes = sizeof(gphi_between),
+              .call = gphi_rule_between_call, .end = gphi_rule_between_end),
+    GPHI_RULE("perf.partly-captured", WARNING, .state_bytes = sizeof(gphi_partly),
+              .call = gphi_rule_partly_call, .end = gphi_rule_partly_end),
     {.id = NULL},
 };

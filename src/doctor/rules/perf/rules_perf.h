@@ -25,6 +25,45 @@ typedef struct gphi_host_loop {
 void gphi_rule_host_loop_call(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_host_loop_end(gphi_rule_run *run);
 
+/* perf_idle.c */
+typedef struct gphi_idle_state {
+    gphi_map values; /* executable and node -> hash of what a setter gave */
+    gphi_vec execs;
+} gphi_idle_state;
+void gphi_rule_idle_init(gphi_rule_run *run);
+void gphi_rule_idle_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_idle_end(gphi_rule_run *run);
+void gphi_rule_idle_fini(gphi_rule_run *run);
+
+/* The last launch, and what came since. */
+typedef struct gphi_between {
+    uint64_t exec; /* number of its creation; 0: none yet */
+    uint32_t thread;
+    bool is_waited, is_spoilt; /* since it */
+    const gphi_stream *stream;
+    gphi_call last;          /* wait */
+    uint64_t count, wait_ns; /* of waits with nothing but another launch after them */
+    gphi_call wait, launch;  /* the last of them, and that launch */
+} gphi_between;
+void gphi_rule_between_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_between_end(gphi_rule_run *run);
+
+typedef struct gphi_partly_best {
+    uint64_t rounds, count;
+    uint32_t kernels; /* of the graph */
+    gphi_call at, launch;
+} gphi_partly_best;
+
+/* Kernels since the last launch of a graph. */
+typedef struct gphi_partly {
+    uint64_t exec, hash, before, count, rounds;
+    bool is_waited, is_spoilt;
+    gphi_call last;
+    gphi_partly_best best;
+} gphi_partly;
+void gphi_rule_partly_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_partly_end(gphi_rule_run *run);
+
 /* perf_rare.c */
 void gphi_rule_hardly_replayed(gphi_rule_run *run);
 #endif
