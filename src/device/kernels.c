@@ -115,6 +115,17 @@ gph_status gphi_kernels_retain(gph_runtime *runtime, const gphi_kernel_text *tex
     return status;
 }
 
+const gphi_kernel_text *gphi_kernels_text(const gph_runtime *runtime, CUmodule module)
+{
+    const gphi_kernel_text *text = NULL;
+    gphi_mutex_lock(&all_mutex);
+    for (const gphi_kernels *it = all; it && !text; it = it->next)
+        if (it->runtime == runtime && it->module == module)
+            text = it->text;
+    gphi_mutex_unlock(&all_mutex);
+    return text;
+}
+
 /* ---- the end ---- */
 
 static void destroy_now(void *user)

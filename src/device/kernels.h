@@ -37,6 +37,9 @@ typedef struct gphi_kernels {
 gph_status gphi_kernels_retain(gph_runtime *runtime, const gphi_kernel_text *text,
                                gphi_kernels **out, gph_error *error);
 
+/* The text that a module was loaded from; NULL: it is another's. Thread: any. */
+const gphi_kernel_text *gphi_kernels_text(const gph_runtime *runtime, CUmodule module);
+
 /* Work that uses them must have ended, graphs with them be gone. While captures are open
  * the module stays. NULL is allowed. */
 void gphi_kernels_release(gphi_kernels *kernels);

@@ -25,6 +25,9 @@ void gphi_bundle_graph_init(struct gphi_bundle_graph *graph, gph_allocator heap)
     gphi_vec_init(&graph->fills, heap, sizeof(gph_memset_params));
     gphi_vec_init(&graph->attributes, heap, sizeof(struct gphi_bundle_attribute));
     gphi_vec_init(&graph->words, heap, sizeof(struct gphi_bundle_word));
+    gphi_vec_init(&graph->flows, heap, sizeof(struct gphi_bundle_flow));
+    gphi_vec_init(&graph->bodies, heap, sizeof(struct gphi_bundle_body));
+    gphi_vec_init(&graph->handles, heap, sizeof(struct gphi_bundle_handle));
     gphi_vec_init(&graph->uses, heap, sizeof(struct gphi_bundle_use));
     gphi_vec_init(&graph->tensors, heap, sizeof(struct gphi_bundle_tensor));
     gphi_vec_init(&graph->blocks, heap, sizeof(struct gphi_bundle_block));
@@ -37,11 +40,12 @@ void gphi_bundle_graph_init(struct gphi_bundle_graph *graph, gph_allocator heap)
 
 void gphi_bundle_graph_fini(struct gphi_bundle_graph *graph)
 {
-    gphi_vec *all[] = {&graph->nodes,      &graph->edges, &graph->copies,
-                       &graph->fills,      &graph->words, &graph->uses,
-                       &graph->attributes, &graph->keys,  &graph->tensors,
-                       &graph->refusals,   &graph->data,  &graph->check_data,
-                       &graph->order,      &graph->blocks};
+    gphi_vec *all[] = {&graph->nodes,      &graph->edges,  &graph->copies,
+                       &graph->fills,      &graph->words,  &graph->uses,
+                       &graph->attributes, &graph->keys,   &graph->tensors,
+                       &graph->refusals,   &graph->data,   &graph->check_data,
+                       &graph->order,      &graph->blocks, &graph->flows,
+                       &graph->bodies,     &graph->handles};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         gphi_vec_fini(all[i]);
 }
@@ -128,6 +132,51 @@ static uint32_t sort_nodes(const struct gphi_bundle_graph *graph, uint32_t *firs
     return placed;
 }
 
+uint32_t gphi_bundle_part_first(const struct gphi_bundle_graph *graph, uint32_t part)
+{
+    return part == 0 ? 0 : GPHI_BUNDLE_AT(&graph->bodies, body, part - 1)->first;
+}
+
+uint32_t gphi_bundle_part_end(const struct gphi_bundle_graph *graph, uint32_t part)
+{
+    return part < graph->bodies.count ? gphi_bundle_part_first(graph, part + 1)
+                                      : (uint32_t)graph->nodes.count;
+}
+
+/* The last one that begins at the node or before it, and is not empty. */
+uint32_t gphi_bundle_part(const struct gphi_bundle_graph *graph, uint32_t node)
+{
+    uint32_t low = 0, high = (uint32_t)graph->bodies.count;
+    while (low < high) {
+        const uint32_t middle = high - (high - low) / 2;
+        if (gphi_bundle_part_first(graph, middle) <= node)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Part after part, each in the order in which it was: a body's graph is there only after
+ * its conditional node. Parts are rows of nodes, so each begins in the order where it
+ * begins among nodes. */
+static gph_status sort_parts(struct gphi_bundle_graph *graph)
+{
+    const size_t nodes = graph->nodes.count, parts = graph->bodies.count + 1;
+    const gph_allocator heap = graph->nodes.heap;
+    uint32_t *scratch = gphi_heap_array(heap, nodes + parts, sizeof(*scratch));
+    if (!scratch)
+        return GPH_E_NO_MEMORY;
+    uint32_t *next = scratch + nodes, *order = graph->order.items;
+    for (uint32_t i = 0; i < parts; i++)
+        next[i] = gphi_bundle_part_first(graph, i);
+    memcpy(scratch, order, nodes * sizeof(*order));
+    for (size_t i = 0; i < nodes; i++)
+        order[next[gphi_bundle_part(graph, scratch[i])]++] = scratch[i];
+    gphi_heap_free(heap, scratch, (nodes + parts) * sizeof(*scratch));
+    return GPH_OK;
+}
+
 gph_status gphi_bundle_order(struct gphi_bundle_graph *graph)
 {
     const size_t nodes = graph->nodes.count, edges = graph->edges.count;
@@ -150,5 +199,7 @@ gph_status gphi_bundle_order(struct gphi_bundle_graph *graph)
     const uint32_t placed =
         sort_nodes(graph, scratch, scratch + nodes + 1, scratch + 2 * nodes + 1);
     gphi_heap_free(heap, scratch, words * sizeof(*scratch));
-    return placed == nodes ? GPH_OK : GPH_E_INVALID;
+    if (placed != nodes)
+        return GPH_E_INVALID;
+    return graph->bodies.count > 0 ? sort_parts(graph) : GPH_OK;
 }

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 
 enum {
-    GPHI_BUNDLE_VERSION = 1,
+    GPHI_BUNDLE_VERSION = 2,
     GPHI_BUNDLE_HASH_BYTES = 32,
     GPHI_BUNDLE_RANK_MAX = 8,
     GPHI_BUNDLE_KEY_MAX = 1 << 20, /* a tree's nodes have theirs in keys */
@@ -49,8 +49,8 @@ struct gphi_bundle_kernel {
 };
 
 struct gphi_bundle_node {
-    uint32_t kind; /* GPH_NODE_KERNEL, _MEMCPY, _MEMSET or _EMPTY */
-    uint32_t item; /* index of the kernel, or in copies, or in fills */
+    uint32_t kind; /* GPH_NODE_KERNEL, _MEMCPY, _MEMSET, _EMPTY or _CONDITIONAL */
+    uint32_t item; /* index of the kernel, or in copies, fills or flows */
     uint32_t grid[3], block[3];
     uint32_t shared_bytes;
     uint32_t data_bytes;
@@ -65,6 +65,30 @@ struct gphi_bundle_attribute {
 
 struct gphi_bundle_word {
     uint32_t node, offset, range;
+};
+
+/* A conditional node. Handles are made anew where a graph is built; what it begins with is
+ * said by flags and value, as cuGraphConditionalHandleCreate() takes them. */
+struct gphi_bundle_flow {
+    uint32_t form; /* a gph_conditional_form, not unknown */
+    uint32_t bodies;
+    uint32_t value, flags;
+    uint64_t handle; /* as it was read; not in the file, as what follows */
+    uint32_t set[2]; /* kernels of the caller's that set it, or GPHI_BUNDLE_NONE */
+};
+
+/* A body: so many nodes, after those of the body before it. The first nodes of all are the
+ * graph's own; bodies come in the order of their conditional nodes, which stand in a part
+ * before them. So each part is a row of nodes, and edges stay in a part. */
+struct gphi_bundle_body {
+    uint32_t flow;
+    uint32_t first, count; /* first: not in the file */
+};
+
+/* Eight bytes of a kernel's arguments that are the handle of a conditional node; they are 0
+ * in `data`. */
+struct gphi_bundle_handle {
+    uint32_t node, offset, flow;
 };
 
 /* A range that a graph uses. */
@@ -109,6 +133,9 @@ struct gphi_bundle_graph {
     gphi_vec fills;      /* gph_memset_params */
     gphi_vec attributes; /* gphi_bundle_attribute */
     gphi_vec words;      /* gphi_bundle_word, by (node, offset) */
+    gphi_vec flows;      /* gphi_bundle_flow, by node */
+    gphi_vec bodies;     /* gphi_bundle_body, by flow */
+    gphi_vec handles;    /* gphi_bundle_handle, by (node, offset) */
     gphi_vec uses;       /* gphi_bundle_use, by range */
     gphi_vec tensors;    /* gphi_bundle_tensor: inputs, then outputs */
     gphi_vec blocks;     /* gphi_bundle_block, of its recording */
@@ -135,6 +162,12 @@ void gphi_bundle_init(gphi_bundle *bundle, gph_allocator heap);
 void gphi_bundle_graph_init(struct gphi_bundle_graph *graph, gph_allocator heap);
 void gphi_bundle_fini(gphi_bundle *bundle);
 void gphi_bundle_graph_fini(struct gphi_bundle_graph *graph);
+
+/* The part of a node: 0 the graph's own, i body i - 1. Its first node. How many there are
+ * is bodies.count + 1. */
+uint32_t gphi_bundle_part(const struct gphi_bundle_graph *graph, uint32_t node);
+uint32_t gphi_bundle_part_first(const struct gphi_bundle_graph *graph, uint32_t part);
+uint32_t gphi_bundle_part_end(const struct gphi_bundle_graph *graph, uint32_t part);
 
 #define GPHI_BUNDLE_AT(vec, type, index)                                                 \
     ((struct gphi_bundle_##type *)gphi_vec_at(vec, index))

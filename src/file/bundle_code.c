@@ -112,6 +112,7 @@ static void check_node(struct walk *walk, const struct gphi_bundle_graph *graph,
     case GPH_NODE_MEMCPY: items = graph->copies.count; break;
     case GPH_NODE_MEMSET: items = graph->fills.count; break;
     case GPH_NODE_EMPTY: items = 1; break;
+    case GPH_NODE_CONDITIONAL: items = graph->flows.count; break;
     default: gphi_code_check(codec, false, "a node of kind", node->kind);
     }
     gphi_code_check(codec, node->item < items, "a node of item", node->item);
@@ -170,6 +171,11 @@ static void code_edges(struct walk *walk, struct gphi_bundle_graph *graph)
         gphi_code_check(codec, edge->to < nodes, "an edge to node", edge->to);
         gphi_code_check(codec, edge->from != edge->to, "an edge to itself of node",
                         edge->to);
+        if (codec->is_reading && gphi_code_is_fine(codec))
+            gphi_code_check(codec,
+                            gphi_bundle_part(graph, edge->from) ==
+                                gphi_bundle_part(graph, edge->to),
+                            "an edge out of its body, to node", edge->to);
         const uint64_t key = (uint64_t)edge->to << 32 | edge->from;
         gphi_code_check(codec, i == 0 || key > last, "an edge twice, or out of order, to",
                         edge->to);
@@ -228,6 +234,112 @@ static void code_moves(struct walk *walk, struct gphi_bundle_graph *graph)
             GPHI_BUNDLE_AT(&graph->attributes, attribute, i);
         gphi_code_u32(codec, &attribute->id);
         gphi_code_bytes(codec, attribute->value, sizeof(attribute->value));
+    }
+}
+
+/* Conditional nodes come with their flows in order, and before their bodies. */
+static void check_flow_nodes(struct walk *walk, struct gphi_bundle_graph *graph)
+{
+    gphi_codec *codec = &walk->codec;
+    uint32_t flows = 0, bodies = 0;
+    for (uint32_t i = 0; i < graph->nodes.count && gphi_code_is_fine(codec); i++) {
+        const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&graph->nodes, node, i);
+        if (node->kind != GPH_NODE_CONDITIONAL)
+            continue;
+        gphi_code_check(codec, node->item == flows++,
+                        "a conditional node out of order:", i);
+        for (; bodies < graph->bodies.count && gphi_code_is_fine(codec); bodies++) {
+            const struct gphi_bundle_body *body =
+                GPHI_BUNDLE_AT(&graph->bodies, body, bodies);
+            if (body->flow != node->item)
+                break;
+            gphi_code_check(codec, body->first > i, "a body before its node:", i);
+        }
+    }
+    gphi_code_check(codec, flows == graph->flows.count && bodies == graph->bodies.count,
+                    "conditional nodes that are not there:", graph->flows.count);
+}
+
+/* Where bodies begin, from the end: they are the last nodes. */
+static void place_bodies(struct walk *walk, struct gphi_bundle_graph *graph)
+{
+    gphi_codec *codec = &walk->codec;
+    uint64_t left = graph->nodes.count;
+    if (!codec->is_reading)
+        return;
+    for (size_t i = graph->bodies.count; i-- > 0 && gphi_code_is_fine(codec);) {
+        struct gphi_bundle_body *body = GPHI_BUNDLE_AT(&graph->bodies, body, i);
+        gphi_code_check(codec, body->count <= left, "a body of nodes", body->count);
+        left -= body->count;
+        body->first = (uint32_t)left;
+    }
+    check_flow_nodes(walk, graph);
+}
+
+/* Conditional nodes and their bodies; each flow has as many as it says. */
+static void code_flows(struct walk *walk, struct gphi_bundle_graph *graph)
+{
+    gphi_codec *codec = &walk->codec;
+    uint64_t bodies = 0;
+    size_t count = gphi_code_array(codec, &graph->flows, 16, UINT32_MAX / 4, "flows");
+    for (size_t i = 0; i < count && gphi_code_is_fine(codec); i++) {
+        struct gphi_bundle_flow *flow = GPHI_BUNDLE_AT(&graph->flows, flow, i);
+        gphi_code_u32(codec, &flow->form);
+        gphi_code_u32(codec, &flow->bodies);
+        gphi_code_u32(codec, &flow->value);
+        gphi_code_u32(codec, &flow->flags);
+        gphi_code_check(codec, flow->form >= GPH_FORM_IF && flow->form <= GPH_FORM_SWITCH,
+                        "a conditional node of form", flow->form);
+        gphi_code_check(codec,
+                        flow->bodies > 0 &&
+                            flow->bodies <= (flow->form == GPH_FORM_SWITCH  ? UINT32_MAX
+                                             : flow->form == GPH_FORM_WHILE ? 1U
+                                                                            : 2U),
+                        "a conditional node of bodies", flow->bodies);
+        bodies += flow->bodies;
+    }
+    count = gphi_code_array(codec, &graph->bodies, 4, UINT32_MAX / 4, "bodies");
+    gphi_code_check(codec, count == bodies, "bodies that no node has:", count);
+    size_t at = 0;
+    for (uint32_t flow = 0; flow < graph->flows.count && gphi_code_is_fine(codec); flow++)
+        for (uint32_t k = 0; k < GPHI_BUNDLE_AT(&graph->flows, flow, flow)->bodies &&
+                             gphi_code_is_fine(codec);
+             k++) {
+            struct gphi_bundle_body *body = GPHI_BUNDLE_AT(&graph->bodies, body, at++);
+            body->flow = flow;
+            gphi_code_u32(codec, &body->count);
+        }
+}
+
+/* They rise; and a kernel can have the handle of a node in its own part, or in one around
+ * it, whose graph is there before. */
+static void code_handles(struct walk *walk, struct gphi_bundle_graph *graph)
+{
+    gphi_codec *codec = &walk->codec;
+    const size_t count =
+        gphi_code_array(codec, &graph->handles, 12, UINT32_MAX, "handles");
+    uint64_t least = 0;
+    for (size_t i = 0; i < count && gphi_code_is_fine(codec); i++) {
+        struct gphi_bundle_handle *handle = GPHI_BUNDLE_AT(&graph->handles, handle, i);
+        gphi_code_u32(codec, &handle->node);
+        gphi_code_u32(codec, &handle->offset);
+        gphi_code_u32(codec, &handle->flow);
+        gphi_code_check(codec, handle->node < graph->nodes.count, "a handle in node",
+                        handle->node);
+        gphi_code_check(codec, handle->flow < graph->flows.count, "a handle of flow",
+                        handle->flow);
+        if (!codec->is_reading || !gphi_code_is_fine(codec))
+            continue;
+        const struct gphi_bundle_node *node =
+            GPHI_BUNDLE_AT(&graph->nodes, node, handle->node);
+        gphi_code_check(codec,
+                        node->kind == GPH_NODE_KERNEL &&
+                            is_inside(handle->offset, 8, node->data_bytes),
+                        "a handle at offset", handle->offset);
+        const uint64_t key = (uint64_t)handle->node << 32 | handle->offset;
+        gphi_code_check(codec, key >= least, "a handle out of order, of node",
+                        handle->node);
+        least = key + 8;
     }
 }
 
@@ -426,9 +538,12 @@ static void code_graph(struct walk *walk, struct gphi_bundle_graph *graph)
         gphi_code_array(codec, &graph->data, 1, UINT32_MAX, "bytes of arguments");
     gphi_code_bytes(codec, graph->data.items, count);
     code_moves(walk, graph);
+    code_flows(walk, graph);
     code_nodes(walk, graph);
+    place_bodies(walk, graph);
     code_edges(walk, graph);
     code_words(walk, graph);
+    code_handles(walk, graph);
     code_uses(walk, graph);
     code_tensors(walk, graph);
     gphi_code_check(codec, graph->input_count <= graph->tensors.count,

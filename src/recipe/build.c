@@ -16,6 +16,8 @@
 #include "cuda/status.h"
 #include "graph/convert.h"
 #include "module/module.h"
+#include "recipe/parts.h"
+#include "replay/flow.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,17 +72,33 @@ static gph_status set_up(const gphi_cuda_table *cu,
     return GPH_OK;
 }
 
+/* A kernel of libgph that sets conditions; NULL: another one. */
+static CUfunction find_own(const gphi_kernels *setters, const gph_kernel_id *id)
+{
+    unsigned char hash[GPHI_BUNDLE_HASH_BYTES];
+    gphi_text_hash(gphi_setter_text.ptx, hash);
+    if (!setters || memcmp(hash, id->image, sizeof(hash)) != 0)
+        return NULL;
+    for (int i = 0; i < GPHI_KERNELS_MAX && gphi_setter_text.names[i]; i++)
+        if (strcmp(gphi_setter_text.names[i], id->name) == 0)
+            return setters->functions[i];
+    return NULL;
+}
+
 /* libgph's own modules are asked before the caller's: their answer is by hash, and
  * needs no trust. The error of the first is the one that is kept. */
-static gph_status find_kernel(gph_runtime *runtime, const gphi_bundle *bundle,
+static gph_status find_kernel(const gphi_build *build,
                               const struct gphi_bundle_kernel *kernel,
                               const gph_resolver *resolver, CUfunction *out,
                               gph_error *error)
 {
+    gph_runtime *runtime = build->runtime;
+    const gphi_bundle *bundle = build->bundle;
     gph_kernel_id id = {.name = gphi_bundle_text(bundle, kernel->name)};
     memcpy(id.image, kernel->image, sizeof(id.image));
-    CUfunction function = NULL;
-    gph_status status = gphi_module_find(runtime, &id, &function, error);
+    CUfunction function = find_own(build->setters, &id);
+    gph_status status =
+        function ? GPH_OK : gphi_module_find(runtime, &id, &function, error);
     if (status == GPH_E_UNSUPPORTED && resolver && resolver->find) {
         gph_error other = {0};
         status = resolver->find(resolver->user, &id, &function, &other);
@@ -99,21 +117,20 @@ static gph_status find_kernel(gph_runtime *runtime, const gphi_bundle *bundle,
 
 /* A kernel that is missing spoils its graphs and no others, so it is noted with its
  * reason; what the driver fails with otherwise ends the load. */
-gph_status gphi_find_kernels(gph_runtime *runtime, const gphi_bundle *bundle,
-                             const gph_resolver *resolver, struct gphi_found *found,
-                             gph_error *error)
+gph_status gphi_find_kernels(const gphi_build *build, const gph_resolver *resolver)
 {
+    const gphi_bundle *bundle = build->bundle;
+    struct gphi_found *found = build->found;
     for (size_t i = 0; i < bundle->kernels.count; i++) {
         gph_error why = {0};
-        found[i].status =
-            find_kernel(runtime, bundle, GPHI_BUNDLE_AT(&bundle->kernels, kernel, i),
-                        resolver, &found[i].function, &why);
+        found[i].status = find_kernel(build, GPHI_BUNDLE_AT(&bundle->kernels, kernel, i),
+                                      resolver, &found[i].function, &why);
         if (found[i].status == GPH_OK)
             continue;
         if (found[i].status != GPH_E_UNSUPPORTED &&
             found[i].status != (gph_status)CUDA_ERROR_NOT_FOUND) {
-            if (error)
-                *error = why;
+            if (build->error)
+                *build->error = why;
             return found[i].status;
         }
         snprintf(found[i].why, sizeof(found[i].why), "%.255s", why.message);
@@ -129,7 +146,8 @@ struct job {
     unsigned char *data; /* the graph's own, or a copy with words moved */
     gph_memcpy_params *copies;
     gph_memset_params *fills;
-    CUgraph out;
+    CUgraph out; /* of the part at hand */
+    gphi_flows_built flows;
     CUgraphNode *nodes;
     CUgraphNode *before; /* room for the dependencies of one node */
     uint32_t *first;     /* of each node: its first edge in; one more at the end */
@@ -158,6 +176,8 @@ static gph_status check_node(const struct job *job, CUresult result, const char 
 /* Most loads are at the recorded addresses: then nothing is copied. */
 static bool must_move(const struct job *job)
 {
+    if (job->graph->handles.count > 0)
+        return true;
     for (size_t i = 0; i < job->graph->words.count; i++)
         if (job->build->shift[GPHI_BUNDLE_AT(&job->graph->words, word, i)->range] != 0)
             return true;
@@ -312,18 +332,30 @@ static gph_status add_empty(const struct job *job, uint32_t index, size_t before
 }
 
 /* Copies and fills want a context; it is the current one, in which the modules are. */
-static gph_status add_nodes(const struct job *job)
+static gph_status add_nodes(struct job *job)
 {
     CUcontext context = NULL;
     GPHI_TRY(check_node(job, job->cu->cuCtxGetCurrent(&context), "cuCtxGetCurrent", 0));
     const uint32_t *order = job->graph->order.items;
+    uint32_t part = 0, end = 0; /* of the one before the first */
     for (size_t i = 0; i < job->graph->nodes.count; i++) {
         const uint32_t index = order[i];
+        for (; index >= end; part++) {
+            GPHI_TRY(gphi_flows_enter(&job->flows, job->build->runtime, job->graph, part,
+                                      job->data, job->build->error));
+            end = gphi_bundle_part_end(job->graph, part);
+            job->out = job->flows.graphs[part];
+        }
         const size_t before = list_before(job, index);
         switch (GPHI_BUNDLE_AT(&job->graph->nodes, node, index)->kind) {
         case GPH_NODE_KERNEL: GPHI_TRY(add_kernel(job, index, before)); break;
         case GPH_NODE_MEMCPY: GPHI_TRY(add_copy(job, index, before, context)); break;
         case GPH_NODE_MEMSET: GPHI_TRY(add_fill(job, index, before, context)); break;
+        case GPH_NODE_CONDITIONAL:
+            GPHI_TRY(gphi_flows_add(&job->flows, job->build->runtime, job->graph, index,
+                                    job->before, before, &job->nodes[index],
+                                    job->build->error));
+            break;
         default: GPHI_TRY(add_empty(job, index, before)); break;
         }
     }
@@ -338,11 +370,11 @@ static gph_status add_other_edges(const struct job *job)
             continue;
         const CUgraphEdgeData data = {
             .from_port = edge->from_port, .to_port = edge->to_port, .type = edge->type};
-        GPHI_TRY(
-            check_node(job,
-                       job->cu->cuGraphAddDependencies(job->out, &job->nodes[edge->from],
-                                                       &job->nodes[edge->to], &data, 1),
-                       "cuGraphAddDependencies", edge->to));
+        GPHI_TRY(check_node(job,
+                            job->cu->cuGraphAddDependencies(
+                                job->flows.graphs[gphi_bundle_part(job->graph, edge->to)],
+                                &job->nodes[edge->from], &job->nodes[edge->to], &data, 1),
+                            "cuGraphAddDependencies", edge->to));
     }
     return GPH_OK;
 }
@@ -370,16 +402,19 @@ static gph_status list_edges(struct job *job, size_t *most)
 /* All or nothing: a half-built graph is destroyed, and what was copied for it is
  * freed. */
 gph_status gphi_build_graph(const gphi_build *build,
-                            const struct gphi_bundle_graph *graph, CUgraph *out)
+                            const struct gphi_bundle_graph *graph, CUgraph *out,
+                            gph_recording **known)
 {
     struct job job = {.build = build, .cu = &build->runtime->cu, .graph = graph};
     const gph_allocator heap = build->runtime->heap;
     const size_t nodes = graph->nodes.count;
     size_t most = 0;
-    GPHI_TRY(gphi_cuda_check(build->error, job.cu->cuGraphCreate(&job.out, 0),
+    CUgraph made = NULL;
+    GPHI_TRY(gphi_cuda_check(build->error, job.cu->cuGraphCreate(&made, 0),
                              "cuGraphCreate", "building a graph"));
-    gph_status status = GPH_OK;
-    if (nodes > 0)
+    gph_status status =
+        gphi_flows_begin(&job.flows, build->runtime, graph, made, build->error);
+    if (status == GPH_OK && nodes > 0)
         status = move_words(&job);
     if (status == GPH_OK && nodes > 0)
         status = list_edges(&job, &most);
@@ -395,10 +430,17 @@ gph_status gphi_build_graph(const gphi_build *build,
         free_copy(&graph->copies, job.copies);
         free_copy(&graph->fills, job.fills);
     }
-    if (status == GPH_OK)
-        *out = job.out;
-    else
-        gphi_ignore((gph_status)job.cu->cuGraphDestroy(job.out), "it is half built");
+    gphi_flows_end(&job.flows, build->runtime, graph);
+    if (status == GPH_OK) {
+        if (job.flows.known)
+            gphi_flow_list_add(job.flows.known);
+        *known = job.flows.known;
+        *out = made;
+        return GPH_OK;
+    }
+    gphi_ignore((gph_status)job.cu->cuGraphDestroy(made), "it is half built");
+    if (job.flows.known)
+        gphi_recording_release(job.flows.known);
     return status;
 }
 

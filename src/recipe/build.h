@@ -2,6 +2,7 @@
 /* From the arrays of a recipe to graphs of the driver. */
 #ifndef GPHI_RECIPE_BUILD_H
 #define GPHI_RECIPE_BUILD_H
+#include "device/setters.h"
 #include "recipe/recipe.h"
 
 /* A kernel of the recipe in this process. */
@@ -11,24 +12,26 @@ struct gphi_found {
     char why[256];
 };
 
-/* Finds every kernel of a bundle; one that is not there is not a failure. `found` has an
- * entry a kernel. Fails with what is wrong beyond one kernel. */
-gph_status gphi_find_kernels(gph_runtime *runtime, const gphi_bundle *bundle,
-                             const gph_resolver *resolver, struct gphi_found *found,
-                             gph_error *error);
-
 /* What building takes. */
 typedef struct gphi_build {
     gph_runtime *runtime;
     const gphi_bundle *bundle;
     struct gphi_found *found; /* an entry a kernel */
     uint64_t *shift;          /* of each range: where it lies now minus where it lay */
+    gphi_kernels *setters;    /* of libgph's own kernels, or NULL */
     gph_error *error;
 } gphi_build;
 
-/* Makes a graph of the driver. `out` is the caller's: cuGraphDestroy(). */
+/* Finds every kernel of the bundle; one that is not there is not a failure. Fails with what
+ * is wrong beyond one kernel. */
+gph_status gphi_find_kernels(const gphi_build *build, const gph_resolver *resolver);
+
+/* Makes a graph of the driver. `out` is the caller's: cuGraphDestroy(). `known` describes
+ * its conditional nodes, and keeps the kernels that set them: gphi_recording_release() after
+ * the graph and its executables; NULL: it has none. */
 gph_status gphi_build_graph(const gphi_build *build,
-                            const struct gphi_bundle_graph *graph, CUgraph *out);
+                            const struct gphi_bundle_graph *graph, CUgraph *out,
+                            gph_recording **known);
 
 /* What must be equal for executables to be shared, as a hash. */
 void gphi_topology_hash(const struct gphi_bundle_graph *graph,

@@ -179,9 +179,10 @@ static gph_status survey_twice(const gphi_survey *survey, CUgraph shifted,
 /* A refused graph keeps its name and reasons. */
 static void drop_contents(struct gphi_bundle_graph *graph)
 {
-    gphi_vec *all[] = {&graph->nodes, &graph->edges, &graph->copies,
-                       &graph->fills, &graph->words, &graph->attributes,
-                       &graph->uses,  &graph->data,  &graph->order};
+    gphi_vec *all[] = {&graph->nodes, &graph->edges,  &graph->copies,
+                       &graph->fills, &graph->words,  &graph->attributes,
+                       &graph->uses,  &graph->data,   &graph->order,
+                       &graph->flows, &graph->bodies, &graph->handles};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         gphi_vec_fini(all[i]);
 }

@@ -14,6 +14,7 @@
 #include "cuda/status.h"
 #include "recipe/build.h"
 #include "recipe/footprint.h"
+#include "replay/flow.h"
 
 #include <gph/recipe_load.h>
 
@@ -31,6 +32,7 @@ struct loaded_graph {
     uint32_t class;             /* GPHI_BUNDLE_NONE: none */
     CUgraph graph; /* kept while an executable may have to be made or updated */
     _Atomic(gph_exec *) exec; /* its own, or NULL */
+    gph_recording *flows;     /* what describes its conditional nodes, or NULL */
     gph_tensor *tensors;
     uint32_t input_count, tensor_count;
 };
@@ -49,6 +51,7 @@ struct gph_loaded {
     struct loaded_graph *graphs;
     gphi_vec classes;
     gphi_footprint footprint;
+    gphi_kernels *setters; /* where some graph has conditional nodes, else NULL */
 };
 
 /* A load under way. */
@@ -77,6 +80,8 @@ void gph_loaded_destroy(gph_loaded *loaded)
         if (graph->graph)
             gphi_ignore((gph_status)loaded->runtime->cu.cuGraphDestroy(graph->graph),
                         "nobody can be told");
+        if (graph->flows)
+            gphi_recording_release(graph->flows);
         gphi_heap_free(heap, graph->tensors,
                        graph->tensor_count * sizeof(*graph->tensors));
         gphi_heap_text_free(heap, graph->why);
@@ -90,6 +95,7 @@ void gph_loaded_destroy(gph_loaded *loaded)
     gphi_footprint_fini(&loaded->footprint);
     gphi_vec_fini(&loaded->classes);
     gphi_heap_free(heap, loaded->graphs, loaded->count * sizeof(*loaded->graphs));
+    gphi_kernels_release(loaded->setters);
     pthread_mutex_destroy(&loaded->mutex.native);
     gphi_heap_free(heap, loaded, sizeof(*loaded));
 }
@@ -167,6 +173,12 @@ static gph_status may_load(const struct loading *loading,
                      gph_node_kind_name((gph_node_kind)refusal->kind), why);
         else
             snprintf(text, sizeof(text), "it was refused: %.400s", why);
+        return give_up(loading, graph, GPH_E_UNSUPPORTED, text);
+    }
+    if (from->flows.count > 0 && !loading->build.setters) {
+        snprintf(text, sizeof(text), "the driver (CUDA %d.%d) has no conditional nodes",
+                 loading->loaded->runtime->info.version / 1000,
+                 loading->loaded->runtime->info.version % 1000 / 10);
         return give_up(loading, graph, GPH_E_UNSUPPORTED, text);
     }
     for (size_t i = 0; i < from->uses.count; i++) {
@@ -395,8 +407,9 @@ static gph_status load_graph(struct loading *loading, uint32_t index)
     gph_error why = {0};
     gphi_build build = loading->build;
     build.error = &why;
-    gph_status status = gphi_build_graph(&build, from, &graph->graph);
-    if (status == GPH_OK && (flags & GPH_RECIPE_SHARE) != 0)
+    gph_status status = gphi_build_graph(&build, from, &graph->graph, &graph->flows);
+    /* The handles of another graph are not taken by an update (R69f). */
+    if (status == GPH_OK && (flags & GPH_RECIPE_SHARE) != 0 && !graph->flows)
         status = join_class(loading, from, graph);
     gph_exec *ready = NULL;
     if (status == GPH_OK && (flags & GPH_RECIPE_LAZY) == 0 &&
@@ -412,6 +425,8 @@ static gph_status load_graph(struct loading *loading, uint32_t index)
     if (from->has_check && (flags & GPH_RECIPE_CHECK) != 0)
         GPHI_TRY(check_graph(loading, index, from));
     if (graph->class == GPHI_BUNDLE_NONE && (flags & GPH_RECIPE_LAZY) == 0) {
+        if (graph->flows)
+            gphi_flow_list_remove(graph->flows);
         gphi_ignore((gph_status)loaded->runtime->cu.cuGraphDestroy(graph->graph),
                     "its executable lives on");
         graph->graph = NULL;
@@ -460,6 +475,23 @@ static gph_status restore_recordings(struct loading *loading)
     return status;
 }
 
+/* libgph's kernels that set conditions, where a graph has some and the driver can. */
+static gph_status find_setters(struct loading *loading)
+{
+    gph_loaded *loaded = loading->loaded;
+    const gphi_bundle *bundle = loading->build.bundle;
+    bool has_flows = false;
+    for (size_t i = 0; i < bundle->graphs.count; i++)
+        has_flows |= GPHI_BUNDLE_AT(&bundle->graphs, graph, i)->flows.count > 0;
+    if (!has_flows ||
+        !gphi_cuda_has(&loaded->runtime->cu, cuGraphConditionalHandleCreate))
+        return GPH_OK;
+    GPHI_TRY(gphi_kernels_retain(loaded->runtime, &gphi_setter_text, &loaded->setters,
+                                 loading->build.error));
+    loading->build.setters = loaded->setters;
+    return GPH_OK;
+}
+
 /* Rooms have one more than is needed, so that an empty recipe has no special case. */
 static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
 {
@@ -480,8 +512,8 @@ static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
         (bundle->graphs.count > 0 && !loaded->graphs))
         return fail_memory(error);
     GPHI_TRY(place_ranges(loading));
-    GPHI_TRY(gphi_find_kernels(loaded->runtime, bundle, loading->options->resolver,
-                               loading->build.found, error));
+    GPHI_TRY(find_setters(loading));
+    GPHI_TRY(gphi_find_kernels(&loading->build, loading->options->resolver));
     for (uint32_t i = 0; i < loaded->count; i++)
         GPHI_TRY(prepare_graph(loading, i));
     if (loading->options->pool) {
@@ -589,6 +621,8 @@ void gphi_loaded_take(gph_loaded *loaded, uint32_t index, CUgraph *graph,
     *recording = from->recording;
     from->graph = NULL;
     from->recording = 0;
+    if (from->flows) /* the graph may go before this does; its kernels stay until then */
+        gphi_flow_list_remove(from->flows);
     gph_exec_destroy(atomic_load_explicit(&from->exec, memory_order_relaxed));
     atomic_store_explicit(&from->exec, NULL, memory_order_relaxed);
 }
@@ -596,6 +630,8 @@ void gphi_loaded_take(gph_loaded *loaded, uint32_t index, CUgraph *graph,
 void gphi_loaded_give(gph_loaded *loaded, uint32_t index, CUgraph graph,
                       gph_recording_id recording)
 {
+    if (loaded->graphs[index].flows)
+        gphi_flow_list_add(loaded->graphs[index].flows);
     loaded->graphs[index].graph = graph;
     loaded->graphs[index].recording = recording;
 }

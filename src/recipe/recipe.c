@@ -14,11 +14,11 @@
  *
  * What is asked is lent: text and arrays point into the bundle, and stay until it grows.
  */
-#include "recipe/recipe.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/save.h"
 #include "file/disk.h"
+#include "recipe/parts.h"
 
 #include <string.h>
 
@@ -293,35 +293,12 @@ int gph_recipe_refusal_get(const gph_recipe *recipe, uint32_t graph, uint32_t in
     return 1;
 }
 
-static gph_status describe_node(const gphi_bundle *bundle,
-                                const struct gphi_bundle_graph *graph, uint32_t index,
-                                gph_graph *out, gph_error *error)
+void gphi_text_hash(const char *ptx, unsigned char out[GPHI_BUNDLE_HASH_BYTES])
 {
-    const struct gphi_bundle_node *from = GPHI_BUNDLE_AT(&graph->nodes, node, index);
-    gph_node node = {.kind = (gph_node_kind)from->kind};
-    if (from->kind == GPH_NODE_KERNEL) {
-        const struct gphi_bundle_kernel *kernel =
-            GPHI_BUNDLE_AT(&bundle->kernels, kernel, from->item);
-        gph_kernel_params *params = &node.u.kernel;
-        params->function = gphi_bundle_text(bundle, kernel->name);
-        memcpy(params->grid, from->grid, sizeof(params->grid));
-        memcpy(params->block, from->block, sizeof(params->block));
-        params->shared_bytes = from->shared_bytes;
-        params->arg_count = kernel->arg_count;
-        params->args =
-            kernel->arg_count > 0 ? gphi_vec_at(&bundle->args, kernel->arg_first) : NULL;
-        params->buffer_bytes = from->data_bytes;
-        params->buffer = from->data_bytes > 0
-                             ? gphi_vec_at(&graph->data, (size_t)from->data_first)
-                             : NULL;
-    } else if (from->kind == GPH_NODE_MEMCPY) {
-        node.u.memcpy =
-            *(const gph_memcpy_params *)gphi_vec_at(&graph->copies, from->item);
-    } else if (from->kind == GPH_NODE_MEMSET) {
-        node.u.memset =
-            *(const gph_memset_params *)gphi_vec_at(&graph->fills, from->item);
-    }
-    return gph_graph_node_add(out, &node, NULL, error);
+    gphi_sha256 hash;
+    gphi_sha256_begin(&hash);
+    gphi_sha256_add(&hash, ptx, strlen(ptx));
+    gphi_sha256_end(&hash, out);
 }
 
 gph_status gph_recipe_describe(const gph_recipe *recipe, uint32_t index, gph_graph **out,
@@ -330,18 +307,7 @@ gph_status gph_recipe_describe(const gph_recipe *recipe, uint32_t index, gph_gra
     const struct gphi_bundle_graph *graph = graph_at(recipe, index);
     if (!graph || !out)
         return gphi_fail(error, GPH_E_INVALID, "the recipe has no graph %u", index);
-    gph_graph *made = NULL;
-    GPHI_TRY(gph_graph_create(&recipe->bundle.heap, &made, error));
-    gph_status status =
-        gph_graph_name_set(made, gphi_bundle_text(&recipe->bundle, graph->name), error);
-    for (uint32_t i = 0; i < graph->nodes.count && status == GPH_OK; i++)
-        status = describe_node(&recipe->bundle, graph, i, made, error);
-    for (size_t i = 0; i < graph->edges.count && status == GPH_OK; i++)
-        status = gph_graph_edge_add(made, gphi_vec_at(&graph->edges, i), error);
-    if (status != GPH_OK) {
-        gph_graph_destroy(made);
-        return status;
-    }
-    *out = made;
-    return GPH_OK;
+    return gphi_parts_describe(&recipe->bundle, graph, 0,
+                               gphi_bundle_text(&recipe->bundle, graph->name), out,
+                               error);
 }

@@ -52,7 +52,10 @@ gph_status gphi_refuse(const gphi_survey *survey, struct gphi_bundle_graph *grap
 gph_status gphi_survey_graph(const gphi_survey *survey, CUgraph graph,
                              struct gphi_bundle_graph *out);
 
-/* words.c: finds the words that are addresses. `shifted` (or NULL): the same work with
+/* The hash of PTX, without the zero at its end. */
+void gphi_text_hash(const char *ptx, unsigned char out[GPHI_BUNDLE_HASH_BYTES]);
+
+/* words.c: finds the words that are addresses, or handles of conditional nodes. `shifted` (or NULL): the same work with
  * the ranges at their shifted addresses. */
 gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *graph,
                            const struct gphi_bundle_graph *shifted);

@@ -14,7 +14,8 @@
 #include "base/heap.h"
 #include "base/map.h"
 #include "cuda/status.h"
-#include "recipe/recipe.h"
+#include "device/setters.h"
+#include "recipe/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,16 +55,28 @@ struct reading {
     const gphi_survey *survey;
     const gphi_cuda_table *cu;
     struct gphi_bundle_graph *out;
-    gph_graph *graph; /* the same as data */
-    CUgraphNode *nodes;
-    CUgraph scratch; /* new nodes, for their attributes */
-    gphi_map index;  /* from CUfunction to `known` */
+    const gph_graph *graph; /* the part at hand as data */
+    gphi_vec nodes;         /* CUgraphNode, of all parts that were read */
+    uint32_t first;         /* node of the part in all */
+    gphi_vec parts;         /* gphi_part */
+    CUgraph scratch;        /* new nodes, for their attributes */
+    gphi_map index;         /* from CUfunction to `known` */
     gphi_vec known;
 };
 
 static gph_status fail_memory(const gphi_survey *survey)
 {
     return gphi_fail(survey->error, GPH_E_NO_MEMORY, "recording a graph");
+}
+
+static const gph_node *node_at(const struct reading *reading, uint32_t index)
+{
+    return gph_graph_node(reading->graph, index - reading->first);
+}
+
+static CUgraphNode driver_node(const struct reading *reading, uint32_t index)
+{
+    return *(CUgraphNode *)gphi_vec_at(&reading->nodes, index);
 }
 
 static gph_status check_call(const gphi_survey *survey, CUresult result, const char *call)
@@ -95,12 +108,28 @@ static const char *communicator(const char *name)
     return NULL;
 }
 
+/* libgph's own kernels: those that set conditions. */
+static bool identify_own(const gphi_survey *survey, CUfunction function,
+                         gph_kernel_id *out)
+{
+    const gphi_cuda_table *cu = &survey->runtime->cu;
+    CUmodule module = NULL;
+    if (cu->cuFuncGetModule(&module, function) != CUDA_SUCCESS ||
+        gphi_kernels_text(survey->runtime, module) != &gphi_setter_text ||
+        cu->cuFuncGetName(&out->name, function) != CUDA_SUCCESS)
+        return false;
+    gphi_text_hash(gphi_setter_text.ptx, out->image);
+    return true;
+}
+
 /* Asks libgph's modules, then the caller. */
 static gph_status identify(const gphi_survey *survey, CUfunction function,
                            gph_kernel_id *out, gph_error *why)
 {
     const gph_status status = gph_kernel_identify(survey->runtime, function, out, why);
     const gph_resolver *resolver = survey->resolver;
+    if (status == GPH_E_UNSUPPORTED && identify_own(survey, function, out))
+        return GPH_OK;
     if (status != GPH_E_UNSUPPORTED || !resolver || !resolver->identify)
         return status;
     gph_kernel_id id = {0};
@@ -267,7 +296,7 @@ static gph_status read_attributes(struct reading *reading, uint32_t index,
         CUlaunchAttributeValue value = {0};
         GPHI_TRY(check_call(reading->survey,
                             reading->cu->cuGraphKernelNodeGetAttribute(
-                                reading->nodes[index], attributes[i].id, &value),
+                                driver_node(reading, index), attributes[i].id, &value),
                             "cuGraphKernelNodeGetAttribute"));
         if (memcmp(&value, &known->plain[i], sizeof(value)) == 0)
             continue;
@@ -290,11 +319,11 @@ static gph_status read_kernel(struct reading *reading, uint32_t index,
                               struct gphi_bundle_node *node)
 {
     const gphi_survey *survey = reading->survey;
-    const gph_kernel_params *params = &gph_graph_node(reading->graph, index)->u.kernel;
+    const gph_kernel_params *params = &node_at(reading, index)->u.kernel;
     CUDA_KERNEL_NODE_PARAMS raw;
     CUfunction function = NULL;
     const struct known *known = NULL;
-    GPHI_TRY(read_function(reading, reading->nodes[index], &raw, &function));
+    GPHI_TRY(read_function(reading, driver_node(reading, index), &raw, &function));
     GPHI_TRY(know(reading, function, &raw, params, &known));
     if (known->kernel == GPHI_BUNDLE_NONE)
         return gphi_refuse(survey, reading->out, index, GPH_NODE_KERNEL, -1, "%s",
@@ -329,7 +358,7 @@ static gph_status read_kernel(struct reading *reading, uint32_t index,
 static gph_status read_copy(struct reading *reading, uint32_t index,
                             struct gphi_bundle_node *node)
 {
-    const gph_memcpy_params *copy = &gph_graph_node(reading->graph, index)->u.memcpy;
+    const gph_memcpy_params *copy = &node_at(reading, index)->u.memcpy;
     const gph_memcpy_side *const sides[] = {&copy->dst, &copy->src};
     for (int i = 0; i < 2; i++) {
         const char *side = i == 0 ? "writes" : "reads";
@@ -351,7 +380,7 @@ static gph_status read_copy(struct reading *reading, uint32_t index,
 static gph_status read_fill(struct reading *reading, uint32_t index,
                             struct gphi_bundle_node *node)
 {
-    const gph_memset_params *fill = &gph_graph_node(reading->graph, index)->u.memset;
+    const gph_memset_params *fill = &node_at(reading, index)->u.memset;
     if (gphi_vec_push(&reading->out->fills, fill) != GPH_OK)
         return fail_memory(reading->survey);
     node->item = (uint32_t)reading->out->fills.count - 1;
@@ -365,7 +394,8 @@ static const char *refused_kind(gph_node_kind kind)
     case GPH_NODE_KERNEL:
     case GPH_NODE_MEMCPY:
     case GPH_NODE_MEMSET:
-    case GPH_NODE_EMPTY: return NULL;
+    case GPH_NODE_EMPTY:
+    case GPH_NODE_CONDITIONAL: return NULL;
     case GPH_NODE_HOST: return "it calls a function of this process";
     case GPH_NODE_CHILD: return "child graphs are not kept";
     case GPH_NODE_EVENT_WAIT:
@@ -375,7 +405,6 @@ static const char *refused_kind(gph_node_kind kind)
     case GPH_NODE_MEM_ALLOC:
     case GPH_NODE_MEM_FREE: return "the driver chooses its address: use a pool";
     case GPH_NODE_BATCH_MEM_OP: return "memory operations in batches are not kept";
-    case GPH_NODE_CONDITIONAL: return "conditional nodes are not kept";
     }
     return "its kind is unknown";
 }
@@ -384,7 +413,7 @@ static const char *refused_kind(gph_node_kind kind)
  * semaphores, conditions) or is the driver's own memory. */
 static gph_status read_node(struct reading *reading, uint32_t index)
 {
-    const gph_node *from = gph_graph_node(reading->graph, index);
+    const gph_node *from = node_at(reading, index);
     const char *refused = refused_kind(from->kind);
     struct gphi_bundle_node node = {.kind = (uint32_t)from->kind};
     gph_status status = GPH_OK;
@@ -397,6 +426,13 @@ static gph_status read_node(struct reading *reading, uint32_t index)
         status = read_copy(reading, index, &node);
     else if (from->kind == GPH_NODE_MEMSET)
         status = read_fill(reading, index, &node);
+    else if (from->kind == GPH_NODE_CONDITIONAL) {
+        node.item = (uint32_t)reading->out->flows.count;
+        /* Its place is known before it is said where a node of its bodies stands. */
+        *(struct gphi_bundle_node *)gphi_vec_at(&reading->out->nodes, index) = node;
+        status = gphi_parts_read(reading->survey, reading->out, index,
+                                 driver_node(reading, index), from, &reading->parts);
+    }
     if (status == GPH_OK)
         *(struct gphi_bundle_node *)gphi_vec_at(&reading->out->nodes, index) = node;
     return status;
@@ -420,36 +456,59 @@ static gph_status read_edges(struct reading *reading)
     gph_edge *edges = gphi_vec_add(&reading->out->edges, count);
     if (!edges)
         return fail_memory(reading->survey);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         edges[i] = *gph_graph_edge(reading->graph, i);
+        edges[i].from += reading->first;
+        edges[i].to += reading->first;
+    }
     qsort(edges, count, sizeof(*edges), by_end);
     for (size_t i = 1; i < count; i++)
         if (by_end(&edges[i - 1], &edges[i]) == 0)
-            return gphi_refuse(
-                reading->survey, reading->out, edges[i].to,
-                (uint32_t)gph_graph_node(reading->graph, edges[i].to)->kind, -1,
-                "two edges come from node %u", edges[i].from);
+            return gphi_refuse(reading->survey, reading->out, edges[i].to,
+                               (uint32_t)node_at(reading, edges[i].to)->kind, -1,
+                               "two edges come from node %u", edges[i].from);
     return GPH_OK;
 }
 
-static gph_status read_all(struct reading *reading, CUgraph graph)
+/* The nodes and edges of one part. */
+static gph_status read_part(struct reading *reading, CUgraph graph)
 {
     const gphi_survey *survey = reading->survey;
     const uint32_t count = gph_graph_node_count(reading->graph);
+    size_t filled = count;
     if (count == 0)
         return GPH_OK;
-    reading->nodes = gphi_heap_array(survey->bundle->heap, count, sizeof(CUgraphNode));
-    if (!reading->nodes || !gphi_vec_add(&reading->out->nodes, count))
+    CUgraphNode *nodes = gphi_vec_add(&reading->nodes, count);
+    if (!nodes)
         return fail_memory(survey);
-    size_t filled = count;
-    GPHI_TRY(check_call(survey,
-                        reading->cu->cuGraphGetNodes(graph, reading->nodes, &filled),
+    GPHI_TRY(check_call(survey, reading->cu->cuGraphGetNodes(graph, nodes, &filled),
                         "cuGraphGetNodes"));
+    for (uint32_t i = 0; i < count; i++)
+        GPHI_TRY(read_node(reading, reading->first + i));
+    return read_edges(reading);
+}
+
+/* Parts are added while others are read. Their nodes follow each other, and so do edges,
+ * since they stay in a part. */
+static gph_status read_all(struct reading *reading, CUgraph graph)
+{
+    const gphi_survey *survey = reading->survey;
+    const gphi_part root = {graph, reading->graph};
+    const uint32_t count = gph_graph_node_count(reading->graph);
+    if (count == 0)
+        return GPH_OK;
+    if (gphi_vec_push(&reading->parts, &root) != GPH_OK ||
+        !gphi_vec_add(&reading->out->nodes, count))
+        return fail_memory(survey);
     GPHI_TRY(check_call(survey, reading->cu->cuGraphCreate(&reading->scratch, 0),
                         "cuGraphCreate"));
-    for (uint32_t i = 0; i < count; i++)
-        GPHI_TRY(read_node(reading, i));
-    GPHI_TRY(read_edges(reading));
+    for (uint32_t i = 0; i < reading->parts.count; i++) {
+        const gphi_part part = *(const gphi_part *)gphi_vec_at(&reading->parts, i);
+        reading->graph = part.described;
+        reading->first = gphi_bundle_part_first(reading->out, i);
+        GPHI_TRY(read_part(reading, part.graph));
+    }
+    gphi_parts_find_set(reading->out, &reading->nodes);
     const gph_status status = gphi_bundle_order(reading->out);
     if (status == GPH_E_NO_MEMORY)
         return fail_memory(survey);
@@ -462,17 +521,21 @@ gph_status gphi_survey_graph(const gphi_survey *survey, CUgraph graph,
                              struct gphi_bundle_graph *out)
 {
     struct reading reading = {.survey = survey, .cu = &survey->runtime->cu, .out = out};
-    GPHI_TRY(gph_graph_describe(survey->runtime, graph, &reading.graph, survey->error));
+    gph_graph *described = NULL;
+    GPHI_TRY(gph_graph_describe(survey->runtime, graph, &described, survey->error));
+    reading.graph = described;
     gphi_map_init(&reading.index, survey->bundle->heap);
     gphi_vec_init(&reading.known, survey->bundle->heap, sizeof(struct known));
+    gphi_vec_init(&reading.nodes, survey->bundle->heap, sizeof(CUgraphNode));
+    gphi_vec_init(&reading.parts, survey->bundle->heap, sizeof(gphi_part));
     const gph_status status = read_all(&reading, graph);
     if (reading.scratch)
         gphi_ignore((gph_status)reading.cu->cuGraphDestroy(reading.scratch),
                     "nobody else knows it");
-    gphi_heap_free(survey->bundle->heap, reading.nodes,
-                   gph_graph_node_count(reading.graph) * sizeof(CUgraphNode));
+    gphi_vec_fini(&reading.parts);
+    gphi_vec_fini(&reading.nodes);
     gphi_vec_fini(&reading.known);
     gphi_map_fini(&reading.index);
-    gph_graph_destroy(reading.graph);
+    gph_graph_destroy(described);
     return status;
 }

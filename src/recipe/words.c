@@ -16,7 +16,8 @@
 #include "base/fail.h"
 #include "base/map.h"
 #include "cuda/status.h"
-#include "recipe/recipe.h"
+#include "device/setters.h"
+#include "recipe/parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ struct hunt {
     const gphi_survey *survey;
     gphi_bundle *bundle;
     struct gphi_bundle_graph *graph;
-    const struct gphi_bundle_graph *shifted; /* or NULL */
+    const struct gphi_bundle_graph *shifted;       /* or NULL */
+    unsigned char setters[GPHI_BUNDLE_HASH_BYTES]; /* the image of libgph's own */
     gphi_map outside; /* words that were asked for: CUmemorytype, 0: no memory */
 };
 
@@ -51,8 +53,14 @@ gph_status gphi_refuse(const gphi_survey *survey, struct gphi_bundle_graph *grap
         return GPH_OK;
     char why[sizeof(((gph_error *)NULL)->message)];
     va_list args;
+    const int64_t around = gphi_parts_say(graph, node, why, sizeof(why) / 2);
+    const size_t said = strlen(why);
+    if (around != node) { /* a reader counts the nodes of the graph itself */
+        node = around;
+        kind = GPH_NODE_CONDITIONAL;
+    }
     va_start(args, format);
-    vsnprintf(why, sizeof(why), format, args);
+    vsnprintf(why + said, sizeof(why) - said, format, args);
     va_end(args);
     for (char *at = why; *at != '\0'; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
@@ -180,6 +188,81 @@ static gph_status judge(struct hunt *hunt, const struct spot *spot, uint64_t val
                             : judge_moved(hunt, spot, value, shifted);
 }
 
+/* ---- handles of conditional nodes ---- */
+
+/* Addresses do not begin below, so a number may well be the same. */
+enum { HANDLE_MIN = 65536 };
+
+static uint32_t flow_of(const struct gphi_bundle_graph *graph, uint64_t value)
+{
+    for (uint32_t i = 0; i < graph->flows.count && value != 0; i++)
+        if (GPHI_BUNDLE_AT(&graph->flows, flow, i)->handle == value)
+            return i;
+    return GPHI_BUNDLE_NONE;
+}
+
+/* The part that the node of a flow stands in. */
+static uint32_t part_of_flow(const struct gphi_bundle_graph *graph, uint32_t flow)
+{
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&graph->nodes, node, i);
+        if (node->kind == GPH_NODE_CONDITIONAL && node->item == flow)
+            return gphi_bundle_part(graph, i);
+    }
+    return 0;
+}
+
+static gph_status keep_handle(struct hunt *hunt, const struct spot *spot, uint32_t flow,
+                              uint64_t value)
+{
+    struct gphi_bundle_graph *graph = hunt->graph;
+    const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&graph->nodes, node, spot->node);
+    if (gphi_bundle_part(graph, spot->node) < part_of_flow(graph, flow))
+        return refuse_at(hunt, spot,
+                         "is the handle of a node in a body, which is made after it",
+                         value);
+    const struct gphi_bundle_handle handle = {spot->node, spot->offset, flow};
+    if (gphi_vec_push(&graph->handles, &handle) != GPH_OK)
+        return fail_memory(hunt);
+    memset((char *)gphi_vec_at(&graph->data, (size_t)node->data_first) + spot->offset, 0,
+           sizeof(value));
+    return GPH_OK;
+}
+
+/* The kernel that the caller has captured to set it. */
+static bool is_set_by(const struct gphi_bundle_flow *flow, uint32_t node)
+{
+    return flow->set[0] == node || flow->set[1] == node;
+}
+
+/* Whether a word is the handle of a node of this graph: for certain where libgph's own
+ * kernels have theirs, and in a kernel that was captured to set it; elsewhere a number may
+ * look like it, unless handles are large, as NVIDIA's are. */
+static gph_status judge_handle(struct hunt *hunt, const struct spot *spot, uint64_t value,
+                               uint64_t shifted, bool *is_done)
+{
+    const uint32_t flow = flow_of(hunt->graph, value);
+    *is_done = false;
+    if (flow == GPHI_BUNDLE_NONE)
+        return GPH_OK;
+    const struct gphi_bundle_node *node =
+        GPHI_BUNDLE_AT(&hunt->graph->nodes, node, spot->node);
+    const struct gphi_bundle_kernel *kernel =
+        GPHI_BUNDLE_AT(&hunt->bundle->kernels, kernel, node->item);
+    const bool is_own = memcmp(kernel->image, hunt->setters, sizeof(hunt->setters)) == 0;
+    const uint64_t other =
+        hunt->shifted ? GPHI_BUNDLE_AT(&hunt->shifted->flows, flow, flow)->handle : value;
+    const bool is_meant =
+        is_own
+            ? spot->offset == 0
+            : value >= HANDLE_MIN ||
+                  is_set_by(GPHI_BUNDLE_AT(&hunt->graph->flows, flow, flow), spot->node);
+    if (!is_meant || shifted != other)
+        return GPH_OK; /* a number that is the same */
+    *is_done = true;
+    return keep_handle(hunt, spot, flow, value);
+}
+
 static uint64_t word_at(const unsigned char *bytes, size_t count, size_t offset)
 {
     uint64_t word = 0;
@@ -203,7 +286,12 @@ static gph_status hunt_arguments(struct hunt *hunt, uint32_t index,
         const struct spot spot = {.node = index, .offset = (uint32_t)offset};
         const uint64_t value = word_at(data, bytes, offset);
         const uint64_t shifted = word_at(other, bytes, offset);
-        if (offset % 8 == 0 && (value != shifted || bytes - offset >= 8))
+        bool is_handle = false;
+        if (offset % 8 == 0 && bytes - offset >= 8)
+            GPHI_TRY(judge_handle(hunt, &spot, value, shifted, &is_handle));
+        if (is_handle)
+            offset += 7; /* none of its bytes is another word's */
+        else if (offset % 8 == 0 && (value != shifted || bytes - offset >= 8))
             GPHI_TRY(judge(hunt, &spot, value, shifted));
         else if (offset % 8 != 0 && value == shifted && bytes - offset >= 8)
             GPHI_TRY(judge_still(hunt, &spot, value));
@@ -275,6 +363,10 @@ static const char *difference(const struct hunt *hunt,
 {
     if (node->kind != twin->kind)
         return "its kind";
+    if (node->kind == GPH_NODE_CONDITIONAL &&
+        GPHI_BUNDLE_AT(&hunt->graph->flows, flow, node->item)->form !=
+            GPHI_BUNDLE_AT(&hunt->shifted->flows, flow, twin->item)->form)
+        return "its form";
     if (node->kind != GPH_NODE_KERNEL)
         return NULL;
     if (node->item != twin->item)
@@ -306,11 +398,15 @@ static gph_status hunt_node(struct hunt *hunt, uint32_t index)
     }
 }
 
-/* Whether both captures have the same nodes and edges, by number. */
+/* Whether both captures have the same nodes, edges and bodies, by number. */
 static bool has_same_shape(const struct gphi_bundle_graph *a,
                            const struct gphi_bundle_graph *b)
 {
     return a->nodes.count == b->nodes.count && a->edges.count == b->edges.count &&
+           a->flows.count == b->flows.count && a->bodies.count == b->bodies.count &&
+           (a->bodies.count == 0 ||
+            memcmp(a->bodies.items, b->bodies.items,
+                   a->bodies.count * sizeof(struct gphi_bundle_body)) == 0) &&
            (a->edges.count == 0 || memcmp(a->edges.items, b->edges.items,
                                           a->edges.count * sizeof(gph_edge)) == 0);
 }
@@ -327,6 +423,7 @@ gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *
     struct hunt hunt = {
         .survey = survey, .bundle = survey->bundle, .graph = graph, .shifted = shifted};
     gphi_map_init(&hunt.outside, survey->bundle->heap);
+    gphi_text_hash(gphi_setter_text.ptx, hunt.setters);
     gph_status status = GPH_OK;
     for (uint32_t i = 0; i < graph->nodes.count && status == GPH_OK; i++)
         status = hunt_node(&hunt, i);

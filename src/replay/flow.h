@@ -30,6 +30,9 @@ typedef struct gphi_flow {
     uint32_t segment; /* in which it stands */
     uint32_t count;   /* of bodies */
     gphi_flow_body *bodies;
+    CUgraphNode
+        set[2];      /* kernels of the caller's that set the handle: before the node, at
+                           the end of a loop's body; NULL: libgph's, or several */
     CUgraph *graphs; /* of the bodies, for gph_flow */
     char *reason;    /* or NULL */
 } gphi_flow;
@@ -88,7 +91,7 @@ uint64_t gphi_condition_constant(const gph_condition *condition);
 
 /* Captures what sets the handles before the nodes, and at the end of a loop's body. */
 gph_status gphi_condition_set(gph_capture *capture, const gph_condition *condition,
-                              const gphi_flow *flow, gph_error *error);
+                              gphi_flow *flow, gph_error *error);
 
 /* Captures a kernel that sets the flags of branches in line. */
 gph_status gphi_condition_flag(const gph_capture *capture, const gph_condition *condition,

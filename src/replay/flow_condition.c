@@ -165,12 +165,25 @@ gph_status gphi_condition_flag(const gph_capture *capture, const gph_condition *
     return compare(capture, &asked, asked.flags, GPHI_COMPARE_FLAGS, error);
 }
 
+/* The kernel that the caller has just captured, for who saves the graph. */
+static void note_set(const gph_capture *capture, gphi_flow *flow)
+{
+    gphi_capture_info info = {0};
+    const bool is_second = flow->bodies[0].graph != NULL; /* its node is there */
+    if (gphi_capture_info_read(&capture->runtime->cu, capture->stream, &info) ==
+            CUDA_SUCCESS &&
+        info.count == 1)
+        flow->set[is_second] = info.dependencies[0];
+}
+
 gph_status gphi_condition_set(gph_capture *capture, const gph_condition *condition,
-                              const gphi_flow *flow, gph_error *error)
+                              gphi_flow *flow, gph_error *error)
 {
     if (flow->way == GPH_FLOW_NODES && flow->kind == GPH_FLOW_SWITCH)
         return set_cases(capture, condition, flow, error);
     GPHI_TRY(set_one(capture, condition, flow->bodies[0].handle, error));
+    if (condition->kind == GPH_CONDITION_KERNEL)
+        note_set(capture, flow);
     /* The second node's body runs unless the first one's says no: so it is for kernels of
      * the caller's, too, whose value nobody can read. */
     if (flow->way == GPH_FLOW_NODES)

@@ -144,6 +144,20 @@ const char *gphi_conditional_region(const gphi_conditional *of, uint32_t body,
     return gphi_segment_region(of->recording, &segment, index);
 }
 
+/* A flow may be several nodes, of which the first is set by the caller's kernel. */
+bool gphi_conditional_is_set_by(const gphi_conditional *of, CUgraphNode node)
+{
+    GPHI_EACH (const gphi_flow, flow, &of->recording->flows)
+        if (flow->bodies == of->user)
+            return node && (node == flow->set[0] || node == flow->set[1]);
+    return false;
+}
+
+uint64_t gphi_conditional_handle(const gphi_conditional *of)
+{
+    return ((const gphi_flow_body *)of->user)->handle;
+}
+
 CUgraph gphi_flow_body_graph(CUgraphNode node, uint32_t body)
 {
     gphi_conditional found;

@@ -51,6 +51,12 @@ bool gphi_conditional_find(CUgraphNode node, gphi_conditional *out);
 const char *gphi_conditional_region(const gphi_conditional *of, uint32_t body,
                                     size_t index);
 
+/* Whether a kernel of the caller's sets its handle. */
+bool gphi_conditional_is_set_by(const gphi_conditional *of, CUgraphNode node);
+
+/* Its handle: what kernels set. */
+uint64_t gphi_conditional_handle(const gphi_conditional *of);
+
 /* The graph of a body; NULL: nothing is known of it. */
 CUgraph gphi_flow_body_graph(CUgraphNode node, uint32_t body);
 

@@ -255,7 +255,7 @@ static void header_errors_name_the_byte_and_the_value(void)
     } wrong[] = {
         {0, 'x', GPH_E_FORMAT, "this is not a recipe"},
         {8, 9, GPH_E_UNSUPPORTED,
-         "byte 8: version 9 of the format; this library reads 1"},
+         "byte 8: version 9 of the format; this library reads 2"},
         {22, 1, GPH_E_FORMAT, "byte 16: "},
         {24, 1, GPH_E_FORMAT, "byte 24: "},
         {40, 7, GPH_E_FORMAT, "byte 40: checksum of kind 7"},
