@@ -23,7 +23,7 @@ export PYTHONPATH=$PWD/build-torch/python GPH_DRIVER=cuda TORCHINDUCTOR_CACHE_DI
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
     case $what in *tests*)
         # side by side: most of it is the import and the compiler
-        for test in graphs "beyond Causes Buckets Surroundings" "beyond PyTorchs" trees; do
+        for test in graphs "beyond Causes Buckets Surroundings" "beyond PyTorchs" trees complaints; do
             set -- $test
             name=torch_$1 log=$out/${test// /_}.txt
             shift
@@ -48,7 +48,7 @@ export PYTHONPATH=$PWD/build-torch/python GPH_DRIVER=cuda TORCHINDUCTOR_CACHE_DI
                 tail -n 5 "$name".*.err || true
             fi
         done
-        for test in graphs beyond_Causes_Buckets_Surroundings beyond_PyTorchs trees; do
+        for test in graphs beyond_Causes_Buckets_Surroundings beyond_PyTorchs trees complaints; do
             echo "== tests/gpu/torch_$test"
             cat "$out/$test.txt"
         done

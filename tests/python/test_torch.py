@@ -435,6 +435,9 @@ class Trees(Case):
             self.same(out, 10.0 * (1 + call // 3 % 2))
             del out
         self.assertEqual(len(self.calls), 3)  # recorded once for each
+        events = gt.explain()[-3:]
+        self.assertEqual([event["what"] for event in events], ["ran eagerly", "recorded", "recorded again"])
+        self.assertRegex(events[-1]["why"], "^of 1 recordings none holds: input 1 lay at 0x[0-9a-f]+ and lies at 0x")
 
     def test_a_path_of_three(self):
         first = self.compiled(lambda a: [copied(a), copied(a)], [self.x], outputs=2)

@@ -12,9 +12,12 @@ import torch
 
 import graphophone as gph
 
+from . import _reasons
+
 _hits = weakref.WeakSet()
 _FORGET_AT = ("record_function", "run_eager", "shutdown", "apply_checkpoint_execution_state_in_allocator",
               "dealloc_current_path_weakrefs")
+_NOTED_AT = {"record_function": _reasons.before_record, "run_eager": _reasons.before_eager}
 _before = {}
 
 
@@ -29,10 +32,12 @@ def forget():
         hit.disarm()
 
 
-def _forgetting(method):
+def _forgetting(method, note=None):
     @functools.wraps(method)
     def wrapper(*args, **kwargs):
         forget()
+        if note:
+            note(*args)
         return method(*args, **kwargs)
     return wrapper
 
@@ -124,7 +129,8 @@ def install():
     trees.cudagraphify_impl = cudagraphify_impl
     for name in _FORGET_AT:
         _before[name] = getattr(trees.CUDAGraphTreeManager, name)
-        setattr(trees.CUDAGraphTreeManager, name, _forgetting(_before[name]))
+        setattr(trees.CUDAGraphTreeManager, name, _forgetting(_before[name], _NOTED_AT.get(name)))
+    _reasons.install()
 
 
 def remove():
@@ -132,6 +138,7 @@ def remove():
     forget()
     if not _before:
         return
+    _reasons.remove()
     trees = _trees()
     trees.cudagraphify_impl = _before.pop("cudagraphify_impl")
     for name in _FORGET_AT:
