@@ -7,7 +7,7 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/stream.h"
 
-/* An interprocess event may not be timed, which is judged before what is not built. */
+/* An interprocess event may not be timed. */
 CUresult cuEventCreate(CUevent *out, unsigned int flags)
 {
     soft_context *context;
@@ -21,11 +21,8 @@ CUresult cuEventCreate(CUevent *out, unsigned int flags)
     if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "an interprocess event needs CU_EVENT_DISABLE_TIMING");
-    if (flags & CU_EVENT_INTERPROCESS)
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "events between processes are not built into softcuda");
     soft_event *event;
-    SOFT_TRY(soft_event_create(context, flags, &event));
+    SOFT_TRY(soft_event_create(context, flags, NULL, &event));
     *out = (CUevent)event;
     return CUDA_SUCCESS;
 }

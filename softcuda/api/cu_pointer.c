@@ -8,7 +8,7 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/poolobject.h"
-#include "softcuda/memory/memory.h"
+#include "softcuda/memory/share.h"
 
 static bool find(CUdeviceptr address, soft_allocation *out)
 {
@@ -49,6 +49,23 @@ static int ordinal_of(const soft_allocation *found)
                : 0;
 }
 
+/* Whether memory may be exported, as those say who made it. */
+static unsigned long long handle_types(const soft_allocation *found, CUdeviceptr address)
+{
+    if (found->kind == SOFT_MEMORY_POOL) {
+        const soft_pool_object *pool = soft_pool_object_of(found->pool);
+        return pool ? (unsigned long long)pool->handle_types : 0;
+    }
+    if (found->kind != SOFT_MEMORY_VMM)
+        return CU_MEM_HANDLE_TYPE_NONE;
+    soft_physical *physical =
+        soft_range_physical(soft_device_at((int)found->device)->memory, address);
+    const bool is_shared = physical && soft_physical_is_shared(physical);
+    if (physical)
+        soft_physical_release(physical);
+    return is_shared ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : CU_MEM_HANDLE_TYPE_NONE;
+}
+
 static CUresult host_pointer(const soft_allocation *found, CUdeviceptr address, void *out)
 {
     if (!is_host(found) && found->kind != SOFT_MEMORY_MANAGED)
@@ -78,6 +95,8 @@ static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
         break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: PUT(int, ordinal_of(found)); break;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        PUT(int, found->kind == SOFT_MEMORY_DEVICE);
+        break;
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: PUT(int, 0); break;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
@@ -85,7 +104,9 @@ static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: PUT(size_t, found->bytes); break;
     case CU_POINTER_ATTRIBUTE_MAPPED: PUT(int, 1); break;
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: PUT(unsigned long long, 0); break;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+        PUT(unsigned long long, handle_types(found, address));
+        break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         PUT(CUmemAccess_flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
         break;

@@ -11,6 +11,7 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/task.h"
+#include "softcuda/memory/share.h"
 #include "softcuda/rules/rules.h"
 
 /* The device of a memory location. */
@@ -102,16 +103,21 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
     soft_device *device;
     SOFT_TRY(located(&props->location, &device));
     soft_pool_object *object;
-    SOFT_TRY(soft_pool_object_create(device, props->maxSize, &object));
-    object->handle_types = props->handleTypes;
+    SOFT_TRY(
+        soft_pool_object_create(device, props->maxSize, props->handleTypes, &object));
     *out = (CUmemoryPool)object;
     return CUDA_SUCCESS;
 }
 
-static CUresult enter(const char *call, CUmemoryPool handle, soft_pool_object **out)
+/* What concerns the memory that a pool gives out: of another process' pool that is asked
+ * there alone. */
+static CUresult find_own(CUmemoryPool handle, soft_pool_object **out)
 {
-    SOFT_TRY(soft_enter(call));
-    return soft_pool_object_find(handle, out);
+    SOFT_TRY(soft_pool_object_find(handle, out));
+    if (soft_pool_is_import((*out)->pool))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pool %p is another process'",
+                         (void *)handle);
+    return CUDA_SUCCESS;
 }
 
 /* What is allocated from it stays good until it is freed; a device that used it has its
@@ -119,7 +125,8 @@ static CUresult enter(const char *call, CUmemoryPool handle, soft_pool_object **
 CUresult cuMemPoolDestroy(CUmemoryPool handle)
 {
     soft_pool_object *object;
-    SOFT_TRY(enter(__func__, handle, &object));
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_pool_object_find(handle, &object));
     return soft_pool_object_destroy(object);
 }
 
@@ -128,7 +135,8 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
 CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
 {
     soft_pool_object *object;
-    SOFT_TRY(enter(__func__, handle, &object));
+    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(find_own(handle, &object));
     soft_pool_trim(object->pool, soft_rule(R112) ? keep : 0);
     if (!soft_rule(R58))
         soft_graph_memory_trim(object->device);
@@ -167,7 +175,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
 {
     SOFT_TRY(soft_enter_with(__func__, value, "value"));
     soft_pool_object *object;
-    SOFT_TRY(soft_pool_object_find(handle, &object));
+    SOFT_TRY(find_own(handle, &object));
     soft_pool_policy policy;
     soft_pool_get_policy(object->pool, &policy);
     uint32_t *flag = flag_of(&policy, attribute);
@@ -197,7 +205,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
 {
     SOFT_TRY(soft_enter_with(__func__, out, "value"));
     soft_pool_object *object;
-    SOFT_TRY(soft_pool_object_find(handle, &object));
+    SOFT_TRY(find_own(handle, &object));
     soft_pool_policy policy;
     soft_pool_stats stats;
     soft_pool_get_policy(object->pool, &policy);
@@ -306,7 +314,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal)
 static CUresult set_pool(soft_device *device, CUmemoryPool handle)
 {
     soft_pool_object *object;
-    SOFT_TRY(soft_pool_object_find(handle, &object));
+    SOFT_TRY(find_own(handle, &object));
     if (soft_rule(R110) && object->device != device)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the pool belongs to device %d, not to %d",
@@ -366,42 +374,6 @@ CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
     return set_pool(device, handle);
 }
 
-/* ---- export: not built, but what cannot be exported is told ------------------------ */
-
-/* Wrong questions get the code of an H100, right ones that of what is not built. */
-CUresult cuMemPoolExportToShareableHandle(void *out, CUmemoryPool handle,
-                                          CUmemAllocationHandleType type,
-                                          unsigned long long flags)
-{
-    SOFT_TRY(soft_enter_with(__func__, out, "handle_out"));
-    soft_pool_object *object;
-    SOFT_TRY(soft_pool_object_find(handle, &object));
-    if (flags != 0 || type == CU_MEM_HANDLE_TYPE_NONE ||
-        ((unsigned)type & ~(unsigned)object->handle_types))
-        return soft_fail(
-            soft_rule(M_pool_export) ? CUDA_ERROR_INVALID_VALUE
-                                     : CUDA_ERROR_NOT_SUPPORTED,
-            "pool %p was made for handle types 0x%x, not 0x%x (flags 0x%llx)",
-            (void *)handle, (unsigned)object->handle_types, (unsigned)type, flags);
-    return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "pools of softcuda cannot be exported");
-}
-
-CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *out, CUdeviceptr address)
-{
-    SOFT_TRY(soft_enter_with(__func__, out, "shareData_out"));
-    soft_device *device = soft_device_holding(address);
-    soft_allocation found;
-    const bool pooled = device && soft_memory_find(device->memory, address, &found) &&
-                        found.kind == SOFT_MEMORY_POOL;
-    const soft_pool_object *object = pooled ? soft_pool_object_of(found.pool) : NULL;
-    if ((!object || object->handle_types == CU_MEM_HANDLE_TYPE_NONE) &&
-        soft_rule(M_pool_export))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "0x%llx is no memory of a pool that can be exported",
-                         (unsigned long long)address);
-    return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "pools of softcuda cannot be exported");
-}
-
 /* ---- allocation -------------------------------------------------------------------- */
 
 struct allocate_in {
@@ -424,7 +396,7 @@ static CUresult allocate(CUdeviceptr *out, const struct allocate_in *in)
     if (in->from_current)
         object = soft_device_pool(context->device);
     else
-        SOFT_TRY(soft_pool_object_find(in->pool, &object));
+        SOFT_TRY(find_own(in->pool, &object));
     if (!out && !soft_rule(M_capture_order))
         return soft_need(out, "dptr");
     SOFT_TRY(soft_stream_find(context, in->stream, in->per_thread, &found));
@@ -491,7 +463,7 @@ static CUresult free_async(const char *call, CUdeviceptr address, CUstream strea
                          (unsigned long long)address);
     if (found.kind == SOFT_MEMORY_GRAPH)
         return soft_graph_memory_free(context, in, address);
-    /* A place in the order of the stream, behind all that may use the memory. */
+    /* A place in the order of the stream, after all that may use the memory. */
     const soft_task order = {.kind = SOFT_TASK_CALL, .u.call = {.function = nothing}};
     SOFT_TRY(soft_stream_submit(context, stream, per_thread, &order, NULL));
     return soft_pass(soft_pool_free(device->memory, address, soft_queue_tail(in->queue),

@@ -6,14 +6,16 @@
  *
  * All sizes are multiples of one granularity, 2 MiB, and a mapping takes the whole of a
  * physical allocation: a GPU allows parts, which softcuda refuses by NOT_SUPPORTED. */
+#include <fcntl.h>
 #include <pthread.h>
+#include <string.h>
 
+#include "softcuda/api/cu_share.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/peer.h"
 #include "softcuda/device/task.h"
-#include "softcuda/memory/memory.h"
 #include "softcuda/rules/rules.h"
 
 struct physical {
@@ -83,6 +85,18 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
 
 /* ---- physical memory --------------------------------------------------------------- */
 
+/* As an H100 on Linux without a fabric; bits that it does not know it lets pass. */
+static CUresult check_handle_types(unsigned types)
+{
+    if (types & (CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "handle types 0x%x are of Windows",
+                         types);
+    if (types & CU_MEM_HANDLE_TYPE_FABRIC)
+        return soft_fail(CUDA_ERROR_NOT_PERMITTED, "handle types 0x%x: no fabric is here",
+                         types);
+    return CUDA_SUCCESS;
+}
+
 static CUresult check_prop(const CUmemAllocationProp *prop)
 {
     SOFT_TRY(soft_need(prop, "prop"));
@@ -97,11 +111,7 @@ static CUresult check_prop(const CUmemAllocationProp *prop)
     if (!soft_device_at(prop->location.id))
         return soft_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device %d",
                          prop->location.id);
-    if (prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE)
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "handle type 0x%x: memory cannot be exported",
-                         (unsigned)prop->requestedHandleTypes);
-    return CUDA_SUCCESS;
+    return check_handle_types((unsigned)prop->requestedHandleTypes);
 }
 
 static struct physical *handle_of(CUmemGenericAllocationHandle handle)
@@ -156,8 +166,10 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
                          "%zu bytes are no multiple of the granularity %llu", bytes,
                          SOFT_CHUNK_BYTES);
     soft_physical *memory;
-    SOFT_TRY(soft_pass(soft_physical_create(soft_device_at(prop->location.id)->memory,
-                                            bytes, &memory, soft_error())));
+    const bool is_shared =
+        prop->requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    SOFT_TRY(soft_pass((is_shared ? soft_physical_create_shared : soft_physical_create)(
+        soft_device_at(prop->location.id)->memory, bytes, &memory, soft_error())));
     return make_handle(memory, prop->location.id, prop, out);
 }
 
@@ -239,6 +251,59 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out,
         *out = physical->prop;
     pthread_mutex_unlock(&lock);
     return physical ? CUDA_SUCCESS : no_handle(handle);
+}
+
+/* ---- other processes --------------------------------------------------------------- */
+
+/* A new file descriptor, the caller's; the memory lives as long as it is open. */
+CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType type,
+                                      unsigned long long flags)
+{
+    SOFT_TRY(soft_enter_with(__func__, out, "shareableHandle"));
+    SOFT_TRY(check_flags(flags));
+    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "handle type 0x%x, not CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR",
+                         (unsigned)type);
+    pthread_mutex_lock(&lock);
+    const struct physical *physical = handle_of(handle);
+    const int file = physical && (physical->prop.requestedHandleTypes & type)
+                         ? soft_physical_file(physical->memory)
+                         : -1;
+    const int own = file >= 0 ? fcntl(file, F_DUPFD_CLOEXEC, 0) : -1;
+    pthread_mutex_unlock(&lock);
+    if (!physical)
+        return no_handle(handle);
+    if (file < 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the memory was created without requestedHandleTypes, or it is "
+                         "another process'");
+    if (own < 0)
+        return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                         "no file descriptor is left (ulimit -n)");
+    memcpy(out, &own, sizeof(own));
+    return CUDA_SUCCESS;
+}
+
+/* The descriptor comes as a pointer's value, and stays the caller's. Memory of a device
+ * that this process does not see is the current one's. An import is not exported again. */
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *out, void *from,
+                                        CUmemAllocationHandleType type)
+{
+    SOFT_TRY(soft_enter_with(__func__, out, "handle"));
+    SOFT_TRY(soft_need(from, "osHandle")); /* 0 is refused there, too */
+    SOFT_TRY(soft_share_check_type(type));
+    const int file = (int)(intptr_t)from;
+    soft_device *device;
+    SOFT_TRY(soft_share_device(file, SOFT_SHARE_PHYSICAL, &device));
+    soft_physical *memory;
+    SOFT_TRY(
+        soft_pass(soft_physical_import(device->memory, file, &memory, soft_error())));
+    const CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device->ordinal}};
+    return make_handle(memory, device->ordinal, &prop, out);
 }
 
 /* ---- mappings ---------------------------------------------------------------------- */

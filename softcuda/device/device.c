@@ -8,6 +8,7 @@
 #include "softcuda/device/driver.h"
 #include "softcuda/device/poolobject.h"
 #include "softcuda/memory/fault.h"
+#include "softcuda/memory/share.h"
 #include "softcuda/rules/rules.h"
 
 static soft_engine *engine; /* one for all devices: their work shares the CPU anyway */
@@ -69,13 +70,15 @@ CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
             soft_fault_watch_host(say_host_access, say_early_access, soft_error())));
     if (!device->memory) {
         const soft_memory_options options = {.device = (uint32_t)device->ordinal,
+                                             .physical = (uint32_t)device->physical,
                                              .limit_bytes = device->total_bytes,
                                              .keeps_host_out = keep_out,
                                              .allocator = soft_allocator()};
         SOFT_TRY(soft_pass(soft_memory_create(&options, &device->memory, soft_error())));
     }
     if (!device->default_pool) {
-        SOFT_TRY(soft_pool_object_create(device, 0, &device->default_pool));
+        SOFT_TRY(soft_pool_object_create(device, 0, CU_MEM_HANDLE_TYPE_NONE,
+                                         &device->default_pool));
         device->default_pool->is_default = true;
         atomic_store(&device->current_pool, device->default_pool);
     }
@@ -140,35 +143,82 @@ soft_pool_object *soft_pool_object_of(const soft_pool *pool)
     return object;
 }
 
-CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
-                                 soft_pool_object **out)
+CUresult soft_pool_object_adopt(soft_device *device, soft_pool *pool,
+                                soft_pool_object **out)
 {
     soft_pool_object *object = soft_new(sizeof(*object));
-    SOFT_TRY(soft_made(object, "no memory for a pool"));
-    object->device = device;
-    atomic_store(&object->access[device->ordinal], CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-    const soft_pool_policy policy = {.follow_event_dependencies = 1,
-                                     .allow_opportunistic = 1,
-                                     .allow_internal_dependencies = 1,
-                                     .max_bytes = bytes};
-    CUresult status =
-        soft_pass(soft_pool_create(device->memory, &policy, &object->pool, soft_error()));
-    if (status == CUDA_SUCCESS) {
-        status = soft_handle_add(object, SOFT_KIND_POOL);
-        if (status != CUDA_SUCCESS)
-            soft_pool_destroy(object->pool);
-    }
+    CUresult status = soft_made(object, "no memory for a pool");
+    if (status == CUDA_SUCCESS)
+        status = soft_handle_own(object, SOFT_KIND_POOL);
     if (status != CUDA_SUCCESS) {
-        soft_delete(object);
+        soft_pool_destroy(pool);
         return status;
     }
+    object->pool = pool;
+    object->device = device;
+    atomic_store(&object->access[device->ordinal], CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     link_in(object);
     *out = object;
     return CUDA_SUCCESS;
 }
 
+CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
+                                 CUmemAllocationHandleType handle_types,
+                                 soft_pool_object **out)
+{
+    const soft_pool_policy policy = {.follow_event_dependencies = 1,
+                                     .allow_opportunistic = 1,
+                                     .allow_internal_dependencies = 1,
+                                     .max_bytes = bytes};
+    soft_pool *pool;
+    SOFT_TRY(soft_pass((handle_types != CU_MEM_HANDLE_TYPE_NONE ? soft_pool_create_shared
+                                                                : soft_pool_create)(
+        device->memory, &policy, &pool, soft_error())));
+    SOFT_TRY(soft_pool_object_adopt(device, pool, out));
+    (*out)->handle_types = handle_types;
+    return CUDA_SUCCESS;
+}
+
+/* Two threads that import a pool for the first time may make two of it: each is right. */
+CUresult soft_pool_object_import(soft_device *device, int file, soft_pool_object **out)
+{
+    pthread_mutex_lock(&pools_lock);
+    soft_pool_object *known = pools;
+    while (known && !soft_pool_is_of(known->pool, file))
+        known = known->next;
+    if (known)
+        known->imports++;
+    pthread_mutex_unlock(&pools_lock);
+    if (known) {
+        *out = known;
+        return CUDA_SUCCESS;
+    }
+    soft_pool *pool;
+    SOFT_TRY(soft_pass(soft_pool_import(device->memory, file, &pool, soft_error())));
+    SOFT_TRY(soft_pool_object_adopt(device, pool, out));
+    (*out)->imports = 1;
+    return CUDA_SUCCESS;
+}
+
+/* Whether the destroy is of the last import, or of no import. */
+static bool is_last(soft_pool_object *object)
+{
+    pthread_mutex_lock(&pools_lock);
+    const bool last = object->imports <= 1;
+    if (!last)
+        object->imports--;
+    pthread_mutex_unlock(&pools_lock);
+    return last;
+}
+
 CUresult soft_pool_object_destroy(soft_pool_object *object)
 {
+    if (soft_pool_is_import(object->pool) && soft_pool_live(object->pool) > 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "pointers that were imported from pool %p are not freed",
+                         (void *)object);
+    if (!is_last(object))
+        return CUDA_SUCCESS;
     if (object->is_default && !soft_rule(R109))
         return CUDA_SUCCESS;
     if (object->is_default)

@@ -4,18 +4,27 @@
 
 #include "base/clock.h"
 #include "softcuda/device/alloc.h"
-#include "softcuda/device/stream.h"
+#include "softcuda/device/eventshare.h"
 #include "softcuda/rules/rules.h"
 
-CUresult soft_event_create(soft_context *context, uint32_t flags, soft_event **out)
+CUresult soft_event_create(soft_context *context, uint32_t flags,
+                           struct soft_event_share *share, soft_event **out)
 {
     soft_event *event = soft_new(sizeof(*event));
-    SOFT_TRY(soft_made(event, "no memory for an event"));
+    if (!event) {
+        soft_event_unshare(&(soft_event){.share = share});
+        return soft_made(event, "no memory for an event");
+    }
+    event->share = share;
     event->context = context;
     event->flags = flags;
     atomic_init(&event->references, 1);
     pthread_mutex_init(&event->mutex, NULL);
-    const CUresult result = soft_handle_add(event, SOFT_KIND_EVENT);
+    CUresult result = CUDA_SUCCESS;
+    if (!share && (flags & CU_EVENT_INTERPROCESS) != 0)
+        result = soft_event_share(event);
+    if (result == CUDA_SUCCESS)
+        result = soft_handle_add(event, SOFT_KIND_EVENT);
     if (result != CUDA_SUCCESS) {
         soft_event_release(event);
         return result;
@@ -45,6 +54,7 @@ void soft_event_release(soft_event *event)
     if (atomic_fetch_sub_explicit(&event->references, 1, memory_order_acq_rel) != 1)
         return;
     drop_frontier(event);
+    soft_event_unshare(event);
     pthread_mutex_destroy(&event->mutex);
     soft_delete(event);
 }
@@ -61,6 +71,8 @@ CUresult soft_event_destroy(soft_event *event)
 /* The time belongs to the last record, whichever stamp runs last. */
 void soft_event_stamp(soft_event *event)
 {
+    if (event->share)
+        soft_event_shared_stamp(event);
     pthread_mutex_lock(&event->mutex);
     event->stamp_ns = gphi_clock_ns();
     event->stamp_serial = event->serial;
@@ -76,6 +88,8 @@ static void stamp(void *user)
 /* A later record makes the stamp of an earlier one stale. */
 void soft_event_begin_record(soft_event *event)
 {
+    if (event->share)
+        soft_event_shared_launch(event);
     pthread_mutex_lock(&event->mutex);
     event->serial++;
     pthread_mutex_unlock(&event->mutex);
@@ -90,12 +104,46 @@ void soft_event_set_point(soft_event *event, soft_point point)
     pthread_mutex_unlock(&event->mutex);
 }
 
+struct shared_record {
+    soft_event *event;
+    uint64_t number;
+};
+
+static void end_shared(void *user)
+{
+    struct shared_record *record = user;
+    soft_event_shared_end(record->event, record->number);
+    soft_event_release(record->event);
+    soft_delete(record);
+}
+
+/* Other processes have no queue to look at: the work itself says that it is over. */
+static CUresult record_shared(soft_event *event, soft_stream *stream)
+{
+    struct shared_record *record = soft_new(sizeof(*record));
+    SOFT_TRY(soft_made(record, "no memory for a record between processes"));
+    soft_event_retain(event);
+    *record = (struct shared_record){event, soft_event_shared_begin(event)};
+    const soft_task task = {.kind = SOFT_TASK_CALL, .u.call = {end_shared, record}};
+    const CUstream handle =
+        stream->kind == SOFT_STREAM_LEGACY ? CU_STREAM_LEGACY : (CUstream)stream;
+    const CUresult result =
+        soft_stream_submit(stream->context, handle, false, &task, NULL);
+    if (result != CUDA_SUCCESS)
+        end_shared(record); /* nobody waits for what never comes */
+    else
+        soft_event_set_point(event, soft_queue_tail(stream->queue));
+    return result;
+}
+
 /* Without timing an event is a point of the queue, and costs no work. */
 CUresult soft_event_record(soft_event *event, soft_stream *stream)
 {
     if (soft_rule(R114) && event->context != stream->context)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE,
                          "the event and the stream are of different contexts");
+    if (event->share)
+        return record_shared(event, stream);
     if (event->flags & CU_EVENT_DISABLE_TIMING) {
         soft_event_set_point(event, soft_stream_tail(stream));
         return CUDA_SUCCESS;
@@ -122,6 +170,8 @@ CUresult soft_event_record(soft_event *event, soft_stream *stream)
 /* Never recorded: nothing to wait for. */
 soft_point soft_event_point(soft_event *event)
 {
+    if (event->share)
+        return soft_event_shared_point(event);
     pthread_mutex_lock(&event->mutex);
     const soft_point point =
         event->state == SOFT_EVENT_RECORDED ? event->point : (soft_point){0};
@@ -149,7 +199,8 @@ CUresult soft_event_query(soft_event *event)
 {
     SOFT_TRY(check_capture(event));
     SOFT_TRY(soft_context_check(event->context));
-    if (!soft_point_reached(soft_event_point(event)))
+    if (event->share ? !soft_event_shared_done(event)
+                     : !soft_point_reached(soft_event_point(event)))
         return CUDA_ERROR_NOT_READY;
     return soft_context_check(event->context);
 }

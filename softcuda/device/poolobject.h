@@ -9,14 +9,21 @@ typedef struct soft_pool_object {
     soft_pool *pool;
     soft_device *device;
     bool is_default;                        /* of its device: cannot be destroyed */
-    CUmemAllocationHandleType handle_types; /* asked for: export is not built */
+    CUmemAllocationHandleType handle_types; /* asked for */
     atomic_uint access[SOFT_DEVICE_MAX];    /* CUmemAccess_flags of each device */
-    struct soft_pool_object *next;          /* all of the process; device.c's lock */
+    uint32_t imports;              /* of an import: how often; under device.c's lock */
+    struct soft_pool_object *next; /* all of the process; device.c's lock */
 } soft_pool_object;
 
 /* `bytes` 0: up to the device's memory. */
 CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
+                                 CUmemAllocationHandleType handle_types,
                                  soft_pool_object **out);
+/* The object of a pool that is taken over, on failure too. */
+CUresult soft_pool_object_adopt(soft_device *device, soft_pool *pool,
+                                soft_pool_object **out);
+/* The pool of another process, or the same object once more. */
+CUresult soft_pool_object_import(soft_device *device, int file, soft_pool_object **out);
 /* A device that has it as its current pool gets its default one again. */
 CUresult soft_pool_object_destroy(soft_pool_object *object);
 /* INVALID_VALUE for what is no pool. */

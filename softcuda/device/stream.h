@@ -132,6 +132,7 @@ struct soft_event {
     uint64_t capture_id; /* CAPTURED */
     void *frontier;      /* CAPTURED: softcuda/graph's copy of the stream's frontier */
     void (*drop_frontier)(void *frontier);
+    struct soft_event_share *share; /* of several processes; NULL: of this one alone */
 };
 
 /* What softcuda/graph does for streams that capture. All are set before the first context
@@ -216,7 +217,10 @@ CUresult soft_streams_gather(soft_context *context, soft_stream **out);
 CUresult soft_streams_wait_point(soft_context *context, soft_point point);
 
 /* event.c */
-CUresult soft_event_create(soft_context *context, uint32_t flags, soft_event **out);
+/* `share` is taken over, on failure too: counters that another process made. NULL: an
+ * event with CU_EVENT_INTERPROCESS makes its own. */
+CUresult soft_event_create(soft_context *context, uint32_t flags,
+                           struct soft_event_share *share, soft_event **out);
 CUresult soft_event_find(CUevent handle, soft_event **out);
 void soft_event_retain(soft_event *event);
 void soft_event_release(soft_event *event);

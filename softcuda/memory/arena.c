@@ -3,6 +3,7 @@
  * check mode there are two ranges: the one whose addresses are given out, without access,
  * and the alias where the chunks are mapped. */
 #include "softcuda/memory/arena.h"
+#include "softcuda/memory/share.h"
 
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -129,9 +130,9 @@ static gph_status make_tables(soft_memory *memory, gph_error *error)
  * (ulimit -f), shared memory whose pieces mremap() maps a second time. */
 static bool make_store(soft_memory *memory, uint64_t bytes)
 {
-    if (gphi_limit_allows(bytes)) {
-        memory->file = memfd_create("softcuda", MFD_CLOEXEC);
-        return memory->file >= 0 && ftruncate(memory->file, (off_t)bytes) == 0;
+    if (gphi_limit_allows(bytes + SOFT_LABEL_BYTES)) {
+        return soft_share_create(SOFT_SHARE_DEVICE, memory->physical, bytes,
+                                 &memory->file, NULL) == GPH_OK;
     }
     void *store = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -290,9 +291,10 @@ static bool map_again(const soft_memory *memory, void *at, uint64_t offset,
     return mapped != MAP_FAILED && mprotect(at, bytes, prot) == 0;
 }
 
-/* Maps neighbouring chunks from `chunk` on at `at`. */
-static bool map_run(soft_memory *memory, void *at, uint32_t chunk, uint64_t bytes,
-                    int prot)
+/* Maps neighbouring pieces of a file, or of the device's chunks, from `chunk` on at
+ * `at`. */
+static bool map_run(soft_memory *memory, void *at, int file, uint32_t chunk,
+                    uint64_t bytes, int prot)
 {
     const bool populate =
         prot != PROT_NONE && bytes <= POPULATE_CHUNKS * SOFT_CHUNK_BYTES;
@@ -300,12 +302,12 @@ static bool map_run(soft_memory *memory, void *at, uint32_t chunk, uint64_t byte
     memory->map_calls++;
     if (fails_now())
         return false;
-    if (memory->store) {
+    if (memory->store && file < 0) {
         if (!map_again(memory, at, offset, bytes, prot))
             return false;
     } else if (mmap(at, bytes, prot,
-                    MAP_SHARED | MAP_FIXED | (populate ? MAP_POPULATE : 0), memory->file,
-                    (off_t)offset) == MAP_FAILED) {
+                    MAP_SHARED | MAP_FIXED | (populate ? MAP_POPULATE : 0),
+                    file < 0 ? memory->file : file, (off_t)offset) == MAP_FAILED) {
         return false;
     }
     madvise(at, bytes, MADV_DONTFORK);
@@ -313,22 +315,37 @@ static bool map_run(soft_memory *memory, void *at, uint32_t chunk, uint64_t byte
     return true;
 }
 
-bool soft_slots_map(soft_memory *memory, uint32_t slot, uint32_t count,
-                    const uint32_t *chunks, int prot)
+static uint32_t place_at(const struct soft_places *places, uint32_t at)
+{
+    return places->list ? places->list[at] : places->first + at;
+}
+
+bool soft_slots_map_places(soft_memory *memory, uint32_t slot, uint32_t count,
+                           const struct soft_places *places, int prot)
 {
     for (uint32_t i = 0; i < count;) {
+        const uint32_t first = place_at(places, i);
         uint32_t run = 1;
-        while (i + run < count && chunks[i + run] == chunks[i] + run)
+        while (i + run < count && place_at(places, i + run) == first + run)
             run++;
-        if (!map_run(memory, soft_slot_mapped(memory, slot + i), chunks[i],
+        if (!map_run(memory, soft_slot_mapped(memory, slot + i), places->file, first,
                      run * SOFT_CHUNK_BYTES, prot)) {
             soft_slots_unmap(memory, slot, count);
             return false;
         }
-        for (uint32_t k = 0; k < run; k++)
-            memory->slots[slot + i + k].chunk = chunks[i + k];
         i += run;
     }
+    return true;
+}
+
+bool soft_slots_map(soft_memory *memory, uint32_t slot, uint32_t count,
+                    const uint32_t *chunks, int prot)
+{
+    const struct soft_places places = {.file = -1, .list = chunks};
+    if (!soft_slots_map_places(memory, slot, count, &places, prot))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        memory->slots[slot + i].chunk = chunks[i];
     return true;
 }
 
@@ -336,7 +353,7 @@ bool soft_slots_show(soft_memory *memory, uint32_t slot, uint32_t count)
 {
     for (uint32_t i = 0; memory->alias && i < count; i++) {
         void *at = (void *)(uintptr_t)soft_slot_address(memory, slot + i);
-        if (map_run(memory, at, memory->slots[slot + i].chunk, SOFT_CHUNK_BYTES,
+        if (map_run(memory, at, -1, memory->slots[slot + i].chunk, SOFT_CHUNK_BYTES,
                     PROT_READ | PROT_WRITE))
             continue;
         soft_slots_unmap(memory, slot, count);

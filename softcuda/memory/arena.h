@@ -36,6 +36,7 @@ struct soft_block {
     bool used, pending;
     soft_point freed;      /* pending, or in use again before it was reached */
     uint64_t former_bytes; /* what work before `freed` may still touch */
+    uint32_t exported;     /* its entry in the ledger + 1; 0: it has none */
 };
 
 struct soft_segment {
@@ -52,6 +53,7 @@ struct soft_heap {
     uint32_t segment_slots; /* at least so many a segment */
     bool keeps_segments;    /* empty ones stay until trimmed */
     bool is_shown;          /* check mode: the program may touch it, too */
+    int file;               /* slot n lies at its nth place; -1: chunks of the device */
     struct soft_segment *segments;
     uint64_t slot_count; /* held */
     struct soft_block *bins[SOFT_BINS];
@@ -59,21 +61,30 @@ struct soft_heap {
 };
 
 struct soft_mapping; /* vmm.c */
+struct soft_import;  /* import.c */
+struct soft_ledger;  /* ipc.c */
 
 struct soft_slot {
-    enum { SOFT_SLOT_FREE, SOFT_SLOT_HEAP, SOFT_SLOT_RANGE, SOFT_SLOT_GRAPH } state;
+    enum {
+        SOFT_SLOT_FREE,
+        SOFT_SLOT_HEAP,
+        SOFT_SLOT_RANGE,
+        SOFT_SLOT_GRAPH,
+        SOFT_SLOT_IMPORT
+    } state;
     uint32_t chunk;                   /* mapped here, or SOFT_NO_CHUNK */
     uint64_t *starts;                 /* HEAP */
     struct soft_block *cover;         /* HEAP */
     uint32_t range_head, range_count; /* RANGE: the reservation */
     struct soft_mapping *mapping;     /* RANGE, if mapped */
     struct soft_graph_arena *arena;   /* GRAPH: see grapharena.h */
+    struct soft_import *import;       /* IMPORT: see import.h */
 };
 
 struct soft_memory {
     gph_allocator heap;
     pthread_mutex_t mutex;
-    uint32_t device;
+    uint32_t device, physical;
     int file;             /* the chunks, or -1 */
     unsigned char *store; /* the chunks where there is no file, or NULL */
     unsigned char *base;
@@ -92,6 +103,8 @@ struct soft_memory {
     struct soft_heap managed_heap; /* apart, as the host reads and writes its pages */
     soft_pool *pools;
     struct graph_pool *graphs; /* NULL until a graph has memory */
+    struct soft_import *imports;
+    struct soft_ledger *ledger; /* NULL until memory is exported */
     struct {
         uint64_t base, bytes;
     } freed[SOFT_FREED_KEPT]; /* a ring of what was freed last */
@@ -122,6 +135,15 @@ void soft_chunks_give(soft_memory *memory, uint32_t count, const uint32_t *chunk
  * for slots mapped without access). */
 bool soft_slots_map(soft_memory *memory, uint32_t slot, uint32_t count,
                     const uint32_t *chunks, int prot);
+/* Pieces of 2 MiB of a file: those of a list, or as many from the first on. */
+struct soft_places {
+    int file; /* -1: the device's chunks */
+    uint32_t first;
+    const uint32_t *list; /* NULL: from `first` on */
+};
+/* The same for memory that is not of the device's chunks; slots do not note it. */
+bool soft_slots_map_places(soft_memory *memory, uint32_t slot, uint32_t count,
+                           const struct soft_places *places, int prot);
 void soft_slots_unmap(soft_memory *memory, uint32_t slot, uint32_t count);
 bool soft_slots_protect(soft_memory *memory, uint32_t slot, uint32_t count, int prot);
 /* Check mode: maps what soft_slots_map() mapped where the program sees it, too. On false

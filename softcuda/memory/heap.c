@@ -3,6 +3,8 @@
  * device memory, so that a kernel that writes wild cannot break them. */
 #include "softcuda/memory/arena.h"
 
+#include <fcntl.h>
+#include <linux/falloc.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -163,10 +165,33 @@ static void drop_segment(struct soft_segment *segment, bool punch)
     }
     unlink_segment(segment);
     for (uint32_t i = segment->slot_count; i-- > 0;)
-        soft_chunks_give(memory, 1, &memory->slots[segment->slot + i].chunk, punch);
+        soft_chunks_give(memory, 1, &memory->slots[segment->slot + i].chunk,
+                         punch && heap->file < 0);
+    if (heap->file >= 0) /* always: the next owner of the slots may be exported, too */
+        (void)fallocate(heap->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        (off_t)(segment->slot * SOFT_CHUNK_BYTES),
+                        (off_t)(segment->slot_count * SOFT_CHUNK_BYTES));
     soft_slots_unmap(memory, segment->slot, segment->slot_count);
     soft_slots_give(memory, segment->slot, segment->slot_count);
     gphi_heap_free(memory->heap, segment, sizeof(*segment));
+}
+
+/* A heap with a file of its own takes chunks as well, for the device's account alone. */
+static bool map_chunks(const struct soft_segment *segment, const uint32_t *chunks)
+{
+    const struct soft_heap *heap = segment->heap;
+    soft_memory *memory = heap->memory;
+    const int prot = PROT_READ | PROT_WRITE;
+    if (heap->file < 0)
+        return soft_slots_map(memory, segment->slot, segment->slot_count, chunks, prot) &&
+               (!heap->is_shown ||
+                soft_slots_show(memory, segment->slot, segment->slot_count));
+    const struct soft_places places = {.file = heap->file, .first = segment->slot};
+    if (!soft_slots_map_places(memory, segment->slot, segment->slot_count, &places, prot))
+        return false;
+    for (uint32_t i = 0; i < segment->slot_count; i++)
+        memory->slots[segment->slot + i].chunk = chunks[i];
+    return true;
 }
 
 /* Slots with their start bitmaps and chunks; false leaves nothing behind. */
@@ -189,9 +214,7 @@ static bool map_segment(soft_memory *memory, struct soft_segment *segment)
         if (!slot->starts)
             goto give_slots;
     }
-    mapped =
-        soft_slots_map(memory, segment->slot, count, chunks, PROT_READ | PROT_WRITE) &&
-        (!segment->heap->is_shown || soft_slots_show(memory, segment->slot, count));
+    mapped = map_chunks(segment, chunks);
     if (mapped)
         goto free_list;
 
@@ -236,6 +259,7 @@ void soft_heap_init(struct soft_heap *heap, soft_memory *memory, soft_pool *pool
     *heap = (struct soft_heap){.memory = memory,
                                .pool = pool,
                                .segment_slots = segment_slots,
+                               .file = -1,
                                .keeps_segments = keeps_segments};
 }
 

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "softcuda/memory/grapharena.h"
+#include "softcuda/memory/import.h"
 #include "softcuda/memory/memory.h"
 
 void soft_memory_destroy(soft_memory *memory)
@@ -15,6 +16,8 @@ void soft_memory_destroy(soft_memory *memory)
     soft_pools_drop(memory);
     soft_graph_pool_drop(memory);
     soft_ranges_drop(memory);
+    soft_imports_drop(memory);
+    soft_ledger_drop(memory);
     soft_heap_fini(&memory->device_heap);
     soft_heap_fini(&memory->managed_heap);
     soft_arena_fini(memory);
@@ -32,6 +35,7 @@ gph_status soft_memory_create(const soft_memory_options *options, soft_memory **
 
     memory->heap = heap;
     memory->device = options->device;
+    memory->physical = options->physical;
     pthread_mutex_init(&memory->mutex, NULL);
     gphi_map_init(&memory->blocks, heap);
     soft_heap_init(&memory->device_heap, memory, NULL, 1, false);

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "softcuda/memory/grapharena.h"
+#include "softcuda/memory/import.h"
 
 void soft_memory_get_info(soft_memory *memory, soft_memory_info *out)
 {
@@ -82,6 +83,7 @@ static void free_block_locked(soft_memory *memory, struct soft_block *block)
 {
     soft_memory_note_freed(memory, block->info.base, block->info.bytes);
     soft_memory_count(memory, -(int64_t)block->info.bytes);
+    soft_ledger_forget(memory, block);
     soft_heap_give(block->segment->heap, block);
 }
 
@@ -139,7 +141,8 @@ static bool find_locked(soft_memory *memory, uint64_t address, soft_allocation *
         return true;
     }
     return soft_range_find(memory, address, out) ||
-           soft_graph_find_live(memory, address, out);
+           soft_graph_find_live(memory, address, out) ||
+           soft_import_find(memory, address, out);
 }
 
 bool soft_memory_find(soft_memory *memory, uint64_t address, soft_allocation *out)

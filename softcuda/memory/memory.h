@@ -28,6 +28,7 @@ typedef enum soft_memory_kind {
     SOFT_MEMORY_POOL,      /* stream-ordered */
     SOFT_MEMORY_GRAPH,     /* of a graph's alloc node */
     SOFT_MEMORY_VMM,       /* a mapped range */
+    SOFT_MEMORY_SHARED,    /* another process', by cuIpcOpenMemHandle */
     SOFT_MEMORY_HOST,      /* cuMemHostAlloc */
     SOFT_MEMORY_REGISTERED /* cuMemHostRegister */
 } soft_memory_kind;
@@ -45,6 +46,7 @@ typedef struct soft_allocation {
 
 typedef struct soft_memory_options {
     uint32_t device;      /* ordinal, kept in the allocations */
+    uint32_t physical;    /* ordinal that other processes know it by */
     uint64_t limit_bytes; /* physical memory; rounded down to chunks */
     uint64_t range_bytes; /* 0: 64 GiB; halved until the reservation fits */
     /* Check mode: the host is kept out. Addresses that are given out have no access;

@@ -6,35 +6,37 @@
  *      ▲                          │ same queue, or a queue that waits for the point
  *      └──────────────────────────┘ */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/heap.h"
-#include "softcuda/memory/arena.h"
+#include "softcuda/memory/import.h"
 
 #define POOL_SEGMENT_SLOTS 16u /* 32 MiB, the step in which an H100 reserves */
 
-struct soft_pool {
-    struct soft_heap heap;
-    soft_pool_policy policy;
-    soft_pool *behind;                    /* of the memory */
-    struct soft_block *oldest, *youngest; /* pending, by time of free */
-    uint64_t live_count, used_bytes, used_high, reserved_high;
-    bool dying;
-};
-
-gph_status soft_pool_create(soft_memory *memory, const soft_pool_policy *policy,
-                            soft_pool **out, gph_error *error)
+/* Takes over `file`. */
+gph_status soft_pool_make(soft_memory *memory, const soft_pool_policy *policy, int file,
+                          soft_pool **out, gph_error *error)
 {
     soft_pool *pool = gphi_heap_alloc(memory->heap, sizeof(*pool));
+    if (!pool && file >= 0)
+        close(file);
     GPHI_TRY(gphi_made(error, pool, "a memory pool"));
     pool->policy = *policy;
     soft_heap_init(&pool->heap, memory, pool, POOL_SEGMENT_SLOTS, true);
+    pool->heap.file = file;
     pthread_mutex_lock(&memory->mutex);
     pool->behind = memory->pools;
     memory->pools = pool;
     pthread_mutex_unlock(&memory->mutex);
     *out = pool;
     return GPH_OK;
+}
+
+gph_status soft_pool_create(soft_memory *memory, const soft_pool_policy *policy,
+                            soft_pool **out, gph_error *error)
+{
+    return soft_pool_make(memory, policy, -1, out, error);
 }
 
 static void pending_add(soft_pool *pool, struct soft_block *block)
@@ -73,9 +75,19 @@ static void drain_locked(soft_pool *pool)
     }
 }
 
+static void end(soft_pool *pool)
+{
+    soft_memory *memory = pool->heap.memory;
+    soft_heap_fini(&pool->heap);
+    if (pool->heap.file >= 0)
+        close(pool->heap.file);
+    gphi_heap_free(memory->heap, pool, sizeof(*pool));
+}
+
 /* Frees pools that were destroyed with work outstanding, once nothing is. */
 static void reap_locked(soft_memory *memory)
 {
+    soft_imports_reap(memory);
     for (soft_pool **at = &memory->pools; *at;) {
         soft_pool *pool = *at;
         if (!pool->dying || pool->live_count > 0 || pool->oldest) {
@@ -83,8 +95,7 @@ static void reap_locked(soft_memory *memory)
             continue;
         }
         *at = pool->behind;
-        soft_heap_fini(&pool->heap);
-        gphi_heap_free(memory->heap, pool, sizeof(*pool));
+        end(pool);
     }
 }
 
@@ -103,8 +114,7 @@ void soft_pools_drop(soft_memory *memory)
     while (memory->pools) {
         soft_pool *pool = memory->pools;
         memory->pools = pool->behind;
-        soft_heap_fini(&pool->heap);
-        gphi_heap_free(memory->heap, pool, sizeof(*pool));
+        end(pool);
     }
 }
 
@@ -241,9 +251,10 @@ gph_status soft_pool_free(soft_memory *memory, uint64_t address, soft_point free
 {
     pthread_mutex_lock(&memory->mutex);
     struct soft_block *block = soft_block_at(memory, address);
-    const bool ours = block && block->used && !block->pending &&
-                      block->info.base == address && block->info.pool;
-    if (ours) {
+    bool ours = soft_import_free(memory, address, freed);
+    if (!ours && block && block->used && !block->pending && block->info.base == address &&
+        block->info.pool) {
+        ours = true;
         soft_pool *pool = block->info.pool;
         pool->live_count--;
         pool->used_bytes -= block->info.bytes;

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /* VMM: reserved ranges, physical handles, mappings. A handle's chunks live as long as the
  * handle or a mapping of it; one handle may be mapped at several addresses. */
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/heap.h"
 #include "softcuda/memory/arena.h"
+#include "softcuda/memory/share.h"
 
 #define DEVICES 16u /* SOFT_DEVICE_MAX of softcuda/device */
 
 struct soft_physical {
     soft_memory *memory;
-    uint32_t references; /* handles and mappings */
-    uint32_t chunk_count;
+    uint32_t references;  /* handles and mappings */
+    uint32_t count;       /* of 2 MiB */
+    int file;             /* of its own; -1: the device's */
+    uint32_t chunk_count; /* 0 of an import, else count: the device's account */
     uint32_t chunks[];
 };
 
@@ -35,7 +40,10 @@ static void release_locked(soft_physical *physical)
     if (--physical->references > 0)
         return;
     soft_memory *memory = physical->memory;
-    soft_chunks_give(memory, physical->chunk_count, physical->chunks, true);
+    /* The pages of a file of its own go with the last process that has them. */
+    if (physical->file >= 0)
+        close(physical->file);
+    soft_chunks_give(memory, physical->chunk_count, physical->chunks, physical->file < 0);
     soft_memory_count(memory, -(int64_t)(physical->chunk_count * SOFT_CHUNK_BYTES));
     gphi_heap_free(memory->heap, physical, physical_size(physical->chunk_count));
 }
@@ -45,13 +53,19 @@ static bool whole_chunks(uint64_t bytes)
     return bytes > 0 && bytes % SOFT_CHUNK_BYTES == 0;
 }
 
-gph_status soft_physical_create(soft_memory *memory, uint64_t bytes, soft_physical **out,
-                                gph_error *error)
+static gph_status need_whole(uint64_t bytes, gph_error *error)
 {
-    if (!whole_chunks(bytes))
-        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
-                         "%llu bytes are no multiple of the granularity, 2 MiB",
-                         (unsigned long long)bytes);
+    if (whole_chunks(bytes))
+        return GPH_OK;
+    return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                     "%llu bytes are no multiple of the granularity, 2 MiB",
+                     (unsigned long long)bytes);
+}
+
+/* Takes over `file`. */
+static gph_status create(soft_memory *memory, uint64_t bytes, int file,
+                         soft_physical **out, gph_error *error)
+{
     const uint64_t count = bytes / SOFT_CHUNK_BYTES;
     gph_status status = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&memory->mutex);
@@ -59,18 +73,80 @@ gph_status soft_physical_create(soft_memory *memory, uint64_t bytes, soft_physic
     if (count <= memory->free_chunk_count)
         physical = gphi_heap_alloc(memory->heap, physical_size((uint32_t)count));
     if (physical) {
-        *physical = (soft_physical){
-            .memory = memory, .references = 1, .chunk_count = (uint32_t)count};
+        *physical = (soft_physical){.memory = memory,
+                                    .references = 1,
+                                    .count = (uint32_t)count,
+                                    .file = file,
+                                    .chunk_count = (uint32_t)count};
         (void)soft_chunks_take(memory, (uint32_t)count, physical->chunks);
         soft_memory_count(memory, (int64_t)bytes);
         *out = physical;
         status = GPH_OK;
     }
     pthread_mutex_unlock(&memory->mutex);
-    if (status != GPH_OK)
-        return gphi_fail(error, status, "no %llu bytes of physical memory are left",
-                         (unsigned long long)bytes);
+    if (status == GPH_OK)
+        return GPH_OK;
+    if (file >= 0)
+        close(file);
+    return gphi_fail(error, status, "no %llu bytes of physical memory are left",
+                     (unsigned long long)bytes);
+}
+
+gph_status soft_physical_create(soft_memory *memory, uint64_t bytes, soft_physical **out,
+                                gph_error *error)
+{
+    GPHI_TRY(need_whole(bytes, error));
+    return create(memory, bytes, -1, out, error);
+}
+
+gph_status soft_physical_create_shared(soft_memory *memory, uint64_t bytes,
+                                       soft_physical **out, gph_error *error)
+{
+    int file;
+    GPHI_TRY(need_whole(bytes, error));
+    GPHI_TRY(
+        soft_share_create(SOFT_SHARE_PHYSICAL, memory->physical, bytes, &file, error));
+    return create(memory, bytes, file, out, error);
+}
+
+gph_status soft_physical_import(soft_memory *memory, int file, soft_physical **out,
+                                gph_error *error)
+{
+    soft_label label;
+    if (!soft_share_read(file, SOFT_SHARE_PHYSICAL, &label) ||
+        !whole_chunks(label.bytes) || label.bytes / SOFT_CHUNK_BYTES > UINT32_MAX)
+        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
+                         "file descriptor %d is not memory of cuMemCreate", file);
+    const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
+        return gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY,
+                         "no file descriptor is left (ulimit -n)");
+    pthread_mutex_lock(&memory->mutex);
+    soft_physical *physical = gphi_heap_alloc(memory->heap, physical_size(0));
+    if (physical)
+        *physical = (soft_physical){.memory = memory,
+                                    .references = 1,
+                                    .count = (uint32_t)(label.bytes / SOFT_CHUNK_BYTES),
+                                    .file = own};
+    pthread_mutex_unlock(&memory->mutex);
+    if (!physical) {
+        close(own);
+        return gphi_fail(error, CUDA_ERROR_OUT_OF_MEMORY,
+                         "memory for a handle of %llu bytes",
+                         (unsigned long long)label.bytes);
+    }
+    *out = physical;
     return GPH_OK;
+}
+
+int soft_physical_file(const soft_physical *physical)
+{
+    return physical->file;
+}
+
+bool soft_physical_is_shared(const soft_physical *physical)
+{
+    return physical->file >= 0 && physical->chunk_count > 0;
 }
 
 void soft_physical_retain(soft_physical *physical)
@@ -98,7 +174,7 @@ static uint32_t take_aligned(soft_memory *memory, uint64_t count, uint64_t step)
         soft_slots_take(memory, (uint32_t)(count + extra), SOFT_SLOT_RANGE);
     if (slot == SOFT_NO_CHUNK || extra == 0)
         return slot;
-    /* What stands before and behind the aligned part goes back. */
+    /* What stands around the aligned part goes back. */
     const uint64_t from = soft_slot_address(memory, slot);
     const uint32_t skip =
         (uint32_t)(((from + step - 1) / step * step - from) / SOFT_CHUNK_BYTES);
@@ -110,10 +186,7 @@ static uint32_t take_aligned(soft_memory *memory, uint64_t count, uint64_t step)
 gph_status soft_range_reserve(soft_memory *memory, uint64_t bytes, uint64_t alignment,
                               uint64_t wanted, uint64_t *out, gph_error *error)
 {
-    if (!whole_chunks(bytes))
-        return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
-                         "%llu bytes are no multiple of the granularity, 2 MiB",
-                         (unsigned long long)bytes);
+    GPHI_TRY(need_whole(bytes, error));
     if (alignment & (alignment - 1))
         return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
                          "alignment %llu is no power of two",
@@ -177,6 +250,15 @@ gph_status soft_range_free(soft_memory *memory, uint64_t address, uint64_t bytes
     return GPH_OK;
 }
 
+static bool map_physical(soft_memory *memory, uint32_t slot,
+                         const soft_physical *physical)
+{
+    if (physical->file < 0)
+        return soft_slots_map(memory, slot, physical->count, physical->chunks, PROT_NONE);
+    const struct soft_places places = {.file = physical->file};
+    return soft_slots_map_places(memory, slot, physical->count, &places, PROT_NONE);
+}
+
 gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
                           soft_physical *physical, gph_error *error)
 {
@@ -188,7 +270,7 @@ gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
         why = "is not reserved";
     else if (physical->memory != memory)
         why = "is on another device than the handle";
-    else if (count != physical->chunk_count) {
+    else if (count != physical->count) {
         why = "differs in size from the handle";
         status = CUDA_ERROR_NOT_SUPPORTED;
     }
@@ -198,8 +280,7 @@ gph_status soft_range_map(soft_memory *memory, uint64_t address, uint64_t bytes,
     struct soft_mapping *mapping = NULL;
     if (!why) {
         mapping = gphi_heap_alloc(memory->heap, sizeof(*mapping));
-        if (!mapping ||
-            !soft_slots_map(memory, slot, count, physical->chunks, PROT_NONE)) {
+        if (!mapping || !map_physical(memory, slot, physical)) {
             gphi_heap_free(memory->heap, mapping, sizeof(*mapping));
             why = "cannot be mapped: the system is out of memory";
             status = CUDA_ERROR_OUT_OF_MEMORY;
