@@ -86,3 +86,11 @@ void gphi_sha256_end(gphi_sha256 *hash, unsigned char out[GPHI_SHA256_BYTES])
     for (int i = 0; i < 32; i++)
         out[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }
+
+void gphi_sha256_text(const char *text, unsigned char out[GPHI_SHA256_BYTES])
+{
+    gphi_sha256 hash;
+    gphi_sha256_begin(&hash);
+    gphi_sha256_add(&hash, text, strlen(text));
+    gphi_sha256_end(&hash, out);
+}

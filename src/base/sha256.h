@@ -17,4 +17,6 @@ typedef struct gphi_sha256 {
 void gphi_sha256_begin(gphi_sha256 *hash);
 void gphi_sha256_add(gphi_sha256 *hash, const void *bytes, size_t count);
 void gphi_sha256_end(gphi_sha256 *hash, unsigned char out[GPHI_SHA256_BYTES]);
+/* Of a text, without the zero at its end. */
+void gphi_sha256_text(const char *text, unsigned char out[GPHI_SHA256_BYTES]);
 #endif

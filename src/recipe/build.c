@@ -76,7 +76,7 @@ static gph_status set_up(const gphi_cuda_table *cu,
 static CUfunction find_own(const gphi_kernels *setters, const gph_kernel_id *id)
 {
     unsigned char hash[GPHI_BUNDLE_HASH_BYTES];
-    gphi_text_hash(gphi_setter_text.ptx, hash);
+    gphi_sha256_text(gphi_setter_text.ptx, hash);
     if (!setters || memcmp(hash, id->image, sizeof(hash)) != 0)
         return NULL;
     for (int i = 0; i < GPHI_KERNELS_MAX && gphi_setter_text.names[i]; i++)

@@ -71,67 +71,6 @@ void gphi_parts_find_set(struct gphi_bundle_graph *out, const gphi_vec *nodes)
     }
 }
 
-/* ---- words ---- */
-
-/* The conditional node of a flow: flows come in the order of their nodes. */
-static uint32_t node_of(const struct gphi_bundle_graph *graph, uint32_t flow)
-{
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const struct gphi_bundle_node *node = GPHI_BUNDLE_AT(&graph->nodes, node, i);
-        if (node->kind == GPH_NODE_CONDITIONAL && node->item == flow)
-            return i;
-    }
-    return 0;
-}
-
-/* Which body of its node a part is. */
-static uint32_t place_of(const struct gphi_bundle_graph *graph, uint32_t part)
-{
-    const uint32_t flow = GPHI_BUNDLE_AT(&graph->bodies, body, part - 1)->flow;
-    uint32_t place = 0;
-    while (part - 1 > place &&
-           GPHI_BUNDLE_AT(&graph->bodies, body, part - 2 - place)->flow == flow)
-        place++;
-    return place;
-}
-
-static void say_body(uint32_t form, uint32_t place, char out[24])
-{
-    if (form == GPH_FORM_SWITCH)
-        snprintf(out, 24, "case %u", (unsigned)place);
-    else
-        snprintf(out, 24, "%s",
-                 form == GPH_FORM_WHILE ? "body"
-                 : place == 0           ? "then"
-                                        : "else");
-}
-
-int64_t gphi_parts_say(const struct gphi_bundle_graph *graph, int64_t node, char *out,
-                       size_t bytes)
-{
-    size_t at = 0;
-    out[0] = '\0';
-    if (node < 0 || graph->bodies.count == 0)
-        return node;
-    uint32_t part = gphi_bundle_part(graph, (uint32_t)node);
-    const int64_t inside = node - gphi_bundle_part_first(graph, part);
-    while (part > 0) {
-        const uint32_t flow = GPHI_BUNDLE_AT(&graph->bodies, body, part - 1)->flow;
-        char body[24];
-        say_body(GPHI_BUNDLE_AT(&graph->flows, flow, flow)->form, place_of(graph, part),
-                 body);
-        node = node_of(graph, flow);
-        part = gphi_bundle_part(graph, (uint32_t)node);
-        const int wrote =
-            snprintf(out + at, bytes - at, "%s%s of node %lld", at > 0 ? ", " : "", body,
-                     (long long)node - gphi_bundle_part_first(graph, part));
-        at += wrote > 0 && (size_t)wrote < bytes - at ? (size_t)wrote : 0;
-    }
-    if (at > 0)
-        snprintf(out + at, bytes - at, ": node %lld: ", (long long)inside);
-    return node;
-}
-
 /* ---- describing ---- */
 
 static gph_status describe_kernel(const gphi_bundle *bundle,
@@ -159,7 +98,6 @@ static gph_status describe_bodies(const gphi_bundle *bundle,
                                   const struct gphi_bundle_graph *graph, uint32_t flow,
                                   gph_graph **out, gph_error *error)
 {
-    const uint32_t form = GPHI_BUNDLE_AT(&graph->flows, flow, flow)->form;
     gph_graph *bodies = NULL;
     GPHI_TRY(gph_graph_create(&bundle->heap, &bodies, error));
     gph_status status = gph_graph_name_set(bodies, "bodies", error);
@@ -168,7 +106,7 @@ static gph_status describe_bodies(const gphi_bundle *bundle,
         char name[24];
         if (GPHI_BUNDLE_AT(&graph->bodies, body, i - 1)->flow != flow)
             continue;
-        say_body(form, place_of(graph, i), name);
+        gphi_body_name(graph, i, name);
         status = gphi_parts_describe(bundle, graph, i, name, &node.u.child, error);
         if (status != GPH_OK)
             break;

@@ -24,11 +24,6 @@ gph_status gphi_parts_read(const gphi_survey *survey, struct gphi_bundle_graph *
 /* Notes which kernels of the caller's set handles; `nodes`: the driver's, of all parts. */
 void gphi_parts_find_set(struct gphi_bundle_graph *out, const gphi_vec *nodes);
 
-/* "case 2 of node 3, then of node 1: node 7 " for a node of a body, 7 its number there;
- * nothing for a graph's own. The graph's own node around it, or itself, is returned. */
-int64_t gphi_parts_say(const struct gphi_bundle_graph *graph, int64_t node, char *out,
-                       size_t bytes);
-
 /* What a graph in a file is described as, bodies and all, from that part on. */
 gph_status gphi_parts_describe(const gphi_bundle *bundle,
                                const struct gphi_bundle_graph *graph, uint32_t part,

@@ -293,14 +293,6 @@ int gph_recipe_refusal_get(const gph_recipe *recipe, uint32_t graph, uint32_t in
     return 1;
 }
 
-void gphi_text_hash(const char *ptx, unsigned char out[GPHI_BUNDLE_HASH_BYTES])
-{
-    gphi_sha256 hash;
-    gphi_sha256_begin(&hash);
-    gphi_sha256_add(&hash, ptx, strlen(ptx));
-    gphi_sha256_end(&hash, out);
-}
-
 gph_status gph_recipe_describe(const gph_recipe *recipe, uint32_t index, gph_graph **out,
                                gph_error *error)
 {

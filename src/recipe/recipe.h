@@ -52,8 +52,8 @@ gph_status gphi_refuse(const gphi_survey *survey, struct gphi_bundle_graph *grap
 gph_status gphi_survey_graph(const gphi_survey *survey, CUgraph graph,
                              struct gphi_bundle_graph *out);
 
-/* The hash of PTX, without the zero at its end. */
-void gphi_text_hash(const char *ptx, unsigned char out[GPHI_BUNDLE_HASH_BYTES]);
+/* "then" and "else", "body", "case 2": what a part is, not the graph's own. */
+void gphi_body_name(const struct gphi_bundle_graph *graph, uint32_t part, char out[24]);
 
 /* words.c: finds the words that are addresses, or handles of conditional nodes. `shifted` (or NULL): the same work with
  * the ranges at their shifted addresses. */

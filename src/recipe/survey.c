@@ -118,7 +118,7 @@ static bool identify_own(const gphi_survey *survey, CUfunction function,
         gphi_kernels_text(survey->runtime, module) != &gphi_setter_text ||
         cu->cuFuncGetName(&out->name, function) != CUDA_SUCCESS)
         return false;
-    gphi_text_hash(gphi_setter_text.ptx, out->image);
+    gphi_sha256_text(gphi_setter_text.ptx, out->image);
     return true;
 }
 

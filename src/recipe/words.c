@@ -19,8 +19,6 @@
 #include "device/setters.h"
 #include "recipe/parts.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 struct hunt {
@@ -41,37 +39,6 @@ uint32_t gphi_range_of(const gphi_bundle *bundle, uint64_t address, uint64_t byt
             return (uint32_t)i;
     }
     return GPHI_BUNDLE_NONE;
-}
-
-/* The first reasons are kept, 64 a graph: a graph that cannot be kept is often wrong
- * in each of its nodes. */
-gph_status gphi_refuse(const gphi_survey *survey, struct gphi_bundle_graph *graph,
-                       int64_t node, uint32_t kind, int64_t offset, const char *format,
-                       ...)
-{
-    if (graph->refusals.count >= GPHI_BUNDLE_REFUSALS_MAX)
-        return GPH_OK;
-    char why[sizeof(((gph_error *)NULL)->message)];
-    va_list args;
-    const int64_t around = gphi_parts_say(graph, node, why, sizeof(why) / 2);
-    const size_t said = strlen(why);
-    if (around != node) { /* a reader counts the nodes of the graph itself */
-        node = around;
-        kind = GPH_NODE_CONDITIONAL;
-    }
-    va_start(args, format);
-    vsnprintf(why + said, sizeof(why) - said, format, args);
-    va_end(args);
-    for (char *at = why; *at != '\0'; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = ' '; /* files keep no control characters */
-    struct gphi_bundle_refusal refusal = {.node = node, .kind = kind, .offset = offset};
-    GPHI_TRY(
-        gphi_made(survey->error,
-                  gphi_bundle_text_add(survey->bundle, why, &refusal.why) == GPH_OK &&
-                      gphi_vec_push(&graph->refusals, &refusal) == GPH_OK,
-                  "recording a refusal"));
-    return GPH_OK;
 }
 
 static gph_status fail_memory(const struct hunt *hunt)
@@ -423,7 +390,7 @@ gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *
     struct hunt hunt = {
         .survey = survey, .bundle = survey->bundle, .graph = graph, .shifted = shifted};
     gphi_map_init(&hunt.outside, survey->bundle->heap);
-    gphi_text_hash(gphi_setter_text.ptx, hunt.setters);
+    gphi_sha256_text(gphi_setter_text.ptx, hunt.setters);
     gph_status status = GPH_OK;
     for (uint32_t i = 0; i < graph->nodes.count && status == GPH_OK; i++)
         status = hunt_node(&hunt, i);
