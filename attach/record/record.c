@@ -16,6 +16,7 @@
 #include "attach/track/host.h"
 #include "attach/track/snapshot.h"
 #include "attach/track/source.h"
+#include "base/clock.h"
 
 enum { ARRAY_MAX = 1 << 20, TEXT_MAX = 1024, EAGER_HASH_MAX = 4096, BODIES_MAX = 1024 };
 
@@ -341,7 +342,7 @@ void attach_record(attach_call *call, CUresult result)
     attach_know_thread();
     const attach_symbol *symbol = call->symbol;
     const attach_status status = attach_ask(call, result);
-    const uint64_t lasted = call->end_ns - call->begin_ns;
+    const uint64_t lasted = gphi_span_ns(call->begin_ns, call->end_ns);
     uint64_t words[ATTACH_WORDS_MAX + 1], hash;
     gphi_host_bytes host;
     attach_draft draft;

@@ -117,7 +117,7 @@ static uint64_t let_go(bench *b)
 
 static uint64_t since(uint64_t from_ns)
 {
-    return (gphi_clock_ns() - from_ns) * 1000;
+    return gphi_span_ns(from_ns, gphi_clock_ns()) * 1000;
 }
 
 typedef struct graph_pair {

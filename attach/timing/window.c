@@ -606,8 +606,8 @@ void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
     }
     if (class != GPHI_WORK)
         return;
-    const uint64_t now = gphi_clock_ns(), all = now - end->enter_ns;
-    const uint64_t driver = end->end_ns - end->begin_ns;
+    const uint64_t all = gphi_span_ns(end->enter_ns, gphi_clock_ns());
+    const uint64_t driver = gphi_span_ns(end->begin_ns, end->end_ns);
     const uint64_t step = all > driver ? (all - driver) / OWN_STEP : 0;
     (void)atomic_fetch_add_explicit(&t.own[step < OWN ? step : OWN - 1], 1,
                                     memory_order_relaxed);

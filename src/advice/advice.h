@@ -51,6 +51,7 @@ typedef struct gphi_beat {
 typedef struct gphi_track {
     uint32_t thread;
     uint32_t extra;    /* see gphi_beat */
+    uint32_t back;     /* how often its clock went back: its times measure nothing */
     gphi_model *model; /* of its process */
     gphi_vec beats;    /* of gphi_beat */
 } gphi_track;

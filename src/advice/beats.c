@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Records become sites and beats. */
 #include "advice/advice.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include <stdio.h>
@@ -213,14 +214,18 @@ static gph_status add_beat(gph_advice *advice, const gphi_event *event,
         advice->beats_left_out++;
         return GPH_OK;
     }
+    const gphi_beat *before =
+        track->beats.count ? gphi_track_beat(track, track->beats.count - 1) : NULL;
+    const uint64_t least_ns = before ? before->time_ns : 0;
     gphi_beat *beat = gphi_vec_add(&track->beats, 1);
     if (!beat)
         return GPH_E_NO_MEMORY;
     advice->beat_count++;
+    track->back += event->time_ns < least_ns;
     uint64_t weak =
         gphi_hash_word(gphi_hash_word(GPHI_HASH_START, site->call), site->function);
     weak = gphi_hash_word(weak, (uint64_t)(uintptr_t)site->stream);
-    *beat = (gphi_beat){.time_ns = event->time_ns,
+    *beat = (gphi_beat){.time_ns = event->time_ns > least_ns ? event->time_ns : least_ns,
                         .duration_ns = event->u.call.duration_ns,
                         .site = index,
                         .weak = (uint32_t)(weak ^ weak >> 32),
@@ -250,16 +255,16 @@ static gph_status take_gpu(gph_advice *advice, const gphi_event *event)
     gphi_window *window = gphi_vec_add(&advice->windows, 1);
     if (!window)
         return GPH_E_NO_MEMORY;
-    *window =
-        (gphi_window){.thread = event->thread,
-                      .gpu_ns = gphi_event_word(event, 2) - gphi_event_word(event, 1),
-                      .first_ns = gphi_event_word(event, 4),
-                      .last_ns = gphi_event_word(event, 5),
-                      .calls = (uint32_t)gphi_event_word(event, 6),
-                      .own_ns = gphi_event_word(event, 7),
-                      .is_graph = gphi_event_word(event, 8) != 0,
-                      .instantiate_ns = gphi_event_word(event, 9),
-                      .is_interrupted = gphi_event_word(event, 10) != 0};
+    *window = (gphi_window){
+        .thread = event->thread,
+        .gpu_ns = gphi_span_ns(gphi_event_word(event, 1), gphi_event_word(event, 2)),
+        .first_ns = gphi_event_word(event, 4),
+        .last_ns = gphi_event_word(event, 5),
+        .calls = (uint32_t)gphi_event_word(event, 6),
+        .own_ns = gphi_event_word(event, 7),
+        .is_graph = gphi_event_word(event, 8) != 0,
+        .instantiate_ns = gphi_event_word(event, 9),
+        .is_interrupted = gphi_event_word(event, 10) != 0};
     return GPH_OK;
 }
 

@@ -389,7 +389,13 @@ static void set_times(const gph_advice *advice, gphi_repeat *repeat)
 
 static void say_unknown(const gph_advice *advice, gphi_repeat *repeat)
 {
-    if (advice->has_anchors && repeat->prediction.repetitions < LEAST)
+    const uint32_t back = gphi_advice_track(advice, repeat->loop.track)->back;
+    if (back > 0)
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            "the clock of this log goes back, %u times between calls of this thread: no "
+            "time in it can be relied on",
+            back);
+    else if (advice->has_anchors && repeat->prediction.repetitions < LEAST)
         say(repeat, GPH_VERDICT_UNKNOWN,
             "%llu repetitions were seen: by how much they differ cannot be said of fewer "
             "than %d; recording costs %.0f us once",
@@ -427,13 +433,14 @@ void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat)
         prediction->update_us += update_ns(advice, piece) / 1e3;
     }
     repeat->launch_ns = launch;
+    const bool is_measured = gphi_advice_track(advice, repeat->loop.track)->back == 0;
     prediction->repetitions = repeat->loop.repetitions * repeat->inner;
     prediction->changed = (uint32_t)repeat->changes.count;
     prediction->windows = repeat->windows;
     const double inner = repeat->inner;
     set_times(advice, repeat);
-    repeat->busy_ns = repeat->busy_ns < 0 ? -1 : repeat->busy_ns / inner;
-    if (prediction->repetitions < LEAST)
+    repeat->busy_ns = repeat->busy_ns < 0 || !is_measured ? -1 : repeat->busy_ns / inner;
+    if (prediction->repetitions < LEAST || !is_measured)
         repeat->graph_ns = -1;
     const double saving = repeat->eager_ns - repeat->graph_ns;
     prediction->eager_us = repeat->eager_ns / 1e3;
@@ -447,7 +454,8 @@ void gphi_repeat_predict(const gph_advice *advice, gphi_repeat *repeat)
     else
         judge_gain(advice, repeat);
     /* whatever the GPU takes, launching alone says it for few repetitions */
-    if (advice->has_anchors && repeat->graph_ns < 0 && prediction->repetitions >= LEAST &&
+    if (advice->has_anchors && is_measured && repeat->graph_ns < 0 &&
+        prediction->repetitions >= LEAST &&
         repeat->once_ns >=
             (repeat->eager_ns - launch / inner) * (double)prediction->repetitions)
         say(repeat, GPH_VERDICT_DOES_NOT_PAY,

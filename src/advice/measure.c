@@ -2,6 +2,7 @@
 /* What the pieces of a period take: the host's time from the calls, in repetitions that
  * no window has disturbed, and the GPU's from the windows. */
 #include "advice/advice.h"
+#include "base/clock.h"
 #include "base/hash.h"
 
 #include <math.h>
@@ -196,7 +197,8 @@ static double alone(const timing *t, uint64_t repetition, uint32_t place)
 {
     (void)place;
     const gphi_beat *first = beat(t, repetition, 0);
-    return (double)(gphi_beat_end(first + t->repeat->loop.period - 1) - first->time_ns);
+    return (double)gphi_span_ns(first->time_ns,
+                                gphi_beat_end(first + t->repeat->loop.period - 1));
 }
 
 static double gap_before(const timing *t, uint64_t repetition, uint32_t place)
@@ -206,7 +208,7 @@ static double gap_before(const timing *t, uint64_t repetition, uint32_t place)
     const gphi_beat *now = beat(t, repetition, place);
     const gphi_beat *before = now - 1; /* beats of a track lie side by side */
     return now->time_ns > gphi_beat_end(before)
-               ? (double)(now->time_ns - gphi_beat_end(before))
+               ? (double)gphi_span_ns(gphi_beat_end(before), now->time_ns)
                : 0;
 }
 
@@ -306,7 +308,7 @@ static double stretch(const timing *t)
     const gphi_beat *none = gphi_track_beat(track, track->beats.count);
     uint64_t away = 0; /* the program's own time before it waits, if that is most of it */
     for (uint64_t i = 0; i < period && last + 1 < none; i++) {
-        const uint64_t all = gphi_beat_end(last) - begin->time_ns;
+        const uint64_t all = gphi_span_ns(begin->time_ns, gphi_beat_end(last));
         last++;
         if (!gphi_effect_waits(gphi_advice_site(t->advice, last->site)->call))
             continue;
@@ -315,7 +317,7 @@ static double stretch(const timing *t)
         break;
     }
     const double periods = (double)(last - begin + 1) / (double)period;
-    return (double)(gphi_beat_end(last) - begin->time_ns - away) / periods;
+    return (double)gphi_span_ns(begin->time_ns + away, gphi_beat_end(last)) / periods;
 }
 
 /* ---- the GPU ---- */

@@ -51,7 +51,8 @@ static void end_life(gph_report *report, uint64_t address, uint64_t now, uint64_
         if (!known)
             return;
         report_lifetime *life = gphi_vec_at(&report->lifetimes, *known - 1);
-        life->to_ns = now;
+        life->to_ns =
+            now > life->from_ns ? now : life->from_ns + 1; /* a clock went back */
         gphi_map_remove(&report->live, key);
         at += life->bytes;
         if (life->bytes == 0 || at - address >= bytes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The history: executables, and memory as the program uses it outside of graphs. */
 #include "doctor/history/history.h"
+#include "base/clock.h"
 #include "base/heap.h"
 #include "doctor/history/touch.h"
 
@@ -124,7 +125,7 @@ static void note_made(gphi_history *history, gphi_exec_history *one,
     one->made = history->now;
     one->instantiate_ns = seen->call.duration_ns;
     if (capture && capture->end.number != 0)
-        one->capture_ns = capture->end.time_ns - capture->begin.time_ns;
+        one->capture_ns = gphi_span_ns(capture->begin.time_ns, capture->end.time_ns);
 }
 
 static void note_launch(gphi_history *history, gphi_exec_history *one,

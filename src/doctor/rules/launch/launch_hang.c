@@ -2,6 +2,7 @@
 /* launch.hang: gph doctor --watch saw a thread that did not come back from a call while a
  * launch was under way, and ended the process. What the call waits for is what was
  * launched and not waited for, on its stream first. */
+#include "base/clock.h"
 #include "doctor/rules/launch/rules_launch.h"
 
 #include <inttypes.h>
@@ -128,7 +129,7 @@ void gphi_launch_hang_end(gphi_rule_run *run)
                "%s has not returned after %.1f s: launch %" PRIu64
                " of %s on %s, of %s, has not ended",
                gphi_say_call(&state->call),
-               (double)(run->model->hung_ns - state->call.time_ns) / 1e9,
+               (double)gphi_span_ns(state->call.time_ns, run->model->hung_ns) / 1e9,
                exec->launch_count, gphi_say_exec(run->model, exec),
                gphi_say_stream(run->model, launch->stream),
                gphi_say_count(exec->source ? exec->source->node_count : 0, "node"));

@@ -2,9 +2,11 @@
 /* Rules perf.*: what graphs would gain, and what they lose. GPU times are not known
  * without a profiler: what is concluded from how long the host waited says so. */
 #include "doctor/rules/perf/rules_perf.h"
+#include "base/clock.h"
 #include "doctor/rules/rules.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* ---- perf.launch-bound ---- */
 
@@ -59,11 +61,11 @@ static void launch_bound_end(gphi_rule_run *run)
         in_graphs += exec->launches * exec->kernels;
     }
     /* with the wait behind the last launch */
-    const uint64_t span = state->last.time_ns - state->first_ns +
-                          (history->now.wait_ns - state->wait_ns_last);
-    const uint64_t waited = history->now.wait_ns - state->wait_ns_first;
+    const uint64_t span = gphi_span_ns(state->first_ns, state->last.time_ns) +
+                          gphi_span_ns(state->wait_ns_last, history->now.wait_ns);
+    const uint64_t waited = gphi_span_ns(state->wait_ns_first, history->now.wait_ns);
     if (in_graphs > state->launches || span == 0 || waited * 10 > span * 3 ||
-        (span - waited) / state->launches > GAP_MAX_NS)
+        gphi_span_ns(waited, span) / state->launches > GAP_MAX_NS)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &state->last, 0);
     gphi_cause(draft,
@@ -126,7 +128,7 @@ static void giant_event(gphi_rule_run *run, const gphi_event *event)
     giant *state = run->state;
     if (event->kind != GPHI_EVENT_GPU || gphi_event_word(event, 0) != GPHI_GPU_KERNEL)
         return;
-    state->gpu_ns += gphi_event_word(event, 2) - gphi_event_word(event, 1);
+    state->gpu_ns += gphi_span_ns(gphi_event_word(event, 1), gphi_event_word(event, 2));
     state->gpu_count++;
 }
 
@@ -134,7 +136,7 @@ static void giant_end(gphi_rule_run *run)
 {
     enum { STEPS_MIN = 4, NS_MIN = 1000000 };
     const giant *state = run->state;
-    const uint64_t span = state->last_ns - state->first_ns;
+    const uint64_t span = gphi_span_ns(state->first_ns, state->last_ns);
     const bool has_gpu = state->gpu_count > 0;
     const uint64_t each_ns = has_gpu               ? state->gpu_ns / state->gpu_count
                              : state->launches > 0 ? state->wait_ns / state->launches
@@ -146,7 +148,8 @@ static void giant_end(gphi_rule_run *run)
     gphi_cause(draft,
                "a launch takes %.2f ms of the device on average, and the host waits for "
                "%.0f %% of the time: launching faster, by a graph, gains nothing",
-               (double)each_ns * 1e-6, 100.0 * (double)state->wait_ns / (double)span);
+               (double)each_ns * 1e-6,
+               fmin(100.0, 100.0 * (double)state->wait_ns / (double)span));
     gphi_evidence(draft, "%" PRIu64 " launches, waited for %" PRIu64 " times",
                   state->launches, state->steps);
     gphi_evidence(draft, has_gpu ? "from GPU times of the kernels"
