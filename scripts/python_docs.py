@@ -36,7 +36,7 @@ PARAMETERS = {
     "axes": "Sequence[dict[str, Any]]", "wanted": "Callable_[[tuple[int, ...]], object] | None",
     "static": "Iterable[int]", "mutated": "Iterable[int]", "progress": "bool | Callable_[[int, int, str], object] | None",
     "sizes": "int | Sequence[int]", "values": "int | Sequence[int]", "slots": "Iterable[tuple[str | None, str, int]]",
-    "slot": "int | str", "execs": "Exec | Sequence[Exec]", "runtime": "Runtime", "tree": "Tree",
+    "slot": "int | str", "cache": "Cache", "options": "Any", "Recipe.add_cache.shifted": "Cache | None", "execs": "Exec | Sequence[Exec]", "runtime": "Runtime", "tree": "Tree",
     "places": "dict[str, tuple[int, int]]", "text": "object", "other": "Graph", "max_version": "tuple[int, int] | None",
     "dl_device": "tuple[int, int] | None", "copy": "bool | None", "kwargs": "Any", "type": "object", "value": "object",
     "traceback": "object",
@@ -75,6 +75,7 @@ RETURNS = {
     "Replay.exec": "Exec", "Exec.update": "tuple[str, str]", "Graph.json": "str", "Graph.dot": "str", "Graph.load": "Graph",
     "Graph.signature": "str", "Graph.diff": "Diff", "Slots.address": "int", "Slots.stats": "dict[str, int]",
     "Recipe.load": "Recipe", "Recipe.describe": "Graph", "Recipe.instantiate": "Loaded", "Recipe.instantiate_tree": "Loaded",
+    "Recipe.instantiate_cache": "Cache",
     "Stream.__cuda_stream__": "tuple[int, int]", "__dlpack__": "object", "__dlpack_device__": "tuple[int, int]",
 }
 MEMBERS = {
@@ -87,7 +88,7 @@ MEMBERS = {
     "ladders": "tuple[tuple[int, ...], ...]", "nodes": "list[dict[str, Any]]", "edges": "list[tuple[int, int]]",
     "range": "tuple[int, int]", "summary": "dict[str, Any]", "Recipe.graphs": "list[dict[str, Any]]",
     "Call.stream": "Stream", "Tree.stream": "StreamLike", "Launcher.handle": "int | None", "Launcher.address": "int | None",
-    "Launcher.lost": "str | None",
+    "Launcher.lost": "str | None", "Cache.loaded": "Loaded | None",
     "before": "Callable_[[], Any] | None", "count": "int",
     "flows": "list[dict[str, Any]]", "progress": "dict[str, Any]", "ways": "dict[str, Any]",
     "Loop.exec": "Exec | None", "block": "Tensor | None", "done": "int",

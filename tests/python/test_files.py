@@ -138,6 +138,67 @@ class Recipes(Case):
             recipe.instantiate_tree(tree)
 
 
+class CachesInRecipes(Case):
+    AXES = ({"name": "tokens", "values": [4, 16, 64]},)
+    OPTIONS = {"inputs": [("f32", ("tokens",), "zero")], "outputs": [("f32", ("tokens",))], "name": "plus"}
+
+    def setUp(self):
+        super().setUp()
+        self.phases = []
+
+    def plus(self, call, x, sizes):
+        self.phases.append(call.phase)
+        out = call.empty(x.shape)
+        self.add(call.stream, 1, 64, out, x, x.shape[0], 1.0)
+        return out
+
+    def started(self):
+        arena = self.runtime.arena(reserve_bytes=1 << 28)
+        cache = self.runtime.cache(self.plus, self.AXES, pool=self.runtime.pool(arena=arena), **self.OPTIONS)
+        cache.start(self.stream, False)
+        return arena, cache
+
+    def recipe(self):
+        (arena, one), (other, two) = self.started(), self.started()
+        recipe = gph.Recipe()
+        recipe.arena("arena", arena, other)
+        recipe.add_cache(one, shifted=two, check=True, stream=self.stream)
+        return recipe
+
+    def test_keys_are_not_captured_again(self):
+        recipe = self.recipe()
+        self.assertEqual([graph["key"] for graph in recipe.graphs], [(4,), (16,), (64,)])
+        self.assertRaises(gph.InvalidError, recipe.add_cache, self.started()[1])  # its arena is not a range
+        arena = self.runtime.arena(reserve_bytes=1 << 28)
+        self.phases.clear()
+        cache = recipe.instantiate_cache(self.runtime, self.plus, self.AXES, pool=self.runtime.pool(arena=arena), check=True,
+                                         places={"arena": arena.range}, **self.OPTIONS)
+        self.assertEqual([(graph["is_loaded"], graph["is_checked"]) for graph in cache.loaded], [(True, True)] * 3)
+        for count in (3, 16, 64, 4):
+            x = self.pool.tensor(count, stream=self.stream)
+            fill(x, [float(count)] * count)
+            out = cache(count, x, stream=self.stream)
+            self.stream.synchronize()
+            self.assertEqual(values_of(out, count)[0], count + 1.0)
+            self.assertIn(cache.last["verdict"], ("exact", "padded"))
+        self.assertEqual(self.phases, [])
+        self.assertIsNone(self.started()[1].loaded)
+
+    def test_wrong_arguments(self):
+        recipe = self.recipe()
+        make = recipe.instantiate_cache
+        self.assertRaisesRegex(TypeError, "needs a Runtime first", make)
+        self.assertRaisesRegex(TypeError, "not a Runtime", make, 3, self.plus, self.AXES)
+        self.assertRaises(TypeError, make, self.runtime, self.plus, self.AXES, places=[], **self.OPTIONS)
+        self.assertRaises(TypeError, make, self.runtime, self.plus, self.AXES, unknown=1, **self.OPTIONS)
+        arena = self.runtime.arena(reserve_bytes=1 << 28)
+        self.assertRaisesRegex(gph.InvalidError, "none", make, self.runtime, self.plus, self.AXES, pool=self.runtime.pool(arena=arena),
+                               places={"none": (1 << 30, 1 << 20)}, **self.OPTIONS)
+        self.assertRaisesRegex(TypeError, "not a Cache", recipe.add_cache, 3)
+        other = {**self.OPTIONS, "inputs": [("f64", ("tokens",), "zero")]}
+        self.assertRaises(gph.Error, make, self.runtime, self.plus, self.AXES, **other)
+
+
 class Knowledge(unittest.TestCase):
     def test_the_doctor_reads_logs(self):
         log = ROOT / "tests/doctor/recorded/capture.unjoined-fork.log"

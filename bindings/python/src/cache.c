@@ -425,7 +425,21 @@ static gphpy_cache *make(gphpy_runtime *runtime, const gphpy_cache_given *g,
     return self;
 }
 
+static gph_status create(void *user, gphpy_runtime *runtime,
+                         const gph_cache_options *options, gph_cache **out,
+                         gph_error *error)
+{
+    (void)user;
+    return gph_cache_create(runtime->gph, options, out, error);
+}
+
 PyObject *gphpy_cache_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs)
+{
+    return gphpy_cache_made(runtime, args, kwargs, create, NULL);
+}
+
+PyObject *gphpy_cache_made(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs,
+                           gphpy_cache_create_fn *create_it, void *user)
 {
     gphpy_cache_given g;
     gph_error error = {0};
@@ -446,8 +460,7 @@ PyObject *gphpy_cache_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwar
         g.options.function = gphpy_function_call;
         g.options.user = self->keeper;
         g.options.wanted = g.wanted && g.wanted != Py_None ? is_wanted : NULL;
-        gph_status status =
-            gph_cache_create(runtime->gph, &g.options, &self->gph, &error);
+        gph_status status = create_it(user, runtime, &g.options, &self->gph, &error);
         self->keeper->object = self->gph;
         self->keeper->destroy = status == GPH_OK ? drop : NULL;
         if (status != GPH_OK)
@@ -458,6 +471,12 @@ PyObject *gphpy_cache_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwar
     Py_XDECREF(pool);
     gphpy_cache_free(&g);
     return (PyObject *)self;
+}
+
+static PyObject *get_loaded(gphpy_cache *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(self->loaded ? self->loaded : Py_None);
 }
 
 static int visit_all(gphpy_cache *self, visitproc visit, void *arg)
@@ -472,6 +491,7 @@ static void destroy(gphpy_cache *self)
     PyTypeObject *type = Py_TYPE((PyObject *)self);
     PyObject_GC_UnTrack(self);
     Py_XDECREF((PyObject *)self->keeper);
+    Py_XDECREF(self->loaded);
     gphpy_lock_fini(&self->lock);
     pthread_mutex_destroy(&self->last_mutex);
     PyObject_GC_Del(self);
@@ -523,6 +543,10 @@ static PyGetSetDef members[] = {
     GETTER("last", get_last,
            "What the last call did, and why, as find() says it; None before."),
     GETTER("ladders", get_ladders, "The values of each axis, rising."),
+    GETTER("loaded", get_loaded,
+           "The Loaded of a recipe that it was made from: what was loaded, and why the "
+           "rest was\n"
+           "not; else None."),
     GETTER("address", get_address, "The address of the gph_cache, for C."),
     {NULL, NULL, NULL, NULL, NULL},
 };

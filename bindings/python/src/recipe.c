@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Recipe: recorded graphs in a file. Loaded: these in a process that did not capture them. */
+#include "recipe.h"
+#include "cache.h"
 #include "tree.h"
 
 #include <stdlib.h>
 
-typedef struct recipe {
-    PyObject_HEAD gph_recipe *gph;
-    gphpy_lock lock;
-} recipe;
-
-typedef struct loaded {
-    PyObject_HEAD gph_loaded *gph;
-    gphpy_runtime *runtime;
-    PyObject *owner; /* the pool or the tree that it lies in; or NULL */
-} loaded;
+typedef gphpy_recipe recipe;
+typedef gphpy_loaded loaded;
 
 /* ---- Recipe ---- */
 
@@ -152,7 +146,7 @@ static gph_tensor *read_tensors(gphpy_runtime *runtime, PyObject *object,
     return list;
 }
 
-static gphpy_runtime *runtime_of(PyObject *object)
+gphpy_runtime *gphpy_runtime_of(PyObject *object)
 {
     if (Py_TYPE(object) == gphpy_types.runtime)
         return gphpy_runtime_use((gphpy_runtime *)object);
@@ -176,7 +170,7 @@ static PyObject *add(recipe *self, PyObject *args, PyObject *kwargs)
                &shifted, &inputs, &outputs, &key, &check, gphpy_stream_read,
                &entry.stream, &pool, &entry.recording))
         return NULL;
-    gphpy_runtime *runtime = runtime_of(object);
+    gphpy_runtime *runtime = gphpy_runtime_of(object);
     if (!runtime || (key && (word_count = gphpy_key_read(key, words)) < 0) ||
         (pool != Py_None && gphpy_pool_bind(pool, &entry.pool) < 0))
         return NULL;
@@ -316,8 +310,7 @@ static PyObject *describe(recipe *self, PyObject *object)
 
 /* ---- Loaded ---- */
 
-static int read_places(PyObject *dict, gph_loaded_options *options,
-                       gph_recipe_place **out)
+int gphpy_places_read(PyObject *dict, gph_loaded_options *options, gph_recipe_place **out)
 {
     PyObject *key = NULL, *value = NULL;
     Py_ssize_t at = 0;
@@ -339,7 +332,7 @@ static int read_places(PyObject *dict, gph_loaded_options *options,
     return 0;
 }
 
-static loaded *loaded_make(gphpy_runtime *runtime, PyObject *owner)
+loaded *gphpy_loaded_make(gphpy_runtime *runtime, PyObject *owner)
 {
     loaded *self = gphpy_new(gphpy_types.loaded, sizeof(*self));
     if (self) {
@@ -349,7 +342,7 @@ static loaded *loaded_make(gphpy_runtime *runtime, PyObject *owner)
     return self;
 }
 
-static uint32_t flags_of(int check, int share, int lazy)
+uint32_t gphpy_load_flags(int check, int share, int lazy)
 {
     return (check ? GPH_RECIPE_CHECK : 0u) | (share ? GPH_RECIPE_SHARE : 0u) |
            (lazy ? GPH_RECIPE_LAZY : 0u);
@@ -367,12 +360,12 @@ static PyObject *instantiate(recipe *self, PyObject *args, PyObject *kwargs)
     if (!PARSE(args, kwargs, "O|$O!pppO&O:instantiate", names, &object, &PyDict_Type,
                &places, &check, &share, &lazy, gphpy_stream_read, &options.stream, &pool))
         return NULL;
-    gphpy_runtime *runtime = runtime_of(object);
+    gphpy_runtime *runtime = gphpy_runtime_of(object);
     if (!runtime || (pool != Py_None && gphpy_pool_bind(pool, &options.pool) < 0))
         return NULL;
-    options.flags = flags_of(check, share, lazy);
-    loaded *l = loaded_make(runtime, pool == Py_None ? NULL : pool);
-    bool is_made = l && (!places || read_places(places, &options, &list) == 0) &&
+    options.flags = gphpy_load_flags(check, share, lazy);
+    loaded *l = gphpy_loaded_make(runtime, pool == Py_None ? NULL : pool);
+    bool is_made = l && (!places || gphpy_places_read(places, &options, &list) == 0) &&
                    gphpy_lock_take(&self->lock, "recipe");
     if (is_made) {
         gph_status status;
@@ -401,8 +394,8 @@ static PyObject *instantiate_tree(recipe *self, PyObject *args, PyObject *kwargs
     gphpy_tree *tree = tree_of(object);
     if (!tree || !gphpy_tree_take(tree))
         return NULL;
-    options.flags = flags_of(check, share, lazy);
-    loaded *l = loaded_make(tree->runtime, object);
+    options.flags = gphpy_load_flags(check, share, lazy);
+    loaded *l = gphpy_loaded_make(tree->runtime, object);
     bool is_made = l && gphpy_lock_take(&self->lock, "recipe");
     if (is_made) {
         gph_status status;
@@ -512,6 +505,17 @@ static PyMethodDef methods[] = {
            "add_tree($self, tree, check=False)\n--\n\nAdds each recording of a Tree made "
            "with\n"
            "keep_graphs; its path ends."),
+    METHOD("add_cache", gphpy_recipe_add_cache,
+           "add_cache($self, cache, *, shifted=None, check=False, stream=None)\n--\n\n"
+           "Adds each captured key of a Cache whose pool is of an arena that is a range. "
+           "shifted:\n"
+           "the same cache in a pool of the shifted arena."),
+    METHOD("instantiate_cache", gphpy_recipe_instantiate_cache,
+           "instantiate_cache($self, runtime, function, axes, *, places={}, check=False, "
+           "share=False, **options)\n--\n\n"
+           "A Cache, made as by Runtime.cache() in a fresh pool, whose keys are those of "
+           "the\n"
+           "recipe; Cache.loaded says which. start() captures the rest."),
     METHOD1("describe", describe,
             "describe($self, graph, /)\n--\n\nA graph (its number or name) as data: a "
             "Graph."),
