@@ -53,6 +53,7 @@ typedef struct gphi_record {
     CUgraph graph; /* NULL unless kept; with breaks that of the first segment */
     gph_recording *recording; /* of a function with breaks, or that holds something */
     gph_replay *replay;       /* of a function with breaks, instead of `exec` */
+    gph_recording *flows;     /* of conditional nodes in an adopted graph, or NULL */
     char *name;               /* or NULL */
 
     gphi_signature signature; /* copied inputs: `data` is the buffer */

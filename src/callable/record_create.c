@@ -600,6 +600,7 @@ gph_status gphi_record_adopt(gph_runtime *runtime, const gphi_record_spec *spec,
     if (record->output_count > 0)
         memcpy(record->outputs, outputs, record->output_count * sizeof(*outputs));
     record->graph = graph;
+    record->flows = gphi_conditional_retain(graph);
     record->id = id;
     *out = record;
     return GPH_OK;
@@ -615,6 +616,7 @@ void gphi_record_destroy(gphi_record *record)
     gph_replay_destroy(record->replay);
     destroy_graph(record);
     gph_recording_destroy(record->recording);
+    gphi_conditional_release(record->flows);
     if (record->id != 0)
         gph_pool_record_forget(record->pool, record->id);
     gphi_rng_slot_fini(&record->rng);

@@ -432,8 +432,10 @@ gph_status gphi_build_graph(const gphi_build *build,
     }
     gphi_flows_end(&job.flows, build->runtime, graph);
     if (status == GPH_OK) {
-        if (job.flows.known)
+        if (job.flows.known) {
+            job.flows.known->built = made;
             gphi_flow_list_add(job.flows.known);
+        }
         *known = job.flows.known;
         *out = made;
         return GPH_OK;

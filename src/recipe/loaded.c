@@ -621,8 +621,6 @@ void gphi_loaded_take(gph_loaded *loaded, uint32_t index, CUgraph *graph,
     *recording = from->recording;
     from->graph = NULL;
     from->recording = 0;
-    if (from->flows) /* the graph may go before this does; its kernels stay until then */
-        gphi_flow_list_remove(from->flows);
     gph_exec_destroy(atomic_load_explicit(&from->exec, memory_order_relaxed));
     atomic_store_explicit(&from->exec, NULL, memory_order_relaxed);
 }
@@ -630,8 +628,6 @@ void gphi_loaded_take(gph_loaded *loaded, uint32_t index, CUgraph *graph,
 void gphi_loaded_give(gph_loaded *loaded, uint32_t index, CUgraph graph,
                       gph_recording_id recording)
 {
-    if (loaded->graphs[index].flows)
-        gphi_flow_list_add(loaded->graphs[index].flows);
     loaded->graphs[index].graph = graph;
     loaded->graphs[index].recording = recording;
 }

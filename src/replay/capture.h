@@ -48,6 +48,7 @@ struct gph_recording {
     gphi_vec outputs;      /* of CUdeviceptr */
     gphi_vec flows;        /* of gphi_flow, in the order in which they began */
     gphi_kernels *setters; /* of conditions; NULL: none was needed */
+    CUgraph built;         /* whose `flows` these are, where no capture made them */
     bool is_listed;        /* in flow_list.c, as the next one */
     gph_recording *next_flowing;
     gph_pool *pool; /* retained, or NULL */

@@ -144,6 +144,26 @@ const char *gphi_conditional_region(const gphi_conditional *of, uint32_t body,
     return gphi_segment_region(of->recording, &segment, index);
 }
 
+gph_recording *gphi_conditional_retain(CUgraph graph)
+{
+    gphi_mutex_lock(&all_mutex);
+    gph_recording *at = all;
+    while (at && at->built != graph)
+        at = at->next_flowing;
+    if (at) /* relaxed: who holds one already lets nobody be the last */
+        atomic_fetch_add_explicit(&at->owners, 1, memory_order_relaxed);
+    gphi_mutex_unlock(&all_mutex);
+    return at;
+}
+
+void gphi_conditional_release(gph_recording *known)
+{
+    if (!known)
+        return;
+    gphi_flow_list_remove(known); /* its nodes are gone with the graph */
+    gphi_recording_release(known);
+}
+
 /* A flow may be several nodes, of which the first is set by the caller's kernel. */
 bool gphi_conditional_is_set_by(const gphi_conditional *of, CUgraphNode node)
 {

@@ -54,6 +54,13 @@ const char *gphi_conditional_region(const gphi_conditional *of, uint32_t body,
 /* Whether a kernel of the caller's sets its handle. */
 bool gphi_conditional_is_set_by(const gphi_conditional *of, CUgraphNode node);
 
+/* One more owner of what describes the conditional nodes of a graph that was built, not
+ * captured, and keeps the kernels that set them; NULL: it has none. Give it back with
+ * gphi_conditional_release(), once the graph and its executables are gone. */
+gph_recording *gphi_conditional_retain(CUgraph graph);
+/* NULL is allowed. */
+void gphi_conditional_release(gph_recording *known);
+
 /* Its handle: what kernels set. */
 uint64_t gphi_conditional_handle(const gphi_conditional *of);
 

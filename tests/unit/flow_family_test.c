@@ -2,6 +2,10 @@
 /* Functions with loops and branches as callables, in caches and in trees: what is replayed
  * does what an eager call does, whatever the condition is at the replay. */
 #include "flow_run.h"
+#include <gph/module.h>
+#include <gph/recipe.h>
+#include <gph/recipe_load.h>
+#include <unistd.h>
 
 enum { OUT_WORDS = 32 };
 
@@ -162,7 +166,9 @@ static void a_callable_loops(void)
 
 /* ---- caches ---- */
 
-static gph_cache *make_cache(int *calls)
+/* With `recipe`, its keys are loaded. */
+static void with_cache_options(int *calls, const gph_recipe *recipe, gph_cache **cache,
+                               gph_loaded **loaded)
 {
     const gph_cache_axis axis = {.name = "words", .ladder = GPH_LADDER_POWERS, .last = 8};
     const gph_cache_tensor in = {
@@ -170,7 +176,6 @@ static gph_cache *make_cache(int *calls)
     const gph_cache_tensor log = {
         .dtype = GPH_DTYPE_U32, .rank = 1, .shape = {OUT_WORDS}};
     gph_cache_options how = GPH_CACHE_OPTIONS_INIT;
-    gph_cache *cache = NULL;
     how.name = "rounds";
     how.pool = pool;
     how.axes = &axis;
@@ -181,9 +186,35 @@ static gph_cache *make_cache(int *calls)
     how.output_count = 1;
     how.function = rounds;
     how.user = calls;
-    CHECK_OK(gph_cache_create(runtime, &how, &cache, &error), error);
-    CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+    const gph_loaded_cache_options load = {.size = sizeof(load), .cache = &how};
+    if (!recipe)
+        CHECK_OK(gph_cache_create(runtime, &how, cache, &error), error);
+    else
+        CHECK_OK(gph_loaded_create_cache(runtime, recipe, &load, cache, loaded, &error),
+                 error);
+    CHECK_OK(gph_cache_start(*cache, stream, NULL, 0, NULL, NULL, &error), error);
+}
+
+static gph_cache *make_cache(int *calls)
+{
+    gph_cache *cache = NULL;
+    with_cache_options(calls, NULL, &cache, NULL);
     return cache;
+}
+
+static void call_cache(gph_cache *cache, unsigned i)
+{
+    const int64_t sizes[] = {2 + i % 7};
+    const gph_tensor input = words_of(word(0), sizes[0]);
+    gph_tensor out = {0};
+    gph_cache_call_args call = GPH_CACHE_CALL_INIT;
+    call.stream = stream;
+    call.sizes = sizes;
+    call.inputs = &input;
+    call.outputs = &out;
+    give(word(0), i % 4, i % 2);
+    CHECK_OK(gph_cache_call(cache, &call, &error), error);
+    CHECK(is_log(out.data, i % 4, i % 2));
 }
 
 static void a_cache_key_loops(void)
@@ -191,19 +222,8 @@ static void a_cache_key_loops(void)
     int calls = 0;
     gph_cache *cache = make_cache(&calls);
     const int recorded = calls;
-    for (unsigned i = 0; i < 12; i++) {
-        const int64_t sizes[] = {2 + i % 7};
-        const gph_tensor input = words_of(word(0), sizes[0]);
-        gph_tensor out = {0};
-        gph_cache_call_args call = GPH_CACHE_CALL_INIT;
-        call.stream = stream;
-        call.sizes = sizes;
-        call.inputs = &input;
-        call.outputs = &out;
-        give(word(0), i % 4, i % 2);
-        CHECK_OK(gph_cache_call(cache, &call, &error), error);
-        CHECK(is_log(out.data, i % 4, i % 2));
-    }
+    for (unsigned i = 0; i < 12; i++)
+        call_cache(cache, i);
     CHECK(recorded > 0 && calls == recorded); /* all of them were replays */
     gph_cache_destroy(cache);
 }
@@ -255,6 +275,157 @@ static void a_tree_loops(void)
     gph_tree_destroy(tree);
 }
 
+/* ---- in files ---- */
+
+static gph_recipe *through_file(gph_recipe *recipe)
+{
+    char path[64];
+    gph_recipe *again = NULL;
+    snprintf(path, sizeof(path), "flow_family_%d.gphr", (int)getpid());
+    CHECK_OK(gph_recipe_save(recipe, path, &error), error);
+    CHECK_OK(gph_recipe_load(path, NULL, &again, &error), error);
+    remove(path);
+    gph_recipe_destroy(recipe);
+    return again;
+}
+
+/* libgph has to know the kernels' module. */
+static gph_module *know_module(void)
+{
+    static const char *const names[] = {"mark", "mark_if", "step", "own"};
+    CUfunction *const functions[] = {&marker, &flag_marker, &stepper, &own_setter};
+    gph_module *module = NULL;
+    CHECK_OK(gph_module_load(runtime, flow_ptx, sizeof(flow_ptx), &module, &error),
+             error);
+    for (int i = 0; i < 4; i++)
+        CHECK_OK(gph_module_function(module, names[i], functions[i], &error), error);
+    return module;
+}
+
+/* An arena at the same place, as in another process. */
+static gph_arena *arena_at(CUdeviceptr base)
+{
+    gph_arena_options options = GPH_ARENA_OPTIONS_INIT;
+    gph_arena *made = NULL;
+    options.reserve_bytes = 64 << 20;
+    options.base = base;
+    CHECK_OK(gph_arena_create(runtime, &options, &made, &error), error);
+    return made;
+}
+
+static gph_tree *make_tree(gph_arena *in, int calls[2], gph_tree_function *functions[2])
+{
+    gph_tree *tree = NULL;
+    gph_tree_options options = GPH_TREE_OPTIONS_INIT;
+    gph_tree_function_options how = GPH_TREE_FUNCTION_OPTIONS_INIT;
+    options.stream = stream;
+    options.flags = GPH_TREE_KEEP_GRAPHS;
+    how.input_count = how.output_count = 1;
+    CHECK_OK(gph_tree_create(runtime, in, &options, &tree, &error), error);
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(
+            gph_tree_function_add(tree, rounds, &calls[i], &how, &functions[i], &error),
+            error);
+    return tree;
+}
+
+static void walk(gph_tree *tree, gph_tree_function *functions[2], unsigned steps)
+{
+    for (unsigned i = 0; i < steps; i++) {
+        gph_tree_input input = {.tensor = words_of(word(0), 2)};
+        gph_tree_output outs[2] = {{0}};
+        gph_tensor log = {0};
+        give(word(0), i % 4, i % 2);
+        CHECK_OK(gph_tree_step_begin(tree, &error), error);
+        CHECK_OK(gph_tree_call(tree, functions[0], NULL, &input, &outs[0], &error),
+                 error);
+        CHECK_OK(gph_tree_output_tensor(tree, outs[0], &log, &error), error);
+        CHECK(is_log(log.data, i % 4, i % 2));
+        input = (gph_tree_input){.output = outs[0]};
+        CHECK_OK(gph_tree_call(tree, functions[1], NULL, &input, &outs[1], &error),
+                 error);
+        CHECK_OK(gph_tree_output_tensor(tree, outs[1], &log, &error), error);
+        CHECK(is_log(log.data, 2 * (i % 4), i % 4 > 0));
+        gph_tree_output_release(tree, outs[0]);
+        gph_tree_output_release(tree, outs[1]);
+    }
+}
+
+/* A tree that was loaded replays from its first call on; what was loaded may go before. */
+static void a_tree_in_a_file_loops(void)
+{
+    int calls[2] = {0}, again[2] = {0};
+    gph_module *module = know_module();
+    gph_tree_function *functions[2] = {NULL};
+    gph_recipe *recipe = NULL;
+    gph_loaded *loaded = NULL;
+    CUdeviceptr base = 0;
+    gph_arena *first = arena_at(0);
+    gph_tree *tree = make_tree(first, calls, functions);
+    gph_arena_range(first, &base, NULL);
+    walk(tree, functions, 6);
+    CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
+    CHECK_OK(gph_recipe_arena_add(recipe, "arena", first, NULL, NULL, &error), error);
+    const gph_recipe_range static_words = {sizeof(gph_recipe_range), "words", words_at,
+                                           words_at, 8 * WORDS};
+    CHECK_OK(gph_recipe_range_add(recipe, &static_words, NULL, &error), error);
+    CHECK_OK(gph_recipe_add_tree(recipe, tree, 0, NULL, &error), error);
+    gph_tree_destroy(tree);
+    gph_arena_destroy(first);
+    recipe = through_file(recipe);
+    gph_arena *second = arena_at(base);
+    tree = make_tree(second, again, functions);
+    CHECK_OK(gph_loaded_create_tree(recipe, tree, NULL, &loaded, &error), error);
+    gph_loaded_graph about = GPH_SIZED(gph_loaded_graph);
+    for (uint32_t i = 0; gph_loaded_get(loaded, i, &about); i++)
+        if (!CHECK(about.is_loaded))
+            fprintf(stderr, "  %s: %s\n", about.name, about.why);
+    gph_loaded_destroy(loaded);
+    gph_recipe_destroy(recipe);
+    walk(tree, functions, 6);
+    CHECK(again[0] == 0 && again[1] == 0);
+    gph_tree_destroy(tree);
+    gph_arena_destroy(second);
+    gph_module_unload(module);
+}
+
+/* So does a cache, key by key. */
+static void a_cache_in_a_file_loops(void)
+{
+    int calls = 0, again = 0;
+    gph_module *module = know_module();
+    gph_pool *const outer = pool;
+    gph_recipe *recipe = NULL;
+    gph_loaded *loaded = NULL;
+    CUdeviceptr base = 0;
+    gph_arena *first = arena_at(0);
+    gph_arena_range(first, &base, NULL);
+    CHECK_OK(gph_pool_create(first, NULL, &pool, &error), error);
+    gph_cache *cache = make_cache(&calls);
+    const gph_recipe_cache_entry entry = {
+        .size = sizeof(entry), .cache = cache, .stream = stream};
+    CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
+    CHECK_OK(gph_recipe_arena_add(recipe, "arena", first, NULL, NULL, &error), error);
+    CHECK_OK(gph_recipe_add_cache(recipe, &entry, &error), error);
+    gph_cache_destroy(cache);
+    gph_pool_release(pool);
+    gph_arena_destroy(first);
+    recipe = through_file(recipe);
+    gph_arena *second = arena_at(base);
+    CHECK_OK(gph_pool_create(second, NULL, &pool, &error), error);
+    with_cache_options(&again, recipe, &cache, &loaded);
+    for (unsigned i = 0; i < 8; i++)
+        call_cache(cache, i);
+    CHECK(again == 0);
+    gph_cache_destroy(cache);
+    gph_loaded_destroy(loaded);
+    gph_recipe_destroy(recipe);
+    gph_pool_release(pool);
+    pool = outer;
+    gph_arena_destroy(second);
+    gph_module_unload(module);
+}
+
 int main(void)
 {
     if (!set_up() || !CHECK_OK(gph_arena_create(runtime, NULL, &arena, &error), error) ||
@@ -263,6 +434,8 @@ int main(void)
     RUN(a_callable_loops);
     RUN(a_cache_key_loops);
     RUN(a_tree_loops);
+    RUN(a_cache_in_a_file_loops);
+    RUN(a_tree_in_a_file_loops);
     gph_pool_release(pool);
     gph_arena_destroy(arena);
     return test_done();
