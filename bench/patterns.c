@@ -62,7 +62,7 @@ typedef struct pattern {
     unsigned results;
     bool in_place; /* the output is input, too: set anew before each sample */
     unsigned arguments[3], argument_count;
-    unsigned inputs; /* in, in2; the look-back's state behind */
+    unsigned inputs; /* in, in2; then the state of the look-back */
     bool waits;
 } pattern;
 

@@ -16,11 +16,18 @@
 
 #define SYMBOL_MAX 1024
 
+/* The slow path of a kernel that is on the fast one for blocks of one row. */
+struct by_threads {
+    soft_kernel_code code;
+    ptx_kernel kernel;
+};
+
 struct soft_binding {
     soft_code *code;
     uint64_t *addresses; /* of the globals, by index */
     soft_kernel_code *kernels;
-    soft_image image; /* base NULL: no kernel can run */
+    struct by_threads *by_threads; /* by kernel: filled where it has one_row */
+    soft_image image;              /* base NULL: no kernel can run */
     bool placed;
     gph_allocator heap;
 };
@@ -39,6 +46,40 @@ static uint64_t resolve(void *user, const char *name)
     return soft_rtcall_find(name);
 }
 
+/* One function runs a block or, on the slow path, a thread: by its name. */
+static gph_status find_entry(soft_binding *binding, soft_kernel_code *code,
+                             gph_error *error)
+{
+    const ptx_kernel *kernel = code->kernel;
+    char symbol[SYMBOL_MAX];
+    snprintf(symbol, sizeof(symbol), "%c.%s", kernel->path == PTX_PATH_FAST ? 'b' : 't',
+             kernel->name);
+    const soft_image_function *function = soft_image_find(&binding->image, symbol);
+    if (!function)
+        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                         "kernel %.200s has no machine code", kernel->name);
+    const uintptr_t address = (uintptr_t)binding->image.base + function->start;
+    if (kernel->path == PTX_PATH_FAST)
+        code->entry.block = (ptx_block_fn *)address;
+    else
+        code->entry.thread = (ptx_thread_fn *)address;
+    return GPH_OK;
+}
+
+/* The same kernel as a second one, which launches take for blocks of several rows: it has
+ * no context arrays, and lives as long as the binding. */
+static gph_status find_by_threads(soft_binding *binding, uint32_t i, gph_error *error)
+{
+    struct by_threads *slow = &binding->by_threads[i];
+    slow->kernel = *binding->kernels[i].kernel;
+    slow->kernel.path = PTX_PATH_SLOW;
+    slow->kernel.one_row = 0;
+    slow->kernel.scratch_thread_bytes = slow->kernel.scratch_fixed_bytes = 0;
+    slow->code = (soft_kernel_code){.kernel = &slow->kernel, .binding = binding};
+    binding->kernels[i].by_threads = &slow->code;
+    return find_entry(binding, &slow->code, error);
+}
+
 /* A kernel that cannot run has no machine code and keeps an empty entry: that it cannot
  * run is an error of its launch, not of the module's load. */
 static gph_status find_entries(soft_binding *binding, gph_error *error)
@@ -50,18 +91,9 @@ static gph_status find_entries(soft_binding *binding, gph_error *error)
         *code = (soft_kernel_code){.kernel = kernel, .binding = binding};
         if (kernel->path == PTX_PATH_UNSUPPORTED)
             continue;
-        char symbol[SYMBOL_MAX];
-        snprintf(symbol, sizeof(symbol), "%c.%s",
-                 kernel->path == PTX_PATH_FAST ? 'b' : 't', kernel->name);
-        const soft_image_function *function = soft_image_find(&binding->image, symbol);
-        if (!function)
-            return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
-                             "kernel %.200s has no machine code", kernel->name);
-        const uintptr_t address = (uintptr_t)binding->image.base + function->start;
-        if (kernel->path == PTX_PATH_FAST)
-            code->entry.block = (ptx_block_fn *)address;
-        else
-            code->entry.thread = (ptx_thread_fn *)address;
+        GPHI_TRY(find_entry(binding, code, error));
+        if (kernel->one_row)
+            GPHI_TRY(find_by_threads(binding, i, error));
     }
     return GPH_OK;
 }
@@ -73,7 +105,10 @@ static gph_status fill(soft_binding *binding, const uint64_t *addresses, gph_err
     binding->addresses = gphi_heap_array(heap, pack->global_count + 1u, 8);
     binding->kernels =
         gphi_heap_array(heap, pack->kernel_count + 1u, sizeof(*binding->kernels));
-    GPHI_TRY(gphi_made(error, binding->addresses && binding->kernels,
+    binding->by_threads =
+        gphi_heap_array(heap, pack->kernel_count + 1u, sizeof(*binding->by_threads));
+    GPHI_TRY(gphi_made(error,
+                       binding->addresses && binding->kernels && binding->by_threads,
                        "binding %u kernels", pack->kernel_count));
     if (pack->global_count != 0)
         memcpy(binding->addresses, addresses, pack->global_count * sizeof(*addresses));
@@ -124,6 +159,8 @@ void soft_binding_destroy(soft_binding *binding)
     gphi_heap_free(binding->heap, binding->addresses, (pack->global_count + 1ull) * 8);
     gphi_heap_free(binding->heap, binding->kernels,
                    (pack->kernel_count + 1ull) * sizeof(*binding->kernels));
+    gphi_heap_free(binding->heap, binding->by_threads,
+                   (pack->kernel_count + 1ull) * sizeof(*binding->by_threads));
     soft_code *code = binding->code;
     gphi_heap_free(binding->heap, binding, sizeof(*binding));
     soft_code_release(code);

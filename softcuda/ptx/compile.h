@@ -53,6 +53,7 @@ typedef struct ptx_kernel {
     uint32_t scratch_thread_bytes; /* context arrays: scratch = fixed + threads * this */
     uint32_t scratch_fixed_bytes;
     uint32_t uses_safepoints;      /* it may wait for another block: a stack of its own */
+    uint32_t one_row;              /* fast where a block has one row, else "t.<name>" */
     uint32_t launches_graphs;      /* it may call cudaGraphLaunch() */
     uint32_t uses_reserved_shared; /* %reserved_smem_offset_..., here or in a function */
     uint32_t uses_barrier, uses_atomics, uses_printf, uses_malloc, uses_dynamic_shared;

@@ -106,6 +106,8 @@ typedef struct soft_kernel_code {
         ptx_block_fn *block;   /* PTX_PATH_FAST */
         ptx_thread_fn *thread; /* PTX_PATH_SLOW */
     } entry;
+    const struct soft_kernel_code
+        *by_threads; /* of kernel->one_row: the slow path; or NULL */
 } soft_kernel_code;
 
 /* Maps the machine code for one set of addresses of globals.

@@ -111,6 +111,10 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
         return gphi_fail(error, SOFT_ERROR_NOT_SUPPORTED, "kernel %s cannot run: %s",
                          kernel->name, kernel->reason ? kernel->reason : "unsupported");
     GPHI_TRY(check_dims(kernel, dims, error));
+    if (code->by_threads && (uint64_t)dims->block[1] * dims->block[2] != 1) {
+        code = code->by_threads;
+        kernel = code->kernel;
+    }
     memset(launch, 0, sizeof(*launch));
     launch->env = env;
     launch->code = code;

@@ -158,7 +158,8 @@ typedef struct ptx_shape {
     uint8_t has_live; /* threads may end early: an array of live flags */
     uint8_t by_warp;  /* planned for the 32 threads of a warp, not for a block */
     uint8_t has_twin; /* a block's form whose kernel has a warp's form, too */
-    uint8_t reserved[3];
+    uint8_t alone;    /* a thread waits for other blocks: see alone.c */
+    uint8_t reserved[2];
     uint32_t local_bytes;           /* a thread */
     const uint32_t *offsets;        /* of the function's own variables */
     const uint32_t *shared_offsets; /* of the module's .shared variables */
@@ -219,6 +220,12 @@ bool ptx_may_wait(const ptx_shape *s);
 /* A compare-and-swap whose comparand changes from round to round tries again until it
  * succeeds: it waits for nobody. */
 bool ptx_is_retry(const ptx_shape *s, uint32_t loop, uint32_t insn);
+
+/* ---- alone.c ---- */
+/* Whether one thread at most waits in the loop, and the others of its block do nothing
+ * meanwhile that it could wait for: then the shape is `alone`. */
+bool ptx_waits_alone(ptx_shape *s, uint32_t loop);
+void ptx_force_waits(ptx_shape *s); /* such waits begin a region */
 
 /* ---- the module: compile.c ---- */
 typedef struct ptx_build {

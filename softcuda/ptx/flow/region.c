@@ -124,7 +124,7 @@ static void find_spins(ptx_shape *s)
 static void check_spins(ptx_shape *s)
 {
     for (uint32_t l = 0; l < s->loop_count; l++)
-        if (s->loops[l].spins && !s->loops[l].uniform)
+        if (s->loops[l].spins && !s->loops[l].uniform && !ptx_waits_alone(s, l))
             slow(s, s->blocks[s->loops[l].head].line,
                  "a loop in which a thread may wait for another");
 }
@@ -179,6 +179,7 @@ static bool force_loops(ptx_shape *s)
 static void force_cuts(ptx_shape *s)
 {
     force(s, s->entry);
+    ptx_force_waits(s);
     for (uint32_t n = 0; n < s->order_count; n++) {
         const ptx_flow_block *b = &s->blocks[s->order[n]];
         if (b->kind == SHAPE_CODE && !(b->count > 0 && s->insns[b->first].keeps_lockstep))

@@ -254,33 +254,6 @@ static void want_callees(ptx_build *p, const ptx_function *f)
     }
 }
 
-/* A call that nobody can serve: an external function that is no intrinsic. */
-static void check_calls(ptx_shape *s)
-{
-    const ptx_function *f = s->function;
-    for (uint32_t i = 0; i < f->insn_count && !s->refusal; i++) {
-        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (!callee || callee->kind != PTX_OPERAND_FUNC)
-            continue;
-        const ptx_function *to = &s->module->functions[callee->index];
-        if ((to->is_extern || to->is_prototype) && !ptx_intrinsic(to->name))
-            s->refusal =
-                ptx_format(s->memory, "line %u: call of %s, which is not defined here",
-                           f->insns[i].line, to->name);
-    }
-}
-
-/* In the order of docs/design/kernels.md: each step needs the ones before it. */
-void ptx_analyze(ptx_shape *s)
-{
-    ptx_scan(s);
-    check_calls(s);
-    if (s->refusal)
-        return;
-    ptx_build_cfg(s);
-    ptx_find_dominators(s);
-}
-
 typedef bool fact_fn(const ptx_build *p, uint32_t function);
 
 static bool is_refused(const ptx_build *p, uint32_t function)
@@ -372,6 +345,9 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
     if (!s->slow_reason) {
         k->path = PTX_PATH_FAST;
         ptx_write_forms(s);
+        k->one_row = s->alone;
+        if (k->one_row)
+            ptx_write_slow(s);
         /* A warp is read as a whole: arrays are rounded up to full warps. */
         k->scratch_thread_bytes = s->array_bytes;
         k->scratch_fixed_bytes =

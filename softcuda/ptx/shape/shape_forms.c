@@ -43,6 +43,37 @@ static void write_choice(ptx_shape *s)
                   s->function->name, s->function->name);
 }
 
+/* ---- what every plan starts from --------------------------------------------------- */
+
+/* A call that nobody can serve: an external function that is no intrinsic. */
+static void check_calls(ptx_shape *s)
+{
+    const ptx_function *f = s->function;
+    for (uint32_t i = 0; i < f->insn_count && !s->refusal; i++) {
+        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
+        if (!callee || callee->kind != PTX_OPERAND_FUNC)
+            continue;
+        const ptx_function *to = &s->module->functions[callee->index];
+        if ((to->is_extern || to->is_prototype) && !ptx_intrinsic(to->name))
+            s->refusal =
+                ptx_format(s->memory, "line %u: call of %s, which is not defined here",
+                           f->insns[i].line, to->name);
+    }
+}
+
+/* In the order of docs/design/kernels.md: each step needs the ones before it. */
+void ptx_analyze(ptx_shape *s)
+{
+    ptx_scan(s);
+    check_calls(s);
+    if (s->refusal)
+        return;
+    ptx_build_cfg(s);
+    ptx_find_dominators(s);
+}
+
+/* ---- plans ------------------------------------------------------------------------ */
+
 /* Shuffles and votes, but no barriers: then each warp may run from its start to its end
  * before the next one. Not where a thread may wait for another warp. */
 static bool runs_by_warps(const ptx_shape *s)

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A loop in which one thread of the block waits for other blocks, while the others of its
+ * block go to a barrier: a scan's look-back, a semaphore, a ticket.
+ *
+ *   what all threads do              a region: done by all before thread 0 waits
+ *   if (threadIdx.x == 0) {          D: the branch
+ *       wait for memory ...          one thread: a region of its own, a loop of one round
+ *   }
+ *   nothing is written               J: where the ways meet
+ *   barrier
+ *
+ * The thread cannot wait for another one of its block: what those write before the branch
+ * is written, and they write nothing after it until the barrier, which waits for the
+ * thread. So the block may run region by region, and stops as a whole where it waits. Of
+ * blocks with several rows several threads have the same threadIdx.x, and one might wait
+ * for another: such launches run thread by thread. */
+#include "softcuda/ptx/flow/flow.h"
+
+/* Whether predicate `reg` is `threadIdx.x == k` (1), `!=` (-1), or neither (0). */
+static int picks_one(const ptx_shape *s, uint32_t reg)
+{
+    if (!s->regs[reg].strict)
+        return 0;
+    const ptx_insn *insn = &s->function->insns[s->regs[reg].def];
+    const ptx_operand *o = &s->function->operands[insn->operand];
+    if (insn->opcode != PTX_OP_SETP || insn->guarded || insn->mod_count != 1 ||
+        insn->operand_count != 3 || o[0].pair || o[2].kind != PTX_OPERAND_INT)
+        return 0;
+    const ptx_operand *x = &o[1];
+    if (x->kind == PTX_OPERAND_REG && !x->negate && s->regs[x->index].strict) {
+        const ptx_insn *mov = &s->function->insns[s->regs[x->index].def];
+        if (mov->opcode != PTX_OP_MOV || mov->guarded || mov->operand_count != 2)
+            return 0;
+        x = &s->function->operands[mov->operand + 1];
+    }
+    if (x->kind != PTX_OPERAND_SREG || x->index != PTX_SREG_TID_X)
+        return 0;
+    const ptx_modifier compare = (ptx_modifier)insn->mods[0];
+    return compare == PTX_MOD_EQ ? 1 : compare == PTX_MOD_NE ? -1 : 0;
+}
+
+static bool is_whole_barrier(const ptx_shape *s, uint32_t block)
+{
+    if (s->blocks[block].kind != SHAPE_BARRIER)
+        return false;
+    const ptx_cut_form cut = ptx_cut_of(s, s->blocks[block].first);
+    return ptx_cut_is_whole(&cut);
+}
+
+static bool writes(const ptx_shape *s, uint32_t block)
+{
+    const ptx_flow_block *b = &s->blocks[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (s->insns[i].writes_memory || s->insns[i].role == PTX_ROLE_CALL)
+            return true;
+    return false;
+}
+
+/* From `block` on nothing is written before a barrier of all threads. */
+static bool is_quiet_from(const ptx_shape *s, uint32_t block)
+{
+    uint8_t *seen = ptx_alloc(s->memory, s->block_count, 1);
+    uint32_t *stack = ptx_alloc(s->memory, s->block_count, sizeof(*stack));
+    uint32_t depth = 0;
+    if (block == SHAPE_EXIT || block == SHAPE_NONE)
+        return true;
+    stack[depth++] = block;
+    seen[block] = 1;
+    while (depth > 0) {
+        const uint32_t at = stack[--depth];
+        if (is_whole_barrier(s, at))
+            continue;
+        if (writes(s, at))
+            return false;
+        for (uint32_t k = 0; k < s->blocks[at].succ_count; k++) {
+            const uint32_t to = s->blocks[at].succ[k];
+            if (to == SHAPE_EXIT || seen[to])
+                continue;
+            seen[to] = 1;
+            stack[depth++] = to;
+        }
+    }
+    return true;
+}
+
+/* Where it waits, or SHAPE_NONE. */
+static uint32_t alone_from(const ptx_shape *s, uint32_t loop)
+{
+    const uint32_t head = s->loops[loop].head;
+    uint32_t d = head;
+    while (d != s->entry && s->blocks[d].divergent)
+        d = s->blocks[d].idom;
+    const ptx_flow_block *branch = &s->blocks[d];
+    if (branch->divergent || branch->end != SHAPE_BRANCH || branch->succ_count != 2)
+        return SHAPE_NONE;
+    const int picks = picks_one(s, branch->reg);
+    if (picks == 0)
+        return SHAPE_NONE;
+    const uint32_t way = (picks > 0) != (branch->negate != 0) ? 0 : 1;
+    const uint32_t body = branch->succ[way], others = branch->succ[1 - way];
+    if (body == SHAPE_EXIT || s->blocks[body].pred_count != 1 ||
+        !ptx_dominates(s, body, head))
+        return SHAPE_NONE;
+    /* The others go where the thread will come, or end. */
+    if (others != branch->ipdom && others != SHAPE_EXIT)
+        return SHAPE_NONE;
+    return is_quiet_from(s, branch->ipdom) ? body : SHAPE_NONE;
+}
+
+bool ptx_waits_alone(ptx_shape *s, uint32_t loop)
+{
+    if (alone_from(s, loop) == SHAPE_NONE)
+        return false;
+    s->alone = 1;
+    return true;
+}
+
+/* The thread waits once all others of its block have come as far. */
+void ptx_force_waits(ptx_shape *s)
+{
+    for (uint32_t l = 0; l < s->loop_count && s->alone; l++)
+        if (s->loops[l].spins && !s->loops[l].uniform)
+            s->forced[alone_from(s, l)] = 1;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One thread of a block that waits for other blocks while its own goes to a barrier: on
+ * the fast path, but where it might wait for a thread of its own block. */
+#include "kernel_run.h"
+#include "test.h"
+
+#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
+#define BEGIN                                                                            \
+    HEAD ".visible .entry k(.param .u64 out, .param .u64 state)\n{\n"                    \
+         ".reg .pred %p<8>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<12>;\n"                    \
+         ".shared .align 4 .b8 s[4];\n"                                                  \
+         "ld.param.u64 %rd1, [out];\nld.param.u64 %rd2, [state];\n"                      \
+         "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n"         \
+         "mul.wide.u32 %rd3, %r2, 4;\nadd.u64 %rd4, %rd2, %rd3;\n"                       \
+         "mad.lo.u32 %r4, %r2, %r3, %r1;\nmul.wide.u32 %rd5, %r4, 4;\n"                  \
+         "add.u64 %rd6, %rd1, %rd5;\n"
+/* Waits until the block before has left its sum, and leaves its own. */
+#define LOOK                                                                             \
+    "mov.u32 %r5, 0;\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra FOUND;\n"                       \
+    "WAIT:\nld.volatile.global.u32 %r5, [%rd4+-4];\nsetp.eq.u32 %p3, %r5, 0;\n"          \
+    "@%p3 bra WAIT;\n"                                                                   \
+    "FOUND:\nadd.u32 %r6, %r5, %r3;\nst.shared.u32 [s], %r5;\n"                          \
+    "st.volatile.global.u32 [%rd4], %r6;\n"
+#define END                                                                              \
+    "bar.sync 0;\nld.shared.u32 %r7, [s];\nadd.u32 %r8, %r7, %r1;\n"                     \
+    "st.global.u32 [%rd6], %r8;\nret;\n}\n"
+
+static const char chain[] =
+    BEGIN "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra JOIN;\n" LOOK "JOIN:\n" END;
+static const char last_thread[] =
+    BEGIN "setp.eq.u32 %p1, %r1, 31;\n@!%p1 bra JOIN;\n" LOOK "JOIN:\n" END;
+static const char several[] =
+    BEGIN "setp.gt.u32 %p1, %r1, 1;\n@%p1 bra JOIN;\n" LOOK "JOIN:\n" END;
+static const char writes_meanwhile[] =
+    BEGIN "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra JOIN;\n" LOOK
+          "JOIN:\nst.global.u32 [%rd6], %r1;\n" END;
+static const char writes_beside[] =
+    BEGIN "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra OTHER;\n" LOOK
+          "bra JOIN;\nOTHER:\nst.global.u32 [%rd6], %r1;\nJOIN:\n" END;
+
+/* All threads count, then the first waits for all of the grid: its own block's, too. */
+static const char counts[] =
+    BEGIN "atom.global.add.u32 %r5, [%rd2], 1;\nmov.u32 %r6, %nctaid.x;\n"
+          "mul.lo.u32 %r6, %r6, %r3;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra JOIN;\n"
+          "WAIT:\nld.volatile.global.u32 %r5, [%rd2];\nsetp.lt.u32 %p3, %r5, %r6;\n"
+          "@%p3 bra WAIT;\nst.shared.u32 [s], %r5;\nJOIN:\n" END;
+
+/* Threads of the first column: each waits for that of the row after it. */
+static const char rows[] =
+    BEGIN "mov.u32 %r9, %tid.y;\nmov.u32 %r10, %ntid.y;\nsetp.ne.u32 %p1, %r1, 0;\n"
+          "@%p1 bra JOIN;\nadd.u32 %r11, %r9, 1;\nmul.wide.u32 %rd7, %r9, 4;\n"
+          "add.u64 %rd8, %rd2, %rd7;\nsetp.eq.u32 %p2, %r11, %r10;\nmov.u32 %r5, 1;\n"
+          "@%p2 bra FOUND;\n"
+          "WAIT:\nld.volatile.global.u32 %r5, [%rd8+4];\nsetp.eq.u32 %p3, %r5, 0;\n"
+          "@%p3 bra WAIT;\n"
+          "FOUND:\nadd.u32 %r6, %r5, 1;\nst.volatile.global.u32 [%rd8], %r6;\n"
+          "st.shared.u32 [s], %r6;\nJOIN:\n" END;
+
+static gph_error error;
+
+static kernel_unit *open(const char *text, ptx_path path)
+{
+    kernel_unit *unit = kernel_open(text, KERNEL_FAST, &error);
+    if (CHECK_OK(unit ? GPH_OK : GPH_E_INVALID, error))
+        CHECK(soft_code_kernel(unit->code, 0)->path == path);
+    return unit;
+}
+
+#define BLOCKS 500u
+#define THREADS 32u
+
+static uint32_t out[BLOCKS * THREADS], state[BLOCKS];
+
+static void run(kernel_unit *unit, const kernel_call *call)
+{
+    const struct {
+        void *out, *state;
+    } params = {out, state};
+    memset(out, 0, sizeof(out));
+    memset(state, 0, sizeof(state));
+    CHECK_OK(kernel_run(unit, call, &params, &error), error);
+}
+
+static void blocks_wait_for_the_one_before(void)
+{
+    const char *const texts[] = {chain, last_thread};
+    for (size_t k = 0; k < 2; k++) {
+        kernel_unit *unit = open(texts[k], PTX_PATH_FAST);
+        for (uint32_t workers = 1; unit && workers <= 4; workers++) {
+            unit->workers = workers;
+            run(unit, &(kernel_call){.name = "k", .grid = {BLOCKS}, .block = {THREADS}});
+            for (uint32_t i = 0; i < BLOCKS * THREADS; i++)
+                CHECK(out[i] == i);
+        }
+        kernel_close(unit);
+    }
+}
+
+static void the_others_have_done_what_stands_before(void)
+{
+    kernel_unit *unit = open(counts, PTX_PATH_FAST);
+    unit->workers = 2;
+    const kernel_call call = {
+        .name = "k", .grid = {7}, .block = {THREADS}, .cooperative = 1};
+    run(unit, &call);
+    for (uint32_t i = 0; i < 7 * THREADS; i++)
+        CHECK(out[i] == 7 * THREADS + i % THREADS);
+    kernel_close(unit);
+}
+
+static void rows_of_a_block_may_wait_for_each_other(void)
+{
+    kernel_unit *unit = open(rows, PTX_PATH_FAST);
+    const kernel_call call = {.name = "k", .block = {THREADS, 5}};
+    run(unit, &call);
+    for (uint32_t y = 0; y < 5; y++)
+        CHECK(state[y] == 6 - y);
+    kernel_close(unit);
+}
+
+static void threads_that_may_wait_for_their_block_are_run_one_by_one(void)
+{
+    kernel_close(open(several, PTX_PATH_SLOW));
+    kernel_close(open(writes_meanwhile, PTX_PATH_SLOW));
+    kernel_close(open(writes_beside, PTX_PATH_SLOW));
+}
+
+int main(void)
+{
+    RUN(blocks_wait_for_the_one_before);
+    RUN(the_others_have_done_what_stands_before);
+    RUN(rows_of_a_block_may_wait_for_each_other);
+    RUN(threads_that_may_wait_for_their_block_are_run_one_by_one);
+    return test_done();
+}
