@@ -97,13 +97,6 @@ static void leave(gph_capture *capture, const gphi_flow_open *open)
     capture->nodes = open->outer_nodes;
 }
 
-/* Branches in line have nothing in them, so they can only be the innermost. */
-bool gphi_flow_in_body(const gph_capture *capture)
-{
-    const size_t count = capture->flows.count;
-    return count > 0 && (count > 1 || !innermost(capture)->is_inline);
-}
-
 void gphi_flow_unwind(gph_capture *capture)
 {
     const bool was_open = capture->flows.count > 0;

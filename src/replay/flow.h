@@ -71,8 +71,14 @@ void gphi_flow_list_remove(gph_recording *recording);
 /* Ends the bookkeeping of what is open; `current` is the segment's own again. */
 void gphi_flow_unwind(gph_capture *capture);
 
-/* Whether the stream is captured into a body, which is the driver's graph. */
-bool gphi_flow_in_body(const gph_capture *capture);
+/* Whether the stream is captured into a body, which is the driver's graph. Branches in line
+ * have nothing in them, so they can only be the innermost. */
+static inline bool gphi_flow_in_body(const gph_capture *capture)
+{
+    const size_t count = capture->flows.count;
+    const gphi_flow_open *open = capture->flows.items;
+    return count > 0 && (count > 1 || !open[count - 1].is_inline);
+}
 
 /* Refuses to go on while something is open: `what` cannot be in a body. */
 gph_status gphi_flow_check_closed(const gph_capture *capture, const char *what,

@@ -156,14 +156,6 @@ gph_recording *gphi_conditional_retain(CUgraph graph)
     return at;
 }
 
-void gphi_conditional_release(gph_recording *known)
-{
-    if (!known)
-        return;
-    gphi_flow_list_remove(known); /* its nodes are gone with the graph */
-    gphi_recording_release(known);
-}
-
 /* A flow may be several nodes, of which the first is set by the caller's kernel. */
 bool gphi_conditional_is_set_by(const gphi_conditional *of, CUgraphNode node)
 {

@@ -81,6 +81,14 @@ void gphi_recording_release(gph_recording *recording)
     gphi_heap_free(heap, recording, sizeof(*recording));
 }
 
+void gphi_conditional_release(gph_recording *known)
+{
+    if (!known)
+        return;
+    gphi_flow_list_remove(known); /* its nodes are gone with the graph */
+    gphi_recording_release(known);
+}
+
 static void destroy_now(void *user)
 {
     gph_recording *recording = user;
