@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "softcuda/check/trace.h"
 #include "softcuda/device/alloc.h"
+#include "softcuda/device/noted.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"
 
@@ -215,7 +216,7 @@ static void watch_asking(soft_record *record, uint64_t round)
 }
 
 /* What comes after the last body, the engine takes for none. */
-static uint32_t choose_body(void *argument, uint64_t round)
+static uint32_t find_body(void *argument, uint64_t round)
 {
     soft_record *record = argument;
     const soft_conditional *node = &record->u.branch.node;
@@ -237,6 +238,15 @@ static uint32_t choose_body(void *argument, uint64_t round)
         return now != 0 && !is_over_limit(record, round) ? 0 : SOFT_NO_BODY;
     default: return now;
     }
+}
+
+static uint32_t choose_body(void *argument, uint64_t round)
+{
+    const soft_record *record = argument;
+    const uint32_t body = find_body(argument, round);
+    if (record->u.branch.noted)
+        soft_noted_choice(record->u.branch.noted, round, body);
+    return body;
 }
 
 static void run_call(void *argument, soft_worker *worker)
@@ -324,6 +334,7 @@ CUresult soft_record_fill(soft_record *record, soft_context *context,
     case SOFT_TASK_BRANCH:
         record->u.branch.node = task->u.conditional;
         record->u.branch.value = NULL;
+        record->u.branch.noted = NULL;
         record->u.branch.limit_ns = context->loop_limit_ns;
         out->kind = SOFT_WORK_BRANCH;
         out->choose = choose_body;

@@ -44,8 +44,9 @@ typedef struct soft_record {
             /* Check mode: who hears that a round of the loop is over; or NULL. */
             struct soft_watch *watch;
             void (*round_over)(struct soft_watch *watch, uint32_t node);
-            uint32_t flat;        /* its number there */
-            atomic_uint *was_set; /* not 0: a kernel has set the handle */
+            uint32_t flat;               /* its number there */
+            atomic_uint *was_set;        /* not 0: a kernel has set the handle */
+            struct soft_decision *noted; /* NULL: no doctor is attached */
         } branch;
         struct {
             CUhostFn function;

@@ -9,6 +9,7 @@
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
+#include "softcuda/device/noted.h"
 #include "softcuda/graph/watch.h"
 #include "softcuda/rules/rules.h"
 
@@ -65,7 +66,10 @@ struct soft_side {
     atomic_ullong launched;   /* of the launch of the host: by kernels so far, */
     atomic_ullong started_ns; /* and when the first of them was */
     atomic_uint
-        said; /* check mode: why launches by its kernels were refused, a bit each */
+        said;   /* check mode: why launches by its kernels were refused, a bit each */
+    bool notes; /* a doctor is attached */
+    atomic_uint refused;
+    soft_noted_run noted;
 };
 
 /* ---- life -------------------------------------------------------------------------- */
@@ -130,6 +134,8 @@ CUresult soft_side_create(soft_exec *exec, const soft_flat *flat,
     side->face.launch = launch;
     side->exec = exec;
     side->is_device = is_device;
+    side->notes = soft_noted_wanted();
+    side->noted.exec = (uint64_t)(uintptr_t)exec;
     side->own.of = side->whole.of = side;
     side->whole.is_launch = true;
     atomic_init(&side->own.open, 1);
@@ -148,6 +154,8 @@ void soft_side_destroy(soft_side *side)
 {
     if (!side)
         return;
+    if (side->notes)
+        soft_noted_rest_of_runs(&side->noted, gphi_clock_ns());
     soft_object_set_release(side->uploaded.objects);
     soft_fence_release(side->fence);
     soft_fence_release(side->runs);
@@ -284,6 +292,8 @@ static void start(soft_side *side, scope *place, soft_side *root, tails rest,
     side->root = root;
     side->rest = rest;
     side->now = side->next;
+    if (side->notes)
+        soft_noted_begin_run(&side->noted, gphi_clock_ns());
     const soft_work *works = side->now.version->works;
     if (!may || (side == here ? soft_queue_repeat(side->queue, works)
                               : soft_queue_relaunch(side->queue, side->exec->program,
@@ -306,6 +316,8 @@ static scope *end_run(soft_side *side, const soft_side *here)
     scope *const place = around(side);
     soft_side *const root = side->root ? side->root : side;
     const bool by_kernel = side->by_kernel;
+    if (side->notes && by_kernel)
+        soft_noted_end_run(&side->noted, gphi_clock_ns());
     pthread_mutex_lock(&side->mutex);
     /* The run to come has what this one holds of the executable, and its point. */
     soft_exec *const held = by_kernel && !side->again ? side->exec : NULL;
@@ -348,6 +360,8 @@ static void end_launch(soft_side *side)
     side->is_over = false;
     pthread_mutex_unlock(&side->mutex);
     soft_exec *const held = side->exec;
+    if (side->notes)
+        soft_noted_rest_of_runs(&side->noted, gphi_clock_ns());
     soft_fence_reach(side->fence);
     soft_exec_release(held);
 }
@@ -428,7 +442,8 @@ static bool enter(scope *place)
 /* Whether a launch of it may be ordered now by a kernel of what came of a launch of `root`;
  * it is pending from now on (R73). Further launches of the root by the host wait until all is
  * over that came of this one, so they are in nobody's way; other launches by the host are. */
-static refusal take(soft_side *side, const soft_side *root)
+static refusal take(soft_side *side, const soft_side *root, const soft_side *by,
+                    uint32_t stream)
 {
     pthread_mutex_lock(&side->mutex);
     const bool is_free =
@@ -439,6 +454,8 @@ static refusal take(soft_side *side, const soft_side *root)
     if (why == TAKEN) {
         side->next = hold(side->uploaded.version, side->uploaded.objects);
         side->is_pending = true;
+        side->noted.next_parent = by->noted.exec;
+        side->noted.next_stream = stream;
         (void)soft_fence_arm(side->runs);
     }
     pthread_mutex_unlock(&side->mutex);
@@ -459,6 +476,10 @@ static void say_refusal(soft_side *self, const soft_side *target, refusal why)
                        "device cudaGetCurrentGraphExec() is 0",
         [NO_STREAM] = "that stream is none of the three",
         [OTHER_DEVICE] = "it is of another device"};
+    if (why != TAKEN && self->notes &&
+        atomic_fetch_add(&self->refused, 1) < SOFT_NOTED_ONE_BY_ONE)
+        soft_noted_refused((uint64_t)(uintptr_t)(target ? target->exec : NULL),
+                           self->noted.exec, reasons[why]);
     if (why == TAKEN || !soft_check_wanted().race ||
         (atomic_fetch_or(&self->said, 1u << why) & 1u << why))
         return;
@@ -502,6 +523,8 @@ static refusal order_again(soft_side *self)
             atomic_fetch_add_explicit(&self->exec->references, 1, memory_order_relaxed);
             (void)soft_fence_arm(self->runs);
         }
+        self->noted.next_parent = self->noted.exec;
+        self->noted.next_stream = 1;
         push_tail(self, self);
     }
     pthread_mutex_unlock(&self->mutex);
@@ -514,7 +537,7 @@ static refusal order_tail(soft_side *self, soft_side *side, const soft_side *roo
     const bool fits = self->tail_count < SOFT_TAILS_MAX || !soft_rule(R75);
     self->tail_count += fits;
     pthread_mutex_unlock(&self->mutex);
-    const refusal why = fits ? take(side, root) : TOO_MANY_TAILS;
+    const refusal why = fits ? take(side, root, self, 1) : TOO_MANY_TAILS;
     pthread_mutex_lock(&self->mutex);
     if (why == TAKEN)
         push_tail(self, side);
@@ -534,7 +557,7 @@ static refusal order(soft_side *self, soft_side *side, uint64_t stream)
     scope *const place = stream == STREAM_FORGET ? &self->own : around(self);
     if (!enter(place))
         return stream == STREAM_FORGET ? TOO_MANY : TOO_MANY_SIBLINGS;
-    const refusal why = take(side, root);
+    const refusal why = take(side, root, self, stream == STREAM_FORGET ? 2 : 3);
     if (why != TAKEN) {
         atomic_fetch_sub_explicit(&place->came, 1, memory_order_relaxed);
         return why;

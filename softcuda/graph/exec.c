@@ -72,6 +72,7 @@ void soft_exec_release(soft_exec *exec)
     soft_trail_release(exec->trail);
     soft_single_release(exec->single, true);
     soft_delete(exec->conditions);
+    soft_delete(exec->decisions);
     soft_shape_fini(&exec->shape);
     soft_delete(exec->costs);
     for (uint32_t i = 0; i < exec->event_count; i++)
@@ -202,6 +203,7 @@ static CUresult build(soft_exec *exec, const soft_graph *graph, soft_flat *flat,
     SOFT_TRY(soft_watch_create(&watched, &exec->watch));
     SOFT_TRY(soft_side_create(exec, flat, out, &exec->side));
     SOFT_TRY(soft_updatables_create(graph, flat, &exec->updatables));
+    SOFT_TRY(soft_decisions_create(exec, flat));
     exec->shape = flat->shape;
     flat->shape = (soft_shape){0};
     soft_node *offender = NULL;
@@ -334,6 +336,8 @@ static void launch_done(void *argument, soft_worker *worker)
     soft_exec_memory *memory = version->memory;
     if (worker) /* it ran */
         soft_watch_finish(exec->watch);
+    if (worker)
+        soft_decisions_end(exec);
     /* Release: pairs with the acquire of an edit that finds the version idle. */
     atomic_fetch_sub_explicit(&version->launches, 1, memory_order_release);
     soft_object_set_release(objects);

@@ -138,6 +138,8 @@ struct soft_exec {
     bool last_was_late;                 /* through `late` */
     struct soft_watch *watch;           /* SOFTCUDA_CHECK=race; NULL: not asked for */
     struct soft_trail *trail; /* trail.h; NULL: nobody reads how far launches are */
+    struct soft_decision *decisions; /* device/noted.h, by flat number; NULL: no doctor */
+    uint32_t decision_count;
     struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };
 
@@ -166,6 +168,14 @@ static inline const soft_bodies *soft_flat_bodies(const soft_flat *flat, soft_bo
 /* Nodes' `mark` is their flat number afterwards. */
 CUresult soft_flat_init(soft_graph *graph, soft_flat *out);
 void soft_flat_fini(soft_flat *flat); /* not the shape, if it was taken */
+
+/* ---- decisions.c: what conditional nodes decide, where a doctor is attached */
+
+CUresult soft_decisions_create(soft_exec *exec, const soft_flat *flat);
+/* That of a flat node; NULL: nobody wants to know. */
+struct soft_decision *soft_exec_decision(const soft_exec *exec, uint32_t flat);
+/* A launch is over. */
+void soft_decisions_end(const soft_exec *exec);
 void soft_shape_fini(soft_shape *shape);
 /* The flat node of a node, by what the exec was made from: an update does not change which (R69i);
  * SOFT_NO_NODE if it is none of it. */

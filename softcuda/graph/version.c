@@ -220,6 +220,7 @@ static void bind(const soft_exec *exec, uint32_t at, soft_exec_record *record)
         record->body.u.branch.watch = exec->watch;
         record->body.u.branch.round_over = soft_watch_round;
         record->body.u.branch.flat = at;
+        record->body.u.branch.noted = soft_exec_decision(exec, at);
     }
 }
 

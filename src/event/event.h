@@ -259,7 +259,8 @@ typedef enum gphi_anchor {
     GPHI_ANCHOR_COUNT
 } gphi_anchor;
 
-/* What libgph says of itself. Text: the object's name. Words: */
+/* What libgph says of itself, and softcuda of the device side. Text: the object's name. Words:
+ */
 typedef enum gphi_note_kind {
     GPHI_NOTE_CACHE_HIT =
         1, /* cache, units asked (values of the padded axes, multiplied), bucket,
@@ -269,7 +270,19 @@ typedef enum gphi_note_kind {
     GPHI_NOTE_TREE_RECORD,  /* tree, function, node, why (gph_tree's reason), 1 + the
                                node above it or 0. Text: the function's name */
     GPHI_NOTE_TREE_REPLAY,  /* as TREE_RECORD */
-    GPHI_NOTE_POOL          /* pool, reserved bytes, used bytes: when it takes pages */
+    GPHI_NOTE_POOL,         /* pool, reserved bytes, used bytes: when it takes pages */
+    GPHI_NOTE_DECISION,     /* of softcuda, a conditional node is done: CUgraphExec, the
+                               CUgraphNode that it was made of, type
+                               (CUgraphConditionalNodeType), body (~0: none), rounds, from
+                               and to (ns), then when the first rounds began. No text */
+    GPHI_NOTE_DECISIONS, /* the same many times more: executable, node, type, times, rounds,
+                            then times for each of the first bodies, and last for others and
+                            none */
+    GPHI_NOTE_DEVICE_RUN, /* a launch by a kernel is over: CUgraphExec, CUgraphExec of the
+                             kernel, stream (1 tail, 2 to forget, 3 sibling), runs (more than
+                             one: in a row), from and to (ns) */
+    GPHI_NOTE_DEVICE_REFUSED /* a kernel got 1: CUgraphExec or 0, CUgraphExec of the kernel,
+                                when (ns). Text: the reason */
 } gphi_note_kind;
 
 static inline const uint64_t *gphi_event_words(const gphi_event *event)

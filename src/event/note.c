@@ -18,6 +18,12 @@ static uintptr_t find_sink(void)
     return sink;
 }
 
+bool gphi_note_find(void)
+{
+    const uintptr_t sink = atomic_load_explicit(&gphi_note_sink, memory_order_relaxed);
+    return (sink == 0 ? find_sink() : sink) != 1;
+}
+
 void gphi_note_write(gphi_note_kind kind, const char *text, const uint64_t *words,
                      uint32_t word_count)
 {

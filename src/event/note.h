@@ -19,6 +19,9 @@ typedef void gph_attach_note_fn(uint32_t kind, const uint64_t *words, uint32_t w
  * to code alone, which was there before. */
 extern _Atomic(uintptr_t) gphi_note_sink;
 
+/* Looks for it: whether there is one. */
+bool gphi_note_find(void);
+
 /* Looks for it and writes the note. */
 void gphi_note_write(gphi_note_kind kind, const char *text, const uint64_t *words,
                      uint32_t word_count);

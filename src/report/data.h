@@ -5,8 +5,9 @@
  *   v        1
  *   head     program, exit, pid, driver, devices, began, span, calls, lost, dropped, gph
  *   graphs   [{title, count, bytes, child, kind[], fn[], stack[], made[], detail[],
- *              region[], regions[], edges[from, to, ...], weak[]}]
- *   execs    [{name, graph, from, to, launches, updates}]
+ *              region[], regions[], edges[from, to, ...], weak[],
+ *              decided[[node, kind, times, rounds, times of body 0, ...]]}]
+ *   execs    [{name, graph, from, to, launches, updates, device, refused}]
  *   calls    columns, an item a call:
  *              t begin, as the difference to the one before   d duration   c name
  *              h thread   s stream   o object   k stack
@@ -17,6 +18,8 @@
  *   waits    [call, record, ...]
  *   elapsed  [begin, end, call, ns, ...]
  *   gpu      columns of measured times:  t  d  s stream  w what  n function
+ *   device   columns of what the device decided and launched:
+ *              t  d  w report_span_kind  e executable  p of the kernel  b body  r rounds
  *   memory   columns, an item a lifetime:
  *              a address  b bytes  kind  from  to  stack  call  capture  pool
  *   pools, caches, trees, advice, findings
@@ -85,6 +88,9 @@ void gphi_report_put_head(report_writing *writing);
 void gphi_report_put_calls(report_writing *writing);
 void gphi_report_put_graphs(report_writing *writing);
 void gphi_report_put_memory(report_writing *writing);
+void gphi_report_put_device(report_writing *writing);
+/* Of a graph: what its conditional nodes decided. */
+void gphi_report_put_decided(report_writing *writing, uint32_t graph);
 void gphi_report_put_notes(report_writing *writing);
 void gphi_report_put_advice(report_writing *writing);
 void gphi_report_put_findings(report_writing *writing);

@@ -173,8 +173,10 @@ static void put_execs(report_writing *w)
                       exec->graph == 0 ? -1 : (int)shown_as(w, exec->graph - 1) - 1,
                       gphi_report_time(r, exec->from_ns),
                       exec->to_ns == 0 ? -1 : (int64_t)gphi_report_time(r, exec->to_ns));
-        gphi_text_add(&w->out, ",\"launches\":%" PRIu64 ",\"updates\":%" PRIu64 "}",
+        gphi_text_add(&w->out, ",\"launches\":%" PRIu64 ",\"updates\":%" PRIu64,
                       exec->launches, exec->updates);
+        gphi_text_add(&w->out, ",\"device\":%" PRIu64 ",\"refused\":%" PRIu64 "}",
+                      exec->device_runs, exec->refused);
     }
     gphi_text_put(&w->out, "]");
 }
@@ -205,6 +207,7 @@ void gphi_report_put_graphs(report_writing *w)
         put_nodes(w, graph);
         put_regions(w, graph);
         put_edges(w, graph);
+        gphi_report_put_decided(w, i);
         gphi_text_put(&w->out, "}");
     }
     gphi_text_put(&w->out, "]");

@@ -14,16 +14,17 @@ static const size_t item_bytes[] = {
     sizeof(report_capture),  sizeof(report_graph),      sizeof(report_exec),
     sizeof(report_lifetime), sizeof(report_gpu),        sizeof(char *),
     sizeof(report_cache),    sizeof(report_tree),       sizeof(report_pool),
-    sizeof(report_device),   sizeof(report_event_wait), sizeof(report_elapsed)};
+    sizeof(report_device),   sizeof(report_event_wait), sizeof(report_elapsed),
+    sizeof(report_span),     sizeof(report_decider)};
 
-enum { VECS = sizeof(item_bytes) / sizeof(item_bytes[0]), MAPS = 14 };
+enum { VECS = sizeof(item_bytes) / sizeof(item_bytes[0]), MAPS = 15 };
 
 static void list_vecs(gph_report *r, gphi_vec *out[VECS])
 {
-    gphi_vec *all[VECS] = {&r->calls,     &r->threads, &r->streams,   &r->captures,
-                           &r->graphs,    &r->execs,   &r->lifetimes, &r->gpu,
-                           &r->functions, &r->caches,  &r->trees,     &r->pools,
-                           &r->devices,   &r->waits,   &r->elapsed};
+    gphi_vec *all[VECS] = {
+        &r->calls,     &r->threads, &r->streams,   &r->captures, &r->graphs,  &r->execs,
+        &r->lifetimes, &r->gpu,     &r->functions, &r->caches,   &r->trees,   &r->pools,
+        &r->devices,   &r->waits,   &r->elapsed,   &r->spans,    &r->deciders};
     memcpy(out, all, sizeof(all));
 }
 
@@ -33,7 +34,7 @@ static void list_maps(gph_report *r, gphi_map *out[MAPS])
                            &r->exec_map,   &r->capture_map, &r->graph_map,
                            &r->live,       &r->nodes,       &r->node_stacks,
                            &r->newest,     &r->pool_map,    &r->cache_map,
-                           &r->tree_map,   &r->event_map};
+                           &r->tree_map,   &r->event_map,   &r->decider_map};
     memcpy(out, all, sizeof(all));
 }
 

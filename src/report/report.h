@@ -76,7 +76,8 @@ typedef struct report_graph {
 typedef struct report_exec {
     uint64_t handle, from_ns, to_ns; /* to_ns 0: alive */
     uint64_t launches, updates, launch_ns;
-    uint32_t graph; /* 1 + index, 0: unknown */
+    uint64_t device_runs, refused; /* launches by kernels; of its kernels' that got 1 */
+    uint32_t graph;                /* 1 + index, 0: unknown */
 } report_exec;
 
 typedef struct report_lifetime {
@@ -124,6 +125,35 @@ typedef struct report_tree {
     gphi_vec nodes;
 } report_tree;
 
+/* On the device: kinds in the order of the page's data.js. */
+typedef enum report_span_kind {
+    REPORT_SPAN_IF,
+    REPORT_SPAN_WHILE,
+    REPORT_SPAN_SWITCH,
+    REPORT_SPAN_ROUND, /* of a WHILE */
+    REPORT_SPAN_TAIL,  /* launches by kernels, */
+    REPORT_SPAN_FORGET,
+    REPORT_SPAN_SIBLING,
+    REPORT_SPAN_REFUSED /* and one that got 1: exec is the launcher's */
+} report_span_kind;
+
+typedef struct report_span {
+    uint64_t from_ns, to_ns;
+    uint64_t rounds;       /* of a loop; which one; runs of a launch */
+    uint32_t exec, parent; /* 1 + index, 0: unknown; parent: of the kernel */
+    uint32_t kind;         /* report_span_kind */
+    uint32_t body;         /* 1 + the body that ran; 0: none */
+} report_span;
+
+enum { REPORT_BODIES = 8 };
+
+/* A conditional node of a graph, in all its executables. */
+typedef struct report_decider {
+    uint64_t times, rounds;
+    uint64_t of[REPORT_BODIES + 1]; /* by body; last: none, or a further one */
+    uint32_t kind;                  /* report_span_kind */
+} report_decider;
+
 typedef struct report_pool {
     uint64_t id, reserved, used;
     char *name;
@@ -146,12 +176,15 @@ struct gph_report {
     gphi_vec calls, threads, streams, captures, graphs, execs, lifetimes, gpu;
     gphi_vec functions; /* of char * */
     gphi_vec caches, trees, pools;
-    gphi_vec devices;        /* of report_device */
-    gphi_vec waits, elapsed; /* of the program's events */
+    gphi_vec devices;         /* of report_device */
+    gphi_vec waits, elapsed;  /* of the program's events */
+    gphi_vec spans, deciders; /* of the device side */
     /* key -> 1 + index, or number of a call for `nodes` */
     gphi_map thread_map, stream_map, function_map, exec_map, capture_map, graph_map;
     gphi_map live, nodes, node_stacks, newest, pool_map, cache_map, tree_map;
     gphi_map event_map; /* -> number of its last record; 0: a capture took it */
+    gphi_map decider_map;
+    uint32_t refusals; /* spans of them */
     report_count counts[GPHI_CALL_COUNT];
     size_t kept_nodes;
     uint64_t lifetime_count;
@@ -231,6 +264,16 @@ gph_status gphi_report_event_call(gph_report *report, const gphi_event *event,
 /* ---- report_notes.c ---- */
 
 gph_status gphi_report_note(gph_report *report, const gphi_event *event);
+
+/* ---- report_device.c ---- */
+
+/* A note of softcuda. */
+gph_status gphi_report_device_note(gph_report *report, const gphi_event *event);
+/* What a conditional node of a graph (by its index) decided; NULL: nothing is known. */
+const report_decider *gphi_report_decider(const gph_report *report, uint32_t graph,
+                                          uint64_t node);
+/* "WHILE", "tail launch". */
+const char *gphi_report_span_word(uint32_t kind);
 
 /* ---- for those who write ---- */
 

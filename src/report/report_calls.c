@@ -151,6 +151,12 @@ void gphi_report_settle(gph_report *report)
     GPHI_EACH (const report_gpu, gpu, &report->gpu)
         if (gpu->end_ns > report->last_ns)
             report->last_ns = gpu->end_ns;
+    if (report->spans.count > 1)
+        qsort(report->spans.items, report->spans.count, sizeof(report_span),
+              gphi_by_first);
+    GPHI_EACH (const report_span, span, &report->spans)
+        if (span->to_ns > report->last_ns)
+            report->last_ns = span->to_ns;
     /* From now on this map leads from the number of a call to 1 + its index. */
     gphi_map_fini(&report->nodes);
     gphi_map_init(&report->nodes, report->heap);

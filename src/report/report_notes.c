@@ -109,6 +109,10 @@ gph_status gphi_report_note(gph_report *report, const gphi_event *event)
     case GPHI_NOTE_TREE_RECORD:
     case GPHI_NOTE_TREE_REPLAY: return take_tree(report, event);
     case GPHI_NOTE_POOL: return take_pool(report, event);
+    case GPHI_NOTE_DECISION:
+    case GPHI_NOTE_DECISIONS:
+    case GPHI_NOTE_DEVICE_RUN:
+    case GPHI_NOTE_DEVICE_REFUSED: return gphi_report_device_note(report, event);
     default: return GPH_OK;
     }
 }

@@ -115,6 +115,44 @@ static gph_status put_execs(const gph_report *r, gphi_text *out, gph_error *erro
     return GPH_OK;
 }
 
+/* Rounds and branches of the conditional nodes together, by their kind, then launches by
+ * kernels. */
+static void put_device(const gph_report *r, gphi_text *out)
+{
+    static const char *const words[] = {"IF nodes", "WHILE nodes", "SWITCH nodes"};
+    uint64_t runs = 0, refused = 0;
+    if (r->deciders.count > 0)
+        gphi_text_say(out, "\n  %-30s %10s %11s %10s %10s %8s\n", "decided on the device",
+                      "nodes", "times", "rounds", "body 0", "none");
+    for (uint32_t kind = 0; kind <= REPORT_SPAN_SWITCH; kind++) {
+        uint64_t nodes = 0, times = 0, rounds = 0, first = 0, none = 0;
+        GPHI_EACH (const report_decider, decider, &r->deciders) {
+            if (decider->kind != kind)
+                continue;
+            nodes++;
+            times += decider->times;
+            rounds += decider->rounds;
+            first += decider->of[0];
+            none += decider->of[REPORT_BODIES];
+        }
+        if (nodes > 0)
+            gphi_text_say(out,
+                          "  %-30s %10" PRIu64 " %11" PRIu64 " %10" PRIu64 " %10" PRIu64
+                          " %8" PRIu64 "\n",
+                          words[kind], nodes, times, rounds, first, none);
+    }
+    GPHI_EACH (const report_exec, exec, &r->execs) {
+        runs += exec->device_runs;
+        refused += exec->refused;
+    }
+    if (runs + refused > 0)
+        gphi_text_say(out, "\n  %-30s %10s %11s\n", "launched by kernels", "launches",
+                      "refused");
+    if (runs + refused > 0)
+        gphi_text_say(out, "  %-30s %10" PRIu64 " %11" PRIu64 "\n", "graphs", runs,
+                      refused);
+}
+
 /* The peak of one kind alone; kinds peak at different times, so they do not add up. */
 static void put_memory_kind(gphi_text *out, uint32_t kind, const report_turn *turns,
                             size_t count)
@@ -192,6 +230,7 @@ gph_status gph_report_text_write(gph_report *report, gph_write_fn *write, void *
     gphi_text_stream(&out, buffer, sizeof(buffer), gphi_plain_write, &plain);
     put_kinds(report, &out);
     GPHI_TRY(put_execs(report, &out, error));
+    put_device(report, &out);
     GPHI_TRY(put_memory(report, &out, error));
     put_caches(report, &out);
     if (report->lost > 0)

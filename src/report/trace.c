@@ -2,7 +2,8 @@
 /* A trace in Chrome's trace event format: what ui.perfetto.dev opens.
  *
  *   process 1: threads with their calls and captures   2: streams   3: executables
- *   4: bytes alive, as counters                        findings are instants of threads
+ *   4: bytes alive, as counters     5: by executable, what the device decided and launched
+ *   findings are instants of threads
  *
  * An arrow leads from each launch to its work on the stream. */
 #include "base/fail.h"
@@ -17,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CPU = 1, GPU, GRAPHS, MEMORY };
+enum { CPU = 1, GPU, GRAPHS, MEMORY, DEVICE };
 
 typedef struct trace {
     gphi_text out;
@@ -108,6 +109,10 @@ static void put_labels(trace *t)
         if (exec->graph != 0)
             gphi_report_graph_name(r, exec->graph - 1, name, sizeof(name));
         put_label(t, "thread_name", GRAPHS, i + 1, name);
+        if (r->spans.count == 0)
+            continue;
+        put_label(t, "thread_name", DEVICE, 2 * (i + 1), name);
+        put_label(t, "thread_name", DEVICE, 2 * (i + 1) + 1, name);
     }
 }
 
@@ -275,6 +280,44 @@ static gph_status put_measured(trace *t)
     return GPH_OK;
 }
 
+/* Spans of an executable overlap by nesting: a loop and its rounds. Launches by kernels have
+ * a track beside. */
+static void put_device(trace *t)
+{
+    const gph_report *r = t->report;
+    char name[160];
+    if (r->spans.count > 0) {
+        put_label(t, "process_name", DEVICE, 0, "On the device");
+        for (uint64_t track = 0; track < 2;
+             track++) /* of executables that nobody knows */
+            put_label(t, "thread_name", DEVICE, track, "unknown executable");
+    }
+    GPHI_EACH (const report_span, span, &r->spans) {
+        const bool is_launch = span->kind >= REPORT_SPAN_TAIL;
+        begin(t, "X", DEVICE, 2 * span->exec + is_launch,
+              gphi_report_time(r, span->from_ns));
+        put_duration(t, span->to_ns > span->from_ns ? span->to_ns - span->from_ns : 0);
+        snprintf(name, sizeof(name), "%s", gphi_report_span_word(span->kind));
+        if (span->kind <= REPORT_SPAN_SWITCH && span->body == 0)
+            snprintf(name, sizeof(name), "%s, no body",
+                     gphi_report_span_word(span->kind));
+        else if (span->kind == REPORT_SPAN_IF || span->kind == REPORT_SPAN_SWITCH)
+            snprintf(name, sizeof(name), "%s, body %u", gphi_report_span_word(span->kind),
+                     span->body - 1);
+        name_it(t, name);
+        gphi_text_add(&t->out, ",\"cat\":\"device\",\"args\":{\"rounds\":%" PRIu64,
+                      span->rounds);
+        if (is_launch && span->parent != 0 &&
+            ((const report_exec *)gphi_vec_at(&r->execs, span->parent - 1))->graph != 0) {
+            const report_exec *exec = gphi_vec_at(&r->execs, span->parent - 1);
+            gphi_report_graph_name(r, exec->graph - 1, name, sizeof(name));
+            gphi_json_member(&t->out, "by", name);
+        }
+        gphi_text_put(&t->out, "}");
+        end(t);
+    }
+}
+
 static void put_captures(trace *t)
 {
     const gph_report *r = t->report;
@@ -357,6 +400,7 @@ static gph_status fill(void *user, gphi_save *save)
     put_labels(t);
     GPHI_TRY(put_calls(t));
     GPHI_TRY(put_measured(t));
+    put_device(t);
     put_captures(t);
     GPHI_TRY(put_memory(t));
     put_findings(t);

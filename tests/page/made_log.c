@@ -289,6 +289,30 @@ static void notes(maker *m, int is_hostile)
     put(m, pool, (const uint64_t[]){9, 8 << 20, 6 << 20}, 3, name);
 }
 
+/* A loop of three rounds, a branch that was not taken, a launch by a kernel into the tail, one
+ * that was refused; and a thousand more rounds, summed up. */
+static void device_notes(maker *m, uint64_t exec, uint64_t node)
+{
+    const gphi_event note = {.kind = GPHI_EVENT_NOTE, .time_ns = m->now};
+    const char *const why[2] = {"it was not uploaded", NULL};
+    gphi_event decided = note, sum = note, run = note, refused = note;
+    decided.id = GPHI_NOTE_DECISION;
+    sum.id = GPHI_NOTE_DECISIONS;
+    run.id = GPHI_NOTE_DEVICE_RUN;
+    refused.id = GPHI_NOTE_DEVICE_REFUSED;
+    const uint64_t at = m->now - 9000;
+    put(m, decided,
+        (const uint64_t[]){exec, node, 1, 0, 3, at, at + 6000, at + 100, at + 2000,
+                           at + 4000},
+        10, NULL);
+    put(m, decided, (const uint64_t[]){exec, node + 1, 0, UINT64_MAX, 0, at, at + 50}, 7,
+        NULL);
+    put(m, sum, (const uint64_t[]){exec, node, 1, 10, 1000, 10, 0, 0, 0, 0, 0, 0, 0, 0},
+        14, NULL);
+    put(m, run, (const uint64_t[]){exec, exec, 1, 2, at + 6000, at + 8000}, 6, NULL);
+    put(m, refused, (const uint64_t[]){0, exec, at + 7000}, 3, why);
+}
+
 static void gpu_times(maker *m, uint64_t until)
 {
     /* branches of a graph: three at once */
@@ -369,6 +393,8 @@ gph_status made_log_write(const char *path, const made_log_options *options,
         if (options->is_crowded)
             end_inside(&m);
         notes(&m, options->is_hostile);
+        if (!options->is_crowded)
+            device_notes(&m, EXEC, GRAPH * (uint64_t)65536 + NODE);
         if (options->has_gpu_times)
             gpu_times(&m, m.now);
     }

@@ -167,6 +167,29 @@ def draws_graphs(browser):
     check("a click on a node tells of it", "rms_norm" in browser.run("return document.getElementById('node').textContent"))
 
 
+def shows_the_device(browser):
+    """A loop of three rounds, a branch that was not taken, a tail twice, a refused launch; ten loops more as a sum."""
+    said = browser.run("return d3.range(gph.data.device.n).map((i) => gph.data.decided(i)).sort()")
+    name = browser.run("return gph.data.execs[0].name")
+    check(f"branches, rounds and launches by kernels are named {said}", said == sorted(
+        ["WHILE · 3 rounds", "round 1", "round 2", "round 3", "IF · not taken", "tail of its own × 2", "a launch of ? was refused"]))
+    loop = browser.run("return gph.data.device.what.indexOf(1)")
+    browser.run("gph.view.set(gph.data.device.start[arguments[0]] - 2000, gph.data.device.end[arguments[0]] + 6000); gph.select('device', arguments[0])", loop)
+    browser.frame()
+    check("a loop is selected and described", browser.run("return document.getElementById('selection').textContent").startswith("WHILE · 3 rounds6.00 µs at"))
+    x, y = middle(browser, "#timeline")
+    browser.frame()
+    spot = browser.run("return gph.spanAt(arguments[0])", browser.run("return gph.data.device.rounds.indexOf(2)"))
+    browser.pointer(spot[0], spot[1], "click")
+    check("a click on its second round selects that", "round 2" in browser.run("return document.getElementById('selection').textContent"))
+    browser.run("document.querySelectorAll('#graph-tabs button')[0].click()")
+    subs = browser.run("return [...document.querySelectorAll('#graph .box .sub')].map((t) => t.textContent)")
+    check(f"a conditional node says what it decided {subs[:3]}", subs[0] == "WHILE · 1,003 rounds" and subs[1] == "IF · none 1")
+    check(f"{name}: its note counts launches by kernels", "by kernels 2 times" in browser.run("return document.getElementById('graph-note').textContent"))
+    browser.run("gph.select('call', null); gph.view.all()")
+    browser.frame()
+
+
 # Graphs of shapes that are hard to draw: [what, boxes, nodes in them, overlapping boxes, width, height, ms].
 SHAPES = """
 const shapes = { chain: [2000, (e, n) => { for (let i = 1; i < n; i++) e(i - 1, i); }],
@@ -221,6 +244,7 @@ def large(browser, folder, make_page):
     is_bounded(browser, "large")
     finds(browser)
     draws_graphs(browser)
+    shows_the_device(browser)
     lays_out(browser)
     check("nothing is wider than the window", browser.run("return document.documentElement.scrollWidth <= innerWidth"))
     is_quiet(browser, "large")

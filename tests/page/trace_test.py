@@ -2,6 +2,7 @@
 """The trace is what Perfetto reads: trace_test.py MAKE_PAGE"""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,7 +46,10 @@ def look(make_page, folder, how):
     check(f"{how}: slices of a track nest", all(nests(s) for s in tracks.values()))
     named = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     check(f"{how}: all tracks have names", set(tracks) <= named)
-    check(f"{how}: there are threads, streams, executables", {pid for pid, _ in tracks} == {1, 2, 3})
+    check(f"{how}: there are threads, streams, executables", {pid for pid, _ in tracks} == {1, 2, 3, 5})
+    device = [(e["name"], e["args"]["rounds"]) for e in events if e["ph"] == "X" and e["pid"] == 5]
+    check(f"{how}: loops, rounds, branches and launches by kernels are slices", sorted(device) == sorted(
+        [("WHILE", 3), ("round", 1), ("round", 2), ("round", 3), ("IF, no body", 0), ("tail launch", 2), ("launch refused", 1)]))
     if how == "gpu":
         check("kernels that ran at once are on tracks of their own", len({tid for pid, tid in tracks if pid == 2}) > 2)
         check("none is cut", sum(abs(b - a - 6.5) < 2e-3 for (pid, _), s in tracks.items() if pid == 2 for a, b in s) > 100)
@@ -62,5 +66,7 @@ with tempfile.TemporaryDirectory() as home:
     for kind in ("plain", "hostile", "gpu"):
         text = look(sys.argv[1], home, kind)
         check(f"{kind}: the tables count", "kernel launches" in text and "graph launches" in text and "cuMemAlloc" in text)
+        check(f"{kind}: and what the device decided", re.search(r"WHILE nodes +1 +11 +1003 +11 +0", text) and re.search(r"IF nodes +1 +1 +0 +0 +1", text) and
+              re.search(r"launched by kernels.*\n +graphs +2 +1", text))
         check(f"{kind}: no table line is wider than a terminal", all(len(line) <= 100 for line in text.splitlines()))
 sys.exit(1 if failures else 0)

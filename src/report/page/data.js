@@ -90,4 +90,24 @@
     d.gpu.start[i] = at;
     d.gpu.end[i] = at + raw.gpu.d[i];
   }
+
+  // What the device decided and launched, where softcuda noted it.
+  const many = raw.device.t.length;
+  d.device = { n: many, start: Float64Array.from(raw.device.t), end: Float64Array.from(raw.device.t, (t, i) => t + raw.device.d[i]), what: raw.device.w,
+    exec: raw.device.e, parent: raw.device.p, body: raw.device.b, rounds: raw.device.r, kind: Uint8Array.from(raw.device.w, (w) => [5, 5, 5, 0, 2, 2, 2, 2][w]),
+    bad: Uint8Array.from(raw.device.w, (w) => +(w === 7)) };
+  const nameOf = (x) => x < 0 ? '?' : d.execs[x].name || gph.say('graph {0}', x);
+  d.decided = function (i) {
+    const v = d.device, body = v.body[i], rounds = v.rounds[i], times = rounds > 1 ? ' × ' + gph.count(rounds) : '';
+    switch (v.what[i]) {
+      case 0: return body < 0 ? gph.say('IF · not taken') : body === 0 ? gph.say('IF · taken') : gph.say('IF · else');
+      case 1: return gph.say('WHILE · {0}', gph.plural(rounds, 'round'));
+      case 2: return body < 0 ? gph.say('SWITCH · no body') : gph.say('SWITCH · body {0}', body);
+      case 3: return gph.say('round {0}', rounds);
+      case 4: return (v.parent[i] === v.exec[i] ? gph.say('tail of its own') : gph.say('tail of {0}', nameOf(v.parent[i]))) + times;
+      case 5: return gph.say('fired by {0}', nameOf(v.parent[i])) + times;
+      case 6: return gph.say('sibling of {0}', nameOf(v.parent[i])) + times;
+      default: return gph.say('a launch of {0} was refused', nameOf(v.parent[i]));
+    }
+  };
 })(window.gph);

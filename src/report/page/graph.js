@@ -22,11 +22,19 @@
   const nameOf = (g, i) => g.name[i] ? gph.brief(g.name[i]) : gph.NODES[g.kind[i]];
   const launchesOf = (index) => d.execs.filter((x) => x.graph === index).reduce((sum, x) => sum + x.launches, 0);
 
+  const firedOf = (index) => d.execs.filter((x) => x.graph === index).reduce((sum, x) => sum + x.device, 0);
+
   const unpack = function (g) {
     if (g.ready) return g;
     g.ready = true;
     g.name = g.fn.map((f) => f < 0 ? '' : d.functions[f]);
     g.detail = g.detail.map((text) => text.replace(/^([\dx]+) of (\d+)/, (all, grid, block) => gph.say('{0} of {1}', grid, block)));
+    g.bodies = new Map(); // conditional nodes: what they decided, in words
+    for (const [i, kind, times, rounds, ...of] of g.decided) {
+      const taken = of.map((n, b) => !n ? '' : b === of.length - 1 ? gph.say('none {0}', gph.count(n)) : gph.say('body {0}: {1}', b, gph.count(n))).filter(Boolean);
+      g.detail[i] = kind === 1 ? gph.say('WHILE · {0}', gph.plural(rounds, 'round')) : (kind ? 'SWITCH · ' : 'IF · ') + taken.join(gph.say(', '));
+      g.bodies.set(i, kind === 1 ? gph.say('{0} in {1}', gph.plural(rounds, 'round'), gph.plural(times, 'launch', 'launches')) : taken.join(gph.say(', ')));
+    }
     g.pairs = [];
     for (let i = 0; i < g.edges.length; i += 2) g.pairs.push([g.edges[i], g.edges[i + 1]]);
     g.soft = new Set(g.weak.map((e) => g.pairs[e].join()));
@@ -72,7 +80,7 @@
   const tell = function (g, b) {
     if (b.nodes.length > 1) return [sub(g, b), gph.say('A click opens it.')];
     const i = b.nodes[0], frames = d.framesOf(g.stack[i]);
-    return [g.name[i], g.detail[i], frames.length ? gph.say('made by {0}', frames[0].name + ' ' + gph.place(frames[0])) : ''];
+    return [g.name[i], g.detail[i], g.bodies.get(i), frames.length ? gph.say('made by {0}', frames[0].name + ' ' + gph.place(frames[0])) : ''];
   };
 
   // An edge to the next line goes back along the gap between lines.
@@ -147,7 +155,8 @@
     gph.byId('node').replaceChildren();
     [...tabs.children].forEach((tab) => tab.setAttribute('aria-selected', +tab.dataset.graph === index));
     gph.byId('graph-note').textContent = gph.plural(g.kind.length, 'node') + gph.say(', ') + gph.plural(g.pairs.length, 'edge') +
-      (launchesOf(index) ? gph.say(', launched {0}', gph.plural(launchesOf(index), 'time')) : '') + (g.kind.length < g.count ? gph.say(' (the first of {0})', gph.count(g.count)) : '');
+      (launchesOf(index) ? gph.say(', launched {0}', gph.plural(launchesOf(index), 'time')) : '') +
+      (firedOf(index) ? gph.say(', by kernels {0}', gph.plural(firedOf(index), 'time')) : '') + (g.kind.length < g.count ? gph.say(' (the first of {0})', gph.count(g.count)) : '');
     draw();
     fit();
     if (at >= 0) chooseNode(at);

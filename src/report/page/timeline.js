@@ -43,10 +43,15 @@
     lane(name, handle, measured.length ? gph.rows(measured, d.gpu, 4) : gph.rows(d.work[s], d, 2), measured.length ? 'gpu' : 'call',
       { pending: measured.length ? null : gph.rowOf(d.pending[s]), tall: 20, told: told.length && !measured.length ? gph.rows(told, d.elapsed, 2) : [] });
   });
+  if (d.device.n) group(gph.say('On the device'), gph.say('branches, rounds of loops and launches by kernels, as softcuda ran them'));
+  d.execs.forEach((x, e) => {
+    const list = d3.range(d.device.n).filter((i) => d.device.exec[i] === e).sort((a, b) => d.device.start[a] - d.device.start[b] || d.device.end[b] - d.device.end[a]);
+    if (list.length) lane(x.name || gph.say('graph {0}', e), '', gph.rows(list, d.device, 6), 'device', { tall: 20 });
+  });
   bottom += 6;
 
-  const columnsOf = (source) => source === 'gpu' ? d.gpu : source === 'event' ? d.elapsed : d;
-  const textOf = (source, i) => source === 'event' ? gph.say('{0} by events', gph.time(d.elapsed.list[i].ns)) : source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
+  const columnsOf = (source) => source === 'gpu' ? d.gpu : source === 'device' ? d.device : source === 'event' ? d.elapsed : d;
+  const textOf = (source, i) => source === 'device' ? d.decided(i) : source === 'event' ? gph.say('{0} by events', gph.time(d.elapsed.list[i].ns)) : source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
 
   const ruler = (ctx, scale, width) => gph.ruler(ctx, scale, { from: view.from, to: view.to, gutter: GUTTER, width, top: RULER, bottom: seen });
 
@@ -219,6 +224,7 @@
   };
   const lines = function (source, i) {
     const of = columnsOf(source), at = gph.say('{0} at {1}', gph.time(of.end[i] - of.start[i]), gph.time(of.start[i]));
+    if (source === 'device') return [gph.say('{0}, on the device', at)];
     if (source === 'gpu') return [gph.say('{0}, measured on the GPU', at)];
     if (source === 'event') return [gph.say('the GPU took {0} between two events, as cuEventElapsedTime reported', gph.time(d.elapsed.list[i].ns)),
       gph.say('somewhere in the {0} between the first record and when the second was seen done', gph.time(of.end[i] - of.start[i]))];
@@ -291,6 +297,13 @@
     const wide = canvas.clientWidth - GUTTER, x = (t) => GUTTER + (t - view.from) / (view.to - view.from) * wide;
     for (const it of lanes) for (const part of it.rows || [])
       if (part.source === 'call' && part.row.placeOf(i) >= 0) return [(x(d.start[i]) + x(d.end[i])) / 2, part.y + part.height / 2 - scroll];
+    return null;
+  };
+  // The same of what the device decided, on the screen.
+  gph.spanAt = function (i) {
+    const wide = canvas.clientWidth - GUTTER, x = (t) => GUTTER + (t - view.from) / (view.to - view.from) * wide, at = canvas.getBoundingClientRect();
+    for (const it of lanes) for (const part of it.rows || [])
+      if (part.source === 'device' && part.row.placeOf(i) >= 0) return [at.left + (x(d.device.start[i]) + x(d.device.end[i])) / 2, at.top + part.y + part.height / 2 - scroll];
     return null;
   };
   gph.timelineKeys = on.keys;
