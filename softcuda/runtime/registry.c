@@ -15,6 +15,8 @@
 #include "base/map.h"
 #include "base/thread.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct binary {
@@ -32,6 +34,7 @@ typedef struct symbol {
     binary *of;
     CUkernel kernel;     /* of a stub, once it was used */
     void **managed;      /* of a managed variable: the program's pointer to it */
+    bool is_said;        /* that its kernel is missing */
     struct symbol *next; /* of the same binary */
 } symbol;
 
@@ -211,6 +214,26 @@ static CUresult load_parts(const rt_driver *cu, const wrapper *from, CUlibrary *
     return result;
 }
 
+/* Libraries drop errors of launches (CuPy's of CUB do), and what their kernels should have
+ * written is then silently missing: one sentence a binary, or a kernel. */
+static void say_missing(const rt_driver *cu, const binary *of, const char *kernel,
+                        CUresult code)
+{
+    const char *name = NULL;
+    Dl_info where = {0};
+    (void)cu->cuGetErrorName(code, &name);
+    const bool is_known = dladdr(of->image, &where) && where.dli_fname;
+    fprintf(stderr,
+            "softcuda: %s%s of %s cannot be %s (%s): launches of %s fail and compute "
+            "nothing, also where the program does not look at the error; %s\n",
+            kernel ? "kernel " : "the kernels", kernel ? kernel : "",
+            is_known ? where.dli_fname : "the program", kernel ? "found" : "loaded",
+            name ? name : "unknown error", kernel ? "it" : "them",
+            code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+                ? "pin the packages that compile to CUDA 13.0"
+                : "CUDA_LOG_FILE=stderr says more");
+}
+
 static cudaError_t load(const rt_driver *cu, binary *of) GPHI_REQUIRES(&mutex)
 {
     const wrapper *from = of->image;
@@ -222,6 +245,8 @@ static cudaError_t load(const rt_driver *cu, binary *of) GPHI_REQUIRES(&mutex)
         (cudaError_t)(has_parts ? load_parts(cu, from, &of->library)
                                 : cu->cuLibraryLoadData(&of->library, of->image, NULL,
                                                         NULL, 0, NULL, NULL, 0));
+    if (of->failed != cudaSuccess)
+        say_missing(cu, of, NULL, (CUresult)of->failed);
     return of->failed;
 }
 
@@ -241,6 +266,9 @@ static cudaError_t kernel_locked(const rt_driver *cu, symbol *stub, CUkernel *ou
             return result;
         const CUresult got =
             cu->cuLibraryGetKernel(&stub->kernel, stub->of->library, stub->name);
+        if (got != CUDA_SUCCESS && !stub->is_said)
+            say_missing(cu, stub->of, stub->name, got);
+        stub->is_said = true;
         if (got != CUDA_SUCCESS)
             return named(got, cudaErrorInvalidDeviceFunction);
     }

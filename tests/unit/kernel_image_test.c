@@ -90,6 +90,25 @@ static void a_fatbin_gives_its_best_ptx(void)
     soft_ptx_text_fini(&text);
 }
 
+/* A GPU runs the machine code then; alone, newer PTX is refused by the parser. */
+static void newer_ptx_beside_machine_code_is_taken(void)
+{
+    static const char newer[] = "// made by 13.2\n.version 9.2\n.target sm_90\n";
+    for (int has_code = 0; has_code < 2; has_code++) {
+        fatbin f;
+        soft_ptx_text text;
+        start(&f);
+        if (has_code)
+            add(&f, 2, 90, 0, "cubin", 6, 0);
+        add(&f, 1, 90, 0, newer, sizeof(newer), 0);
+        CHECK_OK(soft_ptx_find(f.bytes, f.count, NULL, &text, &error), error);
+        CHECK(text.bytes == sizeof(newer) - 1);
+        CHECK((memmem(text.text, text.bytes, ".version 9.0\n", 13) != NULL) == has_code);
+        CHECK(memmem(f.bytes, f.count, ".version 9.2", 12) != NULL); /* as it was */
+        soft_ptx_text_fini(&text);
+    }
+}
+
 static void compressed_ptx_is_unpacked(void)
 {
     char packed[4096];
@@ -352,6 +371,7 @@ int main(void)
 {
     setenv("SOFTCUDA_JIT", KERNEL_RUN_JIT, 0);
     RUN(a_fatbin_gives_its_best_ptx);
+    RUN(newer_ptx_beside_machine_code_is_taken);
     RUN(compressed_ptx_is_unpacked);
     RUN(images_without_ptx_are_told_apart);
     RUN(damaged_fatbins_stay_within_their_bytes);

@@ -37,6 +37,7 @@ struct entry {
     uint64_t flags, compressed_bytes, plain_bytes;
     const unsigned char *payload;
     uint64_t payload_bytes;
+    bool has_code; /* machine code stands in the fatbin, too */
 };
 
 /* Little endian, of any alignment. */
@@ -116,6 +117,7 @@ static gph_status find_entry(const unsigned char *data, uint64_t bytes,
             others++;
         offset += used;
     }
+    best->has_code = others > 0;
     if (best->payload)
         return GPH_OK;
     gphi_fail(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
@@ -195,6 +197,46 @@ static gph_status unpack(const struct entry *entry, soft_ptx_text *out, gph_erro
     return status;
 }
 
+/* Where the number of .version stands, and how long it is; 0: nowhere. */
+static size_t find_version(const char *text, size_t bytes, size_t *at)
+{
+    static const char word[] = ".version";
+    const char *found = memmem(text, bytes, word, sizeof(word) - 1);
+    if (!found)
+        return 0;
+    const char *end = text + bytes, *from = found + sizeof(word) - 1;
+    while (from < end && (*from == ' ' || *from == '\t'))
+        from++;
+    *at = (size_t)(from - text);
+    size_t length = 0;
+    while (from + length < end &&
+           ((from[length] >= '0' && from[length] <= '9') || from[length] == '.'))
+        length++;
+    return length;
+}
+
+/* A GPU runs the machine code beside PTX that is newer than its driver (CUDA's minor version
+ * compatibility): its PTX is taken as of the newest version that is known here, and what that
+ * lacks makes its kernel unsupported. */
+static gph_status take_newer(soft_ptx_text *text, gph_error *error)
+{
+    static const char newest[] = "9.0";
+    size_t at;
+    const size_t length = find_version(text->text, text->bytes, &at);
+    if (length < sizeof(newest) - 1 || text->text[at] != '9' || text->text[at + 1] != '.')
+        return GPH_OK; /* older, or the parser says what it is */
+    if (!text->owned) {
+        char *copy = gphi_heap_alloc(text->heap, text->bytes);
+        GPHI_TRY(gphi_made(error, copy, "%zu bytes of PTX in a fatbin", text->bytes));
+        memcpy(copy, text->text, text->bytes);
+        text->owned_bytes = text->bytes;
+        text->text = text->owned = copy;
+    }
+    memset(text->owned + at, ' ', length);
+    memcpy(text->owned + at, newest, sizeof(newest) - 1);
+    return GPH_OK;
+}
+
 static gph_status read_fatbin(const unsigned char *data, size_t bytes, soft_ptx_text *out,
                               gph_error *error)
 {
@@ -211,7 +253,7 @@ static gph_status read_fatbin(const unsigned char *data, size_t bytes, soft_ptx_
         out->bytes = (size_t)entry.payload_bytes;
     }
     out->bytes = strnlen(out->text, out->bytes); /* padded with NULs */
-    return GPH_OK;
+    return entry.has_code ? take_newer(out, error) : GPH_OK;
 }
 
 /* What has no .version anywhere is no PTX; a driver says so before it asks the compiler.
