@@ -77,17 +77,21 @@ static const gphi_touch *output_at(const gphi_history *history,
 static void tell_kept(gphi_rule_run *run, kept *of)
 {
     const gphi_exec_history *exec = of->exec;
-    const bool is_habit =
-        of->run == of->gap && of->gap >= GAP_MIN && of->fresh >= GAP_MIN;
+    /* A copy to the host that is made again, with nothing between, gives the same bytes. */
+    const bool is_habit = of->run == of->gap && of->gap >= GAP_MIN &&
+                          (of->fresh >= GAP_MIN || of->kernel == 0);
+    const bool is_new = of->fresh >= GAP_MIN;
     of->run = 0;
     if (!is_habit)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &of->first, 0);
     gphi_cause(draft,
-               "%" PRIu64 " results were read from %s after the last of as many launches "
-               "with new inputs, and none between them: all are the last one's, which "
+               "%" PRIu64
+               " results were read from %s after the last of as many launches%s"
+               ", and none between them: all are the last one's, which "
                "has overwritten the others",
-               of->gap, gphi_say_memory(run->model, of->address));
+               of->gap, gphi_say_memory(run->model, of->address),
+               is_new ? " with new inputs" : "");
     gphi_evidence_call(draft, &of->first, "the first of these reads is");
     gphi_evidence_call(draft, &exec->last_launch, "the last launch is");
     gphi_evidence(draft,

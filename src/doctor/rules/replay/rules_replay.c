@@ -527,5 +527,9 @@ const gphi_rule gphi_rules_replay[] = {
     GPHI_RULE_NAME("replay.missing-work", WARNING),
     GPHI_RULE("replay.unread-result", WARNING, .list_bytes = sizeof(gphi_polled),
               .call = gphi_rule_unread_result, .end = gphi_rule_unread_result_end),
+    GPHI_RULE("replay.read-before-launch", WARNING, .list_bytes = sizeof(gphi_early),
+              .call = gphi_rule_early, .end = gphi_rule_early_end),
+    GPHI_RULE("replay.frozen-size", WARNING, .list_bytes = sizeof(gphi_size_item),
+              .call = gphi_rule_size, .end = gphi_rule_size_end),
     {.id = NULL},
 };

@@ -155,6 +155,34 @@ void gphi_source_end(gphi_rule_run *run);
 /* A number of 4 or 8 bytes; of 4 a float where it looks like one. */
 const char *gphi_say_number(uint64_t value, uint32_t bytes);
 
+/* replay_early.c: a read of what no launch has computed yet */
+typedef struct gphi_early {
+    uint64_t created; /* of the executable */
+    uint64_t address, bytes;
+    gphi_call read, made, instantiated, launch; /* made: the node; launch: the first */
+    const gphi_exec_history *exec;
+    uint32_t node;
+    bool is_exact; /* a copy or fill writes there, not perhaps a kernel */
+} gphi_early;
+void gphi_rule_early(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_early_end(gphi_rule_run *run);
+
+/* replay_size.c: an executable and what was sent before its launches */
+typedef struct gphi_size_item {
+    uint64_t created; /* of the executable */
+    const gphi_exec_history *exec;
+    uint64_t updated, address, first;
+    uint64_t sent;                /* before the launch at hand; 0: it says nothing */
+    uint64_t read, read_bytes;    /* by the host after the first launch */
+    uint64_t other, number;       /* another size; the kernel's number */
+    uint32_t node;                /* that has the address */
+    uint32_t more, less, as_many; /* launches; as_many: reads after one with less */
+    bool is_copy, is_grown, is_shrunk_read;
+    gphi_call upload, launch, first_upload;
+} gphi_size_item;
+void gphi_rule_size(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_size_end(gphi_rule_run *run);
+
 /* replay_result.c */
 void gphi_rule_unread_result(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_unread_result_end(gphi_rule_run *run);
