@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arrays, as far as copies need them.
- *
- * An array has no view of a kernel here: there are no textures and no surfaces. What it
- * stores is a pitched range of the device, which copies reach by rows and planes. */
+/* Arrays: pitched ranges of the device, which copies reach by rows and planes and kernels
+ * through textures and surfaces (cu_texture.c). */
 #include "softcuda/device/array.h"
 
 #include "softcuda/api/exports.h"
 #include "softcuda/device/task.h"
 
-/* An array here is pitched memory of the context: kernels of softcuda have no textures,
- * so only copies see it. */
 CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     soft_context *context;

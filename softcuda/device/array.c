@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CUarray as pitched device memory. */
+/* CUarray as pitched device memory, mipmapped arrays as arrays. */
 #include "softcuda/device/array.h"
 
 #include "softcuda/device/alloc.h"
+#include "softcuda/kernel/run/texture.h"
 #include "softcuda/memory/memory.h"
 
 #define ROW_UNIT 256
@@ -12,10 +13,16 @@ struct array {
     struct soft_memory *memory;
     uint64_t base;
     size_t pitch, row_bytes, rows;
+    bool is_level; /* of a mipmapped array, which owns it */
+};
+
+struct levels {
+    unsigned count;
+    struct array *array[SOFT_TEXTURE_LEVELS];
 };
 
 /* Of the formats that copies of softcuda know; 0 for the others. */
-static unsigned format_bytes(CUarray_format format)
+unsigned soft_format_bytes(CUarray_format format)
 {
     switch ((int)format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:
@@ -32,7 +39,83 @@ static unsigned format_bytes(CUarray_format format)
 
 size_t soft_array_element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
-    return (size_t)desc->NumChannels * format_bytes(desc->Format);
+    return (size_t)desc->NumChannels * soft_format_bytes(desc->Format);
+}
+
+#define SHAPES                                                                           \
+    (unsigned)(CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_SURFACE_LDST | \
+               CUDA_ARRAY3D_TEXTURE_GATHER)
+
+/* The largest of a kind, as an H100 has them; of a dimension that it lacks 0. */
+struct bounds {
+    bool (*is)(const CUDA_ARRAY3D_DESCRIPTOR *d);
+    size_t width, height, depth;
+};
+
+static bool is_layered_row(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    return (d->Flags & CUDA_ARRAY3D_LAYERED) != 0 && d->Height == 0;
+}
+static bool is_layered(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    return (d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+}
+static bool gathers(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    return (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER) != 0;
+}
+static bool is_stored_row(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    return (d->Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0 && d->Height == 0;
+}
+static bool is_flat(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    return d->Depth == 0;
+}
+static bool is_any(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    (void)d;
+    return true;
+}
+
+/* What no array can be. */
+static CUresult check_bounds(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    static const struct bounds all[] = {
+        {is_layered_row, 32768, 0, 2048}, {is_layered, 32768, 32768, 2048},
+        {gathers, 32768, 32768, 0},       {is_stored_row, 32768, 0, 0},
+        {is_flat, 131072, 65536, 0},      {is_any, 16384, 16384, 32768}};
+    const struct bounds *b = all;
+    while (!b->is(d))
+        b++;
+    if (d->Width > b->width || d->Height > b->height || d->Depth > b->depth)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "an array of %zu x %zu x %zu exceeds %zu x %zu x %zu", d->Width,
+                         d->Height, d->Depth, b->width, b->height, b->depth);
+    return CUDA_SUCCESS;
+}
+
+/* Layers need to be some, faces squares in sixes, gathers two dimensions. */
+static CUresult check_shape(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    const bool cube = (d->Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
+    const bool layers = (d->Flags & CUDA_ARRAY3D_LAYERED) != 0;
+    if (d->Width == 0 || (d->Depth != 0 && d->Height == 0 && !layers))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "an array of %zu x %zu x %zu",
+                         d->Width, d->Height, d->Depth);
+    if (layers && d->Depth == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a layered array without layers");
+    if (cube && (d->Width != d->Height || d->Depth == 0 ||
+                 (layers ? d->Depth % 6 != 0 : d->Depth != 6)))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a cube map of %zu x %zu with %zu faces", d->Width, d->Height,
+                         d->Depth);
+    if (gathers(d) && (d->Height == 0 || d->Depth != 0))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "an array for gathers of %zu x %zu x %zu: they need two "
+                         "dimensions",
+                         d->Width, d->Height, d->Depth);
+    return check_bounds(d);
 }
 
 /* What no array can be is INVALID_VALUE, what softcuda lacks NOT_SUPPORTED. */
@@ -41,20 +124,15 @@ static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d)
     if (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "an array of %u channels, not 1, 2, 4",
                          d->NumChannels);
-    if (format_bytes(d->Format) == 0)
+    if (d->Format == 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "an array of format 0");
+    if (soft_format_bytes(d->Format) == 0)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "arrays of format 0x%x are not built",
                          (unsigned)d->Format);
-    if (d->Width == 0 || (d->Depth != 0 && d->Height == 0))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "an array of %zu x %zu x %zu",
-                         d->Width, d->Height, d->Depth);
-    if (d->Width > 131072 || d->Height > 65536 || d->Depth > 16384)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "an array of %zu x %zu x %zu exceeds 131072 x 65536 x 16384",
-                         d->Width, d->Height, d->Depth);
-    if ((d->Flags & ~(unsigned)CUDA_ARRAY3D_SURFACE_LDST) != 0)
+    if ((d->Flags & ~SHAPES) != 0)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "array flags 0x%x are not built",
                          d->Flags);
-    return CUDA_SUCCESS;
+    return check_shape(d);
 }
 
 /* Rows begin at multiples of ROW_UNIT, as a GPU lays out linear arrays. */
@@ -66,7 +144,7 @@ CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     SOFT_TRY(soft_made(array, "no memory for an array"));
     array->desc = *desc;
     array->memory = context->device->memory;
-    array->row_bytes = desc->Width * desc->NumChannels * format_bytes(desc->Format);
+    array->row_bytes = desc->Width * desc->NumChannels * soft_format_bytes(desc->Format);
     array->pitch = (array->row_bytes + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT;
     array->rows = desc->Height ? desc->Height : 1;
     const uint64_t bytes = array->pitch * array->rows * (desc->Depth ? desc->Depth : 1);
@@ -90,16 +168,21 @@ CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
 static SOFT_FINDER(find, CUarray, struct array, SOFT_KIND_ARRAY,
                    CUDA_ERROR_INVALID_HANDLE, "array")
 
-    CUresult soft_array_destroy(CUarray handle)
+    static CUresult destroy(struct array *array)
 {
-    struct array *array;
-    SOFT_TRY(find(handle, &array));
     if (!soft_handle_remove(array, SOFT_KIND_ARRAY))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no array", (void *)handle);
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p: not an array", (void *)array);
     const CUresult status =
         soft_pass(soft_memory_free(array->memory, array->base, soft_error()));
     soft_delete(array);
     return status;
+}
+
+CUresult soft_array_destroy(CUarray handle)
+{
+    struct array *array;
+    SOFT_TRY(find(handle, &array));
+    return array->is_level ? CUDA_SUCCESS : destroy(array);
 }
 
 /* As it was created, with heights and depths of 0. */
@@ -137,5 +220,94 @@ CUresult soft_array_check(CUarray handle, const size_t from[3], const size_t ext
                              : i == 1 ? "rows"
                                       : "planes",
                              from[i], has[i]);
+    return CUDA_SUCCESS;
+}
+
+/* ---- mipmapped arrays ---------------------------------------------------------------- */
+
+static size_t halved(size_t size, unsigned level)
+{
+    return size == 0 ? 0 : size >> level ? size >> level : 1;
+}
+
+/* Halvings until every dimension but layers is 1. */
+static unsigned most_levels(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    size_t most = d->Width > d->Height ? d->Width : d->Height;
+    if (!is_layered(d) && d->Depth > most)
+        most = d->Depth;
+    unsigned levels = 1;
+    while (most >> levels != 0 && levels < SOFT_TEXTURE_LEVELS)
+        levels++;
+    return levels;
+}
+
+static CUresult drop_levels(struct levels *levels)
+{
+    CUresult status = CUDA_SUCCESS;
+    for (unsigned i = 0; i < levels->count; i++) {
+        const CUresult one = destroy(levels->array[i]);
+        status = status == CUDA_SUCCESS ? one : status;
+    }
+    soft_delete(levels);
+    return status;
+}
+
+CUresult soft_levels_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                            unsigned count, CUmipmappedArray *out)
+{
+    SOFT_TRY(check(desc));
+    const unsigned most = most_levels(desc);
+    struct levels *levels = soft_new(sizeof(*levels));
+    SOFT_TRY(soft_made(levels, "no memory for a mipmapped array"));
+    CUresult status = CUDA_SUCCESS;
+    count = count == 0 ? 1 : count > most ? most : count;
+    while (levels->count < count && status == CUDA_SUCCESS) {
+        CUDA_ARRAY3D_DESCRIPTOR one = *desc;
+        CUarray array;
+        one.Width = halved(desc->Width, levels->count);
+        one.Height = halved(desc->Height, levels->count);
+        if (!is_layered(desc))
+            one.Depth = halved(desc->Depth, levels->count);
+        status = soft_array_create(context, &one, &array);
+        if (status == CUDA_SUCCESS) {
+            levels->array[levels->count] = (struct array *)array;
+            levels->array[levels->count++]->is_level = true;
+        }
+    }
+    if (status == CUDA_SUCCESS)
+        status = soft_handle_add(levels, SOFT_KIND_LEVELS);
+    if (status != CUDA_SUCCESS) {
+        (void)drop_levels(levels);
+        return status;
+    }
+    *out = (CUmipmappedArray)levels;
+    return CUDA_SUCCESS;
+}
+
+static SOFT_FINDER(find_levels, CUmipmappedArray, struct levels, SOFT_KIND_LEVELS,
+                   CUDA_ERROR_INVALID_HANDLE, "mipmapped array")
+
+    CUresult soft_levels_destroy(CUmipmappedArray handle)
+{
+    struct levels *levels;
+    SOFT_TRY(find_levels(handle, &levels));
+    if (!soft_handle_remove(levels, SOFT_KIND_LEVELS))
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p: not a mipmapped array",
+                         (void *)handle);
+    return drop_levels(levels);
+}
+
+CUresult soft_levels_get(CUmipmappedArray handle, unsigned level, CUarray *out,
+                         unsigned *count)
+{
+    struct levels *levels;
+    SOFT_TRY(find_levels(handle, &levels));
+    if (level >= levels->count)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "level %u of %u", level,
+                         levels->count);
+    *out = (CUarray)levels->array[level];
+    if (count)
+        *count = levels->count;
     return CUDA_SUCCESS;
 }

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PTX_ABI_VERSION 5u
+#define PTX_ABI_VERSION 6u
 #define PTX_WARP_SIZE 32u
 #define PTX_SHARED_ALIGN 128u
 /* After a block's shared memory, for %reserved_smem_offset_...: cooperative groups keep
@@ -102,65 +102,68 @@ enum {
 /* What generated code may call; the loader resolves exactly these (and memcpy, memset,
  * memmove, and the libm functions of PTX_LIBM_CALLS). X(name, LLVM return type, LLVM
  * parameter types). Faults do not return. */
-#define PTX_RUNTIME_CALLS(X)                                                                \
-    /* fast path: may switch to another block; also the kernel time limit */                \
-    X(ptx_rt_safepoint, "void", "ptr")                                                      \
-    /* trap, brkpt; (block, linear thread index) */                                         \
-    X(ptx_rt_trap, "void", "ptr, i32")                                                      \
-    /* __assertfail(message, file, line, function, char size) of a thread */                \
-    X(ptx_rt_assertfail, "void", "ptr, i32, i64, i64, i32, i64, i64")                       \
-    /* vprintf(format, arguments) -> count */                                               \
-    X(ptx_rt_vprintf, "i32", "ptr, i32, i64, i64")                                          \
-    /* cudaGraphSetConditional(handle, value) of a thread */                                \
-    X(ptx_rt_set_conditional, "void", "ptr, i32, i64, i32")                                 \
-    /* cudaGraphLaunch(executable, stream) -> error */                                      \
-    X(ptx_rt_graph_launch, "i32", "ptr, i32, i64, i64")                                     \
-    /* cudaGraphKernelNodeSetParam(node, offset, value, size), SetEnabled(node, */          \
-    /* enabled), SetGridDim(node, x, y, z), UpdatesApply(updates, count) -> error */        \
-    X(ptx_rt_node_param, "i32", "ptr, i32, i64, i64, i64, i64")                             \
-    X(ptx_rt_node_enabled, "i32", "ptr, i32, i64, i32")                                     \
-    X(ptx_rt_node_grid, "i32", "ptr, i32, i64, i32, i32, i32")                              \
-    X(ptx_rt_node_updates, "i32", "ptr, i32, i64, i64")                                     \
-    X(ptx_rt_malloc, "i64", "ptr, i64")                                                     \
-    X(ptx_rt_free, "void", "ptr, i64")                                                      \
-    /* an instruction that this build cannot run was reached: (block, thread, line) */      \
-    X(ptx_rt_unsupported, "void", "ptr, i32, i32")                                          \
-    /* an indirect call or branch to what is not a target: (block, thread, address) */      \
-    X(ptx_rt_bad_target, "void", "ptr, i32, i64")                                           \
-    /* check mode: (block, thread, address, bytes | PTX_CHECK_..., PTX line) -> */          \
-    /* where to find the bytes: what the access then uses */                                \
-    X(ptx_rt_check, "ptr", "ptr, i32, i64, i32, i32")                                       \
-    X(ptx_rt_clock, "i64", "")                                                              \
-    X(ptx_rt_globaltimer, "i64", "")                                                        \
-    X(ptx_rt_nanosleep, "void", "ptr, i32")                                                 \
-    /* slow path: (thread, ...). barrier id, count (0: all), and for red the */             \
-    /* operation (0 none, 1 popc, 2 and, 3 or) and predicate */                             \
-    X(ptx_rt_barrier, "i32", "ptr, i32, i32, i32, i32")                                     \
-    X(ptx_rt_barrier_arrive, "void", "ptr, i32, i32")                                       \
-    X(ptx_rt_syncwarp, "void", "ptr, i32")                                                  \
-    /* (thread, member mask, mode 0 up 1 down 2 bfly 3 idx, value, b, c) -> value | */      \
-    /* predicate << 32 */                                                                   \
-    X(ptx_rt_shfl, "i64", "ptr, i32, i32, i32, i32, i32")                                   \
-    /* (thread, mask, mode 0 all 1 any 2 uni 3 ballot, predicate) */                        \
-    X(ptx_rt_vote, "i32", "ptr, i32, i32, i32")                                             \
-    /* (thread, mask, mode 0 any 1 all, bytes 4 or 8, value) -> mask | predicate << */      \
-    /* 32 */                                                                                \
-    X(ptx_rt_match, "i64", "ptr, i32, i32, i32, i64")                                       \
-    /* (thread, mask, operation 0 add 1 min.u 2 max.u 3 min.s 4 max.s 5 and 6 or 7 */       \
-    /* xor, value) */                                                                       \
-    X(ptx_rt_redux, "i32", "ptr, i32, i32, i32")                                            \
-    /* (thread, mask) -> leader lane | is_leader << 32 */                                   \
-    X(ptx_rt_elect, "i64", "ptr, i32")                                                      \
-    /* (thread, a number of the instruction: LLVM makes one call of two alike) */           \
-    X(ptx_rt_activemask, "i32", "ptr, i32")                                                 \
-    /* (block, matrix operation, active lanes, first thread, line where memory is */        \
-    /* checked or 0, whether there is a stride, slots of 32 lanes: matrix.h); and of one */ \
-    /* thread, whose slots are values */                                                    \
-    X(ptx_rt_matrix, "void", "ptr, i64, i32, i32, i32, i32, ptr")                           \
-    X(ptx_rt_thread_matrix, "void", "ptr, i64, i32, i32, ptr")                              \
-    /* a back edge of the slow path: may switch to another thread or block */               \
-    X(ptx_rt_thread_safepoint, "void", "ptr")                                               \
-    /* mbarrier: (thread, address, operation, argument) */                                  \
+#define PTX_RUNTIME_CALLS(X)                                                                  \
+    /* fast path: may switch to another block; also the kernel time limit */                  \
+    X(ptx_rt_safepoint, "void", "ptr")                                                        \
+    /* trap, brkpt; (block, linear thread index) */                                           \
+    X(ptx_rt_trap, "void", "ptr, i32")                                                        \
+    /* __assertfail(message, file, line, function, char size) of a thread */                  \
+    X(ptx_rt_assertfail, "void", "ptr, i32, i64, i64, i32, i64, i64")                         \
+    /* vprintf(format, arguments) -> count */                                                 \
+    X(ptx_rt_vprintf, "i32", "ptr, i32, i64, i64")                                            \
+    /* cudaGraphSetConditional(handle, value) of a thread */                                  \
+    X(ptx_rt_set_conditional, "void", "ptr, i32, i64, i32")                                   \
+    /* cudaGraphLaunch(executable, stream) -> error */                                        \
+    X(ptx_rt_graph_launch, "i32", "ptr, i32, i64, i64")                                       \
+    /* cudaGraphKernelNodeSetParam(node, offset, value, size), SetEnabled(node, */            \
+    /* enabled), SetGridDim(node, x, y, z), UpdatesApply(updates, count) -> error */          \
+    X(ptx_rt_node_param, "i32", "ptr, i32, i64, i64, i64, i64")                               \
+    X(ptx_rt_node_enabled, "i32", "ptr, i32, i64, i32")                                       \
+    X(ptx_rt_node_grid, "i32", "ptr, i32, i64, i32, i32, i32")                                \
+    X(ptx_rt_node_updates, "i32", "ptr, i32, i64, i64")                                       \
+    X(ptx_rt_malloc, "i64", "ptr, i64")                                                       \
+    X(ptx_rt_free, "void", "ptr, i64")                                                        \
+    /* an instruction that this build cannot run was reached: (block, thread, line) */        \
+    X(ptx_rt_unsupported, "void", "ptr, i32, i32")                                            \
+    /* an indirect call or branch to what is not a target: (block, thread, address) */        \
+    X(ptx_rt_bad_target, "void", "ptr, i32, i64")                                             \
+    /* check mode: (block, thread, address, bytes | PTX_CHECK_..., PTX line) -> */            \
+    /* where to find the bytes: what the access then uses */                                  \
+    X(ptx_rt_check, "ptr", "ptr, i32, i64, i32, i32")                                         \
+    X(ptx_rt_clock, "i64", "")                                                                \
+    X(ptx_rt_globaltimer, "i64", "")                                                          \
+    X(ptx_rt_nanosleep, "void", "ptr, i32")                                                   \
+    /* slow path: (thread, ...). barrier id, count (0: all), and for red the */               \
+    /* operation (0 none, 1 popc, 2 and, 3 or) and predicate */                               \
+    X(ptx_rt_barrier, "i32", "ptr, i32, i32, i32, i32")                                       \
+    X(ptx_rt_barrier_arrive, "void", "ptr, i32, i32")                                         \
+    X(ptx_rt_syncwarp, "void", "ptr, i32")                                                    \
+    /* (thread, member mask, mode 0 up 1 down 2 bfly 3 idx, value, b, c) -> value | */        \
+    /* predicate << 32 */                                                                     \
+    X(ptx_rt_shfl, "i64", "ptr, i32, i32, i32, i32, i32")                                     \
+    /* (thread, mask, mode 0 all 1 any 2 uni 3 ballot, predicate) */                          \
+    X(ptx_rt_vote, "i32", "ptr, i32, i32, i32")                                               \
+    /* (thread, mask, mode 0 any 1 all, bytes 4 or 8, value) -> mask | predicate << */        \
+    /* 32 */                                                                                  \
+    X(ptx_rt_match, "i64", "ptr, i32, i32, i32, i64")                                         \
+    /* (thread, mask, operation 0 add 1 min.u 2 max.u 3 min.s 4 max.s 5 and 6 or 7 */         \
+    /* xor, value) */                                                                         \
+    X(ptx_rt_redux, "i32", "ptr, i32, i32, i32")                                              \
+    /* (thread, mask) -> leader lane | is_leader << 32 */                                     \
+    X(ptx_rt_elect, "i64", "ptr, i32")                                                        \
+    /* (thread, a number of the instruction: LLVM makes one call of two alike) */             \
+    X(ptx_rt_activemask, "i32", "ptr, i32")                                                   \
+    /* (block, matrix operation, active lanes, first thread, line where memory is */          \
+    /* checked or 0, whether there is a stride, slots of 32 lanes: matrix.h); and of one */   \
+    /* thread, whose slots are values */                                                      \
+    X(ptx_rt_matrix, "void", "ptr, i64, i32, i32, i32, i32, ptr")                             \
+    X(ptx_rt_thread_matrix, "void", "ptr, i64, i32, i32, ptr")                                \
+    /* textures and surfaces: (block, thread, textureform.h's word, handle, 12 words) -> 4 */ \
+    X(ptx_rt_texture, "<4 x i32>",                                                            \
+      "ptr, i32, i64, i64, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32")       \
+    /* a back edge of the slow path: may switch to another thread or block */                 \
+    X(ptx_rt_thread_safepoint, "void", "ptr")                                                 \
+    /* mbarrier: (thread, address, operation, argument) */                                    \
     X(ptx_rt_mbarrier, "i64", "ptr, i64, i32, i64")
 
 #endif

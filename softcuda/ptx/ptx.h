@@ -105,7 +105,7 @@ typedef enum ptx_space {
     X(SHF, "shf") X(SHFL, "shfl") X(SHL, "shl") X(SHR, "shr") X(SIN, "sin")               \
     X(SLCT, "slct") X(SQRT, "sqrt") X(ST, "st") X(STACKRESTORE, "stackrestore")           \
     X(STACKSAVE, "stacksave") X(STMATRIX, "stmatrix") X(SUB, "sub") X(SUBC, "subc")       \
-    X(SULD, "suld") X(SURED, "sured") X(SUST, "sust") X(SZEXT, "szext") X(TANH, "tanh")   \
+    X(SULD, "suld") X(SUQ, "suq") X(SURED, "sured") X(SUST, "sust") X(SZEXT, "szext") X(TANH, "tanh")   \
     X(TESTP, "testp") X(TEX, "tex") X(TLD4, "tld4") X(TRAP, "trap") X(TXQ, "txq")         \
     X(VABSDIFF, "vabsdiff") X(VABSDIFF2, "vabsdiff2") X(VABSDIFF4, "vabsdiff4")           \
     X(VADD, "vadd") X(VADD2, "vadd2") X(VADD4, "vadd4") X(VAVRG2, "vavrg2")               \
@@ -174,7 +174,11 @@ typedef enum ptx_opcode {
     X(COMPLETE_BYTES, "mbarrier::complete_tx::bytes")                                     \
     X(ROW, "row") X(COL, "col") X(X1, "x1") X(X2, "x2") X(X4, "x4") X(TRANS, "trans")     \
     X(LOAD, "load") X(STORE, "store") X(MMA, "mma")                                       \
-    X(A, "a") X(B, "b") X(C, "c") X(D, "d")
+    X(A, "a") X(B, "b") X(C, "c") X(D, "d")                                               \
+    X(D1, "1d") X(D2, "2d") X(D3, "3d") X(A1D, "a1d") X(A2D, "a2d") X(CUBE, "cube")       \
+    X(ACUBE, "acube") X(LEVEL, "level") X(GRAD, "grad") X(BASE, "base") X(GREEN, "g")     \
+    X(ZERO, "zero") X(OUTSIDE_TRAP, "trap") X(SAMPLES, "p")                               \
+    X(WIDTH, "width") X(HEIGHT, "height") X(DEPTH, "depth")
 
 typedef enum ptx_modifier {
     PTX_MOD_UNKNOWN, /* kept in the instruction's text only; the form is unsupported */

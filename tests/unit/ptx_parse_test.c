@@ -192,7 +192,7 @@ static const struct insn_case insn_cases[] = {
      "%r2 vec1: "
      "%r3 vec4: %f1 %f2 %f3 %f4"},
     {"tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1, %r2}];",
-     "tex.?.v4 f32,s32 vec4: %f1 %f2 %f3 %f4 [%rd1+0] vec2: %r1 %r2"},
+     "tex.2d.v4 f32,s32 vec4: %f1 %f2 %f3 %f4 [%rd1+0] vec2: %r1 %r2"},
     {"vadd.s32.u32.u32 %r1, %r2.b1, %r3.h0;", "vadd s32,u32,u32 %r1 %r2.b1 %r3.h0"},
     {"tensormap.quux.u32 %r1;", "?.? u32 %r1"},
     {"L: bra.uni L;", "bra.uni L:0"},

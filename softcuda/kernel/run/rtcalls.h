@@ -51,6 +51,12 @@ void ptx_rt_matrix(ptx_block *block, uint64_t word, uint32_t active, uint32_t fi
                    uint32_t line, uint32_t has_stride, void *slots);
 void ptx_rt_thread_matrix(ptx_thread *thread, uint64_t word, uint32_t line,
                           uint32_t has_stride, uint64_t *values);
+/* Returned as LLVM returns <4 x i32>: in a vector register. */
+typedef uint32_t ptx_words4 __attribute__((vector_size(16)));
+ptx_words4 ptx_rt_texture(ptx_block *block, uint32_t thread, uint64_t word,
+                          uint64_t handle, uint32_t a, uint32_t b, uint32_t c, uint32_t d,
+                          uint32_t e, uint32_t f, uint32_t g, uint32_t h, uint32_t i,
+                          uint32_t j, uint32_t k, uint32_t l);
 void ptx_rt_thread_safepoint(ptx_thread *thread);
 uint64_t ptx_rt_mbarrier(ptx_thread *thread, uint64_t address, uint32_t operation,
                          uint64_t argument);

@@ -9,8 +9,9 @@
 
 /* An opcode that stands in several is the first one's: arithmetic goes by type. */
 static ptx_lower_fn *const *const families[] = {
-    ptx_low_integer, ptx_low_float,  ptx_low_bits,  ptx_low_compare,  ptx_low_convert,
-    ptx_low_memory,  ptx_low_atomic, ptx_low_video, ptx_low_mbarrier, ptx_low_misc,
+    ptx_low_integer,  ptx_low_float,  ptx_low_bits,    ptx_low_compare,
+    ptx_low_convert,  ptx_low_memory, ptx_low_atomic,  ptx_low_video,
+    ptx_low_mbarrier, ptx_low_misc,   ptx_low_texture,
 };
 
 static ptx_lower_fn *family_of(const ptx_low *l)

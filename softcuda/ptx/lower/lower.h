@@ -98,7 +98,7 @@ ptx_value ptx_join(ptx_low *l, ptx_value low, ptx_value high);
 typedef ptx_lower_fn *const ptx_family[PTX_OP_COUNT];
 extern ptx_family ptx_low_integer, ptx_low_float, ptx_low_half, ptx_low_bits,
     ptx_low_compare, ptx_low_convert, ptx_low_memory, ptx_low_atomic, ptx_low_video,
-    ptx_low_mbarrier, ptx_low_misc;
+    ptx_low_mbarrier, ptx_low_misc, ptx_low_texture;
 /* Forms of one family's opcodes that another writes. */
 ptx_lower_fn ptx_low_pack, ptx_low_copy_arrive, ptx_low_narrow, ptx_low_copy_bulk;
 

@@ -50,7 +50,7 @@ static const char *const other_modifiers[] = {
     "sync_restrict::shared::cta", "tensormap", "tensormap::generic", "unified",
 };
 static const char *const other_opcodes[] = {
-    "clusterlaunchcontrol", "suq", "tcgen05", "tensormap",
+    "clusterlaunchcontrol", "tcgen05", "tensormap",
 };
 static const char *const other_sregs[] = {
     "%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid",
