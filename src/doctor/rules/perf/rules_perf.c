@@ -6,7 +6,6 @@
 #include "doctor/rules/rules.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* ---- perf.launch-bound ---- */
 
@@ -149,7 +148,8 @@ static void giant_end(gphi_rule_run *run)
                "a launch takes %.2f ms of the device on average, and the host waits for "
                "%.0f %% of the time: launching faster, by a graph, gains nothing",
                (double)each_ns * 1e-6,
-               fmin(100.0, 100.0 * (double)state->wait_ns / (double)span));
+               100.0 * (double)(state->wait_ns < span ? state->wait_ns : span) /
+                   (double)span);
     gphi_evidence(draft, "%" PRIu64 " launches, waited for %" PRIu64 " times",
                   state->launches, state->steps);
     gphi_evidence(draft, has_gpu ? "from GPU times of the kernels"
