@@ -10,7 +10,8 @@
 #include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"
 
-enum { LIMIT_ROUNDS = 64 }; /* of a loop, from one look at the clock to the next */
+/* Rounds of a loop from one look at the clock to the next, unless they are slow: these. */
+enum { LIMIT_ROUNDS = 64, SLOW_ROUNDS_NS = 1000000 };
 
 static bool is_dead(const soft_context *context)
 {
@@ -172,11 +173,15 @@ static void run_host(void *argument, soft_worker *worker)
 /* A loop that never ends keeps its stream from everything else: a limit ends it. */
 static bool is_over_limit(soft_record *record, uint64_t round)
 {
-    if (record->u.branch.limit_ns == 0 || round % LIMIT_ROUNDS != 1)
+    if (record->u.branch.limit_ns == 0 ||
+        (round != 1 && round < record->u.branch.look_at))
         return false;
     const uint64_t now = gphi_clock_ns();
     if (round == 1)
-        record->u.branch.started_ns = now;
+        record->u.branch.started_ns = record->u.branch.looked_ns = now;
+    const bool is_slow = round <= 2 || now - record->u.branch.looked_ns > SLOW_ROUNDS_NS;
+    record->u.branch.looked_ns = now;
+    record->u.branch.look_at = round + (is_slow ? 1 : LIMIT_ROUNDS);
     if (now - record->u.branch.started_ns < record->u.branch.limit_ns)
         return false;
     char text[200], node[32];

@@ -41,6 +41,8 @@ typedef struct soft_record {
             atomic_uint *value;  /* set by who knows the executable graph */
             uint64_t limit_ns;   /* of a loop; 0: none */
             uint64_t started_ns; /* of the loop that runs */
+            uint64_t looked_ns;  /* at the clock, last */
+            uint64_t look_at;    /* the round before which it is looked at next */
             /* Check mode: who hears that a round of the loop is over; or NULL. */
             struct soft_watch *watch;
             void (*round_over)(struct soft_watch *watch, uint32_t node);

@@ -13,7 +13,9 @@
 #include "softcuda/graph/watch.h"
 #include "softcuda/rules/rules.h"
 
-enum { INVALID = 1, LIMIT_ROUNDS = 64 }; /* launches, from one look at the clock on */
+enum { INVALID = 1 };
+/* Launches from one look at the clock to the next, unless they are slow: these. */
+enum { LIMIT_ROUNDS = 64, SLOW_ROUNDS_NS = 1000000 };
 
 /* What cudaStreamGraphTailLaunch and the others are. */
 #define STREAM_TAIL UINT64_C(0x0100000000000000)
@@ -64,7 +66,9 @@ struct soft_side {
     soft_queue *queue, *runs; /* is_device: for runs; a fence that each run reaches */
     soft_queue *fence;        /* the end of `whole` */
     atomic_ullong launched;   /* of the launch of the host: by kernels so far, */
-    atomic_ullong started_ns; /* and when the first of them was */
+    atomic_ullong started_ns; /* and when the first of them was, */
+    atomic_ullong looked_ns;  /* when the clock was looked at last, */
+    atomic_ullong look_at;    /* and at which it is next */
     atomic_uint
         said;   /* check mode: why launches by its kernels were refused, a bit each */
     bool notes; /* a doctor is attached */
@@ -263,10 +267,15 @@ static bool may_start(soft_side *root, soft_context *context)
     const uint64_t count = atomic_fetch_add(&root->launched, 1) + 1;
     if (!context)
         return true;
-    if (context->loop_limit_ns != 0 && count % LIMIT_ROUNDS == 1) {
+    if (context->loop_limit_ns != 0 &&
+        (count == 1 || count >= atomic_load(&root->look_at))) {
         const uint64_t now = gphi_clock_ns();
         if (count == 1)
             atomic_store(&root->started_ns, now);
+        const bool is_slow =
+            count <= 2 || now - atomic_load(&root->looked_ns) > SLOW_ROUNDS_NS;
+        atomic_store(&root->looked_ns, now);
+        atomic_store(&root->look_at, count + (is_slow ? 1 : LIMIT_ROUNDS));
         const uint64_t from = atomic_load(&root->started_ns);
         if (from != 0 && now - from >= context->loop_limit_ns) {
             char text[160];

@@ -233,12 +233,12 @@ int main(int count, char **words)
         return pack(o.pack, o.to);
     if (o.record) /* the driver is opened in children alone */
         return record_programs(o.record, o.first, o.last, o.seconds);
-    if (o.program >= 0)
-        draw_part(&o);
     if (!drive_open(&why)) {
         printf("no driver: %s\n", why);
         return 77;
     }
+    if (o.program >= 0)
+        draw_part(&o); /* from its first line on, the time is the program's */
     if (o.program >= 0)
         return run_program() ? 0 : 1;
     return o.compare ? compare(&o) : against_model(o.first, o.last);
