@@ -131,8 +131,11 @@ static gph_status do_all(const struct scene *scene, gph_error *error)
     CHECK((loop != NULL) == (made == GPH_OK));
     if (made != GPH_OK)
         return made;
-    if (scene->options.way == GPH_LOOP_WHILE && scene->options.unroll == 1)
-        loop->doze_ns = 300000; /* as on a GPU: it takes naps, then asks for the stream */
+    /* As on a GPU: it takes naps, then asks for the stream. There it asks so often that a
+     * sweep over these calls would take minutes. */
+    const bool naps =
+        is_soft && scene->options.way == GPH_LOOP_WHILE && scene->options.unroll == 1;
+    loop->doze_ns = naps ? 300000 : 0;
     const gph_status status = use(scene, loop, error);
     /* What failed has left a loop that works. */
     shim.fail_at = -1;
