@@ -214,6 +214,7 @@ def clean():
     torch._dynamo.reset()
     gc.collect()
     torch.cuda.synchronize()
+    torch._C._cuda_clearCublasWorkspaces()  # one for each stream that captured, of which each way has others
     torch.cuda.empty_cache()
 
 

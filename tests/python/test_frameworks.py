@@ -208,7 +208,8 @@ class PathHits(unittest.TestCase):
                  "pointers_same": self.same_pointers, "pointers": [16, None, 32], "managed": [0], "fixed": [2], "dropped": [0],
                  "dead_before": None, "dead_after": None, "sizes": [], "copied": [1], "targets": ["target"],
                  "copy": lambda targets, sources: self.copied.append((targets, [one.address for one in sources])),
-                 "replay": lambda: self.replays.append(1), "cached": self.cached, "rebuild": None, **options}
+                 "replay": lambda: self.replays.append(1), "cached": self.cached, "rebuild": None,
+                 "reads": None, **options}
         self.hit.arm(count, is_new_round, **parts)
 
     def inputs(self, *addresses):
@@ -233,6 +234,10 @@ class PathHits(unittest.TestCase):
         self.assertEqual((manager._current_node, manager.path_state, manager.current_gen, manager.mode, manager.compile_id,
                           manager.running_forwards_with_pending_backwards), (self.node, "execution", 7, "mode", "id", True))
         self.assertIsNot(self.hit(self.inputs()), outputs)
+
+    def test_wrong_readers(self):
+        for reads in (3, (1, 2), (Tensor, 0, 5, 0), ("Tensor", 0, self.missed, 0)):
+            self.assertRaises(TypeError, self.arm, reads=reads)
 
     def test_outputs_are_not_counted(self):
         self.arm()

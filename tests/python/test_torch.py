@@ -420,6 +420,29 @@ class Trees(Case):
             del out
         self.assertEqual((len(self.calls), function.count), (2, 1))  # warm-up and recording
 
+    def test_tensors_are_read_in_c(self):
+        self.assertTrue(gt._driver.data_ptr_function())
+        function = self.compiled(lambda a, w: [copied(w), copied(a)], [self.x, self.y], static=(1,), outputs=2)
+        weight = tensor(5.0)
+        before, slow = torch._foreach_copy_, []
+        with unittest.mock.patch.object(torch, "_foreach_copy_", lambda *lists: slow.append(before(*lists) and None)):
+            for call in range(4):
+                self.round((function, [tensor(call), weight]))
+        slow.clear()
+        for call in range(3):
+            (two, one), = self.round((function, [tensor(call), torch.nn.Parameter(weight)]))  # one address
+            self.same(one, call)
+            self.same(two, 5.0)
+            del one, two
+        self.assertEqual((len(self.calls), function.count, len(slow)), (2, 1, 0))
+        strided = torch.empty(2 * self.x.numel(), device="cuda")[::2]
+        self.round((function, [strided, weight]))
+        self.assertEqual(len(slow), 1)
+        weight.data = tensor(6.0)
+        (two, _), = self.round((function, [self.x, weight]))
+        self.same(two, 6.0)
+        self.assertEqual(len(self.calls), 3)
+
     def test_a_result_that_lives_is_the_next_one(self):
         function = self.compiled(lambda a: [copied(a)], [self.x])
         kept = [self.round((function, [tensor(call)]))[0][0] for call in range(6)]

@@ -8,7 +8,7 @@
  * The checks are those of CUDAGraphNode.check_invariants, in their order, and of the manager's
  * _run before them. What a step holds are the node's own lists: outputs count references,
  * so that nothing here may keep one. */
-#include "gphpy.h"
+#include "reader.h"
 
 #include <stddef.h>
 
@@ -37,7 +37,8 @@
     X(copy)          /* torch._foreach_copy_ */                                          \
     X(replay)        /* CUDAGraph.replay, bound */                                       \
     X(cached)        /* the node's list of output tensors */                             \
-    X(rebuild)       /* the node's reconstruct_outputs, or None: they are in `cached` */
+    X(rebuild)       /* the node's reconstruct_outputs, or None: they are in `cached` */ \
+    X(reads)         /* of gphpy_reader_read(): None, or how tensors are read in C */
 
 typedef struct step {
 #define X(name) PyObject *name;
@@ -45,7 +46,15 @@ typedef struct step {
 #undef X
     Py_ssize_t input_count;
     bool is_new_round; /* a root, called while another path is current */
+    gphpy_reader reader;
+    struct place *places; /* with a reader: of managed and fixed inputs */
+    Py_ssize_t place_count;
 } step;
+
+struct place {
+    Py_ssize_t index;
+    void *address;
+};
 
 enum { STEPS = 8 };
 
@@ -106,8 +115,22 @@ static int ask(PyObject *function, PyObject *const *args, size_t count)
     return truth;
 }
 
+/* Whether each lies where it lay, without PyTorch's Python. */
+static int are_in_place(const step *s, PyObject *inputs)
+{
+    void *address = NULL;
+    for (Py_ssize_t i = 0; i < s->place_count; i++)
+        if (!gphpy_reader_address(&s->reader, PyList_GetItem(inputs, s->places[i].index),
+                                  &address) ||
+            address != s->places[i].address)
+            return 0;
+    return 1;
+}
+
 static int is_same(const step *s, PyObject *inputs, PyObject *indices)
 {
+    if (s->places) /* all are compared at once: are_in_place() */
+        return 1;
     if (PyList_Size(indices) == 0)
         return 1;
     PyObject *args[] = {inputs, s->pointers, indices};
@@ -141,6 +164,12 @@ static int are_aligned(const step *s, PyObject *inputs)
     const Py_ssize_t count = PyList_Size(s->copied);
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *tensor = PyList_GetItem(inputs, index_at(s->copied, i));
+        void *place = NULL;
+        if (tensor && gphpy_reader_address(&s->reader, tensor, &place)) {
+            if ((uintptr_t)place % ALIGNMENT != 0)
+                return 0;
+            continue;
+        }
         PyObject *address =
             tensor ? PyObject_CallMethodNoArgs(tensor, names.data_ptr) : NULL;
         const unsigned long long value = address ? PyLong_AsUnsignedLongLong(address) : 1;
@@ -176,6 +205,8 @@ static verdict check(const step *s, PyObject *inputs, PyObject **generation)
     if (s->is_new_round && !may_begin(s, *generation, is_marked))
         return PyErr_Occurred() ? FAILED : MISS;
     truth = are_aligned(s, inputs);
+    if (truth == 1 && s->places)
+        truth = are_in_place(s, inputs);
     if (truth == 1)
         truth = is_same(s, inputs, s->managed);
     if (truth == 1)
@@ -225,6 +256,10 @@ static int copy_inputs(const step *s, PyObject *inputs)
     }
     if (!sources)
         return -1;
+    if (gphpy_reader_copy(&s->reader, sources)) {
+        Py_DECREF(sources);
+        return 0;
+    }
     PyObject *result = PyObject_CallFunctionObjArgs(s->copy, s->targets, sources, NULL);
     Py_DECREF(sources);
     Py_XDECREF(result);
@@ -271,6 +306,9 @@ static PyObject *take(const step *s, PyObject *inputs, PyObject *generation)
 
 static void forget(step *s)
 {
+    PyMem_Free(s->places);
+    s->places = NULL;
+    gphpy_reader_free(&s->reader);
 #define X(name) Py_CLEAR(s->name);
     PARTS(X)
 #undef X
@@ -330,6 +368,51 @@ static int read_part(PyObject *parts, const char *name, PyObject **out)
     return 0;
 }
 
+/* The addresses that managed and fixed inputs have to have. -1 with an exception. */
+static int read_places(step *s)
+{
+    PyObject *const lists[] = {s->managed, s->fixed};
+    const Py_ssize_t count = PyList_Size(s->managed) + PyList_Size(s->fixed);
+    s->places = PyMem_Calloc((size_t)count + 1, sizeof(*s->places));
+    if (!s->places) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (int k = 0; k < 2; k++)
+        for (Py_ssize_t i = 0; i < PyList_Size(lists[k]); i++) {
+            struct place *place = &s->places[s->place_count];
+            place->index = index_at(lists[k], i);
+            PyObject *pointer = PyList_GetItem(s->pointers, place->index);
+            if (!pointer || !PyLong_Check(pointer)) { /* not a tensor: the slow way */
+                PyErr_Clear();
+                PyMem_Free(s->places);
+                s->places = NULL;
+                return 0;
+            }
+            place->address = PyLong_AsVoidPtr(pointer);
+            if (PyErr_Occurred())
+                return -1;
+            if (place->index < 0 || place->index >= s->input_count) {
+                gphpy_invalid("input %zd is not one of the %zd", place->index,
+                              s->input_count);
+                return -1;
+            }
+            s->place_count++;
+        }
+    return 0;
+}
+
+/* Where there is a reader: what it needs. */
+static int read_reader(step *s)
+{
+    if (gphpy_reader_read(&s->reader, s->reads) < 0)
+        return -1;
+    if (!s->reader.type)
+        return 0;
+    gphpy_reader_targets(&s->reader, s->targets);
+    return s->reader.data_ptr ? read_places(s) : 0;
+}
+
 static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
 {
     Py_ssize_t inputs = 0;
@@ -357,6 +440,10 @@ static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
         !PyList_Check(s.dropped) || !PyList_Check(s.copied) || !PyList_Check(s.cached)) {
         forget(&s);
         return PyErr_Format(PyExc_TypeError, "indices and outputs are lists");
+    }
+    if (read_reader(&s) < 0) {
+        forget(&s);
+        return NULL;
     }
     if (self->depth > 0 ||
         self->kept >

@@ -3,6 +3,9 @@
 import contextlib
 import ctypes
 import functools
+import os
+
+import torch
 
 import graphophone as gph
 
@@ -23,6 +26,22 @@ def call(name, *types):
         if status:
             raise RuntimeError("%s returned error %d" % (name, status))
     return checked
+
+
+@functools.cache
+def data_ptr_function():
+    """The address of aoti_torch_get_data_ptr, of PyTorch's C interface, whose handle is where a Python tensor has its
+    at::Tensor, right after the object's head (python_variable.h); 0 where a tensor's address is not what that gives."""
+    try:
+        function = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so")).aoti_torch_get_data_ptr
+    except (OSError, AttributeError):
+        return 0
+    found, tensor = ctypes.c_void_p(), torch.zeros(2)[1:]
+    handle = id(tensor) + object.__basicsize__
+    if ctypes.c_void_p.from_address(handle).value != tensor._cdata:
+        return 0
+    status = function(ctypes.c_void_p(handle), ctypes.byref(found))
+    return ctypes.cast(function, ctypes.c_void_p).value if status == 0 and found.value == tensor.data_ptr() else 0
 
 
 def nodes(graph):

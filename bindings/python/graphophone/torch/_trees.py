@@ -12,7 +12,7 @@ import torch
 
 import graphophone as gph
 
-from . import _reasons
+from . import _driver, _reasons
 
 _hits = weakref.WeakSet()
 _FORGET_AT = ("record_function", "run_eager", "shutdown", "apply_checkpoint_execution_state_in_allocator",
@@ -73,6 +73,7 @@ def _parts(trees, manager, previous, state, node, sizes):
         "copy": torch._foreach_copy_,
         "replay": node.graph.replay, "cached": node.cached_tensor_outputs if whole else [],
         "rebuild": None if whole else node.reconstruct_outputs,
+        "reads": (torch.Tensor, _driver.data_ptr_function(), _driver.runtime(), manager.device_index),
     }
 
 
