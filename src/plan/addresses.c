@@ -86,10 +86,20 @@ static gph_status solve(struct job *job)
     const uint64_t wanted = job->options.capacity;
     const uint64_t enough = wanted ? wanted : job->problem.bound;
     const bool exact = gphi_search_suits(&job->problem);
-    GPHI_TRY(gphi_plan_greedy(&job->problem, &job->clock, enough, !exact, job->offsets,
+    const bool pinned = job->problem.pinned, repairs = !exact && !pinned;
+    gphi_plan_clock *clock = &job->clock;
+    const uint64_t end = clock->end_ns;
+    if (repairs) /* the ten orders may take all of it */
+        clock->end_ns = clock->begin_ns + (end - clock->begin_ns) / 4;
+    GPHI_TRY(gphi_plan_greedy(&job->problem, clock, enough, pinned, job->offsets,
                               &job->height));
-    if (!exact || job->height <= enough)
+    if (repairs && gphi_clock_ns() >= clock->end_ns)
+        clock->over = false; /* only its share is used up */
+    clock->end_ns = end;
+    if (pinned || job->height <= enough)
         return GPH_OK;
+    if (repairs)
+        return gphi_plan_repair(&job->problem, clock, enough, job->offsets, &job->height);
     return wanted ? search_within(job, wanted, 1) : minimize(job);
 }
 
@@ -187,12 +197,12 @@ static gph_status check_beside(struct check *c)
         c->clash = i;
         gphi_placed_meet(&placed, i);
         for (uint32_t k = 0; k < placed.found_count; k++) {
-            const uint32_t other = placed.found[k];
+            const uint32_t other = placed.found[k].buffer;
             if (c->offsets[other] < end &&
                 begin < c->offsets[other] + p->buffers[other].size)
                 status = GPH_E_INVALID;
         }
-        gphi_placed_add(&placed, i);
+        gphi_placed_add(&placed, i, begin);
     }
     gphi_placed_fini(&placed);
     return status;

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "plan/gaps.h"
 #include "plan/placed.h"
+#include "plan/skyline.h"
 
 #define LOOK 65536u /* gaps looked at between looks at the clock */
 
@@ -21,18 +22,13 @@ typedef enum order {
     ORDERS
 } order;
 
-struct neighbour {
-    uint64_t offset; /* first: they are sorted by it */
-    uint32_t buffer;
-};
-
 struct greedy {
     const gphi_problem *problem;
     gphi_placed placed;
+    gphi_skyline skyline;
     double *keys[ORDERS];
     gphi_keyed *items;
     uint64_t *offsets, height; /* of the plan under way */
-    struct neighbour *beside;  /* what lives together with the buffer at hand */
     uint64_t random;
     uint64_t looked; /* at so many gaps since the last look at the clock */
 };
@@ -58,22 +54,18 @@ static uint64_t find_gap(struct greedy *g, uint32_t buffer, bool best)
 {
     const gph_plan_buffer *buffers = g->problem->buffers, *b = &buffers[buffer];
     gphi_placed_meet(&g->placed, buffer);
+    const gphi_level *found = g->placed.found; /* what lives together with it */
     const uint32_t count = g->placed.found_count;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t other = g->placed.found[i];
-        g->beside[i] = (struct neighbour){g->offsets[other], other};
-    }
-    qsort(g->beside, count, sizeof(*g->beside), gphi_by_first);
     uint64_t end = 0, chosen = UINT64_MAX, slack = UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t at = gphi_plan_align(b, end), next = g->beside[i].offset;
+        const uint64_t at = gphi_plan_align(b, end), next = found[i].key;
         if (next >= at && next - at >= b->size && next - at - b->size < slack) {
             chosen = at;
             slack = next - at - b->size;
             if (!best)
                 break;
         }
-        const uint64_t top = next + buffers[g->beside[i].buffer].size;
+        const uint64_t top = next + buffers[found[i].buffer].size;
         if (top > end)
             end = top;
     }
@@ -83,7 +75,7 @@ static uint64_t find_gap(struct greedy *g, uint32_t buffer, bool best)
 static void put(struct greedy *g, uint32_t buffer, uint64_t offset)
 {
     g->offsets[buffer] = offset;
-    gphi_placed_add(&g->placed, buffer);
+    gphi_placed_add(&g->placed, buffer, offset);
     const uint64_t top = offset + g->problem->buffers[buffer].size;
     if (top > g->height)
         g->height = top;
@@ -114,9 +106,7 @@ static gph_status plan_through_time(struct greedy *g)
     return gphi_gaps_walk(p, g->offsets, g->height, false, begin, g);
 }
 
-/* False: the time was over before the plan was made; without a clock it never is. */
-static bool plan(struct greedy *g, gphi_plan_clock *clock, order by, bool best,
-                 double disturb)
+static void sort_items(struct greedy *g, order by, double disturb)
 {
     const gphi_problem *p = g->problem;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -125,6 +115,33 @@ static bool plan(struct greedy *g, gphi_plan_clock *clock, order by, bool best,
         g->items[i] = (gphi_keyed){g->keys[by][i] * factor, i};
     }
     qsort(g->items, p->count, sizeof(*g->items), gphi_plan_by_key);
+}
+
+/* Each above all that lives while it does: quick whatever lives together. */
+static void plan_skyline(struct greedy *g, order by)
+{
+    const gphi_problem *p = g->problem;
+    sort_items(g, by, 0);
+    gphi_skyline_clear(&g->skyline);
+    g->height = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const uint32_t buffer = g->items[i].buffer;
+        const uint32_t first = p->first[buffer], last = p->last[buffer];
+        const gph_plan_buffer *b = &p->buffers[buffer];
+        const uint64_t above = gphi_skyline_most(&g->skyline, first, last);
+        const uint64_t top = gphi_plan_align(b, above) + b->size;
+        g->offsets[buffer] = top - b->size;
+        gphi_skyline_raise(&g->skyline, first, last, top);
+        g->height = top > g->height ? top : g->height;
+    }
+}
+
+/* False: the time was over before the plan was made; without a clock it never is. */
+static bool plan(struct greedy *g, gphi_plan_clock *clock, order by, bool best,
+                 double disturb)
+{
+    const gphi_problem *p = g->problem;
+    sort_items(g, by, disturb);
     gphi_placed_clear(&g->placed);
     g->height = 0;
     for (uint32_t i = 0; i < p->count; i++)
@@ -148,14 +165,14 @@ static gph_status start(struct greedy *g, const gphi_problem *p)
 {
     *g = (struct greedy){.problem = p, .random = GPHI_PLAN_SEED};
     bool there = gphi_placed_init(&g->placed, p) == GPH_OK;
+    there &= gphi_skyline_init(&g->skyline, p) == GPH_OK;
     for (int i = 0; i < ORDERS; i++) {
         g->keys[i] = gphi_heap_array(p->heap, p->count, sizeof(double));
         there &= g->keys[i] != NULL;
     }
     g->items = gphi_heap_array(p->heap, p->count, sizeof(*g->items));
     g->offsets = gphi_heap_array(p->heap, p->count, sizeof(*g->offsets));
-    g->beside = gphi_heap_array(p->heap, p->count, sizeof(*g->beside));
-    if (!there || !g->items || !g->offsets || !g->beside)
+    if (!there || !g->items || !g->offsets)
         return GPH_E_NO_MEMORY;
     compute_keys(g);
     return GPH_OK;
@@ -165,11 +182,11 @@ static void finish(struct greedy *g)
 {
     const gphi_problem *p = g->problem;
     gphi_placed_fini(&g->placed);
+    gphi_skyline_fini(&g->skyline);
     for (int i = 0; i < ORDERS; i++)
         gphi_heap_free(p->heap, g->keys[i], p->count * sizeof(double));
     gphi_heap_free(p->heap, g->items, p->count * sizeof(*g->items));
     gphi_heap_free(p->heap, g->offsets, p->count * sizeof(*g->offsets));
-    gphi_heap_free(p->heap, g->beside, p->count * sizeof(*g->beside));
 }
 
 /* The lowest so far. */
@@ -198,6 +215,12 @@ gph_status gphi_plan_greedy(const gphi_problem *p, gphi_plan_clock *clock,
         status = plan_through_time(&g);
     if (status == GPH_OK)
         keep(&g, clock, offsets, &lowest);
+    for (uint32_t i = 0; status == GPH_OK && lowest > enough && i < ORDERS &&
+                         !p->pinned && !gphi_plan_is_over(clock);
+         i++) {
+        plan_skyline(&g, (order)i);
+        keep(&g, clock, offsets, &lowest);
+    }
     for (uint32_t i = 0; status == GPH_OK && lowest > enough && (i < rules || more);
          i++) {
         if ((i > 0 && gphi_plan_is_over(clock)) ||

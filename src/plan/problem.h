@@ -75,6 +75,11 @@ gph_status gphi_plan_greedy(const gphi_problem *problem, gphi_plan_clock *clock,
                             uint64_t enough, bool more, uint64_t *offsets,
                             uint64_t *height);
 
+/* Makes the plan in `offsets`, of that height, lower, until the clock or `enough` bytes end
+ * it. Nothing may be pinned. */
+gph_status gphi_plan_repair(const gphi_problem *problem, gphi_plan_clock *clock,
+                            uint64_t enough, uint64_t *offsets, uint64_t *height);
+
 typedef enum gphi_search_end {
     GPHI_SEARCH_FOUND,      /* offsets are filled */
     GPHI_SEARCH_IMPOSSIBLE, /* proven: no plan is that low */
