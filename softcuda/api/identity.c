@@ -12,7 +12,8 @@ static const gph_softcuda_setting settings[] = {
     {"SOFTCUDA_DEVICES", "1", "how many devices there are"},
     {"SOFTCUDA_MEMORY", "half of the RAM, at most 16 GiB",
      "memory of a device: bytes, or with K, M, G"},
-    {"SOFTCUDA_COMPUTE_CAPABILITY", "9.0", "what the device says it can do"},
+    {"SOFTCUDA_COMPUTE_CAPABILITY", "9.0; 8.0 where Triton is loaded",
+     "what the device says it can do"},
     {"SOFTCUDA_DRIVER_VERSION", "13.0",
      "an older driver's, from 12.4: later calls, and forms of conditional nodes that "
      "came "

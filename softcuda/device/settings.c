@@ -3,6 +3,7 @@
 #include "softcuda/device/settings.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,12 +68,31 @@ static CUresult read_bytes(const char *name, size_t fallback, size_t *out)
     return CUDA_SUCCESS;
 }
 
+static int is_triton(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+    (void)bytes;
+    (void)user;
+    return info->dlpi_name && strstr(info->dlpi_name, "/libtriton.so") != NULL;
+}
+
+/* Triton writes other code for 9.0 (wgmma, TMA), which softcuda does not have. */
+static int capability_wanted(void)
+{
+    if (!dl_iterate_phdr(is_triton, NULL))
+        return 90;
+    fputs("softcuda: Triton is loaded, so the device has compute capability 8.0 (another "
+          "one: SOFTCUDA_COMPUTE_CAPABILITY)\n",
+          stderr);
+    return 80;
+}
+
 static CUresult read_capability(int *out)
 {
     const char *text = getenv("SOFTCUDA_COMPUTE_CAPABILITY");
-    *out = 90;
-    if (!text || text[0] == '\0')
+    if (!text || text[0] == '\0') {
+        *out = capability_wanted();
         return CUDA_SUCCESS;
+    }
     int major, minor, length = 0;
     if (sscanf(text, "%2d.%1d%n", &major, &minor, &length) != 2 || text[length] != '\0' ||
         major < 5 || major > 12)

@@ -199,12 +199,9 @@ CUresult soft_capture_task(soft_stream *stream, const soft_task *task)
 /* ---- records ----------------------------------------------------------------------- */
 
 /* Another process cannot join a capture: an H100 takes such events as nodes alone. */
-static CUresult refuse_shared(struct soft_capture *mine)
+static CUresult refuse_shared(void)
 {
-    const CUresult code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (mine)
-        soft_capture_invalidate(mine, code);
-    return soft_fail(code,
+    return soft_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                      "an interprocess event is recorded and waited for in a capture "
                      "with the external flag only");
 }
@@ -220,7 +217,7 @@ CUresult soft_capture_record(soft_stream *stream, soft_event *event, uint32_t fl
         return add_node(stream, &params, NULL);
     }
     if (event->share)
-        return refuse_shared(capture);
+        return refuse_shared(); /* and the capture goes on, unlike with a wait */
     const soft_edge_list *frontier = soft_frontier_of(stream);
     soft_edge_list *copy;
     SOFT_TRY(soft_frontier_copy(frontier->ends, frontier->count, &copy));
@@ -364,8 +361,11 @@ CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flag
                              "CU_EVENT_WAIT_EXTERNAL is for streams that capture");
         return wait_external(stream, event);
     }
-    if (event->share)
-        return refuse_shared(mine);
+    if (event->share) {
+        if (mine)
+            soft_capture_invalidate(mine, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+        return refuse_shared();
+    }
     soft_event_state state;
     struct captured captured = {0};
     SOFT_TRY(look_at(event, &state, &captured));

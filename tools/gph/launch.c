@@ -91,6 +91,20 @@ static bool lead_runtime(const char *who, const char *folder)
     return true;
 }
 
+/* Programs that compile to machine code by a child process get PTX instead: by the variable
+ * of Triton, whose ptxas is inside of its package, or by PATH. What the user has set stays. */
+static bool lead_compilers(const char *who, const char *folder)
+{
+    char place[PATH_MAX + 32], ptxas[PATH_MAX + 64];
+    snprintf(place, sizeof(place), "%s/stand-ins", folder);
+    snprintf(ptxas, sizeof(ptxas), "%s/ptxas", place);
+    if (access(ptxas, X_OK) != 0)
+        return true;
+    return (getenv("TRITON_PTXAS_PATH") ||
+            launch_variable(who, "TRITON_PTXAS_PATH", ptxas)) &&
+           launch_list(who, "PATH", place, true);
+}
+
 /* Puts the folder of softcuda, at `path`, before all others. */
 static bool lead_linker_to(const char *who, const char *path)
 {
@@ -101,7 +115,8 @@ static bool lead_linker_to(const char *who, const char *path)
     }
     *strrchr(folder, '/') = '\0';
     return name_folder(who, folder, sizeof(folder)) &&
-           launch_list(who, "LD_LIBRARY_PATH", folder, true) && lead_runtime(who, folder);
+           launch_list(who, "LD_LIBRARY_PATH", folder, true) &&
+           lead_runtime(who, folder) && lead_compilers(who, folder);
 }
 
 /* The driver is opened once here, so that a program is never started without one; what it
