@@ -72,6 +72,8 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *out, CUdeviceptr address
     return CUDA_SUCCESS;
 }
 
+/* An address of this process, which is freed here in stream order before the other process
+ * frees it. */
 CUresult cuMemPoolImportPointer(CUdeviceptr *out, CUmemoryPool handle,
                                 CUmemPoolPtrExportData *data)
 {

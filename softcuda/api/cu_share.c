@@ -13,6 +13,8 @@
 #include "softcuda/device/eventshare.h"
 #include "softcuda/device/task.h"
 
+/* By the number that processes share. A GPU that this process was not shown has no address
+ * range here: what is imported from it lies at the current device, which may use it. */
 static soft_device *device_of(uint32_t physical)
 {
     for (int i = 0; i < soft_device_count(); i++)
@@ -62,6 +64,8 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *out, CUdeviceptr address)
     return CUDA_SUCCESS;
 }
 
+/* Opened again it is the same address, which as many closes unmap. The one flag is no choice:
+ * every device of this process reaches what is mapped. */
 static CUresult open_memory(CUdeviceptr *out, const CUipcMemHandle *from, unsigned flags)
 {
     soft_context *context;
@@ -110,6 +114,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 
 /* ---- events ------------------------------------------------------------------------ */
 
+/* Of an event that was made for it; another process' cannot be handed on. */
 CUresult cuIpcGetEventHandle(CUipcEventHandle *out, CUevent handle)
 {
     SOFT_TRY(soft_enter_context(__func__, NULL));
@@ -123,6 +128,7 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *out, CUevent handle)
     return CUDA_SUCCESS;
 }
 
+/* An event of this process on the counters of that one: each open is an event of its own. */
 CUresult cuIpcOpenEventHandle(CUevent *out, CUipcEventHandle handle)
 {
     soft_context *context;
