@@ -21,7 +21,7 @@
 #define HOST_BIT (1u << 31)
 
 /* type 0: none */
-struct told {
+struct hints {
     bool read_mostly;
     uint32_t accessed_by; /* a bit a device, and HOST_BIT */
     CUmemLocation preferred, prefetched;
@@ -29,7 +29,7 @@ struct told {
 
 struct span {
     uint64_t first, end, buffer_id;
-    struct told told;
+    struct hints hints;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -117,7 +117,7 @@ struct saying {
     CUmem_advise advice;
     CUmemLocation location;
 };
-typedef void change_fn(struct told *told, const struct saying *saying);
+typedef void change_fn(struct hints *hints, const struct saying *saying);
 
 /* Changes what is said of `range`, in a new list. */
 static void change_into(struct list *list, struct span range, change_fn *change,
@@ -130,20 +130,20 @@ static void change_into(struct list *list, struct span range, change_fn *change,
             continue;
         const uint64_t first = old.first > range.first ? old.first : range.first;
         const uint64_t end = old.end < range.end ? old.end : range.end;
-        const bool behind = old.first >= range.end;
-        if (first < end || behind) { /* what nothing was said of before it */
+        const bool is_after = old.first >= range.end;
+        if (first < end || is_after) { /* what nothing was said of before it */
             struct span fresh = range;
-            change(&fresh.told, saying);
-            append(list, fresh, at, behind ? range.end : first);
-            at = behind ? range.end : end;
+            change(&fresh.hints, saying);
+            append(list, fresh, at, is_after ? range.end : first);
+            at = is_after ? range.end : end;
         }
         append(list, old, old.first, old.end < range.first ? old.end : range.first);
         struct span both = old;
-        change(&both.told, saying);
+        change(&both.hints, saying);
         append(list, both, first, end);
         append(list, old, old.first > range.end ? old.first : range.end, old.end);
     }
-    change(&range.told, saying);
+    change(&range.hints, saying);
     append(list, range, at, range.end);
 }
 
@@ -170,25 +170,25 @@ static uint32_t bit_of(const CUmemLocation *location)
     return location->type == CU_MEM_LOCATION_TYPE_DEVICE ? 1u << location->id : HOST_BIT;
 }
 
-static void advise(struct told *told, const struct saying *saying)
+static void advise(struct hints *hints, const struct saying *saying)
 {
     switch (saying->advice) {
-    case CU_MEM_ADVISE_SET_READ_MOSTLY: told->read_mostly = true; break;
-    case CU_MEM_ADVISE_UNSET_READ_MOSTLY: told->read_mostly = false; break;
-    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION: told->preferred = saying->location; break;
+    case CU_MEM_ADVISE_SET_READ_MOSTLY: hints->read_mostly = true; break;
+    case CU_MEM_ADVISE_UNSET_READ_MOSTLY: hints->read_mostly = false; break;
+    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION: hints->preferred = saying->location; break;
     case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-        told->preferred = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_INVALID};
+        hints->preferred = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_INVALID};
         break;
     case CU_MEM_ADVISE_SET_ACCESSED_BY:
-        told->accessed_by |= bit_of(&saying->location);
+        hints->accessed_by |= bit_of(&saying->location);
         break;
-    default: told->accessed_by &= ~bit_of(&saying->location);
+    default: hints->accessed_by &= ~bit_of(&saying->location);
     }
 }
 
-static void note_prefetch(struct told *told, const struct saying *saying)
+static void note_prefetch(struct hints *hints, const struct saying *saying)
 {
-    told->prefetched = saying->location;
+    hints->prefetched = saying->location;
 }
 
 static CUresult check_location(const CUmemLocation *location)
@@ -262,7 +262,7 @@ static bool is_same(const CUmemLocation *a, const CUmemLocation *b)
 }
 
 /* What is said of all of two parts. */
-static void meet(struct told *all, const struct told *part)
+static void meet(struct hints *all, const struct hints *part)
 {
     all->read_mostly = all->read_mostly && part->read_mostly;
     all->accessed_by &= part->accessed_by;
@@ -272,10 +272,10 @@ static void meet(struct told *all, const struct told *part)
         all->prefetched = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_INVALID};
 }
 
-static struct told told_of(struct span range)
+static struct hints told_of(struct span range)
 {
-    static const struct told nothing;
-    struct told all = nothing;
+    static const struct hints nothing;
+    struct hints all = nothing;
     uint64_t at = range.first;
     pthread_mutex_lock(&mutex);
     for (size_t i = 0; i < span_count && at < range.end; i++) {
@@ -285,9 +285,9 @@ static struct told told_of(struct span range)
         if (span->first >= range.end)
             break;
         if (at == range.first && span->first <= at)
-            all = span->told;
+            all = span->hints;
         else
-            meet(&all, &span->told);
+            meet(&all, &span->hints);
         if (span->first > at)
             meet(&all, &nothing);
         at = span->end;
@@ -326,30 +326,30 @@ static void list_devices(uint32_t bits, int *out, size_t count)
         out[used++] = CU_DEVICE_INVALID;
 }
 
-static void answer(const struct told *told, CUmem_range_attribute attribute, int *out,
+static void answer(const struct hints *hints, CUmem_range_attribute attribute, int *out,
                    size_t bytes)
 {
     switch (attribute) {
-    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: *out = told->read_mostly; break;
+    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: *out = hints->read_mostly; break;
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
-        *out = device_of(&told->preferred);
+        *out = device_of(&hints->preferred);
         break;
     case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
-        list_devices(told->accessed_by, out, bytes / sizeof(*out));
+        list_devices(hints->accessed_by, out, bytes / sizeof(*out));
         break;
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
-        *out = device_of(&told->prefetched);
+        *out = device_of(&hints->prefetched);
         break;
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
-        *out = (int)told->preferred.type;
+        *out = (int)hints->preferred.type;
         break;
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
-        *out = id_of(&told->preferred);
+        *out = id_of(&hints->preferred);
         break;
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
-        *out = (int)told->prefetched.type;
+        *out = (int)hints->prefetched.type;
         break;
-    default: *out = id_of(&told->prefetched);
+    default: *out = id_of(&hints->prefetched);
     }
 }
 
@@ -384,9 +384,9 @@ static CUresult ask(const struct questions *ask, CUdeviceptr address, size_t byt
     for (size_t i = 0; i < ask->count; i++)
         SOFT_TRY(check_question(ask->data[i], ask->bytes[i], ask->attributes[i]));
     SOFT_TRY(find_managed(address, bytes, &found));
-    const struct told told = told_of(pages_of(address, bytes, &found));
+    const struct hints hints = told_of(pages_of(address, bytes, &found));
     for (size_t i = 0; i < ask->count; i++)
-        answer(&told, ask->attributes[i], ask->data[i], ask->bytes[i]);
+        answer(&hints, ask->attributes[i], ask->data[i], ask->bytes[i]);
     return CUDA_SUCCESS;
 }
 

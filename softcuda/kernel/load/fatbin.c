@@ -3,7 +3,7 @@
  * by byte since an image may be of any alignment.
  *
  *   wrapper   u32 0x466243b1, u32 version, u64 address of the data
- *   data      u32 0xba55ed50, u16 version, u16 bytes of this header, u64 bytes behind it
+ *   data      u32 0xba55ed50, u16 version, u16 bytes of this header, u64 bytes after it
  *   entry     u16 kind (1 PTX, 2 ELF), u16, u32 header bytes, u64 payload bytes,
  *             u32 compressed bytes, u32, u16 minor, u16 major, u32 architecture,
  *             u32, u32, u64 flags, u64, u64 bytes when decompressed */
@@ -98,15 +98,14 @@ static gph_status find_entry(const unsigned char *data, uint64_t bytes,
                              struct entry *best, gph_error *error)
 {
     const uint64_t header = read_word(data + 6, 2);
-    const uint64_t behind = read_word(data + 8, 8);
-    if (header < DATA_HEADER_BYTES || header > bytes || behind > bytes - header)
+    const uint64_t after = read_word(data + 8, 8);
+    if (header < DATA_HEADER_BYTES || header > bytes || after > bytes - header)
         return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                          "the fatbin says it has %llu bytes, but %llu are there",
-                         (unsigned long long)(header + behind),
-                         (unsigned long long)bytes);
+                         (unsigned long long)(header + after), (unsigned long long)bytes);
     uint32_t others = 0;
     *best = (struct entry){0};
-    const uint64_t end = header + behind;
+    const uint64_t end = header + after;
     for (uint64_t offset = header; offset < end;) {
         struct entry entry = {0};
         uint64_t used = 0;

@@ -24,7 +24,7 @@ struct head {
     char magic[8];
     uint32_t abi, head_bytes;
     uint64_t total;
-    gphi_hash128 key, hash; /* hash: of everything behind the head */
+    gphi_hash128 key, hash; /* hash: of everything after the head */
     uint32_t kernel_count, global_count, object_count, ptx_version, ptx_target,
         kernel_bytes;
 };
