@@ -78,3 +78,20 @@ for link in tmp/*; do ln -sfn elsewhere "$link"; done
 (cd p:q/lib && env -u GPH_SOFTCUDA_PATH TMPDIR="$OLDPWD/tmp" LD_LIBRARY_PATH=. \
     ../bin/gph run --driver soft -- "$FAKE_PROGRAM") 2>&1 |
     sed -E 's,/[^ ]*/,,g; s/gph-soft-[0-9a-f-]*/LINK/'
+
+# Programs that compile by a child get PTX where they ask for machine code.
+cat >stand-ins.sh <<'END'
+"$TRITON_PTXAS_PATH" --version | grep -o 'release 13.0'
+"$TRITON_PTXAS_PATH" -lineinfo -v --gpu-name=sm_80 good.ptx -o good.cubin
+tr -d '\0' <good.cubin | cmp - good.ptx && echo "ptxas: PTX stays as it is"
+echo nothing >none.ptx
+"$TRITON_PTXAS_PATH" none.ptx -o none.cubin 2>&1
+nvcc --cubin -arch sm_80 a\ b.cu
+ls a*
+nvcc -O2 -o c c.cu
+END
+mkdir bin
+printf '#!/bin/sh\nprintf "nvcc:"; printf " <%%s>" "$@"; echo; : >"a b.ptx"\n' >bin/nvcc
+chmod +x bin/nvcc
+PATH=$PWD/bin:$PATH "$GPH" run -- sh stand-ins.sh
+TRITON_PTXAS_PATH=mine "$GPH" run -- sh -c 'echo "$TRITON_PTXAS_PATH"'
