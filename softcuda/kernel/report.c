@@ -106,6 +106,12 @@ static void add_text(struct report *r, const ptx_kernel *k)
                   k->reason ? k->reason : "");
     for (uint32_t i = 0; i < k->cut_count; i++)
         gphi_text_add(text, "  cut at line %u: %s\n", k->cuts[i].line, k->cuts[i].reason);
+    for (uint32_t i = 0; i < k->cost_count; i++)
+        gphi_text_add(text, "  slow at line %u: %s\n", k->costs[i].line,
+                      k->costs[i].reason);
+    if (k->by_warps)
+        gphi_text_put(text,
+                      "  a warp at a time where rows of the block are whole warps\n");
     if (k->path == PTX_PATH_FAST)
         gphi_text_add(
             text, "  registers live across cuts %u, context %u bytes a thread + %u\n",
@@ -127,6 +133,16 @@ static void add_text(struct report *r, const ptx_kernel *k)
     gphi_text_fini(&code.assembly);
 }
 
+static void add_lines(gphi_text *text, const ptx_cut *lines, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        gphi_text_add(text, "%s{\"line\": %u, \"reason\": ", i ? ", " : "",
+                      lines[i].line);
+        gphi_json_text(text, lines[i].reason);
+        gphi_text_put(text, "}");
+    }
+}
+
 /* Members are only ever added: others read them. Those of machine code are left out where
  * there is none, so that 0 bytes cannot be taken for an answer. */
 static void add_json(struct report *r, const ptx_kernel *k)
@@ -140,14 +156,12 @@ static void add_json(struct report *r, const ptx_kernel *k)
                   path_name(k->path));
     gphi_json_text(text, k->reason);
     gphi_text_put(text, ",\n     \"cuts\": [");
-    for (uint32_t i = 0; i < k->cut_count; i++) {
-        gphi_text_add(text, "%s{\"line\": %u, \"reason\": ", i ? ", " : "",
-                      k->cuts[i].line);
-        gphi_json_text(text, k->cuts[i].reason);
-        gphi_text_put(text, "}");
-    }
+    add_lines(text, k->cuts, k->cut_count);
+    gphi_text_put(text, "],\n     \"costs\": [");
+    add_lines(text, k->costs, k->cost_count);
+    gphi_text_add(text, "],\n     \"by_warps\": %s", k->by_warps ? "true" : "false");
     gphi_text_add(text,
-                  "],\n     \"live_across_cuts\": %u, \"scratch_thread_bytes\": %u, "
+                  ",\n     \"live_across_cuts\": %u, \"scratch_thread_bytes\": %u, "
                   "\"scratch_fixed_bytes\": %u,\n     \"param_bytes\": %u, "
                   "\"shared_bytes\": %u, \"local_bytes\": %u, \"registers\": %u,\n"
                   "     \"barriers\": %s, \"atomics\": %s, \"safepoints\": %s",
@@ -238,7 +252,8 @@ static gph_status run_report(struct report *r, const soft_ptx_text *ptx, gph_err
     GPHI_TRY(ptx_parse(ptx->text, ptx->bytes, NULL, &module, error));
     const ptx_compile_options options = {.force_slow =
                                              (r->flags & GPH_PTX_REPORT_SLOW) != 0,
-                                         .half = soft_code_host_half()};
+                                         .half = soft_code_host_half(),
+                                         .costs = 1};
     ptx_program *program;
     gph_status status = ptx_compile(module, &options, &program, error);
     if (status != GPH_OK) {

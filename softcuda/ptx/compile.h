@@ -25,6 +25,7 @@ typedef struct ptx_compile_options {
     uint32_t contract;     /* allow mul+add to fuse where PTX has no .rn */
     uint32_t vector_bits;  /* preferred width, 0: the target's */
     uint32_t half;         /* ptx_half; results are the same with all */
+    uint32_t costs;        /* fill ptx_kernel.costs (the kernel report) */
     const gph_allocator *allocator;
 } ptx_compile_options;
 
@@ -60,6 +61,9 @@ typedef struct ptx_kernel {
     uint32_t live_across_cuts; /* registers kept in context arrays */
     const ptx_cut *cuts;
     uint32_t cut_count;
+    uint32_t by_warps;    /* it has a form for blocks whose rows are whole warps, too */
+    const ptx_cut *costs; /* what makes it slow on the fast path; of options.costs */
+    uint32_t cost_count;
     uint32_t line; /* of its .entry */
 } ptx_kernel;
 

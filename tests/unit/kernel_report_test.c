@@ -50,6 +50,47 @@ static void it_says_path_cuts_and_vectors(void)
     free(text);
 }
 
+/* The line of the first instruction of the text that begins so. */
+static unsigned line_of(const char *text, const char *insn)
+{
+    const char *at = strstr(text, insn);
+    unsigned line = 1;
+    for (const char *c = text; at && c < at; c++)
+        line += *c == '\n';
+    return line;
+}
+
+/* A load side by side, one of every eighth number, one by data; a store side by side. */
+static void it_says_what_is_slow_by_line(void)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+        "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
+        "mul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd3, %rd1, %rd2;\n"
+        "ld.global.u32 %r2, [%rd3];\nshl.b32 %r3, %r1, 3;\n"
+        "mul.wide.u32 %rd4, %r3, 4;\nadd.u64 %rd5, %rd1, %rd4;\n"
+        "ld.global.u32 %r4, [%rd5];\nmul.wide.u32 %rd6, %r2, 4;\n"
+        "add.u64 %rd7, %rd1, %rd6;\nld.global.u32 %r5, [%rd7];\n"
+        "add.u32 %r6, %r4, %r5;\nst.global.u32 [%rd3], %r6;\nret;\n}\n";
+    char eighth[128], data[128];
+    memcpy(ptx, text, sizeof(text));
+    ptx_bytes = sizeof(text) - 1;
+    char *said = report(GPH_PTX_REPORT_NO_JIT);
+    snprintf(eighth, sizeof(eighth),
+             "slow at line %u: gather: 32 bytes from thread to thread, for 4 bytes\n",
+             line_of(text, "ld.global.u32 %r4"));
+    snprintf(data, sizeof(data), "slow at line %u: gather: the address is not",
+             line_of(text, "ld.global.u32 %r5"));
+    CHECK(strstr(said, eighth) && strstr(said, data));
+    const char *first = strstr(said, "slow at");
+    CHECK(first && strncmp(first, eighth, 12) == 0 && !strstr(said, "scatter"));
+    free(said);
+    said = report(GPH_PTX_REPORT_NO_JIT | GPH_PTX_REPORT_JSON);
+    CHECK(strstr(said, "\"costs\": [{\"line\": ") && strstr(said, "\"by_warps\": false"));
+    free(said);
+}
+
 /* Its regions are functions of their own. */
 static void large_kernels_are_read_whole(void)
 {
@@ -159,5 +200,6 @@ int main(void)
     RUN(ir_and_assembly_come_on_request);
     RUN(json_has_the_same);
     RUN(wrong_use_is_refused);
+    RUN(it_says_what_is_slow_by_line);
     return test_done();
 }

@@ -62,7 +62,8 @@ static const command commands[] = {
          "gph_recipe_save() writes it: graphs, kernels, memory ranges, and what was "
          "refused and why. With --ptx, FILE is PTX, and the report says, per kernel, "
          "which path it took, where it is "
-         "cut and why, its vector width and the registers that live across cuts.",
+         "cut and why, which lines are slow, its vector width and the registers that "
+         "live across cuts.",
      .options = {{"dot", "OUT", "also draw the graph into OUT, for Graphviz", NULL},
                  {"ptx", NULL, "FILE is PTX", NULL},
                  {"ir", NULL, "with --ptx: show the LLVM IR", NULL},

@@ -60,6 +60,8 @@ static void put_kernel(gphi_text *writer, const ptx_kernel *kernel)
     record.name = record.reason = NULL;
     record.params = NULL;
     record.cuts = NULL;
+    record.costs = NULL; /* the kernel report's, which reads no packs */
+    record.cost_count = 0;
     gphi_text_put_bytes(writer, (const char *)&record, sizeof(record));
     put_text(writer, kernel->name);
     put_text(writer, kernel->reason);

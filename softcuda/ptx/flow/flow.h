@@ -157,9 +157,8 @@ typedef struct ptx_shape {
     uint8_t has_cuts;
     uint8_t has_live; /* threads may end early: an array of live flags */
     uint8_t by_warp;  /* planned for the 32 threads of a warp, not for a block */
-    uint8_t has_twin; /* a block's form whose kernel has a warp's form, too */
     uint8_t alone;    /* a thread waits for other blocks: see alone.c */
-    uint8_t reserved[2];
+    uint8_t reserved[3];
     uint32_t local_bytes;           /* a thread */
     const uint32_t *offsets;        /* of the function's own variables */
     const uint32_t *shared_offsets; /* of the module's .shared variables */
@@ -167,7 +166,8 @@ typedef struct ptx_shape {
     const char *refusal;            /* why not at all, or NULL */
     uint32_t array_bytes;           /* context arrays, a thread */
     uint32_t array_count;
-    uint32_t mask_offset; /* of the mask arrays, a byte each; the live flags behind */
+    uint32_t mask_offset;   /* of the mask arrays, a byte each; the live flags behind */
+    struct ptx_shape *twin; /* of a block's form: the warp's, or NULL */
     struct ptx_build *program;
 } ptx_shape;
 
@@ -226,6 +226,12 @@ bool ptx_is_retry(const ptx_shape *s, uint32_t loop, uint32_t insn);
  * meanwhile that it could wait for: then the shape is `alone`. */
 bool ptx_waits_alone(ptx_shape *s, uint32_t loop);
 void ptx_force_waits(ptx_shape *s); /* such waits begin a region */
+
+/* ---- cost.c ---- */
+uint32_t ptx_costs_max(const ptx_shape *s);
+/* What makes a kernel of the fast path slow, in `out`, which has room for the most; text
+ * is made in `memory`. How many. */
+uint32_t ptx_find_costs(ptx_flow_memory *memory, const ptx_shape *s, ptx_cut *out);
 
 /* ---- the module: compile.c ---- */
 typedef struct ptx_build {
@@ -311,6 +317,8 @@ void ptx_find_homes(ptx_shape *s);
 void ptx_find_liveness(ptx_shape *s);
 uint32_t ptx_local_def(const ptx_shape *s, uint32_t insn, uint32_t reg);
 bool ptx_is_remat(const ptx_shape *s, uint32_t reg);
+bool ptx_has_one_meaning(const ptx_shape *s,
+                         uint32_t reg); /* all definitions are alike */
 #define SHAPE_STEP_MAX 64u
 uint32_t ptx_find_step(const ptx_shape *s, uint32_t i, uint32_t reg, uint32_t *chain);
 bool ptx_is_step(const ptx_shape *s, uint32_t insn, uint32_t reg);

@@ -182,7 +182,7 @@ static bool defines(const ptx_shape *s, uint32_t i, uint32_t reg)
 }
 
 /* All definitions of the register say the same (a compiler repeats them in both arms). */
-static bool one_meaning(const ptx_shape *s, uint32_t reg)
+bool ptx_has_one_meaning(const ptx_shape *s, uint32_t reg)
 {
     if (s->regs[reg].strict)
         return true;
@@ -277,7 +277,7 @@ static bool can_remat(ptx_shape *s, uint8_t *state, uint32_t reg, uint32_t depth
         return false;
     state[reg] = REMAT_VISITING;
     const bool can = r->def_count > 0 && !r->warp_write && is_cheap(s, r->def) &&
-                     one_meaning(s, reg) &&
+                     ptx_has_one_meaning(s, reg) &&
                      (r->def_count == 1 ? operands_near(s, state, r->def, depth, &cost)
                                         : operands_remat(s, state, r->def, depth, &cost));
     state[reg] = can ? REMAT_YES : REMAT_NO;

@@ -242,6 +242,13 @@ static void describe_cuts(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
     k->cuts = cuts;
 }
 
+static void describe_costs(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
+{
+    ptx_cut *costs = ptx_alloc(&p->memory, ptx_costs_max(s), sizeof(*costs));
+    k->cost_count = ptx_find_costs(&p->memory, s, costs);
+    k->costs = costs;
+}
+
 /* ---- one kernel ------------------------------------------------------------------- */
 
 static void want_callees(ptx_build *p, const ptx_function *f)
@@ -397,6 +404,9 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
     write_kernel(p, s, k);
     k->registers = ptx_estimate_registers(s, k->max_threads, has_room(s));
     describe_cuts(p, s, k);
+    k->by_warps = s->twin != NULL;
+    if (p->options->costs && k->path == PTX_PATH_FAST)
+        describe_costs(p, s->twin ? s->twin : s, k);
     return false;
 }
 

@@ -178,8 +178,7 @@ static void write_start(ptx_fast *f)
     gphi_text *out = f->emit.out;
     if (!s->by_warp) {
         gphi_text_add(out, "define %svoid @\"%c.%s\"(ptr %%block) noinline #0 {\n",
-                      s->has_twin ? "internal " : "", s->has_twin ? 'n' : 'b',
-                      s->function->name);
+                      s->twin ? "internal " : "", s->twin ? 'n' : 'b', s->function->name);
         ptx_write_head(&f->emit);
         return;
     }

@@ -113,11 +113,10 @@ static ptx_shape *plan_by_warp(ptx_shape *s)
 
 void ptx_write_forms(ptx_shape *s)
 {
-    ptx_shape *by_warp = plan_by_warp(s);
-    s->has_twin = by_warp != NULL;
+    s->twin = plan_by_warp(s);
     ptx_write_fast(s);
-    if (!by_warp)
+    if (!s->twin)
         return;
-    ptx_write_fast(by_warp);
+    ptx_write_fast(s->twin);
     write_choice(s);
 }
