@@ -50,7 +50,15 @@ static const struct entry *find(const char *name)
 }
 
 /* Functions of the library as a processor has them that knows f16: the same results, which
- * tests/unit/ptx_half_test.c compares for all numbers. `level`: PTX_HALF_... */
+ * tests/unit/kernel_half_test.c compares for all numbers. `level`: PTX_HALF_...
+ *
+ * Written as IR, since C has no f16 on every host that compiles the library. Values go in
+ * and out as their 16 bits, as in library/half.c, so that nothing else of lowering asks
+ * which of the two it calls: LLVM takes the bit casts away, and of a pair of halves the
+ * shifts from one instruction to the next. A loop over threads becomes vectors of f16.
+ *
+ * What arithmetic gives for a NaN differs by processor; the device gives 0x7fff, which a
+ * comparison and a selection put in its place. */
 #define UNARY_HALF(name, from, to, body)                                                 \
     "define internal " to " @x_" name "(" from " %0) alwaysinline nounwind {\n" body "}" \
     "\n"
