@@ -25,6 +25,7 @@ typedef struct soft_function {
     atomic_int dynamic_shared_max; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     atomic_int carveout;
     atomic_int cache_config;
+    atomic_bool said_lockstep;      /* check mode: once */
     uint32_t cost_ns;               /* of a launch, as the engine measured it */
     struct soft_prepared *prepared; /* api/cu_prepared.c: NULL until something is set */
 } soft_function;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "softcuda/check/trace.h"
 #include "softcuda/device/alloc.h"
+#include "softcuda/device/driver.h"
 #include "softcuda/device/noted.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"
@@ -261,11 +262,27 @@ static void run_call(void *argument, soft_worker *worker)
     record->u.call.function(record->u.call.user);
 }
 
+/* Check mode: GPUs act in lockstep there, most of the time; nothing promises it. */
+static void watch_lockstep(soft_function *function)
+{
+    const ptx_kernel *kernel = function->code->kernel;
+    if (kernel->lockstep_store == 0 || !soft_check_wanted().race ||
+        atomic_exchange(&function->said_lockstep, true))
+        return;
+    soft_say(
+        CU_LOG_LEVEL_WARNING,
+        "warp without a barrier: kernel %.60s stores to volatile shared memory (line "
+        "%u of the PTX) and loads from it (line %u) with no barrier between them: "
+        "threads of a warp need __syncwarp() there",
+        kernel->name, kernel->lockstep_store, kernel->lockstep_load);
+}
+
 /* Parameters are copied: the caller's are gone when the kernel runs. */
 static CUresult fill_launch(soft_record *record, const soft_launch *launch, int64_t node,
                             soft_work *out)
 {
     unsigned char *params = record->params;
+    watch_lockstep(launch->function);
     if (launch->param_bytes > SOFT_RECORD_PARAM_BYTES) {
         params = soft_new(launch->param_bytes);
         SOFT_TRY(soft_made(params, "no memory for %u bytes of parameters",

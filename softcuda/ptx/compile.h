@@ -59,6 +59,9 @@ typedef struct ptx_kernel {
     uint32_t uses_reserved_shared; /* %reserved_smem_offset_..., here or in a function */
     uint32_t uses_barrier, uses_atomics, uses_printf, uses_malloc, uses_dynamic_shared;
     uint32_t live_across_cuts; /* registers kept in context arrays */
+    /* Lines of a volatile store to shared memory, and of a load from another place of it that
+     * no barrier parts from it: threads of a warp are taken to act in lockstep. 0: none. */
+    uint32_t lockstep_store, lockstep_load;
     const ptx_cut *cuts;
     uint32_t cut_count;
     uint32_t by_warps;    /* it has a form for blocks whose rows are whole warps, too */

@@ -3,6 +3,73 @@
  * writing, without a path of dependencies between them, are named; nothing else is. */
 #include "race_graphs.h"
 
+/* ---- warps ---- */
+
+#define WARP_HEAD(name)                                                                  \
+    ".visible .entry " name "(.param .u64 out)\n{\n.reg .b32 %r<8>;\n"                   \
+    ".shared .align 4 .b8 v_" name "[512];\n"                                            \
+    "mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; mov.u32 %r2, v_" name                     \
+    "; add.u32 %r3, %r2, %r1; mov.u32 %r4, 1;\n"                                         \
+    "st.volatile.shared.u32 [%r3], %r4;\n"
+
+/* Each lane stores; then it loads another's word: at once, after a barrier of its warp, of its
+ * block; its own. */
+static const char
+    warps_ptx[] = ".version 8.0\n.target sm_70\n.address_size 64\n" WARP_HEAD("at_once") "ld.volatile.shared.u32 %r5, [%r3+64];\nret;\n}\n" WARP_HEAD(
+        "after_warp") "bar.warp.sync 0xffffffff;\nld.volatile.shared.u32 %r5, "
+                      "[%r3+64];\nret;\n}\n" WARP_HEAD("after_block") "bar.sync "
+                                                                      "0;\nld.volatile."
+                                                                      "shared.u32 %r5, "
+                                                                      "[%r3+64];\nret;\n}"
+                                                                      "\n" WARP_HEAD(
+                                                                          "its_own") "ld."
+                                                                                     "vol"
+                                                                                     "ati"
+                                                                                     "le."
+                                                                                     "sha"
+                                                                                     "red"
+                                                                                     ".u3"
+                                                                                     "2 "
+                                                                                     "%r5"
+                                                                                     ", "
+                                                                                     "[%"
+                                                                                     "r3]"
+                                                                                     ";\n"
+                                                                                     "ret"
+                                                                                     ";\n"
+                                                                                     "}"
+                                                                                     "\n";
+
+static void warps_without_a_barrier_are_reported(void)
+{
+    static const struct {
+        const char *name;
+        bool reported;
+    } cases[] = {{"at_once", true},
+                 {"after_warp", false},
+                 {"after_block", false},
+                 {"its_own", false}};
+    CUmodule warps;
+    CUfunction function;
+    CUdeviceptr out = 0;
+    void *params[] = {&out};
+    OK(cu.cuModuleLoadData(&warps, warps_ptx));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        OK(cu.cuModuleGetFunction(&function, warps, cases[i].name));
+        for (int again = 0; again < 2; again++) { /* once each kernel */
+            log_text[0] = '\0';
+            OK(cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+            OK(cu.cuCtxSynchronize());
+            const char *has = strstr(log_text, "warp without a barrier: kernel ");
+            CHECK((has != NULL) == (cases[i].reported && !again));
+            CHECK(!has ||
+                  (strstr(has, cases[i].name) && strstr(has, "(line 9 of the PTX)") &&
+                   strstr(has, "(line 10)")));
+        }
+    }
+    OK(cu.cuModuleUnload(warps));
+}
+
 /* ---- pairs ---- */
 
 static const bool writes[KINDS] = {
@@ -425,6 +492,7 @@ int main(int argc, char **argv)
     CUlogsCallbackHandle handle;
     OK(cu.cuLogsRegisterCallback(note, NULL, &handle));
 
+    RUN(warps_without_a_barrier_are_reported);
     RUN(every_pair_of_kinds_unordered);
     RUN(no_pair_that_is_ordered);
     RUN(no_pair_on_different_bytes);

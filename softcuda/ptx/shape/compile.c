@@ -175,10 +175,48 @@ static bool uses_reserved_shared(const ptx_module *m, const ptx_function *kernel
     return reads_reserved_shared(kernel);
 }
 
+static bool is_volatile_shared_load(const ptx_shape *s, const ptx_insn *insn)
+{
+    ptx_insn store = *insn;
+    if (insn->opcode != PTX_OP_LD)
+        return false;
+    store.opcode = PTX_OP_ST; /* the same question of the same memory */
+    return ptx_insn_keeps_lockstep(s->module, s->function, &store);
+}
+
+/* Of a load the second operand, of a store the first. */
+static bool same_place(const ptx_function *f, const ptx_insn *store, const ptx_insn *load)
+{
+    const ptx_operand *a = &f->operands[store->operand],
+                      *b = &f->operands[load->operand + 1];
+    return a->base == b->base && a->index == b->index && a->imm == b->imm;
+}
+
+/* As old reductions end: the last 32 sums without a barrier. A thread that reads back what it
+ * has stored itself is none of it. By lines, as nvcc unrolls them; what a branch skips counts. */
+static void find_lockstep_use(const ptx_shape *s, ptx_kernel *k)
+{
+    const ptx_function *f = s->function;
+    const ptx_insn *store = NULL;
+    for (uint32_t i = 0; i < f->insn_count && k->lockstep_store == 0; i++) {
+        const ptx_insn *insn = &f->insns[i];
+        if (s->insns[i].role == PTX_ROLE_BARRIER || s->insns[i].role == PTX_ROLE_WARP) {
+            store = NULL;
+        } else if (s->insns[i].keeps_lockstep) {
+            store = insn;
+        } else if (store && is_volatile_shared_load(s, insn) &&
+                   !same_place(f, store, insn)) {
+            k->lockstep_store = store->line;
+            k->lockstep_load = insn->line;
+        }
+    }
+}
+
 static void describe_uses(const ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
     const ptx_function *f = s->function;
     k->uses_reserved_shared = uses_reserved_shared(p->module, f);
+    find_lockstep_use(s, k);
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_insn *insn = &f->insns[i];
         k->uses_barrier |= s->insns[i].role == PTX_ROLE_BARRIER;
