@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Failures, and the sized structs that public calls read and fill in. */
 #include "base/fail.h"
+#include "base/plain.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -49,6 +50,7 @@ gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
     va_start(args, format);
     vsnprintf(error->message + used, sizeof(error->message) - used, format, args);
     va_end(args);
+    gphi_make_plain(error->message, strlen(error->message)); /* names of regions, files */
     return code;
 }
 
@@ -61,6 +63,7 @@ void gphi_hint(gph_error *error, const char *format, ...)
     va_start(args, format);
     vsnprintf(error->hint, sizeof(error->hint), format, args);
     va_end(args);
+    gphi_make_plain(error->hint, strlen(error->hint));
 }
 
 void gphi_fail_in(gph_error *error, const char *format, ...)
@@ -74,6 +77,7 @@ void gphi_fail_in(gph_error *error, const char *format, ...)
     va_start(args, format);
     vsnprintf(error->message, sizeof(error->message), format, args);
     va_end(args);
+    gphi_make_plain(error->message, strlen(error->message));
     const size_t length = strlen(error->message);
     snprintf(error->message + length, sizeof(error->message) - length, "%s", message);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Texts as JSON (RFC 8259). */
 #include "base/json.h"
+#include "base/plain.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +17,12 @@ static size_t put_other(gphi_text *text, const char *at, size_t left)
     char whole[5] = {0}; /* one that is cut is followed by a zero */
     memcpy(whole, at, left < 4 ? left : 4);
     const size_t bytes = gphi_utf8_bytes(whole);
-    if (bytes > 1)
+    const unsigned char *b = (const unsigned char *)at;
+    if (bytes > 1 && !gphi_is_plain(at, bytes)) /* of two or three bytes */
+        gphi_text_add(text, "\\u%04x",
+                      bytes == 2 ? (b[0] & 31U) << 6 | (b[1] & 63U)
+                                 : (b[0] & 15U) << 12 | (b[1] & 63U) << 6 | (b[2] & 63U));
+    else if (bytes > 1)
         gphi_text_put_bytes(text, at, bytes);
     else if (bytes == 0)
         gphi_text_put(text, "\xef\xbf\xbd"); /* U+FFFD */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The log. The variable is read once; lines longer than a kilobyte are cut. */
 #include "base/log.h"
+#include "base/plain.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -67,6 +68,7 @@ void gphi_log(const char *area, gph_log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    gphi_make_plain(line, strlen(line)); /* a record is a line */
     if (log_sink)
         log_sink(log_user, level, area, line);
     else

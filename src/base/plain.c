@@ -90,3 +90,50 @@ gph_status gphi_plain_write(void *user, const void *data, size_t bytes)
     }
     return flush(plain, &out);
 }
+
+/* ---- names ---- */
+
+/* U+0080 to U+009F; U+2028 and U+2029, which separate lines; U+202A to U+202E and U+2066 to
+ * U+2069, which turn what follows around. */
+size_t gphi_control_bytes(const char *at, size_t left)
+{
+    const unsigned char *b = (const unsigned char *)at;
+    if (b[0] < 0x80)
+        return b[0] != '\0' && (is_control(b[0]) || b[0] == '\n' || b[0] == '\t');
+    if (b[0] == LATIN)
+        return left > 1 && b[1] >= 0x80 && b[1] < 0xa0 ? 2 : 0;
+    if (b[0] != 0xe2 || left < 3)
+        return 0;
+    const bool is_turn = (b[1] == 0x80 && b[2] >= 0xa8 && b[2] <= 0xae) ||
+                         (b[1] == 0x81 && b[2] >= 0xa6 && b[2] <= 0xa9);
+    return is_turn ? 3 : 0;
+}
+
+bool gphi_is_plain(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (gphi_control_bytes(text + i, bytes - i) > 0)
+            return false;
+    return true;
+}
+
+void gphi_make_plain(char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes;) {
+        const size_t control = gphi_control_bytes(text + i, bytes - i);
+        memset(text + i, '?', control);
+        i += control > 0 ? control : 1;
+    }
+}
+
+void gphi_text_put_name(gphi_text *text, const char *name)
+{
+    for (size_t left = strlen(name), bytes; left > 0; name += bytes, left -= bytes) {
+        const size_t control = gphi_control_bytes(name, left);
+        for (bytes = control;
+             bytes < left && gphi_control_bytes(name + bytes, left - bytes) == 0;)
+            bytes++;
+        gphi_text_put(text, control > 0 ? "?" : "");
+        gphi_text_put_bytes(text, name + control, bytes - control);
+    }
+}

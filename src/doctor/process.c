@@ -12,6 +12,7 @@
  * are fed after it (repeat.c). */
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/plain.h"
 #include "doctor/examination.h"
 #include "doctor/history/history.h"
 #include "doctor/language/language.h"
@@ -194,6 +195,34 @@ static const gphi_event *renumber(gph_doctor *doctor, gphi_process *process,
     return copy;
 }
 
+static gphi_part *text_to_clean(const gphi_event *event)
+{
+    const gphi_part *part = gphi_event_parts(event);
+    for (uint32_t i = 0; i < event->part_count; i++, part = gphi_part_next(part))
+        if (part->kind == GPHI_PART_TEXT &&
+            !gphi_is_plain(gphi_part_bytes(part), part->bytes))
+            return (gphi_part *)(uintptr_t)part;
+    return NULL;
+}
+
+/* The record with names that cannot forge a line of a printer's, whichever that is: the
+ * page, tables, JSON and sentences all print what is taken here. NULL: no memory. */
+static const gphi_event *plain(gph_doctor *doctor, const gphi_event *event)
+{
+    gphi_part *part = text_to_clean(event);
+    if (!part)
+        return event;
+    if (event != doctor->scratch.items) {
+        doctor->scratch.count = 0;
+        if (gphi_event_keep(&doctor->scratch, event) != GPH_OK)
+            return NULL;
+    }
+    event = doctor->scratch.items;
+    while ((part = text_to_clean(event)))
+        gphi_make_plain((char *)(part + 1), part->bytes);
+    return event;
+}
+
 /* Rules of calls get those that returned; a call in which the process ended has changed
  * nothing in the model, and has a function of its own. */
 static void run_rules(gphi_process *process, const gphi_event *event,
@@ -222,7 +251,10 @@ static gph_status take(gph_doctor *doctor, gphi_process *process, const gphi_eve
     event = renumber(doctor, process, event);
     GPHI_TRY(gphi_made(error, event, "reading a record"));
     gphi_seen seen;
-    gph_status status = gphi_stacks_feed(process->stacks, event);
+    gph_status status =
+        gphi_stacks_feed(process->stacks, event); /* opens files by name */
+    event = plain(doctor, event);
+    GPHI_TRY(gphi_made(error, event, "reading a record"));
     GPHI_THEN(status, gphi_model_feed(process->model, event, &seen));
     if (status != GPH_OK)
         return gphi_fail(error, status, "taking in record %llu",

@@ -2,12 +2,15 @@
 /* A graph in Graphviz's language. A child graph becomes a cluster around its own node:
  * node 3's children are n3_0, n3_1, ... */
 #include "base/fail.h"
+#include "base/plain.h"
 #include "base/text.h"
 #include "graph/graph.h"
 #include <gph/file.h>
+#include <string.h>
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* "n", then an index and a "_" a level. */
 enum { ID_BYTES = 2 + GPH_GRAPH_DEPTH_MAX * 11, BUFFER_BYTES = 4096 };
@@ -20,10 +23,12 @@ struct drawing {
 /* A label: quotes and backslashes escaped, line breaks kept out. */
 static void put_escaped(gphi_text *out, const char *text)
 {
-    for (; *text != '\0'; text++) {
+    for (size_t left = strlen(text), bytes; left > 0; text += bytes, left -= bytes) {
+        const size_t control = gphi_control_bytes(text, left);
+        bytes = control > 0 ? control : 1;
         if (*text == '"' || *text == '\\')
             gphi_text_put(out, "\\");
-        gphi_text_put_bytes(out, (unsigned char)*text < 0x20 ? " " : text, 1);
+        gphi_text_put_bytes(out, control > 0 ? "?" : text, 1);
     }
 }
 

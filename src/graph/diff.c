@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/map.h"
+#include "base/plain.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "graph/graph.h"
@@ -313,35 +314,50 @@ static void put_edge_of(gphi_text *text, const gph_change *change, uint32_t from
     put_place(text, change, to);
 }
 
+static void put_values(gphi_text *text, const gph_change *change)
+{
+    gphi_text_put_name(text, change->before);
+    gphi_text_put(text, " -> ");
+    gphi_text_put_name(text, change->after);
+}
+
+static void put_named(gphi_text *text, const char *name)
+{
+    gphi_text_put(text, " (");
+    gphi_text_put_name(text, name);
+    gphi_text_put(text, ")");
+}
+
 static void put_change(gphi_text *text, const gph_change *change)
 {
     switch (change->kind) {
     case GPH_CHANGE_FIELD:
         gphi_text_put(text, "~ node ");
         put_place(text, change, change->a);
-        gphi_text_add(text, " (%s", change->node);
+        gphi_text_put(text, " (");
+        gphi_text_put_name(text, change->node);
         if (change->a != change->b)
             gphi_text_add(text, ", now %" PRIu32, change->b);
-        gphi_text_add(text, ") %s: %s -> %s", change->field, change->before,
-                      change->after);
+        gphi_text_add(text, ") %s: ", change->field);
+        put_values(text, change);
         break;
     case GPH_CHANGE_NODE_REMOVED:
     case GPH_CHANGE_NODE_ADDED: {
         const bool added = change->kind == GPH_CHANGE_NODE_ADDED;
         gphi_text_put(text, added ? "+ node " : "- node ");
         put_place(text, change, added ? change->b : change->a);
-        gphi_text_add(text, " (%s)", change->node);
+        put_named(text, change->node);
         break;
     }
     case GPH_CHANGE_EDGE_ADDED:
         gphi_text_put(text, "+ edge ");
         put_edge_of(text, change, change->b, change->b_to);
-        gphi_text_add(text, " (%s)", change->after);
+        put_named(text, change->after);
         break;
     case GPH_CHANGE_EDGE_REMOVED:
         gphi_text_put(text, "- edge ");
         put_edge_of(text, change, change->a, change->a_to);
-        gphi_text_add(text, " (%s)", change->before);
+        put_named(text, change->before);
         break;
     default:
         gphi_text_put(text, "~ edge ");
@@ -351,7 +367,8 @@ static void put_change(gphi_text *text, const gph_change *change)
             put_edge_of(text, change, change->b, change->b_to);
             gphi_text_put(text, ")");
         }
-        gphi_text_add(text, ": %s -> %s", change->before, change->after);
+        gphi_text_put(text, ": ");
+        put_values(text, change);
     }
 }
 

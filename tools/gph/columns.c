@@ -29,6 +29,22 @@ size_t columns_character(const char *text, size_t bytes)
     return is_bad ? 0 : length;
 }
 
+size_t columns_control(const char *text, size_t bytes)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    if (bytes == 0)
+        return 0;
+    if (at[0] < ' ' || at[0] == 0x7f)
+        return 1;
+    if (bytes > 1 && at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+        return 2;
+    return bytes > 2 && at[0] == 0xe2 &&
+                   ((at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae) ||
+                    (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9))
+               ? 3
+               : 0;
+}
+
 /* Three-byte characters from U+2E80 on: Chinese and its punctuation. */
 static int width_of(const char *character, size_t bytes)
 {

@@ -9,6 +9,11 @@
 /* Bytes of the UTF-8 character at `text`, 0 if they are none. */
 size_t columns_character(const char *text, size_t bytes);
 
+/* Bytes of what no name may hold, 0: none stands at `text`. Controls of ASCII, those that UTF-8
+ * writes as C2 80 to C2 9F, and what ends a line or turns the direction in Unicode: as
+ * src/base/plain.h has it for the libraries. */
+size_t columns_control(const char *text, size_t bytes);
+
 int columns_of(const char *text);
 
 /* The text in lines of at most 79 columns, each behind `indent` spaces; the first line has

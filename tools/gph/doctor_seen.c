@@ -246,7 +246,7 @@ static void put_text(const char *text, bool *is_first, FILE *to)
     for (size_t bytes; *text != '\0'; text += bytes) {
         bytes = columns_character(text, strlen(text));
         const bool is_bad = bytes == 0 || *text == '"' || *text == '\\' ||
-                            *text == 0x7f || (bytes == 1 && *text < ' ');
+                            columns_control(text, bytes) > 0;
         bytes += bytes == 0;
         fprintf(to, "%.*s", (int)bytes, is_bad ? "?" : text);
     }

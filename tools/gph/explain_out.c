@@ -24,8 +24,10 @@ static void put_string(const char *text, size_t bytes, FILE *to)
             fputs("\\ufffd", to);
         else if (first == '"' || first == '\\')
             fprintf(to, "\\%c", first);
-        else if (first < 0x20 || first == 0x7f)
+        else if (length == 1 && columns_control(text + at, 1) > 0)
             fprintf(to, "\\u%04x", first);
+        else if (columns_control(text + at, length) > 0)
+            fputs("\\ufffd", to);
         else
             fwrite(text + at, 1, length, to);
         at += length > 0 ? length : 1;

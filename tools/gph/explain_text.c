@@ -86,8 +86,7 @@ static void put_line_shown(const char *line, size_t bytes, FILE *to)
     for (size_t begin = at; at < bytes && at - begin < LINE_SHOWN;) {
         const size_t length = columns_character(line + at, bytes - at);
         const unsigned char first = (unsigned char)line[at];
-        const bool is_control = first < 0x20 || first == 0x7f ||
-                                (first == 0xc2 && (unsigned char)line[at + 1] < 0xa0);
+        const bool is_control = columns_control(line + at, bytes - at) > 0;
         if (length == 0 || is_control)
             fputc(first == '\t' ? ' ' : '.', to);
         else

@@ -5,6 +5,7 @@
  * try on a line of its own. */
 #define _GNU_SOURCE
 #include "output.h"
+#include "columns.h"
 #include "option.h"
 
 #include <errno.h>
@@ -29,18 +30,17 @@ static int put_hint(const gph_error *error)
     return EXIT_FAILED;
 }
 
-/* Controls of ASCII, and those that UTF-8 writes as C2 80 to C2 9F. */
 void put_text(FILE *to, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    for (; *at != '\0'; at++) {
-        const bool is_second = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
-        if (is_second)
-            at++;
-        if (is_second || *at < ' ' || *at == 0x7f)
-            fprintf(to, "\\x%02x", *at);
+    for (size_t bytes, left = strlen(text); left > 0; text += bytes, left -= bytes) {
+        const size_t control = columns_control(text, left);
+        bytes = control > 0 ? control : 1;
+        if (control == 0)
+            fputc(*text, to);
+        else if (control == 3)
+            fputs("\\u2028", to); /* or one of its kind */
         else
-            fputc(*at, to);
+            fprintf(to, "\\x%02x", (unsigned char)text[control - 1]);
     }
 }
 
@@ -67,6 +67,11 @@ static bool names_file(const char *message, const char *name)
 {
     char shown[301];
     const int bytes = snprintf(shown, sizeof(shown), "%s", name);
+    for (char *at = shown; *at != '\0';) { /* as libgph's messages have it */
+        const size_t control = columns_control(at, strlen(at));
+        memset(at, '?', control);
+        at += control > 0 ? control : 1;
+    }
     const char *what =
         strncmp(message, "cannot ", 7) == 0 ? strchr(message + 7, ' ') : NULL;
     what = what ? what + 1 : message;

@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/plain.h"
 #include "base/vec.h"
 #include "symbol/symbol.h"
 
@@ -42,6 +43,7 @@ struct gphi_stacks {
     gphi_map calls;    /* key of a line or function of Python -> up to CALLS_MIN different
                        calls of the driver that came from it, 16 bits each */
     gphi_map wrappers; /* key of a file of Python with a line that makes all calls -> 1 */
+    gphi_vec names;    /* of char *: those that had to be made plain */
 };
 
 gph_status gphi_stacks_create(gph_allocator heap, gphi_stacks **out)
@@ -54,6 +56,7 @@ gph_status gphi_stacks_create(gph_allocator heap, gphi_stacks **out)
     gphi_vec_init(&stacks->list, heap, sizeof(stack));
     gphi_map_init(&stacks->calls, heap);
     gphi_map_init(&stacks->wrappers, heap);
+    gphi_vec_init(&stacks->names, heap, sizeof(char *));
     const gph_status status = gphi_symbols_create(&heap, &stacks->symbols, NULL);
     if (status != GPH_OK) {
         gphi_heap_free(heap, stacks, sizeof(*stacks));
@@ -80,6 +83,9 @@ void gphi_stacks_destroy(gphi_stacks *stacks)
     gphi_map_fini(&stacks->by_id);
     gphi_map_fini(&stacks->calls);
     gphi_map_fini(&stacks->wrappers);
+    GPHI_EACH (char *, name, &stacks->names)
+        gphi_heap_free(stacks->heap, *name, strlen(*name) + 1);
+    gphi_vec_fini(&stacks->names);
     gphi_symbols_destroy(stacks->symbols);
     gphi_heap_free(stacks->heap, stacks, sizeof(*stacks));
 }
@@ -315,6 +321,8 @@ static bool read_python(char *line, gph_place *out)
                        .file = line,
                        .line = (int32_t)strtol(colon + 1, NULL, 10),
                        .is_python = 1};
+    gphi_make_plain(space + 1, strlen(space + 1));
+    gphi_make_plain(line, strlen(line));
     return true;
 }
 
@@ -349,6 +357,22 @@ static bool add_place(stack *of, uint32_t first, const gph_place *place, bool is
     return !place->function || strcmp(place->function, "main") != 0;
 }
 
+/* Names of a program's file are the program's: a copy without what would forge a line. */
+static const char *plain_name(gphi_stacks *stacks, const char *name)
+{
+    const size_t bytes = name ? strlen(name) + 1 : 0;
+    if (bytes == 0 || gphi_is_plain(name, bytes))
+        return name;
+    char *copy = gphi_heap_alloc(stacks->heap, bytes);
+    if (!copy || gphi_vec_push(&stacks->names, &copy) != GPH_OK) {
+        gphi_heap_free(stacks->heap, copy, bytes);
+        return "?";
+    }
+    memcpy(copy, name, bytes);
+    gphi_make_plain(copy, bytes);
+    return copy;
+}
+
 static void add_native(gphi_stacks *stacks, stack *of)
 {
     const uint32_t first = of->place_count;
@@ -357,10 +381,10 @@ static void add_native(gphi_stacks *stacks, stack *of)
         const uint32_t count =
             gphi_symbols_find(stacks->symbols, of->addresses[i], found);
         for (uint32_t k = 0; k < count; k++) {
-            const gph_place place = {.function = found[k].function,
-                                     .file = found[k].file,
+            const gph_place place = {.function = plain_name(stacks, found[k].function),
+                                     .file = plain_name(stacks, found[k].file),
                                      .line = found[k].line,
-                                     .module = found[k].module,
+                                     .module = plain_name(stacks, found[k].module),
                                      .address = of->addresses[i]};
             if (i > 0 && of->place_count == first && is_trampoline(&place))
                 continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* forge FROM TO: a log in which every text has a newline, a carriage return and an escape in it,
- * and behind each what would be a line of gph's own. Text stays as long as it was. */
+ * and after each what would be a line of gph's own. Text stays as long as it was. */
 #include "event/event_log.h"
 
 #include <stdio.h>
