@@ -100,7 +100,10 @@ static const struct native {
      "%10 = select i1 %8, i16 32767, i16 %9\nret i16 %10\n}\n"},
 };
 
-/* The text of a function for that processor. */
+/* The text of a function for that processor: the native one if it can run it, else
+ * the library's own. Natives are few, and asked for once for each function that a module
+ * uses; a module compiled for one processor is never run on another, since the cache's key
+ * holds what the processor knows. */
 static const char *text_of(const struct entry *entry, uint32_t level)
 {
     for (size_t i = 0; i < sizeof(natives) / sizeof(natives[0]); i++)
