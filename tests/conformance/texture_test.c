@@ -2,7 +2,7 @@
 /* Texture and surface instructions give the bytes that an H100 gives (texture.expected,
  * recorded by `GPH_DRIVER=cuda texture_test --record FILE`): every geometry, format,
  * address mode and filter, over coordinates inside, at edges and far outside. */
-#include "texture_forms.h"
+#include "texture_kernel.h"
 
 #include "driver.h"
 
@@ -13,7 +13,6 @@
 #define NAME_BYTES 88u
 #define OUT_BYTES_MAX (POINTS * RESULTS * 4u)
 #define HOST_BYTES_MAX 8192u
-#define TEXT_BYTES 8192u
 
 struct record {
     char name[NAME_BYTES];
@@ -35,14 +34,6 @@ static unsigned char out[HOST_BYTES_MAX], expected[HOST_BYTES_MAX];
 static unsigned char content[5 * HOST_BYTES_MAX];
 static FILE *recording, *recorded;
 static unsigned compared, unrecorded;
-
-static uint32_t draw(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return (uint32_t)(*state >> 11);
-}
 
 /* ---- resources with a content ---- */
 
@@ -239,13 +230,6 @@ static float float_near(unsigned point, unsigned letter, float size, uint64_t *s
     return value;
 }
 
-static uint32_t bits_of(float value)
-{
-    uint32_t word;
-    memcpy(&word, &value, sizeof(word));
-    return word;
-}
-
 static uint32_t place_in(const struct question *q, unsigned point, char letter)
 {
     const struct box box = box_of(q, 0);
@@ -325,43 +309,13 @@ static void fill_coordinates(const struct question *q)
     }
 }
 
-/* ---- kernels ---- */
-
-static void write_kernel(const struct question *q, char *text)
-{
-    size_t at = (size_t)snprintf(
-        text, TEXT_BYTES,
-        ".version 8.0\n.target sm_90\n.address_size 64\n"
-        ".visible .entry k(.param .u64 h,.param .u64 pi,.param .u64 po)\n"
-        "{.reg .b32 %%t,%%c<12>,%%d<4>;.reg .b16 %%e<4>;.reg .b64 "
-        "%%i,%%o,%%h,%%u,%%w<2>;\n"
-        "ld.param.u64 %%h,[h];ld.param.u64 %%i,[pi];ld.param.u64 %%o,[po];\n"
-        "mov.u32 %%t,%%tid.x;mul.wide.u32 %%u,%%t,48;add.u64 %%i,%%i,%%u;\n"
-        "mul.wide.u32 %%u,%%t,16;add.u64 %%o,%%o,%%u;\n"
-        "mov.b32 %%d0,0;mov.b32 %%d1,0;mov.b32 %%d2,0;mov.b32 %%d3,0;\n");
-    for (unsigned i = 0; i < COORDINATES; i++)
-        at += (size_t)snprintf(text + at, TEXT_BYTES - at,
-                               "ld.global.b32 %%c%u,[%%i+%u];\n", i, 4 * i);
-    for (const char *p = q->form->text; *p; p++) {
-        if (*p == '#')
-            at += (size_t)snprintf(text + at, TEXT_BYTES - at, "{%%d0,%%d1,%%d2,%%d3}");
-        else if (*p == '$')
-            p++, at += (size_t)snprintf(text + at, TEXT_BYTES - at, "%%c%d",
-                                        *p >= 'a' ? *p - 'a' + 10 : *p - '0');
-        else
-            text[at++] = *p;
-    }
-    snprintf(text + at, TEXT_BYTES - at,
-             "\nst.global.v4.b32 [%%o],{%%d0,%%d1,%%d2,%%d3};ret;}\n");
-}
-
 static CUresult launch(const struct question *q, unsigned long long object)
 {
     char text[TEXT_BYTES];
     CUmodule module;
     CUfunction kernel;
     CUdeviceptr from = 0, to = 0;
-    write_kernel(q, text);
+    write_kernel(q->form, text);
     CUresult status = cu.cuModuleLoadData(&module, text);
     if (status != CUDA_SUCCESS)
         return status;

@@ -47,6 +47,13 @@ static uint32_t elements_of(const ptx_low *l, uint32_t nth)
     return l->operands[nth]->kind == PTX_OPERAND_VECTOR ? l->operands[nth]->index : 1;
 }
 
+/* As written, but nvcc puts braces around one element, too: 0 is none. */
+static uint32_t braced(const ptx_low *l, uint32_t nth, uint32_t written)
+{
+    const bool has = nth < l->count && l->operands[nth]->kind == PTX_OPERAND_VECTOR;
+    return written == 0 && has ? 1 : written;
+}
+
 /* `count` words of operand `nth`, a vector or one number, from word `first` on; a vector
  * may have one more, which means nothing. */
 static bool take_words(ptx_low *l, call *c, uint32_t nth, uint32_t count, uint32_t first)
@@ -65,6 +72,7 @@ static bool take_words(ptx_low *l, call *c, uint32_t nth, uint32_t count, uint32
     return true;
 }
 
+/* .1d ... .acube, in ptx_geometry's order. */
 static bool take_geometry(ptx_low *l, call *c)
 {
     const ptx_modifier word = ptx_one_of(l, PTX_MOD_D1, PTX_MOD_ACUBE);
@@ -85,6 +93,8 @@ static uint32_t direction_words(const call *c)
     return words[c->form.geometry];
 }
 
+/* All twelve words go, whatever the form has of them: one call serves every form, and its
+ * cost is the texels'. */
 static ptx_value write_call(ptx_low *l, const call *c, uint32_t object)
 {
     const ptx_value handle = object_of(l, object);
@@ -101,6 +111,7 @@ static ptx_value write_call(ptx_low *l, const call *c, uint32_t object)
                   w[7].name, w[8].name, w[9].name, w[10].name, w[11].name);
 }
 
+/* A form of which nothing is known yet but what it does. */
 static call begin(ptx_texture_op op)
 {
     call c = {.form = {.op = (uint8_t)op}};
@@ -111,6 +122,7 @@ static call begin(ptx_texture_op op)
 
 /* ---- results --------------------------------------------------------------------------- */
 
+/* Results come as a vector of four words, whatever their type is. */
 static ptx_value word_at(ptx_low *l, ptx_value result, uint32_t nth)
 {
     return ptx_op(l, "extractelement <4 x i32> %s, i32 %u", result.name, nth);
@@ -162,6 +174,20 @@ static ptx_type result_type(ptx_low *l, uint32_t *elements)
                                                                    : PTX_NONE;
 }
 
+/* Which channel a gather takes. */
+static bool take_component(ptx_low *l, call *c)
+{
+    static const ptx_modifier components[] = {PTX_MOD_RIGHT, PTX_MOD_GREEN, PTX_MOD_B,
+                                              PTX_MOD_A}; /* r is also a shift's */
+    for (uint8_t i = 0; i < 4; i++)
+        if (ptx_mod(l, components[i])) {
+            c->form.component = i;
+            return true;
+        }
+    return false;
+}
+
+/* tex data{|resident}, [texture, place]{, level or both steps}; tld4 likewise. */
 static bool fetch(ptx_low *l, ptx_texture_op op)
 {
     call c = begin(op);
@@ -170,33 +196,29 @@ static bool fetch(ptx_low *l, ptx_texture_op op)
     const uint32_t wanted = op == PTX_TEXTURE_LEVEL ? 4 : op == PTX_TEXTURE_GRAD ? 5 : 3;
     c.form.is_half = ptx_type_at(l, 0) == PTX_F16 || ptx_type_at(l, 0) == PTX_F16X2;
     c.form.is_integer = from == PTX_S32;
-    if (op == PTX_TEXTURE_GATHER) {
-        const ptx_modifier which = ptx_mod(l, PTX_MOD_RIGHT)   ? PTX_MOD_RIGHT
-                                   : ptx_mod(l, PTX_MOD_GREEN) ? PTX_MOD_GREEN
-                                   : ptx_mod(l, PTX_MOD_B)     ? PTX_MOD_B
-                                   : ptx_mod(l, PTX_MOD_A)     ? PTX_MOD_A
-                                                               : PTX_MOD_UNKNOWN;
-        if (which == PTX_MOD_UNKNOWN || from != PTX_F32)
-            return false;
-        c.form.component = which == PTX_MOD_RIGHT   ? 0
-                           : which == PTX_MOD_GREEN ? 1
-                           : which == PTX_MOD_B     ? 2
-                                                    : 3;
-    }
+    if (op == PTX_TEXTURE_GATHER && (from != PTX_F32 || !take_component(l, &c)))
+        return false;
+    /* {...}|p: whether all texels are resident, which they are. */
+    const uint32_t object = l->count == wanted + 1 ? 2 : 1;
     if (l->insn->type_count != 2 || (from != PTX_F32 && from != PTX_S32) ||
-        result == PTX_NONE || !take_geometry(l, &c) || l->count != wanted ||
-        !check_results(l, elements, result) || !check_object(l, 1) ||
-        !take_words(l, &c, 2, place_words(&c), 0))
+        result == PTX_NONE || !take_geometry(l, &c) || l->count != wanted + object - 1 ||
+        !check_results(l, elements, result) || !check_object(l, object) ||
+        !take_words(l, &c, object + 1, place_words(&c), 0) ||
+        (object == 2 && !ptx_check_out(l, 1, PTX_PRED)))
         return false;
-    if (op == PTX_TEXTURE_LEVEL && !take_words(l, &c, 3, 1, 4))
+    if (op == PTX_TEXTURE_LEVEL && !take_words(l, &c, object + 2, 1, 4))
         return false;
-    if (op == PTX_TEXTURE_GRAD && (!take_words(l, &c, 3, direction_words(&c), 4) ||
-                                   !take_words(l, &c, 4, direction_words(&c), 8)))
+    if (op == PTX_TEXTURE_GRAD &&
+        (!take_words(l, &c, object + 2, direction_words(&c), 4) ||
+         !take_words(l, &c, object + 3, direction_words(&c), 8)))
         return false;
-    store_results(l, write_call(l, &c, 1), elements, result);
+    store_results(l, write_call(l, &c, object), elements, result);
+    if (object == 2)
+        ptx_out(l, 1, PTX_PRED, ptx_name("true"));
     return true;
 }
 
+/* .base says that there is one level, and is not needed. */
 static bool texture(ptx_low *l)
 {
     (void)ptx_mod(l, PTX_MOD_BASE);
@@ -247,10 +269,11 @@ static bool take_surface(ptx_low *l, call *c, uint32_t elements, ptx_type type)
            take_mode(l, c) && bytes <= 16;
 }
 
+/* suld.b data, [surface, place] */
 static bool load_surface(ptx_low *l)
 {
     call c = begin(PTX_SURFACE_LOAD);
-    const uint32_t elements = ptx_vector_length(l);
+    const uint32_t elements = braced(l, 0, ptx_vector_length(l));
     const ptx_type type = ptx_type_at(l, 0);
     if (!ptx_mod(l, PTX_MOD_B) || !ptx_is_bits(type) || l->count != 3 ||
         !take_surface(l, &c, elements, type) || !check_results(l, elements, type) ||
@@ -292,7 +315,7 @@ static bool store_surface(ptx_low *l)
 {
     const bool converts = ptx_mod(l, PTX_MOD_SAMPLES);
     call c = begin(converts ? PTX_SURFACE_PUT : PTX_SURFACE_STORE);
-    const uint32_t elements = ptx_vector_length(l);
+    const uint32_t elements = braced(l, 2, ptx_vector_length(l));
     const ptx_type type = ptx_type_at(l, 0);
     if ((!converts && !ptx_mod(l, PTX_MOD_B)) || l->insn->type_count != 1 ||
         !take_surface(l, &c, elements, type) || l->count != 3 || !check_object(l, 0) ||
@@ -312,6 +335,7 @@ static bool store_surface(ptx_low *l)
     return true;
 }
 
+/* What the run time calls it; -1: no such reduction. */
 static int reduction(ptx_modifier how, ptx_type type)
 {
     switch (how) {
@@ -325,6 +349,7 @@ static int reduction(ptx_modifier how, ptx_type type)
     }
 }
 
+/* sured.b [surface, place], data, and sured.p, whose place counts elements. */
 static bool reduce_surface(ptx_low *l)
 {
     static const ptx_modifier all[] = {PTX_MOD_ADD, PTX_MOD_MIN, PTX_MOD_MAX, PTX_MOD_AND,

@@ -52,8 +52,7 @@ static bool looks_like_type(const ptx_token *token)
     return true;
 }
 
-/* Opcodes that this build does not execute, so that it need not know all their words; of
- * cp it executes some forms, but not .bulk.tensor. */
+/* Opcodes of which this build executes not all forms: it need not know all their words. */
 static const bool takes_any_modifier[PTX_OP_COUNT] = {
     [PTX_OP_UNKNOWN] = true,  [PTX_OP_CP] = true,       [PTX_OP_ISTYPEP] = true,
     [PTX_OP_LDMATRIX] = true, [PTX_OP_MMA] = true,      [PTX_OP_MOVMATRIX] = true,
@@ -492,14 +491,15 @@ static gph_status parse_operand(reader *r)
     r->form.count++;
     if (r->insn.opcode == PTX_OP_VMAD && ptx_at(parser, '-'))
         return parse_minus(r);
-    if (ptx_at(parser, '{'))
-        return parse_vector(r);
     if (ptx_at(parser, '['))
         return parse_address(r);
     if (ptx_at(parser, '!'))
         return parse_negated(r);
-    GPHI_TRY(parse_scalar(r));
-    return ptx_at(parser, '|') ? parse_second(r, first) : GPH_OK;
+    const bool is_vector = ptx_at(parser, '{');
+    GPHI_TRY(is_vector ? parse_vector(r) : parse_scalar(r));
+    if (!ptx_at(parser, '|') || (is_vector && r->insn.opcode != PTX_OP_TEX))
+        return GPH_OK;
+    return parse_second(r, is_vector ? parser->body.operands.count - 1 : first);
 }
 
 /* ---- control flow ----------------------------------------------------------------- */
