@@ -103,9 +103,13 @@ static const command commands[] = {
      .summary = "lay out buffers of known lifetimes, or choose buckets for sizes",
      .text =
          "Reads a table of buffers, in CSV with the columns id, lower, upper, size and, "
-         "where wanted, alignment and offset (which pins a buffer), and finds "
+         "where wanted, alignment, offset (which pins a buffer) and bodies, and finds "
          "addresses such that no two buffers overlap that live at the same time, in "
-         "as few bytes as it can. A buffer lives from lower up to, and not at, upper. "
+         "as few bytes as it can. bodies is the way to the branch or loop that a buffer "
+         "belongs to, from the outside, steps joined by /: CHOICE:CASE (a name and a "
+         "number) or LOOP@LOWER-UPPER (a name and the times of its rounds). Cases of one "
+         "choice share memory; what lives when a loop's rounds begin and ends in them is "
+         "kept until they end. A buffer lives from lower up to, and not at, upper. "
          "With --ladder, FILE is a histogram with the columns size, count and, where "
          "wanted, cost (of a replay), eager (of a call without a graph), bytes and "
          "seconds (of a bucket), and the sizes are shown for which graphs should be "
