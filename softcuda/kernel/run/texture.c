@@ -361,7 +361,9 @@ static float wanted_level(const struct fetch *f, const uint32_t words[PTX_TEXTUR
         level = f->form->is_integer ? (float)(int32_t)words[4] : float_of(words[4]);
     else if (f->form->op == PTX_TEXTURE_GRAD)
         level = level_of_steps(f, words);
-    level = clamp(level + t->bias, t->least, t->most);
+    /* Without a level or steps there is no bias either. */
+    const float bias = f->form->op == PTX_TEXTURE_FETCH ? 0 : t->bias;
+    level = clamp(level + bias, t->least, t->most);
     return isnan(level) ? 0 : clamp(level, 0, (float)(t->levels - 1));
 }
 
