@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors that a graph reads and that die, and names that do not exist: run by test_torch.py."""
+import os
+import subprocess
+import sys
 import unittest
 
 import torch
@@ -64,6 +67,18 @@ class Inputs(Case):
         module(self.x)
         module.weight.data = tensor(3.0)
         self.assertRaisesRegex(gt._graphs.gph.StateError, "got other memory", module, self.x)
+
+
+class Allocators(Case):
+    def test_cudaMallocAsync_is_refused(self):
+        """In a process of its own: the allocator is chosen before the first tensor."""
+        program = ("import torch, graphophone.torch as gt\nx = torch.empty(8, device='cuda')\ng = gt.CUDAGraph()\ntry:\n"
+                   "  with gt.graph(g):\n    y = torch.empty(8, device='cuda').copy_(x)\nexcept RuntimeError as error: print(error)\n"
+                   "print(torch.cuda.current_stream() == torch.cuda.default_stream())")
+        done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, timeout=100,
+                              env={**os.environ, "PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"})
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1:]), (0, ["True"]), done.stderr)
+        self.assertIn("the allocator cudaMallocAsync puts its allocations into the graph", done.stdout)
 
 
 class Names(unittest.TestCase):

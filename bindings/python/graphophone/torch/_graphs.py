@@ -106,6 +106,9 @@ class CUDAGraph(gph.Launcher):
         if self._has_ended:
             raise RuntimeError("This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new "
                                "instance, or reset() this one first.")
+        if torch.cuda.get_allocator_backend() == "cudaMallocAsync":  # before anything is captured that could be let go of
+            raise RuntimeError("the allocator cudaMallocAsync puts its allocations into the graph, which is PyTorch's own to replay: "
+                               "use torch.cuda.CUDAGraph with it, or the allocator native")
         self._pool = graph_pool_handle() if pool is None else _pool_of(pool)
         self._stream = torch.cuda.current_stream()
         self._device = self._stream.device_index
