@@ -64,7 +64,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *out, CUdeviceptr address)
     return CUDA_SUCCESS;
 }
 
-/* Opened again it is the same address, which as many closes unmap. The one flag is no choice:
+/* Opened again it is the same address, which as many closes unmap. The one flag leaves no choice:
  * every device of this process reaches what is mapped. */
 static CUresult open_memory(CUdeviceptr *out, const CUipcMemHandle *from, unsigned flags)
 {
