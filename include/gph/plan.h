@@ -113,7 +113,7 @@ typedef struct gph_plan_table gph_plan_table;
 /** Reads CSV: a line of column names, then a line a buffer. Columns, in any order: id,
  *  lower, upper, size; alignment, offset and bodies where wanted. An empty offset leaves the
  * buffer free, a number pins it. `bodies` is the way to the body of a buffer from outside,
- * steps joined by "/": CHOICE:CASE, a name and a number, or LOOP@LOWER-UPPER, a name and the
+ * steps joined by "/": CHOICE:CASE, a name and a number, or `LOOP@LOWER-UPPER`, a name and the
  * times of its rounds; empty: none. Blanks around values and empty lines are allowed, quotes
  * are not.
  *

@@ -209,7 +209,9 @@ static gphi_part *text_to_clean(const gphi_event *event)
  * page, tables, JSON and sentences all print what is taken here. NULL: no memory. */
 static const gphi_event *plain(gph_doctor *doctor, const gphi_event *event)
 {
-    gphi_part *part = text_to_clean(event);
+    /* What the program writes is cut into lines first; whoever does so makes them plain. */
+    const bool is_written = event->kind == GPHI_EVENT_STDERR;
+    gphi_part *part = is_written ? NULL : text_to_clean(event);
     if (!part)
         return event;
     if (event != doctor->scratch.items) {

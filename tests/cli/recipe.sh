@@ -7,7 +7,7 @@ echo "exit $?"
 head -c 100 "$plain" >short.gphr
 "$GPH" inspect short.gphr
 echo "exit $?"
-{ head -c 8 "$plain"; printf '\002'; tail -c +10 "$plain"; } >later.gphr
+{ head -c 8 "$plain"; printf '\003'; tail -c +10 "$plain"; } >later.gphr
 "$GPH" inspect later.gphr
 echo "exit $?"
 ls

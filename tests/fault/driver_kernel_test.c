@@ -142,9 +142,9 @@ static void a_kernel_that_cannot_run_says_why(void)
                               ".visible .entry good() { ret; }\n"
                               ".visible .entry bad(.param .u64 t)\n"
                               "{\n"
-                              "  .reg .b64 %d; .reg .f32 %f<5>;\n"
+                              "  .reg .b64 %d;\n"
                               "  ld.param.u64 %d, [t];\n"
-                              "  tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d, {%f1}];\n"
+                              "  wgmma.fence.sync.aligned;\n"
                               "  ret;\n"
                               "}\n";
     CUfunction good = load(ptx, "good"), bad = NULL;
@@ -156,7 +156,7 @@ static void a_kernel_that_cannot_run_says_why(void)
     REFUSED(NOT_SUPPORTED,
             cu.cuLaunchKernel(bad, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     says("bad");
-    says("tex");
+    says("wgmma");
     says("line 9");
     CHECK_IS(run(good, 1, NULL), CUDA_SUCCESS);
 }

@@ -11,6 +11,7 @@
  * What gph explain makes of the words decides; an exception of no entry is left alone. */
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/plain.h"
 #include "doctor/findings/said.h"
 #include "doctor/findings/stacks.h"
 #include "doctor/rules/rules.h"
@@ -226,6 +227,7 @@ static void hear(gphi_rule_run *run, const gphi_event *event)
         if (*at != '\n' && *at != '\r' && of->line_bytes < sizeof(of->line) - 1)
             continue;
         of->line[of->line_bytes] = '\0';
+        gphi_make_plain(of->line, of->line_bytes);
         of->line_bytes = 0;
         hear_line(run, of, event->stack);
     }
