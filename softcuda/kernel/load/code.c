@@ -43,10 +43,18 @@ struct soft_code {
 uint32_t soft_code_host_half(void)
 {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512fp16"))
-        return PTX_HALF_COMPUTES;
-    return __builtin_cpu_supports("f16c") ? PTX_HALF_CONVERTS : PTX_HALF_NONE;
+    /* By cpuid itself: __builtin_cpu_supports() needs a library that wheels do not link. */
+    uint32_t a = 0, b = 0, c = 0, d = 0, saved = 0, high = 0;
+    const uint32_t vectors = 0x06,
+                   masks = 0xe0; /* that the system saves: YMM; ZMM and masks */
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_F16C))
+        return PTX_HALF_NONE;
+    __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+    if ((saved & vectors) != vectors)
+        return PTX_HALF_NONE;
+    const bool computes = (saved & masks) == masks &&
+                          __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & (1u << 23));
+    return computes ? PTX_HALF_COMPUTES : PTX_HALF_CONVERTS;
 #else
     const unsigned long scalar = 1ul << 9, vector = 1ul << 10; /* FPHP, ASIMDHP */
     const unsigned long has = getauxval(AT_HWCAP);
