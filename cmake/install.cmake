@@ -25,3 +25,11 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/gphConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/gphConfig.cmake
   ${PROJECT_BINARY_DIR}/gphConfigVersion.cmake DESTINATION ${package_dir})
+
+# The guides, which findings and entries refer to. That of the design is for who has the source.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "*.html" PATTERN "*.png"
+  PATTERN "design" EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  ${PROJECT_SOURCE_DIR}/SECURITY.md ${PROJECT_SOURCE_DIR}/LICENSE
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})

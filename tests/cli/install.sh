@@ -63,6 +63,29 @@ expect b/by_cmake "" "$version"
 expect b/examiner_by_cmake "" "$version 1"
 expect "$prefix/bin/gph" version "gph $version, libgph $version"
 
+# What is read and what shells complete by comes along.
+share=$prefix/share
+for file in doc/gph/libgph.md doc/gph/doctor-rules.md doc/gph/README.md \
+    bash-completion/completions/gph zsh/site-functions/_gph; do
+    [ -s "$share/$file" ] || { echo "not installed: $file"; exit 1; }
+done
+if command -v scdoc >/dev/null; then
+    for page in man1/gph.1 man5/gph-graph.5 man5/gph-recipe.5 man3/gph-replay.3 \
+        man3/gph_capture_begin.3; do
+        [ -s "$share/man/$page" ] || { echo "not installed: $page"; exit 1; }
+    done
+    # every function that the libraries have has a page
+    for library in libgph.so libgph-doctor.so; do
+        nm -D --defined-only "$lib/$library" | sed -n 's/.* T \(gph_[a-z0-9_]*\)@.*/\1/p'
+    done | sort -u | while read -r name; do
+        [ -e "$share/man/man3/$name.3" ] || echo "no page: $name"
+    done >pages
+    [ ! -s pages ] || { cat pages; exit 1; }
+    if command -v mandoc >/dev/null; then
+        mandoc -T lint -W error "$share"/man/man[15]/* "$share"/man/man3/gph-*.3 >lint || { head lint; exit 1; }
+    fi
+fi
+
 # The installed library finds the installed softcuda, and nobody else does.
 if [ -e "$lib/gph/soft/libcuda.so.1" ]; then
     found=$(env -u GPH_SOFTCUDA_PATH "$prefix/bin/gph" env --driver soft | sed -n 's/^path *//p')

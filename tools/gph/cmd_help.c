@@ -1,19 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph help: the list of commands, one command, or the commands' part of the man page. The
- * table comes with the command line, so that this file stands below main.c. */
+/* gph help: the list of commands, one command, or what is made of all of them for
+ * man and for shells. The table comes with the command line, so that this file stands below main.c. */
 #include "commands.h"
+#include "completion.h"
+#include "output.h"
 
-int cmd_help(const command_line *line)
+#include <string.h>
+
+/* What is written for another program: of all commands, one at a time. */
+static int write_for(const command_line *line)
 {
+    const char *shell = line->values[HELP_COMPLETION];
     const bool is_page = line->values[HELP_SCDOC];
-    if (line->operand_count > (is_page ? 0 : 1)) {
+    if (line->operand_count > 0 || (is_page && shell)) {
         fprintf(stderr, "gph help: %s\n",
-                is_page ? "--scdoc is of all commands" : "one command at a time");
+                is_page && shell ? "--scdoc or --completion, one of them"
+                : is_page        ? "--scdoc is of all commands"
+                                 : "--completion is of all commands");
         return EXIT_USAGE;
     }
     if (is_page) {
         option_scdoc(line->commands, stdout);
-        return EXIT_OK;
+    } else if (strcmp(shell, "bash") == 0) {
+        completion_bash(line->commands, stdout);
+    } else if (strcmp(shell, "zsh") == 0) {
+        completion_zsh(line->commands, stdout);
+    } else {
+        fprintf(stderr, "gph help: --completion knows bash and zsh, not ");
+        put_text(stderr, shell);
+        fputc('\n', stderr);
+        return EXIT_USAGE;
+    }
+    return EXIT_OK;
+}
+
+int cmd_help(const command_line *line)
+{
+    if (line->values[HELP_SCDOC] || line->values[HELP_COMPLETION])
+        return write_for(line);
+    if (line->operand_count > 1) {
+        fprintf(stderr, "gph help: one command at a time\n");
+        return EXIT_USAGE;
     }
     if (line->operand_count == 1) {
         const command *of = command_find(line->commands, line->operands[0]);

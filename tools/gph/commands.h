@@ -63,7 +63,7 @@ const char *explain_locale(void); /* "en" or "zh" */
 
 int cmd_version(const command_line *line);
 
-enum { HELP_SCDOC };
+enum { HELP_SCDOC, HELP_COMPLETION };
 int cmd_help(const command_line *line);
 
 /* gph plan --ladder: its options, false after a message, and the ladder for a table's
