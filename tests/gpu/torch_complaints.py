@@ -212,7 +212,7 @@ class Compiled(unittest.TestCase):
                 linear.weight.data = linear.weight.data.clone()
             again = [event for event in gt.explain()[before:] if event["what"] == "recorded again"]
         self.assertEqual(len(again), 1, gt.explain()[before:])
-        self.assertRegex(again[0]["why"], "weight.* lay at 0x")
+        self.assertRegex(again[0]["why"], r"input \d \(weight of Linear, .*\) lay at 0x")
 
     def test_a_thread_of_its_own(self):
         """#123177: PyTorch's tree belongs to a thread; by 2.11 another one gets a tree of its own, or an error."""

@@ -44,6 +44,18 @@ def data_ptr_function():
     return ctypes.cast(function, ctypes.c_void_p).value if status == 0 and found.value == tensor.data_ptr() else 0
 
 
+def is_captured(stream):
+    """Whether a stream is captured, also by a capture that cannot succeed any more."""
+    status = ctypes.c_int()
+    call("cuStreamIsCapturing", ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))(stream, ctypes.byref(status))
+    return status.value != 0
+
+
+def begin_capture(stream):
+    """Captures a stream, by the driver alone; relaxed, so that it forbids nobody anything."""
+    call("cuStreamBeginCapture", ctypes.c_void_p, ctypes.c_int)(stream, 2)  # CU_STREAM_CAPTURE_MODE_RELAXED
+
+
 def nodes(graph):
     """The nodes of a CUgraph, a ctypes array."""
     count = ctypes.c_size_t()

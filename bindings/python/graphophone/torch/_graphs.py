@@ -69,9 +69,6 @@ class _Native:
             pass
 
 
-_spoilt = []  # native objects whose capture failed: the allocator of pinned memory still asks them
-
-
 class CUDAGraph(gph.Launcher):
     """torch.cuda.CUDAGraph, made executable and launched by libgph. replay() runs no Python code.
 
@@ -159,22 +156,21 @@ class CUDAGraph(gph.Launcher):
         return self._native.replay
 
     def _recover(self):
-        """A capture that failed leaves the allocator routed to its pool, and generators inside a capture. Another one,
-        empty, takes the generators out again."""
-        _spoilt.append(self._own)
-        again, generators = _CUDAGraph(True), self._generators
-        self._own, self._generators = _Native(), []
-        try:
-            torch._C._cuda_endAllocateToPool(self._device, self._pool)
-            torch._C._cuda_releasePool(self._device, self._pool)
-            for generator in generators:
-                again.register_generator_state(generator)
-            with torch.cuda.stream(self._stream), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that it is empty
-                again.capture_begin(pool=None, capture_error_mode="thread_local")
-                again.capture_end()
-        except RuntimeError:
-            pass  # the context is lost: there is nothing to go on with
+        """A capture that failed leaves generators inside a capture, and the allocators of the GPU's and of pinned memory
+        routed to its pool: capture_end() stops before it comes to them. It is let end another one, which is empty."""
+        self._generators = []
+        with torch.cuda.stream(self._stream), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it is empty
+            for _ in range(2):  # where it was not even ended, as in another stream, the first time does that
+                try:
+                    if not _driver.is_captured(self._stream.cuda_stream):
+                        _driver.begin_capture(self._stream.cuda_stream)
+                    self._native.capture_end()
+                    self._own.reset()
+                    break
+                except RuntimeError:
+                    continue  # the context is lost: there is nothing to go on with
+        self._own = _Native()
 
     def _arm(self, graph):
         free = torch.cuda.mem_get_info(self._device)[0]

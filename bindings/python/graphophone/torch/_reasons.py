@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why PyTorch's graph trees recorded, recorded anew or ran eagerly: events for explain(). Asked for when it happens, so that
 a replay costs nothing."""
+import gc
 import logging
 
 import torch
@@ -13,14 +14,29 @@ def who(manager, function_id):
     return "%s (function %d of the tree)" % (name, function_id.id)
 
 
+def _names_of(tensors):
+    """What modules call the tensors: "weight of Linear", by id. PyTorch knows its inputs by the names of the graph alone
+    ("arg0_1"). Looks for who has them, which takes milliseconds; recording, which follows, takes more."""
+    found, wanted = {}, {id(tensor) for tensor in tensors}
+    for module in (one for one in gc.get_objects() if issubclass(type(one), torch.nn.Module)):
+        for name, tensor in (*module.__dict__.get("_parameters", {}).items(), *module.__dict__.get("_buffers", {}).items()):
+            if id(tensor) in wanted:
+                found.setdefault(id(tensor), "%s of %s" % (name, type(module).__name__))
+    return found
+
+
 def _moved(node, inputs, indices):
     """The inputs whose addresses are not those of the recording, in words."""
     names = [placeholder.name for placeholder in node.wrapped_function.placeholders]
     pointers = node.static_input_data_ptrs
-    moved = ["input %d%s lay at 0x%x and lies at 0x%x" %
-             (index, " (%s)" % names[index] if index < len(names) else "", pointers[index], inputs[index].data_ptr())
-             for index in indices if isinstance(inputs[index], torch.Tensor) and pointers[index] != inputs[index].data_ptr()]
-    return ", ".join(moved[:4]) + (", and %d more" % (len(moved) - 4) if moved[4:] else "")
+    moved = [index for index in indices if isinstance(inputs[index], torch.Tensor) and pointers[index] != inputs[index].data_ptr()]
+    known = _names_of([inputs[index] for index in moved[:4]])
+    words = []
+    for index in moved[:4]:
+        name = ", ".join(filter(None, (known.get(id(inputs[index])), *names[index:index + 1])))
+        words.append("input %d%s lay at 0x%x and lies at 0x%x" %
+                     (index, " (%s)" % name if name else "", pointers[index], inputs[index].data_ptr()))
+    return ", ".join(words) + (", and %d more" % (len(moved) - 4) if moved[4:] else "")
 
 
 def _reason(node, inputs):
