@@ -124,12 +124,14 @@ CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **value
  * type. */
 static CUresult check_type(CUjitInputType type)
 {
-    if (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY)
+    if (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY ||
+        type == CU_JIT_INPUT_LIBRARY)
         return CUDA_SUCCESS;
     if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no type of input", (int)type);
     return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                     "input type %d cannot be linked: only PTX, and fatbins with PTX",
+                     "input type %d cannot be linked: only PTX, fatbins with PTX, and "
+                     "libraries of which nothing is needed",
                      (int)type);
 }
 
@@ -219,6 +221,30 @@ static CUresult add(struct link *link, const void *image, size_t bytes, const ch
     return status;
 }
 
+/* A library (ar) is looked at and left out: what is in it is machine code, and the device
+ * run time's functions (libcudadevrt.a) are here without it. A function that only the
+ * library has is missing when the link is completed. */
+static CUresult add_library(const struct link *link, const char *data, size_t bytes)
+{
+    static const char magic[] = "!<arch>\n", end[] = "`\n";
+    const size_t begin = sizeof(magic) - 1, header = 60;
+    if (link->is_complete)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "a library after the link is complete");
+    if (bytes < begin + header || memcmp(data, magic, begin) != 0 ||
+        memcmp(data + begin + header - 2, end, 2) != 0)
+        return soft_fail(CUDA_ERROR_INVALID_IMAGE,
+                         "%zu bytes that are not a library of objects (ar)", bytes);
+    return CUDA_SUCCESS;
+}
+
+static CUresult add_input(struct link *link, CUjitInputType type, const void *data,
+                          size_t bytes, const char *name)
+{
+    return type == CU_JIT_INPUT_LIBRARY ? add_library(link, data, bytes)
+                                        : add(link, data, bytes, name);
+}
+
 /* Copied: the caller may free its bytes as soon as the call returns. */
 CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data,
                           size_t bytes, const char *name, unsigned int count,
@@ -232,7 +258,7 @@ CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data,
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes at %p", bytes, data);
     soft_jit unused;
     SOFT_TRY(soft_jit_read(&unused, count, options, values));
-    return add(link, data, bytes, name);
+    return add_input(link, type, data, bytes, name);
 }
 
 CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char *path,
@@ -248,7 +274,7 @@ CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char *p
     void *image;
     size_t bytes;
     SOFT_TRY(soft_image_read(path, &image, &bytes));
-    const CUresult status = add(link, image, bytes, path);
+    const CUresult status = add_input(link, type, image, bytes, path);
     soft_image_free(image);
     return status;
 }

@@ -110,6 +110,7 @@ static CUresult create_env(soft_context *context)
 static CUresult come_alive_locked(soft_context *context, uint32_t flags)
 {
     set_defaults(context, flags);
+    soft_coredump_begin(&context->coredump);
     context->id = atomic_fetch_add(&next_id, 1);
     atomic_store(&context->error, 0);
     SOFT_TRY(create_env(context));

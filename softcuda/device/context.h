@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "cuda/abi.h"
+#include "softcuda/device/coredump.h"
 #include "softcuda/device/handle.h"
 #include "softcuda/device/log.h"
 
@@ -53,6 +54,7 @@ struct soft_context {
     CUsharedconfig shared_config;
     atomic_uint peers;      /* bit of each device whose memory it may use */
     uint64_t loop_limit_ns; /* of a WHILE node, 0: none */
+    soft_coredump coredump;
 };
 
 /* What a thread of the program has in hand. */

@@ -301,6 +301,29 @@ static void the_linker_passes_one_input_on(void)
     REFUSED(INVALID_VALUE, cu.cuLinkCreate(0, NULL, NULL, NULL));
 }
 
+/* Nothing of one is needed here; an H100 takes libcudadevrt.a the same way. */
+static void a_library_is_an_input(void)
+{
+    static const char empty[] = "!<arch>\n",
+                      some[] = "!<arch>\nnone/           0           0     0     644     "
+                               "0         `\n";
+    CUlinkState link = NULL;
+    void *image = NULL;
+    size_t bytes = 0;
+    OK(cu.cuLinkCreate(0, NULL, NULL, &link));
+    OK(cu.cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)kernels_ptx,
+                        sizeof(kernels_ptx), "kernels", 0, NULL, NULL));
+    REFUSED(INVALID_IMAGE,
+            cu.cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, (void *)(uintptr_t)empty,
+                             sizeof(empty) - 1, "l", 0, NULL, NULL));
+    if (driver_is_soft)
+        OK(cu.cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, (void *)(uintptr_t)some,
+                            sizeof(some) - 1, "l", 0, NULL, NULL));
+    OK(cu.cuLinkComplete(link, &image, &bytes));
+    CHECK(image != NULL && bytes > 0);
+    OK(cu.cuLinkDestroy(link));
+}
+
 /* ---- several inputs ---- */
 
 #define TWICE "(.param .b32 r) twice(.param .b32 x)"
@@ -530,6 +553,7 @@ int main(void)
     RUN(occupancy_counts_blocks);
     RUN(libraries_need_no_context);
     RUN(the_linker_passes_one_input_on);
+    RUN(a_library_is_an_input);
     RUN(several_inputs_are_linked);
     RUN(weak_definitions_give_way);
     RUN(private_names_stay_apart);
