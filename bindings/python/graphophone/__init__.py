@@ -33,4 +33,6 @@ except ModuleNotFoundError as _missing:
             "graphophone.%s is not there: this wheel has the command gph alone. The objects are in the wheels for "
             "CPython 3.10 and later; this is Python %d.%d" % ((name,) + sys.version_info[:2]))
 
-__all__ = ["command", *_names]
+from ._advise import Advice, advise  # noqa: E402: it looks at `command`
+
+__all__ = ["Advice", "advise", "command", *_names]

@@ -13,6 +13,7 @@ if not _torch.__version__.startswith("2.11."):
     raise ImportError("graphophone.torch is for PyTorch 2.11, and this is PyTorch %s: it uses parts that are not the same in "
                       "other versions. The rest of graphophone works with any version." % _torch.__version__)
 
+from .._advise import advise  # noqa: E402
 from ._bucketed import Bucketed, bucketed  # noqa: E402
 from ._callables import make_graphed_callables  # noqa: E402
 from ._graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing  # noqa: E402
@@ -20,7 +21,7 @@ from ._ledger import explain, memory  # noqa: E402
 from ._names import missing as _missing  # noqa: E402
 from ._patch import is_patched, patch, unpatch  # noqa: E402
 
-__all__ = ["Bucketed", "CUDAGraph", "bucketed", "explain", "graph", "graph_pool_handle", "is_current_stream_capturing",
+__all__ = ["Bucketed", "CUDAGraph", "advise", "bucketed", "explain", "graph", "graph_pool_handle", "is_current_stream_capturing",
            "is_patched", "make_graphed_callables", "memory", "patch", "unpatch"]
 
 
