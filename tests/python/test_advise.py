@@ -45,7 +45,7 @@ class Advise(unittest.TestCase):
     def program(self):
         return PROGRAM % (os.path.dirname(os.path.abspath(__file__)), COMMAND)
 
-    def test_each_block_is_told_what_it_repeats(self):
+    def test_each_block_learns_what_it_repeats(self):
         out, err, status, ends = self.run_program(self.program())
         self.assertEqual((status, ends), (0, "end\n"), err)  # the second process ends with the block
         first, second, text = out.split("\n", 2)

@@ -89,6 +89,7 @@ class Names(unittest.TestCase):
             for module, name, right in ((torch.cuda, "Graph", "torch.cuda.CUDAGraph"), (torch.cuda, "CudaGraph", "CUDAGraph"),
                                         (torch.compiler, "mark_step_begin", "torch.compiler.cudagraph_mark_step_begin"),
                                         (torch.cuda, "mark_step_begin", "torch.compiler.cudagraph_mark_step_begin"),
+                                        (torch, "mark_step_begin", "torch.compiler.cudagraph_mark_step_begin"),
                                         (torch.cuda, "make_graphed_calable", "torch.cuda.make_graphed_callables")):
                 with self.assertRaises(AttributeError) as caught:
                     getattr(module, name)

@@ -18,7 +18,7 @@ _entered = 0
 
 
 class Advice:
-    """What a block is told; filled when it is entered.
+    """The answer for a block; filled when it is entered.
 
     sequences  what the program repeats, the dearest first: dicts, as docs/advice.md has them (verdict, why, eager_us, graph_us,
                saves_low, saves_high, ...)

@@ -25,7 +25,7 @@ RIGHT = {  # as written, without case and underlines: where it is
     "cudagraphmarkstepbegin": "torch.compiler.cudagraph_mark_step_begin",
     "markstep": "torch.compiler.cudagraph_mark_step_begin",
 }
-MODULES = "torch.cuda", "torch.cuda.graphs", "torch.compiler", "graphophone.torch"
+MODULES = "torch", "torch.cuda", "torch.cuda.graphs", "torch.compiler", "graphophone.torch"
 _before = {}  # module: its own __getattr__, or None
 
 
@@ -47,7 +47,7 @@ def missing(module, name):
 
 def install():
     """Lets PyTorch's modules say it, too."""
-    for module in MODULES[:3]:
+    for module in MODULES[:4]:
         found = sys.modules.get(module)
         if found is None or module in _before:
             continue
