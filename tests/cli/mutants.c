@@ -17,6 +17,7 @@
 #include "event/event_log.h"
 #include "event/ring.h"
 #include "event/ring_format.h"
+#include "file/bundle.h"
 
 #include <gph/explain.h>
 
@@ -58,6 +59,7 @@ typedef struct kind {
     void (*write)(const char *path); /* the mutant's files; `path` is what @ stands for */
     unsigned statuses;               /* a bit each */
     bool is_text;
+    unsigned least; /* of 1000 mutants, so many are read: else only the door is tried */
     /* Command lines; @ is the file, % a seed as it is, < the file as standard input. */
     const char *const (*lines)[WORDS_MAX];
 } kind;
@@ -90,7 +92,8 @@ static void write_recipe(const char *to)
     if (all == NULL)
         exit(2);
     const uint64_t bytes = is_file ? mutant_bytes - HEAD : mutant_bytes;
-    memcpy(all, "gphr\r\n\x1a\n\1", 9);
+    memcpy(all, "gphr\r\n\x1a\n", 8);
+    all[8] = GPHI_BUNDLE_VERSION;
     memcpy(all + 16, &bytes, sizeof(bytes));
     memcpy(all + 24, &bytes, sizeof(bytes));
     memcpy(all + HEAD, mutant + mutant_bytes - bytes, (size_t)bytes);
@@ -274,7 +277,7 @@ static void write_program(const char *path)
 enum { OK = 1, FAILED = 2, USAGE = 4 };
 
 static const kind kinds[] = {
-    {"graph", write_plain, OK | FAILED | USAGE, true,
+    {"graph", write_plain, OK | FAILED | USAGE, true, 20,
      LINES{{"inspect", "@"},
            {"inspect", "-", "<"},
            {"diff", "@", "%"},
@@ -282,20 +285,20 @@ static const kind kinds[] = {
            {"diff", "--quiet", "@", "@"},
            {"inspect", "--dot", "/dev/null", "@"},
            {NULL}}},
-    {"recipe", write_recipe, OK | FAILED, false,
+    {"recipe", write_recipe, OK | FAILED, false, 50,
      LINES{{"inspect", "@"}, {"inspect", "-", "<"}, {NULL}}},
-    {"ptx", write_plain, OK | FAILED, true,
+    {"ptx", write_plain, OK | FAILED, true, 5,
      LINES{{"inspect", "--ptx", "--quick", "@"},
            {"inspect", "--ptx", "--quick", "--json", "-", "<"},
            {NULL}}},
-    {"code", write_plain, OK | FAILED, true,
+    {"code", write_plain, OK | FAILED, true, 50,
      LINES{{"inspect", "--ptx", "@"},
            {"inspect", "--ptx", "--slow", "--json", "@"},
            {"inspect", "--ptx", "--ir", "@"},
            {NULL}}},
-    {"image", write_plain, OK | FAILED, false,
+    {"image", write_plain, OK | FAILED, false, 0,
      LINES{{"inspect", "--ptx", "--quick", "@"}, {"inspect", "--ptx", "-", "<"}, {NULL}}},
-    {"log", write_log, OK | FAILED, false,
+    {"log", write_log, OK | FAILED, false, 200,
      LINES{{"doctor", "--events", "@"},
            {"doctor", "--events", "-", "<"},
            {"doctor", "--events", "@", "--json", "-"},
@@ -304,29 +307,29 @@ static const kind kinds[] = {
            {"doctor", "--events", "@", "--trace", "t.json", "--summary"},
            {"doctor", "--events", "@", "--lang", "zh", "--advise"},
            {NULL}}},
-    {"ring", write_rings, OK | FAILED, false,
+    {"ring", write_rings, OK | FAILED, false, 0,
      LINES{{"doctor", "--events", "@"},
            {"doctor", "--events", "@", "--json", "-"},
            {NULL}}},
-    {"board", write_board, OK | FAILED, false,
+    {"board", write_board, OK | FAILED, false, 0,
      LINES{{"doctor", "--events", "@"},
            {"doctor", "--events", "@", "--json", "-"},
            {NULL}}},
-    {"program", write_program, OK | FAILED, false,
+    {"program", write_program, OK | FAILED, false, 0,
      LINES{{"doctor", "--events", "@"},
            {"doctor", "--events", "@", "--capturable"},
            {NULL}}},
-    {"table", write_plain, OK | FAILED | USAGE, true,
+    {"table", write_plain, OK | FAILED | USAGE, true, 50,
      LINES{{"plan", "--time-limit", "1", "@"},
            {"plan", "--time-limit", "1", "--out", "-", "-", "<"},
            {"plan", "--time-limit", "1", "--capacity", "4096", "@"},
            {NULL}}},
-    {"ladder", write_plain, OK | FAILED | USAGE, true,
+    {"ladder", write_plain, OK | FAILED | USAGE, true, 50,
      LINES{{"plan", "--ladder", "@"},
            {"plan", "--ladder", "--buckets", "3", "@"},
            {"plan", "--ladder", "--multiple", "8", "--capacity", "1000000", "@"},
            {NULL}}},
-    {"words", write_plain, OK | FAILED | USAGE, true,
+    {"words", write_plain, OK | FAILED | USAGE, true, 200,
      LINES{{"explain", "<"},
            {"explain", "--lang", "zh", "-", "<"},
            {"explain", "--json", "-", "<"},
@@ -656,6 +659,10 @@ static int run_all(const kind *of, unsigned long from, unsigned long count, doub
     snprintf(command, sizeof(command), "rm -rf '%s'", folder);
     if (chdir(home) != 0 || system(command) != 0)
         return 2;
+    if (count >= 100 && ended[0] * 1000 < of->least * count) {
+        printf("fewer than %u of 1000 were read: the seeds no longer fit\n", of->least);
+        return 1;
+    }
     return wrong > 0;
 }
 
