@@ -138,20 +138,28 @@ static void titles_of_issues_lead_where_they_should(void)
     most_lead_where_they_should(EXPLAIN_CORPUS "/titles", 85);
 }
 
-/* Of the same kind, asked once when the search was done: 23 of 37. */
-static void titles_that_were_not_seen_lead_where_they_should(void)
+/* Of the same kind, asked once when the search was done: 23 of 37; looked at since. */
+static void titles_that_came_later_lead_where_they_should(void)
 {
-    most_lead_where_they_should(EXPLAIN_CORPUS "/fresh", 60);
+    most_lead_where_they_should(EXPLAIN_CORPUS "/fresh", 80);
 }
 
 /* 205 more, English and Chinese, labelled before they were asked; one half was looked at
  * while questions were added (74 of 103 at first sight, 95 after; one went to an entry of a rule
- * that came later), the other never (78 of 102 before, 81 after). The floors are what is
- * reached. */
+ * that came later), the other only then (78 of 102 before, 81 after; 95 since it was
+ * looked at). The floors are what is reached. */
 static void halves_of_a_set_lead_where_they_should(void)
 {
     most_lead_where_they_should(EXPLAIN_CORPUS "/issues", 91);
-    most_lead_where_they_should(EXPLAIN_CORPUS "/issues_unseen", 79);
+    most_lead_where_they_should(EXPLAIN_CORPUS "/issues_unseen", 92);
+}
+
+/* 100 titles and sentences of public issues, none of them near to one above, labelled before
+ * they were asked and not looked at since: 72 were right at first sight, 71 after 240
+ * questions were added for what the other sets had missed. */
+static void public_titles_lead_where_they_should(void)
+{
+    most_lead_where_they_should(EXPLAIN_CORPUS "/public", 70);
 }
 
 /* What programs made PyTorch, the runtime and NCCL say on an H100
@@ -191,7 +199,8 @@ int main(void)
     RUN(questions_that_were_seen_lead_where_they_should);
     RUN(questions_that_were_not_seen_lead_where_they_should);
     RUN(titles_of_issues_lead_where_they_should);
-    RUN(titles_that_were_not_seen_lead_where_they_should);
+    RUN(titles_that_came_later_lead_where_they_should);
     RUN(halves_of_a_set_lead_where_they_should);
+    RUN(public_titles_lead_where_they_should);
     return test_done();
 }
