@@ -24,6 +24,7 @@
 #include "attach/sentinel/sentinels.h"
 #include "attach/timing/timing.h"
 #include "attach/track/capture.h"
+#include "attach/track/freed.h"
 #include "attach/track/function.h"
 #include "attach/track/picture.h"
 #include "event/ring_format.h"
@@ -233,6 +234,7 @@ __attribute__((constructor)) static void load(void)
     attach_masks_prepare();
     attach_stack_prepare();
     attach_inside_prepare();
+    attach_freed_prepare();
     attach_output_prepare();
     attach_sentinels_prepare(attach_presence_folder());
     pthread_atfork(attach_presence_forks, NULL, forked);

@@ -8,6 +8,7 @@
 #include "attach/driver/find.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/stack.h"
+#include "attach/track/freed.h"
 #include "base/hash.h"
 
 #include <stdatomic.h>
@@ -85,6 +86,11 @@ void attach_host_copy(uint64_t exec, const CUDA_MEMCPY3D *copy)
         add_operand(exec, to + copy->dstXInBytes, copy->WidthInBytes, false);
 }
 
+void attach_host_user(uint64_t exec, const void *user)
+{
+    add_operand(exec, (uint64_t)(uintptr_t)user, ATTACH_HOST_USER_BYTES, false);
+}
+
 /* The C library marks small blocks that were given back with a number of the process, in
  * their second word: read off one. 0: this library does not. */
 static uint64_t freed_mark(void)
@@ -137,7 +143,8 @@ gphi_host_bytes attach_host_now(const attach_call *call, uint64_t address, uint6
         out.flags |= GPHI_HOST_ON_STACK;
     if (address < here && here - address < ATTACH_STACK_MAX && here < top)
         out.flags |= GPHI_HOST_LEFT;
-    if ((out.flags & (GPHI_HOST_ON_STACK | GPHI_HOST_LEFT)) == 0 && is_freed(address))
+    if ((out.flags & (GPHI_HOST_ON_STACK | GPHI_HOST_LEFT)) == 0 &&
+        (attach_freed_since(address) || is_freed(address)))
         out.flags |= GPHI_HOST_FREED;
     if (attach_hash(address, bytes, &out.hash))
         out.flags |= GPHI_HOST_READABLE | (is_read ? GPHI_HOST_HASHED : 0U);

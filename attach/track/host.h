@@ -10,6 +10,9 @@ enum { ATTACH_HOSTS_MAX = 8 };
 void attach_host_forget(uint64_t exec);
 /* One of its nodes. */
 void attach_host_copy(uint64_t exec, const CUDA_MEMCPY3D *copy);
+/* What a node's host function is given: the first bytes of what it points at. */
+enum { ATTACH_HOST_USER_BYTES = 1 };
+void attach_host_user(uint64_t exec, const void *user);
 /* It is about to be launched: writes HOST, the first times. */
 void attach_host_launch(const attach_call *call);
 /* Host memory as it is. `call` lies in the frame of the wrapper that the program called.

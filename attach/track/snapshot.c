@@ -220,6 +220,9 @@ static void tell_node(snapshot *shot, size_t index)
         shot->has_hosts = true;
         tell_copy(shot, &params.copy);
         attach_host_copy(exec, &params.copy);
+    } else if (type == CU_GRAPH_NODE_TYPE_HOST) {
+        shot->has_hosts = true;
+        attach_host_user(exec, params.host.userData);
     } else if (type == CU_GRAPH_NODE_TYPE_MEMSET)
         tell_pointer(shot, params.fill.dst);
 }

@@ -179,7 +179,8 @@ typedef enum gphi_part_kind {
                            has it, after the call */
     GPHI_PART_ARRAY,    /* what argument `arg` points at, an array (dependencies, ...) */
     GPHI_PART_HASH, /* 8 bytes: hash of the host bytes that a copy reads (up to 64 KiB) */
-    GPHI_PART_HOST, /* gphi_host_bytes: of a captured copy's host side; of HOST records */
+    GPHI_PART_HOST, /* gphi_host_bytes: of a captured copy's host side, or of a host
+                       function's data; of HOST records */
     GPHI_PART_SOURCE /* gphi_source_value: of HOST records */
 } gphi_part_kind;
 
@@ -201,7 +202,7 @@ typedef enum gphi_host_flag {
     GPHI_HOST_ON_STACK = 4, /* of the calling thread, in use */
     GPHI_HOST_LEFT = 8,     /* of the calling thread's stack, by a function that has
                                returned */
-    GPHI_HOST_FREED = 16    /* given back to the C library: its marks stand in it */
+    GPHI_HOST_FREED = 16    /* given back to the C library since it was captured */
 } gphi_host_flag;
 
 typedef struct gphi_part {

@@ -8,7 +8,8 @@ usage: run.py GPH PROGRAM SOURCE SCHEMA [DRIVER]
 Exit status 77: skipped. A finding of another rule fails, unless a line of the source's head
 says `// also: other.rule`. `// watch: N`: with --watch N. `needs: cuda` in the head: softcuda cannot show it. What a rule with
 `// timing: ...` in the head tells rests on how long things take: on a loaded machine it is
-tried up to three times. `// env: NAME=VALUE` is set for its programs. What the doctor says of the same calls in Chinese has no English left (chinese.py).
+tried up to three times. `// env: NAME=VALUE` is set for its programs: one that begins with SOFTCUDA_ is of
+softcuda's own checks, which a GPU does not have, and its test is skipped there. What the doctor says of the same calls in Chinese has no English left (chinese.py).
 """
 import json
 import os
@@ -117,6 +118,10 @@ def note(way, outcome):
             log.write(f"{rule} {way} {outcome}\n")
 
 
+ours = [line.split(":", 1)[1].strip() for line in lines if line.startswith("// env: SOFTCUDA_")]
+if driver != "soft" and ours:
+    print(f"skipped: {rule} rests on what softcuda says with {', '.join(ours)}; NVIDIA's driver does not")
+    sys.exit(77)
 if driver == "soft" and any("needs: cuda" in line for line in lines if line.startswith("//")):
     for way in ("first", "second", "near"):
         note(way, "skipped")

@@ -3,7 +3,8 @@
 //
 // A captured copy keeps the address of its host memory, not the bytes: each replay reads
 // (or writes) what is there by then. A local variable of a function that has returned or
-// a buffer that was freed gives garbage, or a crash inside cuGraphLaunch(). Keep the
+// a buffer that was freed gives garbage, or a crash inside cuGraphLaunch(), also where it
+// was given out again meanwhile. So does what a captured host function is given. Keep the
 // memory, pinned, as long as the executable graph, or pass the value as an argument of a
 // kernel.
 #include "broken.h"
@@ -40,8 +41,8 @@ static void first(void)
     EXPECT(float_at(a, 40) != 3);
 }
 
-/* A buffer of malloc() that is freed before the second replay; captured into a graph, in
- * a thread. */
+/* A buffer of malloc() that is freed before the second replay, and given out again, so
+ * that no mark of the C library is left in it; captured into a graph, in a thread. */
 static void capture(void *user)
 {
     enum { COUNT = 64 };
@@ -62,8 +63,12 @@ static void capture(void *user)
     CU(cuStreamSynchronize(CU_STREAM_PER_THREAD));
     EXPECT(float_at(*out, 0) == 9);
     free(buffer);
+    float *other = malloc(COUNT * sizeof(float));
+    for (int i = 0; i < COUNT; i++)
+        other[i] = 5;
     CU(cuGraphLaunch(exec, CU_STREAM_PER_THREAD));
     CU(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    free(other);
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));
 }
@@ -75,8 +80,15 @@ static void second(void)
     EXPECT(float_at(a, 0) != 9);
 }
 
+static void CUDA_CB count_up(void *user)
+{
+    if (user != (void *)7)
+        ++*(int *)user;
+}
+
 /* A pinned buffer that lives on and is filled anew for each replay, a constant table, and
- * a pageable buffer that is filled anew. */
+ * a pageable buffer that is filled anew; host functions are given a number, a counter of
+ * this function, which is still there, and one on the heap. */
 static void near(void)
 {
     static float table[64] = {1, 2, 3};
@@ -86,6 +98,8 @@ static void near(void)
     CUgraph graph = NULL;
     CUgraphExec exec = NULL;
     float *staging = NULL;
+    int here = 0, *there = calloc(1, sizeof(int));
+    free(calloc(1, 256)); /* nobody's */
     CU(cuMemAllocHost((void **)&staging, 4096));
     staging[0] = 1;
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
@@ -93,6 +107,9 @@ static void near(void)
     CU(cuMemcpyHtoDAsync(b, table, sizeof(table), stream));
     CU(cuMemcpyHtoDAsync(c, pageable, 4096, stream));
     SCALE_ADD(stream, b, a, 1);
+    CU(cuLaunchHostFunc(stream, count_up, (void *)7));
+    CU(cuLaunchHostFunc(stream, count_up, &here));
+    CU(cuLaunchHostFunc(stream, count_up, there));
     CU(cuMemcpyDtoHAsync(staging + 512, b, 64, stream));
     CU(cuStreamEndCapture(stream, &graph));
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
@@ -104,9 +121,11 @@ static void near(void)
         CU(cuStreamSynchronize(stream));
         EXPECT(staging[512] == (float)i + 6 && float_at(c, 9) == (float)i);
     }
+    EXPECT(here == 2 && *there == 2);
     CU(cuGraphExecDestroy(exec));
     CU(cuMemFreeHost(staging));
     free(pageable);
+    free(there);
 }
 
 BROKEN(first, second, near)

@@ -19,8 +19,8 @@ static void first(void)
     FILL(stream, a, 1);
     CU(cuEventRecord(forked, stream));
     CU(cuStreamWaitEvent(side, forked, 0));
-    FILL(side, b, 2);
-    CU(cuStreamEndCapture(stream, &graph)); /* <-- first */
+    FILL(side, b, 2); /* <-- first */
+    CU(cuStreamEndCapture(stream, &graph));
     EXPECT(graph == NULL);
 }
 
@@ -38,8 +38,8 @@ static void capture(void *user)
     CU(cuMemcpyDtoDAsync(b, a, FLOATS * sizeof(float), streams[1]));
     fork_to(streams[1], streams[2], events[1]);
     join_from(streams[0], streams[1], events[2]);
-    CU(cuMemsetD32Async(b, 3, FLOATS, streams[2]));
-    CU(cuStreamEndCapture(streams[0], &graph)); /* <-- second */
+    CU(cuMemsetD32Async(b, 3, FLOATS, streams[2])); /* <-- second */
+    CU(cuStreamEndCapture(streams[0], &graph));
     EXPECT(graph == NULL);
 }
 

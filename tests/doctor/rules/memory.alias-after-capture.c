@@ -46,12 +46,12 @@ static void second(void)
     CU(cuMemsetD32Async(temporary, 1, FLOATS, stream));
     SCALE_ADD(stream, temporary, temporary, 1);
     CUgraphExec exec = end_capture(stream);
-    CU(cuMemFreeAsync(temporary, stream));
+    CU(cuMemFreeAsync(temporary, stream)); /* <-- second */
     CU(cuMemAllocFromPoolAsync(&result, BYTES, pool, stream));
     CU(cuMemsetD32Async(result, 9, FLOATS, stream));
     CU(cuStreamSynchronize(stream));
     EXPECT(result == temporary);
-    CU(cuGraphLaunch(exec, stream)); /* <-- second */
+    CU(cuGraphLaunch(exec, stream));
     CU(cuStreamSynchronize(stream));
     CU(cuGraphExecDestroy(exec));
 }

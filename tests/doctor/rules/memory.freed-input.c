@@ -14,7 +14,7 @@ static CUgraphExec capture_with_local(CUstream stream, CUdeviceptr out)
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     SCALE_ADD(stream, out, local, 2);
     CUgraphExec exec = end_capture(stream);
-    CU(cuMemFree(local));
+    CU(cuMemFree(local)); /* <-- first */
     return exec;
 }
 
@@ -23,7 +23,7 @@ static void first(void)
     CUstream stream = new_stream();
     const CUdeviceptr out = new_floats();
     CUgraphExec exec = capture_with_local(stream, out);
-    CU(cuGraphLaunch(exec, stream)); /* <-- first */
+    CU(cuGraphLaunch(exec, stream));
     CU(cuStreamSynchronize(stream));
 }
 

@@ -29,7 +29,7 @@ static void first(void)
 static void replace(void *user)
 {
     CUdeviceptr *of = user;
-    CU(cuMemFree(*of));
+    CU(cuMemFree(*of)); /* <-- second */
     *of = new_floats();
 }
 
@@ -53,7 +53,7 @@ static void second(void)
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
     in_thread(replace, &in);
     EXPECT(in == was);
-    CU(cuGraphLaunch(exec, stream)); /* <-- second */
+    CU(cuGraphLaunch(exec, stream));
     CU(cuStreamSynchronize(stream));
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));

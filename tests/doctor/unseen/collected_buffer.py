@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A captured function's scratch is freed by __del__ when the function returns. Allocation,
-free and launch are made by helpers: what has to be found are their callers' lines."""
+free and launch are made by helpers: of the first cause, the free, its callers' lines belong to the stack."""
 import ctypes as C
 
 cuda = C.CDLL("libcuda.so.1")
@@ -24,7 +24,7 @@ class Buffer:
         must(cuda.cuMemcpyDtoDAsync_v2(self.address, other.address, C.c_size_t(BYTES), stream))
 
     def __del__(self):
-        cuda.cuMemFree_v2(self.address)
+        cuda.cuMemFree_v2(self.address)  # <- here
 
 
 class Graphed:
@@ -38,7 +38,7 @@ class Graphed:
         must(cuda.cuGraphInstantiateWithFlags(C.byref(self.replayed), self.graph, C.c_ulonglong(0)))
 
     def __call__(self):
-        cuda.cuGraphLaunch(self.replayed, self.stream)  # <- here
+        cuda.cuGraphLaunch(self.replayed, self.stream)
 
 
 def main():

@@ -15,7 +15,7 @@ static gphi_draft *first_cause(gphi_rule_run *run, gphi_capture_rule rule,
         gphi_watch_noticed(watch, &seen->call);
         return NULL;
     }
-    gphi_incident *incident = gphi_capture_tell(run, rule, seen, watch);
+    gphi_incident *incident = gphi_capture_tell(run, rule, &seen->call, watch);
     if (incident && watch)
         gphi_watch_settle(watch);
     return incident ? incident->fresh : NULL;
@@ -27,7 +27,7 @@ void gphi_tell_begin_on_legacy(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_capture_state *state = run->state;
     gphi_incident *incident =
-        gphi_capture_tell(run, GPHI_RULE_BEGIN_ON_LEGACY, seen, NULL);
+        gphi_capture_tell(run, GPHI_RULE_BEGIN_ON_LEGACY, &seen->call, NULL);
     if (!incident)
         return;
     incident->captures++;
@@ -40,6 +40,22 @@ void gphi_tell_begin_on_legacy(gphi_rule_run *run, const gphi_seen *seen)
     gphi_fix(incident->fresh,
              "Here: capture on a stream of cuStreamCreate(CU_STREAM_NON_BLOCKING), or on "
              "the per-thread default stream (CU_STREAM_PER_THREAD).");
+}
+
+/* Whether a captured call launches what an earlier one did, from outside of the function
+ * that begins the capture and that launched it before. */
+static bool is_made_again(const gphi_rule_run *run, const gphi_capture *capture,
+                          size_t index)
+{
+    const gphi_call *calls = capture->calls.items;
+    const gphi_call *begin = &capture->begin;
+    if (index == 0 || gphi_caller_is_active(run, begin->stack, calls[index].stack) ||
+        !gphi_caller_is_active(run, begin->stack, calls[index - 1].stack))
+        return false;
+    for (size_t i = 0; i < index; i++)
+        if (calls[i].call == calls[index].call)
+            return true;
+    return false;
 }
 
 /* Whether the call that broke the capture was made by code that its region does not
@@ -59,8 +75,11 @@ static bool is_outside(const gphi_rule_run *run, const gphi_watch *watch,
     uint32_t region = depth ? depth - 1 : 0;
     for (size_t i = 0; i < capture->calls.count && i < 64; i++) {
         const uint32_t common = gphi_common_places(run, begin, calls[i].stack);
-        if (calls[i].number < root->number && common < region)
-            region = common;
+        if (calls[i].number >= root->number || common >= region)
+            continue;
+        if (is_made_again(run, capture, i))
+            break; /* the region was left, and its work is done in another way */
+        region = common;
     }
     return gphi_common_places(run, begin, root->stack) < region;
 }
@@ -155,12 +174,50 @@ static bool note_within(const gphi_rule_run *run, gphi_watch *watch,
     return true;
 }
 
+/* Whether the function that was refused its begin made the end all the same. */
+static bool is_own_end(const gphi_rule_run *run, const gphi_call *within,
+                       const gphi_call *end)
+{
+    const uint32_t depth = end ? depth_of(run, end->stack) : 0;
+    return depth > 0 && end->thread == within->thread && end->result == CUDA_SUCCESS &&
+           depth == depth_of(run, within->stack) &&
+           gphi_caller_is_active(run, within->stack, end->stack);
+}
+
+static void tell_inner_end(gphi_rule_run *run, gphi_watch *watch, const gphi_call *end)
+{
+    const gphi_capture *capture = watch->capture;
+    gphi_incident *incident =
+        gphi_capture_tell(run, GPHI_RULE_UNSAFE_CALL, &watch->within, watch);
+    if (!incident)
+        return;
+    watch->is_told = true;
+    incident->is_misused = true; /* its capture is not the one that failed */
+    gphi_cause(
+        incident->fresh,
+        "%s was to begin a capture on %s inside of another of the same stream, and "
+        "was refused with %d; nobody looked at that, and its own cuStreamEndCapture "
+        "ended the outer capture, whose later work ran at once.",
+        gphi_say_call(&watch->within), gphi_say_stream(run->model, capture->origin),
+        (int)watch->within.result);
+    gphi_evidence_call(incident->fresh, end, "the outer capture was ended by");
+    gphi_evidence_call(incident->fresh, &capture->begin, "it had begun");
+    gphi_fix(incident->fresh,
+             "Here: ask cuStreamIsCapturing first; where the stream captures already, "
+             "make the calls without a capture of their own, so that the outer graph has "
+             "them.");
+}
+
 void gphi_tell_within(gphi_rule_run *run, gphi_watch *watch, const gphi_call *end)
 {
     const gphi_capture *capture = watch->capture;
     const gphi_call *within = &watch->within;
     if (watch->withins == 0 || watch->incident)
         return;
+    if (is_own_end(run, within, end) && !is_outside(run, watch, within)) {
+        tell_inner_end(run, watch, end);
+        return;
+    }
     if (!end || depth_of(run, end->stack) >= depth_of(run, within->stack)) {
         gphi_tell_never_ended(run, watch, within);
         return;
@@ -182,22 +239,54 @@ void gphi_tell_within(gphi_rule_run *run, gphi_watch *watch, const gphi_call *en
 
 /* ---- end ---- */
 
+static bool is_loose(const gphi_capture_member *member)
+{
+    return !member->is_origin && !member->is_joined && member->node_count != 0;
+}
+
+/* A stream that never came back, or NULL. */
+static const gphi_capture_member *first_loose(const gphi_watch *watch)
+{
+    const gphi_vec *members = watch ? &watch->capture->members : NULL;
+    for (size_t i = 0; members && i < members->count; i++) {
+        const gphi_capture_member *member = gphi_vec_at(members, i);
+        if (is_loose(member))
+            return member;
+    }
+    return NULL;
+}
+
+/* The end that is refused is where it shows. Told is the work that nothing waits for, or,
+ * where another thread has it, the wait that drew its stream in. */
+static gphi_draft *unjoined_cause(gphi_rule_run *run, const gphi_seen *seen,
+                                  gphi_watch *watch, const gphi_capture_member *first)
+{
+    if (!first || watch->incident)
+        return first_cause(run, GPHI_RULE_UNJOINED_FORK, seen, watch);
+    const bool is_drawn = first->joined.thread != watch->capture->thread;
+    const gphi_call *root = is_drawn ? &first->joined : &first->last_work;
+    gphi_incident *incident =
+        gphi_capture_tell(run, GPHI_RULE_UNJOINED_FORK, root, watch);
+    if (!incident)
+        return NULL;
+    gphi_watch_settle(watch);
+    gphi_evidence_call(incident->fresh, &seen->call, "the capture was refused its end");
+    gphi_incident_noticed(incident, &seen->call);
+    return incident->fresh;
+}
+
 /* Streams that were drawn in and never came back: each with the wait that drew it in. */
 static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
 {
-    gphi_draft *draft = first_cause(run, GPHI_RULE_UNJOINED_FORK, seen, watch);
+    const gphi_capture_member *first = first_loose(watch);
+    gphi_draft *draft = unjoined_cause(run, seen, watch, first);
     const gphi_capture *capture = watch ? watch->capture : NULL;
     if (!draft || !capture)
         return;
-    const gphi_capture_member *members = capture->members.items;
-    const gphi_capture_member *first = NULL;
     uint32_t loose = 0;
     for (size_t i = 0; i < capture->members.count; i++) {
-        const gphi_capture_member *member = &members[i];
-        if (member->is_origin || member->is_joined || member->node_count == 0)
-            continue;
-        first = first ? first : member;
-        if (loose++ >= MAX_MEMBERS)
+        const gphi_capture_member *member = gphi_vec_at(&capture->members, i);
+        if (!is_loose(member) || loose++ >= MAX_MEMBERS)
             continue;
         gphi_evidence_call(draft, &member->joined, "%s was drawn into the capture",
                            gphi_say_stream(run->model, member->stream));
@@ -290,7 +379,8 @@ static void tell_stray_end(gphi_rule_run *run, const gphi_seen *seen)
         if (!watch->is_over && (!open || watch->capture->thread == seen->call.thread))
             open = watch;
     }
-    gphi_incident *incident = gphi_capture_tell(run, GPHI_RULE_UNMATCHED_END, seen, NULL);
+    gphi_incident *incident =
+        gphi_capture_tell(run, GPHI_RULE_UNMATCHED_END, &seen->call, NULL);
     if (!incident)
         return;
     gphi_cause(incident->fresh,
@@ -536,7 +626,7 @@ void gphi_tell_dropped(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *wa
     }
     const uint64_t foreign = foreign_context(run, seen, watch);
     gphi_incident *incident = gphi_capture_tell(
-        run, foreign ? GPHI_RULE_WRONG_DEVICE : GPHI_RULE_SILENT_DROP, seen, NULL);
+        run, foreign ? GPHI_RULE_WRONG_DEVICE : GPHI_RULE_SILENT_DROP, &seen->call, NULL);
     if (!incident)
         return;
     if (!watch->dropped) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rule capture.host-pointer: a captured copy keeps the host's address, not its bytes.
+/* Rule capture.host-pointer: a captured copy keeps the host's address, not its bytes, and
+ * a captured host function the address of its data.
  * That is told only with evidence: the memory lay on a stack that has been left, was
  * freed, or cannot be read any more. That pageable memory holds other bytes at a launch
  * is told as info: a program may well write there for each replay. */
@@ -67,6 +68,8 @@ static const char *fate_of(const gphi_rule_run *run, const gphi_host_copy *copy,
     *severity = GPH_SEVERITY_ERROR;
     if (is_pinned(copy) && copy->memory->freed.number)
         return NULL; /* launch.dead-operand */
+    if (!(copy->first.flags & GPHI_HOST_READABLE))
+        return NULL; /* a number that a host function is given */
     if (!(now->flags & GPHI_HOST_READABLE))
         return "was not mapped any more";
     if ((now->flags & GPHI_HOST_LEFT) && (copy->first.flags & GPHI_HOST_ON_STACK) &&
@@ -81,6 +84,8 @@ static const char *kind_of(const gphi_host_copy *copy)
 {
     if (is_pinned(copy))
         return "pinned";
+    if (copy->call.call == GPHI_CALL_cuLaunchHostFunc)
+        return "the host function's";
     return copy->first.flags & GPHI_HOST_ON_STACK ? "the stack's" : "pageable";
 }
 

@@ -122,7 +122,7 @@ static void break_others(gphi_rule_run *run, const gphi_seen *seen,
 static gphi_incident *break_capture(gphi_rule_run *run, gphi_capture_rule rule,
                                     const gphi_seen *seen, gphi_watch *watch)
 {
-    gphi_incident *incident = gphi_capture_tell(run, rule, seen, watch);
+    gphi_incident *incident = gphi_capture_tell(run, rule, &seen->call, watch);
     if (incident && watch)
         gphi_watch_settle(watch);
     return incident;

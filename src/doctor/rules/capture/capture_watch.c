@@ -61,10 +61,9 @@ static gphi_incident *same_incident(const gphi_capture_state *state,
 }
 
 gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
-                                 const gphi_seen *seen, gphi_watch *watch)
+                                 const gphi_call *root, gphi_watch *watch)
 {
     gphi_capture_state *state = run->state;
-    const gphi_call *root = &seen->call;
     gphi_incident *incident = same_incident(state, rule, root);
     gphi_rule_run as = *run;
     bool is_new = false;

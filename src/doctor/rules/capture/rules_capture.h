@@ -189,7 +189,7 @@ typedef struct gphi_capture_state {
 /* Tells a first cause. An incident of the same rule and place is counted up. `watch` is
  * the capture it ended, or NULL. NULL without memory. */
 gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
-                                 const gphi_seen *seen, gphi_watch *watch);
+                                 const gphi_call *root, gphi_watch *watch);
 /* Another finding of these rules, at a call. */
 gphi_draft *gphi_capture_find(gphi_rule_run *run, gphi_capture_rule rule,
                               const gphi_call *at, uint64_t key);

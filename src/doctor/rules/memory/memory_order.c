@@ -363,8 +363,57 @@ static void note_read(gphi_rule_run *run, const gphi_history *history,
                               .fresh = exec->fresh};
 }
 
+/* ---- ... and results of two graphs that share their place ---- */
+
+/* The entry of a range of an executable that was read since its last launch, into other
+ * memory of the host than now; NULL: there is none. */
+static const gphi_output_read *read_before(const gphi_rule_run *run,
+                                           const gphi_exec_history *exec,
+                                           const gphi_work *work)
+{
+    gphi_vec *items = run->state;
+    const gphi_output_read *one = read_of(items, exec, work->read, work->read_bytes);
+    const bool is_other = one && one->call.number > exec->last_launch.number &&
+                          one->launches >= 1 && one->host != work->host &&
+                          one->host != 0 && work->host != 0;
+    return is_other ? one : NULL;
+}
+
+/* A range is read twice, for two results, and nothing is launched between. Two graphs
+ * write there; the later one was launched with new inputs before anybody read what the
+ * earlier one had left. */
+static void find_shared(gphi_rule_run *run, gphi_history *history, const gphi_seen *seen)
+{
+    const gphi_work *work = seen->work;
+    const gphi_exec_history *later = history->recent[0];
+    const gphi_output_read *one = later ? read_before(run, later, work) : NULL;
+    for (int i = 1; one && i < GPHI_RECENT && history->recent[i]; i++) {
+        const gphi_exec_history *earlier = history->recent[i];
+        const gphi_touch *touch =
+            gphi_exec_is_alive(earlier) && read_before(run, earlier, work)
+                ? gphi_history_writes(history, earlier, work->read, work->read_bytes)
+                : NULL;
+        if (!touch || !is_fresh(history, later, earlier->last_work, later->last_work))
+            continue;
+        gphi_draft *draft = gphi_finding_begin(run, &one->call, 0);
+        gphi_cause(draft,
+                   "%s is read twice, and nothing is launched between; two graphs write "
+                   "there, and the second was launched, with new inputs, before anybody "
+                   "had read the result of the first",
+                   gphi_say_memory(run->model, work->read));
+        gphi_evidence_call(draft, &earlier->last_launch,
+                           "the first graph is launched by");
+        gphi_evidence_call(draft, &later->last_launch, "the second, which overwrites it");
+        gphi_evidence_call(draft, &seen->call, "the second read is");
+        if (draft)
+            tell_basis(draft, earlier, touch);
+        return;
+    }
+}
+
 static void note_reads(gphi_rule_run *run, gphi_history *history, const gphi_seen *seen)
 {
+    find_shared(run, history, seen);
     for (int i = 0; i < GPHI_RECENT && history->recent[i]; i++)
         if (gphi_exec_is_alive(history->recent[i]))
             note_read(run, history, history->recent[i], seen);

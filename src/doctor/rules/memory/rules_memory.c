@@ -78,7 +78,8 @@ static const gphi_touch *find_dead(gphi_history *history, gphi_exec_history *exe
 }
 
 static void tell_past(const gphi_model *model, gphi_draft *draft,
-                      const gphi_exec_history *exec, const gphi_touch *touch)
+                      const gphi_exec_history *exec, const gphi_touch *touch,
+                      const gphi_call *launch)
 {
     const gphi_allocation *was = touch->memory;
     gphi_evidence(draft, "the graph uses it in %s", gphi_say_touch(exec, touch));
@@ -87,6 +88,19 @@ static void tell_past(const gphi_model *model, gphi_draft *draft,
     gphi_evidence_call(draft, &was->allocated, "%s was allocated by",
                        gphi_say_allocation(model, was));
     gphi_evidence_call(draft, &was->freed, "it was freed by");
+    gphi_evidence_call(draft, launch, "the launch");
+}
+
+/* Where the program went wrong: what was freed before the first launch was never to be
+ * launched with, and the free is to blame. After that the launch is: memory may be freed,
+ * and the graph be captured anew. */
+static const gphi_call *place_of(const gphi_seen *seen, const gphi_exec_history *exec,
+                                 const gphi_touch *touch)
+{
+    const gphi_call *freed = &touch->memory->freed;
+    const bool is_early =
+        freed->number > touch->since && freed->number < exec->first_launch.number;
+    return is_early && freed->stack != 0 ? freed : &seen->call;
 }
 
 /* One finding for each allocation that is gone, however many nodes use it. */
@@ -97,7 +111,8 @@ static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
     gphi_allocation *now = NULL;
     const gphi_touch *touch = exec ? find_dead(history, exec, kind, &now) : NULL;
     gphi_draft *draft =
-        touch ? gphi_finding_begin(run, &seen->call, touch->memory_number) : NULL;
+        touch ? gphi_finding_begin(run, place_of(seen, exec, touch), touch->memory_number)
+              : NULL;
     if (!draft)
         return;
     if (kind == DEAD_FREED)
@@ -112,7 +127,7 @@ static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
             "%s: made with an address in %s, which was freed since; now %s lies there",
             gphi_say_touch(exec, touch), gphi_say_allocation(run->model, touch->memory),
             gphi_say_allocation(run->model, now));
-    tell_past(run->model, draft, exec, touch);
+    tell_past(run->model, draft, exec, touch, &seen->call);
     if (kind != DEAD_FREED)
         gphi_evidence_call(draft, &now->allocated, "the address was given out again by");
     if (touch->bytes == 0)
