@@ -255,7 +255,9 @@ static void add_hash(attach_draft *draft, const attach_call *call, uint64_t *has
         attach_add(draft, GPHI_PART_HASH, 1, hash, sizeof(*hash));
 }
 
-/* The host's side of a copy that was captured. */
+/* The host's side of a copy that was captured, and what a captured host function is given:
+ * the graph keeps the address alone, so that it is watched until the program gives the
+ * memory back. */
 static void add_host(attach_draft *draft, const attach_call *call, gphi_host_bytes *host)
 {
     const uint64_t *words = call->words;
