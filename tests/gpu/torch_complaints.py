@@ -145,6 +145,16 @@ class Callables(unittest.TestCase):
         with self.assertRaises(RuntimeError):
             graphed(given[0], given[1][:3], given[2])
 
+    def test_another_view_of_an_inputs_memory(self):
+        """PyTorch looks at addresses alone, and takes a conjugate of its own input for that input."""
+        for make, is_right in ((torch.cuda.make_graphed_callables, False), (gt.make_graphed_callables, True)):
+            z = torch.complex(torch.arange(4.0), torch.ones(4)).cuda()
+            expected = z.conj().clone() * 2
+            self.assertEqual(torch.equal(make(lambda a: a * 2, (z,))(z.conj()), expected), is_right)
+        square = torch.arange(16.0, device="cuda").view(4, 4)
+        graphed = gt.make_graphed_callables(lambda a: a * 2, (square,))
+        self.assertRaisesRegex(RuntimeError, "single memory location", graphed, square.t())
+
     def test_a_module_without_parameters(self):
         """#124582"""
         module = gt.make_graphed_callables(torch.nn.GELU(), (torch.ones(4, device="cuda", requires_grad=True),))

@@ -66,6 +66,23 @@ class Exchange(Case):
             with self.assertRaises((gph.Error, RuntimeError, ValueError, BufferError, TypeError)):
                 self.put(self.y, wrong)
 
+    def test_views_that_are_not_what_lies_there_are_refused(self):
+        """Of a conjugate or a negative PyTorch keeps a bit alone, which DLPack's table does not give."""
+        base = torch.complex(torch.arange(float(COUNT)), torch.ones(COUNT))
+        step = self.record(self.runtime.tensor(base.data_ptr(), COUNT, "c64", owner=base))
+        self.assertEqual(step.check(base), [])
+        with self.assertRaisesRegex(gph.Error, r"is a conjugate view.*resolve_conj\(\)"):
+            step.check(base.conj())
+        self.assertEqual(step.check(base.conj().conj()), [])
+        step.check(base.conj().resolve_conj())
+        for view in (base.conj().imag, torch._neg_view(torch.ones(3)), base.conj().imag[0], torch._neg_view(base)):
+            with self.assertRaisesRegex(gph.Error, r"is a negative view.*resolve_neg\(\)"):
+                self.put(self.y, view)
+        plain = torch._neg_view(torch.ones(COUNT)).resolve_neg()
+        self.put(self.y, plain, 3.0)
+        self.stream.synchronize()
+        self.assertEqual(values_of(self.y), [2.0] * COUNT)
+
 
 if __name__ == "__main__":
     main()

@@ -241,6 +241,18 @@ class Callables(Case):
         x.set_(tensor(5.0))
         self.assertRaisesRegex(RuntimeError, "reads its input 0 at 0x.* has been moved", graphed, self.x)
 
+    def test_another_view_of_an_inputs_memory_is_not_in_place(self):
+        """PyTorch looks at addresses alone, and its callables take these for the input as it lies."""
+        square = tensor().view(8, 8)
+        z = torch.empty(8, dtype=torch.complex64, device="cuda")
+        z.copy_(torch.complex(torch.arange(8.0), torch.ones(8)))
+        graphed = gt.make_graphed_callables(lambda a, b: (copied(a), copied(b)), (square, z))
+        with unittest.mock.patch.object(torch.Tensor, "copy_", side_effect=InterruptedError):  # kernels do it: tests/gpu
+            graphed(square, z)
+            graphed(square.view(8, 8), z[:])
+            for view in ((square.t(), z), (square, z.conj()), (torch._neg_view(square), z), (square, torch._neg_view(z))):
+                self.assertRaises(InterruptedError, graphed, *view)
+
     def test_structures_of_outputs(self):
         for make in (lambda a: copied(a), lambda a: (copied(a),), lambda a: [copied(a)], lambda a: {"k": (copied(a), copied(a))},
                      lambda a: (copied(a), [copied(a)])):

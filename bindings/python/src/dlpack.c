@@ -10,6 +10,7 @@
 
 #include "dlpack.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +21,16 @@ struct entry {
     PyTypeObject *type; /* kept, so that no other type gets its address */
     enum way way;
     const dl_exchange *api;
+    bool
+        asks; /* PyTorch's: views may stand for the conjugate or the negative of what lies there */
+    gphpy_question *is_neg; /* the same in C, or NULL: by its method */
 };
 
 enum { ENTRIES = 64 };
 static _Atomic(struct entry *) entries[ENTRIES]; /* by address; written once each */
 
-static PyObject *exchange_name, *dlpack_name, *device_name;
+static PyObject *exchange_name, *dlpack_name, *device_name, *conj_name, *neg_name,
+    *handle_name;
 static PyObject *host_args, *device_args; /* of __dlpack__ */
 
 /* ---- element types ---- */
@@ -96,6 +101,38 @@ static int read_view(const struct reading *r, const dl_tensor *from, gph_tensor 
         out->stride[i] = from->strides ? from->strides[i] : dense;
         dense *= from->shape[i];
     }
+    return 0;
+}
+
+/* 1, 0, or -1 with an exception. */
+static int answer_of(PyObject *object, PyObject *method)
+{
+    PyObject *answer = PyObject_CallMethodNoArgs(object, method);
+    const int truth = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    return truth;
+}
+
+/* DLPack has no word for such views: the elements are not what lies in memory. */
+static int check_plain(const struct reading *r, const struct entry *entry,
+                       PyObject *object, uint32_t dtype)
+{
+    if (!entry->asks)
+        return 0;
+    int truth = 0;
+    if (dtype == GPH_DTYPE_C64 || dtype == GPH_DTYPE_C128)
+        truth = answer_of(object, conj_name);
+    if (truth != 0)
+        return truth < 0
+                   ? -1
+                   : refuse(r, "is a conjugate view, which lies in memory as it was "
+                               "before: resolve_conj() makes a plain one");
+    truth = entry->is_neg ? entry->is_neg(gphpy_handle_of(object))
+                          : answer_of(object, neg_name);
+    if (truth != 0)
+        return truth < 0 ? -1
+                         : refuse(r, "is a negative view, which lies in memory as it was "
+                                     "before: resolve_neg() makes a plain one");
     return 0;
 }
 
@@ -230,6 +267,26 @@ const dl_exchange *gphpy_exchange_of(PyTypeObject *type)
     return api;
 }
 
+/* A name of C++, whose meaning does not change where it is found; PyTorch's object has its at::Tensor
+ * where `_cdata` says so. */
+gphpy_question *gphpy_is_neg_of(PyObject *object)
+{
+    gphpy_question *is_neg = NULL;
+    PyObject *handle = PyObject_GetAttr(object, handle_name);
+    void *const expected = handle ? PyLong_AsVoidPtr(handle) : NULL;
+    void *library = NULL;
+    Py_XDECREF(handle);
+    PyErr_Clear();
+    if (expected && *(void *const *)gphpy_handle_of(object) == expected)
+        library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return NULL;
+    void *const function = dlsym(library, "_ZN2at6native6is_negERKNS_6TensorE");
+    memcpy(&is_neg, &function, sizeof(is_neg));
+    dlclose(library);
+    return is_neg;
+}
+
 static struct entry found_out(PyObject *object)
 {
     struct entry entry = {.type = Py_TYPE(object), .way = NEW};
@@ -242,6 +299,11 @@ static struct entry found_out(PyObject *object)
         entry.way = BUFFER;
     else if (entry.way == NEW && PyObject_HasAttr(object, dlpack_name))
         entry.way = DLPACK;
+    entry.asks = (entry.way == EXCHANGE || entry.way == DLPACK) &&
+                 PyObject_HasAttr(object, neg_name) &&
+                 PyObject_HasAttr(object, conj_name);
+    if (entry.asks)
+        entry.is_neg = gphpy_is_neg_of(object);
     return entry;
 }
 
@@ -262,6 +324,22 @@ static struct entry find_way(PyObject *object, _Atomic(struct entry *) *place)
     return entry;
 }
 
+static int read_entry(const struct reading *r, const struct entry *entry,
+                      PyObject *object, gph_tensor *out)
+{
+    switch (entry->way) {
+    case EXCHANGE: return read_exchange(r, entry->api, object, out);
+    case ARRAY: return read_array(r, object, out);
+    case BUFFER: return read_buffer(r, object, out);
+    case DLPACK: return read_capsule(r, object, out);
+    case NEW: break;
+    }
+    PyErr_Format(PyExc_TypeError,
+                 "%s %zd is %R, not a tensor: it has neither __dlpack__ nor a buffer",
+                 r->what, r->index, (PyObject *)Py_TYPE(object));
+    return -1;
+}
+
 int gphpy_dlpack_read(gphpy_runtime *runtime, PyObject *object, const char *what,
                       Py_ssize_t index, gph_tensor *out)
 {
@@ -269,21 +347,14 @@ int gphpy_dlpack_read(gphpy_runtime *runtime, PyObject *object, const char *what
     PyTypeObject *type = Py_TYPE(object);
     _Atomic(struct entry *) *place = &entries[((uintptr_t)type >> 4) % ENTRIES];
     const struct entry *known = atomic_load_explicit(place, memory_order_acquire);
-    if (known && known->type == type && known->way == EXCHANGE)
-        return read_exchange(&r, known->api, object, out);
-    const struct entry entry =
-        known && known->type == type ? *known : find_way(object, place);
-    switch (entry.way) {
-    case EXCHANGE: return read_exchange(&r, entry.api, object, out);
-    case ARRAY: return read_array(&r, object, out);
-    case BUFFER: return read_buffer(&r, object, out);
-    case DLPACK: return read_capsule(&r, object, out);
-    case NEW: break;
+    struct entry found;
+    if (!known || known->type != type) {
+        found = find_way(object, place);
+        known = &found;
     }
-    PyErr_Format(PyExc_TypeError,
-                 "%s %zd is %R, not a tensor: it has neither __dlpack__ nor a buffer",
-                 what, index, (PyObject *)Py_TYPE(object));
-    return -1;
+    return read_entry(&r, known, object, out) < 0
+               ? -1
+               : check_plain(&r, known, object, out->dtype);
 }
 
 /* ---- ours, for others ---- */
@@ -381,9 +452,14 @@ int gphpy_dlpack_ready(void)
     exchange_name = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
     dlpack_name = PyUnicode_InternFromString("__dlpack__");
     device_name = PyUnicode_InternFromString("__dlpack_device__");
+    conj_name = PyUnicode_InternFromString("is_conj");
+    neg_name = PyUnicode_InternFromString("is_neg");
+    handle_name = PyUnicode_InternFromString("_cdata");
     host_args = Py_BuildValue("{s(ii)}", "max_version", DL_MAJOR, DL_MINOR);
     device_args =
         Py_BuildValue("{s(ii)si}", "max_version", DL_MAJOR, DL_MINOR, "stream", -1);
-    return exchange_name && dlpack_name && device_name && host_args && device_args ? 0
-                                                                                   : -1;
+    return exchange_name && dlpack_name && device_name && conj_name && neg_name &&
+                   handle_name && host_args && device_args
+               ? 0
+               : -1;
 }

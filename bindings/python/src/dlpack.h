@@ -66,4 +66,17 @@ typedef struct dl_exchange {
 /* The table of a type, of a version that is known here; NULL without exception. It lives as long
  * as the type. */
 const dl_exchange *gphpy_exchange_of(PyTypeObject *type);
+
+/* A question to a tensor of PyTorch, by its handle. */
+typedef bool gphpy_question(const void *handle);
+
+/* Where an object of PyTorch has its at::Tensor: right after its head. */
+static inline const void *gphpy_handle_of(PyObject *tensor)
+{
+    return (const char *)tensor + sizeof(PyObject);
+}
+
+/* Whether a tensor like this one is a view that stands for the negative of what lies there; NULL,
+ * without exception, where C cannot say it. */
+gphpy_question *gphpy_is_neg_of(PyObject *object);
 #endif

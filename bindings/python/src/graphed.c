@@ -34,10 +34,12 @@ typedef struct graphed {
     void **places;          /* of inputs, as the graph knows them; by the table alone */
     dl_tensor *views;       /* of outputs; likewise */
     PyObject **last;        /* of outputs: what the last call gave */
+    gphpy_question *is_neg; /* of `tensor`, or NULL: by its method */
     bool is_one;            /* output, with `finish` None */
 } graphed;
 
-static PyObject *name_copy, *name_data_ptr, *name_detach, *name_requires_grad;
+static PyObject *name_copy, *name_detach, *name_is_conj, *name_is_neg,
+    *name_requires_grad;
 
 static bool view_of(const graphed *self, PyObject *tensor, dl_tensor *out)
 {
@@ -49,15 +51,33 @@ static bool view_of(const graphed *self, PyObject *tensor, dl_tensor *out)
     return false;
 }
 
-/* Whether the two are one memory; -1 with an exception. */
-static int have_one_address(PyObject *own, PyObject *given)
+static bool is_same_view(const dl_tensor *a, const dl_tensor *b)
 {
-    PyObject *a = PyObject_CallMethodNoArgs(own, name_data_ptr);
-    PyObject *b = a ? PyObject_CallMethodNoArgs(given, name_data_ptr) : NULL;
-    const int same = b ? PyObject_RichCompareBool(a, b, Py_EQ) : -1;
-    Py_XDECREF(a);
-    Py_XDECREF(b);
-    return same;
+    const size_t bytes = a->rank > 0 ? (size_t)a->rank * sizeof(*a->shape) : 0;
+    return a->data == b->data && a->byte_offset == b->byte_offset && a->rank == b->rank &&
+           memcmp(&a->type, &b->type, sizeof(a->type)) == 0 && a->strides && b->strides &&
+           memcmp(a->shape, b->shape, bytes) == 0 &&
+           memcmp(a->strides, b->strides, bytes) == 0;
+}
+
+/* Whether a view at the graph's own address is what the graph reads there: not transposed, and
+ * neither the conjugate nor the negative of it, which DLPack does not tell. */
+static int is_as_it_lies(const graphed *self, Py_ssize_t i, PyObject *given,
+                         const dl_tensor *view)
+{
+    dl_tensor own;
+    if (!view_of(self, TUPLE_ITEM(self->inputs, i), &own) || !is_same_view(view, &own))
+        return 0;
+    if (self->is_neg && view->type.code != DL_COMPLEX)
+        return !self->is_neg(gphpy_handle_of(given));
+    PyObject *const names[] = {name_is_conj, name_is_neg};
+    for (int k = 0; k < 2; k++) {
+        PyObject *answer = PyObject_CallMethodNoArgs(given, names[k]);
+        Py_XDECREF(answer); /* True and False are never freed */
+        if (answer != Py_False)
+            return answer ? 0 : -1;
+    }
+    return 1;
 }
 
 static int is_in_place(const graphed *self, Py_ssize_t i, PyObject *given)
@@ -66,9 +86,11 @@ static int is_in_place(const graphed *self, Py_ssize_t i, PyObject *given)
     PyObject *own = TUPLE_ITEM(self->inputs, i);
     if (own == given)
         return 1;
-    if (self->places[i] && view_of(self, given, &view))
-        return (char *)view.data + view.byte_offset == self->places[i];
-    return have_one_address(own, given);
+    if (!self->places[i] || !view_of(self, given, &view))
+        return 0; /* copied, though it may lie there already */
+    if ((char *)view.data + view.byte_offset != self->places[i])
+        return 0;
+    return is_as_it_lies(self, i, given, &view);
 }
 
 /* Notes that input i is to be copied. 0: no, the call is miss()'s, since autograd would write
@@ -133,15 +155,6 @@ static bool is_unused(const graphed *self, PyObject *last, const dl_tensor *as)
     return false;
 }
 #else
-static bool is_same_view(const dl_tensor *a, const dl_tensor *b)
-{
-    const size_t bytes = a->rank > 0 ? (size_t)a->rank * sizeof(*a->shape) : 0;
-    return a->data == b->data && a->byte_offset == b->byte_offset && a->rank == b->rank &&
-           memcmp(&a->type, &b->type, sizeof(a->type)) == 0 && a->strides && b->strides &&
-           memcmp(a->shape, b->shape, bytes) == 0 &&
-           memcmp(a->strides, b->strides, bytes) == 0;
-}
-
 /* Whether it is ours alone and is still what detach() would give: not resized, no part of a
  * differentiation, without attributes of the program's. */
 static bool is_unused(const graphed *self, PyObject *last, const dl_tensor *as)
@@ -266,6 +279,8 @@ static int look(graphed *self)
         PyErr_NoMemory();
         return -1;
     }
+    if (inputs > 0 && self->api)
+        self->is_neg = gphpy_is_neg_of(TUPLE_ITEM(self->inputs, 0));
     dl_tensor view;
     for (Py_ssize_t i = 0; i < inputs; i++)
         if (view_of(self, TUPLE_ITEM(self->inputs, i), &view) && view.data)
@@ -327,11 +342,13 @@ int gphpy_graphed_ready(PyObject *module)
     };
     static PyType_Spec spec = {"graphophone.GraphedCall", sizeof(graphed), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
-    name_data_ptr = PyUnicode_InternFromString("data_ptr");
+    name_is_conj = PyUnicode_InternFromString("is_conj");
+    name_is_neg = PyUnicode_InternFromString("is_neg");
     name_detach = PyUnicode_InternFromString("detach");
     name_requires_grad = PyUnicode_InternFromString("requires_grad");
     name_copy = PyUnicode_InternFromString("copy_");
-    if (!name_requires_grad || !name_copy || !name_data_ptr || !name_detach)
+    if (!name_requires_grad || !name_copy || !name_detach || !name_is_conj ||
+        !name_is_neg)
         return -1;
     return gphpy_type_add(module, &spec, &gphpy_types.graphed);
 }

@@ -27,6 +27,12 @@ def _check(function, args):
                              "allowed.")
 
 
+def _is_in_place(own, given):
+    """Whether what the graph reads is what is given: not another view of the same memory, as a transposed or conjugate one."""
+    return own is given or (own.data_ptr() == given.data_ptr() and own.shape == given.shape and own.stride() == given.stride() and
+                            own.dtype == given.dtype and own.is_conj() == given.is_conj() and own.is_neg() == given.is_neg())
+
+
 class _Group:
     """The callables of one pool. Autograd takes the memory of a gradient over as the parameter's .grad; here that is a
     graph's, which any later replay of the group may write, so it is moved out before one does: gradients that are accumulated
@@ -94,8 +100,7 @@ class _Part:
 
     def forward(self, inputs):
         self.group.move_out()
-        moved = [(static, given) for static, given in zip(self.args, inputs)
-                 if static is not given and static.data_ptr() != given.data_ptr()]
+        moved = [(static, given) for static, given in zip(self.args, inputs) if not _is_in_place(static, given)]
         if moved:
             with torch.no_grad():  # what is given may require a gradient
                 torch._foreach_copy_(*map(list, zip(*moved)))
@@ -105,7 +110,7 @@ class _Part:
     def backward(self, given):
         self.group.move_out()
         for static, new in zip(self.given, given):
-            if static is not None and static.data_ptr() != new.data_ptr():
+            if static is not None and not _is_in_place(static, new):
                 static.copy_(new)
         self.backward_graph.replay()
         self.group.pending.append(True)
