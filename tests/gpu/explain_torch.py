@@ -5,7 +5,7 @@
 usage: explain_torch.py SLUG | --list
        explain_torch.py --all GPH LOG [JOBS [SLUG...]]
 
-SLUG prints what was said behind a line "SAID". --all runs each in a process of its own and
+SLUG prints what was said after a line "SAID". --all runs each in a process of its own and
 writes `SLUG: ok|differs: TEXT` to LOG: ok if `gph explain` finds SLUG by the text. The lines of
 the text are parted by " | "; of paths the last name is left.
 """
