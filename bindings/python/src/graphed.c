@@ -61,7 +61,7 @@ static bool is_same_view(const dl_tensor *a, const dl_tensor *b)
 }
 
 /* Whether a view at the graph's own address is what the graph reads there: not transposed, and
- * neither the conjugate nor the negative of it, which DLPack does not tell. */
+ * neither the conjugate nor the negative of it, which DLPack does not say. */
 static int is_as_it_lies(const graphed *self, Py_ssize_t i, PyObject *given,
                          const dl_tensor *view)
 {
