@@ -54,7 +54,7 @@ static gph_status take_rows(scratch *s, uint64_t rows, picked_t *row)
     return take_ints(s, &row->sequence, rows);
 }
 
-/* Gives the temporaries back; the first failure is the one to tell. */
+/* Gives the temporaries back; the first failure is the one to report. */
 static gph_status give_back(scratch *s, gph_status status)
 {
     while (s->count > 0) {
