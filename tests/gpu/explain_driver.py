@@ -300,7 +300,7 @@ def one_kernel(driver, function):
 
 @provokes("update-result/function-changed")
 def function_changed():
-    """On this driver another function of the context is no reason to refuse an update."""
+    """On this driver another function of the context does not suffice to refuse an update."""
     driver = Driver()
     first = one_kernel(driver, driver.kernel("", "first"))
     second = one_kernel(driver, driver.kernel("trap;", "second"))
