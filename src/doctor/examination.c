@@ -339,7 +339,7 @@ static bool is_last_of(const gph_doctor *doctor, const gphi_process *process)
 
 /* As if the attached library had written an EXIT record: it could not. */
 static gph_status feed_end(gph_doctor *doctor, gphi_process *process, uint64_t id,
-                           const uint64_t words[2], gph_error *error)
+                           const uint64_t words[3], gph_error *error)
 {
     _Alignas(64) struct {
         gphi_event head;
@@ -349,8 +349,8 @@ static gph_status feed_end(gph_doctor *doctor, gphi_process *process, uint64_t i
                         .thread = (uint32_t)process->number,
                         .time_ns = gphi_clock_ns(),
                         .id = id,
-                        .word_count = 2},
-               .words = {words[0], words[1]}};
+                        .word_count = 3},
+               .words = {words[0], words[1], words[2]}};
     return gphi_process_feed(doctor, process, &event.head, error);
 }
 
@@ -363,7 +363,7 @@ gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t number, int signal,
         if (process->has_exited || process->model->signal != 0 ||
             !is_last_of(doctor, process) || (number != 0 && number != process->number))
             continue;
-        const uint64_t words[] = {(uint64_t)signal, 0};
+        const uint64_t words[] = {(uint64_t)signal, 0, 0};
         GPHI_TRY(feed_end(doctor, process, 2, words, error));
     }
     return GPH_OK;
@@ -378,6 +378,51 @@ static bool has_replay(const gphi_model *model)
     return false;
 }
 
+/* Calls that do not wait for the GPU: one that does not return hangs by itself. */
+static bool is_never_long(uint32_t call)
+{
+    switch (call) {
+    case GPHI_CALL_cuGraphLaunch:
+    case GPHI_CALL_cuGraphUpload:
+    case GPHI_CALL_cuGraphInstantiateWithFlags:
+    case GPHI_CALL_cuGraphInstantiateWithParams:
+    case GPHI_CALL_cuGraphExecUpdate: return true;
+    default: return false;
+    }
+}
+
+/* Whether it has done nothing for so long but ask for the end of its work. A call that is
+ * recorded, as one is that says "ended", begins it anew; so does a second without asking. A
+ * slot that is just being filled has no time, so one look says nothing. */
+static bool only_asks(gphi_process *process, uint64_t now, uint64_t ns,
+                      gphi_event_slot *slot)
+{
+    enum { PAUSE_NS = 1000000000 };
+    const uint64_t since = now > PAUSE_NS ? now - PAUSE_NS : 0;
+    const bool asks = gphi_event_ring_polls(process->ring, since, slot);
+    if (asks)
+        process->asked_ns = now;
+    if (process->asked_ns < since || process->asks_after != process->model->call_count) {
+        process->asks_ns = now;
+        process->asks_after = process->model->call_count;
+    }
+    slot->time_ns = process->asks_ns;
+    return asks && now - process->asks_ns >= ns;
+}
+
+/* The thread that hangs, in `slot`, and how; false: none does. */
+static bool find_hung(gphi_process *process, uint64_t now, uint64_t ns,
+                      gphi_event_slot *slot, gphi_hang_how *how)
+{
+    const bool is_replaying = has_replay(process->model);
+    *how = GPHI_HANG_INSIDE;
+    if (gphi_event_ring_stuck(process->ring, now - ns, slot) &&
+        (is_replaying || is_never_long(slot->call - 1)))
+        return true;
+    *how = GPHI_HANG_ASKS;
+    return is_replaying && only_asks(process, now, ns, slot);
+}
+
 gph_status gph_doctor_hung(gph_doctor *doctor, double seconds, uint64_t *number,
                            gph_error *error)
 {
@@ -390,11 +435,11 @@ gph_status gph_doctor_hung(gph_doctor *doctor, double seconds, uint64_t *number,
     for (size_t i = 0; i < doctor->processes.count; i++) {
         gphi_process *process = process_at(doctor, i);
         gphi_event_slot slot;
+        gphi_hang_how how;
         if (!process->ring || process->has_exited || process->model->hung != 0 ||
-            now < ns || !gphi_event_ring_stuck(process->ring, now - ns, &slot) ||
-            !has_replay(process->model))
+            now < ns || !find_hung(process, now, ns, &slot, &how))
             continue;
-        const uint64_t words[] = {slot.thread, slot.time_ns};
+        const uint64_t words[] = {slot.thread, slot.time_ns, (uint64_t)how};
         GPHI_TRY(stand(doctor, process, error));
         GPHI_TRY(feed_end(doctor, process, 3, words, error));
         *number = process->number;

@@ -34,6 +34,9 @@ typedef struct gphi_process {
     bool is_left;    /* it hangs, and runs on unread */
     bool
         has_stood; /* how far its replays were is known: it hung, or its context is dead */
+    uint64_t asks_ns;    /* since when it does nothing but ask whether work has ended */
+    uint64_t asked_ns;   /* when it was last seen to ask; 0: never */
+    uint64_t asks_after; /* calls that were recorded by then */
     gphi_repeats repeats;
     gphi_event_ring_reader *ring;
     char *ring_path;

@@ -73,7 +73,7 @@ typedef enum gphi_event_kind {
                            text: name */
     GPHI_EVENT_EXIT,    /* id: 0 returned or exit(), 1 _exit(): words: code. 2: by a
                            signal, its number; 3: it hung, and was ended: words: thread,
-                           when its call began; both of gph doctor, which knows. thread */
+                           when its call began, a gphi_hang_how; both of gph doctor, which knows. thread */
     GPHI_EVENT_GPU,     /* GPU time. id: correlation. words: gphi_gpu_what, start ns, end
                            ns (of the GPU's clock moved to the host's), stream, exec,
                            node, function. text: name. From CUPTI, stream, exec and node
@@ -99,6 +99,11 @@ typedef enum gphi_event_kind {
     GPHI_EVENT_KEPT /* an error that somebody has kept is asked for. id: the code. words:
                        gphi_kept_how. stack */
 } gphi_event_kind;
+
+typedef enum gphi_hang_how {
+    GPHI_HANG_INSIDE = 0, /* of one call, which did not return */
+    GPHI_HANG_ASKS        /* it asked again and again, since the time that is given */
+} gphi_hang_how;
 
 typedef enum gphi_kept_how {
     GPHI_KEPT_WORDS = 1, /* cuGetErrorName, cuGetErrorString: a code of the program's */

@@ -49,7 +49,10 @@ typedef struct gphi_event_slot {
     uint64_t capture;
     uint8_t flags; /* gphi_call_flag */
     uint8_t word_count;
-    uint8_t reserved[22];
+    uint8_t reserved[2];
+    uint32_t
+        last; /* 1 + gphi_call_id of the call it entered last, also after its return */
+    uint8_t more[16];
     uint64_t words[GPHI_SLOT_WORDS]; /* arguments as they were passed */
 } gphi_event_slot;
 _Static_assert(sizeof(gphi_event_slot) == 192, "three lines");
@@ -68,6 +71,7 @@ static inline void gphi_event_slot_begin(gphi_event_slot *slot)
 
 static inline void gphi_event_slot_enter(gphi_event_slot *slot, uint32_t call)
 {
+    __atomic_store_n(&slot->last, call + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->call, call + 1, __ATOMIC_RELEASE);
 }
 
@@ -97,6 +101,11 @@ const gphi_event *gphi_event_ring_next(gphi_event_ring_reader *reader, bool is_o
 /* The slot of the thread that has been in its call longest; false: none began at `before`,
  * CLOCK_MONOTONIC, or earlier. Of a writer that runs: it may be out of it again. */
 bool gphi_event_ring_stuck(const gphi_event_ring_reader *reader, uint64_t before,
+                           gphi_event_slot *out);
+
+/* The slot of a thread whose last call asked whether work has ended (cuStreamQuery,
+ * cuEventQuery), and began at `since` or later; false: there is none. */
+bool gphi_event_ring_polls(const gphi_event_ring_reader *reader, uint64_t since,
                            gphi_event_slot *out);
 
 /* Records that did not fit so far. */

@@ -185,6 +185,22 @@ bool gphi_event_ring_stuck(const gphi_event_ring_reader *reader, uint64_t before
     return is_stuck;
 }
 
+/* What a slot says of a call that has returned may be of two calls: a time of the one and a
+ * name of the other, which of a thread that goes on asking is the same. */
+bool gphi_event_ring_polls(const gphi_event_ring_reader *reader, uint64_t since,
+                           gphi_event_slot *out)
+{
+    const gphi_event_slot *slots = (void *)((char *)reader->head + GPHI_RING_PAGE);
+    for (uint32_t i = 0; i < GPHI_RING_SLOTS; i++) {
+        const uint32_t last = __atomic_load_n(&slots[i].last, __ATOMIC_RELAXED);
+        *out = slots[i];
+        if (out->thread != 0 && out->time_ns >= since &&
+            (last == 1 + GPHI_CALL_cuStreamQuery || last == 1 + GPHI_CALL_cuEventQuery))
+            return true;
+    }
+    return false;
+}
+
 /* Behind the last record. A thread ends in one call at most. */
 static const gphi_event *next_unreturned(gphi_event_ring_reader *reader)
 {

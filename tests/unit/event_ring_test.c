@@ -133,6 +133,29 @@ static void the_call_that_lasts_longest_is_found(void)
     gphi_event_ring_forget(ring);
 }
 
+/* A thread asks and comes back; its slot says when, until its next call. */
+static void who_asks_for_an_end_is_found(void)
+{
+    gphi_event_ring *ring = make(64);
+    gphi_event_ring_reader *reader = reader_of(NULL);
+    gphi_event_slot *slot = gphi_event_ring_slot(ring, 70), found = {0};
+    gphi_event_slot_begin(slot);
+    slot->time_ns = 300;
+    CHECK(!gphi_event_ring_polls(reader, 100, &found));
+    gphi_event_slot_enter(slot, GPHI_CALL_cuEventQuery);
+    gphi_event_slot_leave(slot);
+    CHECK(gphi_event_ring_polls(reader, 300, &found) && found.thread == 70);
+    CHECK(!gphi_event_ring_polls(reader, 301, &found));
+    gphi_event_slot_enter(slot, GPHI_CALL_cuStreamQuery);
+    CHECK(gphi_event_ring_polls(reader, 300, &found));
+    gphi_event_slot_enter(slot, GPHI_CALL_cuMemAlloc);
+    CHECK(!gphi_event_ring_polls(reader, 100, &found));
+    gphi_event_slot_leave(slot);
+    gphi_event_slot_release(slot);
+    gphi_event_ring_close(reader);
+    gphi_event_ring_forget(ring);
+}
+
 enum { WRITERS = 4, EACH = 20000 };
 
 static void *write_many(void *argument)
@@ -418,6 +441,7 @@ int main(void)
     RUN(records_come_out_in_order_across_the_end);
     RUN(what_does_not_fit_is_counted_and_said);
     RUN(the_call_that_lasts_longest_is_found);
+    RUN(who_asks_for_an_end_is_found);
     RUN(several_threads_write_while_one_reads);
     RUN(a_killed_writer_leaves_what_it_had_put);
     RUN(killed_at_any_moment);

@@ -276,6 +276,7 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
         if (event->id == 3) {
             model->hung = word32(event, 0);
             model->hung_ns = event->time_ns;
+            model->hung_asks = word32(event, 2) == GPHI_HANG_ASKS;
         }
         return GPH_OK;
     case GPHI_EVENT_STANDING: return gphi_exec_stands(model, event);

@@ -18,7 +18,7 @@
 
 enum { TABLE_BYTES_MAX = 4096 }; /* of a copy that may hold a handle among others */
 
-static const char *say_type(uint32_t type)
+const char *device_say_type(uint32_t type)
 {
     switch (type) {
     case CU_GRAPH_COND_TYPE_IF: return "IF";
@@ -27,7 +27,7 @@ static const char *say_type(uint32_t type)
     }
 }
 
-static device_condition *condition_of(const device_state *state, uint64_t graph,
+device_condition *device_condition_of(const device_state *state, uint64_t graph,
                                       uint64_t handle)
 {
     for (size_t i = state->conditions.count; i-- > 0;) {
@@ -54,13 +54,14 @@ static void on_node(gphi_rule_run *run, const gphi_seen *seen,
 {
     device_state *state = run->state;
     const uint64_t graph = device_root(state, gphi_event_word(seen->event, 1));
-    device_condition *one = condition_of(state, graph, params->handle);
+    device_condition *one = device_condition_of(state, graph, params->handle);
     const gphi_part *bodies = gphi_event_arg(seen->event, GPHI_PART_ARRAY, 5);
     for (size_t i = 0; bodies && i < bodies->bytes / sizeof(uint64_t); i++) {
         device_body *body = device_add(run, &state->bodies);
         if (!body)
             break;
         body->graph = graph;
+        body->handle = params->handle;
         memcpy(&body->body, (const uint64_t *)gphi_part_bytes(bodies) + i,
                sizeof(body->body));
     }
@@ -76,8 +77,9 @@ static void on_refused(const gphi_rule_run *run, const gphi_seen *seen,
 {
     const device_state *state = run->state;
     const uint64_t graph = device_root(state, gphi_event_word(seen->event, 1));
-    const device_condition *own = condition_of(state, graph, params->handle);
-    const device_condition *other = own ? NULL : condition_of(state, 0, params->handle);
+    const device_condition *own = device_condition_of(state, graph, params->handle);
+    const device_condition *other =
+        own ? NULL : device_condition_of(state, 0, params->handle);
     const bool is_twice = own && own->has_node;
     if (!is_twice && !other)
         return;
@@ -86,12 +88,12 @@ static void on_refused(const gphi_rule_run *run, const gphi_seen *seen,
         gphi_cause(draft,
                    "the handle of this %s node has a node already: a conditional handle "
                    "belongs to one",
-                   say_type((uint32_t)params->type));
+                   device_say_type((uint32_t)params->type));
     else
         gphi_cause(draft,
                    "the handle of this %s node was made for %s, and the node is to stand "
                    "in another graph",
-                   say_type((uint32_t)params->type),
+                   device_say_type((uint32_t)params->type),
                    other->graph != 0 ? gphi_say_graph(run->model, other->graph)
                                      : "a graph that is gone");
     gphi_evidence_call(draft, &(is_twice ? own : other)->created,
@@ -151,12 +153,12 @@ static void tell_never_set(const gphi_rule_run *run, const gphi_seen *seen,
         gphi_cause(draft,
                    "no kernel of %s is given the handle of its %s node, and it was made "
                    "without a default: what the node chooses is left to chance",
-                   gphi_say_exec(run->model, seen->exec), say_type(one->type));
+                   gphi_say_exec(run->model, seen->exec), device_say_type(one->type));
     else
         gphi_cause(draft,
                    "no kernel of %s is given the handle of its %s node: it has its "
                    "default, %u, in each launch, and the node chooses the same each time",
-                   gphi_say_exec(run->model, seen->exec), say_type(one->type),
+                   gphi_say_exec(run->model, seen->exec), device_say_type(one->type),
                    (unsigned)one->initial);
     if (draft && one->assigns) /* what it does, it does each time */
         gphi_soften(draft);
@@ -196,7 +198,7 @@ static gphi_draft *begin_unordered(const gphi_rule_run *run, const device_condit
             "the %s node of %s reads a handle that a kernel of the same graph sets, "
             "and no path leads from one to the other: it may decide before the "
             "kernel has run",
-            say_type(one->type), gphi_say_exec(run->model, one->exec));
+            device_say_type(one->type), gphi_say_exec(run->model, one->exec));
         gphi_evidence_call(draft, &one->given, "the kernel was given the handle by");
         gphi_evidence_call(draft, &one->created, "the handle was made by");
     }

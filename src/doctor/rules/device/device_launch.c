@@ -118,6 +118,16 @@ static const device_use *use_by(const device_state *state, const gphi_exec_state
     return NULL;
 }
 
+const device_use *device_use_of(const device_state *state, const gphi_exec_state *from)
+{
+    for (size_t i = 0; i < state->uses.count; i++) {
+        const device_use *use = gphi_vec_at(&state->uses, i);
+        if (use->from == from)
+            return use;
+    }
+    return NULL;
+}
+
 static void tell_use(gphi_draft *draft, const device_use *use)
 {
     if (draft && use)

@@ -1,51 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of device.*, and what its files share. The first row looks for all. */
+/* The table of device.*. The first row looks for all. */
 #include "doctor/rules/device/rules_device.h"
 
 #include <string.h>
-
-gphi_draft *device_begin(const gphi_rule_run *run, uint32_t rule, const gphi_call *at,
-                         uint64_t key)
-{
-    gphi_rule_run as = *run;
-    as.rule = &gphi_rules_device[rule];
-    return gphi_finding_begin(&as, at, key);
-}
-
-gphi_draft *device_begin_any(const gphi_rule_run *run, uint32_t rule, const gphi_call *at,
-                             uint64_t key, bool *is_new)
-{
-    gphi_rule_run as = *run;
-    as.rule = &gphi_rules_device[rule];
-    return gphi_finding_begin_any(&as, at, key, is_new);
-}
-
-void *device_add(gphi_rule_run *run, gphi_vec *list)
-{
-    if (list->count >= DEVICE_ITEMS_MAX)
-        return NULL;
-    void *item = gphi_vec_add(list, 1);
-    if (!item)
-        gphi_short(run);
-    return item;
-}
-
-uint64_t device_root(const device_state *state, uint64_t graph)
-{
-    for (size_t i = state->bodies.count; i-- > 0;) { /* the outer one comes first */
-        const device_body *body = gphi_vec_at(&state->bodies, i);
-        if (body->body == graph)
-            graph = body->graph;
-    }
-    return graph;
-}
-
-uint64_t device_graph_of(const gphi_seen *seen)
-{
-    if (seen->capture)
-        return seen->capture->graph;
-    return gphi_call_is_kernel(seen->call.call) ? 0 : gphi_event_word(seen->event, 1);
-}
 
 /* ---- words of arguments ---- */
 
@@ -111,6 +68,7 @@ static void on_call(gphi_rule_run *run, const gphi_seen *seen)
     device_condition_call(run, seen);
     device_body_call(run, seen);
     device_launch_call(run, seen);
+    device_endless_launch(run, seen);
     device_node_call(run, seen);
     if (has_any && seen->call.result == 0)
         device_words(run, seen, on_word);
@@ -150,7 +108,8 @@ static void on_fini(gphi_rule_run *run)
 
 const gphi_rule gphi_rules_device[] = {
     GPHI_RULE("device.not-uploaded", WARNING, .state_bytes = sizeof(device_state),
-              .init = on_init, .call = on_call, .event = on_event, .fini = on_fini),
+              .init = on_init, .call = on_call, .event = on_event,
+              .end = device_endless_end, .fini = on_fini),
     GPHI_RULE_NAME("device.stale-upload", WARNING),
     GPHI_RULE_NAME("device.still-running", ERROR),
     GPHI_RULE_NAME("device.too-many-launches", ERROR),
@@ -163,5 +122,6 @@ const gphi_rule gphi_rules_device[] = {
     GPHI_RULE_NAME("device.update-overwritten", WARNING),
     GPHI_RULE_NAME("device.endless-loop", ERROR),
     GPHI_RULE_NAME("device.handle-unordered", ERROR),
+    GPHI_RULE_NAME("device.branch-beside-launch", WARNING),
     {.id = NULL},
 };

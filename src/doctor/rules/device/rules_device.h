@@ -28,7 +28,8 @@ enum {
     DEVICE_SECOND,
     DEVICE_OVERWRITTEN,
     DEVICE_ENDLESS,
-    DEVICE_UNORDERED
+    DEVICE_UNORDERED,
+    DEVICE_BRANCH_BESIDE
 };
 
 /* Of each of the lists below: a program that makes more is looked at no further. */
@@ -46,6 +47,7 @@ typedef struct device_condition {
     uint32_t setters;               /* kernels that were given it */
     const gphi_exec_state *exec;    /* made of the graph, or NULL */
     uint64_t launched;              /* number of that one's last launch, or 0 */
+    bool has_work;                  /* something was added to a body of its node */
 } device_condition;
 
 /* An executable that kernels may launch. */
@@ -82,6 +84,7 @@ typedef struct device_node {
 /* A body, or a body's body, and the graph that it is in. */
 typedef struct device_body {
     uint64_t body, graph;
+    uint64_t handle; /* of its node */
 } device_body;
 
 /* A node that was added to a body and may not stand in one. */
@@ -125,11 +128,20 @@ void device_words(gphi_rule_run *run, const gphi_seen *seen, device_word_fn *on_
 void device_body_call(gphi_rule_run *run, const gphi_seen *seen);
 
 /* device_condition.c */
+const char *device_say_type(uint32_t type);
+/* The newest handle of that number; graph 0: of any. */
+device_condition *device_condition_of(const device_state *state, uint64_t graph,
+                                      uint64_t handle);
 void device_condition_call(gphi_rule_run *run, const gphi_seen *seen);
 void device_condition_word(gphi_rule_run *run, const gphi_seen *seen, uint64_t word);
 void device_condition_said(gphi_rule_run *run, const char *text);
 
+/* device_endless.c */
+void device_endless_launch(gphi_rule_run *run, const gphi_seen *seen);
+void device_endless_end(gphi_rule_run *run);
+
 /* device_launch.c */
+const device_use *device_use_of(const device_state *state, const gphi_exec_state *from);
 void device_launch_call(gphi_rule_run *run, const gphi_seen *seen);
 void device_launch_word(gphi_rule_run *run, const gphi_seen *seen, uint64_t word,
                         uint64_t next);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* launch.hang: gph doctor --watch saw a thread that did not come back from a call while a
- * launch was under way, and ended the process. What the call waits for is what was
- * launched and not waited for, on its stream first. */
+ * launch was under way, or that asked for its end and did nothing else, and ended the
+ * process. What the call waits for is what was launched and not waited for, on its stream
+ * first. A call that launches or instantiates waits for nothing: then it hangs itself. */
 #include "base/clock.h"
 #include "doctor/rules/launch/rules_launch.h"
 
@@ -115,30 +116,67 @@ static void put_pending(gphi_rule_run *run, gphi_draft *draft, const gphi_exec_s
     }
 }
 
+static double seconds(uint64_t from, uint64_t to)
+{
+    return (double)gphi_span_ns(from, to) / 1e9;
+}
+
+/* Where nothing that was launched goes on, it is the call itself. */
+static void put_cause(gphi_rule_run *run, gphi_draft *draft, const gphi_exec_state *exec,
+                      const gphi_launch *launch)
+{
+    const gphi_launch_hang *state = run->state;
+    gphi_model *model = run->model;
+    if (!exec) {
+        gphi_cause(draft,
+                   "%s has not returned after %.1f s, and no launch was under way: it "
+                   "does not wait for one, the driver or the device does not go on",
+                   gphi_say_call(&state->call),
+                   seconds(state->call.time_ns, model->hung_ns));
+        return;
+    }
+    const char *nodes =
+        gphi_say_count(exec->source ? exec->source->node_count : 0, "node");
+    const char *who = gphi_say_exec(model, exec);
+    const char *where = gphi_say_stream(model, launch->stream);
+    if (model->hung_asks)
+        gphi_cause(draft,
+                   "launch %" PRIu64
+                   " of %s on %s, of %s, has not ended after %.1f s; the "
+                   "program asks for its end again and again, and does nothing else",
+                   exec->launch_count, who, where, nodes,
+                   seconds(launch->call.time_ns, model->hung_ns));
+    else
+        gphi_cause(draft,
+                   "%s has not returned after %.1f s: launch %" PRIu64
+                   " of %s on %s, of %s, has not ended",
+                   gphi_say_call(&state->call),
+                   seconds(state->call.time_ns, model->hung_ns), exec->launch_count, who,
+                   where, nodes);
+}
+
 void gphi_launch_hang_end(gphi_rule_run *run)
 {
     const gphi_launch_hang *state = run->state;
     const gphi_launch *launch = NULL;
-    if (run->model->hung == 0 || state->call.number == 0)
+    if (run->model->hung == 0 || (state->call.number == 0 && !run->model->hung_asks))
         return;
     const gphi_exec_state *exec = find_exec(run, &launch);
-    gphi_draft *draft = gphi_finding_begin(run, &state->call, 0);
-    if (!draft || !exec)
+    if (!exec && run->model->hung_asks)
         return;
-    gphi_cause(draft,
-               "%s has not returned after %.1f s: launch %" PRIu64
-               " of %s on %s, of %s, has not ended",
-               gphi_say_call(&state->call),
-               (double)gphi_span_ns(state->call.time_ns, run->model->hung_ns) / 1e9,
-               exec->launch_count, gphi_say_exec(run->model, exec),
-               gphi_say_stream(run->model, launch->stream),
-               gphi_say_count(exec->source ? exec->source->node_count : 0, "node"));
-    gphi_evidence_call(draft, &launch->call, "launched by");
-    gphi_evidence_call(draft, &exec->created, "the executable was made by");
-    if (!gphi_launch_put_standing(draft, exec))
-        put_nodes(draft, exec->source);
-    put_queued(run, draft, launch);
-    put_pending(run, draft, exec);
+    const gphi_call *at = run->model->hung_asks ? &launch->call : &state->call;
+    gphi_draft *draft = gphi_finding_begin(run, at, 0);
+    if (!draft)
+        return;
+    put_cause(run, draft, exec, launch);
+    if (exec) {
+        gphi_evidence_call(draft, &launch->call, "launched by");
+        gphi_evidence_call(draft, &exec->created, "the executable was made by");
+        if (!gphi_launch_put_standing(draft, exec))
+            put_nodes(draft, exec->source);
+        put_queued(run, draft, launch);
+        put_pending(run, draft, exec);
+    }
     for (uint32_t i = 0; i < state->count; i++)
         gphi_evidence_call(draft, &state->others[i], "another thread was inside of");
 }
