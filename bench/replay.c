@@ -251,7 +251,7 @@ static double turn(const replay_executor *executor, replay_peer *peer,
     while (gphi_clock_ns() - from < 2000000);
     const double replay_ns = guess_ns * graph->node_count;
     int count = (int)(15e6 / (replay_ns + 1000));
-    count = count < 3 ? 3 : count > 2000 ? 2000 : count;
+    count = count < 3 ? 3 : count > 20000 ? 20000 : count;
     from = gphi_clock_ns();
     for (int i = 0; i < count; i++)
         executor->replay(peer);

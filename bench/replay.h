@@ -34,7 +34,15 @@ extern const replay_executor replay_serial, replay_ours, replay_tbb_flow,
     replay_tbb_light, replay_omp_depend, replay_softcuda;
 
 /* shapes.c */
-enum { SHAPE_CHAIN, SHAPE_WAVE, SHAPE_LAYERED, SHAPE_TREE, SHAPE_FAN, SHAPE_COUNT };
+enum {
+    SHAPE_CHAIN,
+    SHAPE_WAVE,
+    SHAPE_LAYERED,
+    SHAPE_TREE,
+    SHAPE_FAN,
+    SHAPE_SINGLE,
+    SHAPE_COUNT
+};
 replay_graph *replay_graph_make(int shape);
 void replay_graph_free(replay_graph *graph);
 

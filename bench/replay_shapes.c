@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The five shapes of bench/replay. */
+/* The shapes of bench/replay. */
 #include <stdlib.h>
 
 #include "replay.h"
@@ -64,7 +64,8 @@ replay_graph *replay_graph_make(int shape)
                              [SHAPE_WAVE] = {"wave 4x1000", 4000},
                              [SHAPE_LAYERED] = {"layered 100x100", 10000},
                              [SHAPE_TREE] = {"tree 2^14", 16383},
-                             [SHAPE_FAN] = {"fan 1000", 1002}};
+                             [SHAPE_FAN] = {"fan 1000", 1002},
+                             [SHAPE_SINGLE] = {"single", 1}};
     replay_graph *graph = calloc(1, sizeof(*graph));
     graph->name = shapes[shape].name;
     const uint32_t n = graph->node_count = shapes[shape].nodes;

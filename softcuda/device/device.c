@@ -7,6 +7,7 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/poolobject.h"
+#include "softcuda/kernel/run/launch.h"
 #include "softcuda/memory/fault.h"
 #include "softcuda/memory/share.h"
 #include "softcuda/rules/rules.h"
@@ -18,7 +19,10 @@ static CUresult start_engine(uint32_t workers, uint32_t seed)
     if (engine)
         return CUDA_SUCCESS;
     const soft_engine_options options = {
-        .workers = workers, .random_seed = seed, .allocator = soft_allocator()};
+        .workers = workers,
+        .random_seed = seed,
+        .allocator = soft_allocator(),
+        .row = {soft_kernel_launch_run_single, soft_kernel_launch_run_row}};
     return soft_pass(soft_engine_create(&options, &engine, soft_error()));
 }
 

@@ -23,7 +23,9 @@ enum {
     WORKERS_MAX = 1024,
     HELP_DEPTH = 16,
     LINGER_ROUNDS = 200,
-    YIELD_ROUNDS = 1000
+    YIELD_ROUNDS = 1000,
+    NAP_NS = 200000, /* of who watches held queues */
+    QUIET_NAPS = 64  /* after which nobody uses them any more */
 };
 
 static uint32_t word_count(const soft_engine *engine)
@@ -61,6 +63,28 @@ static bool must_stay_up(soft_worker *worker)
     return any_pending(engine);
 }
 
+/* Watches held queues between naps while they are used, if nobody else does. */
+static void nap(soft_worker *worker)
+{
+    soft_engine *engine = worker->engine;
+    uint32_t nobody = 0;
+    uint64_t before = 0;
+    if (soft_hold_any(engine) &&
+        atomic_compare_exchange_strong(&engine->napping, &nobody, 1)) {
+        for (uint32_t quiet = 0; quiet < QUIET_NAPS; quiet++) {
+            soft_futex_wait(&worker->asleep, 1, NAP_NS);
+            if (atomic_load(&worker->asleep) != 1)
+                break;
+            const uint64_t now = soft_hold_nap_over(engine);
+            if (now != before)
+                quiet = 0;
+            before = now;
+        }
+        atomic_store(&engine->napping, 0);
+    }
+    soft_hold_unwatched(engine);
+}
+
 /* Sleeps until woken. Not counted as idle any more, and without the place. All of it
  * sequentially consistent: whoever adds work sets its bit and then looks for sleepers;
  * this says that it sleeps and then looks for bits. */
@@ -69,9 +93,11 @@ static void sleep_until_woken(soft_worker *worker)
     soft_engine *engine = worker->engine;
     atomic_store(&worker->asleep, 1);
     atomic_fetch_add(&engine->sleeping, 1);
-    if (!must_stay_up(worker))
+    if (!must_stay_up(worker)) {
+        nap(worker);
         while (atomic_load(&worker->asleep) == 1)
             soft_futex_wait(&worker->asleep, 1, UINT64_MAX);
+    }
     uint32_t asleep = 1;
     if (atomic_compare_exchange_strong(&worker->asleep, &asleep, 0))
         atomic_fetch_sub(&engine->sleeping, 1);
@@ -168,8 +194,11 @@ static soft_queue *find_open(soft_worker *worker, const soft_queue *except)
 static void no_longer_idle(soft_engine *engine)
 {
     /* Whoever set other bits saw this worker idle and woke nobody. */
-    if (atomic_fetch_sub(&engine->idle, 1) == 1 && any_pending(engine))
+    if (atomic_fetch_sub(&engine->idle, 1) != 1)
+        return;
+    if (any_pending(engine))
         soft_engine_wake(engine);
+    soft_hold_unwatched(engine);
 }
 
 /* Whether an open queue wants hands again soon: the next grid of a chain follows within a
@@ -268,6 +297,8 @@ static void work_and_spin(soft_worker *worker)
         }
         if (soft_worker_is_last(worker) && helper_waits(engine))
             break;
+        if (round % 64 == 63)
+            soft_hold_look(engine);
         if (round % 16 == 15 &&
             (soft_ticks() - from > engine->spin_ticks ||
              atomic_load_explicit(&engine->stop, memory_order_relaxed) != 0))
@@ -322,10 +353,13 @@ static enum help help(soft_engine *engine, soft_point point)
             return HELP_NEVER;
         if (state == QUEUE_RUNNING && !is_open(queue))
             return HELP_NOT_NOW;
-        if (!place_take(engine, PLACE_HELPER))
+        if (!place_take(engine, PLACE_HELPER)) {
+            soft_hold_urge(queue);
             return HELP_NOT_NOW;
+        }
         if (soft_random(&engine->helper) % 4 ==
             1) { /* with a seed: somebody else, perhaps */
+            soft_hold_urge(queue);
             place_give(engine);
             return HELP_NOT_NOW;
         }
@@ -358,14 +392,17 @@ static bool wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns)
     const uint64_t begin_ns = helps ? 0 : gphi_clock_ns();
     uint64_t left_ns = timeout_ns;
     bool is_counted = false;
-    uint64_t from = soft_ticks();
+    uint64_t from = 0; /* ticks: since when it has done nothing; 0: it has not looked */
+    if (!helps)
+        soft_hold_urge(queue);
     for (uint32_t round = 0; !soft_point_reached(point); round++) {
         const enum help way = helps ? help(engine, point) : HELP_NEVER;
-        count_helper(engine, &is_counted, way != HELP_NEVER);
         if (way == HELP_DONE) {
-            from = soft_ticks();
+            from = 0;
             continue;
         }
+        count_helper(engine, &is_counted, way != HELP_NEVER);
+        from = from == 0 ? soft_ticks() : from;
         if (way == HELP_NEVER && engine->full && round % 16 == 15)
             sched_yield();
         else
@@ -390,8 +427,19 @@ static bool wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns)
     return true;
 }
 
+/* For the streak of hold.c: the last submission is waited for. */
+static void note_wait(soft_point point)
+{
+    if (point.queue &&
+        atomic_load_explicit(&point.queue->tail, memory_order_relaxed) ==
+            point.sequence &&
+        !atomic_load_explicit(&point.queue->waited, memory_order_relaxed))
+        atomic_store_explicit(&point.queue->waited, true, memory_order_relaxed);
+}
+
 void soft_point_wait(soft_engine *engine, soft_point point)
 {
+    note_wait(point);
     if (soft_point_reached(point))
         return;
     wait_for(engine, point, UINT64_MAX);
@@ -460,6 +508,7 @@ static void set_up(soft_engine *engine, const soft_engine_options *options)
     const uint32_t cpus = usable_cpus();
     const uint32_t spin_us = options->spin_us ? options->spin_us : SPIN_DEFAULT_US;
     engine->seed = options->random_seed;
+    engine->row = options->row;
     engine->tick_ns = soft_tick_ns();
     engine->tick_cost = soft_tick_cost();
     engine->spin_ticks = (uint64_t)(spin_us * 1000.0 / engine->tick_ns);

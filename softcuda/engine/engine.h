@@ -111,6 +111,15 @@ typedef struct soft_point {
     uint64_t sequence;
 } soft_point;
 
+/* Nodes of one part that stand one after the other and have `of` as their run_parts may be
+ * run by one call, which sets up once what each would: works[order[0]], works[order[1]] ...
+ * of at most `count`, up to the first of another kind. Returns how many, at least 1. */
+typedef struct soft_row {
+    soft_run_parts_fn *of; /* NULL: none are */
+    uint32_t (*run)(const soft_work *works, const uint32_t *order, uint32_t count,
+                    soft_worker *worker);
+} soft_row;
+
 typedef struct soft_engine_options {
     uint32_t workers; /* 0: one a usable CPU (SOFTCUDA_WORKERS is read by the caller) */
     uint32_t
@@ -120,6 +129,7 @@ typedef struct soft_engine_options {
      * something was submitted, and on which worker was faster. */
     uint32_t random_seed;
     const gph_allocator *allocator;
+    soft_row row;
 } soft_engine_options;
 
 GPH_CHECKED gph_status soft_engine_create(const soft_engine_options *options,

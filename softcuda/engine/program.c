@@ -259,7 +259,6 @@ static void program_free(soft_program *program)
     gphi_heap_free(heap, program->order, program->count * sizeof(uint32_t));
     gphi_heap_free(heap, program->cost, program->count * sizeof(uint32_t));
     gphi_heap_free(heap, program->mode, program->count);
-    pthread_mutex_destroy(&program->mutex);
     gphi_heap_free(heap, program, sizeof(*program));
 }
 
@@ -347,8 +346,7 @@ gph_status soft_program_create_nested(soft_engine *engine, uint32_t node_count,
     program->engine = engine;
     program->node_count = node_count;
     program->edge_count = (uint32_t)edge_count;
-    atomic_init(&program->references, 1);
-    pthread_mutex_init(&program->mutex, NULL);
+    program->references = 1;
 
     gph_status status;
     if (numbered_in_order(edges, edge_count, priorities, node_count)) {
@@ -375,9 +373,9 @@ gph_status soft_program_create_nested(soft_engine *engine, uint32_t node_count,
 
 void soft_program_finished(soft_program *program)
 {
-    /* Acquire and release: the last one sees all that others did with it. */
-    const uint32_t before =
-        atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel);
+    soft_program_lock(program);
+    const uint32_t before = program->references--;
+    soft_program_unlock(program);
     assert(before > 0 && "a program was let go of twice");
     if (before == 1)
         program_free(program);
@@ -389,31 +387,33 @@ void soft_program_destroy(soft_program *program)
         soft_program_finished(program);
 }
 
-/* What the node that is a few places on reads first: in a large graph it is in no near
- * cache, and nothing but this program knows where it is. */
-static inline void fetch_ahead(const soft_program *program, uint32_t position,
-                               const soft_work *works)
+/* Whether this node and the next one are for one call. */
+static inline bool is_row(const soft_program *program, uint32_t position,
+                          const soft_work *works)
 {
-    if (program->count - position <= FETCH_AHEAD)
-        return;
-    /* A number, as it may be NULL. */
-    const uintptr_t argument =
-        (uintptr_t)works[program->order[position + FETCH_AHEAD]].argument;
-    __builtin_prefetch((const void *)argument);
-    __builtin_prefetch((const void *)(argument + CACHE_LINE));
+    soft_run_parts_fn *const of = program->engine->row.of;
+    return of && works[program->order[position]].run_parts == of &&
+           position + 1 < program->count &&
+           works[program->order[position + 1]].run_parts == of;
 }
 
 /* Nodes that run inline, from `position` on; returns the first that does not. */
 static uint32_t run_inline(const soft_program *program, uint32_t position,
                            const soft_work *works, soft_worker *worker)
 {
+    const soft_row *row = &program->engine->row;
     soft_parts parts = {0};
     for (; position < program->count; position++) {
         const soft_work *work = &works[program->order[position]];
-        fetch_ahead(program, position, works);
         if (program->mode[position] == MODE_CALL) {
             work->run(work->argument, worker);
         } else if (program->mode[position] == MODE_PARTS) {
+            if (is_row(program, position, works)) {
+                position += row->run(works, &program->order[position],
+                                     program->count - position, worker) -
+                            1;
+                continue;
+            }
             parts.first = 0;
             parts.have = parts.total = work->parts;
             work->run_parts(work->argument, &parts, worker);
@@ -607,7 +607,7 @@ static void begin_launch(soft_queue *queue, soft_program *program, const soft_wo
         return;
     }
     program->planned = program->plan && program->launches >= program->rest_until;
-    program->started_ticks = soft_ticks();
+    program->started_ticks = program->plan ? soft_ticks() : 0; /* to judge the plan */
     queue->measure =
         program->launches <= MEASURE_FIRST || program->launches % MEASURE_EVERY == 0;
     if (!program->planned && program->split_ns >= CALL_MIN_NS)
@@ -618,15 +618,16 @@ static void end_launch(soft_queue *queue, soft_program *program, const soft_work
 {
     if (program->has_poll || program->shuffle)
         return;
-    const uint64_t ticks = soft_ticks() - program->started_ticks;
-    const uint64_t ns = (uint64_t)((double)ticks * program->engine->tick_ns);
-    if (program->planned) {
-        if (!queue->measure)
-            judge_plan(program, ns);
-        return;
-    }
-    if (program->plan)
+    if (program->plan) {
+        const uint64_t ticks = soft_ticks() - program->started_ticks;
+        const uint64_t ns = (uint64_t)((double)ticks * program->engine->tick_ns);
+        if (program->planned) {
+            if (!queue->measure)
+                judge_plan(program, ns);
+            return;
+        }
         judge_rest(program, ns);
+    }
     if (queue->measure) {
         choose_modes(program, works);
         if (program->pred)

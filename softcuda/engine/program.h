@@ -3,10 +3,11 @@
  * plan.c (planning) and planrun.c (running a plan). */
 #ifndef SOFT_ENGINE_PROGRAM_H
 #define SOFT_ENGINE_PROGRAM_H
+#include <sched.h>
+
 #include "softcuda/engine/state.h"
 
 enum {
-    FETCH_AHEAD = 6,     /* nodes, of 10 ns and more each: a miss takes 20 to 100 ns */
     MEASURE_FIRST = 3,   /* launches that take a time stamp a node (10 ns each) */
     MEASURE_EVERY = 64,  /* and every so many after that: costs change */
     CALL_MIN_NS = 30000, /* a launch that splitting makes so much shorter wakes workers */
@@ -96,7 +97,8 @@ typedef struct soft_shuffle soft_shuffle;
 
 struct soft_program {
     soft_engine *engine;
-    _Atomic uint32_t references; /* the creator's, one a launch */
+    _Atomic uint32_t locked; /* of `last` and `references`: held for a few instructions */
+    uint32_t references;     /* the creator's, one a launch */
     uint32_t node_count, edge_count;
     uint32_t count;       /* positions */
     uint32_t *order;      /* node at each position */
@@ -106,9 +108,8 @@ struct soft_program {
     uint32_t *pred_first; /* by place in topo, node_count + 1 */
     uint32_t *pred;       /* places in topo */
     bool has_host, has_poll;
-    bool may_plan;         /* nodes may ever run on several workers at once */
-    pthread_mutex_t mutex; /* of `last` */
-    soft_point last;       /* the launch submitted last */
+    bool may_plan;   /* nodes may ever run on several workers at once */
+    soft_point last; /* the launch submitted last */
 
     /* With POLL nodes (park.c), of the running launch: which places have run, the POLL
      * nodes that were not done, the host function that runs. */
@@ -136,6 +137,18 @@ struct soft_program {
     uint32_t plan_pause; /* launches from one such thought to the next */
     uint64_t split_ns;   /* what splitting its wide nodes gains */
 };
+
+/* A word, since the two that a launch takes are a tenth of what a small one costs. */
+static inline void soft_program_lock(soft_program *program)
+{
+    while (atomic_exchange_explicit(&program->locked, 1, memory_order_acquire) != 0)
+        sched_yield(); /* its holder has lost its CPU, perhaps */
+}
+
+static inline void soft_program_unlock(soft_program *program)
+{
+    atomic_store_explicit(&program->locked, 0, memory_order_release);
+}
 
 /* The node at a place of the order. */
 static inline uint32_t soft_program_node_at(const soft_program *program, uint32_t place)

@@ -72,24 +72,38 @@ static bool should_yield(soft_queue *queue, soft_worker *worker, uint32_t served
     return false;
 }
 
-/* The head has run; whether it is to run once more. */
-static bool end_head(soft_queue *queue, soft_worker *worker, const soft_submission *head)
+enum ending { END_MORE, END_REPEATS, END_GONE };
+
+/* END_GONE if there is nothing more to do, and the queue was let go of. */
+static enum ending complete(soft_queue *queue, uint64_t done, uint64_t limit)
 {
-    if (head->kind != SUBMIT_LAUNCH) {
+    if (done + 1 < limit &&
+        atomic_load_explicit(&queue->tail, memory_order_relaxed) != done + 1) {
         soft_queue_complete(queue);
-        return false;
+        return END_MORE;
     }
+    soft_queue_complete_and_let_go(queue);
+    return END_GONE;
+}
+
+/* The head has run. */
+static enum ending end_head(soft_queue *queue, soft_worker *worker, uint64_t done,
+                            uint64_t limit)
+{
+    const soft_submission *head = soft_queue_place(queue, done + 1);
+    if (head->kind != SUBMIT_LAUNCH)
+        return complete(queue, done, limit);
     soft_program *const program = head->u.launch.program;
     if (head->u.launch.done)
         head->u.launch.done(head->u.launch.argument, worker);
     if (queue->repeats) {
         queue->repeats = false;
         queue->position = 0;
-        return true;
+        return END_REPEATS;
     }
-    soft_queue_complete(queue);
+    const enum ending ending = complete(queue, done, limit);
     soft_program_finished(program);
-    return false;
+    return ending;
 }
 
 void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
@@ -112,9 +126,12 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
             return;
         assert(atomic_load(&queue->state) == QUEUE_RUNNING && "a queue without an owner");
         assert(atomic_load(&queue->done) == done && "two threads ended one submission");
-        const bool repeats = end_head(queue, worker, head);
+        const enum ending ending = end_head(queue, worker, done, limit);
+        if (ending == END_GONE)
+            return;
         /* Who has a limit came for one more launch, not for a row of them without end. */
-        if (should_yield(queue, worker, served) || (repeats && limit != UINT64_MAX))
+        if (should_yield(queue, worker, served) ||
+            (ending == END_REPEATS && limit != UINT64_MAX))
             break;
     }
     soft_queue_let_go(queue);

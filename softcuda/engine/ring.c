@@ -26,15 +26,6 @@ static struct queue_bits *bits_of(soft_queue *queue)
     return &queue->engine->bits[queue->index / 64];
 }
 
-void soft_queue_pend(soft_queue *queue)
-{
-    /* Sequentially consistent, here and where workers go to sleep: either the worker
-     * sees the bit, or this thread sees the worker asleep. */
-    atomic_fetch_or(&bits_of(queue)->pending, bit_of(queue));
-    if (atomic_load(&queue->engine->idle) == 0)
-        soft_engine_wake(queue->engine);
-}
-
 void soft_queue_open(soft_queue *queue)
 {
     if (queue->is_open)
@@ -109,12 +100,15 @@ gph_status soft_queue_create(soft_engine *engine, int priority, soft_queue **out
     gph_status status = GPH_OK;
     pthread_mutex_lock(&engine->mutex);
     soft_queue *queue = engine->free_queues;
+    assert((!queue || atomic_load(&queue->done) == atomic_load(&queue->tail)) &&
+           "a queue with work in it was given out again");
     if (queue)
         engine->free_queues = queue->next_free;
     else
         status = new_queue(engine, &queue, error);
     if (status == GPH_OK) {
         soft_queue_set_priority(queue, priority);
+        soft_hold_forget(queue);
         atomic_store(&queue->released, 0);
         queue->places = RING_PLACES;
         *out = queue;
@@ -128,18 +122,19 @@ void soft_queue_shorten(soft_queue *queue)
     queue->places = RING_FEW;
 }
 
-/* Puts a released queue that is idle on the list of free ones, once. */
+/* Puts a released queue that is idle on the list of free ones, once. Both are looked at under
+ * the mutex under which a queue gets its next user: else who has seen it idle may find it
+ * released by that one, with work in it. */
 static void recycle_if_idle(soft_queue *queue)
 {
-    if (atomic_load(&queue->done) != atomic_load(&queue->tail))
-        return;
-    uint32_t released = 1;
-    if (!atomic_compare_exchange_strong(&queue->released, &released, 2))
-        return;
     soft_engine *engine = queue->engine;
     pthread_mutex_lock(&engine->mutex);
-    queue->next_free = engine->free_queues;
-    engine->free_queues = queue;
+    if (atomic_load(&queue->released) == 1 &&
+        atomic_load(&queue->done) == atomic_load(&queue->tail)) {
+        atomic_store(&queue->released, 2);
+        queue->next_free = engine->free_queues;
+        engine->free_queues = queue;
+    }
     pthread_mutex_unlock(&engine->mutex);
 }
 
@@ -148,6 +143,7 @@ void soft_queue_release(soft_queue *queue)
     /* Sequentially consistent: either the owner that completes the last submission sees
      * the release, or this thread sees that it is done. */
     atomic_store(&queue->released, 1);
+    soft_hold_urge(queue);
     recycle_if_idle(queue);
 }
 
@@ -179,6 +175,7 @@ static void wait_done(soft_queue *queue, uint64_t sequence)
 {
     const soft_point point = {queue, sequence};
     const uint64_t from = soft_ticks();
+    soft_hold_urge(queue);
     while (!soft_point_reached(point)) {
         soft_relax();
         if (soft_ticks() - from < queue->engine->spin_ticks)
@@ -206,7 +203,7 @@ static void publish(soft_queue *queue, uint64_t sequence)
     /* Sequentially consistent, as soft_queue_let_go(): either the owner that goes sees the new
      * tail, or this thread sees the queue idle. */
     atomic_store(&queue->tail, sequence);
-    if (atomic_load(&queue->state) == QUEUE_IDLE)
+    if (atomic_load(&queue->state) == QUEUE_IDLE && !soft_hold_back(queue))
         soft_queue_pend(queue);
 }
 
@@ -228,13 +225,15 @@ static bool needs_wait(const soft_queue *queue, soft_point point)
     return point.queue != queue && !soft_point_reached(point);
 }
 
-/* Gives the launch that is being submitted as `point` the point it has to wait for. */
+/* Gives the launch that is being submitted as `point` the point it has to wait for, and
+ * counts it. */
 static soft_point enqueue(soft_program *program, soft_point point)
 {
-    pthread_mutex_lock(&program->mutex);
+    soft_program_lock(program);
     const soft_point before = program->last;
     program->last = point;
-    pthread_mutex_unlock(&program->mutex);
+    program->references++;
+    soft_program_unlock(program);
     return before;
 }
 
@@ -245,6 +244,7 @@ static gph_status submit(soft_queue *queue, const soft_submission *what,
     if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
         return GPH_E_STATE;
     pthread_mutex_lock(&queue->submit);
+    soft_hold_begin(queue);
     uint64_t sequence = atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
     soft_submission *place = next_place(queue, sequence);
     for (uint32_t i = 0; i < wait_count; i++)
@@ -253,8 +253,6 @@ static gph_status submit(soft_queue *queue, const soft_submission *what,
             place->waits[place->wait_count++] = waits[i];
         }
     if (what->kind == SUBMIT_LAUNCH) {
-        atomic_fetch_add_explicit(&what->u.launch.program->references, 1,
-                                  memory_order_relaxed);
         /* R33: after the launch before it. `sequence` must not change after this. */
         place = wait_place(queue, &sequence, place);
         const soft_point before =
@@ -303,7 +301,9 @@ gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
     const uint64_t sequence =
         atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
     soft_submission *place = next_place(queue, sequence);
-    atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
+    soft_program_lock(program);
+    program->references++;
+    soft_program_unlock(program);
     place->kind = what.kind;
     place->u = what.u;
     assert(atomic_load(&queue->tail) == sequence - 1 && "a relaunch is not alone");
@@ -332,15 +332,21 @@ bool soft_queue_own(soft_queue *queue)
            atomic_compare_exchange_strong(&queue->state, &idle, QUEUE_RUNNING);
 }
 
+/* After it was let go of: what came meanwhile. */
+static void look_again(soft_queue *queue)
+{
+    if (atomic_load(&queue->tail) != atomic_load(&queue->done))
+        soft_queue_pend(queue);
+    else if (atomic_load(&queue->released) == 1)
+        recycle_if_idle(queue);
+}
+
 void soft_queue_let_go(soft_queue *queue)
 {
     soft_queue_close(queue);
     assert(atomic_load(&queue->state) != QUEUE_IDLE && "nobody's queue was let go of");
     atomic_store(&queue->state, QUEUE_IDLE);
-    if (atomic_load(&queue->tail) != atomic_load(&queue->done))
-        soft_queue_pend(queue);
-    else if (atomic_load(&queue->released) == 1)
-        recycle_if_idle(queue);
+    look_again(queue);
 }
 
 /* Every queue that was blocked on this one looks again. */
@@ -355,6 +361,17 @@ static void pop_waiters(soft_queue *queue)
     }
 }
 
+/* Those who wait for what is done now. */
+static void tell_completed(soft_queue *queue)
+{
+    if (atomic_load(&queue->waiters))
+        pop_waiters(queue);
+    if (atomic_load(&queue->sleepers) != 0) {
+        atomic_fetch_add(&queue->signal, 1);
+        soft_futex_wake(&queue->signal, INT32_MAX);
+    }
+}
+
 /* The point may now be waited for by threads and queues: both look at `done` after they
  * have said so, and this looks for them after it has written `done`. */
 void soft_queue_complete(soft_queue *queue)
@@ -366,12 +383,21 @@ void soft_queue_complete(soft_queue *queue)
            "a submission ended that nobody made");
     queue->started = false;
     atomic_store(&queue->done, done);
-    if (atomic_load(&queue->waiters))
-        pop_waiters(queue);
-    if (atomic_load(&queue->sleepers) != 0) {
-        atomic_fetch_add(&queue->signal, 1);
-        soft_futex_wake(&queue->signal, INT32_MAX);
-    }
+    tell_completed(queue);
+}
+
+void soft_queue_complete_and_let_go(soft_queue *queue)
+{
+    const uint64_t done = atomic_load_explicit(&queue->done, memory_order_relaxed) + 1;
+    assert(done <= atomic_load(&queue->tail) && "a submission ended that nobody made");
+    queue->started = false;
+    soft_queue_close(queue);
+    /* Release: pairs with the acquire in soft_point_reached(). What else must see it before
+     * this looks for it sees the state that follows, too. */
+    atomic_store_explicit(&queue->done, done, memory_order_release);
+    atomic_store(&queue->state, QUEUE_IDLE);
+    tell_completed(queue);
+    look_again(queue);
 }
 
 /* Gives up ownership until the point may have been reached. */
@@ -390,6 +416,8 @@ void soft_queue_block_on(soft_queue *queue, soft_point point)
     if (soft_point_reached(
             point)) /* too late for soft_queue_complete() to see us, perhaps */
         pop_waiters(on);
+    else
+        soft_hold_urge(on);
 }
 
 /* ---- fences: owned for ever, so that nobody else is -------------------------------- */

@@ -13,6 +13,7 @@
  *   parts.c    one piece of work split over the team (the step of a queue)
  *   host.c     the thread for host functions
  *   ring.c     rings of submissions, ownership, completion of points
+ *   hold.c     submissions that no worker hears of: their submitter comes for them
  *   wake.c     lines, futexes, draws, the wake of a worker
  *   tick.c     time stamps
  *
@@ -135,6 +136,13 @@ struct soft_queue {
     /* Written by submitters. */
     alignas(CACHE_LINE) _Atomic uint64_t tail; /* the last submission, 0: none yet */
 
+    /* hold.c */
+    _Atomic bool waited;   /* somebody waits, or has waited, for the last submission */
+    _Atomic bool held;     /* submissions are held back */
+    uint32_t streak;       /* of those that were waited for; under `submit`, as */
+    uint32_t penalty;      /* submissions by which the next streak must be longer */
+    _Atomic uint64_t seen; /* the tail when a watcher last found work left */
+
     /* Written by the owner. */
     alignas(CACHE_LINE) _Atomic uint64_t done; /* the last one completed */
     _Atomic uint32_t state;
@@ -203,6 +211,7 @@ typedef struct soft_park {
 struct queue_bits {
     _Atomic uint64_t pending; /* queues that want an owner */
     _Atomic uint64_t open;    /* queues whose step wants hands */
+    _Atomic uint64_t held;    /* queues whose submissions are held back */
 };
 
 struct soft_engine {
@@ -211,6 +220,7 @@ struct soft_engine {
     uint32_t share_count; /* of a step: a worker each, up to SHARES_MAX */
     uint32_t started;     /* threads */
     uint64_t spin_ticks;
+    soft_row row;
     uint64_t seed;             /* 0: none */
     _Atomic uint64_t programs; /* made so far: their numbers, with a seed */
     double tick_ns;
@@ -231,6 +241,8 @@ struct soft_engine {
     _Atomic uint32_t helpers;                   /* threads that want that place */
     alignas(CACHE_LINE) _Atomic uint32_t idle;  /* workers that look for work */
     _Atomic uint32_t sleeping;
+    _Atomic uint32_t napping; /* 1: a worker sleeps for a moment at a time (hold.c) */
+    _Atomic uint64_t look_at; /* ticks: the next look at held queues */
     alignas(CACHE_LINE) struct queue_bits bits[QUEUE_WORDS];
 };
 
@@ -273,14 +285,17 @@ static inline bool soft_worker_is_last(const soft_worker *worker)
     return worker->slot + 1 == worker->engine->worker_count;
 }
 
-/* ring.c: a queue wants an owner (or hands); wakes a worker if nobody looks. */
+/* wake.c: a queue wants an owner (or hands); wakes a worker if nobody looks. */
 void soft_queue_pend(soft_queue *queue);
+/* ring.c */
 bool soft_queue_own(soft_queue *queue); /* QUEUE_IDLE to QUEUE_RUNNING */
 /* Gives ownership up: to whoever comes, or until the point may have been reached. */
 void soft_queue_let_go(soft_queue *queue);
 void soft_queue_block_on(soft_queue *queue, soft_point point);
 /* The head is done: those who wait for it look again. */
 void soft_queue_complete(soft_queue *queue);
+/* Both, where the owner has nothing more to do: with one barrier less. */
+void soft_queue_complete_and_let_go(soft_queue *queue);
 /* The step of an owned queue wants hands, until the owner lets go of the queue. */
 void soft_queue_open(soft_queue *queue);
 void soft_queue_close(soft_queue *queue);
@@ -297,6 +312,21 @@ static inline const soft_submission *soft_queue_head(soft_queue *queue)
     return soft_queue_place(queue,
                             atomic_load_explicit(&queue->done, memory_order_relaxed) + 1);
 }
+
+/* hold.c. By submitters, under `submit`: before the tail is written, whether the streak goes
+ * on; after it, whether no worker need hear of it. */
+void soft_hold_begin(soft_queue *queue);
+bool soft_hold_back(soft_queue *queue);
+/* The queue has another user. */
+void soft_hold_forget(soft_queue *queue);
+/* What is held back in it, if anything is, is wanted by who cannot run it. */
+void soft_hold_urge(soft_queue *queue);
+/* By watchers: now and then, when one has stopped to be one, and after a nap (returns what
+ * changes while held queues are used). */
+bool soft_hold_any(const soft_engine *engine);
+void soft_hold_look(soft_engine *engine);
+void soft_hold_unwatched(soft_engine *engine);
+uint64_t soft_hold_nap_over(soft_engine *engine);
 
 /* host.c */
 gph_status soft_host_start(soft_engine *engine, gph_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What all files of the engine stand on: memory on cache lines, futexes, draws from the
- * seed, and the wake of a worker that sleeps. */
+ * seed, the wake of a worker that sleeps, and queues that want one. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <string.h>
@@ -89,4 +89,14 @@ void soft_engine_wake(soft_engine *engine)
         soft_futex_wake(&worker->asleep, 1);
         return;
     }
+}
+
+void soft_queue_pend(soft_queue *queue)
+{
+    /* Sequentially consistent, here and where workers go to sleep: either the worker
+     * sees the bit, or this thread sees the worker asleep. */
+    atomic_fetch_or(&queue->engine->bits[queue->index / 64].pending,
+                    UINT64_C(1) << (queue->index % 64));
+    if (atomic_load(&queue->engine->idle) == 0)
+        soft_engine_wake(queue->engine);
 }

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Work that is held back for the thread that waits for it (hold.c), and queues that change
+ * their user: nothing is lost, nothing runs twice, whoever comes or does not come for it. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+
+#include "base/clock.h"
+#include "engine_check.h"
+
+/* Launches that are waited for at once, until a queue's submissions are held back. */
+enum { STREAK = 200, ROUNDS = 300, THREADS = 3, LIMIT_S = 60 };
+
+static soft_engine *make(uint32_t workers, uint32_t seed)
+{
+    const soft_engine_options options = {.workers = workers, .random_seed = seed};
+    soft_engine *engine = NULL;
+    CHECK(soft_engine_create(&options, &engine, NULL) == GPH_OK);
+    return engine;
+}
+
+static soft_queue *queue_of(soft_engine *engine)
+{
+    soft_queue *queue = NULL;
+    CHECK(soft_queue_create(engine, 0, &queue, NULL) == GPH_OK);
+    return queue;
+}
+
+static void count(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    atomic_fetch_add_explicit((atomic_uint *)argument, 1, memory_order_relaxed);
+}
+
+static void submit(soft_queue *queue, atomic_uint *counter, soft_point *out)
+{
+    const soft_work work = {.kind = SOFT_WORK_CALL, .run = count, .argument = counter};
+    CHECK(soft_queue_submit(queue, &work, NULL, 0, out) == GPH_OK);
+}
+
+static void streak(soft_engine *engine, soft_queue *queue, atomic_uint *counter)
+{
+    for (unsigned i = 0; i < STREAK; i++) {
+        soft_point point;
+        const unsigned before = atomic_load(counter);
+        submit(queue, counter, &point);
+        soft_point_wait(engine, point);
+        CHECK(atomic_load(counter) == before + 1);
+    }
+}
+
+/* Whether a number is reached although nobody waits by the engine. */
+static bool comes(const atomic_uint *counter, unsigned number)
+{
+    const uint64_t from = gphi_clock_ns();
+    while (atomic_load(counter) < number)
+        if (gphi_clock_ns() - from > LIMIT_S * UINT64_C(1000000000))
+            return false;
+    return true;
+}
+
+/* The first that nobody comes for, while workers spin, nap and sleep. */
+static void nobody_comes(void)
+{
+    static const unsigned pauses_us[] = {0, 1000, 30000};
+    for (unsigned workers = 1; workers <= 3; workers++)
+        for (unsigned i = 0; i < 3; i++) {
+            soft_engine *engine = make(workers, 0);
+            soft_queue *queue = queue_of(engine);
+            atomic_uint counter = 0;
+            streak(engine, queue, &counter);
+            const struct timespec pause = {.tv_nsec = (long)pauses_us[i] * 1000};
+            nanosleep(&pause, NULL);
+            submit(queue, &counter, NULL);
+            CHECK(comes(&counter, STREAK + 1));
+            soft_engine_destroy(engine);
+        }
+}
+
+/* What is held back is wanted by another queue, by a wait that cannot help, by the queue's
+ * release, by a full ring. */
+static void others_want_it(void)
+{
+    soft_engine *engine = make(2, 0);
+    soft_queue *queue = queue_of(engine), *other = queue_of(engine);
+    atomic_uint counter = 0, second = 0;
+    soft_point point, last;
+    streak(engine, queue, &counter);
+    submit(queue, &counter, &point);
+    const soft_work work = {.kind = SOFT_WORK_CALL, .run = count, .argument = &second};
+    CHECK(soft_queue_submit(other, &work, &point, 1, &last) == GPH_OK);
+    soft_point_wait(engine, last);
+    CHECK(atomic_load(&counter) == STREAK + 1 && atomic_load(&second) == 1);
+
+    streak(engine, queue, &counter);
+    submit(queue, &counter, &point);
+    CHECK(soft_point_wait_for(engine, point, LIMIT_S * UINT64_C(1000000000)));
+
+    streak(engine, queue, &counter);
+    for (unsigned i = 0; i < 3000; i++)
+        submit(queue, &counter, &point);
+    soft_point_wait(engine, point);
+    CHECK(atomic_load(&counter) == 3 * STREAK + 3002);
+
+    streak(engine, queue, &counter);
+    submit(queue, &counter, NULL);
+    soft_queue_release(queue);
+    CHECK(comes(&counter, 4 * STREAK + 3003));
+    soft_engine_destroy(engine);
+}
+
+typedef struct user {
+    pthread_t thread;
+    soft_engine *engine;
+    uint64_t state;
+    atomic_uint counter;
+    unsigned submitted;
+    atomic_uint *wrong;
+} user;
+
+static unsigned draw(user *u, unsigned below)
+{
+    u->state = u->state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(u->state >> 33) % below;
+}
+
+/* Streaks of all lengths, with submissions that nobody waits for between them; now and then
+ * the queue is given up with work in it, and what comes instead has none. */
+static void *use(void *argument)
+{
+    user *u = argument;
+    soft_queue *queue = queue_of(u->engine);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        soft_point point = {0};
+        for (unsigned i = draw(u, 40); i > 0; i--) {
+            submit(queue, &u->counter, &point);
+            u->submitted++;
+            soft_point_wait(u->engine, point);
+            if (atomic_load(&u->counter) != u->submitted)
+                atomic_fetch_add(u->wrong, 1);
+        }
+        for (unsigned i = draw(u, 4); i > 0; i--, u->submitted++)
+            submit(queue, &u->counter, NULL);
+        if (draw(u, 2) == 0)
+            soft_point_wait(u->engine, soft_queue_tail(queue));
+        if (draw(u, 3) != 0)
+            continue;
+        const soft_point last = soft_queue_tail(queue);
+        soft_queue_release(queue);
+        queue = queue_of(u->engine);
+        if (!soft_point_reached(soft_queue_tail(queue))) /* another one's work */
+            atomic_fetch_add(u->wrong, 1);
+        soft_point_wait(u->engine, last);
+    }
+    soft_point_wait(u->engine, soft_queue_tail(queue));
+    return NULL;
+}
+
+static void many_users(void)
+{
+    for (unsigned seed = 0; seed < 2; seed++)
+        for (unsigned workers = 1; workers <= 3; workers++) {
+            soft_engine *engine = make(workers, seed * 11);
+            user users[THREADS] = {0};
+            atomic_uint wrong = 0;
+            for (unsigned i = 0; i < THREADS; i++) {
+                users[i].engine = engine;
+                users[i].state = seed * 100 + workers * 10 + i;
+                users[i].wrong = &wrong;
+                CHECK(pthread_create(&users[i].thread, NULL, use, &users[i]) == 0);
+            }
+            for (unsigned i = 0; i < THREADS; i++) {
+                pthread_join(users[i].thread, NULL);
+                CHECK(comes(&users[i].counter, users[i].submitted));
+                CHECK(atomic_load(&users[i].counter) == users[i].submitted);
+            }
+            CHECK(atomic_load(&wrong) == 0);
+            soft_engine_destroy(engine);
+        }
+}
+
+int main(void)
+{
+    RUN(nobody_comes);
+    RUN(others_want_it);
+    RUN(many_users);
+    return test_done();
+}
