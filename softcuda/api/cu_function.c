@@ -37,12 +37,21 @@ CUresult soft_attribute_get(const soft_attributes *from, CUfunction_attribute at
                                              : dynamic_default(kernel);
         break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *out = from->carveout; break;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+        *out = (int)kernel->explicit_cluster;
+        break;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: {
+        const int axis = (int)attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH;
+        *out = kernel->required_cluster[0] ? (int)kernel->required_cluster[axis]
+                                           : from->cluster[axis];
+        break;
+    }
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        *out = from->cluster_more;
+        break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *out = 0; break;
     default:
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no function attribute",
@@ -68,6 +77,14 @@ CUresult soft_attribute_check(const ptx_kernel *kernel, CUfunction_attribute att
         if (value >= -1 && value <= 100)
             return CUDA_SUCCESS;
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "a carveout of %d percent", value);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        if (value >= 0 && kernel->required_cluster[0] == 0)
+            return CUDA_SUCCESS;
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%s: a required cluster of %d blocks, its own is %u",
+                         kernel->name, value, kernel->required_cluster[0]);
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: return CUDA_SUCCESS;
     default:
@@ -118,11 +135,15 @@ CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction
         .kernel = function->code->kernel,
         .ptx_target = (int)soft_code_ptx_target(function->module->code),
         .dynamic_shared_max = atomic_load(&function->dynamic_shared_max),
-        .carveout = atomic_load(&function->carveout)};
+        .carveout = atomic_load(&function->carveout),
+        .cluster = {atomic_load(&function->cluster[0]),
+                    atomic_load(&function->cluster[1]),
+                    atomic_load(&function->cluster[2])},
+        .cluster_more = atomic_load(&function->cluster_more)};
     return soft_attribute_get(&from, attribute, out);
 }
 
-/* Cluster attributes are taken and dropped: each block is a cluster of its own. */
+/* How clusters are scheduled is taken and dropped: each runs on one worker. */
 CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
 {
     soft_function *function;
@@ -132,6 +153,13 @@ CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, i
         atomic_store(&function->dynamic_shared_max, value);
     else if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
         atomic_store(&function->carveout, value);
+    else if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+        atomic_store(&function->cluster_more, value);
+    else if (attribute >= CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH &&
+             attribute <= CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH)
+        atomic_store(
+            &function->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH],
+            value);
     return CUDA_SUCCESS;
 }
 
@@ -312,46 +340,47 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
     return CUDA_SUCCESS;
 }
 
-/* ---- clusters: of one block only --------------------------------------------------- */
+/* ---- clusters ---------------------------------------------------------------------- */
 
-/* Attributes of a launch are judged without launching it. */
-static CUresult cluster_of(const CUlaunchConfig *config)
+/* Attributes of a launch are judged without launching it. Blocks of its clusters; 1 where it
+ * names none. */
+static CUresult cluster_of(const CUlaunchConfig *config, uint64_t *out)
 {
     SOFT_TRY(soft_need(config, "config"));
+    *out = 1;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const CUlaunchAttribute *a = &config->attrs[i];
-        if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
-            (a->value.clusterDim.x > 1 || a->value.clusterDim.y > 1 ||
-             a->value.clusterDim.z > 1))
-            return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                             "cluster (%u, %u, %u): clusters of several blocks are not "
-                             "built",
-                             a->value.clusterDim.x, a->value.clusterDim.y,
-                             a->value.clusterDim.z);
+        if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            *out = (uint64_t)a->value.clusterDim.x * a->value.clusterDim.y *
+                   a->value.clusterDim.z;
     }
+    *out = *out != 0 ? *out : 1;
     return CUDA_SUCCESS;
 }
 
-/* One block, on any configuration. */
 CUresult cuOccupancyMaxPotentialClusterSize(int *out, CUfunction handle,
                                             const CUlaunchConfig *config)
 {
     soft_function *function;
+    uint64_t size;
     SOFT_TRY(enter(__func__, out, "clusterSize", handle, &function));
-    SOFT_TRY(cluster_of(config));
-    *out = 1;
+    SOFT_TRY(cluster_of(config, &size));
+    *out = (int)soft_cluster_most(function);
     return CUDA_SUCCESS;
 }
 
-/* A cluster has one block, so this is how many blocks the device holds at once. */
+/* As many as the blocks that the device holds at once make up; of what no launch may have, 0. */
 CUresult cuOccupancyMaxActiveClusters(int *out, CUfunction handle,
                                       const CUlaunchConfig *config)
 {
     soft_function *function;
+    uint64_t size;
     SOFT_TRY(enter(__func__, out, "numClusters", handle, &function));
-    SOFT_TRY(cluster_of(config));
+    SOFT_TRY(cluster_of(config, &size));
     const uint32_t threads = config->blockDimX * config->blockDimY * config->blockDimZ;
-    *out = SOFT_MULTIPROCESSORS *
-           (int)soft_occupancy(function->code->kernel, threads, config->sharedMemBytes);
+    const uint64_t blocks =
+        (uint64_t)SOFT_MULTIPROCESSORS *
+        soft_occupancy(function->code->kernel, threads, config->sharedMemBytes);
+    *out = size <= soft_cluster_most(function) ? (int)(blocks / size) : 0;
     return CUDA_SUCCESS;
 }

@@ -10,6 +10,7 @@ typedef struct soft_attributes {
     int ptx_target;         /* 70 for sm_70 */
     int dynamic_shared_max; /* negative: as a new function has it */
     int carveout;
+    int cluster[3], cluster_more; /* as they were set */
 } soft_attributes;
 
 CUresult soft_attribute_get(const soft_attributes *from, CUfunction_attribute attribute,

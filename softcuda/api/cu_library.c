@@ -260,7 +260,8 @@ CUresult cuKernelGetAttribute(int *out, CUfunction_attribute attribute, CUkernel
         .kernel = soft_kernel_info(kernel),
         .ptx_target = (int)soft_code_ptx_target(soft_library_code(kernel->library)),
         .dynamic_shared_max = atomic_load(&kernel->dynamic_shared_max[device]),
-        .carveout = atomic_load(&kernel->carveout[device])};
+        .carveout = atomic_load(&kernel->carveout[device]),
+        .cluster_more = atomic_load(&kernel->cluster_more[device])};
     return soft_attribute_get(&from, attribute, out);
 }
 
@@ -276,6 +277,8 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
         soft_kernel_set(kernel, device, false, value);
     else if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
         soft_kernel_set(kernel, device, true, value);
+    else if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+        atomic_store(&kernel->cluster_more[device], value);
     return CUDA_SUCCESS;
 }
 

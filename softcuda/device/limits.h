@@ -10,6 +10,8 @@
 #define SOFT_BLOCK_Z_MAX 64
 #define SOFT_GRID_X_MAX 0x7fffffff
 #define SOFT_GRID_YZ_MAX 65535
+#define SOFT_CLUSTER_PORTABLE 8 /* blocks; by CU_FUNC_ATTRIBUTE_NON_PORTABLE_...: */
+#define SOFT_CLUSTER_MOST 16
 #define SOFT_SHARED_BYTES 49152         /* a block, without asking for more */
 #define SOFT_SHARED_OPTIN_BYTES 232448  /* 227 KiB, after cuFuncSetAttribute() */
 #define SOFT_SHARED_PER_MP 233472       /* 228 KiB */

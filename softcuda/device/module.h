@@ -25,6 +25,8 @@ typedef struct soft_function {
     atomic_int dynamic_shared_max; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     atomic_int carveout;
     atomic_int cache_config;
+    atomic_int cluster[3];          /* CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_...; 0: none */
+    atomic_int cluster_more;        /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_... */
     atomic_bool said_lockstep;      /* check mode: once */
     uint32_t cost_ns;               /* of a launch, as the engine measured it */
     struct soft_prepared *prepared; /* api/cu_prepared.c: NULL until something is set */
@@ -49,11 +51,21 @@ typedef struct soft_kernel {
     soft_library *library;
     uint32_t index; /* in the code */
     atomic_int dynamic_shared_max[SOFT_DEVICE_MAX], carveout[SOFT_DEVICE_MAX];
+    atomic_int cluster_more[SOFT_DEVICE_MAX];
 } soft_kernel;
 
 /* library.c: resolves a CUfunction, or a CUkernel in `context`. INVALID_HANDLE for what is none. */
 CUresult soft_function_find(soft_context *context, CUfunction handle,
                             soft_function **out);
+
+/* clustershape.c: the clusters of a launch that names `given` (zeros: none); zeros: each block
+ * is alone. Fails with INVALID_CLUSTER_SIZE. */
+CUresult soft_cluster_of(const soft_function *function, const uint32_t grid[3],
+                         const uint16_t given[3], uint32_t out[3]);
+/* As it is kept: what is too large for any device stays so. */
+void soft_cluster_read(const CUlaunchAttributeValue *value, uint16_t out[3]);
+/* Blocks of the largest. */
+uint32_t soft_cluster_most(const soft_function *function);
 
 /* Keeps the module's code and globals until the matching release, after unloading too. */
 void soft_function_retain(soft_function *function);

@@ -291,11 +291,13 @@ static CUresult fill_launch(soft_record *record, const soft_launch *launch, int6
     }
     if (launch->param_bytes > 0)
         memcpy(params, launch->params, launch->param_bytes);
-    const soft_kernel_dims dims = {
+    soft_kernel_dims dims = {
         .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
         .block = {launch->block[0], launch->block[1], launch->block[2]},
         .dynamic_shared_bytes = launch->shared_bytes,
         .cooperative = launch->cooperative};
+    SOFT_TRY(
+        soft_cluster_of(launch->function, launch->grid, launch->cluster, dims.cluster));
     const gph_status status =
         soft_kernel_launch_init(&record->u.launch, record->context->kernels,
                                 launch->function->code, &dims, params, soft_error());

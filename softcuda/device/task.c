@@ -137,31 +137,19 @@ static CUresult pack(const ptx_kernel *kernel, void *const *params, void *const 
 
 /* ---- launch attributes ------------------------------------------------------------- */
 
-#define CLUSTER_BLOCKS_MAX 8u
-
-/* A shape that no launch can have; one that names no cluster does not spoil a capture. */
-static CUresult read_cluster(const CUlaunchAttribute *a, soft_launch *launch)
+/* A shape that no launch can have; one with a zero in it does not spoil a capture. */
+static CUresult check_cluster(soft_launch *launch)
 {
-    const unsigned x = a->value.clusterDim.x, y = a->value.clusterDim.y,
-                   z = a->value.clusterDim.z;
-    if ((x == 0 && y == 0 && z == 0) || (x == 1 && y == 1 && z == 1))
-        return CUDA_SUCCESS;
-    const bool some = x != 0 && y != 0 && z != 0;
-    const bool fits = some && launch->grid[0] % x == 0 && launch->grid[1] % y == 0 &&
-                      launch->grid[2] % z == 0 &&
-                      (uint64_t)x * y * z <= CLUSTER_BLOCKS_MAX;
-    launch->misconfigured = some && !fits;
-    if (!fits && soft_rule(M_cluster_shape))
-        return soft_fail(
-            CUDA_ERROR_INVALID_CLUSTER_SIZE,
-            "cluster (%u, %u, %u): of at most %u blocks that divide the grid "
-            "(%u, %u, %u)",
-            x, y, z, CLUSTER_BLOCKS_MAX, launch->grid[0], launch->grid[1],
-            launch->grid[2]);
+    uint16_t *c = launch->cluster;
+    uint32_t shape[3];
+    launch->misconfigured = (c[0] | c[1] | c[2]) == 0 || (c[0] && c[1] && c[2]);
+    const CUresult status = soft_cluster_of(launch->function, launch->grid, c, shape);
+    if (status != CUDA_SUCCESS && soft_rule(M_cluster_shape))
+        return status;
+    if (status != CUDA_SUCCESS)
+        memset(c, 0, sizeof(launch->cluster));
     launch->misconfigured = false;
-    return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                     "cluster (%u, %u, %u): clusters of several blocks are not built", x,
-                     y, z);
+    return CUDA_SUCCESS;
 }
 
 /* An event that the kernel itself records (R102); api/launch.c judges it. */
@@ -182,7 +170,9 @@ static CUresult read_attribute(const CUlaunchAttribute *a, soft_launch *launch)
         launch->priority = a->value.priority;
         launch->has_priority = true;
         return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: return read_cluster(a, launch);
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        soft_cluster_read(&a->value, launch->cluster);
+        return CUDA_SUCCESS;
     /* Hints, and permissions to overlap that need not be used. */
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
@@ -267,6 +257,9 @@ CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
         out->u.launch.misconfigured = launch.misconfigured;
         SOFT_TRY(read);
     }
+    const CUresult shaped = check_cluster(&launch);
+    out->u.launch.misconfigured = launch.misconfigured;
+    SOFT_TRY(shaped);
     out->u.launch.misconfigured = launch.cooperative;
     if (launch.cooperative)
         SOFT_TRY(check_residency(&launch));

@@ -45,6 +45,7 @@ typedef struct soft_launch {
     bool misconfigured;   /* refused for its grid, block or shared memory */
     uint8_t trigger_port; /* CU_GRAPH_KERNEL_NODE_PORT_*: when it counts as reached */
     uint8_t trigger_type; /* CU_GRAPH_DEPENDENCY_TYPE_* of edges from there */
+    uint16_t cluster[3];  /* as the launch or its node names it; zeros: it does not */
 } soft_launch;
 
 /* width bytes x height rows x depth planes. Addresses are of the first byte. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Attributes of kernel nodes. What only tunes a GPU is kept and given back; priority and
- * cooperative are part of the launch. */
+/* Attributes of kernel nodes. What only tunes a GPU is kept and given back; priority,
+ * cooperative and the clusters are part of the launch. */
+#include <string.h>
+
 #include "softcuda/device/alloc.h"
 #include "softcuda/graph/node.h"
 #include "softcuda/graph/updatable.h"
@@ -70,18 +72,10 @@ CUresult soft_node_attribute_get(const soft_node *node, CUlaunchAttributeID id,
     return CUDA_SUCCESS;
 }
 
-static CUresult check_cluster(const uint32_t *grid, unsigned x, unsigned y, unsigned z)
+static CUresult check_cluster(const soft_launch *launch, const uint16_t given[3])
 {
-    if ((x == 0 && y == 0 && z == 0) || (x == 1 && y == 1 && z == 1))
-        return CUDA_SUCCESS;
-    if (x == 0 || y == 0 || z == 0 || grid[0] % x != 0 || grid[1] % y != 0 ||
-        grid[2] % z != 0)
-        return soft_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
-                         "clusters (%u, %u, %u) do not divide the grid (%u, %u, %u)", x,
-                         y, z, grid[0], grid[1], grid[2]);
-    return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                     "cluster (%u, %u, %u): clusters of several blocks are not built", x,
-                     y, z);
+    uint32_t shape[3];
+    return soft_cluster_of(launch->function, launch->grid, given, shape);
 }
 
 /* As a GPU checks it; nothing here has a cache to set aside. */
@@ -107,10 +101,11 @@ static CUresult check_range(const char *what, unsigned value, unsigned most)
 static CUresult check_value(const soft_node *node, CUlaunchAttributeID id,
                             const CUlaunchAttributeValue *value)
 {
+    uint16_t cluster[3];
     switch ((int)id) {
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        return check_cluster(node->task.u.launch.grid, value->clusterDim.x,
-                             value->clusterDim.y, value->clusterDim.z);
+        soft_cluster_read(value, cluster);
+        return check_cluster(&node->task.u.launch, cluster);
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         return check_range("deviceUpdatable",
                            (unsigned)value->deviceUpdatableKernelNode.deviceUpdatable, 1);
@@ -155,6 +150,10 @@ CUresult soft_node_attribute_set(soft_node *node, CUlaunchAttributeID id,
         SOFT_TRY(keep(node, id, value)); /* any number is given back as it came */
         launch->cooperative = value->cooperative != 0;
         return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        SOFT_TRY(keep(node, id, value));
+        soft_cluster_read(value, launch->cluster);
+        return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         return soft_updatable_set(node, value);
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
@@ -182,6 +181,7 @@ CUresult soft_node_attributes_copy(soft_node *to, const soft_node *from)
     SOFT_TRY(soft_updatable_keep(from, what));
     if (to == from)
         return CUDA_SUCCESS;
+    SOFT_TRY(check_cluster(&to->task.u.launch, from->task.u.launch.cluster));
     soft_node_attributes *fresh = NULL;
     if (from->attributes) {
         fresh = soft_new(sizeof(*fresh));
@@ -192,5 +192,7 @@ CUresult soft_node_attributes_copy(soft_node *to, const soft_node *from)
     to->attributes = fresh;
     to->task.u.launch.priority = from->task.u.launch.priority;
     to->task.u.launch.cooperative = from->task.u.launch.cooperative;
+    memcpy(to->task.u.launch.cluster, from->task.u.launch.cluster,
+           sizeof(to->task.u.launch.cluster));
     return CUDA_SUCCESS;
 }

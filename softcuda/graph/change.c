@@ -207,6 +207,7 @@ static bool same_launch(const soft_launch *a, const soft_launch *b)
 {
     return a->function == b->function && memcmp(a->grid, b->grid, sizeof(a->grid)) == 0 &&
            memcmp(a->block, b->block, sizeof(a->block)) == 0 &&
+           memcmp(a->cluster, b->cluster, sizeof(a->cluster)) == 0 &&
            a->shared_bytes == b->shared_bytes && a->cooperative == b->cooperative &&
            a->priority == b->priority &&
            (a->param_bytes == 0 || memcmp(a->params, b->params, a->param_bytes) == 0);

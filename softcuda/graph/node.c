@@ -201,6 +201,10 @@ static CUresult keep_attributes(const soft_node *node, soft_node_params *params,
     *task = *params->task;
     task->u.launch.cooperative = old->cooperative;
     task->u.launch.priority = old->priority;
+    memcpy(task->u.launch.cluster, old->cluster, sizeof(old->cluster));
+    uint32_t shape[3];
+    SOFT_TRY(soft_cluster_of(task->u.launch.function, task->u.launch.grid, old->cluster,
+                             shape));
     params->task = task;
     params->attributes = node->attributes;
     return CUDA_SUCCESS;

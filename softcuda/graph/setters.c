@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* New parameters for one node of an executable graph, and switching nodes off. */
+#include <string.h>
+
 #include "softcuda/graph/exec.h"
 #include "softcuda/rules/rules.h"
 
@@ -31,6 +33,8 @@ static CUresult set_record(soft_exec *exec, uint32_t at, const soft_node *node,
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
         task.u.launch.cooperative = old->task.u.launch.cooperative;
         task.u.launch.priority = old->task.u.launch.priority;
+        memcpy(task.u.launch.cluster, old->task.u.launch.cluster,
+               sizeof(task.u.launch.cluster));
     }
     const soft_content content = {params->type, node->id,      params->context,
                                   &task,        params->event, old->is_updatable};

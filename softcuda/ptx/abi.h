@@ -14,13 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PTX_ABI_VERSION 6u
+#define PTX_ABI_VERSION 7u
 #define PTX_WARP_SIZE 32u
 #define PTX_SHARED_ALIGN 128u
 /* After a block's shared memory, for %reserved_smem_offset_...: cooperative groups keep
  * barriers there. A GPU reserves as much, in front. */
 #define PTX_SHARED_RESERVED 1024u
 #define PTX_SHARED_USED 288u /* of it, on an H100 */
+/* Blocks of a cluster have their shared memory side by side, in the order of their ranks and
+ * then, after the last, once more from the first on: each finds the others at the same
+ * distance times the ranks between, upwards from its own. So an address in .shared::cluster
+ * is an offset from the own block's memory like any in .shared. */
+#define PTX_CLUSTER_STRIDE (256u << 10)
+#define PTX_CLUSTER_MAX 16u
 
 /* One launch: the same for all its blocks. */
 typedef struct ptx_grid {
@@ -38,7 +44,8 @@ typedef struct ptx_grid {
     const void *params; /* the parameter buffer, laid out as the kernel's .param space */
     void *launch;       /* the run time's own record of this launch */
     uint32_t param_bytes; /* of `params` */
-    uint32_t reserved;
+    uint32_t cluster_is_explicit;
+    uint32_t cluster[3], cluster_size; /* 1 each where a block is alone */
 } ptx_grid;
 
 /* One block that runs. */
@@ -58,7 +65,7 @@ typedef struct ptx_block {
     void *runtime;        /* the run time's own record of this block */
     uint32_t
         safepoint_budget; /* signed; back edges count it down: 0 or less is the end */
-    uint32_t reserved;
+    uint32_t cluster_rank;
 } ptx_block;
 
 /* One thread on the slow path. */
@@ -133,6 +140,9 @@ enum {
     X(ptx_rt_clock, "i64", "")                                                                \
     X(ptx_rt_globaltimer, "i64", "")                                                          \
     X(ptx_rt_nanosleep, "void", "ptr, i32")                                                   \
+    /* barrier.cluster.wait: of a block all of whose threads are there; of a thread */        \
+    X(ptx_rt_cluster_wait, "void", "ptr")                                                     \
+    X(ptx_rt_thread_cluster_wait, "void", "ptr")                                              \
     /* slow path: (thread, ...). barrier id, count (0: all), and for red the */               \
     /* operation (0 none, 1 popc, 2 and, 3 or) and predicate */                               \
     X(ptx_rt_barrier, "i32", "ptr, i32, i32, i32, i32")                                       \

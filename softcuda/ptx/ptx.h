@@ -361,7 +361,8 @@ typedef struct ptx_function {
     uint32_t line;
     /* Directives, 0 where absent. */
     uint32_t max_threads[3], required_threads[3], required_cluster[3];
-    uint32_t min_blocks, max_registers;
+    uint32_t min_blocks, max_registers, max_cluster;
+    uint8_t explicit_cluster;
 } ptx_function;
 
 typedef struct ptx_module {

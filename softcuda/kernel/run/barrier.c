@@ -36,6 +36,8 @@ void soft_barrier_check(soft_lanes *lanes, uint32_t id)
         }
     }
     *barrier = (soft_barrier){0};
+    if (id == SOFT_BARRIER_CLUSTER)
+        soft_cluster_arrive(lanes->block);
 }
 
 /* Checks what an arriving thread says; the barrier, with its arrival counted. */
@@ -79,6 +81,23 @@ uint32_t ptx_rt_barrier(ptx_thread *thread, uint32_t id, uint32_t count,
     if (lane->state == SOFT_LANE_READY)
         return (uint32_t)lane->result; /* the last one goes straight on */
     return (uint32_t)soft_lane_wait(lane);
+}
+
+/* The block's threads meet first, then each gives way until the other blocks are there. */
+void ptx_rt_thread_cluster_wait(ptx_thread *thread)
+{
+    soft_lane *lane = soft_lane_from(thread);
+    soft_lanes *lanes = lane->lanes;
+    const soft_cluster *cluster = lanes->block->cluster;
+    const uint32_t phase = cluster ? cluster->phase : 0;
+    lanes->barriers[SOFT_BARRIER_CLUSTER].arrived++;
+    lane->state = SOFT_LANE_BARRIER;
+    lane->barrier = SOFT_BARRIER_CLUSTER;
+    soft_barrier_check(lanes, SOFT_BARRIER_CLUSTER);
+    if (lane->state != SOFT_LANE_READY)
+        (void)soft_lane_wait(lane);
+    while (cluster && cluster->phase == phase)
+        ptx_rt_thread_safepoint(thread);
 }
 
 void ptx_rt_barrier_arrive(ptx_thread *thread, uint32_t id, uint32_t count)

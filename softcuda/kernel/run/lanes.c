@@ -51,7 +51,7 @@ static void lane_exited(soft_lanes *lanes, soft_lane *lane)
 {
     lane->state = SOFT_LANE_DONE;
     lanes->live--;
-    for (uint32_t id = 0; id < SOFT_BARRIERS; id++)
+    for (uint32_t id = 0; id <= SOFT_BARRIER_CLUSTER; id++)
         if (lanes->barriers[id].arrived != 0)
             soft_barrier_check(lanes, id);
     const uint32_t first = lane->view.warp * PTX_WARP_SIZE;
@@ -114,7 +114,9 @@ static void describe_wait(const soft_lane *lane, char *text, size_t bytes)
     static const char *const meetings[] = {
         "bar.warp.sync", "shfl.sync",  "vote.sync",         "match.sync",
         "redux.sync",    "elect.sync", "a matrix operation"};
-    if (lane->state == SOFT_LANE_BARRIER)
+    if (lane->state == SOFT_LANE_BARRIER && lane->barrier == SOFT_BARRIER_CLUSTER)
+        snprintf(text, bytes, "thread %u waits in barrier.cluster", lane->view.index);
+    else if (lane->state == SOFT_LANE_BARRIER)
         snprintf(text, bytes, "thread %u waits at barrier %u", lane->view.index,
                  lane->barrier);
     else

@@ -16,6 +16,8 @@
 #include "softcuda/kernel/run/runner.h"
 
 #define SOFT_BARRIERS 16u
+#define SOFT_BARRIER_CLUSTER                                                             \
+    SOFT_BARRIERS /* where a block's threads meet for their cluster's */
 
 typedef enum soft_lane_state {
     SOFT_LANE_READY,
@@ -64,7 +66,7 @@ typedef struct soft_lanes {
     soft_fiber *host; /* the stack that the scheduler of the lanes is on */
     soft_lane *lanes;
     uint32_t capacity, count, live, warp_count;
-    soft_barrier barriers[SOFT_BARRIERS];
+    soft_barrier barriers[SOFT_BARRIERS + 1];
 } soft_lanes;
 
 /* Runs the block that `block->view` describes, on the stack of the caller. */

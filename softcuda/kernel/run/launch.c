@@ -27,6 +27,23 @@ bool soft_kernel_grid_fits(const uint32_t g[3])
            g[1] <= GRID_YZ_MAX && g[2] <= GRID_YZ_MAX;
 }
 
+/* The rest is what the driver's own check refuses (device/task.c). */
+static gph_status check_cluster(const ptx_kernel *kernel, const soft_kernel_dims *dims,
+                                gph_error *error)
+{
+    const uint32_t *c = dims->cluster, *g = dims->grid;
+    if (c[0] == 0 && c[1] == 0 && c[2] == 0)
+        return GPH_OK;
+    if (c[0] == 0 || c[1] == 0 || c[2] == 0 || g[0] % c[0] != 0 || g[1] % c[1] != 0 ||
+        g[2] % c[2] != 0 || (uint64_t)c[0] * c[1] * c[2] > PTX_CLUSTER_MAX)
+        return gphi_fail(
+            error, SOFT_ERROR_INVALID_VALUE,
+            "kernel %s: clusters of %u x %u x %u blocks in a grid of %u x %u "
+            "x %u",
+            kernel->name, c[0], c[1], c[2], g[0], g[1], g[2]);
+    return GPH_OK;
+}
+
 static gph_status check_dims(const ptx_kernel *kernel, const soft_kernel_dims *dims,
                              gph_error *error)
 {
@@ -89,6 +106,10 @@ static void fill_grid(soft_kernel_launch *launch, const ptx_kernel *kernel,
     grid->cooperative = dims->cooperative != 0;
     grid->multiprocessors = launch->env->options.multiprocessors;
     grid->param_bytes = kernel->param_bytes;
+    grid->cluster_is_explicit = dims->cluster[0] != 0;
+    for (int i = 0; i < 3; i++)
+        grid->cluster[i] = dims->cluster[i] != 0 ? dims->cluster[i] : 1;
+    grid->cluster_size = grid->cluster[0] * grid->cluster[1] * grid->cluster[2];
     point_at_own(launch);
 }
 
@@ -97,6 +118,7 @@ static void count_blocks(soft_kernel_launch *launch)
     const uint32_t *n = launch->grid.nctaid;
     const ptx_kernel *kernel = launch->code->kernel;
     launch->block_count = (uint64_t)n[0] * n[1] * n[2];
+    launch->part_count = launch->block_count / launch->grid.cluster_size;
     launch->is_single = launch->block_count == 1 && kernel->path == PTX_PATH_FAST &&
                         !kernel->uses_safepoints && launch->env->options.timeout_ns == 0;
 }
@@ -111,6 +133,7 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
         return gphi_fail(error, SOFT_ERROR_NOT_SUPPORTED, "kernel %s cannot run: %s",
                          kernel->name, kernel->reason ? kernel->reason : "unsupported");
     GPHI_TRY(check_dims(kernel, dims, error));
+    GPHI_TRY(check_cluster(kernel, dims, error));
     if (code->by_threads && (uint64_t)dims->block[1] * dims->block[2] != 1) {
         code = code->by_threads;
         kernel = code->kernel;
@@ -137,7 +160,7 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
     launch->entry = kernel->path == PTX_PATH_FAST ? code->entry.block : NULL;
     launch->multiprocessors = launch->grid.multiprocessors;
     launch->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-    launch->on_fibers = kernel->uses_safepoints;
+    launch->on_fibers = kernel->uses_safepoints || launch->grid.cluster_size > 1;
     launch->safepoint_budget = dims->cooperative ? BUDGET_COOPERATIVE : BUDGET;
     return GPH_OK;
 }
@@ -177,5 +200,5 @@ void soft_kernel_launch_work(soft_kernel_launch *launch, soft_work *work)
     work->run_parts =
         launch->is_single ? soft_kernel_launch_run_single : soft_kernel_launch_run;
     work->argument = launch;
-    work->parts = launch->block_count;
+    work->parts = launch->part_count;
 }

@@ -68,6 +68,7 @@ typedef struct soft_kernel_dims {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     uint32_t cooperative;
+    uint32_t cluster[3]; /* blocks of one; all 0: a block is alone. It divides the grid */
 } soft_kernel_dims;
 
 /* The values of an executable graph's conditional handles, 1 ... count; after them as many words
@@ -100,6 +101,7 @@ typedef struct soft_kernel_launch {
     atomic_uint fault; /* 0 none, 1 being written, 2 there */
     ptx_grid grid;
     uint64_t block_count;
+    uint64_t part_count; /* what workers claim: clusters, else blocks */
     int64_t node;
     uint64_t local_bytes, scratch_bytes; /* of a block */
     uint64_t shared_room;                /* of a block, rounded up */
@@ -136,7 +138,7 @@ GPH_CHECKED gph_status soft_kernel_launch_init(soft_kernel_launch *launch,
 /* The same launch once more: `params` is a copy of its parameters. Neither runs. */
 void soft_kernel_launch_copy(soft_kernel_launch *to, const soft_kernel_launch *from,
                              const void *params);
-/* Other numbers of blocks, which fit; it does not run. */
+/* Other numbers of blocks, which fit and are whole clusters; it does not run. */
 bool soft_kernel_grid_fits(const uint32_t grid[3]);
 void soft_kernel_launch_resize(soft_kernel_launch *launch, const uint32_t grid[3]);
 

@@ -187,7 +187,7 @@ void soft_device_node_run(void *argument, soft_worker *worker)
     soft_device_node *node = argument;
     if (!take_changes(node))
         return;
-    const uint64_t count = node->launch.block_count;
+    const uint64_t count = node->launch.part_count;
     soft_parts parts = {.have = count, .total = count};
     if (node->launch.is_single)
         soft_kernel_launch_run_single(&node->launch, &parts, worker);
@@ -232,7 +232,9 @@ uint32_t soft_node_set_grid(const soft_kernel_env *env, uint64_t handle,
     soft_device_node *node = find(env, handle);
     if (!node)
         return INVALID;
-    const bool fits = soft_kernel_grid_fits(grid);
+    const uint32_t *cluster = node->launch.grid.cluster;
+    const bool fits = soft_kernel_grid_fits(grid) && grid[0] % cluster[0] == 0 &&
+                      grid[1] % cluster[1] == 0 && grid[2] % cluster[2] == 0;
     if (fits) {
         pthread_mutex_lock(&node->mutex);
         memcpy(node->grid, grid, sizeof(node->grid));

@@ -34,6 +34,11 @@ void ptx_rt_thread_safepoint(ptx_thread *thread)
     soft_lane_wait(lane);
 }
 
+void ptx_rt_cluster_wait(ptx_block *view)
+{
+    soft_cluster_wait(soft_block_from(view));
+}
+
 void ptx_rt_trap(ptx_block *view, uint32_t thread)
 {
     soft_block_raise(soft_block_from(view), thread, SOFT_ERROR_LAUNCH_FAILED,
@@ -52,6 +57,7 @@ static bool is_own(const soft_block *block, uint64_t address, uint64_t bytes)
     const ptx_grid *grid = block->view.grid;
     const soft_kernel_launch *launch = block->runner->launch;
     return inside(address, bytes, block->view.shared, launch->shared_room) ||
+           (block->cluster && soft_cluster_holds(block->cluster, address, bytes)) ||
            inside(address, bytes, block->view.local, launch->local_bytes) ||
            inside(address, bytes, grid->params, launch->code->kernel->param_bytes) ||
            inside(address, bytes, launch->workspace, sizeof(launch->workspace)) ||

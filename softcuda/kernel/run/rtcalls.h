@@ -35,6 +35,8 @@ uint64_t ptx_rt_globaltimer(void);
 void ptx_rt_nanosleep(ptx_block *block, uint32_t ns);
 uint32_t ptx_rt_barrier(ptx_thread *thread, uint32_t id, uint32_t count,
                         uint32_t operation, uint32_t predicate);
+void ptx_rt_cluster_wait(ptx_block *block);
+void ptx_rt_thread_cluster_wait(ptx_thread *thread);
 void ptx_rt_barrier_arrive(ptx_thread *thread, uint32_t id, uint32_t count);
 void ptx_rt_syncwarp(ptx_thread *thread, uint32_t mask);
 uint64_t ptx_rt_shfl(ptx_thread *thread, uint32_t mask, uint32_t mode, uint32_t value,

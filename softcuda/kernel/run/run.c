@@ -8,7 +8,9 @@
  *
  * Blocks start in index order. Of a grid that is not cooperative only LIVE_MAX are alive
  * on a worker: a parked block never stops an earlier one, since all are taken up again in
- * the order in which they started. */
+ * the order in which they started.
+ *
+ * A cluster is claimed as a whole and runs on one worker, a fiber a block. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +27,17 @@
 /* What a block counts for, in rounds of loops, until the time limit is looked at: a grid
  * of short blocks may be as endless as a loop. */
 #define BLOCK_ROUNDS 64
+
+/* Which block of the grid has this rank in a cluster. */
+static uint64_t block_of_cluster(const ptx_grid *grid, uint64_t cluster, uint32_t rank)
+{
+    const uint32_t *n = grid->nctaid, *c = grid->cluster;
+    const uint64_t columns = n[0] / c[0], rows = n[1] / c[1];
+    const uint64_t x = cluster % columns * c[0] + rank % c[0];
+    const uint64_t y = cluster / columns % rows * c[1] + rank / c[0] % c[1];
+    const uint64_t z = cluster / columns / rows * c[2] + rank / c[0] / c[1];
+    return x + n[0] * (y + n[1] * z);
+}
 
 static void set_block_index(soft_block *block, const soft_kernel_launch *launch,
                             uint64_t index)
@@ -48,7 +61,7 @@ static uint64_t claim_size(soft_runner *runner)
 {
     if (!runner->launch->on_fibers)
         return 0;
-    const uint64_t share = (runner->launch->block_count - runner->end) / 16;
+    const uint64_t share = (runner->launch->part_count - runner->end) / 16;
     const uint64_t want = runner->want < share ? runner->want : share;
     if (runner->want < CLAIM_MAX)
         runner->want *= 2;
@@ -186,6 +199,73 @@ static void run_on_fibers(void *argument)
     }
 }
 
+/* ---- clusters --------------------------------------------------------------------- */
+
+/* What a fiber of a cluster does: one block. */
+static void cluster_main(void *argument)
+{
+    soft_block *block = argument;
+    soft_runner *runner = block->runner;
+    const soft_kernel_launch *launch = runner->launch;
+    block->safepoints = 0;
+    run_block(
+        block, launch,
+        block_of_cluster(&launch->grid, block->cluster->index, block->view.cluster_rank));
+    soft_cluster_leave(block);
+    block->finished = true;
+    runner->guard.current = &runner->own;
+    soft_fiber_end(block->fiber, &runner->own);
+}
+
+static _Noreturn void raise_no_block(soft_runner *runner)
+{
+    soft_runner_raise(runner, SOFT_ERROR_OUT_OF_MEMORY, 0,
+                      "no memory for the blocks of a cluster");
+}
+
+/* Starts all blocks of the next cluster, each until it waits or ends. False: none is left. */
+static bool start_cluster(soft_runner *runner)
+{
+    uint64_t index;
+    if (soft_launch_failed(runner->launch) || !next_block(runner, &index))
+        return false;
+    soft_cluster *cluster = soft_cluster_take(runner, index);
+    if (!cluster)
+        raise_no_block(runner);
+    for (uint32_t rank = 0; rank < cluster->size; rank++) {
+        soft_block *block = soft_runner_take_block(runner);
+        if (!block)
+            raise_no_block(runner);
+        if (!soft_block_prepare(block, runner->launch, runner->smid)) {
+            soft_runner_give_block(runner, block);
+            raise_no_block(runner);
+        }
+        soft_cluster_join(cluster, block, rank);
+        block->finished = false;
+        runner->live++;
+        soft_fiber_start(block->fiber, cluster_main, block);
+        park(runner, block);
+    }
+    return true;
+}
+
+/* One cluster after the other; of a cooperative grid all at once. */
+static void run_clusters(void *argument)
+{
+    soft_runner *runner = argument;
+    const bool cooperative = runner->launch->grid.cooperative != 0;
+    bool more = true;
+    while (more || runner->live != 0) {
+        while (more && (runner->live == 0 || cooperative))
+            more = start_cluster(runner);
+        bool any_done = false;
+        for (uint32_t left = runner->live; left != 0; left--)
+            any_done |= resume(runner, unpark(runner));
+        if (!any_done && runner->live != 0)
+            sched_yield(); /* all wait: for other workers, or for the host */
+    }
+}
+
 /* ---- faults ----------------------------------------------------------------------- */
 
 static const char *fault_name(gph_status code)
@@ -261,6 +341,8 @@ static void abandon(soft_runner *runner)
 {
     while (runner->parked)
         soft_runner_give_block(runner, unpark(runner));
+    for (soft_cluster *c = runner->clusters; c; c = c->next)
+        c->running = 0;
     soft_block *current = runner->current;
     /* It is neither parked nor idle unless it was the scheduler that gave up. */
     if (current && current != &runner->home && !current->finished) {
@@ -455,7 +537,9 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
     begin_parts(runner, parts);
     bool left;
     if (launch->on_fibers) {
-        left = soft_guard_call(&runner->guard, run_on_fibers, runner);
+        const bool clusters = launch->grid.cluster_size > 1;
+        left = soft_guard_call(&runner->guard, clusters ? run_clusters : run_on_fibers,
+                               runner);
     } else {
         if (!soft_block_prepare(&runner->home, launch, runner->smid)) {
             fail_for_memory(runner, parts);

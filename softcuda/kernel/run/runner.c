@@ -50,6 +50,11 @@ static void runner_destroy(void *argument)
         block_fini(block);
         free(block);
     }
+    while (runner->clusters) {
+        soft_cluster *cluster = runner->clusters;
+        runner->clusters = cluster->next;
+        runner->destroy_cluster(cluster);
+    }
     soft_runner_own = NULL;
     free(runner);
 }
@@ -182,6 +187,8 @@ soft_block *soft_runner_take_block(soft_runner *runner)
 
 void soft_runner_give_block(soft_runner *runner, soft_block *block)
 {
+    block->cluster = NULL;
+    block->view.cluster_rank = 0;
     block->next = runner->idle;
     runner->idle = block;
 }

@@ -28,6 +28,21 @@ typedef struct soft_block_memory {
     size_t local, scratch, shared; /* room for each */
 } soft_block_memory;
 
+/* A cluster: blocks that run on one worker, switch by switch, so that nothing here is atomic.
+ * Their shared memory lies in a ring of `slots` that is mapped twice (softcuda/ptx/abi.h). */
+typedef struct soft_cluster {
+    struct soft_cluster *next; /* all of the runner, those at rest too */
+    unsigned char *ring;       /* NULL: the kernel has no shared memory */
+    uint32_t slots;
+    size_t room;      /* of a block's shared memory, for which the ring was made */
+    uint32_t size;    /* blocks */
+    uint32_t running; /* of them; 0: at rest */
+    uint32_t arrived; /* at the barrier */
+    uint32_t gone;    /* ended: they count as arrived for good */
+    uint32_t phase;   /* of the barrier */
+    uint64_t index;
+} soft_cluster;
+
 /* One block that runs. The generated code's view comes first. */
 typedef struct soft_block {
     ptx_block view;
@@ -38,6 +53,7 @@ typedef struct soft_block {
     void (*destroy_lanes)(struct soft_lanes *lanes);
     ptx_thread *thread;      /* slow path: the thread that runs just now, else NULL */
     uint32_t safepoints;     /* of this block so far */
+    soft_cluster *cluster;   /* it belongs to, or NULL */
     bool finished;           /* its fiber found no more blocks */
     struct soft_block *next; /* in the runner's idle or parked list */
     soft_fiber stack;        /* what `fiber` points to, but for the home block */
@@ -55,6 +71,8 @@ struct soft_runner {
     const soft_worker *worker; /* the last one, and its slot as %smid */
     uint32_t smid;
     soft_block *idle;
+    soft_cluster *clusters; /* cluster.c frees them by this: */
+    void (*destroy_cluster)(soft_cluster *cluster);
     soft_block *parked, **parked_tail;
     uint32_t live;
     soft_fault_scope scope;
@@ -109,6 +127,19 @@ static inline bool soft_block_prepare(soft_block *block, const soft_kernel_launc
     soft_block_point(block, launch, smid);
     return true;
 }
+
+/* cluster.c: one at rest for the clusters of this launch, or NULL: no memory. */
+soft_cluster *soft_cluster_take(soft_runner *runner, uint64_t index);
+/* Makes a prepared block one of it. */
+void soft_cluster_join(soft_cluster *cluster, soft_block *block, uint32_t rank);
+/* The block ends. */
+void soft_cluster_leave(soft_block *block);
+/* All threads of the block are at the cluster's barrier; and the wait of a block of the fast
+ * path until the other blocks are, too. A block without a cluster goes on. */
+void soft_cluster_arrive(soft_block *block);
+void soft_cluster_wait(soft_block *block);
+/* Whether memory is shared memory of the block's cluster. */
+bool soft_cluster_holds(const soft_cluster *cluster, uint64_t address, uint64_t bytes);
 
 /* A block with a fiber, or NULL. */
 soft_block *soft_runner_take_block(soft_runner *runner);

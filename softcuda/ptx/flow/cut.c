@@ -25,6 +25,7 @@ static uint32_t left(const operands *o)
 static void cut_barrier(const ptx_insn *insn, operands *o, ptx_cut_form *cut)
 {
     cut->kind = SHAPE_CUT_SYNC;
+    cut->cluster = ptx_has(insn, PTX_MOD_CLUSTER);
     if (ptx_has(insn, PTX_MOD_WARP)) {
         cut->kind = SHAPE_CUT_WARPSYNC;
         cut->mask = take(o);

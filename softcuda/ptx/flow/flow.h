@@ -299,6 +299,7 @@ typedef struct ptx_cut_form {
     ptx_type type; /* of the value */
     /* NULL: not written. `id`, `threads`: of barriers. */
     const ptx_operand *out, *out_pred, *value, *b, *c, *mask, *id, *threads;
+    bool cluster; /* SYNC: of all blocks of the cluster */
 } ptx_cut_form;
 
 ptx_cut_form ptx_cut_of(const ptx_shape *s, uint32_t insn);

@@ -190,10 +190,33 @@ static uint32_t constant_count(const ptx_low *l)
     return count;
 }
 
+/* Shared memory of any block of the cluster; of one that is alone, its own. */
+static ptx_value in_cluster(ptx_low *l, ptx_value address)
+{
+    const ptx_value alone = ptx_in_shared(l, address);
+    const ptx_value own = ptx_load_field(l->emit, "i32", l->emit->block.name,
+                                         offsetof(ptx_block, cluster_rank));
+    const ptx_value grid =
+        ptx_load_field(l->emit, "ptr", l->emit->block.name, offsetof(ptx_block, grid));
+    const ptx_value size =
+        ptx_load_field(l->emit, "i32", grid.name, offsetof(ptx_grid, cluster_size));
+    const ptx_value base = ptx_op(l, "ptrtoint ptr %s to i64", l->emit->shared.name);
+    const ptx_value way = ptx_op(l, "sub i64 %s, %s", address.name, base.name);
+    const ptx_value rank = ptx_op(l, "zext i32 %s to i64", own.name);
+    const ptx_value below = ptx_op(l, "mul i64 %s, %u", rank.name, PTX_CLUSTER_STRIDE);
+    const ptx_value offset = ptx_op(l, "add i64 %s, %s", way.name, below.name);
+    const ptx_value slots = ptx_op(l, "zext i32 %s to i64", size.name);
+    const ptx_value room =
+        ptx_op(l, "mul i64 %s, %u", slots.name, 2 * PTX_CLUSTER_STRIDE);
+    const ptx_value in_ring = ptx_op(l, "icmp ult i64 %s, %s", offset.name, room.name);
+    const ptx_value many = ptx_op(l, "icmp ugt i32 %s, 1", size.name);
+    return ptx_op(l, "select i1 %s, i1 %s, i1 %s", many.name, in_ring.name, alone.name);
+}
+
 /* Memory of any other kind, parameters among it, is .global. */
 static ptx_value in_global(ptx_low *l, ptx_value address)
 {
-    const ptx_value shared = ptx_in_shared(l, address);
+    const ptx_value shared = in_cluster(l, address);
     const ptx_value local = in_local(l, address);
     const ptx_value constants = in_constants(l, address);
     const ptx_value some = ptx_op(l, "or i1 %s, %s", shared.name, local.name);
@@ -205,7 +228,7 @@ static ptx_value in_global(ptx_low *l, ptx_value address)
 static bool is_in_space(ptx_low *l)
 {
     const ptx_space space = (ptx_space)l->insn->space;
-    (void)ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
+    const bool of_cluster = ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
     if (l->count != 2 || !ptx_check_out(l, 0, PTX_PRED) || !ptx_check_in(l, 1, PTX_U64))
         return false;
     if ((space == PTX_SPACE_CONST || space == PTX_SPACE_GLOBAL) &&
@@ -218,15 +241,55 @@ static bool is_in_space(ptx_low *l)
         return true;
     const ptx_value address = ptx_in(l, 1, PTX_U64);
     ptx_out(l, 0, PTX_PRED,
-            space == PTX_SPACE_SHARED  ? ptx_in_shared(l, address)
-            : space == PTX_SPACE_LOCAL ? in_local(l, address)
-            : space == PTX_SPACE_PARAM ? in_params(l, address)
-            : space == PTX_SPACE_CONST ? in_constants(l, address)
-                                       : in_global(l, address));
+            of_cluster                  ? in_cluster(l, address)
+            : space == PTX_SPACE_SHARED ? ptx_in_shared(l, address)
+            : space == PTX_SPACE_LOCAL  ? in_local(l, address)
+            : space == PTX_SPACE_PARAM  ? in_params(l, address)
+            : space == PTX_SPACE_CONST  ? in_constants(l, address)
+                                        : in_global(l, address));
     return true;
 }
 
-/* A cluster is one block: its shared memory is the block's own, at the same address. */
+/* Where the memory of the own block begins: nowhere else for an offset in .shared::cluster. */
+static ptx_value cluster_base(ptx_low *l)
+{
+    if (l->insn->space == PTX_SPACE_SHARED)
+        return ptx_name("0");
+    return ptx_op(l, "ptrtoint ptr %s to i64", l->emit->shared.name);
+}
+
+/* The same place in the block of another rank; with getctarank, the rank of a place. */
+static ptx_value mapped(ptx_low *l, ptx_value address, bool asks_rank)
+{
+    const ptx_value own = ptx_load_field(l->emit, "i32", l->emit->block.name,
+                                         offsetof(ptx_block, cluster_rank));
+    const ptx_value grid =
+        ptx_load_field(l->emit, "ptr", l->emit->block.name, offsetof(ptx_block, grid));
+    const ptx_value size =
+        ptx_load_field(l->emit, "i32", grid.name, offsetof(ptx_grid, cluster_size));
+    const ptx_value base = cluster_base(l);
+    const ptx_value offset = ptx_op(l, "sub i64 %s, %s", address.name, base.name);
+    if (asks_rank) {
+        const ptx_value far = ptx_op(l, "ashr i64 %s, 18", offset.name);
+        const ptx_value way = ptx_op(l, "trunc i64 %s to i32", far.name);
+        /* Half a ring at most lies below: the size makes it positive. */
+        const ptx_value rank = ptx_op(l, "add i32 %s, %s", way.name, own.name);
+        const ptx_value up = ptx_op(l, "add i32 %s, %s", rank.name, size.name);
+        return ptx_op(l, "urem i32 %s, %s", up.name, size.name);
+    }
+    const ptx_value rank = ptx_in(l, 2, PTX_U32);
+    const ptx_value more = ptx_op(l, "add i32 %s, %s", rank.name, size.name);
+    const ptx_value way = ptx_op(l, "sub i32 %s, %s", more.name, own.name);
+    const ptx_value steps = ptx_op(l, "urem i32 %s, %s", way.name, size.name);
+    const ptx_value wide = ptx_op(l, "zext i32 %s to i64", steps.name);
+    const ptx_value up = ptx_op(l, "mul i64 %s, %u", wide.name, PTX_CLUSTER_STRIDE);
+    const ptx_value inside =
+        ptx_op(l, "and i64 %s, %u", offset.name, PTX_CLUSTER_STRIDE - 1);
+    const ptx_value there = ptx_op(l, "add i64 %s, %s", inside.name, up.name);
+    return ptx_op(l, "add i64 %s, %s", base.name, there.name);
+}
+
+/* mapa d, a, rank; getctarank d, a. */
 static bool map_cluster(ptx_low *l)
 {
     const ptx_type type = ptx_type_at(l, 0);
@@ -236,9 +299,15 @@ static bool map_cluster(ptx_low *l)
     const bool rank = l->insn->opcode == PTX_OP_GETCTARANK;
     const ptx_type out = rank ? PTX_U32 : type;
     if (l->count != (rank ? 2u : 3u) || !ptx_check_out(l, 0, out) ||
-        !ptx_check_in(l, 1, type))
+        !ptx_check_in(l, 1, type) || (!rank && !ptx_check_in(l, 2, PTX_U32)) ||
+        (l->insn->space != PTX_SPACE_GENERIC && l->insn->space != PTX_SPACE_SHARED))
         return false;
-    ptx_out(l, 0, out, rank ? ptx_name("0") : ptx_in(l, 1, type));
+    if (!l->emit)
+        return true;
+    const uint32_t bits = ptx_bits(type);
+    const ptx_value address = ptx_resize(l, ptx_in(l, 1, type), bits, 64, false);
+    const ptx_value value = mapped(l, address, rank);
+    ptx_out(l, 0, out, rank ? value : ptx_resize(l, value, 64, bits, false));
     return true;
 }
 

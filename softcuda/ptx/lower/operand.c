@@ -201,7 +201,10 @@ static bool can_read(const ptx_low *l, const ptx_operand *operand, ptx_type type
         return is_known_register(l->function, operand->index) &&
                (l->function->registers[operand->index].type == PTX_PRED) ==
                    (type == PTX_PRED);
-    case PTX_OPERAND_SREG: return number && operand->index != PTX_SREG_UNKNOWN;
+    case PTX_OPERAND_SREG:
+        return operand->index == PTX_SREG_IS_EXPLICIT_CLUSTER
+                   ? type == PTX_PRED
+                   : number && operand->index != PTX_SREG_UNKNOWN;
     case PTX_OPERAND_INT: return number || type == PTX_PRED || ptx_is_half(type);
     case PTX_OPERAND_FLOAT:
         return type == PTX_F32 || type == PTX_F64 || type == PTX_B32 || type == PTX_B64;
@@ -394,6 +397,8 @@ ptx_value ptx_operand_value(ptx_emit *emit, const ptx_operand *operand, ptx_type
     case PTX_OPERAND_FLOAT: return float_literal(operand, type);
     case PTX_OPERAND_SREG: {
         const ptx_value value = emit->special_register(emit, (ptx_sreg)operand->index);
+        if (type == PTX_PRED)
+            return value;
         const bool wide = is_wide_sreg(operand->index);
         return convert_bits(&l, value, wide ? PTX_U64 : PTX_U32, type, false);
     }

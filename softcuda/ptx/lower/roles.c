@@ -25,8 +25,8 @@ static bool has_type(const ptx_insn *insn, ptx_type a, ptx_type b, ptx_type c)
            (insn->types[0] == a || insn->types[0] == b || insn->types[0] == c);
 }
 
-/* bar.warp.sync is a warp operation. A cluster is one block: to wait for it is a barrier,
- * and there is nothing to do before. */
+/* bar.warp.sync is a warp operation. A block arrives at its cluster's barrier where it waits
+ * for it: the arrival by itself does nothing. */
 static ptx_role barrier_role(const ptx_insn *insn)
 {
     if (ptx_has(insn, PTX_MOD_CLUSTER)) {

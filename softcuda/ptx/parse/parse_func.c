@@ -33,8 +33,8 @@ static gph_status parse_number(ptx_parser *parser, uint32_t *out)
     return ptx_parse_u32(parser, "a number", out);
 }
 
-/* What may stand between the parameters and the body. Limits of clusters and of registers
- * that are not in the function's description have no meaning here. */
+/* What may stand between the parameters and the body. Limits that are not in the function's
+ * description have no meaning here. */
 static gph_status parse_head_directives(ptx_parser *parser, ptx_function *function)
 {
     for (uint32_t ignored, *number = &ignored;; number = &ignored) {
@@ -45,12 +45,15 @@ static gph_status parse_head_directives(ptx_parser *parser, ptx_function *functi
         case PTX_DIR_REQNCTAPERCLUSTER: extents = function->required_cluster; break;
         case PTX_DIR_MINNCTAPERSM: number = &function->min_blocks; break;
         case PTX_DIR_MAXNREG: number = &function->max_registers; break;
+        case PTX_DIR_MAXCLUSTERRANK: number = &function->max_cluster; break;
         case PTX_DIR_MAXNCTAPERSM:
-        case PTX_DIR_MAXCLUSTERRANK:
         case PTX_DIR_ABI_PRESERVE:
         case PTX_DIR_ABI_PRESERVE_CONTROL: break;
-        case PTX_DIR_NORETURN: function->is_noreturn = 1; /* fall through */
-        case PTX_DIR_EXPLICITCLUSTER:
+        case PTX_DIR_NORETURN:
+            function->is_noreturn = 1;
+            GPHI_TRY(ptx_next(parser));
+            continue;
+        case PTX_DIR_EXPLICITCLUSTER: function->explicit_cluster = 1; /* fall through */
         case PTX_DIR_BLOCKSARECLUSTERS: GPHI_TRY(ptx_next(parser)); continue;
         case PTX_DIR_PRAGMA: GPHI_TRY(ptx_parse_pragma(parser)); continue;
         default: return GPH_OK;

@@ -254,7 +254,12 @@ static void describe_limits(const ptx_function *f, ptx_kernel *k)
         k->required_threads[i] = f->required_threads[i];
         if (f->required_threads[0] && k->required_threads[i] == 0)
             k->required_threads[i] = 1;
+        k->required_cluster[i] = f->required_cluster[i];
+        if (f->required_cluster[0] && k->required_cluster[i] == 0)
+            k->required_cluster[i] = 1;
     }
+    k->max_cluster = f->max_cluster;
+    k->explicit_cluster = f->explicit_cluster;
 }
 
 /* For the report: what cut the kernel, and on which line. */

@@ -143,18 +143,30 @@ static ptx_value time_register(ptx_emit *emit, ptx_sreg sreg)
     return ptx_let(emit, "trunc i64 %s to i32", value.name);
 }
 
-/* Everything is in a cluster of its own block: 1 x 1 x 1. */
+/* By the launch: a block that is alone is a cluster of 1 x 1 x 1. */
 static ptx_value cluster_register(ptx_emit *emit, ptx_sreg sreg)
 {
     static const char axis[] = "xyz";
-    if (sreg >= PTX_SREG_CLUSTERID_X && sreg <= PTX_SREG_CLUSTERID_Z)
-        return named("%%ctaid.%c", (uint32_t)axis[sreg - PTX_SREG_CLUSTERID_X]);
-    if (sreg >= PTX_SREG_NCLUSTERID_X && sreg <= PTX_SREG_NCLUSTERID_Z)
-        return grid_axis(emit, sreg - PTX_SREG_NCLUSTERID_X);
-    const bool count =
-        (sreg >= PTX_SREG_CLUSTER_NCTAID_X && sreg <= PTX_SREG_CLUSTER_NCTAID_Z) ||
-        sreg == PTX_SREG_CLUSTER_NCTARANK;
-    return named("%u", count);
+    if (sreg == PTX_SREG_CLUSTER_CTARANK)
+        return ptx_load_field(emit, "i32", "%block", offsetof(ptx_block, cluster_rank));
+    if (sreg == PTX_SREG_CLUSTER_NCTARANK)
+        return grid_field(emit, "i32", offsetof(ptx_grid, cluster_size));
+    if (sreg == PTX_SREG_IS_EXPLICIT_CLUSTER) {
+        const ptx_value is =
+            grid_field(emit, "i32", offsetof(ptx_grid, cluster_is_explicit));
+        return ptx_let(emit, "icmp ne i32 %s, 0", is.name);
+    }
+    const uint32_t nth = (uint32_t)(sreg - PTX_SREG_CLUSTER_CTAID_X) % 3;
+    const ptx_value size =
+        grid_field(emit, "i32", offsetof(ptx_grid, cluster) + 4u * nth);
+    const ptx_value own = named("%%ctaid.%c", (uint32_t)axis[nth]);
+    if (sreg >= PTX_SREG_NCLUSTERID_X)
+        return ptx_let(emit, "udiv i32 %s, %s", grid_axis(emit, nth).name, size.name);
+    if (sreg >= PTX_SREG_CLUSTERID_X)
+        return ptx_let(emit, "udiv i32 %s, %s", own.name, size.name);
+    if (sreg >= PTX_SREG_CLUSTER_NCTAID_X)
+        return size;
+    return ptx_let(emit, "urem i32 %s, %s", own.name, size.name);
 }
 
 /* Offsets in shared memory of what the system keeps there, and how much it is. */

@@ -42,6 +42,10 @@ static void store_flag(ptx_emit *emit, const ptx_operand *out, ptx_value result)
 
 static void call_barrier(ptx_emit *emit, const ptx_cut_form *cut, const char *thread)
 {
+    if (cut->cluster) {
+        ptx_line(emit, "call void @ptx_rt_thread_cluster_wait(ptr %s)", thread);
+        return;
+    }
     /* bar.sync without operands is barrier 0 and all threads; the run time takes a count
      * of 0 as all. */
     const ptx_value id = value_or(emit, cut->id, PTX_B32, "0");

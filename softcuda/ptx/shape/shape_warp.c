@@ -674,13 +674,16 @@ static void write_reduce(ptx_fast *f, const ptx_cut_form *cut)
         ptx_store_operand(e, cut->out, cut->mode == 1 ? PTX_U32 : PTX_PRED, result);
 }
 
-/* A block barrier has nothing left to do here: the loops before it are over. */
+/* A block barrier has nothing left to do here: the loops before it are over. Other blocks of
+ * the cluster are waited for. */
 void ptx_fast_write_cut(ptx_fast *f, const char *scan)
 {
     const ptx_region *r = &f->s->regions[f->region];
     const ptx_cut_form cut = ptx_cut_of(f->s, f->s->blocks[r->head].first);
     ptx_fast_set_scalar(f, true);
-    if (cut.kind == SHAPE_CUT_REDUCE)
+    if (cut.cluster)
+        ptx_line(&f->emit, "call void @ptx_rt_cluster_wait(ptr %s)", f->emit.block.name);
+    else if (cut.kind == SHAPE_CUT_REDUCE)
         write_reduce(f, &cut);
     else if (cut.kind > SHAPE_CUT_REDUCE)
         write_warps(f, &cut, scan);
