@@ -3,6 +3,7 @@
 #include "softcuda/device/settings.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -202,6 +203,13 @@ CUresult soft_settings_read(soft_settings *out)
     SOFT_TRY(read_number("CUDA_LAUNCH_BLOCKING", 0, 0, 0x7fffffff, &blocking));
     SOFT_TRY(read_number("SOFTCUDA_WORKERS", 0, 1, WORKERS_MOST, &workers));
     SOFT_TRY(read_number("SOFTCUDA_SCHEDULE_SEED", 0, 0, UINT32_MAX, &seed));
+    /* Contexts read these two: here a word that is none is refused. */
+    static const char *const limits[] = {"SOFTCUDA_KERNEL_TIMEOUT_MS",
+                                         "SOFTCUDA_GRAPH_TIMEOUT_MS"};
+    for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+        long ms;
+        SOFT_TRY(read_number(limits[i], 0, 0, LONG_MAX / 1000000, &ms));
+    }
     const size_t ram = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     const size_t half = ram / 2 < MEMORY_LIMIT ? ram / 2 / CHUNK * CHUNK : MEMORY_LIMIT;
     SOFT_TRY(read_bytes("SOFTCUDA_MEMORY", half, &out->memory_bytes));

@@ -17,6 +17,11 @@ done
 # Nor is one that is read standard input, and programs see the closed streams as they are.
 "$GPH" plan - <&- 2>&1
 "$GPH" doctor --tier 7 true 2>&- || echo "exit $?"
+# A limit on file sizes is no signal to any command that only writes.
+for words in "explain --list" "help --scdoc" "plan --out - plan.csv"; do
+    # shellcheck disable=SC2086
+    (ulimit -f 0; "$GPH" $words 2>&1 >limited) | cat
+done
 # Without standard output a file that is written is not it.
 "$GPH" plan --out placed.csv plan.csv >&- 2>err
 echo "exit $?, $(cat err)"

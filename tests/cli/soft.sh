@@ -6,6 +6,8 @@ export GPH_SOFTCUDA_PATH GPH_DRIVER SOFTCUDA_CACHE SOFTCUDA_MEMORY
 
 # A bad value is named where the driver is opened.
 SOFTCUDA_WORKERS=x "$GPH" env 2>&1 | grep -o 'the driver says: .*'
+SOFTCUDA_KERNEL_TIMEOUT_MS=nan "$GPH" env 2>&1 | grep -o 'the driver says: .*'
+SOFTCUDA_GRAPH_TIMEOUT_MS=-1 "$GPH" env 2>&1 | grep -o 'the driver says: .*'
 SOFTCUDA_WORKERS=x "$GPH" run -- "$ORDINARY" 2>&1 | grep -c SOFTCUDA_WORKERS
 
 # Every variable that softcuda's sources read is listed, and nothing else.

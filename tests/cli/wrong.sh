@@ -79,9 +79,23 @@ wrong plan --ladder --out x missing
 wrong plan --buckets 3 missing
 wrong explain --list word
 wrong doctor --events missing --tier 0 true
+for option in "--watch 3" --sentinels --kernels --nodes; do
+    # shellcheck disable=SC2086
+    wrong doctor --events missing $option
+done
+wrong explain --list --markdown
+wrong explain --markdown --json
+echo '{"format":"gph-graph","version":1,"graph":{"name":"a","nodes":[],"edges":[]}}' >read
+printf 'id,lower,upper,size\na,0,2,100\n' >table
+ln read other
+cp read kept
+wrong inspect --dot read read
+wrong inspect --dot ./other read
+wrong plan --out table table
+cmp read kept
 [ $tried -gt 200 ] && echo "all of it is refused"
 for words in "inspect --jsn x" "doctor --save-event f true" "inspct x" "plan --ou x y" \
-    "bench launch --node=3" "--hlp" "inspect -jsn x" "x" "inspect --i x"; do
+    "bench launch --node=3" "bench" "bench lunch" "bench launch x" "inspect" "inspect a b" "--hlp" "inspect -jsn x" "x" "inspect --i x"; do
     echo "\$ gph $words"
     # shellcheck disable=SC2086
     "$GPH" $words

@@ -298,20 +298,7 @@ static int examine(examination *of, const command_line *line)
                : EXIT_OK;
 }
 
-/* Of two outputs the second would replace the first; of the log that is read, too. What is
- * no plain file takes both. */
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    if (!a || !b || strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
-        return false;
-    const bool is_first = stat(a, &first) == 0, is_second = stat(b, &second) == 0;
-    if (!is_first || !is_second)
-        return !is_first && !is_second && strcmp(a, b) == 0;
-    return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
+/* Of two outputs the second would replace the first; of the log that is read, too. */
 static bool has_same_file(const command_line *line)
 {
     static const int files[] = {DOCTOR_EVENTS, DOCTOR_SAVE, DOCTOR_JSON, DOCTOR_REPORT,
@@ -330,6 +317,18 @@ static bool check_usage(const command_line *line)
     const char *tier = line->values[DOCTOR_TIER], *language = line->values[DOCTOR_LANG];
     const bool has_log = line->values[DOCTOR_EVENTS];
     const char *wrong = NULL;
+    static const struct {
+        int option;
+        const char *wrong;
+    } of_programs[] = {
+        {DOCTOR_WATCH, "--watch needs a program: a log has ended"},
+        {DOCTOR_SENTINELS, "--sentinels needs a program: a log has ended"},
+        {DOCTOR_KERNELS, "--kernels needs a program: a log has the times that it has"},
+        {DOCTOR_NODES, "--nodes needs a program: a log has the lines that it has"},
+        {DOCTOR_CHECK, "--check needs a program: what a log has was seen without it"}};
+    for (size_t i = 0; has_log && i < sizeof(of_programs) / sizeof(*of_programs); i++)
+        if (line->values[of_programs[i].option])
+            wrong = of_programs[i].wrong;
     if (line->operand_count == 0 && !has_log)
         wrong = "which program?";
     else if (line->operand_count > 0 && has_log)
@@ -341,8 +340,6 @@ static bool check_usage(const command_line *line)
         wrong = "--advise and --capturable need calls, which --tier 0 does not see";
     else if (line->values[DOCTOR_LEAVE] && !line->values[DOCTOR_WATCH])
         wrong = "--leave needs --watch SECONDS";
-    else if (line->values[DOCTOR_CHECK] && has_log)
-        wrong = "--check needs a program: what a log has was seen without it";
     else if (language && strcmp(language, "en") != 0 && strcmp(language, "zh") != 0)
         wrong = "--lang is en or zh";
     else if (has_same_file(line))

@@ -99,6 +99,9 @@ static int list_all(const command_line *line, gph_explain_language language)
 {
     if (line->operand_count > 0)
         return trouble("a list of all takes no word: ", line->operands[0]);
+    if (line->values[EXPLAIN_MARKDOWN] &&
+        (line->values[EXPLAIN_JSON] || line->values[EXPLAIN_LIST]))
+        return trouble("--markdown goes without --json and --list", "");
     if (line->values[EXPLAIN_MARKDOWN])
         explain_list_markdown(language, stdout);
     else if (line->values[EXPLAIN_JSON])

@@ -165,7 +165,10 @@ static int inspect_file(const char *path, const char *dot)
 int cmd_inspect(const command_line *line)
 {
     if (line->operand_count != 1) {
-        fprintf(stderr, "gph inspect: one file, please\ntry: gph inspect --help\n");
+        fprintf(stderr,
+                "gph inspect: one file is wanted, %d were given\n"
+                "try: gph inspect --help\n",
+                line->operand_count);
         return EXIT_USAGE;
     }
     static const struct {
@@ -184,6 +187,10 @@ int cmd_inspect(const command_line *line)
     if ((wanted != 0 && !is_ptx) || (is_ptx && line->values[INSPECT_DOT])) {
         fprintf(stderr,
                 "gph inspect: --dot is for graphs, the other options for --ptx\n");
+        return EXIT_USAGE;
+    }
+    if (is_same_file(line->operands[0], line->values[INSPECT_DOT])) {
+        fprintf(stderr, "gph inspect: --dot names the file that is read\n");
         return EXIT_USAGE;
     }
     return is_ptx ? inspect_ptx(line->operands[0], wanted)

@@ -116,6 +116,10 @@ int cmd_plan(const command_line *line)
     if (is_ladder ? !plan_ladder_read_options(line, &ladder)
                   : !read_options(line, &options))
         return EXIT_USAGE;
+    if (is_same_file(line->operands[0], line->values[PLAN_OUT])) {
+        fputs("gph plan: --out names the file that is read\n", stderr);
+        return EXIT_USAGE;
+    }
     size_t bytes = 0;
     char *text = read_file(line->operands[0], FILE_BYTES_MAX, &bytes);
     gph_plan_table *table = NULL;

@@ -15,6 +15,7 @@
 #include "output.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <string.h>
 
 #define DRIVER_OPTION                                                                    \
@@ -254,6 +255,10 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     if (of->run != cmd_version && !has_own_library())
         return EXIT_FAILED;
+    /* A limit on file sizes is an error of a write, and ends no command; programs that are
+     * run inherit nothing. */
+    if (of->run != cmd_run && of->run != cmd_doctor)
+        (void)signal(SIGXFSZ, SIG_IGN);
 
     /* Asked before the parser, which would miss operands. */
     const int rest = argc > 1 ? argc - 2 : 0;

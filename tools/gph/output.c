@@ -199,6 +199,18 @@ static int copy_into_memory(const char *path)
     return fd;
 }
 
+bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    if (!a || !b || strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    const bool is_first = stat(a, &first) == 0, is_second = stat(b, &second) == 0;
+    if (!is_first || !is_second)
+        return !is_first && !is_second && strcmp(a, b) == 0;
+    return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
 /* What cannot be opened is left to its reader, who says so in its own words. */
 bool input_open(const char *path, input *out)
 {

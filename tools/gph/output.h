@@ -40,6 +40,10 @@ typedef struct input {
 bool input_open(const char *path, input *out);
 void input_close(input *in);
 
+/* Whether both name one plain file, or one that is not there yet. What is no plain file
+ * takes several outputs. NULL and `-` name none. */
+bool is_same_file(const char *a, const char *b);
+
 /* Before any file is opened: one that took the place of a closed standard stream would be
  * read or written in its stead. */
 void output_begin(void);
