@@ -214,7 +214,8 @@ static void release(marked *exec)
     if (exec->marks)
         exec->marks->ops->destroy(exec->marks);
     pthread_mutex_destroy(&exec->mutex.native);
-    gphi_heap_free(all.runtime.heap, exec, sizeof(*exec));
+    /* Not the runtime's: there is none where the driver does not say how far it is. */
+    gphi_heap_free(gphi_heap(NULL), exec, sizeof(*exec));
 }
 
 /* NULL: it has none. Else with one reference more. */

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A WHILE node that does not end: gph doctor --watch on endless.c, without a word of the driver, as on a GPU.
 
-usage: endless.py GPH PROGRAM SOURCE [DRIVER]
+usage: endless.py GPH PROGRAM SOURCE SOFT [DRIVER]
+
+SOFT: the folder of softcuda.
 
 Exit status 77: skipped.
 """
@@ -13,13 +15,24 @@ import subprocess
 import sys
 import tempfile
 
-gph, program, source = sys.argv[1:4]
-driver = sys.argv[4] if len(sys.argv) > 4 else "soft"
+gph, program, source, soft = sys.argv[1:5]
+driver = sys.argv[5] if len(sys.argv) > 5 else "soft"
 lines = pathlib.Path(source).read_text().splitlines()
 failures = []
-# Softcuda ends such a loop, and says which nodes run: neither is wanted.
+# Softcuda ends such a loop: that is not wanted.
 environment = {name: value for name, value in os.environ.items() if not name.startswith("SOFTCUDA_")}
-environment |= {"SOFTCUDA_KERNEL_TIMEOUT_MS": "0", "GPH_DOCTOR_SENTINELS": "off"}
+environment["SOFTCUDA_KERNEL_TIMEOUT_MS"] = "0"
+
+
+def without_trail(folder):
+    """A copy of softcuda that does not say which nodes run, as a GPU's driver does not: it lacks the name."""
+    library = pathlib.Path(folder, "libcuda.so.1")
+    for name in set(os.listdir(soft)) - {library.name}:
+        os.symlink(os.path.abspath(os.path.join(soft, name)), os.path.join(folder, name))
+    image = pathlib.Path(soft, library.name).read_bytes()
+    assert image.count(b"\0gph_softcuda_trail\0") > 0
+    library.write_bytes(image.replace(b"\0gph_softcuda_trail\0", b"\0gph_softcuda_nrail\0"))
+    return str(library)
 
 
 def line_of(mark):
@@ -33,6 +46,8 @@ def check(condition, what):
 
 def examine(way):
     with tempfile.TemporaryDirectory() as folder:
+        if driver == "soft":
+            environment["GPH_SOFTCUDA_PATH"] = without_trail(folder)
         out = os.path.join(folder, "f.json")
         done = subprocess.run([gph, "doctor", "--driver", driver, "--watch", "2", "--json", out, "--", program, way],
                               capture_output=True, text=True, timeout=60, errors="replace", env=environment)

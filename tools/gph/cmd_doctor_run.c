@@ -62,9 +62,8 @@ static bool ask_cupti(const doctor_run *run)
 /* How far replays are, where it is wanted. */
 static bool ask_standing(const doctor_run *run)
 {
-    if (!run->has_sentinels &&
-        (run->watch_seconds == 0 || getenv("GPH_DOCTOR_SENTINELS")))
-        return true; /* what the user has set stays */
+    if (!run->has_sentinels && run->watch_seconds == 0)
+        return true;
     return launch_variable(who, "GPH_DOCTOR_SENTINELS",
                            run->has_sentinels ? "nodes" : "driver");
 }
