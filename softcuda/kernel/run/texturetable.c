@@ -12,7 +12,9 @@
 
 #define CHUNK 256u
 #define CHUNKS 256u
-#define KEPT 64u /* removed ones that stay readable */
+/* Removed ones that stay readable: programs launch, destroy and go on, so kernels that are
+ * still queued name them. 3.5 MB where a program has had so many. */
+#define KEPT 4096u
 
 struct place {
     soft_texture texture;
