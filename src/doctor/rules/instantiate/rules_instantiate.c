@@ -14,6 +14,7 @@
  * The driver's result struct and its log's sentence settle what they name. An H100 gives
  * neither for some graphs: then the graph is looked at, and only what is certain is
  * said. */
+#include "doctor/rules/instantiate/rules_instantiate.h"
 #include "doctor/findings/finding.h"
 #include "doctor/findings/said.h"
 #include "doctor/model/call_kinds.h"
@@ -609,7 +610,7 @@ static void instantiate_call(gphi_rule_run *run, const gphi_seen *seen)
     }
 }
 
-/* The first looks for all. */
+/* The first looks for all but the last. */
 const gphi_rule gphi_rules_instantiate[] = {
     GPHI_RULE("instantiate.cycle", ERROR, .state_bytes = sizeof(struct look),
               .call = instantiate_call),
@@ -622,5 +623,8 @@ const gphi_rule gphi_rules_instantiate[] = {
     GPHI_RULE_NAME("instantiate.conditional", ERROR),
     GPHI_RULE_NAME("instantiate.multiple-contexts", ERROR),
     GPHI_RULE_NAME("instantiate.during-capture", ERROR),
+    GPHI_RULE("instantiate.appended-capture", WARNING,
+              .list_bytes = sizeof(gphi_recorded_into),
+              .call = gphi_rule_appended_capture),
     {.id = NULL},
 };

@@ -3,13 +3,13 @@
  * by the place that makes it. Growth is: 16 at least, nine of ten alive at the end, made
  * while the program was at work, until its last quarter, and the older ones not used any
  * more. Neither a start-up that makes a hundred of something, nor a ring that fills. Of
- * events, which a program makes by the request where work of two streams meets and nothing
- * need come back to the host, any work between them will do, if they are many. */
+ * events, streams and graphs, which a program makes by the request and nothing need come
+ * back to the host, any work between them will do, if they are many. */
 #include "doctor/rules/memory/memory_growth.h"
 
 #include <inttypes.h>
 
-enum { MADE_MIN = 16, EVENTS_MIN = 128, LOOK_MAX = 64, WORDS_MAX = 5, PLACES_MAX = 4096 };
+enum { MADE_MIN = 16, MANY_MIN = 128, LOOK_MAX = 64, WORDS_MAX = 5, PLACES_MAX = 4096 };
 
 typedef enum kind {
     NONE,
@@ -375,7 +375,8 @@ static bool is_growing(const gphi_rule_run *run, const place *of)
     const uint64_t work = now->launches + now->kernels;
     const uint64_t after = work - of->moment.launches - of->moment.kernels;
     const uint64_t least = of->kind == HOST_MEMORY ? 2 * MADE_MIN : MADE_MIN;
-    const bool are_many = of->kind == EVENTS && of->made >= EVENTS_MIN;
+    const bool is_cheap = of->kind == EVENTS || of->kind == STREAMS || of->kind == GRAPHS;
+    const bool are_many = is_cheap && of->made >= MANY_MIN;
     const uint64_t at_work = are_many ? of->between : of->at_work;
     return of->made >= least && of->gone * 10 <= of->made &&
            at_work * 4 >= of->made * 3 && after * 4 <= work;

@@ -285,6 +285,9 @@ const gphi_rule gphi_rules_memory[] = {
               .end = gphi_rule_graph_memory_leak),
     GPHI_RULE("memory.wrong-trim", WARNING, .state_bytes = sizeof(gphi_trim_state),
               .call = gphi_rule_wrong_trim),
+    GPHI_RULE(
+        "memory.graph-memory-kept", WARNING, .state_bytes = sizeof(gphi_reserved_state),
+        .call = gphi_rule_graph_memory_kept_call, .end = gphi_rule_graph_memory_kept_end),
     GPHI_RULE("memory.executable-growth", WARNING, .end = gphi_rule_executable_growth),
     GPHI_RULE("memory.growth", WARNING, .state_bytes = sizeof(gphi_growth_state),
               .init = gphi_growth_init, .call = gphi_growth_call, .end = gphi_growth_end,

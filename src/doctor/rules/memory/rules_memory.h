@@ -101,6 +101,15 @@ void gphi_rule_leak_at_exit(gphi_rule_run *run);
 void gphi_rule_wrong_trim(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_workspace(gphi_rule_run *run, const gphi_seen *seen);
 
+/* memory_reserved.c */
+typedef struct gphi_reserved_state {
+    gphi_call destroyed; /* the last executable that allocated */
+    uint64_t bytes;      /* the most that one of them had; 0: none, or trimmed */
+    uint64_t others;     /* allocations outside of graphs since then */
+} gphi_reserved_state;
+void gphi_rule_graph_memory_kept_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_graph_memory_kept_end(gphi_rule_run *run);
+
 /* cache_class.c: executables of one class over time */
 void gphi_rule_executable_growth(gphi_rule_run *run);
 void gphi_rule_shape_explosion(gphi_rule_run *run);

@@ -437,5 +437,7 @@ const gphi_rule gphi_rules_perf[] = {
               .call = gphi_rule_between_call, .end = gphi_rule_between_end),
     GPHI_RULE("perf.partly-captured", WARNING, .state_bytes = sizeof(gphi_partly),
               .call = gphi_rule_partly_call, .end = gphi_rule_partly_end),
+    GPHI_RULE("perf.pool-gives-back", WARNING, .state_bytes = sizeof(gphi_pool_rounds),
+              .call = gphi_rule_pool_rounds_call, .end = gphi_rule_pool_rounds_end),
     {.id = NULL},
 };
