@@ -59,8 +59,10 @@ static void stop_holding(soft_queue *queue)
 
 void soft_hold_forget(soft_queue *queue)
 {
+    pthread_mutex_lock(&queue->submit); /* a watcher may be at it still */
     stop_holding(queue);
     queue->streak = queue->penalty = 0;
+    pthread_mutex_unlock(&queue->submit);
 }
 
 /* ---- submitters -------------------------------------------------------------------- */
