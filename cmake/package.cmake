@@ -30,7 +30,7 @@ set(CPACK_DEBIAN_HEADERS_DESCRIPTION
 set(CPACK_DEBIAN_DRIVER_PACKAGE_NAME graphophone-softcuda)
 set(CPACK_DEBIAN_DRIVER_DESCRIPTION
   "CUDA graphs: a software CUDA driver
- Executes CUDA programs and their graphs on CPU threads, on machines without a GPU:
+ Executes CUDA programs and their graphs on CPU threads, without a GPU:
  gph run PROGRAM.")
 set(CPACK_DEBIAN_DRIVER_PACKAGE_DEPENDS "graphophone (= ${PROJECT_VERSION})")
 include(CPack)
