@@ -39,7 +39,7 @@ PARAMETERS = {
     "slot": "int | str", "cache": "Cache", "options": "Any", "Recipe.add_cache.shifted": "Cache | None", "execs": "Exec | Sequence[Exec]", "runtime": "Runtime", "tree": "Tree",
     "places": "dict[str, tuple[int, int]]", "text": "object", "other": "Graph", "max_version": "tuple[int, int] | None",
     "dl_device": "tuple[int, int] | None", "copy": "bool | None", "kwargs": "Any", "type": "object", "value": "object",
-    "traceback": "object",
+    "traceback": "object", "advise.__exit__.kind": "object", "error": "object", "trace": "object",
     "Runtime.open.device": "int | None", "open.device": "int | None", "Runtime.callable.inputs": "Sequence[TensorLike]",
     "Runtime.callable.key": "int | Sequence[int]", "Runtime.callable.pool": "Pool", "Runtime.cache.inputs": "Sequence[tuple[Any, ...]]",
     "Runtime.cache.outputs": "Sequence[tuple[Any, ...]]", "Runtime.cache.lazy": "str", "Tree.function.outputs": "int",
@@ -76,6 +76,7 @@ RETURNS = {
     "Graph.signature": "str", "Graph.diff": "Diff", "Slots.address": "int", "Slots.stats": "dict[str, int]",
     "Recipe.load": "Recipe", "Recipe.describe": "Graph", "Recipe.instantiate": "Loaded", "Recipe.instantiate_tree": "Loaded",
     "Recipe.instantiate_cache": "Cache",
+    "advise.__enter__": "Advice", "advise.__exit__": "bool",
     "Stream.__cuda_stream__": "tuple[int, int]", "__dlpack__": "object", "__dlpack_device__": "tuple[int, int]",
 }
 MEMBERS = {
@@ -109,6 +110,8 @@ SPECIAL = {  # slots, whose signatures Python does not have
     "Diff": ["def __len__(self) -> int: ...", "def __getitem__(self, index: int, /) -> dict[str, Any]: ..."],
     "Graph": ["def __len__(self) -> int: ..."], "Slots": ["def __len__(self) -> int: ..."],
     "Recipe": ["def __init__(self) -> None: ..."], "Launcher": ["def __init__(self) -> None: ..."],
+    "Advice": ["sequences: list[dict[str, Any]]", "text: str", "is_outside: bool"],
+    "advise": ["def __init__(self, command: Path | None = ..., timeout: float | None = ...) -> None: ..."],
     "GraphedCall": ["def __init__(self, is_one: bool, /, **parts: Any) -> None: ...",
                     "def __call__(self, *args: Any, **kwargs: Any) -> Any: ..."],
     "PathHit": ["def __init__(self, miss: Callable_[[list[Any]], Any]) -> None: ...",
