@@ -3,7 +3,7 @@
 # usage: attached.sh LIBRARY EVENTS PROGRAM ARGS...
 # Runs a program twice, without and with the attached library: standard output and exit status must be the
 # same, and the second must leave a ring that can be read. GPH_DOCTOR_ADVISE=1 and WINDOWS=N: with at least N
-# windows that ran as a graph. EXITS=N: the program is to end with N, not 0.
+# windows that ran as a graph. EXITS=N: the program is to end with N, not 0. FIRST=FILE: preloaded before the library.
 set -u
 library=$1 events=$2
 shift 2
@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 "$@" >"$work/plain" 2>"$work/plain.err"
 plain=$?
 mkdir "$work/rings"
-GPH_DOCTOR_DIR=$work/rings GPH_DOCTOR_RING=65536 LD_PRELOAD=$library CUDA_INJECTION64_PATH=$library \
+GPH_DOCTOR_DIR=$work/rings GPH_DOCTOR_RING=65536 LD_PRELOAD=${FIRST:+$FIRST:}$library CUDA_INJECTION64_PATH=$library \
     "$@" >"$work/attached" 2>"$work/attached.err"
 attached=$?
 if [ $plain -ne $attached ] || ! cmp "$work/plain" "$work/attached"; then

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Between the attached library and its driver, and between it and the heap: one call or
- * one allocation fails.
+/* Between the attached library and its driver: one call fails. (The heap: faulty_heap.c)
  *
  *   program ── libgph-attach ── cuInit, cuGetProcAddress here ── the driver
  *
@@ -13,7 +12,6 @@
 #include "cuda/table.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,40 +20,21 @@
 
 #define OURS __attribute__((visibility("default")))
 
-static atomic_long left = -1, live, added;
+static atomic_long added;
 
-OURS long faulty_fail(long nth);
-OURS long faulty_live(void);
 OURS long faulty_added(void);
-
-long faulty_fail(long nth)
-{
-    return atomic_exchange(&left, nth);
-}
-
-long faulty_live(void)
-{
-    return atomic_load(&live);
-}
 
 long faulty_added(void)
 {
     return atomic_load(&added);
 }
 
-static bool fails_now(void)
-{
-    return atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0;
-}
-
-/* ---- the driver ---- */
-
 /* Nobody can help the failure of what gives back. */
 static bool fails_call(const char *name)
 {
     if (strcmp(name, "cuGraphAddMemsetNode") == 0)
         atomic_fetch_add(&added, 1);
-    return strstr(name, "Destroy") == NULL && fails_now();
+    return strstr(name, "Destroy") == NULL && faulty_now();
 }
 
 #define DECLARED(type)                                                                   \
@@ -103,55 +82,3 @@ OURS CUresult CUDAAPI cuGetProcAddress_v2(const char *name, void **out, int vers
 #undef X
     return result;
 }
-
-/* ---- the heap ---- */
-
-#ifndef FAULTY_HAS_HEAP /* a sanitizer has its own */
-#else
-extern void *__libc_realloc(void *, size_t);
-extern void __libc_free(void *);
-static uintptr_t from, to; /* the library's code */
-
-static int note_range(struct dl_phdr_info *info, size_t bytes, void *user)
-{
-    (void)bytes, (void)user;
-    if (strstr(info->dlpi_name, "libgph-attach") == NULL)
-        return 0;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        if (header->p_type == PT_LOAD && (header->p_flags & PF_X) != 0) {
-            from = info->dlpi_addr + header->p_vaddr;
-            to = from + header->p_memsz;
-        }
-    }
-    return 1;
-}
-
-__attribute__((constructor)) static void find_library(void)
-{
-    dl_iterate_phdr(note_range, NULL);
-}
-
-static bool is_library(const void *caller)
-{
-    return (uintptr_t)caller >= from && (uintptr_t)caller < to;
-}
-
-OURS void *realloc(void *old, size_t bytes)
-{
-    const bool is_counted = is_library(__builtin_return_address(0));
-    if (is_counted && fails_now())
-        return NULL;
-    void *fresh = __libc_realloc(old, bytes);
-    if (is_counted && old == NULL && fresh != NULL)
-        atomic_fetch_add(&live, 1);
-    return fresh;
-}
-
-OURS void free(void *old)
-{
-    if (old != NULL && is_library(__builtin_return_address(0)))
-        atomic_fetch_sub(&live, 1);
-    __libc_free(old);
-}
-#endif
