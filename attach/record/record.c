@@ -262,7 +262,6 @@ static void add_host(attach_draft *draft, const attach_call *call, gphi_host_byt
 {
     const uint64_t *words = call->words;
     uint16_t arg = 1;
-    uint64_t bytes = words[2];
     if (draft->head.u.call.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return;
     switch ((gphi_call_id)call->symbol->call) {
@@ -275,12 +274,10 @@ static void add_host(attach_draft *draft, const attach_call *call, gphi_host_byt
             return;
         arg = 0;
         break;
-    case GPHI_CALL_cuLaunchHostFunc:
-        arg = 2;
-        bytes = ATTACH_HOST_USER_BYTES;
-        break;
+    case GPHI_CALL_cuLaunchHostFunc: arg = 2; break;
     default: return;
     }
+    const uint64_t bytes = arg == 2 ? ATTACH_HOST_USER_BYTES : words[2];
     attach_freed_watch(words[arg]);
     *host = attach_host_now(call, words[arg], bytes, arg == 1);
     attach_add(draft, GPHI_PART_HOST, arg, host, sizeof(*host));
