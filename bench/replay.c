@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bench/replay: graphs of small nodes, replayed by the engine of softcuda and, in the
- * same program, by oneTBB, OpenMP and a serial loop. Nanoseconds a node: medians of
- * rounds in which the executors take turns.
+ * same program, by OpenMP, a serial loop and those of oneTBB, Taskflow, Marl and dispenso
+ * that were found. Nanoseconds a node: medians of rounds in which the executors take
+ * turns.
  *
  *   bench_replay [--threads N] [--rounds N] [--shape N] [--task N] [--least 1]
  *                [--ours | --driver | --team | --costs]
@@ -173,6 +174,15 @@ static const replay_executor *const executors[] = {
     &replay_ours,
 #ifdef REPLAY_TBB
     &replay_tbb_flow,   &replay_tbb_light,
+#endif
+#ifdef REPLAY_TASKFLOW
+    &replay_taskflow,
+#endif
+#ifdef REPLAY_MARL
+    &replay_marl,
+#endif
+#ifdef REPLAY_DISPENSO
+    &replay_dispenso,
 #endif
 #ifdef REPLAY_OMP
     &replay_omp_depend,

@@ -31,7 +31,8 @@ typedef struct replay_executor {
 } replay_executor;
 
 extern const replay_executor replay_serial, replay_ours, replay_tbb_flow,
-    replay_tbb_light, replay_omp_depend, replay_softcuda;
+    replay_tbb_light, replay_taskflow, replay_marl, replay_dispenso, replay_omp_depend,
+    replay_softcuda;
 
 /* shapes.c */
 enum {

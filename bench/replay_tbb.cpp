@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bench/replay on oneTBB: a continue_node a node, with and without the lightweight
- * policy. The one C++ file: oneTBB has no C interface. */
+ * policy. In C++, as the other peers are: they have no C interface. */
 #include <memory>
 #include <vector>
 
