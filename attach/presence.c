@@ -8,6 +8,7 @@
  *   seen/TID-N.forks          a thread forks; the child takes it away
  *   seen/PID.ring     -> bytes, and bytes wanted: the ring of a process that used the driver
  *   seen/PID.refused  -> errno  why such a process has none
+ *   seen/PID.deaf     -> name   its calls do not come by here: only the driver's log is heard
  *
  * A process that has gone and whose link still says "here" was killed, or replaced itself
  * by a program that the library did not get into. Without the folder `seen` there is
@@ -119,6 +120,11 @@ void attach_presence_ring(size_t bytes, size_t wanted)
     char text[64];
     snprintf(text, sizeof(text), "%zu %zu", bytes, wanted);
     link_to("ring", text);
+}
+
+void attach_presence_deaf(void)
+{
+    link_name("deaf");
 }
 
 void attach_presence_refused(int code)

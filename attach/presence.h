@@ -18,4 +18,7 @@ void attach_presence_end(void);
 /* The ring of this process has so many bytes, of those wanted; or there is none, and `code` is why. */
 void attach_presence_ring(size_t bytes, size_t wanted);
 void attach_presence_refused(int code);
+
+/* The driver loaded the library, which the program's own calls do not reach. */
+void attach_presence_deaf(void);
 #endif

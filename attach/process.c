@@ -32,6 +32,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,12 +124,37 @@ static void tell_process(uint64_t tier)
     attach_write(&draft);
 }
 
+/* 1: this library is before the C library in the order of loading; -1: it is not. */
+static int find_order(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+    const uintptr_t ours = (uintptr_t)&is_starting, from = (uintptr_t)info->dlpi_addr;
+    (void)bytes, (void)user;
+    if (strstr(info->dlpi_name, "/libc.so"))
+        return -1;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+            ours - from - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz)
+            return 1;
+    return 0;
+}
+
+/* Whether the program's own calls come by here. Where LD_PRELOAD was taken out of the
+ * environment the driver loads this library all the same, after all others, and it hears
+ * the driver's log alone. */
+static bool is_preloaded(void)
+{
+    return dl_iterate_phdr(find_order, NULL) >= 0;
+}
+
 bool attach_start(void)
 {
     if (atomic_flag_test_and_set(&is_starting)) /* another thread does */
         return atomic_load(&attach_is) == ATTACH_ON;
     const char *tier = getenv("GPH_DOCTOR_TIER");
-    const bool is_logs = tier && strcmp(tier, "0") == 0;
+    const bool is_asked = tier && strcmp(tier, "0") == 0;
+    const bool is_logs = is_asked || !is_preloaded();
+    if (is_logs && !is_asked)
+        attach_presence_deaf();
     gphi_event_ring *ring = make_ring();
     ring_process = getpid();
     attach_ring_set(ring);

@@ -18,6 +18,8 @@ doctor "seen" "$GPH" doctor --quiet -- "$sick" first
 doctor "no driver call" "$GPH" doctor -- true
 doctor "env -i" "$GPH" doctor -- env -i LD_LIBRARY_PATH="$libraries" "$sick" first
 doctor "env -u" "$GPH" doctor -- env -u LD_PRELOAD -u CUDA_INJECTION64_PATH "$sick" first
+doctor "env -u LD_PRELOAD" "$GPH" doctor --quiet -- env -u LD_PRELOAD "$sick" first
+doctor "env -u LD_PRELOAD, healthy" "$GPH" doctor -- env -u LD_PRELOAD "$sick" near
 doctor "env -i in a shell" "$GPH" doctor -- sh -c 'env -i true; true'
 doctor "killed" "$GPH" doctor -- sh -c 'kill -9 $$'
 printf 'int main(void) { return 0; }\n' >static.c

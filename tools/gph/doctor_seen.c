@@ -136,6 +136,8 @@ static void read_link(doctor_seen *seen, int folder, const char *file,
         add(seen, SEEN_REFUSED, number, name);
     else if (strcmp(kind, ".doctor") == 0)
         add(seen, SEEN_DOCTOR, number, name);
+    else if (strcmp(kind, ".deaf") == 0)
+        add(seen, SEEN_DEAF, number, name);
     else if (strcmp(kind, ".here") == 0)
         read_here(seen, number, name, last_name);
     else if (strcmp(kind, ".fork") == 0 && is_running(number))
@@ -170,7 +172,7 @@ bool doctor_seen_is_blind(const doctor_seen *seen, unsigned long long events)
     if (!seen->is_known)
         return false;
     return !seen->was_read || seen->is_root_replaced || seen->of_kind[SEEN_REFUSED] > 0 ||
-           seen->of_kind[SEEN_DOCTOR] > 0 ||
+           seen->of_kind[SEEN_DOCTOR] > 0 || seen->of_kind[SEEN_DEAF] > 0 ||
            (events == 0 && (!seen->is_root_in || seen->unseen_count > 0));
 }
 
@@ -198,6 +200,11 @@ static void describe(const doctor_seen *seen, const seen_process *of, char *out)
         doctor_say(in, gph_write_buffer, &line,
                    "the program of process %ld, which is a gph doctor itself",
                    of->number);
+    else if (of->kind == SEEN_DEAF)
+        doctor_say(in, gph_write_buffer, &line,
+                   "the calls of process %ld, %.31s, for which LD_PRELOAD was cleared: "
+                   "the driver's log alone was heard",
+                   of->number, of->name);
     else if (of->kind == SEEN_RUNNING)
         doctor_say(
             in, gph_write_buffer, &line,
