@@ -140,6 +140,18 @@ static void put_results(report_writing *w)
     numbers_fini(&seen);
 }
 
+/* CUDA's streams have no names; the function that made one says what it is for. */
+static void put_stream_name(report_writing *w, const report_stream *stream,
+                            const char *number)
+{
+    const gph_place *maker =
+        stream->stack == 0 ? NULL : gphi_report_own_frame(w->report, stream->stack);
+    char name[160];
+    snprintf(name, sizeof(name), "%s%s%.90s", number, maker ? " · " : "",
+             maker ? maker->function : "");
+    gphi_json_text(&w->out, name);
+}
+
 /* Streams are numbered as they were first seen: handles differ from run to run. */
 static void put_streams(report_writing *w)
 {
@@ -156,8 +168,9 @@ static void put_streams(report_writing *w)
         else
             gphi_language_into(name, sizeof(name), "stream %u", ++plain);
         gphi_report_comma(w, i);
-        gphi_text_add(&w->out, "[\"0x%" PRIx64 "\",\"%s\",%d]", stream->handle, name,
-                      stream->is_blocking);
+        gphi_text_add(&w->out, "[\"0x%" PRIx64 "\",", stream->handle);
+        put_stream_name(w, stream, name);
+        gphi_text_add(&w->out, ",%d,%u]", stream->is_blocking, stream->process);
     }
     gphi_text_put(&w->out, "],\"threads\":[");
     for (size_t i = 0; i < r->threads.count; i++) {
@@ -165,7 +178,7 @@ static void put_streams(report_writing *w)
         gphi_report_comma(w, i);
         gphi_text_add(&w->out, "[%u,", thread->id);
         gphi_json_text(&w->out, thread->name);
-        gphi_text_put(&w->out, "]");
+        gphi_text_add(&w->out, ",%u]", thread->process);
     }
     gphi_text_put(&w->out, "]");
 }

@@ -40,14 +40,15 @@ typedef struct report_call {
 } report_call;
 
 typedef struct report_thread {
-    uint32_t id;
+    uint32_t id, process; /* process: its number, as it came */
     char name[32];
 } report_thread;
 
 typedef struct report_stream {
     uint64_t handle, work_count;
     bool is_legacy, is_per_thread, is_blocking;
-    uint32_t thread; /* of a per-thread stream */
+    uint32_t thread;         /* of a per-thread stream */
+    uint32_t stack, process; /* where it was made; 0: unknown */
 } report_stream;
 
 typedef struct report_capture {

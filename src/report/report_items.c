@@ -26,6 +26,7 @@ uint32_t gphi_report_thread(gph_report *report, uint32_t id)
     if (!thread)
         return UINT32_MAX;
     thread->id = id;
+    thread->process = (uint32_t)report->process;
     return index;
 }
 
@@ -51,7 +52,9 @@ uint32_t gphi_report_stream(gph_report *report, const gphi_stream *stream,
                                 .is_legacy = is_legacy,
                                 .is_per_thread = stream && stream->is_per_thread,
                                 .is_blocking = !stream || stream->is_blocking,
-                                .thread = thread};
+                                .thread = thread,
+                                .stack = stream ? stream->created.stack : 0,
+                                .process = (uint32_t)report->process};
     return index;
 }
 

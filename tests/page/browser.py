@@ -7,6 +7,26 @@ import subprocess
 import time
 
 
+# WCAG: the contrast of what is written with what it stands on, 4.5 at least.
+CONTRAST = """
+const light = (text) => {
+  const c = text.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
+};
+const ground = (at) => {
+  for (; at; at = at.parentElement) { const c = getComputedStyle(at).backgroundColor; if (!/, 0\\)$|transparent/.test(c)) return c; }
+};
+const bad = [];
+for (const at of document.querySelectorAll("h1, h2, h3, p, a, b, dt, dd, li, th, td, button, span, small, code, svg text")) {
+  if (![...at.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || at.disabled || !at.getClientRects().length) continue;
+  const style = getComputedStyle(at), front = light(at.namespaceURI.includes("svg") ? style.fill : style.color), back = light(ground(at));
+  const ratio = (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
+  if (ratio < 4.5) bad.push(at.tagName + " " + at.textContent.slice(0, 30) + " " + ratio.toFixed(2));
+}
+return bad;
+"""
+
+
 class Missing(Exception):
     """There is no browser, or no driver of it."""
 
@@ -38,6 +58,9 @@ class Browser:
             raise Missing(f"chromium does not start: {why}") from why
         self.session = "/session/" + answer["sessionId"]
         self.ask("POST", "/timeouts", {"script": 120000, "pageLoad": 120000})
+        # A window is 500 pixels wide at least, and what it shows is lower than it: the page gets the size that was asked for.
+        self.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride",
+                                               "params": {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}})
 
     def ask(self, method, path, body=None):
         link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=150)

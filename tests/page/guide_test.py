@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-from browser import Browser, Missing
+from browser import CONTRAST, Browser, Missing
 
 ROOT = pathlib.Path(sys.argv[1])
 
@@ -28,26 +28,6 @@ for (const device of Object.keys(DATA)) for (const language of ["en", "zh"]) {
 }
 return out;
 """
-
-# WCAG: the contrast of what is written with what it stands on, 4.5 at least.
-CONTRAST = """
-const light = (text) => {
-  const c = text.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
-};
-const ground = (at) => {
-  for (; at; at = at.parentElement) { const c = getComputedStyle(at).backgroundColor; if (!/, 0\\)$|transparent/.test(c)) return c; }
-};
-const bad = [];
-for (const at of document.querySelectorAll("h1, h2, p, a, button, span, code, svg text")) {
-  if (!at.textContent.trim() || at.disabled) continue;
-  const style = getComputedStyle(at), front = light(at.namespaceURI.includes("svg") ? style.fill : style.color), back = light(ground(at));
-  const ratio = (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
-  if (ratio < 4.5) bad.push(at.tagName + " " + at.textContent.slice(0, 30) + " " + ratio.toFixed(2));
-}
-return bad;
-"""
-
 
 def figures(data):
     """What must be said somewhere, worked out here once more."""

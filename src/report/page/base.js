@@ -62,6 +62,11 @@
       gph.colour[name] = style.getPropertyValue('--' + name).trim();
   };
   readColours();
+  // Ink or paper, whichever can be read on a colour better.
+  const light = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  gph.contrast = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
+  gph.onColour = (colour) => gph.contrast(gph.colour.ink, colour) > gph.contrast(gph.colour.card, colour) ? gph.colour.ink : gph.colour.card;
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readColours(); gph.redraw(); });
 
   // Where a stack's frames are told as a list.
@@ -82,7 +87,9 @@
     }));
   };
 
+  // What it was about moves or goes away: it goes, too.
   const tip = byId('tip');
+  for (const what of ['scroll', 'wheel', 'keydown', 'pointerdown', 'blur', 'resize']) addEventListener(what, () => { tip.hidden = true; }, { capture: true, passive: true });
   gph.tip = function (event, title, lines) {
     if (!title) { tip.hidden = true; return; }
     tip.replaceChildren(title, ...lines.filter(Boolean).map((line) => gph.el('small', '', line)));

@@ -47,7 +47,7 @@
   for (let i = 0; i < raw.waits.length; i += 2) recordOf.set(raw.waits[i], raw.waits[i + 1]);
   d.pending = d.streams.map(() => []); // [from, to] that work was under way at most
   d.work = d.streams.map(() => []);
-  d.doneBy = new Float64Array(n); // of work: when it was seen done; 0: never
+  d.doneBy = new Float64Array(n); // of work: when it was known to be finished; 0: never
   const done = d.streams.map(() => 0); // work before this place in its list is known to be done
   // What a stream was given before a call ended before another, which is seen now.
   const settle = function (s, until, now) {
@@ -68,7 +68,7 @@
       if (d.stream[record] >= 0) settle(d.stream[record], record, d.end[i]);
       if (!doneAt.has(record)) doneAt.set(record, d.end[i]);
     } else if (waitsForAll.has(name) || waitsForBlocking.has(name))
-      d.streams.forEach((x, s) => { if (waitsForAll.has(name) || x[2]) settle(s, i + 1, d.end[i]); });
+      d.streams.forEach((x, s) => { if (x[3] === d.threads[d.thread[i]][2] && (waitsForAll.has(name) || x[2])) settle(s, i + 1, d.end[i]); });
   }
   d.streams.forEach((x, s) => { if (done[s] < d.work[s].length) d.pending[s].push([d.start[d.work[s][done[s]]], d.span]); });
 

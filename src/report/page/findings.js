@@ -58,7 +58,29 @@
     list.append(item);
     cards.push({ item, button, more: null });
   });
-  // The worst one is open from the start; the timeline shows all.
+  // From the first work to the last, without what sets up the driver; all of it where that is most of it.
+  const work = () => {
+    let from = Infinity, to = 0;
+    for (let i = 0; i < d.n; i++)
+      if ([1, 2, 5].includes(d.kind[i])) { from = Math.min(from, d.start[i]); to = Math.max(to, d.end[i], d.doneBy[i]); }
+    const room = (to - from) * 0.04;
+    return to > from && to - from < d.span * 0.85 ? [from - room, to + room] : null;
+  };
+  // A call with its capture, if it lies in one, and else with some calls around it.
+  const around = (call) => {
+    const at = d.start[call], held = d.captures.find((c) => c.begin <= d.end[call] && c.end >= at);
+    let [from, to] = held ? [held.begin, held.end] : [d.start[Math.max(0, call - 12)], d.end[Math.min(d.n - 1, call + 12)]];
+    const most = 400 * Math.max(d.end[call] - at, 5000); // one call must not hide what lies beside it
+    from = Math.max(from, at - most);
+    to = Math.min(to, d.end[call] + most);
+    return [from - (to - from) * 0.15, to + (to - from) * 0.15];
+  };
+  // The page opens where the worst finding is, or else where the work is.
+  gph.opensAt = () => {
+    const call = d.findings.length && d.findings[0].severity !== 'info' && d.findings[0].t >= 0 ? callOf(d.findings[0]) : -1;
+    return call >= 0 ? around(call) : work();
+  };
+  // The worst one is open from the start.
   gph.openFirst = () => {
     if (!cards.length || d.findings[0].severity === 'info') return;
     cards[0].item.append(cards[0].more = more(d.findings[0]));

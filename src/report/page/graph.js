@@ -28,7 +28,7 @@
     if (g.ready) return g;
     g.ready = true;
     g.name = g.fn.map((f) => f < 0 ? '' : d.functions[f]);
-    g.detail = g.detail.map((text) => text.replace(/^([\dx]+) of (\d+)/, (all, grid, block) => gph.say('{0} of {1}', grid, block)));
+    g.detail = g.detail.map((text) => text.replace(/^([\dx]+) of (\d+)/, (all, grid, block) => gph.say('{0} blocks × {1} threads', grid, block)));
     g.bodies = new Map(); // conditional nodes: what they decided, in words
     for (const [i, kind, times, rounds, ...of] of g.decided) {
       const taken = of.map((n, b) => !n ? '' : b === of.length - 1 ? gph.say('none {0}', gph.count(n)) : gph.say('body {0}: {1}', b, gph.count(n))).filter(Boolean);
@@ -65,7 +65,7 @@
     group.append('rect').attr('class', 'plate').attr('width', WIDE).attr('height', HIGH).attr('rx', 7);
     group.append('rect').attr('class', 'kind').attr('x', 5).attr('y', 7).attr('width', 3.5).attr('height', HIGH - 14).attr('rx', 1.75);
     group.append('text').attr('x', 15).attr('y', 16).text((b) => gph.short(label(g, b), 18));
-    group.append('text').attr('class', 'sub').attr('x', 15).attr('y', 29).text((b) => gph.short(sub(g, b), 21));
+    group.append('text').attr('class', 'sub').attr('x', 15).attr('y', 29).text((b) => gph.short(sub(g, b).replace(/ threads$/, ''), 21));
     group.on('click', press).on('keydown', (b) => { if (d3.event.key === 'Enter') press(b); })
       .on('mousemove', (b) => gph.tip(d3.event, label(g, b), tell(g, b))).on('mouseleave', () => gph.tip(null));
   };

@@ -42,8 +42,8 @@
   if (h.dropped) tile(gph.count(h.dropped), gph.say('records without memory for them'));
   gph.select('call', null);
   gph.openFirst();
-  gph.view.from = -d.span * 0.02;
-  gph.view.to = d.span * 1.02;
+  const at = gph.opensAt();
+  if (at) gph.view.set(...at); else gph.view.all();
   if (gph.drawGraph) gph.drawGraph();
   gph.paintAll();
   requestAnimationFrame(() => { gph.firstPaint = performance.now(); document.documentElement.dataset.ready = '1'; });

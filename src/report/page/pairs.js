@@ -107,7 +107,7 @@
       dots.show(ctx, GUTTER, 0);
       gph.drawWide(ctx, GUTTER, pieces, textOf);
       ctx.fillStyle = c.muted; ctx.font = '11px ' + c.sans; ctx.textBaseline = 'middle';
-      for (const part of parts) if (part.band) ctx.fillText(gph.say('seen done after {0}', gph.time(part.band)), Math.max(GUTTER, scale(0)) + 6, part.y + part.height / 2 + 0.5);
+      for (const part of parts) if (part.band) ctx.fillText(gph.say('finished within {0}', gph.time(part.band)), Math.max(GUTTER, scale(0)) + 6, part.y + part.height / 2 + 0.5);
       ctx.restore();
       for (const part of parts) {
         ctx.font = '600 12px ' + c.sans; ctx.fillStyle = c.ink;
@@ -141,16 +141,19 @@
 
   const figures = function (eager, graph) {
     const rows = [[gph.say('host time in its calls'), eager.hosts, graph.hosts]];
-    if (eager.dones && graph.dones) rows.push([gph.say('first call until seen done'), eager.dones, graph.dones]);
+    if (eager.dones && graph.dones) rows.push([gph.say('first call until known to be finished'), eager.dones, graph.dones]);
     if (eager.busys && graph.busys) rows.push([gph.say('GPU busy'), eager.busys, graph.busys]);
     const cell = (text) => el('td', 'n', text);
     return el('table', 'figures', [el('thead', '', el('tr', '', [el('th', '', gph.say('medians')), el('th', 'n', gph.say('eager, {0}', gph.plural(eager.count, 'time'))), el('th', 'n', gph.say('graph, {0}', gph.plural(graph.count, 'time'))),
       el('th', 'n', gph.say('graph / eager'))])),
       el('tbody', '', rows.map(([word, a, b]) => el('tr', '', [el('td', '', word), cell(gph.time(a)), cell(gph.time(b)), cell(gph.percent(b / a))])))]);
   };
+  // A gain counts if neither the host nor the whole of it took longer.
+  const isSlower = gph.isSlower = (eager, graph) => graph.hosts >= eager.hosts || (eager.dones > 0 && graph.dones > eager.dones * 1.02);
   pairs.slice(0, 4).forEach((p) => {
     const eager = middle(p.found), graph = middle(p.mine), lead = el('p', 'lead', [el('b', '', p.g.title), gph.say(': {0}. As a graph it takes ', gph.plural(p.want.length, 'kernel')),
-      el('b', '', gph.percent(graph.hosts / eager.hosts)), gph.say(' of the host time that its launches take one by one.')]);
+      el(isSlower(eager, graph) ? 'span' : 'b', '', gph.percent(graph.hosts / eager.hosts)), gph.say(' of the host time that its launches take one by one.'),
+      isSlower(eager, graph) ? el('span', 'slower', gph.say(' Slower as a graph.')) : null]);
     gph.byId('pairs').append(el('div', 'pair', [lead, compare(eager, graph, p.g.title), figures(eager, graph)]));
   });
 })(window.gph);

@@ -25,24 +25,33 @@
   };
   const byThread = d.threads.map(() => []);
   for (let i = 0; i < d.n; i++) byThread[d.thread[i]].push(i);
-  if (d.n) group(gph.say('CPU · driver calls'));
-  d.threads.forEach(([id, name], t) => {
-    if (byThread[t].length)
-      lane(name || gph.say('thread {0}', id), gph.say('thread {0}', id), gph.rows(byThread[t], d, 4), 'call', { bands: bandsOf(t) });
-  });
+  // Processes one below the other, each with its threads and then its streams, so that ranks can be compared.
+  const processes = [...new Set(d.threads.filter((x, t) => byThread[t].length).map((x) => x[2]))];
+  const ofProcess = (p, words) => processes.length > 1 ? gph.say('process {0}', processes.indexOf(p) + 1) + ' · ' + words : words;
+  const threadsOf = (p) => {
+    group(ofProcess(p, gph.say('CPU · driver calls')));
+    d.threads.forEach(([id, name, process], t) => {
+      if (process === p && byThread[t].length)
+        lane(name || gph.say('thread {0}', id), gph.say('thread {0}', id), gph.rows(byThread[t], d, 4), 'call', { bands: bandsOf(t) });
+    });
+  };
   const isBusy = (s) => d.work[s].length || d.gpu.stream.includes(s);
   const soft = d.head.driver.startsWith('softcuda');
-  const unmeasured = gph.unmeasured = gph.say('pale: submitted, and not yet seen done') + (d.elapsed.list.length ? gph.say('; under it what the program\u2019s own events reported') : '') +
+  const unmeasured = gph.unmeasured = gph.say('shaded: submitted, and finished by the end of it at the latest') + (d.elapsed.list.length ? gph.say('; under it what the program\u2019s own events reported') : '') +
     (soft ? '' : gph.say('. --kernels measures each kernel'));
   const isUnmeasured = !d.gpu.n && d.streams.some((x, s) => isBusy(s));
-  if (d.streams.some((x, s) => isBusy(s))) d.gpu.n ? group(gph.say('GPU · work'), '') : group(gph.say('GPU · submitted'), unmeasured);
-  d.streams.forEach(([handle, name], s) => {
-    if (!isBusy(s)) return;
+  const streamsOf = (p) => {
+    if (!d.streams.some((x, s) => x[3] === p && isBusy(s))) return;
+    d.gpu.n ? group(ofProcess(p, gph.say('GPU · work')), '') : group(ofProcess(p, gph.say('GPU · submitted')), unmeasured);
+    d.streams.forEach((x, s) => { if (x[3] === p && isBusy(s)) streamLane(x, s); });
+  };
+  const streamLane = ([handle, name], s) => {
     const measured = [], told = d3.range(d.elapsed.list.length).filter((i) => d.elapsed.list[i].stream === s);
     for (let i = 0; i < d.gpu.n; i++) if (d.gpu.stream[i] === s) measured.push(i);
     lane(name, handle, measured.length ? gph.rows(measured, d.gpu, 4) : gph.rows(d.work[s], d, 2), measured.length ? 'gpu' : 'call',
       { pending: measured.length ? null : gph.rowOf(d.pending[s]), tall: 20, told: told.length && !measured.length ? gph.rows(told, d.elapsed, 2) : [] });
-  });
+  };
+  for (const p of processes) { threadsOf(p); streamsOf(p); }
   if (d.device.n) group(gph.say('On the device'), gph.say('branches, rounds of loops and launches by kernels, as softcuda ran them'));
   d.execs.forEach((x, e) => {
     const list = d3.range(d.device.n).filter((i) => d.device.exec[i] === e).sort((a, b) => d.device.start[a] - d.device.start[b] || d.device.end[b] - d.device.end[a]);
@@ -239,6 +248,8 @@
     else if (it.finding !== undefined) gph.tip(e, d.findings[it.finding].title, [d.findings[it.finding].id]);
     else gph.tip(e, textOf(it.source, it.i), lines(it.source, it.i));
   };
+
+  gph.laneNames = () => lanes.map((it) => it.group || it.label); // for tests
 
   // Selects a call (or a measured piece of GPU work) and tells of it below.
   gph.select = function (source, i) {

@@ -17,6 +17,7 @@
       changed() {
         if (asked) return;
         asked = true;
+        gph.tip(null);
         requestAnimationFrame(() => { asked = false; view.paint(); });
       },
       paint() {
