@@ -26,7 +26,7 @@ for (const a of names) for (const b of names) if (a < b) {
   if (far < least[0]) least = [far, a, b];
 }
 return least;"""
-# WCAG 1.4.11: 3 for what is no text.
+# WCAG 1.4.11: 3 for what is not text.
 FAINT = "return gph.KINDS.map(([name]) => [name, gph.contrast(gph.colour[name], gph.colour.card)]).filter(([, ratio]) => ratio < 2.95)"
 # Text on bars is drawn into a canvas, so its contrast is worked out.
 ON_BARS = "return gph.KINDS.map(([name]) => [name, gph.contrast(gph.colour[name], gph.onColour(gph.colour[name]))]).filter(([, ratio]) => ratio < 4.5)"
@@ -84,7 +84,7 @@ def works(browser, name):
     check(f"{name}: a stream is named by who made it {lanes}", any(re.fullmatch(r"stream 1 · \w+", lane) for lane in lanes))
     slower = browser.run("const at = (hosts, dones) => ({hosts, dones}); return [gph.isSlower(at(9, 20), at(3, 10)), gph.isSlower(at(9, 20), at(9, 10)), gph.isSlower(at(9, 20), at(3, 30)), gph.isSlower(at(9, 0), at(3, 0))]") \
         if browser.run("return !!gph.pairs") else None
-    check(f"{name}: what is slower is no gain {slower}", slower in (None, [False, True, True, False]))
+    check(f"{name}: a slower graph is not a gain {slower}", slower in (None, [False, True, True, False]))
 
 
 def ranks(browser, name):
