@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* launch.crash: the process was ended by a signal inside of a driver call, which is known
  * from what the thread had noted before it. A thread that waits is no suspect, and who is
- * killed from outside has done nothing wrong: that is info. */
+ * killed from outside has done nothing wrong: that is info.
+ *
+ * launch.crash-elsewhere: so ended, but in no call. The mistake is the program's own or a
+ * library's, and silence would read as an all-clear. */
 #include "doctor/rules/launch/rules_launch.h"
 
 #include <inttypes.h>
@@ -161,4 +164,45 @@ void gphi_launch_crash_end(gphi_rule_run *run)
             best = i;
     }
     tell(run, best);
+}
+
+/* ---- launch.crash-elsewhere ---- */
+
+void gphi_launch_elsewhere_call(gphi_rule_run *run, const gphi_seen *seen)
+{
+    ((gphi_launch_elsewhere *)run->state)->last = seen->call;
+}
+
+void gphi_launch_elsewhere_unreturned(gphi_rule_run *run, const gphi_seen *seen)
+{
+    (void)seen;
+    ((gphi_launch_elsewhere *)run->state)->is_inside = true;
+}
+
+void gphi_launch_elsewhere_event(gphi_rule_run *run, const gphi_event *event)
+{
+    ((gphi_launch_elsewhere *)run->state)->threads += event->kind == GPHI_EVENT_THREAD;
+}
+
+void gphi_launch_elsewhere_end(gphi_rule_run *run)
+{
+    const gphi_launch_elsewhere *state = run->state;
+    const uint32_t number = run->model->signal;
+    if (!run->model->is_killed || run->model->hung != 0 || state->is_inside ||
+        state->last.number == 0 || !is_crash(number))
+        return;
+    gphi_draft *draft = gphi_finding_begin(run, &state->last, 0);
+    if (!draft)
+        return;
+    gphi_cause(draft,
+               "the process was ended by signal %u%s while no thread of it was inside of "
+               "a driver call; the last one that returned is %s",
+               (unsigned)number, signal_name(number), gphi_say_call(&state->last));
+    tell_standing(run, draft);
+    if (state->threads > 1)
+        gphi_evidence(
+            draft,
+            "%u threads of the process have used the driver: any of them, or one "
+            "that never has, may be what crashed",
+            (unsigned)state->threads);
 }

@@ -419,5 +419,10 @@ const gphi_rule gphi_rules_launch[] = {
     GPHI_RULE("launch.crash", ERROR, .state_bytes = sizeof(gphi_launch_crash),
               .unreturned = gphi_launch_unreturned, .event = gphi_launch_crash_event,
               .end = gphi_launch_crash_end),
+    GPHI_RULE("launch.crash-elsewhere", INFO, .is_aside = true,
+              .state_bytes = sizeof(gphi_launch_elsewhere),
+              .call = gphi_launch_elsewhere_call,
+              .unreturned = gphi_launch_elsewhere_unreturned,
+              .event = gphi_launch_elsewhere_event, .end = gphi_launch_elsewhere_end),
     {.id = NULL},
 };

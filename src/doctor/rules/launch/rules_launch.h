@@ -118,6 +118,18 @@ void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event);
 void gphi_launch_crash_end(gphi_rule_run *run);
 
+/* launch.crash-elsewhere */
+typedef struct gphi_launch_elsewhere {
+    gphi_call last; /* that returned and was recorded; number 0: none */
+    bool is_inside; /* a thread was, of a call */
+    uint32_t threads;
+} gphi_launch_elsewhere;
+
+void gphi_launch_elsewhere_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_elsewhere_unreturned(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_elsewhere_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_launch_elsewhere_end(gphi_rule_run *run);
+
 /* ---- launch_standing.c ---- */
 
 /* How far each node of an executable was; false: that is not known. */
