@@ -23,6 +23,8 @@
  *   memory   columns, an item a lifetime:
  *              a address  b bytes  kind  from  to  stack  call  capture  pool
  *   pools, caches, trees, advice, findings
+ *   sources  [{file, text or null, marks[{kind, line, count, call, why, rule, cause, fix,
+ *              vain}]}] with advice
  *   stacks   [[frame, ...]]
  *   frames   [[function, file, line, is Python]]
  *
@@ -93,6 +95,8 @@ void gphi_report_put_device(report_writing *writing);
 void gphi_report_put_decided(report_writing *writing, uint32_t graph);
 void gphi_report_put_notes(report_writing *writing);
 void gphi_report_put_advice(report_writing *writing);
+/* Sources with what a capture would make of their lines; nothing without advice. */
+void gphi_report_put_lines(report_writing *writing);
 void gphi_report_put_findings(report_writing *writing);
 void gphi_report_put_stacks(report_writing *writing);
 #endif

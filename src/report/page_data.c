@@ -72,6 +72,7 @@ gph_status gphi_report_data(gph_report *report, const gph_program *program,
     gphi_report_put_memory(&w);
     gphi_report_put_notes(&w);
     gphi_report_put_advice(&w);
+    gphi_report_put_lines(&w);
     gphi_report_put_findings(&w);
     gphi_report_put_stacks(&w); /* last: the others number them */
     gphi_text_put(&w.out, "}");

@@ -7,7 +7,7 @@
   const d = gph.data = {
     head: raw.head, threads: raw.threads, streams: raw.streams, functions: raw.functions, results: raw.results,
     captures: raw.captures, graphs: raw.graphs, execs: raw.execs, memory: raw.memory, pools: raw.pools,
-    advice: raw.advice, caches: raw.caches, trees: raw.trees, findings: raw.findings, counts: raw.counts, span: Math.max(1, raw.head.span), n,
+    advice: raw.advice, sources: raw.sources, caches: raw.caches, trees: raw.trees, findings: raw.findings, counts: raw.counts, span: Math.max(1, raw.head.span), n,
     start: new Float64Array(n), end: new Float64Array(n), call: Uint16Array.from(raw.calls.c),
     thread: Uint16Array.from(raw.calls.h), stream: Int16Array.from(raw.calls.s, (x) => x - 1),
     object: Int32Array.from(raw.calls.o, (x) => x - 1), stack: Uint32Array.from(raw.calls.k),

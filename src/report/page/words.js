@@ -5,6 +5,21 @@ window.gph = {};
 (function (gph) {
   'use strict';
   const ZH = {
+    'This file is not there any more, or cannot be read: only the calls of its lines are known.': '此文件已不存在或无法读取：只知道各行的调用。',
+    'What a capture would make of each line. A click on a line says why, and what to do.': '捕获会如何对待每一行。点击某行可查看原因和解决办法。',
+    'Line by line': '逐行',
+    'Rule': '规则',
+    'Reason': '原因',
+    'breaks': '使捕获失败',
+    'breaks a capture': '使捕获失败',
+    'breaks captures of other threads': '使其他线程的捕获失败',
+    'waits: cuts it in two graphs': '等待：把它切成两张图',
+    'escapes': '逃出捕获',
+    'escapes a capture': '逃出捕获',
+    'would be frozen': '会被固定',
+    'would be frozen, and changes from one repetition to the next': '会被固定，而它每次重复都不同',
+    'stays outside': '留在外面',
+    'fits': '可以捕获',
     ' (the first of {0})': '（共 {0} 个，只画出前面的）',
     ' and ': '和 ',
     ' in {0} rows': '（画成 {0} 行）',
