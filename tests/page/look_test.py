@@ -64,9 +64,11 @@ def common(browser, name, width):
 
 
 def fails(browser, name, height, wide):
-    check(f"{name}: it does not open on the whole run", not browser.run("return gph.view.isAll()"))
+    # A machine that stops the program in its capture makes that most of the run.
+    part = browser.run("const c = gph.data.captures[0]; return (c.end - c.begin) / gph.data.span")
+    check(f"{name}: it does not open on the whole run", part > 0.4 or not browser.run("return gph.view.isAll()"))
     check(f"{name}: the place of the error is in view", browser.run("const t = gph.data.findings[0].t; return gph.view.from < t && t < gph.view.to"))
-    check(f"{name}: so is its capture", browser.run("const c = gph.data.captures[0]; return gph.view.from <= c.begin && c.end <= gph.view.to"))
+    check(f"{name}: so is its capture", part > 0.4 or browser.run("const c = gph.data.captures[0]; return gph.view.from <= c.begin && c.end <= gph.view.to"))
     for what in (".finding .say", ".finding .at", ".finding .more > p") + ((".finding .fix", "#lanes") if wide else ()):
         check(f"{name}: {what} is above the fold", 0 < low(browser, what) <= height)
     # A tooltip belongs to what is under the pointer; nothing of it stays when that moves.
@@ -79,7 +81,7 @@ def fails(browser, name, height, wide):
 
 def works(browser, name):
     at = browser.run("const d = gph.data; return [gph.view.from, d.start[d.kind.indexOf(1)], Math.max(...d.end.filter((x, i) => d.kind[i] === 2)), gph.view.to]")
-    check(f"{name}: it opens at the work, not at cuInit {at}", 0 < at[0] <= at[1] and at[2] <= at[3])
+    check(f"{name}: it opens at the work, not at cuInit {at}", at[0] <= at[1] and at[2] <= at[3] and (at[0] > 0 or browser.run("return gph.view.isAll() && (arguments[1] - arguments[0]) > 0.7 * gph.data.span", at[1], at[2])))
     lanes = browser.run("return gph.laneNames()")
     check(f"{name}: a stream is named by who made it {lanes}", any(re.fullmatch(r"stream 1 · \w+", lane) for lane in lanes))
     slower = browser.run("const at = (hosts, dones) => ({hosts, dones}); return [gph.isSlower(at(9, 20), at(3, 10)), gph.isSlower(at(9, 20), at(9, 10)), gph.isSlower(at(9, 20), at(3, 30)), gph.isSlower(at(9, 0), at(3, 0))]") \

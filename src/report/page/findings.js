@@ -70,7 +70,7 @@
   const around = (call) => {
     const at = d.start[call], held = d.captures.find((c) => c.begin <= d.end[call] && c.end >= at);
     let [from, to] = held ? [held.begin, held.end] : [d.start[Math.max(0, call - 12)], d.end[Math.min(d.n - 1, call + 12)]];
-    const most = 400 * Math.max(d.end[call] - at, 5000); // one call must not hide what lies beside it
+    const most = 1000 * Math.max(d.end[call] - at, 20000); // one call must not hide what lies beside it
     from = Math.max(from, at - most);
     to = Math.min(to, d.end[call] + most);
     return [from - (to - from) * 0.15, to + (to - from) * 0.15];
