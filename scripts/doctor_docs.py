@@ -149,7 +149,8 @@ def table(known):
         has_page = (programs / f"{rule}.c").exists()
         where = f"[{rule}.c](#{rule})" if has_page else "[recorded log](../tests/doctor/recorded/README.md)" \
             if (root / f"tests/doctor/recorded/{rule}.1.log").exists() else "none"
-        text += f"| {rule} | {severity} | {where} | " + \
+        place = "" if has_page else f'<a id="{rule}"></a>'  # findings name the place of each rule
+        text += f"| {place}{rule} | {severity} | {where} | " + \
             " | ".join(cell(logs[machine][0], rule) if has_page else without_page(rule, machine) for machine in MACHINES) + " |\n"
     return text
 
