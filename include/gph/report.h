@@ -79,6 +79,20 @@ GPH_API GPH_CHECKED gph_status gph_report_text_write(gph_report *report,
                                                      gph_write_fn *write, void *user,
                                                      gph_error *error);
 
+/** Writes what the device decided and launched as a JSON object: `nodes` (conditional nodes
+ *  that ran: graph, node, kind, how often, rounds of its loop, how often each body ran, and
+ *  how often none or one beyond the eighth did) and `launches` (graphs that kernels launched,
+ *  and launches that were refused). Empty lists where the driver does not note it: today
+ *  softcuda does.
+ *
+ *  write  borrowed for the call; gets the text in pieces, no zero at the end.
+ *  user   borrowed for the call.
+ *
+ *  Fails with what `write` returns and GPH_E_INVALID. After gph_doctor_finish(). */
+GPH_API GPH_CHECKED gph_status gph_report_device_write(gph_report *report,
+                                                       gph_write_fn *write, void *user,
+                                                       gph_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -143,6 +143,13 @@ static bool write_json(const examination *of, const command_line *line, int code
                      gph_advice_json_write(of->advice, parts_of(line), gph_write_file, to,
                                            NULL) == GPH_OK &&
                      fputs("}\n", to) >= 0;
+    if (is_written) {
+        is_written =
+            fseek(to, -(long)strlen("}\n"), SEEK_CUR) == 0 &&
+            fputs(",\n\"device\":", to) >= 0 &&
+            gph_report_device_write(of->report, gph_write_file, to, NULL) == GPH_OK &&
+            fputs("}\n", to) >= 0;
+    }
     if (of->seen->is_known && is_written) {
         is_written = fseek(to, -(long)strlen("}\n"), SEEK_CUR) == 0;
         fputs(",\n\"unseen\":", to);

@@ -23,9 +23,12 @@ bool doctor_report_begin(const command_line *line, gph_doctor *doctor, gph_repor
                    "(Debian: node-d3). --trace and --summary work\n");
         return false;
     }
-    if (!values[DOCTOR_REPORT] && !values[DOCTOR_TRACE] && !values[DOCTOR_SUMMARY])
+    const bool is_drawn = values[DOCTOR_REPORT] || values[DOCTOR_TRACE];
+    if (!is_drawn && !values[DOCTOR_SUMMARY] && !values[DOCTOR_JSON])
         return true;
-    if (gph_report_create(doctor, NULL, out, &error) == GPH_OK)
+    gph_report_options options = GPH_REPORT_OPTIONS_INIT;
+    options.calls_max = is_drawn ? 0 : 1; /* tables need counts alone */
+    if (gph_report_create(doctor, &options, out, &error) == GPH_OK)
         return true;
     fail(&error);
     return false;

@@ -60,6 +60,7 @@ typedef struct gphi_exec_history {
     gphi_call first_launch, last_launch, destroyed;
     uint64_t frees_checked; /* history->frees when its addresses were last looked at */
     bool has_dead;          /* and one of them was dead */
+    bool has_bodies;        /* of conditional nodes: `touches` lacks what these do */
     uint64_t last_work, launches; /* work number of the last launch */
     /* since its output was last copied to the host: */
     uint64_t last_read;     /* number of that copy */

@@ -240,6 +240,7 @@ static void add_node(collect *c, const gph_node *node)
                              gphi_model_memory(c->model, node->u.memory.address, false)});
         break;
     case GPH_NODE_MEM_FREE: add_free(c, node->u.memory.address); break;
+    case GPH_NODE_CONDITIONAL: c->into->has_bodies = true; break;
     default: break;
     }
 }
@@ -285,6 +286,7 @@ bool gphi_touches_collect(const gphi_history *all, gphi_exec_history *history)
     history->touches.count = history->allocations.count = 0;
     history->class_hash = history->shape_hash = history->values_hash = 1;
     memset(history->memories, 0, sizeof(history->memories));
+    history->has_bodies = false;
     history->nodes = history->kernels = history->random_kernels = history->nccl_kernels =
         0;
     if (!history->source || !history->source->data)

@@ -9,7 +9,8 @@
 
 enum { EARLY_MAX = 64, EXECS_LOOKED_AT = 16 };
 
-/* Of another graph, or of a kernel that ran: then something has been computed. */
+/* Of another graph, or of a kernel that ran: then something has been computed. What bodies
+ * of conditional nodes write is not known, and may be it. */
 static bool is_computed(const gphi_history *history, const gphi_touch *touch,
                         uint64_t address, uint64_t bytes)
 {
@@ -20,7 +21,8 @@ static bool is_computed(const gphi_history *history, const gphi_touch *touch,
             return true;
     for (size_t i = 0; i < history->execs.count; i++) {
         const gphi_exec_history *exec = gphi_history_exec_at(history, i);
-        if (exec->launches > 0 && gphi_history_touches(history, exec, address, bytes))
+        if (exec->launches > 0 &&
+            (exec->has_bodies || gphi_history_touches(history, exec, address, bytes)))
             return true;
     }
     return false;
