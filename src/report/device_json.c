@@ -15,7 +15,7 @@ static void put_name(const gph_report *r, gphi_text *out, uint32_t graph)
     gphi_json_text(out, name);
 }
 
-/* Bodies up to the last that ran: SWITCH nodes have any number. */
+/* Bodies up to the last that was taken: SWITCH nodes have any number. */
 static void put_decider(gphi_text *out, size_t node, const report_decider *decider)
 {
     static const char *const kinds[] = {"if", "while", "switch"};

@@ -152,7 +152,7 @@ static void say_cell_of(gphi_rule_run *run, gphi_capture_rule rule, const gphi_s
 {
     tell_unsafe(run, rule, seen, watch);
     const gphi_capture_state *state = run->state;
-    const uint64_t site = gphi_call_site(state, &seen->call);
+    const uint64_t site = gphi_call_site(run, &seen->call);
     const uint64_t *before = site ? gphi_map_get(&state->sites, site) : NULL;
     gphi_draft *draft = watch->incident ? watch->incident->fresh : NULL;
     if (rule == GPHI_RULE_MISSING_WARM_UP) {
@@ -222,10 +222,11 @@ static bool is_growth(const gphi_rule_run *run, const gphi_seen *seen)
 
 /* A set-up that runs only once: in the same capture the thread loaded code, or the call
  * is a library's and its place had never run before. */
-static bool is_first_use(const gphi_capture_state *state, const gphi_seen *seen,
+static bool is_first_use(const gphi_rule_run *run, const gphi_seen *seen,
                          const gphi_watch *watch)
 {
-    const uint64_t site = gphi_call_site(state, &seen->call);
+    const gphi_capture_state *state = run->state;
+    const uint64_t site = gphi_call_site(run, &seen->call);
     if (site && gphi_map_get(&state->sites, site))
         return false;
     return watch->loads > 0 || gphi_call_by_library(state, &seen->call) ||
@@ -257,8 +258,8 @@ static gphi_capture_rule unsafe_rule(const gphi_rule_run *run, const gphi_seen *
         return is_watchdog(run, seen) ? GPHI_RULE_WATCHDOG : GPHI_RULE_OTHER_THREAD;
     if (is_destructor(run->model, seen, capture) && !is_growth(run, seen))
         return GPHI_RULE_DESTRUCTOR;
-    return is_first_use(run->state, seen, watch) ? GPHI_RULE_MISSING_WARM_UP
-                                                 : GPHI_RULE_UNSAFE_CALL;
+    return is_first_use(run, seen, watch) ? GPHI_RULE_MISSING_WARM_UP
+                                          : GPHI_RULE_UNSAFE_CALL;
 }
 
 static uint64_t call_key(const gphi_call *call)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules capture.*: what they read off records themselves: call sites by their stacks,
  * contexts by thread, and the memory that a call's arguments point into. */
+#include "base/hash.h"
 #include "base/path.h"
 #include "doctor/findings/stacks.h"
 #include "doctor/rules/capture/rules_capture.h"
@@ -56,6 +57,8 @@ static void note_module(gphi_capture_state *state, const gphi_event *event)
     at->is_libc =
         strstr(path, "/libc.so") || strstr(path, "/libc-") || strstr(path, "/libpthread");
     at->is_nccl = strstr(path, "nccl");
+    at->is_binding = strstr(path, ".cpython-") || strstr(path, ".abi3.so") ||
+                     strstr(gphi_path_name(path), "libffi");
 }
 
 void gphi_capture_event(gphi_rule_run *run, const gphi_event *event)
@@ -124,17 +127,34 @@ bool gphi_caller_is_active(const gphi_rule_run *run, uint32_t a, uint32_t b)
            same_text(of_a[0].function, of_b[right - left].function);
 }
 
-uint64_t gphi_call_site(const gphi_capture_state *state, const gphi_call *call)
+/* The line of Python that called a binding; 0: none is known. */
+static uint64_t python_line(const gphi_rule_run *run, uint32_t stack)
 {
+    uint32_t count = 0;
+    const gph_place *frames = gphi_stacks_frames(run->model->stacks, stack, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (frames[i].is_python && frames[i].file)
+            return gphi_hash_word(gphi_hash_text(GPHI_HASH_START, frames[i].file),
+                                  (uint64_t)frames[i].line);
+    return 0;
+}
+
+uint64_t gphi_call_site(const gphi_rule_run *run, const gphi_call *call)
+{
+    const gphi_capture_state *state = run->state;
     const uint64_t frame = calling_frame(state, call->stack);
-    return frame ? frame ^ ((uint64_t)call->call + 1) << 48 : 0;
+    const gphi_loaded *in = frame ? loaded_at(state, frame) : NULL;
+    const uint64_t line = in && in->is_binding ? python_line(run, call->stack) : 0;
+    if (!frame || (in && in->is_binding && line == 0))
+        return 0;
+    return (frame ^ ((uint64_t)call->call + 1) << 48) ^ line;
 }
 
 bool gphi_call_by_library(const gphi_capture_state *state, const gphi_call *call)
 {
     const uint64_t frame = calling_frame(state, call->stack);
     const gphi_loaded *in = frame ? loaded_at(state, frame) : NULL;
-    return in && in->is_library;
+    return in && in->is_library && !in->is_binding;
 }
 
 bool gphi_call_by_once(const gphi_capture_state *state, const gphi_call *call)

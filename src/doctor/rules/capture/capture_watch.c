@@ -78,7 +78,7 @@ gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
         }
         incident->rule = rule;
         incident->root = *root;
-        incident->site = gphi_call_site(state, root);
+        incident->site = gphi_call_site(run, root);
     }
     incident->draft = draft;
     incident->fresh = is_new ? draft : NULL;

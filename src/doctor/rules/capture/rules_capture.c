@@ -112,11 +112,12 @@ static void note_instead(gphi_watch *watch, const gphi_seen *seen)
 
 /* A call that held, outside of any capture of its stream: the program may run what it
  * could not capture. */
-static void note_eager(gphi_capture_state *state, const gphi_seen *seen)
+static void note_eager(const gphi_rule_run *run, const gphi_seen *seen)
 {
+    gphi_capture_state *state = run->state;
     const uint64_t signature = gphi_work_signature(seen);
     const bool is_work = seen->work && signature;
-    const uint64_t site = gphi_call_site(state, &seen->call);
+    const uint64_t site = gphi_call_site(run, &seen->call);
     for (size_t i = 0; i < state->watches.count; i++) {
         gphi_watch *watch = gphi_watch_at(state, i);
         gphi_incident *cause = watch->incident ? watch->incident : watch->dropped;
@@ -227,10 +228,10 @@ static void note_held(gphi_rule_run *run, const gphi_seen *seen)
             watch->loads = 0; /* they were for this launch */
         }
     } else if (state->watches.count)
-        note_eager(state, seen);
+        note_eager(run, seen);
     if (state->open && is_load(seen->call.call))
         note_load(state, seen);
-    const uint64_t site = gphi_call_site(state, &seen->call);
+    const uint64_t site = gphi_call_site(run, &seen->call);
     if (site && gphi_capture_class(seen->call.call) != GPHI_CLASS_SAFE &&
         gphi_map_count(&state->sites, site) == 0)
         state->is_short = true;

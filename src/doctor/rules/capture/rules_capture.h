@@ -154,6 +154,7 @@ typedef struct gphi_watch {
 typedef struct gphi_loaded {
     uint64_t start, end;
     bool is_library, is_cuda, is_nccl, is_libc;
+    bool is_binding; /* of Python: all calls of a kind come from one place in it */
 } gphi_loaded;
 
 /* A captured copy from or to host memory. */
@@ -246,9 +247,11 @@ void gphi_tell_cell(gphi_draft *draft, const gphi_capture_cell *cell,
 void gphi_capture_event(gphi_rule_run *run, const gphi_event *event);
 void gphi_capture_contexts(gphi_capture_state *state, const gphi_seen *seen);
 uint64_t gphi_capture_context(const gphi_capture_state *state, uint32_t thread);
-/* A number for the call and the place it was made at; 0: unknown. */
-uint64_t gphi_call_site(const gphi_capture_state *state, const gphi_call *call);
-/* Whether the frame that made the call lies in a shared library. */
+/* A number for the call and the place it was made at, which of a binding's is the line of
+ * Python; 0: unknown. `run`: of a capture rule, whose state has stacks and modules. */
+uint64_t gphi_call_site(const gphi_rule_run *run, const gphi_call *call);
+/* Whether the frame that made the call lies in a shared library; a binding's calls are the
+ * program's own. */
 bool gphi_call_by_library(const gphi_capture_state *state, const gphi_call *call);
 /* Whether the C library runs the call for the program, as pthread_once() does. */
 bool gphi_call_by_once(const gphi_capture_state *state, const gphi_call *call);
