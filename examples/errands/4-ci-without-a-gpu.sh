@@ -3,7 +3,7 @@
 # Errand 4: run a CUDA-graph test in CI, on a machine without a GPU, and let it fail where it should.
 . "$(dirname "$0")/common.sh"
 
-step "A test: two streams add up what a third reads; the join of one is behind a switch"
+step "A test: two streams add up what a third reads; the join of one can be left out"
 cat >test.py <<'END'
 import ctypes
 import sys

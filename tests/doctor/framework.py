@@ -31,6 +31,7 @@ MODES = {
     "code": (1, [("error", "framework.exception", "cuda/900-stream-capture-unsupported", "code")]),
     "value_error": (1, []),
     "other_cuda": (1, []),
+    "then_warned": (1, []),
     "interrupted": (130, []),
     "left": (3, []),
     "closed": (None, []),  # 1, or 120 where Python minds that nothing can be flushed
@@ -165,6 +166,13 @@ def value_error():
 def other_cuda():
     """No graph in sight."""
     raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+
+def then_warned():
+    """What a library says at the end does not belong to the program's exception."""
+    import atexit
+    atexit.register(lambda: print("Warning: cuMemFreeAsync failed during destruction (CUDA error 900)", file=sys.stderr))
+    raise TypeError("allocate() needs keyword-only argument stream")
 
 
 def interrupted():

@@ -158,6 +158,14 @@ static void begin_exception(gphi_rule_run *run, speaker *of, part in, uint32_t s
     }
 }
 
+/* A warning of a library's, or of the interpreter at its end: the message is over. */
+static bool is_another(const char *line)
+{
+    const char *warning = strstr(line, "Warning: ");
+    return strncmp(line, "Exception ignored", 17) == 0 ||
+           (warning && !memchr(line, ' ', (size_t)(warning - line)));
+}
+
 static void hear_inside(speaker *of, const char *line)
 {
     heard *now = of->now;
@@ -200,7 +208,10 @@ static void hear_line(gphi_rule_run *run, speaker *of, uint32_t stack)
         begin_exception(run, of, THROWN, stack);
     } else if (of->in == NOWHERE)
         hear_alone(run, of, line, stack);
-    else
+    else if (of->in == MESSAGE && is_another(line)) {
+        of->in = NOWHERE;
+        hear_alone(run, of, line, stack);
+    } else
         hear_inside(of, line);
 }
 
