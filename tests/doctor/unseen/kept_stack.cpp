@@ -44,6 +44,7 @@ int main()
     }
     void *a[] = {&all, &five};
     OK(cuLaunchKernel(stack5, 1, 1, 1, 64, 1, 1, 0, s, a, nullptr)); /* <- here */
+    OK(cuStreamSynchronize(s)); /* the copy's stream, the legacy one, does not wait for s */
     OK(cuMemcpyDtoH(host, all, 256));
     OK(cuGraphExecDestroy(x));
     OK(cuGraphDestroy(g));
