@@ -63,8 +63,8 @@ typedef struct gph_advice_options {
 /** Defaults. */
 #define GPH_ADVICE_OPTIONS_INIT GPH_SIZED(gph_advice_options)
 
-/** Listens to a doctor, from before it has read anything. The program should run with
- *  GPH_DOCTOR_ADVISE=1 in its environment, or no times but the calls' own are known.
+/** Attaches to a doctor that has not read anything yet. The program should run with
+ *  GPH_DOCTOR_ADVISE=1 in its environment, or only the calls' own times are known.
  *
  *  doctor  borrowed until gph_advice_destroy(), which comes before
  *          gph_doctor_destroy().

@@ -3,7 +3,7 @@
  *  Status codes, error text, the allocator seam, the log and the version: what every
  *  other header of Graphophone stands on. No CUDA word here. Tier: stable.
  *
- *  Tiers. Every header says one of two, and a declaration that differs from its header
+ *  Tiers. Every header states one of two, and a declaration that differs from its header
  *  says so itself. `Tier: stable`: what was compiled against it works with every later
  *  library of the same GPH_VERSION_MAJOR. `Tier: experimental`: it may change with
  *  GPH_VERSION_MINOR. Nothing is stable before 0.1.0.
@@ -65,7 +65,7 @@ extern "C" {
 #define GPH_SIZED(type) GPH_INIT(.size = sizeof(type))
 #endif
 
-/** The version of these headers. gph_version() tells that of the library loaded. */
+/** The version of these headers. gph_version() returns that of the library loaded. */
 #define GPH_VERSION_MAJOR 0 /**< incompatible changes */
 #define GPH_VERSION_MINOR 1 /**< additions */
 #define GPH_VERSION_PATCH 0 /**< corrections */
@@ -91,7 +91,7 @@ enum {
 };
 
 /** Why a call failed. The caller's; a call fills it only when it fails, and only if one
- *  was passed. {0} is a fine start. Nothing in it needs freeing.
+ *  was passed. Start from {0}. Nothing in it needs freeing.
  *  Layout frozen: 1 KiB on every caller's stack; what comes takes `reserved`. */
 typedef struct gph_error {
     gph_status code;       /**< what the call returned */

@@ -219,7 +219,7 @@ GPH_API const int64_t *gph_cache_ladder(const gph_cache *cache, uint32_t axis,
 /** The key with exactly these values, or GPH_CACHE_NONE. Thread: any. */
 GPH_API uint32_t gph_cache_key(const gph_cache *cache, const int64_t *values);
 
-/** Where a start is. Lent: grows at the end. */
+/** How far gph_cache_start() is. Lent: grows at the end. */
 typedef struct gph_cache_progress {
     uint32_t phase;   /**< a gph_phase: GPH_PHASE_WARMUP, then GPH_PHASE_CAPTURE */
     uint32_t done;    /**< keys of this phase that are done */
@@ -228,19 +228,19 @@ typedef struct gph_cache_progress {
     uint64_t ns;      /**< since the start */
     uint64_t left_ns; /**< as the keys done let expect; 0: unknown */
 } gph_cache_progress;
-/** Told after each key. Nonzero: GPH_E_STATE ends it; what is captured stays. */
+/** Called after each key. Nonzero: GPH_E_STATE ends it; what is captured stays. */
 typedef int gph_cache_progress_fn(void *user, const gph_cache_progress *now);
 
 /** Captures keys: first runs all of them eagerly, so that workspaces reach their largest
  *  size before any address is recorded, then captures all, the largest first. With
  *  GPH_CACHE_WARM_LARGEST only the largest is run, unless a capture then fails or keeps
- *  memory: a sign that a run was needed, upon which all is thrown away and done so.
+ *  memory: a sign that a run was needed; all is then thrown away and done that way.
  *
  *  stream    not captured, not the legacy stream. It is waited for.
  *  keys      borrowed for the call; NULL with 0: all. `progress` may be NULL.
  *
  *  A key that fails does not stop the others: the first failure is returned at the end,
- *  gph_cache_key_get() tells each. Fails also with GPH_E_INVALID, GPH_E_NO_MEMORY and
+ *  gph_cache_key_get() reports each. Fails also with GPH_E_INVALID, GPH_E_NO_MEMORY and
  *  GPH_E_STATE (`progress` ended it). Thread: one at a time, while others may replay. */
 GPH_API GPH_CHECKED gph_status gph_cache_start(gph_cache *cache, CUstream stream,
                                                const uint32_t *keys, uint32_t key_count,
@@ -276,8 +276,8 @@ GPH_API gph_status gph_cache_output(const gph_cache *cache, uint32_t key, uint32
                                     gph_tensor *out, gph_error *error);
 
 /** Replays a key on what lies in its inputs: no copy, no padding. A key with an
- * executable of its own: some comparisons and the launch, no lock. Others: a lock, and
- * one whole update if the shared executable was another key's.
+ *  executable of its own: some comparisons and the launch, no lock. Others: a lock, and
+ *  one whole update if the shared executable was another key's.
  *
  *  Fails with GPH_E_INVALID, GPH_E_STATE and driver failures. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_cache_replay(gph_cache *cache, uint32_t key,

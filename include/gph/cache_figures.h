@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  What a cache did and holds, key by key, and what one will take that is not there yet.
+ *  What a cache did and holds, key by key, and what one that does not exist yet will take.
  *  Tier: experimental. */
 #ifndef GPH_CACHE_FIGURES_H
 #define GPH_CACHE_FIGURES_H
@@ -70,7 +70,7 @@ GPH_API GPH_CHECKED gph_status gph_cache_write(const gph_cache *cache,
                                                gph_write_fn *write, void *user,
                                                gph_error *error);
 
-/** What one key's recording takes: told by hand, or read from a cache, on softcuda say.
+/** What one key's recording takes: given by hand, or read from a cache, on softcuda say.
  *  Of an array, the first one's size is that of all. */
 typedef struct gph_cache_trace {
     uint32_t size;                      /**< sizeof(gph_cache_trace) */

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** Tensors have at most so many dimensions. */
+/** A tensor has at most this many dimensions. */
 #define GPH_TENSOR_RANK_MAX 8
 
 /** Every element type: name, value, bytes, word. */
@@ -54,7 +54,7 @@ typedef struct gph_tensor {
     int64_t stride[GPH_TENSOR_RANK_MAX]; /**< elements; 0 where it is expanded */
 } gph_tensor;
 
-/** A dense tensor in row-major order. A rank beyond the most gives rank 0 and no data. */
+/** A dense tensor in row-major order; rank 0 and no data beyond GPH_TENSOR_RANK_MAX. */
 GPH_API gph_tensor gph_tensor_dense(CUdeviceptr data, gph_dtype dtype, uint32_t rank,
                                     const int64_t *shape);
 /** Bytes from its first to past its last element; 0 if it has none, or if they are beyond
@@ -210,8 +210,8 @@ typedef struct gph_callable_options {
  *  threads. */
 typedef struct gph_callable gph_callable;
 
-/** Records a function: warm-ups, capture, executable. Nothing is as if it had been
- *  called, but for the effects of warm-ups; a generator stands where it stood.
+/** Records a function: warm-ups, capture, executable. Except for the effects of
+ *  warm-ups all is as if it had not been called; a generator stands where it stood.
  *
  *  runtime  borrowed until gph_callable_destroy().
  *  out      owned by the caller on success: gph_callable_destroy(). Untouched on failure.
@@ -219,7 +219,7 @@ typedef struct gph_callable gph_callable;
  *  After a failure stream, pool and generator are as before, and the error is the first
  *  cause. Fails with GPH_E_INVALID (the message names the option), GPH_E_STATE (the
  *  stream is captured, something else is being recorded in the pool), GPH_E_NO_MEMORY,
- * what the function returns and what the driver returns. Thread: any. */
+ *  what the function returns and what the driver returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_callable_create(gph_runtime *runtime,
                                                    const gph_callable_options *options,
                                                    gph_callable **out, gph_error *error);
@@ -317,7 +317,7 @@ GPH_API gph_tensor gph_callable_output(const gph_callable *callable, uint32_t in
  *  gph_callable_destroy(). */
 GPH_API gph_exec *gph_callable_exec(const gph_callable *callable);
 /** The recorded graph, or the first one; NULL without GPH_CALLABLE_KEEP_GRAPH. Lent as
- * long. */
+ *  long. */
 GPH_API CUgraph gph_callable_graph(const gph_callable *callable);
 /** Its recording of the pool. */
 GPH_API gph_recording_id gph_callable_recording(const gph_callable *callable);

@@ -41,7 +41,7 @@ typedef struct gph_dispatch_options {
     uint32_t size;     /**< sizeof(gph_dispatch_options) */
     uint32_t order;    /**< a gph_dispatch_order */
     uint32_t capacity; /**< requests that may wait, a power of two; 0 means 256 */
-    /** After so many us without work the resident graph ends, and the next request starts
+    /** After this many us without work the resident graph ends, and the next request starts
      *  it again, for the price of a launch; 0 means 1,000. Meanwhile it holds one thread of
      *  one multiprocessor, and whoever waits for the whole device waits for it. */
     uint32_t idle_us;
@@ -71,7 +71,7 @@ GPH_API void gph_dispatch_destroy(gph_dispatch *dispatch);
 
 /** Where the graph that is added next finds the arguments of its request: device memory of
  *  GPH_DISPATCH_BYTES, which stays as it is until the graph has ended. Lent until
- *  gph_dispatch_destroy(); 0 for NULL, or if there are as many graphs as may be. */
+ *  gph_dispatch_destroy(); 0 for NULL, or if it has GPH_DISPATCH_GRAPHS already. */
 GPH_API CUdeviceptr gph_dispatch_block(const gph_dispatch *dispatch);
 
 /** Adds a graph for requests of a kind. Several of one kind, each with a block of its own,
@@ -107,17 +107,17 @@ GPH_API GPH_CHECKED gph_status gph_dispatch_send(gph_dispatch *dispatch, uint32_
                                                  const void *arguments, size_t bytes,
                                                  uint64_t *number, gph_error *error);
 
-/** How many requests have ended: all of the first so many. Reads memory alone; 0 for NULL.
+/** How many requests have ended: always the first that many. Only reads memory; 0 for NULL.
  *  Thread: any. */
 GPH_API uint64_t gph_dispatch_done(const gph_dispatch *dispatch);
 
-/** Waits until a request has ended; it spins, then naps.
+/** Waits until a request has ended; it spins, then sleeps for short times.
  *
  *  number  as gph_dispatch_send() gave it; 0: all that were sent by now.
  *
  *  Fails with GPH_E_INVALID (no such request), GPH_E_STATE (the device refused to launch
  *  the graph of that request; `number` is 0 and one of the last options.capacity was
- *  refused), and with what an error on the device ended the context: the message then
+ *  refused), and with the error on the device that ended the context: the message then
  *  names the oldest request that has not ended. Thread: any, with the context current. */
 GPH_API GPH_CHECKED gph_status gph_dispatch_wait(gph_dispatch *dispatch, uint64_t number,
                                                  gph_error *error);

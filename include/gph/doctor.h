@@ -94,8 +94,8 @@ GPH_API void gph_doctor_destroy(gph_doctor *doctor);
 GPH_API GPH_CHECKED gph_status gph_doctor_poll(gph_doctor *doctor, const char *folder,
                                                int is_over, gph_error *error);
 
-/** Says that `signal` ended a process whose ring is read, which no ring can tell; with
- *  `process` 0 those of which nobody knows how they ended. After the last poll, before
+/** Reports that `signal` ended a process whose ring is read, which no ring can show; with
+ *  `process` 0 it means those of which nobody knows how they ended. After the last poll, before
  *  gph_doctor_finish(). An unknown process is not a failure. Fails with GPH_E_STATE
  *  and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t process,
@@ -103,13 +103,13 @@ GPH_API GPH_CHECKED gph_status gph_doctor_killed(gph_doctor *doctor, uint64_t pr
 
 /** Looks for a process that hangs: a thread of it has been in one driver call for that
  *  long, and a launch of a graph that the host has not waited for is under way. `process`
- *  is the caller's: its number, or 0. It is said of each process once; whoever asks ends
+ *  is the caller's: its number, or 0. Each process is reported once; the caller ends
  *  it, and what its threads were in is then read by gph_doctor_poll(). After a poll. Fails
  *  with GPH_E_INVALID, GPH_E_STATE and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_doctor_hung(gph_doctor *doctor, double seconds,
                                                uint64_t *process, gph_error *error);
 
-/** Says that a process that hangs is not ended but left as it is: the next
+/** Reports that a process that hangs is not ended but left as it is: the next
  *  gph_doctor_poll() with `is_over` nonzero reads what its threads are in, though it runs.
  *  After gph_doctor_hung(). An unknown process is not a failure. Fails with GPH_E_INVALID
  *  and GPH_E_STATE. */
@@ -120,7 +120,7 @@ GPH_API GPH_CHECKED gph_status gph_doctor_left(gph_doctor *doctor, uint64_t proc
 GPH_API GPH_CHECKED gph_status gph_doctor_read(gph_doctor *doctor, const char *path,
                                                gph_error *error);
 
-/** From now on all that is read is also written to `path`, a log for gph_doctor_read();
+/** From now on everything that is read is also written to `path`, a log for gph_doctor_read();
  *  it is there whole after gph_doctor_finish(). What cannot be written fails that call,
  *  not the reading. Fails with GPH_E_INVALID, GPH_E_IO, GPH_E_STATE and
  *  GPH_E_NO_MEMORY. */
@@ -164,7 +164,7 @@ GPH_API GPH_CHECKED gph_status gph_finding_text_write(const gph_finding *finding
 
 /** Writes a sentence that a program says around the doctor's findings, as gph doctor
  *  does, in a language: `format` is as for printf(3), English, and is what is written
- *  where the doctor has it in no other language. Values of a plain %s are looked up alike.
+ *  where the doctor does not have it in that language. Values of a plain %s are looked up alike.
  *
  *  language  "en" (NULL) or "zh".
  *  write, user, format  borrowed for the call.

@@ -132,8 +132,8 @@ GPH_API size_t gph_explain_near(const char *text, size_t bytes, const char **out
 
 /** The first name in a text that does not exist: it looks like a name of CUDA's graphs,
  *  captures or errors, or of torch.cuda, and stands neither in the headers of CUDA 13.0
- * nor in PyTorch 2.11. Names that have an entry of their own are found by
- * gph_explain_find().
+ *  nor in PyTorch 2.11. Names that have an entry of their own are found by
+ *  gph_explain_find().
  *
  *  text     borrowed for the call; the first 4096 of its `bytes` are looked at.
  *  begin    where the name begins in the text; untouched if there is none.

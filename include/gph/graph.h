@@ -72,7 +72,7 @@ typedef enum gph_memory_kind {
     GPH_MEMORY_HOST = 1,   /**< host memory */
     GPH_MEMORY_DEVICE = 2, /**< device memory */
     GPH_MEMORY_ARRAY = 3,  /**< a CUDA array */
-    GPH_MEMORY_UNIFIED = 4 /**< told by the address */
+    GPH_MEMORY_UNIFIED = 4 /**< the address says which */
 } gph_memory_kind;
 
 /** One side of a copy. Layout frozen: the members of CUDA_MEMCPY3D, twice in a copy. */
@@ -222,8 +222,8 @@ GPH_API const char *gph_graph_name(const gph_graph *graph);
  *  index  the caller's, may be NULL: the node's index, counting from 0.
  *  error  may be NULL.
  *
- *  Fails with GPH_E_INVALID (unknown kind, arguments outside their buffer, element of no
- *  1, 2 or 4 bytes, a child that has a parent already or nests too deep, a graph that is
+ *  Fails with GPH_E_INVALID (unknown kind, arguments outside their buffer, an element of other
+ *  than 1, 2 or 4 bytes, a child that has a parent already or nests too deep, a graph that is
  *  a child itself and so may not change) and GPH_E_NO_MEMORY. Thread: one at a time. */
 GPH_API GPH_CHECKED gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node,
                                                   uint32_t *index, gph_error *error);
@@ -277,7 +277,7 @@ typedef struct gph_signature {
 
 /** What makes two graphs of one class, beyond kinds, edges and what no update changes. */
 enum {
-    /** Kernels are told apart by handle (by name where there is none), block and shared
+    /** Kernels are distinguished by handle (by name where there is none), block and shared
      *  memory, so that graphs of one class cost about the same. */
     GPH_SIGNATURE_KERNELS = 1
 };

@@ -66,7 +66,7 @@ typedef struct gph_loop_options {
      *  round but the last. */
     CUdeviceptr counter;
     /** How often a running loop looks for an abort and says how far it came: between two
-     *  rounds, once so many ns are over, since the host's memory is across a bus; 0
+     *  rounds, after this many ns, since the host's memory is across a bus; 0
      *  means 50,000, and 1 after each round. */
     uint64_t poll_ns;
     const char *name; /**< copied, for messages; NULL: "loop" */
@@ -111,15 +111,15 @@ GPH_API GPH_CHECKED gph_status gph_loop_create(gph_runtime *runtime, CUgraph bod
  *  NULL is allowed. */
 GPH_API void gph_loop_destroy(gph_loop *loop);
 
-/** Launches it in a stream. GPH_LOOP_HOST, and GPH_LOOP_FASTEST where it takes that: returns when the last round has ended, and
- *  work that is put into the stream meanwhile may come between two rounds.
+/** Launches it in a stream. With GPH_LOOP_HOST, and GPH_LOOP_FASTEST where it chose the host,
+ *  it returns when the last round has ended, and other work in the stream may run between rounds.
  *
  *  Fails with GPH_E_INVALID and what the driver returns. Thread: any; GPH_LOOP_HOST one at
  *  a time. */
 GPH_API GPH_CHECKED gph_status gph_loop_launch(gph_loop *loop, CUstream stream,
                                                gph_error *error);
 
-/** Puts a launch of it into what is captured in a stream, whoever began that: each replay of
+/** Puts a launch of it into the capture of a stream, whoever began that: each replay of
  *  the graph then runs the loop, with its ceiling, budget, abort and counts; what is captured
  *  afterwards waits for its end. gph_loop_wait() after a replay says what it did. Such
  *  launches and others of this loop must follow each other.

@@ -73,9 +73,9 @@ GPH_API void gph_arena_range(const gph_arena *arena, CUdeviceptr *base, uint64_t
 GPH_API gph_runtime *gph_arena_runtime(const gph_arena *arena);
 
 /** Gives pages that nothing uses, those of free segments of pools too, back to the
- * device, until at most `keep_bytes` remain cached. `freed_bytes`: the caller's, may be
- * NULL. Waits for nothing: pages whose last use is not known to have ended stay, and all
- * do while a recording is open in any pool of the arena. Fails with what the driver
+ *  device, until at most `keep_bytes` remain cached. `freed_bytes`: the caller's, may be
+ *  NULL. Waits for nothing: pages whose last use is not known to have ended stay, and all
+ *  do while a recording is open in any pool of the arena. Fails with what the driver
  *  returns. Thread: any. */
 GPH_API gph_status gph_arena_trim(gph_arena *arena, uint64_t keep_bytes,
                                   uint64_t *freed_bytes, gph_error *error);
@@ -103,7 +103,7 @@ GPH_API GPH_CHECKED gph_status gph_pool_create(gph_arena *arena,
 /** One more user. Returns `pool`. Thread: any. */
 GPH_API gph_pool *gph_pool_retain(gph_pool *pool);
 /** One user less; after the last one its recordings are forgotten and its pages go back
- * to the arena. What is still allocated is told in the log. NULL is allowed. Thread: any.
+ *  to the arena. What is still allocated is logged. NULL is allowed. Thread: any.
  */
 GPH_API void gph_pool_release(gph_pool *pool);
 /** The arena of a pool; NULL for NULL. Thread: any. */
@@ -129,7 +129,7 @@ GPH_API GPH_CHECKED gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes,
 
 /** Allocates at an address of the arena, outside captures: how memory of another process
  *  is laid out again. Takes pages there if no pool has any. Fails as gph_pool_alloc(),
- * and with GPH_E_STATE if another allocation or another pool is there. */
+ *  and with GPH_E_STATE if another allocation or another pool is there. */
 GPH_API GPH_CHECKED gph_status gph_pool_alloc_at(gph_pool *pool, CUdeviceptr address,
                                                  uint64_t bytes, CUstream stream,
                                                  gph_error *error);
@@ -147,7 +147,7 @@ GPH_API gph_status gph_pool_free(gph_pool *pool, CUdeviceptr address, CUstream s
                                  gph_error *error);
 
 /** Says that another stream than the one that will free it uses it, so that the free
- * waits for that one too. In a capture it makes an older allocation an input of the
+ *  waits for that one too. In a capture it makes an older allocation an input of the
  *  recording.
  *
  *  stream  borrowed until the free.
@@ -185,18 +185,18 @@ GPH_API void gph_pool_stats_get(const gph_pool *pool, gph_pool_stats *out);
 typedef uint32_t gph_recording_id;
 
 /** Binds a capture to the pool: what `stream`, and streams that join its capture,
- * allocate while it captures is the recording's from now on. Call it before
- * cuStreamBeginCapture; gph_capture_begin() does so if its options name a pool. Several
- * captures of the stream, one after the other, may belong to one recording (segments).
+ *  allocate while it captures is the recording's from now on. Call it before
+ *  cuStreamBeginCapture; gph_capture_begin() does so if its options name a pool. Several
+ *  captures of the stream, one after the other, may belong to one recording (segments).
  *
  *  stream  borrowed until the end.
  *  name    copied; NULL: "recording" and its number.
  *  out     the caller's; end with gph_pool_record_end() or gph_pool_record_abort().
  *
  *  The recording uses free memory of other graphs, and eager memory whose work is known
- * to have ended: synchronize before. Fails with GPH_E_STATE (the pool has an open
- * recording, the stream is bound or captured already), GPH_E_NO_MEMORY and what the
- * driver returns. Thread: the one that captures. */
+ *  to have ended: synchronize before. Fails with GPH_E_STATE (the pool has an open
+ *  recording, the stream is bound or captured already), GPH_E_NO_MEMORY and what the
+ *  driver returns. Thread: the one that captures. */
 GPH_API GPH_CHECKED gph_status gph_pool_record_begin(gph_pool *pool, CUstream stream,
                                                      const char *name,
                                                      gph_recording_id *out,
@@ -210,7 +210,7 @@ GPH_API GPH_CHECKED gph_status gph_pool_record_begin(gph_pool *pool, CUstream st
  *  number of its allocation.
  *
  *  On failure it is still open. Fails with GPH_E_INVALID (no open recording of that id,
- * an output that it did not allocate or has freed) and GPH_E_NO_MEMORY. */
+ *  an output that it did not allocate or has freed) and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_pool_record_end(gph_pool *pool, gph_recording_id id,
                                                    const CUdeviceptr *outputs,
                                                    uint32_t output_count,
@@ -263,7 +263,7 @@ GPH_API void gph_pool_live(const gph_pool *pool, gph_pool_range *ranges,
  *  another: takes pages there, allocates outputs and kept ranges, and knows what may be
  *  replayed when. `maker` of an input is an id of this pool, or 0 (eager), or, of eager
  *  memory that is filled before each replay, the same number as its `recording`, which
- *  tells nothing else (UINT32_MAX, say). Inputs are allocated already.
+ *  has no other meaning (UINT32_MAX, say). Inputs are allocated already.
  *
  *  name    copied; NULL: a number.
  *  ranges  borrowed for the call.
@@ -280,7 +280,7 @@ GPH_API GPH_CHECKED gph_status gph_pool_record_restore(gph_pool *pool, const cha
 /** Says that a recording reads a range that an earlier one left (an output, say), so that
  *  it may be replayed only while that range is whole. What a capture frees or gives to
  *  gph_pool_use() is an input by itself if another recording made it; eager memory used
- * so counts as filled anew before each replay (its `maker` is the reader). Fails with
+ *  so counts as filled anew before each replay (its `maker` is the reader). Fails with
  *  GPH_E_INVALID (no such recording; no part of a live allocation, or of one of its own)
  *  and GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_pool_record_input(gph_pool *pool, gph_recording_id id,
@@ -333,10 +333,10 @@ GPH_API GPH_CHECKED gph_status gph_pool_replay(gph_pool *pool, gph_recording_id 
 GPH_API GPH_CHECKED gph_status gph_checkpoint_take(gph_pool *pool, gph_checkpoint **out,
                                                    gph_error *error);
 
-/** Makes the pool's books what they were: blocks allocated since are free, blocks freed
+/** Makes the pool's bookkeeping what it was: blocks allocated since are free, blocks freed
  *  since are allocated again. Segments that came since stay, free. Contents do not
- * change. Recordings made since are still known. Work that uses a block that becomes free
- * must have ended, or be before all later work in it.
+ *  change. Recordings made since are still known. Work that uses a block that becomes free
+ *  must have ended, or be before all later work in it.
  *
  *  live        borrowed: addresses, allocated at the checkpoint, that still have an
  *              owner; all other blocks of the checkpoint are freed in the same step. NULL

@@ -16,7 +16,7 @@ extern "C" {
  *  kernels in a launch order. Layout frozen: planners read arrays of it. */
 typedef struct gph_plan_buffer {
     uint64_t lower;     /**< first time at which it lives */
-    uint64_t upper;     /**< first time at which it lives no more; > lower */
+    uint64_t upper;     /**< first time at which it no longer lives; > lower */
     uint64_t size;      /**< bytes, > 0 */
     uint64_t alignment; /**< its offset is a multiple of this; 0 means 1 */
     uint64_t offset;    /**< where it must lie, if pinned */
@@ -56,7 +56,7 @@ typedef struct gph_plan_options {
     uint32_t reserved;   /**< zero */
     uint64_t capacity;   /**< bytes; any plan within them will do. 0: the lowest plan */
     double time_limit_s; /**< seconds for the search; 0: 1 second */
-    uint64_t step_limit; /**< the search ends after as many steps; 0: no such limit */
+    uint64_t step_limit; /**< the search ends after this many steps; 0: no limit */
     gph_plan_progress_fn *progress; /**< or NULL */
     void *progress_user;            /**< handed to `progress`; borrowed */
     const gph_allocator *allocator; /**< NULL: the C library's heap */
@@ -78,26 +78,26 @@ typedef struct gph_plan_result {
 } gph_plan_result;
 
 /** Finds offsets for `count` buffers. First greedy rules (several orders, best fit and
- *  first fit), then, where nothing is pinned, no bodies exclude each other and there are at
- *  most a few thousand buffers, an exact search over canonical plans: depth first, with bounds per section of
- *  time, independent parts solved apart, restarts that learn where it is tight, and tries
- *  to divide at narrow borders in time. Deterministic but for the time limit.
+ *  first fit), then, where nothing is pinned, no bodies exclude each other and there are
+ *  at most a few thousand buffers, an exact search over canonical plans: depth first,
+ *  with bounds per section of time, independent parts solved apart, restarts that learn
+ *  where it is tight, and cuts at narrow times. Deterministic but for the time limit.
  *
  *  offsets  out: `count` offsets in bytes, the caller's array
  *  result   out, may be NULL
  *  options  borrowed for the call; NULL means all defaults
  *
  *  GPH_E_INVALID: a life that ends before it begins, a size of 0, sums beyond 2^62 bytes,
- *  a body that is not there or whose parent comes after it, pinned buffers that overlap or are not aligned, a capacity below the bound (the
- * message names buffer and values). GPH_E_STATE: no plan within `capacity` was found in
- * time. GPH_E_NO_MEMORY. On failure the outputs are untouched. Any thread. */
+ *  a body that is not there or whose parent comes after it, pinned buffers that overlap
+ *  or are not aligned, a capacity below the bound (the message has the values).
+ *  GPH_E_STATE: none within `capacity` in time. GPH_E_NO_MEMORY. Untouched then. Any thread. */
 GPH_API GPH_CHECKED gph_status gph_plan_addresses(
     const gph_plan_buffer *buffers, size_t count, const gph_plan_options *options,
     uint64_t *offsets, gph_plan_result *result, gph_error *error);
 
 /** Checks a plan: alignment, pinned offsets, and that no two buffers that live at the
- * same time overlap. GPH_E_INVALID names the first buffers that do not hold. `height`:
- * out, may be NULL. Any thread. */
+ *  same time overlap. GPH_E_INVALID names the first buffers that break this. `height`:
+ *  out, may be NULL. Any thread. */
 GPH_API GPH_CHECKED gph_status gph_plan_check(const gph_plan_buffer *buffers,
                                               size_t count, const uint64_t *offsets,
                                               uint64_t *height, gph_error *error);
@@ -115,7 +115,7 @@ typedef struct gph_plan_table gph_plan_table;
  * buffer free, a number pins it. `bodies` is the way to the body of a buffer from outside,
  * steps joined by "/": CHOICE:CASE, a name and a number, or `LOOP@LOWER-UPPER`, a name and the
  * times of its rounds; empty: none. Blanks around values and empty lines are allowed, quotes
- * are not.
+ *  are not.
  *
  *  text       borrowed for the call; `bytes` of it, no zero needed
  *  allocator  NULL: the C library's heap; copied

@@ -60,7 +60,7 @@ typedef struct gph_plan_ladder_rule {
  *  room   how many rungs it holds
  *  count  out: how many rungs the ladder has; may be NULL
  *
- *  GPH_E_INVALID: a rule that says no ladder, more than 2^20 rungs, or more than `room`
+ *  GPH_E_INVALID: a rule that describes no ladder, more than 2^20 rungs, or more than `room`
  *  (the message has the number). On failure the outputs are untouched. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_plan_ladder_make(const gph_plan_ladder_rule *rule,
                                                     uint64_t *rungs, size_t room,
@@ -82,14 +82,14 @@ typedef struct gph_plan_histogram {
 /** Start from GPH_PLAN_LADDER_OPTIONS_INIT. */
 typedef struct gph_plan_ladder_options {
     uint32_t size;          /**< sizeof(gph_plan_ladder_options) */
-    uint32_t bucket_max;    /**< at most as many rungs; 0: no limit */
+    uint32_t bucket_max;    /**< at most this many rungs; 0: no limit */
     gph_plan_curve cost;    /**< of a replay at a rung; none: the rung itself */
     gph_plan_curve eager;   /**< of a call without a graph; none: every size gets a rung,
                                  else sizes above the last rung may run without */
     gph_plan_curve bytes;   /**< that a rung takes for itself; none: 0 */
     gph_plan_curve seconds; /**< to warm up and capture a rung; none: 0 */
-    uint64_t byte_budget;   /**< at most as many bytes for all rungs; 0: no limit */
-    double second_budget;   /**< at most as many seconds for all; 0: no limit */
+    uint64_t byte_budget;   /**< at most this many bytes for all rungs; 0: no limit */
+    double second_budget;   /**< at most this many seconds for all; 0: no limit */
     double byte_weight;     /**< what a byte costs, in the unit of `cost` */
     double second_weight;   /**< what a second of start-up costs, likewise */
     uint64_t multiple;      /**< rungs are multiples of it; 0: 1 */
@@ -114,11 +114,11 @@ typedef struct gph_plan_ladder_result {
 /** Plans a ladder for a histogram over one axis: the rungs that make sum(count x cost of
  *  the rung that the size is padded to) + byte_weight x bytes + second_weight x seconds
  *  least within the limits. Rungs are sizes that were asked for, rounded up to
- * `multiple`, and, where a curve falls, its points. Dynamic programming, n k log n steps
- * for n sizes and k rungs; exact, unless a budget binds on a curve that is not the same
- * everywhere and there are very many sizes (`exact` says so). For several axes plan one
- * after the other, each by its own histogram: a cache's buckets are the product of its
- * ladders.
+ *  `multiple`, and, where a curve falls, its points. Dynamic programming, n k log n steps
+ *  for n sizes and k rungs; exact, unless a budget binds on a curve that is not the same
+ *  everywhere and there are very many sizes (`exact` says so). For several axes plan one
+ *  after the other, each by its own histogram: a cache's buckets are the product of its
+ *  ladders.
  *
  *  histogram  borrowed for the call
  *  options    borrowed for the call; NULL means all defaults
@@ -186,7 +186,7 @@ typedef struct gph_plan_sharer {
 /** Start from GPH_PLAN_SHARE_OPTIONS_INIT. */
 typedef struct gph_plan_share_options {
     uint32_t size;                  /**< sizeof(gph_plan_share_options) */
-    uint32_t exec_max;              /**< at most as many executables; 0: no limit */
+    uint32_t exec_max;              /**< at most this many executables; 0: no limit */
     uint64_t byte_budget;           /**< for all of them; 0: no limit */
     const gph_allocator *allocator; /**< NULL: the C library's heap; borrowed */
 } gph_plan_share_options;
@@ -207,7 +207,7 @@ typedef struct gph_plan_share_result {
 
 /** Chooses which graphs keep an executable of their own (hot) and which share the one of
  *  their class (cold), so that the expected cost is least within the limits. A replay of
- * a shared executable counts as one update and one launch. Dynamic programming over all
+ *  a shared executable counts as one update and one launch. Dynamic programming over all
  *  ways that are worth following: exact unless there are so many that some had to be left
  *  out (`exact` says so). Of graphs alike lower indices keep their own.
  *
@@ -218,7 +218,7 @@ typedef struct gph_plan_share_result {
  *           their class that is replayed most
  *  result   out, may be NULL
  *
- *  GPH_E_INVALID: a cost or frequency below 0 or no number, a sum of bytes beyond 2^62,
+ *  GPH_E_INVALID: a cost or frequency below 0 or not a number, a sum of bytes beyond 2^62,
  *  more than 4,096 graphs. GPH_E_STATE: one executable a class is more than the limits
  *  allow (the message has both numbers). GPH_E_NO_MEMORY. On failure the outputs are
  *  untouched. Thread: any. */
@@ -243,7 +243,7 @@ typedef struct gph_plan_line {
     double base;     /**< at size 0 */
     double slope;    /**< for each unit of size */
     double spread;   /**< standard error of one value, as a share of it; < 0: unknown,
-                          since two measures have no rest */
+                          since two measures leave no error */
     double reserved; /**< zero */
 } gph_plan_line;
 
@@ -262,7 +262,7 @@ typedef struct gph_plan_fit {
  *  measures  borrowed for the call; `count` of them, at least two different sizes
  *  out       untouched on failure
  *
- *  GPH_E_INVALID: fewer than two sizes, a size of 0, a value below 0 or no number.
+ *  GPH_E_INVALID: fewer than two sizes, a size of 0, a value below 0 or not a number.
  *  Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_plan_cost_fit(const gph_plan_measure *measures,
                                                  size_t count, gph_plan_fit *out,

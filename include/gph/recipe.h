@@ -103,7 +103,7 @@ typedef struct gph_recipe_entry {
 /** All defaults. */
 #define GPH_RECIPE_ENTRY_INIT GPH_SIZED(gph_recipe_entry)
 
-/** Adds a graph. One that cannot be kept is added too, as refused: its reasons are told
+/** Adds a graph. One that cannot be kept is added too, as refused: its reasons are reported
  *  by gph_recipe_refusal_get(), and by gph_loaded_create() in the new process.
  *
  *  runtime  borrowed for the call.
@@ -157,11 +157,11 @@ GPH_API GPH_CHECKED gph_status gph_recipe_add_cache(gph_recipe *recipe,
                                                     gph_error *error);
 
 /** Adds each recording of a tree that was made with GPH_TREE_KEEP_GRAPHS; the current
- * path ends. `check`, `resolver`: as gph_recipe_entry has them.
+ *  path ends. `check`, `resolver`: as gph_recipe_entry has them.
  *
  *  Fails as gph_recipe_add(), with GPH_E_STATE (an output is held, graphs were not kept)
  *  and GPH_E_UNSUPPORTED (a function keeps memory in the tree's pool); none is added
- * then. */
+ *  then. */
 GPH_API GPH_CHECKED gph_status gph_recipe_add_tree(gph_recipe *recipe, gph_tree *tree,
                                                    uint32_t check,
                                                    const gph_resolver *resolver,

@@ -93,10 +93,10 @@ GPH_API void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs,
                               uint32_t *execs);
 
 /** Launches a graph in a stream. One that shares its executable first makes it its own,
- * if another was launched last, under a lock.
+ *  if another was launched last, under a lock.
  *
  *  Fails with GPH_E_INVALID (no such graph), GPH_E_STATE (it has to be captured: the
- *  reason is told) and what the driver returns. Thread: any. */
+ *  message has the reason) and what the driver returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_loaded_launch(gph_loaded *loaded, uint32_t index,
                                                  CUstream stream, gph_error *error);
 /** A cache to make. */

@@ -138,7 +138,7 @@ GPH_API GPH_CHECKED gph_status gph_capture_finish(gph_capture *capture,
                                                   gph_recording **out, gph_error *error);
 
 /** Ends a capture and throws away what was recorded: the way out of a failure between
- *  begin and end. The stream is usable again, and the pool as before.
+ *  begin and end. The stream is usable again, and the pool is as it was.
  *
  *  capture  taken, except with GPH_E_STATE; NULL is allowed.
  *
@@ -282,7 +282,7 @@ typedef struct gph_exec_options {
      *  priorities. 2 (upload) is always done. */
     uint32_t flags;
     /** Borrowed for the call: the upload is queued here. NULL means the per-thread
-     * default stream of the current context. */
+     *  default stream of the current context. */
     CUstream upload_stream;
     /** Borrowed until the executable is destroyed: it gets sentinels, see
      *  <gph/sentinel.h>. NULL: none, which costs nothing. */
@@ -298,7 +298,7 @@ typedef struct gph_exec_options {
  *  graph    borrowed for the call.
  *  options  borrowed for the call; NULL means all defaults.
  *  out      owned by the caller on success: gph_exec_destroy(). Untouched on failure.
- *  error    may be NULL. Names the node that the driver refused, where it tells.
+ *  error    may be NULL. Names the node that the driver refused, where it says.
  *
  *  Fails with GPH_E_INVALID (flags, NULL graph), GPH_E_NO_MEMORY, what
  *  cuGraphInstantiateWithParams returns, and with options.sentinel GPH_E_UNSUPPORTED (the

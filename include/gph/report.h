@@ -80,10 +80,10 @@ GPH_API GPH_CHECKED gph_status gph_report_text_write(gph_report *report,
                                                      gph_error *error);
 
 /** Writes what the device decided and launched as a JSON object: `nodes` (conditional nodes
- *  that ran: graph, node, kind, how often, rounds of its loop, how often each body was taken
- *  (a loop's: had a round at all), and how often none or one beyond the eighth was) and `launches` (graphs that kernels launched,
- *  and launches that were refused). Empty lists where the driver does not note it: today
- *  softcuda does.
+ *  that ran: graph, node, kind, how often, rounds of its loop, how often each body was
+ *  taken (a loop's: had a round at all), and how often none or one beyond the eighth was)
+ *  and `launches` (graphs that kernels launched, and launches that were refused). Empty
+ *  lists where the driver does not record it; softcuda does.
  *
  *  write  borrowed for the call; gets the text in pieces, no zero at the end.
  *  user   borrowed for the call.

@@ -69,15 +69,15 @@ typedef struct gph_slots_options {
  *  out      owned by the caller on success: gph_slots_destroy(). Untouched on failure.
  *
  *  Fails with GPH_E_INVALID (kinds, counts, bytes of 0), GPH_E_NO_MEMORY,
- * GPH_E_UNSUPPORTED (REMAP on a device that cannot map) and what the driver returns.
- * Thread: any; no capture of this thread may be open. */
+ *  GPH_E_UNSUPPORTED (REMAP on a device that cannot map) and what the driver returns.
+ *  Thread: any; no capture of this thread may be open. */
 GPH_API GPH_CHECKED gph_status gph_slots_create(gph_runtime *runtime,
                                                 const gph_slot *slots, uint32_t count,
                                                 const gph_slots_options *options,
                                                 gph_slots **out, gph_error *error);
 
 /** Destroys a table and its fixed buffers. Replays must be done, and its graphs may not
- * be launched any more. NULL is allowed. */
+ *  be launched any more. NULL is allowed. */
 GPH_API void gph_slots_destroy(gph_slots *slots);
 
 /** What kernels are given for slot `index`: COPY and REMAP the address of the buffer;
@@ -92,7 +92,7 @@ GPH_API int64_t gph_slots_find(const gph_slots *slots, const char *name);
  *  is REMAP. */
 GPH_API uint32_t gph_slots_window_count(const gph_slots *slots);
 
-/** Chooses the window that gph_slots_address() tells of, before a capture begins. What is
+/** Chooses the window that gph_slots_address() answers for, before a capture begins. What is
  *  bound by then is mapped there, since copies and fills are captured of mapped addresses
  *  only. Fails with GPH_E_INVALID (no such window), GPH_E_STATE (a replay of that window
  *  did not end within options.wait_ns) and what the driver returns. */
@@ -123,7 +123,7 @@ GPH_API GPH_CHECKED gph_status gph_slots_bind(gph_slots *slots, uint32_t index,
 
 /** Binds device memory that can be mapped; any kind of slot takes it.
  *
- *  buffer  borrowed until it is bound no more and the replays that use it are done.
+ *  buffer  borrowed until it is not bound any more and the replays that use it are done.
  *
  *  Fails with GPH_E_INVALID (no such slot, fewer bytes than the slot's). */
 GPH_API GPH_CHECKED gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t index,
@@ -143,7 +143,7 @@ GPH_API GPH_CHECKED gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t 
  *  which the graph reads; a full ring waits for the oldest replay.
  *
  *  Launches of one table come one after the other: in another stream than the last one,
- *  a launch is ordered after all that is in that stream by then, which must not be
+ *  a launch is ordered after all that is in the last one by then, which must not be
  *  destroyed before. Fails with GPH_E_INVALID (NULL, a slot that was never bound, a wrong
  *  count), GPH_E_STATE (the graph was launched without the table, or has no feed; no
  *  replay ended within options.wait_ns), and what the driver returns; no replay is queued
@@ -182,10 +182,10 @@ GPH_API GPH_CHECKED gph_status gph_slot_buffer_create(gph_runtime *runtime,
 
 /** Takes device memory that the caller mapped by cuMemMap from one allocation.
  *
- *  address  borrowed until gph_slot_buffer_destroy(): where the allocation's first byte
- * is mapped. bytes    of the allocation, a multiple of what the device maps in.
+ *  address  borrowed until gph_slot_buffer_destroy(): where its first byte is mapped.
+ *  bytes    of the allocation, a multiple of what the device maps in.
  *
- *  Fails with GPH_E_INVALID (0, no multiple, memory of another sort), GPH_E_NO_MEMORY and
+ *  Fails with GPH_E_INVALID (0, not a multiple, memory of another sort), GPH_E_NO_MEMORY and
  *  what the driver returns. */
 GPH_API GPH_CHECKED gph_status gph_slot_buffer_adopt(gph_runtime *runtime,
                                                      CUdeviceptr address, uint64_t bytes,

@@ -64,16 +64,16 @@ GPH_API int gph_softcuda_has(const char *symbol);
 
 /** What the memory of a device did so far. */
 typedef struct gph_softcuda_memory {
-    uint32_t size;            /**< sizeof(gph_softcuda_memory) */
-    uint64_t map_calls;       /**< mapping calls to the system, of all kinds */
-    uint64_t graph_map_calls; /**< of them, to put memory behind graphs: a launch that
+    uint32_t size;             /**< sizeof(gph_softcuda_memory) */
+    uint64_t map_calls;        /**< mapping calls to the system, of all kinds */
+    uint64_t graph_map_calls;  /**< of them, to back graphs with memory: a launch that
                                  needs no remap adds none */
-    uint64_t graph_bytes; /**< physical memory behind graphs now, in chunks of 2 MiB */
+    uint64_t graph_bytes;      /**< physical memory of graphs now, in chunks of 2 MiB */
     uint64_t graph_peak_bytes; /**< the most there was */
     uint64_t graph_live_bytes; /**< allocations that outlived the launch they are of */
 } gph_softcuda_memory;
 
-/** Tells what the memory of a device did.
+/** Reports what the memory of a device did.
  *
  *  device  its ordinal.
  *  out     the caller's. Untouched on failure.
@@ -102,12 +102,12 @@ enum {
  *         NULL: no more.
  *  count  of them; as many as there were nodes.
  *
- *  Fails with GPH_E_INVALID (no executable, or another count) and GPH_E_NO_MEMORY.
+ *  Fails with GPH_E_INVALID (not an executable, or another count) and GPH_E_NO_MEMORY.
  *  Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_softcuda_trail(void *exec, uint32_t *words,
                                                   uint32_t count);
 
-/** softcuda's version as text. Its presence tells softcuda from NVIDIA's driver. */
+/** softcuda's version as text. Its presence distinguishes softcuda from NVIDIA's driver. */
 GPH_API const char *gph_softcuda_version(void);
 
 #ifdef __cplusplus

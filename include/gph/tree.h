@@ -10,7 +10,7 @@
  *  since only one branch is taken at a time.
  *
  *  An output lives in the pool and is lent: until it is released, or the next path begins
- *  and writes over it. Which of the two it was, and whose call it was, is told by the
+ *  and writes over it. Which of the two it was, and whose call it was, is said by the
  *  same error, however the call was carried out and however often it was made.
  *  Tier: experimental. */
 #ifndef GPH_TREE_H
@@ -185,8 +185,8 @@ GPH_API gph_status gph_tree_step_begin(gph_tree *tree, gph_error *error);
 GPH_API GPH_CHECKED gph_status gph_tree_output_retain(gph_tree *tree,
                                                       gph_tree_output output,
                                                       gph_error *error);
-/** One holder less; without any its memory is for later calls. One that was overwritten
- *  or is none is ignored, and so is a release from inside a function of the tree. */
+/** One holder less; without holders its memory is for later calls. One that was overwritten
+ *  or does not exist is ignored, and so is a release from inside a function of the tree. */
 GPH_API void gph_tree_output_release(gph_tree *tree, gph_tree_output output);
 
 /** Where an output lies, as a tensor, and its address alone. What it holds is there by

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /** What a graph of the driver holds, described once: nodes with their handles,
- * parameters, what its copies stand on. Constant, so any thread may use it; counted. */
+ *  parameters, what its copies stand on. Constant, so any thread may use it; counted. */
 typedef struct gph_snapshot gph_snapshot;
 
 /** Describes a graph of the driver. It costs more than a whole update by that graph, so
@@ -57,7 +57,7 @@ typedef struct gph_update_report {
     /** Where `way` is GPH_UPDATE_REINSTANTIATE: the driver's CUgraphExecUpdateResult, or
      *  0 where it gives another error. Else 0. */
     uint32_t result;
-    /** 0: something that no query tells could still make the driver refuse, see `text`.
+    /** 0: something that no query shows could still make the driver refuse, see `text`.
      */
     uint32_t is_certain;
     /** Of the new graph, the node that is refused, or the one that it is inside of; -1:
@@ -141,7 +141,7 @@ typedef struct gph_update_options {
      *  other threads must not meet. 0: the refusal is the caller's. */
     uint32_t may_reinstantiate;
     uint32_t wants_diff; /**< 1: the report lists every difference (slow) */
-    /** 1: where a tracked executable is made anew (report->way tells), `graph` is taken,
+    /** 1: where a tracked executable is made anew (report->way says so), `graph` is taken,
      *  as by gph_exec_track(); 0: it is borrowed then. */
     uint32_t takes_graph;
     /** Borrowed: of `graph`, which has not changed since. With it, an executable that is
@@ -213,8 +213,8 @@ typedef struct gph_edit {
  *  Fails with GPH_E_INVALID (no such node, argument or field; a wrong size), GPH_E_STATE
  *  (not tracked; a whole update without a snapshot came before, or one of a graph with
  *  several nodes that nothing depends on, so that what the nodes hold is not known),
- * GPH_E_NO_MEMORY, and what the driver's setters return. Thread: one at a time; others
- * may launch it meanwhile, and meet some of the edits. */
+ *  GPH_E_NO_MEMORY, and what the driver's setters return. Thread: one at a time; others
+ *  may launch it meanwhile, and meet some of the edits. */
 GPH_API GPH_CHECKED gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits,
                                              size_t count, gph_error *error);
 
