@@ -108,6 +108,7 @@ gph_status device_alloc(device *d, size_t bytes, CUdeviceptr *out, gph_error *er
     CU(d, MemAlloc, &fresh, bytes);
     d->block[d->blocks++] = fresh;
     CU(d, MemsetD8, fresh, 0, bytes);
+    CU(d, StreamSynchronize, NULL); /* streams that do not wait for that one use it */
     *out = fresh;
     return GPH_OK;
 }
