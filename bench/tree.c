@@ -375,7 +375,8 @@ static void open_driver(void)
         CU(MemAlloc, &weights[i], N * 4);
         CU(MemsetD8, weights[i], 0, N * 4);
     }
-    CU(CtxSynchronize); /* `stream` does not wait for the default one */
+    /* `stream` does not wait for the default one */
+    must(gph_cuda_check(cu->CtxSynchronize(), "cuCtxSynchronize", &error));
     must(gph_arena_create(gph, NULL, &arena, &error));
     printf("bench_tree: %s, %d rounds\n", info.path, rounds);
 }
