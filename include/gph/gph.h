@@ -32,6 +32,9 @@
 
 #include <gph/callable.h>
 
+#include <gph/ranks.h>
+#include <gph/ranks_comm.h>
+
 #include <gph/cache.h>
 #include <gph/cache_figures.h>
 

@@ -11,6 +11,7 @@
     X(gph_cache_options, GPH_CACHE_OPTIONS_INIT)                                         \
     X(gph_callable_options, GPH_CALLABLE_OPTIONS_INIT)                                   \
     X(gph_capture_options, GPH_CAPTURE_OPTIONS_INIT)                                     \
+    X(gph_comm_options, GPH_COMM_OPTIONS_INIT)                                           \
     X(gph_condition, GPH_CONDITION_INIT)                                                 \
     X(gph_dispatch_options, GPH_DISPATCH_OPTIONS_INIT)                                   \
     X(gph_doctor_options, GPH_DOCTOR_OPTIONS_INIT)                                       \
@@ -23,6 +24,7 @@
     X(gph_plan_options, GPH_PLAN_OPTIONS_INIT)                                           \
     X(gph_plan_share_options, GPH_PLAN_SHARE_OPTIONS_INIT)                               \
     X(gph_pool_options, GPH_POOL_OPTIONS_INIT)                                           \
+    X(gph_ranks_options, GPH_RANKS_OPTIONS_INIT)                                         \
     X(gph_recipe_cache_entry, GPH_RECIPE_CACHE_ENTRY_INIT)                               \
     X(gph_recipe_entry, GPH_RECIPE_ENTRY_INIT)                                           \
     X(gph_loaded_options, GPH_LOADED_OPTIONS_INIT)                                       \
