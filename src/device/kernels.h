@@ -15,7 +15,8 @@ typedef struct gphi_kernel_text {
 } gphi_kernel_text;
 
 /* texts.S: those of kernels/ that libgph needs, whoever uses them. */
-extern const char gphi_loop_ptx[], gphi_loop_device_ptx[], gphi_dispatch_ptx[];
+extern const char gphi_loop_ptx[], gphi_loop_device_ptx[], gphi_dispatch_ptx[],
+    gphi_ranks_ptx[];
 
 /* Loaded into one context. Constant while somebody has it, so any thread reads it. */
 typedef struct gphi_kernels {

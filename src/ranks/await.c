@@ -54,8 +54,10 @@ gph_status gph_ranks_wait(gph_ranks *ranks, gph_runtime *runtime, CUstream strea
     uint32_t round = 0;
     while (!gphi_ranks_failed(ranks)) {
         const CUresult result = runtime->cu.cuStreamQuery(stream);
-        if (result == CUDA_SUCCESS)
-            return GPH_OK;
+        if (result == CUDA_SUCCESS) {
+            gphi_ranks_settle(ranks); /* a kernel may have given up on a rank */
+            return gphi_ranks_cause_get(ranks, error);
+        }
         if (result != CUDA_ERROR_NOT_READY)
             return gphi_cuda_fail(error, (gph_status)result, "cuStreamQuery",
                                   "rank %u waits for a stream", ranks->who.rank);

@@ -134,20 +134,29 @@ void gphi_ranks_watch_remove(gph_ranks *ranks, gphi_ranks_watch *entry)
     pthread_mutex_unlock(&ranks->hooks);
 }
 
+enum { FAILED, IDLE, SETTLE, CLOSING };
+
+static void call_entry(gphi_ranks_watch *entry, int which)
+{
+    void (*call)(void *user) = which == FAILED   ? entry->failed
+                               : which == IDLE   ? entry->idle
+                               : which == SETTLE ? entry->settle
+                                                 : entry->closing;
+    if (which == FAILED && entry->has_failed)
+        return;
+    if (which == FAILED)
+        entry->has_failed = true;
+    if (call)
+        call(entry->user);
+}
+
 /* The next one is kept where an entry that is taken out meanwhile can change it. */
-static void call_entries(gph_ranks *ranks, bool is_beat)
+static void call_entries(gph_ranks *ranks, int which)
 {
     pthread_mutex_lock(&ranks->hooks);
     for (gphi_ranks_watch *entry = ranks->first; entry; entry = ranks->following) {
         ranks->following = entry->next;
-        if (is_beat) {
-            if (entry->idle)
-                entry->idle(entry->user);
-        } else if (!entry->has_failed) {
-            entry->has_failed = true;
-            if (entry->failed)
-                entry->failed(entry->user);
-        }
+        call_entry(entry, which);
     }
     ranks->following = NULL;
     pthread_mutex_unlock(&ranks->hooks);
@@ -156,7 +165,17 @@ static void call_entries(gph_ranks *ranks, bool is_beat)
 void gphi_ranks_tell(gph_ranks *ranks)
 {
     if (gphi_ranks_failed(ranks))
-        call_entries(ranks, false);
+        call_entries(ranks, FAILED);
+}
+
+void gphi_ranks_settle(gph_ranks *ranks)
+{
+    call_entries(ranks, SETTLE);
+}
+
+void gphi_ranks_part(gph_ranks *ranks)
+{
+    call_entries(ranks, CLOSING);
 }
 
 /* ---- the thread ---- */
@@ -172,7 +191,7 @@ static void *watch(void *user)
             return NULL;
         gphi_ranks_look(ranks);
         gphi_ranks_tell(ranks);
-        call_entries(ranks, true);
+        call_entries(ranks, IDLE);
         /* Twice within the time in which a rank that ended is to be noticed. */
         gphi_futex_wait(&slot->bell, bell, ranks->notice_ns / 2);
     }

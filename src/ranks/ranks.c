@@ -112,8 +112,10 @@ void gph_ranks_close(gph_ranks *ranks)
 {
     if (!ranks)
         return;
-    if (gphi_ranks_owned(ranks, NULL) == GPH_OK)
+    if (gphi_ranks_owned(ranks, NULL) == GPH_OK) {
         gphi_ranks_watch_end(ranks);
+        gphi_ranks_part(ranks);
+    }
     destroy(ranks);
 }
 

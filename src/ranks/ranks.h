@@ -100,6 +100,9 @@ typedef struct gphi_ranks_call {
 typedef struct gphi_ranks_watch {
     void (*failed)(void *user); /* once, when the group has failed; may be NULL */
     void (*idle)(void *user);   /* at each beat of the watcher; may be NULL */
+    /* When a stream's work has ended: did it end well? May be NULL. */
+    void (*settle)(void *user);
+    void (*closing)(void *user); /* when the group is closed; may be NULL */
     void *user;
     bool has_failed; /* failed() was called */
     struct gphi_ranks_watch *next;
@@ -139,6 +142,10 @@ void gphi_ranks_watch_remove(gph_ranks *ranks, gphi_ranks_watch *entry);
 
 /* Calls failed() of those for which it was not yet, where the group has failed. */
 void gphi_ranks_tell(gph_ranks *ranks);
+/* Calls settle() of all. */
+void gphi_ranks_settle(gph_ranks *ranks);
+/* Calls closing() of all, each of which takes itself out or stays for ever. */
+void gphi_ranks_part(gph_ranks *ranks);
 
 /* Whether the group has failed; a load. */
 static inline bool gphi_ranks_failed(const gph_ranks *ranks)
