@@ -151,7 +151,8 @@ static struct medians medians_of(struct trial *trial)
         for (int way = 0; way < WAYS; way++) {
             float *from = trial->ms[way][size] + FIRST;
             qsort(from, ROUNDS - FIRST, sizeof(*from), by_value);
-            medians.us[way][size] = 1000.0 * (double)from[(ROUNDS - FIRST) / 2] / SUMS;
+            medians.us[way][size] =
+                1000.0 * (double)from[(ROUNDS - FIRST) / 2] / (double)SUMS;
         }
     return medians;
 }
