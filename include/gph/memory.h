@@ -120,8 +120,9 @@ GPH_API gph_arena *gph_pool_arena(const gph_pool *pool);
  *
  *  Memory freed in another stream is used again only when its work is known to have
  *  ended; in a capture: when every last use is an ancestor of what `stream` depends on.
- *  Fails with GPH_E_INVALID (0 bytes), GPH_E_STATE (the stream is captured, but not into
- *  this pool), CUDA_ERROR_OUT_OF_MEMORY (the message says what holds how much) and what
+ *  Fails with GPH_E_INVALID (0 bytes; a stream of another device, whose kernels do not
+ *  reach it: allocate in one of the arena's device, and say gph_pool_use() of the other),
+ *  GPH_E_STATE (the stream is captured, but not into this pool), CUDA_ERROR_OUT_OF_MEMORY (the message says what holds how much) and what
  *  the driver returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_pool_alloc(gph_pool *pool, uint64_t bytes,
                                               CUstream stream, CUdeviceptr *out,
@@ -194,9 +195,9 @@ typedef uint32_t gph_recording_id;
  *  out     the caller's; end with gph_pool_record_end() or gph_pool_record_abort().
  *
  *  The recording uses free memory of other graphs, and eager memory whose work is known
- *  to have ended: synchronize before. Fails with GPH_E_STATE (the pool has an open
- *  recording, the stream is bound or captured already), GPH_E_NO_MEMORY and what the
- *  driver returns. Thread: the one that captures. */
+ *  to have ended: synchronize before. Fails with GPH_E_INVALID (a stream of another
+ *  device), GPH_E_STATE (the pool has an open recording, the stream is bound or captured
+ *  already), GPH_E_NO_MEMORY and what the driver returns. Thread: the one that captures. */
 GPH_API GPH_CHECKED gph_status gph_pool_record_begin(gph_pool *pool, CUstream stream,
                                                      const char *name,
                                                      gph_recording_id *out,

@@ -75,6 +75,19 @@ void gphi_unrelax(const gphi_cuda_table *cu, CUstreamCaptureMode before)
                     "it takes what it gave");
 }
 
+CUresult gphi_event_create(const gphi_cuda_table *cu, CUcontext context, CUevent *out)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (context)
+        result = cu->cuCtxPushCurrent(context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = cu->cuEventCreate(out, CU_EVENT_DISABLE_TIMING);
+    if (context)
+        gphi_ignore((gph_status)cu->cuCtxPopCurrent(&context), "it was pushed");
+    return result;
+}
+
 /* Nobody listens to the log before cuInit(): whether a callback may be registered by then
  * is not documented. A cuInit() that was refused says the same when it is called again. */
 static void ask_why(const gphi_cuda_table *cu)

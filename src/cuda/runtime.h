@@ -31,6 +31,9 @@ struct gph_runtime {
 CUstreamCaptureMode gphi_relax(const gphi_cuda_table *cu);
 void gphi_unrelax(const gphi_cuda_table *cu, CUstreamCaptureMode before);
 
+/* An event without times, of `context`, or, NULL, of the current one. */
+CUresult gphi_event_create(const gphi_cuda_table *cu, CUcontext context, CUevent *out);
+
 /* gph_open() on a given driver: how tests put theirs underneath. The source is copied;
  * what it points to must outlive the runtime. */
 gph_status gphi_runtime_create(const gph_allocator *allocator,

@@ -350,18 +350,20 @@ void gph_arena_destroy(gph_arena *arena)
 static gph_status find_device(gph_arena *arena, int32_t wanted, gph_error *error)
 {
     const gphi_cuda_table *cu = &arena->runtime->cu;
-    CUdevice device = wanted;
+    CUdevice device = wanted, current = -1;
     int count = 0;
-    if (wanted == -1) {
+    if (wanted == -1)
         GPHI_TRY(gphi_cuda_check(error, cu->cuCtxGetDevice(&device), "cuCtxGetDevice",
                                  "the device of an arena"));
-    } else {
-        GPHI_TRY(gphi_cuda_check(error, cu->cuDeviceGetCount(&count), "cuDeviceGetCount",
-                                 "device %d", wanted));
-        if (wanted < 0 || wanted >= count)
-            return gphi_fail(error, GPH_E_INVALID, "options.device %d: there are %d",
-                             wanted, count);
-    }
+    GPHI_TRY(gphi_cuda_check(error, cu->cuDeviceGetCount(&count), "cuDeviceGetCount",
+                             "device %d", wanted));
+    if (device < 0 || device >= count)
+        return gphi_fail(error, GPH_E_INVALID, "options.device %d: there are %d", wanted,
+                         count);
+    arena->is_alone = count == 1;
+    if (!arena->is_alone && cu->cuCtxGetDevice(&current) == CUDA_SUCCESS &&
+        current == device && cu->cuCtxGetCurrent(&arena->context) != CUDA_SUCCESS)
+        arena->context = NULL;
     int can = 0;
     GPHI_TRY(gphi_cuda_check(
         error,
@@ -462,7 +464,7 @@ gph_status gph_arena_create(gph_runtime *runtime, const gph_arena_options *optio
     gphi_vec_init(&arena->stock, arena->heap, sizeof(CUmemGenericAllocationHandle));
     gphi_vec_init(&arena->limbo, arena->heap, sizeof(struct gphi_limbo));
     gphi_vec_init(&arena->streams, arena->heap, sizeof(struct gphi_stream));
-    gphi_vec_init(&arena->events, arena->heap, sizeof(CUevent));
+    gphi_vec_init(&arena->events, arena->heap, sizeof(struct gphi_spare_event));
 
     gph_status status = find_device(arena, opt.device, error);
     GPHI_THEN(status, find_sizes(arena, &opt, error));

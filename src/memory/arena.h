@@ -40,10 +40,23 @@ struct gphi_mark {
 
 enum { GPHI_MARKS_MAX = 64 };
 
+/* Where a stream is. Asked for only where there are several devices: nobody's else. */
+struct gphi_home {
+    CUcontext context; /* NULL: the current one */
+    int device;        /* -1: not known */
+};
+
+/* An event that nobody uses, and where it may be recorded. */
+struct gphi_spare_event {
+    CUcontext context;
+    CUevent event;
+};
+
 /* A stream that freed something. Known by the driver's number, since handles come again.
  */
 struct gphi_stream {
     uint64_t id;
+    struct gphi_home home;
     uint64_t ended; /* tickets of this stream up to here have ended */
     uint32_t head, count;
     struct gphi_mark marks[GPHI_MARKS_MAX]; /* a ring, oldest at head */
@@ -53,6 +66,9 @@ struct gph_arena {
     gph_runtime *runtime;
     gph_allocator heap;
     int device;
+    CUcontext
+        context;   /* of `device`, current when the arena was made; NULL: another was */
+    bool is_alone; /* there is one device */
     CUdeviceptr base;
     uint64_t page_bytes, page_count;
     uint64_t budget_pages; /* UINT64_MAX: none */
@@ -64,7 +80,7 @@ struct gph_arena {
     gphi_vec stock;       /* CUmemGenericAllocationHandle */
     gphi_vec limbo;       /* struct gphi_limbo */
     gphi_vec streams;     /* struct gphi_stream */
-    gphi_vec events;      /* CUevent, not in use */
+    gphi_vec events;      /* struct gphi_spare_event */
     uint64_t ticket;      /* of the last free */
     uint64_t total_pages; /* handles there are */
     uint64_t owned_pages; /* of pools and of limbo */
@@ -107,6 +123,14 @@ uint64_t gphi_arena_cached(const gph_arena *arena);
 void gphi_arena_pin(gph_arena *arena, CUdeviceptr address, uint64_t bytes, int by);
 
 /* ---- fence.c: what is known of the work of streams ---- */
+
+/* Where a stream is, captured or not. */
+struct gphi_home gphi_stream_home(const gph_arena *arena, CUstream stream);
+
+/* Refuses a stream of another device: what it runs cannot reach the arena's memory, and who
+ * only copies from there says so by gph_pool_use(). `pool`: its name. */
+gph_status gphi_home_check(const gph_arena *arena, const char *pool, CUstream stream,
+                           struct gphi_home home, gph_error *error);
 
 /* The stream's place in `streams`; not for a stream that is captured. */
 gph_status gphi_stream_find(gph_arena *arena, CUstream stream, uint32_t *out,

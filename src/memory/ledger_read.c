@@ -118,12 +118,32 @@ static void add_exec(void *user, const gphi_ledger_exec *e)
     add_entry(user, &entry, name);
 }
 
+/* The driver answers for the current context's device. */
+static CUresult ask_device(const gph_arena *arena, size_t *free_bytes, size_t *bytes)
+{
+    const gphi_cuda_table *cu = &arena->runtime->cu;
+    CUcontext context = arena->context;
+    const CUresult pushed = context ? cu->cuCtxPushCurrent(context) : CUDA_SUCCESS;
+    if (pushed != CUDA_SUCCESS)
+        return pushed;
+    const CUresult result = cu->cuMemGetInfo(free_bytes, bytes);
+    if (context)
+        gphi_ignore((gph_status)cu->cuCtxPopCurrent(&context), "it was pushed");
+    return result;
+}
+
 static gph_status read_total(const gph_arena *arena, gph_ledger_total *total,
                              gph_error *error)
 {
     size_t free_bytes = 0, device_bytes = 0;
-    GPHI_TRY(gphi_cuda_check(error,
-                             arena->runtime->cu.cuMemGetInfo(&free_bytes, &device_bytes),
+    CUdevice current = arena->device;
+    if (!arena->context && !arena->is_alone &&
+        arena->runtime->cu.cuCtxGetDevice(&current) == CUDA_SUCCESS &&
+        current != arena->device)
+        return gphi_fail(error, GPH_E_STATE,
+                         "the ledger of device %d, with a context of device %d",
+                         arena->device, current);
+    GPHI_TRY(gphi_cuda_check(error, ask_device(arena, &free_bytes, &device_bytes),
                              "cuMemGetInfo", "the ledger of device %d", arena->device));
     const uint64_t pages = arena->total_pages * arena->page_bytes;
     *total = (gph_ledger_total){

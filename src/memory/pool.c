@@ -317,6 +317,7 @@ static gph_status alloc_locked(gph_pool *pool, uint64_t bytes, CUstream stream,
     if (route.is_invalid)
         return gphi_fail(error, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
                          "the capture of stream %p is invalid", (void *)stream);
+    GPHI_TRY(gphi_route_check(pool, &route, error));
     GPHI_TRY(find_block(pool, &route, rounded, &i, error));
     GPHI_TRY(reserve_books(pool, &route, error)); /* after growth, which took from it */
     gphi_blocks_take(&pool->blocks, i, rounded, bytes);
@@ -359,6 +360,7 @@ static gph_status alloc_at_locked(gph_pool *pool, CUdeviceptr address, uint64_t 
     GPHI_TRY(gphi_route_find(pool, stream, &route, error));
     if (route.recording)
         return gphi_fail(error, GPH_E_STATE, "stream %p is captured", (void *)stream);
+    GPHI_TRY(gphi_route_check(pool, &route, error));
     GPHI_TRY(gphi_pool_place(pool, address, bytes, &i, error));
     gphi_block_at(&pool->blocks, i)->stream = stream;
     gphi_proof_eager(pool, address, gphi_block_at(&pool->blocks, i)->bytes, 1, true);

@@ -20,6 +20,7 @@ struct gphi_captured {
     gphi_vec nodes;   /* CUgraphNode */
     gphi_map visited; /* nodes before what the stream has been given, as far as walked */
     gphi_vec joined;  /* uint32_t, by captured stream: positions that are visited */
+    bool is_checked;  /* it is of the pool's device */
 };
 
 /* ---- recordings ---- */
@@ -117,7 +118,11 @@ struct gphi_route {
 
 gph_status gphi_route_find(gph_pool *pool, CUstream stream, struct gphi_route *out,
                            gph_error *error);
-/* Fails with GPH_E_STATE if the stream is captured. */
+/* Whether what the stream runs reaches the pool's memory: GPH_E_INVALID if it is another
+ * device's. */
+gph_status gphi_route_check(const gph_pool *pool, const struct gphi_route *route,
+                            gph_error *error);
+/* Fails with GPH_E_STATE if the stream is captured, GPH_E_INVALID if it is another device's. */
 gph_status gphi_route_eager(gph_pool *pool, CUstream stream, gph_error *error);
 
 /* ---- walk.c ---- */

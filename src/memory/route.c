@@ -89,6 +89,26 @@ gph_status gphi_route_eager(gph_pool *pool, CUstream stream, gph_error *error)
     if (info.status != CU_STREAM_CAPTURE_STATUS_NONE)
         return gphi_fail(error, GPH_E_STATE, "stream %p is captured already",
                          (void *)stream);
+    return gphi_home_check(pool->arena, pool->name, stream,
+                           gphi_stream_home(pool->arena, stream), error);
+}
+
+/* A captured stream is asked once: what it was found to be it stays. */
+gph_status gphi_route_check(const gph_pool *pool, const struct gphi_route *route,
+                            gph_error *error)
+{
+    const gph_arena *arena = pool->arena;
+    if (arena->is_alone || route->is_invalid)
+        return GPH_OK;
+    if (!route->recording) {
+        const struct gphi_stream *s = gphi_vec_at(&arena->streams, route->stream);
+        return gphi_home_check(arena, pool->name, route->handle, s->home, error);
+    }
+    struct gphi_captured *c = gphi_vec_at(&route->recording->captured, route->stream);
+    if (!c->is_checked)
+        GPHI_TRY(gphi_home_check(arena, pool->name, route->handle,
+                                 gphi_stream_home(arena, route->handle), error));
+    c->is_checked = true;
     return GPH_OK;
 }
 

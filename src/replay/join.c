@@ -24,19 +24,6 @@ static gph_status check_call(CUresult result, const char *call, CUstream stream,
     return gphi_cuda_check(error, result, call, "stream %p", (void *)stream);
 }
 
-static CUresult create_event(const gphi_cuda_table *cu, CUcontext context, CUevent *out)
-{
-    CUresult result = CUDA_SUCCESS;
-    if (context)
-        result = cu->cuCtxPushCurrent(context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = cu->cuEventCreate(out, CU_EVENT_DISABLE_TIMING);
-    if (context)
-        gphi_ignore((gph_status)cu->cuCtxPopCurrent(&context), "it was pushed");
-    return result;
-}
-
 /* An event of the stream's context. One serves all: who waits keeps what was recorded, so
  * it can be recorded again at once. */
 static gph_status find_event(gph_capture *capture, CUstream stream, CUevent *out,
@@ -55,8 +42,8 @@ static gph_status find_event(gph_capture *capture, CUstream stream, CUevent *out
     GPHI_TRY(gphi_made(error, gphi_vec_reserve(&capture->events, 1) == GPH_OK,
                        "an event for stream %p", (void *)stream));
     CUevent event = NULL;
-    GPHI_TRY(
-        check_call(create_event(cu, context, &event), "cuEventCreate", stream, error));
+    GPHI_TRY(check_call(gphi_event_create(cu, context, &event), "cuEventCreate", stream,
+                        error));
     *(gphi_capture_event *)gphi_vec_add(&capture->events, 1) =
         (gphi_capture_event){context, event};
     *out = event;
