@@ -21,6 +21,10 @@ typedef struct decoder_options {
     float temperature;
     uint64_t seed;
     bool keep_logits; /* every step's, for comparison */
+    /* Of a model whose matrices are split over ranks: puts the sum over all of them into the
+     * stream, in place. NULL: the model is whole. */
+    gph_status (*sum)(void *user, CUdeviceptr data, uint64_t floats, gph_error *error);
+    void *sum_user;
     /* Called now and then while a batch runs; may be NULL. */
     void (*progress)(const char *what, size_t done, size_t all);
 } decoder_options;

@@ -63,7 +63,11 @@ static gph_status open_all(device *d, const device_options *options, gph_error *
     d->info = (gph_driver_info)GPH_SIZED(gph_driver_info);
     gph_driver_info_get(d->runtime, &d->info);
     d->cu = gph_cuda(d->runtime);
-    CU(d, DeviceGet, &d->ordinal, 0);
+    int devices = 0;
+    CU(d, DeviceGetCount, &devices);
+    if (devices == 0)
+        return fail(error, GPH_E_UNSUPPORTED, "the driver has no device");
+    CU(d, DeviceGet, &d->ordinal, (int)(options->device % (uint32_t)devices));
     CU(d, DeviceGetName, d->name, (int)sizeof(d->name), d->ordinal);
     CU(d, DevicePrimaryCtxRetain, &d->context, d->ordinal);
     CU(d, CtxSetCurrent, d->context);

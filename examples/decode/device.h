@@ -71,6 +71,7 @@ typedef struct launch_size {
 
 typedef struct device_options {
     uint32_t driver;     /* a gph_driver */
+    uint32_t device;     /* its number, modulo how many there are */
     const char *kernels; /* the folder of decode.ptx */
 } device_options;
 

@@ -61,6 +61,9 @@ static gph_status multiply(pass *p, CUdeviceptr out, CUdeviceptr x, size_t weigh
 
 static gph_status add(pass *p)
 {
+    const decoder_options *o = &p->m->o;
+    if (o->sum != NULL)
+        TRY(o->sum(o->sum_user, p->m->y, (uint64_t)p->rows * p->m->c.width, p->error));
     return LAUNCH(p, residual_add, blocks(p->m->c.width, 128), p->rows, 128, 1, 0,
                   &p->m->x, &p->m->y, &p->position, &p->m->c.width);
 }

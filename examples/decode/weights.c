@@ -207,7 +207,6 @@ static gph_status load_all(weights *w, const tensors *file, gph_error *error)
 {
     const config *c = &w->c;
     const tensor *t = NULL;
-    TRY(lay_out(w, error));
     TRY(find(file, "model.embed_tokens.weight", c->vocab, c->width, &t, error));
     TRY(tensors_read(file, t, w->data + w->embed, error));
     const char *head = c->tied ? "model.embed_tokens.weight" : "lm_head.weight";
@@ -216,7 +215,20 @@ static gph_status load_all(weights *w, const tensors *file, gph_error *error)
     TRY(load_vector(w, file, "model.norm.weight", w->norm, c->width, error));
     for (uint32_t i = 0; i < c->layers; i++)
         TRY(load_layer(w, file, i, error));
-    compute_rates(w);
+    return GPH_OK;
+}
+
+gph_status weights_make(const gph_allocator *heap, const config *c, weights *out,
+                        gph_error *error)
+{
+    weights w = {.heap = *heap, .c = *c};
+    const gph_status status = lay_out(&w, error);
+    if (status != GPH_OK) {
+        weights_fini(&w);
+        return status;
+    }
+    compute_rates(&w);
+    *out = w;
     return GPH_OK;
 }
 
@@ -227,18 +239,21 @@ gph_status weights_load(const gph_allocator *heap, const char *folder, weights *
     char *text = NULL;
     size_t bytes = 0;
     weights w = {.heap = *heap};
+    config c = {0};
     if (snprintf(path, sizeof(path), "%s/model.safetensors", folder) >= (int)sizeof(path))
         return fail(error, GPH_E_INVALID, "a folder name of %zu bytes", strlen(folder));
     snprintf(path, sizeof(path), "%s/config.json", folder);
     TRY(file_read(heap, path, CONFIG_BYTES_MAX, &text, &bytes, error));
-    gph_status status = config_read(heap, text, bytes - 1, &w.c, error);
+    gph_status status = config_read(heap, text, bytes - 1, &c, error);
     heap_free(heap, text, bytes);
     TRY(status);
 
     tensors file;
     snprintf(path, sizeof(path), "%s/model.safetensors", folder);
     TRY(tensors_open(heap, path, &file, error));
-    status = load_all(&w, &file, error);
+    status = weights_make(heap, &c, &w, error);
+    if (status == GPH_OK)
+        status = load_all(&w, &file, error);
     tensors_close(&file);
     if (status != GPH_OK) {
         weights_fini(&w);

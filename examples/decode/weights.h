@@ -51,6 +51,10 @@ GPH_CHECKED gph_status config_read(const gph_allocator *heap, const char *text,
  * failure. */
 GPH_CHECKED gph_status weights_load(const gph_allocator *heap, const char *folder,
                                     weights *out, gph_error *error);
+/* Room for a model of that shape: zeros, and the rotations. heap copied; *out is the caller's
+ * (weights_fini()), untouched on failure. Fails with GPH_E_UNSUPPORTED and GPH_E_NO_MEMORY. */
+GPH_CHECKED gph_status weights_make(const gph_allocator *heap, const config *c,
+                                    weights *out, gph_error *error);
 void weights_fini(weights *w);
 
 /* The file's bytes, at most `most`; the caller's (heap_free with *bytes). */
