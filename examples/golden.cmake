@@ -1,7 +1,8 @@
-# cmake -DPROGRAM=... -DEXPECTED=... -P golden.cmake: runs a program on softcuda and compares
-# what it prints. A build without softcuda skips.
+# cmake -DPROGRAM=... [-DARGS="..."] -DEXPECTED=... -P golden.cmake: runs a program on softcuda
+# and compares what it prints. A build without softcuda skips.
 set(ENV{GPH_DRIVER} soft)
-execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
+separate_arguments(ARGS)
+execute_process(COMMAND ${PROGRAM} ${ARGS} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
 if(err MATCHES "no softcuda: " OR out MATCHES "no softcuda: ")
   message("SKIPPED: this build has no softcuda")
   return()
