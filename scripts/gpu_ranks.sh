@@ -42,10 +42,10 @@ run() {
     run 90 build-gpu/bench/bench_ranks 2
     count=$(nvidia-smi -L 2>/dev/null | wc -l || true)
     [ "$count" -ge 4 ] && run 60 build-gpu/bench/bench_ranks 4 --rounds 9 --replays 2000
-    for example in build-gpu/examples/ranks build-gpu/examples/ranks/ranks; do
-        if [ -x "$example" ] && [ ! -d "$example" ]; then
-            run 60 "$example"
-        fi
+    for width in 512 2048; do
+        RANKS_PROGRAM=build-gpu/examples/ranks run 60 examples/ranks/run.sh 2 --check --repeat 9 \
+            --tokens 65 --ahead 16 --layers 8 --width $width
     done
+    run 60 build-gpu/tests/unit/devices_test
     echo "== end"
 } 2>&1 | tee "$out/ranks_gpu.log"
