@@ -67,6 +67,11 @@ typedef struct gph_ranks_options {
     const gph_ranks_transport *transport;
     /** Copied: NULL means the C library's heap. */
     const gph_allocator *allocator;
+    /** Asked every few milliseconds by gph_ranks_open() and by agreements that wait for other
+     *  ranks, on their thread: not 0 ends the wait, and the group has failed with that cause.
+     *  For signals, as Ctrl-C. It must not call functions of the group. NULL: not asked. */
+    uint32_t (*stop)(void *user);
+    void *stop_user; /**< its argument; borrowed until gph_ranks_close() */
 } gph_ranks_options;
 /** All defaults. */
 #define GPH_RANKS_OPTIONS_INIT GPH_SIZED(gph_ranks_options)

@@ -125,6 +125,15 @@ static void give_up_on(gph_ranks *ranks, uint32_t rank, const gphi_ranks_call *c
     gphi_ranks_give_up(ranks, rank, &cause);
 }
 
+static void give_up_stopped(gph_ranks *ranks, const gphi_ranks_call *call)
+{
+    gph_error cause;
+    const char *place = gphi_path_name(call->place);
+    gphi_fail(&cause, GPH_E_STATE, "rank %u was stopped by its program at '%s' (%s)",
+              ranks->who.rank, call->what, place ? place : "?");
+    gphi_ranks_give_up(ranks, ranks->who.rank, &cause);
+}
+
 /* Sleeps until a rank has come, or the group has failed. */
 static void sleep_for(gph_ranks *ranks, uint32_t rank, const gphi_ranks_call *call,
                       uint64_t begin)
@@ -146,6 +155,8 @@ static void sleep_for(gph_ranks *ranks, uint32_t rank, const gphi_ranks_call *ca
             return; /* and left after it came */
         if (has_left || gphi_span_ns(begin, gphi_clock_ns()) > ranks->patience_ns)
             give_up_on(ranks, rank, call, has_left);
+        else if (gphi_ranks_stopped(ranks))
+            give_up_stopped(ranks, call);
         gphi_ranks_look(ranks);
         slice = slice < SLICE_MOST_NS ? slice * 2 : slice;
     }

@@ -327,8 +327,9 @@ static void list_missing(const gph_ranks *ranks, char *out, size_t bytes)
                                      rank);
 }
 
-/* Its patience is over. It gives up for all, unless the last one came just now. */
-static void give_up_meeting(gph_ranks *ranks)
+/* Its patience is over, or it was stopped. It gives up for all, unless the last one came just
+ * now. */
+static void give_up_meeting(gph_ranks *ranks, bool is_stopped)
 {
     char missing[128], time[32];
     gph_error cause;
@@ -338,10 +339,16 @@ static void give_up_meeting(gph_ranks *ranks)
     }
     if (atomic_load(&ranks->board->met) == 0) {
         list_missing(ranks, missing, sizeof(missing));
-        gphi_fail(&cause, GPH_E_STATE,
-                  "of the %u ranks of '%s' these did not come within %s: %s",
-                  ranks->who.count, ranks->who.name,
-                  gphi_ranks_time(ranks->patience_ns, time), missing);
+        if (is_stopped)
+            gphi_fail(&cause, GPH_E_STATE,
+                      "rank %u was stopped by its program when of the %u ranks of '%s' "
+                      "these had not come: %s",
+                      ranks->who.rank, ranks->who.count, ranks->who.name, missing);
+        else
+            gphi_fail(&cause, GPH_E_STATE,
+                      "of the %u ranks of '%s' these did not come within %s: %s",
+                      ranks->who.count, ranks->who.name,
+                      gphi_ranks_time(ranks->patience_ns, time), missing);
         gphi_ranks_give_up(ranks, ranks->who.rank, &cause);
         if (has_name(ranks))
             unlink(ranks->path);
@@ -357,8 +364,9 @@ static gph_status wait_for_others(gph_ranks *ranks, gph_error *error)
         GPHI_TRY(gphi_ranks_cause_get(ranks, error));
         gphi_futex_wait(&ranks->board->met, 0, 16 * NAP_NS);
         gphi_ranks_look(ranks);
-        if (gphi_span_ns(begin, gphi_clock_ns()) > ranks->patience_ns)
-            give_up_meeting(ranks);
+        const bool is_late = gphi_span_ns(begin, gphi_clock_ns()) > ranks->patience_ns;
+        if (is_late || gphi_ranks_stopped(ranks))
+            give_up_meeting(ranks, !is_late);
     }
     return GPH_OK;
 }

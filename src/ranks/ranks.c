@@ -92,6 +92,8 @@ gph_status gph_ranks_open(const gph_ranks_options *options, gph_ranks **out,
                          .patience_ns = opt.patience_ns ? opt.patience_ns : PATIENCE_NS,
                          .notice_ns = notice_ns,
                          .spins = spins_for(who.count),
+                         .stop = opt.stop,
+                         .stop_user = opt.stop_user,
                          .fd = -1,
                          .giving_up = GPHI_MUTEX_INIT};
     pthread_mutexattr_t recursive;

@@ -114,6 +114,8 @@ struct gph_ranks {
     uint64_t patience_ns, notice_ns;
     unsigned forks; /* of this process before it was opened: a child's are more */
     unsigned spins; /* how often a word is read before a thread sleeps on it */
+    uint32_t (*stop)(void *user); /* of the options */
+    void *stop_user;
     int fd; /* of the board, whose locks are this rank's life; -1: there is none */
     char path[256]; /* of the board */
     gphi_ranks_board *board;
@@ -146,6 +148,12 @@ void gphi_ranks_tell(gph_ranks *ranks);
 void gphi_ranks_settle(gph_ranks *ranks);
 /* Calls closing() of all, each of which takes itself out or stays for ever. */
 void gphi_ranks_part(gph_ranks *ranks);
+
+/* Whether the program wants a wait to end. */
+static inline bool gphi_ranks_stopped(const gph_ranks *ranks)
+{
+    return ranks->stop && ranks->stop(ranks->stop_user) != 0;
+}
 
 /* Whether the group has failed; a load. */
 static inline bool gphi_ranks_failed(const gph_ranks *ranks)
