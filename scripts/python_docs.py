@@ -53,6 +53,10 @@ PARAMETERS = {
     "condition": "Condition", "body": "int | Recording", "way": "str", "counter": "TensorLike | None", "order": "str",
     "arguments": "object", "Runtime.loop.before": "int | Recording | None", "Loop.update.graph": "int | Recording",
     "Dispatch.add.graph": "int | Recording", "Dispatch.add.kind": "int", "Dispatch.send.kind": "int",
+    "what": "str", "Ranks.gather.value": "int | bytes | bytearray | memoryview", "Ranks.agree.text": "str",
+    "Ranks.all.error": "BaseException | None", "Ranks.fail.error": "BaseException | str", "Ranks.wait.runtime": "Runtime | None",
+    "out": "TensorLike | None", "op": "str", "place": "str | None", "Comm.all_gather.out": "TensorLike", "Comm.broadcast.root": "int",
+    "Comm.graph_agree.graph": "int | Recording | Callable",
     "Capture.region.name": "str", "Recipe.range.name": "str", "Recipe.arena.name": "str", "Recipe.add.name": "str",
 }
 RETURNS = {
@@ -71,6 +75,8 @@ RETURNS = {
     "Capture.if_": "Flow", "Capture.while_": "Flow", "Capture.switch": "Flow", "Flow.__enter__": "Flow", "Flow.__exit__": "bool",
     "Runtime.loop": "Loop", "Runtime.dispatch": "Dispatch", "Loop.wait": "dict[str, Any]", "Dispatch.send": "int",
     "Dispatch.stats": "dict[str, int]", "Dispatch.__enter__": "Dispatch", "Dispatch.__exit__": "bool",
+    "Ranks.gather": "list[Any]", "Ranks.most": "int", "Ranks.least": "int", "Ranks.__enter__": "Ranks", "Ranks.__exit__": "bool",
+    "Comm.all_reduce": "Any", "Comm.all_gather": "Any", "Comm.broadcast": "Any",
     "Recording.instantiate": "Replay", "Recording.describe": "Graph", "Recording.region": "str | None",
     "Replay.exec": "Exec", "Exec.update": "tuple[str, str]", "Graph.json": "str", "Graph.dot": "str", "Graph.load": "Graph",
     "Graph.signature": "str", "Graph.diff": "Diff", "Slots.address": "int", "Slots.stats": "dict[str, int]",
@@ -92,7 +98,8 @@ MEMBERS = {
     "Launcher.lost": "str | None", "Cache.loaded": "Loaded | None",
     "before": "Callable_[[], Any] | None", "count": "int",
     "flows": "list[dict[str, Any]]", "progress": "dict[str, Any]", "ways": "dict[str, Any]",
-    "Loop.exec": "Exec | None", "block": "Tensor | None", "done": "int",
+    **dict.fromkeys(("rank", "local"), "int"), "peers": "list[dict[str, Any]]", "info": "dict[str, Any]", "nccl": "int | None",
+    "ranks": "Ranks", "Loop.exec": "Exec | None", "block": "Tensor | None", "done": "int",
 }
 SPECIAL = {  # slots, whose signatures Python does not have
     "Exec": ["def __call__(self, stream: StreamLike, /) -> None: ..."],
@@ -114,6 +121,10 @@ SPECIAL = {  # slots, whose signatures Python does not have
     "advise": ["def __init__(self, command: Path | None = ..., timeout: float | None = ...) -> None: ..."],
     "GraphedCall": ["def __init__(self, is_one: bool, /, **parts: Any) -> None: ...",
                     "def __call__(self, *args: Any, **kwargs: Any) -> Any: ..."],
+    "Ranks": ["def __init__(self, *, count: int = ..., rank: int = ..., name: str | None = ..., patience_s: float = ...,\n"
+              "                 notice_s: float = ..., allocator: tuple[int, int] | None = ...) -> None: ..."],
+    "Comm": ["def __init__(self, ranks: Ranks, runtime: Runtime, *, way: str = ..., own_bytes: int = ...,\n"
+             "                 nccl_path: Path | None = ..., name: str | None = ...) -> None: ..."],
     "PathHit": ["def __init__(self, miss: Callable_[[list[Any]], Any]) -> None: ...",
                 "def __call__(self, inputs: list[Any], /) -> Any: ..."],
 }
@@ -192,7 +203,7 @@ def stubs():
     for name in sorted(errors, key=lambda n: (n not in ("Error", "Warning"), n)):
         if name == "Error":
             yield "class Error(RuntimeError):"
-            for attribute, kind in (("status", "int"), ("status_name", "str"), ("node", "int | None")):
+            for attribute, kind in (("status", "int"), ("status_name", "str"), ("node", "int | None"), ("rank", "int | None")):
                 yield "    %s: %s" % (attribute, kind)
             for attribute in ("region", "place", "call", "hint", "sentence", "cause"):
                 yield "    %s: str | None" % attribute
@@ -221,7 +232,8 @@ def page():
         yield entry(name, getattr(gph, name))
     for name in sorted(classes):
         cls = getattr(gph, name)
-        yield "## %s\n\n```\n%s\n```\n" % (name, paragraph(cls.__doc__))
+        made = name + cls.__text_signature__ + "\n\n" if name in ("Comm", "Ranks") else ""  # others are made by a function
+        yield "## %s\n\n```\n%s%s\n```\n" % (name, made, paragraph(cls.__doc__))
         if not issubclass(cls, BaseException):
             for member, value in own(cls):
                 if not member.startswith("__"):

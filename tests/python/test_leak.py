@@ -13,7 +13,8 @@ from common import COUNT, PTX, gph, main
 heap = ctypes.CDLL(os.environ["GPH_PYTHON_HEAP"])
 heap.python_heap_live.restype = heap.python_heap_count.restype = ctypes.c_long
 heap.python_heap_fail_at.argtypes = [ctypes.c_long]
-common._shared["runtime"] = gph.open("soft", allocator=(ctypes.cast(heap.python_heap, ctypes.c_void_p).value, 0))
+ALLOCATOR = ctypes.cast(heap.python_heap, ctypes.c_void_p).value, 0
+common._shared["runtime"] = gph.open("soft", allocator=ALLOCATOR)
 common._shared["module"] = common._shared["runtime"].module(PTX)
 
 
@@ -85,6 +86,26 @@ class Leaks(common.Case):
         recipe.graphs, recipe.summary, recipe.describe(0)
         self.stream.synchronize()
 
+    def groups(self):
+        with gph.Ranks(count=1, allocator=ALLOCATOR) as ranks:
+            ranks.gather("a", 1), ranks.gather("b", b"x"), ranks.agree("c", "x"), ranks.most("d", 1), ranks.peers
+            try:
+                ranks.all("e", KeyError("key"))
+            except gph.StateError as error:
+                self.assertIsInstance(error.__cause__, KeyError)
+
+    def communicators(self):
+        with gph.Ranks(count=1, allocator=ALLOCATOR) as ranks:
+            comm = gph.Comm(ranks, self.runtime, way="own", own_bytes=4096)
+            comm.all_reduce(self.x, self.y, stream=self.stream)
+            with self.runtime.capture(self.stream) as capture:
+                comm.all_reduce(self.x, stream=self.stream)
+            comm.graph_agree(capture.recording), comm.info
+            replay = capture.recording.instantiate()
+            del comm, capture
+            replay(self.stream)
+            ranks.wait(self.stream)
+
     def failures(self):
         for wrong in (lambda: self.runtime.capture(self.stream, mode="x").__enter__(), lambda: self.put("x", self.x),
                       lambda: self.pool.tensor(-1), lambda: gph.Graph.load("/nowhere"),
@@ -115,7 +136,8 @@ class Leaks(common.Case):
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - pages, 16 << 10, "KiB of the process")
 
     def test_nothing_is_left(self):
-        for work in (self.replays, self.callables, self.trees, self.caches, self.files, self.failures):
+        for work in (self.replays, self.callables, self.trees, self.caches, self.files, self.groups, self.communicators,
+                     self.failures):
             with self.subTest(work.__name__):
                 self.many(work, 50)
 
@@ -143,7 +165,7 @@ class Leaks(common.Case):
         self.assertLess(heap.python_heap_live() - live, 4096, "%d allocations failed" % failed)
 
     def test_no_failed_allocation_is_survived_badly(self):
-        for work in (self.replays, self.callables, self.trees, self.caches, self.files):
+        for work in (self.replays, self.callables, self.trees, self.caches, self.files, self.communicators):
             with self.subTest(work.__name__):
                 self.sweep(work)
 

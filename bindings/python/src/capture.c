@@ -152,34 +152,6 @@ static void close_scope(capture *self)
     self->scope = NULL;
 }
 
-/* "file:line" of the innermost frame of a traceback, where the exception was raised. */
-static PyObject *place_of(PyObject *trace)
-{
-    PyObject *last = Py_XNewRef(trace), *place = NULL;
-    while (last && last != Py_None) {
-        PyObject *next = PyObject_GetAttrString(last, "tb_next");
-        if (!next || next == Py_None) {
-            Py_XDECREF(next);
-            break;
-        }
-        Py_SETREF(last, next);
-    }
-    PyObject *line = last ? PyObject_GetAttrString(last, "tb_lineno") : NULL;
-    PyObject *frame = last ? PyObject_GetAttrString(last, "tb_frame") : NULL;
-    PyObject *code = frame ? PyObject_GetAttrString(frame, "f_code") : NULL;
-    PyObject *file = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
-    if (line && file)
-        place = PyUnicode_FromFormat("%U:%S", file, line);
-    Py_XDECREF(file);
-    Py_XDECREF(code);
-    Py_XDECREF(frame);
-    Py_XDECREF(line);
-    Py_XDECREF(last);
-    if (PyErr_Occurred())
-        PyErr_Clear();
-    return place;
-}
-
 /* After an exception in the body: it goes on, and says what is known of the first cause. */
 static PyObject *thrown_away(capture *self, PyObject *exception, PyObject *trace)
 {
@@ -189,7 +161,7 @@ static PyObject *thrown_away(capture *self, PyObject *exception, PyObject *trace
     WITHOUT_GIL(status, gph_capture_abort(taken, NULL));
     close_scope(self);
     const gph_cause *cause = gph_cause_last();
-    PyObject *place = place_of(trace);
+    PyObject *place = gphpy_trace_place(trace);
     gphpy_blame blame = {.place = place ? place : self->place};
     if (status == GPH_OK && cause && cause->code != GPH_OK)
         blame.cause = cause;

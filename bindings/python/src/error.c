@@ -35,7 +35,7 @@ enum { EXCEPTIONS = sizeof(exceptions) / sizeof(*exceptions), OUT_OF_MEMORY = 2 
 
 static const char *const attributes[] = {"status", "status_name", "node", "region",
                                          "place",  "call",        "hint", "sentence",
-                                         "cause",  NULL};
+                                         "cause",  "rank",        NULL};
 
 static const char base_text[] =
     "What a call of libgph failed with.\n\n"
@@ -52,7 +52,8 @@ static const char base_text[] =
     "  sentence     what the driver said, in its own words\n"
     "  cause        of a failed capture, where in the program the first refused call "
     "was\n"
-    "               made: callers in C, a line each";
+    "               made: callers in C, a line each\n"
+    "  rank         the rank that an error of Ranks and Comm is about";
 
 static int add_exception(PyObject *module, struct exception *one)
 {
@@ -133,6 +134,22 @@ static void set_blame(PyObject *exception, const gphpy_blame *blame)
     }
 }
 
+/* The rank that a message of gph_ranks is about, or -1: it begins with it, unless it says who
+ * waited ("rank 0 is at 'ladder' (serve.py:61), and rank 1 ... did not come within 30 s"). */
+static long rank_of(const char *message)
+{
+    unsigned rank;
+    int length = 0;
+    if (sscanf(message, "rank %u%n", &rank, &length) != 1)
+        return -1;
+    if (strncmp(message + length, " is at ", 7) != 0)
+        return (long)rank;
+    const char *other = strstr(message, "), and rank ");
+    if (!other)
+        other = strstr(message, "), but rank ");
+    return other && sscanf(other + 12, "%u", &rank) == 1 ? (long)rank : -1;
+}
+
 PyObject *gphpy_raise(gph_status status, const gph_error *error, const gphpy_blame *blame)
 {
     static const gph_error nothing;
@@ -159,6 +176,9 @@ PyObject *gphpy_raise(gph_status status, const gph_error *error, const gphpy_bla
         set_text(exception, "sentence", error->message);
     if (error->has_node)
         set(exception, "node", PyLong_FromLongLong(error->node));
+    const long rank = rank_of(error->message);
+    if (rank >= 0)
+        set(exception, "rank", PyLong_FromLong(rank));
     if (blame)
         set_blame(exception, blame);
     PyErr_SetObject(type_of(status), exception);
@@ -186,6 +206,23 @@ PyObject *gphpy_invalid(const char *format, ...)
     return gphpy_raise(GPH_E_INVALID, &error, NULL);
 }
 
+/* Of a graphophone.Error the one that it has. No exception is left. */
+static gph_status status_of(PyObject *exception)
+{
+    gph_status status = GPH_E_STATE;
+    for (int i = 0; i < EXCEPTIONS - 1; i++) /* one that the program made has its class */
+        if (PyObject_IsInstance(exception, exceptions[i].type) == 1)
+            status = exceptions[i].status;
+    if (PyObject_IsInstance(exception, base) == 1) {
+        PyObject *number = PyObject_GetAttrString(exception, "status");
+        if (number && PyLong_Check(number) && PyLong_AsLong(number) != 0)
+            status = (gph_status)PyLong_AsLong(number);
+        Py_XDECREF(number);
+    }
+    PyErr_Clear();
+    return status;
+}
+
 gph_status gphpy_failed(gph_error *error)
 {
     gph_status status = GPH_E_STATE;
@@ -199,17 +236,36 @@ gph_status gphpy_failed(gph_error *error)
                  utf8 ? utf8 : "its exception has no text");
     Py_XDECREF(text);
     PyErr_Clear();
-    if (value && PyObject_IsInstance(value, base) == 1) {
-        PyObject *number = PyObject_GetAttrString(value, "status");
-        if (number && PyLong_Check(number) && PyLong_AsLong(number) != 0)
-            status = (gph_status)PyLong_AsLong(number);
-        Py_XDECREF(number);
-        PyErr_Clear();
-    }
+    if (value)
+        status = status_of(value);
     if (error)
         error->code = status;
     PyErr_Restore(type, value, trace);
     return status;
+}
+
+bool gphpy_error_of(PyObject *exception, gph_error *out)
+{
+    if (!PyExceptionInstance_Check(exception)) {
+        PyErr_Format(PyExc_TypeError, "an error is an exception, not %R",
+                     (PyObject *)Py_TYPE(exception));
+        return false;
+    }
+    PyObject *trace = PyException_GetTraceback(exception);
+    PyObject *place = gphpy_trace_place(trace);
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(exception), "__name__");
+    PyObject *text = PyUnicode_FromFormat(place ? "%V: %S (%U)" : "%V: %S", name, "?",
+                                          exception, place);
+    const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    out->code = status_of(exception);
+    snprintf(out->message, sizeof(out->message), "%s",
+             utf8 ? utf8 : "an exception without text");
+    Py_XDECREF(text);
+    Py_XDECREF(name);
+    Py_XDECREF(place);
+    Py_XDECREF(trace);
+    PyErr_Clear();
+    return true;
 }
 
 /* KeyboardInterrupt, SystemExit: those that `except Exception` lets through. */
@@ -263,6 +319,33 @@ PyObject *gphpy_place(void)
     Py_XDECREF(file);
     Py_DECREF(code);
     if (!place)
+        PyErr_Clear();
+    return place;
+}
+
+PyObject *gphpy_trace_place(PyObject *trace)
+{
+    PyObject *last = Py_XNewRef(trace), *place = NULL;
+    while (last && last != Py_None) {
+        PyObject *next = PyObject_GetAttrString(last, "tb_next");
+        if (!next || next == Py_None) {
+            Py_XDECREF(next);
+            break;
+        }
+        Py_SETREF(last, next);
+    }
+    PyObject *line = last ? PyObject_GetAttrString(last, "tb_lineno") : NULL;
+    PyObject *frame = last ? PyObject_GetAttrString(last, "tb_frame") : NULL;
+    PyObject *code = frame ? PyObject_GetAttrString(frame, "f_code") : NULL;
+    PyObject *file = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
+    if (line && file)
+        place = PyUnicode_FromFormat("%U:%S", file, line);
+    Py_XDECREF(file);
+    Py_XDECREF(code);
+    Py_XDECREF(frame);
+    Py_XDECREF(line);
+    Py_XDECREF(last);
+    if (PyErr_Occurred())
         PyErr_Clear();
     return place;
 }

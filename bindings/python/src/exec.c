@@ -92,6 +92,7 @@ static void destroy(exec *self)
         Py_DECREF(self->owner);
     else
         gph_exec_destroy(self->gph);
+    gphpy_comms_settle();
     Py_DECREF((PyObject *)self->runtime);
     gphpy_free(self);
 }

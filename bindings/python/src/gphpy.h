@@ -119,7 +119,9 @@
     X(loaded)                                                                            \
     X(flow)                                                                              \
     X(loop)                                                                              \
-    X(dispatch)
+    X(dispatch)                                                                          \
+    X(ranks)                                                                             \
+    X(comm)
 
 struct gphpy_types {
 #define X(name) PyTypeObject *name;
@@ -157,6 +159,10 @@ PyObject *gphpy_invalid(const char *format, ...) GPH_PRINTF(1, 2);
 /* For a function of libgph's that ends with a Python exception: fills `error` in from it and
  * leaves it set, for gphpy_raise(). */
 gph_status gphpy_failed(gph_error *error);
+/* What an exception (borrowed) says, as an error: its status, if it is a graphophone.Error,
+ * else GPH_E_STATE; class, text and place in the message. False with an exception: it is
+ * none. */
+bool gphpy_error_of(PyObject *exception, gph_error *out);
 /* libgph has succeeded although a function of Python failed: it went another way. The
  * exception is gone, and the status GPH_OK; but one that ends the program stays. */
 gph_status gphpy_settle(void);
@@ -177,6 +183,9 @@ void gphpy_pending_drop(gphpy_pending *pending);
 
 /* Adds what is known to the exception that is set, where it has none. */
 void gphpy_blame_current(const gphpy_blame *blame);
+/* "file:line" of the innermost frame of a traceback, where the exception was raised; NULL
+ * without exception. */
+PyObject *gphpy_trace_place(PyObject *trace);
 /* The place of the Python code that runs: a str "file:line", or NULL without exception. */
 PyObject *gphpy_place(void);
 
@@ -221,6 +230,10 @@ typedef struct gphpy_stream {
     bool is_own;
 } gphpy_stream;
 
+/* A pair (address of a gph_realloc_fn, its user); None leaves `out` alone. -1 with an
+ * exception. */
+int gphpy_allocator_read(PyObject *object, gph_allocator *heap,
+                         const gph_allocator **out);
 /* Unloads what `runtime` holds. */
 void gphpy_modules_unload(gphpy_runtime *runtime);
 PyObject *gphpy_module_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwargs);
@@ -410,6 +423,21 @@ gphpy_progress gphpy_progress_read(PyObject *object);
 /* Also looks for signals, Ctrl-C. -1: with an exception, it is to end. */
 int gphpy_progress_tell(const gphpy_progress *progress, const char *what, uint64_t done,
                         uint64_t total, uint64_t ns, uint64_t left_ns);
+
+/* ---- communicators ---- */
+
+/* Lets go of those whose Comm has gone, where no graph keeps them any more: called where a
+ * graph may have gone. */
+extern _Atomic(unsigned) gphpy_comms_left;
+void gphpy_comms_settle_slowly(void);
+/* The same, and gives graphs that have just gone a moment: before a group of that name can be
+ * opened again. */
+void gphpy_comms_wait(void);
+static inline void gphpy_comms_settle(void)
+{
+    if (atomic_load_explicit(&gphpy_comms_left, memory_order_relaxed) > 0)
+        gphpy_comms_settle_slowly();
+}
 
 /* ---- functions of the module ---- */
 

@@ -157,6 +157,7 @@ static PyObject *disarm(launcher *self, PyObject *unused)
         PyThreadState *state = PyEval_SaveThread();
         gph_exec_destroy(gph);
         PyEval_RestoreThread(state);
+        gphpy_comms_settle();
     }
     Py_CLEAR(self->stream_of);
     Py_CLEAR(self->argument);

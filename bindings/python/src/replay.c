@@ -175,6 +175,7 @@ static void replay_destroy(replay *self)
     PyThreadState *state = PyEval_SaveThread();
     gph_replay_destroy(self->gph);
     PyEval_RestoreThread(state);
+    gphpy_comms_settle();
     Py_DECREF((PyObject *)self->recording);
     gphpy_free(self);
 }

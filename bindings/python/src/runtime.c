@@ -57,6 +57,20 @@ gphpy_runtime *gphpy_runtime_use_slowly(gphpy_runtime *self)
     return status == GPH_OK ? self : NULL;
 }
 
+int gphpy_allocator_read(PyObject *object, gph_allocator *heap, const gph_allocator **out)
+{
+    unsigned long long function = 0, user = 0;
+    if (object == Py_None)
+        return 0;
+    if (!PyArg_ParseTuple(object, "KK;allocator is (address of a function, user)",
+                          &function, &user))
+        return -1;
+    *heap =
+        (gph_allocator){(gph_realloc_fn *)(uintptr_t)function, (void *)(uintptr_t)user};
+    *out = heap;
+    return 0;
+}
+
 static int read_options(PyObject *driver, PyObject *allocator, gph_options *options,
                         gph_allocator *heap)
 {
@@ -66,16 +80,7 @@ static int read_options(PyObject *driver, PyObject *allocator, gph_options *opti
             return -1;
         options->driver = (uint32_t)word;
     }
-    if (allocator != Py_None) {
-        unsigned long long function = 0, user = 0;
-        if (!PyArg_ParseTuple(allocator, "KK;allocator is (address of a function, user)",
-                              &function, &user))
-            return -1;
-        *heap = (gph_allocator){(gph_realloc_fn *)(uintptr_t)function,
-                                (void *)(uintptr_t)user};
-        options->allocator = heap;
-    }
-    return 0;
+    return gphpy_allocator_read(allocator, heap, &options->allocator);
 }
 
 PyObject *gphpy_open(PyObject *module, PyObject *args, PyObject *kwargs)
