@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the Python extension for a Python that has PyTorch 2.11, and tests graphophone.torch on this machine's
-# GPU. usage: scripts/gpu_torch.sh [PYTHON [OUTPUT_FOLDER [tests|bench]]]; the log goes there (default build-torch/).
+# GPU. usage: scripts/gpu_torch.sh [PYTHON [OUTPUT_FOLDER [tests|bench|ranks]]]; the log goes there (default build-torch/).
+# ranks: what runs on two GPUs, and is not in the default.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${1:-python3}
@@ -57,6 +58,14 @@ export PYTHONPATH=$PWD/build-torch/python GPH_DRIVER=cuda TORCHINDUCTOR_CACHE_DI
     case $what in *bench*)
         timeout -k 2 22 "$python" -B bench/torch_replay.py || echo "   exit $?"
         timeout -k 2 36 "$python" -B bench/torch_compile.py || echo "   exit $?"
+        ;;
+    esac
+    case $what in *ranks*)
+        for line in "tests/gpu/torch_ranks.py" "examples/ranks/decode.py" "examples/ranks/decode.py --bench"; do
+            echo "== $line"
+            # shellcheck disable=SC2086
+            timeout -k 2 120 "$python" -m torch.distributed.run --nproc-per-node 2 $line || echo "   exit $?"
+        done
         ;;
     esac
 } 2>&1 | tee "$out/torch_gpu.log"
