@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  Would a CUDA graph work here, and would it pay? Looks at what a doctor reads of a
+ *  Would a CUDA graph work here, and would it pay? Judges what a doctor reads about a
  *  program that runs eagerly: `gph doctor --capturable` and `gph doctor --advise`.
  *  Tier: experimental. */
 #ifndef GPH_ADVICE_H
@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/** What is made of a doctor's events. One thread at a time, that of the doctor. */
+/** The advice that a doctor's events lead to. One thread at a time, the doctor's
+ *  thread. */
 typedef struct gph_advice gph_advice;
 
 /** Whether recording a repeated sequence pays. */
@@ -20,7 +21,7 @@ typedef enum gph_verdict {
     GPH_VERDICT_UNKNOWN = 0,      /**< something was not measured, or differs too much */
     GPH_VERDICT_PAYS = 1,         /**< faster, and the cost of recording is earned */
     GPH_VERDICT_DOES_NOT_PAY = 2, /**< not faster, or too few repetitions */
-    GPH_VERDICT_CANNOT_CAPTURE = 3, /**< not before something is changed */
+    GPH_VERDICT_CANNOT_CAPTURE = 3, /**< only after something is changed */
     GPH_VERDICT_NEEDS_BUCKETS = 4   /**< saves time, but by a graph for each size */
 } gph_verdict;
 
@@ -31,28 +32,29 @@ typedef enum gph_advice_part {
     GPH_ADVICE_BOTH = 3        /**< both */
 } gph_advice_part;
 
-/** A sequence of work that the program repeats, eagerly, and what a graph would make of
- *  it. Texts are lent until gph_advice_destroy(). Times are of one repetition, in
+/** A sequence of work that the program repeats, eagerly, and what graphs would change.
+ *  Texts are lent until gph_advice_destroy(). Times are for one repetition, in
  *  microseconds; negative: not measured. Lent: grows at the end. */
 typedef struct gph_prediction {
     gph_verdict verdict;  /**< see there */
-    uint32_t graphs;      /**< that a repetition would be: cut where it must be */
-    uint32_t launches;    /**< work calls of a repetition */
-    uint32_t kernels;     /**< of them kernels */
+    uint32_t graphs;      /**< that one repetition needs: cut where it must be */
+    uint32_t launches;    /**< work calls in one repetition */
+    uint32_t kernels;     /**< how many of them launch kernels */
     uint32_t changed;     /**< arguments that changed between repetitions */
-    uint32_t windows;     /**< measurements of the GPU's time that could be used */
+    uint32_t windows;     /**< usable measurements of the GPU's time */
     uint64_t repetitions; /**< that were seen */
-    double eager_us;      /**< as it runs now, without the doctor's own cost */
+    double eager_us;      /**< as it runs now, minus the doctor's own cost */
     double busy_us;       /**< the GPU's time with all of it queued beforehand */
     double graph_us;      /**< predicted */
     double once_us;       /**< capture, instantiation and upload, predicted */
     double break_even;    /**< repetitions that earn `once_us`; negative: never */
-    const char *why;      /**< of the verdict, one sentence */
+    const char *why;      /**< the reason for the verdict, one sentence */
     gph_place place;      /**< of its first work call */
-    double saves_low;  /**< share of `eager_us` that graphs save: at least, by how much */
-    double saves_high; /**< what was measured differs; and at most. 0.1: 10 % */
-    uint32_t updates;  /**< nodes whose arguments change with each repetition */
-    double update_us;  /**< what setting those takes, and is in `graph_us` */
+    double saves_low;     /**< share of `eager_us` that graphs save, 0.1 for 10 %: the
+                            least */
+    double saves_high;    /**< and the most, since measurements differ */
+    uint32_t updates;     /**< nodes whose arguments change with each repetition */
+    double update_us;     /**< what setting them takes; included in `graph_us` */
 } gph_prediction;
 
 /** Settings. */
@@ -79,14 +81,14 @@ GPH_API GPH_CHECKED gph_status gph_advice_create(gph_doctor *doctor,
 /** Ends it. NULL is allowed. */
 GPH_API void gph_advice_destroy(gph_advice *advice);
 
-/** Draws the conclusions; after gph_doctor_finish(). Fails with GPH_E_STATE and
+/** Draws the conclusions; call it after gph_doctor_finish(). Fails with GPH_E_STATE and
  *  GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_advice_finish(gph_advice *advice, gph_error *error);
 
 /** How many repeated sequences there are; the one that takes most time is the first. */
 GPH_API uint32_t gph_advice_count(const gph_advice *advice);
 
-/** A repeated sequence; NULL if there is none of that index. */
+/** A repeated sequence; NULL if the index is too large. */
 GPH_API const gph_prediction *gph_advice_prediction(const gph_advice *advice,
                                                     uint32_t index);
 

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  Status codes, error text, the allocator seam, the log and the version: what every
- *  other header of Graphophone stands on. No CUDA word here. Tier: stable.
+ *  Status codes, error text, the allocator seam, the log and the version: the base of
+ *  every other header of Graphophone. Nothing here is about CUDA. Tier: stable.
  *
  *  Tiers. Every header states one of two, and a declaration that differs from its header
  *  says so itself. `Tier: stable`: what was compiled against it works with every later
  *  library of the same GPH_VERSION_MAJOR. `Tier: experimental`: it may change with
  *  GPH_VERSION_MINOR. Nothing is stable before 0.1.0.
  *
- *  Structs. So that they can grow, every one is of one of these sorts, and says so unless
- *  it is the first:
+ *  Structs. So that they can grow, each is one of these sorts, and its comment says which
+ *  unless it is the first:
  *
  *  - sized: its first member is `uint32_t size`, which the caller sets to sizeof the
- *    struct, by the _INIT macro or GPH_SIZED(). What is read is read up to there, what is
- *    filled in is filled up to there, and an output whose size is 0 stays as it was.
- *  - `Layout frozen`: it never changes; the reason stands beside it.
- *  - `Lent: grows at the end`: only the library makes them, and hands out pointers.
- *  - `Stride: <where>`: an element of the caller's array, whose size is said there.
+ *    struct, by the _INIT macro or GPH_SIZED(). The library reads and fills in no more
+ *    than that many bytes, and leaves an output whose size is 0 as it was.
+ *  - `Layout frozen`: it never changes; the reason follows.
+ *  - `Lent: grows at the end`: only the library makes them; callers get pointers.
+ *  - `Stride: <where>`: an element of the caller's array, whose element size is given
+ *    there.
  *  - `Sized by <struct>`: the last part of a sized struct.
  *
- *  Verbs. `_read` parses bytes of the caller's, `_load` reads a path, `_save` writes a
- *  path, `_write` hands text or bytes to a gph_write_fn, `_get` fills in a struct. */
+ *  Verbs. `_read` parses the caller's bytes, `_load` reads a path, `_save` writes a path,
+ *  `_write` passes text or bytes to a gph_write_fn, `_get` fills in a struct. */
 #ifndef GPH_BASE_H
 #define GPH_BASE_H
 
@@ -34,7 +35,7 @@ extern "C" {
 /** @def GPH_API
  *  Marks what the library exports.
  *  @def GPH_CHECKED
- *  Marks a result that must be looked at.
+ *  Marks a result that must be checked.
  *  @def GPH_PRINTF
  *  Marks a function whose argument `f` is a format and `a` its first value. */
 #if defined(__GNUC__)
@@ -65,16 +66,17 @@ extern "C" {
 #define GPH_SIZED(type) GPH_INIT(.size = sizeof(type))
 #endif
 
-/** The version of these headers. gph_version() returns that of the library loaded. */
+/** The version of these headers. gph_version() returns the version of the loaded
+ *  library. */
 #define GPH_VERSION_MAJOR 0 /**< incompatible changes */
 #define GPH_VERSION_MINOR 1 /**< additions */
 #define GPH_VERSION_PATCH 0 /**< corrections */
 
 /** 0 is success. A positive value is a CUresult, passed on unchanged. A negative value is
- *  ours. gph_status_name() and gph_status_text() take all three kinds. */
+ *  the library's own. gph_status_name() and gph_status_text() accept all three kinds. */
 typedef int32_t gph_status;
 
-/** Every status of our own: name, value, meaning. */
+/** The library's own statuses: name, value, meaning. */
 #define GPH_STATUS_MAP(X)                                                                \
     X(GPH_E_INVALID, -1, "an argument is out of its documented range")                   \
     X(GPH_E_NO_MEMORY, -2, "host memory is exhausted")                                   \
@@ -90,9 +92,9 @@ enum {
 #undef X
 };
 
-/** Why a call failed. The caller's; a call fills it only when it fails, and only if one
- *  was passed. Start from {0}. Nothing in it needs freeing.
- *  Layout frozen: 1 KiB on every caller's stack; what comes takes `reserved`. */
+/** Why a call failed. The caller owns it; a call fills it in only when it fails, and only
+ *  if one was passed. Start from {0}. Nothing in it needs freeing. Layout frozen: 1 KiB
+ *  on every caller's stack; later members take the place of `reserved`. */
 typedef struct gph_error {
     gph_status code;       /**< what the call returned */
     uint32_t has_node;     /**< nonzero if `node` says which graph node is at fault */
@@ -108,10 +110,10 @@ typedef struct gph_error {
  *  memory aligned as malloc's is. */
 typedef void *gph_realloc_fn(void *user, void *ptr, size_t old_size, size_t new_size);
 
-/** Where an object takes its host memory from. Copied by whoever is given one; `user` is
- *  borrowed until the last object made with it is destroyed. A null `realloc` means the C
- *  library's heap. Every free passes the size that was asked for.
- *  Layout frozen: a function and its argument, which many objects copy. */
+/** Where an object takes its host memory from. Every object that is given one copies it;
+ *  `user` is borrowed until the last object made with it is destroyed. A null `realloc`
+ *  means the C library's heap. Every free passes the size that was asked for. Layout
+ *  frozen: a function and its argument, which many objects copy. */
 typedef struct gph_allocator {
     gph_realloc_fn *realloc; /**< NULL: the C library's heap */
     void *user;              /**< first argument of `realloc` */
@@ -130,7 +132,7 @@ typedef gph_status gph_write_fn(void *user, const void *data, size_t bytes);
 typedef struct gph_buffer {
     char *text;    /**< the caller's, always ended by a zero; NULL with 0 bytes */
     size_t bytes;  /**< room, that of the zero included */
-    size_t length; /**< in: 0; out: of the whole text, which is cut where room ends */
+    size_t length; /**< in: 0; out: of the whole text, also where it was cut */
 } gph_buffer;
 
 /** A gph_write_fn that appends to a gph_buffer, its `user`. Never fails. */
@@ -139,14 +141,15 @@ GPH_API gph_status gph_write_buffer(void *user, const void *data, size_t bytes);
 /** A gph_write_fn that appends to a `FILE *`, its `user`. Fails with GPH_E_IO. */
 GPH_API gph_status gph_write_file(void *user, const void *data, size_t bytes);
 
-/** Writes a file of these bytes, as every `_save` does: it is there whole or as it was
- *  before, under the name that a link leads to; what is not a plain file, such as a pipe,
- *  is written through.
+/** Writes these bytes to a file, as every `_save` does: the file is complete or as it was
+ *  before; a symbolic link is followed; what is not a plain file, such as a pipe, is
+ *  written to directly.
  *
  *  path  borrowed for the call.
  *  data  borrowed for the call; `bytes` of them.
  *
- *  GPH_E_INVALID: the path is NULL or too long. GPH_E_IO: the system's words. Thread: any. */
+ *  GPH_E_INVALID: the path is NULL or too long. GPH_E_IO: the message has the system's
+ *  reason. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_bytes_save(const char *path, const void *data,
                                               size_t bytes, gph_error *error);
 
@@ -158,18 +161,18 @@ GPH_API const char *gph_status_name(gph_status status);
  *  Thread: any. */
 GPH_API const char *gph_status_text(gph_status status);
 
-/** The version of the library loaded: major * 10000 + minor * 100 + patch. Thread: any.
+/** The version of the loaded library: major * 10000 + minor * 100 + patch. Thread: any.
  */
 GPH_API uint32_t gph_version(void);
 
-/** The version of the library loaded as text: "0.1.0". Static storage. Thread: any. */
+/** The version of the loaded library as text: "0.1.0". Static storage. Thread: any. */
 GPH_API const char *gph_version_text(void);
 
 /** How much is logged; each level includes those before it. */
 typedef enum gph_log_level {
     GPH_LOG_OFF = 0,   /**< nothing */
-    GPH_LOG_ERROR = 1, /**< what failed and cannot be returned to anybody */
-    GPH_LOG_WARN = 2,  /**< what works, but not as was asked */
+    GPH_LOG_ERROR = 1, /**< failures that no caller can be given */
+    GPH_LOG_WARN = 2,  /**< what works, but not as requested */
     GPH_LOG_INFO = 3,  /**< decisions: which driver, which path */
     GPH_LOG_DEBUG = 4  /**< every step, with names and addresses */
 } gph_log_level;
@@ -180,7 +183,8 @@ typedef enum gph_log_level {
  *  area     borrowed for the call: "cuda", "capture", "exec", "file".
  *  message  borrowed for the call; no line break at its end.
  *
- *  Called on the thread that logs, possibly on several at once. Must not call gph_. */
+ *  Called on the thread that logs, possibly on several at once. Must not call any gph_
+ *  function. */
 typedef void gph_log_fn(void *user, gph_log_level level, const char *area,
                         const char *message);
 
@@ -189,10 +193,9 @@ typedef void gph_log_fn(void *user, gph_log_level level, const char *area,
  *  sink  borrowed until the next gph_log_set(); NULL means standard error again.
  *  user  borrowed as long; passed to `sink`.
  *
- *  What is logged is said by the variable GPH_LOG, read once: a list of `area:level`,
- *  such as `GPH_LOG=cuda:info,exec:debug`; the area `all` stands for every area not
- *  named. The default is `all:warn`. Thread: one at a time, before other threads use the
- *  library.
+ *  The variable GPH_LOG, read once, says what is logged: a list of `area:level`,
+ *  such as `GPH_LOG=cuda:info,exec:debug`; the area `all` means every area not named. The
+ *  default is `all:warn`. Thread: one at a time, before other threads use the library.
  */
 GPH_API void gph_log_set(gph_log_fn *sink, void *user);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  One function, recorded for many shapes: shapes are rounded up to buckets, each bucket
- *  is a graph, and all graphs lie over each other in one pool. A call says whether it was
+ *  is a graph, and all graphs share the memory of one pool. A call says whether it was
  *  replayed, and if not, why. Tier: experimental. */
 #ifndef GPH_CACHE_H
 #define GPH_CACHE_H
@@ -13,9 +13,9 @@
 extern "C" {
 #endif
 
-/** A family of graphs. Replays and look-ups from any thread, also while another thread
- *  captures; the GPU's work of one cache must run in one order (one stream, or streams
- *  that wait for each other), since its graphs share memory. */
+/** A family of graphs. Replays and look-ups from any thread, even while another thread
+ *  captures; the GPU work of one cache must run in one order (one stream, or streams that
+ *  wait for each other), since its graphs share memory. */
 typedef struct gph_cache gph_cache;
 
 #define GPH_CACHE_AXES_MAX 8           /**< axes of a cache, at most */
@@ -23,15 +23,15 @@ typedef struct gph_cache gph_cache;
 #define GPH_CACHE_NONE ((uint32_t)-1)  /**< no key */
 #define GPH_CACHE_SIZE_MAX 0x7fffffffL /**< sizes on an axis, at most */
 
-/** How the values of an axis are made. */
+/** How the values of an axis are chosen. */
 typedef enum gph_ladder {
-    GPH_LADDER_LIST = 1,   /**< the values given */
+    GPH_LADDER_LIST = 1,   /**< the values as given */
     GPH_LADDER_POWERS = 2, /**< first, twice that, ... and last */
     GPH_LADDER_LINEAR = 3, /**< first, first + step, ... and last */
-    GPH_LADDER_PLANNED = 4 /**< those that serve the histogram at the least cost */
+    GPH_LADDER_PLANNED = 4 /**< those that serve the histogram at the lowest cost */
 } gph_ladder;
 
-/** One axis of the shapes: tokens, requests, a mode. Zero what is not used.
+/** One axis of the shapes: tokens, requests, a mode. Set unused members to zero.
  *  Stride: gph_cache_options.axis_bytes. */
 typedef struct gph_cache_axis {
     const char *name;       /**< copied */
@@ -50,9 +50,9 @@ typedef struct gph_cache_axis {
     double bucket_cost; /**< planned: of having one more bucket, over all calls */
 } gph_cache_axis;
 
-/** What is in an input beyond the real sizes. */
+/** What an input contains beyond the real sizes. */
 typedef enum gph_fill_rule {
-    GPH_FILL_KEEP = 0,  /**< whatever was there: the function does not look */
+    GPH_FILL_KEEP = 0,  /**< whatever was there: the function does not read it */
     GPH_FILL_ZERO = 1,  /**< zero */
     GPH_FILL_VALUE = 2, /**< `value`, an element's bytes, the lowest first */
     GPH_FILL_LAST = 3   /**< the last real slice along the padded dimension */
@@ -67,7 +67,7 @@ typedef struct gph_cache_tensor {
     int64_t shape[GPH_TENSOR_RANK_MAX]; /**< elements, or elements per unit of the axis */
     int32_t extra[GPH_TENSOR_RANK_MAX]; /**< elements more; >= 0 */
     uint8_t axis[GPH_TENSOR_RANK_MAX];  /**< 0: none; else number of the axis + 1 */
-    uint32_t fill;                      /**< of inputs: a gph_fill_rule */
+    uint32_t fill;                      /**< for inputs: a gph_fill_rule */
     uint32_t reserved;                  /**< zero */
     uint64_t value;                     /**< for GPH_FILL_VALUE */
 } gph_cache_tensor;
@@ -75,22 +75,23 @@ typedef struct gph_cache_tensor {
 /** Padding to be written. Lent: grows at the end. */
 typedef struct gph_cache_fill {
     CUstream stream;          /**< put the work here */
-    const int64_t *sizes;     /**< real ones; in warm-ups 0, but of discrete axes */
+    const int64_t *sizes;     /**< the real ones; in warm-ups 0, except on discrete
+                                   axes */
     const int64_t *values;    /**< of the key */
     const gph_tensor *inputs; /**< as the function will see them */
     uint32_t input_count;     /**< without the one that holds the sizes */
     uint32_t axis_count;      /**< of `sizes` and `values` */
 } gph_cache_fill;
-/** Writes the padded part of the inputs, after the rules did theirs: requests that do no
- *  harm, say. Called on the caller's thread, never during a capture. */
+/** Writes the padded part of the inputs, after the fill rules: with requests that do no
+ *  harm, for example. Called on the caller's thread, never during a capture. */
 typedef gph_status gph_cache_fill_fn(void *user, const gph_cache_fill *fill,
                                      gph_error *error);
 
-/** Agrees with other ranks on what all of them do.
+/** Agrees with the other ranks on what all of them do.
  *
  *  local  the key that this rank would replay, or GPH_CACHE_NONE for an eager call.
  *  joint  out: the key that all replay (it may be larger than `local`), or GPH_CACHE_NONE
- *         if they could not agree: all call eagerly then.
+ *         if they could not agree: then all call eagerly.
  *
  *  Called once in each gph_cache_call(). A failure ends the call. */
 typedef gph_status gph_cache_agree_fn(void *user, uint32_t local, uint32_t *joint,
@@ -98,9 +99,10 @@ typedef gph_status gph_cache_agree_fn(void *user, uint32_t local, uint32_t *join
 
 /** When a key that was missed is captured. */
 typedef enum gph_cache_lazy {
-    GPH_CACHE_LAZY_WORK = 0, /**< in gph_cache_work(), the most missed first */
-    GPH_CACHE_LAZY_CALL = 1, /**< in the call that misses it `lazy_misses` times, too */
-    GPH_CACHE_LAZY_OFF = 2   /**< never: in gph_cache_start() only */
+    GPH_CACHE_LAZY_WORK = 0, /**< in gph_cache_work(), the most often missed key first */
+    GPH_CACHE_LAZY_CALL = 1, /**< also in the call that misses it for the `lazy_misses`-th
+                                  time */
+    GPH_CACHE_LAZY_OFF = 2   /**< never later: only in gph_cache_start() */
 } gph_cache_lazy;
 
 /** Start from GPH_CACHE_OPTIONS_INIT. */
@@ -108,7 +110,7 @@ typedef struct gph_cache_options {
     uint32_t size;                   /**< sizeof(gph_cache_options) */
     uint32_t lazy;                   /**< a gph_cache_lazy */
     const char *name;                /**< copied; NULL: "cache" */
-    gph_pool *pool;                  /**< retained; best if no other graphs use it */
+    gph_pool *pool;                  /**< retained; preferably not used by other graphs */
     const gph_cache_axis *axes;      /**< copied */
     const gph_cache_tensor *inputs;  /**< copied; may be NULL with 0 */
     const gph_cache_tensor *outputs; /**< copied; may be NULL with 0 */
@@ -120,22 +122,25 @@ typedef struct gph_cache_options {
     uint32_t reserved;               /**< zero */
     uint32_t warmup; /**< eager runs of a key before it is captured; 0: 1. Or this: */
 #define GPH_CACHE_WARM_LARGEST UINT32_MAX /**< see gph_cache_start() */
-    /** The function. It gets `inputs` and, last, one more: the real sizes, i64, one an
-     *  axis, to mask with; its key is the values of the axes, of the bucket or, called
-     *  eagerly, the real ones. */
+    /** The function. It gets `inputs` and, last, one more: the real sizes, i64, one per
+     *  axis, to mask with; its key is the values of the axes: those of the bucket, or,
+     *  when it is called eagerly, the real ones. */
     gph_function_fn *function;
-    void *user;                /**< handed to them, which must not call the cache */
+    void *user;                /**< passed to the callbacks, which must not call the
+                                    cache */
     gph_cache_fill_fn *fill;   /**< or NULL */
     gph_cache_agree_fn *agree; /**< or NULL */
-    /** Nonzero result: there is such a key. NULL: all combinations. Called in create. */
+    /** A nonzero result means that the key exists. NULL: all combinations. Called in
+     *  create. */
     int (*wanted)(void *user, const int64_t *values);
     double overshoot_max;  /**< padded / real size, over all axes; 0: no limit */
     uint64_t budget_bytes; /**< executables and tensors of the cache; 0: no limit */
     uint32_t lazy_misses;  /**< misses before a lazy capture; 0: 1 */
     uint32_t own_max;      /**< keys with executables of their own; 0: a tenth */
-    double hot_share;      /**< a key with this part of the replays gets its own, if it
+    double hot_share;      /**< a key with this share of the replays gets its own, if it
                                 pays; 0: 0.01; 1: none does; below 0: every key */
-    gph_rng *rng; /**< or NULL; outlives the cache. Replays lock; none beside a call */
+    gph_rng *rng; /**< or NULL; outlives the cache. Replays then take a lock, and none may
+                       run during a call */
 } gph_cache_options;
 /** All defaults. */
 #define GPH_CACHE_OPTIONS_INIT GPH_SIZED(gph_cache_options)
@@ -158,7 +163,7 @@ GPH_API void gph_cache_destroy(gph_cache *cache);
 #define GPH_CACHE_REASONS(X)                                                             \
     X(GPH_CACHE_FITS, 0, "a recorded key serves it")                                     \
     X(GPH_CACHE_BEYOND, 1, "a size is beyond the largest value of its axis")             \
-    X(GPH_CACHE_NO_VALUE, 2, "the value is none of a discrete axis")                     \
+    X(GPH_CACHE_NO_VALUE, 2, "the value is not one of a discrete axis")                  \
     X(GPH_CACHE_BAD_SIZE, 3, "a size is below 1")                                        \
     X(GPH_CACHE_OVERSHOOT, 4, "padding would exceed the overshoot limit")                \
     X(GPH_CACHE_NOT_WANTED, 5, "there is no such key")                                   \
@@ -168,7 +173,7 @@ GPH_API void gph_cache_destroy(gph_cache *cache);
     X(GPH_CACHE_EVICTED, 9, "the key was evicted")                                       \
     X(GPH_CACHE_FAILED, 10, "the capture of the key failed")
 #define GPH_CACHE_REASON_COUNT 11 /**< how many there are */
-#define GPH_CACHE_REASONS_MAX 32  /**< there will not be more */
+#define GPH_CACHE_REASONS_MAX 32  /**< the last reason; no more are added */
 
 /** The reasons. */
 typedef enum gph_cache_reason {
@@ -185,18 +190,18 @@ typedef enum gph_cache_verdict {
     GPH_CACHE_MISS = 4    /**< `wanted` would serve it if it were captured */
 } gph_cache_verdict;
 
-/** An answer. Layout frozen: each call makes one, in some comparisons. */
+/** An answer. Layout frozen: each call makes one, with a few comparisons. */
 typedef struct gph_cache_match {
     gph_cache_verdict verdict; /**< what to do */
-    gph_cache_reason reason;   /**< why it is not exact or padded */
+    gph_cache_reason reason;   /**< why it is neither exact nor padded */
     uint32_t key;      /**< to replay, or GPH_CACHE_NONE; it may be larger than `wanted`
-                          while that is not captured */
+                            while `wanted` is not captured */
     uint32_t wanted;   /**< the smallest key that holds the sizes, or GPH_CACHE_NONE */
-    uint32_t axis;     /**< at fault, for the reasons that have one */
+    uint32_t axis;     /**< the axis at fault, for the reasons that have one */
     uint32_t reserved; /**< zero */
 } gph_cache_match;
 
-/** Says what to do with these sizes, one an axis: some comparisons; nothing is locked,
+/** Says what to do with these sizes, one per axis: a few comparisons; nothing is locked,
  *  allocated or counted. `out`: the caller's. GPH_E_INVALID: NULL. Thread: any. */
 GPH_API gph_status gph_cache_find(const gph_cache *cache, const int64_t *sizes,
                                   gph_cache_match *out, gph_error *error);
@@ -210,7 +215,7 @@ GPH_API GPH_CHECKED gph_status gph_cache_match_write(const gph_cache *cache,
                                                      const int64_t *sizes,
                                                      gph_write_fn *write, void *user,
                                                      gph_error *error);
-/** How many keys there are; they count from 0, `wanted` or not. Thread: any. */
+/** How many keys there are, wanted or not; they are numbered from 0. Thread: any. */
 GPH_API uint32_t gph_cache_key_count(const gph_cache *cache);
 /** The values of an axis, rising; lent until gph_cache_destroy(). NULL if there is no
  *  such axis. Thread: any. */
@@ -226,21 +231,23 @@ typedef struct gph_cache_progress {
     uint32_t total;   /**< keys of this phase */
     uint32_t key;     /**< the last one done */
     uint64_t ns;      /**< since the start */
-    uint64_t left_ns; /**< as the keys done let expect; 0: unknown */
+    uint64_t left_ns; /**< estimated from the keys done; 0: unknown */
 } gph_cache_progress;
-/** Called after each key. Nonzero: GPH_E_STATE ends it; what is captured stays. */
+/** Called after each key. A nonzero result ends it with GPH_E_STATE; what is captured
+ *  stays. */
 typedef int gph_cache_progress_fn(void *user, const gph_cache_progress *now);
 
 /** Captures keys: first runs all of them eagerly, so that workspaces reach their largest
  *  size before any address is recorded, then captures all, the largest first. With
- *  GPH_CACHE_WARM_LARGEST only the largest is run, unless a capture then fails or keeps
- *  memory: a sign that a run was needed; all is then thrown away and done that way.
+ *  GPH_CACHE_WARM_LARGEST only the largest is run. If a capture then fails or keeps
+ *  memory, a sign that more runs were needed, all captures are thrown away and everything
+ *  is done the first way.
  *
  *  stream    not captured, not the legacy stream. It is waited for.
  *  keys      borrowed for the call; NULL with 0: all. `progress` may be NULL.
  *
  *  A key that fails does not stop the others: the first failure is returned at the end,
- *  gph_cache_key_get() reports each. Fails also with GPH_E_INVALID, GPH_E_NO_MEMORY and
+ *  gph_cache_key_get() has each one. Fails also with GPH_E_INVALID, GPH_E_NO_MEMORY and
  *  GPH_E_STATE (`progress` ended it). Thread: one at a time, while others may replay. */
 GPH_API GPH_CHECKED gph_status gph_cache_start(gph_cache *cache, CUstream stream,
                                                const uint32_t *keys, uint32_t key_count,
@@ -252,17 +259,19 @@ typedef enum gph_cache_work_kind {
     GPH_CACHE_WORK_NONE = 0,    /**< there was nothing to do */
     GPH_CACHE_WORK_CAPTURE = 1, /**< captured the most missed key */
     GPH_CACHE_WORK_OWN = 2,     /**< made an executable for a key that became hot */
-    GPH_CACHE_WORK_SHARE = 3,   /**< took one from a key that became cold */
+    GPH_CACHE_WORK_SHARE = 3,   /**< took the executable of a key that became cold */
     GPH_CACHE_WORK_EVICT = 4    /**< evicted the key unused for longest: over budget */
 } gph_cache_work_kind;
 
-/** Does at most one thing that is due, for the moments between two steps. `done`, `key`:
- *  the caller's, may be NULL. Fails as gph_cache_start(). Thread: one at a time. */
+/** Does at most one thing that is due; meant for the time between two steps. `done`,
+ *  `key`: the caller's, may be NULL. Fails as gph_cache_start(). Thread: one at a
+ *  time. */
 GPH_API GPH_CHECKED gph_status gph_cache_work(gph_cache *cache, CUstream stream,
                                               gph_cache_work_kind *done, uint32_t *key,
                                               gph_error *error);
-/** Throws a key's graph away, whose work has ended; it may be captured again. Fails with
- *  GPH_E_INVALID (no such key) and GPH_E_STATE (not captured). Thread: one at a time. */
+/** Throws a key's graph away; its work must have ended. The key may be captured again.
+ *  Fails with GPH_E_INVALID (no such key) and GPH_E_STATE (not captured). Thread: one at
+ *  a time. */
 GPH_API gph_status gph_cache_evict(gph_cache *cache, uint32_t key, gph_error *error);
 
 /** An input of a key, to be written before gph_cache_replay(): the same buffer for all
@@ -275,9 +284,10 @@ GPH_API gph_status gph_cache_input(const gph_cache *cache, uint32_t key, uint32_
 GPH_API gph_status gph_cache_output(const gph_cache *cache, uint32_t key, uint32_t index,
                                     gph_tensor *out, gph_error *error);
 
-/** Replays a key on what lies in its inputs: no copy, no padding. A key with an
- *  executable of its own: some comparisons and the launch, no lock. Others: a lock, and
- *  one whole update if the shared executable was another key's.
+/** Replays a key on the present contents of its inputs: no copy, no padding. For a key
+ *  with an executable of its own this takes a few comparisons and the launch, without a
+ *  lock; for others it takes a lock, and one whole update if the shared executable was
+ *  last used by another key.
  *
  *  Fails with GPH_E_INVALID, GPH_E_STATE and driver failures. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_cache_replay(gph_cache *cache, uint32_t key,
@@ -288,23 +298,24 @@ typedef struct gph_cache_call_args {
     uint32_t size;            /**< sizeof(gph_cache_call_args) */
     uint32_t reserved;        /**< zero */
     CUstream stream;          /**< where the work goes */
-    const int64_t *sizes;     /**< one an axis */
-    const gph_tensor *inputs; /**< of the real sizes, dense; data 0: it lies in
-                                 gph_cache_input() already. NULL: all do */
+    const int64_t *sizes;     /**< one per axis */
+    const gph_tensor *inputs; /**< of the real sizes, dense; data 0: its contents are in
+                                   gph_cache_input() already. NULL: all are */
     gph_tensor *outputs;      /**< in: where data is not 0, results are copied there,
-                                 dense; out: tensors of the real sizes, views that are
-                                 lent until the next call where data was 0 */
+                                   dense; out: tensors of the real sizes; where data was
+                                   0, views that are lent until the next call */
     gph_cache_match match;    /**< out: what was done, and why; also when it fails */
 } gph_cache_call_args;
 /** Zero. */
 #define GPH_CACHE_CALL_INIT GPH_SIZED(gph_cache_call_args)
 
-/** Calls the function as gph_cache_find() says: replays, with inputs copied and padding
- *  written, or calls it eagerly, or captures the key now.
+/** Calls the function as gph_cache_find() decides: replays it, with inputs copied and
+ *  padding written, or calls it eagerly, or captures the key now.
  *
  *  Fails with GPH_E_INVALID (an input of another type or shape: the message names both),
- *  GPH_E_STATE (ranks that chose what this one cannot), and what function, callbacks and
- *  driver return. Thread: any; calls of a cache follow each other. */
+ *  GPH_E_STATE (the ranks chose a key that this one cannot replay), and what the
+ *  function, the callbacks and the driver return. Thread: any; calls of one cache run one
+ *  after the other. */
 GPH_API GPH_CHECKED gph_status gph_cache_call(gph_cache *cache, gph_cache_call_args *args,
                                               gph_error *error);
 

@@ -2,8 +2,8 @@
 /** @file
  *  Which CUDA driver a process uses, and its calls.
  *
- *  Nothing here needs NVIDIA's toolkit, and nothing clashes with it: this header may
- *  stand before or after <cuda.h>. Programs that use it need no libcuda at link time.
+ *  Nothing here needs NVIDIA's toolkit or conflicts with it: this header may be included
+ *  before or after <cuda.h>. Programs that use it need no libcuda at link time.
  *  Tier: stable. */
 #ifndef GPH_CUDA_H
 #define GPH_CUDA_H
@@ -50,9 +50,10 @@ typedef struct gph_options {
     uint32_t driver; /**< a gph_driver; an option beats the variable */
     /** Copied. NULL means the C library's heap. */
     const gph_allocator *allocator;
-    /** Copied. Where softcuda's libcuda.so.1 lies. NULL means the variable
-     *  GPH_SOFTCUDA_PATH, else gph/soft/libcuda.so.1 beside libgph, else that of the wheel
-     *  graphophone-softcuda in the same site-packages; these two only of libgph's version. */
+    /** Copied. The path of softcuda's libcuda.so.1. NULL means the variable
+     *  GPH_SOFTCUDA_PATH, else gph/soft/libcuda.so.1 next to libgph, else the one of the
+     *  wheel graphophone-softcuda in the same site-packages; the last two must have
+     *  libgph's version. */
     const char *softcuda_path;
 } gph_options;
 /** All defaults. */
@@ -60,7 +61,7 @@ typedef struct gph_options {
 
 /** What a driver can do beyond CUDA 12.4. */
 enum {
-    GPH_FEATURE_LOGS = 1 << 0,        /**< names each refused call (12.9) */
+    GPH_FEATURE_LOGS = 1 << 0,        /**< a reason for each refused call (12.9) */
     GPH_FEATURE_NODE_PARAMS = 1 << 1, /**< cuGraphNodeGetParams (13.1) */
     GPH_FEATURE_SOFTCUDA = 1 << 2     /**< it is softcuda */
 };
@@ -172,24 +173,24 @@ typedef struct gph_cuda_calls {
 /** Any entry point of the driver; cast it to its own type before the call. */
 typedef void (*gph_cuda_fn)(void);
 
-/** Opens the driver and initializes it (cuInit). No context is made: the library works on
- *  the caller's, which may be the primary one that the runtime API uses.
+/** Opens the driver and initializes it (cuInit). No context is made: the library works in
+ *  the caller's, which may be the primary context that the runtime API uses.
  *
  *  options  borrowed for the call; NULL means all defaults.
  *  out      owned by the caller on success: gph_close(). Untouched on failure.
  *  error    may be NULL.
  *
- *  A process has one driver: while any runtime is open, another may be opened for the
- *  same driver only. Fails with GPH_E_INVALID (unknown driver), GPH_E_UNSUPPORTED (no
- *  such driver here, or one older than CUDA 12.4), GPH_E_STATE (the process uses another
+ *  A process uses one driver: while any runtime is open, others must be opened for the
+ *  same driver. Fails with GPH_E_INVALID (unknown driver), GPH_E_UNSUPPORTED (no such
+ *  driver here, or one older than CUDA 12.4), GPH_E_STATE (the process uses another
  *  driver), GPH_E_NO_MEMORY, and what cuInit returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_open(const gph_options *options, gph_runtime **out,
                                         gph_error *error);
 
-/** Closes it. Executables and captures must be gone before. NULL is allowed. The driver
- *  itself stays loaded, since it may run threads of its own. While a capture of another
- *  runtime is open, it is closed when that one ends, after what was put off before.
- *  Thread: one at a time. */
+/** Closes it. Executables must be destroyed and captures ended before. NULL is allowed.
+ *  The driver itself stays loaded, since it may run threads of its own. While a capture
+ *  of another runtime is open, closing is deferred until that capture ends, and comes
+ *  after what was deferred before. Thread: one at a time. */
 GPH_API void gph_close(gph_runtime *runtime);
 
 /** Says which driver is in use.
@@ -213,28 +214,28 @@ GPH_API const gph_cuda_calls *gph_cuda(const gph_runtime *runtime);
 GPH_API GPH_CHECKED gph_status gph_cuda_find(const gph_runtime *runtime, const char *name,
                                              gph_cuda_fn *out, gph_error *error);
 
-/** What is put off by gph_defer(). */
+/** A function that gph_defer() runs later. */
 typedef void gph_defer_fn(void *user);
 
-/** Does what must not be done while a stream is captured (destroying an executable, a
- *  module, memory): at once if no capture that libgph opened in this process is open,
- *  else when the last one ends, on the thread that ends it.
+/** Runs a function that must not run while a stream is captured (one that destroys an
+ *  executable, a module, memory): at once if no capture that libgph began in this process
+ *  is open, else when the last one ends, on the thread that ends it.
  *
  *  runtime  borrowed until `run` has been called.
- *  run      called once, with no lock held, after everything that was put off before. It
+ *  run      called once, with no lock held, after everything that was deferred before. It
  *           may defer more; it must neither begin a capture nor wait for a thread that
  *           does, since captures begin only when no such function runs.
  *  user     borrowed until then.
  *  error    may be NULL.
  *
- *  What libgph destroys itself goes this way without being asked. Fails with
+ *  What libgph destroys itself is deferred in the same way. Fails with
  *  GPH_E_INVALID (NULL) and GPH_E_NO_MEMORY; `run` is then not called. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_defer(gph_runtime *runtime, gph_defer_fn *run,
                                          void *user, gph_error *error);
 
-/** Turns what a driver call returned into a filled-in error, so that a program has one
- *  way to report: `if ((status = gph_cuda_check(cu->MemAlloc(&p, n), "cuMemAlloc",
- *  &error)))`.
+/** Turns the result of a driver call into a filled-in error, so that a program reports
+ *  all failures in one way: `if ((status = gph_cuda_check(cu->MemAlloc(&p, n),
+ *  "cuMemAlloc", &error)))`.
  *
  *  call  borrowed until `error` is last read: a string literal with the call's name.
  *

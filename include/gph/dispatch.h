@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  Dispatch: a resident graph on the device takes requests from a queue in memory and
- *  launches one of several recorded graphs for each. The host only writes requests.
+ *  launches one of several recorded graphs for each. The host does nothing but write
+ *  requests.
  *
  *      gph_dispatch_create(runtime, &options, &dispatch, &error);
  *      capture work that reads gph_dispatch_block(dispatch); gph_dispatch_add(...)   each
@@ -25,14 +26,14 @@ typedef struct gph_dispatch gph_dispatch;
 
 /** Limits. */
 enum {
-    GPH_DISPATCH_BYTES = 48, /**< of a request's arguments at most */
-    GPH_DISPATCH_GRAPHS = 64 /**< of a dispatch at most */
+    GPH_DISPATCH_BYTES = 48, /**< bytes of a request's arguments at most */
+    GPH_DISPATCH_GRAPHS = 64 /**< graphs of a dispatch at most */
 };
 
 /** How requests follow each other. */
 typedef enum gph_dispatch_order {
-    GPH_DISPATCH_SIDE_BY_SIDE = 0, /**< fire and forget: those that are taken together
-                                        run at the same time, one of each graph */
+    GPH_DISPATCH_SIDE_BY_SIDE = 0, /**< fire and forget: requests that are taken together
+                                        run at the same time, at most one per graph */
     GPH_DISPATCH_IN_ORDER = 1      /**< tail launches: one after the other */
 } gph_dispatch_order;
 
@@ -42,8 +43,9 @@ typedef struct gph_dispatch_options {
     uint32_t order;    /**< a gph_dispatch_order */
     uint32_t capacity; /**< requests that may wait, a power of two; 0 means 256 */
     /** After this many us without work the resident graph ends, and the next request starts
-     *  it again, for the price of a launch; 0 means 1,000. Meanwhile it holds one thread of
-     *  one multiprocessor, and whoever waits for the whole device waits for it. */
+     *  it again, for the price of a launch; 0 means 1,000. Until then it occupies one
+     *  thread of one multiprocessor, and whoever waits for the whole device waits for it,
+     *  too. */
     uint32_t idle_us;
     uint64_t
         wait_ns; /**< how long a request waits for room in a queue that is full; 0: not
@@ -60,8 +62,9 @@ typedef struct gph_dispatch_options {
  *  out      owned by the caller on success: gph_dispatch_destroy(). Untouched on failure.
  *
  *  Fails with GPH_E_INVALID (a capacity that is not a power of two up to 65,536, an unknown
- *  order), GPH_E_NO_MEMORY and what the driver returns: one that cannot launch graphs from
- *  the device refuses here. Thread: any; no capture of this thread may be open. */
+ *  order), GPH_E_NO_MEMORY and what the driver returns: a driver that cannot launch
+ *  graphs from the device refuses here. Thread: any; no capture of this thread may be
+ *  open. */
 GPH_API GPH_CHECKED gph_status gph_dispatch_create(gph_runtime *runtime,
                                                    const gph_dispatch_options *options,
                                                    gph_dispatch **out, gph_error *error);
@@ -69,9 +72,9 @@ GPH_API GPH_CHECKED gph_status gph_dispatch_create(gph_runtime *runtime,
 /** Stops it and destroys it. NULL is allowed. Thread: one at a time. */
 GPH_API void gph_dispatch_destroy(gph_dispatch *dispatch);
 
-/** Where the graph that is added next finds the arguments of its request: device memory of
- *  GPH_DISPATCH_BYTES, which stays as it is until the graph has ended. Lent until
- *  gph_dispatch_destroy(); 0 for NULL, or if it has GPH_DISPATCH_GRAPHS already. */
+/** Where the graph that is added next will find the arguments of its request: device
+ *  memory of GPH_DISPATCH_BYTES, which stays as it is until the graph has ended. Lent
+ *  until gph_dispatch_destroy(); 0 for NULL, or if it has GPH_DISPATCH_GRAPHS already. */
 GPH_API CUdeviceptr gph_dispatch_block(const gph_dispatch *dispatch);
 
 /** Adds a graph for requests of a kind. Several of one kind, each with a block of its own,
@@ -82,8 +85,9 @@ GPH_API CUdeviceptr gph_dispatch_block(const gph_dispatch *dispatch);
  *         and child graphs of those.
  *  error  may be NULL. Names the node that the driver refused, where it does.
  *
- *  Fails with GPH_E_STATE (it was started, or has GPH_DISPATCH_GRAPHS), GPH_E_NO_MEMORY and
- *  what instantiating it for device launch returns. Thread: one at a time. */
+ *  Fails with GPH_E_STATE (it was started, or has GPH_DISPATCH_GRAPHS already),
+ *  GPH_E_NO_MEMORY and what instantiating it for device launch returns. Thread: one at a
+ *  time. */
 GPH_API GPH_CHECKED gph_status gph_dispatch_add(gph_dispatch *dispatch, uint32_t kind,
                                                 CUgraph graph, gph_error *error);
 
@@ -92,10 +96,11 @@ GPH_API GPH_CHECKED gph_status gph_dispatch_add(gph_dispatch *dispatch, uint32_t
 GPH_API GPH_CHECKED gph_status gph_dispatch_start(gph_dispatch *dispatch,
                                                   gph_error *error);
 
-/** Puts a request into the queue: stores, and a launch where the resident graph has ended.
+/** Puts a request into the queue: a few stores, and a launch if the resident graph has
+ *  ended.
  *
  *  kind       of a graph that was added.
- *  arguments  copied; `bytes` of them, up to GPH_DISPATCH_BYTES, whole words of 8; the
+ *  arguments  copied; `bytes` of them, up to GPH_DISPATCH_BYTES, a multiple of 8; the
  *             rest of the block is 0. NULL with 0 bytes.
  *  number     may be NULL; its number, from 1, for gph_dispatch_wait().
  *
@@ -107,23 +112,24 @@ GPH_API GPH_CHECKED gph_status gph_dispatch_send(gph_dispatch *dispatch, uint32_
                                                  const void *arguments, size_t bytes,
                                                  uint64_t *number, gph_error *error);
 
-/** How many requests have ended: always the first that many. Only reads memory; 0 for NULL.
- *  Thread: any. */
+/** How many requests have ended: all those with numbers up to this one. Only reads
+ *  memory; 0 for NULL. Thread: any. */
 GPH_API uint64_t gph_dispatch_done(const gph_dispatch *dispatch);
 
 /** Waits until a request has ended; it spins, then sleeps for short times.
  *
- *  number  as gph_dispatch_send() gave it; 0: all that were sent by now.
+ *  number  as gph_dispatch_send() gave it; 0: all that were sent so far.
  *
  *  Fails with GPH_E_INVALID (no such request), GPH_E_STATE (the device refused to launch
  *  the graph of that request; `number` is 0 and one of the last options.capacity was
- *  refused), and with the error on the device that ended the context: the message then
- *  names the oldest request that has not ended. Thread: any, with the context current. */
+ *  refused), and, after an error on the device, with that error: the message then names
+ *  the oldest request that has not ended. Thread: any, with the context current. */
 GPH_API GPH_CHECKED gph_status gph_dispatch_wait(gph_dispatch *dispatch, uint64_t number,
                                                  gph_error *error);
 
-/** Waits for all that was sent, and for the end of the resident graph, without the idle
- *  time. The next request starts it again. Fails as gph_dispatch_wait(). Thread: any. */
+/** Waits for everything that was sent, and ends the resident graph without waiting for
+ *  its idle time. The next request starts it again. Fails as gph_dispatch_wait(). Thread:
+ *  any. */
 GPH_API GPH_CHECKED gph_status gph_dispatch_stop(gph_dispatch *dispatch,
                                                  gph_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  Graphs in files: JSON to keep them, DOT to draw them. What is read is hostile until it
- *  is parsed: sizes are limited, and an error names the place. Tier: stable. */
+ *  Graphs in files: JSON to keep them, DOT to draw them. Input is not trusted: sizes are
+ *  limited, and an error names the place. Tier: stable. */
 #ifndef GPH_FILE_H
 #define GPH_FILE_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** Limits and habits of reader and writer. Start from GPH_FILE_OPTIONS_INIT. */
+/** Limits and settings of reader and writer. Start from GPH_FILE_OPTIONS_INIT. */
 typedef struct gph_file_options {
     uint32_t size;      /**< sizeof(gph_file_options) */
     uint32_t verbose;   /**< DOT: nonzero writes all parameters into the nodes */
@@ -37,8 +37,8 @@ GPH_API GPH_CHECKED gph_status gph_dot_write(const gph_graph *graph,
                                              gph_write_fn *write, void *user,
                                              gph_error *error);
 
-/** Writes a graph as JSON, in gph-graph(5), in a fixed order: the same graph gives the
- *  same bytes. Arguments as gph_dot_write(). */
+/** Writes a graph as JSON, in the format gph-graph(5) and in a fixed order: the same
+ *  graph gives the same bytes. Arguments as gph_dot_write(). */
 GPH_API GPH_CHECKED gph_status gph_json_write(const gph_graph *graph,
                                               const gph_file_options *options,
                                               gph_write_fn *write, void *user,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  All of libgph, in floor order. What reads and judges other programs is libgph-doctor:
- *  <gph/gph_doctor.h>. */
+ *  All of libgph, lower layers first. The library that reads and judges other programs is
+ *  libgph-doctor: <gph/gph_doctor.h>. */
 #ifndef GPH_GPH_H
 #define GPH_GPH_H
 

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** A graph as data. One at a time while it is built, any thread once it is not changed.
+/** A graph as data. One thread at a time while it is changed, any thread otherwise.
  */
 typedef struct gph_graph gph_graph;
 
@@ -40,7 +40,7 @@ typedef enum gph_node_kind {
 #undef X
 } gph_node_kind;
 
-/** Graphs nest at most this deep, so that nothing recurses on the depth of its input. */
+/** Graphs nest at most this deep, so that no code recurses without a limit. */
 #define GPH_GRAPH_DEPTH_MAX 16
 
 /** One argument of a kernel: where it lies in the argument buffer. Layout frozen:
@@ -55,8 +55,8 @@ typedef struct gph_kernel_params {
     const char *function;        /**< the kernel's name; NULL if unknown */
     uint64_t handle;             /**< CUfunction or CUkernel, 0 if from a file */
     uint32_t grid[3];            /**< blocks, x y z */
-    uint32_t block[3];           /**< threads a block, x y z */
-    uint32_t shared_bytes;       /**< dynamic shared memory a block */
+    uint32_t block[3];           /**< threads per block, x y z */
+    uint32_t shared_bytes;       /**< dynamic shared memory per block */
     uint32_t arg_count;          /**< of `args`; 0 also if unknown */
     const gph_kernel_arg *args;  /**< in order of declaration */
     const unsigned char *buffer; /**< the arguments' bytes */
@@ -64,10 +64,10 @@ typedef struct gph_kernel_params {
     uint64_t context;            /**< CUcontext of the function, 0 if from a file */
     uint32_t cooperative;        /**< 1: all its blocks run at once */
     int32_t priority;            /**< as a stream's: lower runs first */
-    uint32_t cluster[3];         /**< blocks a cluster, x y z; 0: no clusters */
+    uint32_t cluster[3];         /**< blocks per cluster, x y z; 0: no clusters */
 } gph_kernel_params;
 
-/** Where a side of a copy lies. Numbers as CUmemorytype. */
+/** What kind of memory one side of a copy is. Numbers as CUmemorytype. */
 typedef enum gph_memory_kind {
     GPH_MEMORY_HOST = 1,   /**< host memory */
     GPH_MEMORY_DEVICE = 2, /**< device memory */
@@ -100,7 +100,7 @@ typedef struct gph_memcpy_params {
 typedef struct gph_memset_params {
     uint64_t address;       /**< first byte written */
     uint64_t pitch_bytes;   /**< from row to row, if height > 1 */
-    uint64_t width;         /**< elements a row */
+    uint64_t width;         /**< elements per row */
     uint64_t height;        /**< rows */
     uint32_t value;         /**< of an element */
     uint32_t element_bytes; /**< 1, 2 or 4 */
@@ -163,7 +163,7 @@ typedef struct gph_conditional_params {
 /** One node. What `kind` does not name is zero. */
 typedef struct gph_node {
     uint32_t size;      /**< sizeof(gph_node); 0: as 0.1 has it */
-    gph_node_kind kind; /**< says which of the parameters below hold */
+    gph_node_kind kind; /**< says which of the parameters below is set */
     const char *name;   /**< what to call it; NULL: kind and index */
     union {
         gph_kernel_params kernel;       /**< GPH_NODE_KERNEL */
@@ -174,7 +174,8 @@ typedef struct gph_node {
         gph_memory_params memory;       /**< GPH_NODE_MEM_ALLOC, GPH_NODE_MEM_FREE */
         gph_batch_params batch;         /**< GPH_NODE_BATCH_MEM_OP */
         gph_semaphore_params semaphore; /**< GPH_NODE_SEMAPHORE_ SIGNAL and WAIT */
-        gph_graph *child;               /**< GPH_NODE_CHILD; may be NULL in a mere node */
+        gph_graph *child;               /**< GPH_NODE_CHILD; may be NULL in a node that is
+                                             not part of a graph */
         gph_conditional_params conditional; /**< GPH_NODE_CONDITIONAL */
     } u;                                    /**< the parameters */
 } gph_node;
@@ -205,7 +206,7 @@ GPH_API void gph_graph_destroy(gph_graph *graph);
 
 /** Names the graph.
  *
- *  name  copied; NULL takes the name away.
+ *  name   copied; NULL removes the name.
  *
  *  Fails with GPH_E_NO_MEMORY. Thread: one at a time. */
 GPH_API GPH_CHECKED gph_status gph_graph_name_set(gph_graph *graph, const char *name,
@@ -241,25 +242,26 @@ GPH_API GPH_CHECKED gph_status gph_graph_edge_add(gph_graph *graph, const gph_ed
 /** How many nodes it has, child graphs not entered. */
 GPH_API uint32_t gph_graph_node_count(const gph_graph *graph);
 
-/** How many nodes it has with those of child graphs and of bodies, a child node itself
- *  not counted, a conditional one counted. */
+/** How many nodes it has, with those of child graphs and of bodies; a child node itself
+ *  is not counted, a conditional node is. */
 GPH_API uint64_t gph_graph_node_count_deep(const gph_graph *graph);
 
 /** How many edges it has. */
 GPH_API size_t gph_graph_edge_count(const gph_graph *graph);
 
-/** A node. Lent until the graph is changed; NULL if there is none of that index. */
+/** A node. Lent until the graph is changed; NULL if the index is too large. */
 GPH_API const gph_node *gph_graph_node(const gph_graph *graph, uint32_t index);
 
-/** An edge. Lent until the graph is changed; NULL if there is none of that index. */
+/** An edge. Lent until the graph is changed; NULL if the index is too large. */
 GPH_API const gph_edge *gph_graph_edge(const gph_graph *graph, size_t index);
 
 /** Puts the nodes into an order in which every edge points forward, the roots first, by
- *  index; the same graph gives the same order.
+ *  index; equal graphs give the same order.
  *
- *  order  the caller's, one entry a node. Untouched on failure.
+ *  order  the caller's, one entry per node. Untouched on failure.
  *
- *  Fails with GPH_E_INVALID (a cycle, whose node is named) and GPH_E_NO_MEMORY. */
+ *  Fails with GPH_E_INVALID (a cycle; the error names a node of it) and
+ *  GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_graph_order(const gph_graph *graph, uint32_t *order,
                                                gph_error *error);
 
@@ -270,30 +272,31 @@ GPH_API GPH_CHECKED gph_status gph_graph_check(const gph_graph *graph, gph_error
 /** The word for a kind, such as "kernel"; "unknown" if there is no such kind. */
 GPH_API const char *gph_node_kind_name(gph_node_kind kind);
 
-/** 128 bits that name a class of graphs. Layout frozen: 128 bits. */
+/** 128 bits that identify a class of graphs. Layout frozen: 128 bits. */
 typedef struct gph_signature {
     uint64_t bits[2]; /**< compare both */
 } gph_signature;
 
-/** What makes two graphs of one class, beyond kinds, edges and what no update changes. */
+/** What two graphs of one class have in common, besides kinds, edges and what no update
+ *  can change. */
 enum {
     /** Kernels are distinguished by handle (by name where there is none), block and shared
      *  memory, so that graphs of one class cost about the same. */
     GPH_SIGNATURE_KERNELS = 1
 };
 
-/** Hashes what graphs have in common that can take turns in one executable: kinds of
- *  nodes, edges in the order in which an update pairs them, and what no update changes.
+/** Hashes what graphs must have in common to use one executable in turn: kinds of nodes,
+ *  edges in the order in which an update pairs them, and what no update can change.
  *  Grids, arguments, addresses and sizes are left out.
  *
  *  flags  GPH_SIGNATURE_KERNELS, or 0: all that the driver could update.
  *  out    the caller's. Untouched on failure.
  *
- *  The driver's own rules go further (contexts, what memory an address stands on): see
- *  gph_exec_compatible(). Two graphs with one signature are the same class but for a
- *  chance of 2^-128; gph_graph_matches() compares for certain. Handles make it one of the
- *  process, unless they are 0. Fails with GPH_E_INVALID (NULL, unknown flags, a cycle)
- *  and GPH_E_NO_MEMORY. Thread: any. */
+ *  The driver has further rules (contexts, the memory that an address is in): see
+ *  gph_exec_compatible(). Two graphs with equal signatures are of one class, except with
+ *  a probability of 2^-128; gph_graph_matches() compares them exactly. Handles that are
+ *  not 0 make a signature valid only within the process. Fails with GPH_E_INVALID (NULL,
+ *  unknown flags, a cycle) and GPH_E_NO_MEMORY. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_graph_signature(const gph_graph *graph, uint32_t flags,
                                                    gph_signature *out, gph_error *error);
 
@@ -306,11 +309,11 @@ GPH_API GPH_CHECKED gph_status gph_graph_matches(const gph_graph *a, const gph_g
 /** What differs between two graphs. Any thread. */
 typedef struct gph_diff gph_diff;
 
-/** Sorts of difference. */
+/** Kinds of difference. */
 typedef enum gph_change_kind {
-    GPH_CHANGE_FIELD = 1,        /**< a field of two nodes that are partners */
+    GPH_CHANGE_FIELD = 1,        /**< a field of two paired nodes */
     GPH_CHANGE_NODE_REMOVED = 2, /**< a node of the first graph has no partner */
-    GPH_CHANGE_NODE_ADDED = 3,   /**< a node of the second graph has none */
+    GPH_CHANGE_NODE_ADDED = 3,   /**< a node of the second graph has no partner */
     GPH_CHANGE_EDGE_REMOVED = 4, /**< an edge of the first graph */
     GPH_CHANGE_EDGE_ADDED = 5,   /**< an edge of the second graph */
     GPH_CHANGE_EDGE = 6          /**< the data of an edge of both */
@@ -322,10 +325,10 @@ typedef enum gph_change_kind {
 /** One difference. Text is lent until gph_diff_destroy(). Lent: grows at the end. */
 typedef struct gph_change {
     uint32_t kind; /**< a gph_change_kind */
-    uint32_t a;    /**< the node in the first graph, of an edge its start */
-    uint32_t b;    /**< its partner in the second, or GPH_NODE_NONE, as `a` may be */
-    uint32_t a_to; /**< of an edge: its end in the first graph */
-    uint32_t b_to; /**< of an edge: its end in the second graph */
+    uint32_t a;    /**< the node in the first graph; for an edge, its start */
+    uint32_t b;    /**< its partner in the second graph; either may be GPH_NODE_NONE */
+    uint32_t a_to; /**< for an edge: its end in the first graph */
+    uint32_t b_to; /**< for an edge: its end in the second graph */
     /** The child nodes that lead to the graphs of these indices, such as "4/0"; "" for
      *  the graphs themselves. A conditional node's bodies are "7/0", "7/1". */
     const char *path;
@@ -335,15 +338,15 @@ typedef struct gph_change {
     const char *after;  /**< the second graph's, or NULL */
 } gph_change;
 
-/** Compares two graphs: nodes in the order in which an update pairs them where both are
- *  of one topology, else those of a longest common row, by kind and function; then field
- *  by field, and edge by edge.
+/** Compares two graphs. Nodes are paired as an update pairs them if both have the same
+ *  topology, else by a longest common subsequence of kinds and functions; then fields and
+ *  edges are compared.
  *
  *  a, b  borrowed for the call.
  *  out   owned by the caller on success: gph_diff_destroy(). Untouched on failure.
  *
- *  Handles of 0 (unknown) and names that one of the two lacks are not a difference. Fails
- *  with GPH_E_INVALID (NULL) and GPH_E_NO_MEMORY. Thread: any. */
+ *  Handles of 0 (unknown) and names that only one of the two has are not a difference.
+ *  Fails with GPH_E_INVALID (NULL) and GPH_E_NO_MEMORY. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_graph_diff(const gph_graph *a, const gph_graph *b,
                                               gph_diff **out, gph_error *error);
 
@@ -354,7 +357,7 @@ GPH_API void gph_diff_destroy(gph_diff *diff);
 GPH_API size_t gph_diff_count(const gph_diff *diff);
 
 /** One difference: nodes by their order in the first graph, then edges. Lent until
- *  gph_diff_destroy(); NULL if there is none of that index. */
+ *  gph_diff_destroy(); NULL if the index is too large. */
 GPH_API const gph_change *gph_diff_at(const gph_diff *diff, size_t index);
 
 /** Whether nodes or edges differ, not only fields; 0 for NULL. */

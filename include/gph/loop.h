@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  Loops on the device: recorded work that runs round after round until a word in device
- *  memory is 0, with a ceiling of steps, a budget of time, a word by which the host ends
- *  it, and counts that the host reads at any time. One launch, however long it runs.
+ *  memory is 0, with a ceiling of steps, a time budget, a word with which the host can
+ *  end it, and counts that the host can read at any time. One launch, however long it
+ *  runs.
  *
  *      gph_loop_create(runtime, body, &options, &loop, &error);   once
  *      gph_loop_launch(loop, stream, &error);
@@ -22,26 +23,27 @@
 extern "C" {
 #endif
 
-/** A loop. Launches of it run one after the other. */
+/** A loop. Its launches run one after the other. */
 typedef struct gph_loop gph_loop;
 
 /** Who starts the next round. */
 typedef enum gph_loop_way {
-    GPH_LOOP_FASTEST = 0, /**< whichever was measured to be the fastest here; the first
-                                launches take turns, by the device and by the host */
-    GPH_LOOP_DEVICE = 1,  /**< the faster of the next two */
+    GPH_LOOP_FASTEST = 0, /**< the one that is measured to be the fastest here; the first
+                               launches alternate between device and host */
+    GPH_LOOP_DEVICE = 1,  /**< the faster of the two below */
     GPH_LOOP_WHILE = 2,   /**< a WHILE node */
-    GPH_LOOP_TAIL = 3,    /**< the last kernel launches its own graph into the tail */
+    GPH_LOOP_TAIL = 3,    /**< the last kernel launches its own graph again (tail
+                               launch) */
     GPH_LOOP_HOST = 4     /**< the host, which waits for each round */
 } gph_loop_way;
 
 /** Why a launch ended. */
 typedef enum gph_loop_end {
-    GPH_LOOP_RUNNING = 0, /**< it has not, or there was none */
+    GPH_LOOP_RUNNING = 0, /**< it has not ended, or there was none */
     GPH_LOOP_DONE = 1,    /**< its condition was 0 */
-    GPH_LOOP_CEILING = 2, /**< it did as many steps as it may */
-    GPH_LOOP_BUDGET = 3,  /**< it took as long as it may */
-    GPH_LOOP_ABORTED = 4, /**< gph_loop_abort() */
+    GPH_LOOP_CEILING = 2, /**< it reached options.ceiling */
+    GPH_LOOP_BUDGET = 3,  /**< it reached options.budget_ns */
+    GPH_LOOP_ABORTED = 4, /**< gph_loop_abort() was called */
     GPH_LOOP_REFUSED = 5  /**< the device refused to launch the next round */
 } gph_loop_end;
 
@@ -50,38 +52,41 @@ typedef struct gph_loop_options {
     uint32_t size; /**< sizeof(gph_loop_options) */
     uint32_t way;  /**< a gph_loop_way */
     /** Borrowed until gph_loop_destroy(): a word of 4 bytes that the device can read. The
-     *  next round begins while it is not 0; so none does where it is 0 at first. 0 where
-     *  `test` is given. */
+     *  next round begins while it is not 0; no round runs if it is 0 at first. The
+     *  address is 0 if `test` is given. */
     CUdeviceptr condition;
-    /** Steps of a launch at most; not 0. */
+    /** The most steps of a launch; not 0. */
     uint64_t ceiling;
-    uint64_t budget_ns; /**< time of a launch at most; 0: any. Seen between two rounds */
-    /** Steps that a round has; 0 means 1. More make rounds cheaper: the condition counts
-     *  only after the last of them, so a step must do nothing once it is 0. Ceilings that
-     *  are not a multiple are kept by rounds of one step. */
+    uint64_t budget_ns; /**< the longest time of a launch; 0: unlimited. Checked between
+                             two rounds */
+    /** Steps per round; 0 means 1. More steps make rounds cheaper; the condition is
+     *  checked only after the last one, so a step must do nothing once it is 0. A ceiling
+     *  that is not a multiple is still exact: the rest runs in rounds of one step. */
     uint32_t unroll;
     uint32_t flags; /**< 0 */
     /** Borrowed until gph_loop_destroy(): a word of 4 bytes to which the body adds 1 in
-     *  each step that it does. 0: the loop counts, with a kernel after each step of a
-     *  round but the last. */
+     *  each step that it does. 0: the loop counts by itself, with a kernel after each
+     *  step of a round except the last. */
     CUdeviceptr counter;
-    /** How often a running loop looks for an abort and says how far it came: between two
-     *  rounds, after this many ns, since the host's memory is across a bus; 0
-     *  means 50,000, and 1 after each round. */
+    /** How often a running loop looks for an abort and reports its progress: between two
+     *  rounds, at most once in this many ns, since host memory is slow to reach from the
+     *  device; 0 means 50,000; 1 means after each round. */
     uint64_t poll_ns;
     const char *name; /**< copied, for messages; NULL: "loop" */
-    /** Borrowed for the call: a graph that runs once, before the first round; or NULL. Of
-     *  kernels, copies, fills and child graphs; the feed of slots belongs here. */
+    /** Borrowed for the call: a graph that runs once, before the first round; or NULL. It
+     *  may have kernels, copies, fills and child graphs; gph_slots_feed() belongs
+     *  here. */
     CUgraph before;
-    /** Borrowed until gph_loop_destroy(): an error on the device is reported with the node
-     *  of the body that ran and with its round, see <gph/sentinel.h>. The loop then looks
-     *  after each round. NULL: none. */
+    /** Borrowed until gph_loop_destroy(): an error on the device is reported with its
+     *  round and the node of the body that ran, see <gph/sentinel.h>. The loop then
+     *  checks after each round. NULL: none. */
     gph_sentinel *sentinel;
-    CUstream stream; /**< borrowed for the call: to upload and to measure; NULL means the
-                          per-thread default stream */
-    /** Borrowed for the call, what it reads until gph_loop_destroy(): another condition than
-     *  a word of 4 bytes, GPH_CONDITION_COMPARE; the next round begins while it holds. Two
-     *  values of 4 or 8 bytes, whole or not, or one and a constant. NULL: the word. */
+    CUstream stream; /**< borrowed for the call, for upload and measurements; NULL means
+                          the per-thread default stream */
+    /** Borrowed for the call; the memory it reads, until gph_loop_destroy(). A comparison
+     *  (GPH_CONDITION_COMPARE) instead of `condition`: the next round begins while it is
+     *  true. It compares two integers or floats of 4 or 8 bytes, or one and a constant.
+     *  NULL: `condition` is used. */
     const gph_condition *test;
 } gph_loop_options;
 /** All defaults. */
@@ -91,18 +96,19 @@ typedef struct gph_loop_options {
  *
  *  runtime  borrowed until gph_loop_destroy().
  *  body     borrowed for the call: one step, of kernels, copies and fills of device or
- *           pinned memory, and child graphs; it may be launched again and again. Read
- *           again only by gph_loop_update().
+ *           pinned memory, and child graphs; running it repeatedly must be valid. It is
+ *           not read again later.
  *  options  borrowed for the call.
  *  out      owned by the caller on success: gph_loop_destroy(). Untouched on failure.
- *  error    may be NULL. Names the node that the driver refused, where it does.
+ *  error    may be NULL. Names the node that the driver refused, if there is one.
  *
- *  For GPH_LOOP_FASTEST and GPH_LOOP_DEVICE short kernels stand for the nodes of the body
- *  and run a few hundred rounds; the body itself does not run. A way that this driver, or
- *  the body, does not allow is left out: gph_loop_ways_get(). Fails with GPH_E_INVALID
- *  (no condition or two, a ceiling of 0, an unknown way), GPH_E_UNSUPPORTED (the body has nodes
- *  that no loop may have), GPH_E_NO_MEMORY and what the driver returns. Thread: any; no
- *  capture of this thread may be open, and nobody else may use `body` meanwhile. */
+ *  To choose for GPH_LOOP_FASTEST and GPH_LOOP_DEVICE, a few hundred rounds are measured
+ *  with short kernels in place of the body's nodes; the body itself does not run. A way
+ *  that the driver or the body does not allow is left out: gph_loop_ways_get(). Fails
+ *  with GPH_E_INVALID (not exactly one condition, a ceiling of 0, an unknown way),
+ *  GPH_E_UNSUPPORTED (the body has nodes that no loop may have), GPH_E_NO_MEMORY and what
+ *  the driver returns. Thread: any; no capture of this thread may be open, and no other
+ *  thread may use `body` meanwhile. */
 GPH_API GPH_CHECKED gph_status gph_loop_create(gph_runtime *runtime, CUgraph body,
                                                const gph_loop_options *options,
                                                gph_loop **out, gph_error *error);
@@ -111,48 +117,51 @@ GPH_API GPH_CHECKED gph_status gph_loop_create(gph_runtime *runtime, CUgraph bod
  *  NULL is allowed. */
 GPH_API void gph_loop_destroy(gph_loop *loop);
 
-/** Launches it in a stream. With GPH_LOOP_HOST, and GPH_LOOP_FASTEST where it chose the host,
- *  it returns when the last round has ended, and other work in the stream may run between rounds.
+/** Launches it in a stream. With GPH_LOOP_HOST, or GPH_LOOP_FASTEST where that chose the
+ *  host, it returns when the last round has ended, and other work in the stream may run
+ *  between rounds.
  *
  *  Fails with GPH_E_INVALID and what the driver returns. Thread: any; GPH_LOOP_HOST one at
  *  a time. */
 GPH_API GPH_CHECKED gph_status gph_loop_launch(gph_loop *loop, CUstream stream,
                                                gph_error *error);
 
-/** Puts a launch of it into the capture of a stream, whoever began that: each replay of
- *  the graph then runs the loop, with its ceiling, budget, abort and counts; what is captured
- *  afterwards waits for its end. gph_loop_wait() after a replay says what it did. Such
- *  launches and others of this loop must follow each other.
+/** Adds a launch of it to the capture of a stream, whoever began the capture: each replay
+ *  of the graph then runs the loop, with its ceiling, budget, abort and counts; what is
+ *  captured afterwards waits for its end. gph_loop_wait() after a replay says what it
+ *  did. These launches and other launches of this loop must run one after the other.
  *
- *  loop    of GPH_LOOP_WHILE, without options.before and options.sentinel; borrowed until
- *          the graph and what was made of it are gone.
- *  body    borrowed for the call: the one of gph_loop_create(), or another for the same words.
+ *  loop    made with GPH_LOOP_WHILE, without options.before and options.sentinel;
+ *          borrowed until the graph and its executables are destroyed.
+ *  body    borrowed for the call: the one of gph_loop_create(), or another that uses the
+ *          same condition.
  *
  *  Fails with GPH_E_STATE (the stream is not captured), GPH_E_UNSUPPORTED (another way; nodes
- *  that no loop may have) and what the driver returns; the capture is then to be thrown away.
+ *  that no loop may have) and what the driver returns; the capture must then be aborted.
  *  Thread: one at a time. */
 GPH_API GPH_CHECKED gph_status gph_loop_capture(gph_loop *loop, CUgraph body,
                                                 CUstream stream, gph_error *error);
 
-/** Ends the launch that runs, and those that wait for their turn, after the round at the
- *  time they see it. Later launches are not ended. A store; no call of the driver. NULL
- *  is allowed. Thread: any. */
+/** Ends the launch that runs, and those that are queued, after the round in which they
+ *  notice it. Later launches are not ended. It stores a word and makes no driver call.
+ *  NULL is allowed. Thread: any. */
 GPH_API void gph_loop_abort(gph_loop *loop);
 
-/** How far a loop came. */
+/** The progress of a loop. */
 typedef struct gph_loop_progress {
     uint32_t size;     /**< sizeof(gph_loop_progress) */
     uint32_t running;  /**< 1: a launch has begun and not ended */
     uint64_t launched; /**< calls of gph_loop_launch() so far */
     uint64_t begun;    /**< launches that began, those of gph_loop_exec() included */
-    uint64_t ended;    /**< and that ended */
-    uint64_t steps;    /**< of the launch that began last, as of options.poll_ns ago */
-    uint64_t rounds;   /**< and its rounds */
-    uint64_t ns;       /**< and how long it ran by then */
+    uint64_t ended;    /**< launches that ended */
+    uint64_t steps;    /**< steps of the launch that began last, at most options.poll_ns
+                            old */
+    uint64_t rounds;   /**< its rounds */
+    uint64_t ns;       /**< how long it had run by then */
 } gph_loop_progress;
 
-/** Fills in how far it came; zeros for NULL. It reads memory and makes no call of the
- *  driver, so it may be called while a stream hangs and after an error. Thread: any. */
+/** Fills in the progress; zeros for NULL. It reads memory and makes no driver call, so it
+ *  may be called while a stream hangs and after an error. Thread: any. */
 GPH_API void gph_loop_progress_get(const gph_loop *loop, gph_loop_progress *out);
 
 /** What a launch did. */
@@ -161,30 +170,32 @@ typedef struct gph_loop_result {
     uint32_t end;    /**< a gph_loop_end */
     uint64_t launch; /**< its number, from 1 */
     uint64_t steps;  /**< exact, whatever options.unroll is */
-    uint64_t rounds; /**< bodies that ran */
+    uint64_t rounds; /**< rounds that ran */
     uint64_t ns; /**< from before the first to after the last, by the device's clock */
-    uint32_t condition; /**< its value at the end; of a comparison 1 or 0 */
-    uint32_t changed;   /**< 0: what it reads was the same before and after every round */
+    uint32_t condition; /**< its value at the end; 1 or 0 for a comparison */
+    uint32_t changed;   /**< 0: the value did not change in any round */
 } gph_loop_result;
 
-/** Waits for a stream, asleep, and says what the launch that ended last did.
+/** Waits for a stream without using the processor, and reports on the launch that ended
+ *  last.
  *
  *  stream  borrowed for the call: where it was launched.
- *  out     may be NULL; filled in whatever this returns, as far as it is known.
+ *  out     may be NULL; filled in, as far as it is known, on failure too.
  *
  *  Fails with GPH_E_STATE unless the launch ended because its condition was 0: the
- *  message names the loop, what ended it and the condition, and says if that never
- *  changed. After an error on the device it fails with that, and names loop, round and,
- *  with options.sentinel, the node. Thread: one at a time. */
+ *  message names the loop, what ended it and the condition, and says whether the
+ *  condition never changed. After an error on the device it fails with that error, and
+ *  names the loop, the round and, with options.sentinel, the node. Thread: one at a
+ *  time. */
 GPH_API GPH_CHECKED gph_status gph_loop_wait(gph_loop *loop, CUstream stream,
                                              gph_loop_result *out, gph_error *error);
 
-/** Gives launches that begin from now on another ceiling (not 0) and budget (0: any time).
- *  Fails with GPH_E_INVALID. Thread: one at a time. */
+/** Sets the ceiling (not 0) and the budget (0: unlimited) of launches that begin from now
+ *  on. Fails with GPH_E_INVALID. Thread: one at a time. */
 GPH_API GPH_CHECKED gph_status gph_loop_limits_set(gph_loop *loop, uint64_t ceiling,
                                                    uint64_t budget_ns, gph_error *error);
 
-/** Gives it another body: new executables take the places of those that it has.
+/** Replaces the body: makes new executables in place of the present ones.
  *
  *  body  borrowed for the call.
  *
@@ -193,22 +204,24 @@ GPH_API GPH_CHECKED gph_status gph_loop_limits_set(gph_loop *loop, uint64_t ceil
 GPH_API GPH_CHECKED gph_status gph_loop_update(gph_loop *loop, CUgraph body,
                                                gph_error *error);
 
-/** What a launch of it launches, for gph_slots_launch() and whatever else takes an
- *  executable; its contents are changed by gph_loop_update() alone. Lent until
- *  gph_loop_destroy(); NULL for GPH_LOOP_HOST and for NULL. GPH_LOOP_FASTEST is then the way
- *  of the device that this is of. */
+/** The executable that a launch uses, for gph_slots_launch() and other functions that
+ *  take one; only gph_loop_update() may change its contents. Lent until
+ *  gph_loop_destroy(); NULL for GPH_LOOP_HOST and for NULL. With GPH_LOOP_FASTEST,
+ *  calling this selects the device's way that the executable belongs to. */
 GPH_API gph_exec *gph_loop_exec(const gph_loop *loop);
 
-/** Which way was taken, and why. */
+/** Which way was chosen, and why. */
 typedef struct gph_loop_ways {
     uint32_t size; /**< sizeof(gph_loop_ways) */
-    uint32_t way;  /**< that was taken: WHILE, TAIL or HOST */
-    /** By gph_loop_way: what a round of short kernels took, 0 where it was not measured. */
+    uint32_t way;  /**< the chosen one: WHILE, TAIL or HOST */
+    /** Indexed by gph_loop_way: the time of a round of short kernels; 0 if it was not
+     *  measured. */
     double round_ns[5];
-    char text[384]; /**< the same as a sentence, with what was refused */
+    char text[384]; /**< the same as a sentence, with the ways that were refused */
 } gph_loop_ways;
 
-/** Fills it in; zeros for NULL. Thread: any, but for GPH_LOOP_FASTEST not beside a wait. */
+/** Fills it in; zeros for NULL. Thread: any; with GPH_LOOP_FASTEST, not during
+ *  gph_loop_wait(). */
 GPH_API void gph_loop_ways_get(const gph_loop *loop, gph_loop_ways *out);
 
 /** "while", "tail", "host". Static storage; never NULL. */

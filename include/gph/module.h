@@ -15,23 +15,24 @@ extern "C" {
 /** Bytes of the hash of an image: SHA-256. */
 #define GPH_IMAGE_HASH_BYTES 32
 
-/** A kernel, the same in every process. Layout frozen: what a kernel is in every
- *  process: a hash and a name. */
+/** A kernel, identified in the same way in every process. Layout frozen: a hash and a
+ *  name. */
 typedef struct gph_kernel_id {
     unsigned char image[GPH_IMAGE_HASH_BYTES]; /**< hash of its module's image */
-    const char *name;                          /**< its name there */
+    const char *name;                          /**< its name in that module */
 } gph_kernel_id;
 
 /** A module whose image is known. Any thread. */
 typedef struct gph_module gph_module;
 
-/** The hash of an image: SHA-256 of its bytes, of PTX without the zero at its end.
+/** The hash of an image: SHA-256 of its bytes; for PTX without the zero at its end.
  *  Thread: any. */
 GPH_API void gph_image_hash(const void *image, size_t bytes,
                             unsigned char out[GPH_IMAGE_HASH_BYTES]);
 
-/** Loads a module into the current context, as cuModuleLoadData does, and remembers what
- *  it is. The same image in the same context is the same module, counted.
+/** Loads a module into the current context, as cuModuleLoadData does, and remembers its
+ *  image. Loading the same image in the same context again gives the same module, which
+ *  is counted.
  *
  *  runtime  borrowed until gph_module_unload().
  *  image    borrowed for the call: PTX, a cubin or a fatbin; `bytes` of it.
@@ -44,7 +45,8 @@ GPH_API GPH_CHECKED gph_status gph_module_load(gph_runtime *runtime, const void 
                                                gph_error *error);
 
 /** One user less; after the last one it is unloaded, or when the process's open captures
- *  end. Graphs that have its kernels go before. NULL is allowed. Thread: any. */
+ *  have ended. Destroy graphs that use its kernels first. NULL is allowed. Thread:
+ *  any. */
 GPH_API void gph_module_unload(gph_module *module);
 
 /** A kernel of it. `out`: lent until gph_module_unload(). Fails with what
@@ -65,12 +67,13 @@ GPH_API GPH_CHECKED gph_status gph_kernel_identify(gph_runtime *runtime,
                                                    CUfunction function,
                                                    gph_kernel_id *out, gph_error *error);
 
-/** Knows kernels of modules that libgph did not load. Asked after those that it did. Both
- *  may be NULL; a status other than GPH_OK means that the kernel is unknown. */
+/** Identifies kernels of modules that libgph did not load. It is called if none of
+ *  libgph's own modules has the kernel. Either function may be NULL; a status other than
+ *  GPH_OK means that the kernel is unknown. */
 typedef struct gph_resolver {
     uint32_t size; /**< sizeof(gph_resolver) */
-    /** Recording: names a function. The name in `out` is lent until the call that asked
-     *  returns. */
+    /** Recording: names a function. The name in `out` is lent until the library call that
+     *  needed it returns. */
     gph_status (*identify)(void *user, CUfunction function, gph_kernel_id *out,
                            gph_error *error);
     /** Loading: finds a function in the current context. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  Why trees record and run as they do: numbers that stand in statistics, in files and in
- *  what the doctor reads, and so belong to both libraries. Tier: experimental. */
+ *  Why trees record and run as they do: numbers that occur in statistics, in files and in
+ *  what the doctor reads, and are therefore shared by both libraries.
+ *  Tier: experimental. */
 #ifndef GPH_REASON_H
 #define GPH_REASON_H
 
@@ -10,7 +11,7 @@ extern "C" {
 #endif
 
 /** Why a call of a tree was not replayed, was recorded again or ran eagerly: name, value,
- *  word, meaning. */
+ *  its name as text, meaning. */
 #define GPH_TREE_REASON_MAP(X)                                                           \
     X(GPH_TREE_FIRST, 1, "first", "never called in this place")                          \
     X(GPH_TREE_SIGNATURE, 2, "signature", "other types, shapes, strides or key")         \
@@ -32,11 +33,11 @@ extern "C" {
 
 /** The reasons. */
 typedef enum gph_tree_reason {
-    GPH_TREE_NONE = 0,                           /**< none: it was replayed */
+    GPH_TREE_NONE = 0,                           /**< no reason: it was replayed */
 #define X(name, value, word, text) name = value, /**< see GPH_TREE_REASON_MAP */
     GPH_TREE_REASON_MAP(X)
 #undef X
-        GPH_TREE_REASON_COUNT = 14 /**< one more than the last */
+        GPH_TREE_REASON_COUNT = 14 /**< one more than the last reason */
 } gph_tree_reason;
 
 #ifdef __cplusplus

@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-/** Where a range lies now. Layout frozen: name, address, length. */
+/** Where a range is now. Layout frozen: name, address, length. */
 typedef struct gph_recipe_place {
     const char *range;   /**< its name */
     CUdeviceptr address; /**< of its first byte */
-    uint64_t bytes;      /**< not less than were recorded */
+    uint64_t bytes;      /**< no fewer than were recorded */
 } gph_recipe_place;
 
-/** What loading does besides. */
+/** What else loading does. */
 enum {
     GPH_RECIPE_CHECK = 1, /**< replays each graph that has a check, and compares */
     GPH_RECIPE_SHARE = 2, /**< graphs of one topology share an executable */
@@ -29,15 +29,15 @@ enum {
 typedef struct gph_loaded_options {
     uint32_t size;                  /**< sizeof(gph_loaded_options) */
     uint32_t flags;                 /**< GPH_RECIPE_CHECK, ... */
-    const gph_recipe_place *places; /**< `place_count` of them; a range that is not named
-                                         lies where it lay */
+    const gph_recipe_place *places; /**< `place_count` of them; a range that is not listed
+                                         is at its recorded address */
     uint32_t place_count;           /**< of `places` */
     uint32_t exec_flags;            /**< as gph_exec_options.flags */
-    const gph_resolver *resolver;   /**< or NULL: modules of libgph only */
-    CUstream stream;                /**< uploads and checks; NULL: the per-thread default
-                                         stream */
-    /** Retained: what recordings used is laid out in it again, at the addresses of its
-     *  arena, and launches are checked by it. NULL: memory is the caller's. */
+    const gph_resolver *resolver;   /**< NULL: only modules loaded by libgph */
+    CUstream stream;                /**< for uploads and checks; NULL: the per-thread
+                                         default stream */
+    /** Retained: the memory that recordings used is restored in it, at the addresses of
+     *  its arena, and it checks launches. NULL: the caller provides the memory. */
     gph_pool *pool;
 } gph_loaded_options;
 /** All defaults. */
@@ -47,7 +47,7 @@ typedef struct gph_loaded_options {
 typedef struct gph_loaded gph_loaded;
 
 /** Builds the graphs of a recipe in the current context, without capturing. The modules
- *  must be loaded and the ranges be there. A graph that cannot be built is not a failure:
+ *  must be loaded and the ranges mapped. A graph that cannot be built is not a failure:
  *  gph_loaded_get() says why it has to be captured.
  *
  *  runtime  borrowed until gph_loaded_destroy().
@@ -55,10 +55,11 @@ typedef struct gph_loaded gph_loaded;
  *  options  borrowed for the call; NULL means all defaults.
  *  out      owned by the caller on success: gph_loaded_destroy(). Untouched on failure.
  *
- *  A check puts the recorded inputs into the input tensors and leaves the outputs there.
+ *  A check writes the recorded inputs to the input tensors and leaves its outputs in the
+ *  output tensors.
  *
- *  Fails with GPH_E_INVALID (a place of no range, or too small; flags), GPH_E_NO_MEMORY,
- *  and what the driver returns other than for one graph. Thread: any. */
+ *  Fails with GPH_E_INVALID (a place that names no range or is too small; flags),
+ *  GPH_E_NO_MEMORY, and what the driver returns other than for one graph. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_loaded_create(gph_runtime *runtime,
                                                  const gph_recipe *recipe,
                                                  const gph_loaded_options *options,
@@ -67,24 +68,26 @@ GPH_API GPH_CHECKED gph_status gph_loaded_create(gph_runtime *runtime,
 /** Launches in flight finish. NULL is allowed. Thread: one at a time. */
 GPH_API void gph_loaded_destroy(gph_loaded *loaded);
 
-/** A graph that was loaded, or not. Lent until gph_loaded_destroy(). */
+/** A graph of a recipe, and whether it was loaded. Lent until gph_loaded_destroy(). */
 typedef struct gph_loaded_graph {
     uint32_t size;              /**< sizeof(gph_loaded_graph) */
     const char *name;           /**< as in the recipe */
-    int32_t is_loaded;          /**< nonzero: it may be launched; else: capture it */
-    gph_status status;          /**< why not: GPH_E_STATE (its memory lies elsewhere),
-                                     GPH_E_UNSUPPORTED (it was refused, a kernel is
-                                     missing), or what the driver returned */
+    int32_t is_loaded;          /**< nonzero: it may be launched; 0: it has to be
+                                     captured */
+    gph_status status;          /**< why not: GPH_E_STATE (its memory is at other
+                                     addresses), GPH_E_UNSUPPORTED (it was refused, a
+                                     kernel is missing), or what the driver returned */
     const char *why;            /**< in a sentence; empty if it is loaded */
     const gph_tensor *inputs;   /**< at their addresses now */
     const gph_tensor *outputs;  /**< at their addresses now */
     uint32_t input_count;       /**< of `inputs` */
     uint32_t output_count;      /**< of `outputs` */
-    uint32_t is_checked;        /**< nonzero: its check was replayed and was equal */
+    uint32_t is_checked;        /**< nonzero: its check was replayed and gave the recorded
+                                     outputs */
     gph_recording_id recording; /**< in the pool of the options; 0: none */
 } gph_loaded_graph;
 
-/** Reads it; graphs have the recipe's indices. False if there is none of that index. */
+/** Reads it; graphs have the recipe's indices. Returns 0 if the index is too large. */
 GPH_API int gph_loaded_get(const gph_loaded *loaded, uint32_t index,
                            gph_loaded_graph *out);
 
@@ -92,8 +95,8 @@ GPH_API int gph_loaded_get(const gph_loaded *loaded, uint32_t index,
 GPH_API void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs,
                               uint32_t *execs);
 
-/** Launches a graph in a stream. One that shares its executable first makes it its own,
- *  if another was launched last, under a lock.
+/** Launches a graph in a stream. If it shares its executable and another graph was
+ *  launched last, the executable is first updated, under a lock.
  *
  *  Fails with GPH_E_INVALID (no such graph), GPH_E_STATE (it has to be captured: the
  *  message has the reason) and what the driver returns. Thread: any. */
@@ -102,16 +105,17 @@ GPH_API GPH_CHECKED gph_status gph_loaded_launch(gph_loaded *loaded, uint32_t in
 /** A cache to make. */
 typedef struct gph_loaded_cache_options {
     uint32_t size;                  /**< sizeof(gph_loaded_cache_options) */
-    const gph_cache_options *cache; /**< as it was made with, in a fresh pool */
-    const gph_loaded_options *load; /**< or NULL; `pool` is the cache's */
+    const gph_cache_options *cache; /**< the options that the saved cache was made with,
+                                         and a fresh pool */
+    const gph_loaded_options *load; /**< or NULL; its `pool` must be the cache's */
 } gph_loaded_cache_options;
 
-/** Makes a cache whose keys are those of a recipe. Keys that could not be loaded are to
- *  be captured: gph_cache_start() does.
+/** Makes a cache whose keys are those of a recipe. Keys that could not be loaded have to
+ *  be captured: gph_cache_start() does that.
  *
  *  cache   owned by the caller on success: gph_cache_destroy(). Untouched on failure.
- *  loaded  owned by the caller on success, destroyed after the cache: its memory, and
- *          why a key was not loaded.
+ *  loaded  owned by the caller on success, to be destroyed after the cache: it has the
+ *          cache's memory, and says why a key was not loaded.
  *
  *  Fails as gph_cache_create() and gph_loaded_create(), and with GPH_E_INVALID (a key's
  *  tensors differ). */
@@ -120,16 +124,17 @@ gph_loaded_create_cache(gph_runtime *runtime, const gph_recipe *recipe,
                         const gph_loaded_cache_options *options, gph_cache **cache,
                         gph_loaded **loaded, gph_error *error);
 
-/** Gives a tree that was never called the recordings of a recipe. It has the same
- *  functions, and an arena and static inputs at the same addresses. A recording that
- *  cannot be loaded, and those below it, are made anew when they are called.
+/** Gives the recordings of a recipe to a tree that was never called. The tree must have
+ *  the same functions, and an arena and static inputs at the same addresses. A recording
+ *  that cannot be loaded, and those after it on its paths, are recorded again when they
+ *  are called.
  *
  *  options  as for gph_loaded_create(); `pool` is the tree's.
- *  loaded   owned by the caller on success: it says what was not loaded, and why.
+ *  loaded   owned by the caller on success: says what was not loaded, and why.
  *
- *  Fails as gph_loaded_create(), with GPH_E_STATE (it has been called, its arena lies
- *  elsewhere) and GPH_E_FORMAT (the recipe's tree has other functions). After a failure
- *  the tree may have some of the recordings. */
+ *  Fails as gph_loaded_create(), with GPH_E_STATE (it has been called, its arena is at
+ *  other addresses) and GPH_E_FORMAT (the recipe's tree has other functions). After a
+ *  failure the tree may have some of the recordings. */
 GPH_API GPH_CHECKED gph_status gph_loaded_create_tree(const gph_recipe *recipe,
                                                       gph_tree *tree,
                                                       const gph_loaded_options *options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  What happened in an examined process, to look at: a page (one HTML file that needs no
+ *  Shows what happened in an examined process: a page (one HTML file that needs no
  *  network), a trace for ui.perfetto.dev, tables for a terminal. Tier: experimental. */
 #ifndef GPH_REPORT_H
 #define GPH_REPORT_H
@@ -13,15 +13,15 @@
 extern "C" {
 #endif
 
-/** What a doctor reads, kept to be shown. One thread at a time. */
+/** What a doctor read, kept for display. One thread at a time. */
 typedef struct gph_report gph_report;
 
 /** Settings of a report. */
 typedef struct gph_report_options {
     uint32_t size;      /**< sizeof(gph_report_options) */
-    uint32_t calls_max; /**< most driver calls that are drawn; 0: 400,000. Of more, those
-                             that failed or made something are kept, and the first and
-                             the last; all are counted */
+    uint32_t calls_max; /**< limit of driver calls that are drawn; 0: 400,000. Beyond it,
+                             those that failed or created something are kept, and the
+                             first and the last ones; all are counted */
     const gph_allocator *allocator; /**< copied; NULL: the C library's heap */
 } gph_report_options;
 /** All defaults. */
@@ -36,7 +36,7 @@ typedef struct gph_report_options {
  *  out      owned by the caller on success: gph_report_destroy(). Untouched on failure.
  *
  *  Fails with GPH_E_INVALID and GPH_E_NO_MEMORY. Where memory runs out later, the report
- *  keeps what it has, and says how much it lacks. */
+ *  keeps what it has, and says how much is missing. */
 GPH_API GPH_CHECKED gph_status gph_report_create(gph_doctor *doctor,
                                                  const gph_report_options *options,
                                                  gph_report **out, gph_error *error);
@@ -50,9 +50,9 @@ GPH_API int gph_report_has_page(void);
 /** Writes the page into a file, which is replaced only when all is written. After
  *  gph_doctor_finish().
  *
- *  program  borrowed for the call; NULL: as the process said.
- *  advice   after gph_advice_finish(): what graphs would take is shown, too; borrowed for
- *           the call; NULL: nothing.
+ *  program  borrowed for the call; NULL: as recorded from the process.
+ *  advice   borrowed for the call, after gph_advice_finish(): the predicted times with
+ *           graphs are shown, too; NULL: they are not.
  *  path     borrowed for the call.
  *
  *  Fails with GPH_E_UNSUPPORTED (this build has no page), GPH_E_IO, GPH_E_INVALID and
@@ -63,7 +63,7 @@ GPH_API GPH_CHECKED gph_status gph_report_page_save(gph_report *report,
                                                     const char *path, gph_error *error);
 
 /** Writes a trace in Chrome's trace event format, which ui.perfetto.dev opens. Arguments
- *  and failures as gph_report_page_save(), but that every build can. */
+ *  and failures as gph_report_page_save(), except that every build supports it. */
 GPH_API GPH_CHECKED gph_status gph_report_trace_save(gph_report *report,
                                                      const gph_program *program,
                                                      const gph_advice *advice,

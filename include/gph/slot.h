@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  Slots: named buffers of a graph that may be others at each replay, without an update.
+ *  Slots: named buffers of a graph that can be different at each replay, without an
+ *  update.
  *
  *      COPY      a fixed address; what is bound is copied there before the launch
  *      INDIRECT  kernels read the address from one word; each replay has its own
@@ -24,10 +25,10 @@
 extern "C" {
 #endif
 
-/** A table of slots. One at a time, but for what is said of a call. */
+/** A table of slots. One thread at a time, except where a call says otherwise. */
 typedef struct gph_slots gph_slots;
 
-/** Device memory that can be mapped in several places. Any thread. */
+/** Device memory that can be mapped at several addresses. Any thread. */
 typedef struct gph_slot_buffer gph_slot_buffer;
 
 /** How a slot gets its buffer. */
@@ -42,20 +43,20 @@ typedef struct gph_slot {
     const char *name; /**< copied; NULL: none */
     uint32_t kind;    /**< a gph_slot_kind */
     uint32_t flags;   /**< 0 */
-    uint64_t bytes;   /**< COPY, REMAP: of the buffer; INDIRECT: not used */
-    /** COPY: where the buffer is to lie, borrowed until gph_slots_destroy(); 0: it is
-     *  allocated by the table. */
+    uint64_t bytes;   /**< COPY, REMAP: size of the buffer; INDIRECT: not used */
+    /** COPY: address of the buffer, borrowed until gph_slots_destroy(); 0: the table
+     *  allocates it. */
     CUdeviceptr address;
 } gph_slot;
 
 /** Start from GPH_SLOTS_OPTIONS_INIT. */
 typedef struct gph_slots_options {
     uint32_t size;       /**< sizeof(gph_slots_options) */
-    uint32_t depth;      /**< INDIRECT: replays that may be queued; 0 means 64 */
+    uint32_t depth;      /**< INDIRECT: how many replays may be queued; 0 means 64 */
     uint32_t windows;    /**< REMAP: address windows, 1 to 8; 0 means 2 */
     uint32_t slot_bytes; /**< sizeof(gph_slot); 0: as 0.1 has it */
-    /** INDIRECT, REMAP: how long a launch waits for a replay before it, where the ring is
-     *  full or no window is free; 0 means 10 s. */
+    /** INDIRECT, REMAP: how long a launch waits for an earlier replay if the ring is full
+     *  or no window is free; 0 means 10 s. */
     uint64_t wait_ns;
 } gph_slots_options;
 /** All defaults. */
@@ -76,33 +77,34 @@ GPH_API GPH_CHECKED gph_status gph_slots_create(gph_runtime *runtime,
                                                 const gph_slots_options *options,
                                                 gph_slots **out, gph_error *error);
 
-/** Destroys a table and its fixed buffers. Replays must be done, and its graphs may not
- *  be launched any more. NULL is allowed. */
+/** Destroys a table and its fixed buffers. Replays must have ended, and its graphs may
+ *  not be launched again. NULL is allowed. */
 GPH_API void gph_slots_destroy(gph_slots *slots);
 
-/** What kernels are given for slot `index`: COPY and REMAP the address of the buffer;
- *  INDIRECT the address of the word that holds the buffer's. With several windows, that
- *  of the window chosen by gph_slots_window_set(). 0 if there is no such slot. */
+/** The address to pass to kernels for slot `index`: for COPY and REMAP the address of the
+ *  buffer, for INDIRECT the address of the word that holds the buffer's address. With
+ *  several windows, it is for the window chosen by gph_slots_window_set(). 0 if there is
+ *  no such slot. */
 GPH_API CUdeviceptr gph_slots_address(const gph_slots *slots, uint32_t index);
 
 /** The slot of that name; -1 if there is none. */
 GPH_API int64_t gph_slots_find(const gph_slots *slots, const char *name);
 
-/** How many windows it has: a graph has to be captured for each of them. 1 unless a slot
- *  is REMAP. */
+/** How many windows the table has; the graph has to be captured once for each of them. 1
+ *  unless a slot is REMAP. */
 GPH_API uint32_t gph_slots_window_count(const gph_slots *slots);
 
-/** Chooses the window that gph_slots_address() answers for, before a capture begins. What is
- *  bound by then is mapped there, since copies and fills are captured of mapped addresses
- *  only. Fails with GPH_E_INVALID (no such window), GPH_E_STATE (a replay of that window
- *  did not end within options.wait_ns) and what the driver returns. */
+/** Chooses the window of gph_slots_address(), before a capture begins. What is bound now
+ *  is mapped in that window, since copies and fills can be captured only with mapped
+ *  addresses. Fails with GPH_E_INVALID (no such window), GPH_E_STATE (a replay of that
+ *  window did not end within options.wait_ns) and what the driver returns. */
 GPH_API GPH_CHECKED gph_status gph_slots_window_set(gph_slots *slots, uint32_t window,
                                                     gph_error *error);
 
-/** Before the work that uses the slots. In a stream that captures, it becomes part of the
- *  graph: one tiny kernel if the table has INDIRECT slots, else nothing. In one that does
- *  not, what is bound takes effect for the work after it, as gph_slots_launch() does
- *  before its launch (REMAP: in the window chosen).
+/** To be called before the work that uses the slots. In a captured stream it adds one
+ *  tiny kernel to the graph if the table has INDIRECT slots, else nothing. In another
+ *  stream, what is bound takes effect for the work after it, as with gph_slots_launch()
+ *  (REMAP: in the chosen window).
  *
  *  stream  borrowed for the call.
  *
@@ -110,22 +112,22 @@ GPH_API GPH_CHECKED gph_status gph_slots_window_set(gph_slots *slots, uint32_t w
 GPH_API GPH_CHECKED gph_status gph_slots_feed(gph_slots *slots, CUstream stream,
                                               gph_error *error);
 
-/** Binds a buffer for the launches from now on: a store, no call of the driver. Replays
- *  that are queued keep what they were launched with.
+/** Binds a buffer for later launches: a store, no driver call. Queued replays keep what
+ *  they were launched with.
  *
- *  buffer  borrowed until the replays that use it are done. COPY: read at every launch
- *          after a bind, `bytes` of it; bind it again after it was refilled. REMAP slots
- *          take gph_slots_bind_buffer() alone.
+ *  buffer  borrowed until the replays that use it have ended. COPY: `bytes` of it are
+ *          read at the first launch after a bind; bind it again when its contents change.
+ *          REMAP slots need gph_slots_bind_buffer().
  *
  *  Fails with GPH_E_INVALID (no such slot, a REMAP slot, address 0). */
 GPH_API GPH_CHECKED gph_status gph_slots_bind(gph_slots *slots, uint32_t index,
                                               CUdeviceptr buffer, gph_error *error);
 
-/** Binds device memory that can be mapped; any kind of slot takes it.
+/** Binds device memory that can be mapped; works for every kind of slot.
  *
- *  buffer  borrowed until it is not bound any more and the replays that use it are done.
+ *  buffer  borrowed until it is no longer bound and the replays that use it have ended.
  *
- *  Fails with GPH_E_INVALID (no such slot, fewer bytes than the slot's). */
+ *  Fails with GPH_E_INVALID (no such slot, fewer bytes than the slot has). */
 GPH_API GPH_CHECKED gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t index,
                                                      gph_slot_buffer *buffer,
                                                      gph_error *error);
@@ -137,17 +139,18 @@ GPH_API GPH_CHECKED gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t 
  *  count   of `execs`: gph_slots_window_count().
  *  stream  borrowed for the call; not the legacy default stream if COPY slots are bound.
  *
- *  COPY slots bound since the last launch are copied, in one call. REMAP: the window that
- *  maps most of what is bound is taken; what else is bound is mapped there once the last
- *  replay of that window is done. INDIRECT: the words go into a ring in pinned memory,
- *  which the graph reads; a full ring waits for the oldest replay.
+ *  COPY slots bound since the last launch are copied, in one call. REMAP: uses the window
+ *  in which most of what is bound is mapped already; the rest is mapped there once the
+ *  last replay of that window has ended. INDIRECT: the words go into a ring in pinned
+ *  memory, which the graph reads; if the ring is full, the call waits for the oldest
+ *  replay.
  *
- *  Launches of one table come one after the other: in another stream than the last one,
- *  a launch is ordered after all that is in the last one by then, which must not be
- *  destroyed before. Fails with GPH_E_INVALID (NULL, a slot that was never bound, a wrong
- *  count), GPH_E_STATE (the graph was launched without the table, or has no feed; no
- *  replay ended within options.wait_ns), and what the driver returns; no replay is queued
- *  then, and what is bound stays so. */
+ *  Launches of one table run one after the other: a launch in a different stream than the
+ *  last one is ordered after all work in the last one's stream so far; do not destroy
+ *  that stream before. Fails with GPH_E_INVALID (NULL, a slot that was never bound, a
+ *  wrong count), GPH_E_STATE (the graph was launched without the table, or was captured
+ *  without gph_slots_feed(); no replay ended within options.wait_ns), and what the driver
+ *  returns; then no replay is queued, and what is bound stays bound. */
 GPH_API GPH_CHECKED gph_status gph_slots_launch(gph_slots *slots, gph_exec *const *execs,
                                                 uint32_t count, CUstream stream,
                                                 gph_error *error);
@@ -159,18 +162,18 @@ typedef struct gph_slots_stats {
     uint64_t copy_count;   /**< buffers copied */
     uint64_t copy_bytes;   /**< bytes copied */
     uint64_t map_count;    /**< buffers mapped */
-    uint64_t revive_count; /**< launches that found all buffers mapped */
+    uint64_t revive_count; /**< launches for which all buffers were mapped already */
     uint64_t wait_count;   /**< launches that waited for a replay */
 } gph_slots_stats;
 
-/** Fills in what it did; zeros for NULL. */
+/** Fills in the figures; zeros for NULL. */
 GPH_API void gph_slots_stats_get(const gph_slots *slots, gph_slots_stats *out);
 
 /** Allocates device memory that REMAP slots can be bound to, in the current context's
  *  device.
  *
  *  runtime  borrowed until gph_slot_buffer_destroy().
- *  bytes    rounded up to what the device maps in (2 MiB).
+ *  bytes    rounded up to the device's mapping granularity (2 MiB).
  *  out      owned by the caller on success: gph_slot_buffer_destroy(). Untouched on
  *           failure.
  *
@@ -180,23 +183,23 @@ GPH_API GPH_CHECKED gph_status gph_slot_buffer_create(gph_runtime *runtime,
                                                       gph_slot_buffer **out,
                                                       gph_error *error);
 
-/** Takes device memory that the caller mapped by cuMemMap from one allocation.
+/** Wraps device memory that the caller mapped with cuMemMap from one allocation.
  *
  *  address  borrowed until gph_slot_buffer_destroy(): where its first byte is mapped.
- *  bytes    of the allocation, a multiple of what the device maps in.
+ *  bytes    size of the allocation, a multiple of the device's mapping granularity.
  *
- *  Fails with GPH_E_INVALID (0, not a multiple, memory of another sort), GPH_E_NO_MEMORY and
- *  what the driver returns. */
+ *  Fails with GPH_E_INVALID (0, not a multiple, memory of another kind), GPH_E_NO_MEMORY
+ *  and what the driver returns. */
 GPH_API GPH_CHECKED gph_status gph_slot_buffer_adopt(gph_runtime *runtime,
                                                      CUdeviceptr address, uint64_t bytes,
                                                      gph_slot_buffer **out,
                                                      gph_error *error);
 
-/** Frees it, or lets go of it; a slot that maps it still keeps its pages until it maps
- *  something else. NULL is allowed. */
+/** Frees it, or gives it up if it was wrapped; a slot that still maps it keeps its pages
+ *  until it maps something else. NULL is allowed. */
 GPH_API void gph_slot_buffer_destroy(gph_slot_buffer *buffer);
 
-/** Where the program reads and writes it; 0 for NULL. */
+/** The address at which the program reads and writes it; 0 for NULL. */
 GPH_API CUdeviceptr gph_slot_buffer_address(const gph_slot_buffer *buffer);
 
 #ifdef __cplusplus

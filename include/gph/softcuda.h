@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** What a kernel report holds beyond path, cuts, vector width and registers. */
+/** What a kernel report has beyond path, cuts, vector width and registers. */
 enum {
     GPH_PTX_REPORT_IR = 1 << 0,     /**< the LLVM IR */
     GPH_PTX_REPORT_ASM = 1 << 1,    /**< the machine code as assembly text */
@@ -21,9 +21,9 @@ enum {
     GPH_PTX_REPORT_JSON = 1 << 4    /**< JSON instead of text */
 };
 
-/** Compiles PTX as cuModuleLoadData would and says, per kernel, which path it took, where
- *  it is cut and what caused each cut, the vector width, and the registers live across
- *  cuts.
+/** Compiles PTX as cuModuleLoadData would and reports, per kernel, which path it took,
+ *  where it is cut and what caused each cut, the vector width, and the registers live
+ *  across cuts.
  *
  *  ptx    borrowed for the call; `bytes` of it, no zero needed.
  *  flags  GPH_PTX_REPORT_ bits.
@@ -39,11 +39,11 @@ GPH_API GPH_CHECKED gph_status gph_softcuda_report_write(const char *ptx, size_t
                                                          gph_write_fn *write, void *user,
                                                          gph_error *error);
 
-/** One setting of softcuda: a variable of the environment. All text is static. Layout
+/** One setting of softcuda: an environment variable. All text is static. Layout
  *  frozen: an array of static storage. */
 typedef struct gph_softcuda_setting {
     const char *name;          /**< the variable, such as "SOFTCUDA_MEMORY" */
-    const char *default_value; /**< what holds when it is not set */
+    const char *default_value; /**< its default value */
     const char *meaning;       /**< one phrase */
 } gph_softcuda_setting;
 
@@ -54,23 +54,24 @@ typedef struct gph_softcuda_setting {
  *  Returns an array of static storage. Thread: any. */
 GPH_API const gph_softcuda_setting *gph_softcuda_settings(size_t *count);
 
-/** Whether a call of the CUDA driver API does something here. One that does not returns
- *  CUDA_ERROR_NOT_SUPPORTED and names itself in the log.
+/** Whether softcuda implements a call of the CUDA driver API. A call that it does not
+ *  implement returns CUDA_ERROR_NOT_SUPPORTED and names itself in the log.
  *
  *  symbol  borrowed for the call: as exported, such as "cuMemAlloc_v2".
  *
- *  Returns 1, 0, or -1 for what is not an exported symbol. Thread: any. */
+ *  Returns 1, 0, or -1 if it is not an exported symbol. Thread: any. */
 GPH_API int gph_softcuda_has(const char *symbol);
 
 /** What the memory of a device did so far. */
 typedef struct gph_softcuda_memory {
     uint32_t size;             /**< sizeof(gph_softcuda_memory) */
-    uint64_t map_calls;        /**< mapping calls to the system, of all kinds */
-    uint64_t graph_map_calls;  /**< of them, to back graphs with memory: a launch that
-                                 needs no remap adds none */
-    uint64_t graph_bytes;      /**< physical memory of graphs now, in chunks of 2 MiB */
+    uint64_t map_calls;        /**< memory mapping calls to the system, of all kinds */
+    uint64_t graph_map_calls;  /**< those that back graphs with memory: a launch that
+                                    needs no remap adds none */
+    uint64_t graph_bytes;      /**< present physical memory of graphs, in chunks of 2
+                                    MiB */
     uint64_t graph_peak_bytes; /**< the most there was */
-    uint64_t graph_live_bytes; /**< allocations that outlived the launch they are of */
+    uint64_t graph_live_bytes; /**< allocations that outlived the launch that made them */
 } gph_softcuda_memory;
 
 /** Reports what the memory of a device did.
@@ -83,23 +84,24 @@ typedef struct gph_softcuda_memory {
 GPH_API GPH_CHECKED gph_status gph_softcuda_memory_get(int device,
                                                        gph_softcuda_memory *out);
 
-/** What a word of gph_softcuda_trail() says of its node, in the last launch that began. */
+/** What a word of gph_softcuda_trail() says about its node, in the last launch that
+ *  began. */
 enum {
     GPH_TRAIL_WAITS = 0, /**< it has not begun */
-    GPH_TRAIL_ENDED = 1, /**< it has ended; what a node of a dead context did has not */
+    GPH_TRAIL_ENDED = 1, /**< it has ended; after an error in the context no node does */
     GPH_TRAIL_RUNS = 2,  /**< it has begun */
-    GPH_TRAIL_ORDER = 3  /**< nothing runs for it: it orders others */
+    GPH_TRAIL_ORDER = 3  /**< it runs nothing and only orders others */
 };
 
-/** From the next launch of an executable on, the workers that run it say in words how far
- *  each node is: GPH_TRAIL_WAITS and so on. A graph that a node is made of, or chooses
- *  from, is one node. Words may lie in memory that other processes read.
+/** From the next launch of an executable on, the workers that run it store the state of
+ *  each node in words: GPH_TRAIL_WAITS and so on. A child graph or a conditional node
+ *  counts as one node. The words may be in memory that other processes read.
  *
  *  exec   a CUgraphExec.
  *  words  borrowed until the process ends: launches may still run when the executable is
- *         destroyed. The first is of the first node that cuGraphGetNodes gave of the
- *         graph that it was made of, and so on; after updates, of that node's partner.
- *         NULL: no more.
+ *         destroyed. The first word is for the first node that cuGraphGetNodes returns
+ *         for the graph it was made from, and so on; after updates, for that node's
+ *         partner. NULL: stop.
  *  count  of them; as many as there were nodes.
  *
  *  Fails with GPH_E_INVALID (not an executable, or another count) and GPH_E_NO_MEMORY.

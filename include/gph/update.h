@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- *  New contents for an executable graph, the cheapest way that is right: nothing, single
- *  nodes, the whole, or a new instantiation; and why. Tier: stable. */
+ *  Gives an executable graph new contents in the cheapest way that is correct: nothing,
+ *  single nodes, the whole graph, or a new instantiation; and reports why.
+ *  Tier: stable. */
 #ifndef GPH_UPDATE_H
 #define GPH_UPDATE_H
 
@@ -14,16 +15,18 @@
 extern "C" {
 #endif
 
-/** What a graph of the driver holds, described once: nodes with their handles,
- *  parameters, what its copies stand on. Constant, so any thread may use it; counted. */
+/** The contents of a driver's graph, described once: nodes with their handles,
+ *  parameters, and the memory of its copies. Constant, so any thread may use it;
+ *  reference counted. */
 typedef struct gph_snapshot gph_snapshot;
 
-/** Describes a graph of the driver. It costs more than a whole update by that graph, so
- *  it pays where one graph updates often, or where refusals are to be foretold.
+/** Describes a graph of the driver. This costs more than a whole update with that graph,
+ *  so it pays if one graph is used for many updates, or if refusals are to be predicted.
  *
  *  runtime  borrowed until gph_snapshot_release().
- *  graph    borrowed for the call; not changed. Its nodes' handles are kept.
- *  out      owned by the caller on success: gph_snapshot_release(). Untouched on failure.
+ *  graph    borrowed for the call; not changed. The snapshot keeps its nodes' handles.
+ *           out owned by the caller on success: gph_snapshot_release(). Untouched on
+ *           failure.
  *
  *  Fails as gph_graph_describe(). Thread: nobody else may use `graph` meanwhile (CUDA's
  *  rule). */
@@ -41,39 +44,41 @@ GPH_API const gph_graph *gph_snapshot_graph(const gph_snapshot *snapshot);
 
 /** The ways to give an executable new contents, cheapest first. */
 typedef enum gph_update_way {
-    GPH_UPDATE_NOTHING = 1,      /**< it holds that already */
+    GPH_UPDATE_NOTHING = 1,      /**< it has these contents already */
     GPH_UPDATE_NODES = 2,        /**< some nodes, each by its setter */
     GPH_UPDATE_WHOLE = 3,        /**< cuGraphExecUpdate */
-    GPH_UPDATE_REINSTANTIATE = 4 /**< the driver would refuse: a new executable */
+    GPH_UPDATE_REINSTANTIATE = 4 /**< the driver would refuse an update: a new
+                                      executable */
 } gph_update_way;
 
-/** What an update did or would do, and why. In the caller's memory: from
+/** What an update did or would do, and why. In the caller's memory, valid from
  *  GPH_UPDATE_REPORT_INIT to gph_update_report_fini(). */
 typedef struct gph_update_report {
     uint32_t size;          /**< sizeof(gph_update_report) */
     uint32_t way;           /**< a gph_update_way */
-    uint32_t node_count;    /**< of the graph, child graphs entered */
-    uint32_t changed_count; /**< nodes that differ, if `diff` is there */
-    /** Where `way` is GPH_UPDATE_REINSTANTIATE: the driver's CUgraphExecUpdateResult, or
-     *  0 where it gives another error. Else 0. */
+    uint32_t node_count;    /**< of the graph, child graphs included */
+    uint32_t changed_count; /**< nodes that differ, if `diff` is not NULL */
+    /** If `way` is GPH_UPDATE_REINSTANTIATE: the driver's CUgraphExecUpdateResult, or 0
+     *  if it gave another error. Else 0. */
     uint32_t result;
     /** 0: something that no query shows could still make the driver refuse, see `text`.
      */
     uint32_t is_certain;
-    /** Of the new graph, the node that is refused, or the one that it is inside of; -1:
+    /** In the new graph, the refused node, or the child node that contains it; -1:
      *  none. */
     int64_t node;
     int64_t node_before;     /**< its partner in the executable; -1: none or unknown */
-    int64_t node_from;       /**< a dependency of it with another partner; -1: none */
-    CUgraphNode handle;      /**< the driver's handle of the node refused; NULL: none */
-    CUgraphNode handle_from; /**< and of the dependency */
-    const char *rule;        /**< the rule that refuses (docs/conformance.md); NULL */
-    const char *field;       /**< the field that may not change so; NULL */
+    int64_t node_from;       /**< a dependency of it that has another partner; -1: none */
+    CUgraphNode handle;      /**< the driver's handle of the refused node; NULL: none */
+    CUgraphNode handle_from; /**< the driver's handle of the dependency */
+    const char *rule;        /**< the rule by which it is refused (docs/conformance.md),
+                                  or NULL */
+    const char *field;       /**< the field that may not change in this way, or NULL */
     char before[96];         /**< its value in the executable */
     char after[96];          /**< and in the graph */
     char text[384];          /**< the reason in one sentence */
     uint64_t ns;             /**< host time of gph_exec_update() */
-    gph_diff *diff; /**< owned by the report: every difference; NULL: not asked */
+    gph_diff *diff; /**< owned by the report: every difference; NULL: not requested */
 } gph_update_report;
 /** Nothing yet. */
 #define GPH_UPDATE_REPORT_INIT                                                           \
@@ -86,25 +91,26 @@ GPH_API void gph_update_report_fini(gph_update_report *report);
 /** Start from GPH_TRACK_OPTIONS_INIT. */
 typedef struct gph_track_options {
     uint32_t size; /**< sizeof(gph_track_options) */
-    /** 1: `graph` is taken by a successful call, and destroyed with the executable. */
+    /** 1: a successful call takes `graph`, which is destroyed with the executable. */
     uint32_t takes_graph;
-    gph_snapshot *snapshot; /**< borrowed: of `graph`; NULL: it is taken now */
-    /** Borrowed: of the graph's copies and fills. NULL: the current context. */
+    gph_snapshot *snapshot; /**< borrowed: a snapshot of `graph`; NULL: it is made now */
+    /** Borrowed: the context of the graph's copies and fills. NULL: the current
+     *  context. */
     CUcontext context;
 } gph_track_options;
 /** All defaults. */
 #define GPH_TRACK_OPTIONS_INIT GPH_SIZED(gph_track_options)
 
-/** Makes an executable remember what it holds, so that its nodes can be edited by name,
- *  updates be foretold, and refusals name both values.
+/** Makes an executable remember its contents, so that its nodes can be edited by name,
+ *  updates can be predicted, and refusals can name both values.
  *
  *  exec     borrowed for the call: just made from `graph` by gph_exec_create().
  *  graph    borrowed until the executable is destroyed or re-instantiated, since the
- *           setters of single nodes want its handles; taken if the options say so.
+ *           setters of single nodes need its handles; taken if the options say so.
  *  options  borrowed for the call; NULL means all defaults.
  *
- *  What is changed through the driver's own setters and updates from now on is not seen:
- *  use gph_exec_update() and gph_exec_edit() alone.
+ *  Changes made directly through the driver from now on are not noticed: use only
+ *  gph_exec_update() and gph_exec_edit().
  *
  *  Fails with GPH_E_INVALID (NULL, a snapshot of another graph), GPH_E_STATE (it is
  *  tracked already), GPH_E_NO_MEMORY and what the driver's queries return; nothing has
@@ -113,7 +119,7 @@ GPH_API GPH_CHECKED gph_status gph_exec_track(gph_exec *exec, CUgraph graph,
                                               const gph_track_options *options,
                                               gph_error *error);
 
-/** Foretells what an update by a graph would do, without touching the executable.
+/** Predicts what an update with a graph would do, without touching the executable.
  *
  *  exec    borrowed for the call: tracked.
  *  graph   borrowed for the call; not changed.
@@ -121,14 +127,14 @@ GPH_API GPH_CHECKED gph_status gph_exec_track(gph_exec *exec, CUgraph graph,
  *          failure.
  *
  *  Fails with GPH_E_INVALID (NULL), GPH_E_STATE (not tracked), GPH_E_NO_MEMORY and what
- *  the driver's queries return. A foretold refusal is not a failure. Thread: one at
+ *  the driver's queries return. A predicted refusal is not a failure. Thread: one at
  *  a time. */
 GPH_API GPH_CHECKED gph_status gph_exec_compatible(gph_exec *exec, CUgraph graph,
                                                    gph_update_report *report,
                                                    gph_error *error);
 
-/** gph_exec_compatible() of a graph that was described before: no driver query but those
- *  of addresses that changed. */
+/** gph_exec_compatible() for a graph that was described before: it queries the driver
+ *  only about addresses that changed. */
 GPH_API GPH_CHECKED gph_status gph_exec_compatible_with(gph_exec *exec,
                                                         const gph_snapshot *snapshot,
                                                         gph_update_report *report,
@@ -137,16 +143,17 @@ GPH_API GPH_CHECKED gph_status gph_exec_compatible_with(gph_exec *exec,
 /** Start from GPH_UPDATE_OPTIONS_INIT. */
 typedef struct gph_update_options {
     uint32_t size; /**< sizeof(gph_update_options) */
-    /** 1: where the driver refuses, the executable is made anew, which the launches of
-     *  other threads must not meet. 0: the refusal is the caller's. */
+    /** 1: if the driver refuses, a new executable is made; no other thread may launch it
+     *  meanwhile. 0: the refusal is returned to the caller. */
     uint32_t may_reinstantiate;
     uint32_t wants_diff; /**< 1: the report lists every difference (slow) */
-    /** 1: where a tracked executable is made anew (report->way says so), `graph` is taken,
-     *  as by gph_exec_track(); 0: it is borrowed then. */
+    /** 1: if a new executable is made for a tracked one (report->way says so), `graph` is
+     *  taken, as by gph_exec_track(); 0: it is then borrowed. */
     uint32_t takes_graph;
-    /** Borrowed: of `graph`, which has not changed since. With it, an executable that is
-     *  tracked changes only the nodes that differ where that is cheaper. The executable
-     * then keeps the user objects of the graph before, so keep those of `graph` alive. */
+    /** Borrowed: a snapshot of `graph`, which has not changed since. With it, only the
+     *  nodes of a tracked executable that differ are changed, if that is cheaper. The
+     *  executable then keeps the user objects of its previous graph, so keep those of
+     *  `graph` alive. */
     gph_snapshot *snapshot;
     /** Borrowed for the call: where a new executable is uploaded. NULL means the
      *  per-thread default stream. */
@@ -155,8 +162,8 @@ typedef struct gph_update_options {
 /** All defaults. */
 #define GPH_UPDATE_OPTIONS_INIT GPH_SIZED(gph_update_options)
 
-/** Gives an executable the contents of a graph, the cheapest way that is right. Later
- *  launches have them, those under way do not.
+/** Gives an executable the contents of a graph in the cheapest way that is correct. Later
+ *  launches have them; launches in flight do not.
  *
  *  exec     borrowed for the call; need not be tracked.
  *  graph    borrowed for the call; see options.takes_graph.
@@ -165,25 +172,25 @@ typedef struct gph_update_options {
  *           refusal too.
  *
  *  Fails with GPH_E_INVALID (NULL, a snapshot of another graph), GPH_E_NO_MEMORY,
- *  CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE or what else the driver refuses with, and what
- *  instantiating returns; the executable then holds what it held and can be launched.
- *  Thread: one at a time; others may launch it meanwhile unless it may be
+ *  CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE or other errors with which the driver refuses,
+ *  and what instantiating returns; the executable then has its previous contents and can
+ *  be launched. Thread: one at a time; others may launch it meanwhile unless it may be
  *  re-instantiated. */
 GPH_API GPH_CHECKED gph_status gph_exec_update(gph_exec *exec, CUgraph graph,
                                                const gph_update_options *options,
                                                gph_update_report *report,
                                                gph_error *error);
 
-/** What of a node to change. */
+/** What to change in a node. */
 typedef enum gph_edit_what {
     GPH_EDIT_ARG = 1,    /**< argument `index`: `data`, `bytes` of it, as declared */
     GPH_EDIT_GRID = 2,   /**< `size` */
     GPH_EDIT_BLOCK = 3,  /**< `size` */
     GPH_EDIT_SHARED = 4, /**< `value`: dynamic shared memory */
-    GPH_EDIT_DST = 5,    /**< `value`: where a copy, or a fill, writes */
+    GPH_EDIT_DST = 5,    /**< `value`: where a copy or a fill writes */
     GPH_EDIT_SRC = 6,    /**< `value`: where a copy reads */
     GPH_EDIT_WIDTH = 7,  /**< `value`: bytes of a copy of one row, elements of a fill */
-    GPH_EDIT_VALUE = 8,  /**< `value`: of a fill's elements */
+    GPH_EDIT_VALUE = 8,  /**< `value`: the value of a fill's elements */
     GPH_EDIT_EVENT = 9,  /**< `value`: CUevent that is recorded or waited for */
     GPH_EDIT_FUNCTION = 10, /**< `value`: a host node's function */
     GPH_EDIT_USER = 11,     /**< `value`: a host node's argument */
@@ -198,10 +205,10 @@ typedef struct gph_edit {
     uint32_t node;
     uint32_t what;    /**< a gph_edit_what */
     uint32_t index;   /**< GPH_EDIT_ARG: which */
-    uint32_t bytes;   /**< GPH_EDIT_ARG: of `data` */
+    uint32_t bytes;   /**< GPH_EDIT_ARG: size of `data` */
     const void *data; /**< GPH_EDIT_ARG: borrowed for the call */
-    uint64_t value;   /**< where `what` says so */
-    uint32_t size[3]; /**< where `what` says so, x y z */
+    uint64_t value;   /**< where `what` needs it */
+    uint32_t size[3]; /**< where `what` needs it, x y z */
 } gph_edit;
 
 /** Edits single nodes by the driver's setters: all of the edits, or none. Edits of one
@@ -211,17 +218,17 @@ typedef struct gph_edit {
  *  edits  borrowed for the call; `count` of them.
  *
  *  Fails with GPH_E_INVALID (no such node, argument or field; a wrong size), GPH_E_STATE
- *  (not tracked; a whole update without a snapshot came before, or one of a graph with
- *  several nodes that nothing depends on, so that what the nodes hold is not known),
+ *  (not tracked; a whole update without a snapshot came before, or one with a graph that
+ *  has several last nodes, so that the contents of the nodes are not known),
  *  GPH_E_NO_MEMORY, and what the driver's setters return. Thread: one at a time; others
- *  may launch it meanwhile, and meet some of the edits. */
+ *  may launch it meanwhile, and those launches may see some of the edits. */
 GPH_API GPH_CHECKED gph_status gph_exec_edit(gph_exec *exec, const gph_edit *edits,
                                              size_t count, gph_error *error);
 
 /** Finds a node to edit.
  *
  *  name  borrowed for the call: a node's name, or its kernel's function.
- *  nth   of several of that name, in the order of the nodes, counting from 0.
+ *  nth   which of several with that name, in the order of the nodes, counting from 0.
  *  out   the caller's: the index. Untouched on failure.
  *
  *  Fails with GPH_E_INVALID (NULL, no such node) and GPH_E_STATE (not tracked). */
@@ -238,21 +245,22 @@ typedef struct gph_update_stats {
     uint32_t size;                /**< sizeof(gph_update_stats) */
     uint64_t nothing_count;       /**< updates that found nothing to do */
     uint64_t nodes_count;         /**< updates by setters of single nodes */
-    uint64_t node_set_count;      /**< those setters, and those of edits */
+    uint64_t node_set_count;      /**< calls of setters, those of edits included */
     uint64_t whole_count;         /**< whole updates */
     uint64_t reinstantiate_count; /**< new executables */
-    uint64_t refused_count;       /**< refusals that were left to the caller */
-    uint64_t edit_count;          /**< calls of gph_exec_edit() that worked */
-    uint64_t ns;                  /**< host time in all of them but edits */
+    uint64_t refused_count;       /**< refusals that were returned to the caller */
+    uint64_t edit_count;          /**< calls of gph_exec_edit() that succeeded */
+    uint64_t ns;                  /**< host time of all of them except edits */
     uint64_t node_ns;             /**< what one setter costs, as measured last */
     uint64_t whole_ns;            /**< what a whole update costs, as measured last */
     uint32_t last_way;            /**< a gph_update_way; 0: none yet */
-    uint32_t crossover;    /**< nodes from which a whole update is taken to be cheaper */
-    char last_reason[384]; /**< of the last re-instantiation or refusal, or why the last
-                              way was taken */
+    uint32_t crossover;    /**< number of nodes from which a whole update is assumed to be
+                                cheaper */
+    char last_reason[384]; /**< reason of the last re-instantiation or refusal, or why the
+                                last way was taken */
 } gph_update_stats;
 
-/** Fills in what updates of an executable did; zeros where there were none. Thread: one
+/** Fills in the figures of an executable's updates; zeros if there were none. Thread: one
  *  at a time. */
 GPH_API void gph_exec_update_stats_get(const gph_exec *exec, gph_update_stats *out);
 
