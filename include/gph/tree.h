@@ -139,7 +139,7 @@ GPH_API GPH_CHECKED gph_status gph_tree_function_add(
     gph_tree *tree, gph_function_fn *fn, void *user,
     const gph_tree_function_options *options, gph_tree_function **out, gph_error *error);
 
-/** Identifies an output. A value: copy it freely. {0} is no output. Layout frozen: passed
+/** Identifies an output. A value: copy it freely. {0} means none. Layout frozen: passed
  *  by value. */
 typedef struct gph_tree_output {
     uint64_t call;     /**< number of the call that made it, from 1 */
