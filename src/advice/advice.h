@@ -56,7 +56,7 @@ typedef struct gphi_track {
     gphi_vec beats;    /* of gphi_beat */
 } gphi_track;
 
-/* Calls whose time on the GPU was measured: held back and let go together, or as nodes of
+/* Calls whose time on the GPU was measured: delayed and released together, or as nodes of
  * one graph. */
 typedef struct gphi_window {
     uint32_t thread, calls;
@@ -127,7 +127,7 @@ typedef struct gphi_fusion {
 typedef enum gphi_obstacle_kind {
     GPHI_BREAKS,    /* the capture fails */
     GPHI_ESCAPES,   /* done at capture, missing in the graph */
-    GPHI_CUTS,      /* what is before it and behind it are two graphs */
+    GPHI_CUTS,      /* what is before it and after it are two graphs */
     GPHI_ELSEWHERE, /* of another thread: breaks captures in global mode */
     GPHI_FREEZES,   /* the graph keeps what it was given: pointer, state */
     GPHI_CHANGES,   /* else fine, but arguments change from one repetition to the next */

@@ -192,7 +192,8 @@ static uint32_t count_alike(const printing *p, const gphi_repeat *repeat, uint32
     return count;
 }
 
-/* The first two values are shown: they tell a counter from an address at a look. */
+/* The first two values are shown: they distinguish a counter from an address at a
+ * glance. */
 static void put_changes(printing *p, const gphi_repeat *repeat, const gphi_obstacle *of)
 {
     GPHI_EACH (const gphi_change, change, &repeat->changes) {

@@ -4,7 +4,7 @@
 #define GPHI_BASE_PATH_H
 #include <string.h>
 
-/* The part behind the last slash; NULL of NULL. */
+/* The part after the last slash; NULL for NULL. */
 static inline const char *gphi_path_name(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Byte by byte, with what may become a color or a character held back:
+/* Byte by byte, with the beginning of a color or a character kept until it is complete:
  *
  *   ESC [ 0 m, ESC [ 1 m, ESC [ 1 ; 3 x m     pass, where there are colors
  *   C2 80 .. C2 9F                            controls in UTF-8
@@ -27,8 +27,8 @@ static bool is_control(unsigned char byte)
     return (byte < ' ' && byte != '\n' && byte != '\t') || byte == 0x7f;
 }
 
-/* The held bytes, which became nothing; their first one as '?' if it was an escape. There is
- * room: a piece is flushed well before it is full. */
+/* The kept bytes, which became nothing; their first one as '?' if it was an escape. There
+ * is room: a piece is flushed well before it is full. */
 static void give_up(gphi_plain *plain, piece *out)
 {
     for (size_t i = 0; i < plain->held_bytes; i++)
@@ -45,7 +45,7 @@ static bool is_colour(const unsigned char *held, size_t bytes)
            text[4] <= '7' && text[5] == 'm';
 }
 
-/* Whether the byte belonged to what is held. */
+/* Whether the byte belonged to what is kept. */
 static bool go_on(gphi_plain *plain, piece *out, unsigned char byte)
 {
     if (plain->held[0] == LATIN) {

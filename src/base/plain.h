@@ -17,7 +17,7 @@ typedef struct gphi_plain {
 } gphi_plain;
 
 /* A gph_write_fn whose user is a gphi_plain. Pieces may end anywhere; the last one with a
- * newline, or what is held is dropped. */
+ * newline, or what is kept is dropped. */
 gph_status gphi_plain_write(void *plain, const void *data, size_t bytes);
 
 /* Names of a program, of one line: newlines and tabs are controls, too, since one would begin

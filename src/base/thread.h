@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A mutex whose rules clang checks (-Wthread-safety), and who the thread is.
  *
- * A function that wants a lock held says so: `static void add_locked(queue *q)
+ * A function that needs a lock to be held says so: `static void add_locked(queue *q)
  * GPHI_REQUIRES(&q->mutex);`. */
 #ifndef GPHI_BASE_THREAD_H
 #define GPHI_BASE_THREAD_H

@@ -25,7 +25,7 @@ void *gphi_vec_add(gphi_vec *vec, size_t count);
 /* A copy of one item at the end. GPH_E_NO_MEMORY leaves the array as it was. */
 gph_status gphi_vec_push(gphi_vec *vec, const void *item);
 
-/* The item that begins with these bytes; made, zeroed behind them, where there is none and
+/* The item that begins with these bytes; made, zeroed after them, where there is none and
  * fewer than `most` are there. NULL: too many, or no memory. */
 void *gphi_vec_keyed(gphi_vec *vec, const void *key, size_t key_bytes, size_t most);
 

@@ -408,8 +408,8 @@ static gph_status order_keys(struct start *start, const uint32_t *keys, uint32_t
 
 /* What is left is foretold from the mean of what is done: a capture costs about what a
  * warm-up does, and keys come from the largest down, so it errs upwards. */
-static gph_status tell(const struct start *start, gph_phase phase, uint32_t done,
-                       gph_error *error)
+static gph_status call_progress(const struct start *start, gph_phase phase, uint32_t done,
+                                gph_error *error)
 {
     const uint64_t ns = gphi_clock_ns() - start->begin;
     const uint32_t rest = start->count - done;
@@ -469,7 +469,7 @@ static gph_status run_phase(struct start *start, gph_phase phase, gph_error *err
             status = keep_budget(start, i, &own);
         if (status != GPH_OK)
             fail_key(start, i, status, &own);
-        GPHI_TRY(tell(start, phase, i + 1, error));
+        GPHI_TRY(call_progress(start, phase, i + 1, error));
     }
     return GPH_OK;
 }
@@ -519,7 +519,7 @@ static gph_status start_quickly(struct start *start, bool *done, gph_error *erro
         if (!*done)
             break;
         GPHI_TRY(keep_budget(start, count, error));
-        GPHI_TRY(tell(start, GPH_PHASE_CAPTURE, count + 1, error));
+        GPHI_TRY(call_progress(start, GPH_PHASE_CAPTURE, count + 1, error));
     }
     if (*done)
         return GPH_OK;

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 
-/* Allocations that a function may add before the list is read in vain. */
+/* Allocations that a function may add before the list is read again without a result. */
 enum { SLACK = 256 };
 
 static bool holds(const gph_pool_range *range, CUdeviceptr address)

@@ -273,7 +273,7 @@ static gph_status warm_up(struct session *s, gph_error *error)
     for (uint32_t i = 0; i < spec->warmup_count; i++)
         GPHI_TRY(gphi_function_run(record->runtime, spec, GPH_PHASE_WARMUP, spec->stream,
                                    record->outputs, error));
-    /* A fault of the warm-up is told here, and not as the capture's. */
+    /* A fault of the warm-up is reported here, and not as the capture's. */
     GPHI_TRY(gphi_cuda_check(error, record->runtime->cu.cuStreamSynchronize(spec->stream),
                              "cuStreamSynchronize", "after %u warm-ups",
                              spec->warmup_count));

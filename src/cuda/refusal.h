@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The calls that the driver refused while somebody watched: the first cause that a failed
- * capture is asked for. Needs a driver that tells (CUDA 12.9). */
+ * capture is asked for. Needs a driver that reports them (CUDA 12.9). */
 #ifndef GPHI_CUDA_REFUSAL_H
 #define GPHI_CUDA_REFUSAL_H
 #include "cuda/table.h"
@@ -32,7 +32,7 @@ typedef struct gphi_watch {
     struct gphi_refusal refusals[GPHI_REFUSALS]; /* `count` of them */
 } gphi_watch;
 
-/* Asks the driver to tell; counted, undone by gphi_refusal_close(). False if it cannot.
+/* Asks the driver to report; counted, undone by gphi_refusal_close(). False if it cannot.
  */
 bool gphi_refusal_open(const gphi_cuda_table *cu);
 void gphi_refusal_close(const gphi_cuda_table *cu);

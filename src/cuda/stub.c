@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The link stub: a libcuda.so with every name of the driver and nothing behind them, so
+/* The link stub: a libcuda.so with every name of the driver and empty functions, so
  * that ordinary driver-API programs link with -lcuda where no driver is installed. Its
  * soname is the driver's, which is what such a program then loads. */
 #include "cuda/calls.h"

@@ -11,7 +11,7 @@
 enum { CAPACITY = 256, CAPACITY_MAX = 65536, IDLE_US = 1000 };
 
 /* A wait of the device for requests is at most so long in one round: the time that a place
- * of the device, or a worker of softcuda, is held in one piece. */
+ * of the device, or a worker of softcuda, is occupied without a break. */
 enum { SPIN_NS = 20000 };
 
 /* The device's memory: its words, the table of graphs, a block each. */

@@ -58,7 +58,7 @@ typedef enum gphi_event_kind {
                            0, the parent's node or 0, capture id or 0, and, where nothing
                            has changed since snapshot n, n: it has n's nodes and edges,
                            which are not written again. Its NODE and EDGES
-                           records follow it (children's between them are told apart by
+                           records follow it (children's between them are distinguished by
                            their snapshot), all before the CALL that they belong to */
     GPHI_EVENT_NODE,    /* id: CUgraphNode. words: snapshot, index, CUgraphNodeType, then
                            what stands at gphi_node_words. parts: parameters */
@@ -89,7 +89,7 @@ typedef enum gphi_event_kind {
     GPHI_EVENT_ORIGIN,  /* of CUPTI. id: CUgraphNode as it is made, and its stack; or a
                            clone of it in an executable graph; or 0: an executable. words:
                            graph, the node it is a clone of or 0, CUgraphNodeType (0 where
-                           not told), CUgraphExec or 0, CUPTI's number of node or
+                           not recorded), CUgraphExec or 0, CUPTI's number of node or
                            executable, which GPU records have */
     GPHI_EVENT_STDERR, /* text: what a thread has written to standard error, a piece of it
                            as it came. stack */
@@ -228,7 +228,7 @@ typedef enum gphi_gpu_what {
     GPHI_GPU_MEMCPY,
     GPHI_GPU_MEMSET,
     GPHI_GPU_GRAPH,  /* a whole launch */
-    GPHI_GPU_WINDOW, /* launches held back and let go together: start, end (their
+    GPHI_GPU_WINDOW, /* launches delayed and released together: start, end (their
                         difference is of the GPU's clock), then words: stream, times of
                         the first and of the last CALL in it, how many work calls they
                         are, ns that a wrapper adds to a call, whether they were launched

@@ -86,7 +86,8 @@ gph_status gphi_event_save_begin(const char *path, const gph_allocator *allocato
     }
     status = put_names(save, error);
     if (status != GPH_OK) {
-        gphi_ignore(gphi_event_save_end(save, false, NULL), "the first failure is told");
+        gphi_ignore(gphi_event_save_end(save, false, NULL),
+                    "the first failure is reported");
         return status;
     }
     *out = save;

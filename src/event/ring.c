@@ -155,7 +155,7 @@ void gphi_event_ring_forget(gphi_event_ring *ring)
 
 /* Units come back by way of the reader: put_at()'s release, its acquire, its release of
  * `tail`, take()'s acquire. The reader has its own mapping, mostly in another process,
- * which tsan cannot follow: it is told. */
+ * which tsan cannot follow: an annotation says so. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 void __tsan_acquire(void *address);

@@ -94,8 +94,8 @@ void gphi_event_ring_close(gphi_event_ring_reader *reader);
 
 /* The next record, a copy, valid until the next call, or NULL: none for now. With
  * `is_over` (the writer is gone) unfinished records are skipped, and after the last come
- * the calls that have not returned. What did not fit is told by a LOST record where it is
- * missing, as far as the writer came to say so. */
+ * the calls that have not returned. What did not fit is reported by a LOST record where
+ * it is missing, as far as the writer came to say so. */
 const gphi_event *gphi_event_ring_next(gphi_event_ring_reader *reader, bool is_over);
 
 /* The slot of the thread that has been in its call longest; false: none began at `before`,

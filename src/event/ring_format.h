@@ -8,7 +8,7 @@
 enum {
     GPHI_RING_PAGE = 4096,
     GPHI_RING_UNIT = 64,
-    GPHI_RING_SLOTS = 512, /* threads that can be in a call at a time and are told so */
+    GPHI_RING_SLOTS = 512, /* threads that can be shown as being in a call at one time */
     GPHI_RING_UNITS_AT = GPHI_RING_PAGE + GPHI_RING_SLOTS * (int)sizeof(gphi_event_slot)
 };
 
@@ -25,7 +25,7 @@ typedef struct gphi_event_ring_head {
     _Alignas(64) uint64_t head; /* taken by writers; __atomic */
     _Alignas(64) uint64_t tail; /* given back by the reader; __atomic */
     _Alignas(64) uint64_t lost; /* records, in all; __atomic */
-    uint64_t unsaid; /* of them, those that no LOST record has told; __atomic */
+    uint64_t unsaid; /* of them, those that no LOST record has reported; __atomic */
 } gphi_event_ring_head;
 
 /* The mark of a whole record at a position: a stray word of another record's body is

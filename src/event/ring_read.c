@@ -25,7 +25,7 @@ struct gphi_event_ring_reader {
     uint64_t tail;
     uint64_t last_ns; /* the latest time of a record */
     uint32_t slot;    /* the next of those that calls may be left in */
-    bool has_stack;   /* of that slot, told */
+    bool has_stack;   /* of that slot, reported */
     gphi_event *copy;
     size_t copy_bytes;
 };

@@ -4,7 +4,7 @@
 #define GPHI_FILE_DISK_H
 #include "base/vec.h"
 
-/* What a reader takes unless it is told otherwise. */
+/* What a reader accepts unless the options say otherwise. */
 #define GPHI_FILE_BYTES_MAX (UINT64_C(256) << 20)
 
 /* Appends a file's bytes to an array of bytes. GPH_E_IO, GPH_E_FORMAT (more than

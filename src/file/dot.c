@@ -32,7 +32,7 @@ static void put_escaped(gphi_text *out, const char *text)
     }
 }
 
-/* What fits in a box: the numbers that tell nodes of one name apart. */
+/* What fits in a box: the numbers that distinguish nodes of one name. */
 static void put_params(gphi_text *out, const gph_node *node)
 {
     switch (node->kind) {

@@ -11,7 +11,7 @@
 
 enum { KERNEL_WORDS = 5 };
 
-/* What tells kernels of one class apart beyond what updates keep. */
+/* What distinguishes kernels of one class beyond what updates keep. */
 static void kernel_words(const gph_kernel_params *kernel, uint64_t out[KERNEL_WORDS])
 {
     out[0] = kernel->handle != 0 ? kernel->handle

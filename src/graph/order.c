@@ -64,8 +64,9 @@ static size_t order_nodes(struct fan_out *fan, uint32_t *order)
     return count;
 }
 
-/* A node that is on a cycle, not merely behind one: every node that still waits has a
- * predecessor that waits, so going back often enough ends up on a cycle. Reuses `first`.
+/* A node that is on a cycle, not merely reachable from one: every node that still waits
+ * has a predecessor that waits, so going back often enough ends up on a cycle. Reuses
+ * `first`.
  */
 static uint32_t node_on_cycle(struct fan_out *fan, const gph_graph *graph)
 {

@@ -77,7 +77,7 @@ void gphi_topology_fini(gphi_topology *topology)
 
 bool gphi_topology_same(const gphi_topology *a, const gphi_topology *b)
 {
-    /* What is behind the sinks in their array is no difference, and follows from the
+    /* What follows the sinks in their array is not a difference, and follows from the
      * rest. */
     return a->count == b->count && a->edges == b->edges &&
            memcmp(a->first, b->first,

@@ -8,7 +8,7 @@
  *                                   dependencies are partners, in the order of the edges
  *
  * (R64 to R68 and docs/conformance.md; the driver orders nodes without dependents by when
- * they became that, which no query tells: here it is their order in the graph, which is
+ * they became that, which no query reports: here it is their order in the graph, which is
  * the same unless edges were removed.) */
 #ifndef GPHI_GRAPH_TOPOLOGY_H
 #define GPHI_GRAPH_TOPOLOGY_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The first launches of a loop whose way is to be the fastest. What short kernels take tells
- * the ways of the device apart, and what a body's shape costs. Whether the host is faster
- * depends on how many rounds a launch has: it starts and ends one quickly, since it looks,
- * where a sleeper is woken late (on an H100 10 us beside the rounds and 40 to 90), and each
- * round slower. So launches take turns, device and host, on the caller's own work; rounds are
- * timed by the device's clock, and what a launch takes beside them by the host's, up to the
- * end of the wait. Both use the same words, so that a launch is the same to whoever waits
- * for it or ends it.
+/* The first launches of a loop whose way is to be the fastest. What short kernels take
+ * shows the ways of the device apart, and what a body's shape costs. Whether the host is
+ * faster depends on how many rounds a launch has: it starts and ends one quickly, since
+ * it looks, where a sleeper is woken late (on an H100 10 us beside the rounds and 40 to
+ * 90), and each round slower. So launches take turns, device and host, on the caller's
+ * own work; rounds are timed by the device's clock, and what a launch takes beside them
+ * by the host's, up to the end of the wait. Both use the same words, so that a launch is
+ * the same to whoever waits for it or ends it.
  *
  *   gph_loop_launch()   device  host  device  host  ...  the faster one
  *   its end             noted   noted noted   noted

@@ -21,7 +21,7 @@ uint64_t gphi_arena_room(const gph_arena *arena, uint64_t first, uint64_t most)
 }
 
 /* The best run of idle pages in the gap [first, end): the smallest that has `count`, else
- * the largest that has room for `count` behind its start. */
+ * the largest that has room for `count` from its start. */
 static void look_at_idle(const gph_arena *arena, uint64_t first, uint64_t end,
                          uint64_t count, uint64_t best[2])
 {

@@ -31,7 +31,8 @@ struct gphi_limbo {
     uint64_t first, count, ticket;
 };
 
-/* An event behind a free: all tickets of its stream up to `last` have ended when it has.
+/* An event recorded after a free: all tickets of its stream up to `last` have ended when
+ * it has.
  */
 struct gphi_mark {
     CUevent event;

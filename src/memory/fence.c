@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When work that used freed memory has ended: an event behind each free of eager memory.
+/* When work that used freed memory has ended: an event after each free of eager memory.
  *
  * Events are recorded only by the call that names the stream, since a handle that was
  * kept may be dead by then, and never in a stream that is captured. */
@@ -98,7 +98,7 @@ static gph_status take_event(gph_arena *arena, CUcontext context, CUevent *out,
     if (arena->events.capacity < most && gphi_vec_reserve(&arena->events, most) != GPH_OK)
         return gphi_fail(error, GPH_E_NO_MEMORY, "keeping events");
     return gphi_cuda_check(error, gphi_event_create(&arena->runtime->cu, context, out),
-                           "cuEventCreate", "an event behind a free");
+                           "cuEventCreate", "an event after a free");
 }
 
 static void put_event(gph_arena *arena, CUcontext context, CUevent event)
@@ -125,7 +125,7 @@ gph_status gphi_stream_mark(gph_arena *arena, uint32_t index, CUstream stream,
         if (!is_full)
             put_event(arena, s->home.context, mark.event);
         return gphi_cuda_fail(error, (gph_status)result, "cuEventRecord",
-                              "behind a free in stream %p", (void *)stream);
+                              "after a free in stream %p", (void *)stream);
     }
     mark.last = ++arena->ticket;
     if (!is_full) {
@@ -145,7 +145,7 @@ void gphi_streams_poll(gph_arena *arena)
         while (s->count > 0) {
             const struct gphi_mark *oldest = &s->marks[s->head];
             if (arena->runtime->cu.cuEventQuery(oldest->event) != CUDA_SUCCESS)
-                break; /* not ready, or nobody can tell any more */
+                break; /* not ready, or no longer known */
             s->ended = oldest->last;
             put_event(arena, s->home.context, oldest->event);
             s->head = (s->head + 1) % GPHI_MARKS_MAX;

@@ -79,7 +79,7 @@ static gph_status take_pages(gph_pool *pool, uint64_t first, uint64_t count,
     return GPH_OK;
 }
 
-/* A place to grow: behind a segment, whose last block counts if it is usable. */
+/* A place to grow: after a segment, whose last block counts if it is usable. */
 struct place {
     uint64_t first;
     uint64_t need, room; /* pages */
@@ -151,10 +151,10 @@ static gph_status grow_once(gph_pool *pool, const struct gphi_route *route,
     struct gphi_block tail = {0};
     if (place.tail != GPHI_NIL)
         tail = *gphi_block_at(&pool->blocks, place.tail);
-    const struct gphi_block *behind = place.tail != GPHI_NIL ? &tail : NULL;
-    gph_status status = take_pages(pool, place.first, wish, behind, error);
+    const struct gphi_block *last = place.tail != GPHI_NIL ? &tail : NULL;
+    gph_status status = take_pages(pool, place.first, wish, last, error);
     if (status == CUDA_ERROR_OUT_OF_MEMORY && wish > place.need)
-        status = take_pages(pool, place.first, place.need, behind, error);
+        status = take_pages(pool, place.first, place.need, last, error);
     return status;
 }
 

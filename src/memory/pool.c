@@ -31,7 +31,7 @@ static void fini_pool(gph_pool *pool)
     gphi_heap_free(heap, pool, sizeof(*pool));
 }
 
-/* So that messages can tell pools apart that nobody named. */
+/* Distinguishes pools without a name in messages. */
 static char *name_pool(const gph_arena *arena, const char *name, uint32_t number)
 {
     char text[24];
@@ -108,8 +108,8 @@ static bool is_pending(const struct gphi_blocks *b, const struct gphi_segment *s
 static void tell_leaks(const gph_pool *pool)
 {
     const struct gphi_blocks *b = &pool->blocks;
-    uint32_t told = 0;
-    for (uint32_t i = 0; i < b->items.count && told < 8; i++) {
+    uint32_t named = 0;
+    for (uint32_t i = 0; i < b->items.count && named < 8; i++) {
         const struct gphi_block *block = gphi_block_at(b, i);
         if (block->state != GPHI_BLOCK_LIVE)
             continue;
@@ -117,10 +117,10 @@ static void tell_leaks(const gph_pool *pool)
                  "pool %s goes with %" PRIu64 " bytes at 0x%" PRIx64
                  " allocated in stream %p",
                  pool->name, block->requested, block->address, (void *)block->stream);
-        told++;
+        named++;
     }
-    if (b->live.count > told)
-        gphi_log("memory", GPH_LOG_WARN, "and %zu more", b->live.count - told);
+    if (b->live.count > named)
+        gphi_log("memory", GPH_LOG_WARN, "and %zu more", b->live.count - named);
 }
 
 /* Recordings go first, since what they own is freed into the books; pages that work may
@@ -201,7 +201,8 @@ static uint32_t fit_own(const gph_pool *pool, const struct gphi_route *route,
     return best;
 }
 
-/* The best fit among what other streams of the capture freed and this one is behind. */
+/* The best fit among what other streams of the capture freed before this one's
+ * position. */
 static uint32_t fit_others(const gph_pool *pool, const struct gphi_route *route,
                            uint64_t bytes)
 {
@@ -250,7 +251,7 @@ static uint32_t fit_run(gph_pool *pool, const struct gphi_route *route, uint64_t
     return GPHI_NIL;
 }
 
-/* Asks what has ended, or what the stream is behind. */
+/* Finds out what has ended, or what is ordered before the stream. */
 static uint32_t fit_after_asking(gph_pool *pool, const struct gphi_route *route,
                                  uint64_t bytes)
 {
@@ -265,7 +266,7 @@ static uint32_t fit_after_asking(gph_pool *pool, const struct gphi_route *route,
     const uint32_t fit = fit_others(pool, route, bytes);
     if (fit != GPHI_NIL)
         return fit;
-    /* What is joined is behind the stream as it is now. */
+    /* What is joined is ordered before the stream's present position. */
     if (gphi_walk_position(route->recording, route->stream, route->nodes,
                            route->node_count, &position) != GPH_OK)
         return GPHI_NIL;

@@ -8,10 +8,10 @@
 #include "memory/blocks.h"
 #include <stdatomic.h>
 
-/* ---- walk.c: who is behind whom in a capture ---- */
+/* ---- walk.c: what comes after what in a capture ---- */
 
 /* A captured stream, or a set of them that used one block. Each free gives the stream a
- * position, the set of terminal nodes at that moment; later positions are behind earlier
+ * position, the set of terminal nodes at that moment; later positions come after earlier
  * ones. */
 struct gphi_captured {
     CUstream stream;  /* NULL: a set */
@@ -134,10 +134,10 @@ gph_status gphi_walk_set(struct gphi_recording *r, const uint32_t *members,
 gph_status gphi_walk_position(struct gphi_recording *r, uint32_t stream,
                               const CUgraphNode *nodes, size_t count, uint64_t *out);
 /* Finds what is before the terminal nodes, and so which positions of others the stream
- * has come behind. What fails finds less. */
+ * has come after. If it fails, it finds less. */
 void gphi_walk_look(const gphi_cuda_table *cu, struct gphi_recording *r, uint32_t stream,
                     const CUgraphNode *nodes, size_t count);
-/* Positions of `other` that `stream` is known to be behind. */
+/* Positions of `other` that are known to come before `stream`. */
 uint64_t gphi_walk_joined(const struct gphi_recording *r, uint32_t stream,
                           uint32_t other);
 void gphi_walk_fini(struct gphi_recording *r);

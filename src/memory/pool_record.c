@@ -145,7 +145,7 @@ void gphi_recording_reads(struct gphi_recording *r, struct gphi_block *block)
                          .stream = block->stream};
 }
 
-/* The other captured streams that use a block, by place, and their terminal nodes behind
+/* The other captured streams that use a block, by place, and their terminal nodes after
  * each other in `scratch`. Uses before the capture get a ticket: `is_held`. */
 struct users {
     uint32_t places[16];

@@ -63,7 +63,7 @@ static struct gphi_input *input_at(const struct gphi_proof *proof, uint32_t i)
 static bool spans_touch(const gphi_vec *spans, uint64_t first, uint64_t end)
 {
     const struct gphi_span *span = spans->items;
-    size_t low; /* the first span that ends behind `first` */
+    size_t low; /* the first span that ends after `first` */
     GPHI_HALVE(low, spans->count, at, span[at].end <= first);
     return low < spans->count && span[low].first < end;
 }
@@ -541,8 +541,8 @@ void gphi_pool_replay_undo(gph_pool *pool, gph_recording_id id, bool has_written
 
 /* ---- may they? ---- */
 
-static void tell(const gph_pool *pool, const gph_pool_range *x, const gph_pool_range *y,
-                 const char *why, gph_pool_conflict *conflict, gph_error *error)
+static void report(const gph_pool *pool, const gph_pool_range *x, const gph_pool_range *y,
+                   const char *why, gph_pool_conflict *conflict, gph_error *error)
 {
     static const char *const kinds[] = {"",     "temporary", "output",
                                         "kept", "input",     "eager memory"};
@@ -602,7 +602,7 @@ static gph_status at_once(const gph_pool *pool, const struct gphi_recording *a,
     if (find_collision(a, is_written, b, false, &x, &y) ||
         find_collision(a, is_input, b, true, &x, &y) ||
         find_collision(b, is_input, a, true, &y, &x)) {
-        tell(pool, x, y, "lies over", conflict, error);
+        report(pool, x, y, "lies over", conflict, error);
         return GPH_E_STATE;
     }
     return GPH_OK;
@@ -614,11 +614,11 @@ static gph_status after(const gph_pool *pool, const struct gphi_recording *first
 {
     const gph_pool_range *x = NULL, *y = NULL;
     if (first != second && find_collision(first, is_left, second, false, &x, &y)) {
-        tell(pool, x, y, "overwrites", conflict, error);
+        report(pool, x, y, "overwrites", conflict, error);
         return GPH_E_STATE;
     }
     if (find_collision(second, is_counted, first, false, &y, &x)) {
-        tell(pool, x, y, "is overwritten before: it lies under", conflict, error);
+        report(pool, x, y, "is overwritten before: it lies under", conflict, error);
         return GPH_E_STATE;
     }
     return GPH_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether work of one captured stream is behind a free in another: a walk back from the
+/* Whether work of one captured stream comes after a free in another: a walk back from the
  * stream's terminal nodes, which stops at what an earlier walk has seen. Each stream so
  * visits each node once, however many allocations ask. */
 #include "base/fail.h"

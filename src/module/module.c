@@ -32,7 +32,7 @@ static gphi_mutex mutex = GPHI_MUTEX_INIT;
 static gph_module *modules; /* under `mutex` */
 
 /* PTX is a text, which ends with a zero that a caller need not count. ELF and fatbins, by
- * their first byte, tell their own size. */
+ * their first byte, contain their own size. */
 static bool is_text(const unsigned char *image, size_t bytes)
 {
     return bytes > 0 && image[0] != 0x7f && image[0] != 0x50 && image[0] != 0xb1;

@@ -27,7 +27,7 @@
 #define PART_STEPS 2000u   /* of a restart of a part */
 
 struct border {
-    uint32_t section; /* the first one behind it */
+    uint32_t section; /* the first one after it */
     uint32_t crossing, larger;
     uint64_t bytes;
 };

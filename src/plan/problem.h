@@ -58,7 +58,7 @@ double gphi_plan_random(uint64_t *state);
 
 /* When and why to end. */
 typedef struct gphi_plan_clock {
-    uint64_t begin_ns, end_ns, next_ns; /* next: when to tell of progress */
+    uint64_t begin_ns, end_ns, next_ns; /* next: when to report progress */
     uint64_t steps, step_limit;
     gph_plan_progress_fn *progress;
     void *user;
@@ -66,7 +66,7 @@ typedef struct gphi_plan_clock {
     bool over;
 } gphi_plan_clock;
 
-/* Whether to stop. Looks at the time; tells of progress. */
+/* Whether to stop. Looks at the time; reports progress. */
 bool gphi_plan_is_over(gphi_plan_clock *clock);
 
 /* Greedy rules by turns; the lowest plan of all, at once; *height its height. With

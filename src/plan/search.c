@@ -154,8 +154,8 @@ static void take_back(gphi_search *s, uint32_t step_count)
 
 /* ---- bounds ---- */
 
-/* The lowest offset that `buffer` can still have behind the front. */
-static uint64_t behind(const gphi_search *s, uint32_t buffer, struct gphi_front front)
+/* The lowest offset that `buffer` can still have above the front. */
+static uint64_t above(const gphi_search *s, uint32_t buffer, struct gphi_front front)
 {
     const uint64_t lowest = s->lowest[buffer];
     if (lowest > front.offset ||
@@ -182,7 +182,7 @@ static bool section_fits(gphi_search *s, uint32_t section, struct gphi_front fro
         const uint32_t buffer = members[i];
         if (s->placed[buffer])
             continue;
-        const uint64_t at = behind(s, buffer, front);
+        const uint64_t at = above(s, buffer, front);
         if (at < highest) {
             members[i] = members[0];
             members[0] = buffer;
@@ -300,7 +300,7 @@ static bool push_candidates(gphi_search *s, uint32_t lo, uint32_t hi,
     for (uint32_t i = lo; i < hi; i++) {
         const uint32_t buffer = s->list[i];
         const struct gphi_candidate c = {s->lowest[buffer], buffer, s->rank[buffer]};
-        if (c.offset >= ceiling || behind(s, buffer, front) != c.offset)
+        if (c.offset >= ceiling || above(s, buffer, front) != c.offset)
             continue;
         memcpy(gphi_vec_add(&s->candidates, 1), &c, sizeof(c));
     }
@@ -353,7 +353,7 @@ static bool is_undercut(const gphi_search *s, uint32_t buffer, struct gphi_front
     for (uint32_t i = s->overlaps.begin[buffer]; i < end; i++) {
         const uint32_t other = s->overlaps.items[i];
         if (!s->placed[other] &&
-            behind(s, other, front) + s->problem->buffers[other].size <= floor)
+            above(s, other, front) + s->problem->buffers[other].size <= floor)
             return true;
     }
     return false;
@@ -390,7 +390,7 @@ static uint32_t find_settled(gphi_search *s, uint32_t lo, uint32_t hi,
         const uint32_t buffer = s->list[i];
         if (!is_undermost(s, buffer))
             continue;
-        *dead = behind(s, buffer, front) != s->lowest[buffer];
+        *dead = above(s, buffer, front) != s->lowest[buffer];
         found = found == hi ? i : found;
     }
     return found;

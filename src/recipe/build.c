@@ -106,7 +106,7 @@ static gph_status find_kernel(const gphi_build *build,
             return gphi_fail(error, GPH_E_UNSUPPORTED,
                              "kernel %.200s: the resolver gave no function", id.name);
         if (status != GPH_OK)
-            return GPH_E_UNSUPPORTED; /* as told by gphi_module_find() */
+            return GPH_E_UNSUPPORTED; /* as reported by gphi_module_find() */
     }
     GPHI_TRY(status);
     GPHI_TRY(check_layout(&runtime->cu, bundle, kernel, function, error));

@@ -265,9 +265,9 @@ gph_status gph_recipe_record_twice(gph_recipe *recipe, gph_runtime *runtime,
     GPHI_THEN(status, gph_recipe_add(recipe, runtime, &both, NULL, error));
     if (both.shifted)
         gphi_ignore((gph_status)runtime->cu.cuGraphDestroy(both.shifted),
-                    "it is recorded, or the failure is told already");
+                    "it is recorded, or the failure is reported already");
     if (both.graph)
         gphi_ignore((gph_status)runtime->cu.cuGraphDestroy(both.graph),
-                    "it is recorded, or the failure is told already");
+                    "it is recorded, or the failure is reported already");
     return status;
 }

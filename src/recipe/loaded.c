@@ -79,7 +79,7 @@ void gph_loaded_destroy(gph_loaded *loaded)
         gph_exec_destroy(atomic_load_explicit(&graph->exec, memory_order_relaxed));
         if (graph->graph)
             gphi_ignore((gph_status)loaded->runtime->cu.cuGraphDestroy(graph->graph),
-                        "nobody can be told");
+                        "there is no caller to report to");
         if (graph->flows)
             gphi_recording_release(graph->flows);
         gphi_heap_free(heap, graph->tensors,

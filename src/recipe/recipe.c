@@ -9,7 +9,7 @@
  * once when it is read, so that everything here may index without a look.
  *
  * Ranges may not overlap, neither at their place nor at their shifted one: the range
- * that an address lies in is what tells which way it moves, and it has to be one. Their
+ * that an address lies in decides which way it moves, and it has to be one. Their
  * number is small, so they are searched in a row.
  *
  * What is asked is lent: text and arrays point into the bundle, and stay until it grows.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which words of a graph are addresses.
  *
- * A driver does not tell what an argument of 8 bytes means, and guessing by value breaks
- * when a number happens to look like an address. So a work is captured twice, with its
- * memory at other places:
+ * A driver does not report what an argument of 8 bytes means, and guessing by value
+ * breaks when a number happens to look like an address. So a work is captured twice, with
+ * its memory at other places:
  *
  *   first     0x7f0000001000  0x000003e8  0x7f4000000000    range `arena` 0x7f0000000000
  *   shifted   0x7f1000001000  0x000003e8  0x7f4000000000    shifted to    0x7f1000000000

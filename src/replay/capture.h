@@ -7,7 +7,7 @@
  *               ├─ events for forks and joins, a context each
  *               ├─ branches and loops that are open (flow.h)
  *               └─ gph_recording
- *                    ├─ segments [graph, regions of its nodes, function behind it] ...
+ *                    ├─ segments [graph, regions of its nodes, function after it] ...
  *                    ├─ regions: path and place
  *                    ├─ outputs, number in the pool
  *                    └─ held objects */
@@ -23,11 +23,11 @@
 
 /* ---- recording ---- */
 
-/* A graph of the recording, and the host call behind it. */
+/* A graph of the recording, and the host call after it. */
 typedef struct gphi_segment {
     CUgraph graph;
     gphi_vec regions;       /* of uint32_t, a node: 1 + index of its region; 0: none */
-    gph_break_fn *function; /* NULL behind the last */
+    gph_break_fn *function; /* NULL after the last */
     void *user;
 } gphi_segment;
 
@@ -142,7 +142,7 @@ gph_status gphi_region_sync(gph_capture *capture, gph_error *error);
 gph_status gphi_join_streams(gph_capture *capture, gph_error *error);
 
 /* An event for forks and joins, and its context (NULL: the current one, on a driver that
- * does not tell). */
+ * does not report). */
 typedef struct gphi_capture_event {
     CUcontext context;
     CUevent event;

@@ -26,13 +26,13 @@ struct range {
 
 /* Block (x, y) copies its share of range y. Three ways by how the two sides lie to each
  * other: vectors of 16 bytes, words of 4, bytes. Before the first whole unit of the
- * destination and behind the last there are less than 16 bytes (4): threads of the first
+ * destination and after the last there are less than 16 bytes (4): threads of the first
  * block copy one each. Vectors are read four at a time: a read may not pass a write. */
 /* clang-format off */
 #define COPY_UNITS(NAME, MASK, SHIFT) \
     NAME ":\n" \
     "neg.s64 %d9, %d3;\nand.b64 %d9, %d9, " MASK ";\nmin.u64 %d9, %d9, %d5;\n" \
-    "sub.s64 %d10, %d5, %d9;\n"        /* behind the head */ \
+    "sub.s64 %d10, %d5, %d9;\n"        /* after the head */                              \
     "shr.u64 %d11, %d10, " SHIFT ";\n" /* units */ \
     "shl.b64 %d12, %d11, " SHIFT ";\n" /* their bytes */ \
     "sub.s64 %d13, %d5, %d12;\n"       /* head and tail */ \

@@ -121,7 +121,7 @@ static gph_status list_args(const struct survey *survey,
             param_info(&survey->runtime->cu, params, i, &offset, &bytes);
         known->args = args->count - known->first;
         if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED)
-            return GPH_OK; /* that was the last one, or the driver tells of none */
+            return GPH_OK; /* that was the last one, or the driver reports none */
         if (result != CUDA_SUCCESS)
             return check_query(survey, result, "cuFuncGetParamInfo");
         if (gphi_vec_push(args, &(gph_kernel_arg){(uint32_t)offset, (uint32_t)bytes}) !=
@@ -426,7 +426,7 @@ static gph_status fail_changed(const struct survey *survey)
 
 /* The driver's three parallel arrays, and what orders them. cuGraphGetEdges lists edges
  * by their start; updates pair a node's dependencies in the order in which these were
- * added (R67), which cuGraphNodeGetDependencies tells. So a node with several has its
+ * added (R67), which cuGraphNodeGetDependencies reports. So a node with several has its
  * edges in that order, on the places that they have in the list. */
 struct edge_list {
     size_t count;

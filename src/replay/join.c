@@ -2,8 +2,8 @@
 /* Streams that take part in a capture: forks, joins, and what was forgotten.
  *
  * The driver refuses a capture whose work in another stream the captured one does not
- * wait for. It does not tell which streams take part, but every node that was recorded is
- * in the graph. A node that no other waits for, and that the captured stream does not
+ * wait for. It does not report which streams take part, but every node that was recorded
+ * is in the graph. A node that no other waits for, and that the captured stream does not
  * wait for either, is where a forgotten stream ended: it is added to what the captured
  * stream waits for, or named. */
 #include "base/fail.h"

@@ -222,7 +222,7 @@ void gph_replay_destroy(gph_replay *replay)
     replay->self = NULL;
     for (uint32_t i = 0; i < replay->count; i++)
         gph_exec_destroy(replay->execs[i]);
-    gphi_defer(&replay->end, end_replay, replay); /* behind them */
+    gphi_defer(&replay->end, end_replay, replay); /* after them */
 }
 
 gph_status gph_replay_create(gph_recording *recording, const gph_exec_options *options,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names for nodes: what is recorded between push and pop belongs to a region.
  *
- * CUDA tells nobody which nodes a call added, but a captured graph can be asked for its
- * nodes at any time. At each push and pop those that are new get the region that was open
- * until then. They come in the order in which they were added, so that the new ones are
- * the last; where a driver should ever do otherwise, they are found by handle. */
+ * CUDA does not report which nodes a call added, but a captured graph can be asked for
+ * its nodes at any time. At each push and pop those that are new get the region that was
+ * open until then. They come in the order in which they were added, so that the new ones
+ * are the last; where a driver should ever do otherwise, they are found by handle. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/map.h"

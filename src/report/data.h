@@ -58,7 +58,7 @@ uint32_t gphi_report_frame(report_writing *writing, const gph_place *place);
 /* A stack's number among those written. */
 uint32_t gphi_report_stack_number(report_writing *writing, uint32_t stack);
 
-/* One number an item of a vector: as `value` tells, or a member of the item, and
+/* One number per item of a vector: as `value` returns it, or a member of the item, and
  * `more`. */
 typedef int64_t gphi_report_value(report_writing *writing, size_t index);
 typedef struct report_column {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The caller knows the command line; of a saved log only what the process told is
+/* The caller knows the command line; of a saved log only what the process recorded is
  * known. */
 static void put_words(report_writing *w)
 {
@@ -203,7 +203,8 @@ static void put_captures(report_writing *w)
     gphi_text_put(&w->out, "]");
 }
 
-/* What the program's events told, by the places of calls: those of calls that are kept.
+/* What the program's events measured, by the places of calls: those of calls that are
+ * kept.
  */
 static void put_events(report_writing *w)
 {

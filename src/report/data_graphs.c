@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Of the page's data: graphs with the regions of their nodes, executables, memory, and
- * what libgph told.
+ * what libgph reported.
  *
  * Regions come of call stacks: the frames that all nodes of a graph share are left away,
- * and what stands below the last of them tells nodes apart: the functions that one
+ * and what is below the last of them distinguishes nodes: the functions that one
  * function calls to put a graph together. */
 #include "report/data.h"
 #include <gph/reason.h>
@@ -263,7 +263,7 @@ void gphi_report_put_memory(report_writing *w)
     gphi_text_put(&w->out, ",\"memory\":{");
     gphi_report_put_columns(w, &r->lifetimes, columns,
                             sizeof(columns) / sizeof(*columns));
-    /* Pools that libgph does not tell of have a handle for a name. */
+    /* Pools that libgph does not report have a handle for a name. */
     report_numbers pools;
     numbers_init(&pools, r->heap);
     gphi_text_put(&w->out, ",\"pool\":[");
@@ -287,11 +287,11 @@ void gphi_report_put_memory(report_writing *w)
     numbers_fini(&pools);
 }
 
-/* ---- what libgph told ---- */
+/* ---- what libgph reported ---- */
 
 static void put_bucket(report_writing *w, const report_bucket *bucket)
 {
-    /* The size of a bucket is told with each replay. */
+    /* The size of a bucket is reported with each replay. */
     const uint64_t replays = bucket->counts[0] + bucket->counts[1];
     const int64_t size = bucket->bucket == UINT32_MAX ? -1
                          : replays == 0               ? -2 - (int64_t)bucket->bucket

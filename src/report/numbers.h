@@ -22,7 +22,7 @@ static inline void numbers_fini(report_numbers *numbers)
     gphi_vec_fini(&numbers->keys);
 }
 
-/* The key's number; 0 too where memory is short, which `*failed` tells. */
+/* The key's number; 0 also if memory is short, which `*failed` shows. */
 static inline uint32_t number_of(report_numbers *numbers, uint64_t key, bool *failed)
 {
     uint32_t number = 0;

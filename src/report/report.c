@@ -54,7 +54,7 @@ static gph_status replace_text(gph_report *report, char **to, const char *text)
 static gph_status take_process(gph_report *report, const gphi_event *event)
 {
     if (report->pid != 0)
-        return GPH_OK; /* a child: what the head tells is of the first */
+        return GPH_OK; /* a child: the head is about the first process */
     report->pid = (uint32_t)event->id;
     report->driver_version = (uint32_t)gphi_event_word(event, 0);
     report->began_ms = gphi_event_word(event, 1) / 1000000;

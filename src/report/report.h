@@ -99,7 +99,7 @@ typedef struct report_event_wait {
     uint64_t wait, record;
 } report_event_wait;
 
-/* The GPU took `ns` from one record to another, as cuEventElapsedTime told. */
+/* The GPU took `ns` from one record to another, as cuEventElapsedTime returned it. */
 typedef struct report_elapsed {
     uint64_t begin, end, told, ns;
 } report_elapsed;

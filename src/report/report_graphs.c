@@ -11,7 +11,8 @@
 /* A program may capture a graph a step: more than these are counted, not drawn. */
 enum { GRAPHS_MAX = 512, NODES_MAX = 100000, GRAPH_NODES_MAX = 20000 };
 
-/* Where the capture began that a graph comes of, told by its id or by what it gave. */
+/* Where the capture began that a graph comes of, found by its id or by the graph it
+ * returned. */
 static uint32_t stack_of_capture(const gph_report *report, uint64_t graph, uint64_t id)
 {
     const size_t count = report->captures.count;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What libgph told of itself: hits of caches, paths of trees, bytes of pools, summed up.
+/* What libgph reported about itself: hits of caches, paths of trees, bytes of pools,
+ * summed up.
  */
 #include "base/heap.h"
 #include "report/report.h"

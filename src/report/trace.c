@@ -30,8 +30,9 @@ typedef struct trace {
     bool is_escaped; /* the last byte written was a backslash that escapes the next */
 } trace;
 
-/* Perfetto takes the quote behind an escaped backslash for an escaped one, so that a name
- * which ends in a backslash would end the trace: backslashes are told by their number. */
+/* Perfetto takes the quote after an escaped backslash for an escaped one, so that a name
+ * which ends in a backslash would end the trace: backslashes are shown by their
+ * number. */
 static gph_status write_out(void *user, const void *data, size_t bytes)
 {
     trace *t = user;

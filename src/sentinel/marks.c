@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sentinels in graphs: a fill of one word, 1, behind each node of some, and one before
+/* Sentinels in graphs: a fill of one word, 1, after each of some nodes, and one before
  * them that clears the words, when a launch begins.
  *
  *   program     a ──> b ──> c ──> d          nothing of the program waits for a sentinel

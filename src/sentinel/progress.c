@@ -55,7 +55,7 @@ static bool is_drivers(const struct view *view)
     return (view->block->flags & GPHI_EXEC_DRIVERS) != 0;
 }
 
-/* From the end back: who has ended has what it waited for behind it. */
+/* From the end back: if a node has ended, so has what it waited for. */
 static void find_done(const struct view *view)
 {
     const gphi_listing_parts *parts = view->parts;

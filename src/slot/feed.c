@@ -3,7 +3,7 @@
  * is written until the replay's first kernel has read it and counted itself in `done`.
  *
  * The kernel reads rows as volatile memory of the system, and counts with a fence of the
- * system behind its reads: the host sees a count only after the row was read. The host
+ * system after its reads: the host sees a count only after the row was read. The host
  * writes a row before the launch, which the driver makes visible with the launch itself.
  * Replays of one table come one after the other, so the counter needs no atomics. */
 #include "base/clock.h"
@@ -31,7 +31,7 @@ static const char feed_ptx[] =
     "  ld.param.u32 %r1, [depth];\n"
     "  ld.param.u32 %r2, [count];\n"
     "  mul.wide.u32 %d3, %r2, 8;\n"
-    "  add.u64 %d4, %d2, %d3;\n" /* the counter, behind the words */
+    "  add.u64 %d4, %d2, %d3;\n" /* the counter, after the words */
     "  ld.global.u64 %d5, [%d4];\n"
     "  cvt.u32.u64 %r3, %d5;\n"
     "  sub.u32 %r4, %r1, 1;\n"
@@ -60,7 +60,7 @@ static const char feed_ptx[] =
     "  st.global.u64 [%d4], %d5;\n"
     "  cvt.u64.u32 %d13, %r1;\n"
     "  mul.lo.u64 %d14, %d13, %d3;\n"
-    "  add.u64 %d15, %d1, %d14;\n" /* `done`, behind the rows */
+    "  add.u64 %d15, %d1, %d14;\n" /* `done`, after the rows */
     "  membar.sys;\n"
     "  st.volatile.global.u64 [%d15], %d5;\n"
     "OUT:\n"
@@ -161,7 +161,7 @@ static bool is_full(gph_slots *slots)
 }
 
 /* The oldest replay has to begin first. A stream that is idle while replays are missing
- * tells that the graph has no feed. */
+ * shows that the graph has no feed. */
 static gph_status wait_for_row(gph_slots *slots, gph_error *error)
 {
     const uint64_t from = gphi_clock_ns();

@@ -125,7 +125,7 @@ gph_status gph_slots_feed(gph_slots *slots, CUstream stream, gph_error *error)
     if (slots->word_count > 0)
         GPHI_TRY(gphi_ring_feed(slots, stream, error));
     note_launched(slots, slots->chosen, stream);
-    /* What comes behind is not known: the window is in use until all is done. */
+    /* What comes after is not known: the window is in use until all is done. */
     slots->windows[slots->chosen].is_unsure = slots->range_count > 0;
     return GPH_OK;
 }

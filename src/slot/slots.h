@@ -53,8 +53,8 @@ struct gphi_range {
 
 struct gphi_window {
     struct gphi_range *ranges; /* one a REMAP slot */
-    CUevent event;             /* behind the last replay of it */
-    bool is_used;              /* a replay was launched; the event tells of it */
+    CUevent event;             /* after the last replay of it */
+    bool is_used;              /* a replay was launched; the event follows it */
     bool is_unsure;            /* ... but could not be recorded */
     uint64_t last_use;         /* launches by then */
 };

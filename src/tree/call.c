@@ -226,7 +226,7 @@ static gph_status refuse(gphi_tree_turn *turn, gph_tree_action action,
 }
 
 /* Tells the attached library, if one is there. */
-static void tell(const gphi_tree_turn *turn, gphi_note_kind kind,
+static void note(const gphi_tree_turn *turn, gphi_note_kind kind,
                  const gphi_tree_node *node)
 {
     const uint64_t words[] = {
@@ -282,7 +282,7 @@ static gph_status replay(gphi_tree_turn *turn, gphi_tree_node *node, gph_error *
     tree->event.function = turn->function->name;
     tree->event.node = node->id;
     if (gphi_note_is_on())
-        tell(turn, GPHI_NOTE_TREE_REPLAY, node);
+        note(turn, GPHI_NOTE_TREE_REPLAY, node);
     return GPH_OK;
 }
 
@@ -440,7 +440,7 @@ static gph_status record(gphi_tree_turn *turn, gphi_tree_place *place,
     tree->event.node = node->id;
     tree->stats.recordings++;
     tree->stats.recorded_for[reason]++;
-    tell(turn, GPHI_NOTE_TREE_RECORD, node);
+    note(turn, GPHI_NOTE_TREE_RECORD, node);
     return GPH_OK;
 }
 

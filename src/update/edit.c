@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* One node before its edits. Behind it: of edits of arguments alone, what these held, in
+/* One node before its edits. After it: if all edits are of arguments, what these held, in
  * their order; else the node's parameters and all of its arguments. */
 struct record {
     const gph_edit *edits; /* `count` of them, of this node */

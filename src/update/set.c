@@ -15,7 +15,7 @@ static void *writable(const void *pointer)
     return out;
 }
 
-/* The driver does not tell where the arguments lie: they go as they are. */
+/* The driver does not report where the arguments are: they are passed as they are. */
 static CUresult set_packed(const gphi_track *track, CUgraphExec exec, CUgraphNode handle,
                            CUDA_KERNEL_NODE_PARAMS *params,
                            const gph_kernel_params *kernel)

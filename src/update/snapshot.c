@@ -99,7 +99,7 @@ static gph_snapshot *create(gph_runtime *runtime, CUgraph source)
     return snapshot;
 }
 
-/* ---- what the driver tells beside the graph ---- */
+/* ---- what the driver reports besides the graph ---- */
 
 static gph_status check_query(const gph_snapshot *snapshot, CUresult result,
                               const char *call, gph_error *error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A graph of the driver, described: its nodes in one row, those of child graphs behind
+/* A graph of the driver, described: its nodes in one row, those of child graphs after
  * those of the graph itself.
  *
  *   graph    0 kernel   1 child   2 kernel        child of 1    0 memset   1 kernel
@@ -38,7 +38,7 @@ struct gph_snapshot {
     gph_runtime *runtime;
     CUgraph source;
     CUcontext context; /* the current one: taken to be that of copies and fills, of which
-                        * the driver does not tell it */
+                        * the driver does not report it */
     gph_graph *graph;
     uint32_t count; /* of the row */
     uint32_t level_count;

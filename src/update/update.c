@@ -85,8 +85,8 @@ static void hold_snapshot(const struct job *job, uint32_t *map)
     track->is_stale = false;
 }
 
-/* Nodes without dependents are paired by when they became that, which nobody tells: with
- * several, the driver may have paired others than we did. */
+/* Nodes without dependents are paired by when they became that, which is not reported:
+ * with several, the driver may have paired others than we did. */
 static bool is_pairing_sure(const gph_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->level_count; i++)
@@ -173,7 +173,7 @@ static gph_status update_whole(struct job *job, CUgraphExecUpdateResultInfo *inf
 /* ---- refusals ---- */
 
 /* Says why, by our own comparison where the executable remembers what it holds and the
- * two agree, else by what the driver tells. Never fails. */
+ * two agree, else by what the driver reports. Never fails. */
 static void explain(struct job *job, const CUgraphExecUpdateResultInfo *info,
                     gph_update_report *out)
 {

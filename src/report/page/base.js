@@ -69,7 +69,7 @@
   gph.onColour = (colour) => gph.contrast(gph.colour.ink, colour) > gph.contrast(gph.colour.card, colour) ? gph.colour.ink : gph.colour.card;
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readColours(); gph.redraw(); });
 
-  // Where a stack's frames are told as a list.
+  // Where a stack's frames are listed.
   gph.stackList = function (frames) {
     return gph.el('ol', 'stack', frames.map((f) => {
       const line = gph.el('span', f.python ? 'py' : '', [gph.el('b', '', f.name || '?'), ' ',

@@ -39,8 +39,8 @@
     return d.names[d.call[i]];
   };
 
-  // Work of a stream is known to be done when a wait for it, for the whole context, or for an event recorded behind
-  // it returns. A copy to the host waits for blocking streams alone.
+  // Work of a stream is known to be done when a wait for it, for the whole context, or for an event
+  // recorded after it returns. A copy to the host waits for blocking streams alone.
   const waitsForAll = new Set(['cuCtxSynchronize']), waitsForBlocking = new Set(['cuMemcpyDtoH', 'cuMemcpyHtoD']);
   const asksForOne = new Set(['cuStreamSynchronize', 'cuStreamQuery']), doneAt = new Map(); // record of an event -> when it was first seen done
   const recordOf = new Map();

@@ -4,7 +4,8 @@
 //   nodes ─> boxes (runs and twins collapse until few are left) ─> layers ─> order ─> places
 //
 // A run is a row of nodes with one way in and one way out, of one region. Twins have the same nodes
-// before and behind them. Collapsing both in turn folds every series-parallel graph; of others whole layers do.
+// before and after them. Collapsing both in turn folds every series-parallel graph; of others whole
+// layers do.
 (function (gph) {
   'use strict';
   const WIDE = 146, HIGH = 38, GAP_X = 34, GAP_Y = 12, MANY = 240, TALL = 14;

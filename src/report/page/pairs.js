@@ -20,8 +20,8 @@
     }
   }
 
-  // Where a row of functions stands in a row of launches, one behind the other: a rolling sum finds places, a
-  // comparison makes sure.
+  // Where a row of functions stands in a row of launches, one after the other: a rolling sum finds
+  // places, a comparison makes sure.
   const find = function (row, want) {
     const found = [], size = want.length, weigh = (f) => (f + 7) * (f + 13), goal = d3.sum(want, weigh);
     let sum = 0, first = 0;

@@ -7,8 +7,8 @@
   let bottom = RULER, chosen = null;
 
   const group = (label, hint) => { lanes.push({ group: label, hint, y: bottom + 8, height: 20 }); bottom += 30; };
-  // extra: bands, pending: see bands(); tall: pixels of the first row; told: rows of times that the program's events told
-  const lane = function (label, sub, rows, source, extra) {
+  // extra: bands, pending: see bands(); tall: pixels of the first row; told: rows of times that the
+  program's events measured const lane = function (label, sub, rows, source, extra) {
     const strip = extra.bands ? 15 : 0, tall = extra.tall || 24;
     const it = { label, sub, y: bottom, rows: [], source, strip, ...extra };
     let y = bottom + strip + 2;
@@ -251,7 +251,7 @@
 
   gph.laneNames = () => lanes.map((it) => it.group || it.label); // for tests
 
-  // Selects a call (or a measured piece of GPU work) and tells of it below.
+  // Selects a call (or a measured piece of GPU work) and describes it below.
   gph.select = function (source, i) {
     chosen = i === null || i < 0 ? null : { source, i };
     gph.selected = chosen;
