@@ -237,7 +237,7 @@ static void put_all(void *user)
     of->was_told = true;
 }
 
-/* Reads the program, or a saved log. True: there is something to tell. */
+/* Reads the program, or a saved log. True: there is something to report. */
 static bool read_all(examination *of, const command_line *line, int *code)
 {
     const char *const *values = line->values;

@@ -26,7 +26,7 @@ static bool find_library(char *out, size_t bytes)
     char libgph[PATH_MAX];
     if (dladdr((void *)(uintptr_t)gph_version, &info) == 0 ||
         !realpath(info.dli_fname, libgph)) {
-        fprintf(stderr, "gph doctor: cannot tell where libgph is\n");
+        fprintf(stderr, "gph doctor: cannot find out where libgph is\n");
         return false;
     }
     char *slash = strrchr(libgph, '/');
@@ -48,7 +48,7 @@ static bool inject(const char *library)
     return launch_variable(who, "CUDA_INJECTION64_PATH", library);
 }
 
-/* What only CUPTI tells. */
+/* What only CUPTI reports. */
 static bool ask_cupti(const doctor_run *run)
 {
     if (!run->has_nodes && !run->has_kernels)

@@ -16,7 +16,7 @@ size_t columns_control(const char *text, size_t bytes);
 
 int columns_of(const char *text);
 
-/* The text in lines of at most 79 columns, each behind `indent` spaces; the first line has
+/* The text in lines of at most 79 columns, each after `indent` spaces; the first line has
  * `used` columns already. Ends the last line. */
 void columns_wrap(const char *text, int indent, int used, FILE *to);
 #endif

@@ -28,7 +28,7 @@ typedef struct doctor_run {
     doctor_seen *seen; /* what it could see, and what not */
 } doctor_run;
 
-/* Runs it to its end; the exit status as a shell tells it. Nothing is left behind. */
+/* Runs it to its end; the exit status as a shell reports it. No files are left. */
 int doctor_run_program(doctor_run *run);
 
 /* The program of the command line, which ended with `code`. */

@@ -160,7 +160,7 @@ void explain_list_json(gph_explain_language language, FILE *to)
 typedef struct page_words {
     const char *title, *about, *kinds[6];
     const char *keys, *fix, *use, *in_vain, *versions, *since, *shown_by, *see;
-    const char *stop, *next; /* behind a title, behind what shows it */
+    const char *stop, *next; /* after a title, after what shows it */
 } page_words;
 
 static const page_words pages[GPH_EXPLAIN_LANGUAGES] = {

@@ -41,6 +41,6 @@ void explain_put_shown_by(const gph_explain_entry *entry, FILE *to);
 bool explain_since(const gph_explain_entry *entry, gph_explain_language language,
                    char out[EXPLAIN_SINCE]);
 
-/* What stands behind a label: ": ", or the colon of a Chinese one. */
+/* What follows a label: ": ", or the colon of a Chinese one. */
 const char *explain_colon(const char *label);
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Programs of others: their environment, their start and their end.
  *
- * softcuda's folder goes first on LD_LIBRARY_PATH, and the GPH_ variables tell a program
- * of libgph the same. */
+ * softcuda's folder goes first on LD_LIBRARY_PATH, and the GPH_ variables have the same
+ * effect in a program that uses libgph. */
 #define _GNU_SOURCE
 #include "launch.h"
 #include "output.h"

@@ -36,7 +36,7 @@ int launch_exec(const char *who, char **words);
  * want to report; SIGTERM and SIGHUP are passed on. < 0 after a message. */
 pid_t launch_start(const char *who, char **words);
 
-/* Its exit status as a shell tells it. */
+/* Its exit status as a shell reports it. */
 int launch_wait(pid_t child);
 
 /* The same without waiting; false: it still runs. `signal_number`: what ended it, 0: it

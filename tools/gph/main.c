@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The command `gph`: the list of commands, and the way to each.
+/* The command `gph`: the table of commands, and how each is called.
  *
- *     main.c      the table, and who runs
- *     cmd_*.c     a command each; doctor, explain, inspect and plan have helpers beside
+ *     main.c      the table, and main()
+ *     cmd_*.c     one command each; doctor, explain, inspect and plan have more files
  *     option.c    parser, help and man page of a table
- *     launch.c    programs of others and their environment
+ *     launch.c    starting other programs, and their environment
  *     output.c    messages, rows, streams
  *
- * Above stands what calls. Exit status: 0, 1 where something failed, 2 for wrong use; diff,
- * explain, run and doctor have their own, which their text says. */
+ * Files call those below them. Exit status: 0, 1 after a failure, 2 for wrong use; diff,
+ * explain, run and doctor have their own, which their help texts describe. */
 #define _GNU_SOURCE
 #include "commands.h"
 #include "option.h"
@@ -33,11 +33,11 @@ static const command commands[] = {
      .text =
          "Runs PROGRAM so that its libcuda.so.1 is the chosen driver. The program may "
          "use libgph or the driver API itself; it is not changed. The exit status is "
-         "PROGRAM's own, 128 + n after signal n, 127 if it is not found. A program of "
-         "which softcuda refused every call says so at its end. Programs of the CUDA "
-         "runtime run, too, nvcc's static one among them: softcuda's own replaces it, "
-         "in what was stripped of its symbols once static_runtime.py, beside softcuda, "
-         "has read the toolkit's libcudart_static.a.",
+         "PROGRAM's own, 128 + n after signal n, 127 if it is not found. If softcuda "
+         "refused every call, that is reported at the end. Programs that use the CUDA "
+         "runtime run, too, also when nvcc linked it statically: softcuda replaces it "
+         "with its own. For stripped programs, static_runtime.py, which is installed "
+         "with softcuda, must have read the toolkit's libcudart_static.a once.",
      .options =
          {DRIVER_OPTION,
           {"summary", NULL,
@@ -59,7 +59,8 @@ static const command commands[] = {
      .text =
          "Describes the graph in FILE (- is standard input), in JSON as gph_json_save() "
          "writes it: nodes by "
-         "kind, kernels, regions of recordings, edges, the longest path. Of a recipe, as "
+         "kind, kernels, regions of recordings, edges, the longest path. For a recipe, "
+         "as "
          "gph_recipe_save() writes it: graphs, kernels, memory ranges, and what was "
          "refused and why. With --ptx, FILE is PTX, and the report says, per kernel, "
          "which path it took, where it is "
@@ -70,7 +71,7 @@ static const command commands[] = {
                  {"ir", NULL, "with --ptx: show the LLVM IR", NULL},
                  {"asm", NULL, "with --ptx: show the machine code", NULL},
                  {"slow", NULL, "with --ptx: force the slow path", NULL},
-                 {"quick", NULL, "with --ptx: path and cuts alone, without machine code",
+                 {"quick", NULL, "with --ptx: only path and cuts, without machine code",
                   NULL},
                  {"json", NULL, "with --ptx: report in JSON", NULL}},
      .run = cmd_inspect},
@@ -86,48 +87,51 @@ static const command commands[] = {
          "+ (only in B). The exit status is 0 if nothing differs, 1 if something does, "
          "2 after a failure.",
      .options = {{"handles", NULL,
-                  "also compare handles and contexts, which are a process's own", NULL},
-                 {"quiet", NULL, "show nothing: the exit status says it", NULL}},
+                  "also compare handles and contexts, which differ by process", NULL},
+                 {"quiet", NULL, "show nothing, only set the exit status", NULL}},
      .run = cmd_diff},
     {.name = "bench",
      .operands = "launch",
      .summary = "measure what launches cost the host",
-     .text = "Measures host time: a chain of empty kernels launched one by one, the same "
-             "chain as a graph by cuGraphLaunch, and by gph_exec_launch. Medians of runs "
-             "that take turns, so that what disturbs one disturbs all.",
+     .text =
+         "Measures host time: a chain of empty kernels launched one by one, the same "
+         "chain as a graph by cuGraphLaunch, and by gph_exec_launch. Shows medians of "
+         "alternating runs, so that disturbances affect all of them alike.",
      .options = {DRIVER_OPTION,
                  {"nodes", "N", "kernels in the chain", "20"},
-                 {"launches", "N", "launches of each sort", "10000"}},
+                 {"launches", "N", "launches of each kind", "10000"}},
      .run = cmd_bench},
     {.name = "plan",
      .operands = "FILE",
      .summary = "lay out buffers of known lifetimes, or choose buckets for sizes",
      .text =
          "Reads a table of buffers, in CSV with the columns id, lower, upper, size and, "
-         "where wanted, alignment, offset (which pins a buffer) and bodies, and finds "
+         "optionally, alignment, offset (which pins a buffer) and bodies, and finds "
          "addresses such that no two buffers overlap that live at the same time, in "
-         "as few bytes as it can. bodies is the way to the branch or loop that a buffer "
-         "belongs to, from the outside, steps joined by /: CHOICE:CASE (a name and a "
-         "number) or LOOP@LOWER-UPPER (a name and the times of its rounds). Cases of one "
-         "choice share memory; what lives when a loop's rounds begin and ends in them is "
-         "kept until they end. A buffer lives from lower up to, and not at, upper. "
-         "With --ladder, FILE is a histogram with the columns size, count and, where "
-         "wanted, cost (of a replay), eager (of a call without a graph), bytes and "
-         "seconds (of a bucket), and the sizes are shown for which graphs should be "
+         "as few bytes as it can. bodies is the path to the branch or loop that a buffer "
+         "belongs to, from the outside, with steps joined by /: CHOICE:CASE (a name and "
+         "a number) or LOOP@LOWER-UPPER (a name and the times of its rounds). Cases of "
+         "one choice share memory; a buffer that lives when a loop's rounds begin, and "
+         "ends during them, is kept until they end. A buffer lives from lower up to, but "
+         "not at, upper. "
+         "With --ladder, FILE is a histogram with the columns size, count and, "
+         "optionally, cost (of a replay), eager (of a call without a graph), bytes and "
+         "seconds (of a bucket), and the output is the sizes for which graphs should be "
          "recorded. FILE - is standard input.",
-     .options = {{"capacity", "BYTES",
-                  "end as soon as a plan fits, fail if none does; with --ladder: for all "
-                  "buckets",
-                  "as low as found"},
-                 {"time-limit", "SECONDS", "how long to search", "60"},
-                 {"out", "OUT",
-                  "write the table with the offsets there; - is standard "
-                  "output, without the summary",
-                  NULL},
-                 {"ladder", NULL, "FILE is a histogram of sizes: choose buckets", NULL},
-                 {"buckets", "N", "with --ladder: at most so many",
-                  "one for every size, if that costs least"},
-                 {"multiple", "N", "with --ladder: buckets are multiples of it", "1"}},
+     .options =
+         {{"capacity", "BYTES",
+           "stop as soon as a plan fits, fail if none does; with --ladder: for all "
+           "buckets",
+           "the lowest plan found"},
+          {"time-limit", "SECONDS", "how long to search", "60"},
+          {"out", "OUT",
+           "write the table with the offsets to OUT; - is standard "
+           "output, without the summary",
+           NULL},
+          {"ladder", NULL, "FILE is a histogram of sizes: choose buckets", NULL},
+          {"buckets", "N", "with --ladder: at most this many",
+           "one for every size, if that costs least"},
+          {"multiple", "N", "with --ladder: buckets are multiples of it", "1"}},
      .run = cmd_plan},
     {.name = "doctor",
      .operands = "[--] PROGRAM [ARGUMENT...]",

@@ -87,7 +87,7 @@ const command *command_find(const command *commands, const char *name)
     return NULL;
 }
 
-/* The option's index, or -1; `*value` is what stands behind a "=" in the word. */
+/* The option's index, or -1; `*value` is what follows a "=" in the word. */
 static int find_option(const command *of, const char *word, const char **value)
 {
     const char *equals = strchr(word, '=');
