@@ -248,7 +248,8 @@ static gph_status capture_step(batch *b, const batch_options *how)
     gph_status status = how->mode == MODE_LOOP ? decoder_loop_step(b->m, b->error)
                                                : decoder_step(b->m, b->error);
     if (status != GPH_OK) {
-        (void)gph_capture_abort(capture, NULL); /* the first failure is the one to tell */
+        (void)gph_capture_abort(capture, NULL); /* the first failure is the one to
+                                                   report */
         return status;
     }
     TRY(gph_capture_end(capture, &graph, b->error));

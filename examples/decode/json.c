@@ -80,7 +80,7 @@ static char *put_utf8(char *to, int code)
     return to;
 }
 
-/* What follows \u, surrogate pairs joined. at stands behind the u. */
+/* What follows \u, surrogate pairs joined. `at` is after the u. */
 static gph_status read_unicode(reader *r, char **to)
 {
     int code = hex4(r->at, r->end);
@@ -144,7 +144,7 @@ static bool is_digit(const reader *r)
 }
 
 /* The number's text moves one byte down, over the byte before it, so that a zero fits
- * behind it; that byte is white space, a bracket, a comma or a colon, and has been read.
+ * after it; that byte is white space, a bracket, a comma or a colon, and has been read.
  * A number at the very start of the document has byte 0 of the copy before it. */
 static gph_status read_number(reader *r, const char **out)
 {

@@ -200,7 +200,8 @@ static gph_status capture(server *s, int kind, CUdeviceptr ask, CUdeviceptr to,
     const gph_status status = kind == ADMIT ? step_admit(s->m, ask, to, s->error)
                                             : decoder_step(s->m, s->error);
     if (status != GPH_OK) {
-        (void)gph_capture_abort(capture, NULL); /* the first failure is the one to tell */
+        (void)gph_capture_abort(capture, NULL); /* the first failure is the one to
+                                                   report */
         return status;
     }
     return gph_capture_end(capture, out, s->error);

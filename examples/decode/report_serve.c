@@ -40,16 +40,15 @@ static void say_cache(const serve_stats *s)
 static void say_tree(const serve_stats *s)
 {
     const gph_tree_stats *t = &s->tree;
-    printf(
-        "  the tree: %s\n"
-        "  %u recordings; %llu calls were replayed, %llu recorded, %llu warm-ups\n"
-        "  %llu steps, %.2f tokens each; %.0f %% of %llu guesses held; %llu times the\n"
-        "  first guess was sure enough to guess on\n\n",
-        s->text, t->nodes, (unsigned long long)t->replays,
-        (unsigned long long)t->recordings, (unsigned long long)t->warmups,
-        (unsigned long long)s->steps, per(s->tokens, s->steps),
-        100 * per(s->held, s->guessed), (unsigned long long)s->guessed,
-        (unsigned long long)(s->steps - s->short_looks));
+    printf("  the tree: %s\n"
+           "  %u recordings; %llu calls were replayed, %llu recorded, %llu warm-ups\n"
+           "  %llu steps, %.2f tokens each; %.0f %% of %llu guesses correct; %llu times\n"
+           "  the first guess was sure enough to guess on\n\n",
+           s->text, t->nodes, (unsigned long long)t->replays,
+           (unsigned long long)t->recordings, (unsigned long long)t->warmups,
+           (unsigned long long)s->steps, per(s->tokens, s->steps),
+           100 * per(s->held, s->guessed), (unsigned long long)s->guessed,
+           (unsigned long long)(s->steps - s->short_looks));
 }
 
 void report_serve(const report *r, const serve_result *eager,

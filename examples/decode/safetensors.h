@@ -50,7 +50,7 @@ typedef struct tensors {
     int file;         /* -1: none */
 } tensors;
 
-/* Checks a header of `bytes` bytes against `data_bytes` of data behind it.
+/* Checks a header of `bytes` bytes against `data_bytes` of data after it.
  *
  *  heap   copied.
  *  out    the caller's; tensors_close(). Untouched on failure.

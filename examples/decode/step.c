@@ -114,7 +114,7 @@ static gph_status feed_forward(pass *p, uint32_t layer)
     return add(p);
 }
 
-/* From tokens to the residual stream behind the last layer. */
+/* From tokens to the residual stream after the last layer. */
 static gph_status body(pass *p)
 {
     decoder *m = p->m;

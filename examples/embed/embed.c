@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* libgph inside a program that was there before: the host application below has its own
  * allocator, its own context and stream, and its own way to report errors. graphs.c, the
- * part that it gained, uses libgph on all of these and leaves nothing behind. */
+ * part that it gained, uses libgph on all of these and frees everything. */
 #include "graphs.h"
 #include <stdarg.h>
 #include <stdio.h>

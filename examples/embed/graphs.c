@@ -52,7 +52,7 @@ static gph_status record(graphs *g, CUfunction fill, CUfunction total, gph_error
                     (void *[]){&g->sum, &g->x, &n}, NULL);
     if (status != GPH_OK) {
         (void)gph_capture_abort(capture,
-                                NULL); /* the launch's failure is the one to tell */
+                                NULL); /* the launch's failure is the one to report */
         return status;
     }
     status = gph_capture_end(capture, &graph, error);
@@ -94,7 +94,7 @@ gph_status graphs_misuse(graphs *g, gph_error *error)
     if (status != GPH_OK)
         return status;
     (void)g->cu->StreamSynchronize(g->stream); /* forbidden here; the end of the capture
-                                                  tells which call it was */
+                                                  says which call it was */
     status = gph_capture_end(capture, &graph, error);
     if (status == GPH_OK)
         (void)g->cu->GraphDestroy(graph);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Memory that belongs to a graph: an alloc node makes it, a free node ends it, and the
- * driver decides what stands behind the addresses, in steps of 32 MiB. Three ways to such
+ * driver decides which memory backs the addresses, in steps of 32 MiB. Three ways to such
  * nodes, what they share, and what that costs after each step:
  *
  *   by hand   alloc x ──► fill x ──► out = sum of x ──► free x
@@ -95,7 +95,7 @@ static void find_calls(void)
     FIND(cuDeviceSetGraphMemAttribute);
 }
 
-/* ---- nodes, each behind `before` (NULL: behind none) ---- */
+/* ---- nodes, each after `before` (NULL: after none) ---- */
 
 static node add_alloc(CUgraph graph, node before, size_t bytes, CUdeviceptr *address)
 {
@@ -218,7 +218,7 @@ static void by_capture(void)
     CUdeviceptr x, y;
     unsigned n = N;
     float two = 2, three = 3;
-    begin("by capture: two allocations of 20 MiB, one behind the other's free");
+    begin("by capture: two allocations of 20 MiB, one after the other's free");
     must(gph_capture_begin(gph, stream, NULL, &capture, &error));
     CU(MemAllocAsync, &x, 20 * MIB, stream);
     CU(LaunchKernel, fill, 8, 1, 1, 128, 1, 1, 0, stream, (void *[]){&x, &two, &n}, NULL);
@@ -292,7 +292,7 @@ static void unfreed(void)
     add_fill(graph, last, x, 8);
     CU(GraphInstantiateWithFlags, &exec, graph, 0);
     launch(exec, stream);
-    printf("  behind the launch it holds %g\n", (double)value_at(x));
+    printf(" after the launch it holds %g\n", (double)value_at(x));
     if (cu->GraphLaunch(exec, stream) == INVALID_VALUE)
         puts("  another launch is refused as long as it is live");
     CU(MemFreeAsync, x, stream); /* one way to end it: in the order of a stream */

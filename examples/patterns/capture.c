@@ -46,7 +46,7 @@ void pattern_branch(common *c)
     MUST(gph_pool_alloc(c->pool, 4, c->stream, &b.y, &c->error));
     gph_exec *yes = capture(c, branch_work, &b);
     puts("branch");
-    printf("  before: captured while the condition held: y is %g; it holds no more, "
+    printf("  before: captured while the condition was true: y is %g; it is false now, "
            "and y is still %g\n",
            (double)replay(c, yes, b.y), (double)replay(c, yes, b.y));
     b.holds = 0;

@@ -8,7 +8,7 @@
  *
  * It is called with numbers above zero, then below. Each of its four parts is warmed up,
  * recorded and replayed where it stands in the path, so part 4 is recorded twice, once
- * behind 2 and once behind 3. Every result is compared with that of an eager run. */
+ * after 2 and once after 3. Every result is compared with that of an eager run. */
 #include <gph/gph.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,7 +237,7 @@ int main(void)
     must(gph_tree_output_data(tree, held, &data, &error));
     must(gph_tree_call(tree, functions[0], NULL, &input, &next, &error));
     if (gph_tree_output_data(tree, held, &data, &error) != GPH_OK)
-        printf("an output held too long: %s: %s\n", gph_status_name(error.code),
+        printf("an output used too late: %s: %s\n", gph_status_name(error.code),
                error.message);
 
     gph_tree_destroy(tree);

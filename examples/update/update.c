@@ -86,7 +86,7 @@ static recipe plain(float value)
 
 static void record_start(const recipe *r)
 {
-    if (r->fork) { /* clear y beside fill x, not behind it */
+    if (r->fork) { /* clear y in parallel with fill x, not after it */
         CU(EventRecord, event, r->stream);
         CU(StreamWaitEvent, side, event, 0);
         CU(MemsetD32Async, y, 0, N, side);

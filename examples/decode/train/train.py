@@ -7,7 +7,7 @@ A sequence is `1234+567=`, then the sum with its LEAST significant digit first, 
 token: `1081` for 1801. So every digit depends only on what already stands before it.
 Tokens: 0-9 the digits, 10 `+`, 11 `=`, 12 end and padding; the vocabulary is padded to 16.
 
-A hash of the two numbers puts each pair into one of 20 buckets: 0 is held out and only seen
+A hash of the two numbers puts each pair into one of 20 buckets: 0 is kept apart and only seen
 once, at the end; 1 decides when to stop; the model is trained on the other 18.
 
 The first layer alone learns to predict, too, with the same norm and head (--early): decode
@@ -126,7 +126,7 @@ class Llama(nn.Module):
                 nn.init.normal_(p, std=0.5 / math.sqrt(p.shape[1]))
 
     def forward(self, tokens, layers=None):
-        """Logits behind the first `layers`, or all."""
+        """Logits after the first `layers`, or all."""
         m, t = self.model, tokens.shape[1]
         x = m.embed_tokens(tokens)
         for layer in m.layers[:layers]:
