@@ -79,7 +79,7 @@ static gph_status read_list(struct gphi_axis *out, const gph_cache_axis *axis,
                              "axis %s: value %lld is not in %lld ... %ld", out->name,
                              (long long)value, (long long)least, GPH_CACHE_SIZE_MAX);
         if (i > 0 && out->values[i - 1] == value)
-            return gphi_fail(error, GPH_E_INVALID, "axis %s: value %lld stands twice",
+            return gphi_fail(error, GPH_E_INVALID, "axis %s: value %lld occurs twice",
                              out->name, (long long)value);
     }
     return GPH_OK;
@@ -182,7 +182,7 @@ gph_status gphi_axis_init(struct gphi_axis *out, const gph_cache_axis *axis,
     case GPH_LADDER_LINEAR: GPHI_TRY(read_steps(out, axis, heap, error)); break;
     case GPH_LADDER_PLANNED: GPHI_TRY(read_plan(out, axis, heap, error)); break;
     default:
-        return gphi_fail(error, GPH_E_INVALID, "axis %s: %u is no gph_ladder", axis->name,
+        return gphi_fail(error, GPH_E_INVALID, "axis %s: %u is not a gph_ladder", axis->name,
                          axis->ladder);
     }
     return make_table(out, heap, error);

@@ -114,7 +114,7 @@ static gph_status check_options(const gph_runtime *runtime, const gph_cache_opti
     GPHI_TRY(gphi_need_named(error, create, opt->pool != NULL, "options.pool"));
     GPHI_TRY(gphi_need_named(error, create, opt->function != NULL, "options.function"));
     if (opt->lazy > GPH_CACHE_LAZY_OFF)
-        return gphi_fail(error, GPH_E_INVALID, "options.lazy %u is no gph_cache_lazy",
+        return gphi_fail(error, GPH_E_INVALID, "options.lazy %u is not a gph_cache_lazy",
                          opt->lazy);
     if (!(opt->hot_share <= 1))
         return gphi_fail(error, GPH_E_INVALID, "options.hot_share %g is above 1",

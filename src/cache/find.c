@@ -109,7 +109,7 @@ static void explain_axis(const struct gphi_axis *axis, const gph_cache_match *ma
         gphi_text_add(text, "beyond the largest value, %lld",
                       (long long)axis->values[axis->count - 1]);
     else if (match->reason == GPH_CACHE_NO_VALUE)
-        gphi_text_add(text, "none of its %u values", axis->count);
+        gphi_text_add(text, "not one of its %u values", axis->count);
     else
         gphi_text_put(text, "below 1");
 }

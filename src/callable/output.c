@@ -166,7 +166,7 @@ gph_status gphi_held_keep(const gphi_held *own, const gph_tensor *tensor, uint32
     const uint64_t past = tensor->data - found->address + gph_tensor_bytes(tensor);
     if (past > found->bytes)
         return gphi_fail(error, GPH_E_INVALID,
-                         "output %u: it ends %llu bytes behind its allocation", index,
+                         "output %u: it ends %llu bytes past its allocation", index,
                          (unsigned long long)(past - found->bytes));
     if (!is_kept(record, found->address))
         record->kept[record->kept_count++] = found->address;

@@ -102,7 +102,7 @@ gph_status gph_defer(gph_runtime *runtime, gph_defer_fn *run, void *user,
 {
     GPHI_TRY(gphi_need(error, runtime, run));
     struct call *call = gphi_heap_alloc(runtime->heap, sizeof(*call));
-    GPHI_TRY(gphi_made(error, call, "putting off a call"));
+    GPHI_TRY(gphi_made(error, call, "deferring a call"));
     call->heap = runtime->heap;
     call->run = run;
     call->user = user;

@@ -86,7 +86,7 @@ static gph_status check_version(gphi_driver *driver, gph_error *error)
     driver->get_proc = (get_proc_fn *)symbol(driver->library, "cuGetProcAddress_v2");
     int version = 0;
     if (!get_version || get_version(&version) != CUDA_SUCCESS)
-        return gphi_fail(error, GPH_E_UNSUPPORTED, "%s is no CUDA driver", driver->path);
+        return gphi_fail(error, GPH_E_UNSUPPORTED, "%s is not a CUDA driver", driver->path);
     if (version < VERSION_MIN || !driver->get_proc)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "%s is a driver for CUDA %d.%d; 12.4 or newer is needed",
@@ -124,7 +124,7 @@ static gph_status open_cuda(gphi_driver *driver, gph_error *error)
     if (is_softcuda(library)) {
         dlclose(library);
         return gphi_fail(error, GPH_E_UNSUPPORTED,
-                         "driver cuda was asked for, but libcuda.so.1 of this process is "
+                         "driver cuda was requested, but libcuda.so.1 of this process is "
                          "softcuda");
     }
     return adopt(driver, library, GPH_DRIVER_CUDA, "libcuda.so.1", error);
@@ -173,7 +173,7 @@ static gph_status open_soft(gphi_driver *driver, const char *asked_path, gph_err
         note_path(driver, "libcuda.so.1");
         dlclose(library);
         return gphi_fail(error, GPH_E_STATE,
-                         "driver soft was asked for, but the process uses %s already",
+                         "driver soft was requested, but the process uses %s already",
                          driver->path);
     }
 
@@ -191,7 +191,7 @@ static gph_status open_soft(gphi_driver *driver, const char *asked_path, gph_err
             gphi_fail(error, GPH_E_UNSUPPORTED, "no softcuda: %s", dlerror());
         gphi_hint(error,
                   "a build without LLVM leaves softcuda out, and pip has it as "
-                  "graphophone-softcuda; GPH_SOFTCUDA_PATH says where else it lies");
+                  "graphophone-softcuda; GPH_SOFTCUDA_PATH names another place");
         return status;
     }
     if (!is_softcuda(library)) {
@@ -228,7 +228,7 @@ static gph_status open_auto(gphi_driver *driver, const char *path, gph_error *er
                  driver->path);
         driver->idle = driver->library;
     }
-    gphi_log("cuda", GPH_LOG_INFO, "auto falls to softcuda: %s", reason.message);
+    gphi_log("cuda", GPH_LOG_INFO, "auto falls back to softcuda: %s", reason.message);
     driver->source.why = "auto: no usable GPU";
     return open_soft(driver, path, error);
 }
@@ -243,7 +243,7 @@ gph_status gphi_driver_parse(const char *word, gph_driver *out, gph_error *error
         *out = GPH_DRIVER_SOFT;
     else
         return gphi_fail(error, GPH_E_INVALID,
-                         "driver \"%.64s\" is none of auto, cuda, soft", word);
+                         "driver \"%.64s\" is not one of auto, cuda, soft", word);
     return GPH_OK;
 }
 
@@ -287,7 +287,7 @@ gph_status gphi_driver_retain(gph_driver wanted, const char *softcuda_path,
         status = open_locked(wanted, why, softcuda_path, error);
     else if (wanted != GPH_DRIVER_AUTO && wanted != the_driver.source.kind)
         status = gphi_fail(error, GPH_E_STATE,
-                           "driver %s was asked for, but the process uses %s already",
+                           "driver %s was requested, but the process uses %s already",
                            wanted == GPH_DRIVER_SOFT ? "soft" : "cuda", the_driver.path);
     if (status == GPH_OK) {
         the_driver.users++;

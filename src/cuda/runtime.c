@@ -162,7 +162,7 @@ gph_status gph_open(const gph_options *options, gph_runtime **out, gph_error *er
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_options", options, error));
     GPHI_TRY(gphi_need(error, out));
     if (opt.driver > GPH_DRIVER_SOFT)
-        return gphi_fail(error, GPH_E_INVALID, "options.driver %u is no gph_driver",
+        return gphi_fail(error, GPH_E_INVALID, "options.driver %u is not a gph_driver",
                          (unsigned)opt.driver);
 
     gphi_driver *driver = NULL;

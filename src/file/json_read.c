@@ -85,11 +85,11 @@ static gph_status read_hex(const struct reader *reader, const struct place *at,
     uint64_t value = 0;
     const size_t digits = strlen(text) < 2 ? 0 : strlen(text) - 2;
     if (digits < 1 || digits > 16 || text[0] != '0' || text[1] != 'x')
-        return fail_at(reader, at, "\"%.40s\" is no hexadecimal number of 64 bits", text);
+        return fail_at(reader, at, "\"%.40s\" is not a hexadecimal number of 64 bits", text);
     for (const char *c = text + 2; *c != '\0'; c++) {
         const char *found = strchr("0123456789abcdef", *c);
         if (!found)
-            return fail_at(reader, at, "\"%.40s\" is no hexadecimal number", text);
+            return fail_at(reader, at, "\"%.40s\" is not a hexadecimal number", text);
         value = value << 4 | (uint64_t)(found - "0123456789abcdef");
     }
     *out = value;
@@ -102,7 +102,7 @@ static gph_status read_uint(const struct reader *reader, const struct place *at,
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0 ||
         (uint64_t)json_integer_value(value) > max)
-        return fail_at(reader, at, "is no whole number from 0 to %llu",
+        return fail_at(reader, at, "is not a whole number from 0 to %llu",
                        (unsigned long long)max);
     *out = (uint64_t)json_integer_value(value);
     return GPH_OK;
@@ -114,7 +114,7 @@ static gph_status read_int(const struct reader *reader, const struct place *at,
 {
     if (!json_is_integer(value) || json_integer_value(value) < INT32_MIN ||
         json_integer_value(value) > INT32_MAX)
-        return fail_at(reader, at, "is no whole number of 32 bits");
+        return fail_at(reader, at, "is not a whole number of 32 bits");
     *out = (uint32_t)(int32_t)json_integer_value(value);
     return GPH_OK;
 }
@@ -129,14 +129,14 @@ static gph_status read_memory(const struct reader *reader, const struct place *a
             *out = kind;
             return GPH_OK;
         }
-    return fail_at(reader, at, "is none of host, device, array, unified");
+    return fail_at(reader, at, "is not one of host, device, array, unified");
 }
 
 static gph_status read_triple(const struct reader *reader, const struct place *up,
                               const json_t *value, uint32_t out[3])
 {
     if (!json_is_array(value) || json_array_size(value) != 3)
-        return fail_at(reader, up, "is no array of three numbers");
+        return fail_at(reader, up, "is not an array of three numbers");
     for (size_t i = 0; i < 3; i++) {
         const struct place at = {up, NULL, i};
         uint64_t number;
@@ -182,7 +182,7 @@ static gph_status read_text(const struct reader *reader, const struct place *at,
                             const json_t *value, const char **out)
 {
     if (value && !json_is_string(value))
-        return fail_at(reader, at, "is no text");
+        return fail_at(reader, at, "is not a text");
     *out = json_string_value(value); /* NULL gives NULL */
     return GPH_OK;
 }
@@ -204,7 +204,7 @@ static gph_status check_object(const struct reader *reader, const struct place *
                                json_t *value, gphi_fields fields, const char *const *more)
 {
     if (!json_is_object(value))
-        return fail_at(reader, at, "is no object");
+        return fail_at(reader, at, "is not an object");
     for (void *at_key = json_object_iter(value); at_key;
          at_key = json_object_iter_next(value, at_key)) {
         const char *key = json_object_iter_key(at_key);
@@ -234,7 +234,7 @@ static gph_status count_array(const struct reader *reader, const struct place *a
                               const json_t *value, size_t *count)
 {
     if (!json_is_array(value))
-        return fail_at(reader, at, "is no array");
+        return fail_at(reader, at, "is not an array");
     *count = json_array_size(value);
     return GPH_OK;
 }
@@ -282,7 +282,7 @@ static gph_status read_bytes(struct reader *reader, const struct place *at,
 {
     const char *text = json_string_value(value);
     if (!text || strlen(text) % 2 != 0)
-        return fail_at(reader, at, "is no text of two hexadecimal digits a byte");
+        return fail_at(reader, at, "is not a text of two hexadecimal digits a byte");
     const size_t count = strlen(text) / 2;
     if (count > 0 && !gphi_vec_add(&reader->buffer, count))
         return fail_memory(reader);
@@ -339,7 +339,7 @@ static gph_status read_kind(const struct reader *reader, const struct place *up,
             *out = (gph_node_kind)kind;
             return GPH_OK;
         }
-    return fail_at(reader, &at, "\"%.40s\" is no kind of node", word ? word : "");
+    return fail_at(reader, &at, "\"%.40s\" is not a kind of node", word ? word : "");
 }
 
 /* Everything but a child graph. */
@@ -348,7 +348,7 @@ static gph_status read_node(struct reader *reader, const struct place *up, json_
 {
     static const char *const always[] = {"kind", "name", NULL};
     if (!json_is_object(value))
-        return fail_at(reader, up, "is no object");
+        return fail_at(reader, up, "is not an object");
     GPHI_TRY(read_kind(reader, up, value, &out->kind));
     const gphi_fields fields = gphi_fields_of_node(out->kind);
     GPHI_TRY(check_object(reader, up, value, fields, always));

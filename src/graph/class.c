@@ -125,7 +125,7 @@ static gph_status sign_ordered(const gphi_topology *topology, uint32_t flags,
         status = add_nodes(topology, flags, order, order + count, out, error);
     } else {
         status = gphi_fail(error, GPH_E_INVALID,
-                           "%u of %u nodes stand on a cycle or before one",
+                           "%u of %u nodes are on a cycle or lead to one",
                            count - reached, count);
     }
     gphi_heap_free(topology->heap, order, bytes);

@@ -276,7 +276,7 @@ gph_status gph_graph_edge_add(gph_graph *graph, const gph_edge *edge, gph_error 
                          edge->to, graph->nodes.count);
     if (!is_edge_data_valid(graph, edge))
         return gphi_fail(error, GPH_E_INVALID,
-                         "edge from %u to %u: port %u, type %u are no edge data of CUDA",
+                         "edge from %u to %u: port %u, type %u are not edge data of CUDA",
                          edge->from, edge->to, edge->from_port, edge->type);
 
     GPHI_TRY(gphi_made(error, gphi_vec_push(&graph->edges, edge) == GPH_OK,

@@ -311,7 +311,7 @@ gph_status gphi_loop_choose(gph_runtime *runtime, CUgraph body,
     gphi_text_fix(&choice.text, choice.ways.text, sizeof(choice.ways.text));
     if (options->way > GPH_LOOP_DEVICE) {
         GPHI_TRY(gphi_loop_make(runtime, body, options, &loop, error));
-        gphi_text_add(&choice.text, "%s was asked for",
+        gphi_text_add(&choice.text, "%s was requested",
                       gph_loop_way_name((gph_loop_way)options->way));
     } else {
         const CUstreamCaptureMode mode = gphi_relax(&runtime->cu);

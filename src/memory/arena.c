@@ -395,7 +395,7 @@ static gph_status find_sizes(gph_arena *arena, const gph_arena_options *opt,
                              "cuDeviceTotalMem", "device %d", arena->device));
     if (opt->base % page != 0)
         return gphi_fail(error, GPH_E_INVALID,
-                         "options.base 0x%llx is no multiple of %zu",
+                         "options.base 0x%llx is not a multiple of %zu",
                          (unsigned long long)opt->base, page);
     const uint64_t bytes =
         opt->reserve_bytes != 0 ? opt->reserve_bytes : 2 * (uint64_t)total;
@@ -426,7 +426,7 @@ static gph_status reserve(gph_arena *arena, const gph_arena_options *opt,
         if (opt->base != 0 &&
             (result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_INVALID_VALUE))
             return gphi_fail(error, GPH_E_STATE,
-                             "%llu bytes of addresses from 0x%llx are not to be had: %s",
+                             "%llu bytes of addresses from 0x%llx are not available: %s",
                              (unsigned long long)bytes, (unsigned long long)opt->base,
                              gph_status_name((gph_status)result));
         if (result != CUDA_ERROR_OUT_OF_MEMORY || !may_shrink)

@@ -252,7 +252,7 @@ static gph_status check_range(const gph_arena *arena, CUdeviceptr address, uint6
     if (bytes == 0 || address < arena->base || bytes > size ||
         address - arena->base > size - bytes || (address - arena->base) % GPHI_GRAIN != 0)
         return gphi_fail(error, GPH_E_INVALID,
-                         "%" PRIu64 " bytes at 0x%llx are no place in the arena, "
+                         "%" PRIu64 " bytes at 0x%llx are not in the arena, "
                          "0x%" PRIx64 " bytes from 0x%llx",
                          bytes, address, size, arena->base);
     return GPH_OK;
@@ -267,7 +267,7 @@ gph_status gphi_pool_place(gph_pool *pool, CUdeviceptr address, uint64_t bytes,
     GPHI_TRY(gphi_pool_claim(pool, address, rounded, error));
     gphi_pool_drain(pool);
     GPHI_TRY(gphi_made(error, gphi_pool_reserve(pool, 4) == GPH_OK,
-                       "the books of pool %s", pool->name));
+                       "the bookkeeping of pool %s", pool->name));
     const uint32_t i = gphi_blocks_holding(b, address);
     for (uint32_t k = i;
          k != GPHI_NIL && gphi_block_at(b, k)->address < address + rounded;

@@ -411,7 +411,7 @@ static gph_status check_outputs(const gph_pool *pool, const struct gphi_recordin
         const uint32_t at = gphi_blocks_live(&pool->blocks, outputs[i]);
         if (at == GPHI_NIL || gphi_block_at(&pool->blocks, at)->owner != r->id)
             return gphi_fail(error, GPH_E_INVALID,
-                             "output %u, 0x%llx, is no live allocation of %s", i,
+                             "output %u, 0x%llx, is not a live allocation of %s", i,
                              outputs[i], r->name);
     }
     return GPH_OK;
@@ -427,8 +427,8 @@ static uint32_t tell_kept(const gph_pool *pool, const struct gphi_recording *r)
         kept++;
         gphi_log("memory", GPH_LOG_WARN,
                  "%s of pool %s keeps %" PRIu64
-                 " bytes at 0x%llx (event %u, stream %p), which are no output: "
-                 "whoever caches them must not use them outside of this graph",
+                 " bytes at 0x%llx (event %u, stream %p), which are not an output: "
+                 "whoever caches them must not use them outside this graph",
                  r->name, pool->name, range->bytes, range->address, range->first,
                  (void *)range->stream);
     }
@@ -515,7 +515,7 @@ static gph_status input_locked(gph_pool *pool, gph_recording_id id, CUdeviceptr 
     if (bytes == 0 || !block || block->state != GPHI_BLOCK_LIVE ||
         bytes > block->bytes - (address - block->address))
         return gphi_fail(error, GPH_E_INVALID,
-                         "%" PRIu64 " bytes at 0x%llx are no part of a live allocation "
+                         "%" PRIu64 " bytes at 0x%llx are not part of a live allocation "
                          "of pool %s",
                          bytes, address, pool->name);
     if (block->owner == r->id)

@@ -602,7 +602,7 @@ static gph_status at_once(const gph_pool *pool, const struct gphi_recording *a,
     if (find_collision(a, is_written, b, false, &x, &y) ||
         find_collision(a, is_input, b, true, &x, &y) ||
         find_collision(b, is_input, a, true, &y, &x)) {
-        report(pool, x, y, "lies over", conflict, error);
+        report(pool, x, y, "overlaps", conflict, error);
         return GPH_E_STATE;
     }
     return GPH_OK;
@@ -618,7 +618,7 @@ static gph_status after(const gph_pool *pool, const struct gphi_recording *first
         return GPH_E_STATE;
     }
     if (find_collision(second, is_counted, first, false, &y, &x)) {
-        report(pool, x, y, "is overwritten before: it lies under", conflict, error);
+        report(pool, x, y, "is overwritten before: it is under", conflict, error);
         return GPH_E_STATE;
     }
     return GPH_OK;
@@ -630,7 +630,7 @@ gph_status gph_pool_may_replay(const gph_pool *pool, gph_recording_id first,
 {
     GPHI_TRY(gphi_need(error, pool));
     if (order != GPH_REPLAY_AT_ONCE && order != GPH_REPLAY_AFTER)
-        return gphi_fail(error, GPH_E_INVALID, "order %d is no gph_replay_order",
+        return gphi_fail(error, GPH_E_INVALID, "order %d is not a gph_replay_order",
                          (int)order);
     gph_status status = GPH_OK;
     gphi_mutex_lock(&pool->arena->mutex);

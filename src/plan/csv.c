@@ -122,7 +122,7 @@ gph_status gphi_csv_number(gphi_csv *csv, uint32_t column, gphi_span value, uint
     }
     if (!good)
         return gphi_fail(csv->error, GPH_E_FORMAT,
-                         "line %zu: %s is \"%.*s\", no whole number below 2^64",
+                         "line %zu: %s is \"%.*s\", not a whole number below 2^64",
                          csv->line, csv->names[column], shown(value), value.begin);
     *out = number;
     return GPH_OK;
@@ -165,7 +165,7 @@ gph_status gphi_csv_decimal(gphi_csv *csv, uint32_t column, gphi_span value, dou
         number *= pow(10, exponent + scale);
     if (!good || at != value.bytes || !isfinite(number))
         return gphi_fail(csv->error, GPH_E_FORMAT,
-                         "line %zu: %s is \"%.*s\", no decimal number", csv->line,
+                         "line %zu: %s is \"%.*s\", not a decimal number", csv->line,
                          csv->names[column], shown(value), value.begin);
     *out = number;
     return GPH_OK;

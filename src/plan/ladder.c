@@ -257,7 +257,7 @@ static gph_status check_limits(const gphi_ladder *l, gph_error *error)
     if (fits)
         return GPH_OK;
     return gphi_fail(error, GPH_E_STATE,
-                     "no ladder keeps within the budgets: one rung that covers all sizes "
+                     "no ladder fits the budgets: one rung that covers all sizes "
                      "takes at least %.0f bytes and %g seconds",
                      bytes, seconds);
 }

@@ -36,7 +36,7 @@ static gph_status check_buffer(const gph_plan_buffer *b, size_t at, uint32_t bod
     if (b->alignment > 1 && b->offset % b->alignment != 0)
         return gphi_fail(
             error, GPH_E_INVALID,
-            "buffer %zu is pinned at %llu, no multiple of its alignment %llu", at,
+            "buffer %zu is pinned at %llu, not a multiple of its alignment %llu", at,
             (unsigned long long)b->offset, (unsigned long long)b->alignment);
     if (b->offset > BYTES_MAX - b->size)
         return gphi_fail(error, GPH_E_INVALID,

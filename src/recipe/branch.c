@@ -432,7 +432,7 @@ static gph_status check_place(const struct growing *growing)
                 bundle, GPHI_BUNDLE_AT(&graph->blocks, block, j)->range);
             if (range->address != base)
                 return gphi_fail(growing->error, GPH_E_STATE,
-                                 "the tree's arena lies at 0x%llx, and it was recorded "
+                                 "the tree's arena is at 0x%llx, and it was recorded "
                                  "at 0x%llx",
                                  (unsigned long long)base,
                                  (unsigned long long)range->address);

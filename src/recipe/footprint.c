@@ -29,7 +29,7 @@ static gph_status add_block(const gphi_survey *survey, gphi_vec *to,
         .bytes = from->bytes};
     if (block.range == GPHI_BUNDLE_NONE)
         return gphi_fail(survey->error, GPH_E_INVALID,
-                         "%llu bytes of the pool at 0x%llx lie in no range of the recipe",
+                         "%llu bytes of the pool at 0x%llx are in no range of the recipe",
                          (unsigned long long)from->bytes, from->address);
     block.offset =
         from->address - gphi_recipe_range(survey->bundle, block.range)->address;

@@ -187,7 +187,7 @@ static gph_status may_load(const struct loading *loading,
         if (!use->is_fixed || loading->build.shift[use->range] == 0)
             continue;
         snprintf(text, sizeof(text),
-                 "range %.200s lies at 0x%llx, and it was recorded at 0x%llx: %s",
+                 "range %.200s is at 0x%llx, and it was recorded at 0x%llx: %s",
                  gphi_bundle_text(bundle, range->name),
                  (unsigned long long)(range->address + loading->build.shift[use->range]),
                  (unsigned long long)range->address,
@@ -428,7 +428,7 @@ static gph_status load_graph(struct loading *loading, uint32_t index)
         if (graph->flows)
             gphi_flow_list_remove(graph->flows);
         gphi_ignore((gph_status)loaded->runtime->cu.cuGraphDestroy(graph->graph),
-                    "its executable lives on");
+                    "its executable stays");
         graph->graph = NULL;
     }
     return GPH_OK;

@@ -38,7 +38,7 @@ gph_status gphi_add_tensors(const gphi_survey *survey, struct gphi_bundle_graph 
             .rank = from->rank};
         if (to.range == GPHI_BUNDLE_NONE)
             return gphi_fail(survey->error, GPH_E_INVALID,
-                             "%s %u: %llu bytes at 0x%llx lie in no range", what, i,
+                             "%s %u: %llu bytes at 0x%llx are in no range", what, i,
                              (unsigned long long)bytes, from->data);
         to.offset = from->data - gphi_recipe_range(survey->bundle, to.range)->address;
         memcpy(to.shape, from->shape, from->rank * sizeof(*to.shape));

@@ -114,7 +114,7 @@ static gph_status judge_still(struct hunt *hunt, const struct spot *spot, uint64
         const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
         if (hunt->shifted && at->shifted != at->address)
             return refuse_at(hunt, spot,
-                             "lies in a range that moved, but did not move with it",
+                             "is in a range that moved, but did not move with it",
                              value);
         return use_range(hunt, range, true);
     }
@@ -138,7 +138,7 @@ static gph_status judge_moved(struct hunt *hunt, const struct spot *spot, uint64
 {
     const uint32_t range = gphi_range_of(hunt->bundle, value, 0);
     if (range == GPHI_BUNDLE_NONE)
-        return refuse_at(hunt, spot, "changed, and lies in no range", value);
+        return refuse_at(hunt, spot, "changed, and is in no range", value);
     const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
     if (shifted - value != at->shifted - at->address)
         return refuse_at(hunt, spot, "changed by another distance than its range", value);

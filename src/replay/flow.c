@@ -346,7 +346,7 @@ static gph_status choose_way(const gph_capture *capture, gphi_flow *flow,
                          "the value that a kernel sets cannot be read: give a word",
                          major, minor);
     snprintf(reason, sizeof(reason),
-             "the driver (CUDA %d.%d, before 12.8) has no %s: %u IF nodes stand for it",
+             "the driver (CUDA %d.%d, before 12.8) has no %s: %u IF nodes replace it",
              major, minor, flow->kind == GPH_FLOW_IF ? "ELSE" : "SWITCH nodes",
              (unsigned)flow->count);
     return set_reason(capture, flow, reason, error);
@@ -391,7 +391,7 @@ static gph_status begin(gph_capture *capture, const gph_condition *condition,
     if (capture->flows.count > 0 && innermost(capture)->is_inline)
         return gphi_fail(
             error, GPH_E_STATE,
-            "stream %p: a branch with flags is open, which holds kernels alone",
+            "stream %p: a branch with flags is open, which can hold only kernels",
             (void *)capture->stream);
     open.is_inline = open.condition.flags != 0;
     GPHI_TRY(prepare(capture, kind, count, &open, error));

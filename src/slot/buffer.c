@@ -87,7 +87,7 @@ gph_status gph_slot_buffer_create(gph_runtime *runtime, uint64_t bytes,
     const char *call;
     GPHI_TRY(gphi_need(error, runtime, out));
     if (bytes == 0 || bytes > UINT64_C(1) << 48)
-        return gphi_fail(error, GPH_E_INVALID, "a buffer of %llu bytes is wanted",
+        return gphi_fail(error, GPH_E_INVALID, "a buffer of %llu bytes is needed",
                          (unsigned long long)bytes);
     GPHI_TRY(granularity_of(runtime, &device, &granularity, error));
     gph_slot_buffer *buffer = create(runtime);
@@ -114,7 +114,7 @@ gph_status gph_slot_buffer_adopt(gph_runtime *runtime, CUdeviceptr address,
     GPHI_TRY(gphi_need(error, runtime, out, address));
     GPHI_TRY(granularity_of(runtime, &device, &granularity, error));
     if (bytes == 0 || bytes % granularity != 0)
-        return gphi_fail(error, GPH_E_INVALID, "%llu bytes are no multiple of %zu",
+        return gphi_fail(error, GPH_E_INVALID, "%llu bytes are not a multiple of %zu",
                          (unsigned long long)bytes, granularity);
     gph_slot_buffer *buffer = create(runtime);
     GPHI_TRY(gphi_made(error, buffer, "a buffer at 0x%llx", (unsigned long long)address));

@@ -193,7 +193,7 @@ __attribute__((noinline, cold)) static gph_status look_for_row(gph_slots *slots,
     if (slots->done_seen > slots->launched)
         return gphi_fail(error, GPH_E_STATE,
                          "%llu replays began, %llu were launched with the table: launch "
-                         "its graphs by gph_slots_launch() alone",
+                         "its graphs by gph_slots_launch() only",
                          (unsigned long long)slots->done_seen,
                          (unsigned long long)slots->launched);
     return is_full(slots) ? wait_for_row(slots, error) : GPH_OK;

@@ -21,7 +21,7 @@ static gph_status read_options(const gph_slots_options *options, gph_slots_optio
     out->wait_ns = out->wait_ns == 0 ? WAIT_NS : out->wait_ns;
     if ((out->depth & (out->depth - 1)) != 0 || out->depth > GPHI_DEPTH_MAX)
         return gphi_fail(error, GPH_E_INVALID,
-                         "options.depth %u is no power of two up to %d", out->depth,
+                         "options.depth %u is not a power of two up to %d", out->depth,
                          GPHI_DEPTH_MAX);
     if (out->windows > GPHI_WINDOWS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "options.windows %u: at most %d",

@@ -234,7 +234,7 @@ static gph_status read_function(const gph_tree_function_options *options,
     GPHI_TRY(gphi_options_read(opt, sizeof(*opt), "gph_tree_function_options", options,
                                error));
     if (opt->kind > GPH_TREE_BACKWARD)
-        return gphi_fail(error, GPH_E_INVALID, "options.kind %u is no gph_tree_kind",
+        return gphi_fail(error, GPH_E_INVALID, "options.kind %u is not a gph_tree_kind",
                          opt->kind);
     if ((opt->flags & ~FUNCTION_FLAGS) != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",

@@ -286,12 +286,12 @@ void gphi_comparison_text(const gphi_comparison *of, char *out, size_t bytes)
     if (!of->is_refused) {
         const char *also =
             !of->is_certain
-                ? "; what no query tells (memory nodes of a graph with another "
+                ? "; what no query reports (memory nodes of a graph with another "
                   "executable, conditional nodes) could still be refused"
                 : "";
         if (of->is_stale)
             snprintf(out, bytes,
-                     "fits; what the nodes hold is not known since a whole "
+                     "fits; the contents of the nodes are not known since a whole "
                      "update without a snapshot%s",
                      also);
         else

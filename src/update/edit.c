@@ -82,7 +82,7 @@ static gph_status check_edit(const struct job *job, const gph_edit *edit,
     case GPH_EDIT_ENABLED:
         fits = (fills || copies || node->kind == GPH_NODE_KERNEL) && edit->value <= 1;
         break;
-    default: return fail_edit(job, edit, "is no gph_edit_what");
+    default: return fail_edit(job, edit, "is not a gph_edit_what");
     }
     return fits ? GPH_OK : fail_edit(job, edit, "such a node, or value, takes none");
 }

@@ -71,7 +71,7 @@ static const char *result_text(CUgraphExecUpdateResult result)
         return "parameters that may not change so";
     case CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED: return "something unsupported";
     case CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE:
-        return "a function of another context or sort";
+        return "a function of another context or kind";
     case CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED: return "other attributes";
     }
     return "an error";

@@ -68,7 +68,7 @@ gph_status gphi_track_need(gph_exec *exec, gphi_track **out, gph_error *error)
 static gph_status check_exec(const gph_exec *exec, gph_error *error)
 {
     if (!exec || exec->self != exec)
-        return gphi_fail(error, GPH_E_INVALID, "exec %p is no executable",
+        return gphi_fail(error, GPH_E_INVALID, "exec %p is not an executable",
                          (const void *)exec);
     return GPH_OK;
 }
@@ -225,7 +225,7 @@ gph_status gph_exec_node_index(const gph_exec *exec, CUgraphNode node, uint32_t 
             *out = i;
             return GPH_OK;
         }
-    return gphi_fail(error, GPH_E_INVALID, "node %p is none of graph %p", (void *)node,
+    return gphi_fail(error, GPH_E_INVALID, "node %p is not of graph %p", (void *)node,
                      (void *)track->base->source);
 }
 

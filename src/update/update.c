@@ -227,7 +227,7 @@ static void follow(struct job *job, uint8_t *off)
     track->is_own = track->is_stale = false;
     if (track->owned && track->owned != job->graph)
         gphi_ignore((gph_status)track->runtime->cu.cuGraphDestroy(track->owned),
-                    "nothing is made of it any more");
+                    "nothing is made of it again");
     track->owned = job->opt.takes_graph         ? job->graph
                    : track->owned == job->graph ? track->owned
                                                 : NULL;
@@ -345,7 +345,7 @@ static gph_status make_diff(struct job *job, gph_diff **out)
             "gph_exec_update: options.wants_diff is set, and report is NULL");
     if (!is_tracked(job) || job->track->is_stale)
         return gphi_fail(job->error, GPH_E_STATE,
-                         "executable %p does not know what it holds: gph_exec_track(), "
+                         "executable %p does not know its contents: gph_exec_track(), "
                          "and snapshots at updates, make it",
                          (void *)job->exec->handle);
     if (!job->snapshot)

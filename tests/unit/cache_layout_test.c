@@ -252,7 +252,7 @@ static void reasons_are_sentences_with_values(void)
         const char *want;
     } cases[] = {
         {{3208, 0}, "eager: tokens 3208 is beyond the largest value, 64"},
-        {{1, 5}, "eager: mode 5 is none of its 2 values"},
+        {{1, 5}, "eager: mode 5 is not one of its 2 values"},
         {{0, 1}, "eager: tokens 0 is below 1"},
         {{5, 1},
          "miss: tokens 5, mode 1 as tokens 8, mode 1: the key has not been "

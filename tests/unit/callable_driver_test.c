@@ -417,7 +417,7 @@ static void bad_options_are_named(void)
         ROW("options.flags 0x80", .function = copy_row, .flags = 0x80),
         ROW("output 0: its buffer has no data", .function = copy_row, .outputs = &output,
             .output_count = 1),
-        ROW("input 0: 9 is no gph_input_mode", .function = copy_row,
+        ROW("input 0: 9 is not a gph_input_mode", .function = copy_row,
             .sample = {&input, 1, 0, NULL}, .modes = &mode),
         ROW("gph_callable_create: arguments->inputs is NULL", .function = copy_row,
             .sample = {NULL, 1, 0, NULL}),

@@ -34,7 +34,7 @@ static void two_runtimes_share_the_driver(void)
     gph_driver_info_get(second, &info);
     CHECK(info.driver == GPH_DRIVER_SOFT);
     CHECK(open_as(GPH_DRIVER_CUDA, &third, &error) == GPH_E_STATE);
-    CHECK(strstr(error.message, "driver cuda was asked for") != NULL);
+    CHECK(strstr(error.message, "driver cuda was requested") != NULL);
     CHECK(strstr(error.message, info.path) != NULL && third == NULL);
 
     gph_cuda_fn function = NULL;

@@ -211,11 +211,11 @@ static void a_wrong_choice_is_refused(void)
     gph_options options = GPH_OPTIONS_INIT;
     options.driver = 4;
     CHECK(gph_open(&options, &runtime, &error) == GPH_E_INVALID);
-    CHECK(strcmp(error.message, "options.driver 4 is no gph_driver") == 0);
+    CHECK(strcmp(error.message, "options.driver 4 is not a gph_driver") == 0);
     CHECK(gph_open(NULL, NULL, &error) == GPH_E_INVALID);
     setenv("GPH_DRIVER", "hard", 1);
     CHECK(gph_open(NULL, &runtime, &error) == GPH_E_INVALID);
-    CHECK(strcmp(error.message, "driver \"hard\" is none of auto, cuda, soft") == 0);
+    CHECK(strcmp(error.message, "driver \"hard\" is not one of auto, cuda, soft") == 0);
     unsetenv("GPH_DRIVER");
     CHECK(runtime == NULL);
 }

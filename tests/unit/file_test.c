@@ -144,35 +144,35 @@ static void check_refused(const char *file, const char *sentence)
 static void a_bad_node_is_refused_with_its_place(void)
 {
     static const char *const cases[][2] = {
-        {"3", "graph.nodes[0] is no object"},
-        {"{}", "graph.nodes[0].kind \"\" is no kind of node"},
-        {"{\"kind\": \"dance\"}", "nodes[0].kind \"dance\" is no kind of node"},
+        {"3", "graph.nodes[0] is not an object"},
+        {"{}", "graph.nodes[0].kind \"\" is not a kind of node"},
+        {"{\"kind\": \"dance\"}", "nodes[0].kind \"dance\" is not a kind of node"},
         {"{\"kind\": \"empty\", \"x\": 1}", "nodes[0] has the unknown key \"x\""},
-        {"{\"kind\": \"empty\", \"name\": 1}", "nodes[0].name is no text"},
+        {"{\"kind\": \"empty\", \"name\": 1}", "nodes[0].name is not a text"},
         {"{\"kind\": \"host\", \"function\": \"0x1\"}", "nodes[0].user is missing"},
         {"{\"kind\": \"host\", \"function\": \"1\", \"user\": \"0x0\"}",
          "function \"1\""},
-        {"{\"kind\": \"host\", \"function\": \"0x\", \"user\": 0}", "no hexadecimal"},
-        {"{\"kind\": \"host\", \"function\": \"0xG\", \"user\": 0}", "no hexadecimal"},
+        {"{\"kind\": \"host\", \"function\": \"0x\", \"user\": 0}", "not a hexadecimal"},
+        {"{\"kind\": \"host\", \"function\": \"0xG\", \"user\": 0}", "not a hexadecimal"},
         {"{\"kind\": \"host\", \"function\": \"0x10000000000000000\", \"user\": 0}",
          "64 bits"},
-        {"{\"kind\": \"host\", \"function\": -1, \"user\": 0}", "no whole number"},
-        {"{\"kind\": \"host\", \"function\": 1.5, \"user\": 0}", "no whole number"},
-        {"{\"kind\": \"child\", \"graph\": 1}", "nodes[0].graph is no object"},
+        {"{\"kind\": \"host\", \"function\": -1, \"user\": 0}", "not a whole number"},
+        {"{\"kind\": \"host\", \"function\": 1.5, \"user\": 0}", "not a whole number"},
+        {"{\"kind\": \"child\", \"graph\": 1}", "nodes[0].graph is not an object"},
         {"{\"kind\": \"child\", \"graph\": {\"nodes\": 1}}",
-         "nodes[0].graph.nodes is no array"},
+         "nodes[0].graph.nodes is not an array"},
         {"{\"kind\": \"memset\", \"address\": 0, \"pitch_bytes\": 0, \"width\": 1, "
          "\"height\": 1, \"value\": 4294967296, \"element_bytes\": 4}",
-         "value is no whole number from 0 to 4294967295"},
+         "value is not a whole number from 0 to 4294967295"},
         {"{\"kind\": \"memset\", \"address\": 0, \"pitch_bytes\": 0, \"width\": 1, "
          "\"height\": 1, \"value\": 0, \"element_bytes\": 3}",
          "nodes[0] is refused: memset element of 3 bytes"},
         {"{\"kind\": \"memcpy\", \"dst\": {\"memory\": \"moon\"}, \"src\": {}}",
-         "dst.memory is none of"},
+         "dst.memory is not one of"},
         {"{\"kind\": \"kernel\", \"handle\": 0, \"grid\": [1, 1], \"block\": [1,1,1]}",
-         "grid is no array of three"},
+         "grid is not an array of three"},
         {"{\"kind\": \"kernel\", \"handle\": 0, \"grid\": [1, -1, 1]}",
-         "grid[1] is no whole number"},
+         "grid[1] is not a whole number"},
         {"{\"kind\": \"kernel\", \"handle\": 0, \"grid\": [1,1,1], \"block\": [1,1,1], "
          "\"shared_bytes\": 0, \"args\": [{\"offset\": 0, \"bytes\": 8}], \"buffer\": "
          "\"00\"}",
@@ -182,7 +182,7 @@ static void a_bad_node_is_refused_with_its_place(void)
          "two hexadecimal digits"},
         {"{\"kind\": \"kernel\", \"handle\": 0, \"grid\": [1,1,1], \"block\": [1,1,1], "
          "\"shared_bytes\": 0, \"args\": [7]}",
-         "args[0] is no object"},
+         "args[0] is not an object"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         check_refused(file_of("{\"nodes\": [%s], \"edges\": []}", cases[i][0]),
@@ -195,13 +195,13 @@ static void a_bad_file_is_refused(void)
                                    "\"empty\"}], \"edges\": [%s]}";
     check_refused("", "line 1");
     check_refused("{", "line 1");
-    check_refused("[]", "the file is no object");
+    check_refused("[]", "the file is not an object");
     check_refused("{\"a\": 1, \"a\": 2}", "duplicate");
     check_refused("{\"format\": \"x\"}", "says format \"x\"");
-    check_refused(file_of("%s", "[]"), "graph is no object");
-    check_refused(file_of("%s", "{}"), "graph.nodes is no array");
-    check_refused(file_of("%s", "{\"nodes\": []}"), "graph.edges is no array");
-    check_refused(file_of(two, "{\"from\": 0}"), "edges[0].to is no whole number");
+    check_refused(file_of("%s", "[]"), "graph is not an object");
+    check_refused(file_of("%s", "{}"), "graph.nodes is not an array");
+    check_refused(file_of("%s", "{\"nodes\": []}"), "graph.edges is not an array");
+    check_refused(file_of(two, "{\"from\": 0}"), "edges[0].to is not a whole number");
     check_refused(file_of(two, "{\"from\": 0, \"to\": 2}"), "edges[0] is refused");
     check_refused(file_of(two, "{\"from\": 0, \"to\": 1, \"type\": 256}"), "type");
     check_refused(file_of(two, "{\"from\": 0, \"to\": 1}, {\"from\": 1, \"to\": 0}"),

@@ -280,7 +280,7 @@ static void wrong_ways_are_refused(void)
     static const char *const ways[][2] = {
         {"s", "line 2: bodies has \"s\", neither CHOICE:CASE nor LOOP@LOWER-UPPER"},
         {":1", "bodies has \":1\""},
-        {"s:x", "line 2: bodies is \"x\", no whole number"},
+        {"s:x", "line 2: bodies is \"x\", not a whole number"},
         {"s:1//t:2", "bodies has \"\""},
         {"w@1", "bodies has \"w@1\""},
     };

@@ -314,7 +314,7 @@ static void wrong_input_is_refused(void)
     two[1].offset = 99;
     refused(two, 2, NULL, "buffers 0 and 1 live at the same time");
     two[1].alignment = 64;
-    refused(two, 2, NULL, "pinned at 99, no multiple of its alignment 64");
+    refused(two, 2, NULL, "pinned at 99, not a multiple of its alignment 64");
     two[0].pinned = two[1].pinned = 0;
     options.capacity = 199;
     refused(two, 2, &options, "capacity is 199 bytes, and 200 live");
@@ -333,7 +333,7 @@ static void wrong_plans_are_named(void)
     two[1].alignment = 8;
     offsets[1] = 100;
     CHECK(gph_plan_check(two, 2, offsets, &height, &error) == GPH_E_INVALID);
-    CHECK(strstr(error.message, "buffer 1 lies at 100") != NULL);
+    CHECK(strstr(error.message, "buffer 1 is at 100") != NULL);
     offsets[1] = UINT64_MAX - 7;
     CHECK(gph_plan_check(two, 2, offsets, &height, &error) == GPH_E_INVALID);
     CHECK(strstr(error.message, "beyond 2^64") != NULL);

@@ -54,7 +54,7 @@ static void wrong_arguments_are_refused(void)
           GPH_E_INVALID);
     CHECK(gph_capture_begin(runtime, FAKE_STREAM, &mode, &capture, &error) ==
           GPH_E_INVALID);
-    CHECK(strcmp(error.message, "options.mode 4 is no gph_capture_mode") == 0);
+    CHECK(strcmp(error.message, "options.mode 4 is not a gph_capture_mode") == 0);
     CHECK(gph_capture_begin(NULL, FAKE_STREAM, NULL, &capture, &error) == GPH_E_INVALID);
     CHECK(gph_capture_begin(runtime, (CUstream)(void *)&mode, NULL, &capture, &error) ==
           CUDA_ERROR_INVALID_HANDLE);

@@ -214,7 +214,7 @@ static void graphs_without_their_table_are_found_out(void)
     for (int i = 0; i < 3 && status == GPH_OK; i++)
         status = gph_slots_launch(table, &exec, 1, world.stream, &world.error);
     CHECK(status == GPH_E_STATE);
-    CHECK(strstr(world.error.message, "gph_slots_launch() alone") != NULL);
+    CHECK(strstr(world.error.message, "gph_slots_launch() only") != NULL);
     gph_exec_destroy(exec);
     gph_slots_destroy(table);
 
