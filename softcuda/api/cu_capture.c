@@ -23,7 +23,7 @@ static CUresult check_mode(CUstreamCaptureMode mode)
 static CUresult begin(CUstream handle, bool per_thread, CUstreamCaptureMode mode)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context("cuStreamBeginCapture", &context));
+    SOFT_TRY(soft_enter_stream_context("cuStreamBeginCapture", handle, &context));
     soft_stream *stream;
     SOFT_TRY(check_mode(mode));
     SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
@@ -108,7 +108,7 @@ SOFT_TWINS(cuStreamEndCapture, _ptsz, (CUstream stream, CUgraph *out),
 static CUresult is_capturing(CUstream handle, bool per_thread, CUstreamCaptureStatus *out)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context("cuStreamIsCapturing", &context));
+    SOFT_TRY(soft_enter_stream_context("cuStreamIsCapturing", handle, &context));
     SOFT_TRY(soft_need(out, "captureStatus"));
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
@@ -214,7 +214,7 @@ static CUresult fill_info(soft_stream *stream, const soft_capture_info *info,
 static CUresult get_info(CUstream handle, bool per_thread, const struct info_out *out)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context("cuStreamGetCaptureInfo", &context));
+    SOFT_TRY(soft_enter_stream_context("cuStreamGetCaptureInfo", handle, &context));
     SOFT_TRY(soft_need(out->status, "captureStatus_out"));
     soft_stream *stream;
     SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));

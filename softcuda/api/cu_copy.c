@@ -92,7 +92,7 @@ struct row {
 static CUresult copy_row(struct row row, size_t bytes, struct how how)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(how.call, &context));
+    SOFT_TRY(soft_enter_stream_context(how.call, how.stream, &context));
     CUDA_MEMCPY3D c = {.srcMemoryType = row.src_type,
                        .dstMemoryType = row.dst_type,
                        .srcArray = row.src_array,
@@ -169,8 +169,8 @@ BOTH_ASYNC(cuMemcpyAtoHAsync_v2,
 static CUresult copy_peer(CUcontext to, CUcontext from, struct row row, size_t bytes,
                           struct how how)
 {
-    soft_context *peer;
-    SOFT_TRY(soft_enter_context(how.call, NULL));
+    soft_context *context, *peer;
+    SOFT_TRY(soft_enter_stream_context(how.call, how.stream, &context));
     if (to) /* NULL is the current one, to an H100 */
         SOFT_TRY(soft_context_find(to, &peer));
     if (from)
@@ -198,7 +198,7 @@ SOFT_TWINS(cuMemcpyPeerAsync, _ptsz, (PEER_ARGS, CUstream stream),
 static CUresult copy_2d(const CUDA_MEMCPY2D *c, struct how how)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(how.call, &context));
+    SOFT_TRY(soft_enter_stream_context(how.call, how.stream, &context));
     SOFT_TRY(soft_need(c, "pCopy"));
     const CUDA_MEMCPY3D copy = {.srcXInBytes = c->srcXInBytes,
                                 .srcY = c->srcY,
@@ -231,7 +231,7 @@ SOFT_TWINS(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *copy, CUstream strea
 static CUresult copy_3d(const CUDA_MEMCPY3D *copy, struct how how)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(how.call, &context));
+    SOFT_TRY(soft_enter_stream_context(how.call, how.stream, &context));
     SOFT_TRY(soft_need(copy, "pCopy"));
     return soft_api_copy_submit(context, copy, how);
 }
@@ -245,7 +245,7 @@ SOFT_TWINS(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *copy, CUstream strea
 static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, struct how how)
 {
     soft_context *context, *peer;
-    SOFT_TRY(soft_enter_context(how.call, &context));
+    SOFT_TRY(soft_enter_stream_context(how.call, how.stream, &context));
     SOFT_TRY(soft_need(c, "pCopy"));
     if (c->srcMemoryType == CU_MEMORYTYPE_DEVICE)
         SOFT_TRY(soft_context_find(c->srcContext, &peer));

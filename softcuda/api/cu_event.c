@@ -30,7 +30,7 @@ CUresult cuEventCreate(CUevent *out, unsigned int flags)
 /* Work that was recorded goes on: streams hold the event until its point is reached. */
 CUresult cuEventDestroy_v2(CUevent handle)
 {
-    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_enter_any(__func__));
     soft_event *event;
     SOFT_TRY(soft_event_find(handle, &event));
     return soft_event_destroy(event);
@@ -44,7 +44,7 @@ static CUresult record(CUevent handle, CUstream stream_handle, bool per_thread,
                        unsigned int flags)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context("cuEventRecord", &context));
+    SOFT_TRY(soft_enter_stream_context("cuEventRecord", stream_handle, &context));
     soft_event *event;
     SOFT_TRY(soft_event_find(handle, &event));
     soft_stream *stream;

@@ -23,7 +23,7 @@ static CUresult fill(const char *call, CUstream stream, bool per_thread, bool wa
                      CUDA_MEMSET_NODE_PARAMS params)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(call, &context));
+    SOFT_TRY(soft_enter_stream_context(call, stream, &context));
     soft_task task;
     bool capturing = false;
     soft_queue *queue;

@@ -111,18 +111,18 @@ CUresult soft_param_info(const ptx_kernel *kernel, size_t index, size_t *offset,
 static CUresult enter(const char *call, const void *pointer, const char *name,
                       CUfunction handle, soft_function **out)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(call, &context));
+    const bool knows_context = soft_handle_is(handle, SOFT_KIND_FUNCTION);
+    SOFT_TRY(knows_context ? soft_enter_any(call) : soft_enter_context(call, NULL));
     if (name)
         SOFT_TRY(soft_need(pointer, name));
-    return soft_function_find(context, handle, out);
+    return soft_function_find(soft_context_current(), handle, out);
 }
 
 /* Questions for names take NULL for a bad value, as an H100 does, not for a bad handle. */
 static CUresult enter_named(const char *call, const void *pointer, const char *name,
                             CUfunction handle, soft_function **out)
 {
-    SOFT_TRY(soft_enter_context(call, NULL));
+    SOFT_TRY(soft_enter_any(call));
     SOFT_TRY(soft_need(handle, "hfunc"));
     return enter(call, pointer, name, handle, out);
 }

@@ -145,7 +145,7 @@ static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
                                  CUresult (*act)(soft_exec *, soft_stream *))
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(site.call, &context));
+    SOFT_TRY(soft_enter_stream_context(site.call, site.stream, &context));
     soft_exec *exec;
     soft_stream *stream;
     SOFT_TRY(soft_exec_acquire(handle, &exec));
@@ -159,7 +159,7 @@ static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
 static CUresult check_upload(CUstream handle, bool per_thread, const char *call)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(upload_call, &context));
+    SOFT_TRY(soft_enter_stream_context(upload_call, handle, &context));
     soft_stream *stream;
     const CUresult result = soft_stream_find(context, handle, per_thread, &stream);
     soft_thread_self()->call = call;

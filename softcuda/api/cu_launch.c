@@ -48,7 +48,7 @@ static CUresult launch(const char *call, bool per_thread, const CUlaunchConfig *
                        CUfunction function, void **params, void **extra)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(call, &context));
+    SOFT_TRY(soft_enter_stream_context(call, config ? config->hStream : NULL, &context));
     SOFT_TRY(soft_need(config, "config"));
     _Alignas(16) unsigned char scratch[SOFT_PARAM_BYTES_MAX];
     soft_task task = {.kind = SOFT_TASK_KERNEL};
@@ -102,7 +102,7 @@ static CUresult launch_host(const char *call, CUstream stream, bool per_thread,
                             CUhostFn function, void *user)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(call, &context));
+    SOFT_TRY(soft_enter_stream_context(call, stream, &context));
     SOFT_TRY(soft_need((const void *)(uintptr_t)function, "fn"));
     const soft_task task = {.kind = SOFT_TASK_HOST,
                             .u.host = {.function = function, .user = user}};

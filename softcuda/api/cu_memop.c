@@ -22,7 +22,7 @@ static CUresult submit(struct site site, unsigned count, CUstreamBatchMemOpParam
                        unsigned flags)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(site.call, &context));
+    SOFT_TRY(soft_enter_stream_context(site.call, site.stream, &context));
     soft_task task;
     bool capturing = false;
     soft_queue *queue;

@@ -76,9 +76,17 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_
 static CUresult free_found(soft_context *context, soft_device *device,
                            const soft_allocation *found, uint64_t address)
 {
+    soft_context *owner = soft_handle_is(found->owner, SOFT_KIND_CONTEXT)
+                              ? (soft_context *)found->owner
+                              : NULL;
+    if (!context)
+        context = owner;
+    if (!context)
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
+                         "no context is current on this thread");
     SOFT_TRY(soft_streams_wait(context));
-    if (found->owner != context && soft_handle_is(found->owner, SOFT_KIND_CONTEXT))
-        SOFT_TRY(soft_streams_wait((soft_context *)found->owner));
+    if (owner && owner != context)
+        SOFT_TRY(soft_streams_wait(owner));
     if (found->kind == SOFT_MEMORY_GRAPH)
         return soft_graph_memory_free(context, NULL, address);
     if (found->kind == SOFT_MEMORY_POOL && soft_rule(M_pool_frees))
@@ -112,12 +120,11 @@ CUresult soft_api_free(soft_context *context, CUdeviceptr address)
     return free_found(context, device, &found, address);
 }
 
-/* 0 is nothing to free. */
+/* 0 is nothing to free. Memory knows its context: none need be current. */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
-    return address == 0 ? CUDA_SUCCESS : soft_api_free(context, address);
+    SOFT_TRY(soft_enter_any(__func__));
+    return address == 0 ? CUDA_SUCCESS : soft_api_free(soft_context_current(), address);
 }
 
 /* Of the current context's device; free is what no chunk was given for. */

@@ -74,8 +74,7 @@ CUresult cuModuleLoad(CUmodule *out, const char *path)
 /* Waits for the work of the context; graphs that have its functions keep the code. */
 CUresult cuModuleUnload(CUmodule handle)
 {
-    soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_enter_any(__func__));
     soft_module *module;
     SOFT_TRY(soft_module_find(handle, &module));
     if (module->library)
@@ -97,7 +96,7 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *out)
 /* By the name in the PTX, which for C++ is the mangled one. */
 CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
 {
-    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_enter_any(__func__));
     SOFT_TRY(soft_need(out, "hfunc"));
     SOFT_TRY(soft_need(name, "name"));
     soft_module *module;
@@ -137,7 +136,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned int count, CUmodul
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *bytes, CUmodule handle,
                               const char *name)
 {
-    SOFT_TRY(soft_enter_context(__func__, NULL));
+    SOFT_TRY(soft_enter_any(__func__));
     SOFT_TRY(soft_need(name, "name"));
     if (!out && !bytes)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");

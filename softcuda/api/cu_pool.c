@@ -392,7 +392,7 @@ static CUresult allocate(CUdeviceptr *out, const struct allocate_in *in)
     soft_context *context;
     soft_pool_object *object;
     soft_stream *found;
-    SOFT_TRY(soft_enter_context(in->call, &context));
+    SOFT_TRY(soft_enter_stream_context(in->call, in->stream, &context));
     if (in->from_current)
         object = soft_device_pool(context->device);
     else
@@ -441,7 +441,7 @@ static CUresult free_async(const char *call, CUdeviceptr address, CUstream strea
 {
     soft_context *context;
     soft_stream *in;
-    SOFT_TRY(soft_enter_context(call, &context));
+    SOFT_TRY(soft_enter_stream_context(call, stream, &context));
     SOFT_TRY(soft_stream_find(context, stream, per_thread, &in));
     if (address == 0)
         return CUDA_SUCCESS;

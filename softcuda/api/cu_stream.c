@@ -32,7 +32,7 @@ SOFT_OLDER(cuStreamCreate, (CUstream * out, unsigned int flags),
 CUresult cuStreamDestroy_v2(CUstream handle)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_enter_stream_context(__func__, handle, &context));
     if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "a default stream is not destroyed");
     soft_stream *stream;

@@ -92,6 +92,13 @@ CUresult soft_enter_with(const char *call, const void *pointer, const char *name
  * NULL. Fails with INVALID_CONTEXT, CONTEXT_IS_DESTROYED or the sticky error. */
 CUresult soft_enter_context(const char *call, soft_context **out);
 
+/* The same with the context of a handle that the call is given, current or not. */
+CUresult soft_enter_into(const char *call, soft_context *context);
+
+/* The same for a call whose handle says enough: a current context is checked, none is
+ * needed. */
+CUresult soft_enter_any(const char *call);
+
 /* Lets a reference go. */
 void soft_context_release(soft_context *context);
 

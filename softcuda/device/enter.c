@@ -116,6 +116,18 @@ CUresult soft_enter_context(const char *call, soft_context **out)
     return CUDA_SUCCESS;
 }
 
+CUresult soft_enter_into(const char *call, soft_context *context)
+{
+    SOFT_TRY(enter(call));
+    SOFT_TRY(soft_context_check(context));
+    return check_captures(call);
+}
+
+CUresult soft_enter_any(const char *call)
+{
+    return soft_self.depth == 0 ? soft_enter(call) : soft_enter_context(call, NULL);
+}
+
 soft_context *soft_context_current(void)
 {
     return soft_self.depth ? soft_self.stack[soft_self.depth - 1] : NULL;

@@ -192,11 +192,26 @@ CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_threa
     return CUDA_SUCCESS;
 }
 
+static bool is_default(CUstream handle)
+{
+    return !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+}
+
+CUresult soft_enter_stream_context(const char *call, CUstream handle, soft_context **out)
+{
+    if (is_default(handle) || !soft_handle_is(handle, SOFT_KIND_STREAM))
+        return soft_enter_context(call, out);
+    soft_context *context = ((const soft_stream *)handle)->context;
+    SOFT_TRY(soft_enter_into(call, context));
+    *out = context;
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_enter_stream(const char *call, CUstream handle, bool per_thread,
                            soft_stream **out)
 {
     soft_context *context;
-    SOFT_TRY(soft_enter_context(call, &context));
+    SOFT_TRY(soft_enter_stream_context(call, handle, &context));
     return soft_stream_find(context, handle, per_thread, out);
 }
 
@@ -339,10 +354,8 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
 void soft_capture_spoil(soft_context *context, CUstream handle, bool per_thread,
                         CUresult code)
 {
-    const bool is_default =
-        !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
     soft_stream *stream;
-    if (!is_default && !soft_handle_is(handle, SOFT_KIND_STREAM))
+    if (!is_default(handle) && !soft_handle_is(handle, SOFT_KIND_STREAM))
         return;
     if (find(context, handle, per_thread, &stream) == CUDA_SUCCESS &&
         soft_stream_captures(stream))

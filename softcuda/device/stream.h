@@ -173,7 +173,11 @@ static inline bool soft_capture_is_open(void)
  * them. INVALID_HANDLE for what is none. */
 CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_thread,
                           soft_stream **out);
-/* soft_enter_context() and soft_stream_find(): how a call on a stream begins. */
+/* soft_enter_context() for a call that takes a stream: one that was created brings its
+ * context along, which need not be current and may be another device's, as on an H200; a
+ * default stream is of the current one. */
+CUresult soft_enter_stream_context(const char *call, CUstream handle, soft_context **out);
+/* soft_enter_stream_context() and soft_stream_find(): how a call on a stream begins. */
 CUresult soft_enter_stream(const char *call, CUstream handle, bool per_thread,
                            soft_stream **out);
 CUresult soft_stream_create(soft_context *context, uint32_t flags, int priority,

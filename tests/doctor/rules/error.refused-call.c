@@ -3,7 +3,7 @@
 //
 // The driver refuses a call of a graph, or work, for a reason that no rule of its own knows,
 // and the program does not deal with it: nothing that the thread asks for succeeds afterwards.
-// A thread without a context that copies, launches and waits, and looks at no result; work of
+// A thread without a context that copies and launches into the default stream, and looks at no result; work of
 // a context that was reset; a graph call that ends a program's attempt. Reported at the first
 // such call of a thread. A second try that succeeds, or work done in another way, is right.
 #include "broken.h"
@@ -26,7 +26,7 @@ static void *serve(void *unused)
 {
     float in[4] = {1, 2, 3, 4};
     CU(cuMemcpyHtoD(out, in, sizeof(in))); // <-- first
-    CU(cuGraphLaunch(exec, stream));
+    CU(cuGraphLaunch(exec, NULL)); // a created stream would bring its context along
     return unused;
 }
 
