@@ -240,7 +240,7 @@ static void a_capture_refuses_the_pool_of_another_device(void)
     CHECK_OK(gph_pool_alloc(dev[0].pool, 512, dev[0].stream, &at, &error), error);
     CHECK_OK(gph_pool_free(dev[0].pool, at, dev[0].stream, &error), error);
     CHECK_OK(gph_capture_join(capture, dev[1].stream, &error), error);
-    gph_recording *recording = NULL; /* a refusal did not spoil it */
+    gph_recording *recording = NULL; /* a refusal did not invalidate it */
     CHECK_OK(gph_capture_finish(capture, &recording, &error), error);
     gph_recording_destroy(recording);
 }
