@@ -32,8 +32,13 @@ typedef struct gph_ranks gph_ranks;
 
 /** How bytes get from every rank to every rank, where the group's own way (memory that the
  *  processes of one host share) does not reach: an MPI communicator (<gph/ranks_mpi.h>), a
- *  store of the program's own. One gather at a time, in the same order on all ranks. Layout
- *  frozen: three functions and their argument. */
+ *  store of the program's own. One gather at a time, in the same order on all ranks, from
+ *  the thread that calls the group's functions.
+ *
+ *  What is different: a rank that ended is seen by patience alone, and its number is not
+ *  known. A cause of gph_ranks_fail() goes out with this rank's next agreement, or when it
+ *  closes the group, and reaches another rank when that one agrees. Layout frozen: three
+ *  functions and their argument. */
 typedef struct gph_ranks_transport {
     /** Begins to gather: `mine` has `bytes`, `all` room for `bytes` of each rank, in the order
      *  of ranks; both stay until it is done. Must not wait for other ranks. */
@@ -41,7 +46,8 @@ typedef struct gph_ranks_transport {
                         gph_error *error);
     /** Is it done? Sets `*done` to 1, or to 0 and returns at once. */
     gph_status (*test)(void *user, uint32_t *done, gph_error *error);
-    /** Called once by gph_ranks_close(), also after a gather that never ended; may be NULL. */
+    /** Called once, by gph_ranks_close(), or by gph_ranks_open() where it fails, also after a
+     *  gather that never ended: `mine` and `all` must not be used afterwards. May be NULL. */
     void (*close)(void *user);
     void *user; /**< first argument of all three */
 } gph_ranks_transport;
@@ -50,8 +56,9 @@ typedef struct gph_ranks_transport {
 typedef struct gph_ranks_options {
     uint32_t size; /**< sizeof(gph_ranks_options) */
     /** Ranks of the group and which of them this is. Both 0: from the environment, of
-     *  `GPH_RANK` and `GPH_RANKS`, else of torchrun (`RANK`, `WORLD_SIZE`), Open MPI, PMI and
-     *  PMIx, or Slurm; a group of one where there is none of these. */
+     *  `GPH_RANK` and `GPH_RANKS`, else of torchrun (`RANK`, `WORLD_SIZE`), Open MPI
+     *  (`OMPI_COMM_WORLD_RANK`), Hydra of MPICH and Intel MPI (`PMI_RANK`), or srun
+     *  (`SLURM_PROCID`); a group of one where there is none of these. */
     uint32_t count;
     uint32_t rank;  /**< see `count` */
     uint32_t flags; /**< 0 */
@@ -63,7 +70,8 @@ typedef struct gph_ranks_options {
     uint64_t patience_ns;
     /** A rank that ended is noticed within this time; 0 means 250 ms. */
     uint64_t notice_ns;
-    /** Copied: NULL means shared memory of this host. */
+    /** Copied, and taken: gph_ranks_open() closes it where it fails. NULL means shared
+     *  memory of this host. */
     const gph_ranks_transport *transport;
     /** Copied: NULL means the C library's heap. */
     const gph_allocator *allocator;

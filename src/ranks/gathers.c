@@ -73,6 +73,11 @@ static bool label_equal(const gphi_ranks_label *a, const gphi_ranks_label *b)
     return true;
 }
 
+const char *gphi_ranks_place(const char *place)
+{
+    return place ? gphi_path_name(place) : "?";
+}
+
 /* "'bucket' (serve.c:88)" */
 static void label_describe(const gphi_ranks_record *record, char *out, size_t bytes)
 {
@@ -111,16 +116,16 @@ static void give_up_on(gph_ranks *ranks, uint32_t rank, const gphi_ranks_call *c
 {
     char described[256], time[32];
     gph_error cause;
-    const char *place = gphi_path_name(call->place);
+    const char *place = gphi_ranks_place(call->place);
     gphi_ranks_describe(ranks, rank, described, sizeof(described));
     if (has_left)
         gphi_fail(&cause, GPH_E_STATE,
                   "rank %u is at '%s' (%s), but %s, has left the group", ranks->who.rank,
-                  call->what, place ? place : "?", described);
+                  call->what, place, described);
     else
         gphi_fail(&cause, GPH_E_STATE,
                   "rank %u is at '%s' (%s), and %s, did not come within %s",
-                  ranks->who.rank, call->what, place ? place : "?", described,
+                  ranks->who.rank, call->what, place, described,
                   gphi_ranks_time(ranks->patience_ns, time));
     gphi_ranks_give_up(ranks, rank, &cause);
 }
@@ -208,38 +213,65 @@ static const gphi_ranks_record *record_of(const gph_ranks *ranks, uint32_t rank)
     return &ranks->board->slots[rank].records[ranks->step % 2];
 }
 
-static bool is_same(const gphi_ranks_record *a, const gphi_ranks_record *b)
+static unsigned kind_of(const gphi_ranks_record *record)
 {
-    return atomic_load_explicit(&a->kind, memory_order_relaxed) ==
-               atomic_load_explicit(&b->kind, memory_order_relaxed) &&
-           label_equal(&a->what, &b->what);
+    return atomic_load_explicit(&record->kind, memory_order_relaxed);
 }
 
-/* Every rank reads the same records, so it comes to the same words. */
-static gph_status check_in_step(gph_ranks *ranks, gph_error *error)
+static unsigned long long bytes_of(const gphi_ranks_record *record)
+{
+    return atomic_load_explicit(&record->bytes, memory_order_relaxed);
+}
+
+/* With the call's name where the labels alone would not show a difference. */
+static void describe_step(const gphi_ranks_record *record, bool with_kind, char *out,
+                          size_t bytes)
+{
+    static const char *const kinds[] = {
+        [GPHI_RANKS_GATHER] = "gph_ranks_gather at ",
+        [GPHI_RANKS_AGREE] = "gph_ranks_agree at ",
+        [GPHI_RANKS_MOST] = "gph_ranks_most at ",
+        [GPHI_RANKS_LEAST] = "gph_ranks_least at ",
+        [GPHI_RANKS_ALL] = "gph_ranks_all at ",
+    };
+    const unsigned kind = kind_of(record);
+    const bool is_known = kind < sizeof(kinds) / sizeof(kinds[0]);
+    char at[2 * GPHI_RANKS_WHAT + 8];
+    label_describe(record, at, sizeof(at));
+    snprintf(out, bytes, "%s%s", with_kind && is_known ? kinds[kind] : "", at);
+}
+
+static gph_status out_of_step(gph_ranks *ranks, uint32_t rank, gph_error *error)
+{
+    const gphi_ranks_record *first = record_of(ranks, 0), *other = record_of(ranks, rank);
+    const bool with_kind = label_equal(&first->what, &other->what);
+    char at[192], first_at[192];
+    gph_error cause;
+    describe_step(other, with_kind, at, sizeof(at));
+    describe_step(first, with_kind, first_at, sizeof(first_at));
+    gphi_fail(&cause, GPH_E_STATE, "rank %u is at %s, rank 0 at %s", rank, at, first_at);
+    gphi_ranks_give_up(ranks, rank, &cause);
+    return gphi_ranks_cause_get(ranks, error);
+}
+
+gph_status gphi_ranks_check_in_step(gph_ranks *ranks, gph_error *error)
 {
     const gphi_ranks_record *first = record_of(ranks, 0);
     for (uint32_t rank = 1; rank < ranks->who.count; rank++) {
-        const gphi_ranks_record *record = record_of(ranks, rank);
-        const unsigned long long bytes =
-            atomic_load_explicit(&record->bytes, memory_order_relaxed);
-        const unsigned long long first_bytes =
-            atomic_load_explicit(&first->bytes, memory_order_relaxed);
-        if (is_same(first, record) && bytes == first_bytes)
+        const gphi_ranks_record *other = record_of(ranks, rank);
+        if (kind_of(first) != kind_of(other) || !label_equal(&first->what, &other->what))
+            return out_of_step(ranks, rank, error);
+    }
+    for (uint32_t rank = 1; rank < ranks->who.count; rank++) {
+        const gphi_ranks_record *other = record_of(ranks, rank);
+        char at[192], first_at[192];
+        if (bytes_of(first) == bytes_of(other))
             continue;
-
-        char at[2 * GPHI_RANKS_WHAT + 8], first_at[2 * GPHI_RANKS_WHAT + 8];
-        label_describe(record, at, sizeof(at));
-        label_describe(first, first_at, sizeof(first_at));
-        if (is_same(first, record))
-            return gphi_fail(error, GPH_E_INVALID,
-                             "rank %u gives %llu bytes at %s, rank 0 %llu at %s", rank,
-                             bytes, at, first_bytes, first_at);
-        gph_error cause;
-        gphi_fail(&cause, GPH_E_STATE, "rank %u is at %s, rank 0 at %s", rank, at,
-                  first_at);
-        gphi_ranks_give_up(ranks, rank, &cause);
-        return gphi_ranks_cause_get(ranks, error);
+        describe_step(other, false, at, sizeof(at));
+        describe_step(first, false, first_at, sizeof(first_at));
+        return gphi_fail(error, GPH_E_INVALID,
+                         "rank %u gives %llu bytes at %s, rank 0 %llu at %s", rank,
+                         bytes_of(other), at, bytes_of(first), first_at);
     }
     return GPH_OK;
 }
@@ -248,14 +280,18 @@ gph_status gphi_ranks_call_run(gph_ranks *ranks, const gphi_ranks_call *call,
                                gph_error *error)
 {
     GPHI_TRY(gphi_ranks_owned(ranks, error));
-    GPHI_TRY(gphi_ranks_cause_get(ranks, error));
+    if (gphi_ranks_failed(ranks)) {
+        gphi_ranks_foreign_announce(ranks);
+        return gphi_ranks_cause_get(ranks, error);
+    }
     ranks->agreements++;
     size_t from = 0;
     do {
         publish(ranks, call, from);
-        GPHI_TRY(wait_for_all(ranks, call, error));
+        GPHI_TRY(ranks->foreign ? gphi_ranks_foreign_gather(ranks, call, from, error)
+                                : wait_for_all(ranks, call, error));
         if (from == 0)
-            GPHI_TRY(check_in_step(ranks, error));
+            GPHI_TRY(gphi_ranks_check_in_step(ranks, error));
         const size_t left = call->bytes - from;
         const size_t now = left < GPHI_RANKS_CHUNK ? left : GPHI_RANKS_CHUNK;
         for (uint32_t rank = 0; rank < ranks->who.count && now > 0; rank++)

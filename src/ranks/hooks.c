@@ -7,10 +7,20 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Ranks that each one looks at: see gphi_ranks_look(). */
 enum { LOOK_AT = 8 };
+
+const char *gphi_ranks_time(uint64_t ns, char out[32])
+{
+    if (ns % UINT64_C(1000000000) == 0)
+        snprintf(out, 32, "%llu s", (unsigned long long)(ns / UINT64_C(1000000000)));
+    else
+        snprintf(out, 32, "%.3g ms", (double)ns / 1e6);
+    return out;
+}
 
 /* ---- the cause ---- */
 

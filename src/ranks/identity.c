@@ -9,24 +9,46 @@
 
 enum { JOB_MAX = 4 };
 
-/* The variables of one launcher: `job` are those that its other jobs have otherwise. */
+/* The variables of one launcher. */
 typedef struct launcher {
     const char *rank, *count, *local;
-    const char *job[JOB_MAX];
+    const char *here;         /* ranks of this host, or */
+    const char *hosts;        /* hosts of the job; NULL: it does not say */
+    const char *job[JOB_MAX]; /* that its other jobs have otherwise */
 } launcher;
 
+/* In the order in which they are asked: a launcher sets its own below another's, as torchrun
+ * does under srun. */
 static const launcher launchers[] = {
-    {"GPH_RANK", "GPH_RANKS", NULL, {0}},
+    {.rank = "GPH_RANK", .count = "GPH_RANKS"},
+    /* torchrun, and whoever sets torch.distributed's variables. */
     {"RANK",
      "WORLD_SIZE",
      "LOCAL_RANK",
+     "LOCAL_WORLD_SIZE",
+     NULL,
      {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT"}},
+    /* Open MPI. */
     {"OMPI_COMM_WORLD_RANK",
      "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE",
+     NULL,
      {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
-    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+    /* Hydra, the launcher of MPICH and Intel MPI. */
+    {"PMI_RANK",
+     "PMI_SIZE",
+     "MPI_LOCALRANKID",
+     "MPI_LOCALNRANKS",
+     NULL,
+     {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+    /* Slurm. SLURM_NTASKS stands in a batch script, too, which is not a rank. */
+    {"SLURM_PROCID",
+     "SLURM_STEP_NUM_TASKS",
+     "SLURM_LOCALID",
+     NULL,
+     "SLURM_STEP_NUM_NODES",
+     {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
 };
 
 static const char *variable(const char *name)
@@ -66,13 +88,63 @@ static gph_status name_job(gphi_ranks_identity *out, const char *wish,
                          "the name '%.32s...' has %zu bytes, %zu at most", name,
                          strlen(name), sizeof(out->name) - 1);
     snprintf(out->name, sizeof(out->name), "%s", name ? name : "job");
+    size_t length = strlen(out->name);
     for (size_t i = 0; !name && from && i < JOB_MAX; i++) {
         const char *value = variable(from->job[i]);
-        const size_t used = strlen(out->name);
-        if (value)
-            snprintf(out->name + used, sizeof(out->name) - used, " %s", value);
+        if (value && length < sizeof(out->name))
+            length += (size_t)snprintf(out->name + length, sizeof(out->name) - length,
+                                       " %s", value);
     }
-    return GPH_OK;
+    if (length < sizeof(out->name))
+        return GPH_OK;
+    gphi_fail(error, GPH_E_INVALID,
+              "what names the job has %zu bytes, %zu at most: '%.64s...'", length,
+              sizeof(out->name) - 1, out->name);
+    gphi_hint(error, "set GPH_RANKS_ID");
+    return GPH_E_INVALID;
+}
+
+/* Shared memory reaches one host. */
+static gph_status check_hosts(const launcher *from, uint32_t count, gph_error *error)
+{
+    uint32_t here = count, hosts = 1;
+    if (variable(from->here))
+        GPHI_TRY(number_of(from->here, GPH_RANKS_MAX, &here, error));
+    if (variable(from->hosts))
+        GPHI_TRY(number_of(from->hosts, UINT16_MAX, &hosts, error));
+    if (here == count && hosts == 1)
+        return GPH_OK;
+    if (here != count)
+        gphi_fail(error, GPH_E_UNSUPPORTED, "%u of the %u ranks are on this host (%s)",
+                  here, count, from->here);
+    else
+        gphi_fail(error, GPH_E_UNSUPPORTED, "the %u ranks are on %u hosts (%s)", count,
+                  hosts, from->hosts);
+    gphi_hint(error,
+              "gph_ranks_options.transport, such as gph_ranks_mpi()'s, reaches the "
+              "others");
+    return GPH_E_UNSUPPORTED;
+}
+
+static gph_status from_environment(const gph_ranks_options *options,
+                                   gphi_ranks_identity *who, const launcher **out,
+                                   gph_error *error)
+{
+    const launcher *from = NULL;
+    for (size_t i = 0; !from && i < sizeof(launchers) / sizeof(launchers[0]); i++)
+        if (variable(launchers[i].count) ||
+            (variable(launchers[i].rank) && !launchers[i].hosts))
+            from = &launchers[i];
+    *out = from;
+    who->count = 1;
+    if (!from)
+        return GPH_OK;
+    GPHI_TRY(number_of(from->count, GPH_RANKS_MAX, &who->count, error));
+    GPHI_TRY(number_of(from->rank, GPH_RANKS_MAX, &who->rank, error));
+    who->local = who->rank;
+    if (variable(from->local))
+        GPHI_TRY(number_of(from->local, GPH_RANKS_MAX, &who->local, error));
+    return options->transport ? GPH_OK : check_hosts(from, who->count, error);
 }
 
 gph_status gphi_ranks_identify(const gph_ranks_options *options, gphi_ranks_identity *out,
@@ -81,19 +153,8 @@ gph_status gphi_ranks_identify(const gph_ranks_options *options, gphi_ranks_iden
     const launcher *from = NULL;
     gphi_ranks_identity who = {
         .rank = options->rank, .count = options->count, .local = options->rank};
-    if (options->count == 0 && options->rank == 0) {
-        for (size_t i = 0; !from && i < sizeof(launchers) / sizeof(launchers[0]); i++)
-            if (variable(launchers[i].rank) || variable(launchers[i].count))
-                from = &launchers[i];
-        who.count = 1;
-        if (from) {
-            GPHI_TRY(number_of(from->count, GPH_RANKS_MAX, &who.count, error));
-            GPHI_TRY(number_of(from->rank, GPH_RANKS_MAX, &who.rank, error));
-            who.local = who.rank;
-            if (variable(from->local))
-                GPHI_TRY(number_of(from->local, GPH_RANKS_MAX, &who.local, error));
-        }
-    }
+    if (options->count == 0 && options->rank == 0)
+        GPHI_TRY(from_environment(options, &who, &from, error));
     if (who.count > GPH_RANKS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "%u ranks, %d at most", who.count,
                          GPH_RANKS_MAX);

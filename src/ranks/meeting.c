@@ -49,6 +49,12 @@ static void count_forks(void)
     pthread_atfork(NULL, NULL, forget_groups);
 }
 
+void gphi_ranks_own(gph_ranks *ranks)
+{
+    pthread_once(&forks_once, count_forks);
+    ranks->forks = atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
 gph_status gphi_ranks_owned(const gph_ranks *ranks, gph_error *error)
 {
     if (ranks->forks == atomic_load_explicit(&forks, memory_order_relaxed))
@@ -329,30 +335,46 @@ static void list_missing(const gph_ranks *ranks, char *out, size_t bytes)
 
 /* Its patience is over, or it was stopped. It gives up for all, unless the last one came just
  * now. */
-static void give_up_meeting(gph_ranks *ranks, bool is_stopped)
+static void give_up_meeting_inside(gph_ranks *ranks, bool is_stopped)
 {
     char missing[128], time[32];
+    gph_error cause;
+    if (atomic_load(&ranks->board->met) != 0)
+        return;
+    list_missing(ranks, missing, sizeof(missing));
+    if (is_stopped)
+        gphi_fail(&cause, GPH_E_STATE,
+                  "rank %u was stopped by its program when of the %u ranks of '%s' "
+                  "these had not come: %s",
+                  ranks->who.rank, ranks->who.count, ranks->who.name, missing);
+    else
+        gphi_fail(&cause, GPH_E_STATE,
+                  "of the %u ranks of '%s' these did not come within %s: %s",
+                  ranks->who.count, ranks->who.name,
+                  gphi_ranks_time(ranks->patience_ns, time), missing);
+    gphi_ranks_give_up(ranks, ranks->who.rank, &cause);
+}
+
+/* A meeting that has failed leaves no file; the name may be a later one's. */
+static void remove_name_inside(gph_ranks *ranks)
+{
+    if (atomic_load(&ranks->board->met) == 0 && has_name(ranks) &&
+        unlink(ranks->path) != 0)
+        gphi_log("ranks", GPH_LOG_WARN, "cannot remove %s: %s", ranks->path,
+                 strerror(errno));
+}
+
+static void end_meeting(gph_ranks *ranks, bool is_stopped)
+{
     gph_error cause;
     if (enter(ranks, &cause) != GPH_OK) {
         gphi_ranks_give_up(ranks, ranks->who.rank, &cause);
         return;
     }
-    if (atomic_load(&ranks->board->met) == 0) {
-        list_missing(ranks, missing, sizeof(missing));
-        if (is_stopped)
-            gphi_fail(&cause, GPH_E_STATE,
-                      "rank %u was stopped by its program when of the %u ranks of '%s' "
-                      "these had not come: %s",
-                      ranks->who.rank, ranks->who.count, ranks->who.name, missing);
-        else
-            gphi_fail(&cause, GPH_E_STATE,
-                      "of the %u ranks of '%s' these did not come within %s: %s",
-                      ranks->who.count, ranks->who.name,
-                      gphi_ranks_time(ranks->patience_ns, time), missing);
-        gphi_ranks_give_up(ranks, ranks->who.rank, &cause);
-        if (has_name(ranks))
-            unlink(ranks->path);
-    }
+    if (!gphi_ranks_failed(ranks))
+        give_up_meeting_inside(ranks, is_stopped);
+    if (gphi_ranks_failed(ranks))
+        remove_name_inside(ranks);
     go_out(ranks);
 }
 
@@ -361,12 +383,14 @@ static gph_status wait_for_others(gph_ranks *ranks, gph_error *error)
     const uint64_t begin = gphi_clock_ns();
     /* Acquire: all slots were taken before. */
     while (!atomic_load_explicit(&ranks->board->met, memory_order_acquire)) {
+        const bool is_over = gphi_ranks_failed(ranks) ||
+                             gphi_span_ns(begin, gphi_clock_ns()) > ranks->patience_ns;
+        const bool is_stopped = !is_over && gphi_ranks_stopped(ranks);
+        if (is_over || is_stopped)
+            end_meeting(ranks, is_stopped);
         GPHI_TRY(gphi_ranks_cause_get(ranks, error));
         gphi_futex_wait(&ranks->board->met, 0, 16 * NAP_NS);
         gphi_ranks_look(ranks);
-        const bool is_late = gphi_span_ns(begin, gphi_clock_ns()) > ranks->patience_ns;
-        if (is_late || gphi_ranks_stopped(ranks))
-            give_up_meeting(ranks, !is_late);
     }
     return GPH_OK;
 }
@@ -391,10 +415,8 @@ static gph_status come_once(gph_ranks *ranks, gph_error *error)
 
 gph_status gphi_ranks_meet(gph_ranks *ranks, gph_error *error)
 {
-    pthread_once(&forks_once, count_forks);
-    ranks->forks = atomic_load_explicit(&forks, memory_order_relaxed);
-    if (ranks->who.count == 1) {
-        GPHI_TRY(map_board(ranks, bytes_of(1), -1, error));
+    if (ranks->who.count == 1 || ranks->foreign) {
+        GPHI_TRY(map_board(ranks, bytes_of(ranks->who.count), -1, error));
         begin_board(ranks);
         take_slot(ranks);
         return GPH_OK;

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PATIENCE_NS UINT64_C(30000000000)
 #define NOTICE_NS UINT64_C(250000000)
@@ -20,17 +21,47 @@ enum { SPINS = 1000 };
 /* Of a rank, in agreements: a text, or an error. */
 #define ROOM_BYTES (sizeof(gphi_ranks_cause) + GPH_RANKS_TEXT_MAX)
 
-const char *gphi_ranks_time(uint64_t ns, char out[32])
+typedef struct greeting {
+    char host[GPHI_RANKS_WHAT];
+    int64_t process;
+} greeting;
+
+/* What all ranks must be opened with. */
+static void write_terms(const gph_ranks *ranks, char *out, size_t bytes)
 {
-    if (ns % UINT64_C(1000000000) == 0)
-        snprintf(out, 32, "%llu s", (unsigned long long)(ns / UINT64_C(1000000000)));
-    else
-        snprintf(out, 32, "%.3g ms", (double)ns / 1e6);
-    return out;
+    char patience[32], notice[32];
+    snprintf(out, bytes, "libgph %s, %u ranks, patience %s, notice %s",
+             gph_version_text(), ranks->who.count,
+             gphi_ranks_time(ranks->patience_ns, patience),
+             gphi_ranks_time(ranks->notice_ns, notice));
+}
+
+/* Over a transport: are the terms the same, and who is on which host? */
+static gph_status greet(gph_ranks *ranks, gph_error *error)
+{
+    char terms[GPH_RANKS_TEXT_MAX];
+    write_terms(ranks, terms, sizeof(terms));
+    GPHI_TRY(gph_ranks_agree_at(NULL, ranks, "group", terms, error));
+    greeting mine = {.process = (int64_t)getpid()};
+    gethostname(mine.host, sizeof(mine.host) - 1);
+    greeting *all = (greeting *)(void *)ranks->room;
+    GPHI_TRY(gph_ranks_gather_at(NULL, ranks, "hosts", &mine, sizeof(mine), all, error));
+    ranks->who.local = 0;
+    for (uint32_t rank = 0; rank < ranks->who.count; rank++) {
+        gphi_ranks_slot *slot = &ranks->board->slots[rank];
+        memcpy(slot->host, all[rank].host, sizeof(slot->host));
+        slot->host[sizeof(slot->host) - 1] = '\0';
+        slot->process = all[rank].process;
+        atomic_store_explicit(&slot->state, GPHI_RANK_HERE, memory_order_release);
+        if (rank < ranks->who.rank && strcmp(slot->host, mine.host) == 0)
+            ranks->who.local++;
+    }
+    return GPH_OK;
 }
 
 static void destroy(gph_ranks *ranks)
 {
+    gphi_ranks_foreign_end(ranks);
     gphi_ranks_leave(ranks);
     if (ranks->room)
         gphi_heap_free(ranks->heap, ranks->room, ranks->room_bytes);
@@ -55,6 +86,8 @@ static gph_status begin(gph_ranks *ranks, gph_error *error)
     GPHI_TRY(
         gphi_made(error, ranks->room, "opening a group of %u ranks", ranks->who.count));
     GPHI_TRY(gphi_ranks_meet(ranks, error));
+    if (ranks->foreign)
+        GPHI_TRY(greet(ranks, error));
     gph_error cause = {0};
     const gph_status status = gphi_ranks_watch_begin(ranks, &cause);
     if (status == GPH_OK)
@@ -66,34 +99,46 @@ static gph_status begin(gph_ranks *ranks, gph_error *error)
     return status;
 }
 
-gph_status gph_ranks_open(const gph_ranks_options *options, gph_ranks **out,
-                          gph_error *error)
+static gph_status check_options(gph_ranks_options *opt, gphi_ranks_identity *who,
+                                gph_error *error)
 {
-    gph_ranks_options opt;
-    gphi_ranks_identity who;
-    GPHI_TRY(gphi_need(error, out));
-    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_ranks_options", options, error));
-    if (opt.transport)
-        return gphi_fail(error, GPH_E_UNSUPPORTED, "options.transport is not there yet");
-    if (opt.flags != 0)
-        return gphi_fail(error, GPH_E_INVALID, "options.flags is %u, not 0", opt.flags);
-    GPHI_TRY(gphi_ranks_identify(&opt, &who, error));
-    const uint64_t notice_ns = opt.notice_ns ? opt.notice_ns : NOTICE_NS;
-    if (notice_ns < NOTICE_MIN_NS)
+    const gph_ranks_transport *transport = opt->transport;
+    if (opt->flags != 0)
+        return gphi_fail(error, GPH_E_INVALID, "options.flags is %u, not 0", opt->flags);
+    if (transport && (!transport->begin || !transport->test))
+        return gphi_fail(error, GPH_E_INVALID, "options.transport has no %s",
+                         transport->begin ? "test" : "begin");
+    if (opt->patience_ns == 0)
+        opt->patience_ns = PATIENCE_NS;
+    if (opt->notice_ns == 0)
+        opt->notice_ns = NOTICE_NS;
+    if (opt->notice_ns < NOTICE_MIN_NS)
         return gphi_fail(error, GPH_E_INVALID, "options.notice_ns is %llu, %llu at least",
-                         (unsigned long long)notice_ns,
+                         (unsigned long long)opt->notice_ns,
                          (unsigned long long)NOTICE_MIN_NS);
+    return gphi_ranks_identify(opt, who, error);
+}
 
-    const gph_allocator heap = gphi_heap(opt.allocator);
-    gph_ranks *ranks = gphi_heap_alloc(heap, sizeof(*ranks));
-    GPHI_TRY(gphi_made(error, ranks, "opening a group of %u ranks", who.count));
+/* What has no other rank yet. */
+static gph_status make(gph_ranks_options *opt, gph_ranks **out, gph_error *error)
+{
+    gphi_ranks_identity who;
+    const gph_allocator heap = gphi_heap(opt->allocator);
+    gph_status status = check_options(opt, &who, error);
+    gph_ranks *ranks = status == GPH_OK ? gphi_heap_alloc(heap, sizeof(*ranks)) : NULL;
+    GPHI_THEN(status, gphi_made(error, ranks, "opening a group of %u ranks", who.count));
+    if (status != GPH_OK) {
+        if (opt->transport && opt->transport->close)
+            opt->transport->close(opt->transport->user);
+        return status;
+    }
     *ranks = (gph_ranks){.heap = heap,
                          .who = who,
-                         .patience_ns = opt.patience_ns ? opt.patience_ns : PATIENCE_NS,
-                         .notice_ns = notice_ns,
+                         .patience_ns = opt->patience_ns,
+                         .notice_ns = opt->notice_ns,
                          .spins = spins_for(who.count),
-                         .stop = opt.stop,
-                         .stop_user = opt.stop_user,
+                         .stop = opt->stop,
+                         .stop_user = opt->stop_user,
                          .fd = -1,
                          .giving_up = GPHI_MUTEX_INIT};
     pthread_mutexattr_t recursive;
@@ -101,13 +146,26 @@ gph_status gph_ranks_open(const gph_ranks_options *options, gph_ranks **out,
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&ranks->hooks, &recursive);
     pthread_mutexattr_destroy(&recursive);
-    const gph_status status = begin(ranks, error);
-    if (status != GPH_OK) {
-        destroy(ranks);
-        return status;
-    }
+    gphi_ranks_own(ranks);
     *out = ranks;
-    return GPH_OK;
+    return opt->transport ? gphi_ranks_foreign_begin(ranks, opt->transport, error)
+                          : GPH_OK;
+}
+
+gph_status gph_ranks_open(const gph_ranks_options *options, gph_ranks **out,
+                          gph_error *error)
+{
+    gph_ranks_options opt;
+    gph_ranks *ranks = NULL;
+    GPHI_TRY(gphi_need(error, out));
+    GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_ranks_options", options, error));
+    gph_status status = make(&opt, &ranks, error);
+    GPHI_THEN(status, begin(ranks, error));
+    if (status == GPH_OK)
+        *out = ranks;
+    else if (ranks)
+        destroy(ranks);
+    return status;
 }
 
 void gph_ranks_close(gph_ranks *ranks)
@@ -115,6 +173,7 @@ void gph_ranks_close(gph_ranks *ranks)
     if (!ranks)
         return;
     if (gphi_ranks_owned(ranks, NULL) == GPH_OK) {
+        gphi_ranks_foreign_announce(ranks);
         gphi_ranks_watch_end(ranks);
         gphi_ranks_part(ranks);
     }

@@ -108,6 +108,8 @@ typedef struct gphi_ranks_watch {
     struct gphi_ranks_watch *next;
 } gphi_ranks_watch;
 
+typedef struct gphi_ranks_foreign gphi_ranks_foreign; /* foreign.c */
+
 struct gph_ranks {
     gph_allocator heap;
     gphi_ranks_identity who;
@@ -120,9 +122,10 @@ struct gph_ranks {
     char path[256]; /* of the board */
     gphi_ranks_board *board;
     size_t board_bytes;
-    uint32_t step;       /* the last one that was begun */
-    uint64_t agreements; /* likewise */
-    unsigned char *room; /* what agreements gather */
+    gphi_ranks_foreign *foreign; /* a transport of the program's; NULL: there is none */
+    uint32_t step;               /* the last one that was begun */
+    uint64_t agreements;         /* likewise */
+    unsigned char *room;         /* what agreements gather */
     size_t room_bytes;
     gphi_mutex giving_up; /* of this rank's cause */
     pthread_t watcher;
@@ -173,6 +176,8 @@ void gphi_ranks_give_up(gph_ranks *ranks, uint32_t rank, const gph_error *cause)
 /* The cause, as an error; GPH_OK: there is none. */
 gph_status gphi_ranks_cause_get(const gph_ranks *ranks, gph_error *error);
 
+/* The group is this process's, from now on. */
+void gphi_ranks_own(gph_ranks *ranks);
 /* Is the group this process's? GPH_E_STATE in a forked child. */
 gph_status gphi_ranks_owned(const gph_ranks *ranks, gph_error *error);
 
@@ -194,6 +199,27 @@ void gphi_ranks_watch_end(gph_ranks *ranks);
 gph_status gphi_ranks_call_run(gph_ranks *ranks, const gphi_ranks_call *call,
                                gph_error *error);
 
+/* Are all records of this step of one agreement? All ranks have them, so all of them come
+ * to the same answer. */
+gph_status gphi_ranks_check_in_step(gph_ranks *ranks, gph_error *error);
+
+/* ---- a transport of the program's ---- */
+
+/* Takes the transport, on failure too. */
+gph_status gphi_ranks_foreign_begin(gph_ranks *ranks,
+                                    const gph_ranks_transport *transport,
+                                    gph_error *error);
+/* Fills in the others' records of this step. */
+gph_status gphi_ranks_foreign_gather(gph_ranks *ranks, const gphi_ranks_call *call,
+                                     size_t from, gph_error *error);
+/* Lets the others know of a failure that this rank reported. */
+void gphi_ranks_foreign_announce(gph_ranks *ranks);
+void gphi_ranks_foreign_end(gph_ranks *ranks);
+
+/* ---- words ---- */
+
+/* The file's name and line, or "?". */
+const char *gphi_ranks_place(const char *place);
 /* "rank 1 (process 4711), last at 'bucket' (serve.c:88)" */
 void gphi_ranks_describe(const gph_ranks *ranks, uint32_t rank, char *out, size_t bytes);
 void gphi_ranks_label_get(const gphi_ranks_label *label, char out[GPHI_RANKS_WHAT]);
