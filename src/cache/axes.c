@@ -182,8 +182,8 @@ gph_status gphi_axis_init(struct gphi_axis *out, const gph_cache_axis *axis,
     case GPH_LADDER_LINEAR: GPHI_TRY(read_steps(out, axis, heap, error)); break;
     case GPH_LADDER_PLANNED: GPHI_TRY(read_plan(out, axis, heap, error)); break;
     default:
-        return gphi_fail(error, GPH_E_INVALID, "axis %s: %u is not a gph_ladder", axis->name,
-                         axis->ladder);
+        return gphi_fail(error, GPH_E_INVALID, "axis %s: %u is not a gph_ladder",
+                         axis->name, axis->ladder);
     }
     return make_table(out, heap, error);
 }

@@ -49,8 +49,8 @@ static gph_status check_tensor(const gphi_layout *layout, uint32_t index,
     const uint32_t number = is_input ? index : index - layout->input_count;
     const uint32_t bytes = gphi_dtype_bytes(rule->dtype);
     if (bytes == 0)
-        return gphi_fail(error, GPH_E_INVALID, "%s %u: %u is not a gph_dtype", kind, number,
-                         rule->dtype);
+        return gphi_fail(error, GPH_E_INVALID, "%s %u: %u is not a gph_dtype", kind,
+                         number, rule->dtype);
     if (rule->rank > GPH_TENSOR_RANK_MAX)
         return gphi_fail(error, GPH_E_INVALID, "%s %u: rank %u is beyond %d", kind,
                          number, rule->rank, GPH_TENSOR_RANK_MAX);

@@ -24,7 +24,8 @@ static gph_status check_outputs(const gph_callable_options *options, gph_error *
         const gph_output *output = &options->outputs[i];
         if (output->policy > GPH_OUTPUT_INTO)
             return gphi_fail(error, GPH_E_INVALID,
-                             "output %u: %u is not a gph_output_policy", i, output->policy);
+                             "output %u: %u is not a gph_output_policy", i,
+                             output->policy);
         if (output->policy == GPH_OUTPUT_INTO && output->into.data == 0)
             return gphi_fail(error, GPH_E_INVALID, "output %u: its buffer has no data",
                              i);

@@ -165,8 +165,8 @@ static gph_status check_arguments(const gph_arguments *arguments, const uint8_t 
         const uint8_t mode = modes ? modes[i] : GPH_INPUT_COPY;
         GPHI_TRY(gphi_tensor_check(input, "input", i, error));
         if (mode < GPH_INPUT_COPY || mode > GPH_INPUT_MANAGED)
-            return gphi_fail(error, GPH_E_INVALID, "input %u: %u is not a gph_input_mode", i,
-                             mode);
+            return gphi_fail(error, GPH_E_INVALID, "input %u: %u is not a gph_input_mode",
+                             i, mode);
         if (mode != GPH_INPUT_COPY && input->data == 0 && gph_tensor_bytes(input) > 0)
             return gphi_fail(error, GPH_E_INVALID, "input %u: a %s input has no data", i,
                              mode == GPH_INPUT_STATIC ? "static" : "managed");

@@ -86,7 +86,8 @@ static gph_status check_version(gphi_driver *driver, gph_error *error)
     driver->get_proc = (get_proc_fn *)symbol(driver->library, "cuGetProcAddress_v2");
     int version = 0;
     if (!get_version || get_version(&version) != CUDA_SUCCESS)
-        return gphi_fail(error, GPH_E_UNSUPPORTED, "%s is not a CUDA driver", driver->path);
+        return gphi_fail(error, GPH_E_UNSUPPORTED, "%s is not a CUDA driver",
+                         driver->path);
     if (version < VERSION_MIN || !driver->get_proc)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "%s is a driver for CUDA %d.%d; 12.4 or newer is needed",
@@ -189,9 +190,8 @@ static gph_status open_soft(gphi_driver *driver, const char *asked_path, gph_err
     if (!library) {
         const gph_status status =
             gphi_fail(error, GPH_E_UNSUPPORTED, "no softcuda: %s", dlerror());
-        gphi_hint(error,
-                  "a build without LLVM leaves softcuda out, and pip has it as "
-                  "graphophone-softcuda; GPH_SOFTCUDA_PATH names another place");
+        gphi_hint(error, "a build without LLVM leaves softcuda out, and pip has it as "
+                         "graphophone-softcuda; GPH_SOFTCUDA_PATH names another place");
         return status;
     }
     if (!is_softcuda(library)) {

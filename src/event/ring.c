@@ -68,8 +68,8 @@ gph_status gphi_event_ring_create(const char *path, uint32_t units, gphi_event_r
 {
     if (units < UNITS_MIN || units > UNITS_MAX || (units & (units - 1)) != 0)
         return gphi_fail(error, GPH_E_INVALID,
-                         "%u units are not a power of two from %d to %d", units, UNITS_MIN,
-                         UNITS_MAX);
+                         "%u units are not a power of two from %d to %d", units,
+                         UNITS_MIN, UNITS_MAX);
     const size_t bytes = GPHI_RING_UNITS_AT + (size_t)units * GPHI_RING_UNIT;
     /* Not from the heap: the program's allocator may be what is being looked at. */
     gphi_event_ring *ring = mmap(NULL, sizeof(*ring), PROT_READ | PROT_WRITE,

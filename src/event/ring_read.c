@@ -40,7 +40,8 @@ static gph_status check_head(const gphi_event_ring_head *head, size_t bytes,
                              const char *path, gph_error *error)
 {
     if (__atomic_load_n(&head->magic, __ATOMIC_ACQUIRE) != GPHI_RING_MAGIC)
-        return gphi_fail(error, GPH_E_FORMAT, "%.300s is not a ring file, or not yet", path);
+        return gphi_fail(error, GPH_E_FORMAT, "%.300s is not a ring file, or not yet",
+                         path);
     if (head->version != gphi_event_version())
         return gphi_fail(error, GPH_E_FORMAT,
                          "%.300s was written by another version of the attached library",
@@ -62,7 +63,8 @@ static gph_status map_file(const char *path, void **base, size_t *bytes, gph_err
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
         info.st_size < GPHI_RING_UNITS_AT) {
         close(fd);
-        return gphi_fail(error, GPH_E_FORMAT, "%.300s is not a ring file, or not yet", path);
+        return gphi_fail(error, GPH_E_FORMAT, "%.300s is not a ring file, or not yet",
+                         path);
     }
     *bytes = (size_t)info.st_size;
     *base = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

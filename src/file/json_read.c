@@ -85,7 +85,8 @@ static gph_status read_hex(const struct reader *reader, const struct place *at,
     uint64_t value = 0;
     const size_t digits = strlen(text) < 2 ? 0 : strlen(text) - 2;
     if (digits < 1 || digits > 16 || text[0] != '0' || text[1] != 'x')
-        return fail_at(reader, at, "\"%.40s\" is not a hexadecimal number of 64 bits", text);
+        return fail_at(reader, at, "\"%.40s\" is not a hexadecimal number of 64 bits",
+                       text);
     for (const char *c = text + 2; *c != '\0'; c++) {
         const char *found = strchr("0123456789abcdef", *c);
         if (!found)

@@ -300,7 +300,8 @@ static gph_status reserve_books(gph_pool *pool, const struct gphi_route *route,
     const gph_status status = route->recording
                                   ? gphi_recording_reserve(pool, route->recording)
                                   : gphi_pool_reserve(pool, 4);
-    GPHI_TRY(gphi_made(error, status == GPH_OK, "the bookkeeping of pool %s", pool->name));
+    GPHI_TRY(
+        gphi_made(error, status == GPH_OK, "the bookkeeping of pool %s", pool->name));
     return GPH_OK;
 }
 

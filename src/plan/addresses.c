@@ -146,8 +146,9 @@ static gph_status check_place(const gph_plan_buffer *b, size_t at, uint64_t offs
                          (unsigned long long)b->offset, (unsigned long long)offset);
     if (b->alignment > 1 && offset % b->alignment != 0)
         return gphi_fail(error, GPH_E_INVALID,
-                         "buffer %zu is at %llu, not a multiple of its alignment %llu", at,
-                         (unsigned long long)offset, (unsigned long long)b->alignment);
+                         "buffer %zu is at %llu, not a multiple of its alignment %llu",
+                         at, (unsigned long long)offset,
+                         (unsigned long long)b->alignment);
     if (offset > UINT64_MAX - b->size)
         return gphi_fail(error, GPH_E_INVALID, "buffer %zu at %llu ends beyond 2^64", at,
                          (unsigned long long)offset);

@@ -114,8 +114,7 @@ static gph_status judge_still(struct hunt *hunt, const struct spot *spot, uint64
         const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
         if (hunt->shifted && at->shifted != at->address)
             return refuse_at(hunt, spot,
-                             "is in a range that moved, but did not move with it",
-                             value);
+                             "is in a range that moved, but did not move with it", value);
         return use_range(hunt, range, true);
     }
     if (spot->is_address)

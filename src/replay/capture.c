@@ -42,7 +42,8 @@ static gph_status read_options(const gph_capture_options *options,
 {
     GPHI_TRY(gphi_options_read(out, sizeof(*out), "gph_capture_options", options, error));
     if (out->mode > GPH_CAPTURE_RELAXED)
-        return gphi_fail(error, GPH_E_INVALID, "options.mode %u is not a gph_capture_mode",
+        return gphi_fail(error, GPH_E_INVALID,
+                         "options.mode %u is not a gph_capture_mode",
                          (unsigned)out->mode);
     if (out->join > GPH_JOIN_NAME)
         return gphi_fail(error, GPH_E_INVALID, "options.join %u is not a gph_join_mode",
@@ -51,7 +52,8 @@ static gph_status read_options(const gph_capture_options *options,
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
                          (unsigned)out->flags, (unsigned)GPH_CAPTURE_RUN);
     if (out->stream_count > 0 && !out->streams)
-        return gphi_fail(error, GPH_E_INVALID, "options.streams is NULL, but %u were given",
+        return gphi_fail(error, GPH_E_INVALID,
+                         "options.streams is NULL, but %u were given",
                          (unsigned)out->stream_count);
     if (out->mode == 0)
         out->mode = GPH_CAPTURE_THREAD;

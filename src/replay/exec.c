@@ -225,7 +225,8 @@ void gph_exec_destroy(gph_exec *exec)
 gph_status gph_exec_upload(gph_exec *exec, CUstream stream, gph_error *error)
 {
     if (!exec || exec->self != exec)
-        return gphi_fail(error, GPH_E_INVALID, "exec %p is not an executable", (void *)exec);
+        return gphi_fail(error, GPH_E_INVALID, "exec %p is not an executable",
+                         (void *)exec);
     return gphi_cuda_check(error, exec->runtime->cu.cuGraphUpload(exec->handle, stream),
                            "cuGraphUpload", "uploading %p in stream %p",
                            (void *)exec->handle, (void *)stream);
@@ -248,7 +249,8 @@ fail_launch(const gph_exec *exec, CUstream stream, CUresult result, gph_error *e
 gph_status gph_exec_launch(gph_exec *exec, CUstream stream, gph_error *error)
 {
     if (!exec || exec->self != exec)
-        return gphi_fail(error, GPH_E_INVALID, "exec %p is not an executable", (void *)exec);
+        return gphi_fail(error, GPH_E_INVALID, "exec %p is not an executable",
+                         (void *)exec);
     /* Relaxed: whoever reads it asks how far the device came, not what we did. */
     if (exec->launches)
         atomic_fetch_add_explicit(exec->launches, 1, memory_order_relaxed);

@@ -269,7 +269,8 @@ gph_status gphi_break_call(const gphi_segment *segment, const gph_break *call,
 gph_status gph_replay_launch(gph_replay *replay, CUstream stream, gph_error *error)
 {
     if (!replay || replay->self != replay)
-        return gphi_fail(error, GPH_E_INVALID, "replay %p is not a replay", (void *)replay);
+        return gphi_fail(error, GPH_E_INVALID, "replay %p is not a replay",
+                         (void *)replay);
     const gph_recording *recording = replay->recording;
     GPHI_TRY(gphi_bind_check(recording, error));
     for (uint32_t i = 0; i < replay->count; i++) {
