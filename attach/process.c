@@ -9,12 +9,14 @@
  *   GPH_DOCTOR_CHAIN an injection library that was set before */
 #define _GNU_SOURCE
 #include "attach/process.h"
+#include "attach/collectives.h"
 #include "attach/cupti/cupti.h"
 #include "attach/driver/find.h"
 #include "attach/output.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/stack.h"
 #include "attach/presence.h"
+#include "attach/rank.h"
 #include "attach/record/device.h"
 #include "attach/record/inside.h"
 #include "attach/record/sentence.h"
@@ -112,13 +114,15 @@ static void tell_process(uint64_t tier)
         version = 0;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    const uint64_t words[] = {
-        (uint64_t)version,
-        (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec, tier};
+    const attach_rank rank = attach_rank_of_process();
+    const uint64_t words[] = {(uint64_t)version,
+                              (uint64_t)now.tv_sec * UINT64_C(1000000000) +
+                                  (uint64_t)now.tv_nsec,
+                              tier, rank.count, rank.rank};
     attach_draft draft = {.head.kind = GPHI_EVENT_PROCESS,
                           .head.id = (uint64_t)getpid(),
                           .words = words,
-                          .word_count = 3};
+                          .word_count = 5};
     attach_add_text(&draft, command);
     attach_add_text(&draft, attach_driver()->path);
     attach_write(&draft);
@@ -262,6 +266,7 @@ __attribute__((constructor)) static void load(void)
     attach_inside_prepare();
     attach_freed_prepare();
     attach_output_prepare();
+    attach_collectives_prepare();
     attach_sentinels_prepare(attach_presence_folder());
     pthread_atfork(attach_presence_forks, NULL, forked);
     on_exit(on_exit_called, NULL);

@@ -237,6 +237,23 @@ void attach_keep_driver(void)
 
 #define NOT_OURS ((void *)1)
 
+void *(*attach_pick_other)(const char *name, void *entry);
+
+/* Another library's function that we have one for: ours where the library has it. */
+static void *pick_other(void *handle, const char *name)
+{
+    if (handle == RTLD_NEXT || !attach_pick_other(name, NULL))
+        return NOT_OURS;
+    void *entry = attach_true_dlsym(handle == RTLD_DEFAULT ? RTLD_NEXT : handle, name);
+    if (!entry) {
+        if (handle == RTLD_DEFAULT)
+            dlerror();
+        return NULL;
+    }
+    void *ours = is_own(entry) ? NULL : attach_pick_other(name, entry);
+    return ours ? ours : NOT_OURS;
+}
+
 /* What dlsym() is to give, or NOT_OURS. */
 __attribute__((visibility("hidden"))) void *attach_pick(void *handle, const char *name)
 {
@@ -244,6 +261,8 @@ __attribute__((visibility("hidden"))) void *attach_pick(void *handle, const char
         find_dlsym();
     const long symbol = name ? find_symbol(name) : -1;
     const uint32_t is = atomic_load_explicit(&attach_is, memory_order_acquire);
+    if (symbol < 0 && attach_pick_other && name && is != ATTACH_OFF && is != ATTACH_LOGS)
+        return pick_other(handle, name);
     if (symbol < 0 || is == ATTACH_OFF || is == ATTACH_LOGS || handle == RTLD_NEXT)
         return NOT_OURS;
     if (handle == RTLD_DEFAULT) { /* where there is no driver, ours are not one */

@@ -42,6 +42,10 @@ void *attach_next(const char *name);
 /* A symbol of a library that dlopen() gave, by the C library's own dlsym(). */
 void *attach_symbol_in(void *handle, const char *name);
 
+/* Asked by dlsym() for names that are not the driver's; NULL until somebody sets it. Gives
+ * what stands for `entry`, or NULL: nothing. With `entry` NULL: whether anything may. */
+extern void *(*attach_pick_other)(const char *name, void *entry);
+
 /* Runs another injection library's InitializeInjection(); 1 if there is none. */
 int attach_chain(const char *path);
 #endif

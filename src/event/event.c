@@ -2,6 +2,7 @@
 /* Names of calls, and the check that a record is what it says. */
 #include "event/event.h"
 #include "base/hash.h"
+#include "event/collective.h"
 
 #include <string.h>
 
@@ -21,6 +22,8 @@ enum { RECORD_VERSION = 4 };
 
 const char *gphi_call_name(uint32_t call)
 {
+    if (call >= GPHI_COLLECTIVE_CALL)
+        return gphi_collective_name(call - GPHI_COLLECTIVE_CALL);
     return call < GPHI_CALL_COUNT ? call_names[call] : "?";
 }
 
@@ -92,7 +95,7 @@ int gphi_event_is_whole(const gphi_event *event, size_t bytes_there)
         return 0;
     const size_t bytes = (size_t)event->units * sizeof(*event);
     if (bytes > bytes_there || event->kind < GPHI_EVENT_CALL ||
-        event->kind > GPHI_EVENT_KEPT)
+        event->kind > GPHI_EVENT_COLLECTIVE)
         return 0;
     const size_t words = (size_t)event->word_count * 8;
     if (words > bytes - sizeof(*event))

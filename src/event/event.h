@@ -67,13 +67,15 @@ typedef enum gphi_event_kind {
                            than GPHI_EDGES_MAX edges has several of them */
     GPHI_EVENT_LOG,     /* id: CUlogLevel. text: the driver's sentence. stack */
     GPHI_EVENT_PROCESS, /* the first record. id: pid. words: driver version, clock at
-                           start (CLOCK_REALTIME ns), tier. text: command line, arguments
+                           start (CLOCK_REALTIME ns), tier, ranks of the job, or 0, and
+                           which of them this is. text: command line, arguments
                            split by \n; second text: driver's path */
     GPHI_EVENT_DEVICE,  /* id: ordinal. words: CC major, minor, multiprocessors, bytes.
                            text: name */
     GPHI_EVENT_EXIT,    /* id: 0 returned or exit(), 1 _exit(): words: code. 2: by a
                            signal, its number; 3: it hung, and was ended: words: thread,
-                           when its call began, a gphi_hang_how; both of gph doctor, which knows. thread */
+                           when its call began, a gphi_hang_how; 4: it ended unseen, and ran until then; these
+                           of gph doctor, which knows. thread */
     GPHI_EVENT_GPU,     /* GPU time. id: correlation. words: gphi_gpu_what, start ns, end
                            ns (of the GPU's clock moved to the host's), stream, exec,
                            node, function. text: name. From CUPTI, stream, exec and node
@@ -96,13 +98,17 @@ typedef enum gphi_event_kind {
     GPHI_EVENT_STANDING, /* of gph doctor, which has read a board. id: CUgraphExec. words:
                            gph_launch_state, its nodes, then how far each is, a
                            gph_node_state of 2 bits, 32 a word, from the lowest bits on */
-    GPHI_EVENT_KEPT /* an error that somebody has kept is asked for. id: the code. words:
+    GPHI_EVENT_KEPT, /* an error that somebody has kept is asked for. id: the code. words:
                        gphi_kept_how. stack */
+    GPHI_EVENT_COLLECTIVE /* a call of NCCL's or of libgph's communicators. id: communicator,
+                       0 where it is not made yet. words: gphi_collective_word says. text:
+                       the communicator's name, or empty. stack: of GPHI_COLLECTIVE_CALLED */
 } gphi_event_kind;
 
 typedef enum gphi_hang_how {
     GPHI_HANG_INSIDE = 0, /* of one call, which did not return */
-    GPHI_HANG_ASKS        /* it asked again and again, since the time that is given */
+    GPHI_HANG_ASKS,       /* it asked again and again, since the time that is given */
+    GPHI_HANG_RANKS       /* it waits for another rank, or in NCCL */
 } gphi_hang_how;
 
 typedef enum gphi_kept_how {
