@@ -80,6 +80,8 @@ typedef struct gph_finding {
     const char *language;            /**< language of the texts: "en" or "zh" */
     const gph_object *objects;       /**< that the texts name, each once */
     uint32_t object_count;           /**< of `objects` */
+    uint32_t rank;                   /**< of the process, in a job of several */
+    uint32_t rank_count;             /**< ranks of that job; 0: it is of none */
 } gph_finding;
 
 /** Begins an examination. `out` is owned by the caller: gph_doctor_destroy(). Fails with
@@ -143,6 +145,18 @@ GPH_API const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t
 
 /** How many events were read, and how many were lost because they came too fast. */
 GPH_API uint64_t gph_doctor_event_count(const gph_doctor *doctor, uint64_t *lost);
+
+/** Writes which ranks the processes are, how each ended, and for each communicator how many
+ *  collectives each rank called, its last, and how long it came after the first; nothing of
+ *  a program of one rank. After gph_doctor_finish().
+ *
+ *  write    borrowed for the call; gets the text in pieces, no zero at the end.
+ *  user     borrowed for the call.
+ *
+ *  Fails with what `write` returns, GPH_E_INVALID and GPH_E_NO_MEMORY. */
+GPH_API GPH_CHECKED gph_status gph_doctor_ranks_write(const gph_doctor *doctor,
+                                                      gph_write_fn *write, void *user,
+                                                      gph_error *error);
 
 /** The program that was examined, as findings and reports name it. */
 typedef struct gph_program {

@@ -285,6 +285,20 @@ static gph_status stand(gph_doctor *doctor, gphi_process *process, gph_error *er
     return gphi_standing_feed(doctor, process, error);
 }
 
+/* Of a rank it matters how long it ran after its last call: until then others may have
+ * waited for it. */
+static void note_running(gphi_process *process)
+{
+    enum { PAUSE_NS = 100000000 };
+    const uint64_t now = gphi_clock_ns();
+    if (process->collectives.comms.count == 0 || process->has_exited ||
+        gphi_span_ns(process->looked_ns, now) < PAUSE_NS)
+        return;
+    process->looked_ns = now;
+    if (is_running(gphi_event_ring_process(process->ring)))
+        process->ran_ns = now;
+}
+
 /* Once the process is gone, records that it was in the midst of writing are skipped, and
  * what its threads were in the midst of calling is read off the ring's slots. Before the
  * end only a process that said that it ends is taken for gone: another namespace has
@@ -296,6 +310,7 @@ static gph_status drain(gph_doctor *doctor, gphi_process *process, bool is_over,
     const bool is_gone =
         (is_over || process->has_exited) &&
         (process->is_left || !is_running(gphi_event_ring_process(process->ring)));
+    note_running(process);
     is_over = is_over && is_gone;
     const uint64_t before = doctor->events;
     while ((event = gphi_event_ring_next(process->ring, is_over))) {
@@ -347,7 +362,7 @@ static gph_status feed_end(gph_doctor *doctor, gphi_process *process, uint64_t i
     } event = {.head = {.kind = GPHI_EVENT_EXIT,
                         .units = 2,
                         .thread = (uint32_t)process->number,
-                        .time_ns = gphi_clock_ns(),
+                        .time_ns = id == 4 ? words[0] : gphi_clock_ns(),
                         .id = id,
                         .word_count = 3},
                .words = {words[0], words[1], words[2]}};
@@ -411,14 +426,22 @@ static bool only_asks(gphi_process *process, uint64_t now, uint64_t ns,
 }
 
 /* The thread that hangs, in `slot`, and how; false: none does. */
-static bool find_hung(gphi_process *process, uint64_t now, uint64_t ns,
-                      gphi_event_slot *slot, gphi_hang_how *how)
+static bool find_hung(const gph_doctor *doctor, gphi_process *process, uint64_t now,
+                      uint64_t ns, gphi_event_slot *slot, gphi_hang_how *how)
 {
     const bool is_replaying = has_replay(process->model);
     *how = GPHI_HANG_INSIDE;
     if (gphi_event_ring_stuck(process->ring, now - ns, slot) &&
         (is_replaying || is_never_long(slot->call - 1)))
         return true;
+    *how = GPHI_HANG_RANKS;
+    uint32_t thread;
+    uint64_t since;
+    if (gphi_ranks_hang(doctor, process, now - ns, &thread, &since)) {
+        slot->thread = thread;
+        slot->time_ns = since;
+        return true;
+    }
     *how = GPHI_HANG_ASKS;
     return is_replaying && only_asks(process, now, ns, slot);
 }
@@ -437,7 +460,7 @@ gph_status gph_doctor_hung(gph_doctor *doctor, double seconds, uint64_t *number,
         gphi_event_slot slot;
         gphi_hang_how how;
         if (!process->ring || process->has_exited || process->model->hung != 0 ||
-            now < ns || !find_hung(process, now, ns, &slot, &how))
+            now < ns || !find_hung(doctor, process, now, ns, &slot, &how))
             continue;
         const uint64_t words[] = {slot.thread, slot.time_ns, (uint64_t)how};
         GPHI_TRY(stand(doctor, process, error));
@@ -480,16 +503,34 @@ static gph_status gather(gph_doctor *doctor, const gphi_findings *of)
     return GPH_OK;
 }
 
+/* So that a saved log says, too, how long a rank ran. */
+static gph_status put_ran(gph_doctor *doctor, gph_error *error)
+{
+    for (size_t i = 0; i < doctor->processes.count; i++) {
+        gphi_process *process = process_at(doctor, i);
+        const uint64_t words[3] = {process->ran_ns};
+        if (process->ran_ns > process->model->last_ns)
+            GPHI_TRY(feed_end(doctor, process, 4, words, error));
+    }
+    return GPH_OK;
+}
+
 gph_status gph_doctor_finish(gph_doctor *doctor, gph_error *error)
 {
     GPHI_TRY(check_reading(doctor, __func__, "finish", error));
+    GPHI_TRY(put_ran(doctor, error));
     doctor->is_finished = true;
     gphi_language_use(doctor->language);
-    gph_status status = GPH_OK;
-    for (size_t i = 0; i < doctor->processes.count && status == GPH_OK; i++) {
+    for (size_t i = 0; i < doctor->processes.count; i++) {
         gphi_process *process = process_at(doctor, i);
         process->model->is_replaced = !is_last_of(doctor, process);
         gphi_process_end(process);
+    }
+    gph_status status = gphi_ranks_judge(doctor);
+    for (size_t i = 0; i < doctor->processes.count && status == GPH_OK; i++) {
+        gphi_process *process = process_at(doctor, i);
+        if (process->collectives.is_short)
+            process->findings.is_short = true;
         status = gphi_findings_finish(&process->findings, doctor->language);
         GPHI_THEN(status, gather(doctor, &process->findings));
     }

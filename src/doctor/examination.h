@@ -4,6 +4,7 @@
 #define GPHI_DOCTOR_EXAMINATION_H
 #include "doctor/findings/finding.h"
 #include "doctor/findings/said.h"
+#include "doctor/history/collectives.h"
 #include "doctor/listen.h"
 #include "doctor/model/model_feed.h"
 #include "event/event_log.h"
@@ -27,6 +28,7 @@ typedef struct gphi_process {
     gphi_stacks *stacks;
     struct gphi_history *history;
     gphi_said said;
+    gphi_collectives collectives;
     gphi_findings findings;
     gphi_vec runs;   /* of gphi_rule_run */
     gphi_vec first;  /* its PROCESS record, for saved logs; bytes */
@@ -34,6 +36,8 @@ typedef struct gphi_process {
     bool is_left;    /* it hangs, and runs on unread */
     bool
         has_stood; /* how far its replays were is known: it hung, or its context is dead */
+    uint64_t ran_ns;     /* of ranks: when it was last seen to run; 0: not known */
+    uint64_t looked_ns;  /* and when that was looked at */
     uint64_t asks_ns;    /* since when it does nothing but ask whether work has ended */
     uint64_t asked_ns;   /* when it was last seen to ask; 0: never */
     uint64_t asks_after; /* calls that were recorded by then */
@@ -78,6 +82,16 @@ const gphi_event *gphi_repeats_graph(const gphi_repeats *repeats, const gphi_eve
  * NULL behind the last, or if nothing is known of that. `*at` begins with 0. */
 const gphi_event *gphi_repeats_next(gphi_repeats *repeats, const gphi_event *graph,
                                     size_t *at);
+
+/* ---- ranks.c ---- */
+
+/* What ranks did side by side: opens findings in their processes. After the rules.
+ * Fails with GPH_E_NO_MEMORY. */
+gph_status gphi_ranks_judge(gph_doctor *doctor);
+/* Whether the process has been in an NCCL function that waits for nobody since before then;
+ * or no process has done anything since, and it waits for another rank, or one for it. */
+bool gphi_ranks_hang(const gph_doctor *doctor, const gphi_process *process,
+                     uint64_t before_ns, uint32_t *thread, uint64_t *since_ns);
 
 /* ---- process.c ---- */
 

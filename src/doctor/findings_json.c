@@ -2,7 +2,8 @@
 /* Findings as JSON; docs/doctor.schema.json says what stands there. */
 #include "base/fail.h"
 #include "base/json.h"
-#include "doctor/examination.h"
+#include "doctor/language/language.h"
+#include "doctor/ranks.h"
 
 #include <gph/explain.h>
 #include <string.h>
@@ -66,6 +67,8 @@ static void add_finding(gphi_text *text, const gph_finding *finding)
                   (unsigned long long)finding->process,
                   (unsigned long long)finding->thread);
     gphi_json_member(text, "thread_name", finding->thread_name);
+    if (finding->rank_count > 0)
+        gphi_text_add(text, ",\"rank\":%u", finding->rank);
     gphi_text_add(text, ",\"time_ns\":%llu}", (unsigned long long)finding->time_ns);
     add_frames(text, "stack", finding, false);
     add_frames(text, "python", finding, true);
@@ -89,6 +92,7 @@ gph_status gph_doctor_json_write(const gph_doctor *doctor, const gph_program *pr
     const uint64_t events = gph_doctor_event_count(doctor, &lost);
     GPHI_TRY(gphi_need(error, doctor, write));
     GPHI_TRY(gphi_options_read(&known, sizeof(known), "gph_program", program, error));
+    gphi_language_use(doctor->language);
     gphi_text_stream(&text, buffer, sizeof(buffer), write, user);
     gphi_text_add(&text, "{\"version\":%d", SCHEMA_VERSION);
     gphi_json_member(&text, "language",
@@ -100,6 +104,9 @@ gph_status gph_doctor_json_write(const gph_doctor *doctor, const gph_program *pr
         gphi_text_add(&text, "%s", i > 0 ? ",\n" : "\n");
         add_finding(&text, gph_doctor_finding(doctor, i));
     }
-    gphi_text_add(&text, "]}\n");
+    gphi_text_add(&text, "]");
+    if (gphi_ranks_json(&text, doctor) != GPH_OK)
+        return gphi_fail(error, GPH_E_NO_MEMORY, "writing the ranks");
+    gphi_text_add(&text, "}\n");
     return gphi_text_end(&text, error);
 }

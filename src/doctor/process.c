@@ -40,6 +40,7 @@ static gph_status add_rule(gphi_process *process, const gphi_rule *rule)
     *run = (gphi_rule_run){.model = process->model,
                            .history = process->history,
                            .said = &process->said,
+                           .collectives = &process->collectives,
                            .findings = &process->findings,
                            .state = state,
                            .rule = rule};
@@ -83,8 +84,10 @@ void gphi_process_free(gph_doctor *doctor, gphi_process *process)
     gphi_vec_fini(&process->first);
     gphi_map_fini(&process->blocks);
     gphi_repeats_fini(&process->repeats);
-    if (process->model)
+    if (process->model) {
+        gphi_collectives_fini(&process->collectives);
         gphi_findings_fini(&process->findings);
+    }
     gphi_history_destroy(process->history);
     gphi_model_destroy(process->model);
     gphi_stacks_destroy(process->stacks);
@@ -124,8 +127,10 @@ gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **
         process->model->stacks = process->stacks;
         process->model->process = number;
     }
-    if (process->model)
+    if (process->model) {
+        gphi_collectives_init(&process->collectives, process->model);
         gphi_findings_init(&process->findings, process->model, process->stacks);
+    }
     GPHI_THEN(status, add_rules(process));
     GPHI_THEN(status, add_block(doctor, process, 0));
     if (status != GPH_OK) {
@@ -233,6 +238,7 @@ static void run_rules(gphi_process *process, const gphi_event *event,
     gphi_rule_run *runs = process->runs.items;
     const bool is_unreturned = seen && (seen->call.flags & GPHI_CALL_UNRETURNED) != 0;
     gphi_said_note(&process->said, event);
+    gphi_collectives_note(&process->collectives, event, seen);
     if (seen && !is_unreturned)
         gphi_history_note(process->history, seen);
     for (size_t i = 0; i < process->runs.count; i++) {

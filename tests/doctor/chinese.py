@@ -7,7 +7,7 @@ import subprocess
 # Not sentences: quoted texts, what the driver said, places, names, numbers, code.
 NAMES = re.compile(r'驱动的说明：.*|标准错误：.*|"[^"]*"|[^\s，。；：（）、]+ \([^()\s]+:\d+\)|[^\s，。；：（）、]+ \(\S+\)|'
                    r"docs/\S+|gph [a-z]+( [a-z_.-]+)?|内核 [^\s，。；：（）、]+|[\w./:<>*-]*[A-Z\d_(/][\w./:<>*()-]*")
-WORDS = {"cache", "libgph", "memcpy", "memset", "event", "us", "ms", "of", "x"}  # of("name"): none is English here
+WORDS = {"cache", "rank", "libgph", "memcpy", "memset", "event", "us", "ms", "of", "x"}  # of("name"): none is English here
 
 
 def english_in(text):

@@ -113,12 +113,25 @@ static bool put_findings(const gph_doctor *doctor, bool are_many)
         if (gph_finding_text_write(finding, has_colours(), gph_write_file, stderr,
                                    NULL) != GPH_OK)
             return false;
-        if (are_many)
+        if (finding->rank_count > 0)
+            doctor_say(finding->language, gph_write_file, stderr,
+                       "  rank %u (process %llu)\n", finding->rank,
+                       (unsigned long long)finding->process);
+        else if (are_many)
             doctor_say(finding->language, gph_write_file, stderr, "  process: %llu\n",
                        (unsigned long long)finding->process);
         fputc('\n', stderr);
     }
     return true;
+}
+
+/* Where something is wrong: who the ranks are, and how far each of them came. */
+static bool put_ranks(const examination *of)
+{
+    const tally *counts = &of->counts;
+    if (counts->of[GPH_SEVERITY_ERROR] + counts->of[GPH_SEVERITY_WARNING] == 0)
+        return true;
+    return gph_doctor_ranks_write(of->doctor, gph_write_file, stderr, NULL) == GPH_OK;
 }
 
 /* Which parts of the advice are asked for; 0: none. */
@@ -232,7 +245,8 @@ static void put_all(void *user)
     of->is_told = finish(of);
     of->counts = count_findings(of->doctor);
     if (!of->line->values[DOCTOR_QUIET])
-        of->is_told = put_findings(of->doctor, of->counts.are_many) && of->is_told;
+        of->is_told =
+            put_findings(of->doctor, of->counts.are_many) && put_ranks(of) && of->is_told;
     of->is_told = put_advice(of, of->line) && of->is_told;
     of->was_told = true;
 }

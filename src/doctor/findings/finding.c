@@ -486,6 +486,8 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
     out->severity = severity_of(draft);
     out->thread_name = thread ? thread->name : "";
     out->process = findings->model->process;
+    out->rank = findings->model->rank;
+    out->rank_count = findings->model->rank_count > 1 ? findings->model->rank_count : 0;
     out->thread = draft->at.thread;
     out->count = draft->count;
     out->time_ns = draft->at.time_ns;

@@ -18,8 +18,9 @@ typedef struct gphi_findings gphi_findings;
 
 typedef struct gphi_rule_run {
     gphi_model *model;
-    struct gphi_history *history; /* of accesses, with the call at hand in it */
-    const struct gphi_said *said; /* by the driver's log, until now */
+    struct gphi_history *history;         /* of accesses, with the call at hand in it */
+    const struct gphi_said *said;         /* by the driver's log, until now */
+    struct gphi_collectives *collectives; /* with other ranks, with the record at hand */
     gphi_findings *findings;
     void *state; /* the rule's own */
     const struct gphi_rule *rule;

@@ -212,7 +212,9 @@ typedef struct gphi_model {
     uint32_t hung;    /* the thread of the call that never returned; 0: none */
     uint64_t hung_ns; /* when that was seen */
     bool hung_asks; /* it was in no call for long, but asked for an end again and again */
-    uint32_t signal; /* that ended the process; 0: none, or not known */
+    bool hung_ranks;           /* it waited for another rank, or in NCCL */
+    uint32_t signal;           /* that ended the process; 0: none, or not known */
+    uint32_t rank, rank_count; /* of a job of several; rank_count 0: of none */
     uint64_t first_ns, last_ns;
     bool is_killed;             /* it did not exit by itself; known at the end */
     bool is_replaced;           /* by another program, exec(), in the same process */

@@ -269,6 +269,8 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
     case GPHI_EVENT_PROCESS:
         model->process = event->id;
         model->driver_version = word32(event, 0);
+        model->rank_count = word32(event, 3);
+        model->rank = word32(event, 4);
         return GPH_OK;
     case GPHI_EVENT_EXIT:
         if (event->id == 2)
@@ -277,6 +279,7 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
             model->hung = word32(event, 0);
             model->hung_ns = event->time_ns;
             model->hung_asks = word32(event, 2) == GPHI_HANG_ASKS;
+            model->hung_ranks = word32(event, 2) == GPHI_HANG_RANKS;
         }
         return GPH_OK;
     case GPHI_EVENT_STANDING: return gphi_exec_stands(model, event);

@@ -159,7 +159,8 @@ void gphi_launch_hang_end(gphi_rule_run *run)
 {
     const gphi_launch_hang *state = run->state;
     const gphi_launch *launch = NULL;
-    if (run->model->hung == 0 || (state->call.number == 0 && !run->model->hung_asks))
+    if (run->model->hung == 0 || run->model->hung_ranks ||
+        (state->call.number == 0 && !run->model->hung_asks))
         return;
     const gphi_exec_state *exec = find_exec(run, &launch);
     if (!exec && run->model->hung_asks)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules nccl.*: NCCL is known by the file its calls come from, by the names of its
  * kernels and of its threads. */
+#include "doctor/rules/nccl/rules_nccl.h"
 #include "base/path.h"
 #include "doctor/rules/memory/rules_memory.h"
 #include "doctor/rules/rules.h"
@@ -68,6 +69,13 @@ static void nccl_event(gphi_rule_run *run, const gphi_event *event)
         }
 }
 
+static void destroy_event(gphi_rule_run *run, const gphi_event *event)
+{
+    if (event->kind == GPHI_EVENT_COLLECTIVE)
+        gphi_nccl_destroy(run);
+    nccl_event(run, event);
+}
+
 static bool is_of_nccl(const nccl *state, const gphi_call *call)
 {
     return call->stack != 0 && gphi_map_get(&state->stacks, call->stack);
@@ -123,6 +131,7 @@ static nccl_wait *wait_of(nccl *state, uint32_t thread)
 static void destroy_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     nccl *state = run->state;
+    gphi_nccl_replayed(run, seen);
     if (state->modules.count == 0)
         return;
     nccl_wait *wait = wait_of(state, seen->call.thread);
@@ -157,6 +166,8 @@ static void tell_destroy(gphi_rule_run *run, const nccl_wait *wait,
 static void destroy_end(gphi_rule_run *run)
 {
     nccl *state = run->state;
+    if (run->collectives->comms.count > 0)
+        return; /* the call itself was seen: nccl_comm.c */
     const gphi_exec_history *graph =
         run->model->is_killed ? alive_graph(run->history) : NULL;
     for (size_t i = 0; graph && i < state->waits.count; i++) {
@@ -225,8 +236,13 @@ static void watchdog_call(gphi_rule_run *run, const gphi_seen *seen)
 
 const gphi_rule gphi_rules_nccl[] = {
     GPHI_RULE("nccl.destroy-before-graph", ERROR, .state_bytes = sizeof(nccl),
-              .init = nccl_init, .call = destroy_call, .event = nccl_event,
+              .init = nccl_init, .call = destroy_call, .event = destroy_event,
               .end = destroy_end, .fini = nccl_fini),
+    GPHI_RULE("nccl.used-after-destroy", ERROR, .event = gphi_nccl_used),
+    GPHI_RULE("nccl.lazy-connect", ERROR, .event = gphi_nccl_connect),
+    GPHI_RULE("nccl.unordered-graphs", WARNING, .call = gphi_nccl_launched),
+    GPHI_RULE_NAME("nccl.rank-divergence", ERROR),
+    GPHI_RULE_NAME("nccl.rank-missing", ERROR),
     GPHI_RULE("nccl.watchdog-query", ERROR, .state_bytes = sizeof(nccl),
               .init = nccl_init, .call = watchdog_call, .event = nccl_event,
               .fini = nccl_fini),
