@@ -261,6 +261,21 @@ static uint64_t end_of(const gphi_process *process)
     return process->model->last_ns;
 }
 
+/* When it came to one of any communicator last; 0: never. */
+static uint64_t last_collective(const gphi_process *process)
+{
+    const gphi_vec *comms = &process->collectives.comms;
+    uint64_t last = 0;
+    for (size_t i = 0; i < comms->count; i++) {
+        const gphi_comm *comm = gphi_vec_pointer(comms, i);
+        const uint64_t count = gphi_comm_count(comm);
+        const gphi_collective *at = count > 0 ? gphi_comm_at(comm, count - 1) : NULL;
+        if (at && at->call.time_ns > last)
+            last = at->call.time_ns;
+    }
+    return last;
+}
+
 /* By itself, and not because somebody stops the job. */
 static bool has_left(const gphi_process *process)
 {
@@ -273,14 +288,24 @@ static bool has_left(const gphi_process *process)
            model->signal != BY_KILL && model->signal != BY_TERM;
 }
 
-/* Since when the others wait for the rank; 0: they do not, as far as is known. */
-static bool is_missed(const gphi_process *missing, const gphi_process *waiting,
+/* Whether the others wait for the rank: it ended, or it has come to no collective for long
+ * while they were there. One that is slow goes on coming to others before. */
+static bool is_missed(const gphi_member *missing, const gphi_process *waiting,
                       uint64_t since_ns)
 {
-    const uint64_t until = end_of(missing), others = end_of(waiting);
-    if (has_left(missing))
+    const uint64_t until = end_of(missing->process), others = end_of(waiting);
+    const uint64_t last = last_collective(missing->process);
+    if (has_left(missing->process))
         return true;
-    return gphi_span_ns(since_ns, until < others ? until : others) >= WAITED_NS;
+    return gphi_span_ns(since_ns > last ? since_ns : last,
+                        until < others ? until : others) >= WAITED_NS;
+}
+
+/* It still called the driver: it may be about to come. */
+static bool is_at_work(const gphi_process *process)
+{
+    return !has_left(process) && process->model->hung == 0 &&
+           gphi_span_ns(process->collectives.last.time_ns, end_of(process)) < WAITED_NS;
 }
 
 /* A rank ended what it captured, with fewer collectives than another has of it. */
@@ -347,6 +372,10 @@ static void tell_missing(const gphi_group *group, const gphi_member *few,
                say_member(more), gphi_say_ended(few->process));
     put_last(draft, few);
     gphi_evidence(draft, "instead it %s", say_doing(few->process));
+    if (is_at_work(few->process)) {
+        gphi_evidence(draft, "it called the driver to the end: it may have been on its way");
+        gphi_soften(draft);
+    }
     put_waiting(draft, group, number);
     fold_waiting(draft, group, few->process);
 }
@@ -375,7 +404,7 @@ static void judge_counts(const gphi_group *group, uint64_t least)
     const gphi_collective *at = gphi_comm_at(more->comm, least);
     if (has_captured_less(few, least, at))
         tell_more(group, few, more, least);
-    else if (is_missed(few->process, more->process, at->call.time_ns))
+    else if (is_missed(few, more->process, at->call.time_ns))
         tell_missing(group, few, more, least);
 }
 

@@ -178,7 +178,7 @@ static void put_streams(report_writing *w)
         gphi_report_comma(w, i);
         gphi_text_add(&w->out, "[%u,", thread->id);
         gphi_json_text(&w->out, thread->name);
-        gphi_text_add(&w->out, ",%u]", thread->process);
+        gphi_text_add(&w->out, ",%u,%d]", thread->process, (int)thread->rank);
     }
     gphi_text_put(&w->out, "]");
 }
@@ -356,6 +356,9 @@ void gphi_report_put_findings(report_writing *w)
                       "{\"severity\":\"%s\",\"thread\":%" PRIu64 ",\"count\":%" PRIu64,
                       words[f->severity <= GPH_SEVERITY_ERROR ? f->severity : 0],
                       f->thread, f->count);
+        if (f->rank_count > 0)
+            gphi_text_add(&w->out, ",\"rank\":%u,\"process\":%" PRIu64, f->rank,
+                          f->process);
         gphi_text_add(&w->out, ",\"t\":%" PRId64,
                       f->time_ns == 0 ? -1 : (int64_t)gphi_report_time(r, f->time_ns));
         gphi_json_member(&w->out, "id", f->id);

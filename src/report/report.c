@@ -164,6 +164,7 @@ static gph_status listen(void *user, const gphi_event *event, const gphi_seen *s
     gph_report *report = user;
     const gphi_model *model = gphi_doctor_model(report->doctor);
     report->process = model ? model->process : 0;
+    report->rank = model && model->rank_count > 1 ? (int32_t)model->rank : -1;
     if (take(report, event, seen) != GPH_OK)
         report->dropped++;
     return GPH_OK;

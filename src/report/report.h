@@ -41,6 +41,7 @@ typedef struct report_call {
 
 typedef struct report_thread {
     uint32_t id, process; /* process: its number, as it came */
+    int32_t rank;         /* of the process, in a job of several; -1: of none */
     char name[32];
 } report_thread;
 
@@ -169,6 +170,7 @@ struct gph_report {
     gph_allocator heap;
     gph_doctor *doctor;
     uint32_t calls_max;
+    int32_t rank; /* of the process at hand; -1: of none */
     uint64_t call_count, lost, process,
         dropped; /* dropped: things memory was short for */
     uint64_t first_ns, last_ns, began_ms;

@@ -27,6 +27,7 @@ uint32_t gphi_report_thread(gph_report *report, uint32_t id)
         return UINT32_MAX;
     thread->id = id;
     thread->process = (uint32_t)report->process;
+    thread->rank = report->rank;
     return index;
 }
 

@@ -51,6 +51,7 @@
   d.findings.forEach((f, i) => {
     const frame = f.frames.find((x) => x.file), head = el('span', 'what', [el('span', 'sev', WORDS[f.severity]), el('span', 'rule', f.id)]);
     if (f.count > 1) head.append(el('span', 'count', '× ' + gph.count(f.count)));
+    if (f.rank !== undefined) head.append(el('span', 'count', gph.say('rank {0} (process {1})', f.rank, f.process)));
     const where = frame ? gph.say('at {0} · {1}', gph.brief(frame.name || '?'), gph.place(frame)) : '';
     const button = el('button', { type: 'button', 'aria-expanded': 'false' }, [head, el('span', 'say', f.title), where ? el('span', 'at', where) : null]);
     const item = el('li', 'finding ' + f.severity, button);

@@ -27,7 +27,9 @@
   for (let i = 0; i < d.n; i++) byThread[d.thread[i]].push(i);
   // Processes one below the other, each with its threads and then its streams, so that ranks can be compared.
   const processes = [...new Set(d.threads.filter((x, t) => byThread[t].length).map((x) => x[2]))];
-  const ofProcess = (p, words) => processes.length > 1 ? gph.say('process {0}', processes.indexOf(p) + 1) + ' · ' + words : words;
+  const rankOf = new Map(d.threads.filter((x) => x[3] >= 0).map((x) => [x[2], x[3]]));
+  const nameOf = (p) => rankOf.has(p) ? gph.say('rank {0} (process {1})', rankOf.get(p), p) : gph.say('process {0}', processes.indexOf(p) + 1);
+  const ofProcess = (p, words) => processes.length > 1 ? nameOf(p) + ' · ' + words : words;
   const threadsOf = (p) => {
     group(ofProcess(p, gph.say('CPU · driver calls')));
     d.threads.forEach(([id, name, process], t) => {

@@ -200,6 +200,7 @@ window.gph = {};
     'pool {0}': '内存池 {0}',
     'process': '进程',
     'process {0}': '进程 {0}',
+    'rank {0} (process {1})': 'rank {0}（进程 {1}）',
     'recorded in': '录制用时',
     'records lost': '丢失的记录',
     'records without memory for them': '因内存不足未保留的记录',
