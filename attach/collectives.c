@@ -22,6 +22,7 @@
 #include "event/collective.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What NCCL and libgph return where there is no such function. */
@@ -263,7 +264,9 @@ int gph_comm_create(void *ranks, void *runtime, const comm_options *options, voi
     typedef int real_function(void *, void *, const comm_options *, void **, void *);
     static _Atomic uint64_t made;
     const bool has_name = options && options->size >= sizeof(*options) && options->name;
-    const uint64_t own[] = {atomic_fetch_add(&made, 1)}; /* alike on all ranks */
+    const uint64_t own[] = {/* alike on all ranks of a job */
+                            atomic_fetch_add(&made, 1),
+                            gphi_hash_text(GPHI_HASH_START, getenv("GPH_RANKS_ID"))};
     noted call = {.id = GPHI_COLLECTIVE_gph_comm_create,
                   .from = __builtin_return_address(0),
                   .above = __builtin_dwarf_cfa(),

@@ -23,14 +23,22 @@ enum {
 
 /* ---- groups ---- */
 
+static int by_time(const void *a, const void *b)
+{
+    const gphi_comm *x = ((const gphi_member *)a)->comm;
+    const gphi_comm *y = ((const gphi_member *)b)->comm;
+    if (x->same != y->same)
+        return x->same < y->same ? -1 : 1;
+    if (x->made.time_ns != y->made.time_ns)
+        return x->made.time_ns < y->made.time_ns ? -1 : 1;
+    return 0;
+}
+
 static int by_rank(const void *a, const void *b)
 {
-    const gphi_member *x = a, *y = b;
-    if (x->comm->same != y->comm->same)
-        return x->comm->same < y->comm->same ? -1 : 1;
-    if (x->comm->rank != y->comm->rank)
-        return x->comm->rank < y->comm->rank ? -1 : 1;
-    return 0;
+    const gphi_comm *x = ((const gphi_member *)a)->comm;
+    const gphi_comm *y = ((const gphi_member *)b)->comm;
+    return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 /* All communicators of all processes, those that belong together in turn. */
@@ -47,32 +55,56 @@ gph_status gphi_members(const gph_doctor *doctor, gphi_vec *out)
         }
     }
     if (out->count > 1)
-        qsort(out->items, out->count, sizeof(gphi_member), by_rank);
+        qsort(out->items, out->count, sizeof(gphi_member), by_time);
     return GPH_OK;
 }
 
-/* Records of a rank that is there twice are of two jobs; those of one that lost some are
- * not all: nothing can be compared. */
-static bool is_whole(const gphi_group *group)
+static uint64_t end_of(const gphi_process *process)
 {
-    for (size_t i = 0; i < group->count; i++)
-        if ((i > 0 && group->of[i].comm->rank == group->of[i - 1].comm->rank) ||
-            group->of[i].process->model->lost > 0)
-            return false;
-    return true;
+    return process->model->last_ns;
 }
 
+static bool has_rank(const gphi_member *of, size_t count, uint32_t rank)
+{
+    for (size_t i = 0; i < count; i++)
+        if (of[i].comm->rank == rank)
+            return true;
+    return false;
+}
+
+/* Whether the ranks lived together, and those of the next job came after them; and no record
+ * of them is missing. Else nothing can be compared. */
+static bool is_whole(const gphi_group *group, const gphi_member *next)
+{
+    uint64_t first_end = UINT64_MAX, last_end = 0, last_made = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        const gphi_process *process = group->of[i].process;
+        const uint64_t end = end_of(process), made = group->of[i].comm->made.time_ns;
+        if (process->model->lost > 0 || process->lost > 0)
+            return false;
+        first_end = end < first_end ? end : first_end;
+        last_end = end > last_end ? end : last_end;
+        last_made = made > last_made ? made : last_made;
+    }
+    return last_made <= first_end && (!next || next->comm->made.time_ns > last_end);
+}
+
+/* A rank that comes again is of another job, which went before or came after. */
 bool gphi_group_next(const gphi_vec *members, size_t *at, gphi_group *out)
 {
     if (*at >= members->count)
         return false;
-    out->of = gphi_vec_at(members, *at);
-    out->count = 1;
-    while (*at + out->count < members->count &&
-           out->of[out->count].comm->same == out->of->comm->same)
-        out->count++;
-    *at += out->count;
-    out->is_whole = is_whole(out);
+    gphi_member *of = gphi_vec_at(members, *at);
+    const size_t left = members->count - *at;
+    size_t count = 1;
+    while (count < left && of[count].comm->same == of->comm->same &&
+           !has_rank(of, count, of[count].comm->rank))
+        count++;
+    const bool has_next = count < left && of[count].comm->same == of->comm->same;
+    *out = (gphi_group){.of = of, .count = count};
+    out->is_whole = is_whole(out, has_next ? &of[count] : NULL);
+    qsort(of, count, sizeof(*of), by_rank);
+    *at += count;
     return true;
 }
 
@@ -256,11 +288,6 @@ static void tell_divergence(const gphi_group *group, const gphi_member *odd,
 
 /* ---- nccl.rank-missing ---- */
 
-static uint64_t end_of(const gphi_process *process)
-{
-    return process->model->last_ns;
-}
-
 /* When it came to one of any communicator last; 0: never. */
 static uint64_t last_collective(const gphi_process *process)
 {
@@ -308,16 +335,20 @@ static bool is_at_work(const gphi_process *process)
            gphi_span_ns(process->collectives.last.time_ns, end_of(process)) < WAITED_NS;
 }
 
-/* A rank ended what it captured, with fewer collectives than another has of it. */
-static bool has_captured_less(const gphi_member *few, uint64_t number,
-                              const gphi_collective *more)
+/* A rank ended what it captured, with fewer collectives than another has of it: the one
+ * before was captured by both, on the other rank together with this one. */
+static bool has_captured_less(const gphi_member *few, const gphi_member *more,
+                              uint64_t number)
 {
-    const gphi_collective *last = number > 0 ? gphi_comm_at(few->comm, number - 1) : NULL;
-    const gphi_capture *capture =
-        last && last->capture != 0
-            ? gphi_model_capture(few->process->model, last->capture)
-            : NULL;
-    return more->capture != 0 && capture && !capture->is_open;
+    const gphi_collective *at = gphi_comm_at(more->comm, number);
+    if (number == 0 || at->capture == 0)
+        return false;
+    const gphi_collective *last = gphi_comm_at(few->comm, number - 1);
+    const gphi_collective *before = gphi_comm_at(more->comm, number - 1);
+    if (!last || !before || last->capture == 0 || before->capture != at->capture)
+        return false;
+    const gphi_capture *capture = gphi_model_capture(few->process->model, last->capture);
+    return capture && !capture->is_open;
 }
 
 static void tell_more(const gphi_group *group, const gphi_member *few,
@@ -373,7 +404,8 @@ static void tell_missing(const gphi_group *group, const gphi_member *few,
     put_last(draft, few);
     gphi_evidence(draft, "instead it %s", say_doing(few->process));
     if (is_at_work(few->process)) {
-        gphi_evidence(draft, "it called the driver to the end: it may have been on its way");
+        gphi_evidence(draft,
+                      "it called the driver to the end: it may have been on its way");
         gphi_soften(draft);
     }
     put_waiting(draft, group, number);
@@ -402,7 +434,7 @@ static void judge_counts(const gphi_group *group, uint64_t least)
     if (!few || !more)
         return;
     const gphi_collective *at = gphi_comm_at(more->comm, least);
-    if (has_captured_less(few, least, at))
+    if (has_captured_less(few, more, least))
         tell_more(group, few, more, least);
     else if (is_missed(few, more->process, at->call.time_ns))
         tell_missing(group, few, more, least);
@@ -421,13 +453,17 @@ static gphi_process *process_of_rank(const gph_doctor *doctor, uint32_t rank,
     return NULL;
 }
 
-static const char *say_absent(const gph_doctor *doctor, const gphi_group *group)
+/* The first rank that did not call what makes it. */
+static uint32_t absent_rank(const gphi_group *group)
 {
-    const gphi_member *first = group->of;
     uint32_t rank = 0;
     for (size_t i = 0; i < group->count && group->of[i].comm->rank == rank; i++)
         rank++;
-    gphi_process *process = process_of_rank(doctor, rank, first->comm->ranks);
+    return rank;
+}
+
+static const char *say_absent(const gphi_process *process, uint32_t rank)
+{
     if (!process)
         return gphi_say("rank %u, of which no process was seen here", rank);
     return gphi_say("%s, which %s; %s", gphi_say_process(process->model),
@@ -443,11 +479,16 @@ static void judge_making(const gph_doctor *doctor, const gphi_group *group)
     if (group->count >= first->comm->ranks ||
         gphi_span_ns(first->comm->made.time_ns, end_of(first->process)) < WAITED_NS)
         return;
+    const uint32_t rank = absent_rank(group);
+    const gphi_process *absent = process_of_rank(doctor, rank, first->comm->ranks);
     gphi_rule_run *run = run_of(first->process, "nccl.rank-missing");
     gphi_draft *draft = run ? gphi_finding_begin(run, &first->comm->made, 0) : NULL;
     gphi_cause(draft, "%s of %u ranks did not return: %zu of them called it, and not %s",
                gphi_say_call(&first->comm->made), first->comm->ranks, group->count,
-               say_absent(doctor, group));
+               say_absent(absent, rank));
+    /* It may be on another host, or on its way, where nobody has waited as long as asked. */
+    if (first->process->model->hung == 0 && (!absent || is_at_work(absent)))
+        gphi_soften(draft);
 }
 
 /* ---- all of it ---- */

@@ -139,9 +139,9 @@ int main(int argc, char **argv)
                 {"other_type", other_type}};
     rank = number((const char *const[]){"GPH_RANK", "RANK", "OMPI_COMM_WORLD_RANK",
                                         "PMI_RANK", "SLURM_PROCID", NULL});
-    ranks = number((const char *const[]){"GPH_RANKS", "WORLD_SIZE",
-                                         "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                         "SLURM_NTASKS", NULL});
+    ranks =
+        number((const char *const[]){"GPH_RANKS", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
+                                     "PMI_SIZE", "SLURM_NTASKS", NULL});
     broken_open();
     open_nccl();
     stream = new_stream();
