@@ -9,7 +9,6 @@
  * program without these libraries never comes here. NCCL that is linked in statically is
  * not seen. */
 #define _GNU_SOURCE
-#include "attach/collectives.h"
 #include "attach/beside.h"
 #include "attach/driver/find.h"
 #include "attach/peek/kind.h"
@@ -19,7 +18,7 @@
 #include "attach/ring/state.h"
 #include "attach/ring/thread.h"
 #include "base/hash.h"
-#include "event/collective.h"
+#include "event/collective_calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -342,7 +341,8 @@ static void *pick(const char *name, void *entry)
     return NULL;
 }
 
-void attach_collectives_prepare(void)
+/* dlsym() gives ours from now on. */
+__attribute__((constructor)) static void prepare(void)
 {
     attach_pick_other = pick;
 }

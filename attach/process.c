@@ -9,7 +9,6 @@
  *   GPH_DOCTOR_CHAIN an injection library that was set before */
 #define _GNU_SOURCE
 #include "attach/process.h"
-#include "attach/collectives.h"
 #include "attach/cupti/cupti.h"
 #include "attach/driver/find.h"
 #include "attach/output.h"
@@ -266,7 +265,6 @@ __attribute__((constructor)) static void load(void)
     attach_inside_prepare();
     attach_freed_prepare();
     attach_output_prepare();
-    attach_collectives_prepare();
     attach_sentinels_prepare(attach_presence_folder());
     pthread_atfork(attach_presence_forks, NULL, forked);
     on_exit(on_exit_called, NULL);

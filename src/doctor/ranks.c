@@ -182,7 +182,7 @@ static gphi_rule_run *run_of(gphi_process *process, const char *id)
     return NULL;
 }
 
-/* What waits for the rank at fault is told there, and not as a fault of its own. */
+/* What waits for the rank at fault is reported there, and not as a fault of its own. */
 static void fold_waiting(gphi_draft *draft, const gphi_group *group,
                          const gphi_process *but)
 {
@@ -202,8 +202,8 @@ static void put_last(gphi_draft *draft, const gphi_member *of)
     const uint64_t count = gphi_comm_count(of->comm);
     const gphi_collective *last = count > 0 ? gphi_comm_at(of->comm, count - 1) : NULL;
     if (last)
-        gphi_evidence(draft, "%s: %" PRIu64 " collectives, the last %s", say_member(of),
-                      count, say_call(of, last));
+        gphi_evidence(draft, "%s: %s, the last %s", say_member(of),
+                      gphi_say_count(count, "collective"), say_call(of, last));
     else
         gphi_evidence(draft, "%s: no collective", say_member(of));
 }
@@ -280,7 +280,8 @@ static void tell_divergence(const gphi_group *group, const gphi_member *odd,
                number + 1, group->count, say_call(odd, at), say_member(odd),
                say_call(other, peer), say_member(other), say_difference(at, peer));
     if (number > 0)
-        gphi_evidence(draft, "the %" PRIu64 " before it are alike on all ranks", number);
+        gphi_evidence(draft, "alike on all ranks before it: %s",
+                      gphi_say_count(number, "collective"));
     for (size_t i = 0; i < group->count; i++)
         put_last(draft, &group->of[i]);
     fold_waiting(draft, group, NULL);

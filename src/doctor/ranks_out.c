@@ -75,8 +75,8 @@ static void add_member(gphi_text *text, const gphi_group *group, const gphi_memb
 {
     const gphi_collective *last = last_of(of);
     const lateness late = late_of(group, of);
-    gphi_text_say(text, "  rank %u: %" PRIu64 " collectives", of->comm->rank,
-                  gphi_comm_count(of->comm));
+    gphi_text_say(text, "  rank %u: %s", of->comm->rank,
+                  gphi_say_count(gphi_comm_count(of->comm), "collective"));
     if (last) {
         const char *place = gphi_say_place(of->process->model, &last->call);
         gphi_text_say(text, ", the last %s", gphi_say_collective(last));

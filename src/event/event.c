@@ -2,7 +2,7 @@
 /* Names of calls, and the check that a record is what it says. */
 #include "event/event.h"
 #include "base/hash.h"
-#include "event/collective.h"
+#include "event/collective_calls.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef GPHI_DOCTOR_COLLECTIVES_H
 #define GPHI_DOCTOR_COLLECTIVES_H
 #include "doctor/model/model.h"
-#include "event/collective.h"
+#include "event/collective_calls.h"
 
 /* One call. Its place is in `call`, as of a driver call: gphi_call_name() and evidence know
  * it; its number is none that a driver call has. */

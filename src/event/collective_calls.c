@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names of what ranks call together. */
-#include "event/collective.h"
+#include "event/collective_calls.h"
 
 #include <string.h>
 

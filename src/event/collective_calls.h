@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls by which ranks work together: NCCL's and those of libgph's communicators, as the
  * attached library writes them and the doctor reads them. */
-#ifndef GPHI_EVENT_COLLECTIVE_H
-#define GPHI_EVENT_COLLECTIVE_H
+#ifndef GPHI_EVENT_COLLECTIVE_CALLS_H
+#define GPHI_EVENT_COLLECTIVE_CALLS_H
 #include <stdbool.h>
 #include <stdint.h>
 
