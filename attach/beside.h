@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of other libraries than the driver's, of which a process may have several:
+/* Functions of other libraries than the driver's. A process may have several of a library:
  * which one is the caller's is asked of the linker, once for each place that calls. */
 #ifndef ATTACH_BESIDE_H
 #define ATTACH_BESIDE_H

@@ -36,7 +36,7 @@ typedef struct noted {
     gphi_collective_id id;
     uint64_t stream, count, dtype, op, rank, ranks, same;
     const void *comm;
-    void *const *made; /* where a communicator that it makes will stand; or NULL */
+    void *const *made; /* where a communicator that it makes is put; or NULL */
     const char *name;  /* or NULL */
     const void *from, *above;
     bool is_seen;

@@ -43,7 +43,7 @@ void *attach_next(const char *name);
 void *attach_symbol_in(void *handle, const char *name);
 
 /* Asked by dlsym() for names that are not the driver's; NULL until somebody sets it. Gives
- * what stands for `entry`, or NULL: nothing. With `entry` NULL: whether anything may. */
+ * what replaces `entry`, or NULL: nothing. With `entry` NULL: whether anything may. */
 extern void *(*attach_pick_other)(const char *name, void *entry);
 
 /* Runs another injection library's InitializeInjection(); 1 if there is none. */

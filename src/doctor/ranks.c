@@ -161,10 +161,10 @@ static const char *say_doing(const gphi_process *process)
         if (inside->is_open &&
             gphi_collective_sort_of(inside->at.id) >= GPHI_COLLECTIVE_MAKE &&
             gphi_collective_sort_of(inside->at.id) != GPHI_COLLECTIVE_GROUP)
-            return gphi_say("was inside of %s%s", gphi_collective_name(inside->at.id),
+            return gphi_say("was inside %s%s", gphi_collective_name(inside->at.id),
                             say_at(process, &inside->at.call));
     if (of->unreturned.number != 0)
-        return gphi_say("was inside of %s%s", gphi_say_call(&of->unreturned),
+        return gphi_say("was inside %s%s", gphi_say_call(&of->unreturned),
                         say_at(process, &of->unreturned));
     if (of->last.number != 0)
         return gphi_say("called %s last%s", gphi_say_call(&of->last),
@@ -466,7 +466,7 @@ static uint32_t absent_rank(const gphi_group *group)
 static const char *say_absent(const gphi_process *process, uint32_t rank)
 {
     if (!process)
-        return gphi_say("rank %u, of which no process was seen here", rank);
+        return gphi_say("rank %u, which has no process that was seen here", rank);
     return gphi_say("%s, which %s; %s", gphi_say_process(process->model),
                     say_doing(process), gphi_say_ended(process));
 }
@@ -556,7 +556,7 @@ static bool are_silent(const gph_doctor *doctor, uint64_t before_ns)
     return true;
 }
 
-/* The process is of a group of which one rank has called what another has not. */
+/* The process is of a group in which one rank has called what another has not. */
 static bool is_uneven(const gphi_group *group, const gphi_process *process,
                       uint64_t *since_ns)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* X(name, sort): what a call is to its communicator. Numbers stand in saved logs: new
+/* X(name, sort): what a call is to its communicator. Numbers are in saved logs: new
  * calls come last. */
 #define GPHI_COLLECTIVES(X)                                                              \
     X(ncclAllReduce, ALL)                                                                \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A rank of a job, started by ranks.py with a launcher's variables: `doctor_ranks WAY`. The
- * ways name what a rank does; NCCL (the stand-in) is opened by name, as frameworks do. */
+ * ways name what a rank does; NCCL (our substitute) is opened by name, as frameworks do. */
 #include "rules/broken.h"
 
 #include "nccl/nccl.h"

@@ -12,7 +12,7 @@
 
 enum { COMMS_MAX = 1024, THREADS_MAX = 1024 };
 
-/* Numbers of collectives are none of driver calls. */
+/* From here on numbers are of collectives, not of driver calls. */
 #define NUMBERS (UINT64_C(1) << 62)
 
 void gphi_collectives_init(gphi_collectives *of, gphi_model *model)

@@ -41,7 +41,7 @@ typedef struct gphi_comm {
     uint64_t first;    /* which of all the first of the list is, from 0 */
     gphi_map captures; /* id of a capture -> 1 + how many it has of it */
     uint64_t parts;    /* that were split off */
-    uint64_t warm;     /* bits of gphi_collective_id: it ran outside of a capture */
+    uint64_t warm;     /* bits of gphi_collective_id: it ran outside a capture */
     gphi_vec launches; /* of gphi_comm_launch, by stream */
     struct gphi_draft *early; /* the finding that it was destroyed too early; or NULL */
 } gphi_comm;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Of NCCL's interface what tests here call: the names and numbers of <nccl.h>, written
- * anew. Programs are linked with the stand-in beside this file, libnccl.so.2. */
+/* What tests here call of NCCL's interface: the names and numbers of <nccl.h>, in our own
+ * words. Programs are linked with the substitute beside this file, libnccl.so.2. */
 #ifndef TEST_NCCL_H
 #define TEST_NCCL_H
 #include <stddef.h>
