@@ -211,6 +211,45 @@ static void bf16_rounds_once(void)
     }
 }
 
+/* The same by way of f64, which holds every product and rounds to odd. */
+static u16 bf16_by_f64(u16 a, u16 b, u16 c, int fused)
+{
+    const double p = (double)x_cvt_f32_bf16(a) * (double)x_cvt_f32_bf16(b);
+    return x_cvt_rn_bf16_f32(
+        x_odd_f32_f64(fused ? x_odd_add_f64(p, (double)x_cvt_f32_bf16(c)) : p));
+}
+
+/* Factors whose products are tiny, subnormal, huge, infinite or just a middle between two
+ * numbers, with every summand. */
+static void bf16_is_as_by_way_of_f64(void)
+{
+    static const u16 hostile[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x007f, 0x0080, 0x80ff,
+                                  0x1fff, 0x2001, 0x9fc1, 0x3f80, 0xbf81, 0x3fff, 0x4381,
+                                  0x5f7f, 0x7f7f, 0xff7f, 0x7f01, 0x7f80, 0xff80, 0x7fc1};
+    const u32 n = sizeof(hostile) / sizeof(hostile[0]);
+    for (u32 i = 0; i < n * n; i++) {
+        const u16 a = hostile[i / n], b = hostile[i % n];
+        if (!CHECK(x_mul_bf16(a, b) == bf16_by_f64(a, b, 0, 0)))
+            fprintf(stderr, "  %#x * %#x\n", a, b);
+        for (u32 c = i % 61; c < 0x10000; c += 61)
+            if (!CHECK(x_fma_bf16(a, b, (u16)c) == bf16_by_f64(a, b, (u16)c, 1))) {
+                fprintf(stderr, "  %#x * %#x + %#x\n", a, b, c);
+                return;
+            }
+    }
+    for (u32 i = 0; i < ROUNDS; i++) { /* summands near the product, or its half */
+        const u64 r = next();
+        const u16 a = (u16)r, b = (u16)(r >> 16);
+        const u16 near = x_mul_bf16(a, b) ^ (u16)(r >> 63 << 15);
+        const u16 c = (u16)(near + (u16)((r >> 32 & 15) - 8) * (r >> 40 & 1 ? 0x80 : 1));
+        if (!CHECK(x_fma_bf16(a, b, c) == bf16_by_f64(a, b, c, 1) &&
+                   x_mul_bf16(a, b) == bf16_by_f64(a, b, c, 0))) {
+            fprintf(stderr, "  %#x * %#x + %#x\n", a, b, c);
+            return;
+        }
+    }
+}
+
 static void division_never_traps(void)
 {
     static const u32 corners[] = {0,   1,   2,      3,          7,
@@ -237,6 +276,7 @@ int main(void)
     RUN(rp_f32_rounds_as_the_host);
     RUN(f16_rounds_once);
     RUN(bf16_rounds_once);
+    RUN(bf16_is_as_by_way_of_f64);
     RUN(division_never_traps);
     return test_done();
 }

@@ -234,14 +234,22 @@ uint32_t ptx_costs_max(const ptx_shape *s);
 uint32_t ptx_find_costs(ptx_flow_memory *memory, const ptx_shape *s, ptx_cut *out);
 
 /* ---- the module: compile.c ---- */
+/* Loops over threads, by what their metadata says to the vectorizer. */
+typedef enum ptx_loop_kind {
+    PTX_LOOP_BLOCK,
+    PTX_LOOP_BLOCK_EIGHT, /* eight at once, whatever it thinks of the cost */
+    PTX_LOOP_WARP,
+    PTX_LOOP_WARP_EIGHT,
+    PTX_LOOP_KINDS
+} ptx_loop_kind;
+
 typedef struct ptx_build {
     ptx_flow_memory memory; /* first: the program's own arena */
     const ptx_module *module;
     const ptx_compile_options *options;
     gphi_text text;
-    gphi_text part, parts;  /* code that becomes functions of its own: shape_part.c */
-    uint32_t loop_metadata; /* loop nodes given out */
-    uint32_t warp_loop_metadata;
+    gphi_text part, parts; /* code that becomes functions of its own: shape_part.c */
+    uint32_t loop_nodes[PTX_LOOP_KINDS]; /* given out */
     uint8_t
         *used_functions; /* device functions: bit 0 wanted, 1 written, 2 address taken */
     uint32_t *order;     /* all functions, callers behind those they call */

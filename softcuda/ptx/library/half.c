@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* f16 and bf16 as their 16 bits. f32 has 24 bits, twice the 11 of f16 plus 2, so that
  * add, sub and mul may round in f32 first and be right; fma rounds to odd first. bf16 has
- * f32's range, so products are made in f64. A NaN result is 0x7fff. */
+ * f32's range: what a tiny product loses there is found apart. A NaN result is 0x7fff. */
 #include "library.h"
 
 #define NAN16 0x7fffu
@@ -133,16 +133,30 @@ u16 x_mul_f16(u16 a, u16 b)
     return x_cvt_rn_f16_f32(x_cvt_f32_f16(a) * x_cvt_f32_f16(b));
 }
 
+/* What a + b lost when it was rounded to s (Knuth's TwoSum); NaN if infinities are in it,
+ * which lose nothing. */
+static float lost_by_sum(float a, float b, float s)
+{
+    const float t = s - a;
+    return (a - (s - t)) + (b - t);
+}
+
+/* 1 if the number is neither 0 nor NaN. With `|`: a function with branches in it stops
+ * LLVM from making vectors of a loop over threads. */
+static u32 is_some(float e)
+{
+    return (u32)(e < 0) | (u32)(e > 0);
+}
+
 /* The sum of an exact product and c, rounded to odd in f32: the product of two f16 has 22
  * bits, and the 24 of the sum are twice the 11 of f16 and 2 more. */
 static float odd_sum(float a, float b)
 {
-    const float s = a + b, t = s - a;
-    const float e = (a - (s - t)) + (b - t);
+    const float s = a + b, e = lost_by_sum(a, b, s);
     const u32 w = bits32(s);
-    const u32 stepped = (e > 0) == (s > 0) ? w + 1 : w - 1;
-    const int inexact = e != 0 && !is_nan32(e);
-    return inexact && (w & 1) == 0 ? float32(stepped) : s;
+    const u32 step = (0u - (u32)((e > 0) != (s > 0))) | 1; /* 1 or -1 */
+    const u32 even = is_some(e) & ~w;
+    return float32(w + ((0u - (even & 1)) & step));
 }
 u16 x_fma_f16(u16 a, u16 b, u16 c)
 {
@@ -150,12 +164,33 @@ u16 x_fma_f16(u16 a, u16 b, u16 c)
         odd_sum(x_cvt_f32_f16(a) * x_cvt_f32_f16(b), x_cvt_f32_f16(c)));
 }
 
-/* A product of two bf16 has few bits but twice the range of exponents: only f64 holds
- * it. */
+/* s rounded to bf16 as s + e would be, where e is less than half of the last place of s:
+ * it only matters where s lies in the middle between two. */
+static u16 round_with_rest(float s, float e)
+{
+    const u32 w = bits32(s), larger = ~((bits32(e) ^ w) >> 31) & 1;
+    const u32 up = is_some(e) ? larger : w >> 16 & 1;
+    return (u16)(is_nan32(s) ? NAN16 : (w + 0x7fffu + up) >> 16);
+}
+
+/* What the product of two bf16 lost when it was rounded to p, times 2^120. 16 bits fit into
+ * f32, so only what is tiny loses any, and there no factor overflows. */
+static float lost_by_product(float a, float b, float p)
+{
+    const float e = __builtin_fmaf(a * 0x1p60f, b * 0x1p60f, -(p * 0x1p120f));
+    return __builtin_fabsf(p) < 0x1p-100f ? e : 0;
+}
+
+/* The exact value is s and two rests. That of the sum, where there is one, is a multiple of
+ * 2^-149, and the product's less than that: then the sum's says on which side of s it is.
+ * If p is infinity and s is not, c took away so much that s is exact, and the rest is
+ * NaN. */
 u16 x_fma_bf16(u16 a, u16 b, u16 c)
 {
-    const double p = (double)x_cvt_f32_bf16(a) * (double)x_cvt_f32_bf16(b);
-    return x_cvt_rn_bf16_f32(x_odd_f32_f64(x_odd_add_f64(p, x_cvt_f32_bf16(c))));
+    const float x = x_cvt_f32_bf16(a), y = x_cvt_f32_bf16(b), z = x_cvt_f32_bf16(c);
+    const float p = x * y, s = __builtin_fmaf(x, y, z);
+    const float e = lost_by_sum(p, z, s), tiny = lost_by_product(x, y, p);
+    return round_with_rest(s, is_some(e) ? e : tiny);
 }
 u16 x_add_bf16(u16 a, u16 b)
 {
@@ -167,8 +202,8 @@ u16 x_sub_bf16(u16 a, u16 b)
 }
 u16 x_mul_bf16(u16 a, u16 b)
 {
-    const double p = (double)x_cvt_f32_bf16(a) * (double)x_cvt_f32_bf16(b);
-    return x_cvt_rn_bf16_f32(x_odd_f32_f64(p));
+    const float x = x_cvt_f32_bf16(a), y = x_cvt_f32_bf16(b), p = x * y;
+    return round_with_rest(p, lost_by_product(x, y, p));
 }
 
 /* ---- minimum and maximum ---------------------------------------------------------- */

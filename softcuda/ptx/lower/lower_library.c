@@ -67,6 +67,14 @@ static const struct entry *find(const char *name)
     "%3 = bitcast i16 %0 to half\n%4 = bitcast i16 %1 to half\n"                         \
     "%5 = " operation " half %3, %4\n%6 = fcmp uno half %5, 0xH0000\n"                   \
     "%7 = bitcast half %5 to i16\n%8 = select i1 %6, i16 32767, i16 %7\nret i16 %8\n}\n"
+/* Where the processor only converts: a comparison of halves would convert once more, and
+ * of a vector of them each by itself. So NaN are looked for in f32, or as bits. */
+#define FLOAT_HALF(name, operation)                                                      \
+    "define internal i16 @x_" name "(i16 %0, i16 %1) alwaysinline nounwind {\n"          \
+    "%3 = bitcast i16 %0 to half\n%4 = bitcast i16 %1 to half\n"                         \
+    "%5 = fpext half %3 to float\n%6 = fpext half %4 to float\n"                         \
+    "%7 = " operation " float %5, %6\n"                                                  \
+    "%8 = call i16 @x_cvt_rn_f16_f32(float %7)\nret i16 %8\n}\n"
 static const struct native {
     uint32_t level;
     const char *name, *ir;
@@ -75,7 +83,8 @@ static const struct native {
     {PTX_HALF_CONVERTS, "x_cvt_f32_f16",
      UNARY_HALF("cvt_f32_f16", "i16", "float",
                 "%2 = bitcast i16 %0 to half\n%3 = fpext half %2 to float\n"
-                "%4 = fcmp uno float %3, 0.0\n%5 = sext i16 %0 to i32\n"
+                "%a = and i16 %0, 32767\n%4 = icmp ugt i16 %a, 31744\n"
+                "%5 = sext i16 %0 to i32\n"
                 "%6 = and i32 %5, -2147450881\n%7 = and i32 %6, -2147483648\n"
                 "%8 = and i32 %6, 1023\n%9 = shl i32 %8, 13\n"
                 "%10 = or i32 %7, 2139095040\n%11 = or i32 %10, %9\n"
@@ -86,11 +95,14 @@ static const struct native {
                 "%2 = fptrunc float %0 to half\n%3 = bitcast half %2 to i16\n"
                 "%4 = fcmp uno float %0, 0.0\n"
                 "%5 = select i1 %4, i16 32767, i16 %3\nret i16 %5\n")},
-    /* Without arithmetic of its own, LLVM computes these in f32, as the library does. */
-    {PTX_HALF_CONVERTS, "x_add_f16", BINARY_HALF("add_f16", "fadd")},
-    {PTX_HALF_CONVERTS, "x_sub_f16", BINARY_HALF("sub_f16", "fsub")},
-    {PTX_HALF_CONVERTS, "x_mul_f16", BINARY_HALF("mul_f16", "fmul")},
-    /* fma only where it rounds once: through f32 it would round twice. */
+    {PTX_HALF_COMPUTES, "x_add_f16", BINARY_HALF("add_f16", "fadd")},
+    {PTX_HALF_COMPUTES, "x_sub_f16", BINARY_HALF("sub_f16", "fsub")},
+    {PTX_HALF_COMPUTES, "x_mul_f16", BINARY_HALF("mul_f16", "fmul")},
+    {PTX_HALF_CONVERTS, "x_add_f16", FLOAT_HALF("add_f16", "fadd")},
+    {PTX_HALF_CONVERTS, "x_sub_f16", FLOAT_HALF("sub_f16", "fsub")},
+    {PTX_HALF_CONVERTS, "x_mul_f16", FLOAT_HALF("mul_f16", "fmul")},
+    /* fma where it rounds once; through f32 it would round twice, but for sums that are
+     * rounded to odd. NaN need not keep their bits on the way. */
     {PTX_HALF_COMPUTES, "x_fma_f16",
      "define internal i16 @x_fma_f16(i16 %0, i16 %1, i16 %2) alwaysinline nounwind {\n"
      "%4 = bitcast i16 %0 to half\n%5 = bitcast i16 %1 to half\n"
@@ -98,9 +110,17 @@ static const struct native {
      "%7 = call half @llvm.fma.f16(half %4, half %5, half %6)\n"
      "%8 = fcmp uno half %7, 0xH0000\n%9 = bitcast half %7 to i16\n"
      "%10 = select i1 %8, i16 32767, i16 %9\nret i16 %10\n}\n"},
+    {PTX_HALF_CONVERTS, "x_fma_f16",
+     "define internal i16 @x_fma_f16(i16 %0, i16 %1, i16 %2) alwaysinline nounwind {\n"
+     "%4 = bitcast i16 %0 to half\n%5 = bitcast i16 %1 to half\n"
+     "%6 = bitcast i16 %2 to half\n%7 = fpext half %4 to float\n"
+     "%8 = fpext half %5 to float\n%9 = fpext half %6 to float\n"
+     "%10 = fmul float %7, %8\n"
+     "%11 = call float @x_half_odd_sum(float %10, float %9)\n"
+     "%12 = call i16 @x_cvt_rn_f16_f32(float %11)\nret i16 %12\n}\n"},
 };
 
-/* The text of a function for that processor: the native one if it can run it, else
+/* The text of a function for that processor: the first native one that it can run, else
  * the library's own. Natives are few, and asked for once for each function that a module
  * uses; a module compiled for one processor is never run on another, since the cache's key
  * holds what the processor knows. */

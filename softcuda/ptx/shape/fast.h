@@ -80,6 +80,8 @@ const char *ptx_fast_type(const ptx_fast *f, uint32_t reg);
 const char *ptx_fast_memory_type(const ptx_fast *f, uint32_t reg);
 void ptx_fast_load_context(ptx_fast *f, uint32_t reg);
 bool ptx_fast_is_array(const ptx_fast *f, uint32_t reg);
+/* The number of a metadata node for one loop over the threads of the current region. */
+uint32_t ptx_fast_loop_node(ptx_fast *f);
 bool ptx_fast_is_scalar(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_is_inside(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_heads_loop(const ptx_fast *f, uint32_t region, uint32_t *loop);

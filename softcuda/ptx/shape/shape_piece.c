@@ -71,3 +71,32 @@ bool ptx_fast_is_array(const ptx_fast *f, uint32_t reg)
 {
     return f->s->regs[reg].home == SHAPE_ARRAY;
 }
+
+/* f16 on a processor that only converts. LLVM takes the conversion of eight (one
+ * instruction) for eight conversions, and would rather do four. */
+static bool converts_halves(const ptx_fast *f)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    if (f->s->options->half != PTX_HALF_CONVERTS)
+        return false;
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            for (uint32_t k = 0; k < f->s->function->insns[i].type_count; k++) {
+                const uint32_t type = f->s->function->insns[i].types[k];
+                if ((type == PTX_F16 || type == PTX_F16X2) &&
+                    !ptx_fast_is_scalar(f->s, i))
+                    return true;
+            }
+    }
+    return false;
+}
+
+uint32_t ptx_fast_loop_node(ptx_fast *f)
+{
+    const bool eight = converts_halves(f);
+    const uint32_t kind = f->s->by_warp ? eight ? PTX_LOOP_WARP_EIGHT : PTX_LOOP_WARP
+                          : eight       ? PTX_LOOP_BLOCK_EIGHT
+                                        : PTX_LOOP_BLOCK;
+    return 100 + kind + PTX_LOOP_KINDS * f->s->program->loop_nodes[kind]++;
+}

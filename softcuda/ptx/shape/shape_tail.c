@@ -6,8 +6,8 @@
 /* Numbers that the writers use: !1 and !2 mark accesses of threads as unordered, !3 is
  * the range of a number of threads, !4 says that budgets rarely end, !5 asks for vectors,
  * !8 keeps context arrays apart from all other memory, !9 has what the vectorizer leaves of
- * a warp's loop unrolled; loops have theirs from 100 on, one each: even of a block, odd of a
- * warp. */
+ * a warp's loop unrolled, !12 asks for vectors of eight; loops have theirs from 100 on, one
+ * each, by kind: see ptx_loop_kind. */
 void ptx_write_tail(ptx_build *p)
 {
     const ptx_module *m = p->module;
@@ -29,12 +29,18 @@ void ptx_write_tail(ptx_build *p)
                             "!9 = !{!\"llvm.loop.vectorize.followup_vectorized\", !10, "
                             "!11}\n"
                             "!10 = !{!\"llvm.loop.isvectorized\", i32 1}\n"
-                            "!11 = !{!\"llvm.loop.unroll.full\"}\n");
-    for (uint32_t i = 0; i < p->loop_metadata; i++)
-        gphi_text_add(&p->text, "!%u = distinct !{!%u, !2, !5}\n", 100 + 2 * i,
-                      100 + 2 * i);
-    for (uint32_t i = 0; i < p->warp_loop_metadata; i++)
-        gphi_text_add(&p->text, "!%u = distinct !{!%u, !2, !5, !9}\n", 101 + 2 * i,
-                      101 + 2 * i);
+                            "!11 = !{!\"llvm.loop.unroll.full\"}\n"
+                            "!12 = !{!\"llvm.loop.vectorize.width\", i32 8}\n");
+    static const char *const kinds[PTX_LOOP_KINDS] = {[PTX_LOOP_BLOCK] = "",
+                                                      [PTX_LOOP_BLOCK_EIGHT] = ", !12",
+                                                      [PTX_LOOP_WARP] = ", !9",
+                                                      [PTX_LOOP_WARP_EIGHT] =
+                                                          ", !9, !12"};
+    for (uint32_t kind = 0; kind < PTX_LOOP_KINDS; kind++)
+        for (uint32_t i = 0; i < p->loop_nodes[kind]; i++) {
+            const uint32_t node = 100 + kind + PTX_LOOP_KINDS * i;
+            gphi_text_add(&p->text, "!%u = distinct !{!%u, !2, !5%s}\n", node, node,
+                          kinds[kind]);
+        }
     ptx_lower_library(&p->text, p->options->half);
 }

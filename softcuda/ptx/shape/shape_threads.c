@@ -411,7 +411,7 @@ static void close_lanes(ptx_fast *f)
                   "  %%xc.%s = icmp ult i32 %%x1.%s, 32\n"
                   "  br i1 %%xc.%s, label %%%s.x, label %%R%u.%s, !llvm.loop !%u\n",
                   n, n, f->stride, n, n, n, n, f->region, f->round ? "again" : "after",
-                  101 + 2 * f->s->program->warp_loop_metadata++);
+                  ptx_fast_loop_node(f));
 }
 
 /* z and y outside, x inside; close_loops() ends x. */
@@ -452,8 +452,7 @@ static void close_loops(ptx_fast *f, const char *bound)
                   "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
                   "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
                   "  br i1 %%xc.%s, label %%%s.x, label %%%s.yl, !llvm.loop !%u\n",
-                  n, n, f->stride, n, n, bound, n, n, n,
-                  100 + 2 * f->s->program->loop_metadata++);
+                  n, n, f->stride, n, n, bound, n, n, n, ptx_fast_loop_node(f));
     gphi_text_add(out,
                   "%s.yl:\n  %%y1.%s = add nuw nsw i32 %%y.%s, 1\n"
                   "  %%yc.%s = icmp ult i32 %%y1.%s, %%ntid.y\n"
