@@ -10,6 +10,17 @@ typedef struct ptx_fast_remat {
     uint32_t reg, def;
 } ptx_fast_remat;
 
+/* The threads that a loop is for: from one index to before another, x, y, z. */
+typedef struct ptx_window {
+    ptx_value from[3], to[3];
+} ptx_window;
+
+/* A copy of a region's body for threads that leave the main way: see shape_sides.c. */
+typedef struct ptx_side {
+    const uint16_t *place; /* by block: on the main way, if not 0 */
+    uint32_t block, main;  /* where they leave it, and the way that they do not take */
+} ptx_side;
+
 typedef struct ptx_fast {
     ptx_writer w; /* first: emit->shape points here */
     ptx_shape *s;
@@ -25,6 +36,9 @@ typedef struct ptx_fast {
     bool again;          /* such a copy was written: it leads back into the loop */
     uint32_t rounds;     /* how many of them a thread makes in the copy being written */
     const uint8_t *ways; /* by block: the way of its branch that all take, + 1; or NULL */
+    const ptx_side *side;     /* of the copy being written, or NULL */
+    const ptx_window *window; /* of the copy being written, or NULL: all threads */
+    const char *next;         /* the label after its loops, or NULL: after the region */
 } ptx_fast;
 
 #define FAST_GUARDS_MAX 8u
@@ -42,6 +56,11 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan);
 bool ptx_fast_write_without_guards(ptx_fast *f);
 /* Only threads whose x is a multiple of it have anything to do in the region. */
 uint32_t ptx_fast_stride(const ptx_fast *f);
+
+/* ---- shape_sides.c ---- */
+/* The loops of a region with sides that only threads at an edge of the block have anything
+ * to do in. False, nothing written: it has none, or they cannot stand after the rest. */
+bool ptx_fast_write_sides(ptx_fast *f);
 
 /* ---- shape_warp.c ---- */
 /* The barrier or warp operation of the current region; `scan` as above, or "". */

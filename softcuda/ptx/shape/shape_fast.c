@@ -10,6 +10,7 @@
  *   T7f.*      all threads, when none turns off at a guard (shape_guard.c)
  *   T7g.*      the same for several rounds of a loop at once
  *   T7l.*      all threads, in the round that is the last of all
+ *   T7A.* ...  threads at an edge of the block (shape_sides.c)
  *   R7.again:  behind it, in a loop: straight into the next round
  *   R7.after:  did the last thread end?
  *   R7.term:   behind the masked regions that hang on it: where all go from here */
@@ -72,7 +73,7 @@ static void write_threads(ptx_fast *f, const char *scan)
         return;
     }
     if (scan[0] == 0 && insn_count(f) <= COPY_INSNS_MAX &&
-        ptx_fast_write_without_guards(f))
+        (ptx_fast_write_sides(f) || ptx_fast_write_without_guards(f)))
         return;
     const char copy = scan[0] != 0 ? 'b' : 'a';
     snprintf(from, sizeof(from), "C%u", f->region);

@@ -259,6 +259,8 @@ static void store_thread(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     const ptx_region *r = ptx_fast_region(f);
+    if (f->side)
+        return; /* the main way's copy has */
     for (uint32_t reg = 0; reg < s->function->register_count; reg++)
         if (ptx_fast_is_array(f, reg) && ptx_bit(r->live_out, reg))
             store_context(f, reg);
@@ -279,12 +281,24 @@ static bool is_inner_back(const ptx_fast *f, uint32_t from, uint32_t to)
     return in_region(f, to) && f->s->blocks[to].order <= f->s->blocks[from].order;
 }
 
+/* In a side's copy: a way that only other threads take, or back to the main way. */
+static bool is_left_out(const ptx_fast *f, uint32_t block, uint32_t to)
+{
+    if (!f->side || !in_region(f, to))
+        return false;
+    if (block == f->side->block)
+        return to == f->side->main;
+    return (f->side->place[block] != 0) != (f->side->place[to] != 0);
+}
+
 static void thread_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *label,
                           size_t bytes)
 {
     const ptx_fast *f = emit->shape;
     const uint32_t to = f->s->blocks[block].succ[nth];
-    if (in_region(f, to) && !is_inner_back(f, block, to))
+    if (is_left_out(f, block, to))
+        snprintf(label, bytes, "%s.latch", f->name);
+    else if (in_region(f, to) && !is_inner_back(f, block, to))
         snprintf(label, bytes, "%s.b%u", f->name, to);
     else
         snprintf(label, bytes, "%s.e%u.%u", f->name, block, nth);
@@ -321,7 +335,9 @@ static void write_thread_insn(ptx_fast *f, uint32_t i)
 {
     const ptx_flow_insn *insn = &f->s->insns[i];
     if (!ptx_fast_is_scalar(f->s, i)) {
-        ptx_write_insn(&f->emit, i);
+        if (!f->side || f->side->place[insn->block] == 0 ||
+            (!insn->reads_memory && !insn->writes_memory))
+            ptx_write_insn(&f->emit, i);
         return;
     }
     if (!ptx_fast_is_inside(f->s, i))
@@ -414,29 +430,33 @@ static void close_lanes(ptx_fast *f)
                   ptx_fast_loop_node(f));
 }
 
+static const ptx_window all_threads = {{{"0"}, {"0"}, {"0"}},
+                                       {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}}};
+
 /* z and y outside, x inside; close_loops() ends x. */
 static void open_loops(ptx_fast *f, const char *from)
 {
     gphi_text *out = f->emit.out;
     const char *n = f->name;
+    const ptx_window *w = f->window ? f->window : &all_threads;
     if (f->s->by_warp) {
         open_lanes(f, from);
         return;
     }
     gphi_text_add(out,
-                  "%s.z:\n  %%z.%s = phi i32 [ 0, %%%s ], [ %%z1.%s, %%%s.zl ]\n"
+                  "%s.z:\n  %%z.%s = phi i32 [ %s, %%%s ], [ %%z1.%s, %%%s.zl ]\n"
                   "  %%zrow.%s = mul nuw nsw i32 %%z.%s, %%ntid.y\n  br label %%%s.y\n",
-                  n, n, from, n, n, n, n, n);
+                  n, n, w->from[2].name, from, n, n, n, n, n);
     gphi_text_add(out,
-                  "%s.y:\n  %%y.%s = phi i32 [ 0, %%%s.z ], [ %%y1.%s, %%%s.yl ]\n"
+                  "%s.y:\n  %%y.%s = phi i32 [ %s, %%%s.z ], [ %%y1.%s, %%%s.yl ]\n"
                   "  %%yrow.%s = add nuw nsw i32 %%zrow.%s, %%y.%s\n"
                   "  %%row.%s = mul nuw nsw i32 %%yrow.%s, %%ntid.x\n  br label %%%s.x\n",
-                  n, n, n, n, n, n, n, n, n, n, n);
+                  n, n, w->from[1].name, n, n, n, n, n, n, n, n, n);
     gphi_text_add(out,
-                  "%s.x:\n  %%x.%s = phi i32 [ 0, %%%s.y ], [ %%x1.%s, %%%s.latch ]\n"
+                  "%s.x:\n  %%x.%s = phi i32 [ %s, %%%s.y ], [ %%x1.%s, %%%s.latch ]\n"
                   "  %%i.%s = add nuw nsw i32 %%row.%s, %%x.%s\n"
                   "  %%i64.%s = zext i32 %%i.%s to i64\n",
-                  n, n, n, n, n, n, n, n, n, n);
+                  n, n, w->from[0].name, n, n, n, n, n, n, n, n);
 }
 
 /* The innermost loop carries the metadata that makes LLVM vectorize it. */
@@ -444,10 +464,13 @@ static void close_loops(ptx_fast *f, const char *bound)
 {
     gphi_text *out = f->emit.out;
     const char *n = f->name;
+    const ptx_window *w = f->window ? f->window : &all_threads;
+    char after[32];
     if (f->s->by_warp) {
         close_lanes(f);
         return;
     }
+    snprintf(after, sizeof(after), "R%u.%s", f->region, f->round ? "again" : "after");
     gphi_text_add(out,
                   "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
                   "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
@@ -455,14 +478,14 @@ static void close_loops(ptx_fast *f, const char *bound)
                   n, n, f->stride, n, n, bound, n, n, n, ptx_fast_loop_node(f));
     gphi_text_add(out,
                   "%s.yl:\n  %%y1.%s = add nuw nsw i32 %%y.%s, 1\n"
-                  "  %%yc.%s = icmp ult i32 %%y1.%s, %%ntid.y\n"
+                  "  %%yc.%s = icmp ult i32 %%y1.%s, %s\n"
                   "  br i1 %%yc.%s, label %%%s.y, label %%%s.zl\n",
-                  n, n, n, n, n, n, n, n);
+                  n, n, n, n, n, w->to[1].name, n, n, n);
     gphi_text_add(out,
                   "%s.zl:\n  %%z1.%s = add nuw nsw i32 %%z.%s, 1\n"
-                  "  %%zc.%s = icmp ult i32 %%z1.%s, %%ntid.z\n"
-                  "  br i1 %%zc.%s, label %%%s.z, label %%R%u.%s\n",
-                  n, n, n, n, n, n, n, f->region, f->round ? "again" : "after");
+                  "  %%zc.%s = icmp ult i32 %%z1.%s, %s\n"
+                  "  br i1 %%zc.%s, label %%%s.z, label %%%s\n",
+                  n, n, n, n, n, w->to[2].name, n, n, f->next ? f->next : after);
 }
 
 /* A block's scalar part reads nothing of the thread's own; a warp's may, of its first. */
