@@ -221,6 +221,11 @@ bool ptx_may_wait(const ptx_shape *s);
  * succeeds: it waits for nobody. */
 bool ptx_is_retry(const ptx_shape *s, uint32_t loop, uint32_t insn);
 
+/* ---- commute.c ---- */
+/* An atomic operation that gives the same in any order of threads, none of which sees what
+ * was there before. */
+bool ptx_commutes(const ptx_shape *s, uint32_t insn);
+
 /* ---- alone.c ---- */
 /* Whether one thread at most waits in the loop, and the others of its block do nothing
  * meanwhile that it could wait for: then the shape is `alone`. */

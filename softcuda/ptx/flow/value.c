@@ -475,8 +475,10 @@ static bool plain_body(const ptx_shape *s, uint32_t loop)
             return false;
         insns += b->count;
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if (s->insns[i].role != PTX_ROLE_PLAIN || s->insns[i].is_volatile ||
-                s->function->insns[i].opcode == PTX_OP_RED)
+            if (s->insns[i].role != PTX_ROLE_PLAIN ||
+                ((s->insns[i].is_volatile ||
+                  s->function->insns[i].opcode == PTX_OP_RED) &&
+                 !ptx_commutes(s, i)))
                 return false;
     }
     return insns <= LOCKSTEP_INSNS_MAX;
