@@ -333,7 +333,7 @@ static void show_step(void)
     double us[WAYS];
     for (int i = 0; i < LAYER_BYTES / 4; i++)
         ones[i] = (float)(i % 64);
-    NEED(me.cu->MemcpyHtoD(me.memory, ones, sizeof(ones)));
+    NEED(me.cu->MemcpyHtoDAsync(me.memory, ones, sizeof(ones), me.stream));
     measure(put_step, LAYER_BYTES, GPH_DTYPE_F32, us);
     show("step, 32 layers", us, 1);
     NEED(me.cu->MemcpyDtoH(ones, me.memory, sizeof(ones)));

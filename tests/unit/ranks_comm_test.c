@@ -147,6 +147,13 @@ static void wait_stream(void)
     FINE(gph_ranks_wait(me.ranks, me.runtime, me.stream, &me.error));
 }
 
+/* Into the stream: a copy of the legacy stream may arrive after work of this one began,
+ * since it returns when it has read the host's memory. */
+static void upload(CUdeviceptr to_there, const void *bytes, size_t count)
+{
+    OK(me.cu->MemcpyHtoDAsync(to_there, bytes, count, me.stream));
+}
+
 /* Captures what `work` puts into the stream, and replays it. */
 static void captured(void (*work)(void *), void *user, int replays)
 {
@@ -190,8 +197,8 @@ static void check_sum(const struct sum *sum, bool is_captured)
         put(from + at + i * sum->type->bytes, sum->type, value_at(me.rank, i));
         put(want + i * sum->type->bytes, sum->type, wanted_at(i, sum->reduction));
     }
-    OK(me.cu->MemcpyHtoD(me.out, to, at + bytes + 8));
-    OK(me.cu->MemcpyHtoD(me.in, from, at + bytes));
+    upload(me.out, to, at + bytes + 8);
+    upload(me.in, from, at + bytes);
     if (is_captured) {
         captured(put_sum, (void *)(uintptr_t)sum, 1);
     } else {
@@ -244,7 +251,7 @@ static void role_others(void)
         const unsigned bytes = sizes[s];
         for (unsigned i = 0; i < bytes; i++)
             from[i] = (unsigned char)value_at(me.rank, i);
-        OK(me.cu->MemcpyHtoD(me.in, from, bytes));
+        upload(me.in, from, bytes);
         captured(put_gather, (void *)(uintptr_t)&sizes[s], 2);
         OK(me.cu->MemcpyDtoH(to, me.out + 1, (size_t)bytes * me.count));
         for (unsigned i = 0; i < bytes * me.count; i++)
@@ -254,7 +261,7 @@ static void role_others(void)
             unsigned what[] = {bytes, root};
             for (unsigned i = 0; i < 2 * bytes; i++)
                 from[i] = (unsigned char)value_at(me.rank, i);
-            OK(me.cu->MemcpyHtoD(me.in + 2, from, 2 * bytes));
+            upload(me.in + 2, from, 2 * bytes);
             captured(put_broadcast, what, 2);
             OK(me.cu->MemcpyDtoH(to, me.in + 2, 2 * bytes));
             for (unsigned i = 0; i < 2 * bytes; i++)
@@ -284,7 +291,7 @@ static void role_replays(void)
     uint32_t factor = 1;
     for (unsigned i = 0; i < COUNT; i++)
         words[i] = (int32_t)i;
-    OK(me.cu->MemcpyHtoD(me.in, words, sizeof(words)));
+    upload(me.in, words, sizeof(words));
     for (unsigned i = 0; i < REPLAYS; i++) {
         if (me.rank == late && i % 97 == 5)
             ranks_nap_ms((long)(i % 4));
@@ -296,7 +303,7 @@ static void role_replays(void)
             for (unsigned k = 0; k < COUNT; k++)
                 if (!CHECK(now[k] == (int32_t)(k * factor)))
                     return;
-            OK(me.cu->MemcpyHtoD(me.in, words, sizeof(words)));
+            upload(me.in, words, sizeof(words));
             factor = 1;
         }
     }
@@ -396,7 +403,7 @@ static void role_outlived(void)
     gph_capture *capture = NULL;
     gph_comm_info info = GPH_SIZED(gph_comm_info);
     float one = 1;
-    OK(me.cu->MemcpyHtoD(me.in, &one, sizeof(one)));
+    upload(me.in, &one, sizeof(one));
     FINE(gph_capture_begin(me.runtime, me.stream, NULL, &capture, &me.error));
     FINE(gph_comm_all_reduce(me.comm, me.in, me.in, 1, GPH_DTYPE_F32, GPH_COMM_SUM,
                              me.stream, &me.error));
