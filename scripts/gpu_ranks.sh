@@ -37,7 +37,9 @@ run() {
     echo "NCCL: ${GPH_NCCL_PATH:-by the linker}"
     export GPH_DRIVER=cuda
     for test in build-gpu/tests/unit/ranks_*test; do
-        [ -x "$test" ] && run 60 "$test"
+        all=
+        [ "${test##*/}" = ranks_comm_test ] && all=--all
+        [ -x "$test" ] && run 60 "$test" $all
     done
     run 90 build-gpu/bench/bench_ranks 2
     count=$(nvidia-smi -L 2>/dev/null | wc -l || true)

@@ -169,8 +169,9 @@ GPH_API GPH_CHECKED gph_status gph_ranks_all_at(const char *place, gph_ranks *ra
  *  cause  copied. Thread: any. */
 GPH_API void gph_ranks_fail(gph_ranks *ranks, const gph_error *cause);
 
-/** Is all well? GPH_OK, or why the group has failed. A load of memory; no call of the
- *  driver. Thread: any. */
+/** Is all well? GPH_OK, or why the group has failed; after cuStreamSynchronize() also a kernel
+ *  of gph_comm_all_reduce() that gave up on a rank. Loads of memory; no call of the driver.
+ *  Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_ranks_check(const gph_ranks *ranks, gph_error *error);
 
 /** Waits for a stream, while the ranks are watched: after a failure of the group it ends the

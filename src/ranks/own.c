@@ -58,6 +58,22 @@ static gph_status take_memory(gphi_own *own, size_t bytes, gph_error *error)
     return GPH_OK;
 }
 
+/* What two GPUs, or two processes, cannot have between them is not an error of the driver's:
+ * NCCL may have another way. */
+static gph_status shared_check(gph_error *error, CUresult result, const char *call,
+                               uint32_t rank)
+{
+    switch (result) {
+    case CUDA_ERROR_PEER_ACCESS_UNSUPPORTED:
+    case CUDA_ERROR_TOO_MANY_PEERS:
+    case CUDA_ERROR_NOT_SUPPORTED:
+        return gphi_fail(error, GPH_E_UNSUPPORTED,
+                         "memory of rank %u is not shared: %s returned %s", rank, call,
+                         gph_status_name((gph_status)result));
+    default: return gphi_cuda_check(error, result, call, "memory of rank %u", rank);
+    }
+}
+
 gph_status gphi_own_init(gphi_own *own, gph_runtime *runtime, uint32_t rank,
                          uint32_t count, uint64_t bytes, uint64_t patience_ns,
                          gph_error *error)
@@ -73,6 +89,10 @@ gph_status gphi_own_init(gphi_own *own, gph_runtime *runtime, uint32_t rank,
                              .capacity = capacity_for(bytes)};
     const size_t lines = (size_t)2 * count * RANKS_BLOCKS * own->call.capacity;
     GPHI_TRY(take_memory(own, RANKS_HEAD + lines * RANKS_LINE, error));
+    if (count > 1)
+        GPHI_TRY(shared_check(error,
+                              runtime->cu.cuIpcGetMemHandle(&own->handle, own->memory),
+                              "cuIpcGetMemHandle", rank));
     return gphi_kernels_retain(runtime, &own_text, &own->kernels, error);
 }
 
@@ -89,9 +109,7 @@ gph_status gphi_own_show(const gphi_own *own, gphi_own_card *out, gph_error *err
                              "cuDeviceGetUuid", "making a communicator"));
     if (gethostname(out->host, sizeof(out->host) - 1) != 0)
         out->host[0] = '\0';
-    if (own->memory && own->call.count > 1)
-        GPHI_TRY(gphi_cuda_check(error, cu->cuIpcGetMemHandle(&out->handle, own->memory),
-                                 "cuIpcGetMemHandle", "memory that ranks share"));
+    out->handle = own->handle;
     out->can = own->memory != 0;
     return GPH_OK;
 }
@@ -107,11 +125,10 @@ gph_status gphi_own_connect(gphi_own *own, const gphi_own_card *cards, gph_error
             return gphi_fail(error, GPH_E_UNSUPPORTED,
                              "rank %u is on host %s, this one on %s: no memory is shared",
                              peer, cards[peer].host, cards[own->call.rank].host);
-        GPHI_TRY(
-            gphi_cuda_check(error,
-                            cu->cuIpcOpenMemHandle(&own->peers[i], cards[peer].handle,
-                                                   CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
-                            "cuIpcOpenMemHandle", "memory of rank %u", peer));
+        GPHI_TRY(shared_check(error,
+                              cu->cuIpcOpenMemHandle(&own->peers[i], cards[peer].handle,
+                                                     CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+                              "cuIpcOpenMemHandle", peer));
         own->call.peers[i] = own->peers[i];
     }
     return GPH_OK;

@@ -20,6 +20,7 @@ typedef struct gphi_own {
     gph_runtime *runtime;
     gphi_kernels *kernels;
     CUdeviceptr memory;
+    CUipcMemHandle handle;            /* of `memory`, where there are others */
     CUdeviceptr peers[RANKS_MAX - 1]; /* opened; 0: not */
     ranks_host *host;
     ranks_call call; /* what all calls have in common */
@@ -43,14 +44,14 @@ typedef struct gphi_own_work {
     uint32_t reduction, root, place;
 } gphi_own_work;
 
-/* Makes this rank's half, with memory for tensors of `bytes`, which is rounded up into
- * `*room`. Fails with GPH_E_UNSUPPORTED (more than RANKS_MAX ranks) and what the driver
+/* Makes this rank's half, with memory for tensors of `bytes`. Fails with GPH_E_UNSUPPORTED
+ * (more than RANKS_MAX ranks; memory that other processes cannot open) and what the driver
  * returns; gphi_own_fini() in each case. */
 gph_status gphi_own_init(gphi_own *own, gph_runtime *runtime, uint32_t rank,
                          uint32_t count, uint64_t bytes, uint64_t patience_ns,
                          gph_error *error);
 gph_status gphi_own_show(const gphi_own *own, gphi_own_card *out, gph_error *error);
-/* Opens the others' memory: `cards` of all ranks. */
+/* Opens the others' memory: `cards` of all ranks. GPH_E_UNSUPPORTED: no access to it. */
 gph_status gphi_own_connect(gphi_own *own, const gphi_own_card *cards, gph_error *error);
 /* Nothing may be under way. */
 void gphi_own_fini(gphi_own *own);

@@ -210,6 +210,8 @@ gph_status gph_ranks_check(const gph_ranks *ranks, gph_error *error)
 {
     GPHI_TRY(gphi_need(error, ranks));
     GPHI_TRY(gphi_ranks_owned(ranks, error));
+    if (!gphi_ranks_failed(ranks)) /* the caller may have waited for a stream by itself */
+        gphi_ranks_settle((gph_ranks *)(uintptr_t)ranks);
     return gphi_ranks_cause_get(ranks, error);
 }
 

@@ -24,6 +24,9 @@ gph_test(ranks_stop_test ranks_stop_test.c LIBS gph gph_base)
 # Communicators: on softcuda, or on the driver that GPH_DRIVER names.
 gph_test(ranks_comm_test ranks_comm_test.c LIBS gph m TIMEOUT 240
   ENV SOFTCUDA_WORKERS=2)
+add_test(NAME ranks_comm_all_test COMMAND ranks_comm_test --all)
+set_tests_properties(ranks_comm_all_test PROPERTIES SKIP_RETURN_CODE 77 LABELS long TIMEOUT 240
+  ENVIRONMENT SOFTCUDA_WORKERS=2)
 if(TARGET softcuda)
   add_dependencies(ranks_comm_test softcuda softcuda_jit)
   add_dependencies(ranks_wait_test softcuda)

@@ -3,9 +3,11 @@
  * that GPH_DRIVER names, softcuda if it is not set. On a machine with one GPU the ranks share
  * it, which the own kernels may.
  *
- *   ranks_comm_test                 all tests
+ *   ranks_comm_test                 all tests, with few sizes and replays
+ *   ranks_comm_test --all           with all of them
  *   ranks_comm_test --kill N        N times a rank is killed in the middle of replays */
 #define _GNU_SOURCE
+#include "ranks/comm.h"
 #include "ranks_child.h"
 #include "test.h"
 #include <gph/callable.h>
@@ -15,9 +17,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BYTES_MAX = 64 << 10, KILLS = 10 };
+enum { BYTES_MAX = 64 << 10 };
 
-static unsigned kills = KILLS;
+static unsigned kills = 3;
+
+/* Ranks get it from the process that starts them. */
+static bool has_all(void)
+{
+    return getenv("RANKS_TEST_ALL") != NULL;
+}
 
 /* ---- a rank ---------------------------------------------------------------------------- */
 
@@ -38,7 +46,7 @@ static struct {
 enum { NO_DEVICE = 77 };
 
 /* 0, or what the process ends with. */
-static int rank_open(uint64_t patience_ns, gph_comm_way way)
+static int rank_open(uint64_t patience_ns, uint64_t notice_ns)
 {
     gph_options options = GPH_OPTIONS_INIT;
     gph_ranks_options group = GPH_RANKS_OPTIONS_INIT;
@@ -49,6 +57,7 @@ static int rank_open(uint64_t patience_ns, gph_comm_way way)
     options.driver =
         wanted && strcmp(wanted, "cuda") == 0 ? GPH_DRIVER_CUDA : GPH_DRIVER_SOFT;
     group.patience_ns = patience_ns;
+    group.notice_ns = notice_ns;
     if (gph_open(&options, &me.runtime, &me.error) != GPH_OK)
         return NO_DEVICE;
     me.cu = gph_cuda(me.runtime);
@@ -63,7 +72,7 @@ static int rank_open(uint64_t patience_ns, gph_comm_way way)
     OK(me.cu->StreamCreate(&me.stream, 1));
     OK(me.cu->MemAlloc(&me.in, 2 * BYTES_MAX));
     OK(me.cu->MemAlloc(&me.out, 2 * BYTES_MAX));
-    comm.way = way;
+    comm.way = GPH_COMM_OWN;
     comm.own_bytes = BYTES_MAX;
     FINE(gph_comm_create(me.ranks, me.runtime, &comm, &me.comm, &me.error));
     return atomic_load(&test_failures) != 0;
@@ -218,10 +227,11 @@ static void check_sum(const struct sum *sum, bool is_captured)
 static void role_sums(void)
 {
     static const unsigned counts[] = {1, 2, 3, 5, 63, 511, 1024, 2047, 8191, 16384};
+    const unsigned sizes = has_all() ? sizeof(counts) / sizeof(*counts) : 7;
     unsigned turn = 0;
     for (unsigned t = 0; t < 4; t++)
         for (int reduction = GPH_COMM_SUM; reduction <= GPH_COMM_MIN; reduction++)
-            for (unsigned c = 0; c < sizeof(counts) / sizeof(*counts); c++, turn++) {
+            for (unsigned c = 0; c < sizes; c++, turn++) {
                 struct sum sum = {&types[t], (gph_comm_reduction)reduction, counts[c],
                                   turn % 3, turn % 2};
                 check_sum(&sum, turn % 5 == 0);
@@ -274,8 +284,8 @@ static void role_others(void)
 /* Replays, of which one rank's come late: x = x + x' some times over, from 1. */
 static void role_replays(void)
 {
-    enum { REPLAYS = 500, COUNT = 600 };
-    const unsigned late = me.count - 1;
+    enum { COUNT = 600 };
+    const unsigned replays = has_all() ? 496 : 104, late = me.count - 1;
     CUgraph graph = NULL;
     CUgraphExec exec = NULL;
     gph_capture *capture = NULL;
@@ -292,7 +302,7 @@ static void role_replays(void)
     for (unsigned i = 0; i < COUNT; i++)
         words[i] = (int32_t)i;
     upload(me.in, words, sizeof(words));
-    for (unsigned i = 0; i < REPLAYS; i++) {
+    for (unsigned i = 0; i < replays; i++) {
         if (me.rank == late && i % 97 == 5)
             ranks_nap_ms((long)(i % 4));
         OK(me.cu->GraphLaunch(exec, me.stream));
@@ -310,6 +320,30 @@ static void role_replays(void)
     wait_stream();
     OK(me.cu->GraphExecDestroy(exec));
     OK(me.cu->GraphDestroy(graph));
+}
+
+/* Epochs at which lines are wiped, whose flags an earlier round has used with other bits, and
+ * at which flags begin again: sums that grow, so that lines are met that nobody wrote. */
+static void role_epochs(void)
+{
+    static const uint32_t epochs[] = {(1u << 24) + 1, (1u << 24) - 3, UINT32_MAX - 4};
+    for (unsigned e = 0; e < 3; e++) {
+        uint32_t words[RANKS_BLOCKS];
+        int64_t least = 0;
+        for (unsigned i = 0; i < RANKS_BLOCKS; i++)
+            words[i] = epochs[e];
+        OK(me.cu->MemcpyHtoD(me.comm->own.memory + offsetof(ranks_head, epochs), words,
+                             sizeof(words)));
+        OK(me.cu->CtxSynchronize());
+        FINE(gph_ranks_least(me.ranks, "epochs", 0, &least, &me.error));
+        for (unsigned i = 1; i < 13; i++) {
+            const struct sum sum = {&types[e % 2 * 3], GPH_COMM_SUM, 100 * i, 0, i % 2};
+            check_sum(&sum, i % 3 == 0);
+        }
+        OK(me.cu->MemcpyDtoH(words, me.comm->own.memory + offsetof(ranks_head, epochs),
+                             sizeof(words)));
+        CHECK(words[0] == (e < 2 ? epochs[e] + 12 : 9)); /* 0 and 1 are left out */
+    }
 }
 
 /* ---- failures ---- */
@@ -363,6 +397,22 @@ static void role_absent(void)
     OK(me.cu->StreamSynchronize(me.stream));
     CHECK(gph_comm_all_reduce(me.comm, me.in, me.in, 100, GPH_DTYPE_F32, GPH_COMM_SUM,
                               me.stream, &me.error) == GPH_E_STATE);
+}
+
+/* Whoever waits for the stream by itself asks afterwards: the kernel has given up, and
+ * nobody else has looked since. */
+static void role_asked(void)
+{
+    if (me.rank + 1 == me.count) {
+        for (int i = 0; i < 3000 && gph_ranks_check(me.ranks, NULL) == GPH_OK; i++)
+            ranks_nap_ms(1);
+        return;
+    }
+    FINE(gph_comm_all_reduce(me.comm, me.in, me.in, 100, GPH_DTYPE_F32, GPH_COMM_SUM,
+                             me.stream, &me.error));
+    OK(me.cu->StreamSynchronize(me.stream));
+    CHECK(gph_ranks_check(me.ranks, &me.error) == GPH_E_STATE);
+    CHECK(strstr(me.error.message, "did not come to the all-reduce of 100 f32"));
 }
 
 /* Ranks that record something else. */
@@ -452,12 +502,13 @@ static void role_refusals(void)
 static const struct role {
     const char *name;
     void (*run)(void);
-    uint64_t patience_ms;
+    uint64_t patience_ms, notice_ms; /* 0: the default */
 } roles[] = {
-    {"sums", role_sums, 30000},         {"others", role_others, 30000},
-    {"replays", role_replays, 30000},   {"killed", role_killed, 30000},
-    {"absent", role_absent, 300},       {"differs", role_differs, 30000},
-    {"outlived", role_outlived, 30000}, {"refusals", role_refusals, 30000},
+    {"sums", role_sums, 0, 0},         {"others", role_others, 0, 0},
+    {"replays", role_replays, 0, 0},   {"epochs", role_epochs, 0, 0},
+    {"killed", role_killed, 0, 0},     {"absent", role_absent, 300, 0},
+    {"asked", role_asked, 300, 20000}, {"differs", role_differs, 0, 0},
+    {"outlived", role_outlived, 0, 0}, {"refusals", role_refusals, 0, 0},
 };
 
 static int run_role(const char *name)
@@ -466,7 +517,8 @@ static int run_role(const char *name)
     for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++) {
         if (strcmp(name, roles[i].name) != 0)
             continue;
-        const int opened = rank_open(roles[i].patience_ms * 1000000, GPH_COMM_OWN);
+        const int opened =
+            rank_open(roles[i].patience_ms * 1000000, roles[i].notice_ms * 1000000);
         if (opened != 0)
             return opened;
         roles[i].run();
@@ -527,6 +579,12 @@ static void replays_are_right_while_a_rank_is_late(void)
     ALL_PASS("replays", 3);
 }
 
+static void epochs_come_round(void)
+{
+    ALL_PASS("epochs", 2);
+    ALL_PASS("epochs", 3);
+}
+
 static void a_killed_rank_is_an_error_of_the_others(void)
 {
     for (unsigned i = 0; i < kills; i++)
@@ -538,6 +596,11 @@ static void a_rank_that_does_not_come_is_named_with_the_call(void)
 {
     ALL_PASS("absent", 2);
     ALL_PASS("absent", 3);
+}
+
+static void who_waits_by_itself_is_told_when_it_asks(void)
+{
+    ALL_PASS("asked", 2);
 }
 
 static void graphs_that_differ_are_found(void)
@@ -562,15 +625,21 @@ int main(int argc, char **argv)
         RUN(a_killed_rank_is_an_error_of_the_others);
         return test_done();
     }
-    if (argc == 2)
+    if (argc == 2 && strcmp(argv[1], "--all") == 0) {
+        setenv("RANKS_TEST_ALL", "1", 1);
+        kills = 10;
+    } else if (argc == 2) {
         return run_role(argv[1]);
+    }
     RUN(a_rank_alone_has_its_own_sums);
     RUN(two_ranks_add_every_type_and_size);
     RUN(three_ranks_add_every_type_and_size);
     RUN(ranks_gather_and_broadcast);
     RUN(replays_are_right_while_a_rank_is_late);
+    RUN(epochs_come_round);
     RUN(a_killed_rank_is_an_error_of_the_others);
     RUN(a_rank_that_does_not_come_is_named_with_the_call);
+    RUN(who_waits_by_itself_is_told_when_it_asks);
     RUN(graphs_that_differ_are_found);
     RUN(graphs_keep_their_communicator);
     RUN(what_cannot_be_is_refused_on_all_ranks);
