@@ -19,21 +19,17 @@ enum { OWN_BYTES = 256 << 10, OWN_BYTES_MAX = 64 << 20 };
 enum { CLOSING_MS = 1000 };
 
 /* Makes the communicator's context current for calls on another's thread. */
-static void enter(gph_comm *comm, CUcontext *before)
+static bool enter(gph_comm *comm)
 {
-    const gphi_cuda_table *cu = &comm->runtime->cu;
-    if (cu->cuCtxGetCurrent(before) != CUDA_SUCCESS)
-        *before = NULL;
-    if (*before != comm->context)
-        gphi_ignore((gph_status)cu->cuCtxSetCurrent(comm->context),
-                    "the calls that follow say so");
+    return comm->runtime->cu.cuCtxPushCurrent(comm->context) == CUDA_SUCCESS;
 }
 
-static void leave(gph_comm *comm, CUcontext before)
+static void leave(gph_comm *comm, bool has_entered)
 {
-    if (before != comm->context)
-        gphi_ignore((gph_status)comm->runtime->cu.cuCtxSetCurrent(before),
-                    "it was current");
+    CUcontext ours;
+    if (has_entered)
+        gphi_ignore((gph_status)comm->runtime->cu.cuCtxPopCurrent(&ours),
+                    "it was pushed");
 }
 
 /* ---- the end ---- */
@@ -42,16 +38,15 @@ static void leave(gph_comm *comm, CUcontext before)
 static void destroy_now(void *user)
 {
     gph_comm *comm = user;
-    CUcontext before = NULL;
     gphi_nccl_comm handle = atomic_exchange(&comm->handle, NULL);
-    enter(comm, &before);
+    const bool has_entered = enter(comm);
     const CUstreamCaptureMode mode = gphi_relax(&comm->runtime->cu);
     if (handle && comm->nccl.ncclCommDestroy(handle) != GPHI_NCCL_SUCCESS)
         gphi_log("ranks", GPH_LOG_ERROR, "communicator %s: ncclCommDestroy failed",
                  comm->name);
     gphi_own_fini(&comm->own);
     gphi_unrelax(&comm->runtime->cu, mode);
-    leave(comm, before);
+    leave(comm, has_entered);
     gphi_comm_records_fini(comm);
     gphi_heap_text_free(comm->heap, comm->name);
     gphi_heap_text_free(comm->heap, comm->nccl_path);
@@ -88,16 +83,15 @@ void gph_comm_destroy(gph_comm *comm)
 static void on_failed(void *user)
 {
     gph_comm *comm = user;
-    CUcontext before = NULL;
     gphi_own_stop(&comm->own);
     gphi_nccl_comm handle = atomic_exchange(&comm->handle, NULL);
     if (!handle)
         return;
-    enter(comm, &before);
+    const bool has_entered = enter(comm);
     if (comm->nccl.ncclCommAbort(handle) != GPHI_NCCL_SUCCESS)
         gphi_log("ranks", GPH_LOG_ERROR, "communicator %s: ncclCommAbort failed",
                  comm->name);
-    leave(comm, before);
+    leave(comm, has_entered);
 }
 
 /* NCCL's own threads may have seen an error of the network, say. */
