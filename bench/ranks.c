@@ -5,7 +5,7 @@
  *
  * Starts its ranks itself, 2 if nothing is said; under torchrun, mpirun or srun it is one of
  * theirs. Times are microseconds a sum, of chains of 20: the median of interleaved rounds on
- * each rank, of which the largest is shown. Then a step of 32 layers with a sum of 4 KiB each,
+ * each rank; the largest is shown. Then a step of 32 layers with a sum of 4 KiB each,
  * and 10,000 replays in which ranks come late at random, with every result checked. */
 #define _GNU_SOURCE
 #include <gph/callable.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  Communicators of a group of ranks: collectives that may be captured. NCCL, opened at run
- *  time, moves what is large; small sums go by one kernel of libgph's own, over memory that
+ *  time, moves what is large; small sums use one kernel of libgph's own, over memory that
  *  the processes share, where that was measured to be faster. Graphs that recorded a
  *  communicator keep it: it goes when the last of them has gone. Tier: experimental. */
 #ifndef GPH_RANKS_COMM_H
@@ -125,7 +125,7 @@ typedef struct gph_comm_info {
     uint32_t has_nccl;     /**< 1: NCCL was opened */
     uint32_t has_own;      /**< 1: the own kernel can be used */
     uint32_t nccl_version; /**< as NCCL says it: 22809; or 0 */
-    uint64_t own_up_to;    /**< a sum of so many bytes or less goes by the own kernel */
+    uint64_t own_up_to;    /**< a sum of so many bytes or less is made by the own kernel */
     uint64_t calls;        /**< collectives that were put into streams, captured or not */
     uint64_t captured;     /**< and of these, captured */
     uint64_t graphs;       /**< graphs that recorded it and are not gone, nor their

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A group whose bytes go by a transport of the program's own. Its board is memory of this
+/* A group whose bytes use a transport of the program's own. Its board is memory of this
  * process; what comes is put into the others' slots, so that all else is as it is for ranks
  * that share the board.
  *

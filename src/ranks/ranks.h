@@ -149,7 +149,7 @@ void gphi_ranks_watch_remove(gph_ranks *ranks, gphi_ranks_watch *entry);
 void gphi_ranks_tell(gph_ranks *ranks);
 /* Calls settle() of all. */
 void gphi_ranks_settle(gph_ranks *ranks);
-/* Calls closing() of all, each of which takes itself out or stays for ever. */
+/* Calls closing() of all: each takes itself out or stays for ever. */
 void gphi_ranks_part(gph_ranks *ranks);
 
 /* Whether the program wants a wait to end. */

@@ -35,7 +35,7 @@ static const struct {
          "A") "setp.eq.s32 %p2, %r1, 1;\nsetp.gt.u32 %p3, %r2, 2;\n"
               "and.pred %p4, %p2, %p3;\n@!%p4 bra B;\n" STORE("8192", "5") "B:\n"),
      true},
-    {"a few, of which not all",
+    {"a few, and not all of them",
      KERNEL(MAIN "setp.ge.u32 %p1, %r1, 5;\n@%p1 bra B;\nmov.u32 %r10, 0;\n"
                  "setp.lt.u32 %p2, %r4, %r5;\n@!%p2 bra A;\nld.global.u32 %r10, "
                  "[%rd3+8192];\nA:\n" STORE("4096", "%r10") "B:\n"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Groups whose bytes go by a transport of the program's own: here memory of one process, a
+/* Groups whose bytes use a transport of the program's own: here memory of one process, a
  * thread each rank. */
 #define _GNU_SOURCE
 #include "fault.h"

@@ -488,7 +488,7 @@ static PyGetSetDef members[] = {
     GETTER(
         "info", get_info,
         "What it is, a dict: has_nccl, has_own, nccl_version, own_up_to (bytes of a sum\n"
-        "that go by the own kernel), calls, captured, graphs, own_us and nccl_us "
+        "that the own kernel takes), calls, captured, graphs, own_us and nccl_us "
         "(dicts:\n"
         "microseconds measured by bytes), text (all of it in a sentence)."),
     GETTER("nccl", get_nccl, "NCCL's own ncclComm_t, an int; None without NCCL."),
