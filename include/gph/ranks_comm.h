@@ -125,15 +125,15 @@ typedef struct gph_comm_info {
     uint32_t has_nccl;     /**< 1: NCCL was opened */
     uint32_t has_own;      /**< 1: the own kernel can be used */
     uint32_t nccl_version; /**< as NCCL says it: 22809; or 0 */
-    uint64_t own_up_to;    /**< a sum of so many bytes or less is made by the own kernel */
-    uint64_t calls;        /**< collectives that were put into streams, captured or not */
-    uint64_t captured;     /**< and of these, captured */
-    uint64_t graphs;       /**< graphs that recorded it and are not gone, nor their
+    uint64_t own_up_to; /**< a sum of so many bytes or less is made by the own kernel */
+    uint64_t calls;     /**< collectives that were put into streams, captured or not */
+    uint64_t captured;  /**< and of these, captured */
+    uint64_t graphs;    /**< graphs that recorded it and are not gone, nor their
                                   executables */
-    double own_us[8];      /**< measured: a captured sum of 1, 4, 16, 32, 64, 128, 256,
+    double own_us[8];   /**< measured: a captured sum of 1, 4, 16, 32, 64, 128, 256,
                                   512 KiB, in microseconds; 0: not measured */
-    double nccl_us[8];     /**< and NCCL's */
-    char text[384];        /**< all of it in a sentence, with what is missing and why */
+    double nccl_us[8];  /**< and NCCL's */
+    char text[384];     /**< all of it in a sentence, with what is missing and why */
 } gph_comm_info;
 
 /** Fills it in; zeros for NULL. Thread: any. */

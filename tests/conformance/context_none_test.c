@@ -145,7 +145,8 @@ static void a_thread_with_another_devices_context(void)
     OK(cu.cuDevicePrimaryCtxRetain(&other, 1));
     make(other);
     a_created_stream_brings_its_context();
-    REFUSED(INVALID_HANDLE, launch(NULL)); /* the other device's stream, this one's kernel */
+    REFUSED(INVALID_HANDLE,
+            launch(NULL)); /* the other device's stream, this one's kernel */
     OK(cu.cuGraphLaunch(its.exec, NULL));
     OK(cu.cuStreamSynchronize(NULL));
     other_handles_bring_theirs();

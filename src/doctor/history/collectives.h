@@ -37,12 +37,12 @@ typedef struct gphi_comm {
     char name[64];        /* libgph's, or "" */
     gphi_call made, finalized, ended; /* number 0: not */
     uint32_t ended_by;                /* gphi_collective_id */
-    gphi_vec list;     /* of gphi_collective: the last ones that all ranks call */
-    uint64_t first;    /* which of all the first of the list is, from 0 */
-    gphi_map captures; /* id of a capture -> 1 + how many it has of it */
-    uint64_t parts;    /* that were split off */
-    uint64_t warm;     /* bits of gphi_collective_id: it ran outside a capture */
-    gphi_vec launches; /* of gphi_comm_launch, by stream */
+    gphi_vec list;            /* of gphi_collective: the last ones that all ranks call */
+    uint64_t first;           /* which of all the first of the list is, from 0 */
+    gphi_map captures;        /* id of a capture -> 1 + how many it has of it */
+    uint64_t parts;           /* that were split off */
+    uint64_t warm;            /* bits of gphi_collective_id: it ran outside a capture */
+    gphi_vec launches;        /* of gphi_comm_launch, by stream */
     struct gphi_draft *early; /* the finding that it was destroyed too early; or NULL */
 } gphi_comm;
 
