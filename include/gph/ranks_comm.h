@@ -62,7 +62,8 @@ typedef struct gph_comm_options {
  *  two ranks of one GPU, with NCCL), GPH_E_UNSUPPORTED (GPH_COMM_NCCL without NCCL;
  *  GPH_COMM_OWN over several hosts or without peer access; GPH_COMM_BEST with neither),
  *  GPH_E_STATE (the group has failed; a capture is open), GPH_E_NO_MEMORY and what the driver
- *  returns. Thread: one at a time. */
+ *  returns. What NCCL returns when it starts fails the group, since the other ranks may wait
+ *  inside it. Thread: one at a time. */
 GPH_API GPH_CHECKED gph_status gph_comm_create(gph_ranks *ranks, gph_runtime *runtime,
                                                const gph_comm_options *options,
                                                gph_comm **out, gph_error *error);

@@ -340,6 +340,8 @@ static gph_status join_nccl(gph_comm *comm, gph_error *error)
                            still_well, comm->ranks, JOIN_NS, &handle, &mine);
         if (status == GPH_OK)
             atomic_store(&comm->handle, handle);
+        else /* the others wait in it, and come to no agreement */
+            gph_ranks_fail(comm->ranks, &mine);
         status = gph_ranks_all_at(NULL, comm->ranks, "comm join", status, &mine, error);
     }
     if (ids)

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The stand-in for libnccl.so.2 once more, with what communicators of libgph need besides,
+ * and with failures:
+ *
+ *   RANKS_NCCL_INIT=refuse   ncclCommInitRank fails on rank 1, while the others wait
+ *   RANKS_NCCL_INIT=die      rank 1 is killed in it */
+#define ncclCommInitRank plain_init
+#define ncclCommDestroy plain_destroy
+#define ncclCommAbort plain_abort
+#include "doctor/nccl/nccl.c"
+#undef ncclCommInitRank
+#undef ncclCommDestroy
+#undef ncclCommAbort
+#include "ranks_nccl.h"
+
+#include <signal.h>
+
+enum { INVALID_USAGE = 5 };
+
+ranks_nccl_ends ranks_nccl_ended;
+
+ncclResult_t ncclGetVersion(int *out)
+{
+    *out = RANKS_NCCL_VERSION;
+    return ncclSuccess;
+}
+
+const char *ncclGetErrorString(ncclResult_t result)
+{
+    return result == ncclSuccess ? "no error" : "an error";
+}
+
+const char *ncclGetLastError(ncclComm_t comm)
+{
+    (void)comm;
+    return "the stand-in was told to";
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *out)
+{
+    (void)comm;
+    *out = ncclSuccess;
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t *out, int ranks, ncclUniqueId id, int rank)
+{
+    const char *how = getenv("RANKS_NCCL_INIT");
+    if (how && rank == 1) {
+        if (strcmp(how, "die") == 0)
+            raise(SIGKILL);
+        return (ncclResult_t)INVALID_USAGE;
+    }
+    return plain_init(out, ranks, id, rank);
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm)
+{
+    const ncclResult_t result = plain_destroy(comm);
+    atomic_fetch_add(&ranks_nccl_ended.destroyed, 1);
+    return result;
+}
+
+/* What waits for other ranks goes on as if all had come. */
+ncclResult_t ncclCommAbort(ncclComm_t comm)
+{
+    for (int i = 0; i < comm->ranks; i++)
+        atomic_store(&comm->shared->of[i].begun, INT32_MAX);
+    atomic_fetch_add(&ranks_nccl_ended.aborted, 1);
+    return plain_abort(comm);
+}
