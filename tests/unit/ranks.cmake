@@ -36,8 +36,8 @@ if(TARGET softcuda)
   add_dependencies(ranks_wait_test softcuda)
   add_dependencies(ranks_fault_test softcuda softcuda_jit)
 endif()
-# NCCL's part, with the doctor's stand-in for its library.
-if(TARGET softcuda AND EXISTS ${PROJECT_SOURCE_DIR}/tests/doctor/nccl/nccl.c)
+# NCCL's part, with the doctor's substitute for its library.
+if(TARGET softcuda)
   add_library(ranks_nccl SHARED ranks_nccl.c)
   target_include_directories(ranks_nccl PRIVATE ${PROJECT_SOURCE_DIR}/tests
     ${PROJECT_SOURCE_DIR}/tests/doctor)

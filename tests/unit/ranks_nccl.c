@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The stand-in for libnccl.so.2 once more, with what communicators of libgph need besides,
+/* The doctor's substitute for libnccl.so.2, with what communicators of libgph need besides,
  * and with failures:
  *
  *   RANKS_NCCL_INIT=refuse   ncclCommInitRank fails on rank 1, while the others wait
@@ -33,7 +33,7 @@ const char *ncclGetErrorString(ncclResult_t result)
 const char *ncclGetLastError(ncclComm_t comm)
 {
     (void)comm;
-    return "the stand-in was told to";
+    return "the substitute fails as asked";
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *out)

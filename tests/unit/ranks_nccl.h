@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the stand-in beside this file has more than the doctor's. */
+/* What the substitute beside this file has more than the doctor's. */
 #ifndef RANKS_NCCL_H
 #define RANKS_NCCL_H
 #include "doctor/nccl/nccl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Communicators by NCCL, on softcuda, with a stand-in for its library: joining, the border,
- * graphs that keep one, and each way in which it ends. The stand-in waits for the other
+/* Communicators by NCCL, on softcuda, with a substitute for its library: joining, the border,
+ * graphs that keep one, and each way in which it ends. The substitute waits for the other
  * ranks as NCCL does, and moves no data. */
 #define _GNU_SOURCE
 #include "ranks_child.h"
@@ -159,7 +159,7 @@ static void role_refuse(void)
     CHECK(make(GPH_COMM_NCCL) == GPH_E_INVALID);
     if (!CHECK(!me.comm && strstr(me.error.message, "rank 1") &&
                strstr(me.error.message, "ncclCommInitRank returned 5") &&
-               strstr(me.error.message, "the stand-in was told to")))
+               strstr(me.error.message, "the substitute fails as asked")))
         fprintf(stderr, "  %s\n", me.error.message);
 }
 
