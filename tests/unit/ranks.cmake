@@ -22,7 +22,7 @@ else()
 endif()
 gph_test(ranks_stop_test ranks_stop_test.c LIBS gph gph_base)
 # Communicators: on softcuda, or on the driver that GPH_DRIVER names.
-gph_test(ranks_comm_test ranks_comm_test.c LIBS gph m TIMEOUT 240
+gph_test(ranks_comm_test ranks_comm_test.c LIBS gph gph_base m TIMEOUT 240
   ENV SOFTCUDA_WORKERS=2)
 add_test(NAME ranks_comm_all_test COMMAND ranks_comm_test --all)
 set_tests_properties(ranks_comm_all_test PROPERTIES SKIP_RETURN_CODE 77 LABELS long TIMEOUT 240
@@ -43,7 +43,7 @@ if(TARGET softcuda)
     ${PROJECT_SOURCE_DIR}/tests/doctor)
   target_link_libraries(ranks_nccl PRIVATE gph_flags gph_stub)
   set_target_properties(ranks_nccl PROPERTIES SKIP_BUILD_RPATH ON)
-  gph_test(ranks_nccl_test ranks_nccl_test.c LIBS gph ${CMAKE_DL_LIBS} ENV SOFTCUDA_WORKERS=2)
+  gph_test(ranks_nccl_test ranks_nccl_test.c LIBS gph gph_base ${CMAKE_DL_LIBS} ENV SOFTCUDA_WORKERS=2)
   target_compile_definitions(ranks_nccl_test PRIVATE RANKS_NCCL="$<TARGET_FILE:ranks_nccl>")
   add_dependencies(ranks_nccl_test ranks_nccl softcuda softcuda_jit)
 endif()
