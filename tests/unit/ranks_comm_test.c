@@ -322,27 +322,31 @@ static void role_replays(void)
     OK(me.cu->GraphDestroy(graph));
 }
 
-/* Epochs at which lines are wiped, whose flags an earlier round has used with other bits, and
- * at which flags begin again: sums that grow, so that lines are met that nobody wrote. */
+/* Epochs at which lines are wiped, and at which flags begin again. The first round leaves all
+ * lines of a block with flags that the second one comes to, and other bits; its sums grow, so
+ * that each waits for lines which nobody has written since. */
 static void role_epochs(void)
 {
-    static const uint32_t epochs[] = {(1u << 24) + 1, (1u << 24) - 3, UINT32_MAX - 4};
+    enum { SUMS = 16, BLOCK = 512 };
+    static const uint32_t epochs[] = {(1u << 24) - 5, (1u << 24) - 3, UINT32_MAX - 4};
+    static const uint32_t last[] = {(1u << 24) + 11, (1u << 24) + 13,
+                                    13}; /* no 0, no 1 */
     for (unsigned e = 0; e < 3; e++) {
+        const CUdeviceptr at = me.comm->own.memory + offsetof(ranks_head, epochs);
         uint32_t words[RANKS_BLOCKS];
         int64_t least = 0;
         for (unsigned i = 0; i < RANKS_BLOCKS; i++)
             words[i] = epochs[e];
-        OK(me.cu->MemcpyHtoD(me.comm->own.memory + offsetof(ranks_head, epochs), words,
-                             sizeof(words)));
+        OK(me.cu->MemcpyHtoD(at, words, sizeof(words)));
         OK(me.cu->CtxSynchronize());
         FINE(gph_ranks_least(me.ranks, "epochs", 0, &least, &me.error));
-        for (unsigned i = 1; i < 13; i++) {
-            const struct sum sum = {&types[e % 2 * 3], GPH_COMM_SUM, 100 * i, 0, i % 2};
+        for (unsigned i = 1; i <= SUMS; i++) {
+            const struct sum sum = {&types[e % 2 * 3], GPH_COMM_SUM,
+                                    e == 0 ? BLOCK : 30 * i, 0, i % 2};
             check_sum(&sum, i % 3 == 0);
         }
-        OK(me.cu->MemcpyDtoH(words, me.comm->own.memory + offsetof(ranks_head, epochs),
-                             sizeof(words)));
-        CHECK(words[0] == (e < 2 ? epochs[e] + 12 : 9)); /* 0 and 1 are left out */
+        OK(me.cu->MemcpyDtoH(words, at, sizeof(words)));
+        CHECK(words[0] == last[e]);
     }
 }
 
