@@ -15,7 +15,11 @@
 
 #include <signal.h>
 
-enum { INVALID_USAGE = 5 };
+enum { INVALID_USAGE = 5, MADE_MAX = 8 };
+
+/* The doctor's part never frees one; leak checkers find them here. */
+static ncclComm_t made_ones[MADE_MAX];
+static unsigned made;
 
 ranks_nccl_ends ranks_nccl_ended;
 
@@ -51,7 +55,10 @@ ncclResult_t ncclCommInitRank(ncclComm_t *out, int ranks, ncclUniqueId id, int r
             raise(SIGKILL);
         return (ncclResult_t)INVALID_USAGE;
     }
-    return plain_init(out, ranks, id, rank);
+    const ncclResult_t result = plain_init(out, ranks, id, rank);
+    if (result == ncclSuccess && made < MADE_MAX)
+        made_ones[made++] = *out;
+    return result;
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm)
