@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bench/compile: how long the kernels of examples/decode take from PTX text to code that
- * can be called: compiled afresh, by phase, and from the disk cache. Each sample is a
- * process of its own, since the first use also loads LLVM.
+ * can be called: loaded, compiled afresh, by phase, and from the disk cache. Each sample is
+ * a process of its own, since the first use also loads LLVM.
  *
- *   bench_compile [SAMPLES]          (default 5) */
+ *   bench_compile [SAMPLES]          (default 5)
+ *   bench_compile large [COUNT ...]  kernels of so many instructions, of four kinds, up to
+ *                                    code that can be called (default 1000 5000 20000), and
+ *                                    loading a module of 350 kernels */
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "compile_large.h"
 #include "softcuda/kernel/load/code.h"
 #include "softcuda/kernel/load/jitload.h"
 
-enum { SAMPLES_MAX = 51, PTX_BYTES_MAX = 1 << 20 };
+enum { SAMPLES_MAX = 51, PTX_BYTES_MAX = 1 << 20, KERNELS_MAX = 64, MANY = 350 };
 
 typedef enum figure {
     WHOLE,
+    LOADED,
     PARSE,
     SHAPE,
     LOAD_LLVM,
@@ -48,8 +54,8 @@ static double ms_since(uint64_t *from)
     return ms;
 }
 
-/* What a module's load does. */
-static double load(const char *cache, bool cached)
+/* What a module's load does, and then what launches of all its kernels do. */
+static void load(const char *cache, bool cached, double *loaded, double *whole)
 {
     soft_code_options options;
     soft_code_options_init(&options);
@@ -59,13 +65,19 @@ static double load(const char *cache, bool cached)
     uint64_t from = gphi_clock_ns();
     must(soft_code_create(ptx, ptx_bytes, &options, &code, &error), "soft_code_create");
     must(soft_binding_create(code, NULL, &binding, &error), "soft_binding_create");
-    const double ms = ms_since(&from);
+    *loaded = ms_since(&from);
+    const soft_kernel_code *kernels[KERNELS_MAX];
+    const uint32_t count = soft_code_kernel_count(code);
+    for (uint32_t i = 0; i < count && i < KERNELS_MAX; i++)
+        kernels[i] = soft_binding_kernel(binding, i);
+    must(soft_kernels_ready(kernels, count < KERNELS_MAX ? count : KERNELS_MAX, &error),
+         "soft_kernels_ready");
+    *whole = *loaded + ms_since(&from);
     if (soft_code_was_cached(code) != cached) {
         fprintf(stderr, "bench_compile: this was %sfrom the cache\n",
                 cached ? "not " : "");
         _exit(1);
     }
-    return ms;
 }
 
 /* The same steps one by one. */
@@ -82,13 +94,8 @@ static void phases(double *ms)
     ms[SHAPE] = ms_since(&from);
     must(soft_jit_load(&jit, &error), "soft_jit_load");
     ms[LOAD_LLVM] = ms_since(&from);
-    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t parts = cpus < 1 ? 1 : (uint32_t)cpus;
-    parts = parts < program->kernel_count ? parts : program->kernel_count;
-    const soft_jit_request request = {.ir = program->ir,
-                                      .ir_bytes = program->ir_bytes,
-                                      .part_count = parts,
-                                      .optimize = 1};
+    const soft_jit_request request = {
+        .ir = program->ir, .ir_bytes = program->ir_bytes, .part_count = 1, .optimize = 1};
     if (jit->compile(&request, &result) != 0) {
         fprintf(stderr, "bench_compile: %s\n", result.message);
         _exit(1);
@@ -110,7 +117,7 @@ static void in_child(figure what, const char *cache, double ms[FIGURES])
         if (what == PARSE)
             phases(ms);
         else
-            ms[what] = load(cache, what == CACHED);
+            load(cache, what == CACHED, &ms[LOADED], &ms[what]);
         const ssize_t bytes = FIGURES * (ssize_t)sizeof(*ms);
         _exit(write(ends[1], ms, (size_t)bytes) == bytes ? 0 : 1);
     }
@@ -157,31 +164,100 @@ static void print(double (*samples)[SAMPLES_MAX], int count)
     static const struct {
         const char *name;
         double bar;
-    } rows[FIGURES] = {{"compiled afresh", 2000}, {"  parse", 0},
-                       {"  shape, IR", 0},        {"  load LLVM", 0},
-                       {"  machine code", 0},     {"from the disk cache", 50}};
+    } rows[FIGURES] = {{"compiled afresh", 2000},
+                       {"  until it is loaded", 0},
+                       {"  parse", 0},
+                       {"  shape, IR", 0},
+                       {"  load LLVM", 0},
+                       {"  machine code, one part", 0},
+                       {"from the disk cache", 50}};
     printf(
         "kernels/decode.ptx to callable code, milliseconds, medians of %d processes\n\n",
         count);
     for (int f = 0; f < FIGURES; f++) {
         qsort(samples[f], (size_t)count, sizeof(double), by_value);
         const double ms = samples[f][count / 2];
-        printf("%-20s %8.1f", rows[f].name, ms);
+        printf("%-24s %8.1f", rows[f].name, ms);
         if (rows[f].bar > 0)
             printf("   <= %.0f %s", rows[f].bar, ms <= rows[f].bar ? "" : "MISSED");
         printf("\n");
     }
 }
 
+/* ---- large ------------------------------------------------------------------------ */
+
+static double user_ms(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)used.ru_utime.tv_sec * 1e3 + (double)used.ru_utime.tv_usec / 1e3;
+}
+
+/* In a process of its own, which prints the line. */
+static void measure_large(large_kind kind, unsigned kernels, unsigned count)
+{
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        soft_code_options options;
+        soft_code_options_init(&options);
+        options.cache = "off";
+        soft_code *code;
+        soft_binding *binding;
+        char *module = large_module(kind, kernels, count);
+        const double cpu = user_ms();
+        uint64_t from = gphi_clock_ns();
+        must(soft_code_create(module, 0, &options, &code, &error), "soft_code_create");
+        must(soft_binding_create(code, NULL, &binding, &error), "soft_binding_create");
+        const double loaded = ms_since(&from);
+        if (kernels == 1)
+            must(soft_kernel_ready(soft_binding_kernel(binding, 0), &error), "compiling");
+        const double whole = loaded + ms_since(&from), user = user_ms() - cpu;
+        struct rusage used;
+        getrusage(RUSAGE_SELF, &used);
+        printf("%-20s %7u %8u %9.0f %9.0f %9.0f %8ld  %s\n", large_names[kind], kernels,
+               count, loaded, whole, user, used.ru_maxrss / 1024,
+               soft_code_kernel(code, 0)->path == PTX_PATH_FAST ? "fast" : "slow");
+        exit(0);
+    }
+    int status = 1;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+        fprintf(stderr, "bench_compile: a measurement failed\n");
+        exit(1);
+    }
+}
+
+static int large(int argc, char **argv)
+{
+    static char *defaults[] = {"1000", "5000", "20000"};
+    if (argc == 0) {
+        argv = defaults;
+        argc = 3;
+    }
+    printf(
+        "asked: 1,000 <= 250 ms, 5,000 <= 1,200, 20,000 <= 5,000, <= 200 MB; 350 kernels "
+        "loaded <= 300 ms\n%-20s %7s %8s %9s %9s %9s %8s\n",
+        "kind", "kernels", "insns", "load ms", "all ms", "user ms", "peak MB");
+    for (int i = 0; i < argc; i++)
+        for (int kind = 0; kind < LARGE_KINDS; kind++)
+            measure_large((large_kind)kind, 1, (unsigned)atoi(argv[i]));
+    for (int kind = 0; kind < LARGE_KINDS; kind++)
+        measure_large((large_kind)kind, MANY, 150);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    setenv("SOFTCUDA_JIT", BENCH_JIT, 0);
+    if (argc > 1 && strcmp(argv[1], "large") == 0)
+        return large(argc - 2, argv + 2);
     static double samples[FIGURES][SAMPLES_MAX];
     const int count = argc > 1 ? atoi(argv[1]) : 5;
     if (count < 1 || count > SAMPLES_MAX) {
-        fprintf(stderr, "usage: bench_compile [SAMPLES], 1 to %d\n", SAMPLES_MAX);
+        fprintf(stderr, "usage: bench_compile [SAMPLES | large [COUNT ...]], 1 to %d\n",
+                SAMPLES_MAX);
         return 2;
     }
-    setenv("SOFTCUDA_JIT", BENCH_JIT, 0);
     read_ptx();
     char cache[] = "/tmp/bench_compile_XXXXXX";
     if (mkdtemp(cache) == NULL) {
@@ -193,6 +269,7 @@ int main(int argc, char **argv)
     for (int s = 0; s < count; s++) {
         in_child(WHOLE, "off", ms);
         samples[WHOLE][s] = ms[WHOLE];
+        samples[LOADED][s] = ms[LOADED];
         in_child(PARSE, NULL, ms);
         for (int f = PARSE; f <= MACHINE_CODE; f++)
             samples[f][s] = ms[f];

@@ -216,6 +216,7 @@ void plain_step_add(plain_step *step, const char *name, const uint32_t grid[2],
     const soft_kernel_dims dims = {.grid = {grid[0], grid[1], 1},
                                    .block = {block[0], block[1], 1},
                                    .dynamic_shared_bytes = shared_bytes};
+    must(soft_kernel_ready(code, &error), name);
     must(soft_kernel_launch_init(&kernel->launch, step->env, code, &dims, kernel->params,
                                  &error),
          name);

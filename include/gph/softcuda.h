@@ -84,6 +84,25 @@ typedef struct gph_softcuda_memory {
 GPH_API GPH_CHECKED gph_status gph_softcuda_memory_get(int device,
                                                        gph_softcuda_memory *out);
 
+/** Kernels of this process: what was loaded, and for what of it there is machine code. A
+ *  module's load describes its kernels; the machine code of each is made when it is first
+ *  launched, put into an executable graph, or asked for by cuFuncLoad(). */
+typedef struct gph_softcuda_code {
+    uint32_t size;       /**< sizeof(gph_softcuda_code) */
+    uint64_t kernels;    /**< in the modules that were loaded so far */
+    uint64_t compiled;   /**< times that machine code was made, of a kernel or of all the
+                            functions of a module whose address is taken */
+    uint64_t cached;     /**< times that it came from the disk cache */
+    uint64_t compile_ns; /**< time in the compiler, summed over threads */
+} gph_softcuda_code;
+
+/** Reports what was compiled.
+ *
+ *  out  the caller's. Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID (out is NULL). Needs no cuInit. Thread: any. */
+GPH_API GPH_CHECKED gph_status gph_softcuda_code_get(gph_softcuda_code *out);
+
 /** What a word of gph_softcuda_trail() says about its node, in the last launch that
  *  began. */
 enum {

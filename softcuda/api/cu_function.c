@@ -212,22 +212,25 @@ CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, siz
     return soft_param_info(function->code->kernel, index, offset, size);
 }
 
-/* Loading is never lazy here. */
+/* A kernel that cannot run has nothing to be loaded. */
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *out, CUfunction handle)
 {
     soft_function *function;
     SOFT_TRY(enter(__func__, out, "state", handle, &function));
-    *out = CU_FUNCTION_LOADING_STATE_LOADED;
+    const bool loaded = soft_function_is_ready(function) ||
+                        function->code->kernel->path == PTX_PATH_UNSUPPORTED;
+    *out = loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return CUDA_SUCCESS;
 }
 
-/* Nothing is left to load. */
+/* Its machine code is made, as at a first launch. */
 CUresult cuFuncLoad(CUfunction handle)
 {
     soft_context *context;
     SOFT_TRY(soft_enter_context(__func__, &context));
     soft_function *function;
-    return soft_function_find(context, handle, &function);
+    SOFT_TRY(soft_function_find(context, handle, &function));
+    return soft_function_ready(function);
 }
 
 /* ---- occupancy --------------------------------------------------------------------- */

@@ -7,8 +7,10 @@
 #include <gph/softcuda.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "softcuda/api/describe.h"
 #include "softcuda/api/exports.h"
+#include "softcuda/device/alloc.h"
 
 /* ---- instantiation ----------------------------------------------------------------- */
 
@@ -83,6 +85,51 @@ static CUresult instantiate_locked(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS
     return result;
 }
 
+/* Kernels of the graph whose machine code is still to be made; all retained. */
+struct unready {
+    soft_function **functions;
+    uint32_t count, room;
+};
+
+static void add_unready(struct unready *u, soft_function *function)
+{
+    soft_function **functions = gphi_array_room(*soft_allocator(), u->functions, &u->room,
+                                                u->count + 1, sizeof(*functions));
+    if (!functions)
+        return; /* it is made later, with locks held */
+    u->functions = functions;
+    u->functions[u->count++] = function;
+    soft_function_retain(function);
+}
+
+static void find_unready(const soft_graph *graph, struct unready *u)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const soft_node *node = graph->nodes[i];
+        const soft_graph *inner;
+        if (node->type == CU_GRAPH_NODE_TYPE_KERNEL &&
+            !soft_function_is_ready(node->task.u.launch.function))
+            add_unready(u, node->task.u.launch.function);
+        for (uint32_t k = 0; (inner = soft_node_inner(node, k)); k++)
+            find_unready(inner, u);
+    }
+}
+
+/* Before the graph mutex is taken for what needs their code: compiling takes long. What
+ * fails here fails there again, and is reported in its order. */
+static void make_ready(CUgraph handle)
+{
+    struct unready u = {NULL, 0, 0};
+    soft_graph_lock();
+    if (soft_handle_is(handle, SOFT_KIND_GRAPH))
+        find_unready((const soft_graph *)handle, &u);
+    soft_graph_unlock();
+    soft_functions_ready(u.functions, u.count);
+    for (uint32_t i = 0; i < u.count; i++)
+        soft_function_release(u.functions[i]);
+    soft_delete(u.functions);
+}
+
 /* result_out and hErrNode_out are written whatever goes wrong (R30). */
 static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
                             CUDA_GRAPH_INSTANTIATE_PARAMS *params)
@@ -93,6 +140,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t allowed,
     SOFT_TRY(need_context());
     SOFT_TRY(soft_need(out, "phGraphExec"));
     soft_exec *exec;
+    make_ready(handle);
     soft_graph_lock();
     const CUresult result = instantiate_locked(handle, params, &exec);
     soft_graph_unlock();
@@ -267,6 +315,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph,
     /* All that is not about the graphs leaves SUCCESS in it, as on an H100. */
     *out = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_SUCCESS};
     soft_exec *exec;
+    make_ready(graph);
     SOFT_TRY(begin_edit(handle, &exec));
     const CUresult result = update_locked(exec, graph, out);
     end_edit(exec);
@@ -324,6 +373,11 @@ static CUresult set_any(CUgraphExec handle, CUgraphNode node,
     soft_exec *exec;
     soft_description d;
     memset(&d.params, 0, sizeof(d.params));
+    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL &&
+        soft_handle_is(params->kernel.func, SOFT_KIND_FUNCTION)) {
+        soft_function *function = (soft_function *)params->kernel.func;
+        soft_functions_ready(&function, 1); /* as make_ready() */
+    }
     SOFT_TRY(begin_edit(handle, &exec));
     const CUresult result = set_locked(exec, node, params, is_typed, &d);
     end_edit(exec);

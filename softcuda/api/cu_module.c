@@ -5,9 +5,10 @@
  * module, their code with the last graph that has it. */
 #include "softcuda/device/module.h"
 
-#include <stdlib.h>
+#include <gph/softcuda.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/api/image.h"
 
@@ -84,12 +85,24 @@ CUresult cuModuleUnload(CUmodule handle)
     return soft_module_unload(module);
 }
 
+gph_status gph_softcuda_code_get(gph_softcuda_code *out)
+{
+    if (!out)
+        return GPH_E_INVALID;
+    soft_code_counts counts;
+    soft_code_count(&counts);
+    const gph_softcuda_code code = {.kernels = counts.described,
+                                    .compiled = counts.compiled,
+                                    .cached = counts.cached,
+                                    .compile_ns = counts.compile_ns};
+    gphi_struct_write(out, &code, sizeof(code));
+    return GPH_OK;
+}
+
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "mode"));
-    const char *mode = getenv("CUDA_MODULE_LOADING");
-    *out = mode && strcmp(mode, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
-                                              : CU_MODULE_LAZY_LOADING;
+    *out = soft_loads_eagerly() ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
 }
 

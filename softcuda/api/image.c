@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,12 +74,19 @@ void soft_image_log(const soft_jit *jit, const char *error)
     write_log(jit, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, error);
 }
 
+bool soft_loads_eagerly(void)
+{
+    const char *mode = getenv("CUDA_MODULE_LOADING");
+    return mode && strcmp(mode, "EAGER") == 0;
+}
+
 CUresult soft_image_compile(const void *image, size_t bytes, const soft_jit *jit,
                             soft_code **out)
 {
     soft_code_options options;
     soft_code_options_init(&options);
     options.allocator = soft_allocator();
+    options.eager = soft_loads_eagerly();
     if (soft_device_count() > 1) /* device/peer.h asks before each access */
         options.check_memory = 1;
     soft_code *code = NULL;

@@ -23,6 +23,9 @@ void **soft_jit_value(const soft_jit *jit, CUjit_option option);
 CUresult soft_image_compile(const void *image, size_t bytes, const soft_jit *jit,
                             soft_code **out);
 
+/* CUDA_MODULE_LOADING is EAGER. */
+bool soft_loads_eagerly(void);
+
 /* The error log alone, of what is not compiled. */
 void soft_image_log(const soft_jit *jit, const char *error);
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/fail.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/limits.h"
@@ -44,6 +45,35 @@ void soft_function_retain(soft_function *function)
 void soft_function_release(soft_function *function)
 {
     release(function->module);
+}
+
+bool soft_function_is_ready(const soft_function *function)
+{
+    /* with the release store of the thread that made it (kernel/binding.c) */
+    return atomic_load_explicit(&function->code->ready, memory_order_acquire);
+}
+
+/* The module may be unloaded meanwhile: compiling takes long. */
+CUresult soft_function_ready(soft_function *function)
+{
+    if (soft_function_is_ready(function))
+        return CUDA_SUCCESS;
+    soft_function_retain(function);
+    const gph_status status = soft_kernel_ready(function->code, soft_error());
+    soft_function_release(function);
+    return status == GPH_OK ? CUDA_SUCCESS : soft_pass(status);
+}
+
+void soft_functions_ready(soft_function *const *functions, uint32_t count)
+{
+    const soft_kernel_code **kernels = count ? soft_new(count * sizeof(*kernels)) : NULL;
+    if (!kernels)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        kernels[i] = functions[i]->code;
+    gphi_ignore(soft_kernels_ready(kernels, count, NULL),
+                "who launches one of them tries again and reports it");
+    soft_delete(kernels);
 }
 
 /* A variable that is extern everywhere has no address to give. */

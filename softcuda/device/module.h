@@ -71,6 +71,13 @@ uint32_t soft_cluster_most(const soft_function *function);
 void soft_function_retain(soft_function *function);
 void soft_function_release(soft_function *function);
 
+/* Makes the machine code of its kernel, if nobody did; waits for a thread that is at it.
+ * Long, the first time: call it with no lock held. Fails as soft_kernel_ready() does. */
+CUresult soft_function_ready(soft_function *function);
+/* All of them, on several processors; failures are left for who needs one. */
+void soft_functions_ready(soft_function *const *functions, uint32_t count);
+bool soft_function_is_ready(const soft_function *function);
+
 /* Loads compiled code into a context; of a library, with its kernels, or with NULL for
  * both. Retains `code`. */
 CUresult soft_module_create(soft_context *context, soft_code *code, soft_library *library,

@@ -282,6 +282,7 @@ static CUresult fill_launch(soft_record *record, const soft_launch *launch, int6
                             soft_work *out)
 {
     unsigned char *params = record->params;
+    SOFT_TRY(soft_function_ready(launch->function));
     watch_lockstep(launch->function);
     if (launch->param_bytes > SOFT_RECORD_PARAM_BYTES) {
         params = soft_new(launch->param_bytes);

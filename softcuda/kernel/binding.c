@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Machine code mapped for one set of addresses of globals.
  *
- *   soft_code (immutable, shared) --> soft_binding: its objects, mapped and relocated
- *                                       |- an image, findable by address (place.c)
- *                                       '- an entry a kernel */
-#include "softcuda/kernel/load/pack.h"
+ *   soft_code (shared) --> soft_binding
+ *                            |- an entry a kernel: empty until it is ready
+ *                            '- an image a unit: its object, mapped and relocated,
+ *                               findable by address (place.c)
+ *
+ * A kernel's code refers to functions whose address is taken by the address that they
+ * have in the binding: they are a unit of their own, which is mapped before it. */
+#include "softcuda/kernel/load/unit.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,19 +27,37 @@ struct by_threads {
     ptx_kernel kernel;
 };
 
+/* Of a unit; base NULL until it is mapped. */
+struct mapped {
+    soft_image image;
+    bool placed;
+};
+
 struct soft_binding {
     soft_code *code;
     uint64_t *addresses; /* of the globals, by index */
     soft_kernel_code *kernels;
     struct by_threads *by_threads; /* by kernel: filled where it has one_row */
-    soft_image image;              /* base NULL: no kernel can run */
-    bool placed;
+    pthread_mutex_t lock;          /* what follows, and that a kernel becomes ready */
+    struct mapped *units;          /* by kernel, and the functions */
     gph_allocator heap;
 };
 
+static uint32_t functions_unit(const soft_binding *binding)
+{
+    return soft_code_pack(binding->code)->kernel_count;
+}
+
+static uint64_t function_address(const soft_binding *binding, const char *symbol)
+{
+    const soft_image *image = &binding->units[functions_unit(binding)].image;
+    const soft_image_function *function = soft_image_find(image, symbol);
+    return function ? (uint64_t)(uintptr_t)image->base + function->start : 0;
+}
+
 /* Names that the machine code leaves open: `g.` of the module's globals, whose addresses
- * are this binding's own; all others are the run time's. A list is searched through,
- * since a module is bound once for each context. */
+ * are this binding's own; `f.` of functions whose address is taken; all others are the run
+ * time's. A list is searched through, since a kernel is bound once for each context. */
 static uint64_t resolve(void *user, const char *name)
 {
     const soft_binding *binding = user;
@@ -43,22 +66,24 @@ static uint64_t resolve(void *user, const char *name)
         for (uint32_t i = 0; i < pack->global_count; i++)
             if (strcmp(pack->globals[i].about.name, name + 2) == 0)
                 return binding->addresses[i];
+    if (name[0] == 'f' && name[1] == '.')
+        return function_address(binding, name);
     return soft_rtcall_find(name);
 }
 
 /* One function runs a block or, on the slow path, a thread: by its name. */
-static gph_status find_entry(soft_binding *binding, soft_kernel_code *code,
+static gph_status find_entry(const soft_image *image, soft_kernel_code *code,
                              gph_error *error)
 {
     const ptx_kernel *kernel = code->kernel;
     char symbol[SYMBOL_MAX];
     snprintf(symbol, sizeof(symbol), "%c.%s", kernel->path == PTX_PATH_FAST ? 'b' : 't',
              kernel->name);
-    const soft_image_function *function = soft_image_find(&binding->image, symbol);
+    const soft_image_function *function = soft_image_find(image, symbol);
     if (!function)
         return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                          "kernel %.200s has no machine code", kernel->name);
-    const uintptr_t address = (uintptr_t)binding->image.base + function->start;
+    const uintptr_t address = (uintptr_t)image->base + function->start;
     if (kernel->path == PTX_PATH_FAST)
         code->entry.block = (ptx_block_fn *)address;
     else
@@ -68,7 +93,7 @@ static gph_status find_entry(soft_binding *binding, soft_kernel_code *code,
 
 /* The same kernel as a second one, which launches take for blocks of several rows: it has
  * no context arrays, and lives as long as the binding. */
-static gph_status find_by_threads(soft_binding *binding, uint32_t i, gph_error *error)
+static void fill_by_threads(soft_binding *binding, uint32_t i)
 {
     struct by_threads *slow = &binding->by_threads[i];
     slow->kernel = *binding->kernels[i].kernel;
@@ -77,52 +102,129 @@ static gph_status find_by_threads(soft_binding *binding, uint32_t i, gph_error *
     slow->kernel.scratch_thread_bytes = slow->kernel.scratch_fixed_bytes = 0;
     slow->code = (soft_kernel_code){.kernel = &slow->kernel, .binding = binding};
     binding->kernels[i].by_threads = &slow->code;
-    return find_entry(binding, &slow->code, error);
 }
 
-/* A kernel that cannot run has no machine code and keeps an empty entry: that it cannot
- * run is an error of its launch, not of the module's load. */
-static gph_status find_entries(soft_binding *binding, gph_error *error)
+/* A kernel that cannot run never gets an entry: that it cannot run is an error of its
+ * launch. */
+static void fill_kernels(soft_binding *binding)
 {
     const soft_pack *pack = soft_code_pack(binding->code);
     for (uint32_t i = 0; i < pack->kernel_count; i++) {
         const ptx_kernel *kernel = &pack->kernels[i];
-        soft_kernel_code *code = &binding->kernels[i];
-        *code = (soft_kernel_code){.kernel = kernel, .binding = binding};
-        if (kernel->path == PTX_PATH_UNSUPPORTED)
-            continue;
-        GPHI_TRY(find_entry(binding, code, error));
+        binding->kernels[i] = (soft_kernel_code){.kernel = kernel, .binding = binding};
         if (kernel->one_row)
-            GPHI_TRY(find_by_threads(binding, i, error));
+            fill_by_threads(binding, i);
     }
+}
+
+/* ---- units ------------------------------------------------------------------------ */
+
+static gph_status map_locked(soft_binding *binding, uint32_t index,
+                             const soft_object *object, gph_error *error)
+{
+    struct mapped *unit = &binding->units[index];
+    if (unit->image.base)
+        return GPH_OK;
+    const soft_loader_input input = {
+        .objects = object, .object_count = 1, .resolve = resolve, .user = binding};
+    GPHI_TRY(soft_image_load(&input, &binding->heap, &unit->image, error));
+    /* Noted for as long as it is mapped, so that a fault in it is known as a kernel's. */
+    unit->placed = soft_place_add(&unit->image);
+    if (unit->placed)
+        return GPH_OK;
+    soft_image_unload(&unit->image);
+    return gphi_fail(error, GPH_E_NO_MEMORY, "noting where machine code lies");
+}
+
+/* The machine code is made, or waited for, before the lock is taken. */
+static gph_status map_functions(soft_binding *binding, gph_error *error)
+{
+    const uint32_t index = functions_unit(binding);
+    const soft_object *object;
+    GPHI_TRY(soft_units_get(soft_code_units(binding->code), index, &object, error));
+    pthread_mutex_lock(&binding->lock);
+    const gph_status status = map_locked(binding, index, object, error);
+    pthread_mutex_unlock(&binding->lock);
+    return status;
+}
+
+static gph_status map_kernel_locked(soft_binding *binding, uint32_t index,
+                                    const soft_object *object, gph_error *error)
+{
+    soft_kernel_code *code = &binding->kernels[index];
+    if (atomic_load_explicit(&code->ready, memory_order_relaxed))
+        return GPH_OK;
+    GPHI_TRY(map_locked(binding, index, object, error));
+    const soft_image *image = &binding->units[index].image;
+    GPHI_TRY(find_entry(image, code, error));
+    if (code->kernel->one_row)
+        GPHI_TRY(find_entry(image, &binding->by_threads[index].code, error));
+    /* with the acquire load in soft_kernel_ready() */
+    atomic_store_explicit(&code->ready, true, memory_order_release);
     return GPH_OK;
+}
+
+gph_status soft_kernel_ready(const soft_kernel_code *kernel, gph_error *error)
+{
+    if (atomic_load_explicit(&kernel->ready, memory_order_acquire) ||
+        kernel->kernel->path == PTX_PATH_UNSUPPORTED)
+        return GPH_OK;
+    soft_binding *binding = kernel->binding;
+    const uint32_t index = (uint32_t)(kernel - binding->kernels);
+    const soft_object *object;
+    if (kernel->kernel->names_functions)
+        GPHI_TRY(map_functions(binding, error));
+    GPHI_TRY(soft_units_get(soft_code_units(binding->code), index, &object, error));
+    pthread_mutex_lock(&binding->lock);
+    const gph_status status = map_kernel_locked(binding, index, object, error);
+    pthread_mutex_unlock(&binding->lock);
+    return status;
+}
+
+static gph_status ready_all(soft_binding *binding, gph_error *error)
+{
+    const uint32_t count = soft_code_pack(binding->code)->kernel_count;
+    const soft_kernel_code **kernels =
+        gphi_heap_array(binding->heap, count + 1u, sizeof(*kernels));
+    GPHI_TRY(gphi_made(error, kernels, "compiling %u kernels", count));
+    for (uint32_t i = 0; i < count; i++)
+        kernels[i] = &binding->kernels[i];
+    const gph_status status = soft_kernels_ready(kernels, count, error);
+    gphi_heap_free(binding->heap, kernels, (count + 1ull) * sizeof(*kernels));
+    return status;
+}
+
+/* Initial values that hold addresses of functions. */
+static bool names_functions(const soft_pack *pack)
+{
+    for (uint32_t g = 0; g < pack->global_count; g++)
+        for (uint32_t i = 0; i < pack->globals[g].relocation_count; i++)
+            if (pack->globals[g].relocations[i].global == UINT32_MAX)
+                return true;
+    return false;
 }
 
 static gph_status fill(soft_binding *binding, const uint64_t *addresses, gph_error *error)
 {
     const soft_pack *pack = soft_code_pack(binding->code);
     const gph_allocator heap = binding->heap;
+    const size_t count = pack->kernel_count + 1u;
     binding->addresses = gphi_heap_array(heap, pack->global_count + 1u, 8);
-    binding->kernels =
-        gphi_heap_array(heap, pack->kernel_count + 1u, sizeof(*binding->kernels));
-    binding->by_threads =
-        gphi_heap_array(heap, pack->kernel_count + 1u, sizeof(*binding->by_threads));
+    binding->kernels = gphi_heap_array(heap, count, sizeof(*binding->kernels));
+    binding->by_threads = gphi_heap_array(heap, count, sizeof(*binding->by_threads));
+    binding->units = gphi_heap_array(heap, count, sizeof(*binding->units));
     GPHI_TRY(gphi_made(error,
-                       binding->addresses && binding->kernels && binding->by_threads,
+                       binding->addresses && binding->kernels && binding->by_threads &&
+                           binding->units,
                        "binding %u kernels", pack->kernel_count));
+    for (size_t i = 0; i < count; i++)
+        binding->units[i].image.heap = heap;
     if (pack->global_count != 0)
         memcpy(binding->addresses, addresses, pack->global_count * sizeof(*addresses));
-    if (pack->object_count != 0) {
-        const soft_loader_input input = {.objects = pack->objects,
-                                         .object_count = pack->object_count,
-                                         .resolve = resolve,
-                                         .user = binding};
-        GPHI_TRY(soft_image_load(&input, &heap, &binding->image, error));
-        /* Noted for as long as it is mapped, so that a fault in it is known as a kernel's. */
-        binding->placed = soft_place_add(&binding->image);
-        GPHI_TRY(gphi_made(error, binding->placed, "noting where machine code lies"));
-    }
-    return find_entries(binding, error);
+    fill_kernels(binding);
+    if (names_functions(pack))
+        GPHI_TRY(map_functions(binding, error));
+    return soft_code_is_eager(binding->code) ? ready_all(binding, error) : GPH_OK;
 }
 
 gph_status soft_binding_create(soft_code *code, const uint64_t *addresses,
@@ -132,7 +234,7 @@ gph_status soft_binding_create(soft_code *code, const uint64_t *addresses,
     soft_binding *binding = gphi_heap_alloc(heap, sizeof(*binding));
     GPHI_TRY(gphi_made(error, binding, "binding a module"));
     binding->heap = heap;
-    binding->image.heap = heap;
+    pthread_mutex_init(&binding->lock, NULL);
     binding->code = code;
     soft_code_retain(code);
     /* From here on the binding counts as complete for destroy(), which frees what is
@@ -146,16 +248,29 @@ gph_status soft_binding_create(soft_code *code, const uint64_t *addresses,
     return GPH_OK;
 }
 
-/* The counts of the arrays come from the code, so the code goes last. The image is taken
- * out of the places before it is unmapped: nobody may find what is gone. */
+/* An image is taken out of the places before it is unmapped: nobody may find what is
+ * gone. */
+static void unmap_units(soft_binding *binding, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct mapped *unit = &binding->units[i];
+        if (unit->placed)
+            soft_place_remove(&unit->image);
+        soft_image_unload(&unit->image);
+    }
+}
+
+/* The counts of the arrays come from the code, so the code goes last. */
 void soft_binding_destroy(soft_binding *binding)
 {
     if (!binding)
         return;
     const soft_pack *pack = soft_code_pack(binding->code);
-    if (binding->placed)
-        soft_place_remove(&binding->image);
-    soft_image_unload(&binding->image);
+    if (binding->units)
+        unmap_units(binding, pack->kernel_count + 1);
+    pthread_mutex_destroy(&binding->lock);
+    gphi_heap_free(binding->heap, binding->units,
+                   (pack->kernel_count + 1ull) * sizeof(*binding->units));
     gphi_heap_free(binding->heap, binding->addresses, (pack->global_count + 1ull) * 8);
     gphi_heap_free(binding->heap, binding->kernels,
                    (pack->kernel_count + 1ull) * sizeof(*binding->kernels));
@@ -187,12 +302,10 @@ static uint64_t relocated(const soft_binding *binding, const soft_pack_relocatio
         return (binding->addresses[r->global] + (uint64_t)r->addend) >> r->shift;
     char symbol[SYMBOL_MAX];
     snprintf(symbol, sizeof(symbol), "f.%s", r->function);
-    const soft_image_function *function = soft_image_find(&binding->image, symbol);
-    if (!function) /* no kernel that can run uses it */
+    const uint64_t address = function_address(binding, symbol);
+    if (address == 0) /* it has no body */
         return 0;
-    return ((uint64_t)(uintptr_t)binding->image.base + function->start +
-            (uint64_t)r->addend) >>
-           r->shift;
+    return (address + (uint64_t)r->addend) >> r->shift;
 }
 
 /* For each context again, since a context has its own memory and so its own addresses. */

@@ -19,6 +19,16 @@ typedef enum ptx_half {
     PTX_HALF_COMPUTES  /* arithmetic as well: AVX512-FP16, FEAT_FP16 */
 } ptx_half;
 
+/* What is written of a module. Machine code of a kernel is made when it is launched, so
+ * each is written alone: with the functions that it calls, but for those whose address is
+ * taken. They have one address for all kernels, and are a part by themselves. */
+typedef enum ptx_part {
+    PTX_PART_ALL,      /* every kernel and function in one text (reports) */
+    PTX_PART_NONE,     /* no text: what is known of the kernels */
+    PTX_PART_KERNEL,   /* one kernel: options.kernel */
+    PTX_PART_FUNCTIONS /* the functions whose address is taken */
+} ptx_part;
+
 typedef struct ptx_compile_options {
     uint32_t force_slow;   /* every kernel on the slow path (tests) */
     uint32_t check_memory; /* SOFTCUDA_CHECK: a ptx_rt_check before each access */
@@ -26,6 +36,8 @@ typedef struct ptx_compile_options {
     uint32_t vector_bits;  /* preferred width, 0: the target's */
     uint32_t half;         /* ptx_half; results are the same with all */
     uint32_t costs;        /* fill ptx_kernel.costs (the kernel report) */
+    ptx_part part;
+    uint32_t kernel; /* PTX_PART_KERNEL: which, as they stand in the text */
     const gph_allocator *allocator;
 } ptx_compile_options;
 
@@ -59,6 +71,7 @@ typedef struct ptx_kernel {
     uint32_t uses_safepoints;      /* it may wait for another block: a stack of its own */
     uint32_t one_row;              /* fast where a block has one row, else "t.<name>" */
     uint32_t launches_graphs;      /* it may call cudaGraphLaunch() */
+    uint32_t names_functions;      /* its code needs PTX_PART_FUNCTIONS beside it */
     uint32_t uses_reserved_shared; /* %reserved_smem_offset_..., here or in a function */
     uint32_t uses_barrier, uses_atomics, uses_printf, uses_malloc, uses_dynamic_shared;
     uint32_t live_across_cuts; /* registers kept in context arrays */
@@ -90,7 +103,8 @@ typedef struct ptx_program {
     struct ptx_arena *arena;
 } ptx_program;
 
-/* Compiles every kernel of the module. A kernel that cannot be compiled is UNSUPPORTED,
+/* Compiles the kernels of the module, or the part of it that the options name: then the
+ * program has that kernel alone, or none. A kernel that cannot be compiled is UNSUPPORTED,
  * with its reason; that is no failure. Fails with GPH_E_NO_MEMORY.
  *
  *  module   borrowed until the program is destroyed (names are lent).

@@ -154,7 +154,9 @@ static inline gph_status kernel_run(kernel_unit *unit, const kernel_call *call,
     void *copy = aligned_alloc(64, (code->kernel->param_bytes + 64) & ~63u);
     if (code->kernel->param_bytes != 0)
         memcpy(copy, params, code->kernel->param_bytes);
-    status = soft_kernel_launch_init(launch, unit->env, code, &dims, copy, error);
+    status = soft_kernel_ready(code, error);
+    if (status == 0)
+        status = soft_kernel_launch_init(launch, unit->env, code, &dims, copy, error);
     if (status == 0) {
         soft_work work = {.kind = SOFT_WORK_PARTS};
         soft_kernel_launch_work(launch, &work);

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From an image to compiled code: parse, compile, keep in the disk cache.
+/* From an image to what is known of its kernels; their machine code is unit.c's.
  *
- *   image --fatbin.c--> PTX --make_key()--> cache.c: a pack
+ *   image --fatbin.c--> PTX --module_key()--> keep.c: a pack, without objects
  *                        | not there
- *                        '--> ptx_parse --> ptx_compile --> softcuda-jit.so --> pack.c
+ *                        '--> ptx_parse --> ptx_compile (no text) --> pack.c
  *
  * The key is a hash of all that decides over the code: this build of the compiler, the
- * processor's features, the options and the text. A pack from the cache is checked as one
- * from a stranger would be. */
+ * processor's features, the options and the text. */
 #include "softcuda/kernel/load/code.h"
 
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,22 +18,20 @@
 #include <sys/auxv.h>
 #endif
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"
-#include "base/log.h"
 #include "softcuda/check/mode.h"
+#include "softcuda/jit/jit.h"
 #include "softcuda/kernel/load/cache.h"
-#include "softcuda/kernel/load/fatbin.h"
-#include "softcuda/kernel/load/jitload.h"
-#include "softcuda/kernel/load/pack.h"
 #include "softcuda/kernel/load/soft_build_id.h" /* made by the build: SOFT_BUILD_ID */
+#include "softcuda/kernel/load/unit.h"
 #include "softcuda/ptx/abi.h"
 
 struct soft_code {
     atomic_uint references;
-    bool was_cached;
-    soft_pack pack;
+    bool was_cached, is_eager;
+    soft_pack pack;    /* kernels and globals; no objects */
+    soft_units *units; /* machine code */
     gph_allocator heap;
 };
 
@@ -94,7 +89,8 @@ static gphi_hash128 hash_cpu(gphi_hash128 h)
     return h;
 }
 
-static gphi_hash128 make_key(const soft_ptx_text *text, const soft_code_options *options)
+/* All of it but the text. */
+static gphi_hash128 make_seed(const soft_code_options *options)
 {
     const uint32_t words[] = {PTX_ABI_VERSION,       options->force_slow,
                               options->check_memory, options->contract,
@@ -103,30 +99,18 @@ static gphi_hash128 make_key(const soft_ptx_text *text, const soft_code_options 
     gphi_hash128 h = {0x67706873, 0x6f667463};
     h = gphi_hash128_bytes(h, SOFT_BUILD_ID, strlen(SOFT_BUILD_ID));
     h = gphi_hash128_bytes(h, words, sizeof(words));
-    h = hash_cpu(h);
-    return gphi_hash128_bytes(h, text->text, text->bytes);
+    return hash_cpu(h);
 }
 
-/* ---- compiling -------------------------------------------------------------------- */
+/* ---- describing ------------------------------------------------------------------- */
 
-struct compilation {
+struct loading {
     const soft_code_options *options;
-    gph_allocator heap;
-    gphi_hash128 key;
+    const char *directory; /* of the cache, or NULL */
+    gphi_hash128 seed, key;
     gph_error *error;
-    unsigned char *data; /* the result: packed, not yet read */
-    size_t bytes;
+    ptx_module *module; /* NULL where the cache had the description */
 };
-
-/* Those this process may run on: LLVM gets a thread for each. */
-static uint32_t cpu_count(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set) != 0)
-        return 1;
-    const int count = CPU_COUNT(&set);
-    return count > 0 ? (uint32_t)count : 1;
-}
 
 static uint32_t count_path(const ptx_program *program, ptx_path path)
 {
@@ -136,109 +120,82 @@ static uint32_t count_path(const ptx_program *program, ptx_path path)
     return count;
 }
 
-static gph_status pack_result(struct compilation *c, const ptx_module *module,
-                              const ptx_program *program, const soft_jit_result *result,
-                              const char *info)
+static gph_status describe(struct loading *l, soft_code *code)
 {
-    soft_object objects[SOFT_JIT_PARTS_MAX];
-    for (uint32_t i = 0; i < result->object_count; i++)
-        objects[i] = (soft_object){result->objects[i].bytes, result->objects[i].count};
-    const soft_pack_input input = {.key = c->key,
-                                   .module = module,
-                                   .program = program,
-                                   .objects = objects,
-                                   .object_count = result->object_count,
-                                   .info = info};
-    return soft_pack_write(&input, c->heap, &c->data, &c->bytes, c->error);
-}
-
-/* Machine code for the program, if it has a kernel that can run. */
-static gph_status make_code(struct compilation *c, const ptx_module *module,
-                            const ptx_program *program)
-{
+    const ptx_compile_options options = {.force_slow = l->options->force_slow,
+                                         .check_memory = l->options->check_memory,
+                                         .contract = l->options->contract,
+                                         .vector_bits = l->options->vector_bits,
+                                         .half = l->options->half,
+                                         .part = PTX_PART_NONE,
+                                         .allocator = &code->heap};
+    ptx_program *program;
+    GPHI_TRY(ptx_compile(l->module, &options, &program, l->error));
     const uint32_t fast = count_path(program, PTX_PATH_FAST);
     const uint32_t slow = count_path(program, PTX_PATH_SLOW);
-    soft_jit_result result = {.object_count = 0};
-    const uint64_t start = gphi_clock_ns();
-    const soft_jit_api *jit = NULL;
-    if (fast + slow != 0) {
-        GPHI_TRY(soft_jit_load(&jit, c->error));
-        const uint32_t cpus = cpu_count();
-        const soft_jit_request request = {
-            .ir = program->ir,
-            .ir_bytes = program->ir_bytes,
-            .vector_bits = c->options->vector_bits,
-            .part_count = fast + slow < cpus ? fast + slow : cpus,
-            .optimize = 1,
-        };
-        if (jit->compile(&request, &result) != 0)
-            return gphi_fail(c->error, SOFT_ERROR_INVALID_PTX,
-                             "no machine code could be made: %.400s", result.message);
-    }
     char info[256];
     snprintf(info, sizeof(info),
              "%u kernels: %u on the fast path, %u on the slow one, %u not supported; "
-             "compiled in %llu ms",
-             program->kernel_count, fast, slow, program->kernel_count - fast - slow,
-             (unsigned long long)((gphi_clock_ns() - start) / 1000000));
-    const gph_status status = pack_result(c, module, program, &result, info);
-    if (jit)
-        jit->release(&result);
+             "each is compiled when it is first launched",
+             program->kernel_count, fast, slow, program->kernel_count - fast - slow);
+    const soft_pack_input input = {
+        .key = l->key, .module = l->module, .program = program, .info = info};
+    const gph_status status =
+        soft_pack_make(&input, l->directory, code->heap, &code->pack, l->error);
+    ptx_program_destroy(program);
     return status;
 }
 
-/* All of it, from text to a pack; the module is needed until the pack is written. */
-static gph_status compile(struct compilation *c, const soft_ptx_text *text)
+/* From the cache, or from the text. */
+static gph_status get_pack(struct loading *l, const soft_ptx_text *text, soft_code *code)
 {
-    ptx_module *module;
-    GPHI_TRY(ptx_parse(text->text, text->bytes, &c->heap, &module, c->error));
-    const ptx_compile_options options = {.force_slow = c->options->force_slow,
-                                         .check_memory = c->options->check_memory,
-                                         .contract = c->options->contract,
-                                         .vector_bits = c->options->vector_bits,
-                                         .half = c->options->half,
-                                         .allocator = &c->heap};
-    ptx_program *program;
-    gph_status status = ptx_compile(module, &options, &program, c->error);
-    if (status == GPH_OK) {
-        status = make_code(c, module, program);
-        ptx_program_destroy(program);
+    if (l->directory && soft_pack_cached(l->directory, l->key, code->heap, &code->pack)) {
+        code->was_cached = true;
+        return GPH_OK;
     }
-    ptx_module_destroy(module);
+    GPHI_TRY(ptx_parse(text->text, text->bytes, &code->heap, &l->module, l->error));
+    const gph_status status = describe(l, code);
+    if (status != GPH_OK) {
+        ptx_module_destroy(l->module);
+        l->module = NULL;
+    }
+    return status;
+}
+
+/* The image is the caller's, and the text is needed again. */
+static gph_status own_text(soft_ptx_text *text, gph_error *error)
+{
+    if (text->owned)
+        return GPH_OK;
+    char *copy = gphi_heap_alloc(text->heap, text->bytes + 1);
+    GPHI_TRY(gphi_made(error, copy, "a copy of %zu bytes of PTX", text->bytes));
+    memcpy(copy, text->text, text->bytes);
+    copy[text->bytes] = '\0';
+    text->text = text->owned = copy;
+    text->owned_bytes = text->bytes + 1;
+    return GPH_OK;
+}
+
+/* `text` is taken on success. */
+static gph_status fill(struct loading *l, soft_ptx_text *text, soft_code *code)
+{
+    GPHI_TRY(own_text(text, l->error));
+    GPHI_TRY(get_pack(l, text, code));
+    const soft_units_input input = {.options = l->options,
+                                    .directory = l->directory,
+                                    .seed = l->seed,
+                                    .kernel_count = code->pack.kernel_count,
+                                    .module = l->module};
+    const gph_status status =
+        soft_units_create(&input, text, code->heap, &code->units, l->error);
+    if (status == GPH_OK)
+        return GPH_OK;
+    ptx_module_destroy(l->module);
+    soft_pack_fini(&code->pack);
     return status;
 }
 
 /* ---- the object ------------------------------------------------------------------- */
-
-static gph_status get_code(const soft_ptx_text *text, const soft_code_options *options,
-                           soft_code *code, gph_error *error)
-{
-    struct compilation c = {.options = options,
-                            .heap = code->heap,
-                            .key = make_key(text, options),
-                            .error = error};
-    char directory[SOFT_CACHE_PATH_MAX];
-    const bool cached = soft_cache_directory(options->cache, directory);
-    if (cached && soft_cache_read(directory, c.key, c.heap, &c.data, &c.bytes)) {
-        if (soft_pack_read(c.data, c.bytes, c.key, c.heap, &code->pack) == GPH_OK) {
-            code->was_cached = true;
-            return GPH_OK;
-        }
-        gphi_heap_free(c.heap, c.data, c.bytes);
-        gphi_log("softcuda", GPH_LOG_INFO, "a file of the cache in %s is not valid",
-                 directory);
-    }
-    GPHI_TRY(compile(&c, text));
-    if (cached &&
-        !soft_cache_write(directory, c.key, c.data, c.bytes, soft_cache_limit()))
-        gphi_log("softcuda", GPH_LOG_INFO, "compiled code could not be kept in %s",
-                 directory);
-    const gph_status status = soft_pack_read(c.data, c.bytes, c.key, c.heap, &code->pack);
-    if (status == GPH_OK)
-        return GPH_OK;
-    gphi_heap_free(c.heap, c.data, c.bytes);
-    return gphi_fail(error, status, "reading compiled code of %zu bytes", c.bytes);
-}
 
 gph_status soft_code_create(const void *image, size_t bytes,
                             const soft_code_options *options, soft_code **out,
@@ -256,14 +213,20 @@ gph_status soft_code_create(const void *image, size_t bytes,
         soft_ptx_text_fini(&text);
         return gphi_fail(error, GPH_E_NO_MEMORY, "the code of a module");
     }
-    code->heap = heap;
+    *code = (soft_code){.heap = heap, .is_eager = options->eager};
     atomic_init(&code->references, 1);
-    const gph_status status = get_code(&text, options, code, error);
-    soft_ptx_text_fini(&text);
+    char directory[SOFT_CACHE_PATH_MAX];
+    struct loading l = {.options = options, .seed = make_seed(options), .error = error};
+    l.key = gphi_hash128_bytes(l.seed, text.text, text.bytes);
+    if (soft_cache_directory(options->cache, directory))
+        l.directory = directory;
+    const gph_status status = fill(&l, &text, code);
     if (status != GPH_OK) {
+        soft_ptx_text_fini(&text);
         gphi_heap_free(heap, code, sizeof(*code));
         return status;
     }
+    soft_code_counted(code->pack.kernel_count);
     *out = code;
     return GPH_OK;
 }
@@ -280,6 +243,7 @@ void soft_code_release(soft_code *code)
         atomic_fetch_sub_explicit(&code->references, 1, memory_order_acq_rel) != 1)
         return;
     const gph_allocator heap = code->heap;
+    soft_units_destroy(code->units);
     soft_pack_fini(&code->pack);
     gphi_heap_free(heap, code, sizeof(*code));
 }
@@ -287,6 +251,16 @@ void soft_code_release(soft_code *code)
 const soft_pack *soft_code_pack(const soft_code *code)
 {
     return &code->pack;
+}
+
+soft_units *soft_code_units(const soft_code *code)
+{
+    return code->units;
+}
+
+bool soft_code_is_eager(const soft_code *code)
+{
+    return code->is_eager;
 }
 
 uint32_t soft_code_kernel_count(const soft_code *code)

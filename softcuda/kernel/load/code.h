@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Code: what a module image (PTX text or a fatbin) becomes.
  *
- *   image --> soft_code ----------> soft_binding ------------> soft_kernel_code
- *             kernels, globals,     machine code mapped and    entry point and
- *             relocatable objects;  relocated for one set of   description of one
- *             process-wide          addresses of globals       kernel
- *             (parsed, compiled,    (a context's)
- *             or from the cache)
+ *   image --> soft_code -----------> soft_binding ------------> soft_kernel_code
+ *             kernels, globals;      machine code mapped and    entry point and
+ *             a relocatable object   relocated for one set of   description of one
+ *             a kernel, made when    addresses of globals       kernel
+ *             it is needed;          (a context's)
+ *             process-wide
+ *
+ * Loading parses, checks and describes. Machine code of a kernel is made by the first
+ * soft_kernel_ready(), or comes from the disk cache: other threads that need the same
+ * kernel wait for it, those that need another one do not.
  *
  * Knows no CUDA context: who loads a module allocates the globals and tells where. */
 #ifndef SOFT_KERNEL_LOAD_CODE_H
 #define SOFT_KERNEL_LOAD_CODE_H
+
+#include <stdatomic.h>
 
 #include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/compile.h"
@@ -36,8 +42,8 @@ enum {
     SOFT_ERROR_UNKNOWN = 999
 };
 
-typedef struct soft_code soft_code;       /* immutable, counted: any thread */
-typedef struct soft_binding soft_binding; /* immutable, counted: any thread */
+typedef struct soft_code soft_code;       /* counted: any thread */
+typedef struct soft_binding soft_binding; /* any thread */
 
 typedef struct soft_code_options {
     uint32_t force_slow;   /* SOFTCUDA_PATH=slow */
@@ -45,6 +51,7 @@ typedef struct soft_code_options {
     uint32_t contract;     /* allow mul+add to fuse where PTX has no .rn */
     uint32_t vector_bits;  /* preferred width, 0: the target's */
     uint32_t half;         /* ptx_half of the processor */
+    uint32_t eager;        /* a binding makes the machine code of all kernels */
     const char *cache; /* NULL: as SOFTCUDA_CACHE says; "off"; or a directory; borrowed */
     const gph_allocator *allocator; /* NULL: the C library's heap; copied */
 } soft_code_options;
@@ -66,7 +73,7 @@ typedef struct soft_code_global {
     uint8_t is_managed; /* the host reads and writes it, too */
 } soft_code_global;
 
-/* Parses and compiles an image, or takes it from the disk cache.
+/* Parses an image and describes its kernels, or takes that from the disk cache.
  *
  *  image    borrowed for the call: PTX text, or a fatbin with PTX in it (also its
  *           wrapper, as __cudaRegisterFatBinary gets it).
@@ -77,10 +84,9 @@ typedef struct soft_code_global {
  *
  *  Fails with SOFT_ERROR_INVALID_PTX and "line 12, column 5: ...", with
  *  SOFT_ERROR_UNSUPPORTED_PTX_VERSION, with SOFT_ERROR_NO_BINARY_FOR_GPU (a fatbin
- *  without PTX, an ELF image), SOFT_ERROR_INVALID_IMAGE (neither),
- *  SOFT_ERROR_JIT_COMPILER_NOT_FOUND (softcuda-jit.so is missing) and GPH_E_NO_MEMORY. A
- *  kernel that cannot be compiled is no failure: its path is PTX_PATH_UNSUPPORTED. Thread: any.
- */
+ *  without PTX, an ELF image), SOFT_ERROR_INVALID_IMAGE (neither) and GPH_E_NO_MEMORY.
+ *  A kernel that cannot be compiled is no failure: its path is PTX_PATH_UNSUPPORTED.
+ *  Thread: any. */
 GPH_CHECKED gph_status soft_code_create(const void *image, size_t bytes,
                                         const soft_code_options *options, soft_code **out,
                                         gph_error *error);
@@ -94,6 +100,16 @@ const soft_code_global *soft_code_global_at(const soft_code *code, uint32_t inde
 /* What the information log of the JIT says: lent, never NULL. */
 const char *soft_code_info(const soft_code *code);
 bool soft_code_was_cached(const soft_code *code);
+
+/* Of this process. */
+typedef struct soft_code_counts {
+    uint64_t described; /* kernels of the modules that were loaded */
+    uint64_t compiled;  /* parts that LLVM made: a kernel, or the functions of a module
+                           whose address is taken */
+    uint64_t cached;    /* parts that came from the disk cache */
+    uint64_t compile_ns;
+} soft_code_counts;
+void soft_code_count(soft_code_counts *out);
 /* The .version and .target of the PTX: 90 -> 9.0, and 70 for sm_70. */
 uint32_t soft_code_ptx_version(const soft_code *code);
 uint32_t soft_code_ptx_target(const soft_code *code);
@@ -107,16 +123,30 @@ typedef struct soft_kernel_code {
         ptx_thread_fn *thread; /* PTX_PATH_SLOW */
     } entry;
     const struct soft_kernel_code
-        *by_threads; /* of kernel->one_row: the slow path; or NULL */
+        *by_threads;   /* of kernel->one_row: the slow path; or NULL */
+    atomic_bool ready; /* its entry is there: soft_kernel_ready() */
 } soft_kernel_code;
 
-/* Maps the machine code for one set of addresses of globals.
+/* A place for the code, with one set of addresses of globals. Machine code is made of
+ * functions whose address is an initial value and, eagerly, of all kernels: fails as
+ * soft_kernel_ready() does, too.
  *
  *  code       retained until the binding is released.
  *  addresses  copied: the device address of each global, by index.
  *  out        owned by the caller on success: soft_binding_destroy(). */
 GPH_CHECKED gph_status soft_binding_create(soft_code *code, const uint64_t *addresses,
                                            soft_binding **out, gph_error *error);
+
+/* Makes and maps the machine code of a kernel of a binding, if nobody did; waits for a
+ * thread that is at it. A failure is not kept: the next call tries again. Fails with
+ * SOFT_ERROR_INVALID_PTX (LLVM refuses), SOFT_ERROR_JIT_COMPILER_NOT_FOUND
+ * (softcuda-jit.so is missing), SOFT_ERROR_OUT_OF_MEMORY and GPH_E_NO_MEMORY; nothing is
+ * made of a kernel whose path is PTX_PATH_UNSUPPORTED. Thread: any. */
+GPH_CHECKED gph_status soft_kernel_ready(const soft_kernel_code *kernel,
+                                         gph_error *error);
+/* Several of one heap at once, on as many processors; the first failure. Thread: any. */
+GPH_CHECKED gph_status soft_kernels_ready(const soft_kernel_code *const *kernels,
+                                          uint32_t count, gph_error *error);
 void soft_binding_destroy(soft_binding *binding); /* takes NULL */
 
 /* By index as in soft_code_kernel(); lent. */

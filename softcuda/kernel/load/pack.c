@@ -136,18 +136,20 @@ gph_status soft_pack_write(const soft_pack_input *input, gph_allocator heap,
                         .abi = PTX_ABI_VERSION,
                         .head_bytes = sizeof(struct head),
                         .key = input->key,
-                        .kernel_count = input->program->kernel_count,
                         .object_count = input->object_count,
-                        .ptx_version = module->version_major * 10 + module->version_minor,
-                        .ptx_target = module->target,
                         .kernel_bytes = sizeof(ptx_kernel)};
-    head.global_count = kept_index(module, module->variable_count);
+    if (module) {
+        head.kernel_count = input->program->kernel_count;
+        head.global_count = kept_index(module, module->variable_count);
+        head.ptx_version = module->version_major * 10 + module->version_minor;
+        head.ptx_target = module->target;
+    }
     gphi_text_put_bytes(&writer, (const char *)&head, sizeof(head));
     for (uint32_t i = 0; i < head.kernel_count; i++) {
         put_align(&writer);
         put_kernel(&writer, &input->program->kernels[i]);
     }
-    for (uint32_t i = 0; i < module->variable_count; i++)
+    for (uint32_t i = 0; module && i < module->variable_count; i++)
         if (is_kept(&module->variables[i])) {
             put_align(&writer);
             put_global(&writer, module, &module->variables[i]);
@@ -172,7 +174,7 @@ gph_status soft_pack_write(const soft_pack_input *input, gph_allocator heap,
     }
     if (!exact) {
         gphi_text_fini(&writer);
-        return gphi_fail(error, GPH_E_NO_MEMORY, "compiled code of a module");
+        return gphi_fail(error, GPH_E_NO_MEMORY, "compiled code");
     }
     *out = exact;
     *bytes = writer.length;

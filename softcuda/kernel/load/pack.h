@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Compiled code as one block of bytes: what the cache keeps and a soft_code reads.
+/* Compiled code as one block of bytes: what the cache keeps and a soft_code reads. Of a
+ * module, what is known of its kernels and globals; of a kernel, its machine code.
  *
  *   | head | kernels: record, name, reason, parameters, cuts | globals: record, name,
  *   initial bytes, relocations | objects | information log |
@@ -44,8 +45,8 @@ typedef struct soft_pack {
 
 typedef struct soft_pack_input {
     gphi_hash128 key;
-    const ptx_module *module;
-    const ptx_program *program;
+    const ptx_module *module;   /* NULL: machine code alone */
+    const ptx_program *program; /* likewise */
     const soft_object *objects;
     uint32_t object_count;
     const char *info;
@@ -62,5 +63,13 @@ GPH_CHECKED gph_status soft_pack_read(unsigned char *data, size_t bytes, gphi_ha
 void soft_pack_fini(soft_pack *pack);
 
 const soft_pack *soft_code_pack(const soft_code *code); /* code.c */
+
+/* What soft_pack_read() makes of a file of the cache, if it has a valid one. */
+bool soft_pack_cached(const char *directory, gphi_hash128 key, gph_allocator heap,
+                      soft_pack *out);
+/* Writes, keeps what was written in the cache (directory NULL: nowhere), and reads it. */
+GPH_CHECKED gph_status soft_pack_make(const soft_pack_input *input, const char *directory,
+                                      gph_allocator heap, soft_pack *out,
+                                      gph_error *error);
 
 #endif

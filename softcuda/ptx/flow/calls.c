@@ -178,6 +178,32 @@ static void find_launches(ptx_build *p)
     }
 }
 
+/* By itself: any operand, the callee or not. */
+static bool names_open(const ptx_build *p, const ptx_function *f)
+{
+    for (uint32_t k = 0; k < f->operand_count; k++)
+        if (f->operands[k].kind == PTX_OPERAND_FUNC &&
+            (p->used_functions[f->operands[k].index] & FUNCTION_OPEN))
+            return true;
+    return false;
+}
+
+/* Kernels and functions alike. */
+static void find_open_names(ptx_build *p)
+{
+    const ptx_module *m = p->module;
+    for (uint32_t n = 0; n < m->function_count; n++)
+        p->names_open[n] = names_open(p, &m->functions[n]);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < m->function_count; i++) {
+            const uint32_t n = p->order[i];
+            if (!p->names_open[n] && calls_marked(p, &m->functions[n], p->names_open))
+                p->names_open[n] = changed = true;
+        }
+    }
+}
+
 /* Instructions of a function with all that it calls in place of the calls. */
 static uint64_t whole_size(const uint32_t *sizes, const ptx_function *f)
 {
@@ -217,10 +243,12 @@ void ptx_find_calls(ptx_build *p)
     p->cuts_recursive = ptx_alloc(&p->memory, count, 1);
     p->small = ptx_alloc(&p->memory, count, 1);
     p->launches = ptx_alloc(&p->memory, count, 1);
+    p->names_open = ptx_alloc(&p->memory, count, 1);
     find_order(p);
     find_open_functions(p);
     find_cuts_below(p);
     find_launches(p);
+    find_open_names(p);
     find_recursion(p, NULL, p->recursive);
     find_recursion(p, p->has_cuts, p->cuts_recursive);
     find_small(p);

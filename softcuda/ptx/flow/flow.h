@@ -261,6 +261,7 @@ typedef struct ptx_build {
     uint8_t *has_cuts;   /* by function: cuts, here or below; the thread may end */
     uint8_t *small;      /* by function: may be put in place of its calls */
     uint8_t *launches;   /* by function and kernel: may call cudaGraphLaunch() */
+    uint8_t *names_open; /* likewise: calls or names a function whose address is taken */
     uint8_t *recursive;
     uint8_t *cuts_recursive;  /* by way of functions with cuts alone */
     uint32_t *shared_offsets; /* of module-level .shared variables that functions use */
@@ -269,7 +270,6 @@ typedef struct ptx_build {
     const char **refusals;     /* by function: why it cannot be written, or NULL */
     uint32_t *function_shared; /* by function: where its own .shared variables start */
     uint32_t function_shared_bytes;
-    uint32_t inlined_insns; /* of all kernels that have functions in place of calls */
 } ptx_build;
 
 /* ---- calls.c ---- */
@@ -277,7 +277,7 @@ enum { FUNCTION_WANTED = 1, FUNCTION_WRITTEN = 2, FUNCTION_OPEN = 4 };
 #define SHAPE_SMALL_MAX 4000u
 
 /* Fills order, used_functions (open ones), has_cuts, recursive, cuts_recursive, small,
- * launches. */
+ * launches, names_open. */
 void ptx_find_calls(ptx_build *p);
 /* Whom an instruction calls (a function or a register), or NULL. */
 const ptx_operand *ptx_callee(const ptx_function *f, const ptx_insn *insn);

@@ -19,9 +19,8 @@
 
 #define INSNS_MAX 20000u
 #define PASSES_MAX 16u
-#define MODULE_INSNS_MAX                                                                 \
-    200000u /* written in place of calls, in all kernels together                        \
-             */
+#define MODULE_INSNS_MAX 200000u /* of all kernels with functions in place of calls ... */
+#define KERNEL_INSNS_MIN 4000u   /* ... but each may have as many */
 #define PARAM_BYTES_MAX 256u
 #define VARIABLES_MAX 4096u
 
@@ -573,6 +572,16 @@ static ptx_function *replace_calls(inliner *n, const ptx_function *f)
     return end_pass(n);
 }
 
+/* A kernel's share does not depend on those before it: it may be compiled alone. */
+static uint32_t room_of(const ptx_module *m)
+{
+    uint32_t kernels = 0;
+    for (uint32_t n = 0; n < m->function_count; n++)
+        kernels += m->functions[n].is_entry;
+    const uint32_t share = MODULE_INSNS_MAX / (kernels ? kernels : 1);
+    return share > KERNEL_INSNS_MIN ? share : KERNEL_INSNS_MIN;
+}
+
 const ptx_function *ptx_inline_calls(ptx_build *p, ptx_flow_memory *memory,
                                      const ptx_function *f)
 {
@@ -580,16 +589,16 @@ const ptx_function *ptx_inline_calls(ptx_build *p, ptx_flow_memory *memory,
     const ptx_function *now = f;
     if (!has_cut_calls(&n, f))
         return f;
+    const uint32_t room = room_of(p->module);
     n.own = ptx_alloc(memory, p->module->function_count, sizeof(*n.own));
     for (uint32_t pass = 0; pass < PASSES_MAX; pass++) {
         now = replace_calls(&n, now);
         if (!now || calls_by_address(now))
             return f;
-        if (p->inlined_insns + now->insn_count > MODULE_INSNS_MAX)
+        if (now->insn_count > room)
             return f;
         if (has_cut_calls(&n, now))
             continue;
-        p->inlined_insns += now->insn_count;
         return now;
     }
     return f;

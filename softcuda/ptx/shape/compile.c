@@ -21,18 +21,6 @@ static uint64_t align_up(uint64_t value, uint64_t align)
 
 /* ---- where variables lie ---------------------------------------------------------- */
 
-static bool uses_variable(const ptx_function *f, uint32_t variable)
-{
-    for (uint32_t k = 0; k < f->operand_count; k++) {
-        const ptx_operand *o = &f->operands[k];
-        const bool names = o->kind == PTX_OPERAND_VAR ||
-                           (o->kind == PTX_OPERAND_ADDRESS && o->base == PTX_OPERAND_VAR);
-        if (names && o->index == variable)
-            return true;
-    }
-    return false;
-}
-
 static bool is_static_shared(const ptx_variable *v)
 {
     return v->space == PTX_SPACE_SHARED && !(v->is_extern && v->bytes == 0);
@@ -59,7 +47,7 @@ static uint32_t place_functions_shared(ptx_build *p)
         if (!is_static_shared(&m->variables[v]))
             continue;
         for (uint32_t n = 0; n < m->function_count && !used; n++)
-            used = ptx_has_body(m, n) && uses_variable(&m->functions[n], v);
+            used = ptx_has_body(m, n) && ptx_uses_variable(&m->functions[n], v);
         if (!used)
             continue;
         at = align_up(at, m->variables[v].align);
@@ -127,7 +115,7 @@ static uint32_t place_kernel(ptx_shape *s)
     uint32_t *offsets = ptx_alloc(s->memory, m->variable_count, sizeof(*offsets));
     for (uint32_t v = 0; v < m->variable_count; v++) {
         offsets[v] = p->shared_offsets[v];
-        if (!is_static_shared(&m->variables[v]) || !uses_variable(s->function, v))
+        if (!is_static_shared(&m->variables[v]) || !ptx_uses_variable(s->function, v))
             continue;
         if (calls && offsets[v] != SHAPE_NONE)
             continue; /* already placed with the functions' */
@@ -139,169 +127,20 @@ static uint32_t place_kernel(ptx_shape *s)
     return (uint32_t)align_up(place_own(s, at), 16);
 }
 
-/* ---- describing a kernel ---------------------------------------------------------- */
-
-static void describe_params(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
-{
-    const ptx_function *f = s->function;
-    ptx_param *params = ptx_alloc(&p->memory, f->parameter_count, sizeof(*params));
-    for (uint32_t i = 0; i < f->parameter_count; i++) {
-        params[i] = (ptx_param){s->offsets[i], (uint32_t)f->variables[i].bytes,
-                                f->variables[i].align};
-        k->param_bytes = params[i].offset + params[i].bytes;
-    }
-    k->params = params;
-    k->param_count = f->parameter_count;
-}
-
-/* uses_printf and the others decide what a launch must provide; const_bytes are the whole
- * module's, whichever of them the kernel names. */
-static bool reads_reserved_shared(const ptx_function *f)
-{
-    for (uint32_t i = 0; i < f->operand_count; i++)
-        if (f->operands[i].kind == PTX_OPERAND_SREG &&
-            f->operands[i].index >= PTX_SREG_RESERVED_SMEM_BEGIN &&
-            f->operands[i].index <= PTX_SREG_RESERVED_SMEM_1)
-            return true;
-    return false;
-}
-
-/* Its own or those of any function it might call. */
-static bool uses_reserved_shared(const ptx_module *m, const ptx_function *kernel)
-{
-    for (uint32_t n = 0; n < m->function_count; n++)
-        if (!m->functions[n].is_entry && reads_reserved_shared(&m->functions[n]))
-            return true;
-    return reads_reserved_shared(kernel);
-}
-
-static bool is_volatile_shared_load(const ptx_shape *s, const ptx_insn *insn)
-{
-    ptx_insn store = *insn;
-    if (insn->opcode != PTX_OP_LD)
-        return false;
-    store.opcode = PTX_OP_ST; /* the same question of the same memory */
-    return ptx_insn_keeps_lockstep(s->module, s->function, &store);
-}
-
-/* Of a load the second operand, of a store the first. */
-static bool same_place(const ptx_function *f, const ptx_insn *store, const ptx_insn *load)
-{
-    const ptx_operand *a = &f->operands[store->operand],
-                      *b = &f->operands[load->operand + 1];
-    return a->base == b->base && a->index == b->index && a->imm == b->imm;
-}
-
-/* As old reductions end: the last 32 sums without a barrier. A thread that reads back what it
- * has stored itself is none of it. By lines, as nvcc unrolls them; what a branch skips counts. */
-static void find_lockstep_use(const ptx_shape *s, ptx_kernel *k)
-{
-    const ptx_function *f = s->function;
-    const ptx_insn *store = NULL;
-    for (uint32_t i = 0; i < f->insn_count && k->lockstep_store == 0; i++) {
-        const ptx_insn *insn = &f->insns[i];
-        if (s->insns[i].role == PTX_ROLE_BARRIER || s->insns[i].role == PTX_ROLE_WARP) {
-            store = NULL;
-        } else if (s->insns[i].keeps_lockstep) {
-            store = insn;
-        } else if (store && is_volatile_shared_load(s, insn) &&
-                   !same_place(f, store, insn)) {
-            k->lockstep_store = store->line;
-            k->lockstep_load = insn->line;
-        }
-    }
-}
-
-static void describe_uses(const ptx_build *p, const ptx_shape *s, ptx_kernel *k)
-{
-    const ptx_function *f = s->function;
-    k->uses_reserved_shared = uses_reserved_shared(p->module, f);
-    find_lockstep_use(s, k);
-    for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_insn *insn = &f->insns[i];
-        k->uses_barrier |= s->insns[i].role == PTX_ROLE_BARRIER;
-        k->uses_atomics |= insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
-        const ptx_operand *callee = ptx_callee(f, insn);
-        if (!callee || callee->kind != PTX_OPERAND_FUNC)
-            continue;
-        const char *name = p->module->functions[callee->index].name;
-        k->uses_printf |= strcmp(name, "vprintf") == 0;
-        k->uses_malloc |= strcmp(name, "malloc") == 0;
-    }
-    for (uint32_t v = 0; v < p->module->variable_count; v++) {
-        const ptx_variable *var = &p->module->variables[v];
-        if (var->space == PTX_SPACE_CONST)
-            k->const_bytes += (uint32_t)var->bytes;
-        if (var->space == PTX_SPACE_SHARED && var->is_extern && var->bytes == 0)
-            k->uses_dynamic_shared |= uses_variable(f, v);
-    }
-}
-
-/* As .maxntid and .reqntid say; a kernel without them takes as many threads as a device
- * does. */
-static void describe_limits(const ptx_function *f, ptx_kernel *k)
-{
-    uint64_t most = 1024;
-    const uint32_t *limits =
-        f->required_threads[0] ? f->required_threads : f->max_threads;
-    if (limits[0] != 0) {
-        most = limits[0];
-        most *= limits[1] ? limits[1] : 1;
-        most *= limits[2] ? limits[2] : 1;
-    }
-    k->max_threads = most > 1024 ? 1024 : (uint32_t)most;
-    for (int i = 0; i < 3; i++) {
-        k->required_threads[i] = f->required_threads[i];
-        if (f->required_threads[0] && k->required_threads[i] == 0)
-            k->required_threads[i] = 1;
-        k->required_cluster[i] = f->required_cluster[i];
-        if (f->required_cluster[0] && k->required_cluster[i] == 0)
-            k->required_cluster[i] = 1;
-    }
-    k->max_cluster = f->max_cluster;
-    k->explicit_cluster = f->explicit_cluster;
-}
-
-/* For the report: what cut the kernel, and on which line. */
-static void describe_cuts(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
-{
-    ptx_cut *cuts = ptx_alloc(&p->memory, s->order_count + s->loop_count, sizeof(*cuts));
-    for (uint32_t n = 0; n < s->order_count; n++) {
-        const ptx_flow_block *b = &s->blocks[s->order[n]];
-        const uint32_t line = s->function->insns[b->first].line;
-        if (b->kind != SHAPE_CODE) {
-            char text[64];
-            ptx_insn_text(s->module, &s->function->insns[b->first], text, sizeof(text));
-            text[strcspn(text, " \t")] = 0;
-            cuts[k->cut_count++] = (ptx_cut){line, ptx_format(&p->memory, "%s", text)};
-        }
-        if (b->loop == SHAPE_NONE || s->loops[b->loop].head != s->order[n])
-            continue;
-        const ptx_flow_loop *loop = &s->loops[b->loop];
-        if (k->path == PTX_PATH_FAST && (loop->uniform || loop->lockstep))
-            cuts[k->cut_count++] =
-                (ptx_cut){line, loop->uniform ? "uniform loop" : "lockstep loop"};
-    }
-    k->cuts = cuts;
-}
-
-static void describe_costs(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
-{
-    ptx_cut *costs = ptx_alloc(&p->memory, ptx_costs_max(s), sizeof(*costs));
-    k->cost_count = ptx_find_costs(&p->memory, s, costs);
-    k->costs = costs;
-}
-
 /* ---- one kernel ------------------------------------------------------------------- */
 
+/* What it calls, and what it takes the address of. */
 static void want_callees(ptx_build *p, const ptx_function *f)
 {
-    for (uint32_t i = 0; i < f->insn_count; i++) {
-        const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (callee && callee->kind == PTX_OPERAND_FUNC &&
-            ptx_has_body(p->module, callee->index))
-            p->used_functions[callee->index] |= FUNCTION_WANTED;
-    }
+    for (uint32_t k = 0; k < f->operand_count; k++)
+        if (f->operands[k].kind == PTX_OPERAND_FUNC &&
+            ptx_has_body(p->module, f->operands[k].index))
+            p->used_functions[f->operands[k].index] |= FUNCTION_WANTED;
+}
+
+static bool writes(const ptx_build *p)
+{
+    return p->options->part != PTX_PART_NONE;
 }
 
 typedef bool fact_fn(const ptx_build *p, uint32_t function);
@@ -394,9 +233,11 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
         ptx_plan_fast(s);
     if (!s->slow_reason) {
         k->path = PTX_PATH_FAST;
-        ptx_write_forms(s);
+        ptx_plan_forms(s);
         k->one_row = s->alone;
-        if (k->one_row)
+        if (writes(p))
+            ptx_write_forms(s);
+        if (writes(p) && k->one_row)
             ptx_write_slow(s);
         /* A warp is read as a whole: arrays are rounded up to full warps. */
         k->scratch_thread_bytes = s->array_bytes;
@@ -406,7 +247,8 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
     } else {
         k->path = PTX_PATH_SLOW;
         k->reason = ptx_format(&p->memory, "%s", s->slow_reason);
-        ptx_write_slow(s);
+        if (writes(p))
+            ptx_write_slow(s);
     }
     k->uses_safepoints = ptx_may_wait(s) || waits_below(p, s->function);
     want_callees(p, s->function);
@@ -431,13 +273,12 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
         s->function = ptx_inline_calls(p, memory, s->function);
     *k = (ptx_kernel){.name = s->function->name,
                       .line = s->function->line,
-                      .launches_graphs = p->launches[kernel->function]};
+                      .launches_graphs = p->launches[kernel->function],
+                      .names_functions = p->names_open[kernel->function]};
     k->static_shared_bytes = place_kernel(s);
     k->local_bytes = s->local_bytes;
-    describe_params(p, s, k);
-    describe_limits(s->function, k);
     ptx_analyze(s);
-    describe_uses(p, s, k);
+    ptx_describe_kernel(p, s, k);
     const char *refusal = s->refusal ? s->refusal : refusal_below(p, s->function);
     if (refusal) {
         k->path = PTX_PATH_UNSUPPORTED;
@@ -446,10 +287,7 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
     }
     write_kernel(p, s, k);
     k->registers = ptx_estimate_registers(s, k->max_threads, has_room(s));
-    describe_cuts(p, s, k);
-    k->by_warps = s->twin != NULL;
-    if (p->options->costs && k->path == PTX_PATH_FAST)
-        describe_costs(p, s->twin ? s->twin : s, k);
+    ptx_describe_plan(p, s, k);
     return false;
 }
 
@@ -506,9 +344,9 @@ static void write_refused(ptx_build *p, uint32_t n)
 {
     const ptx_function *f = &p->module->functions[n];
     gphi_text_add(&p->text,
-                  "define i1 @\"f.%s\"(ptr %%block, ptr %%thread, i32 %%index, "
+                  "define %si1 @\"f.%s\"(ptr %%block, ptr %%thread, i32 %%index, "
                   "i32, i32, i32",
-                  f->name);
+                  ptx_linkage(p, n), f->name);
     for (uint32_t i = 0; i < f->parameter_count + f->return_count; i++)
         gphi_text_add(&p->text, ", ptr %%p.%u", i);
     gphi_text_add(&p->text,
@@ -609,7 +447,8 @@ static void prepare(ptx_build *p)
     p->refusals = ptx_alloc(&p->memory, m->function_count, sizeof(*p->refusals));
     p->used_globals = ptx_alloc(&p->memory, m->variable_count, 1);
     p->function_shared_bytes = place_functions_shared(p);
-    write_runtime(&p->text);
+    if (writes(p))
+        write_runtime(&p->text);
 }
 
 static uint32_t count_kernels(const ptx_module *m)
@@ -618,6 +457,36 @@ static uint32_t count_kernels(const ptx_module *m)
     for (uint32_t n = 0; n < m->function_count; n++)
         count += m->functions[n].is_entry && !m->functions[n].is_extern;
     return count;
+}
+
+/* The kernels that are wanted, and what they call. */
+static bool compile_kernels(ptx_build *p, ptx_program *program, ptx_kernel *kernels)
+{
+    const ptx_module *m = p->module;
+    const ptx_part part = p->options->part;
+    uint32_t index = 0;
+    bool more = false;
+    for (uint32_t n = 0; n < m->function_count && part != PTX_PART_FUNCTIONS; n++) {
+        if (!m->functions[n].is_entry || m->functions[n].is_extern)
+            continue;
+        if (part == PTX_PART_KERNEL && index++ != p->options->kernel)
+            continue;
+        kernel_job job = {n, &kernels[program->kernel_count++]};
+        if (!run_step(p, compile_kernel, &job, &more))
+            return false;
+    }
+    do {
+        if (writes(p) && !run_step(p, write_functions, NULL, &more))
+            return false;
+    } while (more);
+    return true;
+}
+
+/* A kernel by itself: functions are written because it wants them. */
+static void want_nothing(ptx_build *p)
+{
+    for (uint32_t n = 0; n < p->module->function_count; n++)
+        p->used_functions[n] &= (uint8_t)~FUNCTION_WANTED;
 }
 
 /* False: out of memory. Facts come first, since kernels ask for those of what they call;
@@ -634,19 +503,14 @@ static bool compile_module(ptx_build *p, ptx_program *program)
     program->kernels = kernels;
     if (!run_step(p, find_facts, NULL, &more))
         return false;
-    for (uint32_t n = 0; n < m->function_count; n++) {
-        if (!m->functions[n].is_entry || m->functions[n].is_extern)
-            continue;
-        kernel_job job = {n, &kernels[program->kernel_count++]};
-        if (!run_step(p, compile_kernel, &job, &more))
-            return false;
-    }
-    do {
-        if (!run_step(p, write_functions, NULL, &more))
-            return false;
-    } while (more);
-    ptx_write_tail(p);
+    if (p->options->part == PTX_PART_KERNEL)
+        want_nothing(p);
+    if (!compile_kernels(p, program, kernels))
+        return false;
     describe_globals(p, program);
+    if (!writes(p))
+        return true;
+    ptx_write_tail(p);
     if (p->text.status != GPH_OK)
         return false;
     program->ir = ptx_arena_text(p->memory.arena, p->text.bytes, p->text.length);

@@ -42,10 +42,18 @@ void ptx_write_end(ptx_emit *emit, uint32_t block, ptx_target_fn *target);
 /* ---- functions: shape_slow.c, shape_fast.c ---- */
 void ptx_write_slow(ptx_shape *s);   /* @"t.<kernel>" */
 void ptx_write_device(ptx_shape *s); /* @"f.<function>" */
+const char *ptx_linkage(const ptx_build *p, uint32_t function);
 void ptx_write_fast(ptx_shape *s); /* @"b.<kernel>"; of two forms "n." or "w.<kernel>" */
 /* shape_forms.c: all forms of a kernel whose plan is made. */
 void ptx_write_forms(ptx_shape *s);
+/* shape_forms.c: whether it has a form for a warp, s->twin, too. */
+void ptx_plan_forms(ptx_shape *s);
 void ptx_write_tail(ptx_build *p); /* all that the functions refer to */
 void ptx_analyze(ptx_shape *s);    /* compile.c: what every plan starts from */
+
+/* ---- shape_describe.c: of an analyzed kernel, then of its plan ---- */
+void ptx_describe_kernel(ptx_build *p, const ptx_shape *s, ptx_kernel *k);
+void ptx_describe_plan(ptx_build *p, const ptx_shape *s, ptx_kernel *k);
+bool ptx_uses_variable(const ptx_function *f, uint32_t variable);
 
 #endif

@@ -111,9 +111,13 @@ static ptx_shape *plan_by_warp(ptx_shape *s)
     return w->slow_reason || w->region_count > FAST_REGIONS_MAX ? NULL : w;
 }
 
-void ptx_write_forms(ptx_shape *s)
+void ptx_plan_forms(ptx_shape *s)
 {
     s->twin = plan_by_warp(s);
+}
+
+void ptx_write_forms(ptx_shape *s)
+{
     ptx_write_fast(s);
     if (!s->twin)
         return;

@@ -155,20 +155,27 @@ static bool takes_local_addresses(const ptx_function *f)
     return false;
 }
 
+/* One whose address is taken is a symbol that initializers of variables and all kernels
+ * refer to; a kernel knows its code, to put it in place of calls, and does not have it. */
+const char *ptx_linkage(const ptx_build *p, uint32_t function)
+{
+    if (!(p->used_functions[function] & FUNCTION_OPEN))
+        return "internal ";
+    return p->options->part == PTX_PART_KERNEL ? "available_externally " : "";
+}
+
 void ptx_write_device(ptx_shape *s)
 {
     ptx_emit emit;
     ptx_writer w = begin_writer(s, &emit);
     const ptx_function *f = s->function;
     const uint32_t index = (uint32_t)(f - s->module->functions);
-    /* One whose address is taken is a symbol that initializers of variables refer to. */
-    const bool open = s->program->used_functions[index] & FUNCTION_OPEN;
     const bool small = s->program->small[index];
     emit.shape = &w;
     gphi_text_add(emit.out,
                   "define %si1 @\"f.%s\"(ptr %%block, ptr %%thread, i32 %%thread.index, "
                   "i32 %%tid.x, i32 %%tid.y, i32 %%tid.z",
-                  open ? "" : "internal ", f->name);
+                  ptx_linkage(s->program, index), f->name);
     for (uint32_t i = 0; i < f->parameter_count + f->return_count; i++)
         gphi_text_add(emit.out, ", ptr %%p.%u", i);
     gphi_text_add(emit.out, ") %s {\n", small ? "#2" : "#0");

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Packs in the disk cache: looked for, and kept. One from there is checked as one from a
+ * stranger would be. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "softcuda/kernel/load/cache.h"
+#include "softcuda/kernel/load/pack.h"
+
+bool soft_pack_cached(const char *directory, gphi_hash128 key, gph_allocator heap,
+                      soft_pack *out)
+{
+    unsigned char *data;
+    size_t bytes;
+    if (!soft_cache_read(directory, key, heap, &data, &bytes))
+        return false;
+    if (soft_pack_read(data, bytes, key, heap, out) == GPH_OK)
+        return true;
+    gphi_heap_free(heap, data, bytes);
+    gphi_log("softcuda", GPH_LOG_INFO, "a file of the cache in %s is not valid",
+             directory);
+    return false;
+}
+
+gph_status soft_pack_make(const soft_pack_input *input, const char *directory,
+                          gph_allocator heap, soft_pack *out, gph_error *error)
+{
+    unsigned char *data;
+    size_t bytes;
+    GPHI_TRY(soft_pack_write(input, heap, &data, &bytes, error));
+    if (directory &&
+        !soft_cache_write(directory, input->key, data, bytes, soft_cache_limit()))
+        gphi_log("softcuda", GPH_LOG_INFO, "compiled code could not be kept in %s",
+                 directory);
+    const gph_status status = soft_pack_read(data, bytes, input->key, heap, out);
+    if (status == GPH_OK)
+        return GPH_OK;
+    gphi_heap_free(heap, data, bytes);
+    return gphi_fail(error, status, "reading compiled code of %zu bytes", bytes);
+}
