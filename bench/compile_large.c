@@ -66,11 +66,12 @@ static void put_barriers(text *t, unsigned i, unsigned a, unsigned c)
 
 static void put_kernel(text *t, large_kind kind, unsigned number, unsigned count)
 {
-    PUT(t, ".visible .entry k%u(.param .u64 p)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<40>;\n"
-           ".reg .f32 %%f<20>;\n.reg .b64 %%rd<8>;\nld.param.u64 %%rd1, [p];\n"
-           "mov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%rd2, %%r1, 4;\n"
-           "add.s64 %%rd1, %%rd1, %%rd2;\nmov.u32 %%r2, sm;\nshl.b32 %%r3, %%r1, 2;\n"
-           "add.u32 %%r3, %%r3, %%r2;\nxor.b32 %%r4, %%r3, 124;\n",
+    PUT(t,
+        ".visible .entry k%u(.param .u64 p)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<40>;\n"
+        ".reg .f32 %%f<20>;\n.reg .b64 %%rd<8>;\nld.param.u64 %%rd1, [p];\n"
+        "mov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%rd2, %%r1, 4;\n"
+        "add.s64 %%rd1, %%rd1, %%rd2;\nmov.u32 %%r2, sm;\nshl.b32 %%r3, %%r1, 2;\n"
+        "add.u32 %%r3, %%r3, %%r2;\nxor.b32 %%r4, %%r3, 124;\n",
         number);
     for (unsigned i = 0; i < REGISTERS; i++) {
         PUT(t, "add.u32 %%r%u, %%r1, %u;\n", FIRST + i, i * 7);

@@ -27,11 +27,34 @@ static CUresult check_trigger(const soft_stream *stream, const soft_launch *laun
     return CUDA_SUCCESS;
 }
 
+/* Without the mutex of the stream: others may launch while it is compiled. Its module may
+ * be unloaded meanwhile, which takes away the handle, and at last the function. A capture
+ * only notes it. */
+static CUresult compile_first(soft_context *context, CUstream handle, bool per_thread,
+                              soft_function *function)
+{
+    soft_stream *stream;
+    if (soft_function_is_ready(function))
+        return CUDA_SUCCESS;
+    SOFT_TRY(soft_stream_find(context, handle, per_thread, &stream));
+    if (soft_stream_captures(stream))
+        return CUDA_SUCCESS;
+    soft_function_retain(function);
+    CUresult result = soft_function_ready(function);
+    if (result == CUDA_SUCCESS && !soft_handle_is(function, SOFT_KIND_FUNCTION))
+        result = soft_fail(CUDA_ERROR_INVALID_HANDLE,
+                           "the module of %s was unloaded while it was compiled",
+                           function->code->kernel->name);
+    soft_function_release(function);
+    return result;
+}
+
 /* An event that the kernel records counts as reached when the kernel is done, which is
  * never too early. */
 static CUresult submit(soft_context *context, CUstream handle, bool per_thread,
                        const soft_task *task)
 {
+    SOFT_TRY(compile_first(context, handle, per_thread, task->u.launch.function));
     if (!task->u.launch.trigger)
         return soft_stream_submit(context, handle, per_thread, task, NULL);
     soft_stream *stream;

@@ -26,6 +26,10 @@ static const gph_softcuda_setting settings[] = {
     {"SOFTCUDA_GRAPH_TIMEOUT_MS", "as SOFTCUDA_KERNEL_TIMEOUT_MS",
      "a WHILE node that runs longer ends with error 702, and says after how many rounds"},
     {"SOFTCUDA_PATH", "fast where it can", "slow: every kernel runs a fiber a thread"},
+    {"SOFTCUDA_TIER", "auto",
+     "best: LLVM's best for kernels of any size; quick: as little as can be; auto: best, "
+     "but "
+     "for very large ones"},
     {"SOFTCUDA_CHECK", "none",
      "memory: accesses of kernels are checked byte by byte, and the host is kept out of "
      "device memory; race: that, and races between nodes of a graph; all; fatal: races "

@@ -282,7 +282,10 @@ static CUresult fill_launch(soft_record *record, const soft_launch *launch, int6
                             soft_work *out)
 {
     unsigned char *params = record->params;
-    SOFT_TRY(soft_function_ready(launch->function));
+    /* Mostly done before, by who could do it without a lock. */
+    const gph_status ready = soft_kernel_ready(launch->function->code, soft_error());
+    if (ready != GPH_OK)
+        return soft_pass(ready);
     watch_lockstep(launch->function);
     if (launch->param_bytes > SOFT_RECORD_PARAM_BYTES) {
         params = soft_new(launch->param_bytes);

@@ -313,22 +313,6 @@ static CUresult check_plain(const soft_launch *launch)
     return CUDA_SUCCESS;
 }
 
-/* Without the stream's mutex: others may launch while it is compiled. Its module may be
- * unloaded meanwhile, which takes away the handle, and at last the function. */
-static CUresult compile_first(soft_function *function)
-{
-    if (soft_function_is_ready(function))
-        return CUDA_SUCCESS;
-    soft_function_retain(function);
-    CUresult result = soft_function_ready(function);
-    if (result == CUDA_SUCCESS && !soft_handle_is(function, SOFT_KIND_FUNCTION))
-        result = soft_fail(CUDA_ERROR_INVALID_HANDLE,
-                           "the module of %s was unloaded while it was compiled",
-                           function->code->kernel->name);
-    soft_function_release(function);
-    return result;
-}
-
 CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thread,
                             const soft_task *task, bool *captured)
 {
@@ -350,8 +334,6 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
                          "the stream is of another context than the current one");
 
     const bool is_kernel = task->kind == SOFT_TASK_KERNEL;
-    if (is_kernel)
-        SOFT_TRY(compile_first(task->u.launch.function));
     const bool timed = is_kernel && soft_summary_wanted();
     const uint64_t begun = timed ? gphi_clock_ns() : 0;
     pthread_mutex_lock(&stream->mutex);

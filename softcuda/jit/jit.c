@@ -218,9 +218,12 @@ static void add_attributes(part *p)
 
 static bool make_machine(part *p)
 {
-    p->machine = LLVMCreateTargetMachine(host.target, host.triple, host.cpu,
-                                         host.features, LLVMCodeGenLevelDefault,
-                                         LLVMRelocPIC, LLVMCodeModelSmall);
+    const LLVMCodeGenOptLevel level = p->request->optimize == SOFT_JIT_QUICK
+                                          ? LLVMCodeGenLevelNone
+                                          : LLVMCodeGenLevelDefault;
+    p->machine =
+        LLVMCreateTargetMachine(host.target, host.triple, host.cpu, host.features, level,
+                                LLVMRelocPIC, LLVMCodeModelSmall);
     if (!p->machine)
         return fail(p, "no code generator for this CPU", NULL);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(p->machine);
@@ -230,16 +233,24 @@ static bool make_machine(part *p)
     return true;
 }
 
-static bool optimize(part *p)
+/* One round of what the vectorizer needs before and leaves after it. */
+#define QUICK_PASSES                                                                     \
+    "globaldce,always-inline,function(sroa,early-cse,simplifycfg,loop-vectorize,"        \
+    "early-cse<memssa>,instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg)"
+
+static bool optimize_module(part *p)
 {
+    const uint32_t optimize = p->request->optimize;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 1);
-    LLVMPassBuilderOptionsSetLoopInterleaving(options, 1);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, optimize != SOFT_JIT_QUICK);
     /* Loops over threads are independent rounds: the CPU overlaps them by itself, and
      * unrolling doubles the code and the time to compile it. */
     LLVMPassBuilderOptionsSetLoopUnrolling(options, 0);
-    const char *passes = p->request->optimize ? "globaldce,default<O3>" : "globaldce";
+    const char *const passes = optimize == SOFT_JIT_BEST    ? "globaldce,default<O3>"
+                               : optimize == SOFT_JIT_QUICK ? QUICK_PASSES
+                                                            : "globaldce";
     LLVMErrorRef error = LLVMRunPasses(p->module, passes, p->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error)
@@ -275,7 +286,7 @@ static void compile_whole(part *p)
     LLVMContextSetDiagnosticHandler(p->context, on_diagnostic, p);
     if (parse(p) && make_machine(p) && keep_own(p)) {
         add_attributes(p);
-        if (optimize(p)) {
+        if (optimize_module(p)) {
             if (p->want_text)
                 p->text = LLVMPrintModuleToString(p->module);
             else

@@ -8,16 +8,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SOFT_JIT_VERSION 1u
+#define SOFT_JIT_VERSION 2u
 #define SOFT_JIT_FILE "softcuda-jit.so"
 #define SOFT_JIT_PARTS_MAX 16u
+
+typedef enum soft_jit_tier {
+    SOFT_JIT_NONE, /* hand-made tests */
+    SOFT_JIT_BEST,
+    SOFT_JIT_QUICK /* a few passes, loops over threads still as vectors; simple machine code */
+} soft_jit_tier;
 
 typedef struct soft_jit_request {
     const char *ir; /* NUL-terminated: ir[ir_bytes] is 0 */
     size_t ir_bytes;
     uint32_t vector_bits; /* preferred vector width, 0: the target's */
     uint32_t part_count;  /* objects to split the kernels over, each made by a thread */
-    uint32_t optimize;    /* 0: none (hand-made tests), 1: full */
+    uint32_t optimize;    /* soft_jit_tier */
     uint32_t reserved;
 } soft_jit_request;
 

@@ -37,7 +37,7 @@ typedef struct ptx_compile_options {
     uint32_t half;         /* ptx_half; results are the same with all */
     uint32_t costs;        /* fill ptx_kernel.costs (the kernel report) */
     ptx_part part;
-    uint32_t kernel; /* PTX_PART_KERNEL: which, as they stand in the text */
+    uint32_t kernel; /* PTX_PART_KERNEL: which, in the order of the text */
     const gph_allocator *allocator;
 } ptx_compile_options;
 

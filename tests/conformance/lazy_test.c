@@ -41,9 +41,8 @@ static char *make_module(unsigned count, unsigned extra)
                               i);
         for (unsigned k = 0; k < extra; k++)
             at += (size_t)sprintf(text + at, "mad.lo.u32 %%r1, %%r1, %%r1, %u;\n", k);
-        at += (size_t)sprintf(text + at,
-                              "mov.u32 %%r1, %u;\nst.global.u32 [%%rd1], %%r1;\nret;\n}\n",
-                              i);
+        at += (size_t)sprintf(
+            text + at, "mov.u32 %%r1, %u;\nst.global.u32 [%%rd1], %%r1;\nret;\n}\n", i);
     }
     return text;
 }

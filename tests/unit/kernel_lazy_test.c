@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "kernel_run.h"
 #include "fault.h"
+#include "kernel_run.h"
 #include "test.h"
 
 #define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
@@ -226,20 +226,20 @@ static void an_edited_kernel_leaves_the_others_cached(void)
 /* ---- functions -------------------------------------------------------------------- */
 
 #define FUNCTION(name, number)                                                           \
-    ".func (.reg .b32 %r) " name "(.reg .b32 %a)\n{\nadd.u32 %r, %a, " number ";\nret;\n}\n"
+    ".func (.reg .b32 %r) " name "(.reg .b32 %a)\n{\nadd.u32 %r, %a, " number            \
+    ";\nret;\n}\n"
 #define KERNEL(name, body)                                                               \
-    ".visible .entry " name "(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"   \
+    ".visible .entry " name "(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"  \
     "ld.param.u64 %rd1, [p];\n" body "ret;\n}\n"
 
-static const char functions[] =
-    HEAD FUNCTION("one", "1") FUNCTION("two", "2") FUNCTION("three", "3")
-    ".global .align 8 .u64 table[2] = {one, two};\n"
-    KERNEL("address", "mov.u64 %rd2, two;\nst.global.u64 [%rd1], %rd2;\n")
-    KERNEL("stored", "ld.global.u64 %rd2, [table+8];\nst.global.u64 [%rd1], %rd2;\n")
-    KERNEL("direct", "mov.u32 %r1, 40;\ncall (%r2), two, (%r1);\n"
-                     "st.global.u32 [%rd1], %r2;\n")
-    KERNEL("closed", "mov.u32 %r1, 40;\ncall (%r2), three, (%r1);\n"
-                     "st.global.u32 [%rd1], %r2;\n");
+static const char functions[] = HEAD FUNCTION("one", "1") FUNCTION("two", "2")
+    FUNCTION("three", "3") ".global .align 8 .u64 table[2] = {one, two};\n" KERNEL(
+        "address", "mov.u64 %rd2, two;\nst.global.u64 [%rd1], %rd2;\n")
+        KERNEL("stored", "ld.global.u64 %rd2, [table+8];\nst.global.u64 [%rd1], %rd2;\n")
+            KERNEL("direct", "mov.u32 %r1, 40;\ncall (%r2), two, (%r1);\n"
+                             "st.global.u32 [%rd1], %r2;\n")
+                KERNEL("closed", "mov.u32 %r1, 40;\ncall (%r2), three, (%r1);\n"
+                                 "st.global.u32 [%rd1], %r2;\n");
 
 static uint64_t address_of(kernel_unit *unit, const char *name)
 {

@@ -62,10 +62,12 @@ static inline kernel_unit *kernel_open(const char *ptx, int flags, gph_error *er
 #ifdef KERNEL_RUN_JIT
     setenv("SOFTCUDA_JIT", KERNEL_RUN_JIT, 0);
 #endif
-    const soft_code_options options = {.force_slow = (flags & KERNEL_SLOW) != 0,
-                                       .check_memory = (flags & KERNEL_CHECK) != 0,
-                                       .half = (uint32_t)flags / KERNEL_HALF,
-                                       .cache = flags & KERNEL_CACHE ? NULL : "off"};
+    soft_code_options options;
+    soft_code_options_init(&options); /* the tier */
+    options.force_slow = (flags & KERNEL_SLOW) != 0;
+    options.check_memory = (flags & KERNEL_CHECK) != 0;
+    options.half = (uint32_t)flags / KERNEL_HALF;
+    options.cache = flags & KERNEL_CACHE ? NULL : "off";
     kernel_unit *unit = calloc(1, sizeof(*unit));
     if (unit == NULL || soft_code_create(ptx, 0, &options, &unit->code, error) != 0) {
         free(unit);

@@ -63,6 +63,11 @@ void soft_code_options_init(soft_code_options *options)
     const char *path = getenv("SOFTCUDA_PATH");
     options->force_slow = path && strcmp(path, "slow") == 0;
     options->check_memory = soft_check_mode_wanted().memory;
+    const char *tier = getenv("SOFTCUDA_TIER");
+    if (tier)
+        options->tier = strcmp(tier, "best") == 0    ? SOFT_TIER_BEST
+                        : strcmp(tier, "quick") == 0 ? SOFT_TIER_QUICK
+                                                     : SOFT_TIER_AUTO;
     options->half = soft_code_host_half();
 }
 

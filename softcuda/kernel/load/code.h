@@ -45,19 +45,27 @@ enum {
 typedef struct soft_code soft_code;       /* counted: any thread */
 typedef struct soft_binding soft_binding; /* any thread */
 
+/* How much is asked of LLVM. Results are the same with all. */
+typedef enum soft_code_tier {
+    SOFT_TIER_AUTO, /* by the size of the IR: see unit.c */
+    SOFT_TIER_BEST,
+    SOFT_TIER_QUICK
+} soft_code_tier;
+
 typedef struct soft_code_options {
     uint32_t force_slow;   /* SOFTCUDA_PATH=slow */
     uint32_t check_memory; /* SOFTCUDA_CHECK=memory */
     uint32_t contract;     /* allow mul+add to fuse where PTX has no .rn */
     uint32_t vector_bits;  /* preferred width, 0: the target's */
     uint32_t half;         /* ptx_half of the processor */
+    uint32_t tier;         /* soft_code_tier */
     uint32_t eager;        /* a binding makes the machine code of all kernels */
     const char *cache; /* NULL: as SOFTCUDA_CACHE says; "off"; or a directory; borrowed */
     const gph_allocator *allocator; /* NULL: the C library's heap; copied */
 } soft_code_options;
 
-/* The options that the environment asks for (SOFTCUDA_PATH, SOFTCUDA_CHECK), and what the
- * processor knows of f16. */
+/* The options that the environment asks for (SOFTCUDA_PATH, SOFTCUDA_CHECK,
+ * SOFTCUDA_TIER), and what the processor knows of f16. */
 void soft_code_options_init(soft_code_options *options);
 /* A ptx_half. Thread: any. */
 uint32_t soft_code_host_half(void);

@@ -7,7 +7,7 @@
  *
  * The key is a hash of the IR, which has in it all that the code of a kernel depends on:
  * its instructions, those of the functions that it calls, where its variables lie. So a
- * module of which one kernel was edited finds all the others. */
+ * module finds all its kernels but the edited one. */
 #include "softcuda/kernel/load/unit.h"
 
 #include <pthread.h>
@@ -133,6 +133,25 @@ static const char *name_of(const soft_units *units, const ptx_program *program,
                                                                 : "(functions)";
 }
 
+/* What LLVM's best takes grows faster than the code even where regions are bounded: from
+ * here on (about 4,000 instructions of straight code, 800 with a barrier every four) it
+ * would be seconds. Not on the slow path, where a thread has 64 KiB of stack. */
+#define QUICK_IR_BYTES ((size_t)700 << 10)
+
+static uint32_t tier_of(const soft_units *units, const ptx_program *program)
+{
+    const bool is_fast = program->kernel_count == 1 &&
+                         program->kernels[0].path == PTX_PATH_FAST &&
+                         !program->kernels[0].one_row;
+    switch (units->options.tier) {
+    case SOFT_TIER_BEST: return SOFT_JIT_BEST;
+    case SOFT_TIER_QUICK: return SOFT_JIT_QUICK;
+    default:
+        return is_fast && program->ir_bytes > QUICK_IR_BYTES ? SOFT_JIT_QUICK
+                                                             : SOFT_JIT_BEST;
+    }
+}
+
 /* LLVM makes it, and the cache gets it. */
 static gph_status make_code(soft_units *units, uint32_t index, const ptx_program *program,
                             gphi_hash128 key, soft_pack *out, gph_error *error)
@@ -143,7 +162,7 @@ static gph_status make_code(soft_units *units, uint32_t index, const ptx_program
                                       .ir_bytes = program->ir_bytes,
                                       .vector_bits = units->options.vector_bits,
                                       .part_count = 1,
-                                      .optimize = 1};
+                                      .optimize = tier_of(units, program)};
     soft_jit_result result;
     const uint64_t start = gphi_clock_ns();
     if (jit->compile(&request, &result) != 0)
@@ -179,8 +198,10 @@ static gph_status make(soft_units *units, uint32_t index, soft_pack *out,
         .allocator = &units->heap};
     ptx_program *program;
     GPHI_TRY(ptx_compile(module, &options, &program, error));
+    const uint32_t tier = tier_of(units, program);
     const gphi_hash128 key =
-        gphi_hash128_bytes(units->seed, program->ir, program->ir_bytes);
+        gphi_hash128_bytes(gphi_hash128_bytes(units->seed, &tier, sizeof(tier)),
+                           program->ir, program->ir_bytes);
     gph_status status = GPH_OK;
     if (units->directory && soft_pack_cached(units->directory, key, units->heap, out))
         atomic_fetch_add_explicit(&counts.cached, 1, memory_order_relaxed);

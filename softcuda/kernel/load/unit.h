@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The machine code of a module, a unit at a time: each kernel, and behind them the
+/* The machine code of a module, a unit at a time: each kernel, and after them the
  * functions whose address is taken. */
 #ifndef SOFT_KERNEL_LOAD_UNIT_H
 #define SOFT_KERNEL_LOAD_UNIT_H
@@ -31,6 +31,6 @@ GPH_CHECKED gph_status soft_units_get(soft_units *units, uint32_t index,
 
 soft_units *soft_code_units(const soft_code *code); /* code.c */
 bool soft_code_is_eager(const soft_code *code);
-void soft_code_counted(uint32_t kernels);           /* so many more are described */
+void soft_code_counted(uint32_t kernels); /* so many more are described */
 
 #endif

@@ -98,6 +98,73 @@ static const ptx_operand *operand_of(const ptx_shape *s, const ptx_insn *insn,
     return &s->function->operands[insn->operand + nth];
 }
 
+/* ---- large kernels: see bound.c ---- */
+
+/* Between an instruction that reads the carry and the last one before it that sets it, as
+ * the text has them: no compiler hands a carry round a loop. */
+static void keep_carries(ptx_shape *s)
+{
+    const ptx_function *f = s->function;
+    bool wanted = false;
+    for (uint32_t i = f->insn_count; i-- > 0;) {
+        const ptx_insn *insn = &f->insns[i];
+        const bool reads = insn->opcode == PTX_OP_ADDC || insn->opcode == PTX_OP_SUBC ||
+                           insn->opcode == PTX_OP_MADC;
+        if (reads)
+            wanted = true;
+        else if (ptx_has(insn, PTX_MOD_CC))
+            wanted = false;
+        s->insns[i].keeps_together |= wanted;
+    }
+}
+
+/* A .param variable that the body declares. */
+static bool is_call_parameter(const ptx_function *f, const ptx_operand *o,
+                              uint32_t *index)
+{
+    const bool names = o->kind == PTX_OPERAND_VAR ||
+                       (o->kind == PTX_OPERAND_ADDRESS && o->base == PTX_OPERAND_VAR);
+    *index = o->index & ~PTX_VAR_LOCAL;
+    return names && (o->index & PTX_VAR_LOCAL) && *index < f->variable_count &&
+           *index >= f->parameter_count + f->return_count &&
+           f->variables[*index].space == PTX_SPACE_PARAM;
+}
+
+/* From the first to the last instruction that names a parameter of a call. */
+static void keep_calls(ptx_shape *s)
+{
+    const ptx_function *f = s->function;
+    uint32_t *last = ptx_alloc(s->memory, f->variable_count, sizeof(*last));
+    uint32_t index, until = 0;
+    for (uint32_t i = 0; i < f->insn_count; i++)
+        for (uint32_t k = 0; k < f->insns[i].operand_count; k++)
+            if (is_call_parameter(f, &f->operands[f->insns[i].operand + k], &index))
+                last[index] = i;
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        s->insns[i].keeps_together |= i <= until && until != 0;
+        for (uint32_t k = 0; k < f->insns[i].operand_count; k++)
+            if (is_call_parameter(f, &f->operands[f->insns[i].operand + k], &index) &&
+                last[index] > until)
+                until = last[index];
+    }
+}
+
+static void bound_blocks(ptx_shape *s, uint8_t *leader)
+{
+    const ptx_function *f = s->function;
+    uint32_t length = 0;
+    if (!ptx_is_large(s))
+        return;
+    keep_carries(s);
+    keep_calls(s);
+    for (uint32_t i = 0; i < f->insn_count; i++, length++) {
+        if (length >= SHAPE_STRETCH_INSNS && !s->insns[i].keeps_together)
+            leader[i] = 1;
+        if (leader[i])
+            length = 0;
+    }
+}
+
 static uint8_t *find_leaders(ptx_shape *s)
 {
     const ptx_function *f = s->function;
@@ -118,6 +185,7 @@ static uint8_t *find_leaders(ptx_shape *s)
             if (operand_of(s, insn, k)->kind == PTX_OPERAND_LABEL)
                 leader[f->labels[operand_of(s, insn, k)->index].insn] = 1;
     }
+    bound_blocks(s, leader);
     return leader;
 }
 

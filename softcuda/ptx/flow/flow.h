@@ -38,7 +38,7 @@ typedef struct ptx_flow_insn {
     uint8_t keeps_uniformity;
     uint8_t no_uniform_load; /* a store stands before it in its region */
     uint8_t keeps_lockstep;  /* ptx_insn_keeps_lockstep() */
-    uint8_t reserved;
+    uint8_t keeps_together;  /* with the one before it: see bound.c */
     uint32_t read_count, write_count;
     uint32_t *reads, *writes;
     uint32_t block;
@@ -197,6 +197,13 @@ bool ptx_dominates(const ptx_shape *s, uint32_t a, uint32_t b);
 bool ptx_in_loop(const ptx_shape *s, uint32_t loop, uint32_t block);
 /* Marks what may run between a branch at the end of `block` and where its ways meet. */
 void ptx_mark_influence(const ptx_shape *s, uint32_t block, uint32_t *map);
+
+/* ---- bound.c: kernels that are cut though nothing in them asks for it ---- */
+#define SHAPE_LARGE_INSNS 1200u  /* kernels up to here are not */
+#define SHAPE_STRETCH_INSNS 200u /* of a block of a larger one */
+bool ptx_is_large(const ptx_shape *s);
+/* Blocks that begin a region since too much is before them: forced[]. */
+void ptx_bound_regions(ptx_shape *s);
 
 /* ---- uniform.c ---- */
 void ptx_find_uniformity(ptx_shape *s);

@@ -275,6 +275,9 @@ static const uint32_t *form_regions(ptx_shape *s)
     uint32_t *outcome = ptx_alloc(s->memory, s->block_count, sizeof(*outcome));
     s->forced = ptx_alloc(s->memory, s->block_count, 1);
     force_cuts(s);
+    while (force_loops(s)) {
+    }
+    ptx_bound_regions(s);
     do {
         while (force_loops(s) || assign_regions(s)) {
         }

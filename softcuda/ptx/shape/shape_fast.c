@@ -68,11 +68,12 @@ static void write_threads(ptx_fast *f, const char *scan)
         ptx_line(&f->emit, "br label %%R%u.after", f->region);
         return;
     }
-    if (scan[0] != 0 && insn_count(f) <= COPY_INSNS_MAX) {
+    const bool copies = insn_count(f) <= COPY_INSNS_MAX && !ptx_is_large(f->s);
+    if (scan[0] != 0 && copies) {
         ptx_fast_write_choice(f, scan);
         return;
     }
-    if (scan[0] == 0 && insn_count(f) <= COPY_INSNS_MAX &&
+    if (scan[0] == 0 && copies &&
         (ptx_fast_write_sides(f) || ptx_fast_write_without_guards(f)))
         return;
     const char copy = scan[0] != 0 ? 'b' : 'a';
@@ -226,6 +227,18 @@ static ptx_value write_scan(ptx_fast *f)
                    asked.name, n);
 }
 
+/* A plain barrier has no code. */
+static bool is_apart(const ptx_fast *f)
+{
+    const ptx_shape *s = f->s;
+    const ptx_region *r = ptx_fast_region(f);
+    if (r->kind == SHAPE_BARRIER &&
+        ptx_cut_of(s, s->blocks[r->head].first).kind == SHAPE_CUT_SYNC)
+        return false;
+    return s->region_count > FAST_REGIONS_MAX ||
+           (ptx_is_large(s) && !s->by_warp && s->region_count > 1);
+}
+
 void ptx_fast_write_region(ptx_fast *f, uint32_t region)
 {
     const ptx_region *r = &f->s->regions[region];
@@ -244,7 +257,7 @@ void ptx_fast_write_region(ptx_fast *f, uint32_t region)
     } else if (r->needs_live) {
         scan = ptx_let(&f->emit, "load i32, ptr %%live.scan");
     }
-    const bool apart = f->s->region_count > FAST_REGIONS_MAX;
+    const bool apart = is_apart(f);
     if (apart)
         ptx_fast_begin_part(f);
     if (r->kind != SHAPE_CODE) {
