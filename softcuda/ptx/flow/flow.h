@@ -229,7 +229,7 @@ bool ptx_may_wait(const ptx_shape *s);
 bool ptx_is_retry(const ptx_shape *s, uint32_t loop, uint32_t insn);
 
 /* ---- commute.c ---- */
-/* An atomic operation that gives the same in any order of threads, none of which sees what
+/* An atomic operation that gives the same in any order of threads, where no thread sees what
  * was there before. */
 bool ptx_commutes(const ptx_shape *s, uint32_t insn);
 

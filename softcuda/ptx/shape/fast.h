@@ -59,7 +59,7 @@ uint32_t ptx_fast_stride(const ptx_fast *f);
 
 /* ---- shape_sides.c ---- */
 /* The loops of a region with sides that only threads at an edge of the block have anything
- * to do in. False, nothing written: it has none, or they cannot stand after the rest. */
+ * to do in. False, nothing written: it has none, or they cannot be written after the rest. */
 bool ptx_fast_write_sides(ptx_fast *f);
 
 /* ---- shape_warp.c ---- */

@@ -478,7 +478,7 @@ static bool check_side(const ptx_fast *f, const plan *p, const side *one)
     return true;
 }
 
-/* On the main way between a branch and where its ways meet stand blocks that not all
+/* On the main way between a branch and where its ways meet are blocks that not all
  * threads run, though all pass through them now. */
 static bool check_way(const ptx_fast *f, const plan *p)
 {
