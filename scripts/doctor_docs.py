@@ -70,6 +70,7 @@ def sample(rule):
         return None
     text = re.sub(r"0x[0-9a-f]{6,}", "0x…", found[0].strip())
     text = re.sub(r"\bthreads? \d+", "thread N", text)
+    text = re.sub(r"\bprocess \d+", "process N", text)
     return text.replace(str(root) + "/", "")
 
 
