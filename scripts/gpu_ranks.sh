@@ -12,7 +12,7 @@ generator=$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")
 cmake -S . -B build-gpu -G "$generator" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     -DGPH_SOFTCUDA=OFF >"$out/configure.log"
 targets=$(cmake --build build-gpu --target help |
-    sed -nE 's/^(\.\.\. )?(ranks|ranks_[a-z_]*test|bench_ranks)(:.*)?$/\2/p' | sort -u)
+    sed -nE 's/^(\.\.\. )?(ranks|ranks_[a-z_]*test|bench_ranks|devices_test)(:.*)?$/\2/p' | sort -u)
 # shellcheck disable=SC2086
 cmake --build build-gpu -j "$(nproc)" --target $targets \
     >"$out/build.log" 2>&1 || {
@@ -39,8 +39,12 @@ run() {
     for test in build-gpu/tests/unit/ranks_*test; do
         all=
         [ "${test##*/}" = ranks_comm_test ] && all=--all
+        [ "${test##*/}" = ranks_mpi_test ] && continue # below
         [ -x "$test" ] && run 60 "$test" $all
     done
+    if [ -x build-gpu/tests/unit/ranks_mpi_test ] && command -v mpirun >/dev/null; then
+        run 60 mpirun --allow-run-as-root -n 2 build-gpu/tests/unit/ranks_mpi_test
+    fi
     run 90 build-gpu/bench/bench_ranks 2
     count=$(nvidia-smi -L 2>/dev/null | wc -l || true)
     [ "$count" -ge 4 ] && run 60 build-gpu/bench/bench_ranks 4 --rounds 9 --replays 2000
