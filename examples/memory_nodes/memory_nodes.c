@@ -292,7 +292,7 @@ static void unfreed(void)
     add_fill(graph, last, x, 8);
     CU(GraphInstantiateWithFlags, &exec, graph, 0);
     launch(exec, stream);
-    printf(" after the launch it holds %g\n", (double)value_at(x));
+    printf("  after the launch it holds %g\n", (double)value_at(x));
     if (cu->GraphLaunch(exec, stream) == INVALID_VALUE)
         puts("  another launch is refused as long as it is live");
     CU(MemFreeAsync, x, stream); /* one way to end it: in the order of a stream */

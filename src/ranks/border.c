@@ -196,7 +196,10 @@ static gph_status run(struct trial *trial, gph_error *error)
 
 /* ---- the border ---- */
 
-/* The largest size up to which the own kernel never loses. */
+/* What a tie is not: runs of one size differ by some per cent. */
+#define WINS_BY 0.95
+
+/* The largest size up to which the own kernel wins at each. */
 static void choose(gph_comm *comm, unsigned sizes, const struct medians *all)
 {
     bool wins = true;
@@ -209,7 +212,7 @@ static void choose(gph_comm *comm, unsigned sizes, const struct medians *all)
                     most[way] = all[rank].us[way][size];
         comm->own_us[size] = most[0];
         comm->nccl_us[size] = most[1];
-        wins = wins && most[0] <= most[1];
+        wins = wins && most[0] <= most[1] * WINS_BY;
         if (wins)
             comm->own_up_to = gphi_comm_sizes[size];
     }
