@@ -97,7 +97,8 @@ GPH_API GPH_CHECKED gph_status gph_ranks_open(const gph_ranks_options *options,
                                               gph_ranks **out, gph_error *error);
 
 /** Leaves. What was recorded with communicators of the group goes first, then these, then
- *  the group: see gph_comm_destroy(). It does not wait for other ranks, for whom a rank that
+ *  the group: see gph_comm_destroy(). Call it before gph_close() of the communicators' runtime
+ *  and while their context is there. It does not wait for other ranks, for whom a rank that
  *  left is not an error until they need it. NULL is allowed. Thread: one at a time. */
 GPH_API void gph_ranks_close(gph_ranks *ranks);
 
