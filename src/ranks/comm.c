@@ -15,6 +15,8 @@ enum { OWN_BYTES = 256 << 10, OWN_BYTES_MAX = 64 << 20 };
 
 /* NCCL's first communicator of a process looks at the whole machine. */
 #define JOIN_NS UINT64_C(120000000000)
+/* Its graphs have gone, so that an abort ends soon. */
+#define ABORT_NS UINT64_C(2000000000)
 /* How long a group that closes waits for destructors that the driver runs later. */
 enum { CLOSING_MS = 1000 };
 
@@ -39,6 +41,7 @@ static void destroy_now(void *user)
 {
     gph_comm *comm = user;
     gphi_nccl_comm handle = atomic_exchange(&comm->handle, NULL);
+    gphi_nccl_abort_end(comm->aborting, ABORT_NS);
     const bool has_entered = enter(comm);
     const CUstreamCaptureMode mode = gphi_relax(&comm->runtime->cu);
     if (handle && comm->nccl.ncclCommDestroy(handle) != GPHI_NCCL_SUCCESS)
@@ -87,11 +90,7 @@ static void on_failed(void *user)
     gphi_nccl_comm handle = atomic_exchange(&comm->handle, NULL);
     if (!handle)
         return;
-    const bool has_entered = enter(comm);
-    if (comm->nccl.ncclCommAbort(handle) != GPHI_NCCL_SUCCESS)
-        gphi_log("ranks", GPH_LOG_ERROR, "communicator %s: ncclCommAbort failed",
-                 comm->name);
-    leave(comm, has_entered);
+    comm->aborting = gphi_nccl_abort(&comm->nccl, comm->runtime, comm->context, handle);
 }
 
 /* NCCL's own threads may have seen an error of the network, say. */

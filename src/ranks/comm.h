@@ -56,6 +56,7 @@ struct gph_comm {
 
     gphi_nccl nccl;
     _Atomic(gphi_nccl_comm) handle; /* NULL: there is none, or it was aborted */
+    gphi_nccl_aborting *aborting;   /* of who took `handle` away */
     gphi_own own;
     bool has_nccl, has_own;
     uint64_t own_up_to;

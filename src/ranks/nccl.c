@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/log.h"
 #include "cuda/runtime.h"
 #include "cuda/status.h"
 #include <gph/callable.h>
@@ -222,4 +223,66 @@ gph_status gphi_nccl_join(const gphi_nccl *nccl, gph_runtime *runtime,
         *out = join->comm;
     free(join);
     return status;
+}
+
+/* ---- aborting ---- */
+
+/* Of two threads, as a joining is. */
+struct gphi_nccl_aborting {
+    int (*abort)(gphi_nccl_comm comm);
+    CUresult(CUDAAPI *set_current)(CUcontext context);
+    CUcontext context;
+    gphi_nccl_comm comm;
+    atomic_int done;
+    atomic_int leavers;
+};
+
+static void leave(gphi_nccl_aborting *aborting)
+{
+    if (atomic_fetch_add_explicit(&aborting->leavers, 1, memory_order_acq_rel) == 1)
+        free(aborting);
+}
+
+static void *abort_main(void *argument)
+{
+    gphi_nccl_aborting *aborting = argument;
+    aborting->set_current(aborting->context);
+    if (aborting->abort(aborting->comm) != GPHI_NCCL_SUCCESS)
+        gphi_log("ranks", GPH_LOG_ERROR, "ncclCommAbort failed");
+    atomic_store_explicit(&aborting->done, 1, memory_order_release);
+    leave(aborting);
+    return NULL;
+}
+
+gphi_nccl_aborting *gphi_nccl_abort(const gphi_nccl *nccl, gph_runtime *runtime,
+                                    CUcontext context, gphi_nccl_comm comm)
+{
+    gphi_nccl_aborting *aborting = calloc(1, sizeof(*aborting)); /* may outlive the runtime */
+    pthread_t thread;
+    if (aborting) {
+        aborting->abort = nccl->ncclCommAbort;
+        aborting->set_current = runtime->cu.cuCtxSetCurrent;
+        aborting->context = context;
+        aborting->comm = comm;
+        if (pthread_create(&thread, NULL, abort_main, aborting) == 0) {
+            pthread_detach(thread);
+            return aborting;
+        }
+        free(aborting);
+    }
+    gphi_log("ranks", GPH_LOG_ERROR,
+             "no thread to call ncclCommAbort: what waits in NCCL waits on");
+    return NULL;
+}
+
+void gphi_nccl_abort_end(gphi_nccl_aborting *aborting, uint64_t patience_ns)
+{
+    if (!aborting)
+        return;
+    const uint64_t from = gphi_clock_ns();
+    const struct timespec nap = {0, 200000};
+    while (!atomic_load_explicit(&aborting->done, memory_order_acquire) &&
+           gphi_clock_ns() - from < patience_ns)
+        nanosleep(&nap, NULL);
+    leave(aborting);
 }

@@ -67,4 +67,13 @@ gph_status gphi_nccl_join(const gphi_nccl *nccl, gph_runtime *runtime,
                           const gphi_nccl_id *id, uint32_t rank, uint32_t count,
                           gph_status (*goes_on)(void *user, gph_error *error), void *user,
                           uint64_t patience_ns, gphi_nccl_comm *out, gph_error *error);
+
+/* Ends what waits in a communicator on the device. ncclCommAbort() does that first, and then
+ * waits until every graph that recorded the communicator has gone: so another thread calls
+ * it, and whoever has the graphs can go on and destroy them. NULL: there is no such thread. */
+typedef struct gphi_nccl_aborting gphi_nccl_aborting;
+gphi_nccl_aborting *gphi_nccl_abort(const gphi_nccl *nccl, gph_runtime *runtime,
+                                    CUcontext context, gphi_nccl_comm comm);
+/* Waits for its end, not for longer than that, and lets it go. NULL is allowed. */
+void gphi_nccl_abort_end(gphi_nccl_aborting *aborting, uint64_t patience_ns);
 #endif

@@ -68,11 +68,11 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm)
     return result;
 }
 
-/* What waits for other ranks goes on as if all had come. */
+/* What waits for other ranks goes on as if all had come; then it waits for graphs, as NCCL's. */
 ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
     for (int i = 0; i < comm->ranks; i++)
         atomic_store(&comm->shared->of[i].begun, INT32_MAX);
     atomic_fetch_add(&ranks_nccl_ended.aborted, 1);
-    return plain_abort(comm);
+    return plain_destroy(comm);
 }

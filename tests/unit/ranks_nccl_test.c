@@ -154,6 +154,36 @@ static void role_aborted(void)
     CHECK(sum(8, GPH_DTYPE_F32) == GPH_E_STATE);
 }
 
+/* The same in a replay: ncclCommAbort() waits for the graph, which who waits here has. */
+static void role_aborted_graph(void)
+{
+    gph_error cause = {.code = GPH_E_STATE, .message = "no more tokens"};
+    gph_capture *capture = NULL;
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    if (!FINE(make(GPH_COMM_NCCL)))
+        return;
+    FINE(gph_capture_begin(me.runtime, me.stream, NULL, &capture, &me.error));
+    FINE(sum(8, GPH_DTYPE_F32));
+    FINE(gph_capture_end(capture, &graph, &me.error));
+    FINE(gph_comm_graph_agree(me.comm, graph, &me.error));
+    OK(me.cu->GraphInstantiateWithFlags(&exec, graph, 0));
+    if (me.rank == 1) {
+        ranks_nap_ms(20);
+        gph_ranks_fail(me.ranks, &cause);
+    } else {
+        OK(me.cu->GraphLaunch(exec, me.stream));
+        CHECK(gph_ranks_wait(me.ranks, me.runtime, me.stream, &me.error) == GPH_E_STATE);
+        CHECK(strstr(me.error.message, "rank 1: no more tokens") && !me.error.hint[0]);
+    }
+    OK(me.cu->StreamSynchronize(me.stream));
+    OK(me.cu->GraphExecDestroy(exec));
+    OK(me.cu->GraphDestroy(graph));
+    for (int i = 0; i < 5000 && ends()->aborted == 0; i++)
+        ranks_nap_ms(1);
+    CHECK(ends()->aborted == 1);
+}
+
 static void role_refuse(void)
 {
     CHECK(make(GPH_COMM_NCCL) == GPH_E_INVALID);
@@ -175,6 +205,7 @@ static const struct role {
 } roles[] = {{"border", role_border},
              {"kept", role_kept},
              {"aborted", role_aborted},
+             {"aborted_graph", role_aborted_graph},
              {"refuse", role_refuse},
              {"die", role_die}};
 
@@ -221,6 +252,11 @@ static void a_group_that_fails_aborts_nccl(void)
     both("aborted", 0);
 }
 
+static void an_abort_waits_for_nobody_who_has_graphs(void)
+{
+    both("aborted_graph", 0);
+}
+
 static void what_nccl_refuses_on_one_rank_is_said_on_all(void)
 {
     setenv("RANKS_NCCL_INIT", "refuse", 1);
@@ -241,6 +277,7 @@ int main(int argc, char **argv)
     RUN(the_border_is_where_nccl_wins);
     RUN(graphs_keep_what_nccl_would_wait_for);
     RUN(a_group_that_fails_aborts_nccl);
+    RUN(an_abort_waits_for_nobody_who_has_graphs);
     RUN(what_nccl_refuses_on_one_rank_is_said_on_all);
     RUN(a_rank_that_ends_while_nccl_starts_is_an_error);
     return test_done();
