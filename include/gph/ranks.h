@@ -146,8 +146,8 @@ GPH_API GPH_CHECKED gph_status gph_ranks_least_at(const char *place, gph_ranks *
                                                   const char *what, int64_t mine,
                                                   int64_t *out, gph_error *error);
 /** Did it succeed on all? A rank passes what it has just done and its error; where one of
- *  them failed, every rank gets that status and message, with the rank before it ("rank 1:
- *  ..."), and the group goes on: none of them launches what another could not record.
+ *  them failed, every rank gets that status and message, after "rank 1: ", say, and
+ *  the group goes on: none of them launches what another could not record.
  *
  *  mine   what this rank's step returned.
  *  cause  borrowed for the call: its error; may be NULL. */

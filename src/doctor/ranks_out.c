@@ -132,18 +132,20 @@ gph_status gph_doctor_ranks_write(const gph_doctor *doctor, gph_write_fn *write,
 
 static void add_job_json(gphi_text *text, const gph_doctor *doctor)
 {
+    const uint32_t count = job_ranks(doctor);
     bool is_first = true;
-    gphi_text_add(text, ",\n\"ranks\":{\"count\":%u,\"processes\":[", job_ranks(doctor));
-    for (size_t i = 0; i < doctor->processes.count; i++) {
-        const gphi_process *process = gphi_vec_pointer(&doctor->processes, i);
-        if (process->model->rank_count < 2)
-            continue;
-        gphi_text_add(text, "%s{\"rank\":%u,\"process\":%" PRIu64, is_first ? "" : ",",
-                      process->model->rank, process->model->process);
-        gphi_json_member(text, "ended", gphi_say_ended(process));
-        gphi_text_add(text, "}");
-        is_first = false;
-    }
+    gphi_text_add(text, ",\n\"ranks\":{\"count\":%u,\"processes\":[", count);
+    for (uint32_t rank = 0; rank < count; rank++) /* which process is read first is chance */
+        for (size_t i = 0; i < doctor->processes.count; i++) {
+            const gphi_process *process = gphi_vec_pointer(&doctor->processes, i);
+            if (process->model->rank_count < 2 || process->model->rank != rank)
+                continue;
+            gphi_text_add(text, "%s{\"rank\":%u,\"process\":%" PRIu64,
+                          is_first ? "" : ",", rank, process->model->process);
+            gphi_json_member(text, "ended", gphi_say_ended(process));
+            gphi_text_add(text, "}");
+            is_first = false;
+        }
     gphi_text_add(text, "],\"communicators\":[");
 }
 

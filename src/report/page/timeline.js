@@ -8,7 +8,8 @@
 
   const group = (label, hint) => { lanes.push({ group: label, hint, y: bottom + 8, height: 20 }); bottom += 30; };
   // extra: bands, pending: see bands(); tall: pixels of the first row; told: rows of times that the
-  program's events measured const lane = function (label, sub, rows, source, extra) {
+  // program's events measured
+  const lane = function (label, sub, rows, source, extra) {
     const strip = extra.bands ? 15 : 0, tall = extra.tall || 24;
     const it = { label, sub, y: bottom, rows: [], source, strip, ...extra };
     let y = bottom + strip + 2;
