@@ -94,6 +94,9 @@ typedef struct gph_softcuda_code {
                             functions of a module whose address is taken */
     uint64_t cached;     /**< times that it came from the disk cache */
     uint64_t compile_ns; /**< time in the compiler, summed over threads */
+    uint64_t parsed;  /**< times that PTX was parsed: not where the disk cache has all */
+    uint64_t written; /**< times that LLVM IR was written, to compile or to find what was
+                         compiled */
 } gph_softcuda_code;
 
 /** Reports what was compiled.

@@ -94,7 +94,9 @@ gph_status gph_softcuda_code_get(gph_softcuda_code *out)
     const gph_softcuda_code code = {.kernels = counts.described,
                                     .compiled = counts.compiled,
                                     .cached = counts.cached,
-                                    .compile_ns = counts.compile_ns};
+                                    .compile_ns = counts.compile_ns,
+                                    .parsed = counts.parsed,
+                                    .written = counts.written};
     gphi_struct_write(out, &code, sizeof(code));
     return GPH_OK;
 }

@@ -13,7 +13,7 @@
 static gph_status (*code_get)(gph_softcuda_code *out);
 static CUcontext context;
 
-/* Since the call before; zeros on a GPU. Without the cache, `cached` stays 0. */
+/* Since the call before; zeros on a GPU. */
 static gph_softcuda_code counted(void)
 {
     static gph_softcuda_code last;
@@ -21,6 +21,9 @@ static gph_softcuda_code counted(void)
     if (code_get && CHECK(code_get(&now) == GPH_OK)) {
         since.kernels = now.kernels - last.kernels;
         since.compiled = now.compiled - last.compiled;
+        since.cached = now.cached - last.cached;
+        since.parsed = now.parsed - last.parsed;
+        since.written = now.written - last.written;
     }
     last = now;
     return since;
@@ -229,6 +232,49 @@ static void eager_loading_compiles_at_the_load(void)
     free(text);
 }
 
+static unsigned load_and_launch(const char *text)
+{
+    CUmodule module = NULL;
+    CUfunction f;
+    OK(cu.cuModuleLoadData(&module, text));
+    OK(cu.cuModuleGetFunction(&f, module, "k2"));
+    const unsigned value = launch(f);
+    OK(cu.cuModuleUnload(module));
+    return value;
+}
+
+/* What the disk cache has is neither parsed nor written as IR again; what is malformed is
+ * refused each time. */
+static void a_cached_module_is_only_read(void)
+{
+    if (!driver_is_soft)
+        SKIP("NVIDIA's driver has its own cache");
+    char folder[] = "/tmp/conformance_lazy_XXXXXX", command[64];
+    if (!CHECK(mkdtemp(folder) != NULL))
+        return;
+    char *text = make_module(4, 2);
+    CUmodule module = NULL;
+    setenv("SOFTCUDA_CACHE", folder, 1);
+    counted();
+    CHECK(load_and_launch(text) == 2);
+    gph_softcuda_code code = counted();
+    CHECK(code.compiled == 1 && code.cached == 0 && code.parsed == 1 &&
+          code.written == 1);
+    CHECK(load_and_launch(text) == 2);
+    code = counted();
+    CHECK(code.compiled == 0 && code.cached == 1 && code.parsed == 0 &&
+          code.written == 0);
+    memcpy(strstr(text, "mov.u32"), "mov.x32", 7);
+    for (int i = 0; i < 2; i++) {
+        REFUSED(INVALID_PTX, cu.cuModuleLoadData(&module, text));
+        CHECK(counted().parsed == 1);
+    }
+    setenv("SOFTCUDA_CACHE", "off", 1);
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    CHECK(system(command) == 0);
+    free(text);
+}
+
 int main(void)
 {
     const char *jit = getenv("SOFTCUDA_JIT");
@@ -249,5 +295,6 @@ int main(void)
     RUN(a_graph_is_compiled_when_it_is_instantiated);
     RUN(a_module_may_go_while_its_kernel_is_compiled);
     RUN(eager_loading_compiles_at_the_load);
+    RUN(a_cached_module_is_only_read);
     return test_done();
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Machine code is made for what is launched, once, whoever asks first; a kernel that
  * cannot be compiled fails its own launch alone. Counts are asserted, not times. */
+#include <dirent.h>
 #include <ftw.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fault.h"
 #include "kernel_run.h"
+#include "mutate.h"
+#include "softcuda/kernel/load/cache.h"
+#include "softcuda/kernel/load/pack.h"
 #include "test.h"
 
 #define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
@@ -42,6 +47,8 @@ static soft_code_counts counts_since(const soft_code_counts *before)
     now.described -= before->described;
     now.compiled -= before->compiled;
     now.cached -= before->cached;
+    now.parsed -= before->parsed;
+    now.written -= before->written;
     return now;
 }
 
@@ -198,6 +205,13 @@ static int remove_one(const char *path, const struct stat *about, int type,
     return remove(path);
 }
 
+/* Nothing was done but reading files. */
+static bool is_all_cached(const soft_code_counts *counts)
+{
+    return counts->compiled == 0 && counts->cached == 1 && counts->parsed == 0 &&
+           counts->written == 0;
+}
+
 /* The key of a kernel is what it is made of, not its module. */
 static void an_edited_kernel_leaves_the_others_cached(void)
 {
@@ -209,16 +223,212 @@ static void an_edited_kernel_leaves_the_others_cached(void)
     run_cached(text, folder, "k0", &now);
     CHECK(now.compiled == 1 && now.cached == 0);
     run_cached(text, folder, "k0", &now);
-    CHECK(now.compiled == 0 && now.cached == 1);
+    CHECK(is_all_cached(&now));
     run_cached(text, folder, "k1", &now);
-    CHECK(now.compiled == 1 && now.cached == 0);
+    CHECK(now.compiled == 1 && now.cached == 0 && now.parsed == 1 && now.written == 1);
     char *edit = strstr(text, "mov.u32 %r1, 2;");
     if (CHECK(edit != NULL))
         memcpy(edit, "mov.u32 %r1, 5;", 15);
     run_cached(text, folder, "k1", &now);
-    CHECK(now.compiled == 0 && now.cached == 1);
+    CHECK(now.compiled == 0 && now.cached == 1 && now.parsed == 1 && now.written == 1);
+    run_cached(text, folder, "k1", &now);
+    CHECK(is_all_cached(&now));
     run_cached(text, folder, "k2", &now);
     CHECK(now.compiled == 1 && now.cached == 0);
+    free(text);
+    CHECK(nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+/* ---- its files -------------------------------------------------------------------- */
+
+enum { FILE_MAX_BYTES = 1 << 16, KEY_AT = 24 };
+typedef enum file_kind { NOTE, DESCRIPTION, CODE } file_kind;
+
+typedef struct cache_file {
+    char path[400];
+    unsigned char bytes[FILE_MAX_BYTES];
+    size_t count;
+} cache_file;
+
+static void put_file(const cache_file *file)
+{
+    FILE *stream = fopen(file->path, "wb");
+    if (CHECK(stream != NULL)) {
+        CHECK(fwrite(file->bytes, 1, file->count, stream) == file->count);
+        fclose(stream);
+    }
+}
+
+static file_kind kind_of(const cache_file *file)
+{
+    if (memmem(file->bytes, file->count, "\177ELF", 4))
+        return CODE;
+    return file->count < 200 ? NOTE : DESCRIPTION;
+}
+
+/* Finds the files of a kind; the last of them; removed where that is asked for. */
+static uint32_t find_files(const char *folder, file_kind kind, bool removes,
+                           cache_file *out)
+{
+    static cache_file file;
+    uint32_t count = 0;
+    DIR *stream = opendir(folder);
+    for (struct dirent *e; stream != NULL && (e = readdir(stream)) != NULL;) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(file.path, sizeof(file.path), "%s/%.200s", folder, e->d_name);
+        FILE *one = fopen(file.path, "rb");
+        if (!CHECK(one != NULL))
+            continue;
+        file.count = fread(file.bytes, 1, sizeof(file.bytes), one);
+        fclose(one);
+        if (kind_of(&file) != kind)
+            continue;
+        count++;
+        if (out)
+            *out = file;
+        if (removes)
+            CHECK(unlink(file.path) == 0);
+    }
+    if (stream != NULL)
+        closedir(stream);
+    return count;
+}
+
+static void a_missing_file_is_made_again(void)
+{
+    char folder[] = "/tmp/kernel_lazy_XXXXXX";
+    if (!CHECK(mkdtemp(folder) != NULL))
+        return;
+    char *text = make_module(2, 2);
+    soft_code_counts now;
+    run_cached(text, folder, "k0", &now);
+    CHECK(find_files(folder, DESCRIPTION, false, NULL) == 1);
+    CHECK(find_files(folder, CODE, true, NULL) == 1);
+    run_cached(text, folder, "k0", &now);
+    CHECK(now.compiled == 1 && now.cached == 0 && now.parsed == 1 && now.written == 1);
+    run_cached(text, folder, "k0", &now);
+    CHECK(is_all_cached(&now));
+    CHECK(find_files(folder, NOTE, true, NULL) == 1);
+    run_cached(text, folder, "k0", &now);
+    CHECK(now.compiled == 0 && now.cached == 1 && now.parsed == 1 && now.written == 1);
+    run_cached(text, folder, "k0", &now);
+    CHECK(is_all_cached(&now));
+    CHECK(find_files(folder, DESCRIPTION, true, NULL) == 1);
+    run_cached(text, folder, "k0", &now); /* only what describes it is made again */
+    CHECK(now.compiled == 0 && now.cached == 1 && now.parsed == 1 && now.written == 0);
+    free(text);
+    CHECK(nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+/* Each byte changed, each length cut off, and other changes; some of them change nothing.
+ */
+static void a_damaged_note_is_ignored(void)
+{
+    char folder[] = "/tmp/kernel_lazy_XXXXXX";
+    if (!CHECK(mkdtemp(folder) != NULL))
+        return;
+    static cache_file note, other;
+    char *text = make_module(1, 0);
+    soft_code_counts now;
+    run_cached(text, folder, "k0", &now);
+    CHECK(find_files(folder, NOTE, false, &note) == 1);
+    for (size_t i = 0; i < note.count * 2; i++) {
+        other = note;
+        if (i < note.count)
+            other.bytes[i] ^= (unsigned char)(1u << i % 8);
+        else
+            other.count = i - note.count;
+        put_file(&other);
+        run_cached(text, folder, "k0", &now);
+        CHECK(now.compiled == 0 && now.cached == 1 && now.written == 1);
+    }
+    for (int i = 0; i < 300; i++) {
+        other = note;
+        other.count = mutate(other.bytes, other.count, sizeof(other.bytes));
+        put_file(&other);
+        run_cached(text, folder, "k0", &now);
+        CHECK(now.compiled == 0 && now.cached == 1);
+    }
+    run_cached(text, folder, "k0", &now);
+    CHECK(is_all_cached(&now));
+    free(text);
+    CHECK(nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+/* Whole, with objects that are not the key of code. */
+static void put_note(const char *folder, gphi_hash128 key, const soft_object *objects,
+                     uint32_t count)
+{
+    const gph_allocator heap = {fault_realloc, &(fault_heap){.fail_at = -1}};
+    const soft_pack_input input = {
+        .key = key, .objects = objects, .object_count = count, .info = ""};
+    unsigned char *data;
+    size_t bytes;
+    if (!CHECK_OK(soft_pack_write(&input, heap, &data, &bytes, &error), error))
+        return;
+    CHECK(soft_cache_write(folder, key, data, bytes, UINT64_MAX));
+    free(data);
+}
+
+static void a_note_that_names_no_code_is_ignored(void)
+{
+    char folder[] = "/tmp/kernel_lazy_XXXXXX";
+    if (!CHECK(mkdtemp(folder) != NULL))
+        return;
+    static cache_file note, description;
+    gphi_hash128 keys[3] = {{1, 2}};
+    char *text = make_module(1, 0);
+    soft_code_counts now;
+    run_cached(text, folder, "k0", &now);
+    CHECK(find_files(folder, NOTE, false, &note) == 1);
+    CHECK(find_files(folder, DESCRIPTION, false, &description) == 1);
+    memcpy(&keys[1], note.bytes + KEY_AT, sizeof(keys[1]));
+    memcpy(&keys[2], description.bytes + KEY_AT, sizeof(keys[2]));
+    for (uint32_t i = 0; i < 7; i++) {
+        const uint32_t key = i < 3 ? i : 0;
+        const soft_object objects[2] = {
+            {(const unsigned char *)&keys[key], i < 5 ? 16u : (i - 5) * 17u},
+            {(const unsigned char *)&keys[0], 16}};
+        put_note(folder, keys[1], objects, i == 3 ? 0 : i == 4 ? 2 : 1);
+        run_cached(text, folder, "k0", &now);
+        CHECK(now.compiled == 0 && now.cached == 1 && now.written == 1);
+        run_cached(text, folder, "k0", &now);
+        CHECK(is_all_cached(&now));
+    }
+    free(text);
+    CHECK(nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+static void processes_that_race_share_what_they_made(void)
+{
+    char folder[] = "/tmp/kernel_lazy_XXXXXX";
+    if (!CHECK(mkdtemp(folder) != NULL))
+        return;
+    char *text = make_module(3, 20);
+    soft_code_counts now;
+    pid_t children[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            const int failed = atomic_load(&test_failures);
+            run_cached(text, folder, "k0", &now);
+            run_cached(text, folder, i % 2 ? "k1" : "k2", &now);
+            _exit(atomic_load(&test_failures) != failed);
+        }
+    }
+    for (int i = 0; i < THREADS; i++) {
+        int status = -1;
+        CHECK(children[i] > 0 && waitpid(children[i], &status, 0) == children[i]);
+        CHECK(status == 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        const char *const names[] = {"k0", "k1", "k2"};
+        run_cached(text, folder, names[i], &now);
+        CHECK(is_all_cached(&now));
+    }
+    CHECK(find_files(folder, CODE, false, NULL) == 3);
+    CHECK(find_files(folder, NOTE, false, NULL) == 3);
     free(text);
     CHECK(nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
 }
@@ -291,8 +501,9 @@ static gph_status load_and_ready(fault_heap *heap, const char *folder)
     return status;
 }
 
-/* With a warm cache, where nothing but LLVM is missing from what allocates. */
-static void survives_every_failed_allocation(void)
+/* With a warm cache, where nothing but LLVM is missing from what allocates; without its
+ * notes, and with them. */
+static void sweep(bool has_notes)
 {
     char folder[] = "/tmp/kernel_lazy_XXXXXX";
     if (!CHECK(mkdtemp(folder) != NULL))
@@ -300,14 +511,24 @@ static void survives_every_failed_allocation(void)
     fault_heap heap = {.fail_at = -1};
     CHECK_OK(load_and_ready(&heap, folder), error);
     for (long nth = 0; nth < 10000; nth++) {
+        if (!has_notes)
+            find_files(folder, NOTE, true, NULL);
         atomic_store(&heap.fail_at, nth);
         const gph_status status = load_and_ready(&heap, folder);
         CHECK(status == GPH_OK || status == GPH_E_NO_MEMORY);
         CHECK(atomic_load(&heap.live_bytes) == 0);
-        if (status == GPH_OK)
+        /* A failed allocation may cost the cache and nothing else: it was used up. */
+        if (status == GPH_OK && atomic_load(&heap.fail_at) >= 0)
             break;
+        CHECK(nth < 9999);
     }
     CHECK(nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
+static void survives_every_failed_allocation(void)
+{
+    sweep(false);
+    sweep(true);
 }
 
 int main(void)
@@ -319,6 +540,10 @@ int main(void)
     RUN(one_thread_compiles_and_the_others_wait);
     RUN(different_kernels_are_compiled_at_once);
     RUN(an_edited_kernel_leaves_the_others_cached);
+    RUN(a_missing_file_is_made_again);
+    RUN(a_damaged_note_is_ignored);
+    RUN(a_note_that_names_no_code_is_ignored);
+    RUN(processes_that_race_share_what_they_made);
     RUN(a_function_has_one_address);
     RUN(survives_every_failed_allocation);
     return test_done();

@@ -230,9 +230,9 @@ bool soft_cache_write(const char *directory, gphi_hash128 key, const void *data,
         written = gphi_limit_write(file, data, bytes);
         written = close(file) == 0 && written;
         written = written && renameat(folder, other, folder, name) == 0;
-        if (written)
+        if (written && limit != UINT64_MAX)
             make_room(folder, limit);
-        else
+        else if (!written)
             unlinkat(folder, other, 0);
     }
     close(folder);

@@ -158,6 +158,7 @@ static gph_status get_pack(struct loading *l, const soft_ptx_text *text, soft_co
         code->was_cached = true;
         return GPH_OK;
     }
+    soft_code_parsed();
     GPHI_TRY(ptx_parse(text->text, text->bytes, &code->heap, &l->module, l->error));
     const gph_status status = describe(l, code);
     if (status != GPH_OK) {
@@ -189,6 +190,7 @@ static gph_status fill(struct loading *l, soft_ptx_text *text, soft_code *code)
     const soft_units_input input = {.options = l->options,
                                     .directory = l->directory,
                                     .seed = l->seed,
+                                    .key = l->key,
                                     .kernel_count = code->pack.kernel_count,
                                     .module = l->module};
     const gph_status status =

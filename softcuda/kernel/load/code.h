@@ -112,6 +112,8 @@ bool soft_code_was_cached(const soft_code *code);
 /* Of this process. */
 typedef struct soft_code_counts {
     uint64_t described; /* kernels of the modules that were loaded */
+    uint64_t parsed;    /* texts, of modules or once more for their parts */
+    uint64_t written;   /* parts whose IR was written */
     uint64_t compiled;  /* parts that LLVM made: a kernel, or the functions of a module
                            whose address is taken */
     uint64_t cached;    /* parts that came from the disk cache */

@@ -24,10 +24,17 @@ struct head {
     char magic[8];
     uint32_t abi, head_bytes;
     uint64_t total;
-    gphi_hash128 key, hash; /* hash: of everything after the head */
+    gphi_hash128 key, hash; /* hash: of all bytes but its own */
     uint32_t kernel_count, global_count, object_count, ptx_version, ptx_target,
         kernel_bytes;
 };
+
+static gphi_hash128 hash_of(struct head head, const unsigned char *data, size_t bytes)
+{
+    head.hash = (gphi_hash128){0};
+    return gphi_hash128_bytes(gphi_hash128_bytes(head.key, &head, sizeof(head)),
+                              data + sizeof(head), bytes - sizeof(head));
+}
 
 /* ---- writing ---------------------------------------------------------------------- */
 
@@ -166,8 +173,7 @@ gph_status soft_pack_write(const soft_pack_input *input, gph_allocator heap,
     unsigned char *exact = NULL;
     if (writer.status == GPH_OK) {
         head.total = writer.length;
-        head.hash = gphi_hash128_bytes(input->key, data + sizeof(head),
-                                       writer.length - sizeof(head));
+        head.hash = hash_of(head, data, writer.length);
         memcpy(data, &head, sizeof(head));
         /* The size that is freed later must be the size that was asked for. */
         exact = heap.realloc(heap.user, data, writer.room, writer.length);
@@ -368,8 +374,7 @@ gph_status soft_pack_read(unsigned char *data, size_t bytes, gphi_hash128 key,
         head.total != bytes || head.kernel_bytes != sizeof(ptx_kernel) ||
         head.key.low != key.low || head.key.high != key.high)
         return GPH_E_FORMAT;
-    const gphi_hash128 hash =
-        gphi_hash128_bytes(key, data + sizeof(head), bytes - sizeof(head));
+    const gphi_hash128 hash = hash_of(head, data, bytes);
     if (hash.low != head.hash.low || hash.high != head.hash.high)
         return GPH_E_FORMAT;
     struct reader reader = {.data = data, .bytes = bytes, .at = sizeof(head)};

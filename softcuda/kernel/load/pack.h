@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Compiled code as one block of bytes: what the cache keeps and a soft_code reads. Of a
- * module, what is known of its kernels and globals; of a kernel, its machine code.
+ * module, what is known of its kernels and globals; of a kernel, its machine code, or the
+ * key under which that is.
  *
  *   | head | kernels: record, name, reason, parameters, cuts | globals: record, name,
  *   initial bytes, relocations | objects | information log |
@@ -67,6 +68,10 @@ const soft_pack *soft_code_pack(const soft_code *code); /* code.c */
 /* What soft_pack_read() makes of a file of the cache, if it has a valid one. */
 bool soft_pack_cached(const char *directory, gphi_hash128 key, gph_allocator heap,
                       soft_pack *out);
+/* Writes, and keeps what was written in the cache; where that fails, nothing is kept. For
+ * what is small: it removes no other file to make room. */
+void soft_pack_keep(const soft_pack_input *input, const char *directory,
+                    gph_allocator heap);
 /* Writes, keeps what was written in the cache (directory NULL: nowhere), and reads it. */
 GPH_CHECKED gph_status soft_pack_make(const soft_pack_input *input, const char *directory,
                                       gph_allocator heap, soft_pack *out,

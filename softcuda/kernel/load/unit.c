@@ -2,12 +2,18 @@
 /* Machine code of one unit: its IR is written, and is the key under which the cache may
  * have the object; if not, LLVM makes it.
  *
+ *   module key, tier, index --> note: the key of the object --> object
+ *      | none, or it names no object                             ^
+ *      '--> text, parsed --> IR --> its hash: the same key ------'
+ *
  *   unit     IDLE --> BUSY --> READY        one thread makes it, with no lock held;
  *              ^-------'                    others that want it wait for a change
  *
  * The key is a hash of the IR, which has in it all that the code of a kernel depends on:
  * its instructions, those of the functions that it calls, where its variables lie. So a
- * module finds all its kernels but the edited one. */
+ * module finds all its kernels but the edited one. With the note (a pack whose one object
+ * is a key) a module that was seen before is neither parsed nor written as IR. A note is
+ * written after its object, and two processes that write it write the same. */
 #include "softcuda/kernel/load/unit.h"
 
 #include <pthread.h>
@@ -28,7 +34,7 @@ typedef struct unit {
 struct soft_units {
     gph_allocator heap;
     soft_code_options options;
-    gphi_hash128 seed;
+    gphi_hash128 seed, key;
     char *directory;
     size_t directory_bytes;
     soft_ptx_text text;
@@ -41,7 +47,7 @@ struct soft_units {
 };
 
 static struct {
-    _Atomic uint64_t described, compiled, cached, compile_ns;
+    _Atomic uint64_t described, parsed, written, compiled, cached, compile_ns;
 } counts; /* relaxed: figures, which order nothing */
 
 void soft_code_counted(uint32_t kernels)
@@ -49,9 +55,21 @@ void soft_code_counted(uint32_t kernels)
     atomic_fetch_add_explicit(&counts.described, kernels, memory_order_relaxed);
 }
 
+static void count_one(_Atomic uint64_t *figure)
+{
+    atomic_fetch_add_explicit(figure, 1, memory_order_relaxed);
+}
+
+void soft_code_parsed(void)
+{
+    count_one(&counts.parsed);
+}
+
 void soft_code_count(soft_code_counts *out)
 {
     *out = (soft_code_counts){
+        .parsed = atomic_load_explicit(&counts.parsed, memory_order_relaxed),
+        .written = atomic_load_explicit(&counts.written, memory_order_relaxed),
         .described = atomic_load_explicit(&counts.described, memory_order_relaxed),
         .compiled = atomic_load_explicit(&counts.compiled, memory_order_relaxed),
         .cached = atomic_load_explicit(&counts.cached, memory_order_relaxed),
@@ -82,6 +100,7 @@ gph_status soft_units_create(const soft_units_input *input, soft_ptx_text *text,
     units->options.cache = NULL;
     units->options.allocator = NULL;
     units->seed = input->seed;
+    units->key = input->key;
     units->directory = directory;
     units->directory_bytes = bytes;
     units->text = *text;
@@ -111,6 +130,47 @@ void soft_units_destroy(soft_units *units)
     gphi_heap_free(heap, units, bytes_of(units->kernel_count));
 }
 
+/* ---- notes ------------------------------------------------------------------------ */
+
+/* All that decides over the IR and what is asked of LLVM. */
+static gphi_hash128 note_key(const soft_units *units, uint32_t index)
+{
+    const uint32_t words[] = {0x65746f6e, units->options.tier, index}; /* "note" */
+    return gphi_hash128_bytes(units->key, words, sizeof(words));
+}
+
+/* What is not as it should be is not there. */
+static bool find_noted(const soft_units *units, uint32_t index, soft_pack *out)
+{
+    soft_pack note;
+    gphi_hash128 key;
+    if (!units->directory ||
+        !soft_pack_cached(units->directory, note_key(units, index), units->heap, &note))
+        return false;
+    const bool is_note =
+        note.object_count == 1 && note.objects[0].count == sizeof(gphi_hash128);
+    if (is_note)
+        memcpy(&key, note.objects[0].bytes, sizeof(key));
+    soft_pack_fini(&note);
+    if (!is_note || !soft_pack_cached(units->directory, key, units->heap, out))
+        return false;
+    /* a note is not code */
+    if (out->object_count == 1 && out->objects[0].count > sizeof(key))
+        return true;
+    soft_pack_fini(out);
+    return false;
+}
+
+/* Without one, the next process takes longer. */
+static void write_note(const soft_units *units, uint32_t index, gphi_hash128 key)
+{
+    const soft_object object = {(const unsigned char *)&key, sizeof(key)};
+    const soft_pack_input input = {
+        .key = note_key(units, index), .objects = &object, .object_count = 1, .info = ""};
+    if (units->directory)
+        soft_pack_keep(&input, units->directory, units->heap);
+}
+
 /* ---- making one ------------------------------------------------------------------- */
 
 /* Parsed by the first that asks, if its description came from the cache. */
@@ -118,9 +178,11 @@ static gph_status get_module(soft_units *units, const ptx_module **out, gph_erro
 {
     gph_status status = GPH_OK;
     pthread_mutex_lock(&units->parsing);
-    if (!units->module)
+    if (!units->module) {
+        soft_code_parsed();
         status = ptx_parse(units->text.text, units->text.bytes, &units->heap,
                            &units->module, error);
+    }
     *out = units->module;
     pthread_mutex_unlock(&units->parsing);
     return status;
@@ -171,7 +233,7 @@ static gph_status make_code(soft_units *units, uint32_t index, const ptx_program
                          name_of(units, program, index), result.message);
     atomic_fetch_add_explicit(&counts.compile_ns, gphi_clock_ns() - start,
                               memory_order_relaxed);
-    atomic_fetch_add_explicit(&counts.compiled, 1, memory_order_relaxed);
+    count_one(&counts.compiled);
     const soft_object object = {result.objects[0].bytes, result.objects[0].count};
     const soft_pack_input input = {
         .key = key, .objects = &object, .object_count = 1, .info = ""};
@@ -181,6 +243,7 @@ static gph_status make_code(soft_units *units, uint32_t index, const ptx_program
     return status;
 }
 
+/* By its IR. */
 static gph_status make(soft_units *units, uint32_t index, soft_pack *out,
                        gph_error *error)
 {
@@ -197,6 +260,7 @@ static gph_status make(soft_units *units, uint32_t index, soft_pack *out,
         .kernel = index,
         .allocator = &units->heap};
     ptx_program *program;
+    count_one(&counts.written);
     GPHI_TRY(ptx_compile(module, &options, &program, error));
     const uint32_t tier = tier_of(units, program);
     const gphi_hash128 key =
@@ -204,7 +268,7 @@ static gph_status make(soft_units *units, uint32_t index, soft_pack *out,
                            program->ir, program->ir_bytes);
     gph_status status = GPH_OK;
     if (units->directory && soft_pack_cached(units->directory, key, units->heap, out))
-        atomic_fetch_add_explicit(&counts.cached, 1, memory_order_relaxed);
+        count_one(&counts.cached);
     else
         status = make_code(units, index, program, key, out, error);
     ptx_program_destroy(program);
@@ -213,6 +277,8 @@ static gph_status make(soft_units *units, uint32_t index, soft_pack *out,
         return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                          "machine code of %u objects, not one", out->object_count);
     }
+    if (status == GPH_OK)
+        write_note(units, index, key);
     return status;
 }
 
@@ -228,7 +294,10 @@ gph_status soft_units_get(soft_units *units, uint32_t index, const soft_object *
         soft_pack pack;
         u->state = BUSY;
         pthread_mutex_unlock(&units->lock);
-        status = make(units, index, &pack, error);
+        if (find_noted(units, index, &pack))
+            count_one(&counts.cached);
+        else
+            status = make(units, index, &pack, error);
         pthread_mutex_lock(&units->lock);
         u->state = status == GPH_OK ? READY : IDLE;
         if (status == GPH_OK)

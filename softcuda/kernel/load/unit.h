@@ -14,6 +14,7 @@ typedef struct soft_units_input {
     const soft_code_options *options; /* copied, but for the cache's name */
     const char *directory;            /* of the cache, copied; NULL: none */
     gphi_hash128 seed;                /* of all that decides over code but its text */
+    gphi_hash128 key;                 /* and of the text */
     uint32_t kernel_count;
     ptx_module *module; /* taken on success; NULL: parsed when it is needed */
 } soft_units_input;
@@ -32,5 +33,6 @@ GPH_CHECKED gph_status soft_units_get(soft_units *units, uint32_t index,
 soft_units *soft_code_units(const soft_code *code); /* code.c */
 bool soft_code_is_eager(const soft_code *code);
 void soft_code_counted(uint32_t kernels); /* so many more are described */
+void soft_code_parsed(void);              /* a text more */
 
 #endif
