@@ -293,8 +293,8 @@ static void a_graph_has_memory_of_both_pools(void)
     CU(MemcpyAsync, dev[0].word, at[0], 4, dev[0].stream);
     CHECK_OK(gph_capture_fork(capture, dev[1].stream, &error), error);
     CHECK_OK(gph_pool_alloc(dev[1].pool, 4096, dev[1].stream, &at[1], &error), error);
+    use(1); /* a captured copy is of the current context, a kernel of its own */
     CU(MemcpyAsync, at[1], dev[0].word, 4, dev[1].stream);
-    use(1); /* kernels are launched from their own context */
     CHECK_OK(step_in(dev[1].stream, 1, at[1], 3, 1), error);
     CU(MemcpyAsync, dev[1].word, at[1], 4, dev[1].stream);
     CHECK_OK(gph_pool_free(dev[1].pool, at[1], dev[1].stream, &error), error);
