@@ -135,7 +135,8 @@ static void add_job_json(gphi_text *text, const gph_doctor *doctor)
     const uint32_t count = job_ranks(doctor);
     bool is_first = true;
     gphi_text_add(text, ",\n\"ranks\":{\"count\":%u,\"processes\":[", count);
-    for (uint32_t rank = 0; rank < count; rank++) /* which process is read first is chance */
+    for (uint32_t rank = 0; rank < count;
+         rank++) /* which process is read first is chance */
         for (size_t i = 0; i < doctor->processes.count; i++) {
             const gphi_process *process = gphi_vec_pointer(&doctor->processes, i);
             if (process->model->rank_count < 2 || process->model->rank != rank)

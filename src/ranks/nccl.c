@@ -257,7 +257,8 @@ static void *abort_main(void *argument)
 gphi_nccl_aborting *gphi_nccl_abort(const gphi_nccl *nccl, gph_runtime *runtime,
                                     CUcontext context, gphi_nccl_comm comm)
 {
-    gphi_nccl_aborting *aborting = calloc(1, sizeof(*aborting)); /* may outlive the runtime */
+    gphi_nccl_aborting *aborting =
+        calloc(1, sizeof(*aborting)); /* may outlive the runtime */
     pthread_t thread;
     if (aborting) {
         aborting->abort = nccl->ncclCommAbort;

@@ -202,12 +202,9 @@ static void role_die(void)
 static const struct role {
     const char *name;
     void (*run)(void);
-} roles[] = {{"border", role_border},
-             {"kept", role_kept},
-             {"aborted", role_aborted},
-             {"aborted_graph", role_aborted_graph},
-             {"refuse", role_refuse},
-             {"die", role_die}};
+} roles[] = {{"border", role_border},   {"kept", role_kept},
+             {"aborted", role_aborted}, {"aborted_graph", role_aborted_graph},
+             {"refuse", role_refuse},   {"die", role_die}};
 
 static int run_role(const char *name)
 {
