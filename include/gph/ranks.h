@@ -176,7 +176,9 @@ GPH_API void gph_ranks_fail(gph_ranks *ranks, const gph_error *cause);
 GPH_API GPH_CHECKED gph_status gph_ranks_check(const gph_ranks *ranks, gph_error *error);
 
 /** Waits for a stream, while the ranks are watched: after a failure of the group it ends the
- *  communicators' work, and returns the cause.
+ *  communicators' work, and returns the cause. NCCL's work waits for a rank for ever, so where
+ *  there was any, a rank that lives, but for the whole patience neither waits in this call nor
+ *  comes to an agreement or a collective, is reported as late.
  *
  *  runtime  borrowed for the call.
  *  stream   borrowed for the call.

@@ -26,6 +26,56 @@ static void rest(uint32_t *round)
     nanosleep(&nap, NULL);
 }
 
+/* ---- ranks that live, and do not come ---- */
+
+void gphi_ranks_seen(gph_ranks *ranks)
+{
+    atomic_store_explicit(&ranks->board->slots[ranks->who.rank].seen_ns, gphi_clock_ns(),
+                          memory_order_relaxed);
+}
+
+static void count_waiting(gph_ranks *ranks, bool begins)
+{
+    gphi_ranks_slot *slot = &ranks->board->slots[ranks->who.rank];
+    gphi_ranks_seen(ranks);
+    if (begins)
+        atomic_fetch_add_explicit(&slot->waiting, 1, memory_order_relaxed);
+    else
+        atomic_fetch_sub_explicit(&slot->waiting, 1, memory_order_relaxed);
+}
+
+/* NCCL's kernels wait for ever. A rank that waits for a stream, too, or was seen since, is
+ * about its work; one that left, or does something else for longer than the patience, will
+ * not come. */
+static void look_for_late(gph_ranks *ranks, uint64_t begin)
+{
+    const uint64_t now = gphi_clock_ns();
+    if (ranks->fd < 0 || gphi_span_ns(begin, now) < ranks->patience_ns ||
+        !atomic_load_explicit(&ranks->has_no_limit, memory_order_relaxed))
+        return;
+    for (uint32_t rank = 0; rank < ranks->who.count; rank++) {
+        gphi_ranks_slot *slot = &ranks->board->slots[rank];
+        const bool has_left =
+            atomic_load_explicit(&slot->state, memory_order_acquire) == GPHI_RANK_LEFT;
+        if (atomic_load_explicit(&slot->waiting, memory_order_relaxed) > 0 ||
+            (!has_left &&
+             gphi_span_ns(atomic_load_explicit(&slot->seen_ns, memory_order_relaxed),
+                          now) < ranks->patience_ns))
+            continue;
+        char described[256], time[32];
+        gph_error cause;
+        gphi_ranks_describe(ranks, rank, described, sizeof(described));
+        gphi_fail(&cause, GPH_E_STATE, "rank %u waits for a stream, and %s, %s within %s",
+                  ranks->who.rank, described,
+                  has_left ? "left and did not come" : "did not come",
+                  gphi_ranks_time(ranks->patience_ns, time));
+        gphi_ranks_give_up(ranks, rank, &cause);
+        return;
+    }
+}
+
+/* ---- waiting ---- */
+
 /* The group has failed: what waits for other ranks is ended. */
 static gph_status give_up_waiting(gph_ranks *ranks, gph_runtime *runtime, CUstream stream,
                                   gph_error *error)
@@ -46,11 +96,10 @@ static gph_status give_up_waiting(gph_ranks *ranks, gph_runtime *runtime, CUstre
     return cause;
 }
 
-gph_status gph_ranks_wait(gph_ranks *ranks, gph_runtime *runtime, CUstream stream,
-                          gph_error *error)
+static gph_status wait_for(gph_ranks *ranks, gph_runtime *runtime, CUstream stream,
+                           gph_error *error)
 {
-    GPHI_TRY(gphi_need(error, ranks, runtime));
-    GPHI_TRY(gphi_ranks_owned(ranks, error));
+    const uint64_t begin = gphi_clock_ns();
     uint32_t round = 0;
     while (!gphi_ranks_failed(ranks)) {
         const CUresult result = runtime->cu.cuStreamQuery(stream);
@@ -62,6 +111,19 @@ gph_status gph_ranks_wait(gph_ranks *ranks, gph_runtime *runtime, CUstream strea
             return gphi_cuda_fail(error, (gph_status)result, "cuStreamQuery",
                                   "rank %u waits for a stream", ranks->who.rank);
         rest(&round);
+        if (round % EAGER == 0)
+            look_for_late(ranks, begin);
     }
     return give_up_waiting(ranks, runtime, stream, error);
+}
+
+gph_status gph_ranks_wait(gph_ranks *ranks, gph_runtime *runtime, CUstream stream,
+                          gph_error *error)
+{
+    GPHI_TRY(gphi_need(error, ranks, runtime));
+    GPHI_TRY(gphi_ranks_owned(ranks, error));
+    count_waiting(ranks, true);
+    const gph_status status = wait_for(ranks, runtime, stream, error);
+    count_waiting(ranks, false);
+    return status;
 }

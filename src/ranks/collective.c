@@ -66,6 +66,8 @@ static gph_status put_nccl(gph_comm *comm, const gphi_comm_record *record, CUdev
                                      (int)record->root, handle, stream);
         break;
     }
+    atomic_store_explicit(&comm->ranks->has_no_limit, true, memory_order_relaxed);
+    gphi_ranks_seen(comm->ranks);
     if (result == GPHI_NCCL_SUCCESS)
         return GPH_OK;
     GPHI_TRY(gph_ranks_check(comm->ranks, error)); /* which was why it was aborted */

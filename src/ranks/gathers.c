@@ -202,6 +202,7 @@ static void publish(gph_ranks *ranks, const gphi_ranks_call *call, size_t from)
     if (left > 0)
         memcpy(record->data, (const char *)call->mine + from,
                left < GPHI_RANKS_CHUNK ? left : GPHI_RANKS_CHUNK);
+    gphi_ranks_seen(ranks);
     /* Release: the record is there; sequential: see sleep_for(). */
     atomic_store(&slot->seq, step);
     if (atomic_load(&slot->sleepers) > 0)

@@ -52,7 +52,9 @@ typedef struct gphi_ranks_slot {
     _Alignas(64) atomic_uint seq; /* of steps, modulo 2^32; what sleepers sleep on */
     atomic_uint sleepers;         /* who may sleep on it */
     atomic_uint state;
-    atomic_uint bell; /* wakes this rank's watcher */
+    atomic_uint bell;      /* wakes this rank's watcher */
+    atomic_uint waiting;   /* its threads that wait for a stream: gph_ranks_wait() */
+    atomic_ullong seen_ns; /* when it last did something here; gphi_clock_ns() */
     int64_t process;
     char host[GPHI_RANKS_WHAT];
     gphi_ranks_cause cause;
@@ -131,6 +133,8 @@ struct gph_ranks {
     pthread_t watcher;
     bool is_watched;
     atomic_bool is_closing;
+    atomic_bool
+        has_no_limit;      /* work was launched that waits for ranks for ever: NCCL's */
     pthread_mutex_t hooks; /* recursive: a hook may take itself out */
     gphi_ranks_watch *first, *following;
     struct gph_ranks *next; /* of this process */
@@ -151,6 +155,9 @@ void gphi_ranks_tell(gph_ranks *ranks);
 void gphi_ranks_settle(gph_ranks *ranks);
 /* Calls closing() of all: each takes itself out or stays for ever. */
 void gphi_ranks_part(gph_ranks *ranks);
+
+/* This rank did something that others may wait for. */
+void gphi_ranks_seen(gph_ranks *ranks);
 
 /* Whether the program wants a wait to end. */
 static inline bool gphi_ranks_stopped(const gph_ranks *ranks)

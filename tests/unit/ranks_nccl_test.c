@@ -34,10 +34,13 @@ static int rank_open(void)
 {
     gph_options options = GPH_OPTIONS_INIT;
     CUcontext context = NULL;
+    gph_ranks_options group = GPH_RANKS_OPTIONS_INIT;
+    const char *patience = getenv("RANKS_PATIENCE_MS");
     options.driver = GPH_DRIVER_SOFT;
+    group.patience_ns = patience ? strtoull(patience, NULL, 10) * 1000000 : 0;
     if (gph_open(&options, &me.runtime, &me.error) != GPH_OK)
         return NO_DEVICE;
-    FINE(gph_ranks_open(NULL, &me.ranks, &me.error));
+    FINE(gph_ranks_open(&group, &me.ranks, &me.error));
     me.cu = gph_cuda(me.runtime);
     me.rank = gph_ranks_rank(me.ranks);
     OK(me.cu->DevicePrimaryCtxRetain(&context, (CUdevice)me.rank));
@@ -96,7 +99,7 @@ static void role_border(void)
     CHECK(info.nccl_version == RANKS_NCCL_VERSION && gph_comm_nccl(me.comm));
     for (int i = 0; i < 2; i++) {
         CHECK(info.own_us[i] > 0 && info.nccl_us[i] > 0);
-        wins = wins && info.own_us[i] <= info.nccl_us[i];
+        wins = wins && info.own_us[i] <= info.nccl_us[i] * 0.95; /* a tie is none */
         border = wins ? sizes[i] : border;
     }
     CHECK(info.own_us[2] == 0 && info.own_up_to == border);
@@ -184,6 +187,42 @@ static void role_aborted_graph(void)
     CHECK(ends()->aborted == 1);
 }
 
+/* Rank 1 lives and does something else, though rank 0 has launched a sum. */
+static void role_late(void)
+{
+    if (!FINE(make(GPH_COMM_NCCL)))
+        return;
+    if (me.rank == 1) {
+        for (int i = 0; i < 5000 && gph_ranks_check(me.ranks, NULL) == GPH_OK; i++)
+            ranks_nap_ms(1);
+        CHECK(gph_ranks_check(me.ranks, &me.error) == GPH_E_STATE);
+    } else {
+        FINE(sum(8, GPH_DTYPE_F32));
+        CHECK(gph_ranks_wait(me.ranks, me.runtime, me.stream, &me.error) == GPH_E_STATE);
+    }
+    if (!CHECK(strstr(me.error.message, "rank 0 waits for a stream, and rank 1") &&
+               strstr(me.error.message, "did not come within")))
+        fprintf(stderr, "  %s\n", me.error.message);
+    OK(me.cu->StreamSynchronize(me.stream));
+}
+
+static void nap(void *user)
+{
+    (void)user;
+    ranks_nap_ms(1500);
+}
+
+/* Both wait for longer than the patience, for work that takes so long. */
+static void role_long(void)
+{
+    if (!FINE(make(GPH_COMM_NCCL)))
+        return;
+    OK(me.cu->LaunchHostFunc(me.stream, nap, NULL));
+    FINE(sum(8, GPH_DTYPE_F32));
+    FINE(gph_ranks_wait(me.ranks, me.runtime, me.stream, &me.error));
+    FINE(gph_ranks_agree(me.ranks, "end", "well", &me.error));
+}
+
 static void role_refuse(void)
 {
     CHECK(make(GPH_COMM_NCCL) == GPH_E_INVALID);
@@ -204,6 +243,7 @@ static const struct role {
     void (*run)(void);
 } roles[] = {{"border", role_border},   {"kept", role_kept},
              {"aborted", role_aborted}, {"aborted_graph", role_aborted_graph},
+             {"late", role_late},       {"long", role_long},
              {"refuse", role_refuse},   {"die", role_die}};
 
 static int run_role(const char *name)
@@ -254,6 +294,18 @@ static void an_abort_waits_for_nobody_who_has_graphs(void)
     both("aborted_graph", 0);
 }
 
+static void a_rank_that_does_not_launch_is_late(void)
+{
+    setenv("RANKS_PATIENCE_MS", "700", 1);
+    both("late", 0);
+}
+
+static void work_may_take_longer_than_the_patience(void)
+{
+    both("long", 0);
+    unsetenv("RANKS_PATIENCE_MS");
+}
+
 static void what_nccl_refuses_on_one_rank_is_said_on_all(void)
 {
     setenv("RANKS_NCCL_INIT", "refuse", 1);
@@ -275,6 +327,8 @@ int main(int argc, char **argv)
     RUN(graphs_keep_what_nccl_would_wait_for);
     RUN(a_group_that_fails_aborts_nccl);
     RUN(an_abort_waits_for_nobody_who_has_graphs);
+    RUN(a_rank_that_does_not_launch_is_late);
+    RUN(work_may_take_longer_than_the_patience);
     RUN(what_nccl_refuses_on_one_rank_is_said_on_all);
     RUN(a_rank_that_ends_while_nccl_starts_is_an_error);
     return test_done();
