@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What was put into streams, and the graphs that keep a communicator. */
+#define _GNU_SOURCE
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/heap.h"
@@ -9,6 +10,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+/* Of 50 us: how long destructors of graphs that are gone are awaited. */
+enum { DESTRUCTORS_ROUNDS = 2000 };
 
 /* ---- records ---- */
 
@@ -150,6 +155,43 @@ static gph_status keep_locked(gph_comm *comm, cuuint64_t capture, CUgraph graph,
                     "the first failure counts");
     else
         *out = entry;
+    return status;
+}
+
+static bool has_locked(const gph_comm *comm, const gphi_comm_graph *entry)
+    GPHI_REQUIRES(&comm->mutex)
+{
+    const gphi_comm_graph *it = comm->graphs;
+    while (it && it != entry)
+        it = it->next;
+    return it != NULL;
+}
+
+/* The driver runs destructors later, on a thread of its own, in order. A graph may have the
+ * handle of one that was destroyed before: so a graph is made and destroyed, and when its
+ * entry has gone those of all earlier ones have. Without it a graph is compared with what its
+ * handle had before. */
+static gph_status await_destructors(gph_comm *comm, gph_error *error)
+{
+    const gphi_cuda_table *cu = &comm->runtime->cu;
+    const struct timespec nap = {0, 50000};
+    gphi_comm_graph *last = NULL;
+    CUgraph graph = NULL;
+    GPHI_TRY(gphi_cuda_check(error, cu->cuGraphCreate(&graph, 0), "cuGraphCreate",
+                             "communicator %s", comm->name));
+    gphi_mutex_lock(&comm->mutex);
+    const gph_status status = keep_locked(comm, 0, graph, &last, error);
+    gphi_mutex_unlock(&comm->mutex);
+    gphi_ignore((gph_status)cu->cuGraphDestroy(graph), "nothing is in it");
+    bool is_there = status == GPH_OK;
+    for (int i = 0; i < DESTRUCTORS_ROUNDS && is_there; i++) {
+        gphi_mutex_lock(&comm->mutex);
+        sweep_locked(comm);
+        is_there = has_locked(comm, last);
+        gphi_mutex_unlock(&comm->mutex);
+        if (is_there)
+            nanosleep(&nap, NULL);
+    }
     return status;
 }
 
@@ -347,11 +389,10 @@ gph_status gph_comm_graph_agree(gph_comm *comm, CUgraph graph, gph_error *error)
     GPHI_TRY(gphi_need(error, comm, graph));
     const size_t items = (size_t)LISTED * (comm->ranks->who.count + 1);
     uint64_t *room = gphi_heap_array(comm->heap, items, sizeof(*room));
-    gph_error none = {0};
-    if (!room)
-        gphi_ignore(gphi_fail(&none, GPH_E_NO_MEMORY, "comparing graphs"), "for all");
-    gph_status status = gph_ranks_all_at(NULL, comm->ranks, "comm graph room",
-                                         room ? GPH_OK : GPH_E_NO_MEMORY, &none, error);
+    gph_error mine = {0};
+    gph_status status = gphi_made(&mine, room, "comparing graphs");
+    GPHI_THEN(status, await_destructors(comm, &mine));
+    status = gph_ranks_all_at(NULL, comm->ranks, "comm graph room", status, &mine, error);
     GPHI_THEN(status, compare(comm, graph, room, room + LISTED, error));
     if (room)
         gphi_heap_free(comm->heap, room, items * sizeof(*room));
