@@ -135,7 +135,7 @@ int gphi_nccl_reduction(uint32_t reduction)
 /* Of two threads; the second of them that is done with it frees it. */
 struct joining {
     gphi_nccl nccl;
-    gph_runtime *runtime;
+    CUresult(CUDAAPI *set_current)(CUcontext context); /* the runtime may go before it */
     CUcontext context;
     gphi_nccl_id id;
     int rank, count;
@@ -153,7 +153,7 @@ static bool leave_second(struct joining *join)
 static void *join_main(void *argument)
 {
     struct joining *join = argument;
-    join->runtime->cu.cuCtxSetCurrent(join->context);
+    join->set_current(join->context);
     join->result =
         join->nccl.ncclCommInitRank(&join->comm, join->count, join->id, join->rank);
     atomic_store_explicit(&join->done, 1, memory_order_release);
@@ -191,7 +191,7 @@ gph_status gphi_nccl_join(const gphi_nccl *nccl, gph_runtime *runtime,
     struct joining *join = calloc(1, sizeof(*join));
     GPHI_TRY(gphi_made(error, join, "joining an NCCL communicator"));
     join->nccl = *nccl;
-    join->runtime = runtime;
+    join->set_current = runtime->cu.cuCtxSetCurrent;
     join->id = *id;
     join->rank = (int)rank;
     join->count = (int)count;
