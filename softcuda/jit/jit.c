@@ -372,7 +372,12 @@ static int compile(const soft_jit_request *asked, soft_jit_result *result)
         parts[i].request = &request;
         parts[i].index = i;
     }
+    static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+    if (ONE_THREAD) /* kernels are compiled by several threads, too */
+        pthread_mutex_lock(&alone);
     run_parts(parts, request.part_count);
+    if (ONE_THREAD)
+        pthread_mutex_unlock(&alone);
     int status = 0;
     for (uint32_t i = 0; i < request.part_count; i++) {
         result->objects[result->object_count++] = parts[i].object;
