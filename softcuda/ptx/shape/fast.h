@@ -95,6 +95,11 @@ void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *
 /* ---- shape_piece.c ---- */
 #define PTX_FAST_CONTEXT ", !llvm.access.group !1, !alias.scope !8"
 const ptx_region *ptx_fast_region(const ptx_fast *f); /* the current one */
+uint32_t ptx_fast_insn_count(const ptx_fast *f);      /* of the current region */
+/* The one instruction that sets a register, or NULL: only then does a value at the branch
+ * follow from the text. */
+const ptx_insn *ptx_fast_definition(const ptx_fast *f, uint32_t reg);
+const ptx_operand *ptx_fast_operands(const ptx_fast *f, const ptx_insn *insn);
 const char *ptx_fast_type(const ptx_fast *f, uint32_t reg);
 const char *ptx_fast_memory_type(const ptx_fast *f, uint32_t reg);
 void ptx_fast_load_context(ptx_fast *f, uint32_t reg);

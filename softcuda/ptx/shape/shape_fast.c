@@ -52,15 +52,6 @@ static bool has_thread_code(const ptx_fast *f)
     return false;
 }
 
-static uint32_t insn_count(const ptx_fast *f)
-{
-    const ptx_region *r = ptx_fast_region(f);
-    uint32_t count = 0;
-    for (uint32_t n = 0; n < r->block_count; n++)
-        count += f->s->blocks[r->blocks[n]].count;
-    return count;
-}
-
 static void write_threads(ptx_fast *f, const char *scan)
 {
     char from[32];
@@ -68,7 +59,7 @@ static void write_threads(ptx_fast *f, const char *scan)
         ptx_line(&f->emit, "br label %%R%u.after", f->region);
         return;
     }
-    const bool copies = insn_count(f) <= COPY_INSNS_MAX && !ptx_is_large(f->s);
+    const bool copies = ptx_fast_insn_count(f) <= COPY_INSNS_MAX && !ptx_is_large(f->s);
     if (scan[0] != 0 && copies) {
         ptx_fast_write_choice(f, scan);
         return;

@@ -40,22 +40,6 @@ typedef struct requirements {
 
 /* ---- recognizing ------------------------------------------------------------------ */
 
-/* The one instruction that sets a register, or NULL: only then does a value at the branch
- * follow from the text. */
-static const ptx_insn *definition(const ptx_fast *f, uint32_t reg)
-{
-    const ptx_flow_reg *r = &f->s->regs[reg];
-    if (r->def_count != 1 || !r->strict || r->def == SHAPE_NONE)
-        return NULL;
-    const ptx_insn *insn = &f->s->function->insns[r->def];
-    return insn->guarded ? NULL : insn;
-}
-
-static const ptx_operand *operands_of(const ptx_fast *f, const ptx_insn *insn)
-{
-    return &f->s->function->operands[insn->operand];
-}
-
 static bool is_uniform(const ptx_fast *f, const ptx_operand *operand)
 {
     if (operand->kind == PTX_OPERAND_INT)
@@ -64,7 +48,7 @@ static bool is_uniform(const ptx_fast *f, const ptx_operand *operand)
         f->s->regs[operand->index].divergent)
         return false;
     const uint32_t type = f->s->function->registers[operand->index].type;
-    return definition(f, operand->index) && ptx_type_bytes((ptx_type)type) == 4;
+    return ptx_fast_definition(f, operand->index) && ptx_type_bytes((ptx_type)type) == 4;
 }
 
 static int axis_of(const ptx_operand *operand)
@@ -120,7 +104,7 @@ static const ptx_insn *source(const ptx_fast *f, const ptx_operand *operand,
         return NULL;
     const ptx_flow_reg *r = &f->s->regs[operand->index];
     if (r->home != SHAPE_AFFINE)
-        return definition(f, operand->index);
+        return ptx_fast_definition(f, operand->index);
     if (!use || to->offset != SHAPE_NONE || !has_stepped(f, operand->index, use))
         return NULL;
     to->offset = operand->index;
@@ -152,7 +136,7 @@ static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
         const ptx_insn *insn = source(f, operand, use, to);
         if (!insn || !is_32_bits(insn))
             return false;
-        const ptx_operand *o = operands_of(f, insn);
+        const ptx_operand *o = ptx_fast_operands(f, insn);
         if (insn->opcode == PTX_OP_MOV && insn->mod_count == 0 &&
             insn->operand_count == 2) {
             operand = &o[1];
@@ -194,7 +178,7 @@ static const char *compare_name(const ptx_insn *insn, bool *is_signed)
 static bool require_compare(const ptx_fast *f, const ptx_insn *insn, bool value,
                             requirements *all)
 {
-    const ptx_operand *o = operands_of(f, insn);
+    const ptx_operand *o = ptx_fast_operands(f, insn);
     if (all->count == FAST_GUARDS_MAX || insn->operand_count != 3 || o[0].pair)
         return false;
     requirement *r = &all->list[all->count];
@@ -223,10 +207,10 @@ static bool require(const ptx_fast *f, uint32_t first, bool first_value,
     while (depth > 0) {
         const uint32_t reg = stack[--depth];
         const bool value = values[depth];
-        const ptx_insn *insn = definition(f, reg);
+        const ptx_insn *insn = ptx_fast_definition(f, reg);
         if (!insn)
             return false;
-        const ptx_operand *o = operands_of(f, insn);
+        const ptx_operand *o = ptx_fast_operands(f, insn);
         const bool joins = (insn->opcode == PTX_OP_OR && !value) ||
                            (insn->opcode == PTX_OP_AND && value);
         if (insn->opcode == PTX_OP_SETP) {
@@ -295,11 +279,11 @@ static bool is_x(const ptx_fast *f, const ptx_operand *operand)
             return axis_of(operand) == 0;
         if (operand->kind != PTX_OPERAND_REG || operand->negate)
             return false;
-        const ptx_insn *insn = definition(f, operand->index);
+        const ptx_insn *insn = ptx_fast_definition(f, operand->index);
         if (!insn || !is_32_bits(insn) || insn->opcode != PTX_OP_MOV ||
             insn->mod_count != 0 || insn->operand_count != 2)
             return false;
-        operand = &operands_of(f, insn)[1];
+        operand = &ptx_fast_operands(f, insn)[1];
     }
     return false;
 }
@@ -310,11 +294,11 @@ static uint32_t x_modulo(const ptx_fast *f, const ptx_operand *operand)
     if (is_x(f, operand))
         return ROW_MAX;
     const ptx_insn *insn = operand->kind == PTX_OPERAND_REG && !operand->negate
-                               ? definition(f, operand->index)
+                               ? ptx_fast_definition(f, operand->index)
                                : NULL;
     if (!insn || insn->opcode != PTX_OP_AND || !is_32_bits(insn))
         return 0;
-    const ptx_operand *o = operands_of(f, insn);
+    const ptx_operand *o = ptx_fast_operands(f, insn);
     if (!is_x(f, &o[1]) || o[2].kind != PTX_OPERAND_INT)
         return 0;
     const uint64_t n = (uint64_t)o[2].imm + 1;
@@ -360,11 +344,11 @@ uint32_t ptx_fast_stride(const ptx_fast *f)
     if (b->end != SHAPE_BRANCH || b->succ_count != 2 || !leaves_no_trace(f))
         return 1;
     const bool first = stays(f, b->succ[0]);
-    const ptx_insn *insn = definition(f, b->reg);
+    const ptx_insn *insn = ptx_fast_definition(f, b->reg);
     if (first == stays(f, b->succ[1]) || !insn || insn->opcode != PTX_OP_SETP ||
         insn->mod_count != 1 || !is_32_bits(insn) || insn->operand_count != 3)
         return 1;
-    const ptx_operand *o = operands_of(f, insn);
+    const ptx_operand *o = ptx_fast_operands(f, insn);
     const bool when = first != (b->negate != 0); /* the predicate of those that stay */
     if ((ptx_modifier)insn->mods[0] != (when ? PTX_MOD_EQ : PTX_MOD_NE) || o[0].pair ||
         o[2].kind != PTX_OPERAND_INT || o[2].imm != 0)

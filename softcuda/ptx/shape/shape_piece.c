@@ -11,6 +11,29 @@ const ptx_region *ptx_fast_region(const ptx_fast *f)
     return &f->s->regions[f->region];
 }
 
+uint32_t ptx_fast_insn_count(const ptx_fast *f)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < r->block_count; n++)
+        count += f->s->blocks[r->blocks[n]].count;
+    return count;
+}
+
+const ptx_insn *ptx_fast_definition(const ptx_fast *f, uint32_t reg)
+{
+    const ptx_flow_reg *r = &f->s->regs[reg];
+    if (r->def_count != 1 || !r->strict || r->def == SHAPE_NONE)
+        return NULL;
+    const ptx_insn *insn = &f->s->function->insns[r->def];
+    return insn->guarded ? NULL : insn;
+}
+
+const ptx_operand *ptx_fast_operands(const ptx_fast *f, const ptx_insn *insn)
+{
+    return &f->s->function->operands[insn->operand];
+}
+
 const char *ptx_fast_type(const ptx_fast *f, uint32_t reg)
 {
     return ptx_llvm_type((ptx_type)f->s->function->registers[reg].type);

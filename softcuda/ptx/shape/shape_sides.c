@@ -54,20 +54,6 @@ typedef struct plan {
 
 /* ---- conditions ------------------------------------------------------------------- */
 
-static const ptx_insn *definition(const ptx_fast *f, uint32_t reg)
-{
-    const ptx_flow_reg *r = &f->s->regs[reg];
-    if (r->def_count != 1 || !r->strict || r->def == SHAPE_NONE)
-        return NULL;
-    const ptx_insn *insn = &f->s->function->insns[r->def];
-    return insn->guarded ? NULL : insn;
-}
-
-static const ptx_operand *operands_of(const ptx_fast *f, const ptx_insn *insn)
-{
-    return &f->s->function->operands[insn->operand];
-}
-
 static bool is_word(uint32_t type)
 {
     return type == PTX_U32 || type == PTX_S32 || type == PTX_B32 || type == PTX_U64 ||
@@ -83,15 +69,16 @@ static int axis_of(const ptx_fast *f, const ptx_operand *o)
                    : o->index == PTX_SREG_TID_Y ? 1
                    : o->index == PTX_SREG_TID_Z ? 2
                                                 : -1;
-        const ptx_insn *insn =
-            o->kind == PTX_OPERAND_REG && !o->negate ? definition(f, o->index) : NULL;
+        const ptx_insn *insn = o->kind == PTX_OPERAND_REG && !o->negate
+                                   ? ptx_fast_definition(f, o->index)
+                                   : NULL;
         if (!insn || (insn->opcode != PTX_OP_MOV && insn->opcode != PTX_OP_CVT) ||
             insn->mod_count != 0 || insn->operand_count != 2)
             return -1;
         for (uint32_t k = 0; k < insn->type_count; k++)
             if (!is_word(insn->types[k]))
                 return -1;
-        o = &operands_of(f, insn)[1];
+        o = &ptx_fast_operands(f, insn)[1];
     }
     return -1;
 }
@@ -101,7 +88,7 @@ static bool is_uniform(const ptx_fast *f, const ptx_operand *o)
     if (o->kind == PTX_OPERAND_INT)
         return true;
     return o->kind == PTX_OPERAND_REG && !o->negate && !f->s->regs[o->index].divergent &&
-           definition(f, o->index) &&
+           ptx_fast_definition(f, o->index) &&
            ptx_type_bytes((ptx_type)f->s->function->registers[o->index].type) == 4;
 }
 
@@ -123,13 +110,14 @@ static const ptx_operand zero = {.kind = PTX_OPERAND_INT};
 /* `x | y` is 0: both are. Compilers write `x == 0 && y == 0` so. */
 static bool add_zeros(const ptx_fast *f, const ptx_operand *o, side *to)
 {
-    const ptx_insn *insn =
-        o->kind == PTX_OPERAND_REG && !o->negate ? definition(f, o->index) : NULL;
+    const ptx_insn *insn = o->kind == PTX_OPERAND_REG && !o->negate
+                               ? ptx_fast_definition(f, o->index)
+                               : NULL;
     if (!insn || insn->opcode != PTX_OP_OR || insn->type_count != 1 ||
         insn->types[0] != PTX_B32 || insn->operand_count != 3)
         return false;
     for (uint32_t k = 1; k <= 2; k++) {
-        const int axis = axis_of(f, &operands_of(f, insn)[k]);
+        const int axis = axis_of(f, &ptx_fast_operands(f, insn)[k]);
         if (axis < 0 || to->bound_count == 4)
             return false;
         to->bounds[to->bound_count++] = (bound){axis, PTX_MOD_EQ, false, &zero};
@@ -140,7 +128,7 @@ static bool add_zeros(const ptx_fast *f, const ptx_operand *o, side *to)
 /* Threads for which the comparison gives `value` lie between two bounds. */
 static bool add_compare(const ptx_fast *f, const ptx_insn *insn, bool value, side *to)
 {
-    const ptx_operand *o = operands_of(f, insn);
+    const ptx_operand *o = ptx_fast_operands(f, insn);
     if (insn->mod_count != 1 || insn->type_count != 1 || insn->operand_count != 3 ||
         o[0].pair || to->bound_count == 4 ||
         ptx_type_bytes((ptx_type)insn->types[0]) != 4 || !is_word(insn->types[0]) ||
@@ -165,7 +153,7 @@ static bool add_compare(const ptx_fast *f, const ptx_insn *insn, bool value, sid
 static bool add_condition(const ptx_fast *f, uint32_t reg, bool value, uint32_t depth,
                           side *to)
 {
-    const ptx_insn *insn = depth < DEPTH_MAX ? definition(f, reg) : NULL;
+    const ptx_insn *insn = depth < DEPTH_MAX ? ptx_fast_definition(f, reg) : NULL;
     if (!insn)
         return false;
     if (insn->opcode == PTX_OP_SETP)
@@ -175,7 +163,7 @@ static bool add_condition(const ptx_fast *f, uint32_t reg, bool value, uint32_t 
     if (!joins && insn->opcode != PTX_OP_NOT)
         return false;
     for (uint32_t k = 1; k < insn->operand_count; k++) {
-        const ptx_operand *o = &operands_of(f, insn)[k];
+        const ptx_operand *o = &ptx_fast_operands(f, insn)[k];
         if (o->kind != PTX_OPERAND_REG ||
             !add_condition(f, o->index, value ^ o->negate ^ (insn->opcode == PTX_OP_NOT),
                            depth + 1, to))
@@ -201,7 +189,7 @@ static bool is_known(const ptx_fast *f, uint32_t i)
     if (flow->role != PTX_ROLE_PLAIN || flow->is_volatile || ptx_has(insn, PTX_MOD_CC))
         return false;
     for (uint32_t k = 0; k < insn->operand_count; k++) {
-        const ptx_operand *o = &operands_of(f, insn)[k];
+        const ptx_operand *o = &ptx_fast_operands(f, insn)[k];
         if (o->kind == PTX_OPERAND_SREG && o->index >= PTX_SREG_CLOCK &&
             o->index <= PTX_SREG_GLOBALTIMER_HI)
             return false;
@@ -395,12 +383,13 @@ static bool is_same_value(const ptx_fast *f, uint32_t a, uint32_t b, uint32_t de
         memcmp(x->mods, y->mods, sizeof(x->mods)) != 0)
         return false;
     for (uint32_t k = 1; k < x->operand_count; k++) {
-        const ptx_operand *p = &operands_of(f, x)[k], *q = &operands_of(f, y)[k];
+        const ptx_operand *p = &ptx_fast_operands(f, x)[k],
+                          *q = &ptx_fast_operands(f, y)[k];
         if (p->kind != q->kind || p->negate != q->negate || p->imm != q->imm ||
             (p->kind != PTX_OPERAND_INT && p->kind != PTX_OPERAND_REG))
             return false;
         if (p->kind == PTX_OPERAND_REG &&
-            (!definition(f, p->index) || !definition(f, q->index) ||
+            (!ptx_fast_definition(f, p->index) || !ptx_fast_definition(f, q->index) ||
              !is_same_value(f, f->s->regs[p->index].def, f->s->regs[q->index].def,
                             depth + 1)))
             return false;
@@ -492,15 +481,6 @@ static bool check_way(const ptx_fast *f, const plan *p)
     return true;
 }
 
-static uint32_t insn_count(const ptx_fast *f)
-{
-    const ptx_region *r = ptx_fast_region(f);
-    uint32_t count = 0;
-    for (uint32_t n = 0; n < r->block_count; n++)
-        count += f->s->blocks[r->blocks[n]].count;
-    return count;
-}
-
 static bool find_plan(const ptx_fast *f, plan *p)
 {
     bool any = false;
@@ -519,7 +499,7 @@ static bool find_plan(const ptx_fast *f, plan *p)
         for (uint32_t n = 0; n < k; n++)
             p->sides[k].exact &= !keeps_away(f, p, n, k);
     }
-    return any && (p->side_count + 1) * insn_count(f) <= INSNS_MAX;
+    return any && (p->side_count + 1) * ptx_fast_insn_count(f) <= INSNS_MAX;
 }
 
 /* ---- writing ---------------------------------------------------------------------- */
