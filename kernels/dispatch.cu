@@ -9,18 +9,6 @@ extern "C" __device__ int cudaGraphLaunch(u64 exec, u64 stream);
 
 static const u64 TAIL = 0x0100000000000000ull;
 
-__device__ __forceinline__ u64 now_ns()
-{
-    u64 now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
-
-__device__ __forceinline__ void fence()
-{
-    asm volatile("membar.sys;" ::: "memory");
-}
-
 __device__ __forceinline__ u64 sent(const dispatch_plan plan)
 {
     return ((volatile dispatch_host *)plan.host)->sent;

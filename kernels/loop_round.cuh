@@ -6,13 +6,6 @@
 #include "loop.cuh"
 #include "math.cuh"
 
-__device__ __forceinline__ u64 now_ns()
-{
-    u64 now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
-
 /* ---- the condition ---- */
 
 /* gphi_compare_type, and its bits, of src/device/setters.h. */
@@ -89,7 +82,7 @@ __device__ __forceinline__ void finish(const loop_plan plan, const loop_device &
     host->changed = at.changed;
     host->code = code;
     host->next = LOOP_NONE;
-    asm volatile("membar.sys;" ::: "memory");
+    fence();
     host->ended = at.launch;
 }
 

@@ -17,6 +17,20 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
+/* The device's clock, which all its multiprocessors share. */
+__device__ __forceinline__ u64 now_ns()
+{
+    u64 now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+/* What was written before is seen before what is written afterwards, by the host too. */
+__device__ __forceinline__ void fence()
+{
+    asm volatile("membar.sys;" ::: "memory");
+}
+
 #define INDEX3(name, sreg)                                                               \
     struct name##_t {                                                                    \
         __declspec(property(get = get_x)) u32 x;                                         \

@@ -49,18 +49,6 @@ __device__ __forceinline__ line_words read_line(u64 at)
     return line;
 }
 
-__device__ __forceinline__ u64 now_ns()
-{
-    u64 now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
-
-__device__ __forceinline__ void fence()
-{
-    asm volatile("membar.sys;" ::: "memory");
-}
-
 /* ---- a block's epoch ---- */
 
 /* Flags of long ago must not be met again when epochs come round: every 2^24 of them the
