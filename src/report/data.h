@@ -91,6 +91,7 @@ void gphi_report_put_calls(report_writing *writing);
 void gphi_report_put_graphs(report_writing *writing);
 void gphi_report_put_memory(report_writing *writing);
 void gphi_report_put_device(report_writing *writing);
+void gphi_report_put_collectives(report_writing *writing);
 /* Of a graph: what its conditional nodes decided. */
 void gphi_report_put_decided(report_writing *writing, uint32_t graph);
 void gphi_report_put_notes(report_writing *writing);

@@ -69,6 +69,7 @@ gph_status gphi_report_data(gph_report *report, const gph_program *program,
     gphi_report_put_graphs(&w);
     gphi_report_put_calls(&w);
     gphi_report_put_device(&w);
+    gphi_report_put_collectives(&w);
     gphi_report_put_memory(&w);
     gphi_report_put_notes(&w);
     gphi_report_put_advice(&w);

@@ -15,26 +15,28 @@ static const size_t item_bytes[] = {
     sizeof(report_lifetime), sizeof(report_gpu),        sizeof(char *),
     sizeof(report_cache),    sizeof(report_tree),       sizeof(report_pool),
     sizeof(report_device),   sizeof(report_event_wait), sizeof(report_elapsed),
-    sizeof(report_span),     sizeof(report_decider)};
+    sizeof(report_span),     sizeof(report_decider),    sizeof(report_collective),
+    sizeof(report_comm)};
 
-enum { VECS = sizeof(item_bytes) / sizeof(item_bytes[0]), MAPS = 15 };
+enum { VECS = sizeof(item_bytes) / sizeof(item_bytes[0]), MAPS = 16 };
 
 static void list_vecs(gph_report *r, gphi_vec *out[VECS])
 {
-    gphi_vec *all[VECS] = {
-        &r->calls,     &r->threads, &r->streams,   &r->captures, &r->graphs,  &r->execs,
-        &r->lifetimes, &r->gpu,     &r->functions, &r->caches,   &r->trees,   &r->pools,
-        &r->devices,   &r->waits,   &r->elapsed,   &r->spans,    &r->deciders};
+    gphi_vec *all[VECS] = {&r->calls,     &r->threads,     &r->streams,   &r->captures,
+                           &r->graphs,    &r->execs,       &r->lifetimes, &r->gpu,
+                           &r->functions, &r->caches,      &r->trees,     &r->pools,
+                           &r->devices,   &r->waits,       &r->elapsed,   &r->spans,
+                           &r->deciders,  &r->collectives, &r->comms};
     memcpy(out, all, sizeof(all));
 }
 
 static void list_maps(gph_report *r, gphi_map *out[MAPS])
 {
-    gphi_map *all[MAPS] = {&r->thread_map, &r->stream_map,  &r->function_map,
-                           &r->exec_map,   &r->capture_map, &r->graph_map,
-                           &r->live,       &r->nodes,       &r->node_stacks,
-                           &r->newest,     &r->pool_map,    &r->cache_map,
-                           &r->tree_map,   &r->event_map,   &r->decider_map};
+    gphi_map *all[MAPS] = {
+        &r->thread_map,  &r->stream_map, &r->function_map, &r->exec_map,
+        &r->capture_map, &r->graph_map,  &r->live,         &r->nodes,
+        &r->node_stacks, &r->newest,     &r->pool_map,     &r->cache_map,
+        &r->tree_map,    &r->event_map,  &r->decider_map,  &r->comm_map};
     memcpy(out, all, sizeof(all));
 }
 
@@ -152,6 +154,7 @@ static gph_status take(gph_report *report, const gphi_event *event, const gphi_s
     case GPHI_EVENT_EDGES: return gphi_report_edges(report, event);
     case GPHI_EVENT_GPU: return take_gpu(report, event);
     case GPHI_EVENT_NOTE: return gphi_report_note(report, event);
+    case GPHI_EVENT_COLLECTIVE: return gphi_report_collective(report, event);
     default: return GPH_OK;
     }
 }

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "doctor/listen.h"
+#include "event/collective_calls.h"
 #include <gph/report.h>
 #include <stdbool.h>
 
@@ -161,6 +162,21 @@ typedef struct report_pool {
     char *name;
 } report_pool;
 
+/* A collective as the host saw it. Kinds are in gphi_collective_sort's order. */
+typedef struct report_collective {
+    uint64_t from_ns, to_ns; /* to_ns: its kernel was launched, or it returned */
+    uint64_t elements, dtype;
+    uint32_t call, comm;    /* gphi_collective_id; 1 + index, 0: none yet */
+    uint32_t stack, thread; /* thread: index */
+    int32_t result;         /* an ncclResult_t, or gph_status */
+    bool is_open;           /* neither was seen */
+} report_collective;
+
+typedef struct report_comm {
+    uint64_t handle;
+    uint32_t process, rank, ranks; /* ranks 0: how it was made was not seen */
+} report_comm;
+
 typedef struct report_count {
     uint64_t count, ns, failed;
     uint32_t longest_ns;
@@ -182,11 +198,13 @@ struct gph_report {
     gphi_vec devices;         /* of report_device */
     gphi_vec waits, elapsed;  /* of the program's events */
     gphi_vec spans, deciders; /* of the device side */
+    gphi_vec collectives, comms;
     /* key -> 1 + index, or number of a call for `nodes` */
     gphi_map thread_map, stream_map, function_map, exec_map, capture_map, graph_map;
     gphi_map live, nodes, node_stacks, newest, pool_map, cache_map, tree_map;
     gphi_map event_map; /* -> number of its last record; 0: a capture took it */
-    gphi_map decider_map;
+    gphi_map decider_map, comm_map;
+    uint64_t open_collectives;
     uint32_t refusals; /* spans of them */
     report_count counts[GPHI_CALL_COUNT];
     size_t kept_nodes;
@@ -277,6 +295,12 @@ const report_decider *gphi_report_decider(const gph_report *report, uint32_t gra
                                           uint64_t node);
 /* "WHILE", "tail launch". */
 const char *gphi_report_span_word(uint32_t kind);
+
+/* ---- report_ranks.c ---- */
+
+gph_status gphi_report_collective(gph_report *report, const gphi_event *event);
+/* A driver call: where it launches a kernel, the thread's collectives have begun. */
+void gphi_report_collective_launch(gph_report *report, const gphi_event *event);
 
 /* ---- for those who write ---- */
 

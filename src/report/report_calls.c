@@ -96,6 +96,7 @@ gph_status gphi_report_call(gph_report *report, const gphi_event *event,
     if (event->u.call.call >= GPHI_CALL_COUNT)
         return GPH_OK;
     count(report, event);
+    gphi_report_collective_launch(report, event);
     const report_kind kind = gphi_report_kind(event->u.call.call);
     report_call call = {.number = report->call_count,
                         .start_ns = event->time_ns,
@@ -157,6 +158,12 @@ void gphi_report_settle(gph_report *report)
     GPHI_EACH (const report_span, span, &report->spans)
         if (span->to_ns > report->last_ns)
             report->last_ns = span->to_ns;
+    if (report->collectives.count > 1)
+        qsort(report->collectives.items, report->collectives.count,
+              sizeof(report_collective), gphi_by_first);
+    GPHI_EACH (const report_collective, at, &report->collectives)
+        if (at->to_ns > report->last_ns)
+            report->last_ns = at->to_ns;
     /* From now on this map leads from the number of a call to 1 + its index. */
     gphi_map_fini(&report->nodes);
     gphi_map_init(&report->nodes, report->heap);

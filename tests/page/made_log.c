@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See made_log.h. Records are laid out as the attached library does. */
 #include "made_log.h"
+#include "event/collective_calls.h"
 #include "event/event_log.h"
 #include "event/note.h"
 
@@ -313,6 +314,44 @@ static void device_notes(maker *m, uint64_t exec, uint64_t node)
     put(m, refused, (const uint64_t[]){0, exec, at + 7000}, 3, why);
 }
 
+static void collective(maker *m, gphi_collective_id id, gphi_collective_phase phase,
+                       uint64_t comm, int result)
+{
+    const uint64_t words[GPHI_COLLECTIVE_WORDS] = {
+        [GPHI_COLLECTIVE_ID] = id,
+        [GPHI_COLLECTIVE_PHASE] = phase,
+        [GPHI_COLLECTIVE_RESULT] = (uint64_t)(int64_t)result,
+        [GPHI_COLLECTIVE_STREAM] = STREAM,
+        [GPHI_COLLECTIVE_ELEMENTS] = 4096,
+        [GPHI_COLLECTIVE_DTYPE] = 7, /* ncclFloat32 */
+        [GPHI_COLLECTIVE_RANK] = 1,
+        [GPHI_COLLECTIVE_RANKS] = 2};
+    put(m,
+        (gphi_event){.kind = GPHI_EVENT_COLLECTIVE,
+                     .id = comm,
+                     .time_ns = m->now,
+                     .stack = m->stack},
+        words, GPHI_COLLECTIVE_WORDS, (const char *const[2]){"", NULL});
+    m->now += 300;
+}
+
+/* Made, two in a group that launches once, one that never launches, one refused, an end. */
+static void collectives(maker *m)
+{
+    const uint64_t comm = 0x9000;
+    collective(m, GPHI_COLLECTIVE_ncclCommInitRank, GPHI_COLLECTIVE_CALLED, 0, 0);
+    collective(m, GPHI_COLLECTIVE_ncclCommInitRank, GPHI_COLLECTIVE_RETURNED, comm, 0);
+    collective(m, GPHI_COLLECTIVE_ncclGroupStart, GPHI_COLLECTIVE_CALLED, 0, 0);
+    collective(m, GPHI_COLLECTIVE_ncclAllReduce, GPHI_COLLECTIVE_CALLED, comm, 0);
+    collective(m, GPHI_COLLECTIVE_ncclAllGather, GPHI_COLLECTIVE_CALLED, comm, 0);
+    launch(m, STREAM, 0, 0, 0);
+    collective(m, GPHI_COLLECTIVE_ncclBroadcast, GPHI_COLLECTIVE_CALLED, comm, 0);
+    collective(m, GPHI_COLLECTIVE_ncclReduce, GPHI_COLLECTIVE_CALLED, comm, 0);
+    collective(m, GPHI_COLLECTIVE_ncclReduce, GPHI_COLLECTIVE_RETURNED, comm, 5);
+    collective(m, GPHI_COLLECTIVE_ncclCommDestroy, GPHI_COLLECTIVE_CALLED, comm, 0);
+    collective(m, GPHI_COLLECTIVE_ncclCommDestroy, GPHI_COLLECTIVE_RETURNED, comm, 0);
+}
+
 static void gpu_times(maker *m, uint64_t until)
 {
     /* branches of a graph: three at once */
@@ -388,6 +427,8 @@ gph_status made_log_write(const char *path, const made_log_options *options,
             snapshot(&m, 2, GRAPH + 1, options->nodes, 25);
             CALL(&m, cuGraphInstantiateWithParams, 96000, EXEC + 1, GRAPH + 1, 0);
         }
+        if (!options->is_crowded)
+            collectives(&m);
         replay(&m, options->is_crowded ? 1 : 1 + rest * 2 / 5 / 2);
         failure(&m);
         if (options->is_crowded)

@@ -192,6 +192,29 @@ def shows_the_device(browser):
     browser.frame()
 
 
+def shows_collectives(browser):
+    """A group of two that launched once, one that never did, one that was refused; made and ended."""
+    c = browser.run("return gph.data.collectives")
+    names = ["ncclCommInitRank", "ncclAllReduce", "ncclAllGather", "ncclBroadcast", "ncclReduce", "ncclCommDestroy"]
+    check(f"collectives are named, in order {c['name']}", c["name"] == names)
+    lanes = browser.run("return gph.laneNames()")
+    check(f"they have lanes of their own {lanes}", "Collectives · as called" in lanes and "rank 1 of 2" in lanes)
+    end = lambda i: c["end"][str(i)] if isinstance(c["end"], dict) else c["end"][i]
+    check("a group lasts until its launch", end(1) == end(2) and end(3) < end(4) and c["open"] == [0, 0, 0, 1, 0, 0])
+    browser.run("gph.select('collective', 1)")
+    said = browser.run("return document.getElementById('selection').textContent")
+    check(f"one is described {said}", said.startswith("ncclAllReduce4,096 elements, f32"))
+    browser.run("gph.select('collective', 3)")
+    check("so is one that never launched", "no launch of it was seen" in browser.run("return document.getElementById('selection').textContent"))
+    browser.run("gph.select('collective', 4)")
+    check("and one that was refused", "failed: 5" in browser.run("return document.getElementById('selection').textContent"))
+    spot = browser.run("gph.view.set(gph.data.collectives.start[1] - 500, gph.data.collectives.end[1] + 500); return new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(gph.spanAt(1, 'collective')))))")
+    browser.pointer(spot[0], spot[1], "click")
+    check("a click selects it", browser.run("return document.getElementById('selection').textContent").startswith("ncclAllReduce"))
+    browser.run("gph.select('call', null); gph.view.all()")
+    browser.frame()
+
+
 # Graphs of shapes that are hard to draw: [what, boxes, nodes in them, overlapping boxes, width, height, ms].
 SHAPES = """
 const shapes = { chain: [2000, (e, n) => { for (let i = 1; i < n; i++) e(i - 1, i); }],
@@ -249,6 +272,7 @@ def large(browser, folder, make_page):
     finds(browser)
     draws_graphs(browser)
     shows_the_device(browser)
+    shows_collectives(browser)
     lays_out(browser)
     check("nothing is wider than the window", browser.run("return document.documentElement.scrollWidth <= innerWidth"))
     is_quiet(browser, "large")

@@ -91,6 +91,12 @@
     d.gpu.end[i] = at + raw.gpu.d[i];
   }
 
+  // What ranks called together: a lane for each communicator, and one for what has none (yet).
+  const c = raw.collectives, calls = c.t.length;
+  d.comms = raw.comms;
+  d.collectives = { n: calls, start: Float64Array.from(c.t), end: Float64Array.from(c.t, (t, i) => t + c.d[i]), comm: c.c, thread: c.h, name: c.n, dtype: c.x,
+    elements: c.e, open: c.o, stack: c.k, result: c.r, kind: Uint8Array.from(c.w, (w) => [2, 1, 5][w]), bad: Uint8Array.from(c.r, (r) => +(r !== 0)) };
+
   // What the device decided and launched, where softcuda noted it.
   const many = raw.device.t.length;
   d.device = { n: many, start: Float64Array.from(raw.device.t), end: Float64Array.from(raw.device.t, (t, i) => t + raw.device.d[i]), what: raw.device.w,

@@ -54,7 +54,16 @@
     lane(name, handle, measured.length ? gph.rows(measured, d.gpu, 4) : gph.rows(d.work[s], d, 2), measured.length ? 'gpu' : 'call',
       { pending: measured.length ? null : gph.rowOf(d.pending[s]), tall: 20, told: told.length && !measured.length ? gph.rows(told, d.elapsed, 2) : [] });
   };
-  for (const p of processes) { threadsOf(p); streamsOf(p); }
+  const collectivesOf = (p) => {
+    const c = d.collectives, mine = d3.range(c.n).filter((i) => d.threads[c.thread[i]][2] === p);
+    if (!mine.length) return;
+    group(ofProcess(p, gph.say('Collectives · as called')));
+    for (const comm of [...new Set(mine.map((i) => c.comm[i]))].sort((a, b) => a - b)) {
+      const [handle, , rank, ranks] = comm < 0 ? ['', 0, 0, 0] : d.comms[comm];
+      lane(comm < 0 ? gph.say('no communicator') : ranks ? gph.say('rank {0} of {1}', rank, ranks) : gph.say('communicator'), handle, gph.rows(mine.filter((i) => c.comm[i] === comm), c, 3), 'collective', { tall: 20 });
+    }
+  };
+  for (const p of processes) { threadsOf(p); collectivesOf(p); streamsOf(p); }
   if (d.device.n) group(gph.say('On the device'), gph.say('branches, rounds of loops and launches by kernels, as softcuda ran them'));
   d.execs.forEach((x, e) => {
     const list = d3.range(d.device.n).filter((i) => d.device.exec[i] === e).sort((a, b) => d.device.start[a] - d.device.start[b] || d.device.end[b] - d.device.end[a]);
@@ -62,8 +71,8 @@
   });
   bottom += 6;
 
-  const columnsOf = (source) => source === 'gpu' ? d.gpu : source === 'device' ? d.device : source === 'event' ? d.elapsed : d;
-  const textOf = (source, i) => source === 'device' ? d.decided(i) : source === 'event' ? gph.say('{0} by events', gph.time(d.elapsed.list[i].ns)) : source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
+  const columnsOf = (source) => source === 'gpu' ? d.gpu : source === 'device' ? d.device : source === 'event' ? d.elapsed : source === 'collective' ? d.collectives : d;
+  const textOf = (source, i) => source === 'collective' ? d.collectives.name[i] : source === 'device' ? d.decided(i) : source === 'event' ? gph.say('{0} by events', gph.time(d.elapsed.list[i].ns)) : source === 'gpu' ? gph.brief(d.gpu.name[i] || gph.KINDS[d.gpu.kind[i]][1]) : d.label(i);
 
   const ruler = (ctx, scale, width) => gph.ruler(ctx, scale, { from: view.from, to: view.to, gutter: GUTTER, width, top: RULER, bottom: seen });
 
@@ -238,6 +247,11 @@
     const of = columnsOf(source), at = gph.say('{0} at {1}', gph.time(of.end[i] - of.start[i]), gph.time(of.start[i]));
     if (source === 'device') return [gph.say('{0}, on the device', at)];
     if (source === 'gpu') return [gph.say('{0}, measured on the GPU', at)];
+    if (source === 'collective') {
+      const frame = d.framesOf(of.stack[i])[0];
+      return [of.elements[i] ? gph.say('{0} elements', gph.count(of.elements[i])) + (of.dtype[i] ? ', ' + of.dtype[i] : '') : '', of.open[i] ? gph.say('called at {0}; no launch of it was seen', gph.time(of.start[i])) : at,
+        of.result[i] ? gph.say('failed: ') + of.result[i] : '', frame ? frame.name + ' ' + gph.place(frame) : ''];
+    }
     if (source === 'event') return [gph.say('the GPU took {0} between two events, as cuEventElapsedTime reported', gph.time(d.elapsed.list[i].ns)),
       gph.say('somewhere in the {0} between the first record and when the second was seen done', gph.time(of.end[i] - of.start[i]))];
     const frames = d.framesOf(d.stack[i]), result = d.result.get(i);
@@ -275,7 +289,8 @@
         }
       } else parts.push(...rest.map((x) => el('span', '', x)));
       box.append(el('div', 'row', parts));
-      if (source === 'call' && d.stack[i]) box.append(gph.stackList(d.framesOf(d.stack[i])));
+      const stack = source === 'call' ? d.stack[i] : source === 'collective' ? d.collectives.stack[i] : 0;
+      if (stack) box.append(gph.stackList(d.framesOf(stack)));
     } else box.append(el('span', '', gph.say('Wheel or + and − zoom, drag or arrows pan, 0 shows all. A click on a bar or a finding tells more.')));
     view.changed();
   };
@@ -313,11 +328,11 @@
       if (part.source === 'call' && part.row.placeOf(i) >= 0) return [(x(d.start[i]) + x(d.end[i])) / 2, part.y + part.height / 2 - scroll];
     return null;
   };
-  // The same of what the device decided, on the screen.
-  gph.spanAt = function (i) {
+  // The same of what the device decided, or ranks called, on the screen.
+  gph.spanAt = function (i, source = 'device') {
     const wide = canvas.clientWidth - GUTTER, x = (t) => GUTTER + (t - view.from) / (view.to - view.from) * wide, at = canvas.getBoundingClientRect();
     for (const it of lanes) for (const part of it.rows || [])
-      if (part.source === 'device' && part.row.placeOf(i) >= 0) return [at.left + (x(d.device.start[i]) + x(d.device.end[i])) / 2, at.top + part.y + part.height / 2 - scroll];
+      if (part.source === source && part.row.placeOf(i) >= 0) return [at.left + (x(columnsOf(source).start[i]) + x(columnsOf(source).end[i])) / 2, at.top + part.y + part.height / 2 - scroll];
     return null;
   };
   gph.timelineKeys = on.keys;
