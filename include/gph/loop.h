@@ -143,8 +143,8 @@ GPH_API GPH_CHECKED gph_status gph_loop_capture(gph_loop *loop, CUgraph body,
                                                 CUstream stream, gph_error *error);
 
 /** Ends the launch that runs, and those that are queued, after the round in which they
- *  notice it. Later launches are not ended. It stores a word and makes no driver call.
- *  NULL is allowed. Thread: any. */
+ *  notice it. Later launches are not ended. It stores a word, wakes
+ *  who waits, and makes no driver call. NULL is allowed. Thread: any. */
 GPH_API void gph_loop_abort(gph_loop *loop);
 
 /** The progress of a loop. */
@@ -177,7 +177,9 @@ typedef struct gph_loop_result {
 } gph_loop_result;
 
 /** Waits for a stream without using the processor, and reports on the launch that ended
- *  last.
+ *  last. Where several launches in a row took the same time, it sleeps as long in one piece:
+ *  then a launch that ends earlier than those before is noticed when they would have ended,
+ *  unless gph_loop_abort() ended it.
  *
  *  stream  borrowed for the call: where it was launched.
  *  out     may be NULL; filled in, as far as it is known, on failure too.

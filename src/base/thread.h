@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A mutex whose rules clang checks (-Wthread-safety), and who the thread is.
+/* A mutex whose rules clang checks (-Wthread-safety), a word to sleep on, and who the thread
+ * is.
  *
  * A function that needs a lock to be held says so: `static void add_locked(queue *q)
  * GPHI_REQUIRES(&q->mutex);`. */
 #ifndef GPHI_BASE_THREAD_H
 #define GPHI_BASE_THREAD_H
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 #if defined(__clang__)
@@ -39,6 +41,11 @@ static inline void gphi_mutex_unlock(gphi_mutex *mutex)
 {
     pthread_mutex_unlock(&mutex->native);
 }
+
+/* Sleeps until *word is not `value`, a wake, or the time is over; also in memory that
+ * processes share. Wakes may be made in a signal handler. */
+void gphi_futex_wait(atomic_uint *word, unsigned value, uint64_t ns);
+void gphi_futex_wake(atomic_uint *word);
 
 /* The kernel's number of this thread, as gdb and top show it. */
 uint64_t gphi_thread_id(void);

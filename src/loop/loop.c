@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "cuda/status.h"
 #include "replay/flow.h"
 
@@ -273,11 +274,18 @@ gph_status gph_loop_launch(gph_loop *loop, CUstream stream, gph_error *error)
     /* Relaxed: an abort of another thread comes before or after, as it happens. */
     const uint64_t before =
         atomic_fetch_add_explicit(&loop->launched, 1, memory_order_relaxed);
+    const unsigned bell = atomic_load_explicit(&loop->bell, memory_order_relaxed);
+    atomic_store_explicit(&loop->launch_bell, bell, memory_order_relaxed);
+    const bool is_alone = before == __atomic_load_n(&loop->host->ended, __ATOMIC_ACQUIRE);
+    atomic_store_explicit(&loop->launch_ns, is_alone ? gphi_clock_ns() : 0,
+                          memory_order_relaxed);
     const gph_status status = gphi_trial_is_host(loop, before)
                                   ? run_from_host(loop, stream, error)
                                   : gph_exec_launch(loop->execs.start, stream, error);
-    if (status != GPH_OK) /* an abort must not wait for it */
+    if (status != GPH_OK) { /* an abort must not wait for it */
         atomic_fetch_sub_explicit(&loop->launched, 1, memory_order_relaxed);
+        atomic_store_explicit(&loop->launch_ns, 0, memory_order_relaxed);
+    }
     return status;
 }
 
@@ -291,6 +299,8 @@ void gph_loop_abort(gph_loop *loop)
     const uint64_t begun = __atomic_load_n(&loop->host->begun, __ATOMIC_ACQUIRE);
     __atomic_store_n(&loop->host->aborted, launched > begun ? launched : begun,
                      __ATOMIC_RELEASE);
+    atomic_fetch_add_explicit(&loop->bell, 1, memory_order_release);
+    gphi_futex_wake(&loop->bell);
 }
 
 /* ---- changing ---- */
@@ -301,6 +311,8 @@ gph_status gph_loop_limits_set(gph_loop *loop, uint64_t ceiling, uint64_t budget
     GPHI_TRY(gphi_need(error, loop));
     if (ceiling == 0)
         return gphi_fail(error, GPH_E_INVALID, "loop %s: the ceiling is 0", loop->name);
+    if (ceiling != loop->host->ceiling || budget_ns != loop->host->budget)
+        loop->lengths.alike = 0; /* of other launches than those to come */
     __atomic_store_n(&loop->host->ceiling, ceiling, __ATOMIC_RELEASE);
     __atomic_store_n(&loop->host->budget, budget_ns, __ATOMIC_RELEASE);
     return GPH_OK;
@@ -347,6 +359,7 @@ gph_status gph_loop_update(gph_loop *loop, CUgraph body, gph_error *error)
     const gph_status status = build_next(loop, body, next, error);
     gphi_unrelax(&loop->runtime->cu, mode);
     GPHI_TRY(status);
+    loop->lengths.alike = 0;
     swap_all(&loop->execs, &next[0]);
     swap_all(&loop->trial.host, &next[1]);
     return GPH_OK;

@@ -46,6 +46,15 @@ typedef struct gphi_loop_trial {
     gphi_loop_execs host; /* of the host's way; kept as long as the loop */
 } gphi_loop_trial;
 
+/* Of launches that were waited for one by one: what sleep.c expects of the next. */
+enum { GPHI_LENGTHS_WANTED = 3 };
+typedef struct gphi_loop_lengths {
+    uint64_t last_ns; /* by the device's clock */
+    uint32_t alike;   /* how many in a row were as long as the one before */
+    uint32_t wanted;  /* that many are believed; 0: none was noted yet */
+    bool was_asleep;  /* the launch that runs is slept through */
+} gphi_loop_lengths;
+
 struct gph_loop {
     gph_runtime *runtime;
     CUcontext context;
@@ -61,9 +70,15 @@ struct gph_loop {
     gphi_kernels *own;  /* of the ways of the device, or NULL */
     gphi_loop_execs execs;
     atomic_ullong launched;
-    uint64_t doze_ns; /* launches up to this are slept through: result.c; 0: none */
-    bool is_lent;     /* its executable is; others may launch it */
-    uint64_t look_ns; /* HOST: how long the host looks at the word of a round */
+    uint64_t doze_ns; /* launches up to this are napped through: sleep.c; 0: no naps, and
+                         no long sleeps */
+    gphi_loop_lengths lengths;
+    atomic_ullong launch_ns; /* when the launch began that may be slept through; 0: none,
+                                or several are under way */
+    atomic_uint bell;        /* aborts, which wake who sleeps */
+    atomic_uint launch_bell; /* what it was before the launch */
+    bool is_lent;            /* its executable is; others may launch it */
+    uint64_t look_ns;        /* HOST: how long the host looks at the word of a round */
     gph_loop_ways ways;
     gphi_loop_trial trial;
     gphi_deferred end;
@@ -76,6 +91,11 @@ gph_status gphi_loop_check(const gph_loop *loop, CUresult result, const char *ca
 /* result.c: an error on the device, with the place where it happened. */
 gph_status gphi_loop_fail_fault(gph_loop *loop, CUresult result, const char *call,
                                 gph_error *error);
+
+/* sleep.c: waits for the stream; what the next launch is expected to take, 0: nothing is. */
+CUresult gphi_loop_sleep(gph_loop *loop, CUstream stream);
+void gphi_lengths_note(gphi_loop_lengths *lengths, uint64_t ns);
+uint64_t gphi_lengths_expect(const gphi_loop_lengths *lengths);
 
 /* control.c: texts, and the places of their entries. */
 enum { GPHI_LOOP_HOST_BEGIN, GPHI_LOOP_HOST_ROUND, GPHI_LOOP_STEP, GPHI_LOOP_WORK };

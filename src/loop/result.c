@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a loop did, read from the words that its kernels write. */
-#define _POSIX_C_SOURCE 200809L
-#include "base/clock.h"
 #include "base/fail.h"
 #include "cuda/status.h"
 #include "loop/loop.h"
 
 #include <stdio.h>
-#include <time.h>
 
 _Static_assert((int)LOOP_DONE == (int)GPH_LOOP_DONE &&
                    (int)LOOP_CEILING == (int)GPH_LOOP_CEILING &&
@@ -136,53 +133,11 @@ static gph_status fail_end(const gph_loop *loop, const gph_loop_result *result,
     }
 }
 
-/* How long a nap is asked for (it takes a few us more, or 50, as the system likes), and how
- * long the stream is asked for once the last word of a launch is there: it ends some us
- * later. */
-enum { NAP_NS = 25000, ASK_NS = 20000 };
-
-static bool has_ended(const gph_loop *loop)
-{
-    return READ(loop->host->ended) >=
-           atomic_load_explicit(&loop->launched, memory_order_relaxed);
-}
-
-/* To be woken by the driver takes 75 us on an H100 and wakes threads of its own, a nap costs
- * 5 us of the processor: where the launch before took few naps, so will this one. True: the
- * stream has ended, with `*result`. */
-static bool doze(const gph_loop *loop, CUstream stream, CUresult *result)
-{
-    const struct timespec nap = {.tv_nsec = NAP_NS};
-    const uint64_t from = gphi_clock_ns();
-    if (loop->is_lent || READ(loop->host->ended) == 0 ||
-        READ(loop->host->ns) > loop->doze_ns)
-        return false;
-    while (!has_ended(loop))
-        if (gphi_clock_ns() - from > loop->doze_ns || nanosleep(&nap, NULL) != 0)
-            return false;
-    const uint64_t until = gphi_clock_ns() + ASK_NS;
-    do
-        *result = loop->runtime->cu.cuStreamQuery(stream);
-    while (*result == CUDA_ERROR_NOT_READY && gphi_clock_ns() < until);
-    return *result != CUDA_ERROR_NOT_READY;
-}
-
-/* cuStreamSynchronize() keeps a core busy unless the context was made otherwise. */
-static CUresult sleep_until_done(const gph_loop *loop, CUstream stream)
-{
-    const gphi_cuda_table *cu = &loop->runtime->cu;
-    CUresult dozed = CUDA_SUCCESS;
-    if (loop->doze_ns > 0 && doze(loop, stream, &dozed))
-        return dozed;
-    const CUresult result = cu->cuEventRecord(loop->event, stream);
-    return result == CUDA_SUCCESS ? cu->cuEventSynchronize(loop->event) : result;
-}
-
 gph_status gph_loop_wait(gph_loop *loop, CUstream stream, gph_loop_result *out,
                          gph_error *error)
 {
     GPHI_TRY(gphi_need(error, loop));
-    const CUresult waited = sleep_until_done(loop, stream);
+    const CUresult waited = gphi_loop_sleep(loop, stream);
     const loop_host *host = loop->host;
     gph_loop_result result = {.launch = READ(host->ended),
                               .steps = READ(host->steps),

@@ -6,28 +6,12 @@
 #include "base/path.h"
 #include "ranks/ranks.h"
 
-#include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 /* Between looks for ranks that ended, while one waits. */
 #define SLICE_FIRST_NS UINT64_C(1000000)
 #define SLICE_MOST_NS UINT64_C(16000000)
-
-void gphi_futex_wait(atomic_uint *word, unsigned value, uint64_t ns)
-{
-    const struct timespec time = {.tv_sec = (time_t)(ns / UINT64_C(1000000000)),
-                                  .tv_nsec = (long)(ns % UINT64_C(1000000000))};
-    syscall(SYS_futex, word, FUTEX_WAIT, value, &time, NULL, 0);
-}
-
-void gphi_futex_wake(atomic_uint *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
 
 static void pause_briefly(void)
 {

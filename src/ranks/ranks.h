@@ -231,10 +231,6 @@ const char *gphi_ranks_place(const char *place);
 void gphi_ranks_describe(const gph_ranks *ranks, uint32_t rank, char *out, size_t bytes);
 void gphi_ranks_label_get(const gphi_ranks_label *label, char out[GPHI_RANKS_WHAT]);
 
-/* Sleeps until *word is not `value`, a wake, or the time is over. */
-void gphi_futex_wait(atomic_uint *word, unsigned value, uint64_t ns);
-void gphi_futex_wake(atomic_uint *word);
-
 /* "30 s", "250 ms" */
 const char *gphi_ranks_time(uint64_t ns, char out[32]);
 #endif

@@ -141,8 +141,9 @@ static void nested_bodies_share_too(void)
         const unsigned is_then = i & 1, which = i >> 1 & 1, is_inner = i >> 2 & 1,
                        round = i >> 3 & 1;
         put(0, is_then), put(1, which), put(2, is_inner), put(3, 2 * round);
-        const unsigned wanted =
-            is_then ? (is_inner ? 10u : 20u) + which : round ? 30u : 0u;
+        const unsigned wanted = is_then ? (is_inner ? 10u : 20u) + which
+                                : round ? 30u
+                                        : 0u;
         CHECK(replayed(&made, 0) == wanted);
     }
     drop(&made);

@@ -113,7 +113,7 @@ static void set_words(uint32_t word, uint32_t done)
     OK(world.cu->cuStreamSynchronize(NULL)); /* a GPU may still copy */
 }
 
-static uint32_t word_at(CUdeviceptr at)
+static inline uint32_t word_at(CUdeviceptr at)
 {
     uint32_t value = 0;
     OK(world.cu->cuMemcpyDtoH(&value, at, sizeof(value)));
