@@ -5,12 +5,15 @@
 
 KERNEL gph_loop_host_begin(const loop_plan plan)
 {
-    ((volatile loop_host *)plan.host)->next = begin_loop(plan);
+    loop_device at;
+    ((volatile loop_host *)plan.host)->next = begin_loop(plan, at);
 }
 
 KERNEL gph_loop_host_round(const loop_plan plan)
 {
-    ((volatile loop_host *)plan.host)->next = end_round(plan);
+    loop_device at;
+    ((volatile loop_host *)plan.host)->next = end_round(plan, at);
+    keep(plan, at);
 }
 
 /* After each step but the last of a body of several. */

@@ -16,35 +16,41 @@ __device__ __forceinline__ void set_handles(u64 many, u64 one, u32 next)
 
 KERNEL gph_loop_while_begin(const loop_plan plan, u64 many, u64 one)
 {
-    set_handles(many, one, begin_loop(plan));
+    loop_device at;
+    set_handles(many, one, begin_loop(plan, at));
 }
 
 KERNEL gph_loop_while_round(const loop_plan plan, u64 many, u64 one)
 {
-    set_handles(many, one, end_round(plan));
+    loop_device at;
+    set_handles(many, one, end_round(plan, at));
+    keep(plan, at);
 }
 
-__device__ __forceinline__ void launch(const loop_plan plan, u64 exec)
+__device__ __forceinline__ void launch(const loop_plan plan, const loop_device &at, u64 exec)
 {
     const u64 tail = 0x0100000000000000ull;
     const int code = cudaGraphLaunch(exec, tail);
     if (code != 0)
-        finish(plan, *plan.here, LOOP_REFUSED, look(plan).value, (u64)code);
+        finish(plan, at, LOOP_REFUSED, look(plan).value, (u64)code);
 }
 
 KERNEL gph_loop_tail_begin(const loop_plan plan, u64 many, u64 one)
 {
-    const u32 next = begin_loop(plan);
+    loop_device at;
+    const u32 next = begin_loop(plan, at);
     if (next != LOOP_NONE)
-        launch(plan, next == LOOP_MANY ? many : one);
+        launch(plan, at, next == LOOP_MANY ? many : one);
 }
 
 /* `one`: the graph of single steps, or 0 in that graph itself. */
 KERNEL gph_loop_tail_round(const loop_plan plan, u64 one)
 {
-    const u32 next = end_round(plan);
+    loop_device at;
     u64 self;
+    const u32 next = end_round(plan, at);
     asm volatile("mov.u64 %0, %%current_graph_exec;" : "=l"(self));
     if (next != LOOP_NONE)
-        launch(plan, next == LOOP_ONE && one != 0 ? one : self);
+        launch(plan, at, next == LOOP_ONE && one != 0 ? one : self);
+    keep(plan, at);
 }

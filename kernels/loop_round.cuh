@@ -121,12 +121,11 @@ __device__ __forceinline__ u32 next_body(const loop_plan plan, loop_device &at, 
 }
 
 /* Before the first round. */
-__device__ __forceinline__ u32 begin_loop(const loop_plan plan)
+__device__ __forceinline__ u32 begin_loop(const loop_plan plan, loop_device &at)
 {
     volatile loop_host *host = plan.host;
     const u64 now = now_ns(), budget = host->budget;
     const said now_said = look(plan);
-    loop_device at;
     at.launch = plan.here->launch + 1;
     at.steps = at.rounds = 0;
     at.ceiling = host->ceiling;
@@ -168,10 +167,11 @@ __device__ __forceinline__ void count_step(const loop_plan plan)
     keep(plan, at);
 }
 
-/* After a round. */
-__device__ __forceinline__ u32 end_round(const loop_plan plan)
+/* After a round. What it changes is kept once the next one is started: to start one waits for
+ * what was written, and between two rounds that would be seen. */
+__device__ __forceinline__ u32 end_round(const loop_plan plan, loop_device &at)
 {
-    loop_device at = *plan.here;
+    at = *plan.here;
     const u32 counted = plan.counter ? *plan.counter : 0;
     const said now = look(plan);
     if (plan.counter) {
@@ -181,7 +181,6 @@ __device__ __forceinline__ u32 end_round(const loop_plan plan)
         count(at, now);
     }
     at.rounds++;
-    keep(plan, at);
     return next_body(plan, at, now.value);
 }
 #endif

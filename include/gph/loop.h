@@ -143,8 +143,8 @@ GPH_API GPH_CHECKED gph_status gph_loop_capture(gph_loop *loop, CUgraph body,
                                                 CUstream stream, gph_error *error);
 
 /** Ends the launch that runs, and those that are queued, after the round in which they
- *  notice it. Later launches are not ended. It stores a word, wakes
- *  who waits, and makes no driver call. NULL is allowed. Thread: any. */
+ *  notice it. Later launches are not ended. It stores a word, wakes gph_loop_wait(), and
+ *  makes no driver call. NULL is allowed. Thread: any. */
 GPH_API void gph_loop_abort(gph_loop *loop);
 
 /** The progress of a loop. */
