@@ -92,8 +92,7 @@ static bool sleep_through(gph_loop *loop, uint64_t expected)
     const uint64_t from = atomic_load_explicit(&loop->launch_ns, memory_order_relaxed);
     const uint64_t until = from + expected + expected / MORE_PART + BESIDE_NS;
     const uint64_t nap = expected / NAP_PART;
-    const unsigned bell =
-        atomic_load_explicit(&loop->launch_bell, memory_order_relaxed);
+    const unsigned bell = atomic_load_explicit(&loop->launch_bell, memory_order_relaxed);
     loop->lengths.was_asleep = true;
     for (uint64_t now; !has_ended(loop) && (now = gphi_clock_ns()) < until;) {
         if (atomic_load_explicit(&loop->bell, memory_order_acquire) != bell)

@@ -55,9 +55,27 @@ static const struct shim_rule rules[] = {
     SHIM_CALL(cuGraphAddNode),
     SHIM_CALL(cuGraphLaunch),
     SHIM_CALL(cuStreamSynchronize),
-    SHIM_CALL(cuStreamQuery),
     SHIM_END,
 };
+
+/* How often a stream is asked for depends on time: on a GPU thousands of times while ways are
+ * measured, so that the n-th call of two runs is not the same, nor how many there are. So
+ * these fail only where the scene says so. */
+static bool counts_queries;
+
+static CUresult shim_cuStreamQuery(CUstream stream)
+{
+    return counts_queries && shim_fails("cuStreamQuery") ? CUDA_ERROR_UNKNOWN
+                                                         : below.cuStreamQuery(stream);
+}
+
+static bool find_own(const char *name, int version, gph_cuda_fn *out)
+{
+    (void)version;
+    if (strcmp(name, "cuStreamQuery") == 0)
+        *out = (gph_cuda_fn)shim_cuStreamQuery;
+    return *out != NULL;
+}
 
 static bool open_shim(void)
 {
@@ -136,9 +154,11 @@ static gph_status do_all(const struct scene *scene, gph_error *error)
     const bool naps =
         is_soft && scene->options.way == GPH_LOOP_WHILE && scene->options.unroll == 1;
     loop->doze_ns = naps ? 300000 : 0;
+    counts_queries = naps;
     const gph_status status = use(scene, loop, error);
     /* What failed has left a loop that works. */
     shim.fail_at = -1;
+    counts_queries = false;
     const long left = atomic_exchange(&heap.fail_at, -1);
     if (status != GPH_OK)
         CHECK_OK(use(scene, loop, &world.error), world.error);
@@ -247,6 +267,7 @@ int main(void)
     if (skipped)
         return skipped;
     loops_open();
+    shim.special = find_own;
     if (!open_shim())
         return 1;
     RUN(each_way_survives_failures);

@@ -105,13 +105,14 @@ static void several_launches_have_the_event(void)
     OK(world.cu->cuStreamSynchronize(world.stream));
     FINE(gph_loop_wait(loop, world.stream, NULL, &world.error)); /* it has ended */
     CHECK(event_waits == 0);
-    loop->lengths = (gphi_loop_lengths){
-        .last_ns = UINT64_C(60000000000), .alike = 9, .wanted = 3};
+    loop->lengths =
+        (gphi_loop_lengths){.last_ns = UINT64_C(60000000000), .alike = 9, .wanted = 3};
     loop->host->ns = 2;
     unsigned zero = 0;
     OK(world.cu->cuMemcpyHtoD(loops.word, &zero, 4));
     atomic_fetch_add(&loop->launched, 1);
-    FINE(gph_loop_launch(loop, world.stream, &world.error)); /* one seems to be under way */
+    FINE(gph_loop_launch(loop, world.stream,
+                         &world.error)); /* one seems to be under way */
     atomic_fetch_sub(&loop->launched, 1);
     FINE(gph_loop_wait(loop, world.stream, NULL, &world.error));
     CHECK(loop->lengths.alike == 9);
