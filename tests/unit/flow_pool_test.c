@@ -228,7 +228,7 @@ static void forks_of_a_body_share_with_the_next(void)
     close_pool();
 }
 
-/* Rounds of a loop choose anew: what one round's case leaves for the rest of the body is not
+/* Each round of a loop chooses: what one round's case leaves for the rest of the body is not
  * the other case's, and what a case frees of the outside is nobody's. */
 static void cases_in_a_loop_keep_to_their_round(void)
 {
