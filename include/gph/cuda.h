@@ -182,7 +182,7 @@ typedef void (*gph_cuda_fn)(void);
  *
  *  A process uses one driver: while any runtime is open, others must be opened for the
  *  same driver. Fails with GPH_E_INVALID (unknown driver), GPH_E_UNSUPPORTED (no such
- *  driver here, or one older than CUDA 12.4), GPH_E_STATE (the process uses another
+ *  driver here, or one older than CUDA 12.0), GPH_E_STATE (the process uses another
  *  driver), GPH_E_NO_MEMORY, and what cuInit returns. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_open(const gph_options *options, gph_runtime **out,
                                         gph_error *error);

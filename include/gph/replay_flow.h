@@ -9,7 +9,9 @@
  *      launch_small(stream);
  *      gph_capture_flow_end(capture, &error);
  *
- *  They become conditional nodes (CUDA 12.4). A body is a graph of its own: where a body
+ *  They become conditional nodes. Where the driver lacks them (before CUDA 12.3), each body
+ *  becomes a graph, and gph_replay_launch() waits for each value and chooses between them;
+ *  a replay can then not be captured. gph_recording_flow() reports which. A body is a graph of its own: where a body
  *  begins and where it ends, forked streams are joined or refused, as at the end of a
  *  capture, and an event recorded in one graph cannot be waited for in another. */
 #ifndef GPH_REPLAY_FLOW_H
@@ -146,7 +148,9 @@ typedef enum gph_flow_kind {
 typedef enum gph_flow_way {
     GPH_FLOW_NODE = 1,  /**< a conditional node */
     GPH_FLOW_NODES = 2, /**< several IF nodes, where the driver lacks the form */
-    GPH_FLOW_FLAGS = 3  /**< kernels in line that take a flag: condition.flags */
+    GPH_FLOW_FLAGS = 3, /**< kernels in line that take a flag: condition.flags */
+    GPH_FLOW_HOST = 4   /**< graphs that the host chooses from, where the driver has no
+                             conditional nodes: gph_replay_launch() waits for each value */
 } gph_flow_way;
 
 /** How captured control flow was implemented. Set `size` first. */

@@ -15,7 +15,7 @@ static const gph_softcuda_setting settings[] = {
     {"SOFTCUDA_COMPUTE_CAPABILITY", "9.0; 8.0 where Triton is loaded",
      "what the device says it can do"},
     {"SOFTCUDA_DRIVER_VERSION", "13.0",
-     "an older driver's, from 12.4: later calls, and forms of conditional nodes that "
+     "an older driver's, from 12.0: later calls, and forms of conditional nodes that "
      "came "
      "later, are not there"},
     {"SOFTCUDA_WORKERS", "one a CPU", "threads that run kernels, 1 to 64"},

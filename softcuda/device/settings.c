@@ -113,7 +113,7 @@ static bool parse_version(const char *text, int *out)
     if (sscanf(text, "%2d.%1d%n", &major, &minor, &length) != 2 || text[length] != '\0')
         return false;
     const int version = major * 1000 + minor * 10;
-    if (version < 12040 || version > SOFT_DRIVER_VERSION)
+    if (version < 12000 || version > SOFT_DRIVER_VERSION)
         return false;
     *out = version;
     return true;
@@ -136,7 +136,7 @@ static CUresult check_version(void)
     const char *text = getenv("SOFTCUDA_DRIVER_VERSION");
     return parse_version(text, &unused) ? CUDA_SUCCESS
                                         : refuse("SOFTCUDA_DRIVER_VERSION", text,
-                                                 "wanted a version from 12.4 to 13.0");
+                                                 "wanted a version from 12.0 to 13.0");
 }
 
 CUuuid soft_device_uuid(int physical)

@@ -21,8 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* CUDA 12.4: conditional nodes, edge data, cuFuncGetParamInfo. */
-enum { VERSION_MIN = 12040 };
+/* CUDA 12.0: cuGraphInstantiateWithParams and the calls beside it. What came until 12.4 has an
+ * older form (older.c), or its users say that it is not there. */
+enum { VERSION_MIN = 12000 };
 
 typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t,
                              CUdriverProcAddressQueryResult *);
@@ -90,7 +91,7 @@ static gph_status check_version(gphi_driver *driver, gph_error *error)
                          driver->path);
     if (version < VERSION_MIN || !driver->get_proc)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
-                         "%s is a driver for CUDA %d.%d; 12.4 or newer is needed",
+                         "%s is a driver for CUDA %d.%d; 12.0 or newer is needed",
                          driver->path, version / 1000, version % 1000 / 10);
     return GPH_OK;
 }

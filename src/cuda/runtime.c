@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "cuda/older.h"
 #include "cuda/refusal.h"
 #include "cuda/status.h"
 
@@ -31,6 +32,7 @@ void gphi_cuda_table_fill(gphi_cuda_table *table, const gphi_cuda_source *source
     table->name = (CUresult(*) arguments)find_or_missing(source, #name, version);
     GPHI_CUDA_CALLS(X)
 #undef X
+    gphi_older_fill(table, source);
 }
 
 int gphi_cuda_call_version(const char *name)

@@ -261,14 +261,14 @@ static gph_status check_plain(const gph_capture *capture, gph_error *error)
 {
     const gph_recording *recording = capture->recording;
     const char *what = NULL;
-    if (recording->segments.count > 0)
+    if (recording->flows.count > 0)
+        what = "has branches or loops, whose kernels it holds";
+    else if (recording->segments.count > 0)
         what = "was broken into segments";
     else if (recording->pool)
         what = "has a pool";
     else if (recording->holds.count > 0)
         what = "holds objects";
-    else if (recording->flows.count > 0)
-        what = "has branches or loops, whose kernels it holds";
     if (!what)
         return GPH_OK;
     gphi_fail(error, GPH_E_STATE, "the capture of stream %p %s, which a graph cannot be",
@@ -373,6 +373,32 @@ gph_status gph_capture_break(gph_capture *capture, gph_break_fn *function, void 
             status = gphi_capture_fail(capture, result, "cuStreamBeginCapture", error);
     }
     capture->state = status == GPH_OK ? GPHI_CAPTURE_OPEN : GPHI_CAPTURE_BROKEN;
+    return status;
+}
+
+gph_status gphi_segment_cut(gph_capture *capture, uint32_t choice, uint32_t jump,
+                            gph_error *error)
+{
+    gph_recording *recording = capture->recording;
+    const bool has_room = gphi_vec_reserve(&recording->segments, 1) == GPH_OK;
+    gph_status status = gphi_made(error, has_room, "capturing a branch");
+    if (status != GPH_OK) {
+        gphi_segment_drop(capture);
+        capture->state = GPHI_CAPTURE_BROKEN;
+        return status;
+    }
+    status = gphi_segment_end(capture, error);
+    if (status == GPH_OK) {
+        keep_segment(capture, NULL, NULL);
+        gphi_segment *kept = gphi_segment_at(recording, recording->segments.count - 1);
+        kept->choice = choice;
+        kept->jump = jump;
+        const CUresult result = gphi_segment_begin(capture, NULL, NULL);
+        if (result != CUDA_SUCCESS)
+            status = gphi_capture_fail(capture, result, "cuStreamBeginCapture", error);
+    }
+    if (status != GPH_OK)
+        capture->state = GPHI_CAPTURE_BROKEN;
     return status;
 }
 

@@ -29,6 +29,8 @@ typedef struct gphi_segment {
     gphi_vec regions;       /* of uint32_t, a node: 1 + index of its region; 0: none */
     gph_break_fn *function; /* NULL after the last */
     void *user;
+    uint32_t choice; /* 1 + index of the flow whose value decides what follows; 0: none */
+    uint32_t jump; /* 1 + index of the flow after whose end it goes on; 0: the next one */
 } gphi_segment;
 
 /* The same path pushed at two places is two of them. */
@@ -127,6 +129,10 @@ CUresult gphi_segment_begin(gph_capture *capture, CUgraph graph, CUgraphNode aft
 /* Ends what the driver captures now: `current` has the graph then. On failure the stream
  * is out of capture, too. */
 gph_status gphi_segment_end(gph_capture *capture, gph_error *error);
+
+/* Ends the segment that is captured, and begins the next. On failure there is only abort. */
+gph_status gphi_segment_cut(gph_capture *capture, uint32_t choice, uint32_t jump,
+                            gph_error *error);
 
 /* Leaves what the driver captures now, and throws it away. */
 void gphi_segment_drop(gph_capture *capture);

@@ -61,6 +61,10 @@ gph_status gphi_flow_check_closed(const gph_capture *capture, const char *what,
 static gph_status set_reason(const gph_capture *capture, gphi_flow *flow,
                              const char *text, gph_error *error)
 {
+    char name[120];
+    say_flow(capture, flow, name, sizeof(name));
+    gphi_log("capture", GPH_LOG_INFO, "stream %p: %s: %s", (void *)capture->stream, name,
+             text);
     flow->reason = gphi_heap_text(capture->runtime->heap, text);
     return gphi_made(error, flow->reason, "the reason of a branch");
 }
@@ -102,7 +106,7 @@ void gphi_flow_unwind(gph_capture *capture)
     const bool was_open = capture->flows.count > 0;
     while (capture->flows.count > 0) {
         const gphi_flow_open *open = innermost(capture);
-        if (!open->is_inline)
+        if (!open->is_inline && !open->is_host)
             leave(capture, open);
         capture->flows.count--;
     }
@@ -141,6 +145,8 @@ static gph_status close_body(gph_capture *capture, gph_error *error)
     gphi_flow_open *open = innermost(capture);
     if (open->is_inline)
         return close_inline(capture, open, error);
+    if (open->is_host)
+        return gphi_host_close(capture, open, error);
     gphi_flow *flow = gphi_flow_at(capture->recording, open->flow);
     gphi_flow_body *body = &flow->bodies[open->at];
     if (flow->kind == GPH_FLOW_WHILE) {
@@ -165,7 +171,9 @@ static gph_status open_body(gph_capture *capture, uint32_t index, gph_error *err
     gphi_flow_open *open = gphi_vec_at(&capture->flows, capture->flows.count - 1);
     const gphi_flow *flow = gphi_flow_at(capture->recording, open->flow);
     open->at = index;
-    if (open->is_inline)
+    if (open->is_host)
+        gphi_host_open_body(capture, open);
+    if (open->is_inline || open->is_host)
         return GPH_OK;
     GPHI_TRY(enter_graph(capture, flow->bodies[index].graph, NULL, error));
     if (flow->kind != GPH_FLOW_IF || flow->way != GPH_FLOW_NODES || index > 0)
@@ -307,6 +315,16 @@ static gph_status begin_inline(gph_capture *capture, gphi_flow_open *open,
     return GPH_OK;
 }
 
+/* The graph ends; the branches are graphs of their own. */
+static gph_status begin_host(gph_capture *capture, gphi_flow_open *open, gph_error *error)
+{
+    gphi_flow_at(capture->recording, open->flow)->condition = open->condition;
+    open->is_host = true;
+    GPHI_TRY(gphi_host_begin(capture, open, error));
+    *(gphi_flow_open *)gphi_vec_add(&capture->flows, 1) = *open; /* room was made */
+    return open_body(capture, 0, error);
+}
+
 static gph_status begin_flow(gph_capture *capture, gphi_flow_open *open, gph_error *error)
 {
     gphi_vec nodes, edges;
@@ -331,10 +349,16 @@ static gph_status choose_way(const gph_capture *capture, gphi_flow *flow,
         flow->way = GPH_FLOW_FLAGS;
         return GPH_OK;
     }
-    if (!gphi_cuda_has(&capture->runtime->cu, cuGraphConditionalHandleCreate))
-        return gphi_fail(error, GPH_E_UNSUPPORTED,
-                         "the driver (CUDA %d.%d) has no conditional nodes", major,
-                         minor);
+    if (!gphi_cuda_has(&capture->runtime->cu, cuGraphConditionalHandleCreate)) {
+        flow->way = GPH_FLOW_HOST;
+        GPHI_TRY(gphi_host_check(capture, condition, error));
+        snprintf(
+            reason, sizeof(reason),
+            "the driver (CUDA %d.%d, before 12.3) has no conditional nodes: the host "
+            "waits for the value and chooses the next graph",
+            major, minor);
+        return set_reason(capture, flow, reason, error);
+    }
     flow->way = GPH_FLOW_NODE;
     if (info->version >= VERSION_FORMS ||
         (flow->kind != GPH_FLOW_SWITCH && flow->count == 1))
@@ -370,7 +394,7 @@ static gph_status prepare(gph_capture *capture, gph_flow_kind kind, uint32_t cou
                            gphi_flow_init(&flow, heap, count) == GPH_OK,
                        "capturing %s with %u bodies", kind_names[kind], (unsigned)count));
     gph_status status = choose_way(capture, &flow, &open->condition, error);
-    if (status == GPH_OK && !recording->setters)
+    if (status == GPH_OK && flow.way != GPH_FLOW_HOST && !recording->setters)
         status = gphi_kernels_retain(capture->runtime, &gphi_setter_text,
                                      &recording->setters, error);
     if (status != GPH_OK) {
@@ -395,6 +419,8 @@ static gph_status begin(gph_capture *capture, const gph_condition *condition,
             (void *)capture->stream);
     open.is_inline = open.condition.flags != 0;
     GPHI_TRY(prepare(capture, kind, count, &open, error));
+    if (gphi_flow_at(capture->recording, open.flow)->way == GPH_FLOW_HOST)
+        return begin_host(capture, &open, error);
     return open.is_inline ? begin_inline(capture, &open, error)
                           : begin_flow(capture, &open, error);
 }
@@ -495,10 +521,6 @@ static gph_status advise(const gph_capture *capture, gphi_flow *flow, gph_error 
                    "has more than %u nodes: kernels that take a flag (condition.flags) "
                    "cost less",
              (unsigned)worth, (unsigned)largest);
-    char name[120];
-    say_flow(capture, flow, name, sizeof(name));
-    gphi_log("capture", GPH_LOG_INFO, "stream %p: %s: %s", (void *)capture->stream, name,
-             text);
     return set_reason(capture, flow, text, error);
 }
 
@@ -517,10 +539,15 @@ gph_status gph_capture_flow_end(gph_capture *capture, gph_error *error)
         return GPH_OK;
     }
     const CUgraphNode last = flow->bodies[flow->count - 1].node;
-    leave(capture, open);
+    if (open->is_host)
+        gphi_host_end(capture, open);
+    else
+        leave(capture, open);
     capture->flows.count--;
     if (flow->kind == GPH_FLOW_WHILE && capture->pool)
         gphi_pool_loop(capture->pool, open->outer_loop);
+    if (open->is_host)
+        return gphi_region_sync(capture, error);
     GPHI_TRY(enter_graph(capture, capture->current.graph, last, error));
     return gphi_region_sync(capture, error);
 }

@@ -19,6 +19,7 @@ typedef struct gphi_flow_body {
     gphi_vec regions; /* of uint32_t, as in gphi_segment */
     uint64_t handle;  /* CUgraphConditionalHandle */
     uint32_t count;   /* of its nodes, once it is closed */
+    uint32_t first;   /* GPH_FLOW_HOST: its first segment; 0: it has none */
 } gphi_flow_body;
 
 /* Of a recording. */
@@ -35,6 +36,8 @@ typedef struct gphi_flow {
                            the end of a loop's body; NULL: libgph's, or several */
     CUgraph *graphs; /* of the bodies, for gph_flow */
     char *reason;    /* or NULL */
+    gph_condition condition; /* GPH_FLOW_HOST */
+    uint32_t end;            /* GPH_FLOW_HOST: the segment after it */
 } gphi_flow;
 
 /* Of a capture: around what is captured now. */
@@ -43,6 +46,7 @@ typedef struct gphi_flow_open {
     uint32_t at;   /* the body that is open */
     gph_condition condition;
     bool is_inline;       /* kernels with a flag: nothing below is of one */
+    bool is_host;         /* segments of their own: nothing below is of one */
     size_t first;         /* of those: nodes of the graph before the open branch */
     uint32_t outer_loop;  /* gphi_pool_loop() of what is around it */
     gphi_segment outer;   /* `current` of the capture while none of it was open */
@@ -72,12 +76,13 @@ void gphi_flow_list_remove(gph_recording *recording);
 void gphi_flow_unwind(gph_capture *capture);
 
 /* Whether the stream is captured into a body, which is the driver's graph. Branches in line
- * have nothing in them, so they can only be the innermost. */
+ * have nothing in them, so they can only be the innermost; where the host chooses, it does
+ * so everywhere. */
 static inline bool gphi_flow_in_body(const gph_capture *capture)
 {
     const size_t count = capture->flows.count;
     const gphi_flow_open *open = capture->flows.items;
-    return count > 0 && (count > 1 || !open[count - 1].is_inline);
+    return count > 0 && !open[0].is_host && (count > 1 || !open[0].is_inline);
 }
 
 /* Refuses to go on while something is open: `what` cannot be in a body. */
@@ -106,6 +111,27 @@ gph_status gphi_condition_flag(const gph_capture *capture, const gph_condition *
 /* Captures a kernel that sets a handle to a constant. */
 gph_status gphi_condition_put(gph_capture *capture, uint64_t handle, uint32_t value,
                               gph_error *error);
+
+/* ---- chosen by the host: flow_host.c ---- */
+
+/* Refuses what the host cannot decide. */
+gph_status gphi_host_check(const gph_capture *capture, const gph_condition *condition,
+                           gph_error *error);
+
+/* Ends the segment before the flow, or a body, and begins the next. */
+gph_status gphi_host_begin(gph_capture *capture, const gphi_flow_open *open,
+                           gph_error *error);
+gph_status gphi_host_close(gph_capture *capture, const gphi_flow_open *open,
+                           gph_error *error);
+
+/* What is captured now is this body, or what comes after all of them. */
+void gphi_host_open_body(gph_capture *capture, const gphi_flow_open *open);
+void gphi_host_end(gph_capture *capture, const gphi_flow_open *open);
+
+/* The segment of a replay that comes after one; where a value decides it, once the stream has
+ * come there. */
+gph_status gphi_host_next(const gph_recording *recording, uint32_t segment,
+                          CUstream stream, uint32_t *out, gph_error *error);
 
 /* ---- bodies ---- */
 

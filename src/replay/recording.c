@@ -273,18 +273,19 @@ gph_status gph_replay_launch(gph_replay *replay, CUstream stream, gph_error *err
                          (void *)replay);
     const gph_recording *recording = replay->recording;
     GPHI_TRY(gphi_bind_check(recording, error));
-    for (uint32_t i = 0; i < replay->count; i++) {
+    for (uint32_t i = 0; i < replay->count;) {
         const gph_status status = gph_exec_launch(replay->execs[i], stream, error);
         if (status != GPH_OK) {
             add_place(recording, i, error);
             return status;
         }
         const gphi_segment *segment = gphi_segment_at(recording, i);
-        if (!segment->function)
-            continue;
-        const gph_break call = {
-            .stream = stream, .index = i, .is_replay = 1, .has_values = 1};
-        GPHI_TRY(gphi_break_call(segment, &call, error));
+        if (segment->function) {
+            const gph_break call = {
+                .stream = stream, .index = i, .is_replay = 1, .has_values = 1};
+            GPHI_TRY(gphi_break_call(segment, &call, error));
+        }
+        GPHI_TRY(gphi_host_next(recording, i, stream, &i, error));
     }
     return GPH_OK;
 }

@@ -11,7 +11,7 @@ driver() {
 }
 driver LD_LIBRARY_PATH="$nvidia" FAKE_DEVICES=1
 driver LD_LIBRARY_PATH="$nvidia" GPH_LOG=cuda:info
-driver LD_LIBRARY_PATH="$nvidia" FAKE_VERSION=12030 GPH_LOG=cuda:info
+driver LD_LIBRARY_PATH="$nvidia" FAKE_VERSION=11080 GPH_LOG=cuda:info
 driver LD_LIBRARY_PATH="$nvidia" GPH_DRIVER=cuda FAKE_VERSION=11080
 driver LD_LIBRARY_PATH="$nvidia" GPH_DRIVER=cuda FAKE_INIT=999
 driver LD_LIBRARY_PATH="$nvidia" GPH_DRIVER=soft

@@ -20,5 +20,5 @@ say --driver soft ./file
 GPH_DRIVER=soft say ./program 1
 LD_LIBRARY_PATH=/tmp say --driver soft sh -c 'echo "${LD_LIBRARY_PATH##*:}"'
 say --driver soft --summary sh -c 'echo "{}" >"$SOFTCUDA_SUMMARY"'
-FAKE_VERSION=12030 say --driver soft ./program 2>&1 | sed 's| /.*/| |'
+FAKE_VERSION=11080 say --driver soft ./program 2>&1 | sed 's| /.*/| |'
 "$GPH" env --driver soft 2>/dev/null | sed -n '2p'

@@ -154,7 +154,7 @@ static bool is_12_4(void)
 static void the_version_can_be_an_older_one(void)
 {
     CHECK(SEES(is_12_4, {"SOFTCUDA_DRIVER_VERSION", "12.4"}));
-    CHECK(SEES(refused, {"SOFTCUDA_DRIVER_VERSION", "12.3"}));
+    CHECK(SEES(refused, {"SOFTCUDA_DRIVER_VERSION", "11.8"}));
     CHECK(SEES(refused, {"SOFTCUDA_DRIVER_VERSION", "new"}));
 }
 

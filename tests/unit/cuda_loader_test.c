@@ -65,9 +65,9 @@ static void an_old_driver_is_refused_with_its_version(void)
 {
     gph_error error = {0};
     gph_runtime *runtime = NULL;
-    setenv("FAKE_VERSION", "12030", 1);
+    setenv("FAKE_VERSION", "11080", 1);
     CHECK(open_as(GPH_DRIVER_SOFT, &runtime, &error) == GPH_E_UNSUPPORTED);
-    CHECK(strstr(error.message, "CUDA 12.3; 12.4 or newer is needed") != NULL);
+    CHECK(strstr(error.message, "CUDA 11.8; 12.0 or newer is needed") != NULL);
     unsetenv("FAKE_VERSION");
     CHECK_OK(open_as(GPH_DRIVER_SOFT, &runtime, &error), error);
     gph_close(runtime);

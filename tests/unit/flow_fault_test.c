@@ -33,6 +33,8 @@ static const struct shim_rule rules[] = {
     SHIM_CALL(cuGraphMemsetNodeGetParams),
     SHIM_CALL(cuLaunchKernel),
     SHIM_CALL(cuGraphLaunch),
+    SHIM_CALL(cuMemcpyDtoHAsync),
+    SHIM_CALL(cuStreamSynchronize),
     SHIM_GIVE(cuStreamBeginCapture, live.graphs, 1),
     SHIM_GIVE(cuGraphDestroy, live.graphs, -1),
     SHIM_GIVE(cuModuleLoadData, live.modules, 1),
@@ -202,7 +204,9 @@ static void survives_every_failed_driver_call(void)
             check_nothing_is_left(nth, 0);
         }
     }
-    CHECK(is_done && nth > 120);
+    int version = 0; /* before 12.3 the host chooses: fewer calls */
+    CHECK(below.cuDriverGetVersion(&version) == CUDA_SUCCESS);
+    CHECK(is_done && nth > (version < 12030 ? 60 : 120));
     gph_close(runtime);
 }
 

@@ -45,11 +45,23 @@ static CUdeviceptr word(int index)
     return words_at + 8 * (CUdeviceptr)index;
 }
 
-static inline bool has_forms(void)
+static inline int driver_version(void)
 {
     gph_driver_info info = GPH_SIZED(gph_driver_info);
     gph_driver_info_get(runtime, &info);
-    return info.version >= 12080;
+    return info.version;
+}
+
+/* IF of two bodies, and SWITCH. */
+static inline bool has_forms(void)
+{
+    return driver_version() >= 12080;
+}
+
+/* Else the host chooses. */
+static inline bool has_nodes(void)
+{
+    return driver_version() >= 12030;
 }
 
 static gph_status mark_status(CUstream where, unsigned value)

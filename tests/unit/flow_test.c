@@ -241,6 +241,12 @@ static void a_kernel_of_the_callers_decides(void)
     condition.kind = GPH_CONDITION_KERNEL;
     condition.set = set_by_own;
     condition.user = &calls;
+    if (!has_nodes()) {
+        CHECK(gph_capture_while(capture, &condition, &error) == GPH_E_UNSUPPORTED &&
+              says("has no conditional nodes") && says("give a word"));
+        CHECK_OK(gph_capture_abort(capture, &error), error);
+        return;
+    }
     CHECK_OK(gph_capture_while(capture, &condition, &error), error);
     CHECK(calls == 1);
     mark(1);
@@ -289,8 +295,8 @@ static void a_forgotten_fork_is_named(void)
     CHECK_OK(gph_capture_fork(capture, side, &error), error);
     mark_in(side, 2);
     CHECK(gph_capture_flow_end(capture, &error) == (gph_status)CAPTURE_UNJOINED);
-    CHECK(says("body 0 of the IF of region outer") && says("kernel mark") &&
-          says("outer/inner"));
+    CHECK(says("body 0 of the IF of region outer") && says("outer/inner") &&
+          says(has_nodes() ? "kernel mark" : "kernel")); /* names came with 12.3, too */
     CHECK(gph_capture_finish(capture, &(gph_recording *){NULL}, &error) == GPH_E_STATE);
     CHECK_OK(gph_capture_abort(capture, &error), error);
     check_idle();
@@ -331,6 +337,8 @@ static void record_external(CUevent event)
 static void what_a_body_cannot_hold_is_refused(void)
 {
     static char pageable[8];
+    if (!has_nodes())
+        return; /* graphs that the host chooses hold whatever a graph does */
     for (int kind = 0; kind < 4; kind++) {
         gph_capture *capture = open_capture(NULL);
         gph_condition condition = word_at(word(0));
@@ -466,14 +474,23 @@ static void recordings_list_them(void)
     gph_flow flow = GPH_SIZED(gph_flow);
     CHECK_OK(gph_recording_flow(made.recording, 0, &flow, &error), error);
     CHECK(flow.kind == GPH_FLOW_IF && flow.body_count == 2 && flow.depth == 0 &&
-          flow.largest == 3u + !has_forms() && strcmp(flow.region, "layer") == 0);
+          strcmp(flow.region, "layer") == 0);
     CHECK(flow.reason && strstr(flow.reason, has_forms() ? "some 10 small" : "12."));
-    size_t nodes = 0;
-    CU(GraphGetNodes, flow.bodies[0], NULL, &nodes);
-    CHECK(nodes == 3u + !has_forms());
+    if (has_nodes()) {
+        size_t nodes = 0;
+        CU(GraphGetNodes, flow.bodies[0], NULL, &nodes);
+        CHECK(nodes == 3u + !has_forms() && flow.largest == nodes);
+    } else { /* the loop is in it, as nodes of the host's graphs */
+        CHECK(flow.way == GPH_FLOW_HOST && !flow.bodies[0] && flow.largest == 7);
+        CHECK(strstr(flow.reason, "no conditional nodes: the host waits"));
+        CHECK(gph_recording_segment_count(made.recording) == 5);
+    }
     CHECK_OK(gph_recording_flow(made.recording, 1, &flow, &error), error);
-    CHECK(flow.kind == GPH_FLOW_WHILE && flow.depth == 1 && flow.largest == 7 &&
-          !flow.reason && flow.way == GPH_FLOW_NODE);
+    CHECK(flow.kind == GPH_FLOW_WHILE && flow.depth == 1);
+    if (has_nodes())
+        CHECK(!flow.reason && flow.way == GPH_FLOW_NODE && flow.largest == 7);
+    else
+        CHECK(flow.reason && flow.way == GPH_FLOW_HOST && flow.largest == 6);
     CHECK(gph_recording_flow(made.recording, 2, &flow, &error) == GPH_E_INVALID &&
           says("has 2"));
     drop(&made);

@@ -133,6 +133,12 @@ static PyObject *bodies_of(const gph_flow *f)
     return bodies;
 }
 
+static const char *way_name(uint32_t way)
+{
+    static const char *const names[] = {"", "node", "nodes", "flags", "host"};
+    return way < sizeof(names) / sizeof(*names) ? names[way] : "";
+}
+
 PyObject *gphpy_flows(const gph_recording *recording)
 {
     static const char *const kinds[] = {"if", "while", "switch"};
@@ -146,10 +152,9 @@ PyObject *gphpy_flows(const gph_recording *recording)
             status == GPH_OK ? bodies_of(&f) : gphpy_raise(status, &error, NULL);
         PyObject *one =
             bodies ? Py_BuildValue("{ss ss sI sI sz sz sN}", "kind",
-                                   kinds[f.kind < 3 ? f.kind : 0], "way",
-                                   f.way == GPH_FLOW_NODES ? "nodes" : "node", "largest",
-                                   f.largest, "depth", f.depth, "region", f.region,
-                                   "reason", f.reason, "bodies", bodies)
+                                   kinds[f.kind < 3 ? f.kind : 0], "way", way_name(f.way),
+                                   "largest", f.largest, "depth", f.depth, "region",
+                                   f.region, "reason", f.reason, "bodies", bodies)
                    : NULL;
         if (!one || PyList_Append(all, one) < 0)
             Py_CLEAR(all);

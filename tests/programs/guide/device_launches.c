@@ -87,7 +87,7 @@ static void tails(void)
     void *arguments[] = {&refused, &one, &two, &three, &how};
     add(graph, add_say(graph, NULL, 1), "launch_three", arguments);
     CUgraphExec exec = made(graph, 0);
-    printf("three tails, of which the first has two of its own\n");
+    printf("three tails; the first has two of its own\n");
     show(exec, "a launch");
 }
 
