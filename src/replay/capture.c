@@ -129,19 +129,6 @@ static gph_status make_capture(gph_runtime *runtime, CUstream stream,
 
 /* ---- segments ---- */
 
-/* Puts the segment that has ended into the recording, where room was made. */
-static void keep_segment(gph_capture *capture, gph_break_fn *function, void *user)
-{
-    gphi_segment *place = gphi_vec_add(&capture->recording->segments, 1);
-    *place = capture->current;
-    capture->root = NULL;
-    place->function = function;
-    place->user = user;
-    capture->current = (gphi_segment){.graph = NULL};
-    gphi_vec_init(&capture->current.regions, capture->runtime->heap, sizeof(uint32_t));
-    capture->nodes.count = 0;
-}
-
 /* GPH_CAPTURE_RUN: the graph that was just recorded is launched once. */
 static gph_status run_segment(gph_capture *capture, gph_error *error)
 {
@@ -251,7 +238,7 @@ static gph_status end_last(gph_capture *capture, gph_error *error)
     }
     if (status == GPH_OK) {
         gphi_watch_end(&capture->watch);
-        keep_segment(capture, NULL, NULL);
+        gphi_segment_keep(capture, NULL, NULL);
         status = run_segment(capture, error);
     }
     return status == GPH_OK ? GPH_OK : give_up(capture, status);
@@ -363,7 +350,7 @@ gph_status gph_capture_break(gph_capture *capture, gph_break_fn *function, void 
     capture->state = GPHI_CAPTURE_BREAK;
     gph_status status = gphi_segment_end(capture, error);
     if (status == GPH_OK) {
-        keep_segment(capture, function, user);
+        gphi_segment_keep(capture, function, user);
         status = run_segment(capture, error);
     }
     GPHI_THEN(status, call_function(capture, error));
@@ -373,32 +360,6 @@ gph_status gph_capture_break(gph_capture *capture, gph_break_fn *function, void 
             status = gphi_capture_fail(capture, result, "cuStreamBeginCapture", error);
     }
     capture->state = status == GPH_OK ? GPHI_CAPTURE_OPEN : GPHI_CAPTURE_BROKEN;
-    return status;
-}
-
-gph_status gphi_segment_cut(gph_capture *capture, uint32_t choice, uint32_t jump,
-                            gph_error *error)
-{
-    gph_recording *recording = capture->recording;
-    const bool has_room = gphi_vec_reserve(&recording->segments, 1) == GPH_OK;
-    gph_status status = gphi_made(error, has_room, "capturing a branch");
-    if (status != GPH_OK) {
-        gphi_segment_drop(capture);
-        capture->state = GPHI_CAPTURE_BROKEN;
-        return status;
-    }
-    status = gphi_segment_end(capture, error);
-    if (status == GPH_OK) {
-        keep_segment(capture, NULL, NULL);
-        gphi_segment *kept = gphi_segment_at(recording, recording->segments.count - 1);
-        kept->choice = choice;
-        kept->jump = jump;
-        const CUresult result = gphi_segment_begin(capture, NULL, NULL);
-        if (result != CUDA_SUCCESS)
-            status = gphi_capture_fail(capture, result, "cuStreamBeginCapture", error);
-    }
-    if (status != GPH_OK)
-        capture->state = GPHI_CAPTURE_BROKEN;
     return status;
 }
 

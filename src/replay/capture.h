@@ -130,6 +130,9 @@ CUresult gphi_segment_begin(gph_capture *capture, CUgraph graph, CUgraphNode aft
  * is out of capture, too. */
 gph_status gphi_segment_end(gph_capture *capture, gph_error *error);
 
+/* Puts the segment that has ended into the recording, where room was made. */
+void gphi_segment_keep(gph_capture *capture, gph_break_fn *function, void *user);
+
 /* Ends the segment that is captured, and begins the next. On failure there is only abort. */
 gph_status gphi_segment_cut(gph_capture *capture, uint32_t choice, uint32_t jump,
                             gph_error *error);

@@ -145,8 +145,10 @@ static gph_status close_body(gph_capture *capture, gph_error *error)
     gphi_flow_open *open = innermost(capture);
     if (open->is_inline)
         return close_inline(capture, open, error);
-    if (open->is_host)
-        return gphi_host_close(capture, open, error);
+    if (open->is_host) {
+        const gph_status closed = gphi_host_close(capture, open, error);
+        return closed == GPH_OK ? GPH_OK : broken(capture, closed, error);
+    }
     gphi_flow *flow = gphi_flow_at(capture->recording, open->flow);
     gphi_flow_body *body = &flow->bodies[open->at];
     if (flow->kind == GPH_FLOW_WHILE) {

@@ -62,8 +62,6 @@ gph_status gphi_host_close(gph_capture *capture, const gphi_flow_open *open,
             capture->state = GPHI_CAPTURE_BROKEN;
         }
     }
-    if (status != GPH_OK)
-        gphi_flow_place(capture, error);
     return status;
 }
 

@@ -92,3 +92,41 @@ gph_status gphi_segment_end(gph_capture *capture, gph_error *error)
              (void *)graph);
     return GPH_OK;
 }
+
+void gphi_segment_keep(gph_capture *capture, gph_break_fn *function, void *user)
+{
+    gphi_segment *place = gphi_vec_add(&capture->recording->segments, 1);
+    *place = capture->current;
+    capture->root = NULL;
+    place->function = function;
+    place->user = user;
+    capture->current = (gphi_segment){.graph = NULL};
+    gphi_vec_init(&capture->current.regions, capture->runtime->heap, sizeof(uint32_t));
+    capture->nodes.count = 0;
+}
+
+gph_status gphi_segment_cut(gph_capture *capture, uint32_t choice, uint32_t jump,
+                            gph_error *error)
+{
+    gph_recording *recording = capture->recording;
+    const bool has_room = gphi_vec_reserve(&recording->segments, 1) == GPH_OK;
+    gph_status status = gphi_made(error, has_room, "capturing a branch");
+    if (status != GPH_OK) {
+        gphi_segment_drop(capture);
+        capture->state = GPHI_CAPTURE_BROKEN;
+        return status;
+    }
+    status = gphi_segment_end(capture, error);
+    if (status == GPH_OK) {
+        gphi_segment_keep(capture, NULL, NULL);
+        gphi_segment *kept = gphi_segment_at(recording, recording->segments.count - 1);
+        kept->choice = choice;
+        kept->jump = jump;
+        const CUresult result = gphi_segment_begin(capture, NULL, NULL);
+        if (result != CUDA_SUCCESS)
+            status = gphi_capture_fail(capture, result, "cuStreamBeginCapture", error);
+    }
+    if (status != GPH_OK)
+        capture->state = GPHI_CAPTURE_BROKEN;
+    return status;
+}
