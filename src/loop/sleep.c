@@ -29,7 +29,7 @@ enum { BESIDE_NS = 30000 };
 
 /* Parts of a length: lengths that differ by less are alike, a sleep lasts longer than the
  * length by, a nap after it takes, and naps go on for. */
-enum { ALIKE_PART = 32, MORE_PART = 128, NAP_PART = 64, LATE_PART = 8 };
+enum { ALIKE_PART = 32, MORE_PART = 64, NAP_PART = 64, LATE_PART = 8 };
 
 enum { WANTED_MOST = 64 };
 
