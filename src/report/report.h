@@ -299,7 +299,7 @@ const char *gphi_report_span_word(uint32_t kind);
 /* ---- report_ranks.c ---- */
 
 gph_status gphi_report_collective(gph_report *report, const gphi_event *event);
-/* A driver call: where it launches a kernel, the thread's collectives have begun. */
+/* A launch of a kernel: the thread's collectives have begun. */
 void gphi_report_collective_launch(gph_report *report, const gphi_event *event);
 
 /* ---- for those who write ---- */

@@ -96,8 +96,9 @@ gph_status gphi_report_call(gph_report *report, const gphi_event *event,
     if (event->u.call.call >= GPHI_CALL_COUNT)
         return GPH_OK;
     count(report, event);
-    gphi_report_collective_launch(report, event);
     const report_kind kind = gphi_report_kind(event->u.call.call);
+    if (kind == REPORT_KERNEL)
+        gphi_report_collective_launch(report, event);
     report_call call = {.number = report->call_count,
                         .start_ns = event->time_ns,
                         .duration_ns = event->u.call.duration_ns,

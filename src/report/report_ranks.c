@@ -69,16 +69,16 @@ gph_status gphi_report_collective(gph_report *report, const gphi_event *event)
     if (gphi_collective_sort_of(id) == GPHI_COLLECTIVE_GROUP ||
         report->collectives.count >= COLLECTIVES_MAX)
         return GPH_OK;
-    const report_collective at = {
-        .from_ns = event->time_ns,
-        .to_ns = event->time_ns,
-        .elements = gphi_event_word(event, GPHI_COLLECTIVE_ELEMENTS),
-        .dtype = gphi_event_word(event, GPHI_COLLECTIVE_DTYPE),
-        .call = id,
-        .comm = comm_of(report, event->id),
-        .stack = event->stack,
-        .thread = thread,
-        .is_open = true};
+    const report_collective at = {.from_ns = event->time_ns,
+                                  .to_ns = event->time_ns,
+                                  .elements =
+                                      gphi_event_word(event, GPHI_COLLECTIVE_ELEMENTS),
+                                  .dtype = gphi_event_word(event, GPHI_COLLECTIVE_DTYPE),
+                                  .call = id,
+                                  .comm = comm_of(report, event->id),
+                                  .stack = event->stack,
+                                  .thread = thread,
+                                  .is_open = true};
     if (report->first_ns == 0 || event->time_ns < report->first_ns)
         report->first_ns = event->time_ns;
     report->open_collectives++;
@@ -88,8 +88,7 @@ gph_status gphi_report_collective(gph_report *report, const gphi_event *event)
 /* NCCL launches from within the call, or from within the end of its group. */
 void gphi_report_collective_launch(gph_report *report, const gphi_event *event)
 {
-    if (report->open_collectives == 0 ||
-        gphi_report_kind(event->u.call.call) != REPORT_KERNEL)
+    if (report->open_collectives == 0)
         return;
     const uint32_t thread = gphi_report_thread(report, event->thread);
     report_collective *at;
