@@ -7,16 +7,7 @@
 
 #include "base/heap.h"
 #include "base/vec.h"
-#include "softcuda/check/touched.h"
-
-/* A page or a span of one node: [start, end). */
-struct item {
-    uint64_t start, end;
-    const struct touched *touched; /* NULL: a span, all of whose bytes are touched */
-    const soft_trace *trace;
-    uint32_t node, line;
-    uint8_t kind;
-};
+#include "softcuda/check/item.h"
 
 struct sweep {
     struct soft_race *race;
@@ -34,38 +25,22 @@ struct sweep {
     bool failed; /* no memory */
 };
 
-static uint64_t bits_at(const struct touched *t, uint32_t word)
+/* What a comparison of this loop looks at of a node; NULL: nothing. Who is ordered with all
+ * others can only be outside of a life. */
+static const soft_trace *trace_of(const struct soft_race *race, uint32_t node,
+                                  uint32_t loop)
 {
-    return atomic_load_explicit(&t->bits[word], memory_order_relaxed);
-}
-
-/* Tight around the bits that are set. */
-static struct item page_item(const struct touched *t, const soft_trace *trace,
-                             uint32_t node)
-{
-    uint32_t low = 0, high = TOUCHED_WORDS - 1;
-    while (bits_at(t, low) == 0)
-        low++;
-    while (bits_at(t, high) == 0)
-        high--;
-    const uint64_t base = t->page * TOUCHED_BYTES;
-    return (struct item){
-        .start = base + low * 64 + (uint64_t)__builtin_ctzll(bits_at(t, low)),
-        .end = base + high * 64 + 64 - (uint64_t)__builtin_clzll(bits_at(t, high)),
-        .touched = t,
-        .trace = trace,
-        .node = node,
-        .line = t->line,
-        .kind = t->kind};
+    const soft_trace *trace = soft_race_trace_in(race, node, loop);
+    return trace && trace->is_ordered && race->window_count == 0 ? NULL : trace;
 }
 
 static uint32_t count_items(const struct soft_race *race, uint32_t loop)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < race->order.node_count; i++) {
-        const soft_trace *trace = soft_race_trace_in(race, i, loop);
+        const soft_trace *trace = trace_of(race, i, loop);
         if (trace)
-            count += trace->count + trace->span_count;
+            count += soft_item_count(trace);
     }
     return count;
 }
@@ -73,95 +48,12 @@ static uint32_t count_items(const struct soft_race *race, uint32_t loop)
 static void gather(struct sweep *s)
 {
     for (uint32_t n = 0; n < s->race->order.node_count; n++) {
-        const soft_trace *trace = soft_race_trace_in(s->race, n, s->loop);
-        for (uint32_t i = 0; trace && i < trace->capacity; i++)
-            for (const struct touched *t = trace->table[i]; t; t = t->next)
-                s->items[s->count++] = page_item(t, trace, n);
-        for (uint32_t i = 0; trace && i < trace->span_count; i++)
-            s->items[s->count++] = (struct item){.start = trace->spans[i].start,
-                                                 .end = trace->spans[i].end,
-                                                 .trace = trace,
-                                                 .node = n,
-                                                 .kind = trace->spans[i].kind};
+        const soft_trace *trace = trace_of(s->race, n, s->loop);
+        if (!trace)
+            continue;
+        soft_items_of(trace, n, &s->items[s->count]);
+        s->count += soft_item_count(trace);
     }
-}
-
-static int three_way(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int by_address(const void *left, const void *right)
-{
-    const struct item *a = left, *b = right;
-    int order = three_way(a->start, b->start);
-    if (order == 0)
-        order = three_way(a->node, b->node);
-    if (order == 0)
-        order = three_way(a->line, b->line);
-    return order ? order : three_way(a->kind, b->kind);
-}
-
-/* The bits that an item has in the 64 bytes at `base`. */
-static uint64_t word_of(const struct item *item, uint64_t base)
-{
-    if (item->touched)
-        return bits_at(item->touched, (uint32_t)(base % TOUCHED_BYTES / 64));
-    const uint64_t from = item->start > base ? item->start - base : 0;
-    const uint64_t to = item->end < base + 64 ? item->end - base : 64;
-    return (to == 64 ? ~0ull : (1ull << to) - 1) & ~((1ull << from) - 1);
-}
-
-/* The lowest byte that both touch, below `limit`; `limit` if there is none. */
-static uint64_t common_byte(const struct item *a, const struct item *b, uint64_t limit)
-{
-    const uint64_t start = a->start > b->start ? a->start : b->start;
-    uint64_t end = a->end < b->end ? a->end : b->end;
-    end = end < limit ? end : limit;
-    if (!a->touched && !b->touched)
-        return start < end ? start : limit;
-    for (uint64_t base = start & ~63ull; base < end; base += 64) {
-        uint64_t both = word_of(a, base) & word_of(b, base);
-        if (base < start)
-            both &= ~0ull << (start - base);
-        if (both != 0) {
-            const uint64_t at = base + (uint64_t)__builtin_ctzll(both);
-            return at < end ? at : limit;
-        }
-    }
-    return limit;
-}
-
-static void unfold(uint64_t linear, const uint32_t dims[3], uint32_t out[3])
-{
-    const uint64_t x = dims[0] ? dims[0] : 1, y = dims[1] ? dims[1] : 1;
-    out[0] = (uint32_t)(linear % x);
-    out[1] = (uint32_t)(linear / x % y);
-    out[2] = (uint32_t)(linear / x / y);
-}
-
-/* One end of a finding at `address`; the thread only if it is sure. */
-static soft_race_side side_of(const struct item *item, uint64_t address)
-{
-    const soft_trace *trace = item->trace;
-    soft_race_side side = {.node = item->node,
-                           .line = item->line,
-                           .kernel = item->touched ? trace->kernel : NULL,
-                           .write = (item->kind & KIND_WRITE) != 0,
-                           .strong = (item->kind & KIND_STRONG) != 0};
-    if (!item->touched)
-        return side;
-    side.bytes = item->touched->bytes;
-    const uint32_t offset = (uint32_t)(address % TOUCHED_BYTES);
-    const uint64_t first = atomic_load_explicit(
-        &item->touched->first[offset / FIRST_BYTES], memory_order_relaxed);
-    const uint64_t begins = offset / FIRST_BYTES * FIRST_BYTES + (first >> 56);
-    if (first == UINT64_MAX || offset < begins || offset >= begins + side.bytes)
-        return side;
-    side.has_thread = true;
-    unfold(first >> 16 & 0xffffffffffull, trace->grid, side.block);
-    unfold(first & 0xffff, trace->block, side.thread);
-    return side;
 }
 
 static uint64_t pair_key(uint32_t a, uint32_t b)
@@ -197,27 +89,26 @@ static soft_finding *finding_of(struct sweep *s, uint32_t a, uint32_t b)
 
 static bool may_race(const struct sweep *s, const struct item *a, const struct item *b)
 {
-    return a->node != b->node && ((a->kind | b->kind) & KIND_WRITE) != 0 &&
-           (a->kind & b->kind & KIND_STRONG) == 0 &&
+    return a->node != b->node && soft_items_conflict(a, b) &&
            soft_race_common_loop(s->race, a->node, b->node) == s->loop &&
            !soft_order_has(&s->race->order, a->node, b->node);
 }
 
 static void compare(struct sweep *s, const struct item *a, const struct item *b)
 {
-    if (!may_race(s, a, b) || common_byte(a, b, UINT64_MAX) == UINT64_MAX)
+    if (!may_race(s, a, b) || soft_item_common(a, b, UINT64_MAX) == UINT64_MAX)
         return;
     soft_finding *finding = finding_of(s, a->node, b->node);
     if (!finding)
         return;
-    const uint64_t at = common_byte(a, b, finding->address);
+    const uint64_t at = soft_item_common(a, b, finding->address);
     if (at >= finding->address)
         return;
     const bool turned = a->node > b->node;
     finding->kind = SOFT_FINDING_RACE;
     finding->address = at;
-    finding->first = side_of(turned ? b : a, at);
-    finding->second = side_of(turned ? a : b, at);
+    finding->first = soft_item_side(turned ? b : a, at);
+    finding->second = soft_item_side(turned ? a : b, at);
 }
 
 /* ---- memory of the graph's own ----------------------------------------------------- */
@@ -251,7 +142,7 @@ static uint64_t dead_byte(const struct sweep *s, const struct item *item,
     const struct item whole = {.start = w->base, .end = w->base + w->bytes};
     struct item rest = *item;
     while (rest.start < rest.end) {
-        const uint64_t byte = common_byte(&rest, &whole, UINT64_MAX);
+        const uint64_t byte = soft_item_common(&rest, &whole, UINT64_MAX);
         if (byte == UINT64_MAX)
             break;
         rest.start = alive_to(s, item->node, byte);
@@ -305,7 +196,7 @@ static void compare_windows(struct sweep *s, const struct item *item)
         return;
     finding->kind = best;
     finding->address = best_at;
-    finding->first = side_of(item, best_at);
+    finding->first = soft_item_side(item, best_at);
     finding->second = (soft_race_side){.node = best_other, .write = true};
 }
 
@@ -328,7 +219,7 @@ static void compare_active(struct sweep *s, struct active *active,
 
 static void run(struct sweep *s)
 {
-    qsort(s->items, s->count, sizeof(*s->items), by_address);
+    qsort(s->items, s->count, sizeof(*s->items), soft_item_by_address);
     for (uint32_t i = 0; i < s->count; i++) {
         struct item *item = &s->items[i];
         const bool writes = (item->kind & KIND_WRITE) != 0;
@@ -345,10 +236,10 @@ static void run(struct sweep *s)
 static int by_place(const void *left, const void *right)
 {
     const soft_finding *a = left, *b = right;
-    int order = three_way(a->address, b->address);
+    int order = soft_three_way(a->address, b->address);
     if (order == 0)
-        order = three_way(a->first.node, b->first.node);
-    return order ? order : three_way(a->second.node, b->second.node);
+        order = soft_three_way(a->first.node, b->first.node);
+    return order ? order : soft_three_way(a->second.node, b->second.node);
 }
 
 bool soft_race_compare(struct soft_race *race, uint32_t loop, struct findings *out)

@@ -16,13 +16,16 @@ static bool make_traces(soft_race *race, const soft_race_options *o)
     uint8_t *total = gphi_heap_alloc(heap, room);
     bool made = race->traces && total && soft_order_find_total(&race->order, heap, total);
     for (uint32_t i = 0; made && i < o->node_count; i++) {
-        /* What all others come before or after can only be outside of a life. */
-        if (o->touches[i] == 0 || (total[i] && o->window_count == 0))
+        if (o->touches[i] == 0 || (total[i] && o->window_count == 0 && !o->keeps_all))
             continue;
         soft_trace **place = &race->traces[i];
         for (uint32_t k = 0; made && k <= (race->depth ? race->depth[i] : 0); k++) {
             *place = soft_trace_create(race);
             made = *place != NULL;
+            if (made) {
+                (*place)->node = i;
+                (*place)->is_ordered = total[i] != 0;
+            }
             place = made ? &(*place)->outer : place;
         }
     }
@@ -87,8 +90,13 @@ soft_trace *soft_race_trace(soft_race *race, uint32_t node)
     return race->traces[node];
 }
 
+uint32_t soft_trace_node(const soft_trace *trace)
+{
+    return trace->node;
+}
+
 /* Entries are used again; a launch that touched little keeps little. */
-static void forget(soft_race *race)
+void soft_race_forget(soft_race *race)
 {
     for (uint32_t i = 0; i < race->order.node_count; i++)
         for (soft_trace *trace = race->traces[i]; trace; trace = trace->outer)
@@ -134,5 +142,5 @@ void soft_race_tell(struct soft_race *race, uint32_t loop, const soft_race_repor
 void soft_race_finish(soft_race *race, const soft_race_report *report)
 {
     soft_race_tell(race, 0, report);
-    forget(race);
+    soft_race_forget(race);
 }

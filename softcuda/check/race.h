@@ -32,6 +32,9 @@ typedef struct soft_race_options {
     /* One a node: the loop (WHILE node) that it is in the body of, the innermost one, + 1; 0:
      * none. NULL: a graph without loops. */
     const uint32_t *loop_of;
+    /* Also what is ordered with all others is noted, and each byte of it: for comparisons
+     * with other launches (beside.h). */
+    bool keeps_all;
     const gph_allocator *allocator;
 } soft_race_options;
 
@@ -79,6 +82,10 @@ soft_trace *soft_race_trace(soft_race *race, uint32_t node);
  * touched in it. Rounds follow each other, so a node of one and a node of the next never race.
  * One loop at a time; several loops from several threads. */
 void soft_race_round(soft_race *race, uint32_t loop, const soft_race_report *report);
+/* The node that it is of. */
+uint32_t soft_trace_node(const soft_trace *trace);
+/* Drops what was touched. */
+void soft_race_forget(soft_race *race);
 /* After a launch, before the next one: compares, reports, forgets what was touched. */
 void soft_race_finish(soft_race *race, const soft_race_report *report);
 

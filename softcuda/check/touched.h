@@ -38,6 +38,12 @@ struct span {
     uint8_t kind;
 };
 
+/* The kernel that ran as a node, for messages. */
+struct ran {
+    const char *kernel; /* NULL: none */
+    uint32_t grid[3], block[3];
+};
+
 struct soft_trace {
     struct soft_race *race;
     struct soft_trace *outer; /* of a node in a loop: of the rounds that are over */
@@ -47,8 +53,9 @@ struct soft_trace {
     uint32_t capacity, count;
     struct span *spans;
     uint32_t span_count, span_capacity;
-    const char *kernel;
-    uint32_t grid[3], block[3];
+    struct ran ran;
+    uint32_t node;   /* of the race */
+    bool is_ordered; /* with all other nodes that touch anything */
 };
 
 /* Who comes before whom. A row a node: a bit for each node with a column. */

@@ -55,7 +55,7 @@ void soft_trace_forget(soft_trace *trace)
     if (trace->count > 0)
         memset(trace->table, 0, trace->capacity * sizeof(*trace->table));
     trace->count = trace->span_count = 0;
-    trace->kernel = NULL;
+    trace->ran.kernel = NULL;
     pthread_mutex_unlock(&trace->mutex);
 }
 
@@ -252,9 +252,9 @@ void soft_trace_kernel(soft_trace *trace, const char *name, const uint32_t grid[
                        const uint32_t block[3])
 {
     pthread_mutex_lock(&trace->mutex);
-    trace->kernel = name;
-    memcpy(trace->grid, grid, sizeof(trace->grid));
-    memcpy(trace->block, block, sizeof(trace->block));
+    trace->ran.kernel = name;
+    memcpy(trace->ran.grid, grid, sizeof(trace->ran.grid));
+    memcpy(trace->ran.block, block, sizeof(trace->ran.block));
     pthread_mutex_unlock(&trace->mutex);
 }
 
@@ -335,10 +335,10 @@ void soft_trace_merge(soft_trace *trace)
             merge_entry(to, entry);
         }
     merge_spans(to, trace);
-    if (trace->kernel) {
-        to->kernel = trace->kernel;
-        memcpy(to->grid, trace->grid, sizeof(to->grid));
-        memcpy(to->block, trace->block, sizeof(to->block));
+    if (trace->ran.kernel) {
+        to->ran.kernel = trace->ran.kernel;
+        memcpy(to->ran.grid, trace->ran.grid, sizeof(to->ran.grid));
+        memcpy(to->ran.block, trace->ran.block, sizeof(to->ran.block));
     }
     pthread_mutex_unlock(&to->mutex);
     pthread_mutex_unlock(&trace->mutex);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "softcuda/device/process.h"
+#include "softcuda/device/racing.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -68,6 +69,7 @@ static CUresult init_locked(void)
                                                "SOFTCUDA_DEVICES or CUDA_VISIBLE_DEVICES "
                                                "leaves none");
     SOFT_TRY(make_devices());
+    SOFT_TRY(soft_racing_start());
     soft_process.device_count = soft_process.settings.device_count;
     static bool hooked;
     if (!hooked) {

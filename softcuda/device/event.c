@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/eventshare.h"
+#include "softcuda/device/racing.h"
 #include "softcuda/rules/rules.h"
 
 CUresult soft_event_create(soft_context *context, uint32_t flags,
@@ -202,13 +203,17 @@ CUresult soft_event_query(soft_event *event)
     if (event->share ? !soft_event_shared_done(event)
                      : !soft_point_reached(soft_event_point(event)))
         return CUDA_ERROR_NOT_READY;
+    if (soft_racing())
+        soft_racing_waited(soft_event_point(event));
     return soft_context_check(event->context);
 }
 
 CUresult soft_event_synchronize(soft_event *event)
 {
     SOFT_TRY(check_capture(event));
-    soft_point_wait(event->context->device->engine, soft_event_point(event));
+    const soft_point point = soft_event_point(event);
+    soft_point_wait(event->context->device->engine, point);
+    soft_racing_waited(point);
     return soft_context_check(event->context);
 }
 
@@ -224,7 +229,10 @@ static CUresult time_of(soft_event *event, const char *name, uint64_t *out)
     const bool stamped =
         event->stamp_serial == event->serial && soft_point_reached(event->point);
     *out = event->stamp_ns;
+    const soft_point point = event->point;
     pthread_mutex_unlock(&event->mutex);
+    if (recorded && stamped)
+        soft_racing_waited(point);
     if (!recorded)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%s was never recorded", name);
     return stamped ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "softcuda/device/alloc.h"
+#include "softcuda/device/racing.h"
 #include "softcuda/device/summary.h"
 #include "softcuda/rules/rules.h"
 
@@ -127,6 +128,7 @@ void soft_streams_destroy(soft_context *context)
     if (!streams)
         return;
     drain(streams);
+    soft_racing_forget(context);
     while (streams->list)
         soft_stream_destroy(streams->list);
     context->streams = NULL;
@@ -251,6 +253,7 @@ static uint32_t others_to_wait_for(soft_stream *stream, soft_point *waits)
         if (other == stream || !(all || soft_stream_is_blocking(other)))
             continue;
         const soft_point tail = soft_queue_tail(other->queue);
+        soft_racing_after(stream, tail);
         if (soft_point_reached(tail))
             continue;
         if (count == WAITS_MAX) {
@@ -271,6 +274,7 @@ static uint32_t order_waits(soft_stream *stream, soft_point *waits)
     if (!soft_stream_is_blocking(stream))
         return 0;
     waits[0] = soft_queue_tail(stream->context->streams->legacy->queue);
+    soft_racing_after(stream, waits[0]);
     return soft_point_reached(waits[0]) ? 0 : 1;
 }
 
@@ -287,10 +291,13 @@ static CUresult submit_locked(soft_stream *stream, const soft_task *task)
     SOFT_TRY(soft_record_fill(record, stream->context, task, -1, &work));
     soft_point waits[WAITS_MAX];
     const uint32_t count = order_waits(stream, waits);
+    soft_racing_task *racing = soft_racing_begin(stream, task);
+    soft_racing_watch(racing, record, task->kind);
     if (task->kind == SOFT_TASK_COPY)
         soft_copy_closes(&task->u.copy);
     const gph_status status =
         soft_queue_submit(stream->queue, &work, waits, count, &record->point);
+    soft_racing_end(racing, stream, status == GPH_OK, &record->point);
     if (status != GPH_OK && task->kind == SOFT_TASK_COPY)
         soft_copy_opens(&task->u.copy);
     SOFT_TRY(taken(status));
@@ -368,6 +375,8 @@ static void add_order(soft_stream *stream, soft_point order[WAITS_MAX],
                       const soft_point **waits, uint32_t *wait_count)
 {
     const uint32_t count = order_waits(stream, order);
+    for (uint32_t i = 0; i < *wait_count; i++)
+        soft_racing_after(stream, (*waits)[i]);
     if (count > 0 && *wait_count > 0) {
         (void)submit_empty(stream, order, count);
     } else if (count > 0) {
@@ -385,6 +394,8 @@ CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
     gph_status status = GPH_OK;
     pthread_mutex_lock(&stream->mutex);
     add_order(stream, order, &waits, &wait_count);
+    if (frame && frame->begin)
+        frame->begin(frame->user, stream->queue);
     if (frame && frame->before) {
         status = soft_queue_submit(stream->queue, frame->before, waits, wait_count, NULL);
         wait_count = 0;
@@ -415,6 +426,7 @@ CUresult soft_stream_call(soft_stream *stream, const soft_work *work,
 
 CUresult soft_stream_wait_point(soft_stream *stream, soft_point point)
 {
+    soft_racing_after(stream, point);
     if (soft_point_reached(point))
         return CUDA_SUCCESS;
     pthread_mutex_lock(&stream->mutex);
@@ -466,12 +478,16 @@ CUresult soft_stream_query(soft_stream *stream)
     SOFT_TRY(soft_context_check(stream->context));
     if (open_point(stream).queue)
         return CUDA_ERROR_NOT_READY;
+    if (soft_racing())
+        soft_racing_waited(soft_stream_tail(stream));
     return soft_context_check(stream->context);
 }
 
 CUresult soft_stream_synchronize(soft_stream *stream)
 {
-    soft_point_wait(stream->context->device->engine, soft_stream_tail(stream));
+    const soft_point tail = soft_stream_tail(stream);
+    soft_point_wait(stream->context->device->engine, tail);
+    soft_racing_waited(tail);
     return soft_context_check(stream->context);
 }
 
@@ -495,6 +511,7 @@ static void drain(soft_streams *streams)
         pthread_mutex_lock(&streams->mutex);
         for (soft_stream *s = streams->list; s && count < DRAIN_POINTS; s = s->next) {
             const soft_point tail = soft_queue_tail(s->queue);
+            soft_racing_waited(tail); /* it will have */
             if (!soft_point_reached(tail))
                 open[count++] = tail;
         }
@@ -535,6 +552,8 @@ CUresult soft_streams_wait_point(soft_context *context, soft_point point)
     soft_streams *streams = context->streams;
     gph_status status = GPH_OK;
     pthread_mutex_lock(&streams->mutex);
+    for (soft_stream *s = streams->list; s && soft_racing(); s = s->next)
+        soft_racing_after(s, point);
     for (soft_stream *s = streams->list; s && !soft_point_reached(point); s = s->next)
         status = status ? status : submit_empty(s, &point, 1);
     pthread_mutex_unlock(&streams->mutex);

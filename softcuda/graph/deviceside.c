@@ -71,7 +71,8 @@ struct soft_side {
     atomic_ullong look_at;    /* and at which it is next */
     atomic_uint
         said;   /* check mode: why launches by its kernels were refused, a bit each */
-    bool notes; /* a doctor is attached */
+    soft_unit *unit, *next_unit; /* check mode: the run, and the one to come; or NULL */
+    bool notes;                  /* a doctor is attached */
     atomic_uint refused;
     soft_noted_run noted;
 };
@@ -109,7 +110,7 @@ static CUresult find_launches(const soft_flat *flat,
 }
 
 static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stream,
-                         uint32_t *error, const char **why);
+                         const soft_trace *trace, uint32_t *error, const char **why);
 
 static CUresult make_queues(soft_side *side)
 {
@@ -243,6 +244,8 @@ static void run_done(void *argument, soft_worker *worker)
     soft_side *side = argument;
     if (worker) /* it ran */
         soft_watch_finish(side->exec->watch);
+    else
+        soft_watch_cancel(side->exec->watch);
     /* Its kernels are over: nobody else writes it. */
     if (!side->keeps)
         let_go(side->now);
@@ -301,6 +304,9 @@ static void start(soft_side *side, scope *place, soft_side *root, tails rest,
     side->root = root;
     side->rest = rest;
     side->now = side->next;
+    side->unit = side->next_unit;
+    side->next_unit = NULL;
+    soft_watch_run(side->exec->watch, side->unit);
     if (side->notes)
         soft_noted_begin_run(&side->noted, gphi_clock_ns());
     const soft_work *works = side->now.version->works;
@@ -330,6 +336,8 @@ static scope *end_run(soft_side *side, const soft_side *here)
     pthread_mutex_lock(&side->mutex);
     /* The run to come has what this one holds of the executable, and its point. */
     soft_exec *const held = by_kernel && !side->again ? side->exec : NULL;
+    soft_unit *const unit = side->unit;
+    side->unit = NULL;
     tails rest =
         soft_rule(R76) ? joined(side->mine, side->rest) : joined(side->rest, side->mine);
     side->mine = side->rest = (tails){0};
@@ -352,8 +360,10 @@ static scope *end_run(soft_side *side, const soft_side *here)
     if (next) {
         rest.first = next->link;
         next->link = NULL;
+        next->next_unit = soft_unit_follow(unit);
         start(next, place, root, rest, here);
     }
+    soft_unit_release(unit);
     if (held)
         soft_exec_release(held);
     return next ? NULL : place;
@@ -414,6 +424,14 @@ void soft_side_cancel(soft_side *side)
     side->hosts--;
     pthread_mutex_unlock(&side->mutex);
     soft_exec_release(side->exec);
+}
+
+void soft_side_keep(soft_side *side, soft_unit *unit)
+{
+    if (side)
+        side->unit = unit;
+    else
+        soft_unit_release(unit);
 }
 
 void soft_side_leave(soft_side *side)
@@ -556,7 +574,8 @@ static refusal order_tail(soft_side *self, soft_side *side, const soft_side *roo
     return why;
 }
 
-static refusal order(soft_side *self, soft_side *side, uint64_t stream)
+static refusal order(soft_side *self, soft_side *side, uint64_t stream,
+                     const soft_trace *trace)
 {
     soft_side *const root = self->root ? self->root : self;
     if (side->exec->device != self->exec->device)
@@ -572,12 +591,14 @@ static refusal order(soft_side *self, soft_side *side, uint64_t stream)
         return why;
     }
     atomic_fetch_add_explicit(&place->open, 1, memory_order_relaxed);
+    side->next_unit =
+        soft_watch_launch(self->exec->watch, trace, stream == STREAM_SIBLING);
     start(side, place, root, (tails){0}, NULL);
     return TAKEN;
 }
 
 static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stream,
-                         uint32_t *error, const char **why)
+                         const soft_trace *trace, uint32_t *error, const char **why)
 {
     soft_side *self = (soft_side *)face;
     *error = INVALID;
@@ -602,7 +623,7 @@ static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stre
             soft_exec_release(exec);
         return (gph_status)CUDA_ERROR_ILLEGAL_ADDRESS;
     }
-    const refusal why_not = order(self, exec->side, stream);
+    const refusal why_not = order(self, exec->side, stream, trace);
     say_refusal(self, exec->side, why_not);
     if (why_not != TAKEN)
         soft_exec_release(exec);

@@ -18,6 +18,7 @@
 #ifndef SOFT_GRAPH_DEVICESIDE_H
 #define SOFT_GRAPH_DEVICESIDE_H
 
+#include "softcuda/check/beside.h"
 #include "softcuda/graph/exec.h"
 
 #define SOFT_CAME_MAX 120u
@@ -45,6 +46,9 @@ void soft_side_settle(soft_side *side, bool keeps);
 /* A launch by the host: what it waits for, and that it is not submitted after all. */
 soft_point soft_side_begin(soft_side *side);
 void soft_side_cancel(soft_side *side);
+/* Check mode: what the launch by the host is, which is over in a moment; taken. side may be
+ * NULL. */
+void soft_side_keep(soft_side *side, soft_unit *unit);
 /* The nodes of a launch by the host have run. */
 void soft_side_leave(soft_side *side);
 

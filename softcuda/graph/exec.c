@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
+#include "softcuda/device/racing.h"
 #include "softcuda/device/summary.h"
 #include "softcuda/graph/conditional.h"
 #include "softcuda/graph/deviceside.h"
@@ -197,9 +198,13 @@ static CUresult build(soft_exec *exec, const soft_graph *graph, soft_flat *flat,
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "the graph has a cycle");
     }
     SOFT_TRY(soft_pass(status));
-    const soft_watch_graph watched = {flat->nodes,   flat->shape.node_count,
-                                      flat->edges,   flat->edge_count,
-                                      flat->body_of, flat->body_owner};
+    const soft_watch_graph watched = {.nodes = flat->nodes,
+                                      .node_count = flat->shape.node_count,
+                                      .exec = (uint64_t)(uintptr_t)exec,
+                                      .edges = flat->edges,
+                                      .edge_count = flat->edge_count,
+                                      .body_of = flat->body_of,
+                                      .body_owner = flat->body_owner};
     SOFT_TRY(soft_watch_create(&watched, &exec->watch));
     SOFT_TRY(soft_side_create(exec, flat, out, &exec->side));
     SOFT_TRY(soft_updatables_create(graph, flat, &exec->updatables));
@@ -334,10 +339,11 @@ static void launch_done(void *argument, soft_worker *worker)
     soft_exec *exec = version->exec;
     soft_object_set *objects = version->objects; /* an edit may exchange them below */
     soft_exec_memory *memory = version->memory;
-    if (worker) /* it ran */
+    if (worker) { /* it ran */
+        soft_side_keep(exec->side, soft_watch_unit(exec->watch));
         soft_watch_finish(exec->watch);
-    if (worker)
         soft_decisions_end(exec);
+    }
     /* Release: pairs with the acquire of an edit that finds the version idle. */
     atomic_fetch_sub_explicit(&version->launches, 1, memory_order_release);
     soft_object_set_release(objects);
@@ -381,10 +387,14 @@ static void tell_events(const soft_exec *exec, bool submitted)
         if (exec->shape.nodes[at].type != CU_GRAPH_NODE_TYPE_EVENT_RECORD)
             continue;
         soft_event *event = exec->current->records[at]->event;
-        if (submitted)
-            soft_event_set_point(event, point_of_record(exec, i));
-        else
+        if (!submitted) {
             soft_event_begin_record(event);
+            continue;
+        }
+        const soft_point point = point_of_record(exec, i);
+        if (soft_racing()) /* as if it were reached at the end */
+            soft_beside_alias(soft_racing(), point, exec->current->last);
+        soft_event_set_point(event, point);
     }
 }
 
@@ -423,6 +433,32 @@ static void run_activate(void *argument, soft_worker *worker)
         soft_updatables_activate(argument, false);
 }
 
+/* Check mode: it comes after the launch before it, and after what its wait nodes wait for, though
+ * not all of it does. */
+static void watch_waits(const soft_exec *exec, const soft_stream *stream)
+{
+    if (exec->watch)
+        soft_racing_after(stream, exec->last); /* R33 */
+    for (uint32_t i = 0; exec->watch && i < exec->event_count; i++) {
+        const uint32_t at = exec->event_nodes[i];
+        if (exec->shape.nodes[at].type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+            soft_racing_after(stream,
+                              soft_event_point(exec->current->records[at]->event));
+    }
+}
+
+/* Between what the launch waits for and the launch. */
+struct begun {
+    soft_watch *watch;
+    soft_unit *unit;
+};
+
+static void begin_watching(void *user, const soft_queue *queue)
+{
+    struct begun *begun = user;
+    begun->unit = soft_watch_begin(begun->watch, queue);
+}
+
 /* Submits a launch of what is current; `late` NULL: no event is waited for inside. */
 static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
                        soft_late_launch *late)
@@ -432,8 +468,11 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
     soft_version *version = exec->current;
     const soft_work activate = {
         .kind = SOFT_WORK_CALL, .run = run_activate, .argument = version};
-    const soft_launch_frame frame = {exec->updatables ? &activate : NULL,
-                                     soft_side_fence(exec->side)};
+    struct begun begun = {.watch = exec->watch};
+    const soft_launch_frame frame = {.before = exec->updatables ? &activate : NULL,
+                                     .fence = soft_side_fence(exec->side),
+                                     .begin = begin_watching,
+                                     .user = &begun};
     if (first.queue)
         waits[count++] = first;
     /* The program keeps order else (R33). */
@@ -441,6 +480,7 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
         waits[count++] = exec->last;
     if (exec->side)
         waits[count++] = soft_side_begin(exec->side);
+    watch_waits(exec, stream);
     hold(exec, version);
     const soft_trail_run own =
         !late ? (soft_trail_run){version->works, launch_done, version}
@@ -451,6 +491,8 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
     const CUresult result = soft_stream_launch(
         stream, !late ? exec->program : soft_late_program(exec->late), run.works,
         run.done, run.argument, waits, count, &frame, &done);
+    soft_watch_submitted(exec->watch, begun.unit,
+                         result == CUDA_SUCCESS ? done : (soft_point){0});
     soft_side_settle(exec->side, result == CUDA_SUCCESS);
     soft_exec_memory_end(exec->memory, result == CUDA_SUCCESS ? &done : NULL);
     if (result != CUDA_SUCCESS) {

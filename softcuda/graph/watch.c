@@ -9,19 +9,24 @@
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
+#include "softcuda/device/racing.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/rules/rules.h"
 
-struct watched {
-    uint64_t id;
-    soft_context *context;
-    CUgraphNodeType type;
+/* Launches of the program that have not run, in their order. */
+struct launch {
+    struct launch *next;
+    soft_unit *unit; /* NULL: no memory for it */
 };
 
 struct soft_watch {
     soft_race *race;
-    struct watched *nodes; /* by flat number */
-    bool fatal;
+    soft_who *nodes; /* by flat number */
+    bool fatal, acquires, tells_host;
+    bool is_lost; /* no memory for a launch: which is which is not known any more */
+    pthread_mutex_t mutex;
+    struct launch *first, *last; /* under the mutex */
+    soft_unit *now;              /* of a run that a kernel ordered; or NULL */
 };
 
 static bool touches(const soft_node *node)
@@ -135,6 +140,7 @@ static CUresult make_race(const soft_watch_graph *graph, const uint8_t *touching
                                        .touches = touching,
                                        .windows = lives.list,
                                        .loop_of = loops,
+                                       .keeps_all = true,
                                        .allocator = soft_allocator()};
     const gph_status status = soft_race_create(&options, out, soft_error());
     soft_delete(lives.list);
@@ -144,6 +150,17 @@ static CUresult make_race(const soft_watch_graph *graph, const uint8_t *touching
     soft_say(CU_LOG_LEVEL_WARNING, "a graph is not checked for races: %s",
              soft_error_text());
     return CUDA_SUCCESS;
+}
+
+static void note_node(soft_watch *watch, uint32_t at, const soft_node *node,
+                      uint64_t exec)
+{
+    watch->nodes[at] = (soft_who){
+        .node = node->id, .place = exec, .context = node->context, .type = node->type};
+    watch->tells_host |= node->type == CU_GRAPH_NODE_TYPE_HOST;
+    watch->acquires |=
+        node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP &&
+        soft_batch_waits(node->task.u.batch.ops, node->task.u.batch.count);
 }
 
 CUresult soft_watch_create(const soft_watch_graph *graph, soft_watch **out)
@@ -158,12 +175,13 @@ CUresult soft_watch_create(const soft_watch_graph *graph, soft_watch **out)
     if (watch)
         watch->nodes = soft_new(graph->node_count * sizeof(*watch->nodes));
     if (watch && watch->nodes && touching) {
+        pthread_mutex_init(&watch->mutex, NULL);
         watch->fatal = mode.fatal;
         for (uint32_t i = 0; i < graph->node_count; i++) {
             const soft_node *node = graph->nodes[i];
             touching[i] = touches(node);
             if (node)
-                watch->nodes[i] = (struct watched){node->id, node->context, node->type};
+                note_node(watch, i, node, graph->exec);
         }
         result = make_race(graph, touching, &watch->race);
     } else {
@@ -183,6 +201,8 @@ void soft_watch_destroy(soft_watch *watch)
     if (!watch)
         return;
     soft_race_destroy(watch->race);
+    if (watch->nodes)
+        pthread_mutex_destroy(&watch->mutex);
     soft_delete(watch->nodes);
     soft_delete(watch);
 }
@@ -196,56 +216,13 @@ void soft_watch_record(soft_watch *watch, uint32_t node, soft_task_kind kind,
 
 /* ---- sentences --------------------------------------------------------------------- */
 
-static const char *work_name(CUgraphNodeType type)
-{
-    switch (type) {
-    case CU_GRAPH_NODE_TYPE_MEMSET: return "memset";
-    case CU_GRAPH_NODE_TYPE_MEMCPY: return "memcpy";
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return "memory operation";
-    default: return "work";
-    }
-}
-
-/* "kernel add (node 7) writes 4 bytes (line 20 of the PTX, block [0,0,0], thread
- * [1,0,0])", "memset (node 8) writes". */
 static void describe_side(const soft_watch *watch, const soft_race_side *side, char *text,
                           size_t bytes)
 {
-    const struct watched *node = &watch->nodes[side->node];
-    const char *verb = side->write ? "writes" : "reads";
-    if (!side->kernel) {
-        snprintf(text, bytes, "%s (node %llu) %s%s", work_name(node->type),
-                 (unsigned long long)node->id, side->strong ? "atomically " : "", verb);
-        return;
-    }
-    char thread[80] = "";
-    if (side->has_thread)
-        snprintf(thread, sizeof(thread), ", block [%u,%u,%u], thread [%u,%u,%u]",
-                 side->block[0], side->block[1], side->block[2], side->thread[0],
-                 side->thread[1], side->thread[2]);
-    snprintf(
-        text, bytes, "kernel %.60s (node %llu) %s%s %u byte%s (line %u of the PTX%s)",
-        side->kernel, (unsigned long long)node->id, side->strong ? "atomically " : "",
-        verb, side->bytes, side->bytes == 1 ? "" : "s", side->line, thread);
-}
-
-static void describe_place(uint64_t address, char *text, size_t bytes)
-{
-    const soft_device *device = soft_device_holding(address);
-    soft_allocation host, own;
-    if (device && soft_graph_known(device->memory, address, 1, &own))
-        snprintf(text, bytes,
-                 "%llu bytes into the graph allocation of %llu bytes at 0x%llx",
-                 (unsigned long long)(address - own.base), (unsigned long long)own.bytes,
-                 (unsigned long long)own.base);
-    else if (device)
-        soft_memory_describe(device->memory, address, text, bytes);
-    else if (soft_host_find(address, &host))
-        snprintf(text, bytes, "%llu bytes into the host memory of %llu bytes at 0x%llx",
-                 (unsigned long long)(address - host.base),
-                 (unsigned long long)host.bytes, (unsigned long long)host.base);
-    else
-        snprintf(text, bytes, "host memory");
+    char who[32];
+    snprintf(who, sizeof(who), "node %llu",
+             (unsigned long long)watch->nodes[side->node].node);
+    soft_race_describe(side, watch->nodes[side->node].type, who, text, bytes);
 }
 
 /* What a node does to memory whose life does not hold it; the other node's number
@@ -277,7 +254,7 @@ static void found_handle(const soft_watch *watch, const soft_finding *finding)
     const soft_race_side *sides[] = {&finding->first, &finding->second};
     char text[400], side[2][120];
     for (int i = 0; i < 2; i++) {
-        const unsigned long long id = watch->nodes[sides[i]->node].id;
+        const unsigned long long id = watch->nodes[sides[i]->node].node;
         if (sides[i]->kernel)
             snprintf(side[i], sizeof(side[i]), "kernel %.60s (node %llu) sets",
                      sides[i]->kernel, id);
@@ -305,7 +282,7 @@ static void found(void *user, const soft_finding *finding)
         found_handle(watch, finding);
         return;
     }
-    describe_place(finding->address, place, sizeof(place));
+    soft_race_place(finding->address, place, sizeof(place));
     if (finding->kind == SOFT_FINDING_RACE) {
         describe_side(watch, &finding->second, second, sizeof(second));
         snprintf(text, sizeof(text),
@@ -315,7 +292,7 @@ static void found(void *user, const soft_finding *finding)
         snprintf(text, sizeof(text), "outside of its life: %s at 0x%llx, %s; %s %llu",
                  first, (unsigned long long)finding->address, place,
                  wrong_life(finding->kind),
-                 (unsigned long long)watch->nodes[finding->second.node].id);
+                 (unsigned long long)watch->nodes[finding->second.node].node);
     }
     soft_say(CU_LOG_LEVEL_ERROR, "%s", text);
     fail(watch, finding->first.node, text);
@@ -328,11 +305,112 @@ static void incomplete(void *user, const char *why)
     soft_say(CU_LOG_LEVEL_WARNING, "races of a graph launch may go unseen: %s", why);
 }
 
+/* ---- launches side by side --------------------------------------------------------- */
+
+soft_unit *soft_watch_begin(soft_watch *watch, const soft_queue *queue)
+{
+    struct launch *launch = watch ? soft_new(sizeof(*launch)) : NULL;
+    if (!launch && watch)
+        watch->is_lost = true;
+    if (!launch)
+        return NULL;
+    soft_unit *unit = soft_unit_begin(soft_racing(), queue, watch->acquires);
+    soft_unit_retain(unit);
+    launch->unit = unit;
+    pthread_mutex_lock(&watch->mutex);
+    if (watch->last)
+        watch->last->next = launch;
+    else
+        watch->first = launch;
+    watch->last = launch;
+    pthread_mutex_unlock(&watch->mutex);
+    return unit;
+}
+
+/* The first of the launches, or the one that was begun last. */
+static soft_unit *take_launch(soft_watch *watch, bool is_last)
+{
+    pthread_mutex_lock(&watch->mutex);
+    struct launch **link = &watch->first, *before = NULL;
+    while (is_last && *link && (*link)->next) {
+        before = *link;
+        link = &(*link)->next;
+    }
+    struct launch *launch = *link;
+    if (launch) {
+        *link = launch->next;
+        if (watch->last == launch)
+            watch->last = before;
+    }
+    pthread_mutex_unlock(&watch->mutex);
+    soft_unit *unit = launch ? launch->unit : NULL;
+    soft_delete(launch);
+    return unit;
+}
+
+void soft_watch_submitted(soft_watch *watch, soft_unit *unit, soft_point point)
+{
+    if (!watch)
+        return;
+    soft_unit_submitted(unit, point);
+    if (!point.queue)
+        soft_unit_release(take_launch(watch, true));
+    else if (watch->tells_host || watch->is_lost)
+        soft_racing_waited(point); /* once its functions have run, but when do they? */
+    soft_unit_release(unit);
+}
+
+soft_unit *soft_watch_unit(soft_watch *watch)
+{
+    if (!watch)
+        return NULL;
+    pthread_mutex_lock(&watch->mutex);
+    soft_unit *unit = watch->now ? watch->now : watch->first ? watch->first->unit : NULL;
+    soft_unit_retain(unit);
+    pthread_mutex_unlock(&watch->mutex);
+    return unit;
+}
+
+soft_unit *soft_watch_launch(soft_watch *watch, const soft_trace *trace, bool is_sibling)
+{
+    soft_unit *by = trace ? soft_watch_unit(watch) : NULL;
+    soft_unit *unit =
+        by ? soft_unit_launch(by, watch->race, soft_trace_node(trace), is_sibling) : NULL;
+    soft_unit_release(by);
+    return unit;
+}
+
+void soft_watch_run(soft_watch *watch, soft_unit *unit)
+{
+    if (!watch)
+        return;
+    pthread_mutex_lock(&watch->mutex);
+    watch->now = unit;
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+void soft_watch_cancel(soft_watch *watch)
+{
+    if (!watch)
+        return;
+    soft_unit_cancel(watch->now);
+    soft_watch_run(watch, NULL);
+}
+
 void soft_watch_finish(soft_watch *watch)
 {
     if (!watch)
         return;
     const soft_race_report report = {watch, found, incomplete};
+    soft_unit *const now = watch->now;
+    soft_unit *const unit = now ? now : take_launch(watch, false);
+    soft_watch_run(watch, NULL);
+    if (watch->is_lost)
+        soft_unit_cancel(unit);
+    else
+        soft_unit_end(unit, watch->race, watch->nodes);
+    if (!now)
+        soft_unit_release(unit);
     soft_race_finish(watch->race, &report);
 }
 

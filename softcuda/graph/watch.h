@@ -3,7 +3,7 @@
 #ifndef SOFT_GRAPH_WATCH_H
 #define SOFT_GRAPH_WATCH_H
 
-#include "softcuda/check/race.h"
+#include "softcuda/check/beside.h"
 #include "softcuda/graph/graph.h"
 
 typedef struct soft_watch soft_watch;
@@ -12,6 +12,7 @@ typedef struct soft_watch soft_watch;
 typedef struct soft_watch_graph {
     soft_node *const *nodes; /* by flat number; NULL: order only */
     uint32_t node_count;
+    uint64_t exec; /* what messages call it */
     const soft_edge *edges;
     uint64_t edge_count;
     const uint32_t *body_of, *body_owner; /* as soft_flat has them */
@@ -26,6 +27,18 @@ void soft_watch_record(soft_watch *watch, uint32_t node, soft_task_kind kind,
                        soft_record *record);
 /* A round of a WHILE node is over, and the next has not begun. */
 void soft_watch_round(soft_watch *watch, uint32_t node);
+/* A launch by the program: before it is submitted to the queue, with the executable's mutex;
+ * what it returns (or NULL) goes to the second, with the launch's point, {NULL} if it was not. */
+soft_unit *soft_watch_begin(soft_watch *watch, const soft_queue *queue);
+void soft_watch_submitted(soft_watch *watch, soft_unit *unit, soft_point point);
+/* The run under way, held; NULL: none, or it is not compared with others. */
+soft_unit *soft_watch_unit(soft_watch *watch);
+/* A kernel of it launches a graph, held; and the graph that the watch is of runs as this
+ * (borrowed until soft_watch_finish()). */
+soft_unit *soft_watch_launch(soft_watch *watch, const soft_trace *trace, bool is_sibling);
+void soft_watch_run(soft_watch *watch, soft_unit *unit);
+/* It does not run after all. */
+void soft_watch_cancel(soft_watch *watch);
 /* Behind the last node of a launch, before the next launch. Takes NULL. */
 void soft_watch_finish(soft_watch *watch);
 

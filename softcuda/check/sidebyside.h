@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Comparing what two units have touched. */
+#ifndef SOFT_CHECK_SIDEBYSIDE_H
+#define SOFT_CHECK_SIDEBYSIDE_H
+
+#include "softcuda/check/unit.h"
+
+/* Pairs that were reported. */
+struct known {
+    gphi_map pairs;
+};
+
+struct beside_findings {
+    gph_allocator heap;
+    struct beside_found {
+        uint64_t key; /* of the pair */
+        soft_beside_finding finding;
+        char kernels[2][64]; /* the finding's names: what has them may go */
+    } * list;
+    uint32_t count, capacity;
+};
+
+/* beside.c: nodes of two units of one root; of two roots: always, they are not asked for. */
+bool soft_units_ordered(const soft_unit *a, uint32_t a_node, const soft_unit *b,
+                        uint32_t b_node);
+/* Adds a finding for each pair of nodes that touches a byte and is not known yet, for the lowest
+ * byte. False: no memory, something is left out. */
+bool soft_units_compare(const soft_unit *a, const soft_unit *b, struct known *known,
+                        struct beside_findings *out);
+
+#endif
