@@ -311,6 +311,28 @@ void soft_beside_waited(soft_beside *beside, soft_point point)
     pthread_mutex_unlock(&beside->mutex);
 }
 
+void soft_beside_leave(soft_beside *beside, soft_point last)
+{
+    pthread_mutex_lock(&beside->mutex);
+    soft_clocks_leave(&beside->clocks, last);
+    pthread_mutex_unlock(&beside->mutex);
+}
+
+void soft_beside_after_gone(soft_beside *beside, const soft_queue *queue)
+{
+    pthread_mutex_lock(&beside->mutex);
+    soft_clocks_after_gone(&beside->clocks, queue);
+    pthread_mutex_unlock(&beside->mutex);
+}
+
+void soft_beside_waited_gone(soft_beside *beside)
+{
+    pthread_mutex_lock(&beside->mutex);
+    soft_clocks_waited_gone(&beside->clocks);
+    sweep(beside);
+    pthread_mutex_unlock(&beside->mutex);
+}
+
 void soft_beside_forget(soft_beside *beside, const void *context)
 {
     pthread_mutex_lock(&beside->mutex);

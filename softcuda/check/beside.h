@@ -52,6 +52,11 @@ void soft_beside_after(soft_beside *beside, const soft_queue *queue, soft_point 
 void soft_beside_alias(soft_beside *beside, soft_point point, soft_point of);
 /* The program has waited for the point: what it submits from now on comes after it. */
 void soft_beside_waited(soft_beside *beside, soft_point point);
+/* A stream goes, whose last point it is; what comes next in the queue, or what the program submits
+ * from now on, comes after all such. */
+void soft_beside_leave(soft_beside *beside, soft_point last);
+void soft_beside_after_gone(soft_beside *beside, const soft_queue *queue);
+void soft_beside_waited_gone(soft_beside *beside);
 /* Nothing of this context is kept any more. */
 void soft_beside_forget(soft_beside *beside, const void *context);
 

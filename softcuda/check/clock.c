@@ -155,6 +155,25 @@ void soft_clocks_waited(struct clocks *clocks, soft_point point)
         clocks->waits++;
 }
 
+void soft_clocks_leave(struct clocks *clocks, soft_point last)
+{
+    const struct clock before = clock_of(clocks, last);
+    (void)merge(&clocks->gone, &before);
+}
+
+void soft_clocks_after_gone(struct clocks *clocks, const soft_queue *queue)
+{
+    struct lane *lane = find_or_make(clocks, queue);
+    if (lane)
+        change_lane(lane, soft_queue_tail(queue).sequence + 1, &clocks->gone);
+}
+
+void soft_clocks_waited_gone(struct clocks *clocks)
+{
+    if (merge(&clocks->host, &clocks->gone))
+        clocks->waits++;
+}
+
 struct clock soft_clocks_next(struct clocks *clocks, struct lane *lane)
 {
     struct clock now = {0};

@@ -48,6 +48,7 @@ struct clocks {
     const soft_queue *queues[CLOCK_COLUMNS]; /* by column */
     int columns;
     struct clock host;
+    struct clock gone; /* streams that were destroyed: who waits for all waits for these */
     uint64_t waits;   /* times that the host's clock grew */
     uint64_t numbers; /* given out */
     /* Flags that the program may look at: what is submitted later may come after these. */
@@ -67,6 +68,10 @@ void soft_clocks_after(struct clocks *clocks, const soft_queue *queue, soft_poin
 void soft_clocks_alias(struct clocks *clocks, soft_point point, soft_point of);
 /* The host has waited for the point. */
 void soft_clocks_waited(struct clocks *clocks, soft_point point);
+/* The same for all that a queue has which goes, and for all such queues. */
+void soft_clocks_leave(struct clocks *clocks, soft_point last);
+void soft_clocks_after_gone(struct clocks *clocks, const soft_queue *queue);
+void soft_clocks_waited_gone(struct clocks *clocks);
 /* What comes before the next submission of a lane. */
 struct clock soft_clocks_next(struct clocks *clocks, struct lane *lane);
 /* From this submission of the lane on, all that is submitted by now comes before. */

@@ -70,7 +70,10 @@ CUresult soft_stream_create(soft_context *context, uint32_t flags, int priority,
 /* The records are read by work under way: they go when the last of it is done. */
 static void free_stream(soft_stream *stream)
 {
-    soft_point_wait(stream->context->device->engine, soft_queue_tail(stream->queue));
+    const soft_point last = soft_queue_tail(stream->queue);
+    soft_point_wait(stream->context->device->engine, last);
+    if (soft_racing()) /* the call itself promises no wait */
+        soft_beside_leave(soft_racing(), last);
     for (uint32_t i = 0; i < SOFT_RECORD_COUNT; i++)
         soft_record_drop(&stream->ring[i]);
     soft_queue_release(stream->queue);
@@ -248,6 +251,8 @@ static uint32_t others_to_wait_for(soft_stream *stream, soft_point *waits)
     const bool all = stream->kind == SOFT_STREAM_GATHER;
     soft_streams *streams = stream->context->streams;
     uint32_t count = 0;
+    if (soft_racing())
+        soft_beside_after_gone(soft_racing(), stream->queue);
     pthread_mutex_lock(&streams->mutex);
     for (soft_stream *other = streams->list; other; other = other->next) {
         if (other == stream || !(all || soft_stream_is_blocking(other)))
@@ -505,6 +510,8 @@ CUresult soft_stream_wait(soft_context *context, CUstream handle, bool per_threa
 static void drain(soft_streams *streams)
 {
     uint32_t count;
+    if (soft_racing())
+        soft_beside_waited_gone(soft_racing());
     do {
         soft_point open[DRAIN_POINTS]; /* stay valid when their streams go */
         count = 0;

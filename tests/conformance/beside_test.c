@@ -251,6 +251,22 @@ static void the_default_stream_orders_blocking_ones(void)
         }
 }
 
+/* Who destroys a stream has not waited for its work; who waits for the context has. */
+static void a_destroyed_stream_is_waited_for_with_its_context(void)
+{
+    for (int waits = 0; waits < 2; waits++) {
+        CUstream gone;
+        begin();
+        OK(cu.cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING));
+        kernel_in(gone, WR, whole);
+        OK(cu.cuStreamDestroy(gone));
+        if (waits)
+            OK(cu.cuCtxSynchronize());
+        kernel_in(streams[1], RD, whole);
+        expect(waits ? "a destroyed stream" : "a destroyed stream, at once", !waits);
+    }
+}
+
 /* ---- what is touched --------------------------------------------------------------- */
 
 static const bool writes[KINDS] = {
@@ -541,6 +557,7 @@ int main(void)
     RUN(races_within_a_graph_are_told_as_before);
     RUN(each_pair_is_told_once);
     RUN(the_default_stream_orders_blocking_ones);
+    RUN(a_destroyed_stream_is_waited_for_with_its_context);
     RUN(every_pair_of_kinds);
     RUN(other_bytes_do_not_race);
     RUN(work_of_streams_counts);
