@@ -465,7 +465,8 @@ void soft_unit_end(soft_unit *unit, soft_race *race, const soft_who *who)
     unit->print = print;
     unit->ended = true;
     beside->item_count += print.count;
-    beside->is_incomplete |= !made;
+    beside->is_incomplete |= !made || atomic_load_explicit(&race->incomplete,
+                                                           memory_order_relaxed);
     if (unit->root->acquires)
         soft_clocks_acquire(
             &beside->clocks,
