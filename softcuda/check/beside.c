@@ -125,33 +125,6 @@ void soft_beside_destroy(soft_beside *beside)
 
 /* ---- order ------------------------------------------------------------------------- */
 
-/* The last of a row of places around `unit` that lies in `place`: in which of its units'
- * environments; UINT64_MAX: it does not. A unit lies in its own place as itself. */
-static uint64_t lies_in(const soft_unit *unit, const struct place *place)
-{
-    if (unit->place == place)
-        return unit->ordinal;
-    for (const struct place *at = unit->place; at; at = at->scope)
-        if (at->scope == place)
-            return at->scope_ordinal;
-    return UINT64_MAX;
-}
-
-/* Whether the `ordinal`-th unit of a place begins after that node of another unit of the same
- * root. */
-static bool begins_after(const struct place *place, uint64_t ordinal,
-                         const soft_unit *unit, uint32_t node)
-{
-    for (; place; ordinal = place->ordinal, place = place->parent) {
-        const uint64_t in = lies_in(unit, place);
-        if (in != UINT64_MAX && in < ordinal)
-            return true; /* it was over before this one took the place */
-        if (unit->place == place->parent && unit->ordinal == place->ordinal)
-            return node < place->before_count && place->before[node] != 0;
-    }
-    return false;
-}
-
 static bool root_before(const soft_beside *beside, const struct root *a,
                         const struct root *b)
 {
@@ -164,13 +137,6 @@ static bool roots_ordered(const soft_unit *a, const soft_unit *b)
 {
     return a->root != b->root && (root_before(a->beside, a->root, b->root) ||
                                   root_before(a->beside, b->root, a->root));
-}
-
-bool soft_units_ordered(const soft_unit *a, uint32_t a_node, const soft_unit *b,
-                        uint32_t b_node)
-{
-    return a->root != b->root || begins_after(b->place, b->ordinal, a, a_node) ||
-           begins_after(a->place, a->ordinal, b, b_node);
 }
 
 /* ---- what is kept ------------------------------------------------------------------ */
@@ -213,7 +179,7 @@ static void make_room(soft_beside *beside)
 
 /* Whether what touched the same before `unit` need not be kept: who races with it races with
  * the unit, too. */
-static bool stands_for(const soft_unit *unit, const soft_unit *old)
+static bool replaces(const soft_unit *unit, const soft_unit *old)
 {
     if (old->print.count != unit->print.count || old->print.hash != unit->print.hash)
         return false;
@@ -234,7 +200,7 @@ static void settle(soft_unit *unit, struct beside_findings *out)
         next = other->next;
         if (other == unit || !other->settled || other->print.count == 0)
             continue;
-        if (stands_for(unit, other)) {
+        if (replaces(unit, other)) {
             unlist(other);
             continue;
         }
@@ -263,7 +229,8 @@ static void settle_root(soft_beside *beside, const struct root *root,
 static void leave(soft_beside *beside, struct beside_findings *findings)
 {
     const soft_beside_options *options = &beside->options;
-    const bool says = (beside->is_incomplete || beside->clocks.is_lost) && !beside->is_said;
+    const bool says =
+        (beside->is_incomplete || beside->clocks.is_lost) && !beside->is_said;
     beside->is_said |= says;
     pthread_mutex_unlock(&beside->mutex);
     if (says && options->incomplete)
@@ -444,12 +411,12 @@ soft_unit *soft_unit_follow(soft_unit *before)
 }
 
 /* Up to its end where that is known; else up to all that is in its queue. */
-static void tell_host(const struct root *root, struct clocks *clocks)
+static void flag_host(const struct root *root, struct clocks *clocks)
 {
     const uint64_t sequence =
         root->submitted ? root->sequence
                         : soft_queue_tail(clocks->queues[root->column]).sequence;
-    soft_clocks_tell(clocks, &root->clock, root->column, sequence);
+    soft_clocks_flag(clocks, &root->clock, root->column, sequence);
 }
 
 void soft_unit_end(soft_unit *unit, soft_race *race, const soft_who *who)
@@ -460,20 +427,21 @@ void soft_unit_end(soft_unit *unit, soft_race *race, const soft_who *who)
     struct beside_findings findings = none(beside);
     struct footprint print;
     /* Without the mutex: memory and kernels are asked for. */
-    const bool made = soft_footprint_init(&print, race, who, &beside->options, beside->heap);
+    const bool made =
+        soft_footprint_init(&print, race, who, &beside->options, beside->heap);
     pthread_mutex_lock(&beside->mutex);
     unit->print = print;
     unit->ended = true;
     beside->item_count += print.count;
-    beside->is_incomplete |= !made || atomic_load_explicit(&race->incomplete,
-                                                           memory_order_relaxed);
+    beside->is_incomplete |=
+        !made || atomic_load_explicit(&race->incomplete, memory_order_relaxed);
     if (unit->root->acquires)
         soft_clocks_acquire(
             &beside->clocks,
             soft_clocks_lane(&beside->clocks, beside->clocks.queues[unit->root->column]),
             unit->root->clock.at[unit->root->column]);
-    if (print.tells_host)
-        tell_host(unit->root, &beside->clocks);
+    if (print.flags_host)
+        flag_host(unit->root, &beside->clocks);
     if (unit->root->submitted)
         settle(unit, &findings);
     leave(beside, &findings);

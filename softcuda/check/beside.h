@@ -4,7 +4,7 @@
  * that it is not ordered with.
  *
  *   soft_unit (a launch) ─┬─ root    the program's launch that it came of: clock.h
- *                         ├─ place   where it stands in that, with its tails
+ *                         ├─ place   where it runs in that, with its tails
  *                         └─ items   what its nodes have touched, by address
  *
  * Two units of one root are ordered by who launched whom and how; of two roots, by streams,

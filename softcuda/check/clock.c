@@ -78,12 +78,11 @@ static struct clock all(const struct clocks *clocks)
     return out;
 }
 
-/* The last change that stands at `sequence`; of those that are forgotten the oldest kept. */
+/* The last change that holds at `sequence`; of those that are forgotten the oldest kept. */
 static const struct clock *at(const struct change *changes, uint32_t count,
                               uint64_t sequence)
 {
-    const struct clock *found =
-        count == LANE_CHANGES ? &changes[0].clock : NULL;
+    const struct clock *found = count == LANE_CHANGES ? &changes[0].clock : NULL;
     for (uint32_t i = 0; i < count && changes[i].from <= sequence; i++)
         found = &changes[i].clock;
     return found;
@@ -195,13 +194,13 @@ void soft_clocks_acquire(struct clocks *clocks, struct lane *lane, uint64_t from
     add_change(lane->acquired, &lane->acquired_count, from, &now);
 }
 
-void soft_clocks_tell(struct clocks *clocks, const struct clock *told, int column,
+void soft_clocks_flag(struct clocks *clocks, const struct clock *by, int column,
                       uint64_t sequence)
 {
-    struct clock now = *told;
+    struct clock now = *by;
     if (sequence > now.at[column])
         now.at[column] = sequence;
-    add_change(clocks->told, &clocks->told_count, told->number, &now);
+    add_change(clocks->flagged, &clocks->flagged_count, by->number, &now);
 }
 
 bool soft_clocks_before(const struct clocks *clocks, int column, uint64_t sequence,
@@ -209,8 +208,9 @@ bool soft_clocks_before(const struct clocks *clocks, int column, uint64_t sequen
 {
     if (after->at[column] >= sequence)
         return true;
-    const struct clock *told = at(clocks->told, clocks->told_count, after->number - 1);
-    if (told && told->at[column] >= sequence)
+    const struct clock *flagged =
+        at(clocks->flagged, clocks->flagged_count, after->number - 1);
+    if (flagged && flagged->at[column] >= sequence)
         return true;
     for (const struct lane *lane = clocks->list; lane; lane = lane->next) {
         const struct clock *acquired =

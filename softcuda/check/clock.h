@@ -3,7 +3,7 @@
  * by when something ran. A clock says of each queue up to where all of it comes before.
  *
  *   lane (a queue) ─┬─ changes   from this submission on its work comes after that
- *                   └─ column    its place in clocks: queues that launches stand in have one
+ *                   └─ column    its place in clocks: queues with launches have one
  *
  *   host           what the program has waited for: all that it submits later comes after it
  *
@@ -31,7 +31,7 @@ struct change {
 struct lane {
     struct lane *next;
     const soft_queue *queue;
-    int column;        /* -1: none */
+    int column;         /* -1: none */
     uint64_t host_seen; /* `waits` when the host's clock was last added */
     uint32_t count;     /* of changes, the oldest first */
     struct change changes[LANE_CHANGES];
@@ -48,19 +48,20 @@ struct clocks {
     const soft_queue *queues[CLOCK_COLUMNS]; /* by column */
     int columns;
     struct clock host;
-    struct clock gone; /* streams that were destroyed: who waits for all waits for these */
+    struct clock
+        gone;         /* streams that were destroyed: who waits for all waits for these */
     uint64_t waits;   /* times that the host's clock grew */
     uint64_t numbers; /* given out */
     /* Flags that the program may look at: what is submitted later may come after these. */
-    uint32_t told_count;
-    struct change told[LANE_CHANGES];
-    bool is_lost;   /* no memory, or too many queues: nothing is known any more */
+    uint32_t flagged_count;
+    struct change flagged[LANE_CHANGES];
+    bool is_lost; /* no memory, or too many queues: nothing is known any more */
 };
 
 void soft_clocks_init(struct clocks *clocks, gph_allocator heap);
 void soft_clocks_fini(struct clocks *clocks);
 
-/* The lane of a queue that launches stand in; NULL: is_lost. */
+/* The lane of a queue with launches; NULL: is_lost. */
 struct lane *soft_clocks_lane(struct clocks *clocks, const soft_queue *queue);
 /* What comes next in the queue comes after the point. */
 void soft_clocks_after(struct clocks *clocks, const soft_queue *queue, soft_point point);
@@ -76,8 +77,8 @@ void soft_clocks_waited_gone(struct clocks *clocks);
 struct clock soft_clocks_next(struct clocks *clocks, struct lane *lane);
 /* From this submission of the lane on, all that is submitted by now comes before. */
 void soft_clocks_acquire(struct clocks *clocks, struct lane *lane, uint64_t from);
-/* What has the clock `told`, the `sequence`-th of its column, sets a flag for the program. */
-void soft_clocks_tell(struct clocks *clocks, const struct clock *told, int column,
+/* What has the clock `by`, the `sequence`-th of its column, sets a flag for the program. */
+void soft_clocks_flag(struct clocks *clocks, const struct clock *by, int column,
                       uint64_t sequence);
 /* Whether what has the clock `after` comes after that submission of a column. */
 bool soft_clocks_before(const struct clocks *clocks, int column, uint64_t sequence,

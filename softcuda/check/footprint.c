@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/heap.h"
-#include "softcuda/check/unit.h"
+#include "softcuda/check/sideunit.h"
 
 struct counts {
     uint32_t items, pages, names;
@@ -75,12 +75,12 @@ static uint64_t hash_of(const struct footprint *f)
 }
 
 /* The memory of a span, or of what a page has of 256 bytes; as it is now. */
-static uint64_t find_memory(struct footprint *f, const struct item *item, uint64_t address,
-                            const soft_beside_options *options)
+static uint64_t find_memory(struct footprint *f, const struct item *item,
+                            uint64_t address, const soft_beside_options *options)
 {
     bool is_host = false;
     const uint64_t memory = options->memory_at(options->user, address, &is_host);
-    f->tells_host |= is_host && item->kind == (KIND_WRITE | KIND_STRONG);
+    f->flags_host |= is_host && item->kind == (KIND_WRITE | KIND_STRONG);
     return memory;
 }
 

@@ -111,6 +111,7 @@ void soft_race_forget(soft_race *race)
     race->filled = 0;
     race->touched_count = 0;
     race->spare = NULL;
+    atomic_store_explicit(&race->incomplete, false, memory_order_relaxed);
     pthread_mutex_unlock(&race->mutex);
     while (spare) {
         struct slab *next = spare->next;

@@ -27,7 +27,8 @@ struct pairing {
 static uint64_t key_of(const struct touch *touch)
 {
     const soft_who *who = soft_touch_who(touch);
-    uint64_t hash = gphi_hash_word(gphi_hash_word(GPHI_HASH_START, who->node), who->place);
+    uint64_t hash =
+        gphi_hash_word(gphi_hash_word(GPHI_HASH_START, who->node), who->place);
     hash = gphi_hash_word(hash, who->type);
     for (const char *at = touch->item.ran->kernel; at && *at != '\0'; at++)
         hash = gphi_hash_word(hash, (uint64_t)*at);
@@ -132,8 +133,8 @@ static void run(struct pairing *p)
     while (at[0] < prints[0]->count || at[1] < prints[1]->count) {
         const bool second =
             at[0] == prints[0]->count ||
-            (at[1] < prints[1]->count && prints[1]->touches[at[1]].item.start <
-                                             prints[0]->touches[at[0]].item.start);
+            (at[1] < prints[1]->count &&
+             prints[1]->touches[at[1]].item.start < prints[0]->touches[at[0]].item.start);
         const struct touch *touch = &prints[second]->touches[at[second]++];
         compare_active(p, second, touch);
         p->active[second].list[p->active[second].count++] = touch;

@@ -3,7 +3,7 @@
 #ifndef SOFT_CHECK_SIDEBYSIDE_H
 #define SOFT_CHECK_SIDEBYSIDE_H
 
-#include "softcuda/check/unit.h"
+#include "softcuda/check/sideunit.h"
 
 /* Pairs that were reported. */
 struct known {
@@ -20,9 +20,6 @@ struct beside_findings {
     uint32_t count, capacity;
 };
 
-/* beside.c: nodes of two units of one root; of two roots: always, they are not asked for. */
-bool soft_units_ordered(const soft_unit *a, uint32_t a_node, const soft_unit *b,
-                        uint32_t b_node);
 /* Adds a finding for each pair of nodes that touches a byte and is not known yet, for the lowest
  * byte. False: no memory, something is left out. */
 bool soft_units_compare(const soft_unit *a, const soft_unit *b, struct known *known,

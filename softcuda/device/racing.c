@@ -204,7 +204,7 @@ static uint32_t type_of(soft_task_kind kind)
     }
 }
 
-static void run_told(void *argument, soft_worker *worker)
+static void run_known(void *argument, soft_worker *worker)
 {
     (void)worker;
     soft_racing_task *racing = argument;
@@ -212,15 +212,14 @@ static void run_told(void *argument, soft_worker *worker)
     give_back(racing);
 }
 
-/* Before the function runs, since it may tell another thread. */
-static void submit_told(soft_stream *stream)
+/* Before the function runs, since another thread may learn of it. */
+static void submit_known(soft_stream *stream)
 {
     soft_racing_task *racing = take_spare();
     if (!racing)
         return;
     racing->before = soft_queue_tail(stream->queue);
-    const soft_work work = {
-        .kind = SOFT_WORK_CALL, .run = run_told, .argument = racing};
+    const soft_work work = {.kind = SOFT_WORK_CALL, .run = run_known, .argument = racing};
     if (soft_queue_submit(stream->queue, &work, NULL, 0, NULL) != GPH_OK)
         give_back(racing);
 }
@@ -230,7 +229,7 @@ soft_racing_task *soft_racing_begin(soft_stream *stream, const soft_task *task)
     if (!beside || task->kind == SOFT_TASK_CALL)
         return NULL;
     if (task->kind == SOFT_TASK_HOST) {
-        submit_told(stream);
+        submit_known(stream);
         return NULL;
     }
     soft_racing_task *racing = take_spare();
@@ -272,12 +271,10 @@ void soft_racing_end(soft_racing_task *racing, soft_stream *stream, bool submitt
     if (!racing)
         return;
     soft_unit *const unit = racing->unit;
-    const soft_work work = {
-        .kind = SOFT_WORK_CALL, .run = run_end, .argument = racing};
+    const soft_work work = {.kind = SOFT_WORK_CALL, .run = run_end, .argument = racing};
     soft_point end = {0};
     soft_unit_retain(unit);
-    if (!submitted ||
-        soft_queue_submit(stream->queue, &work, NULL, 0, &end) != GPH_OK) {
+    if (!submitted || soft_queue_submit(stream->queue, &work, NULL, 0, &end) != GPH_OK) {
         soft_unit_submitted(unit, (soft_point){0});
         soft_unit_release(unit);
         if (!submitted) /* else it runs, and the driver ends */

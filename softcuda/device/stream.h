@@ -200,7 +200,8 @@ static inline bool soft_stream_is_blocking(const soft_stream *stream)
 typedef struct soft_launch_frame {
     const soft_work *before;
     soft_queue *fence;
-    void (*begin)(void *user, const soft_queue *queue); /* all that it waits for is known */
+    void (*begin)(void *user,
+                  const soft_queue *queue); /* all that it waits for is known */
     void *user;
 } soft_launch_frame;
 

@@ -70,7 +70,7 @@ struct soft_side {
     atomic_ullong looked_ns;  /* when the clock was looked at last, */
     atomic_ullong look_at;    /* and at which it is next */
     atomic_uint
-        said;   /* check mode: why launches by its kernels were refused, a bit each */
+        said; /* check mode: why launches by its kernels were refused, a bit each */
     soft_unit *unit, *next_unit; /* check mode: the run, and the one to come; or NULL */
     bool notes;                  /* a doctor is attached */
     atomic_uint refused;

@@ -22,7 +22,7 @@ struct launch {
 struct soft_watch {
     soft_race *race;
     soft_who *nodes; /* by flat number */
-    bool fatal, acquires, tells_host;
+    bool fatal, acquires, flags_host;
     bool is_lost; /* no memory for a launch: which is which is not known any more */
     pthread_mutex_t mutex;
     struct launch *first, *last; /* under the mutex */
@@ -157,10 +157,9 @@ static void note_node(soft_watch *watch, uint32_t at, const soft_node *node,
 {
     watch->nodes[at] = (soft_who){
         .node = node->id, .place = exec, .context = node->context, .type = node->type};
-    watch->tells_host |= node->type == CU_GRAPH_NODE_TYPE_HOST;
-    watch->acquires |=
-        node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP &&
-        soft_batch_waits(node->task.u.batch.ops, node->task.u.batch.count);
+    watch->flags_host |= node->type == CU_GRAPH_NODE_TYPE_HOST;
+    watch->acquires |= node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP &&
+                       soft_batch_waits(node->task.u.batch.ops, node->task.u.batch.count);
 }
 
 CUresult soft_watch_create(const soft_watch_graph *graph, soft_watch **out)
@@ -355,7 +354,7 @@ void soft_watch_submitted(soft_watch *watch, soft_unit *unit, soft_point point)
     soft_unit_submitted(unit, point);
     if (!point.queue)
         soft_unit_release(take_launch(watch, true));
-    else if (watch->tells_host || watch->is_lost)
+    else if (watch->flags_host || watch->is_lost)
         soft_racing_waited(point); /* once its functions have run, but when do they? */
     soft_unit_release(unit);
 }

@@ -9,8 +9,8 @@ enum { STREAMS = 4 };
 
 static const place whole_too = {0, 1000, 1};
 
-static CUstream streams[STREAMS];          /* do not wait for the default stream */
-static CUstream blocking[2];               /* do */
+static CUstream streams[STREAMS]; /* do not wait for the default stream */
+static CUstream blocking[2];      /* do */
 static CUevent events[3];
 
 static CUgraphExec exec_of(kind k, place at)
@@ -54,7 +54,7 @@ static void expect(const char *what, uint32_t expected)
 
 /* ---- order by streams and events --------------------------------------------------- */
 
-/* What stands between a launch in stream 0 and one in stream 1; each but the first orders
+/* What comes between a launch in stream 0 and one in stream 1; each but the first orders
  * them. */
 typedef enum between {
     NOTHING,
@@ -74,11 +74,20 @@ typedef enum between {
     BETWEENS
 } between;
 
-static const char *const between_names[BETWEENS] = {
-    "nothing",      "a while",     "an event of another stream", "an event",
-    "a past event", "two events",  "a wait for the stream",      "a query of the stream",
-    "an event wait", "an event query", "a wait for the context", "a copy",
-    "a host function", "a flag"};
+static const char *const between_names[BETWEENS] = {"nothing",
+                                                    "a while",
+                                                    "an event of another stream",
+                                                    "an event",
+                                                    "a past event",
+                                                    "two events",
+                                                    "a wait for the stream",
+                                                    "a query of the stream",
+                                                    "an event wait",
+                                                    "an event query",
+                                                    "a wait for the context",
+                                                    "a copy",
+                                                    "a host function",
+                                                    "a flag"};
 
 static atomic_int has_run;
 
@@ -173,10 +182,11 @@ static void graphs_in_two_streams(void)
     }
 }
 
-/* The one in front of an event is ordered, the one behind it is not. */
+/* The one in front of an event is ordered, the one after it is not. */
 static void an_event_orders_what_is_before_it(void)
 {
-    CUgraphExec a = exec_of(WR, lower), b = exec_of(WR, upper), c = exec_of(RD, whole_too);
+    CUgraphExec a = exec_of(WR, lower), b = exec_of(WR, upper),
+                c = exec_of(RD, whole_too);
     begin();
     launch_in(a, streams[0]);
     OK(cu.cuEventRecord(events[0], streams[0]));
@@ -208,7 +218,7 @@ static void one_stream_and_one_executable_are_in_order(void)
 }
 
 /* A graph alone says what it said. */
-static void races_within_a_graph_are_told_as_before(void)
+static void races_within_a_graph_are_reported_as_before(void)
 {
     CUgraph graph;
     OK(cu.cuGraphCreate(&graph, 0));
@@ -220,7 +230,7 @@ static void races_within_a_graph_are_told_as_before(void)
     OK(cu.cuGraphDestroy(graph));
 }
 
-static void each_pair_is_told_once(void)
+static void each_pair_is_reported_once(void)
 {
     CUgraphExec a = exec_of(WR, whole), b = exec_of(WR, whole_too);
     begin();
@@ -280,7 +290,8 @@ static void every_pair_of_kinds(void)
     for (kind a = 0; a < KINDS; a++)
         for (kind b = 0; b < KINDS; b++) {
             const bool one_word = b == SET || b == AWAIT;
-            CUgraphExec one = exec_of(a, whole), other = exec_of(b, one_word ? word : whole_too);
+            CUgraphExec one = exec_of(a, whole),
+                        other = exec_of(b, one_word ? word : whole_too);
             begin();
             launch_in(one, streams[0]);
             launch_in(other, streams[1]);
@@ -288,8 +299,7 @@ static void every_pair_of_kinds(void)
             const bool waits = a == AWAIT || b == AWAIT;
             OK(cu.cuCtxSynchronize());
             if (!waits)
-                expect(names[a],
-                       (writes[a] || writes[b]) && !(strong[a] && strong[b]));
+                expect(names[a], (writes[a] || writes[b]) && !(strong[a] && strong[b]));
             OK(cu.cuGraphExecDestroy(one));
             OK(cu.cuGraphExecDestroy(other));
         }
@@ -297,7 +307,8 @@ static void every_pair_of_kinds(void)
 
 static void other_bytes_do_not_race(void)
 {
-    CUgraphExec a = exec_of(WR, lower), b = exec_of(FILL, upper), c = exec_of(TO, (place){200, 56, 2});
+    CUgraphExec a = exec_of(WR, lower), b = exec_of(FILL, upper),
+                c = exec_of(TO, (place){200, 56, 2});
     begin();
     launch_in(a, streams[0]);
     launch_in(b, streams[1]);
@@ -356,7 +367,8 @@ static void a_report_names_both_nodes(void)
     char sentence[900];
     for (int i = 0; i < 2; i++) {
         OK(cu.cuGraphCreate(&graphs[i], 0));
-        nodes[i] = add(graphs[i], i == 0 ? WR : RD, i == 0 ? (place){100, 100, 0} : (place){170, 10, 1}, NULL, 0);
+        nodes[i] = add(graphs[i], i == 0 ? WR : RD,
+                       i == 0 ? (place){100, 100, 0} : (place){170, 10, 1}, NULL, 0);
         OK(cu.cuGraphInstantiateWithFlags(&execs[i], graphs[i], 0));
     }
     begin();
@@ -369,14 +381,15 @@ static void a_report_names_both_nodes(void)
     usleep(1000);
     launch_in(execs[1], streams[1]);
     expect("both nodes", 1);
-    snprintf(sentence, sizeof(sentence),
-             "race: kernel wr (node %llu of executable 0x%llx) writes 4 bytes (line 13 of "
-             "the PTX) and kernel rd (node %llu of executable 0x%llx) reads 4 bytes (line "
-             "26 of the PTX, block [0,0,0], thread [0,0,0]) at 0x%llx, 680 bytes into the "
-             "allocation of 4096 bytes at 0x%llx; nothing orders these two launches\n",
-             id_of(graphs[0], nodes[0]), (unsigned long long)(uintptr_t)execs[0],
-             id_of(graphs[1], nodes[1]), (unsigned long long)(uintptr_t)execs[1],
-             (unsigned long long)buffer + 680, (unsigned long long)buffer);
+    snprintf(
+        sentence, sizeof(sentence),
+        "race: kernel wr (node %llu of executable 0x%llx) writes 4 bytes (line 13 of "
+        "the PTX) and kernel rd (node %llu of executable 0x%llx) reads 4 bytes (line "
+        "26 of the PTX, block [0,0,0], thread [0,0,0]) at 0x%llx, 680 bytes into the "
+        "allocation of 4096 bytes at 0x%llx; nothing orders these two launches\n",
+        id_of(graphs[0], nodes[0]), (unsigned long long)(uintptr_t)execs[0],
+        id_of(graphs[1], nodes[1]), (unsigned long long)(uintptr_t)execs[1],
+        (unsigned long long)buffer + 680, (unsigned long long)buffer);
     CHECK(said(sentence));
     for (int i = 0; i < 2; i++) {
         OK(cu.cuGraphExecDestroy(execs[i]));
@@ -459,7 +472,8 @@ static void launches_by_kernels(void)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const int others = cases[i].others;
-        CUgraphExec target = device_exec(WR, whole), second = device_exec(WR, whole), exec;
+        CUgraphExec target = device_exec(WR, whole), second = device_exec(WR, whole),
+                    exec;
         CUgraph graph;
         CUgraphNode node = NULL;
         OK(cu.cuGraphCreate(&graph, 0));
@@ -554,8 +568,8 @@ int main(void)
     RUN(graphs_in_two_streams);
     RUN(an_event_orders_what_is_before_it);
     RUN(one_stream_and_one_executable_are_in_order);
-    RUN(races_within_a_graph_are_told_as_before);
-    RUN(each_pair_is_told_once);
+    RUN(races_within_a_graph_are_reported_as_before);
+    RUN(each_pair_is_reported_once);
     RUN(the_default_stream_orders_blocking_ones);
     RUN(a_destroyed_stream_is_waited_for_with_its_context);
     RUN(every_pair_of_kinds);

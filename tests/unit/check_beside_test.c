@@ -50,10 +50,12 @@ static gph_status chain(const gph_allocator *heap, soft_race **out)
     return soft_race_create(&options, out, NULL);
 }
 
-static void end(soft_unit *unit, soft_race *race, uint32_t node, uint64_t place, bool write)
+static void end(soft_unit *unit, soft_race *race, uint32_t node, uint64_t place,
+                bool write)
 {
-    const soft_who who[NODES] = {
-        {.node = 1, .place = place}, {.node = 2, .place = place}, {.node = 3, .place = place}};
+    const soft_who who[NODES] = {{.node = 1, .place = place},
+                                 {.node = 2, .place = place},
+                                 {.node = 3, .place = place}};
     const soft_touched_rows rows = {
         .address = MEMORY + 8, .bytes = 16, .rows = 1, .write = write};
     soft_trace_rows(soft_race_trace(race, node), &rows);
@@ -110,7 +112,8 @@ static void queues_need_an_order(void)
 enum how { FORGET, SIBLING, TAIL };
 
 /* Node BY of a launch launches a graph, which writes what `node` reads. False: no memory. */
-static bool by_a_kernel(const gph_allocator *heap, enum how how, uint32_t node, found *out)
+static bool by_a_kernel(const gph_allocator *heap, enum how how, uint32_t node,
+                        found *out)
 {
     const soft_beside_options options = {.allocator = heap,
                                          .user = out,
@@ -180,8 +183,9 @@ static void survives_every_failed_allocation(void)
             fault_heap heap = {.fail_at = nth};
             const gph_allocator allocator = {.user = &heap, .realloc = fault_realloc};
             found f = {0, 0};
-            const bool made = way == 0 ? two_queues(&allocator, false, &f)
-                                       : by_a_kernel(&allocator, (enum how)(way - 1), AFTER, &f);
+            const bool made =
+                way == 0 ? two_queues(&allocator, false, &f)
+                         : by_a_kernel(&allocator, (enum how)(way - 1), AFTER, &f);
             CHECK(atomic_load(&heap.live_bytes) == 0);
             const bool failed = atomic_load(&heap.fail_at) < 0;
             const uint32_t expected = way == 3 ? 0 : 1;

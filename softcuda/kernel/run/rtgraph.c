@@ -44,7 +44,8 @@ uint32_t ptx_rt_graph_launch(ptx_block *view, uint32_t thread, uint64_t exec,
         end_context(view, thread, SOFT_ERROR_NOT_SUPPORTED, 0,
                     graph ? "cudaGraphLaunch() in the body of a conditional node"
                           : "cudaGraphLaunch() in a kernel that runs in no graph");
-    const gph_status status = graph->launch(graph, exec, stream, launch->trace, &error, &why);
+    const gph_status status =
+        graph->launch(graph, exec, stream, launch->trace, &error, &why);
     if (status != GPH_OK)
         end_context(view, thread, status, exec, why);
     return error;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Units from the inside, for beside.c (their order, what is kept) and footprint.c (what they have
  * touched). */
-#ifndef SOFT_CHECK_UNIT_H
-#define SOFT_CHECK_UNIT_H
+#ifndef SOFT_CHECK_SIDEUNIT_H
+#define SOFT_CHECK_SIDEUNIT_H
 
 #include "softcuda/check/beside.h"
 #include "softcuda/check/clock.h"
@@ -21,9 +21,11 @@ struct root {
 struct place {
     uint32_t references; /* of units and of places that lie in it or came of it */
     uint64_t count;      /* of those that have stood here */
-    struct place *parent; /* who launched the first: its `ordinal`-th; NULL: the program */
+    struct place
+        *parent; /* who launched the first: its `ordinal`-th; NULL: the program */
     uint64_t ordinal;
-    struct place *scope; /* in whose environment it runs, the `scope_ordinal`-th's; NULL: the
+    struct place
+        *scope; /* in whose environment it runs, the `scope_ordinal`-th's; NULL: the
                           * launch's own */
     uint64_t scope_ordinal;
     uint8_t *before; /* by node of the launcher: it comes before */
@@ -61,13 +63,13 @@ static inline const soft_who *soft_touch_who(const struct touch *touch)
 }
 
 struct footprint {
-    struct touch *touches; /* by address */
+    struct touch *touches;    /* by address */
     struct print_page *pages; /* of them */
-    struct names *names;   /* of nodes that have touched anything */
-    uint32_t count, room;  /* of touches: those in memory that is there, all */
+    struct names *names;      /* of nodes that have touched anything */
+    uint32_t count, room;     /* of touches: those in memory that is there, all */
     uint32_t page_count, used_pages, name_count;
     uint64_t hash;
-    bool tells_host; /* writes a word of the host's, as a flag */
+    bool flags_host; /* writes a word of the host's, as a flag */
 };
 
 /* False: no memory, and nothing is there. */
@@ -87,5 +89,9 @@ struct soft_unit {
     bool ended, settled; /* settled: compared, and there to be compared with */
     struct footprint print;
 };
+
+/* place.c: nodes of two units of one root; of two roots: always, they are not asked for. */
+bool soft_units_ordered(const soft_unit *a, uint32_t a_node, const soft_unit *b,
+                        uint32_t b_node);
 
 #endif
