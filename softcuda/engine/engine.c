@@ -239,6 +239,15 @@ static void dawdle(soft_worker *worker)
         spin_once(engine, round);
 }
 
+/* Runs what its work has left to it. */
+static void run_later(soft_worker *worker)
+{
+    soft_queue *queue;
+    while ((queue = soft_later_take(worker)) != NULL)
+        if (soft_queue_own(queue))
+            soft_queue_advance(queue, worker, UINT64_MAX);
+}
+
 /* Runs one thing, if there is one. */
 static bool work_once(soft_worker *worker)
 {
@@ -249,6 +258,7 @@ static bool work_once(soft_worker *worker)
     if (queue) {
         no_longer_idle(engine);
         soft_queue_advance(queue, worker, UINT64_MAX);
+        run_later(worker);
         atomic_fetch_add(&engine->idle, 1);
         return true;
     }
@@ -262,6 +272,7 @@ static bool work_once(soft_worker *worker)
     do {
         if (soft_queue_join(queue, worker))
             soft_queue_advance(queue, worker, UINT64_MAX);
+        run_later(worker);
     } while (linger(worker, queue) &&
              !(soft_worker_is_last(worker) && helper_waits(engine)));
     atomic_fetch_add(&engine->idle, 1);
@@ -271,7 +282,11 @@ static bool work_once(soft_worker *worker)
 bool soft_worker_relieve(soft_worker *worker)
 {
     soft_queue *const before = worker->current;
-    soft_queue *queue = take_pending(worker);
+    soft_queue *queue = soft_later_take(worker);
+    while (queue && !soft_queue_own(queue))
+        queue = soft_later_take(worker);
+    if (!queue)
+        queue = take_pending(worker);
     const bool pending = queue;
     if (!pending)
         queue = find_open(worker, before);

@@ -172,10 +172,12 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
                              soft_point *out);
 
 /* The same by who knows that no launch of the program runs, and none will before this one
- * is over: it takes no turn. From a `done` too, that of this very program included. Nobody
+ * is over: it takes no turn, and who launches keeps the program until `done` has run. `by`: the
+ * worker that this runs on, which comes for it itself when its work is over, if it is small; or NULL. From a `done` too, that of this very program included. Nobody
  * else submits to the queue meanwhile. */
 gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
-                               const soft_work *works, soft_run_fn *done, void *argument);
+                               const soft_work *works, soft_run_fn *done, void *argument,
+                               soft_worker *by);
 /* From the `done` of a launch in this queue alone: the launch runs once more, with these
  * works, before its point is reached, and what comes after it in the queue waits. */
 gph_status soft_queue_repeat(soft_queue *queue, const soft_work *works);

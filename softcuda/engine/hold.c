@@ -21,6 +21,7 @@ enum {
     PENALTY_MOST = 4096, /* ... up to this */
     FORGIVE = 1024,      /* held submissions in a row after which it starts small again */
     LOOK_NS = 2000,      /* from one look to the next */
+    LATER_NS = 10000,    /* that a worker may leave alone what it keeps for itself */
 };
 
 static uint64_t bit_of(const soft_queue *queue)
@@ -147,6 +148,70 @@ static uint64_t look(soft_engine *engine, bool now)
     return sum;
 }
 
+/* ---- what workers keep for themselves ---------------------------------------------- */
+
+soft_queue *soft_later_take(soft_worker *worker)
+{
+    const uint32_t begin =
+        atomic_load_explicit(&worker->later_begin, memory_order_relaxed);
+    if (begin == atomic_load_explicit(&worker->later_end, memory_order_relaxed))
+        return NULL;
+    soft_queue *queue =
+        atomic_load_explicit(&worker->later[begin % LATER_PLACES], memory_order_relaxed);
+    atomic_store_explicit(&worker->later_begin, begin + 1, memory_order_relaxed);
+    return queue;
+}
+
+bool soft_later_put(soft_worker *worker, soft_queue *queue)
+{
+    const uint32_t end = atomic_load_explicit(&worker->later_end, memory_order_relaxed);
+    if (end - atomic_load_explicit(&worker->later_begin, memory_order_relaxed) ==
+        LATER_PLACES)
+        return false;
+    atomic_store_explicit(&worker->later[end % LATER_PLACES], queue,
+                          memory_order_relaxed);
+    /* Release: pairs with the acquire in look_at_later(). */
+    atomic_store_explicit(&worker->later_end, end + 1, memory_order_release);
+    return true;
+}
+
+bool soft_later_is_safe(soft_engine *engine)
+{
+    return is_watched(engine) || atomic_load(&engine->sleeping) == 0;
+}
+
+/* Its work goes on for long, or waits for what it has launched. A place may be used again
+ * meanwhile: then it has another queue, which loses nothing by it. */
+static void give_out_later(soft_worker *worker, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i != end; i++)
+        soft_hold_urge(
+            atomic_load_explicit(&worker->later[i % LATER_PLACES], memory_order_relaxed));
+}
+
+/* One watcher at a time. */
+static void look_at_later(soft_engine *engine, bool now)
+{
+    for (uint32_t i = 0; i < engine->worker_count; i++) {
+        soft_worker *worker = &engine->workers[i];
+        const uint32_t end =
+            atomic_load_explicit(&worker->later_end, memory_order_acquire);
+        const uint32_t begin =
+            atomic_load_explicit(&worker->later_begin, memory_order_relaxed);
+        if (end - begin - 1 >= LATER_PLACES) /* none; or the two are of different times */
+            continue;
+        const uint64_t word = (uint64_t)begin << 32 | end, ticks = soft_ticks();
+        const bool is_same = atomic_exchange_explicit(&worker->later_seen, word,
+                                                      memory_order_relaxed) == word;
+        if (!is_same)
+            atomic_store_explicit(&worker->later_since, ticks, memory_order_relaxed);
+        const uint64_t since =
+            atomic_load_explicit(&worker->later_since, memory_order_relaxed);
+        if (now || (is_same && soft_span_ns(engine, ticks - since) > LATER_NS))
+            give_out_later(worker, begin, end);
+    }
+}
+
 bool soft_hold_any(const soft_engine *engine)
 {
     for (uint32_t i = 0; i < word_count(engine); i++)
@@ -157,21 +222,25 @@ bool soft_hold_any(const soft_engine *engine)
 
 void soft_hold_look(soft_engine *engine)
 {
-    if (!soft_hold_any(engine))
-        return;
     uint64_t at = atomic_load_explicit(&engine->look_at, memory_order_relaxed);
     const uint64_t now = soft_ticks();
     /* One watcher at a time: two of them would look twice at once. */
     if (now >= at &&
         atomic_compare_exchange_strong(
-            &engine->look_at, &at, now + (uint64_t)((double)LOOK_NS / engine->tick_ns)))
+            &engine->look_at, &at, now + (uint64_t)((double)LOOK_NS / engine->tick_ns))) {
         (void)look(engine, false);
+        look_at_later(engine, false);
+    }
 }
 
 void soft_hold_unwatched(soft_engine *engine)
 {
-    if (soft_hold_any(engine) && !is_watched(engine))
+    if (is_watched(engine))
+        return;
+    if (soft_hold_any(engine))
         (void)look(engine, true);
+    if (atomic_load(&engine->sleeping) != 0)
+        look_at_later(engine, true);
 }
 
 uint64_t soft_hold_nap_over(soft_engine *engine)
@@ -180,5 +249,6 @@ uint64_t soft_hold_nap_over(soft_engine *engine)
     while (soft_span_ns(engine, soft_ticks() - from) < LOOK_NS)
         soft_relax();
     (void)look(engine, false);
+    look_at_later(engine, true);
     return sum;
 }

@@ -35,7 +35,7 @@ static bool waits_over(soft_queue *queue, const soft_submission *head)
 /* Runs (or goes on with) the head. False if the queue has gone to another thread. */
 static bool run_head(soft_queue *queue, soft_worker *worker, const soft_submission *head)
 {
-    if (head->kind == SUBMIT_LAUNCH)
+    if (head->kind != SUBMIT_WORK)
         return soft_program_run(queue, worker, head);
     if (queue->position++ != 0)
         return true; /* another thread finished it, or the host thread */
@@ -91,9 +91,11 @@ static enum ending end_head(soft_queue *queue, soft_worker *worker, uint64_t don
                             uint64_t limit)
 {
     const soft_submission *head = soft_queue_place(queue, done + 1);
-    if (head->kind != SUBMIT_LAUNCH)
+    if (head->kind == SUBMIT_WORK)
         return complete(queue, done, limit);
-    soft_program *const program = head->u.launch.program;
+    /* Of a relaunch it may be gone when `done` has run. */
+    soft_program *const program =
+        head->kind == SUBMIT_LAUNCH ? head->u.launch.program : NULL;
     if (head->u.launch.done)
         head->u.launch.done(head->u.launch.argument, worker);
     if (queue->repeats) {
@@ -102,7 +104,8 @@ static enum ending end_head(soft_queue *queue, soft_worker *worker, uint64_t don
         return END_REPEATS;
     }
     const enum ending ending = complete(queue, done, limit);
-    soft_program_finished(program);
+    if (program)
+        soft_program_finished(program);
     return ending;
 }
 

@@ -289,25 +289,52 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
     return submit(queue, &what, waits, wait_count, out);
 }
 
-gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
-                               const soft_work *works, soft_run_fn *done, void *argument)
+/* Whether to give it to the team costs more than to run it. */
+static bool is_small(const soft_program *program)
 {
-    const soft_submission what = {
-        .kind = SUBMIT_LAUNCH,
-        .u.launch = {
-            .program = program, .works = works, .done = done, .argument = argument}};
-    if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
+    uint64_t ns = 0;
+    if (program->count > LATER_NODES)
+        return false;
+    for (uint32_t i = 0; i < program->count; i++) {
+        const uint32_t cost = __atomic_load_n(&program->cost[i], __ATOMIC_RELAXED);
+        if (cost == 0 || program->mode[i] > MODE_PARTS)
+            return false;
+        ns += cost;
+    }
+    return ns <= LATER_MOST_NS;
+}
+
+/* publish() for the worker `by`. What it keeps is seen by watchers before the tail is: those that
+ * look at it too early look again. */
+static void publish_later(soft_queue *queue, uint64_t sequence, soft_worker *by)
+{
+    const bool is_kept = soft_later_put(by, queue);
+    atomic_store(&queue->tail, sequence);
+    if (atomic_load(&queue->state) == QUEUE_IDLE &&
+        !(is_kept && soft_later_is_safe(queue->engine)))
+        soft_queue_pend(queue);
+}
+
+gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
+                               const soft_work *works, soft_run_fn *done, void *argument,
+                               soft_worker *by)
+{
+    soft_engine *engine = queue->engine;
+    if (atomic_load_explicit(&engine->stop, memory_order_relaxed) != 0)
         return GPH_E_STATE;
     const uint64_t sequence =
         atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
     soft_submission *place = next_place(queue, sequence);
-    soft_program_lock(program);
-    program->references++;
-    soft_program_unlock(program);
-    place->kind = what.kind;
-    place->u = what.u;
+    place->kind = SUBMIT_RELAUNCH;
+    place->u.launch.program = program;
+    place->u.launch.works = works;
+    place->u.launch.done = done;
+    place->u.launch.argument = argument;
     assert(atomic_load(&queue->tail) == sequence - 1 && "a relaunch is not alone");
-    publish(queue, sequence);
+    if (by && by != &engine->helper && engine->seed == 0 && is_small(program))
+        publish_later(queue, sequence, by);
+    else
+        publish(queue, sequence);
     return GPH_OK;
 }
 

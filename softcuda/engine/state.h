@@ -43,6 +43,9 @@ enum {
     SPLIT_MIN_NS = 600,    /* gain for which work is split: two hand-overs and some */
     CROWDED_MIN_NS = 5000, /* ... where workers outnumber CPUs */
     WAKE_MIN_NS = 60000,   /* cheaper work is not worth a wake (25 us, 9 of them ours) */
+    LATER_PLACES = 128,    /* queues that a worker keeps for itself, a power of two */
+    LATER_MOST_NS = 5000,  /* dearer programs are given to the team at once */
+    LATER_NODES = 4,       /* longer ones, too */
 };
 
 /* Time stamps of about 10 ns each; cheaper than the clock where there is a counter. */
@@ -99,7 +102,8 @@ typedef struct soft_share {
     alignas(CACHE_LINE) _Atomic uint64_t word;
 } soft_share;
 
-enum submission_kind { SUBMIT_WORK, SUBMIT_LAUNCH };
+/* RELAUNCH: a launch whose program others hold. */
+enum submission_kind { SUBMIT_WORK, SUBMIT_LAUNCH, SUBMIT_RELAUNCH };
 
 typedef struct soft_submission {
     uint32_t kind;
@@ -187,7 +191,15 @@ struct soft_worker {
     uint64_t drained;
     pthread_t thread;
     _Atomic(struct soft_plan *) visiting[VISITS_MAX]; /* plans it may look at */
-    alignas(CACHE_LINE) _Atomic uint32_t asleep;      /* futex: 1 while it sleeps */
+    /* Queues in which its work has relaunched something small: it comes for them when that work
+     * is over. Others look at the numbers, and give them out where they stay the same for long:
+     * who finds a queue first owns it, and what is left here of one that ran is passed over. */
+    alignas(
+        CACHE_LINE) _Atomic uint32_t later_end; /* by the worker alone, as all of these */
+    _Atomic uint32_t later_begin;
+    _Atomic(soft_queue *) later[LATER_PLACES];
+    _Atomic uint64_t later_seen, later_since;    /* by watchers: both numbers, ticks */
+    alignas(CACHE_LINE) _Atomic uint32_t asleep; /* futex: 1 while it sleeps */
 };
 
 /* The host thread's list: queues whose head wants a host function run. */
@@ -327,6 +339,13 @@ bool soft_hold_any(const soft_engine *engine);
 void soft_hold_look(soft_engine *engine);
 void soft_hold_unwatched(soft_engine *engine);
 uint64_t soft_hold_nap_over(soft_engine *engine);
+
+/* hold.c: a queue that the worker keeps for itself, taken out; NULL: none. */
+soft_queue *soft_later_take(soft_worker *worker);
+/* Whether it keeps one more. It is seen by watchers from now on. */
+bool soft_later_put(soft_worker *worker, soft_queue *queue);
+/* Whether no other worker need be woken for what it keeps. */
+bool soft_later_is_safe(soft_engine *engine);
 
 /* host.c */
 gph_status soft_host_start(soft_engine *engine, gph_error *error);

@@ -49,6 +49,7 @@ struct soft_side {
     run before;      /* the one before it, until soft_side_settle() */
     uint32_t hosts;  /* launches of the host whose nodes, and what they forgot, may run */
     bool is_pending; /* a launch by a kernel is */
+    bool is_awaited; /* a launch by the host waits for it: for `runs` */
     bool is_over;    /* of the host's launch that is under way these nodes are over */
     bool again;      /* it has launched itself into its tail */
     bool keeps;      /* that holds what the run under way does */
@@ -63,7 +64,8 @@ struct soft_side {
     tails rest;               /* older tails: they come after its own */
     soft_side *link;          /* the next in a list of tails */
     scope own, whole;         /* of the graph; of a launch of the host */
-    soft_queue *queue, *runs; /* is_device: for runs; a fence that each run reaches */
+    soft_queue *queue, *runs; /* is_device: for runs; a fence that those reach
+                               * that somebody waits for */
     soft_queue *fence;        /* the end of `whole` */
     atomic_ullong launched;   /* of the launch of the host: by kernels so far, */
     atomic_ullong started_ns; /* and when the first of them was, */
@@ -110,7 +112,8 @@ static CUresult find_launches(const soft_flat *flat,
 }
 
 static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stream,
-                         const soft_trace *trace, uint32_t *error, const char **why);
+                         const struct soft_kernel_caller *by, uint32_t *error,
+                         const char **why);
 
 static CUresult make_queues(soft_side *side)
 {
@@ -229,6 +232,13 @@ void soft_side_upload(soft_side *side, soft_version *version)
     soft_side_settle(side, true);
 }
 
+/* Where a graph is started from. */
+struct here {
+    const soft_side
+        *side;           /* whose run ends just now, in its own queue; NULL: none does */
+    soft_worker *worker; /* that this runs on; NULL: none */
+};
+
 /* ---- the end of runs --------------------------------------------------------------- */
 
 static scope *around(soft_side *side)
@@ -236,7 +246,7 @@ static scope *around(soft_side *side)
     return side->around ? side->around : &side->whole;
 }
 
-static void leave(scope *place, const soft_side *here);
+static void leave(scope *place, struct here here);
 
 /* Of a run that a kernel ordered. */
 static void run_done(void *argument, soft_worker *worker)
@@ -250,7 +260,7 @@ static void run_done(void *argument, soft_worker *worker)
     if (!side->keeps)
         let_go(side->now);
     side->keeps = false;
-    leave(&side->own, worker ? side : NULL);
+    leave(&side->own, (struct here){worker ? side : NULL, worker});
 }
 
 static soft_context *context_of(const soft_side *side)
@@ -293,10 +303,9 @@ static bool may_start(soft_side *root, soft_context *context)
     return atomic_load_explicit(&context->error, memory_order_relaxed) == CUDA_SUCCESS;
 }
 
-/* The place in `around` is taken already. here: the side whose run ends just now, in its own
- * queue; NULL: none does. */
+/* The place in `around` is taken already. */
 static void start(soft_side *side, scope *place, soft_side *root, tails rest,
-                  const soft_side *here)
+                  struct here here)
 {
     const bool may = may_start(root, context_of(side));
     side->by_kernel = true;
@@ -310,9 +319,10 @@ static void start(soft_side *side, scope *place, soft_side *root, tails rest,
     if (side->notes)
         soft_noted_begin_run(&side->noted, gphi_clock_ns());
     const soft_work *works = side->now.version->works;
-    if (!may || (side == here ? soft_queue_repeat(side->queue, works)
-                              : soft_queue_relaunch(side->queue, side->exec->program,
-                                                    works, run_done, side)) != GPH_OK)
+    if (!may ||
+        (side == here.side ? soft_queue_repeat(side->queue, works)
+                           : soft_queue_relaunch(side->queue, side->exec->program, works,
+                                                 run_done, side, here.worker)) != GPH_OK)
         run_done(side, NULL); /* or the engine stops */
 }
 
@@ -326,7 +336,7 @@ static tails joined(tails first, tails second)
 
 /* Nothing of the graph runs any more: its first tail takes its place. The scope around it,
  * if there is none. */
-static scope *end_run(soft_side *side, const soft_side *here)
+static scope *end_run(soft_side *side, struct here here)
 {
     scope *const place = around(side);
     soft_side *const root = side->root ? side->root : side;
@@ -348,8 +358,10 @@ static scope *end_run(soft_side *side, const soft_side *here)
     side->by_kernel = false;
     /* Relaxed: who enters it next was ordered after this, by the mutex or a queue. */
     atomic_store_explicit(&side->own.open, 1, memory_order_relaxed);
-    if (held)
+    if (held && side->is_awaited) {
+        side->is_awaited = false;
         soft_fence_reach(side->runs);
+    }
     assert((by_kernel || side->hosts > 0) && "a launch by the host ended twice");
     side->hosts -= !by_kernel;
     side->is_over |= !by_kernel;
@@ -386,7 +398,7 @@ static void end_launch(soft_side *side)
 }
 
 /* Something in a scope is over; the last one closes it. */
-static void leave(scope *place, const soft_side *here)
+static void leave(scope *place, struct here here)
 {
     while (place) {
         /* acq_rel: who comes after the scope sees all that was done in it. */
@@ -411,8 +423,12 @@ soft_point soft_side_begin(soft_side *side)
     atomic_fetch_add_explicit(&side->exec->references, 1, memory_order_relaxed);
     pthread_mutex_lock(&side->mutex);
     side->hosts++;
-    if (side->runs)
+    if (side->is_pending || side->again) {
+        if (!side->is_awaited)
+            (void)soft_fence_arm(side->runs);
+        side->is_awaited = true;
         before = soft_queue_tail(side->runs);
+    }
     pthread_mutex_unlock(&side->mutex);
     return before;
 }
@@ -434,9 +450,9 @@ void soft_side_keep(soft_side *side, soft_unit *unit)
         soft_unit_release(unit);
 }
 
-void soft_side_leave(soft_side *side)
+void soft_side_leave(soft_side *side, soft_worker *worker)
 {
-    leave(&side->own, NULL);
+    leave(&side->own, (struct here){NULL, worker});
 }
 
 /* ---- launches by kernels ----------------------------------------------------------- */
@@ -483,7 +499,6 @@ static refusal take(soft_side *side, const soft_side *root, const soft_side *by,
         side->is_pending = true;
         side->noted.next_parent = by->noted.exec;
         side->noted.next_stream = stream;
-        (void)soft_fence_arm(side->runs);
     }
     pthread_mutex_unlock(&side->mutex);
     return why;
@@ -546,10 +561,8 @@ static refusal order_again(soft_side *self)
         self->keeps = self->by_kernel && fresh.version == self->now.version &&
                       fresh.objects == self->now.objects;
         self->next = self->keeps ? fresh : hold(fresh.version, fresh.objects);
-        if (!self->by_kernel) {
+        if (!self->by_kernel)
             atomic_fetch_add_explicit(&self->exec->references, 1, memory_order_relaxed);
-            (void)soft_fence_arm(self->runs);
-        }
         self->noted.next_parent = self->noted.exec;
         self->noted.next_stream = 1;
         push_tail(self, self);
@@ -575,7 +588,7 @@ static refusal order_tail(soft_side *self, soft_side *side, const soft_side *roo
 }
 
 static refusal order(soft_side *self, soft_side *side, uint64_t stream,
-                     const soft_trace *trace)
+                     const struct soft_kernel_caller *by)
 {
     soft_side *const root = self->root ? self->root : self;
     if (side->exec->device != self->exec->device)
@@ -592,13 +605,14 @@ static refusal order(soft_side *self, soft_side *side, uint64_t stream,
     }
     atomic_fetch_add_explicit(&place->open, 1, memory_order_relaxed);
     side->next_unit =
-        soft_watch_launch(self->exec->watch, trace, stream == STREAM_SIBLING);
-    start(side, place, root, (tails){0}, NULL);
+        soft_watch_launch(self->exec->watch, by->trace, stream == STREAM_SIBLING);
+    start(side, place, root, (tails){0}, (struct here){NULL, by->worker});
     return TAKEN;
 }
 
 static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stream,
-                         const soft_trace *trace, uint32_t *error, const char **why)
+                         const struct soft_kernel_caller *by, uint32_t *error,
+                         const char **why)
 {
     soft_side *self = (soft_side *)face;
     *error = INVALID;
@@ -623,7 +637,7 @@ static gph_status launch(soft_kernel_graph *face, uint64_t handle, uint64_t stre
             soft_exec_release(exec);
         return (gph_status)CUDA_ERROR_ILLEGAL_ADDRESS;
     }
-    const refusal why_not = order(self, exec->side, stream, trace);
+    const refusal why_not = order(self, exec->side, stream, by);
     say_refusal(self, exec->side, why_not);
     if (why_not != TAKEN)
         soft_exec_release(exec);

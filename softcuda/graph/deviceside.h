@@ -50,6 +50,6 @@ void soft_side_cancel(soft_side *side);
  * NULL. */
 void soft_side_keep(soft_side *side, soft_unit *unit);
 /* The nodes of a launch by the host have run. */
-void soft_side_leave(soft_side *side);
+void soft_side_leave(soft_side *side, soft_worker *worker);
 
 #endif

@@ -349,7 +349,7 @@ static void launch_done(void *argument, soft_worker *worker)
     soft_object_set_release(objects);
     soft_exec_memory_release(memory);
     if (exec->side && worker)
-        soft_side_leave(exec->side);
+        soft_side_leave(exec->side, worker);
     else if (exec->side)
         soft_side_cancel(exec->side);
     soft_exec_release(exec);

@@ -307,8 +307,8 @@ static void once_more(void *argument, soft_worker *worker)
     struct row *row = argument;
     (void)worker;
     if (row->left-- > 0) {
-        CHECK(soft_queue_relaunch(row->again, row->program, row->works, once_more, row) ==
-              GPH_OK);
+        CHECK(soft_queue_relaunch(row->again, row->program, row->works, once_more, row,
+                                  NULL) == GPH_OK);
         return;
     }
     row->in_row = false;
@@ -400,8 +400,8 @@ static void a_launch_repeats_in_its_place(void)
         CHECK_OK(soft_queue_create(engine, 0, &other, &error), error);
         CHECK_OK(soft_program_create(engine, 1, NULL, 0, &kind, NULL, &program, &error),
                  error);
-        CHECK(soft_queue_relaunch(circle.queue, program, circle.works[0], repeat,
-                                  &circle) == GPH_OK);
+        CHECK(soft_queue_relaunch(circle.queue, program, circle.works[0], repeat, &circle,
+                                  NULL) == GPH_OK);
         CHECK(soft_queue_submit(circle.queue, &after, NULL, 0, NULL) == GPH_OK);
         CHECK(soft_queue_submit(other, &over, NULL, 0, NULL) == GPH_OK);
         soft_point_wait(engine, soft_queue_tail(other));

@@ -78,16 +78,19 @@ typedef struct soft_conditions {
     atomic_uint values[];
 } soft_conditions;
 
-struct soft_trace; /* softcuda/check */
+/* Who calls cudaGraphLaunch(). */
+struct soft_kernel_caller {
+    const struct soft_trace *trace; /* check mode: the kernel's; or NULL */
+    soft_worker *worker;            /* that its block runs on; or NULL */
+};
 
 /* What a kernel asks of the executable graph that it runs in: the graph's. */
 typedef struct soft_kernel_graph {
     uint64_t handle; /* %current_graph_exec; 0: the device cannot launch it */
     /* cudaGraphLaunch(): what the kernel gets, in *error; not GPH_OK, with the reason: what
-     * ends its context. `trace`: the launching kernel's, or NULL. Any thread that runs a block
-     * of the graph. */
+     * ends its context. Any thread that runs a block of the graph. */
     gph_status (*launch)(struct soft_kernel_graph *self, uint64_t exec, uint64_t stream,
-                         const struct soft_trace *trace, uint32_t *error,
+                         const struct soft_kernel_caller *by, uint32_t *error,
                          const char **why);
 } soft_kernel_graph;
 

@@ -36,7 +36,10 @@ static _Noreturn void end_context(ptx_block *view, uint32_t thread, gph_status c
 uint32_t ptx_rt_graph_launch(ptx_block *view, uint32_t thread, uint64_t exec,
                              uint64_t stream)
 {
-    const soft_kernel_launch *launch = soft_block_from(view)->runner->launch;
+    const soft_runner *runner = soft_block_from(view)->runner;
+    const soft_kernel_launch *launch = runner->launch;
+    const struct soft_kernel_caller by = {launch->trace,
+                                          (soft_worker *)(uintptr_t)runner->worker};
     soft_kernel_graph *graph = launch->graph;
     uint32_t error = INVALID;
     const char *why = NULL;
@@ -44,8 +47,7 @@ uint32_t ptx_rt_graph_launch(ptx_block *view, uint32_t thread, uint64_t exec,
         end_context(view, thread, SOFT_ERROR_NOT_SUPPORTED, 0,
                     graph ? "cudaGraphLaunch() in the body of a conditional node"
                           : "cudaGraphLaunch() in a kernel that runs in no graph");
-    const gph_status status =
-        graph->launch(graph, exec, stream, launch->trace, &error, &why);
+    const gph_status status = graph->launch(graph, exec, stream, &by, &error, &why);
     if (status != GPH_OK)
         end_context(view, thread, status, exec, why);
     return error;
