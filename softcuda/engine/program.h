@@ -3,9 +3,8 @@
  * plan.c (planning) and planrun.c (running a plan). */
 #ifndef SOFT_ENGINE_PROGRAM_H
 #define SOFT_ENGINE_PROGRAM_H
-#include <sched.h>
-
 #include "softcuda/engine/state.h"
+#include "softcuda/engine/wordlock.h"
 
 enum {
     MEASURE_FIRST = 3,   /* launches that take a time stamp a node (10 ns each) */
@@ -141,13 +140,12 @@ struct soft_program {
 /* A word, since the two that a launch takes are a tenth of what a small one costs. */
 static inline void soft_program_lock(soft_program *program)
 {
-    while (atomic_exchange_explicit(&program->locked, 1, memory_order_acquire) != 0)
-        sched_yield(); /* its holder has lost its CPU, perhaps */
+    soft_word_lock(&program->locked);
 }
 
 static inline void soft_program_unlock(soft_program *program)
 {
-    atomic_store_explicit(&program->locked, 0, memory_order_release);
+    soft_word_unlock(&program->locked);
 }
 
 /* The node at a place of the order. */

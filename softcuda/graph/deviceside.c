@@ -10,6 +10,7 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/noted.h"
+#include "softcuda/engine/wordlock.h"
 #include "softcuda/graph/watch.h"
 #include "softcuda/rules/rules.h"
 
@@ -22,9 +23,13 @@ enum { LIMIT_ROUNDS = 64, SLOW_ROUNDS_NS = 1000000 };
 #define STREAM_FORGET UINT64_C(0x0200000000000000)
 #define STREAM_SIBLING UINT64_C(0x0300000000000000)
 
+#define ONE UINT64_C(1)
+#define CAME_ONE (UINT64_C(1) << 32)
+
 typedef struct scope {
-    atomic_uint open; /* 1 while nothing runs in it: the next run's own */
-    atomic_uint came; /* launches to forget and of siblings into it, so far */
+    /* How many run in it: 1 while nothing does, the next run's own; and above it how many
+     * launches to forget and of siblings came into it. */
+    _Atomic uint64_t open;
     soft_side *of;
     bool is_launch; /* of the host, with all that comes of it */
 } scope;
@@ -43,8 +48,8 @@ struct soft_side {
     soft_kernel_graph face; /* first */
     soft_exec *exec;
     bool is_device; /* kernels may launch it */
-    pthread_mutex_t mutex;
-    /* Under the mutex. */
+    _Atomic uint32_t lock;
+    /* Under the lock. */
     run uploaded;    /* what kernels launch; version NULL: nothing yet */
     run before;      /* the one before it, until soft_side_settle() */
     uint32_t hosts;  /* launches of the host whose nodes, and what they forgot, may run */
@@ -146,9 +151,8 @@ CUresult soft_side_create(soft_exec *exec, const soft_flat *flat,
     side->noted.exec = (uint64_t)(uintptr_t)exec;
     side->own.of = side->whole.of = side;
     side->whole.is_launch = true;
-    atomic_init(&side->own.open, 1);
-    atomic_init(&side->whole.open, 1);
-    pthread_mutex_init(&side->mutex, NULL);
+    atomic_init(&side->own.open, ONE);
+    atomic_init(&side->whole.open, ONE);
     const CUresult made = make_queues(side);
     if (made != CUDA_SUCCESS) {
         soft_side_destroy(side);
@@ -169,7 +173,6 @@ void soft_side_destroy(soft_side *side)
     soft_fence_release(side->runs);
     if (side->queue)
         soft_queue_release(side->queue);
-    pthread_mutex_destroy(&side->mutex);
     soft_delete(side);
 }
 
@@ -207,22 +210,22 @@ void soft_side_begin_upload(soft_side *side, soft_version *version)
     if (!side || !side->is_device)
         return;
     const run held = hold(version, version->objects);
-    pthread_mutex_lock(&side->mutex);
+    soft_word_lock(&side->lock);
     side->before = side->uploaded;
     side->uploaded = held;
-    pthread_mutex_unlock(&side->mutex);
+    soft_word_unlock(&side->lock);
 }
 
 void soft_side_settle(soft_side *side, bool keeps)
 {
     if (!side || !side->is_device)
         return;
-    pthread_mutex_lock(&side->mutex);
+    soft_word_lock(&side->lock);
     const run gone = keeps ? side->before : side->uploaded;
     if (!keeps)
         side->uploaded = side->before;
     side->before = (run){0};
-    pthread_mutex_unlock(&side->mutex);
+    soft_word_unlock(&side->lock);
     let_go(gone);
 }
 
@@ -343,7 +346,7 @@ static scope *end_run(soft_side *side, struct here here)
     const bool by_kernel = side->by_kernel;
     if (side->notes && by_kernel)
         soft_noted_end_run(&side->noted, gphi_clock_ns());
-    pthread_mutex_lock(&side->mutex);
+    soft_word_lock(&side->lock);
     /* The run to come has what this one holds of the executable, and its point. */
     soft_exec *const held = by_kernel && !side->again ? side->exec : NULL;
     soft_unit *const unit = side->unit;
@@ -352,12 +355,11 @@ static scope *end_run(soft_side *side, struct here here)
         soft_rule(R76) ? joined(side->mine, side->rest) : joined(side->rest, side->mine);
     side->mine = side->rest = (tails){0};
     side->tail_count = 0;
-    atomic_store_explicit(&side->own.came, 0, memory_order_relaxed);
     side->around = NULL;
     side->root = NULL;
     side->by_kernel = false;
-    /* Relaxed: who enters it next was ordered after this, by the mutex or a queue. */
-    atomic_store_explicit(&side->own.open, 1, memory_order_relaxed);
+    /* Relaxed: who enters it next was ordered after this, by the lock or a queue. */
+    atomic_store_explicit(&side->own.open, ONE, memory_order_relaxed);
     if (held && side->is_awaited) {
         side->is_awaited = false;
         soft_fence_reach(side->runs);
@@ -367,7 +369,7 @@ static scope *end_run(soft_side *side, struct here here)
     side->is_over |= !by_kernel;
     side->is_pending = side->again; /* from here on others may launch it */
     side->again = false;
-    pthread_mutex_unlock(&side->mutex);
+    soft_word_unlock(&side->lock);
     soft_side *const next = rest.first;
     if (next) {
         rest.first = next->link;
@@ -383,13 +385,12 @@ static scope *end_run(soft_side *side, struct here here)
 
 static void end_launch(soft_side *side)
 {
-    atomic_store(&side->whole.open, 1);
-    atomic_store(&side->whole.came, 0);
+    atomic_store(&side->whole.open, ONE);
     atomic_store(&side->launched, 0);
     atomic_store(&side->started_ns, 0);
-    pthread_mutex_lock(&side->mutex);
+    soft_word_lock(&side->lock);
     side->is_over = false;
-    pthread_mutex_unlock(&side->mutex);
+    soft_word_unlock(&side->lock);
     soft_exec *const held = side->exec;
     if (side->notes)
         soft_noted_rest_of_runs(&side->noted, gphi_clock_ns());
@@ -401,11 +402,13 @@ static void end_launch(soft_side *side)
 static void leave(scope *place, struct here here)
 {
     while (place) {
-        /* acq_rel: who comes after the scope sees all that was done in it. */
-        const unsigned open =
-            atomic_fetch_sub_explicit(&place->open, 1, memory_order_acq_rel);
-        assert(open > 0 && "more ended in a scope than began");
-        if (open != 1)
+        /* Acquire, and release: who comes after the scope sees all that was done in it. Who is
+         * alone in it stays so: others come in by who runs there. */
+        uint64_t open = atomic_load_explicit(&place->open, memory_order_acquire);
+        if (open % CAME_ONE != ONE)
+            open = atomic_fetch_sub_explicit(&place->open, ONE, memory_order_acq_rel);
+        assert(open % CAME_ONE > 0 && "more ended in a scope than began");
+        if (open % CAME_ONE != ONE)
             return;
         if (place->is_launch) {
             end_launch(place->of);
@@ -421,7 +424,7 @@ soft_point soft_side_begin(soft_side *side)
 {
     soft_point before = {0};
     atomic_fetch_add_explicit(&side->exec->references, 1, memory_order_relaxed);
-    pthread_mutex_lock(&side->mutex);
+    soft_word_lock(&side->lock);
     side->hosts++;
     if (side->is_pending || side->again) {
         if (!side->is_awaited)
@@ -429,16 +432,16 @@ soft_point soft_side_begin(soft_side *side)
         side->is_awaited = true;
         before = soft_queue_tail(side->runs);
     }
-    pthread_mutex_unlock(&side->mutex);
+    soft_word_unlock(&side->lock);
     return before;
 }
 
 void soft_side_cancel(soft_side *side)
 {
-    pthread_mutex_lock(&side->mutex);
+    soft_word_lock(&side->lock);
     assert(side->hosts > 0 && "a launch by the host ended twice");
     side->hosts--;
-    pthread_mutex_unlock(&side->mutex);
+    soft_word_unlock(&side->lock);
     soft_exec_release(side->exec);
 }
 
@@ -470,15 +473,16 @@ typedef enum refusal {
     OTHER_DEVICE
 } refusal;
 
-/* Counts one more into an environment, if it may have it. */
+/* One more runs in an environment, if it may have it. */
 static bool enter(scope *place)
 {
-    unsigned came = atomic_load_explicit(&place->came, memory_order_relaxed);
+    uint64_t open = atomic_load_explicit(&place->open, memory_order_relaxed);
     do
-        if (came >= SOFT_CAME_MAX && soft_rule(R75))
+        if (open / CAME_ONE >= SOFT_CAME_MAX && soft_rule(R75))
             return false;
     while (!atomic_compare_exchange_weak_explicit(
-        &place->came, &came, came + 1, memory_order_relaxed, memory_order_relaxed));
+        &place->open, &open, open + CAME_ONE + ONE, memory_order_relaxed,
+        memory_order_relaxed));
     return true;
 }
 
@@ -488,7 +492,7 @@ static bool enter(scope *place)
 static refusal take(soft_side *side, const soft_side *root, const soft_side *by,
                     uint32_t stream)
 {
-    pthread_mutex_lock(&side->mutex);
+    soft_word_lock(&side->lock);
     const bool is_free =
         !side->is_pending && (side->hosts == 0 || (side == root && side->is_over));
     const refusal why = !is_free                 ? RUNNING
@@ -500,7 +504,7 @@ static refusal take(soft_side *side, const soft_side *root, const soft_side *by,
         side->noted.next_parent = by->noted.exec;
         side->noted.next_stream = stream;
     }
-    pthread_mutex_unlock(&side->mutex);
+    soft_word_unlock(&side->lock);
     return why;
 }
 
@@ -532,7 +536,7 @@ static void say_refusal(soft_side *self, const soft_side *target, refusal why)
              (unsigned long long)(uintptr_t)(target ? target->exec : NULL), reasons[why]);
 }
 
-/* Under the mutex of `self`. */
+/* Under the lock of `self`. */
 static void push_tail(soft_side *self, soft_side *side)
 {
     if (self->mine.last)
@@ -547,7 +551,7 @@ static void push_tail(soft_side *self, soft_side *side)
 static refusal order_again(soft_side *self)
 {
     const bool is_root = !self->root || self->root == self;
-    pthread_mutex_lock(&self->mutex);
+    soft_word_lock(&self->lock);
     const bool is_free = !self->again && (is_root || self->hosts == 0);
     const bool fits = self->tail_count < SOFT_TAILS_MAX || !soft_rule(R75);
     const refusal why = !fits                     ? TOO_MANY_TAILS
@@ -567,23 +571,23 @@ static refusal order_again(soft_side *self)
         self->noted.next_stream = 1;
         push_tail(self, self);
     }
-    pthread_mutex_unlock(&self->mutex);
+    soft_word_unlock(&self->lock);
     return why;
 }
 
 static refusal order_tail(soft_side *self, soft_side *side, const soft_side *root)
 {
-    pthread_mutex_lock(&self->mutex);
+    soft_word_lock(&self->lock);
     const bool fits = self->tail_count < SOFT_TAILS_MAX || !soft_rule(R75);
     self->tail_count += fits;
-    pthread_mutex_unlock(&self->mutex);
+    soft_word_unlock(&self->lock);
     const refusal why = fits ? take(side, root, self, 1) : TOO_MANY_TAILS;
-    pthread_mutex_lock(&self->mutex);
+    soft_word_lock(&self->lock);
     if (why == TAKEN)
         push_tail(self, side);
     else
         self->tail_count -= fits;
-    pthread_mutex_unlock(&self->mutex);
+    soft_word_unlock(&self->lock);
     return why;
 }
 
@@ -600,10 +604,9 @@ static refusal order(soft_side *self, soft_side *side, uint64_t stream,
         return stream == STREAM_FORGET ? TOO_MANY : TOO_MANY_SIBLINGS;
     const refusal why = take(side, root, self, stream == STREAM_FORGET ? 2 : 3);
     if (why != TAKEN) {
-        atomic_fetch_sub_explicit(&place->came, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&place->open, CAME_ONE + ONE, memory_order_relaxed);
         return why;
     }
-    atomic_fetch_add_explicit(&place->open, 1, memory_order_relaxed);
     side->next_unit =
         soft_watch_launch(self->exec->watch, by->trace, stream == STREAM_SIBLING);
     start(side, place, root, (tails){0}, (struct here){NULL, by->worker});

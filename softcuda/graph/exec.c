@@ -9,6 +9,7 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/racing.h"
 #include "softcuda/device/summary.h"
+#include "softcuda/engine/wordlock.h"
 #include "softcuda/graph/conditional.h"
 #include "softcuda/graph/deviceside.h"
 #include "softcuda/graph/exec.h"
@@ -19,7 +20,7 @@
 #include "softcuda/rules/rules.h"
 
 /* Between finding a handle and holding a reference nobody may end the graph. */
-static pthread_mutex_t handles = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t handles; /* a lock */
 
 /* ---- what user objects are held ---------------------------------------------------- */
 
@@ -87,12 +88,12 @@ void soft_exec_release(soft_exec *exec)
 
 soft_exec *soft_exec_hold(CUgraphExec handle)
 {
-    pthread_mutex_lock(&handles);
+    soft_word_lock(&handles);
     soft_exec *exec =
         soft_handle_is(handle, SOFT_KIND_GRAPH_EXEC) ? (soft_exec *)handle : NULL;
     if (exec)
         atomic_fetch_add_explicit(&exec->references, 1, memory_order_relaxed);
-    pthread_mutex_unlock(&handles);
+    soft_word_unlock(&handles);
     return exec;
 }
 
@@ -110,9 +111,9 @@ CUresult soft_exec_destroy(CUgraphExec handle)
     if (!soft_rule(R37) && atomic_load(&((soft_exec *)handle)->references) > 1)
         return soft_fail(CUDA_ERROR_NOT_READY, "launches of %p are under way",
                          (void *)handle);
-    pthread_mutex_lock(&handles);
+    soft_word_lock(&handles);
     const bool lived = soft_handle_remove(handle, SOFT_KIND_GRAPH_EXEC);
-    pthread_mutex_unlock(&handles);
+    soft_word_unlock(&handles);
     if (!lived)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%p is no executable graph, or it was destroyed",
