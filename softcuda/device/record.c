@@ -239,19 +239,22 @@ static uint32_t find_body(void *argument, uint64_t round)
     if (!soft_rule(R85))
         return round == 1 ? 0 : SOFT_NO_BODY;
     switch (node->type) {
-    case CU_GRAPH_COND_TYPE_IF: return now != 0 ? 0 : 1;
+    case CU_GRAPH_COND_TYPE_IF: return now != 0 ? SOFT_BODY_ONCE : SOFT_BODY_ONCE + 1;
     case CU_GRAPH_COND_TYPE_WHILE:
         return now != 0 && !is_over_limit(record, round) ? 0 : SOFT_NO_BODY;
-    default: return now;
+    default: return now < node->size ? SOFT_BODY_ONCE + now : SOFT_NO_BODY;
     }
 }
 
 static uint32_t choose_body(void *argument, uint64_t round)
 {
     const soft_record *record = argument;
-    const uint32_t body = find_body(argument, round);
-    if (record->u.branch.noted)
-        soft_noted_choice(record->u.branch.noted, round, body);
+    uint32_t body = find_body(argument, round);
+    if (!record->u.branch.noted)
+        return body;
+    if (body != SOFT_NO_BODY) /* who notes it wants to hear of the end */
+        body &= ~SOFT_BODY_ONCE;
+    soft_noted_choice(record->u.branch.noted, round, body);
     return body;
 }
 

@@ -165,8 +165,13 @@ void soft_branches_begin(const soft_program *program, const soft_work *works)
 uint32_t soft_branch_choose(soft_branch *branch, const soft_work *works, bool again)
 {
     const soft_work *work = &works[branch->node];
+    if (again && branch->once)
+        return SOFT_NO_BODY;
     branch->round = again ? branch->round + 1 : 1;
-    const uint32_t body = work->choose(work->argument, branch->round);
+    uint32_t body = work->choose(work->argument, branch->round);
+    branch->once = body != SOFT_NO_BODY && (body & SOFT_BODY_ONCE) != 0;
+    if (branch->once)
+        body -= SOFT_BODY_ONCE;
     return body < branch->count ? branch->first + body : SOFT_NO_BODY;
 }
 

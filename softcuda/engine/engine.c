@@ -382,9 +382,12 @@ static enum help help(soft_engine *engine, soft_point point)
                                                : soft_queue_join(queue, &engine->helper);
         if (owned)
             soft_queue_advance(queue, &engine->helper, point.sequence);
+        run_later(&engine->helper);
         while (!soft_point_reached(point) && linger(&engine->helper, queue))
             if (soft_queue_join(queue, &engine->helper))
                 soft_queue_advance(queue, &engine->helper, point.sequence);
+        /* What the point depends on has launched it. */
+        run_later(&engine->helper);
         place_give(engine);
         return HELP_DONE;
     }

@@ -83,6 +83,8 @@ typedef void soft_run_parts_fn(void *argument, soft_parts *parts, soft_worker *w
 /* Which body runs in this round, from 1 on; SOFT_NO_BODY: none, the node is done. Round 0:
  * a launch begins, nothing is chosen yet. */
 #define SOFT_NO_BODY UINT32_MAX
+/* Added to a body: the node is done after it, and is not asked again. */
+#define SOFT_BODY_ONCE (UINT32_C(1) << 31)
 typedef uint32_t soft_choose_fn(void *argument, uint64_t round);
 
 /* What one node or one submission does. */

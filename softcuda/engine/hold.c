@@ -192,8 +192,9 @@ static void give_out_later(soft_worker *worker, uint32_t begin, uint32_t end)
 /* One watcher at a time. */
 static void look_at_later(soft_engine *engine, bool now)
 {
-    for (uint32_t i = 0; i < engine->worker_count; i++) {
-        soft_worker *worker = &engine->workers[i];
+    for (uint32_t i = 0; i <= engine->worker_count; i++) {
+        soft_worker *worker =
+            i < engine->worker_count ? &engine->workers[i] : &engine->helper;
         const uint32_t end =
             atomic_load_explicit(&worker->later_end, memory_order_acquire);
         const uint32_t begin =

@@ -30,6 +30,7 @@ typedef struct soft_branch {
     uint32_t node, after;  /* after: the position after its bodies */
     uint32_t first, count; /* its bodies */
     uint64_t round;        /* of the running launch */
+    bool once;             /* the body that runs is its last */
     uint32_t place, left;  /* random.c: its own; nodes of its body that have not run */
 } soft_branch;
 

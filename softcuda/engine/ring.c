@@ -331,7 +331,7 @@ gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
     place->u.launch.done = done;
     place->u.launch.argument = argument;
     assert(atomic_load(&queue->tail) == sequence - 1 && "a relaunch is not alone");
-    if (by && by != &engine->helper && engine->seed == 0 && is_small(program))
+    if (by && engine->seed == 0 && is_small(program))
         publish_later(queue, sequence, by);
     else
         publish(queue, sequence);
