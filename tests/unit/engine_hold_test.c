@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "engine_check.h"
@@ -179,10 +181,109 @@ static void many_users(void)
         }
 }
 
+/* ---- what work has fired ----------------------------------------------------------- */
+
+enum { FIRED = 150 }; /* more than a worker keeps for itself */
+
+struct fired {
+    soft_program *program;
+    soft_queue *queue;
+    atomic_uint *ended;
+    soft_work work;
+};
+
+struct firing {
+    struct fired fired[FIRED];
+    soft_engine *engine;
+    atomic_uint ran, ended, late;
+    bool waits, relieves; /* for all of them, as a kernel that looks at a flag */
+};
+
+static void fired_ends(void *argument, soft_worker *worker)
+{
+    struct fired *fired = argument;
+    (void)worker;
+    atomic_fetch_add(fired->ended, 1);
+}
+
+static void fire_all(void *argument, soft_worker *worker)
+{
+    struct firing *f = argument;
+    const unsigned before = atomic_load(&f->ran);
+    for (int i = 0; i < FIRED; i++)
+        CHECK(soft_queue_relaunch(f->fired[i].queue, f->fired[i].program,
+                                  &f->fired[i].work, fired_ends, &f->fired[i],
+                                  worker) == GPH_OK);
+    const uint64_t from = gphi_clock_ns();
+    while (f->waits && atomic_load(&f->ran) < before + FIRED) {
+        if (f->relieves)
+            soft_worker_relieve(worker);
+        if (gphi_clock_ns() - from > LIMIT_S * UINT64_C(1000000000)) {
+            atomic_fetch_add(&f->late, 1);
+            return;
+        }
+    }
+}
+
+static void set_up_firing(struct firing *f, soft_engine *engine)
+{
+    const uint8_t kind = SOFT_WORK_CALL;
+    f->engine = engine;
+    for (int i = 0; i < FIRED; i++) {
+        struct fired *fired = &f->fired[i];
+        gph_error error = {0};
+        fired->ended = &f->ended;
+        fired->work =
+            (soft_work){.kind = SOFT_WORK_CALL, .run = count, .argument = &f->ran};
+        fired->queue = queue_of(engine);
+        soft_queue_shorten(fired->queue);
+        CHECK_OK(
+            soft_program_create(engine, 1, NULL, 0, &kind, NULL, &fired->program, &error),
+            error);
+    }
+}
+
+/* Each is run once: by who fired it when its work is over, by others where that waits, whether
+ * they look for work, work or sleep. */
+static void what_is_fired_runs_once(void)
+{
+    for (uint32_t workers = 1; workers <= 4; workers++)
+        for (int way = 0; way < 3; way++) {
+            static struct firing f;
+            soft_engine *engine = make(workers, 0);
+            soft_queue *queue = queue_of(engine);
+            const soft_work fire = {
+                .kind = SOFT_WORK_CALL, .run = fire_all, .argument = &f};
+            memset(&f, 0, sizeof(f));
+            set_up_firing(&f, engine);
+            f.waits = way > 0 && (workers > 1 || way == 2);
+            f.relieves = way == 2;
+            for (unsigned round = 1; round <= 12; round++) {
+                soft_point point;
+                if (round % 4 == 0)
+                    usleep(30000); /* all sleep */
+                CHECK(soft_queue_submit(queue, &fire, NULL, 0, &point) == GPH_OK);
+                if (round % 2 == 0)
+                    soft_point_wait(engine, point);
+                CHECK(comes(&f.ended, round * FIRED));
+                CHECK(atomic_load(&f.ran) == round * FIRED && atomic_load(&f.late) == 0);
+                for (int i = 0; i < FIRED; i++)
+                    soft_point_wait(engine, soft_queue_tail(f.fired[i].queue));
+            }
+            for (int i = 0; i < FIRED; i++) {
+                soft_program_destroy(f.fired[i].program);
+                soft_queue_release(f.fired[i].queue);
+            }
+            soft_queue_release(queue);
+            soft_engine_destroy(engine);
+        }
+}
+
 int main(void)
 {
     RUN(nobody_comes);
     RUN(others_want_it);
     RUN(many_users);
+    RUN(what_is_fired_runs_once);
     return test_done();
 }
