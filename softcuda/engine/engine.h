@@ -184,6 +184,10 @@ gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
  * works, before its point is reached, and what comes after it in the queue waits. */
 gph_status soft_queue_repeat(soft_queue *queue, const soft_work *works);
 
+/* Of a queue that has host functions alone: the next one goes to their thread now, though all
+ * workers may be busy. */
+void soft_queue_call_host(soft_queue *queue);
+
 soft_point soft_queue_tail(const soft_queue *queue);
 bool soft_point_reached(soft_point point);
 /* Returns when the point is reached; the calling thread runs ready work meanwhile.

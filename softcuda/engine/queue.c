@@ -60,7 +60,7 @@ static bool should_yield(soft_queue *queue, soft_worker *worker, uint32_t served
 {
     soft_engine *engine = queue->engine;
     if (engine->seed != 0)
-        return soft_random(worker) % 2 == 0;
+        return worker && soft_random(worker) % 2 == 0;
     if (served % 16 != 0 &&
         atomic_load_explicit(&engine->many_priorities, memory_order_relaxed) == 0)
         return false;
@@ -138,4 +138,17 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
             break;
     }
     soft_queue_let_go(queue);
+}
+
+void soft_queue_call_host(soft_queue *queue)
+{
+    enum { PATIENCE = 200 }; /* for the host thread, which lets go of the one before */
+    bool is_ours = soft_queue_own(queue);
+    for (int i = 0; !is_ours && i < PATIENCE; i++) {
+        soft_relax();
+        is_ours = soft_queue_own(queue);
+    }
+    /* Nothing in it runs on a worker: it only ends the one before, and posts the next. */
+    if (is_ours)
+        soft_queue_advance(queue, NULL, UINT64_MAX);
 }

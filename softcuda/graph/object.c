@@ -103,8 +103,8 @@ static void tell_host(bool tell)
     const soft_work work = {.kind = SOFT_WORK_HOST, .run = run_destructors};
     if (tell && !soft_rule(R108))
         run_destructors(NULL, NULL);
-    else if (tell)
-        (void)soft_queue_submit(destructors, &work, NULL, 0, NULL); /* at exit: none */
+    else if (tell && soft_queue_submit(destructors, &work, NULL, 0, NULL) == GPH_OK)
+        soft_queue_call_host(destructors); /* at exit: none */
 }
 
 /* ---- references of the program ----------------------------------------------------- */

@@ -157,10 +157,10 @@ static void tails_wait_for_what_was_fired(void)
         found f = {0, 0};
         const soft_beside_options options = {
             .user = &f, .found = on_found, .memory_at = memory_at};
-        soft_beside *beside;
-        soft_race *race;
-        CHECK(soft_beside_create(&options, &beside, NULL) == GPH_OK &&
-              chain(NULL, &race) == GPH_OK);
+        soft_beside *beside = NULL;
+        soft_race *race = NULL;
+        CHECK(soft_beside_create(&options, &beside, NULL) == GPH_OK);
+        CHECK(chain(NULL, &race) == GPH_OK);
         soft_unit *root = soft_unit_begin(beside, queues[0], false);
         soft_unit_submitted(root, submit(queues[0]));
         soft_unit *fired = soft_unit_launch(root, race, BY, is_sibling);

@@ -207,6 +207,51 @@ static void destructors_run_elsewhere(void)
     CHECK(!driver_is_soft || called_back == CUDA_ERROR_NOT_PERMITTED);
 }
 
+static const char spin_ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                               ".visible .entry spin(.param .u64 flag)\n"
+                               "{\n"
+                               "  .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %d<2>;\n"
+                               "  ld.param.u64 %d1, [flag];\n"
+                               "again:\n"
+                               "  ld.volatile.global.u32 %r1, [%d1];\n"
+                               "  setp.eq.u32 %p1, %r1, 0; @%p1 bra again;\n"
+                               "  ret;\n"
+                               "}\n";
+
+/* A destructor needs nothing of the device, on which kernels run for long. */
+static void destructors_do_not_wait_for_kernels(void)
+{
+    enum { BLOCKS = 64, TIMES = 20 };
+    CUmodule module;
+    CUfunction spin;
+    void *flag;
+    OK(cu.cuModuleLoadData(&module, spin_ptx));
+    OK(cu.cuModuleGetFunction(&spin, module, "spin"));
+    OK(cu.cuMemHostAlloc(&flag, 4096, CU_MEMHOSTALLOC_DEVICEMAP));
+    atomic_store((atomic_uint *)flag, 0);
+    void *params[] = {&flag};
+    CUgraph graphs[TIMES];
+    atomic_store(&destroyed, 0);
+    for (int i = 0; i < TIMES; i++) {
+        graphs[i] = new_graph();
+        OK(cu.cuGraphRetainUserObject(graphs[i], new_object(1), 1,
+                                      CU_GRAPH_USER_OBJECT_MOVE));
+    }
+    OK(cu.cuLaunchKernel(spin, BLOCKS, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    usleep(2000); /* it has all workers */
+    for (int i = 0; i < TIMES; i++) {
+        OK(cu.cuGraphDestroy(graphs[i]));
+        if (i % 2 == 0)
+            CHECK(come_to(i + 1));
+    }
+    CHECK(come_to(TIMES));
+    REFUSED(NOT_READY, cu.cuStreamQuery(NULL));
+    atomic_store((atomic_uint *)flag, 1);
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuMemFreeHost(flag));
+    OK(cu.cuModuleUnload(module));
+}
+
 static void many_objects_end_at_once(void)
 {
     enum { MANY = 5000 };
@@ -230,6 +275,7 @@ static void run(void)
     RULE_TEST(R106, a_launch_holds_references);
     RULE_TEST(R107, a_childs_references_are_the_childs);
     RULE_TEST(R108, destructors_run_elsewhere);
+    RULE_TEST(R108, destructors_do_not_wait_for_kernels);
     RULE_TEST(R108, many_objects_end_at_once);
 }
 
