@@ -11,6 +11,7 @@
 #include "softcuda/api/exports.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
+#include "softcuda/device/peer.h"
 #include "softcuda/device/task.h"
 #include "softcuda/rules/rules.h"
 
@@ -55,6 +56,28 @@ static CUresult is_capturing(soft_context *context, struct how how, bool *out)
     return soft_stream_queue(context, how.stream, how.per_thread, &queue, out);
 }
 
+static soft_device *mapped_on(uint64_t address)
+{
+    soft_device *device = soft_device_holding(address);
+    soft_allocation found;
+    return device && soft_memory_find(device->memory, address, &found) &&
+                   found.kind == SOFT_MEMORY_VMM
+               ? device
+               : NULL;
+}
+
+/* Between mapped ranges of two devices the context's device copies, by its own mappings. */
+static CUresult check_mappings(const soft_context *context, const soft_copy *copy)
+{
+    if (soft_device_count() < 2 || !soft_rule(M_peer_mappings))
+        return CUDA_SUCCESS;
+    const soft_device *to = mapped_on(copy->dst), *from = mapped_on(copy->src);
+    if (!to || !from || to == from)
+        return CUDA_SUCCESS;
+    SOFT_TRY(soft_peer_check(context, copy->src, false));
+    return soft_peer_check(context, copy->dst, true);
+}
+
 /* A synchronous copy within device memory does not wait, as on a GPU; an asynchronous one
  * waits where the host memory is not known to the driver: the program may change it. */
 CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
@@ -70,6 +93,8 @@ CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
         return CUDA_SUCCESS;
     bool captured = false;
     SOFT_TRY(is_capturing(context, how, &captured));
+    if (!captured)
+        SOFT_TRY(check_mappings(context, &task.u.copy));
     if (!captured && !how.sync && is_staged(&task.u.copy))
         return submit_staged(context, &task, how);
     SOFT_TRY(soft_stream_submit(context, how.stream, how.per_thread, &task, &captured));

@@ -7,6 +7,7 @@
  * judged: it may be allocated later, so the instantiation looks at it again. */
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
+#include "softcuda/device/peer.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/rules/rules.h"
 
@@ -35,6 +36,8 @@ static CUresult fill(const char *call, CUstream stream, bool per_thread, bool wa
         SOFT_TRY(soft_task_fill(context, &params, &task));
     if (params.width == 0 || params.height == 0)
         return CUDA_SUCCESS;
+    if (!capturing && soft_rule(M_peer_fills))
+        SOFT_TRY(soft_peer_check(context, params.dst, true));
     bool captured = false;
     SOFT_TRY(soft_stream_submit(context, stream, per_thread, &task, &captured));
     if (!waits || captured || !is_seen_by_host(params.dst))

@@ -120,3 +120,13 @@ void soft_peer_explain(const soft_context *context, uint64_t address, char *text
              "memory of device %d, to which device %d was given no access (%s)",
              holder->ordinal, context->device->ordinal, how_to_ask(holder, address));
 }
+
+CUresult soft_peer_check(const soft_context *context, uint64_t address, bool write)
+{
+    char text[200];
+    if (soft_device_count() < 2 || soft_peer_may_use(context, address, write))
+        return CUDA_SUCCESS;
+    soft_peer_explain(context, address, text, sizeof(text));
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx: %s", (unsigned long long)address,
+                     text);
+}

@@ -8,6 +8,9 @@
  * Any thread. */
 bool soft_peer_may_use(const soft_context *context, uint64_t address, bool write);
 
+/* The same for a call: CUDA_SUCCESS, or 1 with the sentence. */
+CUresult soft_peer_check(const soft_context *context, uint64_t address, bool write);
+
 /* One sentence on device memory that a context may not use. */
 void soft_peer_explain(const soft_context *context, uint64_t address, char *text,
                        size_t bytes);

@@ -92,6 +92,71 @@ static void copies_need_no_access(void)
     OK(cu.cuStreamDestroy(stream));
 }
 
+static void fills_need_access(void)
+{
+    NEEDS_TWO();
+    unsigned got = 0;
+    use(1);
+    OK(cu.cuMemsetD32(words[1], 3, 4));
+    OK(cu.cuCtxSynchronize());
+    use(0);
+    REFUSED(INVALID_VALUE, cu.cuMemsetD8(words[1], 7, 4));
+    REFUSED(INVALID_VALUE, cu.cuMemsetD32Async(words[1], 7, 1, NULL));
+    if (can_access()) {
+        OK(cu.cuCtxEnablePeerAccess(contexts[1], 0));
+        OK(cu.cuMemsetD8(words[1] + 4, 1, 4));
+        OK(cu.cuCtxSynchronize());
+        OK(cu.cuCtxDisablePeerAccess(contexts[1]));
+    }
+    use(1);
+    OK(cu.cuMemcpyDtoH(&got, words[1], 4));
+    CHECK(got == 3);
+    OK(cu.cuMemcpyDtoH(&got, words[1] + 4, 4));
+    CHECK(got == (can_access() ? 0x01010101u : 3u));
+}
+
+/* A range of each device, for that device alone. */
+static void copies_between_mappings_need_access(void)
+{
+    NEEDS_TWO();
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUdeviceptr ranges[2];
+    CUmemGenericAllocationHandle handles[2];
+    size_t bytes = 0;
+    unsigned got = 0;
+    for (int d = 0; d < 2; d++) {
+        use(d);
+        prop.location.id = d;
+        const CUmemAccessDesc own = {prop.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+        OK(cu.cuMemGetAllocationGranularity(&bytes, &prop,
+                                            CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
+        OK(cu.cuMemAddressReserve(&ranges[d], bytes, 0, 0, 0));
+        OK(cu.cuMemCreate(&handles[d], bytes, &prop, 0));
+        OK(cu.cuMemMap(ranges[d], bytes, 0, handles[d], 0));
+        OK(cu.cuMemSetAccess(ranges[d], bytes, &own, 1));
+        OK(cu.cuMemsetD32(ranges[d], 40 + (unsigned)d, 4));
+        OK(cu.cuCtxSynchronize());
+    }
+    use(0);
+    REFUSED(INVALID_VALUE, cu.cuMemcpyDtoD(ranges[0], ranges[1], 4));
+    if (can_access()) {
+        const CUmemAccessDesc zero = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                      CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+        OK(cu.cuMemSetAccess(ranges[1], bytes, &zero, 1));
+        OK(cu.cuMemcpyDtoD(ranges[0], ranges[1], 4));
+    }
+    OK(cu.cuMemcpyDtoH(&got, ranges[0], 4));
+    CHECK(got == (can_access() ? 41u : 40u));
+    for (int d = 0; d < 2; d++) {
+        use(d);
+        OK(cu.cuCtxSynchronize());
+        OK(cu.cuMemUnmap(ranges[d], bytes));
+        OK(cu.cuMemRelease(handles[d]));
+        OK(cu.cuMemAddressFree(ranges[d], bytes));
+    }
+}
+
 /* A chain over both devices through one event. */
 static void events_join_devices(void)
 {
@@ -297,6 +362,8 @@ static void run(void)
     }
     RULE_TEST(M_peer_calls, access_is_enabled_and_disabled_once);
     RULE_TEST(M_peer_copies, copies_need_no_access);
+    RULE_TEST(M_peer_fills, fills_need_access);
+    RULE_TEST(M_peer_mappings, copies_between_mappings_need_access);
     RULE_TEST(M_peer_events, events_join_devices);
     RULE_TEST(R41, a_graph_runs_on_its_nodes_devices);
     RULE_TEST(M_peer_access, kernels_use_what_they_may);
