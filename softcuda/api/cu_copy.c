@@ -56,6 +56,8 @@ static CUresult is_capturing(soft_context *context, struct how how, bool *out)
     return soft_stream_queue(context, how.stream, how.per_thread, &queue, out);
 }
 
+/* The device whose memory a mapped range is of; NULL: it is none. cuMemAlloc() memory and pools
+ * are not meant: between these devices copy without access (M_peer_copies). */
 static soft_device *mapped_on(uint64_t address)
 {
     soft_device *device = soft_device_holding(address);

@@ -36,6 +36,7 @@ static CUresult fill(const char *call, CUstream stream, bool per_thread, bool wa
         SOFT_TRY(soft_task_fill(context, &params, &task));
     if (params.width == 0 || params.height == 0)
         return CUDA_SUCCESS;
+    /* A fill is run by the context's device, as a kernel is; a copy may be by either. */
     if (!capturing && soft_rule(M_peer_fills))
         SOFT_TRY(soft_peer_check(context, params.dst, true));
     bool captured = false;

@@ -90,7 +90,7 @@ struct soft_unit {
     struct footprint print;
 };
 
-/* place.c: nodes of two units of one root; of two roots: always, they are not asked for. */
+/* sideplace.c: nodes of two units of one root; of two roots: always, they are not asked for. */
 bool soft_units_ordered(const soft_unit *a, uint32_t a_node, const soft_unit *b,
                         uint32_t b_node);
 

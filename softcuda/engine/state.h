@@ -44,7 +44,7 @@ enum {
     CROWDED_MIN_NS = 5000, /* ... where workers outnumber CPUs */
     WAKE_MIN_NS = 60000,   /* cheaper work is not worth a wake (25 us, 9 of them ours) */
     LATER_PLACES = 128,    /* queues that a worker keeps for itself, a power of two */
-    LATER_MOST_NS = 5000,  /* dearer programs are given to the team at once */
+    LATER_MOST_NS = 5000,  /* more expensive programs are given to the team at once */
     LATER_NODES = 4,       /* longer ones, too */
 };
 
