@@ -46,6 +46,15 @@ static void *in_file(const char *path, const char *name)
     return found;
 }
 
+bool attach_beside_is_there(const char *file, const char *name)
+{
+    wanted of = {file, NULL};
+    dl_iterate_phdr(find_file, &of);
+    void *found = in_file(of.path, name);
+    free(of.path);
+    return found != NULL;
+}
+
 static attach_function *find(const void *from, const attach_beside_what *what)
 {
     Dl_info info;

@@ -5,6 +5,7 @@
 #define ATTACH_BESIDE_H
 #include "attach/driver/symbol.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 
 enum { ATTACH_PLACES = 1 << 10 };
 
@@ -26,4 +27,7 @@ typedef struct attach_beside_what {
  * ATTACH_PLACES. */
 attach_function *attach_beside(attach_place *places, const void *from,
                                const attach_beside_what *what);
+
+/* Whether the process has a file of that name with that function. */
+bool attach_beside_is_there(const char *file, const char *name);
 #endif

@@ -47,13 +47,17 @@ static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
 
 /* ---- the library's functions ---- */
 
+static const char *file_of(gphi_collective_id id)
+{
+    return gphi_collective_is_gph(id) ? "libgph." : "libnccl.";
+}
+
 static attach_function *real_of(const noted *call)
 {
     static attach_place places[ATTACH_PLACES];
-    const bool is_gph = gphi_collective_is_gph(call->id);
     const attach_beside_what what = {
         .name = gphi_collective_name(call->id),
-        .file = is_gph ? "libgph." : "libnccl.",
+        .file = file_of(call->id),
         .salt = call->id + 1,
         .picked = atomic_load_explicit(&picked[call->id], memory_order_relaxed)};
     return attach_beside(places, call->from, &what);
@@ -324,25 +328,37 @@ static void *const ours[GPHI_COLLECTIVE_COUNT] = {
 #undef X
 };
 
+/* The number of a name, or GPHI_COLLECTIVE_COUNT. */
+static uint32_t id_of(const char *name)
+{
+    uint32_t id = GPHI_COLLECTIVE_COUNT;
+    if (strncmp(name, "nccl", 4) == 0 || strncmp(name, "gph_comm_", 9) == 0)
+        for (id = 0; id < GPHI_COLLECTIVE_COUNT; id++)
+            if (strcmp(name, gphi_collective_name(id)) == 0)
+                break;
+    return id;
+}
+
 /* Of two NCCLs in one process only the first is seen by this way. */
 static void *pick(const char *name, void *entry)
 {
-    if (strncmp(name, "nccl", 4) != 0 && strncmp(name, "gph_comm_", 9) != 0)
+    const uint32_t id = id_of(name);
+    void *there = NULL;
+    if (id == GPHI_COLLECTIVE_COUNT)
         return NULL;
-    for (uint32_t i = 0; i < GPHI_COLLECTIVE_COUNT; i++) {
-        void *there = NULL;
-        if (strcmp(name, gphi_collective_name(i)) != 0)
-            continue;
-        if (!entry || atomic_compare_exchange_strong(&picked[i], &there, entry) ||
-            there == entry)
-            return ours[i];
-        return NULL;
-    }
-    return NULL;
+    const bool is_first =
+        !entry || atomic_compare_exchange_strong(&picked[id], &there, entry);
+    return is_first || there == entry ? ours[id] : NULL;
+}
+
+static bool is_there(const char *name)
+{
+    return attach_beside_is_there(file_of(id_of(name)), name);
 }
 
 /* dlsym() gives ours from now on. */
 __attribute__((constructor)) static void prepare(void)
 {
-    attach_pick_other = pick;
+    static const attach_others others = {pick, is_there};
+    attach_other = &others;
 }

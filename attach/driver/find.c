@@ -237,21 +237,21 @@ void attach_keep_driver(void)
 
 #define NOT_OURS ((void *)1)
 
-void *(*attach_pick_other)(const char *name, void *entry);
+const attach_others *attach_other;
 
-/* Another library's function that we have one for: ours where the library has it. */
-static void *pick_other(void *handle, const char *name)
+/* What a search through the whole program finds of a name after this library, which would
+ * not be there without the doctor. False, with the linker's error: nobody has it. */
+static bool find_after(void *handle, const char *name, bool is_driver, void **entry)
 {
-    if (handle == RTLD_NEXT || !attach_pick_other(name, NULL))
-        return NOT_OURS;
-    void *entry = attach_true_dlsym(handle == RTLD_DEFAULT ? RTLD_NEXT : handle, name);
-    if (!entry) {
-        if (handle == RTLD_DEFAULT)
-            dlerror();
-        return NULL;
-    }
-    void *ours = is_own(entry) ? NULL : attach_pick_other(name, entry);
-    return ours ? ours : NOT_OURS;
+    *entry = attach_true_dlsym(RTLD_NEXT, name);
+    if (*entry)
+        return true;
+    /* A library's own scope is not known here: what is loaded may be in it. */
+    if (handle != RTLD_DEFAULT ||
+        !(is_driver ? atomic_load(&is_bound) : attach_other->is_there(name)))
+        return false;
+    dlerror();
+    return true;
 }
 
 /* What dlsym() is to give, or NOT_OURS. */
@@ -260,21 +260,22 @@ __attribute__((visibility("hidden"))) void *attach_pick(void *handle, const char
     if (!attach_true_dlsym)
         find_dlsym();
     const long symbol = name ? find_symbol(name) : -1;
-    const uint32_t is = atomic_load_explicit(&attach_is, memory_order_acquire);
-    if (symbol < 0 && attach_pick_other && name && is != ATTACH_OFF && is != ATTACH_LOGS)
-        return pick_other(handle, name);
-    if (symbol < 0 || is == ATTACH_OFF || is == ATTACH_LOGS || handle == RTLD_NEXT)
+    if (!name || handle == RTLD_NEXT ||
+        (symbol < 0 && (!attach_other || !attach_other->pick(name, NULL))))
         return NOT_OURS;
-    if (handle == RTLD_DEFAULT) { /* where there is no driver, ours are not one */
-        if (atomic_load(&is_bound) || attach_true_dlsym(RTLD_NEXT, name))
-            return NOT_OURS;
-        dlerror();
+    void *entry = handle == RTLD_DEFAULT ? NULL : attach_true_dlsym(handle, name);
+    const bool is_program = handle == RTLD_DEFAULT || (entry && is_own(entry));
+    if (is_program && !find_after(handle, name, symbol >= 0, &entry))
         return NULL;
-    }
-    void *entry = attach_true_dlsym(handle, name);
-    if (!entry || is_own(entry) || !bind_to(entry))
+    const uint32_t is = atomic_load_explicit(&attach_is, memory_order_acquire);
+    if (!entry || is == ATTACH_OFF || is == ATTACH_LOGS)
         return NOT_OURS;
-    return to_object(attach_symbols[symbol].wrapper);
+    if (symbol < 0) {
+        void *ours = attach_other->pick(name, entry);
+        return ours ? ours : NOT_OURS;
+    }
+    return is_program || !bind_to(entry) ? NOT_OURS
+                                         : to_object(attach_symbols[symbol].wrapper);
 }
 
 /* ---- cuGetProcAddress ---- */

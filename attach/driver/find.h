@@ -42,9 +42,15 @@ void *attach_next(const char *name);
 /* A symbol of a library that dlopen() gave, by the C library's own dlsym(). */
 void *attach_symbol_in(void *handle, const char *name);
 
-/* Asked by dlsym() for names that are not the driver's; NULL until somebody sets it. Gives
- * what replaces `entry`, or NULL: nothing. With `entry` NULL: whether anything may. */
-extern void *(*attach_pick_other)(const char *name, void *entry);
+/* Other libraries' functions that this one has, too. Asked by dlsym(); NULL until somebody
+ * sets it. */
+typedef struct attach_others {
+    /* What replaces `entry`, or NULL: nothing. With `entry` NULL: whether anything may. */
+    void *(*pick)(const char *name, void *entry);
+    /* Whether a library of the process that is known by its file has the function. */
+    bool (*is_there)(const char *name);
+} attach_others;
+extern const attach_others *attach_other;
 
 /* Runs another injection library's InitializeInjection(); 1 if there is none. */
 int attach_chain(const char *path);

@@ -136,6 +136,11 @@ static void other_look_ups_mean_what_they_meant(void)
     CHECK(call_of(GPHI_CALL_cuInit, 0) != NULL);
 }
 
+static void what_is_not_there_is_not_found(void)
+{
+    CHECK(exit_of("absent") == 0);
+}
+
 /* ---- what is recorded ---- */
 
 static void check_launch(void)
@@ -376,6 +381,7 @@ int main(void)
     RUN(calls_are_seen_however_they_are_found);
     RUN(all_calls_can_be_seen);
     RUN(other_look_ups_mean_what_they_meant);
+    RUN(what_is_not_there_is_not_found);
     RUN(a_capture_is_recorded_whole);
     RUN(a_graph_that_has_not_changed_is_not_written_again);
     RUN(failures_come_with_the_drivers_words);

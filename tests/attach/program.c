@@ -207,6 +207,26 @@ static void do_next(void)
     OK(init(0));
 }
 
+/* NCCL is not in this process: no search finds what the attached library has for it, and
+ * the linker says so. */
+static void do_absent(void)
+{
+    static const char *const names[] = {"ncclAllReduce", "ncclCommDestroy",
+                                        "gph_comm_create"};
+    void *const handles[] = {RTLD_DEFAULT, dlopen(NULL, RTLD_NOW)};
+    for (size_t h = 0; h < 2; h++)
+        for (size_t i = 0; i < 3; i++) {
+            dlerror();
+            if (dlsym(handles[h], names[i]) != NULL || dlerror() == NULL) {
+                fprintf(stderr, "%s is found in %s\n", names[i], h ? "NULL" : "default");
+                bad = 1;
+            }
+        }
+    dlsym(handles[1], "cuInit"); /* linked with it: there */
+    if (dlerror() != NULL)
+        bad = 1;
+}
+
 static void *thread_body(void *unused)
 {
     CUdeviceptr mine = 0;
@@ -466,6 +486,8 @@ int main(int argc, char **argv)
         do_dlsym(RTLD_LOCAL | RTLD_DEEPBIND);
     else if (strcmp(what, "next") == 0)
         do_next();
+    else if (strcmp(what, "absent") == 0)
+        do_absent();
     else if (strcmp(what, "threads") == 0)
         do_threads();
     else if (strcmp(what, "host") == 0)
