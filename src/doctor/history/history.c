@@ -492,7 +492,8 @@ const gphi_touch *gphi_history_writes(const gphi_history *history,
         if (touch->reads || gphi_touch_is_off(history, exec, touch) ||
             !gphi_touch_meets(history, touch, address, bytes))
             continue;
-        if (touch->writes || is_own_work(history, exec, touch, address, bytes))
+        const bool is_only = touch->is_only && touch->address - address < bytes;
+        if (touch->writes || is_only || is_own_work(history, exec, touch, address, bytes))
             return touch;
     }
     return NULL;

@@ -27,6 +27,7 @@ typedef struct gphi_touch {
     uint32_t arg;            /* of a kernel */
     bool reads, writes;      /* for certain */
     bool is_random;          /* of a kernel that draws random numbers, by its name */
+    bool is_only;            /* all that its kernel is given: what comes of it is there */
 } gphi_touch;
 
 /* How often which of the last launches came, and what happened when. */
@@ -149,9 +150,10 @@ void gphi_graph_memory_call(gphi_history *history, const gphi_seen *seen,
                             gphi_exec_history *exec, bool is_new);
 
 /* The first touch by which the executable writes into a range, for certain or, as far as
- * can be told, by a kernel: then the range begins where the pointer points (or lies in an
- * allocation that is never cut), nobody copied into it, and no kernel outside that the
- * graph has not got was given it. NULL: none. */
+ * can be told, by a kernel: then the pointer is the only one that it has, and lies in the
+ * range; or the range begins where the pointer points (or lies in an allocation that is
+ * never cut), nobody copied into it, and no kernel outside that the graph has not got was
+ * given it. NULL: none. */
 const gphi_touch *gphi_history_writes(const gphi_history *history,
                                       const gphi_exec_history *exec, uint64_t address,
                                       uint64_t bytes);

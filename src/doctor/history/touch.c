@@ -36,7 +36,7 @@ const char *gphi_function_name(const gphi_model *model, uint64_t kernel)
 static bool is_random_name(const char *name)
 {
     static const char *const words[] = {"philox",    "curand", "random", "dropout",
-                                        "bernoulli", "rng",    NULL};
+                                        "bernoulli", "rng",    "rnd",    NULL};
     static const char *const not_drawing[] = {"grad", "backward", "bwd", NULL};
     return gphi_name_has(name, words) && !gphi_name_has(name, not_drawing);
 }
@@ -106,16 +106,19 @@ static void add(collect *c, gphi_vec *to, gphi_touch touch)
     new->since = c->since;
 }
 
-/* Every aligned word of an argument that is an address of memory. */
-static void add_argument(collect *c, const gph_kernel_params *kernel, uint32_t arg,
+/* Every aligned word of an argument that is an address of memory. Whether there are words
+ * that may be addresses and are none that is known. */
+static bool add_argument(collect *c, const gph_kernel_params *kernel, uint32_t arg,
                          uint32_t offset, uint32_t bytes)
 {
     const bool is_random = is_random_name(kernel->function);
+    bool is_strange = false;
     for (uint32_t at = (offset + 7U) & ~7U; at + 8 <= offset + bytes; at += 8) {
         uint64_t word;
         memcpy(&word, kernel->buffer + at, sizeof(word));
         gphi_allocation *memory =
             word != 0 ? gphi_memory_at(c->model, word, c->since) : NULL;
+        is_strange = is_strange || (!memory && word > UINT32_MAX);
         if (!memory)
             continue;
         add(c, &c->into->touches,
@@ -127,6 +130,20 @@ static void add_argument(collect *c, const gph_kernel_params *kernel, uint32_t a
                          .arg = arg,
                          .is_random = is_random});
     }
+    return is_strange;
+}
+
+/* One address is all that a kernel has, from touch `first` on: of a child's, too, which
+ * counts as one node. */
+static void mark_only(const collect *c, size_t first, bool is_strange)
+{
+    gphi_vec *touches = &c->into->touches;
+    const gphi_touch *one = first < touches->count ? gphi_vec_at(touches, first) : NULL;
+    for (size_t i = first; one && i < touches->count && !is_strange; i++)
+        is_strange =
+            ((const gphi_touch *)gphi_vec_at(touches, i))->address != one->address;
+    for (size_t i = first; i < touches->count && !is_strange; i++)
+        ((gphi_touch *)gphi_vec_at(touches, i))->is_only = true;
 }
 
 static void add_kernel(collect *c, const gph_kernel_params *kernel)
@@ -143,14 +160,18 @@ static void add_kernel(collect *c, const gph_kernel_params *kernel)
     mix(&history->shape_hash, kernel->shared_bytes);
     if (!kernel->buffer)
         return;
+    const size_t first = history->touches.count;
+    bool is_strange = false;
     for (size_t i = 0; i < kernel->buffer_bytes; i++)
         mix(&history->values_hash, kernel->buffer[i]);
     for (uint32_t i = 0; i < kernel->arg_count && kernel->args; i++)
         if ((uint64_t)kernel->args[i].offset + kernel->args[i].bytes <=
             kernel->buffer_bytes)
-            add_argument(c, kernel, i, kernel->args[i].offset, kernel->args[i].bytes);
+            is_strange |=
+                add_argument(c, kernel, i, kernel->args[i].offset, kernel->args[i].bytes);
     if (kernel->arg_count == 0 || !kernel->args)
-        add_argument(c, kernel, 0, 0, (uint32_t)kernel->buffer_bytes);
+        is_strange |= add_argument(c, kernel, 0, 0, (uint32_t)kernel->buffer_bytes);
+    mark_only(c, first, is_strange);
 }
 
 static void add_range(collect *c, uint64_t address, uint64_t bytes, bool writes)

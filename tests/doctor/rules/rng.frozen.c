@@ -54,13 +54,14 @@ static void first(void)
     unsigned seed = 1;
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     FILL(stream, in, 1);
-    LAUNCH(dropout, 8, stream, &(CUdeviceptr){out}, &(CUdeviceptr){in}, &seed,
+    LAUNCH(dropout, 8, stream, &(CUdeviceptr){out}, &(CUdeviceptr){in},
+           &seed, // <-- first
            &(unsigned){FLOATS});
     SCALE_ADD(stream, in, out, 1);
     CUgraphExec exec = end_capture(stream);
     for (int i = 0; i < STEPS; i++) {
         seed++;
-        CU(cuGraphLaunch(exec, stream)); /* <-- first */
+        CU(cuGraphLaunch(exec, stream));
         CU(cuMemcpyDtoHAsync(y, out, BYTES, stream));
         CU(cuStreamSynchronize(stream));
     }
@@ -87,13 +88,13 @@ static void second(void)
     CUgraphNode nodes[3];
     CUgraphExec exec = NULL;
     CU(cuGraphCreate(&graph, 0));
-    CU(cuGraphAddKernelNode(&nodes[0], graph, NULL, 0, &draws));
+    CU(cuGraphAddKernelNode(&nodes[0], graph, NULL, 0, &draws)); // <-- second
     CU(cuGraphAddMemcpyNode(&nodes[1], graph, nodes, 1, &copies, context));
     copies.srcDevice = in;
     CU(cuGraphAddMemcpyNode(&nodes[2], graph, nodes, 2, &copies, context));
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
     for (int i = 0; i < STEPS; i++)
-        CU(cuGraphLaunch(exec, stream)); /* <-- second */
+        CU(cuGraphLaunch(exec, stream));
     CU(cuStreamSynchronize(stream));
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));

@@ -15,14 +15,14 @@ int main(void)
     CUgraphExec e;
     OK(cuStreamBeginCapture(s, 0));
     OK(RUN(add, 8, 128, s, &y, &x, &x, &n));
-    OK(RUN(drop, 8, 128, s, &y, &seed, &offset, &n));
+    OK(RUN(drop, 8, 128, s, &y, &seed, &offset, &n)); /* <- here */
     offset += n;
     OK(RUN(add, 8, 128, s, &x, &y, &y, &n));
     OK(cuStreamEndCapture(s, &g));
     OK(cuGraphInstantiateWithFlags(&e, g, 0));
     for (int i = 0; i < 100; i++) {
         offset += n;
-        OK(cuGraphLaunch(e, s)); /* <- here */
+        OK(cuGraphLaunch(e, s));
     }
     OK(cuStreamSynchronize(s));
     OK(cuGraphExecDestroy(e));

@@ -189,7 +189,7 @@ static void tell_per_launch(gphi_rule_run *run, const gphi_history *history,
 {
     const size_t count = class->members.count;
     (void)history;
-    if (!is_short_lived(class) || class->refused * 2 >= count)
+    if (!is_short_lived(class))
         return;
     const gphi_exec_history *last = member(class, count - 1);
     uint64_t instantiate_ns = 0;
@@ -200,6 +200,10 @@ static void tell_per_launch(gphi_rule_run *run, const gphi_history *history,
                "%zu executable graphs of the same nodes and kernels (%s) were "
                "instantiated, launched %" PRIu64 " times together, and destroyed",
                count, gphi_say_count(last->nodes, "node"), class->launches);
+    if (class->refused * 2 >= count)
+        gphi_fix(draft,
+                 "Here an update was tried before, and refused, each time: keep an "
+                 "executable graph for each of the shapes that come again.");
     gphi_evidence(draft, "an instantiation took %.1f us on average",
                   (double)instantiate_ns * 1e-3 / (double)count);
     gphi_evidence_call(draft, &last->exec->created, "the last one was made by");

@@ -109,6 +109,7 @@ static void note_setter(device_condition *one, const gphi_seen *seen)
 {
     one->setters += one->given.number != seen->call.number;
     one->given = seen->call;
+    one->given_graph = device_graph_of(seen);
 }
 
 /* A captured kernel is in a graph that has no name yet: one that was not instantiated. */
@@ -223,6 +224,45 @@ static void check_order(const gphi_rule_run *run, const device_condition *one)
         (void)begin_unordered(run, one, &is_new);
 }
 
+/* Whether the kernel that sets it stands in a body of its own node: it runs, if at all,
+ * after the node has decided for the first time. */
+static bool is_set_inside(const device_state *state, const device_condition *one)
+{
+    for (size_t i = 0; one->setters == 1 && i < state->bodies.count; i++) {
+        const device_body *body = gphi_vec_at(&state->bodies, i);
+        if (body->body == one->given_graph && body->handle == one->handle &&
+            body->graph == one->graph)
+            return true;
+    }
+    return false;
+}
+
+static void tell_set_inside(const gphi_rule_run *run, const gphi_seen *seen,
+                            const device_condition *one)
+{
+    gphi_draft *draft = device_begin(run, DEVICE_NEVER_SET, &one->created, 0);
+    if (one->initial != 0)
+        gphi_cause(draft,
+                   "the handle of the %s node of %s was made with the default %u and "
+                   "without CU_GRAPH_COND_ASSIGN_DEFAULT, so it does not get it; the "
+                   "kernel that sets it is in the node's own body, and cannot have run "
+                   "when the node decides first",
+                   device_say_type(one->type), gphi_say_exec(run->model, seen->exec),
+                   (unsigned)one->initial);
+    else
+        gphi_cause(draft,
+                   "the handle of the %s node of %s was made without a default, and the "
+                   "kernel that sets it is in the node's own body: when the node decides "
+                   "first nobody has set it",
+                   device_say_type(one->type), gphi_say_exec(run->model, seen->exec));
+    gphi_fix(draft,
+             "Here: make the handle with CU_GRAPH_COND_ASSIGN_DEFAULT, and the value "
+             "of the first decision as its default.");
+    gphi_evidence_call(draft, &one->given, "the kernel was given the handle by");
+    gphi_evidence_call(draft, &one->node, "its node was added by");
+    gphi_evidence_call(draft, &seen->call, "launched by");
+}
+
 static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
 {
     device_state *state = run->state;
@@ -233,6 +273,11 @@ static void on_launch(gphi_rule_run *run, const gphi_seen *seen)
         if (one->launched == 0 && one->given.number != 0)
             check_order(run, one);
         one->launched = seen->call.number;
+        if (!one->is_told && !one->is_in_memory && !one->assigns &&
+            is_set_inside(state, one)) {
+            one->is_told = true;
+            tell_set_inside(run, seen, one);
+        }
         if (one->given.number != 0 || one->is_in_memory || one->is_told)
             continue;
         one->is_told = true;

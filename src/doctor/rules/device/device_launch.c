@@ -39,13 +39,22 @@ static uint64_t last_work(const gphi_exec_state *exec)
 
 /* ---- who is given whom ---- */
 
+/* One that lives and was not instantiated for launches by kernels; NULL: none. */
+static const gphi_exec_state *host_only(const gphi_model *model, uint64_t handle)
+{
+    const gphi_exec_state *exec = handle != 0 ? gphi_model_exec(model, handle) : NULL;
+    return exec && exec->is_alive && exec->handle == handle &&
+                   (exec->flags & DEVICE_LAUNCH) == 0
+               ? exec
+               : NULL;
+}
+
 void device_launch_word(gphi_rule_run *run, const gphi_seen *seen, uint64_t word,
                         uint64_t next)
 {
     device_state *state = run->state;
-    const device_exec *target = exec_of(state, word);
     const bool is_eager = gphi_call_is_kernel(seen->call.call) && !seen->capture;
-    if (!target || is_eager)
+    if (is_eager || (!exec_of(state, word) && !host_only(run->model, word)))
         return;
     device_use *use = device_add(run, &state->uses);
     if (!use)
@@ -158,6 +167,28 @@ static void tell_not_uploaded(const gphi_rule_run *run, const gphi_exec_state *t
     gphi_evidence_call(draft, gphi_last_launch(from), "launched by");
 }
 
+/* The handle that a kernel needs comes of the flag alone. */
+static void tell_host_only(const gphi_rule_run *run, const gphi_seen *seen,
+                           const gphi_exec_state *target, const device_use *use)
+{
+    bool is_new = false;
+    gphi_draft *draft =
+        device_begin_any(run, DEVICE_NOT_UPLOADED, &target->created, 1, &is_new);
+    if (!draft || !is_new)
+        return;
+    gphi_harden(draft);
+    gphi_cause(
+        draft,
+        "%s was instantiated without CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH, "
+        "and a kernel of %s is given it to launch: on the device it is not a graph",
+        gphi_say_exec(run->model, target), gphi_say_exec(run->model, seen->exec));
+    gphi_fix(draft,
+             "Here: instantiate it with CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH, "
+             "and upload it.");
+    tell_use(draft, use);
+    gphi_evidence_call(draft, &seen->call, "launched by");
+}
+
 static gphi_draft *tell_running(const gphi_rule_run *run, const gphi_exec_state *target,
                                 const gphi_exec_state *from, const device_use *use)
 {
@@ -204,6 +235,9 @@ static void check_use(const gphi_rule_run *run, const gphi_seen *seen,
 {
     const device_exec *target = exec_of(run->state, use->target);
     const uint64_t now = seen->work ? seen->work->number : 0;
+    const gphi_exec_state *other_kind = host_only(run->model, use->target);
+    if (!target && other_kind && other_kind != seen->exec)
+        tell_host_only(run, seen, other_kind, use);
     if (!target || target->exec == seen->exec)
         return;
     if (!target->is_uploaded)

@@ -63,8 +63,8 @@ static void on_word(gphi_rule_run *run, const gphi_seen *seen, uint64_t word,
 static void on_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     const device_state *state = run->state;
-    const bool has_any =
-        state->conditions.count > 0 || state->execs.count > 0 || state->nodes.count > 0;
+    const bool has_any = state->conditions.count > 0 || run->model->execs.count > 0 ||
+                         state->nodes.count > 0;
     device_condition_call(run, seen);
     device_body_call(run, seen);
     device_launch_call(run, seen);

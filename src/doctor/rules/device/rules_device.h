@@ -44,6 +44,7 @@ typedef struct device_condition {
     bool is_in_memory; /* it may have come to the device by a copy */
     bool is_told;
     gphi_call created, node, given; /* given: to a kernel; number 0: to none */
+    uint64_t given_graph;           /* the graph, or body, that this kernel is in, or 0 */
     uint32_t setters;               /* kernels that were given it */
     const gphi_exec_state *exec;    /* made of the graph, or NULL */
     uint64_t launched;              /* number of that one's last launch, or 0 */

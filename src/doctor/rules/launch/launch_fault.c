@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CANDIDATES_MAX = 4 };
@@ -124,10 +125,12 @@ static bool is_candidate(const gphi_rule_run *run, const gphi_launch_use *use)
 }
 
 /* A finding that has told already what the replay stumbled over. */
-static gphi_draft *root_of(const gphi_rule_run *run)
+static gphi_draft *root_of(const gphi_rule_run *run, const char *said)
 {
-    static const char *const roots[] = {"memory.stale-address", "memory.freed-input",
-                                        "launch.dead-operand", "capture.host-pointer"};
+    const char *const roots[] = {
+        "memory.stale-address", "memory.freed-input", "launch.dead-operand",
+        "capture.host-pointer",
+        strstr(said, "was not instantiated") ? "device.not-uploaded" : ""};
     for (size_t i = 0; i < run->findings->drafts.count; i++) {
         gphi_draft *draft = gphi_vec_pointer(&run->findings->drafts, i);
         for (size_t r = 0; r < sizeof(roots) / sizeof(roots[0]); r++)
@@ -160,6 +163,30 @@ static void tell_suspect(gphi_rule_run *run, gphi_draft *draft, const char *said
     gphi_evidence_call(draft, &suspect->use->call, "launched by");
 }
 
+/* softcuda's check knows an address that was freed, also one that the kernel has out of
+ * memory, as of a table of pages: what was freed before the first launch was never to be
+ * launched with, and the free is to blame. NULL: it is not known. */
+static const gphi_allocation *freed_of(const gphi_rule_run *run, const char *said)
+{
+    static const char words[] = "illegal address 0x";
+    const char *at = strstr(said, words);
+    return at && strstr(at, "that was freed")
+               ? gphi_model_memory(run->model, strtoull(at + strlen(words), NULL, 16),
+                                   true)
+               : NULL;
+}
+
+static const gphi_call *place_of(const gphi_rule_run *run, const struct suspect *suspect,
+                                 const gphi_allocation *freed, const gphi_seen *seen)
+{
+    const gphi_exec_history *exec =
+        suspect->use ? gphi_history_exec(run->history, suspect->use->exec) : NULL;
+    return freed && exec && freed->freed.stack != 0 &&
+                   freed->freed.number < exec->first_launch.number
+               ? &freed->freed
+               : &seen->call;
+}
+
 /* An eager kernel's fault is none of these rules': the driver's sentence has no node. */
 static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
                        const gphi_seen *seen)
@@ -179,7 +206,7 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
     gphi_rule_run as = *run;
     if (count == 0)
         return;
-    faults->draft = root_of(run);
+    faults->draft = root_of(run, faults->said);
     if (faults->draft) {
         gphi_harden(faults->draft);
         gphi_consequence(faults->draft, &seen->call);
@@ -187,7 +214,8 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
     }
     if (seen->call.result == CUDA_ERROR_ASSERT)
         as.rule = run->rule - 1; /* launch.assert, which stands before it in the table */
-    faults->draft = gphi_finding_begin(&as, &seen->call, 0);
+    const gphi_allocation *freed = freed_of(run, faults->said);
+    faults->draft = gphi_finding_begin(&as, place_of(run, &best, freed, seen), 0);
     if (!faults->draft)
         return;
     if (best.use)
@@ -195,6 +223,11 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
     else
         gphi_cause(faults->draft, "error %d of a replay; in flight were %u launches%s",
                    seen->call.result, (unsigned)count, gphi_say_said(faults->said));
+    if (freed) {
+        gphi_evidence_call(faults->draft, &freed->freed, "%s was freed by",
+                           gphi_say_allocation(run->model, freed));
+        gphi_evidence_call(faults->draft, &seen->call, "the fault came up in");
+    }
     if (best.use)
         (void)gphi_launch_put_standing(faults->draft, best.use->exec);
     uint32_t told = 0;

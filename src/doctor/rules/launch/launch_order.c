@@ -157,14 +157,21 @@ static const gphi_touch *kernel_at(const gphi_history *history,
     return NULL;
 }
 
+/* Small memory may be flags, which are to meet. */
+static bool is_worth(const gphi_touch *touch)
+{
+    enum { FLAGS_MAX = 256 };
+    return touch->memory && touch->memory->bytes > FLAGS_MAX &&
+           (touch->memory->kind == GPHI_MEM_DEVICE ||
+            touch->memory->kind == GPHI_MEM_ASYNC);
+}
+
 /* Whether nobody but these two has worked on the memory, fills aside: what it holds then
- * comes from a kernel of one of them. Small memory may be flags, which are to meet. */
+ * comes from a kernel of one of them. */
 static bool is_theirs(const gphi_history *history, const gphi_touch *touch,
                       const gphi_exec_history *a, const gphi_exec_history *b)
 {
-    enum { FLAGS_MAX = 256 };
-    if (!touch->memory || touch->memory->bytes <= FLAGS_MAX ||
-        (touch->memory->kind != GPHI_MEM_DEVICE && touch->memory->kind != GPHI_MEM_ASYNC))
+    if (!is_worth(touch))
         return false;
     const gphi_memory_history *outside = gphi_history_memory(history, touch->memory);
     if (outside && (outside->overflows || outside->pointers.count > 0))
@@ -197,6 +204,30 @@ static uint64_t concluded_address(const gphi_rule_run *run, const gphi_exec_stat
             is_theirs(run->history, touch, left, right))
             return touch->address;
     return 0;
+}
+
+/* What `one` writes by a kernel that is given nothing else, and a kernel of `other` is
+ * given as well; 0: nothing. */
+static uint64_t only_address(const gphi_history *history, const gphi_exec_history *one,
+                             const gphi_exec_history *other)
+{
+    GPHI_EACH (const gphi_touch, touch, &one->touches)
+        if (touch->is_only && is_worth(touch) &&
+            !gphi_touch_is_off(history, one, touch) &&
+            kernel_at(history, other, touch->address))
+            return touch->address;
+    return 0;
+}
+
+static uint64_t written_address(const gphi_rule_run *run, const gphi_exec_state *a,
+                                const gphi_exec_state *b)
+{
+    const gphi_exec_history *left = gphi_history_exec(run->history, a);
+    const gphi_exec_history *right = gphi_history_exec(run->history, b);
+    if (!left || !right)
+        return 0;
+    const uint64_t address = only_address(run->history, left, right);
+    return address != 0 ? address : only_address(run->history, right, left);
 }
 
 /* Looked at once for two executables and what they hold; an update makes it anew. */
@@ -233,7 +264,14 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
     gphi_draft *draft = gphi_finding_begin(run, &pair->told, address != 0);
     if (!draft)
         return;
-    if (pair->is_concluded)
+    if (pair->is_written)
+        gphi_cause(draft,
+                   "kernels of %s and of %s work on %s, and nothing orders their "
+                   "launches; one of them is given no other address, so it writes there",
+                   gphi_say_exec(run->model, seen->exec),
+                   gphi_say_exec(run->model, other->exec),
+                   gphi_say_memory(run->model, address));
+    else if (pair->is_concluded)
         gphi_cause(
             draft,
             "kernels of %s and of %s work on %s, and nothing orders their launches; "
@@ -257,7 +295,7 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
             gphi_say_exec(run->model, seen->exec), gphi_say_exec(run->model, other->exec),
             gphi_snapshot_allocated(seen->exec->source) >> 10,
             gphi_snapshot_allocated(other->exec->source) >> 10);
-    if (pair->is_concluded)
+    if (pair->is_concluded || pair->is_written)
         gphi_fix(draft,
                  "Here: record an event after the one launch and let the stream of "
                  "the other wait for it, or give each executable memory of its own.");
@@ -289,11 +327,16 @@ void gphi_launch_overlap(gphi_rule_run *run, const gphi_seen *seen)
                           other->exec->source->has_memory &&
                           gphi_snapshot_allocated(seen->exec->source) >= BYTES_WORTH &&
                           gphi_snapshot_allocated(other->exec->source) >= BYTES_WORTH;
-        if (++pair->count == OVERLAPS_WANTED && pair->address == 0) {
+        if (++pair->count == 1 && pair->address == 0) {
+            pair->address = written_address(run, seen->exec, other->exec);
+            pair->is_written = pair->address != 0;
+        }
+        if (pair->count == OVERLAPS_WANTED && pair->address == 0) {
             pair->address = concluded_address(run, seen->exec, other->exec);
             pair->is_concluded = pair->address != 0;
         }
-        if ((pair->address == 0 && !both) || pair->count < OVERLAPS_WANTED)
+        if ((pair->address == 0 && !both) ||
+            (pair->count < OVERLAPS_WANTED && !pair->is_written))
             continue;
         tell_overlap(run, seen, other, pair);
         break; /* once a launch */

@@ -49,6 +49,7 @@ typedef struct gphi_launch_pair {
     uint64_t a, b; /* when they were made */
     const gphi_snapshot *holds_a, *holds_b;
     uint64_t address;  /* 0: they do not */
+    bool is_written;   /* a kernel of one has no other address: it writes there */
     bool is_concluded; /* that one writes there: nobody else has */
     uint32_t count;    /* overlaps seen */
     gphi_call told;    /* the launch at which it was told */

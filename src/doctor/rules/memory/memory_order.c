@@ -22,6 +22,11 @@ static void tell_basis(gphi_draft *draft, const gphi_exec_history *exec,
 {
     if (touch->writes)
         gphi_evidence(draft, "the graph writes there in %s", gphi_say_touch(exec, touch));
+    else if (touch->is_only)
+        gphi_evidence(draft,
+                      "the graph has that address in %s; that the kernel writes there is "
+                      "concluded: it is given no other address",
+                      gphi_say_touch(exec, touch));
     else
         gphi_evidence(draft,
                       "the graph has that address in %s; that the kernel writes there is "
@@ -96,6 +101,15 @@ void gphi_rule_read_before_done(gphi_rule_run *run, const gphi_seen *seen)
 
 /* ---- memory.input-race ---- */
 
+/* Its memory was freed before the work came: what lies there is another's, and the free
+ * is what was too early. */
+static bool is_gone(const gphi_touch *touch, const gphi_work *work)
+{
+    const gphi_allocation *memory = touch->memory;
+    return memory && memory->allocated.number == touch->memory_number &&
+           memory->freed.number != 0 && memory->freed.number < work->call.number;
+}
+
 /* What a kernel of the graph is given, or a copy or fill of it touches, in the range.
  * That a kernel goes as far as the range from a pointer before it is not known. */
 static const gphi_touch *input_in(const gphi_history *history,
@@ -105,7 +119,7 @@ static const gphi_touch *input_in(const gphi_history *history,
         const uint64_t bytes = touch->bytes != 0 ? touch->bytes : 1;
         if (touch->address < work->write + work->write_bytes &&
             work->write < touch->address + bytes && !touch->writes &&
-            !gphi_touch_is_off(history, exec, touch))
+            !is_gone(touch, work) && !gphi_touch_is_off(history, exec, touch))
             return touch;
     }
     return NULL;

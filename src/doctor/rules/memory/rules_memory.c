@@ -9,7 +9,8 @@
  *                                                    and written to
  *
  * A launch is looked at only after something was freed since the last look, so a loop of
- * launches costs nothing. */
+ * launches costs nothing. What is freed in a stream that does not wait for the last launch
+ * is reported at the free (freed-input): the launch may still be at work. */
 #include "doctor/rules/memory/rules_memory.h"
 #include "doctor/rules/memory/memory_growth.h"
 #include "doctor/rules/rules.h"
@@ -140,8 +141,53 @@ static void stale_address(gphi_rule_run *run, const gphi_seen *seen)
     tell_dead(run, seen, DEAD_REUSED);
 }
 
+/* The touch of an executable by which it works in what this call has freed. */
+static const gphi_touch *freed_under(const gphi_history *history,
+                                     const gphi_exec_history *exec, const gphi_seen *seen)
+{
+    GPHI_EACH (const gphi_touch, touch, &exec->touches)
+        if (touch->memory && touch->memory->allocated.number == touch->memory_number &&
+            touch->memory->freed.number == seen->call.number &&
+            !gphi_touch_is_off(history, exec, touch))
+            return touch;
+    return NULL;
+}
+
+static void tell_freed_under(gphi_rule_run *run, const gphi_seen *seen,
+                             const gphi_exec_history *exec, const gphi_touch *touch)
+{
+    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
+    gphi_cause(draft,
+               "%s is freed while the launch before may still be at work on it: nothing "
+               "orders the free, on %s, after it",
+               gphi_say_allocation(run->model, touch->memory),
+               gphi_say_stream(run->model, seen->stream));
+    gphi_fix(draft,
+             "Here: record an event after the launch and let the stream of the free "
+             "wait for it, or free in the stream of the launch.");
+    gphi_evidence(draft, "the graph uses it in %s", gphi_say_touch(exec, touch));
+    gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
+                       "the node was made by");
+    gphi_evidence_call(draft, &exec->last_launch, "the graph was launched by");
+}
+
 static void freed_input(gphi_rule_run *run, const gphi_seen *seen)
 {
+    const gphi_history *history = run->history;
+    const bool is_free = seen->call.call == GPHI_CALL_cuMemFreeAsync && seen->work &&
+                         seen->call.result == 0 && !seen->work->is_captured;
+    for (int i = 0; is_free && i < GPHI_RECENT && history->recent[i]; i++) {
+        const gphi_exec_history *exec = history->recent[i];
+        const gphi_touch *touch =
+            exec->last_work != 0 && gphi_exec_is_alive(exec) &&
+                    !gphi_model_ordered(run->model, exec->last_work, seen->work->number)
+                ? freed_under(history, exec, seen)
+                : NULL;
+        if (touch) {
+            tell_freed_under(run, seen, exec, touch);
+            return;
+        }
+    }
     tell_dead(run, seen, DEAD_FREED);
 }
 

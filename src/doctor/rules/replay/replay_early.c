@@ -4,7 +4,8 @@
  *
  *   end of capture, instantiation   D2H(out)   launch ...   and nobody reads out again
  *
- * A program that looks before and after is one that wants to see the difference. */
+ * A program that looks before and after is one that wants to see the difference; but not
+ * where it reads in one place, step by step, and has waited for a step that did not run. */
 #include "doctor/rules/replay/rules_replay.h"
 
 enum { EARLY_MAX = 64, EXECS_LOOKED_AT = 16 };
@@ -33,6 +34,7 @@ static void note_read(gphi_rule_run *run, const gphi_seen *seen, uint64_t addres
 {
     const gphi_history *history = run->history;
     gphi_vec *items = run->state;
+    const uint64_t is_wait = gphi_call_is_wait(seen->call.call);
     size_t looked = 0;
     for (size_t i = history->execs.count; i-- > 0 && looked < EXECS_LOOKED_AT; looked++) {
         gphi_exec_history *exec = gphi_history_exec_at(history, i);
@@ -49,12 +51,21 @@ static void note_read(gphi_rule_run *run, const gphi_seen *seen, uint64_t addres
                                 .made = *gphi_snapshot_made(exec->source, touch->node),
                                 .instantiated = exec->exec->created,
                                 .exec = exec,
+                                .is_awaited =
+                                    history->now.waits > exec->made.waits + is_wait,
                                 .node = touch->node,
                                 .is_exact = touch->writes};
         if (gphi_vec_push(items, &new) != GPH_OK)
             gphi_short(run);
         return;
     }
+}
+
+/* Read by the same line of the same loop, which waits for the step before it reads. */
+static bool is_step(const gphi_early *one, const gphi_seen *seen)
+{
+    return one->is_awaited && one->read.stack != 0 &&
+           one->read.stack == seen->call.stack && one->read.thread == seen->call.thread;
 }
 
 void gphi_rule_early(gphi_rule_run *run, const gphi_seen *seen)
@@ -72,12 +83,30 @@ void gphi_rule_early(gphi_rule_run *run, const gphi_seen *seen)
         !gphi_call_ranges_of(seen, &ranges) || !ranges.to_host)
         return;
     for (size_t i = items->count; i-- > 0;) {
-        const gphi_early *one = gphi_vec_at(items, i);
-        if (one->launch.number != 0 &&
+        gphi_early *one = gphi_vec_at(items, i);
+        one->is_again |= one->launch.number != 0 && is_step(one, seen);
+        if (one->launch.number != 0 && !is_step(one, seen) &&
             gphi_ranges_meet(one->address, one->bytes, ranges.read, ranges.read_bytes))
             gphi_vec_remove(items, i);
     }
     note_read(run, seen, ranges.read, ranges.read_bytes);
+}
+
+static void tell_early(const gphi_rule_run *run, gphi_draft *draft, const gphi_early *one)
+{
+    if (one->is_again)
+        gphi_cause(draft,
+                   "%s was read when %s, which writes there, had been captured and not "
+                   "launched: a capture runs nothing; the same line reads it after each "
+                   "launch, so the first of these steps is missing",
+                   gphi_say_memory(run->model, one->address),
+                   gphi_say_node(one->exec->source, one->node));
+    else
+        gphi_cause(draft,
+                   "%s was read when %s, which writes there, had been captured and not "
+                   "launched: a capture runs nothing; after the launches nobody read it",
+                   gphi_say_memory(run->model, one->address),
+                   gphi_say_node(one->exec->source, one->node));
 }
 
 /* What another thread submitted meanwhile was not meant for the graph. */
@@ -91,11 +120,7 @@ void gphi_rule_early_end(gphi_rule_run *run)
             one->is_exact && one->made.thread != one->instantiated.thread;
         gphi_draft *draft =
             gphi_finding_begin(run, is_strange ? &one->made : &one->read, 0);
-        gphi_cause(draft,
-                   "%s was read when %s, which writes there, had been captured and not "
-                   "launched: a capture runs nothing; after the launches nobody read it",
-                   gphi_say_memory(run->model, one->address),
-                   gphi_say_node(one->exec->source, one->node));
+        tell_early(run, draft, one);
         if (is_strange)
             gphi_evidence(draft, "that call was by another thread than the one that made "
                                  "the graph: its work was captured instead of run");

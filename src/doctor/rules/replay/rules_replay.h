@@ -162,7 +162,9 @@ typedef struct gphi_early {
     gphi_call read, made, instantiated, launch; /* made: the node; launch: the first */
     const gphi_exec_history *exec;
     uint32_t node;
-    bool is_exact; /* a copy or fill writes there, not perhaps a kernel */
+    bool is_exact;   /* a copy or fill writes there, not perhaps a kernel */
+    bool is_awaited; /* the host had waited since the instantiation */
+    bool is_again;   /* the same line has read it after a launch */
 } gphi_early;
 void gphi_rule_early(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_early_end(gphi_rule_run *run);

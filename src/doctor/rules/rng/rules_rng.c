@@ -105,7 +105,10 @@ static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
     const uint64_t row = touch ? (old ? *old : 1) + 1 : 0;
     if (gphi_map_set(&state->rows, (uintptr_t)exec, row) != GPH_OK || row != LAUNCHES_MIN)
         return;
-    gphi_draft *draft = gphi_finding_begin(run, &seen->call, exec->created);
+    /* The launch that was captured has the seed, as a number that is captured has its. */
+    const gphi_call *made = gphi_snapshot_made(exec->source, touch->node);
+    gphi_draft *draft =
+        gphi_finding_begin(run, made->number != 0 ? made : &seen->call, exec->created);
     gphi_cause(draft,
                "%s draws random numbers and was replayed %" PRIu64
                " times in a row with the same arguments; no state is written between "
@@ -114,8 +117,8 @@ static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
     gphi_evidence(draft, "that it draws random numbers is concluded from its name, %s",
                   touch->name ? touch->name : "?");
     gphi_evidence(draft, "all the addresses that it is given are data of other work");
-    gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
-                       "it was captured by");
+    gphi_evidence_call(draft, made, "it was captured by");
+    gphi_evidence_call(draft, &seen->call, "launched again by");
 }
 
 const gphi_rule gphi_rules_rng[] = {
