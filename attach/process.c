@@ -44,6 +44,7 @@
 enum { UNITS = 1 << 19, UNITS_LEAST = 1 << 14, COMMAND_MAX = 8192 };
 
 static pid_t ring_process;
+static pid_t forked_of; /* a process that had used the driver; 0: none */
 static atomic_flag is_starting = ATOMIC_FLAG_INIT;
 
 /* ---- begin ---- */
@@ -163,6 +164,9 @@ bool attach_start(void)
     attach_ring_set(ring);
     if (ring)
         tell_process(is_logs ? 0 : 1);
+    if (ring && forked_of != 0)
+        attach_tell(GPHI_EVENT_FORKED, (uint64_t)forked_of, attach_stack_kept(), NULL, 0,
+                    NULL);
     const uint32_t is = !ring ? ATTACH_OFF : is_logs ? ATTACH_LOGS : ATTACH_ON;
     const gphi_timing_host host = {attach_entry, attach_open_captures};
     if (is == ATTACH_ON)
@@ -230,8 +234,20 @@ ATTACH_API _Noreturn void _Exit(int code)
     leave(code);
 }
 
+/* A child that goes on with its parent's driver is told where it was made. */
+static void forks(void)
+{
+    attach_presence_forks();
+    if (!attach_ring() || attach_me.busy != 0)
+        return;
+    attach_me.busy++;
+    attach_stack_keep();
+    attach_me.busy--;
+}
+
 static void forked(void)
 {
+    forked_of = attach_ring() ? ring_process : 0;
     gphi_event_ring *ring = attach_ring_set(NULL);
     gphi_event_ring_forget(ring);
     attach_process_note();
@@ -266,7 +282,7 @@ __attribute__((constructor)) static void load(void)
     attach_freed_prepare();
     attach_output_prepare();
     attach_sentinels_prepare(attach_presence_folder());
-    pthread_atfork(attach_presence_forks, NULL, forked);
+    pthread_atfork(forks, NULL, forked);
     on_exit(on_exit_called, NULL);
     at_quick_exit(on_quick_exit);
 }

@@ -44,7 +44,12 @@ struct local {
     uint32_t seldom; /* stacks of attach_stack_python_seldom(), and its next */
     uint64_t next_ns;
     char python[8 << 10]; /* text of Python frames */
-    struct known {        /* stacks with Python frames: by key and native number */
+    struct kept {         /* for a child of fork() */
+        uint32_t count;
+        uintptr_t frames[ATTACH_FRAMES];
+        char python[8 << 10];
+    } kept;
+    struct known { /* stacks with Python frames: by key and native number */
         uint64_t hash;
         uint32_t number;
     } known[ENTRIES];
@@ -59,6 +64,7 @@ static _Atomic uint8_t is_told[NUMBERS];  /* its STACK record is in the ring */
 static _Atomic uint64_t modules[MODULES]; /* hashes of files told */
 static _Atomic uint64_t module_changes;   /* as the linker counts them */
 static uintptr_t own_start, own_end;      /* this library's code */
+static struct kept of_fork;               /* by which this process was made */
 
 /* ---- unwinding ---- */
 
@@ -389,8 +395,47 @@ uint32_t attach_stack_python_seldom(const void *above)
     return number;
 }
 
+/* How many of the innermost frames are the C library's, which is making the child. */
+static uint32_t frames_of_fork(const struct walk *walk)
+{
+    Dl_info library, frame;
+    uint32_t count = 0;
+    if (dladdr((void *)(uintptr_t)getpid, &library) == 0)
+        return 0;
+    while (count + 1 < walk->count && dladdr((void *)walk->frames[count], &frame) != 0 &&
+           frame.dli_fbase == library.dli_fbase)
+        count++;
+    return count;
+}
+
+void attach_stack_keep(void)
+{
+    struct local *own = local_of_thread();
+    struct walk walk;
+    if (!own)
+        return;
+    const int saved = errno;
+    unwind(&walk, 0);
+    const uint32_t inner = frames_of_fork(&walk);
+    own->kept.count = walk.count - inner;
+    memcpy(own->kept.frames, &walk.frames[inner], own->kept.count * sizeof(uintptr_t));
+    if (!has_python(own) || !attach_python(own->kept.python, sizeof(own->kept.python)))
+        own->kept.python[0] = '\0';
+    errno = saved;
+}
+
+uint32_t attach_stack_kept(void)
+{
+    const char *python = of_fork.python[0] != '\0' ? of_fork.python : NULL;
+    return of_fork.count > 0 ? number_of(of_fork.frames, of_fork.count, python) : 0;
+}
+
 void attach_stack_forked(void)
 {
+    of_fork.count = 0;
+    if (local)
+        of_fork = local->kept;
+
     for (uint32_t i = 0; i < NUMBERS; i++)
         atomic_store_explicit(&is_told[i], 0, memory_order_relaxed);
     for (uint32_t i = 0; i < MODULES; i++)

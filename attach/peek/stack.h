@@ -37,4 +37,9 @@ uint32_t attach_stack_python_seldom(const void *above);
 
 /* In a child of fork(): the numbers begin anew, for another ring. */
 void attach_stack_forked(void);
+
+/* Before fork(): keeps the thread's stack for the child, Python's frames with it; and there
+ * its number, 0 if none was kept. */
+void attach_stack_keep(void);
+uint32_t attach_stack_kept(void);
 #endif

@@ -100,9 +100,11 @@ typedef enum gphi_event_kind {
                            gph_node_state of 2 bits, 32 a word, from the lowest bits on */
     GPHI_EVENT_KEPT, /* an error that somebody has kept is asked for. id: the code. words:
                        gphi_kept_how. stack */
-    GPHI_EVENT_COLLECTIVE /* a call of NCCL's or of libgph's communicators. id: communicator,
+    GPHI_EVENT_COLLECTIVE, /* a call of NCCL's or of libgph's communicators. id: communicator,
                        0 where it is not made yet. words: gphi_collective_word says. text:
                        the communicator's name, or empty. stack: of GPHI_COLLECTIVE_CALLED */
+    GPHI_EVENT_FORKED /* the process was made by fork(), of one that had used the driver. id:
+                       that one's pid. stack: of the fork() */
 } gphi_event_kind;
 
 typedef enum gphi_hang_how {

@@ -6,6 +6,7 @@
 #include "rules/device.h"
 
 #include <stdbool.h>
+#include <sys/wait.h>
 
 enum { BYTES = FLOATS * sizeof(float) };
 
@@ -552,6 +553,65 @@ static void rnd_set(void)
     draw(true, true);
 }
 
+/* ---- a child of fork() goes on with its parent's driver ---- */
+
+typedef enum child_does { CHILD_FILLS, CHILD_LAUNCHES, CHILD_COUNTS } child_does;
+
+static int in_child(child_does what, CUstream stream, CUdeviceptr memory)
+{
+    float value = 1;
+    unsigned n = FLOATS;
+    if (what == CHILD_FILLS)
+        return cuMemsetD32Async(memory, 0, FLOATS, stream) != CUDA_SUCCESS;
+    if (what == CHILD_LAUNCHES)
+        return cuLaunchKernel(fill, 8, 1, 1, 128, 1, 1, 0, stream,
+                              (void *[]){&memory, &value, &n}, NULL) != CUDA_SUCCESS;
+    return 0;
+}
+
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    EXPECT(child > 0 && waitpid(child, &status, 0) == child);
+    return status;
+}
+
+// way: child_fills error.refused-call
+static void child_fills(void)
+{
+    CUdeviceptr memory = new_floats();
+    pid_t child = fork(); // <-- child_fills
+    if (child == 0)
+        _exit(in_child(CHILD_FILLS, NULL, memory));
+    EXPECT(wait_for(child) != 0);
+}
+
+// way: child_launches error.refused-call
+static void child_launches(void)
+{
+    CUstream stream = new_stream();
+    CUdeviceptr memory = new_floats();
+    FILL(stream, memory, 1);
+    CU(cuStreamSynchronize(stream));
+    pid_t child = fork(); // <-- child_launches
+    if (child == 0)
+        _exit(in_child(CHILD_LAUNCHES, stream, memory));
+    EXPECT(wait_for(child) != 0);
+}
+
+// way: child_counts silent
+static void child_counts(void)
+{
+    CUstream stream = new_stream();
+    CUdeviceptr memory = new_floats();
+    pid_t child = fork();
+    if (child == 0)
+        _exit(in_child(CHILD_COUNTS, stream, memory));
+    EXPECT(wait_for(child) == 0);
+    FILL(stream, memory, 1);
+    CU(cuStreamSynchronize(stream));
+}
+
 #define WAYS(X)                                                                          \
     X(copy_reads_early)                                                                  \
     X(kernel_reads_early)                                                                \
@@ -579,7 +639,10 @@ static void rnd_set(void)
     X(table_sent_again)                                                                  \
     X(rnd_read)                                                                          \
     X(rnd_added)                                                                         \
-    X(rnd_set)
+    X(rnd_set)                                                                           \
+    X(child_fills)                                                                       \
+    X(child_launches)                                                                    \
+    X(child_counts)
 
 int main(int argc, char **argv)
 {

@@ -216,8 +216,10 @@ typedef struct gphi_model {
     uint32_t signal;           /* that ended the process; 0: none, or not known */
     uint32_t rank, rank_count; /* of a job of several; rank_count 0: of none */
     uint64_t first_ns, last_ns;
-    bool is_killed;             /* it did not exit by itself; known at the end */
-    bool is_replaced;           /* by another program, exec(), in the same process */
+    gphi_call forked; /* the fork() that made it, of one that had used the driver */
+    uint64_t parent;  /* that one's pid; 0: it was not made so */
+    bool is_killed;   /* it did not exit by itself; known at the end */
+    bool is_replaced; /* by another program, exec(), in the same process */
     struct gphi_stacks *stacks; /* for words; NULL: none */
     struct gphi_model_private *own;
 } gphi_model;

@@ -282,6 +282,14 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
             model->hung_ranks = word32(event, 2) == GPHI_HANG_RANKS;
         }
         return GPH_OK;
+    case GPHI_EVENT_FORKED:
+        model->parent = event->id;
+        model->forked = (gphi_call){.number = model->call_count + 1,
+                                    .time_ns = event->time_ns,
+                                    .call = GPHI_CALL_COUNT,
+                                    .thread = event->thread,
+                                    .stack = event->stack};
+        return GPH_OK;
     case GPHI_EVENT_STANDING: return gphi_exec_stands(model, event);
     case GPHI_EVENT_LOST: model->lost += event->id; return GPH_OK;
     default: return GPH_OK;

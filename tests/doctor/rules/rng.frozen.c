@@ -54,9 +54,8 @@ static void first(void)
     unsigned seed = 1;
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     FILL(stream, in, 1);
-    LAUNCH(dropout, 8, stream, &(CUdeviceptr){out}, &(CUdeviceptr){in},
-           &seed, // <-- first
-           &(unsigned){FLOATS});
+    LAUNCH(dropout, 8, stream, /* <-- first */
+           &(CUdeviceptr){out}, &(CUdeviceptr){in}, &seed, &(unsigned){FLOATS});
     SCALE_ADD(stream, in, out, 1);
     CUgraphExec exec = end_capture(stream);
     for (int i = 0; i < STEPS; i++) {

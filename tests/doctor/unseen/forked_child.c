@@ -21,9 +21,9 @@ int main(void)
     RUN(copyk, 1, 64, s, &out, &in, &n);
     OK(cuStreamEndCapture(s, &g));
     OK(cuGraphInstantiateWithFlags(&x, g, 0));
-    pid_t worker = fork();
+    pid_t worker = fork(); /* <- here */
     if (worker == 0)
-        _exit(cuGraphLaunch(x, s) != CUDA_SUCCESS); /* <- here */
+        _exit(cuGraphLaunch(x, s) != CUDA_SUCCESS);
     waitpid(worker, &status, 0);
     OK(cuGraphLaunch(x, s));
     OK(cuStreamSynchronize(s));

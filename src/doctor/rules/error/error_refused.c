@@ -96,10 +96,29 @@ static const gphi_refused *first_of(gphi_rule_run *run, size_t until)
     return last;
 }
 
-static void report(gphi_rule_run *run, const gphi_refused *one)
+/* What the child of a fork() has of its parent's driver is dead; the fork is to blame. */
+static gphi_draft *begin_forked(gphi_rule_run *run, const gphi_refused *one)
 {
-    const gphi_vec *all = run->state;
-    const gphi_refused *end = gphi_vec_at(all, all->count);
+    const gphi_model *model = run->model;
+    gphi_draft *draft = gphi_finding_begin(run, &model->forked, 0);
+    gphi_cause(
+        draft,
+        "process %lu was made by fork() of process %lu, which had used the driver; a "
+        "driver does not survive that, and %s was refused with %s",
+        (unsigned long)model->process, (unsigned long)model->parent,
+        gphi_say_call(&one->call), gphi_say_result(one->call.result));
+    gphi_evidence_call(draft, &one->call, "it was refused in the child by");
+    gphi_fix(draft,
+             "Here: make the child before the first call of CUDA, or start it anew "
+             "instead (exec; in Python multiprocessing's \"spawn\"), and let it make "
+             "all that it uses.");
+    return draft;
+}
+
+static gphi_draft *begin(gphi_rule_run *run, const gphi_refused *one)
+{
+    if (one->call.result == CUDA_ERROR_NOT_INITIALIZED && run->model->forked.stack != 0)
+        return begin_forked(run, one);
     const char *said = gphi_say_said(one->said);
     gphi_draft *draft = gphi_finding_begin(run, &one->call, 0);
     gphi_cause(
@@ -109,6 +128,14 @@ static void report(gphi_rule_run *run, const gphi_refused *one)
         gphi_say_call(&one->call), gphi_say_result(one->call.result), said);
     gphi_fix(draft, "Here: gph explain %d says what the code means.",
              (int)one->call.result);
+    return draft;
+}
+
+static void report(gphi_rule_run *run, const gphi_refused *one)
+{
+    const gphi_vec *all = run->state;
+    const gphi_refused *end = gphi_vec_at(all, all->count);
+    gphi_draft *draft = begin(run, one);
     for (const gphi_refused *next = one + 1; next < end; next++)
         if (next->call.thread == one->call.thread && is_left(run, next))
             gphi_consequence(draft, &next->call);
