@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Answers: the entries that were found in order, and names like the one that was not. */
+#include "explain/meant.h"
 #include "explain/names.h"
 #include "explain/scan.h"
 
@@ -37,22 +38,37 @@ static gphi_words words_beside(const gphi_hits *hits, const char *text, size_t b
     return words;
 }
 
+/* Keys, words and questions of a text without white space around it. */
+static void look(const char *text, size_t bytes, gphi_hits *hits)
+{
+    gphi_scan(text, bytes, hits);
+    gphi_scan_words(text, bytes, words_beside(hits, text, bytes), hits);
+    if (hits->count == 0)
+        gphi_meant_question(text, bytes, hits);
+}
+
 /* A log holds any word there is, so words count less the more else was found. */
 size_t gph_explain_find(const char *text, size_t bytes, gph_explain_match *out,
                         size_t capacity)
 {
     gphi_hits hits = {.count = 0};
+    char meant[GPHI_MEANT_MAX];
     size_t from, lines = 0, count = 0;
     if (!text)
         return 0;
     bytes = trim(text, bytes, &from);
-    gphi_scan(text + from, bytes, &hits);
-    gphi_scan_words(text + from, bytes, words_beside(&hits, text + from, bytes), &hits);
+    const size_t meant_bytes = gphi_meant_names(text + from, bytes, meant);
+    look(meant_bytes > 0 ? meant : text + from, meant_bytes > 0 ? meant_bytes : bytes,
+         &hits);
     for (size_t i = 0; i < from; i++)
         lines += text[i] == '\n';
     while (count < capacity && gphi_hits_take(&hits, &out[count])) {
         out[count].line += lines;
         out[count].line_begin += from;
+        if (meant_bytes > 0) { /* places are of the text as it was meant: one line */
+            out[count].line_begin = from;
+            out[count].line_bytes = bytes;
+        }
         count++;
     }
     return count;

@@ -95,6 +95,11 @@ static const char *shape_of(const char *word, size_t bytes)
     return NULL;
 }
 
+bool gphi_name_has_shape(const char *word, size_t bytes)
+{
+    return shape_of(word, bytes) != NULL;
+}
+
 size_t gphi_name_plain(const char *word, size_t bytes)
 {
     static const char *const ends[] = {"_ptsz", "_ptds"};

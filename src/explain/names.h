@@ -2,6 +2,7 @@
 /* Names that exist, whether or not an entry is about them. */
 #ifndef GPHI_EXPLAIN_NAMES_H
 #define GPHI_EXPLAIN_NAMES_H
+#include <stdbool.h>
 #include <stddef.h>
 
 extern const char *const gphi_names[];
@@ -17,6 +18,10 @@ int gphi_name_distance(const char *a, size_t a_bytes, const char *b, size_t b_by
 
 /* How many of its bytes are left without what names of versions end in: _v2, _ptsz. */
 size_t gphi_name_plain(const char *word, size_t bytes);
+
+/* Whether a word looks like a name of graphs, captures or errors: if it is none,
+ * gph_explain_missing() says so. */
+bool gphi_name_has_shape(const char *word, size_t bytes);
 
 /* The name of the list, whatever version the word has after it (_v2); NULL: it is none.
  */
