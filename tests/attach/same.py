@@ -28,8 +28,7 @@ end = time.monotonic() + float(os.environ.get("SAME_SECONDS", "240"))
 VARIES = re.compile(rb"0x[0-9a-f]+|\d+(\.\d+)?(e[-+]?\d+)?")
 # They run other programs attached, read what those leave, count allocations of the driver, which also
 # allocates to answer us, or fail unless gph puts softcuda's runtime into them, as all do that nvcc built.
-# doctor_ranks looks NCCL's names up without NCCL, and the attached library has these names.
-LEFT_OUT = re.compile(r"attach_test|attach_edges_test|attach_stack_test|doctor_ranks|events|fault_driver_\w+|runtime_replaced_\w+")
+LEFT_OUT = re.compile(r"attach_test|attach_edges_test|attach_stack_test|events|fault_driver_\w+|runtime_replaced_\w+")
 
 
 def programs():
