@@ -332,6 +332,28 @@ class Callables(Case):
         kept = module(tensor(2.0)), module(tensor(2.0))
         self.assertEqual(len({first, *(one.data_ptr() for one in kept)}), 3)
 
+    def test_a_modules_memory_goes_with_it(self):
+        """The module's forward() is the graphed call, which has the module: the collector has to see through it."""
+        class Module(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = torch.nn.Parameter(tensor())
+
+            def forward(self, a):
+                return {"big": torch.empty(8 << 20, device="cuda"), "small": copied(a)}
+
+        def held():
+            gc.collect()
+            torch.cuda.empty_cache()
+            return torch.cuda.memory_reserved(), gt.memory()["graphs"]
+        before = held()
+        module = gt.make_graphed_callables(Module(), (self.x,))
+        with torch.no_grad():
+            self.same(module(tensor(1.0))["small"], 1.0)
+        self.assertGreaterEqual(held()[0], before[0] + (32 << 20))
+        del module
+        self.assertEqual(held(), before)
+
     def test_refusals(self):
         self.assertRaisesRegex(AssertionError, "only Tensors", gt.make_graphed_callables, lambda a: a, (3,))
         hooked = torch.nn.Identity()

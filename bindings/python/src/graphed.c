@@ -219,6 +219,15 @@ static int is_plain(const graphed *self, PyObject *const *args, Py_ssize_t count
     return is_blocked < 0 ? -1 : !is_blocked;
 }
 
+static PyObject *miss(const graphed *self, PyObject *const *args, size_t flags,
+                      PyObject *keywords)
+{
+    if (self->miss)
+        return PyObject_Vectorcall(self->miss, args, flags, keywords);
+    PyErr_SetString(PyExc_RuntimeError, "the graphed callable is being let go of");
+    return NULL;
+}
+
 static PyObject *call(PyObject *object, PyObject *const *args, size_t flags,
                       PyObject *keywords)
 {
@@ -230,7 +239,7 @@ static PyObject *call(PyObject *object, PyObject *const *args, size_t flags,
     if (plain < 0)
         return NULL;
     if (plain == 0)
-        return PyObject_Vectorcall(self->miss, args, flags, keywords);
+        return miss(self, args, flags, keywords);
     PyObject *result = gphpy_launcher_replay(self->graph);
     if (!result)
         return NULL;
@@ -296,7 +305,8 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *parts)
     int is_one = 0;
     if (!PyArg_ParseTuple(args, "p:GraphedCall", &is_one))
         return NULL;
-    graphed *self = gphpy_new(type, sizeof(*self));
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    graphed *self = (graphed *)alloc(type, 0); /* zeroed */
     if (!self)
         return NULL;
     self->call = call;
@@ -310,8 +320,28 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *parts)
     return (PyObject *)self;
 }
 
+/* A module's forward() is a GraphedCall, and miss() has the module. */
+static int visit_all(graphed *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE((PyObject *)self));
+#define X(name) Py_VISIT(self->name);
+    PARTS(X)
+#undef X
+    for (Py_ssize_t i = 0; self->last && i < TUPLE_SIZE(self->outputs); i++)
+        Py_VISIT(self->last[i]);
+    return 0;
+}
+
+static int clear(graphed *self)
+{
+    Py_CLEAR(self->miss); /* which every circle goes through */
+    return 0;
+}
+
 static void destroy(graphed *self)
 {
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    PyObject_GC_UnTrack(self);
     for (Py_ssize_t i = 0; self->last && i < TUPLE_SIZE(self->outputs); i++)
         Py_XDECREF(self->last[i]);
     PyMem_Free(self->last);
@@ -320,7 +350,8 @@ static void destroy(graphed *self)
 #define X(name) Py_XDECREF(self->name);
     PARTS(X)
 #undef X
-    gphpy_free(self);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
 }
 
 static PyMemberDef offsets[] = {
@@ -336,12 +367,15 @@ int gphpy_graphed_ready(PyObject *module)
                             "is wanted, it is C alone. For graphophone.torch."},
         {Py_tp_new, (void *)make},
         {Py_tp_dealloc, (void *)destroy},
+        {Py_tp_traverse, (void *)visit_all},
+        {Py_tp_clear, (void *)clear},
         {Py_tp_call, (void *)PyVectorcall_Call},
         {Py_tp_members, offsets},
         {0, NULL},
     };
-    static PyType_Spec spec = {"graphophone.GraphedCall", sizeof(graphed), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+    static PyType_Spec spec = {
+        "graphophone.GraphedCall", sizeof(graphed), 0,
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC, slots};
     name_is_conj = PyUnicode_InternFromString("is_conj");
     name_is_neg = PyUnicode_InternFromString("is_neg");
     name_detach = PyUnicode_InternFromString("detach");
