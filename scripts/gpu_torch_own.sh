@@ -21,6 +21,8 @@ python=$(command -v "$python") || exit 2
 python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python") # its links stay: a virtual environment is one
 : "${PYTHONPATH:=$root/build-torch/python}"
 export PYTHONPATH GPH_DRIVER=${GPH_DRIVER:-cuda} PYTHONDONTWRITEBYTECODE=1
+# kernels are compiled once for all tests; graphs are compiled by each test, which may count that
+export INDUCTOR_TEST_DISABLE_FRESH_CACHE=1 TORCHINDUCTOR_FX_GRAPH_CACHE_DEFAULT=0 TORCHINDUCTOR_CACHE_DIR=${TORCHINDUCTOR_CACHE_DIR:-$out/inductor}
 
 run_part() { # FILE WAY PART: as often as a test ends the process
     local name way=$2 part=$3 word=$only status=1 tries=0

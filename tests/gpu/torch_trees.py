@@ -28,9 +28,9 @@ def run(mode, program, steps=8):
 
 
 class Trees(unittest.TestCase):
-    def same(self, program, steps=8, hits=True):
+    def same(self, program, steps=8, hits=True, mode=None):
         expected, _ = run({}, program, steps)
-        got, counts = run({"mode": "reduce-overhead"}, program, steps)
+        got, counts = run(mode or {"mode": "reduce-overhead"}, program, steps)
         for step, (one, other) in enumerate(zip(expected, got)):
             for a, b in zip(one, other):
                 self.assertTrue(torch.equal(a, b), "step %d differs" % step)
@@ -46,6 +46,13 @@ class Trees(unittest.TestCase):
                 for step in range(steps):
                     yield [compiled(torch.full((16, 64), float(step), device="cuda"))]
         self.same(program)
+
+    def test_the_back_end_cudagraphs(self):
+        def program(compile, steps):
+            compiled = compile(lambda a: (a * 2 + 1, a.flip(0)))
+            for step in range(steps):
+                yield compiled(torch.full((32, 32), float(step), device="cuda"))
+        self.same(program, mode={"backend": "cudagraphs"})
 
     def test_a_graph_break_makes_a_path(self):
         def program(compile, steps):

@@ -103,6 +103,20 @@ class Graphs(Case):
         del graph, big
         self.assertEqual(held(), before)
 
+    def test_a_class_that_derives(self):
+        """With constructors of its own, as PyTorch's allows it."""
+        class Kept(gt.CUDAGraph):
+            def __new__(cls, name):
+                return super().__new__(cls, keep_graph=True)
+
+            def __init__(self, name):
+                self.name = name
+        graph, _ = captured(self.copy, Kept("one"))
+        self.assertEqual(graph.name, "one")
+        self.assertTrue(graph.raw_cuda_graph())
+        graph.replay()
+        self.same(self.y)
+
     def test_an_empty_graph_is_warned_of(self):
         with self.assertWarnsRegex(UserWarning, "empty"):
             graph, _ = captured(lambda: None)
@@ -471,6 +485,13 @@ class Trees(Case):
             self.same(out, call)
             del out
         self.assertEqual((len(self.calls), function.count), (2, 1))  # warm-up and recording
+
+    def test_the_back_end_cudagraphs(self):
+        """PyTorch's own without Inductor, which writes an attribute on what it compiled."""
+        function = torch.compile(copied, backend="cudagraphs")
+        for call in range(5):
+            self.same(function(tensor(call)), call)
+        self.assertEqual([hit.count for hit in gt._trees._hits], [1])
 
     def test_tensors_are_read_in_c(self):
         self.assertTrue(gt._driver.data_ptr_function())

@@ -61,6 +61,7 @@ enum { STEPS = 8 };
 typedef struct hit {
     PyObject_HEAD vectorcallfunc call;
     PyObject *weak_references;
+    PyObject *notes; /* its __dict__: PyTorch notes things on what it compiled; or NULL */
     PyObject *miss;
     int count; /* of steps that may be taken */
     int kept; /* of steps that hold something: more than `count` while one of them, disarmed, runs */
@@ -482,6 +483,7 @@ static void destroy(hit *self)
     PyObject_ClearWeakRefs((PyObject *)self);
     Py_DECREF(disarm(self, NULL));
     Py_XDECREF(self->miss);
+    Py_XDECREF(self->notes);
     gphpy_free(self);
 }
 
@@ -511,6 +513,7 @@ static PyGetSetDef members[] = {
 static PyMemberDef offsets[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(hit, call), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(hit, weak_references), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(hit, notes), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -78,7 +78,8 @@ class CUDAGraph(gph.Launcher):
     keep_gil = False  # launches keep Python's lock, for graphs that are captured from then on; see docs/torch.md
     _debug = False  # enable_debug_mode() is for all of the process, as PyTorch's is
 
-    def __init__(self, keep_graph=False):
+    def __new__(cls, keep_graph=False):  # all of it here, as PyTorch's: a class that derives may have an __init__ of its own
+        self = super().__new__(cls)
         self._keep_graph = bool(keep_graph)
         self._own = _Native()
         self._generators = []  # those that were registered by name
@@ -91,6 +92,7 @@ class CUDAGraph(gph.Launcher):
         self.nodes = 0  # of the graph that was captured
         self.driver_bytes = 0  # what the driver took for it, as far as that shows
         _ledger.graphs.add(self)
+        return self
 
     @property
     def _native(self):
