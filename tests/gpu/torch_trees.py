@@ -49,9 +49,12 @@ class Trees(unittest.TestCase):
 
     def test_the_back_end_cudagraphs(self):
         def program(compile, steps):
-            compiled = compile(lambda a: (a * 2 + 1, a.flip(0)))
+            compiled = compile(lambda a: (a * a + 1, a.flip(0)))
             for step in range(steps):
-                yield compiled(torch.full((32, 32), float(step), device="cuda"))
+                x = torch.full((32, 32), float(step), device="cuda", requires_grad=True)
+                y, z = compiled(x)
+                (y.sum() + z.sum()).backward()
+                yield y, z, x.grad
         self.same(program, mode={"backend": "cudagraphs"})
 
     def test_a_graph_break_makes_a_path(self):

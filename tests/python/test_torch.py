@@ -2,6 +2,7 @@
 """graphophone.torch with PyTorch's own streams, allocators and captures on softcuda. PyTorch has no PTX, so what is
 recorded is copies; torch_kernels.c lets kernels do nothing. usage: test_torch.py GPH LIBRARY, the command and torch_kernels.
 Tests on a GPU: tests/gpu/torch_graphs.py."""
+import functools
 import gc
 import os
 import subprocess
@@ -492,6 +493,8 @@ class Trees(Case):
         for call in range(5):
             self.same(function(tensor(call)), call)
         self.assertEqual([hit.count for hit in gt._trees._hits], [1])
+        hit = next(iter(gt._trees._hits))
+        self.assertTrue(functools.wraps(hit)(lambda inputs: None)._boxed_call)  # as a backward pass is wrapped
 
     def test_tensors_are_read_in_c(self):
         self.assertTrue(gt._driver.data_ptr_function())

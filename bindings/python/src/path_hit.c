@@ -507,6 +507,8 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef members[] = {
     GETTER("count", get_count, "How many steps it has."),
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict,
+     "What PyTorch noted on it, and copies to what wraps it.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
