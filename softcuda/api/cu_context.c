@@ -35,7 +35,7 @@ static CUresult create(CUcontext *out, unsigned flags, CUdevice ordinal)
     SOFT_TRY(soft_device_find(ordinal, &device));
     soft_context *context;
     SOFT_TRY(soft_context_create(device, flags, &context));
-    const CUresult pushed = soft_context_push(context);
+    const CUresult pushed = soft_context_push((soft_current){context, NULL});
     if (pushed != CUDA_SUCCESS) {
         soft_context_destroy(context);
         return pushed;
@@ -118,19 +118,24 @@ CUresult cuCtxDetach(CUcontext handle)
 CUresult cuCtxPushCurrent_v2(CUcontext handle)
 {
     SOFT_TRY(soft_enter_with(__func__, handle, "ctx"));
-    soft_context *context;
-    SOFT_TRY(soft_context_find(handle, &context));
-    return soft_context_push(context);
+    soft_current seen;
+    SOFT_TRY(soft_context_find_seen(handle, &seen));
+    return soft_context_push(seen);
+}
+
+static CUcontext handle_of(soft_current seen)
+{
+    return seen.green ? soft_green_view(seen.green) : (CUcontext)seen.context;
 }
 
 /* A context that was destroyed meanwhile is popped all the same, and the call says so. */
 CUresult cuCtxPopCurrent_v2(CUcontext *out)
 {
     SOFT_TRY(soft_enter(__func__));
-    soft_context *context;
-    SOFT_TRY(soft_context_pop(&context));
+    soft_current seen;
+    SOFT_TRY(soft_context_pop(&seen));
     if (out)
-        *out = (CUcontext)context;
+        *out = handle_of(seen);
     return CUDA_SUCCESS;
 }
 
@@ -139,30 +144,39 @@ CUresult cuCtxPopCurrent_v2(CUcontext *out)
 CUresult cuCtxSetCurrent(CUcontext handle)
 {
     SOFT_TRY(soft_enter(__func__));
-    soft_context *context = NULL;
+    soft_current seen = {NULL, NULL};
     if (handle)
-        SOFT_TRY(soft_context_find(handle, &context));
-    return soft_context_set(context);
+        SOFT_TRY(soft_context_find_seen(handle, &seen));
+    return soft_context_set(seen);
 }
 
 /* NULL where there is none, which is not an error. */
 CUresult cuCtxGetCurrent(CUcontext *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pctx"));
-    *out = (CUcontext)soft_context_current();
+    *out = handle_of((soft_current){soft_context_current(), soft_green_current()});
     return CUDA_SUCCESS;
 }
 
 /* ---- the current one, or one that is named ----------------------------------------- */
 
 /* NULL names the current context. */
-static CUresult named(CUcontext handle, soft_context **out)
+static CUresult named_seen(CUcontext handle, soft_current *out)
 {
     if (handle)
-        SOFT_TRY(soft_context_find(handle, out));
-    else if (!(*out = soft_context_current()))
+        return soft_context_find_seen(handle, out);
+    *out = (soft_current){soft_context_current(), soft_green_current()};
+    if (!out->context)
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
                          "no context is current on this thread");
+    return soft_green_check(out->green);
+}
+
+static CUresult named(CUcontext handle, soft_context **out)
+{
+    soft_current seen;
+    SOFT_TRY(named_seen(handle, &seen));
+    *out = seen.context;
     return CUDA_SUCCESS;
 }
 
@@ -192,13 +206,14 @@ CUresult cuCtxGetDevice_v2(CUdevice *out, CUcontext handle)
 }
 
 /* Captures of the context forbid it (R93); what was freed in stream order goes back to
- * the system only at such points. */
-static CUresult synchronize(soft_context *context)
+ * the system only at such points. A green context waits for its own streams alone, the
+ * primary one for those of its green contexts, too. */
+static CUresult synchronize(soft_current seen)
 {
-    SOFT_TRY(soft_context_check(context));
-    SOFT_TRY(soft_capture_check_context(context));
-    SOFT_TRY(soft_streams_wait(context));
-    soft_memory_synchronized(context->device->memory);
+    SOFT_TRY(soft_context_check(seen.context));
+    SOFT_TRY(soft_capture_check_context(seen));
+    SOFT_TRY(soft_streams_wait_seen(seen));
+    soft_memory_synchronized(seen.context->device->memory);
     return CUDA_SUCCESS;
 }
 
@@ -207,24 +222,24 @@ CUresult cuCtxSynchronize(void)
 {
     soft_context *context;
     SOFT_TRY(soft_enter_context(__func__, &context));
-    return synchronize(context);
+    return synchronize((soft_current){context, soft_green_current()});
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext handle)
 {
     SOFT_TRY(soft_enter(__func__));
-    soft_context *context;
-    SOFT_TRY(named(handle, &context));
-    return synchronize(context);
+    soft_current seen;
+    SOFT_TRY(named_seen(handle, &seen));
+    return synchronize(seen);
 }
 
 /* Never used again: programs key caches by it. */
 CUresult cuCtxGetId(CUcontext handle, unsigned long long *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "ctxId"));
-    soft_context *context;
-    SOFT_TRY(named(handle, &context));
-    *out = context->id;
+    soft_current seen;
+    SOFT_TRY(named_seen(handle, &seen));
+    *out = seen.green ? seen.green->id : seen.context->id;
     return CUDA_SUCCESS;
 }
 

@@ -151,7 +151,6 @@ static const int fixed[CU_DEVICE_ATTRIBUTE_MAX] = {
     [CU_DEVICE_ATTRIBUTE_CLOCK_RATE] = 1980000,
     [CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT] = 512,
     [CU_DEVICE_ATTRIBUTE_GPU_OVERLAP] = 1,
-    [CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = SOFT_MULTIPROCESSORS,
     [CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY] = 1,
     [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH] = 131072,
     [CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH] = 131072,
@@ -218,6 +217,9 @@ CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice o
         break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
         *out = soft_compute_capability() % 10;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        *out = (int)soft_multiprocessors();
         break;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *out = device->physical; break;
     case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID: *out = device->physical; break;

@@ -103,13 +103,13 @@ SOFT_OLDER(cuEventElapsedTime, (float *out, CUevent start, CUevent end),
 /* ---- whole contexts ---------------------------------------------------------------- */
 
 /* NULL does not name the current context here. */
-static CUresult find_both(CUcontext handle, CUevent event_handle, soft_context **context,
+static CUresult find_both(CUcontext handle, CUevent event_handle, soft_current *context,
                           soft_event **event)
 {
     if (!handle)
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "the context is NULL");
-    SOFT_TRY(soft_context_find(handle, context));
-    SOFT_TRY(soft_context_check(*context));
+    SOFT_TRY(soft_context_find_seen(handle, context));
+    SOFT_TRY(soft_context_check(context->context));
     return soft_event_find(event_handle, event);
 }
 
@@ -117,7 +117,7 @@ static CUresult find_both(CUcontext handle, CUevent event_handle, soft_context *
 CUresult cuCtxRecordEvent(CUcontext handle, CUevent event_handle)
 {
     SOFT_TRY(soft_enter(__func__));
-    soft_context *context;
+    soft_current context;
     soft_event *event;
     SOFT_TRY(find_both(handle, event_handle, &context, &event));
     return soft_event_record_all(event, context);
@@ -127,7 +127,7 @@ CUresult cuCtxRecordEvent(CUcontext handle, CUevent event_handle)
 CUresult cuCtxWaitEvent(CUcontext handle, CUevent event_handle)
 {
     SOFT_TRY(soft_enter(__func__));
-    soft_context *context;
+    soft_current context;
     soft_event *event;
     SOFT_TRY(find_both(handle, event_handle, &context, &event));
     return soft_event_wait_all(event, context);

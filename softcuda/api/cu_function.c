@@ -8,6 +8,7 @@
 #include "softcuda/device/limits.h"
 #include "softcuda/device/module.h"
 #include "softcuda/device/occupancy.h"
+#include "softcuda/device/stream.h"
 
 /* 48 KiB together with the static part; more has to be asked for. */
 static int dynamic_default(const ptx_kernel *kernel)
@@ -235,6 +236,13 @@ CUresult cuFuncLoad(CUfunction handle)
 
 /* ---- occupancy --------------------------------------------------------------------- */
 
+/* What a launch in a stream may use: its green context's, or all. */
+static uint32_t processors(CUstream stream)
+{
+    const soft_green *green = soft_stream_green(soft_context_current(), stream);
+    return green ? green->count : soft_multiprocessors();
+}
+
 /* By limits.h, which are an H100's. */
 static CUresult active_blocks(int *out, CUfunction handle, int threads, size_t dynamic)
 {
@@ -298,7 +306,7 @@ static CUresult potential(int *grid, int *block, CUfunction handle,
             break;
     }
     *block = best;
-    *grid = (int)best_blocks * SOFT_MULTIPROCESSORS;
+    *grid = (int)(best_blocks * processors(NULL));
     return CUDA_SUCCESS;
 }
 
@@ -382,7 +390,7 @@ CUresult cuOccupancyMaxActiveClusters(int *out, CUfunction handle,
     SOFT_TRY(cluster_of(config, &size));
     const uint32_t threads = config->blockDimX * config->blockDimY * config->blockDimZ;
     const uint64_t blocks =
-        (uint64_t)SOFT_MULTIPROCESSORS *
+        (uint64_t)processors(config->hStream) *
         soft_occupancy(function->code->kernel, threads, config->sharedMemBytes);
     *out = size <= soft_cluster_most(function) ? (int)(blocks / size) : 0;
     return CUDA_SUCCESS;

@@ -19,8 +19,8 @@ CUresult cuStreamCreateWithPriority(CUstream *out, unsigned int flags, int prior
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "flags are 0x%x: 0 and 1 (non-blocking) are known", flags);
     soft_stream *stream;
-    SOFT_TRY(soft_stream_create(context, flags, soft_stream_clamp_priority(priority),
-                                &stream));
+    SOFT_TRY(soft_stream_create((soft_current){context, soft_green_current()}, flags,
+                                soft_stream_clamp_priority(priority), &stream));
     *out = (CUstream)stream;
     return CUDA_SUCCESS;
 }
@@ -28,15 +28,19 @@ CUresult cuStreamCreateWithPriority(CUstream *out, unsigned int flags, int prior
 SOFT_OLDER(cuStreamCreate, (CUstream * out, unsigned int flags),
            cuStreamCreateWithPriority(out, flags, 0))
 
-/* Its work goes on to the end. Default streams live as long as their context. */
+/* Its work goes on to the end. Default streams live as long as their context, created ones
+ * until here, even if their green context is destroyed. */
 CUresult cuStreamDestroy_v2(CUstream handle)
 {
     soft_context *context;
     SOFT_TRY(soft_enter_stream_context(__func__, handle, &context));
     if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "a default stream is not destroyed");
-    soft_stream *stream;
-    SOFT_TRY(soft_stream_find(context, handle, false, &stream));
+    soft_stream *stream = (soft_stream *)handle;
+    const bool is_left_over =
+        soft_handle_is(handle, SOFT_KIND_STREAM) && !soft_green_is_alive(stream->green);
+    if (!is_left_over)
+        SOFT_TRY(soft_stream_find(context, handle, false, &stream));
     soft_stream_destroy(stream);
     return CUDA_SUCCESS;
 }
@@ -60,16 +64,34 @@ SOFT_OLDER(cuStreamDestroy, (CUstream handle), cuStreamDestroy_v2(handle))
 QUESTION(cuStreamGetPriority, int, "priority", stream->priority)
 QUESTION(cuStreamGetFlags, unsigned int, "flags", stream->flags)
 QUESTION(cuStreamGetId, unsigned long long, "streamId", stream->id)
-QUESTION(cuStreamGetCtx, CUcontext, "pctx", (CUcontext)stream->context)
 QUESTION(cuStreamGetDevice, CUdevice, "device", stream->context->device->ordinal)
 
-/* No stream is of a green context. */
+/* The call that knows no green contexts has no answer for a stream of one. */
+static CUresult get_context(CUstream handle, bool per_thread, CUcontext *out)
+{
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamGetCtx", handle, per_thread, &stream));
+    SOFT_TRY(soft_need(out, "pctx"));
+    if (stream->green)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "the stream is of a green context: cuStreamGetCtx_v2 names it");
+    *out = (CUcontext)stream->context;
+    return CUDA_SUCCESS;
+}
+
+SOFT_TWINS(cuStreamGetCtx, _ptsz, (CUstream handle, CUcontext *out),
+           get_context(handle, per_thread, out))
+
+/* The primary context, for a stream of a green one. */
 static CUresult get_context_v2(CUstream handle, bool per_thread, CUcontext *out,
                                CUgreenCtx *green)
 {
-    SOFT_TRY(cuStreamGetCtx_of(handle, per_thread, out));
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream("cuStreamGetCtx", handle, per_thread, &stream));
+    SOFT_TRY(soft_need(out, "pctx"));
+    *out = (CUcontext)stream->context;
     if (green)
-        *green = NULL;
+        *green = (CUgreenCtx)stream->green;
     return CUDA_SUCCESS;
 }
 

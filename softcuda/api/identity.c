@@ -14,6 +14,9 @@ static const gph_softcuda_setting settings[] = {
      "memory of a device: bytes, or with K, M, G"},
     {"SOFTCUDA_COMPUTE_CAPABILITY", "9.0; 8.0 where Triton is loaded",
      "what the device says it can do"},
+    {"SOFTCUDA_MULTIPROCESSORS", "4",
+     "how many a device has, 1 to 1024: what green contexts divide, and launches that "
+     "fill the device ask for"},
     {"SOFTCUDA_DRIVER_VERSION", "13.0",
      "an older driver's, from 12.0: later calls, and forms of conditional nodes that "
      "came "

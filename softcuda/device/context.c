@@ -11,6 +11,7 @@
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
+#include "softcuda/device/green.h"
 #include "softcuda/device/limits.h"
 #include "softcuda/device/peer.h"
 #include "softcuda/device/task.h"
@@ -20,6 +21,11 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* life and death, primaries */
 static atomic_uint_fast64_t next_id = 1;
+
+uint64_t soft_context_next_id(void)
+{
+    return atomic_fetch_add(&next_id, 1);
+}
 
 /* ---- birth and death --------------------------------------------------------------- */
 
@@ -96,7 +102,7 @@ static CUresult create_env(soft_context *context)
     const soft_kernel_env_options options = {
         .heap_bytes = context->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
         .timeout_ns = soft_limit_from_environment("SOFTCUDA_KERNEL_TIMEOUT_MS"),
-        .multiprocessors = SOFT_MULTIPROCESSORS,
+        .multiprocessors = soft_multiprocessors(),
         .on_fault = on_fault,
         .check = soft_check_memory_wanted() ? check_access
                  : soft_device_count() > 1  ? check_peer
@@ -111,7 +117,7 @@ static CUresult come_alive_locked(soft_context *context, uint32_t flags)
 {
     set_defaults(context, flags);
     soft_coredump_begin(&context->coredump);
-    context->id = atomic_fetch_add(&next_id, 1);
+    context->id = soft_context_next_id();
     atomic_store(&context->error, 0);
     SOFT_TRY(create_env(context));
     context->loop_limit_ns = soft_limit_from_environment("SOFTCUDA_GRAPH_TIMEOUT_MS");
@@ -131,6 +137,7 @@ static CUresult come_alive_locked(soft_context *context, uint32_t flags)
 /* Everything that belongs to a context goes; whoever still has it current is told so. */
 static void die_locked(soft_context *context)
 {
+    soft_greens_end(context);
     soft_streams_destroy(context);
     atomic_store_explicit(&context->alive, false, memory_order_release);
     soft_modules_destroy(context);

@@ -20,6 +20,7 @@ struct soft_engine;  /* softcuda/engine */
 struct soft_streams; /* device/stream.c: the streams of a context */
 
 typedef struct soft_context soft_context;
+typedef struct soft_green soft_green; /* device/green.h */
 
 /* One per CUDA device, made by cuInit(), never destroyed. */
 typedef struct soft_device {
@@ -57,6 +58,12 @@ struct soft_context {
     soft_coredump coredump;
 };
 
+/* What a CUcontext names: a context, and the green context by which it is seen, if any. */
+typedef struct soft_current {
+    soft_context *context;
+    soft_green *green;
+} soft_current;
+
 /* What a thread of the program has in hand. */
 typedef struct soft_thread {
     const char *call; /* the entry point it is in, for the log */
@@ -65,7 +72,7 @@ typedef struct soft_thread {
     bool only_warns;  /* what soft_refuse() says is a warning: the call goes on */
     bool in_callback; /* runs a host function of a stream: no CUDA call is permitted */
     uint32_t depth, capacity;
-    soft_context **stack;                     /* `depth` contexts, the current one last */
+    soft_current *stack;                      /* `depth` contexts, the current one last */
     void (*drop_stack)(struct soft_thread *); /* when the thread ends, if it has one */
     gph_error *error;                         /* soft_error(); NULL before the first */
 } soft_thread;
@@ -105,9 +112,16 @@ void soft_context_release(soft_context *context);
 /* The context that is current, or NULL; it may be destroyed. */
 soft_context *soft_context_current(void);
 
+/* The green context by which the current one is seen, or NULL; it may be destroyed. */
+static inline soft_green *soft_green_current(void)
+{
+    return soft_self.depth ? soft_self.stack[soft_self.depth - 1].green : NULL;
+}
+
 /* The context behind a handle: INVALID_CONTEXT for what is none,
- * CONTEXT_IS_DESTROYED for one that was. */
+ * CONTEXT_IS_DESTROYED for one that was. The primary one for a green context's. */
 CUresult soft_context_find(CUcontext handle, soft_context **out);
+CUresult soft_context_find_seen(CUcontext handle, soft_current *out);
 
 /* Fails with the sticky error of `context`, or with CONTEXT_IS_DESTROYED. */
 CUresult soft_context_check(soft_context *context);
@@ -126,18 +140,24 @@ soft_device *soft_device_at(int ordinal);
 CUresult soft_device_find(int ordinal, soft_device **out);
 int soft_device_count(void);
 
+/* Multiprocessors of a device: SOFTCUDA_MULTIPROCESSORS. */
+uint32_t soft_multiprocessors(void);
+
 /* Whether SOFTCUDA_CHECK=memory asks for each access of a kernel to be checked. */
 bool soft_check_memory_wanted(void);
 
 /* Whether CUDA_LAUNCH_BLOCKING asks each launch to be waited for. */
 bool soft_launch_blocking(void);
 
+/* For a context or a green one: never used again. */
+uint64_t soft_context_next_id(void);
+
 /* What the entry points call of softcuda/api/cu_context.c. */
 CUresult soft_context_create(soft_device *device, uint32_t flags, soft_context **out);
 CUresult soft_context_destroy(soft_context *context);
-CUresult soft_context_push(soft_context *context);
-CUresult soft_context_pop(soft_context **out);
-CUresult soft_context_set(soft_context *context);
+CUresult soft_context_push(soft_current current);
+CUresult soft_context_pop(soft_current *out);
+CUresult soft_context_set(soft_current current); /* of NULL: none is current */
 CUresult soft_primary_retain(soft_device *device, soft_context **out);
 CUresult soft_primary_release(soft_device *device);
 CUresult soft_primary_reset(soft_device *device);

@@ -3,7 +3,9 @@
  * current.
  *
  *   soft_thread (one a thread)     soft_context
- *   stack [ c0 | c1 | c1 ]  ---->  references: creator 1 + one a place on a stack     */
+ *   stack [ c0 | c1 | c1 ]  ---->  references: creator 1 + one a place on a stack
+ *
+ * A place may have a green context, too, which is counted in the same way. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
+#include "softcuda/device/green.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/device/verdict.h"
 #include "softcuda/memory/memory.h"
@@ -35,10 +38,16 @@ void soft_context_release(soft_context *context)
         soft_delete(context);
 }
 
+static void release(soft_current current)
+{
+    soft_context_release(current.context);
+    soft_green_release(current.green);
+}
+
 static void drop_stack(soft_thread *thread)
 {
     while (thread->depth > 0)
-        soft_context_release(thread->stack[--thread->depth]);
+        release(thread->stack[--thread->depth]);
     soft_delete(thread->stack);
     thread->stack = NULL;
     thread->capacity = 0;
@@ -108,11 +117,12 @@ CUresult soft_enter_context(const char *call, soft_context **out)
     if (soft_self.depth == 0)
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
                          "no context is current on this thread");
-    soft_context *context = soft_self.stack[soft_self.depth - 1];
-    SOFT_TRY(soft_context_check(context));
+    const soft_current current = soft_self.stack[soft_self.depth - 1];
+    SOFT_TRY(soft_context_check(current.context));
+    SOFT_TRY(soft_green_check(current.green));
     SOFT_TRY(check_captures(call));
     if (out)
-        *out = context;
+        *out = current.context;
     return CUDA_SUCCESS;
 }
 
@@ -130,18 +140,32 @@ CUresult soft_enter_any(const char *call)
 
 soft_context *soft_context_current(void)
 {
-    return soft_self.depth ? soft_self.stack[soft_self.depth - 1] : NULL;
+    return soft_self.depth ? soft_self.stack[soft_self.depth - 1].context : NULL;
 }
 
 CUresult soft_context_find(CUcontext handle, soft_context **out)
 {
+    soft_current seen;
+    SOFT_TRY(soft_context_find_seen(handle, &seen));
+    *out = seen.context;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_context_find_seen(CUcontext handle, soft_current *out)
+{
+    if (soft_handle_is(handle, SOFT_KIND_GREEN_VIEW)) {
+        soft_green *green = soft_green_of_view(handle);
+        SOFT_TRY(soft_green_check(green));
+        *out = (soft_current){green->context, green};
+        return CUDA_SUCCESS;
+    }
     if (!soft_handle_is(handle, SOFT_KIND_CONTEXT))
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "%p is no context", (void *)handle);
     soft_context *context = (soft_context *)handle;
     if (!atomic_load_explicit(&context->alive, memory_order_acquire))
         return soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
                          (void *)context);
-    *out = context;
+    *out = (soft_current){context, NULL};
     return CUDA_SUCCESS;
 }
 
@@ -172,9 +196,16 @@ void soft_context_fail_at(soft_context *context, CUresult error, const char *cau
 
 /* ---- the stack of current contexts ------------------------------------------------- */
 
-CUresult soft_context_push(soft_context *context)
+static soft_current retain(soft_current current)
 {
-    soft_context **stack =
+    atomic_fetch_add_explicit(&current.context->references, 1, memory_order_relaxed);
+    soft_green_retain(current.green);
+    return current;
+}
+
+CUresult soft_context_push(soft_current current)
+{
+    soft_current *stack =
         gphi_array_room(*soft_allocator(), soft_self.stack, &soft_self.capacity,
                         soft_self.depth + 1, sizeof(*stack));
     SOFT_TRY(soft_made(stack, "no memory for %u current contexts", soft_self.depth + 1));
@@ -183,40 +214,39 @@ CUresult soft_context_push(soft_context *context)
         soft_self.drop_stack = drop_stack;
         soft_thread_keep();
     }
-    atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
-    soft_self.stack[soft_self.depth++] = context;
+    soft_self.stack[soft_self.depth++] = retain(current);
     return CUDA_SUCCESS;
 }
 
-CUresult soft_context_pop(soft_context **out)
+CUresult soft_context_pop(soft_current *out)
 {
     if (soft_self.depth == 0)
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
                          "no context is current on this thread");
-    soft_context *context = soft_self.stack[--soft_self.depth];
-    const bool alive = atomic_load_explicit(&context->alive, memory_order_acquire);
-    soft_context_release(context);
-    *out = context;
-    return alive ? CUDA_SUCCESS
-                 : soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
-                             (void *)context);
+    *out = soft_self.stack[--soft_self.depth];
+    const bool alive = atomic_load_explicit(&out->context->alive, memory_order_acquire);
+    CUresult status = soft_green_check(out->green);
+    if (!alive)
+        status = soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",
+                           (void *)out->context);
+    release(*out);
+    return status;
 }
 
-CUresult soft_context_set(soft_context *context)
+CUresult soft_context_set(soft_current current)
 {
-    if (context && soft_self.depth == 0)
-        return soft_context_push(context);
+    if (current.context && soft_self.depth == 0)
+        return soft_context_push(current);
     if (soft_self.depth == 0)
         return CUDA_SUCCESS;
-    soft_context **top = &soft_self.stack[soft_self.depth - 1];
-    if (*top == context)
+    soft_current *top = &soft_self.stack[soft_self.depth - 1];
+    if (top->context == current.context && top->green == current.green)
         return CUDA_SUCCESS;
-    soft_context_release(*top);
-    if (!context) {
+    const soft_current before = *top;
+    if (current.context)
+        *top = retain(current);
+    else
         soft_self.depth--;
-        return CUDA_SUCCESS;
-    }
-    atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
-    *top = context;
+    release(before);
     return CUDA_SUCCESS;
 }

@@ -126,10 +126,8 @@ static CUresult record_shared(soft_event *event, soft_stream *stream)
     soft_event_retain(event);
     *record = (struct shared_record){event, soft_event_shared_begin(event)};
     const soft_task task = {.kind = SOFT_TASK_CALL, .u.call = {end_shared, record}};
-    const CUstream handle =
-        stream->kind == SOFT_STREAM_LEGACY ? CU_STREAM_LEGACY : (CUstream)stream;
     const CUresult result =
-        soft_stream_submit(stream->context, handle, false, &task, NULL);
+        soft_stream_submit(stream->context, (CUstream)stream, false, &task, NULL);
     if (result != CUDA_SUCCESS)
         end_shared(record); /* nobody waits for what never comes */
     else
@@ -152,10 +150,8 @@ CUresult soft_event_record(soft_event *event, soft_stream *stream)
     soft_event_begin_record(event);
     soft_event_retain(event);
     const soft_task task = {.kind = SOFT_TASK_CALL, .u.call = {stamp, event}};
-    const CUstream handle =
-        stream->kind == SOFT_STREAM_LEGACY ? CU_STREAM_LEGACY : (CUstream)stream;
     const CUresult result =
-        soft_stream_submit(stream->context, handle, false, &task, NULL);
+        soft_stream_submit(stream->context, (CUstream)stream, false, &task, NULL);
     if (result != CUDA_SUCCESS) {
         soft_event_release(event);
         return result;
@@ -250,14 +246,14 @@ CUresult soft_event_elapsed(soft_event *start, soft_event *end, float *out_ms)
     return CUDA_SUCCESS;
 }
 
-CUresult soft_event_record_all(soft_event *event, soft_context *context)
+CUresult soft_event_record_all(soft_event *event, soft_current context)
 {
     soft_stream *gather;
     SOFT_TRY(soft_streams_gather(context, &gather));
     return soft_event_record(event, gather);
 }
 
-CUresult soft_event_wait_all(soft_event *event, soft_context *context)
+CUresult soft_event_wait_all(soft_event *event, soft_current context)
 {
     SOFT_TRY(soft_capture_check_context(context));
     return soft_streams_wait_point(context, soft_event_point(event));

@@ -31,6 +31,9 @@ typedef enum soft_kind {
     SOFT_KIND_LINK,
     SOFT_KIND_LOG_CALLBACK,
     SOFT_KIND_PHYSICAL,
+    SOFT_KIND_GREEN,
+    SOFT_KIND_GREEN_VIEW, /* its CUcontext: device/green.h */
+    SOFT_KIND_RESOURCES,
 } soft_kind;
 
 /* Makes `object` a valid handle of a kind. OUT_OF_MEMORY where the table

@@ -58,6 +58,11 @@ int soft_compute_capability(void)
     return soft_process.settings.compute_capability;
 }
 
+uint32_t soft_multiprocessors(void)
+{
+    return soft_process.settings.multiprocessors;
+}
+
 bool soft_check_memory_wanted(void)
 {
     return soft_process.settings.check.memory;

@@ -311,6 +311,9 @@ static CUresult fill_launch(soft_record *record, const soft_launch *launch, int6
     if (status != GPH_OK)
         return soft_pass(status);
     record->u.launch.node = node;
+    if (launch->processors)
+        soft_kernel_launch_confine(&record->u.launch, launch->first_processor,
+                                   launch->processors);
     soft_kernel_launch_work(&record->u.launch, out);
     out->cost_ns = &launch->function->cost_ns;
     return CUDA_SUCCESS;

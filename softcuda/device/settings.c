@@ -12,6 +12,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "softcuda/device/limits.h"
+
 #define MEMORY_LIMIT ((size_t)16 << 30)
 #define MEMORY_LEAST ((size_t)64 << 20)
 #define CHUNK ((size_t)2 << 20)
@@ -198,11 +200,13 @@ static void read_visible(soft_settings *out, int total)
 
 CUresult soft_settings_read(soft_settings *out)
 {
-    long total, blocking, workers, seed;
+    long total, blocking, workers, seed, multiprocessors;
     SOFT_TRY(read_number("SOFTCUDA_DEVICES", 1, 0, SOFT_DEVICE_MAX, &total));
     SOFT_TRY(read_number("CUDA_LAUNCH_BLOCKING", 0, 0, 0x7fffffff, &blocking));
     SOFT_TRY(read_number("SOFTCUDA_WORKERS", 0, 1, WORKERS_MOST, &workers));
     SOFT_TRY(read_number("SOFTCUDA_SCHEDULE_SEED", 0, 0, UINT32_MAX, &seed));
+    SOFT_TRY(read_number("SOFTCUDA_MULTIPROCESSORS", SOFT_MULTIPROCESSORS, 1,
+                         SOFT_MULTIPROCESSORS_MOST, &multiprocessors));
     /* Contexts read these two: here a word that is none is refused. */
     static const char *const limits[] = {"SOFTCUDA_KERNEL_TIMEOUT_MS",
                                          "SOFTCUDA_GRAPH_TIMEOUT_MS"};
@@ -222,6 +226,7 @@ CUresult soft_settings_read(soft_settings *out)
                          "none are known",
                          word);
     read_visible(out, (int)total);
+    out->multiprocessors = (uint32_t)multiprocessors;
     out->launch_blocking = blocking != 0;
     out->workers = (uint32_t)workers;
     out->schedule_seed = (uint32_t)seed;

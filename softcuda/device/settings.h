@@ -12,6 +12,7 @@ typedef struct soft_settings {
     int physical[SOFT_DEVICE_MAX]; /* of each visible one, its number without
                                       CUDA_VISIBLE_DEVICES */
     size_t memory_bytes;           /* a device: SOFTCUDA_MEMORY */
+    uint32_t multiprocessors;      /* a device: SOFTCUDA_MULTIPROCESSORS */
     int compute_capability;        /* 90: SOFTCUDA_COMPUTE_CAPABILITY=9.0 */
     uint32_t workers;              /* SOFTCUDA_WORKERS, 1 to 64; 0: one a CPU */
     uint32_t schedule_seed;        /* SOFTCUDA_SCHEDULE_SEED; 0: none */

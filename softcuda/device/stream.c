@@ -15,9 +15,10 @@ static atomic_ullong last_id;
 
 /* ---- life -------------------------------------------------------------------------- */
 
-static CUresult make_stream(soft_context *context, soft_stream_kind kind, uint32_t flags,
+static CUresult make_stream(soft_current in, soft_stream_kind kind, uint32_t flags,
                             int priority, soft_stream **out)
 {
+    soft_context *context = in.context;
     soft_stream *stream = soft_new(sizeof(*stream));
     SOFT_TRY(soft_made(stream, "no memory for a stream"));
     stream->ring = soft_new(SOFT_RECORD_COUNT * sizeof(*stream->ring));
@@ -35,6 +36,7 @@ static CUresult make_stream(soft_context *context, soft_stream_kind kind, uint32
         goto release_queue;
 
     stream->context = context;
+    stream->green = soft_green_retain(in.green);
     stream->kind = kind;
     stream->flags = flags;
     stream->priority = priority;
@@ -61,10 +63,10 @@ free_stream:
     return result;
 }
 
-CUresult soft_stream_create(soft_context *context, uint32_t flags, int priority,
+CUresult soft_stream_create(soft_current in, uint32_t flags, int priority,
                             soft_stream **out)
 {
-    return make_stream(context, SOFT_STREAM_CREATED, flags, priority, out);
+    return make_stream(in, SOFT_STREAM_CREATED, flags, priority, out);
 }
 
 /* The records are read by work under way: they go when the last of it is done. */
@@ -81,6 +83,7 @@ static void free_stream(soft_stream *stream)
     soft_delete(stream->lent_nodes);
     soft_delete(stream->lent_data);
     pthread_mutex_destroy(&stream->mutex);
+    soft_green_release(stream->green);
     soft_delete(stream);
 }
 
@@ -113,8 +116,8 @@ CUresult soft_streams_create(soft_context *context)
     streams->context = context;
     pthread_mutex_init(&streams->mutex, NULL);
     context->streams = streams;
-    const CUresult result =
-        make_stream(context, SOFT_STREAM_LEGACY, 0, 0, &streams->legacy);
+    const CUresult result = make_stream((soft_current){context, NULL}, SOFT_STREAM_LEGACY,
+                                        0, 0, &streams->legacy);
     if (result != CUDA_SUCCESS) {
         context->streams = NULL;
         pthread_mutex_destroy(&streams->mutex);
@@ -123,14 +126,14 @@ CUresult soft_streams_create(soft_context *context)
     return result;
 }
 
-static void drain(soft_streams *streams);
+static void drain(soft_streams *streams, const soft_green *green);
 
 void soft_streams_destroy(soft_context *context)
 {
     soft_streams *streams = context->streams;
     if (!streams)
         return;
-    drain(streams);
+    drain(streams, NULL);
     soft_racing_forget(context);
     while (streams->list)
         soft_stream_destroy(streams->list);
@@ -139,31 +142,57 @@ void soft_streams_destroy(soft_context *context)
     soft_delete(streams);
 }
 
+CUresult soft_green_add_stream(soft_green *green)
+{
+    return make_stream((soft_current){green->context, green}, SOFT_STREAM_LEGACY, 0, 0,
+                       &green->legacy);
+}
+
+/* Captures of what is left are invalid: nothing can be added to them. */
+void soft_green_drop_streams(soft_green *green)
+{
+    drain(green->context->streams, green);
+    soft_stream *const own[] = {green->legacy, green->gather};
+    green->legacy = green->gather = NULL;
+    for (size_t i = 0; i < 2; i++)
+        if (own[i])
+            soft_stream_destroy(own[i]);
+    if (soft_capture_is_open())
+        soft_capture_get_hooks()->green_gone(green);
+}
+
 /* ---- look-up ----------------------------------------------------------------------- */
 
 /* A thread's default streams, by context: few, so a short list. */
 struct own_stream {
     const soft_context *context;
-    uint64_t context_id;
+    uint64_t context_id; /* or the green context's */
     soft_stream *stream;
 };
 #define OWN_STREAMS 8
 static _Thread_local struct own_stream own_streams[OWN_STREAMS];
 static _Thread_local unsigned own_next;
 
+static soft_green *current_green(const soft_context *context)
+{
+    soft_green *green = soft_green_current();
+    return green && green->context == context ? green : NULL;
+}
+
 static CUresult per_thread_stream(soft_context *context, soft_stream **out)
 {
+    soft_green *green = current_green(context);
+    const uint64_t id = green ? green->id : context->id;
     for (unsigned i = 0; i < OWN_STREAMS; i++)
-        if (own_streams[i].context == context &&
-            own_streams[i].context_id == context->id &&
+        if (own_streams[i].context == context && own_streams[i].context_id == id &&
             soft_handle_is(own_streams[i].stream, SOFT_KIND_STREAM)) {
             *out = own_streams[i].stream;
             return CUDA_SUCCESS;
         }
     soft_stream *stream;
-    SOFT_TRY(make_stream(context, SOFT_STREAM_PER_THREAD, 0, 0, &stream));
-    own_streams[own_next++ % OWN_STREAMS] =
-        (struct own_stream){context, context->id, stream};
+    SOFT_TRY(make_stream((soft_current){context, green}, SOFT_STREAM_PER_THREAD, 0, 0,
+                         &stream));
+    own_streams[own_next++ % OWN_STREAMS] = (struct own_stream){context, id, stream};
     *out = stream;
     return CUDA_SUCCESS;
 }
@@ -176,7 +205,8 @@ static CUresult find(soft_context *context, CUstream handle, bool per_thread,
     if (handle == CU_STREAM_PER_THREAD)
         return per_thread_stream(context, out);
     if (handle == CU_STREAM_LEGACY) {
-        *out = context->streams->legacy;
+        const soft_green *green = current_green(context);
+        *out = green ? green->legacy : context->streams->legacy;
         return CUDA_SUCCESS;
     }
     if (!soft_handle_is(handle, SOFT_KIND_STREAM))
@@ -191,6 +221,7 @@ CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_threa
 {
     soft_stream *found;
     SOFT_TRY(find(context, handle, per_thread, &found));
+    SOFT_TRY(soft_green_check(found->green));
     if (soft_capture_is_open())
         SOFT_TRY(soft_capture_get_hooks()->stream(found));
     *out = found;
@@ -200,6 +231,14 @@ CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_threa
 static bool is_default(CUstream handle)
 {
     return !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+}
+
+soft_green *soft_stream_green(const soft_context *context, CUstream handle)
+{
+    if (is_default(handle))
+        return current_green(context);
+    return soft_handle_is(handle, SOFT_KIND_STREAM) ? ((const soft_stream *)handle)->green
+                                                    : NULL;
 }
 
 CUresult soft_enter_stream_context(const char *call, CUstream handle, soft_context **out)
@@ -244,8 +283,8 @@ static bool is_behind_others(const soft_stream *stream)
     return stream->kind == SOFT_STREAM_LEGACY || stream->kind == SOFT_STREAM_GATHER;
 }
 
-/* The legacy stream waits for all blocking streams, the gathering one for all. Stream
- * mutex held. */
+/* The legacy stream waits for all blocking streams, the gathering one for all, those of a
+ * green context for its own. Stream mutex held. */
 static uint32_t others_to_wait_for(soft_stream *stream, soft_point *waits)
 {
     const bool all = stream->kind == SOFT_STREAM_GATHER;
@@ -255,7 +294,8 @@ static uint32_t others_to_wait_for(soft_stream *stream, soft_point *waits)
         soft_beside_after_gone(soft_racing(), stream->queue);
     pthread_mutex_lock(&streams->mutex);
     for (soft_stream *other = streams->list; other; other = other->next) {
-        if (other == stream || !(all || soft_stream_is_blocking(other)))
+        if (other == stream || !(all || soft_stream_is_blocking(other)) ||
+            (other->green != stream->green && !(all && !stream->green)))
             continue;
         const soft_point tail = soft_queue_tail(other->queue);
         soft_racing_after(stream, tail);
@@ -271,6 +311,11 @@ static uint32_t others_to_wait_for(soft_stream *stream, soft_point *waits)
     return count;
 }
 
+static const soft_stream *legacy_of(const soft_stream *stream)
+{
+    return stream->green ? stream->green->legacy : stream->context->streams->legacy;
+}
+
 /* What work that goes to a stream now has to wait for beside what is in its queue. */
 static uint32_t order_waits(soft_stream *stream, soft_point *waits)
 {
@@ -278,7 +323,7 @@ static uint32_t order_waits(soft_stream *stream, soft_point *waits)
         return others_to_wait_for(stream, waits);
     if (!soft_stream_is_blocking(stream))
         return 0;
-    waits[0] = soft_queue_tail(stream->context->streams->legacy->queue);
+    waits[0] = soft_queue_tail(legacy_of(stream)->queue);
     soft_racing_after(stream, waits[0]);
     return soft_point_reached(waits[0]) ? 0 : 1;
 }
@@ -471,7 +516,8 @@ static soft_point open_point(soft_stream *stream)
     pthread_mutex_lock(&streams->mutex);
     for (soft_stream *s = streams->list; s && !open.queue; s = s->next) {
         const soft_point tail = soft_queue_tail(s->queue);
-        if (soft_stream_is_blocking(s) && !soft_point_reached(tail))
+        if (soft_stream_is_blocking(s) && s->green == stream->green &&
+            !soft_point_reached(tail))
             open = tail;
     }
     pthread_mutex_unlock(&streams->mutex);
@@ -507,10 +553,11 @@ CUresult soft_stream_wait(soft_context *context, CUstream handle, bool per_threa
  * more than DRAIN_POINTS streams may be waited for, too. */
 #define DRAIN_POINTS 64
 
-static void drain(soft_streams *streams)
+/* `green`: only its streams; NULL: all. */
+static void drain(soft_streams *streams, const soft_green *green)
 {
     uint32_t count;
-    if (soft_racing())
+    if (soft_racing() && !green)
         soft_beside_waited_gone(soft_racing());
     do {
         soft_point open[DRAIN_POINTS]; /* stay valid when their streams go */
@@ -518,6 +565,8 @@ static void drain(soft_streams *streams)
         pthread_mutex_lock(&streams->mutex);
         for (soft_stream *s = streams->list; s && count < DRAIN_POINTS; s = s->next) {
             const soft_point tail = soft_queue_tail(s->queue);
+            if (green && s->green != green)
+                continue;
             soft_racing_waited(tail); /* it will have */
             if (!soft_point_reached(tail))
                 open[count++] = tail;
@@ -528,41 +577,44 @@ static void drain(soft_streams *streams)
     } while (count == DRAIN_POINTS);
 }
 
-CUresult soft_streams_wait(soft_context *context)
+CUresult soft_streams_wait_seen(soft_current seen)
 {
-    if (context->streams)
-        drain(context->streams);
-    return soft_context_check(context);
+    if (seen.context->streams)
+        drain(seen.context->streams, seen.green);
+    return soft_context_check(seen.context);
 }
 
-static CUresult gather_of(soft_streams *streams, soft_stream **out)
+CUresult soft_streams_wait(soft_context *context)
+{
+    return soft_streams_wait_seen((soft_current){context, NULL});
+}
+
+CUresult soft_streams_gather(soft_current seen, soft_stream **out)
 {
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    SOFT_TRY(soft_capture_check_context(seen));
+    soft_stream **gather =
+        seen.green ? &seen.green->gather : &seen.context->streams->gather;
     pthread_mutex_lock(&once);
     CUresult result = CUDA_SUCCESS;
-    if (!streams->gather)
-        result = make_stream(streams->context, SOFT_STREAM_GATHER, CU_STREAM_NON_BLOCKING,
-                             0, &streams->gather);
-    *out = streams->gather;
+    if (!*gather)
+        result = make_stream(seen, SOFT_STREAM_GATHER, CU_STREAM_NON_BLOCKING, 0, gather);
+    *out = *gather;
     pthread_mutex_unlock(&once);
     return result;
 }
 
-CUresult soft_streams_gather(soft_context *context, soft_stream **out)
+CUresult soft_streams_wait_point(soft_current seen, soft_point point)
 {
-    SOFT_TRY(soft_capture_check_context(context));
-    return gather_of(context->streams, out);
-}
-
-CUresult soft_streams_wait_point(soft_context *context, soft_point point)
-{
-    soft_streams *streams = context->streams;
+    soft_streams *streams = seen.context->streams;
     gph_status status = GPH_OK;
     pthread_mutex_lock(&streams->mutex);
     for (soft_stream *s = streams->list; s && soft_racing(); s = s->next)
-        soft_racing_after(s, point);
+        if (!seen.green || s->green == seen.green)
+            soft_racing_after(s, point);
     for (soft_stream *s = streams->list; s && !soft_point_reached(point); s = s->next)
-        status = status ? status : submit_empty(s, &point, 1);
+        if (!seen.green || s->green == seen.green)
+            status = status ? status : submit_empty(s, &point, 1);
     pthread_mutex_unlock(&streams->mutex);
     return taken(status);
 }
@@ -575,7 +627,7 @@ CUresult soft_capture_check_stream(soft_context *context, CUstream handle,
                                   : CUDA_SUCCESS;
 }
 
-CUresult soft_capture_check_context(soft_context *context)
+CUresult soft_capture_check_context(soft_current context)
 {
     return soft_capture_is_open() ? soft_capture_get_hooks()->context(context)
                                   : CUDA_SUCCESS;

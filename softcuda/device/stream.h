@@ -3,7 +3,8 @@
  *
  *   context ── streams ─┬─ legacy default stream ─┐ order each other
  *                       ├─ created streams ───────┘ (not non-blocking ones)
- *                       └─ a per-thread default stream for each thread that asked
+ *                       ├─ a per-thread default stream for each thread that asked
+ *                       └─ the same of each green context: device/green.h
  *
  *   stream ─┬─ queue of the engine
  *           └─ ring of records: what the work reads, reused when its point is reached
@@ -13,6 +14,7 @@
 #ifndef SOFT_DEVICE_STREAM_H
 #define SOFT_DEVICE_STREAM_H
 
+#include "softcuda/device/green.h"
 #include "softcuda/device/memop.h"
 #include "softcuda/kernel/run/launch.h"
 #include "softcuda/memory/memory.h"
@@ -72,6 +74,7 @@ typedef enum soft_stream_kind {
 
 typedef struct soft_stream {
     soft_context *context;
+    soft_green *green; /* a reference, or NULL: its kernels have all multiprocessors */
     soft_queue *queue;
     uint64_t id;
     uint32_t flags; /* CU_STREAM_NON_BLOCKING */
@@ -153,9 +156,11 @@ typedef struct soft_capture_hooks {
     CUresult (*entered)(const char *call);
     CUresult (*stream)(soft_stream *stream);
     CUresult (*event)(soft_event *event);
-    CUresult (*context)(soft_context *context);
+    CUresult (*context)(soft_current context);
     /* The stream is destroyed. */
     void (*stream_gone)(soft_stream *stream);
+    /* A green context ends: captures of its streams are invalid. */
+    void (*green_gone)(const soft_green *green);
     /* A graph with a capture is destroyed, with the graph mutex held. */
     void (*graph_gone)(struct soft_graph *graph);
 } soft_capture_hooks;
@@ -170,7 +175,7 @@ static inline bool soft_capture_is_open(void)
 }
 
 /* The stream behind a handle: 0 is the legacy stream, or the per-thread one; 1 and 2 name
- * them. INVALID_HANDLE for what is none. */
+ * them. INVALID_HANDLE for what is none, CONTEXT_IS_DESTROYED where its green context is. */
 CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_thread,
                           soft_stream **out);
 /* soft_enter_context() for a call that takes a stream: one that was created brings its
@@ -180,8 +185,15 @@ CUresult soft_enter_stream_context(const char *call, CUstream handle, soft_conte
 /* soft_enter_stream_context() and soft_stream_find(): how a call on a stream begins. */
 CUresult soft_enter_stream(const char *call, CUstream handle, bool per_thread,
                            soft_stream **out);
-CUresult soft_stream_create(soft_context *context, uint32_t flags, int priority,
+/* The green context of the stream that a handle names, or NULL; a default stream is of the
+ * current one. */
+soft_green *soft_stream_green(const soft_context *context, CUstream handle);
+CUresult soft_stream_create(soft_current in, uint32_t flags, int priority,
                             soft_stream **out);
+/* The default stream of a new green context. */
+CUresult soft_green_add_stream(soft_green *green);
+/* Its own streams go, work done first; others that are of it stay for their owner. */
+void soft_green_drop_streams(soft_green *green);
 /* Work that was submitted still runs. */
 void soft_stream_destroy(soft_stream *stream);
 static inline bool soft_stream_captures(const soft_stream *stream)
@@ -222,9 +234,10 @@ soft_point soft_stream_tail(soft_stream *stream);
 /* The stream's next work waits for a point. */
 CUresult soft_stream_wait_point(soft_stream *stream, soft_point point);
 
-/* The stream that comes after all work of a context so far, and an order to all of its streams. */
-CUresult soft_streams_gather(soft_context *context, soft_stream **out);
-CUresult soft_streams_wait_point(soft_context *context, soft_point point);
+/* The stream that comes after all work of a context so far, and an order to all of its streams;
+ * of a green context: those that are of it. */
+CUresult soft_streams_gather(soft_current context, soft_stream **out);
+CUresult soft_streams_wait_point(soft_current context, soft_point point);
 
 /* event.c */
 /* `share` is taken over, on failure too: counters that another process made. NULL: an
@@ -238,8 +251,8 @@ CUresult soft_event_destroy(soft_event *event);
 CUresult soft_event_record(soft_event *event, soft_stream *stream);
 /* The event stands for all work of a context so far; all of its streams wait for the
  * event. STREAM_CAPTURE_UNSUPPORTED while one of them captures. */
-CUresult soft_event_record_all(soft_event *event, soft_context *context);
-CUresult soft_event_wait_all(soft_event *event, soft_context *context);
+CUresult soft_event_record_all(soft_event *event, soft_current context);
+CUresult soft_event_wait_all(soft_event *event, soft_current context);
 /* A record in pieces, for event nodes of graphs: begin before the launch is submitted,
  * the point that the launch will reach after that, the stamp when the node runs. */
 void soft_event_begin_record(soft_event *event);

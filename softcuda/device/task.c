@@ -217,7 +217,7 @@ static CUresult check_residency(const soft_launch *launch)
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     const uint64_t room =
-        (uint64_t)SOFT_MULTIPROCESSORS *
+        (uint64_t)(launch->processors ? launch->processors : soft_multiprocessors()) *
         soft_occupancy(launch->function->code->kernel, threads, launch->shared_bytes);
     if (blocks > room)
         return soft_fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
@@ -249,6 +249,11 @@ CUresult soft_task_launch(soft_context *context, const CUlaunchConfig *config,
         .shared_bytes = config->sharedMemBytes,
         .param_bytes = function->code->kernel->param_bytes,
         .params = scratch};
+    const soft_green *green = soft_stream_green(context, config->hStream);
+    if (green) {
+        launch.first_processor = (uint16_t)green->first;
+        launch.processors = (uint16_t)green->count;
+    }
     if (config->numAttrs != 0 && !config->attrs)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u launch attributes at NULL",
                          config->numAttrs);

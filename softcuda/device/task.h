@@ -38,7 +38,8 @@ typedef struct soft_launch {
     /* Programmatic dependent launch: orders a capture's edges (R102). A launch itself
      * waits for all that is before it, as it always may. */
     bool programmatic; /* may begin before what precedes it in the stream is done */
-    struct soft_event *trigger; /* recorded by the kernel, or NULL; borrowed */
+    uint16_t first_processor, processors; /* of a green context; 0 of them: all */
+    struct soft_event *trigger;           /* recorded by the kernel, or NULL; borrowed */
     int trigger_flags;
     bool has_priority;    /* given with the launch, not its stream's */
     bool updatable;       /* by kernels: of a capture alone (R78) */
@@ -158,8 +159,9 @@ CUresult soft_stream_submit(soft_context *context, CUstream stream, bool per_thr
  * context's sticky error. */
 CUresult soft_stream_wait(soft_context *context, CUstream stream, bool per_thread);
 
-/* device/stream.c: waits for every stream of a context. */
+/* device/stream.c: waits for every stream of a context, or of a green one. */
 CUresult soft_streams_wait(soft_context *context);
+CUresult soft_streams_wait_seen(soft_current context);
 
 /* device/stream.c: the streams of a fresh context; and their end, work done first. */
 CUresult soft_streams_create(soft_context *context);
@@ -172,7 +174,7 @@ CUresult soft_capture_check_stream(soft_context *context, CUstream stream,
                                    bool per_thread);
 
 /* device/stream.c: a call that waits for a context asks whether a capture forbids it. */
-CUresult soft_capture_check_context(soft_context *context);
+CUresult soft_capture_check_context(soft_current context);
 
 /* device/stream.c: a launch was refused with `code` that would have been captured by this
  * stream: its capture, if it has one, is invalid (C13). */

@@ -209,11 +209,18 @@ static CUresult check_unsafe(const struct row *row)
                       : "may not be called, from this thread either, during");
 }
 
-static struct soft_capture *blocking_capture(const soft_context *context)
+/* Whether a stream of a capture would have to be waited for by a legacy stream. */
+static bool holds_up(const soft_stream *s, const soft_stream *legacy)
+{
+    return s->context == legacy->context && s->green == legacy->green &&
+           soft_stream_is_blocking(s);
+}
+
+static struct soft_capture *blocking_capture(const soft_stream *legacy)
 {
     for (struct soft_capture *c = soft_captures; c; c = c->next)
         for (const soft_stream *s = c->streams; s; s = s->next_in_capture)
-            if (s->context == context && soft_stream_is_blocking(s))
+            if (holds_up(s, legacy))
                 return c;
     return NULL;
 }
@@ -223,7 +230,7 @@ static CUresult check_implicit(const struct row *row, const soft_stream *legacy)
 {
     char name[SOFT_CAPTURE_NAME_BYTES];
     const CUresult code = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    struct soft_capture *first = blocking_capture(legacy->context);
+    struct soft_capture *first = blocking_capture(legacy);
     if (!first || row->class->legacy == NONE || !soft_rule(R94))
         return CUDA_SUCCESS;
     soft_capture_name(first, name);
@@ -234,7 +241,7 @@ static CUresult check_implicit(const struct row *row, const soft_stream *legacy)
                          row->name, name);
     for (struct soft_capture *c = soft_captures; c; c = c->next)
         for (const soft_stream *s = c->streams; s; s = s->next_in_capture)
-            if (s->context == legacy->context && soft_stream_is_blocking(s))
+            if (holds_up(s, legacy))
                 soft_capture_invalidate(c, code);
     return soft_fail(code,
                      "%s uses the legacy stream, which would have to wait for %s: create "
@@ -318,15 +325,16 @@ CUresult soft_capture_asks_event(soft_event *event)
     return result;
 }
 
-static bool is_in(const struct soft_capture *capture, const soft_context *context)
+/* A green context has the streams that are of it, a context all of its own. */
+static bool is_in(const struct soft_capture *capture, soft_current seen)
 {
     for (const soft_stream *s = capture->streams; s; s = s->next_in_capture)
-        if (s->context == context)
+        if (s->context == seen.context && (!seen.green || s->green == seen.green))
             return true;
     return false;
 }
 
-CUresult soft_capture_asks_context(soft_context *context)
+CUresult soft_capture_asks_context(soft_current context)
 {
     const struct row *row = find_row(soft_thread_self()->call);
     if (!row || !soft_rule(R93))
@@ -343,4 +351,14 @@ CUresult soft_capture_asks_context(soft_context *context)
         result = refuse(row, named, true, "cannot wait for a context during");
     soft_graph_unlock();
     return result;
+}
+
+void soft_capture_green_gone(const soft_green *green)
+{
+    const soft_current seen = {green->context, (soft_green *)(uintptr_t)green};
+    soft_graph_lock();
+    for (struct soft_capture *c = soft_captures; c; c = c->next)
+        if (is_in(c, seen))
+            soft_capture_invalidate(c, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    soft_graph_unlock();
 }

@@ -413,6 +413,7 @@ void soft_capture_install(void)
                                              .stream = soft_capture_asks_stream,
                                              .event = soft_capture_asks_event,
                                              .context = soft_capture_asks_context,
+                                             .green_gone = soft_capture_green_gone,
                                              .stream_gone = soft_capture_stream_gone,
                                              .graph_gone = soft_capture_graph_gone};
     soft_capture_calls_install();

@@ -76,6 +76,7 @@ void soft_capture_calls_install(void);
 CUresult soft_capture_entered(const char *call);
 CUresult soft_capture_asks_stream(soft_stream *stream);
 CUresult soft_capture_asks_event(soft_event *event);
-CUresult soft_capture_asks_context(soft_context *context);
+CUresult soft_capture_asks_context(soft_current context);
+void soft_capture_green_gone(const soft_green *green);
 
 #endif

@@ -74,7 +74,6 @@ static void multiprocessors_are_a_resource(void)
     unsigned groups = 1;
     REFUSED(INVALID_RESOURCE_CONFIGURATION,
             cu.cuDevSmResourceSplitByCount(part, &groups, &all, &rest, 0, 1000));
-    all.sm.smCount = 132; /* an H100's */
     groups = 4;
     OK(cu.cuDevSmResourceSplitByCount(part, &groups, &all, &rest, 0, 8));
     CHECK(groups == 4 && part[3].sm.smCount == 8 && rest.sm.smCount == 100);
@@ -90,13 +89,13 @@ static void a_split_without_room_is_counted(void)
     CUdevResource all;
     unsigned groups = 0;
     OK(cu.cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
-    all.sm.smCount = 132;
     OK(cu.cuDevSmResourceSplitByCount(NULL, &groups, &all, NULL, 0, 8));
     CHECK(groups == 15 || groups == 16);
 }
 
 int main(void)
 {
+    setenv("SOFTCUDA_MULTIPROCESSORS", "132", 0); /* an H100's */
     DEVICE_OR_SKIP();
     context = use_primary();
     RUN(core_dump_settings_have_their_sizes);

@@ -77,6 +77,9 @@ static void devices_can_be_more_and_hidden(void)
     CHECK(SEES(none, {"SOFTCUDA_DEVICES", "0"}));
     CHECK(SEES(refused, {"SOFTCUDA_DEVICES", "many"}));
     CHECK(SEES(refused, {"SOFTCUDA_DEVICES", "99"}));
+    CHECK(SEES(refused, {"SOFTCUDA_MULTIPROCESSORS", "0"}));
+    CHECK(SEES(refused, {"SOFTCUDA_MULTIPROCESSORS", "all"}));
+    CHECK(SEES(one, {"SOFTCUDA_MULTIPROCESSORS", "132"}));
     CHECK(SEES(last_first, {"SOFTCUDA_DEVICES", "4"}, {"CUDA_VISIBLE_DEVICES", "3,1"}));
     CHECK(SEES(two, {"SOFTCUDA_DEVICES", "4"}, {"CUDA_VISIBLE_DEVICES", "0,1,7,2"}));
     CHECK(SEES(none, {"CUDA_VISIBLE_DEVICES", ""}));

@@ -158,11 +158,17 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
     launch->needs_memory =
         (launch->local_bytes | launch->scratch_bytes | launch->shared_room) != 0;
     launch->entry = kernel->path == PTX_PATH_FAST ? code->entry.block : NULL;
-    launch->multiprocessors = launch->grid.multiprocessors;
+    launch->processors = launch->grid.multiprocessors;
     launch->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
     launch->on_fibers = kernel->uses_safepoints || launch->grid.cluster_size > 1;
     launch->safepoint_budget = dims->cooperative ? BUDGET_COOPERATIVE : BUDGET;
     return GPH_OK;
+}
+
+void soft_kernel_launch_confine(soft_kernel_launch *launch, uint32_t first,
+                                uint32_t count)
+{
+    launch->processors = first << 16 | count;
 }
 
 void soft_kernel_launch_copy(soft_kernel_launch *to, const soft_kernel_launch *from,

@@ -104,8 +104,8 @@ typedef struct soft_kernel_launch {
     soft_conditions *conditions; /* of the graph it runs in, borrowed; NULL: none */
     uint32_t needs_memory;       /* a block has local, scratch or shared memory */
     uint32_t safepoint_budget;
-    uint32_t multiprocessors;
-    atomic_uint fault; /* 0 none, 1 being written, 2 there */
+    uint32_t processors; /* multiprocessors that it runs on: first << 16 | how many */
+    atomic_uint fault;   /* 0 none, 1 being written, 2 there */
     ptx_grid grid;
     uint64_t block_count;
     uint64_t part_count; /* what workers claim: clusters, else blocks */
@@ -142,6 +142,9 @@ GPH_CHECKED gph_status soft_kernel_launch_init(soft_kernel_launch *launch,
                                                const soft_kernel_dims *dims,
                                                const void *params, gph_error *error);
 
+/* It runs on these multiprocessors only, as %smid shows; 65535 at most. */
+void soft_kernel_launch_confine(soft_kernel_launch *launch, uint32_t first,
+                                uint32_t count);
 /* The same launch once more: `params` is a copy of its parameters. Neither runs. */
 void soft_kernel_launch_copy(soft_kernel_launch *to, const soft_kernel_launch *from,
                              const void *params);

@@ -382,9 +382,12 @@ static inline void begin(soft_runner *runner, soft_kernel_launch *launch,
     runner->raised.code = GPH_OK;
     runner->raised.has_thread = false;
     runner->deadline_ns = 0;
-    if (runner->worker != worker) {
+    if (runner->worker != worker || runner->processors != launch->processors) {
         runner->worker = worker;
-        runner->smid = worker ? soft_worker_slot(worker) % launch->multiprocessors : 0;
+        runner->processors = launch->processors;
+        runner->smid =
+            (launch->processors >> 16) +
+            (worker ? soft_worker_slot(worker) % (launch->processors & 0xffff) : 0);
     }
 }
 
@@ -478,7 +481,7 @@ SOFT_CALLS_CODE static void run_row(void *argument)
         const soft_work *work = &works[order[at]];
         soft_kernel_launch *launch = work->argument;
         if (work->run_parts != soft_kernel_launch_run_single || launch->env != env ||
-            launch->trace)
+            launch->processors != runner->processors || launch->trace)
             break;
         /* In a large graph the one that is a few places on is in no near cache. */
         if (at < far)

@@ -68,8 +68,8 @@ struct soft_runner {
     soft_parts *parts;
     uint64_t next, end, want;  /* claimed and not yet started; size of the next claim */
     uint64_t deadline_ns;      /* of this launch, 0: none */
-    const soft_worker *worker; /* the last one, and its slot as %smid */
-    uint32_t smid;
+    const soft_worker *worker; /* the last one, and its slot among `processors`: */
+    uint32_t smid, processors;
     soft_block *idle;
     soft_cluster *clusters; /* cluster.c frees them by this: */
     void (*destroy_cluster)(soft_cluster *cluster);
