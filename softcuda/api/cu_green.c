@@ -141,9 +141,9 @@ CUresult cuGreenCtxStreamCreate(CUstream *out, CUgreenCtx handle, unsigned int f
     SOFT_TRY(soft_green_find(handle, &green));
     SOFT_TRY(soft_context_check(green->context));
     if (flags != CU_STREAM_NON_BLOCKING)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "flags are 0x%x: a stream of a green context is non-blocking (1)",
-                         flags);
+        return soft_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "flags are 0x%x: a stream of a green context is non-blocking (1)", flags);
     soft_stream *stream;
     SOFT_TRY(soft_stream_create((soft_current){green->context, green}, flags,
                                 soft_stream_clamp_priority(priority), &stream));

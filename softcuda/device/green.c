@@ -17,9 +17,10 @@ void soft_green_release(soft_green *green)
 CUresult soft_green_check(const soft_green *green)
 {
     if (!soft_green_is_alive(green))
-        return soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
-                         "green context %p is destroyed, or its primary context was reset",
-                         (const void *)green);
+        return soft_fail(
+            CUDA_ERROR_CONTEXT_IS_DESTROYED,
+            "green context %p is destroyed, or its primary context was reset",
+            (const void *)green);
     return CUDA_SUCCESS;
 }
 

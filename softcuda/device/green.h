@@ -19,15 +19,15 @@ struct soft_stream;
 /* A CUgreenCtx points to one. It stays allocated while a stream is of it or a thread has it
  * current. */
 struct soft_green {
-    char view;
     soft_context *context; /* the primary one, retained until the end */
+    char view;             /* not the first: the two handles differ */
     uint64_t context_id;   /* of the life of it that was retained */
     uint64_t id;
     uint32_t first, count; /* multiprocessors */
     atomic_bool alive;
-    atomic_uint references; /* its creator's, one a stream, one a place on a stack */
-    struct soft_stream *legacy; /* NULL: it has ended; of the primary context's list */
-    struct soft_stream *gather; /* likewise; made when first used */
+    atomic_uint references;      /* its creator's, one a stream, one a place on a stack */
+    struct soft_stream *legacy;  /* NULL: it has ended; of the primary context's list */
+    struct soft_stream *gather;  /* likewise; made when first used */
     soft_green *next, *previous; /* those alive; under the mutex of green.c */
 };
 

@@ -8,17 +8,17 @@
 #include "kernels.h"
 
 /* Each block notes the multiprocessor that it runs on. */
-static const char where_ptx[] = PTX_HEAD
-    ".visible .entry where(.param .u64 p)\n"
-    "{\n"
-    "  .reg .b32 %r<4>; .reg .b64 %d<4>;\n"
-    "  ld.param.u64 %d1, [p];\n"
-    "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %smid;\n"
-    "  mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;\n"
-    "  add.u32 %r3, %r2, 1;\n"
-    "  st.global.u32 [%d3], %r3;\n"
-    "  ret;\n"
-    "}\n";
+static const char where_ptx[] =
+    PTX_HEAD ".visible .entry where(.param .u64 p)\n"
+             "{\n"
+             "  .reg .b32 %r<4>; .reg .b64 %d<4>;\n"
+             "  ld.param.u64 %d1, [p];\n"
+             "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %smid;\n"
+             "  mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;\n"
+             "  add.u32 %r3, %r2, 1;\n"
+             "  st.global.u32 [%d3], %r3;\n"
+             "  ret;\n"
+             "}\n";
 
 enum { BLOCKS = 256 };
 
@@ -129,7 +129,8 @@ static void parts_have_whole_groups(void)
     CHECK(groups == 1 && part[0].sm.smCount == 2);
     REFUSED(INVALID_VALUE,
             cu.cuDevSmResourceSplitByCount(part, NULL, &device_part, NULL, 0, 8));
-    REFUSED(INVALID_VALUE, cu.cuDevSmResourceSplitByCount(part, &groups, NULL, NULL, 0, 8));
+    REFUSED(INVALID_VALUE,
+            cu.cuDevSmResourceSplitByCount(part, &groups, NULL, NULL, 0, 8));
 }
 
 static void a_part_is_split_through_a_green_context(void)
@@ -203,6 +204,7 @@ static void it_becomes_current_as_a_context_of_its_own(void)
     two_greens(greens);
     CUcontext view = view_of(greens[0]), now = NULL, popped = NULL;
     CHECK(view != NULL && view != primary && view == view_of(greens[0]));
+    REFUSED(INVALID_CONTEXT, cu.cuCtxSetCurrent((CUcontext)greens[1])); /* a CUgreenCtx */
     CHECK(view != view_of(greens[1]));
     OK(cu.cuCtxPushCurrent(view));
     OK(cu.cuCtxGetCurrent(&now));
@@ -338,8 +340,8 @@ static void cooperative_launches_have_the_part(void)
                                     stream, params));
     OK(cu.cuStreamSynchronize(stream));
     REFUSED(COOPERATIVE_LAUNCH_TOO_LARGE,
-            cu.cuLaunchCooperativeKernel(where, (unsigned)(16 * blocks + 1), 1, 1, 1024, 1,
-                                         1, 0, stream, params));
+            cu.cuLaunchCooperativeKernel(where, (unsigned)(16 * blocks + 1), 1, 1, 1024,
+                                         1, 1, 0, stream, params));
     OK(cu.cuMemFree(noted));
     OK(cu.cuStreamDestroy(stream));
     for (int i = 0; i < 2; i++)
@@ -526,8 +528,8 @@ static void its_streams_outlive_it(void)
         REFUSED(INVALID_CONTEXT, cu.cuGreenCtxDestroy(greens[0]));
         REFUSED(CONTEXT_IS_DESTROYED, cu.cuStreamSynchronize(stream));
         void *params[] = {&noted};
-        REFUSED(CONTEXT_IS_DESTROYED, cu.cuLaunchKernel(where, 1, 1, 1, 64, 1, 1, 0,
-                                                        stream, params, NULL));
+        REFUSED(CONTEXT_IS_DESTROYED,
+                cu.cuLaunchKernel(where, 1, 1, 1, 64, 1, 1, 0, stream, params, NULL));
         OK(cu.cuStreamDestroy(stream));
     } else {
         OK(cu.cuStreamDestroy(stream));

@@ -35,7 +35,8 @@ static void a_green_context_is_made_or_not(void)
         CUgreenCtx green = NULL;
         fail_allocation(nth);
         const bool fine = worked(
-            cu.cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM), nth);
+            cu.cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM),
+            nth);
         END_OF_SWEEP(nth, fine);
         CHECK((green != NULL) == fine);
         if (fine)
