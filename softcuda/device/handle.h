@@ -34,6 +34,8 @@ typedef enum soft_kind {
     SOFT_KIND_GREEN,
     SOFT_KIND_GREEN_VIEW, /* its CUcontext: device/green.h */
     SOFT_KIND_RESOURCES,
+    SOFT_KIND_TEXREF,
+    SOFT_KIND_SURFREF,
 } soft_kind;
 
 /* Makes `object` a valid handle of a kind. OUT_OF_MEMORY where the table

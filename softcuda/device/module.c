@@ -9,13 +9,23 @@
 #include "softcuda/device/device.h"
 #include "softcuda/device/limits.h"
 #include "softcuda/device/task.h"
+#include "softcuda/device/texref.h"
 #include "softcuda/memory/memory.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the lists of modules */
 
+static void drop_references(soft_module *module)
+{
+    for (soft_texref *ref = module->texrefs, *next; ref; ref = next) {
+        next = ref->next;
+        soft_texref_destroy(ref);
+    }
+}
+
 /* Takes half-built modules: everything but the handles and the list. */
 static void free_module(soft_module *module)
 {
+    drop_references(module);
     for (uint32_t i = 0; module->globals && i < module->global_count; i++)
         if (module->globals[i] != 0 &&
             soft_memory_free(module->memory, module->globals[i], soft_error()) != GPH_OK)
@@ -116,6 +126,8 @@ static void remove_handles(soft_module *module, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         soft_handle_remove(&module->functions[i], SOFT_KIND_FUNCTION);
+    for (soft_texref *ref = module->texrefs; ref; ref = ref->next)
+        soft_texref_hide(ref);
 }
 
 /* Attributes that were set on the library's kernel count for the function. */
@@ -270,4 +282,44 @@ bool soft_module_global(const soft_module *module, const char *name, uint64_t *a
         *is_managed = global->is_managed;
     }
     return found;
+}
+
+static uint64_t reference_variable(const soft_module *module, const char *name,
+                                   bool is_surface)
+{
+    const uint8_t wanted = is_surface ? PTX_REFERENCE_SURFACE : PTX_REFERENCE_TEXTURE;
+    for (uint32_t i = 0; i < module->global_count; i++) {
+        const soft_code_global *global = soft_code_global_at(module->code, i);
+        if (global->reference == wanted && strcmp(global->name, name) == 0)
+            return module->globals[i];
+    }
+    return 0;
+}
+
+static CUresult reference_locked(soft_module *module, uint64_t variable, bool is_surface,
+                                 soft_texref **out)
+{
+    for (*out = module->texrefs; *out; *out = (*out)->next)
+        if ((*out)->variable == variable)
+            return CUDA_SUCCESS;
+    soft_texref *ref;
+    SOFT_TRY(soft_texref_create(module->context, variable, is_surface, &ref));
+    ref->next = module->texrefs;
+    module->texrefs = ref;
+    *out = ref;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_module_reference(soft_module *module, const char *name, bool is_surface,
+                               soft_texref **out)
+{
+    const uint64_t variable = reference_variable(module, name, is_surface);
+    if (variable == 0)
+        return soft_fail(CUDA_ERROR_NOT_FOUND,
+                         "no %s reference of the module is named '%s'",
+                         is_surface ? "surface" : "texture", name);
+    pthread_mutex_lock(&lock);
+    const CUresult status = reference_locked(module, variable, is_surface, out);
+    pthread_mutex_unlock(&lock);
+    return status;
 }

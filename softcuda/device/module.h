@@ -41,8 +41,9 @@ struct soft_module {
     soft_library *library; /* NULL: loaded by cuModuleLoad and the like */
     atomic_uint references;
     uint32_t function_count, global_count;
-    soft_function *functions; /* by index as in `code` */
-    uint64_t *globals;        /* their addresses, 0 for none */
+    soft_function *functions;    /* by index as in `code` */
+    uint64_t *globals;           /* their addresses, 0 for none */
+    struct soft_texref *texrefs; /* those asked for; under the mutex of module.c */
     soft_module *next, *previous;
 };
 
@@ -94,6 +95,11 @@ soft_function *soft_module_function(soft_module *module, const char *name);
 /* False where there is none of that name. */
 bool soft_module_global(const soft_module *module, const char *name, uint64_t *address,
                         uint64_t *bytes, bool *is_managed);
+
+/* The reference of a .texref or .surfref variable, made when first asked for; it goes with
+ * the module. NOT_FOUND. */
+CUresult soft_module_reference(soft_module *module, const char *name, bool is_surface,
+                               struct soft_texref **out);
 
 /* What allocations of a module's globals carry as flags: cuMemFree() refuses them. */
 #define SOFT_FLAGS_MODULE 0x80000000u

@@ -310,6 +310,13 @@ typedef struct ptx_relocation {
     int64_t addend;
 } ptx_relocation;
 
+/* What a variable without a type of bits holds the handle of. */
+typedef enum ptx_reference {
+    PTX_REFERENCE_NONE,
+    PTX_REFERENCE_TEXTURE,
+    PTX_REFERENCE_SURFACE
+} ptx_reference;
+
 typedef struct ptx_variable {
     const char *name;
     uint8_t space;             /* ptx_space */
@@ -325,6 +332,7 @@ typedef struct ptx_variable {
     uint32_t relocation_count;
     uint32_t line;
     uint8_t is_managed; /* .attribute(.managed): the host reads and writes it, too */
+    uint8_t reference;  /* ptx_reference */
 } ptx_variable;
 
 typedef struct ptx_register {

@@ -79,6 +79,8 @@ typedef struct soft_code_global {
     uint8_t is_visible; /* .visible, .weak or .common */
     uint8_t is_extern;  /* declared only: its address must come from elsewhere */
     uint8_t is_managed; /* the host reads and writes it, too */
+    uint8_t reference;  /* ptx_reference */
+    uint8_t reserved[7];
 } soft_code_global;
 
 /* Parses an image and describes its kernels, or takes that from the disk cache.

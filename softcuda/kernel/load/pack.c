@@ -122,6 +122,7 @@ static void put_global(gphi_text *writer, const ptx_module *module,
         .is_visible = variable->is_visible,
         .is_extern = variable->is_extern,
         .is_managed = variable->is_managed,
+        .reference = variable->reference,
     };
     gphi_text_put_bytes(writer, (const char *)&about, sizeof(about));
     put_u32(writer, variable->init != NULL);

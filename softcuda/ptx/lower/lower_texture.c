@@ -37,8 +37,10 @@ static ptx_value object_of(ptx_low *l, uint32_t nth)
         return ptx_operand_value(l->emit, &o, PTX_U64);
     }
     const ptx_value at = l->emit->variable_address(l->emit, o.index);
-    const ptx_value pointer =
+    ptx_value pointer =
         ptx_op(l, "getelementptr i8, ptr %s, i64 %s", l->emit->zero.name, at.name);
+    if (l->emit->options->check_memory) /* or the host is kept out of it */
+        pointer = ptx_add_check(l, pointer, ptx_name("8"));
     return ptx_op(l, "load i64, ptr %s", pointer.name);
 }
 

@@ -20,6 +20,7 @@ typedef struct declaration {
     uint32_t align;
     ptx_linkage linkage;
     uint8_t is_managed;
+    uint8_t reference;
 } declaration;
 
 static gph_status parse_align(ptx_parser *parser, uint32_t *out)
@@ -34,9 +35,8 @@ static gph_status parse_align(ptx_parser *parser, uint32_t *out)
 }
 
 /* With its dot or without, as the lexer has it. */
-static bool is_managed_word(const ptx_token *token)
+static bool is_word(const ptx_token *token, const char *word)
 {
-    static const char word[] = ".managed";
     const size_t skipped = token->length + 1 == strlen(word);
     return token->length + skipped == strlen(word) &&
            memcmp(token->text, word + skipped, token->length) == 0;
@@ -50,12 +50,19 @@ gph_status ptx_parse_attribute(ptx_parser *parser, uint8_t *is_managed)
     for (unsigned depth = 1; depth > 0;) {
         if (parser->token.kind == PTX_TOKEN_END)
             return ptx_fail_expected(parser, "')' at the end of the attribute");
-        *is_managed |= is_managed_word(&parser->token);
+        *is_managed |= is_word(&parser->token, ".managed");
         depth += ptx_at(parser, '(');
         depth -= ptx_at(parser, ')');
         GPHI_TRY(ptx_next(parser));
     }
     return GPH_OK;
+}
+
+static uint8_t reference_of(const ptx_token *token)
+{
+    return is_word(token, ".texref")    ? PTX_REFERENCE_TEXTURE
+           : is_word(token, ".surfref") ? PTX_REFERENCE_SURFACE
+                                        : PTX_REFERENCE_NONE;
 }
 
 static uint8_t width_of(const ptx_word *word)
@@ -105,6 +112,7 @@ static gph_status parse_declaration(ptx_parser *parser, declaration *out)
             GPHI_TRY(ptx_next(parser));
         } else if (word && word->type != PTX_NONE && out->type == PTX_NONE) {
             out->type = word->type;
+            out->reference = reference_of(&parser->token);
             GPHI_TRY(ptx_next(parser));
         } else {
             return ptx_fail_expected(parser, out->type == PTX_NONE ? "a type such as .b32"
@@ -159,6 +167,7 @@ static gph_status parse_variable(ptx_parser *parser, const declaration *decl,
                           .is_extern = decl->linkage.is_extern,
                           .is_visible = decl->linkage.is_visible,
                           .is_managed = decl->is_managed,
+                          .reference = decl->reference,
                           .align = decl->align ? decl->align : (uint32_t)bytes,
                           .line = name->line};
     uint64_t dimensions[PTX_DIMENSIONS_MAX];
