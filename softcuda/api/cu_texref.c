@@ -10,7 +10,7 @@
 #include "softcuda/device/module.h"
 #include "softcuda/device/texref.h"
 
-#define ADDRESS_UNIT 512u    /* CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT */
+#define ADDRESS_UNIT 512u       /* CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT */
 #define TEXELS_MOST 0x10000000u /* CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH */
 
 /* ---- of modules -------------------------------------------------------------------- */
@@ -192,7 +192,8 @@ static CUresult get_resource(const char *call, const void *handle, bool is_surfa
     SOFT_TRY(soft_need(out, name));
     SOFT_TRY(soft_texref_find(handle, is_surface, &found));
     const CUresourcetype is = found->state.desc.resource.resType;
-    const bool is_memory = type == CU_RESOURCE_TYPE_LINEAR && is == CU_RESOURCE_TYPE_PITCH2D;
+    const bool is_memory =
+        type == CU_RESOURCE_TYPE_LINEAR && is == CU_RESOURCE_TYPE_PITCH2D;
     if (!soft_texref_is_bound(found) || (is != type && !is_memory))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the reference is not bound to what the call asks for");
@@ -272,8 +273,9 @@ static CUresult check_format(CUarray_format format, int channels)
 
 static CUresult check_choice(unsigned value, unsigned most, const char *what)
 {
-    return value <= most ? CUDA_SUCCESS
-                         : soft_fail(CUDA_ERROR_INVALID_VALUE, "%u is not %s", value, what);
+    return value <= most
+               ? CUDA_SUCCESS
+               : soft_fail(CUDA_ERROR_INVALID_VALUE, "%u is not %s", value, what);
 }
 
 static CUresult check_flags(unsigned flags)
@@ -290,7 +292,8 @@ SETTER(cuTexRefSetFormat, (CUtexref handle, CUarray_format format, int channels)
        state.format = format; state.channels = (unsigned)channels)
 SETTER(cuTexRefSetAddressMode, (CUtexref handle, int axis, CUaddress_mode mode),
        SOFT_TRY(check_axis(axis));
-       SOFT_TRY(check_choice((unsigned)mode, CU_TR_ADDRESS_MODE_BORDER, "an address mode"));
+       SOFT_TRY(check_choice((unsigned)mode, CU_TR_ADDRESS_MODE_BORDER,
+                             "an address mode"));
        state.desc.texture.addressMode[axis] = mode)
 SETTER(cuTexRefSetFilterMode, (CUtexref handle, CUfilter_mode mode),
        SOFT_TRY(check_choice((unsigned)mode, CU_TR_FILTER_MODE_LINEAR, "a filter mode"));

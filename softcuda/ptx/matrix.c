@@ -39,6 +39,8 @@ uint64_t ptx_matrix_pack(const ptx_matrix *x)
         put(&word, &at, 4, narrow[i]);
     for (uint32_t i = 0; i < 7; i++)
         put(&word, &at, 1, flags[i]);
+    put(&word, &at, 1, x->is_sparse);
+    put(&word, &at, 2, x->selector);
     return word;
 }
 
@@ -58,6 +60,8 @@ ptx_matrix ptx_matrix_unpack(uint64_t word)
         *narrow[i] = (uint8_t)get(word, &at, 4);
     for (uint32_t i = 0; i < 7; i++)
         *flags[i] = get(word, &at, 1) != 0;
+    x.is_sparse = get(word, &at, 1) != 0;
+    x.selector = (uint8_t)get(word, &at, 2);
     return x;
 }
 
@@ -82,9 +86,16 @@ uint32_t ptx_matrix_registers(const ptx_matrix *x, char which)
 {
     const ptx_element element = element_of(x, which);
     const uint32_t rows = which == 'b' ? x->k : x->m;
-    const uint32_t columns = which == 'a' ? x->k : x->n;
+    const uint32_t columns = which != 'a' ? x->n : x->is_sparse ? x->k / 2u : x->k;
     if (x->is_wmma && element == PTX_ELEMENT_F16 && (which == 'a' || which == 'b'))
         return 8;
     const uint32_t bytes = rows * columns * ptx_element_bits(element) / 8 / 32;
     return element == PTX_ELEMENT_F64 ? bytes / 8 : bytes / 4;
+}
+
+/* Four bits for each four of A (of tf32: two), 16 rows, 32 bits a lane of each four. */
+uint32_t ptx_matrix_metadata_lanes(const ptx_matrix *x)
+{
+    const uint32_t group = x->a == PTX_ELEMENT_TF32 ? 2 : 4;
+    return x->k / group * 4 * 16 / 32 / 8;
 }

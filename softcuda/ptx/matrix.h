@@ -13,7 +13,7 @@
 #define PTX_MATRIX_REGISTERS_MAX 40u
 
 typedef enum ptx_matrix_op {
-    PTX_MATRIX_MMA,      /* mma.sync, wmma.mma: d, a, b, c */
+    PTX_MATRIX_MMA,      /* mma.sync, wmma.mma: d, a, b, c; mma.sp: metadata, too */
     PTX_MATRIX_LOAD,     /* ldmatrix: d, address */
     PTX_MATRIX_STORE,    /* stmatrix: a, address */
     PTX_MATRIX_MOVE,     /* movmatrix: d, a */
@@ -51,9 +51,11 @@ typedef struct ptx_matrix {
     bool takes_and;                /* .and.popc, else .xor.popc */
     bool is_shared;                /* addresses are offsets in shared memory */
     bool is_wmma;
+    bool is_sparse;   /* mma.sp: half of each row of A is there, metadata says which */
+    uint8_t selector; /* its last operand: which lanes of four have the metadata */
 } ptx_matrix;
 
-/* All of it in 56 bits, and back. */
+/* All of it in 56 bits, and back: 53, and three of mma.sp. */
 uint64_t ptx_matrix_pack(const ptx_matrix *matrix);
 ptx_matrix ptx_matrix_unpack(uint64_t word);
 
@@ -62,5 +64,8 @@ uint32_t ptx_element_bits(ptx_element element);
 uint32_t ptx_matrix_registers(const ptx_matrix *matrix, char which);
 /* Bytes of such a register: 8 of f64, else 4. */
 uint32_t ptx_matrix_unit(const ptx_matrix *matrix, char which);
+
+/* mma.sp: lanes of each four that have metadata, one or two or all. */
+uint32_t ptx_matrix_metadata_lanes(const ptx_matrix *matrix);
 
 #endif

@@ -173,7 +173,8 @@ typedef enum ptx_opcode {
     X(BULK_GROUP, "bulk_group") X(READ, "read") X(MBARRIER_INIT, "mbarrier_init")         \
     X(COMPLETE_BYTES, "mbarrier::complete_tx::bytes")                                     \
     X(ROW, "row") X(COL, "col") X(X1, "x1") X(X2, "x2") X(X4, "x4") X(TRANS, "trans")     \
-    X(LOAD, "load") X(STORE, "store") X(MMA, "mma")                                       \
+    X(LOAD, "load") X(STORE, "store") X(MMA, "mma") X(SP, "sp")                           \
+    X(SP_ORDERED, "sp::ordered_metadata")                                                 \
     X(A, "a") X(B, "b") X(C, "c") X(D, "d")                                               \
     X(D1, "1d") X(D2, "2d") X(D3, "3d") X(A1D, "a1d") X(A2D, "a2d") X(CUBE, "cube")       \
     X(ACUBE, "acube") X(LEVEL, "level") X(GRAD, "grad") X(BASE, "base") X(GREEN, "g")     \

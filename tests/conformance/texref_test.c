@@ -11,7 +11,7 @@ static const char texref_ptx[] = PTX_HEAD
     ".visible .global .texref image;\n"
     ".visible .global .surfref plane;\n"
     ".visible .global .align 8 .u64 plain;\n"
-    /* (x, y) of thread t is (t % 16, t / 16) * scale + shift */
+/* (x, y) of thread t is (t % 16, t / 16) * scale + shift */
 #define PLACE                                                                            \
     "  .reg .b32 %t, %x, %y; .reg .f32 %a<2>, %c<4>, %s, %h; .reg .b64 %o, %u, %w;\n"    \
     "  ld.param.u64 %o, [out]; ld.param.f32 %s, [scale]; ld.param.f32 %h, [shift];\n"    \
@@ -19,12 +19,12 @@ static const char texref_ptx[] = PTX_HEAD
     "  cvt.rn.f32.u32 %a0, %x; cvt.rn.f32.u32 %a1, %y;\n"                                \
     "  fma.rn.f32 %a0, %a0, %s, %h; fma.rn.f32 %a1, %a1, %s, %h;\n"                      \
     "  mul.wide.u32 %u, %t, 16; add.s64 %o, %o, %u;\n"
-#define PARAMETERS "(.param .u64 out, .param .u64 object, .param .f32 scale, .param .f32 shift)"
+#define PARAMETERS                                                                       \
+    "(.param .u64 out, .param .u64 object, .param .f32 scale, .param .f32 shift)"
 #define STORE "  st.global.v4.f32 [%o], {%c0, %c1, %c2, %c3}; ret;\n}\n"
     ".visible .entry by_name" PARAMETERS "\n{\n" PLACE
     "  tex.2d.v4.f32.f32 {%c0, %c1, %c2, %c3}, [image, {%a0, %a1}];\n" STORE
-    ".visible .entry by_object" PARAMETERS "\n{\n" PLACE
-    "  ld.param.u64 %w, [object];\n"
+    ".visible .entry by_object" PARAMETERS "\n{\n" PLACE "  ld.param.u64 %w, [object];\n"
     "  tex.2d.v4.f32.f32 {%c0, %c1, %c2, %c3}, [%w, {%a0, %a1}];\n" STORE
     ".visible .entry row" PARAMETERS "\n{\n" PLACE
     "  tex.1d.v4.f32.s32 {%c0, %c1, %c2, %c3}, [image, {%t}];\n" STORE
@@ -165,7 +165,8 @@ static void arrays_are_read_as_by_objects(void)
     for (int mode = 0; mode < 4; mode++)
         for (int filter = 0; filter < 2; filter++)
             for (unsigned flags = 0; flags <= 2; flags += 2) {
-                equal_to_object(bytes, (CUaddress_mode)mode, (CUfilter_mode)filter, flags);
+                equal_to_object(bytes, (CUaddress_mode)mode, (CUfilter_mode)filter,
+                                flags);
                 equal_to_object(floats, (CUaddress_mode)mode, (CUfilter_mode)filter,
                                 flags);
             }
@@ -326,7 +327,8 @@ static void settings_are_read_back(void)
 static void surfaces_are_written(void)
 {
     unsigned texels[WIDTH * HEIGHT], base = 1000;
-    CUarray array = new_array(CU_AD_FORMAT_UNSIGNED_INT32, 1, 4, CUDA_ARRAY3D_SURFACE_LDST);
+    CUarray array =
+        new_array(CU_AD_FORMAT_UNSIGNED_INT32, 1, 4, CUDA_ARRAY3D_SURFACE_LDST);
     CUarray is = NULL;
     REFUSED(INVALID_VALUE, old.cuSurfRefGetArray(&is, plane));
     OK(old.cuSurfRefSetArray(plane, array, 0));

@@ -56,7 +56,9 @@ static struct view view_of(const ptx_matrix *x, char which)
                                            : which == 'c' ? x->c
                                                           : x->d),
                      .rows = which == 'b' ? x->k : x->m,
-                     .columns = which == 'a' ? x->k : x->n,
+                     .columns = which != 'a'   ? x->n
+                                : x->is_sparse ? x->k / 2u
+                                               : x->k,
                      .registers = ptx_matrix_registers(x, which)};
     const uint32_t bits = ptx_element_bits(v.type);
     v.per_register = bits == 64 ? 1 : 32 / bits;
@@ -153,7 +155,9 @@ static uint32_t order_of(const struct view *v, uint32_t all, uint32_t k)
 static void gather(const struct work *w, const struct view *v, uint32_t slot,
                    soft_tensor *t)
 {
-    const uint32_t bits = ptx_element_bits(v->type), k = t->k;
+    const uint32_t bits = ptx_element_bits(v->type);
+    const uint32_t k =
+        v->which == 'a' ? v->columns / (v->type == PTX_ELEMENT_B1 ? 32 : 1) : t->k;
     const uint32_t step = v->type == PTX_ELEMENT_B1 ? 32 : 1;
     for (uint32_t r = 0; r < v->registers; r++)
         for (uint32_t lane = 0; lane < LANES; lane++)
@@ -213,6 +217,57 @@ static void scatter_result(const struct work *w, const soft_tensor *t)
         }
 }
 
+/* Four bits of metadata for each four numbers of A (two of tf32): two indices. Of 16 bits
+ * and wider a lane has those of 16 columns (8 of tf32) of rows g and g + 8; of 8 bits, of
+ * 32 columns of one of the two rows. */
+static uint32_t metadata_of(const struct work *w, const uint32_t *lanes, uint32_t row,
+                            uint32_t group)
+{
+    const uint32_t g = row % 8, upper = row / 8;
+    const uint32_t many = ptx_matrix_metadata_lanes(&w->form);
+    const uint32_t first = 4 * g + w->form.selector * many;
+    if (w->form.a == PTX_ELEMENT_S8 || w->form.a == PTX_ELEMENT_U8)
+        return lanes[first + 2 * (group / 8) + upper] >> (group % 8 * 4) & 15;
+    return lanes[first + group / 4] >> (16 * upper + group % 4 * 4) & 15;
+}
+
+/* Which column of the whole A the nth number of a row is. */
+static uint32_t column_of(const struct work *w, const uint32_t *lanes, uint32_t row,
+                          uint32_t nth)
+{
+    if (w->form.a == PTX_ELEMENT_TF32) /* one of two, whose halves 16 bits would be */
+        return 2 * nth + (metadata_of(w, lanes, row, nth) >> 1 & 1);
+    return nth / 2 * 4 + (metadata_of(w, lanes, row, nth / 2) >> nth % 2 * 2 & 3);
+}
+
+/* Row by row: each has rows of B of its own, and adds up half as many products as a whole
+ * A, as a GPU does, which never sees the numbers of B that it leaves out. */
+static void multiply_sparse(const struct work *w, soft_tensor *t, uint32_t metadata)
+{
+    const uint32_t *lanes = lanes32(w, metadata);
+    const uint32_t half = t->k / 2;
+    const bool ints = is_int((ptx_element)t->a_type);
+    soft_tensor one = *t;
+    one.m = 1;
+    one.k = half;
+    for (uint32_t row = 0; row < t->m; row++) {
+        for (uint32_t k = 0; k < half; k++) {
+            const uint32_t column = column_of(w, lanes, row, k);
+            if (ints)
+                one.a.ints[k] = t->a.ints[row * half + k];
+            else
+                one.a.bits[k] = t->a.bits[row * half + k];
+            for (uint32_t j = 0; j < t->n && ints; j++)
+                one.b.ints[j * half + k] = t->b.ints[j * t->k + column];
+            for (uint32_t j = 0; j < t->n && !ints; j++)
+                one.b.bits[j * half + k] = t->b.bits[j * t->k + column];
+        }
+        memcpy(one.c.bits, &t->c.bits[row * t->n], t->n * sizeof(one.c.bits[0]));
+        soft_tensor_multiply(&one);
+        memcpy(&t->d.bits[row * t->n], one.d.bits, t->n * sizeof(one.d.bits[0]));
+    }
+}
+
 static void multiply(const struct work *w)
 {
     const ptx_matrix *x = &w->form;
@@ -231,8 +286,11 @@ static void multiply(const struct work *w)
     uint32_t slot = ptx_matrix_registers(x, 'd');
     gather(w, &a, slot, &t);
     gather(w, &b, slot += a.registers, &t);
-    gather_addend(w, slot + b.registers, &t);
-    soft_tensor_multiply(&t);
+    gather_addend(w, slot += b.registers, &t);
+    if (x->is_sparse)
+        multiply_sparse(w, &t, slot + ptx_matrix_registers(x, 'c'));
+    else
+        soft_tensor_multiply(&t);
     scatter_result(w, &t);
 }
 
@@ -372,7 +430,7 @@ static uint32_t slot_count(const ptx_matrix *x)
     switch ((ptx_matrix_op)x->op) {
     case PTX_MATRIX_MMA:
         return ptx_matrix_registers(x, 'a') + ptx_matrix_registers(x, 'b') +
-               ptx_matrix_registers(x, 'c') + ptx_matrix_registers(x, 'd');
+               ptx_matrix_registers(x, 'c') + ptx_matrix_registers(x, 'd') + x->is_sparse;
     case PTX_MATRIX_MOVE: return 2;
     case PTX_MATRIX_LOAD:
     case PTX_MATRIX_STORE: return x->count + 1u;

@@ -76,11 +76,29 @@ static bool is_float8(ptx_element e)
     return e == PTX_ELEMENT_E4M3 || e == PTX_ELEMENT_E5M2;
 }
 
+/* mma.sp: A of 8 bits as whole numbers alone; a row of A has 32 bytes or 64, and half of it
+ * is there. */
+static bool sparse_types_fit(const ptx_matrix *x, uint32_t row)
+{
+    if (x->m != 16 || x->n != 8 || (row != 256 && row != 512))
+        return false;
+    if (x->a == PTX_ELEMENT_S8 || x->a == PTX_ELEMENT_U8)
+        return (x->b == PTX_ELEMENT_S8 || x->b == PTX_ELEMENT_U8) &&
+               x->c == PTX_ELEMENT_S32 && x->d == PTX_ELEMENT_S32;
+    if (x->a == PTX_ELEMENT_F16 && x->c == PTX_ELEMENT_F16)
+        return x->b == x->a && x->d == PTX_ELEMENT_F16;
+    return (x->a == PTX_ELEMENT_F16 || x->a == PTX_ELEMENT_BF16 ||
+            x->a == PTX_ELEMENT_TF32) &&
+           x->b == x->a && x->c == PTX_ELEMENT_F32 && x->d == PTX_ELEMENT_F32;
+}
+
 /* Bits of a row of A that a form may have: k elements of 16 bytes, of 32, of 8. */
 static bool types_fit(const ptx_matrix *x)
 {
     const uint32_t row = (uint32_t)x->k * ptx_element_bits((ptx_element)x->a);
     const bool small = x->m == 8 && x->n == 8;
+    if (x->is_sparse)
+        return sparse_types_fit(x, row);
     if (x->a == PTX_ELEMENT_F64)
         return x->b == x->a && x->c == x->a && x->d == x->a &&
                (small ? x->k == 4 : x->m == 16 && x->n == 8 && x->k <= 16);
@@ -106,11 +124,12 @@ static bool types_fit(const ptx_matrix *x)
 /* What may stand in the name of such an instruction, beside a shape and types.
  * Modifiers that are read, or change nothing here: .sync and .aligned are promises. */
 static const uint8_t known[] = {
-    PTX_MOD_SYNC,  PTX_MOD_ALIGNED, PTX_MOD_ROW,   PTX_MOD_COL, PTX_MOD_SATFINITE,
-    PTX_MOD_AND,   PTX_MOD_XOR,     PTX_MOD_POPC,  PTX_MOD_U4,  PTX_MOD_S4,
-    PTX_MOD_MMA,   PTX_MOD_LOAD,    PTX_MOD_STORE, PTX_MOD_A,   PTX_MOD_B,
-    PTX_MOD_C,     PTX_MOD_D,       PTX_MOD_X1,    PTX_MOD_X2,  PTX_MOD_X4,
-    PTX_MOD_TRANS, PTX_MOD_RN,      PTX_MOD_B1, /* the type of one bit */
+    PTX_MOD_SYNC,  PTX_MOD_ALIGNED,    PTX_MOD_ROW,   PTX_MOD_COL, PTX_MOD_SATFINITE,
+    PTX_MOD_AND,   PTX_MOD_XOR,        PTX_MOD_POPC,  PTX_MOD_U4,  PTX_MOD_S4,
+    PTX_MOD_MMA,   PTX_MOD_LOAD,       PTX_MOD_STORE, PTX_MOD_A,   PTX_MOD_B,
+    PTX_MOD_C,     PTX_MOD_D,          PTX_MOD_X1,    PTX_MOD_X2,  PTX_MOD_X4,
+    PTX_MOD_TRANS, PTX_MOD_RN,         PTX_MOD_B1, /* the type of one bit */
+    PTX_MOD_SP,    PTX_MOD_SP_ORDERED,
 };
 
 static bool is_known(uint8_t modifier)
@@ -162,6 +181,7 @@ static bool read_mma(const ptx_insn *insn, ptx_matrix *out)
     out->b_by_column = is_column(insn, 1);
     out->saturates = ptx_has(insn, PTX_MOD_SATFINITE);
     out->takes_and = ptx_has(insn, PTX_MOD_AND);
+    out->is_sparse = ptx_has(insn, PTX_MOD_SP) || ptx_has(insn, PTX_MOD_SP_ORDERED);
     if (!read_types(insn, out) || !types_fit(out))
         return false;
     if (out->a == PTX_ELEMENT_B1 && !ptx_has(insn, PTX_MOD_POPC))
@@ -176,7 +196,7 @@ static bool read_wmma(const ptx_insn *insn, ptx_matrix *out)
     ptx_element element;
     out->is_wmma = true;
     if (ptx_has(insn, PTX_MOD_MMA))
-        return read_mma(insn, out);
+        return read_mma(insn, out) && !out->is_sparse;
     const bool loads = ptx_has(insn, PTX_MOD_LOAD);
     if (!loads && !ptx_has(insn, PTX_MOD_STORE))
         return false;
@@ -271,9 +291,28 @@ static void take_stride(const ptx_function *f, const ptx_insn *insn, uint32_t *a
         out->stride = &f->operands[insn->operand + (*at)++];
 }
 
+/* mma.sp: a register of metadata, and a number that says which lanes have it: one of each
+ * four, two, or all, by how much there is. */
+static bool take_metadata(const ptx_function *f, const ptx_insn *insn, uint32_t *at,
+                          ptx_matrix *x, ptx_matrix_operands *out)
+{
+    const ptx_operand *metadata = take(f, insn, at, 1, 4);
+    if (!metadata || *at >= insn->operand_count || out->count == PTX_MATRIX_REGISTERS_MAX)
+        return false;
+    const ptx_operand *selector = &f->operands[insn->operand + (*at)++];
+    const int64_t lanes = ptx_matrix_metadata_lanes(x);
+    if (selector->kind != PTX_OPERAND_INT || selector->imm < 0 ||
+        selector->imm >= 4 / lanes)
+        return false;
+    x->selector = (uint8_t)selector->imm;
+    out->unit[out->count] = 4;
+    out->registers[out->count++] = metadata;
+    return true;
+}
+
 /* In the order of the instruction, nothing left over. */
-static bool take_operands(const ptx_function *f, const ptx_insn *insn,
-                          const ptx_matrix *x, ptx_matrix_operands *out)
+static bool take_operands(const ptx_function *f, const ptx_insn *insn, ptx_matrix *x,
+                          ptx_matrix_operands *out)
 {
     uint32_t at = 0;
     const char letter = (char)('a' + x->which);
@@ -284,7 +323,8 @@ static bool take_operands(const ptx_function *f, const ptx_insn *insn,
         out->written = out->count;
         if (!take_fragment(f, insn, &at, x, 'a', out) ||
             !take_fragment(f, insn, &at, x, 'b', out) ||
-            !take_fragment(f, insn, &at, x, 'c', out))
+            !take_fragment(f, insn, &at, x, 'c', out) ||
+            (x->is_sparse && !take_metadata(f, insn, &at, x, out)))
             return false;
         break;
     case PTX_MATRIX_MOVE:
