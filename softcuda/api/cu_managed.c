@@ -254,6 +254,96 @@ SOFT_TWINS(cuMemPrefetchAsync_v2, _ptsz,
            prefetch(__func__, stream, per_thread,
                     &(struct prefetch){address, bytes, &location, flags}))
 
+/* ---- many at once ------------------------------------------------------------------ */
+
+/* Location l is of the ranges from firsts[l] on, to those of the next one. */
+struct batch {
+    const CUdeviceptr *addresses;
+    const size_t *sizes;
+    size_t count;
+    const CUmemLocation *locations;
+    const size_t *firsts;
+    size_t location_count; /* without any: the ranges are discarded, and stay */
+    unsigned long long flags;
+};
+
+static CUresult check_locations(const struct batch *in)
+{
+    if (!in->locations || !in->firsts || in->location_count == 0 ||
+        in->location_count > in->count)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu locations at %p for %zu ranges",
+                         in->location_count, (const void *)in->locations, in->count);
+    for (size_t l = 0; l < in->location_count; l++) {
+        const bool in_order =
+            l == 0 ? in->firsts[l] == 0 : in->firsts[l] > in->firsts[l - 1];
+        if (!in_order || in->firsts[l] >= in->count)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "location %zu begins with range %zu of %zu: the first one "
+                             "with 0, each later one after the one before",
+                             l, in->firsts[l], in->count);
+        SOFT_TRY(check_location(&in->locations[l]));
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_batch(const struct batch *in, bool prefetches)
+{
+    if (in->count == 0 || !in->addresses || !in->sizes || in->flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu ranges at %p with flags 0x%llx",
+                         in->count, (const void *)in->addresses, in->flags);
+    if (prefetches)
+        SOFT_TRY(check_locations(in));
+    for (size_t i = 0; i < in->count; i++) {
+        soft_allocation found;
+        SOFT_TRY(find_managed(in->addresses[i], in->sizes[i], &found));
+    }
+    return CUDA_SUCCESS;
+}
+
+/* All is checked before the first range is changed. What is discarded may be read as
+ * anything, so also as what it was. */
+static CUresult run_batch(const char *call, CUstream stream, bool per_thread,
+                          const struct batch *in, bool prefetches)
+{
+    soft_context *context;
+    soft_queue *queue;
+    bool capturing; /* refused by the look-up */
+    SOFT_TRY(soft_enter_context(call, &context));
+    SOFT_TRY(check_batch(in, prefetches));
+    SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
+    for (size_t i = 0, l = 0; i < in->count && prefetches; i++) {
+        l += l + 1 < in->location_count && in->firsts[l + 1] == i;
+        const struct saying saying = {.location = in->locations[l]};
+        SOFT_TRY(say(in->addresses[i], in->sizes[i], note_prefetch, &saying));
+    }
+    return CUDA_SUCCESS;
+}
+
+#define BATCH_ARGS                                                                       \
+    CUdeviceptr *addresses, size_t *sizes, size_t count, CUmemLocation *locations,       \
+        size_t *firsts, size_t location_count, unsigned long long flags, CUstream stream
+#define BATCH                                                                            \
+    &(struct batch)                                                                      \
+    {                                                                                    \
+        addresses, sizes, count, locations, firsts, location_count, flags                \
+    }
+
+SOFT_TWINS(cuMemPrefetchBatchAsync, _ptsz, (BATCH_ARGS),
+           run_batch(__func__, stream, per_thread, BATCH, true))
+
+SOFT_TWINS(cuMemDiscardAndPrefetchBatchAsync, _ptsz, (BATCH_ARGS),
+           run_batch(__func__, stream, per_thread, BATCH, true))
+
+SOFT_TWINS(cuMemDiscardBatchAsync, _ptsz,
+           (CUdeviceptr * addresses, size_t *sizes, size_t count,
+            unsigned long long flags, CUstream stream),
+           run_batch(__func__, stream, per_thread,
+                     &(struct batch){.addresses = addresses,
+                                     .sizes = sizes,
+                                     .count = count,
+                                     .flags = flags},
+                     false))
+
 /* ---- questions --------------------------------------------------------------------- */
 
 static bool is_same(const CUmemLocation *a, const CUmemLocation *b)

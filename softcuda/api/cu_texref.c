@@ -64,6 +64,21 @@ CUresult cuTexRefDestroy(CUtexref handle)
     return CUDA_SUCCESS;
 }
 
+/* A module's references are every kernel's that names them: nothing is to be done. */
+CUresult cuParamSetTexRef(CUfunction function_handle, int unit, CUtexref handle)
+{
+    soft_context *context;
+    soft_function *function;
+    soft_texref *ref;
+    SOFT_TRY(soft_enter_context(__func__, &context));
+    SOFT_TRY(soft_function_find(context, function_handle, &function));
+    SOFT_TRY(soft_texref_find(handle, false, &ref));
+    if (unit != -1)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "texture unit %d, not CU_PARAM_TR_DEFAULT (-1)", unit);
+    return CUDA_SUCCESS;
+}
+
 /* ---- binding ----------------------------------------------------------------------- */
 
 static CUresult enter(const char *call, const void *handle, bool is_surface,

@@ -224,6 +224,65 @@ static void managed_memory_is_read_by_both(void)
     REFUSED(INVALID_VALUE, cu.cuMemAllocManaged(&p, 0, CU_MEM_ATTACH_GLOBAL));
 }
 
+static CUmemLocation last_prefetched(CUdeviceptr p)
+{
+    CUmemLocation at = {.id = -7};
+    int type = -7, id = -7;
+    OK(cu.cuMemRangeGetAttribute(&type, sizeof(type),
+                                 CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE, p,
+                                 4096));
+    OK(cu.cuMemRangeGetAttribute(
+        &id, sizeof(id), CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID, p, 4096));
+    at.type = (CUmemLocationType)type;
+    at.id = id;
+    return at;
+}
+
+/* A location is of the ranges from its first to that of the next location. */
+static void managed_ranges_move_together(void)
+{
+    CUdeviceptr p[3];
+    size_t sizes[3], firsts[2] = {0, 2}, none[2] = {0, 3}, back[2] = {1, 2};
+    CUmemLocation where[2] = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+                              {.type = CU_MEM_LOCATION_TYPE_HOST}};
+    CUstream stream;
+    if (!cu.cuMemPrefetchBatchAsync)
+        SKIP("the driver is older than 13.0");
+    OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < 3; i++) {
+        OK(cu.cuMemAllocManaged(&p[i], sizes[i] = 4096, CU_MEM_ATTACH_GLOBAL));
+        *(unsigned *)(uintptr_t)p[i] = 42;
+    }
+    OK(cu.cuMemPrefetchBatchAsync(p, sizes, 3, where, firsts, 2, 0, stream));
+    OK(cu.cuStreamSynchronize(stream));
+    CHECK(last_prefetched(p[0]).type == CU_MEM_LOCATION_TYPE_DEVICE);
+    CHECK(last_prefetched(p[1]).type == CU_MEM_LOCATION_TYPE_DEVICE);
+    CHECK(last_prefetched(p[2]).type == CU_MEM_LOCATION_TYPE_HOST);
+    for (int i = 0; i < 3; i++)
+        CHECK(*(unsigned *)(uintptr_t)p[i] == 42);
+    REFUSED(INVALID_VALUE,
+            cu.cuMemPrefetchBatchAsync(p, sizes, 0, where, firsts, 2, 0, stream));
+    REFUSED(INVALID_VALUE,
+            cu.cuMemPrefetchBatchAsync(p, sizes, 3, where, firsts, 2, 1, stream));
+    REFUSED(INVALID_VALUE,
+            cu.cuMemPrefetchBatchAsync(p, sizes, 3, where, none, 2, 0, stream));
+    REFUSED(INVALID_VALUE,
+            cu.cuMemPrefetchBatchAsync(p, sizes, 3, where, back, 2, 0, stream));
+    REFUSED(INVALID_VALUE,
+            cu.cuMemPrefetchBatchAsync(p, sizes, 1, where, firsts, 2, 0, stream));
+    REFUSED(INVALID_VALUE,
+            cu.cuMemPrefetchBatchAsync(NULL, sizes, 3, where, firsts, 2, 0, stream));
+    OK(cu.cuMemDiscardBatchAsync(p, sizes, 2, 0, stream));
+    REFUSED(INVALID_VALUE, cu.cuMemDiscardBatchAsync(p, sizes, 2, 1, stream));
+    OK(cu.cuMemDiscardAndPrefetchBatchAsync(p, sizes, 3, &where[1], firsts, 1, 0,
+                                            stream));
+    OK(cu.cuStreamSynchronize(stream));
+    CHECK(last_prefetched(p[0]).type == CU_MEM_LOCATION_TYPE_HOST);
+    for (int i = 0; i < 3; i++)
+        OK(cu.cuMemFree(p[i]));
+    OK(cu.cuStreamDestroy(stream));
+}
+
 /* ---- what an address is ---- */
 
 static unsigned long long ask(CUpointer_attribute what, CUdeviceptr address)
@@ -313,6 +372,7 @@ int main(void)
     RUN(pinned_memory_is_host_memory);
     RUN(ordinary_memory_can_be_registered);
     RUN(managed_memory_is_read_by_both);
+    RUN(managed_ranges_move_together);
     RUN(advice_on_managed_memory_is_kept);
     RUN(wrong_questions_about_ranges_are_refused);
     RUN(device_pointers_have_attributes);

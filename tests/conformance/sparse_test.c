@@ -20,12 +20,10 @@ static const struct form {
     enum element a, b, c;
     const char *more;
 } forms[] = {
-    {16, F16, F16, F32, ""},  {32, F16, F16, F32, ""},
-    {16, F16, F16, F16, ""},  {32, F16, F16, F16, ""},
-    {16, BF16, BF16, F32, ""}, {32, BF16, BF16, F32, ""},
-    {8, TF32, TF32, F32, ""}, {16, TF32, TF32, F32, ""},
-    {32, S8, S8, S32, ""},    {64, S8, S8, S32, ""},
-    {32, U8, S8, S32, ""},    {64, S8, U8, S32, ".satfinite"},
+    {16, F16, F16, F32, ""},  {32, F16, F16, F32, ""},   {16, F16, F16, F16, ""},
+    {32, F16, F16, F16, ""},  {16, BF16, BF16, F32, ""}, {32, BF16, BF16, F32, ""},
+    {8, TF32, TF32, F32, ""}, {16, TF32, TF32, F32, ""}, {32, S8, S8, S32, ""},
+    {64, S8, S8, S32, ""},    {32, U8, S8, S32, ""},     {64, S8, U8, S32, ".satfinite"},
     {64, U8, U8, S32, ""},
 };
 #define COUNT (sizeof(forms) / sizeof(forms[0]))
@@ -125,7 +123,8 @@ static unsigned lanes_of_four(const struct form *f)
 }
 
 /* PTX's figures of mma.sp, lane = 4 g + t. */
-static void fill_words(const struct form *f, struct sample *s, unsigned selector, bool full)
+static void fill_words(const struct form *f, struct sample *s, unsigned selector,
+                       bool full)
 {
     const unsigned per = 32 / facts[f->a].bits, a_count = f->k / 2 / (4 * per) * 2,
                    b_count = f->k / (4 * per), c_count = facts[f->c].bits == 16 ? 2 : 4;
@@ -136,15 +135,14 @@ static void fill_words(const struct form *f, struct sample *s, unsigned selector
         for (unsigned r = 0; r < a_count; r++)
             for (unsigned e = 0; e < per; e++) {
                 const unsigned row = g + 8 * (r % 2), i = per * (t + 4 * (r / 2)) + e;
-                const unsigned value = full ? s->full_a[row][i]
-                                            : bits_of(f->a, s->a[row][s->index[row][i]]);
+                const unsigned value =
+                    full ? s->full_a[row][i] : bits_of(f->a, s->a[row][s->index[row][i]]);
                 w[r] |= value << (mask == 32 ? 0 : e * mask);
             }
         for (unsigned r = 0; r < b_count; r++)
             for (unsigned e = 0; e < per; e++) {
                 const unsigned i = per * (t + 4 * r) + e;
-                const unsigned value =
-                    full ? s->full_b[i][g] : bits_of(f->b, s->b[i][g]);
+                const unsigned value = full ? s->full_b[i][g] : bits_of(f->b, s->b[i][g]);
                 w[4 + r] |= value << (mask == 32 ? 0 : e * mask);
             }
         for (unsigned i = 0; i < 4; i++) {
@@ -243,9 +241,8 @@ static void check_product(const struct form *f, const struct sample *s,
             int sum = s->c[row][column];
             for (unsigned k = 0; k < f->k; k++)
                 sum += s->a[row][k] * s->b[k][column];
-            const unsigned got = f->c == F16
-                                     ? out[lane][i / 2] >> (16 * (i % 2)) & 0xffff
-                                     : out[lane][i];
+            const unsigned got =
+                f->c == F16 ? out[lane][i / 2] >> (16 * (i % 2)) & 0xffff : out[lane][i];
             wrong += got != bits_of(f->c, sum);
         }
     if (!CHECK(wrong == 0))
@@ -297,11 +294,14 @@ static void what_is_left_out_is_not_seen(void)
 static void wrong_forms_cannot_be_launched(void)
 {
     static const char *const wrong[] = {
-        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3},{%w0,%w1},"
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%f0,%f1,%f2,%f3},{%w0,%w1},"
         "{%w4,%w5},{%f8,%f9,%f10,%f11},%w12,4;\n",
-        "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {%w0,%w1,%w2,%w3},{%w0,%w1,%w2,"
+        "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 "
+        "{%w0,%w1,%w2,%w3},{%w0,%w1,%w2,"
         "%w3},{%w4,%w5,%w6,%w7},{%w8,%w9,%w10,%w11},%w12,1;\n",
-        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3},{%w0,%w1},"
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%f0,%f1,%f2,%f3},{%w0,%w1},"
         "{%w4,%w5},{%f8,%f9,%f10,%f11};\n",
     };
     for (unsigned i = 0; i < 3; i++) {

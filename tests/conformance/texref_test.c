@@ -68,7 +68,8 @@ static const char texref_ptx[] = PTX_HEAD
     X(cuTexRefGetBorderColor, (float *, CUtexref))                                       \
     X(cuTexRefGetFlags, (unsigned *, CUtexref))                                          \
     X(cuSurfRefSetArray, (CUsurfref, CUarray, unsigned))                                 \
-    X(cuSurfRefGetArray, (CUarray *, CUsurfref))
+    X(cuSurfRefGetArray, (CUarray *, CUsurfref))                                         \
+    X(cuParamSetTexRef, (CUfunction, int, CUtexref))
 static struct {
 #define X(name, args) CUresult(*name) args;
     CALLS(X)
@@ -358,6 +359,8 @@ static void references_are_found_by_name(void)
     REFUSED(NOT_FOUND, old.cuModuleGetTexRef(&again, module, "plain"));
     REFUSED(NOT_FOUND, old.cuModuleGetTexRef(&again, module, "plane"));
     REFUSED(NOT_FOUND, old.cuModuleGetSurfRef(&other, module, "image"));
+    OK(old.cuParamSetTexRef(by_name, -1, image)); /* of the oldest way to launch */
+    REFUSED(INVALID_VALUE, old.cuParamSetTexRef(by_name, 0, image));
     REFUSED(INVALID_VALUE, old.cuModuleGetTexRef(NULL, module, "image"));
     REFUSED(INVALID_VALUE, old.cuModuleGetTexRef(&again, module, NULL));
 }
