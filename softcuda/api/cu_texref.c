@@ -15,6 +15,7 @@
 
 /* ---- of modules -------------------------------------------------------------------- */
 
+/* Of either kind, by the name in the PTX. */
 static CUresult get_reference(const char *call, void **out, CUmodule handle,
                               const char *name, bool is_surface)
 {
@@ -52,6 +53,7 @@ CUresult cuTexRefCreate(CUtexref *out)
     return CUDA_SUCCESS;
 }
 
+/* Only what cuTexRefCreate() made. */
 CUresult cuTexRefDestroy(CUtexref handle)
 {
     soft_texref *ref;
@@ -81,6 +83,7 @@ CUresult cuParamSetTexRef(CUfunction function_handle, int unit, CUtexref handle)
 
 /* ---- binding ----------------------------------------------------------------------- */
 
+/* The state is a copy, for the setter to change. */
 static CUresult enter(const char *call, const void *handle, bool is_surface,
                       soft_texref **ref, soft_texref_state *state)
 {
@@ -119,11 +122,13 @@ CUresult cuTexRefSetArray(CUtexref handle, CUarray array, unsigned int flags)
     return set_array(__func__, handle, false, array, flags);
 }
 
+/* Surfaces are read and written as they lie: no format is overridden. */
 CUresult cuSurfRefSetArray(CUsurfref handle, CUarray array, unsigned int flags)
 {
     return set_array(__func__, handle, true, array, flags);
 }
 
+/* All of its levels; how one is chosen, the mipmap setters say. */
 CUresult cuTexRefSetMipmappedArray(CUtexref handle, CUmipmappedArray levels,
                                    unsigned int flags)
 {
@@ -170,6 +175,7 @@ CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref handle, CUdeviceptr addr
     return CUDA_SUCCESS;
 }
 
+/* Rows at a pitch, whose format the descriptor brings. */
 CUresult cuTexRefSetAddress2D_v3(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR *desc,
                                  CUdeviceptr address, size_t pitch)
 {
@@ -198,6 +204,7 @@ SOFT_OLDER(cuTexRefSetAddress2D_v2,
 
 /* ---- what is bound ----------------------------------------------------------------- */
 
+/* Memory of one row or several answers to one call. */
 static CUresult get_resource(const char *call, const void *handle, bool is_surface,
                              const void *out, const char *name, CUresourcetype type,
                              const soft_texref **ref)
@@ -293,6 +300,7 @@ static CUresult check_choice(unsigned value, unsigned most, const char *what)
                : soft_fail(CUDA_ERROR_INVALID_VALUE, "%u is not %s", value, what);
 }
 
+/* CU_TRSF_SEAMLESS_CUBEMAP came after references. */
 static CUresult check_flags(unsigned flags)
 {
     const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
@@ -378,6 +386,7 @@ CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref handl
     return CUDA_SUCCESS;
 }
 
+/* Either output may be NULL here, too. */
 CUresult cuTexRefGetMipmapLevelClamp(float *least, float *most, CUtexref handle)
 {
     soft_texref *ref;
@@ -390,6 +399,7 @@ CUresult cuTexRefGetMipmapLevelClamp(float *least, float *most, CUtexref handle)
     return CUDA_SUCCESS;
 }
 
+/* Four floats, whatever the format is. */
 CUresult cuTexRefGetBorderColor(float *out, CUtexref handle)
 {
     soft_texref *ref;
