@@ -25,10 +25,12 @@
 #define TUPLE_ITEM(tuple, i) PyTuple_GetItem(tuple, i)
 #define TUPLE_SIZE(tuple) PyTuple_Size(tuple)
 #define TUPLE_SET(tuple, i, item) ((void)PyTuple_SetItem(tuple, i, item))
+#define LIST_ITEM(list, i) PyList_GetItem(list, i)
 #else
 #define TUPLE_ITEM(tuple, i) PyTuple_GET_ITEM(tuple, i)
 #define TUPLE_SIZE(tuple) PyTuple_GET_SIZE(tuple)
 #define TUPLE_SET(tuple, i, item) PyTuple_SET_ITEM(tuple, i, item)
+#define LIST_ITEM(list, i) PyList_GET_ITEM(list, i)
 #endif
 
 /* An object that takes the place of another one, which is let go of. */

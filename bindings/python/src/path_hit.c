@@ -44,6 +44,7 @@ typedef struct step {
 #define X(name) PyObject *name;
     PARTS(X)
 #undef X
+    PyObject *attributes; /* the manager's __dict__; or NULL: it is asked by name */
     Py_ssize_t input_count;
     bool is_new_round; /* a root, called while another path is current */
     gphpy_reader reader;
@@ -51,9 +52,13 @@ typedef struct step {
     Py_ssize_t place_count;
 } step;
 
+/* An input that has to lie where it lay. Whether its address may be peeked at is found out at the
+ * first hit, by asking as well. */
 struct place {
     Py_ssize_t index;
     void *address;
+    PyTypeObject *type; /* of what lay there at that hit, when it may be peeked at */
+    enum { UNTRIED, PEEKED, ASKED } way;
 };
 
 enum { STEPS = 8 };
@@ -77,9 +82,25 @@ static struct names {
         *generation, *mode, *compile_id, *hooks, *data_ptr;
 } names;
 
-static bool is_attribute(PyObject *object, PyObject *name, PyObject *expected)
+/* An attribute of the manager's, by its dictionary: half of what the general way costs. New
+ * reference. */
+static PyObject *attribute(const step *s, PyObject *name)
 {
-    PyObject *value = PyObject_GetAttr(object, name);
+    PyObject *value = s->attributes ? PyDict_GetItemWithError(s->attributes, name) : NULL;
+    if (value)
+        return Py_NewRef(value);
+    return PyErr_Occurred() ? NULL : PyObject_GetAttr(s->manager, name);
+}
+
+static int set_attribute(const step *s, PyObject *name, PyObject *value)
+{
+    return s->attributes ? PyDict_SetItem(s->attributes, name, value)
+                         : PyObject_SetAttr(s->manager, name, value);
+}
+
+static bool is_attribute(const step *s, PyObject *name, PyObject *expected)
+{
+    PyObject *value = attribute(s, name);
     const bool is_same = value == expected;
     Py_XDECREF(value);
     return is_same;
@@ -101,10 +122,10 @@ static PyObject *generation_now(const step *s, bool *is_marked)
 /* CUDAGraphTreeManager.can_start_new_generation. */
 static bool may_begin(const step *s, PyObject *generation, bool is_marked)
 {
-    PyObject *last = PyObject_GetAttr(s->manager, names.current_gen);
+    PyObject *last = attribute(s, names.current_gen);
     const bool is_new = last && PyObject_RichCompareBool(last, generation, Py_NE) == 1;
     Py_XDECREF(last);
-    return is_new && (is_marked || is_attribute(s->manager, names.pending, Py_False));
+    return is_new && (is_marked || is_attribute(s, names.pending, Py_False));
 }
 
 /* 1, 0, or -1 with an exception. NULL or None: nothing to ask. */
@@ -116,14 +137,35 @@ static int ask(PyObject *function, PyObject *const *args, size_t count)
     return truth;
 }
 
+/* The first time: by PyTorch, which the peek has to agree with from then on. */
+static bool is_in_place_slowly(const step *s, struct place *place, PyObject *tensor)
+{
+    void *asked = NULL, *peeked = NULL;
+    if (!gphpy_reader_address(&s->reader, tensor, &asked) || asked != place->address)
+        return false;
+    if (place->way == UNTRIED) {
+        const bool agrees =
+            gphpy_reader_peek(&s->reader, tensor, &peeked) && peeked == asked;
+        place->way = agrees ? PEEKED : ASKED;
+        place->type = agrees ? (PyTypeObject *)Py_NewRef(Py_TYPE(tensor)) : NULL;
+    }
+    return true;
+}
+
+static bool is_in_place(const step *s, struct place *place, PyObject *tensor)
+{
+    void *peeked = NULL;
+    if (place->way != PEEKED || Py_TYPE(tensor) != place->type)
+        return is_in_place_slowly(s, place, tensor);
+    return gphpy_layout_peek(&s->reader.layout, tensor, &peeked) &&
+           peeked == place->address;
+}
+
 /* Whether each lies where it lay, without PyTorch's Python. */
 static int are_in_place(const step *s, PyObject *inputs)
 {
-    void *address = NULL;
     for (Py_ssize_t i = 0; i < s->place_count; i++)
-        if (!gphpy_reader_address(&s->reader, PyList_GetItem(inputs, s->places[i].index),
-                                  &address) ||
-            address != s->places[i].address)
+        if (!is_in_place(s, &s->places[i], LIST_ITEM(inputs, s->places[i].index)))
             return 0;
     return 1;
 }
@@ -166,7 +208,8 @@ static int are_aligned(const step *s, PyObject *inputs)
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *tensor = PyList_GetItem(inputs, index_at(s->copied, i));
         void *place = NULL;
-        if (tensor && gphpy_reader_address(&s->reader, tensor, &place)) {
+        if (tensor && (gphpy_reader_peek(&s->reader, tensor, &place) ||
+                       gphpy_reader_address(&s->reader, tensor, &place))) {
             if ((uintptr_t)place % ALIGNMENT != 0)
                 return 0;
             continue;
@@ -197,8 +240,8 @@ static verdict check(const step *s, PyObject *inputs, PyObject **generation)
     int truth = are_sizes(s, inputs);
     if (truth != 1)
         return truth < 0 ? FAILED : MISS;
-    if (!is_attribute(s->manager, names.current_node, s->previous) ||
-        !is_attribute(s->manager, names.path_state, s->state))
+    if (!is_attribute(s, names.current_node, s->previous) ||
+        !is_attribute(s, names.path_state, s->state))
         return PyErr_Occurred() ? FAILED : MISS;
     *generation = generation_now(s, &is_marked);
     if (!*generation)
@@ -233,14 +276,12 @@ static int drop_managed(const step *s, PyObject *inputs)
 
 static int advance(const step *s, PyObject *generation)
 {
-    if (PyObject_SetAttr(s->manager, names.mode, s->mode) < 0 ||
-        PyObject_SetAttr(s->manager, names.compile_id, s->compile_id) < 0 ||
-        PyObject_SetAttr(s->manager, names.current_node, s->node) < 0 ||
-        PyObject_SetAttr(s->manager, names.current_gen, generation) < 0)
+    if (set_attribute(s, names.mode, s->mode) < 0 ||
+        set_attribute(s, names.compile_id, s->compile_id) < 0 ||
+        set_attribute(s, names.current_node, s->node) < 0 ||
+        set_attribute(s, names.current_gen, generation) < 0)
         return -1;
-    return s->state == s->running
-               ? 0
-               : PyObject_SetAttr(s->manager, names.path_state, s->running);
+    return s->state == s->running ? 0 : set_attribute(s, names.path_state, s->running);
 }
 
 static int copy_inputs(const step *s, PyObject *inputs)
@@ -248,6 +289,13 @@ static int copy_inputs(const step *s, PyObject *inputs)
     const Py_ssize_t count = PyList_Size(s->copied);
     if (count == 0)
         return 0;
+    if (count == (Py_ssize_t)s->reader.copy_count) {
+        PyObject *few[GPHPY_READER_COPIES];
+        for (Py_ssize_t i = 0; i < count; i++)
+            few[i] = PyList_GetItem(inputs, index_at(s->copied, i));
+        if (gphpy_reader_copy(&s->reader, few, count))
+            return 0; /* `inputs` is emptied at the end */
+    }
     PyObject *sources = PyList_New(count);
     for (Py_ssize_t i = 0; sources && i < count; i++) {
         const Py_ssize_t index = index_at(s->copied, i);
@@ -257,14 +305,20 @@ static int copy_inputs(const step *s, PyObject *inputs)
     }
     if (!sources)
         return -1;
-    if (gphpy_reader_copy(&s->reader, sources)) {
-        Py_DECREF(sources);
-        return 0;
-    }
     PyObject *result = PyObject_CallFunctionObjArgs(s->copy, s->targets, sources, NULL);
     Py_DECREF(sources);
     Py_XDECREF(result);
     return result ? 0 : -1;
+}
+
+static int take_hooks_off(PyObject *tensor)
+{
+    PyObject *hooks = PyObject_GetAttr(tensor, names.hooks);
+    const bool is_set = hooks && hooks != Py_None;
+    Py_XDECREF(hooks);
+    if (!hooks)
+        return -1;
+    return is_set ? PyObject_SetAttr(tensor, names.hooks, Py_None) : 0;
 }
 
 /* The tensors of the last call, as PyTorch gives them: hooks of the last user are gone. */
@@ -276,10 +330,7 @@ static PyObject *outputs_of(const step *s)
     PyObject *outputs = PyList_New(count);
     for (Py_ssize_t i = 0; outputs && i < count; i++) {
         PyObject *tensor = PyList_GetItem(s->cached, i); /* borrowed: PyTorch counts */
-        PyObject *hooks = PyObject_GetAttr(tensor, names.hooks);
-        const bool is_set = hooks && hooks != Py_None;
-        Py_XDECREF(hooks);
-        if (!hooks || (is_set && PyObject_SetAttr(tensor, names.hooks, Py_None) < 0)) {
+        if (!gphpy_reader_is_bare(&s->reader, tensor) && take_hooks_off(tensor) < 0) {
             Py_CLEAR(outputs);
             break;
         }
@@ -298,18 +349,21 @@ static PyObject *take(const step *s, PyObject *inputs, PyObject *generation)
         return NULL;
     Py_DECREF(result);
     PyObject *outputs = outputs_of(s);
-    if (outputs && (PyList_SetSlice(inputs, 0, PyList_Size(inputs), NULL) < 0 ||
-                    (s->pending != Py_None &&
-                     PyObject_SetAttr(s->manager, names.pending, s->pending) < 0)))
+    if (outputs &&
+        (PyList_SetSlice(inputs, 0, PyList_Size(inputs), NULL) < 0 ||
+         (s->pending != Py_None && set_attribute(s, names.pending, s->pending) < 0)))
         Py_CLEAR(outputs);
     return outputs;
 }
 
 static void forget(step *s)
 {
+    for (Py_ssize_t i = 0; s->places && i < s->place_count; i++)
+        Py_XDECREF((PyObject *)s->places[i].type);
     PyMem_Free(s->places);
     s->places = NULL;
     gphpy_reader_free(&s->reader);
+    Py_CLEAR(s->attributes);
 #define X(name) Py_CLEAR(s->name);
     PARTS(X)
 #undef X
@@ -414,6 +468,22 @@ static int read_reader(step *s)
     return s->reader.data_ptr ? read_places(s) : 0;
 }
 
+/* Where threads share it without a lock, nothing of a dictionary can be borrowed. */
+static int read_attributes(step *s)
+{
+#ifndef Py_GIL_DISABLED
+    s->attributes = PyObject_GenericGetDict(s->manager, NULL);
+    if (s->attributes && PyDict_CheckExact(s->attributes))
+        return 0;
+    Py_CLEAR(s->attributes);
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+        return PyErr_Occurred() ? -1 : 0;
+    PyErr_Clear(); /* it has none, as an object of slots */
+#endif
+    (void)s;
+    return 0;
+}
+
 static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
 {
     Py_ssize_t inputs = 0;
@@ -442,7 +512,7 @@ static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
         forget(&s);
         return PyErr_Format(PyExc_TypeError, "indices and outputs are lists");
     }
-    if (read_reader(&s) < 0) {
+    if (read_reader(&s) < 0 || read_attributes(&s) < 0) {
         forget(&s);
         return NULL;
     }

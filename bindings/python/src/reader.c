@@ -4,17 +4,30 @@
  * launch. */
 #include "reader.h"
 
+static int read_layout(PyObject *object, gphpy_layout *out)
+{
+    if (object == Py_None)
+        return 0;
+    return PyArg_Parse(object, "(iiiii);layout is five ints or None", &out->storage,
+                       &out->offset, &out->data, &out->poisoned, &out->hooks)
+               ? 0
+               : -1;
+}
+
 int gphpy_reader_read(gphpy_reader *out, PyObject *parts)
 {
     PyObject *type = NULL, *runtime = NULL;
+    PyObject *layout = NULL;
     unsigned long long address = 0;
     *out = (gphpy_reader){.type = NULL};
     if (parts == Py_None)
         return 0;
     if (!PyTuple_Check(parts) ||
-        !PyArg_ParseTuple(parts, "O!KO!i;reader is (type, address, Runtime, device)",
+        !PyArg_ParseTuple(parts,
+                          "O!KO!iO;reader is (type, address, Runtime, device, layout)",
                           &PyType_Type, &type, &address, gphpy_types.runtime, &runtime,
-                          &out->device)) {
+                          &out->device, &layout) ||
+        read_layout(layout, &out->layout) < 0) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_TypeError, "reader is a tuple or None");
         return -1;
@@ -43,6 +56,21 @@ bool gphpy_reader_address(const gphpy_reader *reader, PyObject *tensor, void **o
 {
     return reader->data_ptr && is_tensor(reader, tensor) &&
            reader->data_ptr((char *)tensor + sizeof(PyObject), out) == 0;
+}
+
+bool gphpy_reader_peek(const gphpy_reader *reader, PyObject *tensor, void **out)
+{
+    return reader->layout.storage != 0 && is_tensor(reader, tensor) &&
+           gphpy_layout_peek(&reader->layout, tensor, out);
+}
+
+bool gphpy_reader_is_bare(const gphpy_reader *reader, PyObject *tensor)
+{
+    const void *hooks = NULL;
+    if (reader->layout.storage == 0 || !is_tensor(reader, tensor))
+        return false;
+    hooks = gphpy_word_at(tensor, reader->layout.hooks);
+    return !hooks || hooks == Py_None;
 }
 
 static bool view_of(const gphpy_reader *reader, PyObject *tensor, dl_tensor *out)
@@ -85,6 +113,8 @@ void gphpy_reader_targets(gphpy_reader *reader, PyObject *targets)
         if (reader->bytes[i] == 0)
             return;
     }
+    if (count > 0)
+        reader->is_neg = gphpy_is_neg_of(PyList_GetItem(targets, 0));
     reader->copy_count = (uint32_t)count;
 }
 
@@ -98,8 +128,10 @@ static bool is_alike(const dl_tensor *a, const dl_tensor *b)
 }
 
 /* A view that stands for the negative of what lies there, which the table does not say. */
-static bool is_negative(PyObject *tensor)
+static bool is_negative(const gphpy_reader *reader, PyObject *tensor)
 {
+    if (reader->is_neg)
+        return reader->is_neg(gphpy_handle_of(tensor));
     PyObject *answer = PyObject_CallMethod(tensor, "is_neg", NULL);
     const bool is_plain = answer == Py_False;
     Py_XDECREF(answer);
@@ -107,18 +139,18 @@ static bool is_negative(PyObject *tensor)
     return !is_plain;
 }
 
-bool gphpy_reader_copy(const gphpy_reader *reader, PyObject *sources)
+bool gphpy_reader_copy(const gphpy_reader *reader, PyObject *const *sources,
+                       Py_ssize_t count)
 {
     dl_tensor views[GPHPY_READER_COPIES];
-    const Py_ssize_t count = PyList_Size(sources);
     void *stream = NULL;
     if (count == 0 || count != (Py_ssize_t)reader->copy_count)
         return false;
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *source = PyList_GetItem(sources, i);
+        PyObject *source = sources[i];
         if (!view_of(reader, source, &views[i]) ||
             !is_alike(&views[i], &reader->targets[i]) ||
-            dense_bytes(&views[i]) != reader->bytes[i] || is_negative(source))
+            dense_bytes(&views[i]) != reader->bytes[i] || is_negative(reader, source))
             return false;
     }
     if (reader->api->current_stream(DL_CUDA, reader->device, &stream) != 0) {

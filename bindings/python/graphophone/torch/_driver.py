@@ -44,6 +44,43 @@ def data_ptr_function():
     return ctypes.cast(function, ctypes.c_void_p).value if status == 0 and found.value == tensor.data_ptr() else 0
 
 
+def _words(address, count):
+    return list((ctypes.c_uint64 * count).from_address(address))
+
+
+def _where(pairs, words):
+    """The one place, in bytes, where each address of the pairs has the value that comes with it; 0: there is none, or several.
+    The first two words of an object are its table of methods and its references."""
+    found = [index for index in range(2, words) if all(_words(address, words)[index] == value for address, value in pairs)]
+    return 8 * found[0] if len(found) == 1 else 0
+
+
+@functools.cache
+def layout():
+    """Where tensors have what a hit looks at, in bytes: a tuple (at::TensorImpl's storage, its offset there, c10::StorageImpl's
+    address, its mark that it must not be read, a Python object's hooks). Found by looking at tensors that differ in each of
+    these; None unless all are found in one place each, and then C asks PyTorch as before."""
+    tensors = [torch.zeros(4000)[first:] for first in (1234, 777, 3333)]
+    tensors.append(torch.frombuffer(bytearray(4000), dtype=torch.uint8)[11:])  # whose owner lies elsewhere than its bytes
+    storages = [tensor.untyped_storage() for tensor in tensors]
+    storage = _where([(one._cdata, of._cdata) for one, of in zip(tensors, storages)], 24)
+    offset = _where([(one._cdata, one.storage_offset()) for one in tensors], 24)
+    data = _where([(one._cdata, one.data_ptr()) for one in storages], 8)
+    victim = torch.zeros(2).untyped_storage()
+    before = bytes((ctypes.c_ubyte * 64).from_address(victim._cdata))
+    torch._C._set_storage_data_ptr_access_error_msg(victim._cdata, "looked at")
+    after = bytes((ctypes.c_ubyte * 64).from_address(victim._cdata))
+    changed = [index for index in range(16, 64) if before[index] == 0 and after[index] == 1]
+    hooked, hooks = [torch.zeros(2, requires_grad=True) for _ in range(2)], [{1: print}, {2: print}]
+    for one, its in zip(hooked, hooks):
+        one._backward_hooks = its
+    hook = _where([(id(one), id(its)) for one, its in zip(hooked, hooks)], 8)
+    for one in hooked:
+        one._backward_hooks = None
+    found = (storage, offset, data, changed[0] if changed else 0, hook)
+    return found if all(found) else None
+
+
 def is_captured(stream):
     """Whether a stream is captured, also by a capture that cannot succeed any more."""
     status = ctypes.c_int()

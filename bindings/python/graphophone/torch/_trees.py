@@ -73,7 +73,7 @@ def _parts(trees, manager, previous, state, node, sizes):
         "copy": torch._foreach_copy_,
         "replay": node.graph.replay, "cached": node.cached_tensor_outputs if whole else [],
         "rebuild": None if whole else node.reconstruct_outputs,
-        "reads": (torch.Tensor, _driver.data_ptr_function(), _driver.runtime(), manager.device_index),
+        "reads": (torch.Tensor, _driver.data_ptr_function(), _driver.runtime(), manager.device_index, _driver.layout()),
     }
 
 
