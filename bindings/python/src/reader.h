@@ -60,7 +60,7 @@ void gphpy_reader_free(gphpy_reader *reader);
 bool gphpy_reader_address(const gphpy_reader *reader, PyObject *tensor, void **out);
 /* The same by the layout, without a call: for tensors that begin where their storage does. */
 bool gphpy_reader_peek(const gphpy_reader *reader, PyObject *tensor, void **out);
-/* Whether a tensor has no hooks for certain, of which the layout knows. */
+/* Whether a tensor is known to have no hooks; false: it may have some. */
 bool gphpy_reader_is_bare(const gphpy_reader *reader, PyObject *tensor);
 /* Remembers the targets (a list) of copies that it may do itself; else it does none. */
 void gphpy_reader_targets(gphpy_reader *reader, PyObject *targets);
