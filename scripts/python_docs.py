@@ -57,6 +57,7 @@ PARAMETERS = {
     "Ranks.all.error": "BaseException | None", "Ranks.fail.error": "BaseException | str", "Ranks.wait.runtime": "Runtime | None",
     "out": "TensorLike | None", "op": "str", "place": "str | None", "Comm.all_gather.out": "TensorLike", "Comm.broadcast.root": "int",
     "Comm.graph_agree.graph": "int | Recording | Callable",
+    "loaded": "Loaded", "identify": "Callable_[[int], tuple[bytes, str] | None] | None",
     "Capture.region.name": "str", "Recipe.range.name": "str", "Recipe.arena.name": "str", "Recipe.add.name": "str",
 }
 RETURNS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tutorial.md: its blocks run one after the other in one interpreter, and print what stands below each of them. Blocks
+"""docs/tutorial.md: its blocks run one after the other in one interpreter, and print what is below each of them. Blocks
 that need a GPU ("python gpu") are compiled here, and run with --gpu, on a machine that has one and PyTorch 2.11.
 
 usage: test_tutorial.py GPH [--gpu]"""

@@ -8,6 +8,7 @@
 #include "gphpy.h"
 
 #include "dlpack.h"
+#include "recipe.h"
 
 #include <stdio.h>
 
@@ -23,8 +24,10 @@ typedef struct launcher {
     PyCFunction
         direct; /* of stream_of, where it is C's own with one argument; else NULL */
     const dl_exchange
-        *api;   /* of stream_of, where that is a type with a C table; or NULL */
-    int device; /* with `api` */
+        *api;             /* of stream_of, where that is a type with a C table; or NULL */
+    int device;           /* with `api` */
+    gphpy_loaded *loaded; /* instead of `gph`: whose graph number `number` it launches */
+    uint32_t number;
 } launcher;
 
 /* A call of a built-in function costs a third of what the general way costs. */
@@ -71,17 +74,22 @@ static bool read_stream_of(PyObject *stream_of, PyObject *argument,
     return !PyErr_Occurred();
 }
 
+static bool is_armed(const launcher *self)
+{
+    return self->gph || self->loaded;
+}
+
 /* What a class that derives from it may do, or raise, when there is nothing to launch. */
 static bool make_ready(launcher *self)
 {
     PyObject *result = PyObject_CallMethod((PyObject *)self, "_unarmed", NULL);
     Py_XDECREF(result);
-    if (result && !self->gph) {
+    if (result && !is_armed(self)) {
         gph_error error = {0};
         strcpy(error.message, "the Launcher has no graph");
         gphpy_raise(GPH_E_STATE, &error, NULL);
     }
-    return result && self->gph;
+    return result && is_armed(self);
 }
 
 /* What it reads is gone. */
@@ -106,23 +114,30 @@ static bool prepare(launcher *self)
     return result != NULL;
 }
 
+static gph_status launch_here(const launcher *self, CUstream stream, gph_error *error)
+{
+    return self->loaded
+               ? gph_loaded_launch(self->loaded->gph, self->number, stream, error)
+               : gph_exec_launch(self->gph, stream, error);
+}
+
 /* In the graph's context, which the thread's own seldom is not. */
 static gph_status launch(const launcher *self, CUstream stream, gph_error *error)
 {
     CUcontext current = NULL;
     const gph_cuda_calls *cu = self->runtime->cu;
     if (self->is_only && gphpy_thread_has_context)
-        return gph_exec_launch(self->gph, stream, error);
+        return launch_here(self, stream, error);
     (void)cu->CtxGetCurrent(&current);
     if (current == self->context) {
         gphpy_thread_has_context = gphpy_thread_has_context || self->is_only;
-        return gph_exec_launch(self->gph, stream, error);
+        return launch_here(self, stream, error);
     }
     gph_status status =
         gph_cuda_check(cu->CtxSetCurrent(self->context), "cuCtxSetCurrent", error);
     if (status != GPH_OK)
         return status;
-    status = gph_exec_launch(self->gph, stream, error);
+    status = launch_here(self, stream, error);
     (void)cu->CtxSetCurrent(current);
     return status;
 }
@@ -134,7 +149,7 @@ static PyObject *replay(launcher *self, PyObject *unused)
     gph_error error;
     if (self->lost)
         return refuse(self);
-    if ((!self->gph && !make_ready(self)) || !prepare(self) ||
+    if ((!is_armed(self) && !make_ready(self)) || !prepare(self) ||
         !find_stream(self, &stream))
         return NULL;
     gph_status status;
@@ -162,8 +177,49 @@ static PyObject *disarm(launcher *self, PyObject *unused)
     Py_CLEAR(self->stream_of);
     Py_CLEAR(self->argument);
     Py_CLEAR(self->before);
+    Py_XSETREF(self->loaded, NULL);
     Py_XSETREF(self->runtime, NULL);
     Py_RETURN_NONE;
+}
+
+/* Where a graph is launched: all that may fail before the launcher changes. */
+struct surroundings {
+    gphpy_runtime *runtime;
+    CUcontext context;
+    int devices, device;
+    const dl_exchange *api;
+};
+
+static bool look_around(struct surroundings *out, PyObject *stream_of, PyObject *argument)
+{
+    gph_error error = {0};
+    if (!read_stream_of(stream_of, argument, &out->api, &out->device) ||
+        !gphpy_runtime_use(out->runtime))
+        return false;
+    const gph_cuda_calls *cu = out->runtime->cu;
+    gph_status status =
+        gph_cuda_check(cu->CtxGetCurrent(&out->context), "cuCtxGetCurrent", &error);
+    if (status == GPH_OK)
+        status =
+            gph_cuda_check(cu->DeviceGetCount(&out->devices), "cuDeviceGetCount", &error);
+    if (status != GPH_OK)
+        gphpy_raise(status, &error, NULL);
+    return status == GPH_OK;
+}
+
+/* In place of the graph that it had, if any. */
+static void take_on(launcher *self, const struct surroundings *found, PyObject *stream_of,
+                    PyObject *argument)
+{
+    Py_DECREF(disarm(self, NULL)); /* None */
+    self->context = found->context;
+    self->is_only = found->devices == 1;
+    self->runtime = (gphpy_runtime *)Py_NewRef((PyObject *)found->runtime);
+    self->stream_of = Py_NewRef(stream_of);
+    self->argument = Py_NewRef(argument);
+    self->direct = direct_call(stream_of);
+    self->api = found->api;
+    self->device = found->device;
 }
 
 static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
@@ -182,34 +238,45 @@ static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
                &options.upload_stream, &keep_gil))
         return NULL;
     gphpy_runtime *const opened = (gphpy_runtime *)runtime;
-    const dl_exchange *api = NULL;
-    int device = 0;
-    CUcontext context = NULL;
-    int devices = 0;
-    if (!read_stream_of(stream_of, argument, &api, &device) || !gphpy_runtime_use(opened))
+    struct surroundings found = {.runtime = opened};
+    if (!look_around(&found, stream_of, argument))
         return NULL;
-    gph_status status =
-        gph_cuda_check(opened->cu->CtxGetCurrent(&context), "cuCtxGetCurrent", &error);
-    if (status == GPH_OK)
-        status = gph_cuda_check(opened->cu->DeviceGetCount(&devices), "cuDeviceGetCount",
-                                &error);
-    if (status == GPH_OK)
-        WITHOUT_GIL(status, gph_exec_create(opened->gph, (CUgraph)(uintptr_t)graph,
-                                            &options, &gph, &error));
+    gph_status status;
+    WITHOUT_GIL(status, gph_exec_create(opened->gph, (CUgraph)(uintptr_t)graph, &options,
+                                        &gph, &error));
     if (status != GPH_OK)
         return gphpy_raise(status, &error, NULL);
-    Py_DECREF(disarm(self, NULL)); /* the graph that it had, if any; None */
+    take_on(self, &found, stream_of, argument);
     self->gph = gph;
-    self->context = context;
-    self->is_only = devices == 1;
     self->keeps_gil = keep_gil;
-    self->runtime = (gphpy_runtime *)Py_NewRef(runtime);
-    self->stream_of = Py_NewRef(stream_of);
-    self->argument = Py_NewRef(argument);
     self->before = before == Py_None ? NULL : Py_NewRef(before);
-    self->direct = direct_call(stream_of);
-    self->api = api;
-    self->device = device;
+    Py_RETURN_NONE;
+}
+
+static PyObject *arm_loaded(launcher *self, PyObject *args)
+{
+    PyObject *object = NULL, *stream_of = NULL, *argument = NULL;
+    unsigned number = 0;
+    gph_loaded_graph graph = GPH_SIZED(gph_loaded_graph);
+    if (!PyArg_ParseTuple(args, "O!IOO:arm_loaded", gphpy_types.loaded, &object, &number,
+                          &stream_of, &argument))
+        return NULL;
+    gphpy_loaded *const loaded = (gphpy_loaded *)object;
+    struct surroundings found = {.runtime = loaded->runtime};
+    if (!gph_loaded_get(loaded->gph, number, &graph))
+        return gphpy_invalid("graph %u is beyond the last one", number);
+    if (!graph.is_loaded) {
+        gph_error error = {0};
+        snprintf(error.message, sizeof(error.message),
+                 "graph %.100s was not loaded: %.300s", graph.name, graph.why);
+        return gphpy_raise(graph.status, &error, NULL);
+    }
+    if (!look_around(&found, stream_of, argument))
+        return NULL;
+    take_on(self, &found, stream_of, argument);
+    self->loaded = (gphpy_loaded *)Py_NewRef(object);
+    self->number = number;
+    self->keeps_gil = false;
     Py_RETURN_NONE;
 }
 
@@ -293,6 +360,11 @@ static PyMethodDef methods[] = {
         "priorities. stream: of the upload. keep_gil: as in Runtime.instantiate(). After "
         "a failure\n"
         "it is as it was. Thread: one at a time."),
+    {"arm_loaded", (PyCFunction)arm_loaded, METH_VARARGS,
+     "arm_loaded($self, loaded, number, stream_of, argument, /)\n--\n\n"
+     "The same with a graph of a Loaded, which stays as long as it is launched; handle "
+     "and\n"
+     "address are None. Raises why that one was not loaded. Thread: one at a time."},
     METHOD0(
         "disarm", disarm,
         "disarm($self)\n--\n\nLets go of the graph; launches in flight finish. replay() "

@@ -156,23 +156,25 @@ gphpy_runtime *gphpy_runtime_of(PyObject *object)
 
 static PyObject *add(recipe *self, PyObject *args, PyObject *kwargs)
 {
-    static const char *const names[] = {"runtime", "name",    "graph",     "shifted",
-                                        "inputs",  "outputs", "key",       "check",
-                                        "stream",  "pool",    "recording", NULL};
+    static const char *const names[] = {
+        "runtime", "name",   "graph", "shifted",   "inputs",   "outputs", "key",
+        "check",   "stream", "pool",  "recording", "identify", NULL};
     gph_recipe_entry entry = GPH_RECIPE_ENTRY_INIT;
+    gphpy_identify names_kernels = {0};
     PyObject *object = NULL, *inputs = NULL, *outputs = NULL, *key = NULL,
-             *pool = Py_None;
+             *pool = Py_None, *identify = NULL;
     unsigned long long graph = 0, shifted = 0;
     int64_t words[GPHPY_KEY_MAX];
     int check = 0, word_count = 0;
     gph_error error = {0};
-    if (!PARSE(args, kwargs, "OsK|$KOOOpO&OI:add", names, &object, &entry.name, &graph,
+    if (!PARSE(args, kwargs, "OsK|$KOOOpO&OIO:add", names, &object, &entry.name, &graph,
                &shifted, &inputs, &outputs, &key, &check, gphpy_stream_read,
-               &entry.stream, &pool, &entry.recording))
+               &entry.stream, &pool, &entry.recording, &identify))
         return NULL;
     gphpy_runtime *runtime = gphpy_runtime_of(object);
     if (!runtime || (key && (word_count = gphpy_key_read(key, words)) < 0) ||
-        (pool != Py_None && gphpy_pool_bind(pool, &entry.pool) < 0))
+        (pool != Py_None && gphpy_pool_bind(pool, &entry.pool) < 0) ||
+        gphpy_identify_begin(&names_kernels, identify, &entry.resolver) < 0)
         return NULL;
     gph_tensor *in = read_tensors(runtime, inputs, "input", &entry.input_count);
     gph_tensor *out =
@@ -193,7 +195,7 @@ static PyObject *add(recipe *self, PyObject *args, PyObject *kwargs)
     }
     free(in);
     free(out);
-    return result;
+    return gphpy_identify_end(&names_kernels, result);
 }
 
 static gphpy_tree *tree_of(PyObject *object)
@@ -495,12 +497,17 @@ static PyMethodDef methods[] = {
         "add", add,
         "add($self, runtime, name, graph, *, shifted=0, inputs=(), outputs=(), key=(), "
         "check=False, "
-        "stream=None, pool=None, recording=0)\n--\n\n"
+        "stream=None, pool=None, recording=0, identify=None)\n--\n\n"
         "Adds a CUgraph (Recording.graphs). shifted: the same work captured with its "
         "ranges at\n"
         "their shifted addresses, so that it loads anywhere. check: it is replayed now, "
         "so that\n"
-        "loading can compare. What cannot be kept is added as refused: graphs says why."),
+        "loading can compare. identify(function): says of a CUfunction, an int, whose "
+        "module\n"
+        "others loaded, what it is: (SHA-256 of the image, name), or None. What cannot "
+        "be "
+        "kept\n"
+        "is added as refused: graphs says why."),
     METHOD("add_tree", add_tree,
            "add_tree($self, tree, check=False)\n--\n\nAdds each recording of a Tree made "
            "with\n"

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of libraries by names that mean the same in every process: the hash of the image that they are in, and their name.
+
+The CUDA runtime loads the images that a library brings (its section .nv_fatbin) and keeps them to itself: no call of the driver
+leads from a kernel back to its image. But the library's file has them, and which one it is shows in the names of its kernels:
+
+    kernel  ->  its module's names (cuModuleEnumerateFunctions)  ==  an image's names (cuLibraryEnumerateKernels)  ->  its hash
+
+What is in no library (Triton's kernels, NVRTC's) is not found, and neither is what two different images could be."""
+import ctypes
+import hashlib
+import mmap
+import os
+import struct
+
+from . import _driver
+
+_FATBIN = 0xba55ed50
+_POINTER = ctypes.POINTER(ctypes.c_void_p)
+
+
+def _mapped():
+    """The files that this process has mapped, of shared libraries."""
+    with open("/proc/self/maps") as file:
+        paths = {line.split(None, 5)[5].rstrip("\n") for line in file if line.count("/") and ".so" in line}
+    return sorted(path for path in paths if os.path.isfile(path))
+
+
+def _section(file, wanted):
+    """(offset, bytes) of a section of an ELF file for 64 bits, which is mapped; None."""
+    if len(file) < 64 or file[:5] != b"\x7fELF\x02":
+        return None
+    start, = struct.unpack_from("<Q", file, 40)
+    size, count, names_at = struct.unpack_from("<HHH", file, 58)
+    if start + size * count > len(file) or names_at >= count:
+        return None
+    rows = [struct.unpack_from("<IIQQQQ", file, start + index * size) for index in range(count)]
+    for name, _, _, _, offset, bytes_ in rows:
+        at = rows[names_at][4] + name
+        if file[at:at + len(wanted) + 1] == wanted + b"\0":
+            return offset, bytes_
+    return None
+
+
+class Image:
+    """A fat binary in a library's file."""
+
+    def __init__(self, path, offset, bytes_):
+        self.path, self.offset, self.bytes = path, offset, bytes_
+        self._names = None
+
+    def read(self):
+        with open(self.path, "rb") as file:
+            file.seek(self.offset)
+            return file.read(self.bytes)
+
+    def hash(self):
+        return hashlib.sha256(self.read()).digest()
+
+    def names(self):
+        """Of its kernels, a set; empty where it has none for this GPU."""
+        if self._names is None:
+            try:
+                self._names = _names_of(self.read())
+            except RuntimeError:
+                self._names = frozenset()
+        return self._names
+
+
+def _images_of(path):
+    images = []
+    try:
+        with open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as file:
+            at, bytes_ = _section(file, b".nv_fatbin") or (0, 0)
+            end = min(at + bytes_, len(file))
+            while at + 16 <= end:
+                magic, _, head, rest = struct.unpack_from("<IHHQ", file, at)
+                if magic == _FATBIN:
+                    images.append(Image(path, at, head + rest))
+                at += head + rest + -(head + rest) % 8 if magic == _FATBIN else 8
+    except (OSError, ValueError):  # it is gone, or empty
+        return []
+    return images
+
+
+def _text(call, handle):
+    name = ctypes.c_char_p()
+    _driver.call(call, ctypes.POINTER(ctypes.c_char_p), ctypes.c_void_p)(ctypes.byref(name), handle)
+    return name.value.decode()
+
+
+def _names_of(image):
+    library, count = ctypes.c_void_p(), ctypes.c_uint()
+    nothing = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint]
+    _driver.call("cuLibraryLoadData", _POINTER, ctypes.c_char_p, *nothing, *nothing)(
+        ctypes.byref(library), image, None, None, 0, None, None, 0)
+    try:
+        _driver.call("cuLibraryGetKernelCount", ctypes.POINTER(ctypes.c_uint), ctypes.c_void_p)(ctypes.byref(count), library)
+        kernels = (ctypes.c_void_p * max(1, count.value))()
+        if count.value:
+            _driver.call("cuLibraryEnumerateKernels", ctypes.c_void_p, ctypes.c_uint, ctypes.c_void_p)(kernels, count.value, library)
+        return frozenset(_text("cuKernelGetName", kernel) for kernel in kernels[:count.value])
+    finally:
+        _driver.call("cuLibraryUnload", ctypes.c_void_p)(library)
+
+
+def _names_beside(function):
+    """Of all kernels in the module of a CUfunction."""
+    module, count = ctypes.c_void_p(), ctypes.c_uint()
+    _driver.call("cuFuncGetModule", _POINTER, ctypes.c_void_p)(ctypes.byref(module), function)
+    _driver.call("cuModuleGetFunctionCount", ctypes.POINTER(ctypes.c_uint), ctypes.c_void_p)(ctypes.byref(count), module)
+    functions = (ctypes.c_void_p * max(1, count.value))()
+    _driver.call("cuModuleEnumerateFunctions", ctypes.c_void_p, ctypes.c_uint, ctypes.c_void_p)(functions, count.value, module)
+    return frozenset(_text("cuFuncGetName", one) for one in functions[:count.value])
+
+
+class Finder:
+    """What Recipe.add(identify=...) is given. `used` has the images that it found, by hash; `unknown` why others were not."""
+
+    def __init__(self):
+        self.used, self.unknown = {}, {}
+        self._libraries = None  # path: images
+        self._known = {}  # names of a module: (hash or None, why not)
+
+    def _find(self, names):
+        if self._libraries is None:
+            self._libraries = sorted((images for images in map(_images_of, _mapped()) if images), key=len)  # the small ones are quick
+        for images in self._libraries:
+            alike = {}
+            for image in images:
+                if image.names() == names:
+                    alike.setdefault(image.hash(), image)
+            if len(alike) > 1:
+                return None, "%d images of %s have a kernel of that name" % (len(alike), images[0].path)
+            for digest, image in alike.items():
+                self.used[digest] = image
+                return digest, None
+        return None, "none of the libraries that are loaded has it in an image: it was compiled by the program, as Triton's and NVRTC's are"
+
+    def __call__(self, function):
+        name, names = _text("cuFuncGetName", function), _names_beside(function)
+        if names not in self._known:
+            self._known[names] = self._find(names)
+        digest, why = self._known[names]
+        if digest is None:
+            self.unknown[name] = why
+            return None
+        return digest, name
+
+
+def image_in(about):
+    """The bytes of an image that was saved as {library, offset, bytes, sha256}, of a library of this process. Raises
+    LookupError with a sentence."""
+    paths = [path for path in _mapped() if os.path.basename(path) == about["library"]]
+    if not paths:
+        raise LookupError("its kernels are in %s, which this process has not loaded" % about["library"])
+    image = Image(paths[0], about["offset"], about["bytes"]).read()
+    if hashlib.sha256(image).hexdigest() != about["sha256"]:
+        raise LookupError("%s is another version than the one that it was saved with" % paths[0])
+    return image

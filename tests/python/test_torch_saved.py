@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphed callables in files, loaded by new processes with weights and memory elsewhere; with kernels of a library, torch_images.c.
+
+usage: test_torch_saved.py GPH KERNELS IMAGES"""
+import ctypes
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+if __name__ == "__main__":
+    if "GPH_TORCH_IMAGES" not in os.environ:
+        os.environ["GPH_TORCH_IMAGES"] = os.path.abspath(sys.argv.pop(3))
+    import torch_start
+    torch_start.start()
+import torch  # noqa: E402
+from torch_common import COUNT, Case, tensor  # noqa: E402: ends without PyTorch 2.11
+
+import graphophone.torch as gt  # noqa: E402
+
+gph, driver = gt._saved.gph, gt._driver
+IMAGES = os.environ["GPH_TORCH_IMAGES"]
+
+
+def kernel_of(symbol, name):
+    """A CUfunction, loaded as the CUDA runtime loads it, which does not say where it has it from."""
+    library, kernel, function = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    image = ctypes.addressof(ctypes.c_char.in_dll(ctypes.CDLL(IMAGES), symbol))
+    pointer, nothing = ctypes.POINTER(ctypes.c_void_p), [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint]
+    driver.call("cuLibraryLoadData", pointer, ctypes.c_void_p, *nothing, *nothing)(
+        ctypes.byref(library), image, None, None, 0, None, None, 0)
+    driver.call("cuLibraryGetKernel", pointer, ctypes.c_void_p, ctypes.c_char_p)(ctypes.byref(kernel), library, name.encode())
+    driver.call("cuKernelGetFunction", pointer, ctypes.c_void_p)(ctypes.byref(function), kernel)
+    return function.value
+
+
+def launch(function, to, source, by):
+    args = [ctypes.c_uint64(to.data_ptr()), ctypes.c_uint64(source.data_ptr()), ctypes.c_uint(COUNT), ctypes.c_float(by)]
+    params = (ctypes.c_void_p * 4)(*[ctypes.addressof(one) for one in args])
+    call = driver.call("cuLaunchKernel", ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3)
+    call(function, 1, 1, 1, COUNT, 1, 1, 0, torch.cuda.current_stream().cuda_stream, params, None)
+    return to
+
+
+class Model(torch.nn.Module):
+    """Two outputs: x * 3 + 2, which goes through a temporary, and a copy of the weight."""
+
+    def __init__(self, first=0.0):
+        super().__init__()
+        self.weight = torch.nn.Parameter(tensor(first))
+        self.register_buffer("scale", tensor(7.0))
+        self.tied = self.weight
+        self.kernels = None
+
+    def forward(self, x):
+        plus, times = self.kernels
+        middle = launch(times, torch.empty_like(x), x, 3.0)
+        return launch(plus, torch.empty_like(x), middle, 2.0), [torch.empty_like(x).copy_(self.weight)]
+
+
+def values(one):
+    torch.cuda.synchronize()
+    return one.detach().cpu().tolist()
+
+
+def expected(first):
+    return [3.0 * (first + i) + 2.0 for i in range(COUNT)]
+
+
+class Saved(Case):
+    def setUp(self):
+        super().setUp()
+        # the other libraries' kernels, thousands in PTX, take a minute on softcuda, and are none of the test's
+        self.enterContext(unittest.mock.patch.object(gt._images, "_mapped", lambda: [IMAGES]))
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "model.recipe")
+        self.model = Model()
+        self.model.kernels = kernel_of("image_plus", "plus"), kernel_of("image_times", "times")
+
+    def elsewhere(self, program, *args):
+        """What a new process prints, which has other memory at these addresses."""
+        code = "import sys; sys.path.insert(0, %r)\nimport test_torch_saved as t\nt.%s(*sys.argv[1:])" % (os.path.dirname(__file__), program)
+        done = subprocess.run([sys.executable, "-B", "-c", code, *args], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        return done.stdout
+
+    def test_a_new_process_has_its_weights_elsewhere(self):
+        gt.save_graphed_callables(self.path, self.model, (self.x,))
+        with open(self.path + ".json") as file:
+            about = json.load(file)
+        self.assertEqual([image["library"] for image in about["images"]], [os.path.basename(IMAGES)] * 2)
+        self.assertEqual(len({hashlib.sha256(json.dumps(image).encode()).digest() for image in about["images"]}), 2)
+        self.assertEqual(self.elsewhere("load_elsewhere", self.path, str(self.model.weight.data_ptr())), "loaded\n")
+
+    def test_the_same_process(self):
+        gt.save_graphed_callables(self.path, (self.model, lambda a: torch.empty_like(a).copy_(a)), ((self.x,), (self.y,)))
+        other = Model(0.0)
+        loaded, function = gt.load_graphed_callables(self.path, (other, None), check=True)
+        self.assertIs(loaded, other)
+        self.assertIs(type(loaded.forward.__closure__ and function), gph.GraphedCall)
+        with torch.no_grad():
+            one, [two] = loaded(tensor(5.0))
+            self.assertEqual((values(one), values(two)), (expected(5.0), values(other.weight)))
+            other.weight.copy_(tensor(50.0))  # in place: the graph reads it there
+            self.assertEqual(values(loaded(self.x)[1][0]), values(tensor(50.0)))
+            self.same(function(tensor(9.0)), 9.0)
+            self.assertRaisesRegex(TypeError, "2 tensors are given, and it was saved with 1", function, self.x, self.x)
+        self.assertRaisesRegex(RuntimeError, "without a backward pass", loaded, self.x)
+        other.weight.data = tensor(1.0)
+        with torch.no_grad():
+            self.assertRaisesRegex(gph.StateError, "memory was let go of", loaded, self.x)
+
+    def test_other_weights_do_not_pass_the_check(self):
+        gt.save_graphed_callables(self.path, self.model, (self.x,))
+        other = Model(1.0)
+        before = other.forward
+        self.assertRaisesRegex(gph.Error, "was not loaded", gt.load_graphed_callables, self.path, other)
+        self.assertEqual(other.forward, before)
+        loaded = gt.load_graphed_callables(self.path, other, check=False)
+        with torch.no_grad():
+            self.assertEqual(values(loaded(self.x)[1][0]), values(other.weight))
+
+    def test_weights_that_do_not_fit_are_named(self):
+        gt.save_graphed_callables(self.path, self.model, (self.x,))
+        load = gt.load_graphed_callables
+        short, half, untied, bare = Model(), Model(), Model(), torch.nn.Linear(2, 2)
+        short.weight = torch.nn.Parameter(tensor()[:5])
+        half.scale = torch.empty(COUNT, dtype=torch.float16, device="cuda")
+        untied.tied = torch.nn.Parameter(tensor())
+        for module, text in ((short, r"weight weight of 0.Model has shape \[5\], and was saved with \[64\]"),
+                             (half, "weight scale of 0.Model has dtype float16, and was saved with float32"),
+                             (untied, "weight tied of 0.Model was saved as another one's memory"),
+                             (bare, "a weight weight, which Linear has not got"),
+                             ((Model(), Model()), "2 callables are given, and .* has 1"),
+                             (Model().eval(), "was saved in training mode")):
+            self.assertRaisesRegex(ValueError, text, load, self.path, module)
+
+    def test_what_cannot_be_saved_is_refused(self):
+        hidden = tensor(3.0)
+        jit = driver.runtime().module(JIT)  # libgph's own modules are known by their image, and must be loaded again
+        twin = kernel_of("image_one", "twin")
+
+        def loaded_by_others(a):
+            module, function = ctypes.c_void_p(), ctypes.c_void_p()
+            pointer = ctypes.POINTER(ctypes.c_void_p)
+            driver.call("cuModuleLoadData", pointer, ctypes.c_char_p)(ctypes.byref(module), JIT.replace("jit", "own").encode())
+            driver.call("cuModuleGetFunction", pointer, ctypes.c_void_p, ctypes.c_char_p)(ctypes.byref(function), module, b"own")
+            self.own = function.value
+        loaded_by_others(None)
+        for function, text in ((lambda a: torch.empty_like(a).copy_(hidden), "outside|memory"),
+                               (lambda a: launch(twin, torch.empty_like(a), a, 1.0), "kernel twin: 2 images of .* have a kernel"),
+                               (lambda a: launch(self.own, torch.empty_like(a), a, 1.0), "kernel own: none of the libraries"),
+                               (lambda a: (a + 0, 3)[1], "output 0 is not a tensor")):
+            with self.assertRaisesRegex(gph.UnsupportedError, text):
+                gt.save_graphed_callables(self.path, function, (self.x,))
+            self.assertEqual(os.listdir(os.path.dirname(self.path)), [])
+        del jit
+        self.assertRaisesRegex(TypeError, "more than CUDA tensors", gt.save_graphed_callables, self.path, lambda a: a, (3,))
+
+    def test_another_version_of_the_library_is_refused(self):
+        gt.save_graphed_callables(self.path, self.model, (self.x,))
+        with open(self.path + ".json") as file:
+            about = json.load(file)
+        for field, value, text in (("sha256", "0" * 64, "is another version than the one that it was saved with"),
+                                   ("library", "libabsent.so", "its kernels are in libabsent.so, which this process has not")):
+            wrong = json.loads(json.dumps(about))
+            wrong["images"][0][field] = value
+            with open(self.path + ".json", "w") as file:
+                json.dump(wrong, file)
+            self.assertRaisesRegex(gph.UnsupportedError, text, gt.load_graphed_callables, self.path, Model())
+        with open(self.path + ".json", "w") as file:
+            json.dump({"format": 2}, file)
+        self.assertRaisesRegex(gph.FormatError, "format 2", gt.load_graphed_callables, self.path, Model())
+
+    def test_identify_is_checked(self):
+        recipe, runtime = gph.Recipe(), driver.runtime()
+        graph = gt.CUDAGraph(keep_graph=True)
+        with gt.graph(graph):
+            launch(self.model.kernels[0], self.y, self.x, 1.0)
+        add = recipe.add
+        self.assertRaises(TypeError, add, runtime, "a", graph.raw_cuda_graph(), identify=3)
+        add(runtime, "none", graph.raw_cuda_graph(), identify=lambda function: None)
+        self.assertIn("did not load", recipe.graphs[-1]["refusals"][0]["why"])
+        for index, (function, error) in enumerate(((lambda function: (b"x" * 33, "plus"), ValueError),
+                                                   (lambda function: 3, TypeError), (lambda function: 1 // 0, ZeroDivisionError))):
+            self.assertRaises(error, add, runtime, "wrong %d" % index, graph.raw_cuda_graph(), identify=function)
+        for graph_of in recipe.graphs:
+            self.assertTrue(graph_of["refusals"])
+
+
+JIT = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry jit(.param .u64 to, .param .u64 from, .param .u32 count, .param .f32 by)
+{
+    ret;
+}
+"""
+
+
+def load_elsewhere(path, address):
+    ctypes.CDLL(IMAGES)
+    keep = [tensor() for _ in range(9)]
+    model = Model()
+    assert model.weight.data_ptr() != int(address)
+    loaded = gt.load_graphed_callables(path, model, check=True)
+    with torch.no_grad():
+        for first in (4.0, 40.0):
+            one, [two] = loaded(tensor(first))
+            assert values(one) == expected(first), values(one)
+            assert values(two) == values(tensor()), values(two)
+    del keep
+    print("loaded")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A library with kernels, as nvcc makes one: fat binaries in the section .nv_fatbin. Their code is PTX, so that softcuda
+ * runs it. test_torch_saved.py loads them as the CUDA runtime does, each as a library of the driver's.
+ *
+ *   image_plus     plus(to, from, count, by)
+ *   image_times    times(to, from, count, by), of two kernels
+ *   image_one      twin(to, from, count, by): two images
+ *   image_other    that nothing tells apart by their names */
+#include <stdint.h>
+
+struct image {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t bytes;
+    uint16_t kind, entry_version;
+    uint32_t entry_bytes;
+    uint64_t payload_bytes;
+    uint32_t compressed, options, minor_major, architecture, more[2];
+    uint64_t flags, gap, plain_bytes;
+    char payload[1024];
+};
+
+#define KERNEL(name, operation)                                                          \
+    ".visible .entry " name "(.param .u64 to, .param .u64 from, .param .u32 count, "    \
+    ".param .f32 by)\n{\n"                                                               \
+    ".reg .pred %p<2>; .reg .f32 %f<3>; .reg .b32 %r<6>; .reg .b64 %d<6>;\n"             \
+    "ld.param.u64 %d1, [to]; ld.param.u64 %d2, [from];\n"                                \
+    "ld.param.u32 %r1, [count]; ld.param.f32 %f1, [by];\n"                               \
+    "mov.u32 %r5, %tid.x; setp.ge.u32 %p1, %r5, %r1; @%p1 bra DONE;\n"                   \
+    "mul.wide.u32 %d3, %r5, 4; add.u64 %d4, %d1, %d3; add.u64 %d5, %d2, %d3;\n"          \
+    "ld.global.f32 %f2, [%d5]; " operation ".f32 %f2, %f2, %f1; "                        \
+    "st.global.f32 [%d4], %f2;\nDONE:\nret;\n}\n"
+#define IMAGE(name, kernels)                                                             \
+    extern const struct image name;                                                      \
+    __attribute__((section(".nv_fatbin,\"a\",@progbits#"), aligned(8))) const struct image \
+        name = {.magic = 0xba55ed50,                                                     \
+                .version = 1,                                                            \
+                .header_bytes = 16,                                                      \
+                .bytes = sizeof(struct image) - 16,                                      \
+                .kind = 1,                                                               \
+                .entry_version = 0x101,                                                  \
+                .entry_bytes = 64,                                                       \
+                .payload_bytes = sizeof(((struct image *)0)->payload),                   \
+                .architecture = 70,                                                      \
+                .payload = ".version 7.0\n.target sm_70\n.address_size 64\n" kernels}
+
+IMAGE(image_plus, KERNEL("plus", "add"));
+IMAGE(image_times, KERNEL("times", "mul") ".visible .entry beside()\n{\nret;\n}\n");
+IMAGE(image_one, KERNEL("twin", "add"));
+IMAGE(image_other, KERNEL("twin", "sub"));
