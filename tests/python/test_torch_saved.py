@@ -74,7 +74,7 @@ def expected(first):
 class Saved(Case):
     def setUp(self):
         super().setUp()
-        # the other libraries' kernels, thousands in PTX, take a minute on softcuda, and are none of the test's
+        # the other libraries' kernels, thousands in PTX, take a minute on softcuda, and the test has no use for them
         self.enterContext(unittest.mock.patch.object(gt._images, "_mapped", lambda: [IMAGES]))
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -154,7 +154,7 @@ class Saved(Case):
         loaded_by_others(None)
         for function, text in ((lambda a: torch.empty_like(a).copy_(hidden), "outside|memory"),
                                (lambda a: launch(twin, torch.empty_like(a), a, 1.0), "kernel twin: 2 images of .* have a kernel"),
-                               (lambda a: launch(self.own, torch.empty_like(a), a, 1.0), "kernel own: none of the libraries"),
+                               (lambda a: launch(self.own, torch.empty_like(a), a, 1.0), "kernel own: no library that is loaded"),
                                (lambda a: (a + 0, 3)[1], "output 0 is not a tensor")):
             with self.assertRaisesRegex(gph.UnsupportedError, text):
                 gt.save_graphed_callables(self.path, function, (self.x,))

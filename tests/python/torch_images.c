@@ -5,7 +5,7 @@
  *   image_plus     plus(to, from, count, by)
  *   image_times    times(to, from, count, by), of two kernels
  *   image_one      twin(to, from, count, by): two images
- *   image_other    that nothing tells apart by their names */
+ *   image_other    with the same names of kernels */
 #include <stdint.h>
 
 struct image {

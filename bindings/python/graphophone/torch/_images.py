@@ -135,7 +135,7 @@ class Finder:
             for digest, image in alike.items():
                 self.used[digest] = image
                 return digest, None
-        return None, "none of the libraries that are loaded has it in an image: it was compiled by the program, as Triton's and NVRTC's are"
+        return None, "no library that is loaded has it in an image: it was compiled by the program, as Triton's and NVRTC's are"
 
     def __call__(self, function):
         name, names = _text("cuFuncGetName", function), _names_beside(function)
