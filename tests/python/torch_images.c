@@ -21,7 +21,7 @@ struct image {
 };
 
 #define KERNEL(name, operation)                                                          \
-    ".visible .entry " name "(.param .u64 to, .param .u64 from, .param .u32 count, "    \
+    ".visible .entry " name "(.param .u64 to, .param .u64 from, .param .u32 count, "     \
     ".param .f32 by)\n{\n"                                                               \
     ".reg .pred %p<2>; .reg .f32 %f<3>; .reg .b32 %r<6>; .reg .b64 %d<6>;\n"             \
     "ld.param.u64 %d1, [to]; ld.param.u64 %d2, [from];\n"                                \
@@ -32,17 +32,18 @@ struct image {
     "st.global.f32 [%d4], %f2;\nDONE:\nret;\n}\n"
 #define IMAGE(name, kernels)                                                             \
     extern const struct image name;                                                      \
-    __attribute__((section(".nv_fatbin,\"a\",@progbits#"), aligned(8))) const struct image \
-        name = {.magic = 0xba55ed50,                                                     \
-                .version = 1,                                                            \
-                .header_bytes = 16,                                                      \
-                .bytes = sizeof(struct image) - 16,                                      \
-                .kind = 1,                                                               \
-                .entry_version = 0x101,                                                  \
-                .entry_bytes = 64,                                                       \
-                .payload_bytes = sizeof(((struct image *)0)->payload),                   \
-                .architecture = 70,                                                      \
-                .payload = ".version 7.0\n.target sm_70\n.address_size 64\n" kernels}
+    __attribute__((section(".nv_fatbin,\"a\",@progbits#"), aligned(8)))                  \
+    const struct image name = {                                                          \
+        .magic = 0xba55ed50,                                                             \
+        .version = 1,                                                                    \
+        .header_bytes = 16,                                                              \
+        .bytes = sizeof(struct image) - 16,                                              \
+        .kind = 1,                                                                       \
+        .entry_version = 0x101,                                                          \
+        .entry_bytes = 64,                                                               \
+        .payload_bytes = sizeof(((struct image *)0)->payload),                           \
+        .architecture = 70,                                                              \
+        .payload = ".version 7.0\n.target sm_70\n.address_size 64\n" kernels}
 
 IMAGE(image_plus, KERNEL("plus", "add"));
 IMAGE(image_times, KERNEL("times", "mul") ".visible .entry beside()\n{\nret;\n}\n");
