@@ -55,23 +55,19 @@ def _where(pairs, words):
     return 8 * found[0] if len(found) == 1 else 0
 
 
-@functools.cache
-def layout():
-    """Where tensors have what a hit looks at, in bytes: a tuple (at::TensorImpl's storage, its offset there, c10::StorageImpl's
-    address, its mark that it must not be read, a Python object's hooks). Found by looking at tensors that differ in each of
-    these; None unless all are found in one place each, and then C asks PyTorch as before."""
-    tensors = [torch.zeros(4000)[first:] for first in (1234, 777, 3333)]
+def _look():
+    tensors = [torch.zeros(4000, device="cpu")[first:] for first in (1234, 777, 3333)]
     tensors.append(torch.frombuffer(bytearray(4000), dtype=torch.uint8)[11:])  # whose owner lies elsewhere than its bytes
     storages = [tensor.untyped_storage() for tensor in tensors]
     storage = _where([(one._cdata, of._cdata) for one, of in zip(tensors, storages)], 24)
     offset = _where([(one._cdata, one.storage_offset()) for one in tensors], 24)
     data = _where([(one._cdata, one.data_ptr()) for one in storages], 8)
-    victim = torch.zeros(2).untyped_storage()
+    victim = torch.zeros(2, device="cpu").untyped_storage()
     before = bytes((ctypes.c_ubyte * 64).from_address(victim._cdata))
     torch._C._set_storage_data_ptr_access_error_msg(victim._cdata, "looked at")
     after = bytes((ctypes.c_ubyte * 64).from_address(victim._cdata))
     changed = [index for index in range(16, 64) if before[index] == 0 and after[index] == 1]
-    hooked, hooks = [torch.zeros(2, requires_grad=True) for _ in range(2)], [{1: print}, {2: print}]
+    hooked, hooks = [torch.zeros(2, device="cpu", requires_grad=True) for _ in range(2)], [{1: print}, {2: print}]
     for one, its in zip(hooked, hooks):
         one._backward_hooks = its
     hook = _where([(id(one), id(its)) for one, its in zip(hooked, hooks)], 8)
@@ -79,6 +75,18 @@ def layout():
         one._backward_hooks = None
     found = (storage, offset, data, changed[0] if changed else 0, hook)
     return found if all(found) else None
+
+
+@functools.cache
+def layout():
+    """Where tensors have what a hit looks at, in bytes: a tuple (at::TensorImpl's storage, its offset there, c10::StorageImpl's
+    address, its mark that it must not be read, a Python object's hooks). Found by looking at tensors that differ in each of
+    these; None unless all are found in one place each, and then C asks PyTorch as before."""
+    try:
+        with torch.inference_mode(False):
+            return _look()
+    except Exception:  # a mode of the program gives tensors without memory, and says so in its own way
+        return None
 
 
 def is_captured(stream):
