@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -107,6 +108,31 @@ static void newer_ptx_beside_machine_code_is_taken(void)
         CHECK(memmem(f.bytes, f.count, ".version 9.2", 12) != NULL); /* as it was */
         soft_ptx_text_fini(&text);
     }
+}
+
+/* Libraries such as CUB's have thousands of kernels in one text. */
+static void newer_ptx_of_any_length_is_taken(void)
+{
+    const size_t bytes = (size_t)9 << 20;
+    unsigned char *all = malloc(bytes);
+    fatbin f;
+    start(&f);
+    add(&f, 2, 90, 0, "cubin", 6, 0);
+    add(&f, 1, 90, 0, ".version 9.2\n", 13, 0);
+    const size_t at = f.count - 16 - 64;
+    put(&f, at + 8, bytes - at - 64, 8);
+    put(&f, 8, bytes - 16, 8);
+    CHECK(all != NULL);
+    if (!all)
+        return;
+    memset(all, '\n', bytes);
+    memcpy(all, f.bytes, at + 64 + 13);
+    soft_ptx_text text;
+    CHECK_OK(soft_ptx_find(all, bytes, NULL, &text, &error), error);
+    CHECK(text.bytes == bytes - at - 64);
+    CHECK(memcmp(text.text, ".version 9.0\n", 13) == 0);
+    soft_ptx_text_fini(&text);
+    free(all);
 }
 
 static void compressed_ptx_is_unpacked(void)
@@ -372,6 +398,7 @@ int main(void)
     setenv("SOFTCUDA_JIT", KERNEL_RUN_JIT, 0);
     RUN(a_fatbin_gives_its_best_ptx);
     RUN(newer_ptx_beside_machine_code_is_taken);
+    RUN(newer_ptx_of_any_length_is_taken);
     RUN(compressed_ptx_is_unpacked);
     RUN(images_without_ptx_are_told_apart);
     RUN(damaged_fatbins_stay_within_their_bytes);

@@ -31,7 +31,6 @@
 #define FLAG_LZ4 0x2000u
 #define FLAG_ZSTD 0x8000u
 #define ARCHITECTURE_MAX 90u
-#define NEWER_BYTES_MAX (4u << 20)
 
 struct entry {
     uint32_t kind, architecture;
@@ -222,8 +221,6 @@ static gph_status take_newer(soft_ptx_text *text, gph_error *error)
 {
     static const char newest[] = "9.0";
     size_t at;
-    if (text->bytes > NEWER_BYTES_MAX)
-        return GPH_OK; /* a library of thousands of kernels: minutes and GiBs for one of them */
     const size_t length = find_version(text->text, text->bytes, &at);
     if (length < sizeof(newest) - 1 || text->text[at] != '9' || text->text[at + 1] != '.')
         return GPH_OK; /* older, or the parser says what it is */
