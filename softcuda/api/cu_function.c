@@ -330,7 +330,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
 }
 
 /* What is left of a multiprocessor when it is cut for so many blocks, in units of
- * allocation, less what the driver reserves for each. */
+ * allocation, less what the driver reserves for each, and no more than a launch may ask for:
+ * 48 KiB with the static part, unless the function was allowed more. */
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
                                                  int blocks, int threads)
 {
@@ -345,9 +346,10 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *out, CUfunction handle,
     size_t room =
         SOFT_SHARED_PER_MP / (unsigned)blocks / SOFT_SHARED_UNIT * SOFT_SHARED_UNIT -
         SOFT_SHARED_RESERVED_BYTES;
-    if (room > SOFT_SHARED_OPTIN_BYTES)
-        room = SOFT_SHARED_OPTIN_BYTES;
-    *out = room > kernel->static_shared_bytes ? room - kernel->static_shared_bytes : 0;
+    room = room > kernel->static_shared_bytes ? room - kernel->static_shared_bytes : 0;
+    const int allowed = atomic_load(&function->dynamic_shared_max);
+    const size_t most = (size_t)(allowed >= 0 ? allowed : dynamic_default(kernel));
+    *out = room < most ? room : most;
     return CUDA_SUCCESS;
 }
 

@@ -207,6 +207,11 @@ static void occupancy_counts_blocks(void)
             cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(NULL, f, 128, 0));
     REFUSED(INVALID_VALUE,
             cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 0, 0));
+    size_t room = 0; /* no more than a launch may ask for */
+    OK(cu.cuOccupancyAvailableDynamicSMemPerBlock(&room, f, 1, 128));
+    CHECK(room == 49152);
+    OK(cu.cuOccupancyAvailableDynamicSMemPerBlock(&room, f, 8, 128));
+    CHECK(room > 0 && room < 49152);
     OK(cu.cuOccupancyMaxPotentialBlockSize(&grid, &block, f, NULL, 0, 0));
     CHECK(block == 1024 && grid == 2 * multiprocessors);
     OK(cu.cuOccupancyMaxPotentialBlockSize(&grid, &block, f, eight_a_thread, 0, 256));
