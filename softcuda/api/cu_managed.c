@@ -39,8 +39,7 @@ static size_t span_count;
 static CUresult find_managed(CUdeviceptr address, size_t bytes, soft_allocation *out)
 {
     soft_device *device = soft_device_holding(address);
-    if (!device || !soft_memory_find(device->memory, address, out) ||
-        out->kind != SOFT_MEMORY_MANAGED)
+    if (!device || !soft_memory_find(device->memory, address, out) || !out->is_managed)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no managed memory",
                          (unsigned long long)address);
     if (bytes == 0 || bytes > out->base + out->bytes - address)

@@ -68,7 +68,7 @@ static unsigned long long handle_types(const soft_allocation *found, CUdeviceptr
 
 static CUresult host_pointer(const soft_allocation *found, CUdeviceptr address, void *out)
 {
-    if (!is_host(found) && found->kind != SOFT_MEMORY_MANAGED)
+    if (!is_host(found) && !found->is_managed)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "0x%llx is device memory: the host has no address for it",
                          (unsigned long long)address);
@@ -90,9 +90,7 @@ static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
     case CU_POINTER_ATTRIBUTE_HOST_POINTER: return host_pointer(found, address, out);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: PUT(unsigned int, 0); break;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: PUT(unsigned long long, found->buffer_id); break;
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        PUT(unsigned int, found->kind == SOFT_MEMORY_MANAGED);
-        break;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: PUT(unsigned int, found->is_managed); break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: PUT(int, ordinal_of(found)); break;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
         PUT(int, found->kind == SOFT_MEMORY_DEVICE);
@@ -183,8 +181,7 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attribu
     for (unsigned i = 0; i < count; i++) {
         if (!out[i])
             return soft_fail(CUDA_ERROR_INVALID_VALUE, "data[%u] is NULL", i);
-        const bool no_host = known && !is_host(&found) &&
-                             found.kind != SOFT_MEMORY_MANAGED &&
+        const bool no_host = known && !is_host(&found) && !found.is_managed &&
                              attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER;
         if (no_host)
             memset(out[i], 0, sizeof(void *));

@@ -43,6 +43,19 @@ static CUresult pool_located(const CUmemLocation *location, soft_device **out)
     return located(location, out);
 }
 
+/* The device that keeps managed memory which prefers that location. */
+static CUresult managed_at(const CUmemLocation *location, soft_device **out)
+{
+    SOFT_TRY(soft_need(location, "location"));
+    if ((unsigned)location->type >= SOFT_POOL_PLACES)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "no managed pools are at location type %d", (int)location->type);
+    if (location->type == CU_MEM_LOCATION_TYPE_DEVICE)
+        return pool_device_of(location->id, out);
+    *out = soft_device_at(0);
+    return CUDA_SUCCESS;
+}
+
 /* ---- pools ------------------------------------------------------------------------- */
 
 /* What no pool of the host can be, whether such pools are built or not. */
@@ -65,15 +78,19 @@ static CUresult check_host_pool(const CUmemPoolProps *props)
 static CUresult check_props(const CUmemPoolProps *props)
 {
     static const unsigned char zeros[sizeof(props->reserved)];
-    if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "allocation type %d, not CU_MEM_ALLOCATION_TYPE_PINNED",
-                         (int)props->allocType);
+    const bool is_managed = props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
+    if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED && !is_managed)
+        return soft_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "allocation type %d is neither CU_MEM_ALLOCATION_TYPE_PINNED nor "
+            "_MANAGED",
+            (int)props->allocType);
     if (memcmp(props->reserved, zeros, sizeof(zeros)) != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "reserved bytes of the pool properties are set");
     const CUmemLocationType where = props->location.type;
-    if (where <= CU_MEM_LOCATION_TYPE_INVALID ||
+    if (where < CU_MEM_LOCATION_TYPE_INVALID ||
+        (where == CU_MEM_LOCATION_TYPE_NONE && !is_managed) ||
         where > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "no pools are at location type %d",
                          (int)where);
@@ -101,10 +118,20 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
     if (soft_rule(R111))
         SOFT_TRY(check_host_pool(props));
     soft_device *device;
-    SOFT_TRY(located(&props->location, &device));
     soft_pool_object *object;
-    SOFT_TRY(
-        soft_pool_object_create(device, props->maxSize, props->handleTypes, &object));
+    if (props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) {
+        SOFT_TRY(managed_at(&props->location, &device));
+        if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+            return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                             "handle types 0x%x: managed pools are not exported",
+                             (unsigned)props->handleTypes);
+        SOFT_TRY(soft_pool_object_create_managed(device, props->maxSize, &props->location,
+                                                 &object));
+    } else {
+        SOFT_TRY(located(&props->location, &device));
+        SOFT_TRY(
+            soft_pool_object_create(device, props->maxSize, props->handleTypes, &object));
+    }
     *out = (CUmemoryPool)object;
     return CUDA_SUCCESS;
 }
@@ -315,6 +342,9 @@ static CUresult set_pool(soft_device *device, CUmemoryPool handle)
 {
     soft_pool_object *object;
     SOFT_TRY(find_own(handle, &object));
+    if (object->is_managed)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pool %p is of managed memory",
+                         (void *)handle);
     if (soft_rule(R110) && object->device != device)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the pool belongs to device %d, not to %d",
@@ -336,12 +366,12 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle)
 static CUresult typed_device(const CUmemLocation *location, CUmemAllocationType type,
                              soft_device **out)
 {
+    if (type == CU_MEM_ALLOCATION_TYPE_MANAGED)
+        return managed_at(location, out);
     SOFT_TRY(pool_located(location, out));
-    if (type == CU_MEM_ALLOCATION_TYPE_INVALID)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "allocation type 0 is none");
     if (type != CU_MEM_ALLOCATION_TYPE_PINNED)
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "pools of allocation type %d are not built", (int)type);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "allocation type %d is none",
+                         (int)type);
     return CUDA_SUCCESS;
 }
 
@@ -351,7 +381,9 @@ CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *location,
     SOFT_TRY(soft_enter_with(__func__, out, "pool_out"));
     soft_device *device;
     SOFT_TRY(typed_device(location, type, &device));
-    *out = (CUmemoryPool)device->default_pool;
+    *out = (CUmemoryPool)(type == CU_MEM_ALLOCATION_TYPE_MANAGED
+                              ? device->managed_default[location->type]
+                              : device->default_pool);
     return CUDA_SUCCESS;
 }
 
@@ -361,7 +393,9 @@ CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *location,
     SOFT_TRY(soft_enter_with(__func__, out, "pool"));
     soft_device *device;
     SOFT_TRY(typed_device(location, type, &device));
-    *out = (CUmemoryPool)soft_device_pool(device);
+    *out = (CUmemoryPool)(type == CU_MEM_ALLOCATION_TYPE_MANAGED
+                              ? atomic_load(&device->managed_current[location->type])
+                              : soft_device_pool(device));
     return CUDA_SUCCESS;
 }
 
@@ -371,7 +405,17 @@ CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
     SOFT_TRY(soft_enter(__func__));
     soft_device *device;
     SOFT_TRY(typed_device(location, type, &device));
-    return set_pool(device, handle);
+    if (type != CU_MEM_ALLOCATION_TYPE_MANAGED)
+        return set_pool(device, handle);
+    soft_pool_object *object;
+    SOFT_TRY(find_own(handle, &object));
+    if (!object->is_managed || object->device != device ||
+        object->place.type != location->type)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "pool %p is not of managed memory at location type %d",
+                         (void *)handle, (int)location->type);
+    atomic_store(&device->managed_current[location->type], object);
+    return CUDA_SUCCESS;
 }
 
 /* ---- allocation -------------------------------------------------------------------- */

@@ -15,8 +15,12 @@
 #define SOFT_DRIVER_VERSION 13000
 #define SOFT_DEVICE_MAX 16
 
-struct soft_memory;  /* softcuda/memory */
-struct soft_engine;  /* softcuda/engine */
+struct soft_memory; /* softcuda/memory */
+struct soft_engine; /* softcuda/engine */
+/* Managed memory has a default pool for each place that it may prefer: the device, and on
+ * device 0 none, the host and its NUMA nodes. */
+#define SOFT_POOL_PLACES (CU_MEM_LOCATION_TYPE_HOST_NUMA + 1)
+
 struct soft_streams; /* device/stream.c: the streams of a context */
 
 typedef struct soft_context soft_context;
@@ -31,6 +35,8 @@ typedef struct soft_device {
     struct soft_engine *engine;
     struct soft_pool_object *default_pool;
     struct soft_pool_object *_Atomic current_pool;
+    struct soft_pool_object *managed_default[SOFT_POOL_PLACES];
+    struct soft_pool_object *_Atomic managed_current[SOFT_POOL_PLACES];
     soft_context *primary; /* the same handle for the life of the process */
 } soft_device;
 

@@ -64,6 +64,22 @@ static void say_early_access(uint64_t address, uint64_t offset, uint64_t bytes,
     soft_log(CU_LOG_LEVEL_ERROR, "%s", text);
 }
 
+static CUresult start_managed(soft_device *device)
+{
+    for (int type = 0; type < SOFT_POOL_PLACES; type++) {
+        const bool is_own = type == CU_MEM_LOCATION_TYPE_DEVICE;
+        soft_pool_object **pool = &device->managed_default[type];
+        if (*pool || (device->ordinal != 0 && !is_own))
+            continue;
+        const CUmemLocation place = {.type = (CUmemLocationType)type,
+                                     .id = is_own ? device->ordinal : 0};
+        SOFT_TRY(soft_pool_object_create_managed(device, 0, &place, pool));
+        (*pool)->is_default = true;
+        atomic_store(&device->managed_current[type], *pool);
+    }
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
 {
     SOFT_TRY(start_engine(workers, seed));
@@ -86,7 +102,7 @@ CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
         device->default_pool->is_default = true;
         atomic_store(&device->current_pool, device->default_pool);
     }
-    return CUDA_SUCCESS;
+    return start_managed(device);
 }
 
 CUresult soft_device_find(int ordinal, soft_device **out)
@@ -183,6 +199,25 @@ CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
     return CUDA_SUCCESS;
 }
 
+CUresult soft_pool_object_create_managed(soft_device *device, uint64_t bytes,
+                                         const CUmemLocation *place,
+                                         soft_pool_object **out)
+{
+    const soft_pool_policy policy = {.follow_event_dependencies = 1,
+                                     .allow_opportunistic = 1,
+                                     .allow_internal_dependencies = 1,
+                                     .max_bytes = bytes,
+                                     .is_managed = true};
+    soft_pool *pool;
+    SOFT_TRY(soft_pass(soft_pool_create(device->memory, &policy, &pool, soft_error())));
+    SOFT_TRY(soft_pool_object_adopt(device, pool, out));
+    (*out)->is_managed = true;
+    (*out)->place = *place;
+    for (int i = 0; i < SOFT_DEVICE_MAX; i++)
+        atomic_store(&(*out)->access[i], CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    return CUDA_SUCCESS;
+}
+
 /* Two threads that import a pool for the first time may make two of it: each is right. */
 CUresult soft_pool_object_import(soft_device *device, int file, soft_pool_object **out)
 {
@@ -215,6 +250,19 @@ static bool is_last(soft_pool_object *object)
     return last;
 }
 
+static void no_longer_current(soft_pool_object *object)
+{
+    soft_device *device = object->device;
+    soft_pool_object *mine = object;
+    if (object->is_managed)
+        atomic_compare_exchange_strong(&device->managed_current[object->place.type],
+                                       &mine,
+                                       device->managed_default[object->place.type]);
+    else
+        atomic_compare_exchange_strong(&device->current_pool, &mine,
+                                       device->default_pool);
+}
+
 CUresult soft_pool_object_destroy(soft_pool_object *object)
 {
     if (soft_pool_is_import(object->pool) && soft_pool_live(object->pool) > 0)
@@ -232,10 +280,8 @@ CUresult soft_pool_object_destroy(soft_pool_object *object)
     if (!soft_handle_remove(object, SOFT_KIND_POOL))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is no memory pool",
                          (void *)object);
-    soft_pool_object *mine = object;
     if (soft_rule(R109))
-        atomic_compare_exchange_strong(&object->device->current_pool, &mine,
-                                       object->device->default_pool);
+        no_longer_current(object);
     take_out(object);
     soft_pool_destroy(object->pool);
     soft_delete(object);

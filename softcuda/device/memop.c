@@ -76,7 +76,7 @@ static CUresult check_word(uint32_t at, CUdeviceptr address, uint32_t bytes)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "operation %u: no memory that the driver knows is at 0x%llx", at,
                          (unsigned long long)address);
-    if (soft_rule(R26) && word.kind == SOFT_MEMORY_MANAGED)
+    if (soft_rule(R26) && word.is_managed)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "operation %u: 0x%llx is managed memory", at,
                          (unsigned long long)address);

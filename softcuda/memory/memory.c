@@ -70,6 +70,7 @@ gph_status soft_memory_alloc(soft_memory *memory, soft_memory_kind kind, uint64_
                                     .kind = kind,
                                     .device = memory->device,
                                     .flags = flags,
+                                    .is_managed = kind == SOFT_MEMORY_MANAGED,
                                     .buffer_id = soft_next_buffer_id(),
                                     .owner = owner};
     soft_memory_count(memory, (int64_t)bytes);

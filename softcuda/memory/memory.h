@@ -42,6 +42,7 @@ typedef struct soft_allocation {
     uint64_t buffer_id; /* unique in the process: CU_POINTER_ATTRIBUTE_BUFFER_ID */
     void *owner;        /* the context (device, managed, host kinds), else NULL */
     soft_pool *pool;    /* POOL, GRAPH */
+    bool is_managed;    /* MANAGED, and POOL where the host may touch it, too */
 } soft_allocation;
 
 typedef struct soft_memory_options {
@@ -171,6 +172,7 @@ typedef struct soft_pool_policy {
     uint64_t release_threshold_bytes; /* kept when a synchronization trims; default 0 */
     uint32_t follow_event_dependencies, allow_opportunistic, allow_internal_dependencies;
     uint64_t max_bytes; /* 0: the device's limit */
+    bool is_managed;    /* what it gives out; never changed */
 } soft_pool_policy;
 
 GPH_CHECKED gph_status soft_pool_create(soft_memory *memory,

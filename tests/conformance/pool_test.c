@@ -185,6 +185,58 @@ static void access_is_read_and_set(void)
     OK(cu.cuMemPoolDestroy(pool));
 }
 
+static void managed_pools_give_memory_that_the_host_sees(void)
+{
+    CUmemoryPool pool = NULL;
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED};
+    for (int type = CU_MEM_LOCATION_TYPE_NONE; type <= CU_MEM_LOCATION_TYPE_DEVICE;
+         type++) {
+        props.location.type = (CUmemLocationType)type;
+        OK(cu.cuMemPoolCreate(&pool, &props));
+        CUdeviceptr p = 0;
+        OK(cu.cuMemAllocFromPoolAsync(&p, 4096, pool, stream));
+        OK(cu.cuMemsetD8Async(p, 7, 4096, stream));
+        OK(cu.cuStreamSynchronize(stream));
+        unsigned char *at = (unsigned char *)(uintptr_t)p;
+        CHECK(at[0] == 7 && at[4095] == 7);
+        memset(at, 9, 4096);
+        unsigned char back = 0;
+        OK(cu.cuMemcpyDtoH(&back, p + 4095, 1));
+        CHECK(back == 9);
+        unsigned managed = 0;
+        OK(cu.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, p));
+        CHECK(managed == 1);
+        OK(cu.cuMemFreeAsync(p, stream));
+        OK(cu.cuStreamSynchronize(stream));
+        OK(cu.cuMemPoolDestroy(pool));
+    }
+    props.location.type = (CUmemLocationType)99;
+    pool = NULL;
+    REFUSED(INVALID_VALUE, cu.cuMemPoolCreate(&pool, &props));
+    CHECK(pool == NULL);
+}
+
+static void managed_memory_has_pools_of_its_own(void)
+{
+    const CUmemAllocationType managed = CU_MEM_ALLOCATION_TYPE_MANAGED;
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED,
+                            .location = here};
+    CUmemLocation place = here, nowhere = {.type = CU_MEM_LOCATION_TYPE_NONE};
+    CUmemoryPool pool = NULL, mine = NULL, first = NULL, plain = NULL;
+    OK(cu.cuMemGetDefaultMemPool(&first, &place, managed));
+    OK(cu.cuMemGetDefaultMemPool(&pool, &nowhere, managed));
+    OK(cu.cuDeviceGetDefaultMemPool(&plain, 0));
+    CHECK(first && pool && first != plain && pool != plain);
+    OK(cu.cuMemPoolCreate(&mine, &props));
+    OK(cu.cuMemSetMemPool(&place, managed, mine));
+    OK(cu.cuMemGetMemPool(&pool, &place, managed));
+    CHECK(pool == mine);
+    OK(cu.cuMemPoolDestroy(mine)); /* the default one serves again */
+    OK(cu.cuMemGetMemPool(&pool, &place, managed));
+    CHECK(pool == first);
+    REFUSED(INVALID_VALUE, cu.cuMemPoolDestroy(first));
+}
+
 int main(void)
 {
     DEVICE_OR_SKIP();
@@ -200,6 +252,8 @@ int main(void)
     RUN(a_destroyed_pool_outlives_its_memory);
     RUN(properties_are_checked);
     RUN(access_is_read_and_set);
+    RUN(managed_pools_give_memory_that_the_host_sees);
+    RUN(managed_memory_has_pools_of_its_own);
     OK(cu.cuStreamDestroy(stream));
     return test_done();
 }
