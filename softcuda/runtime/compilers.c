@@ -4,7 +4,8 @@
  *   nvrtcGetCUBIN             what nvrtcGetPTX gives: it is there for real architectures,
  *                             too (-arch=sm_90)
  *   nvJitLink without -lto    its inputs, linked by the driver if there are several
- *   nvJitLink with -lto       the library's own work with -ptx, and its PTX
+ *   nvJitLink with -lto       the library's own work with -ptx, and its PTX; inputs that are
+ *                             PTX already, which it refuses then, are linked with that
  *
  * All their functions are replaced in memory as the static runtime's are, so that it makes no
  * difference how a program found them. Handles of nvJitLink are objects of this file; NVRTC's
@@ -49,6 +50,7 @@ enum {
     LINK_PTX_COMPILE = 4,
     LINK_INTERNAL = 6,
     LINK_UNRECOGNIZED_INPUT = 8,
+    INPUT_PTX = 2,
     INPUT_LIBRARY = 6,
     OPTIONS_MAX = 64,
     LOG_BYTES = 1024
@@ -81,7 +83,8 @@ typedef struct input {
 
 typedef struct state {
     const jit_link *of;
-    void *real; /* with -lto; NULL: linked here */
+    void *real;        /* with -lto; NULL: linked here */
+    size_t real_count; /* its inputs */
     input *first, **last;
     char *linked; /* with its NUL */
     size_t bytes;
@@ -139,18 +142,14 @@ static int refuse(state *to, int result, const char *name, const char *why)
     return result;
 }
 
-static int add_data(void *handle, int type, const void *data, size_t bytes,
-                    const char *name)
+/* What the device's own library has (libcudadevrt.a), softcuda has itself. */
+static bool is_device_runtime(int type, const char *name)
 {
-    static const char elf[4] = "\177ELF";
-    state *to = handle;
-    if (!to || !data || bytes == 0)
-        return LINK_INVALID_INPUT;
-    if (to->real)
-        return to->of->add_data(to->real, type, data, bytes, name);
-    if (bytes >= sizeof(elf) && memcmp(data, elf, sizeof(elf)) == 0)
-        return refuse(to, LINK_UNRECOGNIZED_INPUT, name,
-                      "machine code for a GPU; softcuda links PTX");
+    return type == INPUT_LIBRARY && name && strstr(name, "cudadevrt");
+}
+
+static int keep(state *to, const void *data, size_t bytes)
+{
     input *made = malloc(sizeof(*made) + bytes + 1);
     if (!made)
         return LINK_INTERNAL;
@@ -163,16 +162,36 @@ static int add_data(void *handle, int type, const void *data, size_t bytes,
     return LINK_SUCCESS;
 }
 
-/* What the device's own library has (libcudadevrt.a), softcuda has itself. */
+static int add_data(void *handle, int type, const void *data, size_t bytes,
+                    const char *name)
+{
+    static const char elf[4] = "\177ELF";
+    state *to = handle;
+    if (!to || !data || bytes == 0)
+        return LINK_INVALID_INPUT;
+    if (is_device_runtime(type, name))
+        return LINK_SUCCESS;
+    if (to->real && type != INPUT_PTX) {
+        to->real_count++;
+        return to->of->add_data(to->real, type, data, bytes, name);
+    }
+    if (bytes >= sizeof(elf) && memcmp(data, elf, sizeof(elf)) == 0)
+        return refuse(to, LINK_UNRECOGNIZED_INPUT, name,
+                      "machine code for a GPU; softcuda links PTX");
+    return keep(to, data, bytes);
+}
+
 static int add_file(void *handle, int type, const char *path)
 {
     state *to = handle;
     if (!to || !path)
         return LINK_INVALID_INPUT;
-    if (to->real)
-        return to->of->add_file(to->real, type, path);
-    if (type == INPUT_LIBRARY && strstr(path, "cudadevrt"))
+    if (is_device_runtime(type, path))
         return LINK_SUCCESS;
+    if (to->real && type != INPUT_PTX) {
+        to->real_count++;
+        return to->of->add_file(to->real, type, path);
+    }
     FILE *file = fopen(path, "rb");
     char *data = NULL;
     long bytes = -1;
@@ -240,13 +259,33 @@ static int link_several(state *of)
     return result == CUDA_SUCCESS && of->linked ? LINK_SUCCESS : LINK_PTX_COMPILE;
 }
 
+/* What the library made of its inputs is one more. */
+static int complete_real(state *of)
+{
+    size_t bytes = 0;
+    int result = of->of->complete(of->real);
+    if (result != LINK_SUCCESS || !of->first)
+        return result;
+    result = of->of->ptx_size(of->real, &bytes);
+    char *ptx = result == LINK_SUCCESS && bytes > 0 ? malloc(bytes) : NULL;
+    if (result == LINK_SUCCESS)
+        result = ptx ? of->of->ptx(of->real, ptx) : LINK_INTERNAL;
+    if (result == LINK_SUCCESS)
+        result = keep(of, ptx, strnlen(ptx, bytes));
+    free(ptx);
+    return result;
+}
+
 static int complete(void *handle)
 {
     state *of = handle;
     if (!of)
         return LINK_INVALID_INPUT;
-    if (of->real)
-        return of->of->complete(of->real);
+    if (of->real && (of->real_count > 0 || !of->first)) {
+        const int result = complete_real(of);
+        if (result != LINK_SUCCESS || !of->first)
+            return result;
+    }
     if (!of->first || of->linked)
         return LINK_INVALID_INPUT;
     if (of->first->next)
@@ -263,7 +302,7 @@ static int image_size(void *handle, size_t *bytes)
     const state *of = handle;
     if (!of || !bytes)
         return LINK_INVALID_INPUT;
-    if (of->real)
+    if (of->real && !of->first)
         return of->of->ptx_size(of->real, bytes);
     *bytes = of->bytes;
     return of->linked ? LINK_SUCCESS : LINK_INVALID_INPUT;
@@ -274,7 +313,7 @@ static int image(void *handle, void *out)
     const state *of = handle;
     if (!of || !out)
         return LINK_INVALID_INPUT;
-    if (of->real)
+    if (of->real && !of->first)
         return of->of->ptx(of->real, out);
     if (of->linked)
         memcpy(out, of->linked, of->bytes);
@@ -287,7 +326,7 @@ static int error_size(void *handle, size_t *bytes)
     if (!of || !bytes)
         return LINK_INVALID_INPUT;
     *bytes = strlen(of->log) + 1;
-    return of->real ? of->of->error_size(of->real, bytes) : LINK_SUCCESS;
+    return of->real && *bytes == 1 ? of->of->error_size(of->real, bytes) : LINK_SUCCESS;
 }
 
 static int error(void *handle, char *out)
@@ -295,7 +334,7 @@ static int error(void *handle, char *out)
     const state *of = handle;
     if (!of || !out)
         return LINK_INVALID_INPUT;
-    if (of->real)
+    if (of->real && of->log[0] == '\0')
         return of->of->error(of->real, out);
     memcpy(out, of->log, strlen(of->log) + 1);
     return LINK_SUCCESS;

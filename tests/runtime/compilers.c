@@ -29,7 +29,7 @@ typedef int destroy_fn(void **);
 typedef int add_fn(void *, int, const void *, size_t, const char *);
 typedef int complete_fn(void *);
 
-enum { INPUT_CUBIN = 1, INPUT_PTX = 2, INPUT_LTOIR = 3 };
+enum { INPUT_CUBIN = 1, INPUT_PTX = 2, INPUT_LTOIR = 3, INPUT_LIBRARY = 6 };
 
 static const char caller[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                              ".extern .func give();\n"
@@ -100,6 +100,31 @@ static void link_time_optimization_is_the_librarys(void)
     free(out);
 }
 
+/* PTX among its inputs, which the library itself would refuse with -ptx. */
+static void ptx_is_linked_with_what_was_optimized(void)
+{
+    const char *options[] = {"-arch=sm_90", "-lto"};
+    void *handle = NULL;
+    size_t bytes = 0;
+    FIND(nvjitlink, nvJitLinkCreate, create_fn *);
+    FIND(nvjitlink, nvJitLinkAddData, add_fn *);
+    FIND(nvjitlink, nvJitLinkComplete, complete_fn *);
+    FIND(nvjitlink, nvJitLinkGetLinkedCubinSize, size_fn *);
+    FIND(nvjitlink, nvJitLinkGetLinkedCubin, get_fn *);
+    FIND(nvjitlink, nvJitLinkDestroy, destroy_fn *);
+    OK(nvJitLinkCreate(&handle, 2, options));
+    OK(nvJitLinkAddData(handle, INPUT_LTOIR, caller, strlen(caller), "optimized"));
+    OK(nvJitLinkAddData(handle, INPUT_PTX, callee, strlen(callee), "a text"));
+    OK(nvJitLinkAddData(handle, INPUT_LIBRARY, "!<arch>\n", 8, "/x/libcudadevrt.a"));
+    OK(nvJitLinkComplete(handle));
+    OK(nvJitLinkGetLinkedCubinSize(handle, &bytes));
+    char *out = calloc(1, bytes + 1);
+    OK(nvJitLinkGetLinkedCubin(handle, out));
+    CHECK(strstr(out, ".entry go") && strstr(out, ".func give"));
+    free(out);
+    OK(nvJitLinkDestroy(&handle));
+}
+
 static void machine_code_is_refused_by_name(void)
 {
     void *handle = NULL;
@@ -135,6 +160,7 @@ int main(int count, char **words)
     RUN(one_input_stays_as_it_is);
     RUN(several_inputs_are_linked);
     RUN(link_time_optimization_is_the_librarys);
+    RUN(ptx_is_linked_with_what_was_optimized);
     RUN(machine_code_is_refused_by_name);
     return test_done();
 }

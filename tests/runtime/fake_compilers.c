@@ -72,7 +72,9 @@ HIDDEN int fake_add(handle *to, int type, const char *data, size_t bytes,
                     const char *name);
 int fake_add(handle *to, int type, const char *data, size_t bytes, const char *name)
 {
-    (void)type, (void)name;
+    (void)name;
+    if (to->is_ptx && type == 2)
+        return 12; /* ERROR_INCORRECT_INPUT_TYPE: with -ptx it takes LTOIR alone */
     memcpy(to->text, data, bytes);
     return 0;
 }
