@@ -406,11 +406,11 @@ static int id_of(const CUmemLocation *location)
 static void list_devices(uint32_t bits, int *out, size_t count)
 {
     size_t used = 0;
-    if ((bits & HOST_BIT) && count > 0)
-        out[used++] = CU_DEVICE_CPU;
     for (int i = 0; i < 31; i++)
         if ((bits >> i & 1) && used < count)
             out[used++] = i;
+    if ((bits & HOST_BIT) && used < count)
+        out[used++] = CU_DEVICE_CPU;
     while (used < count)
         out[used++] = CU_DEVICE_INVALID;
 }

@@ -144,14 +144,17 @@ gph_status soft_host_unregister(uint64_t address, gph_error *error)
     const size_t at = find_locked(address);
     const bool ours = at < registry.count && registry.entries[at].base == address &&
                       registry.entries[at].kind == SOFT_MEMORY_REGISTERED;
+    const bool inside = at < registry.count && !ours &&
+                        registry.entries[at].base < address &&
+                        registry.entries[at].kind == SOFT_MEMORY_REGISTERED;
     if (ours)
         remove_locked(at);
     pthread_rwlock_unlock(&registry.lock);
     if (ours)
         return GPH_OK;
-    return gphi_fail(error, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
-                     "0x%llx is not the start of registered host memory",
-                     (unsigned long long)address);
+    return gphi_fail(
+        error, inside ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+        "0x%llx is not the start of registered host memory", (unsigned long long)address);
 }
 
 bool soft_host_find(uint64_t address, soft_allocation *out)

@@ -118,6 +118,7 @@ static void ordinary_memory_can_be_registered(void)
     OK(cu.cuMemHostGetDevicePointer(&device, pages, 0));
     CHECK(device == (CUdeviceptr)(uintptr_t)pages);
     OK(cu.cuMemHostGetFlags(&flags, pages));
+    REFUSED(INVALID_VALUE, cu.cuMemHostUnregister((char *)pages + 4096));
     OK(cu.cuMemHostUnregister(pages));
     REFUSED(HOST_MEMORY_NOT_REGISTERED, cu.cuMemHostUnregister(pages));
     REFUSED(INVALID_VALUE, cu.cuMemHostRegister(NULL, 4096, 0));
@@ -157,6 +158,10 @@ static void advice_on_managed_memory_is_kept(void)
     OK(cu.cuMemRangeGetAttribute(list, sizeof(list), CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
                                  p, 2 * HALF));
     CHECK(list[0] == 0 && list[1] == -2 && list[2] == -2 && list[3] == -2);
+    OK(cu.cuMemAdvise(p, 2 * HALF, CU_MEM_ADVISE_SET_ACCESSED_BY, host));
+    OK(cu.cuMemRangeGetAttribute(list, sizeof(list), CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+                                 p, 2 * HALF));
+    CHECK(list[0] == 0 && list[1] == -1 && list[2] == -2); /* devices come first */
     void *data[] = {&two[0], &two[1]};
     size_t sizes[] = {4, 4};
     CUmem_range_attribute which[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
