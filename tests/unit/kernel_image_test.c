@@ -329,6 +329,31 @@ static void the_cache_keeps_to_its_size(void)
     CHECK(kept == 5);
 }
 
+/* A file and a note a kernel: many small ones. Links of one file are made soonest. */
+static void room_is_made_among_all_files(void)
+{
+    enum { FILES = 4500, BLOCK = 10, LEFT = 100 };
+    char inside[64], first[160], other[160];
+    const unsigned char block[BLOCK] = {1};
+    snprintf(inside, sizeof(inside), "%s/many", folder);
+    CHECK(soft_cache_write(inside, (gphi_hash128){0, 8}, block, BLOCK, UINT64_MAX));
+    snprintf(first, sizeof(first), "%s/%016x%016x.code", inside, 8, 0);
+    for (unsigned i = 1; i < FILES; i++) {
+        snprintf(other, sizeof(other), "%s/%016x%016x.code", inside, 8, i);
+        if (!CHECK(link(first, other) == 0))
+            return;
+    }
+    CHECK(soft_cache_write(inside, (gphi_hash128){FILES, 8}, block, BLOCK, LEFT * BLOCK));
+    DIR *stream = opendir(inside);
+    unsigned kept = 0;
+    while (CHECK(stream) && readdir(stream))
+        kept++;
+    closedir(stream);
+    CHECK(kept == LEFT + 2); /* . and .. */
+    snprintf(other, sizeof(other), "%s/%016x%016x.code", inside, 8, FILES);
+    CHECK(access(other, R_OK) == 0);
+}
+
 static void no_cache_is_no_failure(void)
 {
     const char *const places[] = {"off", "/proc/nowhere", "/dev/null/x"};
@@ -408,6 +433,7 @@ int main(void)
     RUN(damaged_files_are_compiled_anew);
     RUN(files_that_others_may_write_are_not_read);
     RUN(the_cache_keeps_to_its_size);
+    RUN(room_is_made_among_all_files);
     RUN(no_cache_is_no_failure);
     RUN(every_failed_allocation_is_survived);
     char command[96];

@@ -18,13 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/heap.h"
 #include "base/limit.h"
+#include "base/vec.h"
 
 #define FILE_BYTES_MAX (1ull << 30)
 #define LIMIT_DEFAULT (512ull << 20)
 #define SUFFIX ".code"
-#define FILES_MAX 4096 /* looked at when making room */
 
 bool soft_cache_directory(const char *setting, char path[SOFT_CACHE_PATH_MAX])
 {
@@ -166,7 +167,8 @@ static int compare_used(const void *a, const void *b)
     return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
 }
 
-static size_t list_files(int folder, struct kept *files, uint64_t *total)
+/* Fills `files`; what there is no memory to note counts, too, and stays. The bytes of all. */
+static uint64_t list_files(int folder, gphi_vec *files)
 {
     const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = copy >= 0 ? fdopendir(copy) : NULL;
@@ -175,39 +177,40 @@ static size_t list_files(int folder, struct kept *files, uint64_t *total)
             close(copy);
         return 0;
     }
-    size_t count = 0;
-    *total = 0;
-    for (struct dirent *entry; count < FILES_MAX && (entry = readdir(stream));) {
+    uint64_t total = 0;
+    for (struct dirent *entry; (entry = readdir(stream));) {
         struct stat info;
+        struct kept file;
         const size_t length = strlen(entry->d_name);
-        if (length < sizeof(SUFFIX) || length >= sizeof(files->name) ||
+        if (length < sizeof(SUFFIX) || length >= sizeof(file.name) ||
             strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) != 0 ||
             fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
-        memcpy(files[count].name, entry->d_name, length + 1);
-        files[count].bytes = (uint64_t)info.st_size;
-        files[count].used = info.st_mtim;
-        *total += files[count++].bytes;
+        memcpy(file.name, entry->d_name, length + 1);
+        file.bytes = (uint64_t)info.st_size;
+        file.used = info.st_mtim;
+        total += file.bytes;
+        gphi_ignore(gphi_vec_push(files, &file), "others are removed in its place");
     }
     closedir(stream);
-    return count;
+    return total;
 }
 
 /* Deletes down to the limit. Another process may delete the same: both are right. */
 static void make_room(int folder, uint64_t limit)
 {
-    struct kept *files = malloc(FILES_MAX * sizeof(*files));
-    if (!files)
-        return;
-    uint64_t total = 0;
-    const size_t count = list_files(folder, files, &total);
-    if (total > limit && count > 1) {
-        qsort(files, count, sizeof(*files), compare_used);
-        for (size_t i = 0; i + 1 < count && total > limit; i++)
-            if (unlinkat(folder, files[i].name, 0) == 0)
-                total -= files[i].bytes;
+    gphi_vec files;
+    gphi_vec_init(&files, gphi_heap(NULL), sizeof(struct kept));
+    uint64_t total = list_files(folder, &files);
+    if (total > limit && files.count > 1) {
+        qsort(files.items, files.count, sizeof(struct kept), compare_used);
+        for (size_t i = 0; i + 1 < files.count && total > limit; i++) {
+            const struct kept *file = gphi_vec_at(&files, i);
+            if (unlinkat(folder, file->name, 0) == 0)
+                total -= file->bytes;
+        }
     }
-    free(files);
+    gphi_vec_fini(&files);
 }
 
 bool soft_cache_write(const char *directory, gphi_hash128 key, const void *data,
