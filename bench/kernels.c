@@ -218,6 +218,7 @@ static void open_soft(void)
 
 int main(int argc, char **argv)
 {
+    setenv("SOFTCUDA_TIER", "best", 0); /* what a kernel that runs often comes to */
     int samples = argc > 1 ? atoi(argv[1]) : 15;
     const char *only = argc > 2 ? argv[2] : NULL;
     if (samples < 1 || samples > SAMPLES_MAX) {

@@ -30,9 +30,10 @@ static const gph_softcuda_setting settings[] = {
      "a WHILE node that runs longer ends with error 702, and says after how many rounds"},
     {"SOFTCUDA_PATH", "fast where it can", "slow: every kernel runs a fiber a thread"},
     {"SOFTCUDA_TIER", "auto",
-     "best: LLVM's best for kernels of any size; quick: as little as can be; auto: best, "
-     "but "
-     "for very large ones"},
+     "best: LLVM's best for kernels of any size; quick: as little as can be; auto: quick "
+     "first where the best takes over 50 ms, which is made beside the program once the "
+     "kernel ran for 100 ms; soon: both, always, at once; size: best, but for very large "
+     "ones, and nothing beside the program, as auto does with one worker"},
     {"SOFTCUDA_CHECK", "none",
      "memory: accesses of kernels are checked byte by byte, and the host is kept out of "
      "device memory; race: that, and races between nodes of a graph; all; fatal: races "

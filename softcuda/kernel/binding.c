@@ -19,6 +19,7 @@
 #include "base/heap.h"
 #include "softcuda/kernel/run/place.h"
 #include "softcuda/kernel/run/rtcalls.h"
+#include "softcuda/kernel/tier.h"
 
 #define SYMBOL_MAX 1024
 #define THREADS_MAX 16u
@@ -121,21 +122,45 @@ static void fill_kernels(soft_binding *binding)
 
 /* ---- units ------------------------------------------------------------------------ */
 
+static gph_status map_image(soft_binding *binding, const soft_object *object,
+                            soft_image *image, gph_error *error)
+{
+    const soft_loader_input input = {
+        .objects = object, .object_count = 1, .resolve = resolve, .user = binding};
+    GPHI_TRY(soft_image_load(&input, &binding->heap, image, error));
+    /* Noted for as long as it is mapped, so that a fault in it is known as a kernel's. */
+    if (soft_place_add(image))
+        return GPH_OK;
+    soft_image_unload(image);
+    return gphi_fail(error, GPH_E_NO_MEMORY, "noting where machine code lies");
+}
+
 static gph_status map_locked(soft_binding *binding, uint32_t index,
                              const soft_object *object, gph_error *error)
 {
     struct mapped *unit = &binding->units[index];
     if (unit->image.base)
         return GPH_OK;
-    const soft_loader_input input = {
-        .objects = object, .object_count = 1, .resolve = resolve, .user = binding};
-    GPHI_TRY(soft_image_load(&input, &binding->heap, &unit->image, error));
-    /* Noted for as long as it is mapped, so that a fault in it is known as a kernel's. */
-    unit->placed = soft_place_add(&unit->image);
-    if (unit->placed)
-        return GPH_OK;
-    soft_image_unload(&unit->image);
-    return gphi_fail(error, GPH_E_NO_MEMORY, "noting where machine code lies");
+    GPHI_TRY(map_image(binding, object, &unit->image, error));
+    unit->placed = true;
+    return GPH_OK;
+}
+
+/* The functions' unit is mapped, since the quick code was bound to it, too. */
+static gph_status map_best(soft_binding *binding, uint32_t index,
+                           const soft_object *object, soft_image *image,
+                           ptx_block_fn **entry, gph_error *error)
+{
+    soft_kernel_code found = {.kernel = binding->kernels[index].kernel};
+    GPHI_TRY(map_image(binding, object, image, error));
+    const gph_status status = find_entry(image, &found, error);
+    if (status != GPH_OK) {
+        soft_place_remove(image);
+        soft_image_unload(image);
+        return status;
+    }
+    *entry = found.entry.block;
+    return GPH_OK;
 }
 
 /* The machine code is made, or waited for, before the lock is taken. */
@@ -161,6 +186,11 @@ static gph_status map_kernel_locked(soft_binding *binding, uint32_t index,
     GPHI_TRY(find_entry(image, code, error));
     if (code->kernel->one_row)
         GPHI_TRY(find_entry(image, &binding->by_threads[index].code, error));
+    /* The last that can fail: what comes before is done again by the next try. */
+    const soft_tier_input tier = {code, index, binding->code,
+                                  &binding->units[index].image, map_best};
+    if (soft_units_may_improve(soft_code_units(binding->code), index))
+        GPHI_TRY(soft_tier_create(&tier, binding->heap, error));
     /* with the acquire load in soft_kernel_ready() */
     atomic_store_explicit(&code->ready, true, memory_order_release);
     return GPH_OK;
@@ -334,6 +364,8 @@ void soft_binding_destroy(soft_binding *binding)
     if (!binding)
         return;
     const soft_pack *pack = soft_code_pack(binding->code);
+    for (uint32_t i = 0; binding->kernels && i < pack->kernel_count; i++)
+        soft_tier_destroy(binding->kernels[i].tier, binding->heap);
     if (binding->units)
         unmap_units(binding, pack->kernel_count + 1);
     pthread_mutex_destroy(&binding->lock);

@@ -386,10 +386,13 @@ static void a_note_that_names_no_code_is_ignored(void)
     memcpy(&keys[1], note.bytes + KEY_AT, sizeof(keys[1]));
     memcpy(&keys[2], description.bytes + KEY_AT, sizeof(keys[2]));
     for (uint32_t i = 0; i < 7; i++) {
-        const uint32_t key = i < 3 ? i : 0;
+        const struct {
+            gphi_hash128 key;
+            uint32_t may_improve, reserved;
+        } body[2] = {{.key = keys[i < 3 ? i : 0]}, {.key = keys[0]}};
         const soft_object objects[2] = {
-            {(const unsigned char *)&keys[key], i < 5 ? 16u : (i - 5) * 17u},
-            {(const unsigned char *)&keys[0], 16}};
+            {(const unsigned char *)&body[0], i < 5 ? 24u : (i - 5) * 25u},
+            {(const unsigned char *)&body[1], 24}};
         put_note(folder, keys[1], objects, i == 3 ? 0 : i == 4 ? 2 : 1);
         run_cached(text, folder, "k0", &now);
         CHECK(now.compiled == 0 && now.cached == 1 && now.written == 1);

@@ -9,6 +9,7 @@
  * processor's features, the options and the text. */
 #include "softcuda/kernel/load/code.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,17 +58,34 @@ uint32_t soft_code_host_half(void)
 #endif
 }
 
+/* Beside one worker, or on one processor, code would be made in the program's own time. */
+static uint32_t tier_wanted(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t tier;
+    } names[] = {{"best", SOFT_TIER_BEST},
+                 {"quick", SOFT_TIER_QUICK},
+                 {"size", SOFT_TIER_SIZE},
+                 {"soon", SOFT_TIER_SOON}};
+    const char *tier = getenv("SOFTCUDA_TIER"), *workers = getenv("SOFTCUDA_WORKERS");
+    for (size_t i = 0; tier && i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(tier, names[i].name) == 0)
+            return names[i].tier;
+    cpu_set_t set;
+    const bool is_alone = (workers && strcmp(workers, "1") == 0) ||
+                          sched_getaffinity(0, sizeof(set), &set) != 0 ||
+                          CPU_COUNT(&set) < 2;
+    return is_alone ? SOFT_TIER_SIZE : SOFT_TIER_BOTH;
+}
+
 void soft_code_options_init(soft_code_options *options)
 {
     *options = (soft_code_options){0};
     const char *path = getenv("SOFTCUDA_PATH");
     options->force_slow = path && strcmp(path, "slow") == 0;
     options->check_memory = soft_check_mode_wanted().memory;
-    const char *tier = getenv("SOFTCUDA_TIER");
-    if (tier)
-        options->tier = strcmp(tier, "best") == 0    ? SOFT_TIER_BEST
-                        : strcmp(tier, "quick") == 0 ? SOFT_TIER_QUICK
-                                                     : SOFT_TIER_AUTO;
+    options->tier = tier_wanted();
     options->half = soft_code_host_half();
 }
 

@@ -47,9 +47,11 @@ typedef struct soft_binding soft_binding; /* any thread */
 
 /* How much is asked of LLVM. Results are the same with all. */
 typedef enum soft_code_tier {
-    SOFT_TIER_AUTO, /* by the size of the IR: see unit.c */
+    SOFT_TIER_SIZE, /* by the size of the IR: see unit.c */
     SOFT_TIER_BEST,
-    SOFT_TIER_QUICK
+    SOFT_TIER_QUICK,
+    SOFT_TIER_BOTH, /* quick where the best takes long, and that beside the program */
+    SOFT_TIER_SOON  /* the same for all that can, after a block's first run: for tests */
 } soft_code_tier;
 
 typedef struct soft_code_options {
@@ -65,7 +67,7 @@ typedef struct soft_code_options {
 } soft_code_options;
 
 /* The options that the environment asks for (SOFTCUDA_PATH, SOFTCUDA_CHECK,
- * SOFTCUDA_TIER), and what the processor knows of f16. */
+ * SOFTCUDA_TIER, SOFTCUDA_WORKERS: one leaves no other to work beside), and what the processor knows of f16. */
 void soft_code_options_init(soft_code_options *options);
 /* A ptx_half. Thread: any. */
 uint32_t soft_code_host_half(void);
@@ -135,8 +137,9 @@ typedef struct soft_kernel_code {
         ptx_thread_fn *thread; /* PTX_PATH_SLOW */
     } entry;
     const struct soft_kernel_code
-        *by_threads;   /* of kernel->one_row: the slow path; or NULL */
-    atomic_bool ready; /* its entry is there: soft_kernel_ready() */
+        *by_threads;        /* of kernel->one_row: the slow path; or NULL */
+    atomic_bool ready;      /* its entry is there: soft_kernel_ready() */
+    struct soft_tier *tier; /* its entry is that of quick code so far; or NULL: tier.h */
 } soft_kernel_code;
 
 /* A place for the code, with one set of addresses of globals. Machine code is made of

@@ -7,7 +7,9 @@
  *      '--> text, parsed --> IR --> its hash: the same key ------'
  *
  *   unit     IDLE --> BUSY --> READY        one thread makes it, with no lock held;
- *              ^-------'                    others that want it wait for a change
+ *              ^-------'       |            others that want it wait for a change
+ *                              '-- of quick code: the best, made later (tier.c), whose
+ *                                  key the note gets: so a second process has the best
  *
  * The key is a hash of the IR, which has in it all that the code of a kernel depends on:
  * its instructions, those of the functions that it calls, where its variables lie. So a
@@ -28,8 +30,16 @@ enum { IDLE, BUSY, READY };
 
 typedef struct unit {
     uint8_t state;
+    bool may_improve, has_best;
     soft_pack pack; /* READY: one object */
+    soft_pack best; /* has_best: one made later; images of `pack` still lend its names */
 } unit;
+
+/* What a note holds. */
+struct note {
+    gphi_hash128 key; /* of the object */
+    uint32_t may_improve, reserved;
+};
 
 struct soft_units {
     gph_allocator heap;
@@ -118,9 +128,12 @@ void soft_units_destroy(soft_units *units)
     if (!units)
         return;
     const gph_allocator heap = units->heap;
-    for (uint32_t i = 0; i <= units->kernel_count; i++)
+    for (uint32_t i = 0; i <= units->kernel_count; i++) {
         if (units->units[i].state == READY)
             soft_pack_fini(&units->units[i].pack);
+        if (units->units[i].has_best)
+            soft_pack_fini(&units->units[i].best);
+    }
     ptx_module_destroy(units->module);
     soft_ptx_text_fini(&units->text);
     gphi_heap_free(heap, units->directory, units->directory_bytes);
@@ -129,6 +142,12 @@ void soft_units_destroy(soft_units *units)
     pthread_mutex_destroy(&units->parsing);
     gphi_heap_free(heap, units, bytes_of(units->kernel_count));
 }
+
+/* What a unit gets. */
+struct made {
+    soft_pack pack;
+    bool may_improve;
+};
 
 /* ---- notes ------------------------------------------------------------------------ */
 
@@ -140,31 +159,34 @@ static gphi_hash128 note_key(const soft_units *units, uint32_t index)
 }
 
 /* What is not as it should be is not there. */
-static bool find_noted(const soft_units *units, uint32_t index, soft_pack *out)
+static bool find_noted(const soft_units *units, uint32_t index, struct made *out)
 {
-    soft_pack note;
-    gphi_hash128 key;
+    soft_pack pack;
+    struct note note;
     if (!units->directory ||
-        !soft_pack_cached(units->directory, note_key(units, index), units->heap, &note))
+        !soft_pack_cached(units->directory, note_key(units, index), units->heap, &pack))
         return false;
-    const bool is_note =
-        note.object_count == 1 && note.objects[0].count == sizeof(gphi_hash128);
+    const bool is_note = pack.object_count == 1 && pack.objects[0].count == sizeof(note);
     if (is_note)
-        memcpy(&key, note.objects[0].bytes, sizeof(key));
-    soft_pack_fini(&note);
-    if (!is_note || !soft_pack_cached(units->directory, key, units->heap, out))
+        memcpy(&note, pack.objects[0].bytes, sizeof(note));
+    soft_pack_fini(&pack);
+    if (!is_note ||
+        !soft_pack_cached(units->directory, note.key, units->heap, &out->pack))
         return false;
+    out->may_improve = note.may_improve != 0;
     /* a note is not code */
-    if (out->object_count == 1 && out->objects[0].count > sizeof(key))
+    if (out->pack.object_count == 1 && out->pack.objects[0].count > sizeof(note))
         return true;
-    soft_pack_fini(out);
+    soft_pack_fini(&out->pack);
     return false;
 }
 
 /* Without one, the next process takes longer. */
-static void write_note(const soft_units *units, uint32_t index, gphi_hash128 key)
+static void write_note(const soft_units *units, uint32_t index, gphi_hash128 key,
+                       bool may_improve)
 {
-    const soft_object object = {(const unsigned char *)&key, sizeof(key)};
+    const struct note note = {key, may_improve, 0};
+    const soft_object object = {(const unsigned char *)&note, sizeof(note)};
     const soft_pack_input input = {
         .key = note_key(units, index), .objects = &object, .object_count = 1, .info = ""};
     if (units->directory)
@@ -199,32 +221,52 @@ static const char *name_of(const soft_units *units, const ptx_program *program,
  * here on (about 4,000 instructions of straight code, 800 with a barrier every four) it
  * would be seconds. Not on the slow path, where a thread has 64 KiB of stack. */
 #define QUICK_IR_BYTES ((size_t)700 << 10)
+/* And from here on it is more than 50 ms (250 instructions of straight code): worth two
+ * tiers. */
+#define TIERED_IR_BYTES ((size_t)48 << 10)
+
+/* Above, the best would take minutes: a kernel of that size keeps its quick code. */
+#define BEST_IR_BYTES ((size_t)4 << 20)
+
+static bool has_both(const soft_units *units)
+{
+    return units->options.tier == SOFT_TIER_BOTH || units->options.tier == SOFT_TIER_SOON;
+}
 
 static uint32_t tier_of(const soft_units *units, const ptx_program *program)
 {
+    const size_t above[] = {[SOFT_TIER_SIZE] = QUICK_IR_BYTES,
+                            [SOFT_TIER_BEST] = SIZE_MAX,
+                            [SOFT_TIER_QUICK] = 0,
+                            [SOFT_TIER_BOTH] = TIERED_IR_BYTES,
+                            [SOFT_TIER_SOON] = 0};
     const bool is_fast = program->kernel_count == 1 &&
                          program->kernels[0].path == PTX_PATH_FAST &&
                          !program->kernels[0].one_row;
-    switch (units->options.tier) {
-    case SOFT_TIER_BEST: return SOFT_JIT_BEST;
-    case SOFT_TIER_QUICK: return SOFT_JIT_QUICK;
-    default:
-        return is_fast && program->ir_bytes > QUICK_IR_BYTES ? SOFT_JIT_QUICK
-                                                             : SOFT_JIT_BEST;
-    }
+    if (units->options.tier == SOFT_TIER_QUICK)
+        return SOFT_JIT_QUICK;
+    return is_fast && program->ir_bytes > above[units->options.tier] ? SOFT_JIT_QUICK
+                                                                     : SOFT_JIT_BEST;
 }
 
+struct source {
+    const ptx_program *program;
+    uint32_t tier; /* soft_jit_tier */
+};
+
 /* LLVM makes it, and the cache gets it. */
-static gph_status make_code(soft_units *units, uint32_t index, const ptx_program *program,
-                            gphi_hash128 key, soft_pack *out, gph_error *error)
+static gph_status make_code(soft_units *units, uint32_t index,
+                            const struct source *source, gphi_hash128 key, soft_pack *out,
+                            gph_error *error)
 {
+    const ptx_program *program = source->program;
     const soft_jit_api *jit;
     GPHI_TRY(soft_jit_load(&jit, error));
     const soft_jit_request request = {.ir = program->ir,
                                       .ir_bytes = program->ir_bytes,
                                       .vector_bits = units->options.vector_bits,
                                       .part_count = 1,
-                                      .optimize = tier_of(units, program)};
+                                      .optimize = source->tier};
     soft_jit_result result;
     const uint64_t start = gphi_clock_ns();
     if (jit->compile(&request, &result) != 0)
@@ -243,8 +285,52 @@ static gph_status make_code(soft_units *units, uint32_t index, const ptx_program
     return status;
 }
 
+static gphi_hash128 code_key(const soft_units *units, const struct source *source)
+{
+    return gphi_hash128_bytes(
+        gphi_hash128_bytes(units->seed, &source->tier, sizeof(source->tier)),
+        source->program->ir, source->program->ir_bytes);
+}
+
+static bool find_code(const soft_units *units, gphi_hash128 key, soft_pack *out)
+{
+    const bool is_there =
+        units->directory && soft_pack_cached(units->directory, key, units->heap, out);
+    if (is_there)
+        count_one(&counts.cached);
+    return is_there;
+}
+
+/* The best one of the cache, even where a quick one would do. */
+static gph_status find_or_make(soft_units *units, uint32_t index,
+                               const ptx_program *program, bool best, struct made *out,
+                               gph_error *error)
+{
+    struct source source = {program, best ? SOFT_JIT_BEST : tier_of(units, program)};
+    gphi_hash128 key = code_key(units, &source);
+    const bool is_quick = source.tier == SOFT_JIT_QUICK && has_both(units);
+    const struct source better = {program, SOFT_JIT_BEST};
+    const gphi_hash128 better_key = is_quick ? code_key(units, &better) : key;
+    bool is_better = false;
+    if (is_quick && find_code(units, better_key, &out->pack)) {
+        key = better_key;
+        is_better = true;
+    } else if (!find_code(units, key, &out->pack)) {
+        GPHI_TRY(make_code(units, index, &source, key, &out->pack, error));
+    }
+    const uint32_t objects = out->pack.object_count;
+    if (objects != 1) {
+        soft_pack_fini(&out->pack);
+        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
+                         "machine code of %u objects, not one", objects);
+    }
+    out->may_improve = is_quick && !is_better && program->ir_bytes <= BEST_IR_BYTES;
+    write_note(units, index, key, out->may_improve);
+    return GPH_OK;
+}
+
 /* By its IR. */
-static gph_status make(soft_units *units, uint32_t index, soft_pack *out,
+static gph_status make(soft_units *units, uint32_t index, bool best, struct made *out,
                        gph_error *error)
 {
     const ptx_module *module;
@@ -262,23 +348,8 @@ static gph_status make(soft_units *units, uint32_t index, soft_pack *out,
     ptx_program *program;
     count_one(&counts.written);
     GPHI_TRY(ptx_compile(module, &options, &program, error));
-    const uint32_t tier = tier_of(units, program);
-    const gphi_hash128 key =
-        gphi_hash128_bytes(gphi_hash128_bytes(units->seed, &tier, sizeof(tier)),
-                           program->ir, program->ir_bytes);
-    gph_status status = GPH_OK;
-    if (units->directory && soft_pack_cached(units->directory, key, units->heap, out))
-        count_one(&counts.cached);
-    else
-        status = make_code(units, index, program, key, out, error);
+    const gph_status status = find_or_make(units, index, program, best, out, error);
     ptx_program_destroy(program);
-    if (status == GPH_OK && out->object_count != 1) {
-        soft_pack_fini(out);
-        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
-                         "machine code of %u objects, not one", out->object_count);
-    }
-    if (status == GPH_OK)
-        write_note(units, index, key);
     return status;
 }
 
@@ -291,21 +362,57 @@ gph_status soft_units_get(soft_units *units, uint32_t index, const soft_object *
     while (u->state == BUSY)
         pthread_cond_wait(&units->changed, &units->lock);
     if (u->state == IDLE) {
-        soft_pack pack;
+        struct made made = {0};
         u->state = BUSY;
         pthread_mutex_unlock(&units->lock);
-        if (find_noted(units, index, &pack))
+        if (find_noted(units, index, &made))
             count_one(&counts.cached);
         else
-            status = make(units, index, &pack, error);
+            status = make(units, index, false, &made, error);
         pthread_mutex_lock(&units->lock);
         u->state = status == GPH_OK ? READY : IDLE;
-        if (status == GPH_OK)
-            u->pack = pack;
+        if (status == GPH_OK) {
+            u->pack = made.pack;
+            u->may_improve = made.may_improve;
+        }
         pthread_cond_broadcast(&units->changed);
     }
-    pthread_mutex_unlock(&units->lock);
     if (status == GPH_OK)
-        *out = &u->pack.objects[0];
+        *out = u->has_best ? &u->best.objects[0] : &u->pack.objects[0];
+    pthread_mutex_unlock(&units->lock);
     return status;
+}
+
+/* ---- the best, later -------------------------------------------------------------- */
+
+bool soft_units_may_improve(soft_units *units, uint32_t index)
+{
+    pthread_mutex_lock(&units->lock);
+    const bool may = units->units[index].may_improve && !units->units[index].has_best;
+    pthread_mutex_unlock(&units->lock);
+    return may && has_both(units);
+}
+
+bool soft_units_is_hasty(const soft_units *units)
+{
+    return units->options.tier == SOFT_TIER_SOON;
+}
+
+gph_status soft_units_improve(soft_units *units, uint32_t index, const soft_object **out,
+                              gph_error *error)
+{
+    unit *u = &units->units[index];
+    pthread_mutex_lock(&units->lock);
+    const bool is_there = u->has_best;
+    pthread_mutex_unlock(&units->lock);
+    if (!is_there) {
+        struct made made = {0};
+        GPHI_TRY(make(units, index, true, &made, error));
+        pthread_mutex_lock(&units->lock);
+        u->best = made.pack;
+        u->has_best = true;
+        pthread_mutex_unlock(&units->lock);
+    }
+    *out = &u->best.objects[0];
+    return GPH_OK;
 }

@@ -30,6 +30,15 @@ void soft_units_destroy(soft_units *units); /* takes NULL; nobody makes one */
 GPH_CHECKED gph_status soft_units_get(soft_units *units, uint32_t index,
                                       const soft_object **out, gph_error *error);
 
+/* Whether what soft_units_get() gave is quick code, and better may be made beside it. */
+bool soft_units_may_improve(soft_units *units, uint32_t index);
+/* Not only after it has run for long: SOFT_TIER_SOON. */
+bool soft_units_is_hasty(const soft_units *units);
+/* The better object, lent as the quick one, which stays; made now, or from the cache, if
+ * nobody did. After soft_units_get(); one thread at a time. */
+GPH_CHECKED gph_status soft_units_improve(soft_units *units, uint32_t index,
+                                          const soft_object **out, gph_error *error);
+
 soft_units *soft_code_units(const soft_code *code); /* code.c */
 bool soft_code_is_eager(const soft_code *code);
 void soft_code_counted(uint32_t kernels); /* so many more are described */
