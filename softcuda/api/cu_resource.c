@@ -153,9 +153,11 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *groups
     SOFT_TRY(soft_enter(__func__));
     SOFT_TRY(soft_need(groups, "nbGroups"));
     SOFT_TRY(soft_need(input, "input"));
-    if (flags > (CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING |
-                 CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "split flags 0x%x", flags);
+    /* Both known flags together are refused, and so is a place for no group: an H200. */
+    if (flags > CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE ||
+        (result && *groups == 0))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "split flags 0x%x, %u groups", flags,
+                         *groups);
     soft_part whole;
     unsigned size, fit;
     SOFT_TRY(read_part(input, &whole));
