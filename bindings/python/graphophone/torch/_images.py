@@ -8,14 +8,19 @@ leads from a kernel back to its image. But the library's file has them, and whic
 
 What is in no library (Triton's kernels, NVRTC's) is not found, and neither is what two different images could be."""
 import ctypes
+import functools
 import hashlib
 import mmap
 import os
+import re
 import struct
+
+import torch
 
 from . import _driver
 
 _FATBIN = 0xba55ed50
+_LZ4, _ZSTD = 0x2000, 0x8000  # flags of an entry: how it is compressed
 _POINTER = ctypes.POINTER(ctypes.c_void_p)
 
 
@@ -42,12 +47,70 @@ def _section(file, wanted):
     return None
 
 
+@functools.cache
+def _unpacker(flag):
+    """A function (packed, bytes when unpacked) -> bytes by the system's library; None without it."""
+    try:
+        library = ctypes.CDLL("libzstd.so.1" if flag == _ZSTD else "liblz4.so.1")
+    except OSError:
+        return None
+    size = ctypes.c_size_t if flag == _ZSTD else ctypes.c_int
+
+    def unpack(packed, bytes_):
+        room = ctypes.create_string_buffer(bytes_)
+        if flag == _ZSTD:
+            library.ZSTD_decompress.restype = ctypes.c_size_t
+            done = library.ZSTD_decompress(room, size(bytes_), packed, size(len(packed)))
+        else:
+            done = library.LZ4_decompress_safe(packed, room, size(len(packed)), size(bytes_))
+        return room.raw if done == bytes_ else None
+    return unpack
+
+
+@functools.cache
+def _major():
+    return torch.cuda.get_device_capability()[0]
+
+
+def _symbols(image):
+    """The text that has the names of an image's kernels for GPUs of this major version: tables of symbols of machine code,
+    entries of PTX. None where a part could not be unpacked. The driver takes a second for a hundred images; this, for some
+    hundreds."""
+    _, _, at, _ = struct.unpack_from("<IHHQ", image, 0)
+    texts = []
+    while at + 64 <= len(image):
+        head, bytes_, packed = struct.unpack_from("<IQI", image, at + 4)
+        architecture, = struct.unpack_from("<I", image, at + 28)
+        flags, = struct.unpack_from("<Q", image, at + 40)
+        plain, = struct.unpack_from("<Q", image, at + 56)
+        is_ptx = image[at] == 1  # which is for later GPUs, too
+        if architecture // 10 == _major() or is_ptx:
+            flag = flags & (_LZ4 | _ZSTD)
+            unpack = _unpacker(flag) if flag in (_LZ4, _ZSTD) else None
+            content = image[at + head:at + head + (packed or bytes_)]
+            whole = content if not flag else unpack(content, plain) if unpack else None
+            if whole is None:
+                return None
+            found = None if is_ptx else _section(whole, b".strtab")
+            texts.append(b"\n".join(re.findall(rb"\.entry\s+([\w$]+)", whole)) if is_ptx else
+                         whole[found[0]:found[0] + found[1]] if found else b"")
+        at += head + bytes_
+    return b"\n".join(texts)
+
+
 class Image:
     """A fat binary in a library's file."""
 
     def __init__(self, path, offset, bytes_):
         self.path, self.offset, self.bytes = path, offset, bytes_
         self._names = None
+
+    @functools.cached_property
+    def symbols(self):
+        return _symbols(self.read())
+
+    def can_have(self, name):
+        return self.symbols is None or name.encode() in self.symbols
 
     def read(self):
         with open(self.path, "rb") as file:
@@ -125,10 +188,11 @@ class Finder:
     def _find(self, names):
         if self._libraries is None:
             self._libraries = sorted((images for images in map(_images_of, _mapped()) if images), key=len)  # the small ones are quick
+        longest = max(names, key=len)  # the one that says most
         for images in self._libraries:
             alike = {}
             for image in images:
-                if image.names() == names:
+                if image.can_have(longest) and image.names() == names:
                     alike.setdefault(image.hash(), image)
             if len(alike) > 1:
                 return None, "%d images of %s have a kernel of that name" % (len(alike), images[0].path)
