@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -191,6 +192,35 @@ class Saved(Case):
             self.assertRaises(error, add, runtime, "wrong %d" % index, graph.raw_cuda_graph(), identify=function)
         for graph_of in recipe.graphs:
             self.assertTrue(graph_of["refusals"])
+
+
+class Images(unittest.TestCase):
+    """What is read of fat binaries without the driver."""
+    TEXT = b".version 7.0\n.visible .entry first()\n.visible .entry second$1(.param .u64 x)\n"
+
+    def image(self, payload, flags, plain=0, packed=0, kind=1):
+        entry = struct.pack("<HHIQIIIIIIQQQ", kind, 0x101, 64, len(payload), packed, 0, 0, 90, 0, 0, flags, 0, plain) + payload
+        return struct.pack("<IHHQ", 0xba55ed50, 1, 16, len(entry)) + entry
+
+    def test_names_are_found_in_text(self):
+        self.assertEqual(gt._images._symbols(self.image(self.TEXT, 0x11)), b"first\nsecond$1")
+        self.assertEqual(gt._images._symbols(self.image(b"\x7fELF short", 0x11, kind=2))[:5], b"")
+        self.assertIsNone(gt._images._section(b"\x7fELF\x02" + bytes(20), b".strtab"))
+
+    def test_names_are_found_in_what_is_compressed(self):
+        try:
+            zstd = ctypes.CDLL("libzstd.so.1")
+        except OSError:
+            self.skipTest("libzstd.so.1 is not installed")
+        room = ctypes.create_string_buffer(1000)
+        zstd.ZSTD_compress.restype = ctypes.c_size_t
+        size = zstd.ZSTD_compress(room, ctypes.c_size_t(1000), self.TEXT, ctypes.c_size_t(len(self.TEXT)), 3)
+        packed = room.raw[:size] + bytes(-size % 8)
+        symbols = gt._images._symbols
+        self.assertEqual(symbols(self.image(packed, 0x8011, len(self.TEXT), size)), b"first\nsecond$1")
+        self.assertIsNone(symbols(self.image(b"x" * 40, 0x8011, 200, 40)))
+        with unittest.mock.patch.object(gt._images, "_unpacker", lambda flag: None):
+            self.assertIsNone(symbols(self.image(packed, 0x8011, len(self.TEXT), size)))
 
 
 JIT = """.version 7.0
