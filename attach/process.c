@@ -234,7 +234,7 @@ ATTACH_API _Noreturn void _Exit(int code)
     leave(code);
 }
 
-/* A child that goes on with its parent's driver is told where it was made. */
+/* The child may go on with its parent's driver: the doctor says where it was made. */
 static void forks(void)
 {
     attach_presence_forks();

@@ -11,7 +11,7 @@ enum { SAME_SCORE = 4000, NAME_LEAST = 14 };
 
 /* ---- the same question ---- */
 
-/* What ends a question, or stands between Chinese and other words, or not. */
+/* What ends a question, or is between Chinese and other words, or not. */
 static bool is_silent(char c)
 {
     return gphi_is_space(c) || c == '?' || c == '!' || c == '.' || c == ',';
@@ -63,7 +63,7 @@ void gphi_meant_question(const char *text, size_t bytes, gphi_hits *hits)
 
 /* ---- names ---- */
 
-/* The name that a word stands for, so far. Short words are words: "cudagraphs". */
+/* The name that a word may mean, so far. Short words are words: "cudagraphs". */
 typedef struct likeness {
     const char *word, *found; /* found: NULL where several are as near */
     size_t bytes;
@@ -120,8 +120,9 @@ size_t gphi_meant_names(const char *text, size_t bytes, char out[GPHI_MEANT_MAX]
         if (to + length > GPHI_MEANT_MAX)
             return 0;
         memcpy(out + to, name ? name : text + at, length);
-        is_mended = is_mended || (name && (length != end - at ||
-                                           memcmp(name, text + at, length) != 0));
+        is_mended =
+            is_mended ||
+            (name && (length != end - at || memcmp(name, text + at, length) != 0));
         to += length;
         at = end > at ? end : at + 1;
     }

@@ -6,7 +6,7 @@
 
 enum { GPHI_MEANT_MAX = 400 }; /* bytes of a text that is looked at */
 
-/* Adds the entry of which asked.txt has the very question. */
+/* Adds the entry that has the very question in asked.txt. */
 void gphi_meant_question(const char *text, size_t bytes, gphi_hits *hits);
 
 /* The text with names of CUDA's written as they are; 0: it has no other. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* More ways to break rules that have a file in tests/doctor/rules, and what looks alike and
- * is right: `doctor_ways WAY`. ways.py reads the list: a line `// way: NAME RULE` stands
+ * is right: `doctor_ways WAY`. ways.py reads the list: a line `// way: NAME RULE` is
  * before each, with `silent` for one that is right, and the line to blame ends with the
  * mark <-- NAME. Words after the rule are options of the doctor. */
 #include "rules/device.h"

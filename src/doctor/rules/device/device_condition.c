@@ -224,7 +224,7 @@ static void check_order(const gphi_rule_run *run, const device_condition *one)
         (void)begin_unordered(run, one, &is_new);
 }
 
-/* Whether the kernel that sets it stands in a body of its own node: it runs, if at all,
+/* Whether the kernel that sets it is in a body of its own node: it runs, if at all,
  * after the node has decided for the first time. */
 static bool is_set_inside(const device_state *state, const device_condition *one)
 {

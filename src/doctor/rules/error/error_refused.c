@@ -109,7 +109,7 @@ static gphi_draft *begin_forked(gphi_rule_run *run, const gphi_refused *one)
         gphi_say_call(&one->call), gphi_say_result(one->call.result));
     gphi_evidence_call(draft, &one->call, "it was refused in the child by");
     gphi_fix(draft,
-             "Here: make the child before the first call of CUDA, or start it anew "
+             "Here: make the child before the first call of CUDA, or start it again "
              "instead (exec; in Python multiprocessing's \"spawn\"), and let it make "
              "all that it uses.");
     return draft;
