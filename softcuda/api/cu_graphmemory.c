@@ -100,7 +100,7 @@ CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *poo
 {
     if (!soft_rule(R59))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "allocations are not captured");
-    if (pool->is_managed)
+    if (pool->is_managed) /* nodes allocate pinned memory of a device */
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "allocations of managed pools are not captured");
     soft_pool_policy policy;

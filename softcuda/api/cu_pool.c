@@ -74,7 +74,8 @@ static CUresult check_host_pool(const CUmemPoolProps *props)
     return CUDA_SUCCESS;
 }
 
-/* What no pool can have, whether pools at that location are built or not. */
+/* What no pool can have, whether pools at that location are built or not. Managed memory
+ * alone may prefer no place. */
 static CUresult check_props(const CUmemPoolProps *props)
 {
     static const unsigned char zeros[sizeof(props->reserved)];
@@ -120,6 +121,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
     soft_device *device;
     soft_pool_object *object;
     if (props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) {
+        /* Where it lies is all the same here: the location is kept, and no more. */
         SOFT_TRY(managed_at(&props->location, &device));
         if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
             return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
@@ -375,6 +377,7 @@ static CUresult typed_device(const CUmemLocation *location, CUmemAllocationType 
     return CUDA_SUCCESS;
 }
 
+/* Managed memory has other default pools than what cuMemAllocAsync() takes. */
 CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *location,
                                 CUmemAllocationType type)
 {
@@ -399,6 +402,7 @@ CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *location,
     return CUDA_SUCCESS;
 }
 
+/* A pool of managed memory serves the place that it was made for alone. */
 CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
                          CUmemoryPool handle)
 {

@@ -119,7 +119,7 @@ GPH_CHECKED gph_status soft_host_free(uint64_t address, gph_error *error);
 /* Fails with HOST_MEMORY_ALREADY_REGISTERED on overlap. */
 GPH_CHECKED gph_status soft_host_register(uint64_t address, uint64_t bytes,
                                           uint32_t flags, void *owner, gph_error *error);
-/* Fails with HOST_MEMORY_NOT_REGISTERED, and INVALID_VALUE inside of what is registered. */
+/* Fails with HOST_MEMORY_NOT_REGISTERED, and INVALID_VALUE inside what is registered. */
 GPH_CHECKED gph_status soft_host_unregister(uint64_t address, gph_error *error);
 bool soft_host_find(uint64_t address, soft_allocation *out);
 void soft_host_free_owner(void *owner);
