@@ -18,6 +18,17 @@ void *ptx_alloc(ptx_flow_memory *memory, size_t count, size_t bytes)
     return ptr;
 }
 
+void *ptx_scratch(ptx_flow_memory *memory, ptx_scratch_use use, size_t count,
+                  size_t bytes)
+{
+    const size_t wanted = count * bytes;
+    if (wanted > memory->scratch[use].bytes) {
+        memory->scratch[use].room = ptx_alloc(memory, 2, wanted); /* so grows seldom */
+        memory->scratch[use].bytes = 2 * wanted;
+    }
+    return memory->scratch[use].room;
+}
+
 const char *ptx_format(ptx_flow_memory *memory, const char *format, ...)
 {
     char line[512];

@@ -177,7 +177,7 @@ static void find_post_dominators(ptx_shape *s)
 void ptx_mark_influence(const ptx_shape *s, uint32_t block, uint32_t *map)
 {
     const uint32_t stop = s->blocks[block].ipdom;
-    uint32_t *stack = ptx_alloc(s->memory, s->block_count + 1, sizeof(*stack));
+    uint32_t *stack = ptx_stack(s->memory, s->block_count + 1ull);
     uint32_t depth = 0;
     for (uint32_t from = block;;) {
         const ptx_flow_block *b = &s->blocks[from];

@@ -23,13 +23,34 @@
                  */
 #define SHAPE_NONE 0xfffffffeu
 
+/* Rooms that are used again: an arena gives nothing back, and what is asked for at each of
+ * many regions, as large as all of them, adds up to their square. */
+typedef enum ptx_scratch_use {
+    PTX_SCRATCH_STACK,
+    PTX_SCRATCH_MARKS,
+    PTX_SCRATCH_NAMES,
+    PTX_SCRATCH_USED,
+    PTX_SCRATCH_USES
+} ptx_scratch_use;
+
 typedef struct ptx_flow_memory {
     ptx_arena *arena;
     jmp_buf exit;
+    struct {
+        void *room;
+        size_t bytes;
+    } scratch[PTX_SCRATCH_USES];
 } ptx_flow_memory;
 
 /* Zeroed; never NULL. */
 void *ptx_alloc(ptx_flow_memory *memory, size_t count, size_t bytes);
+/* Until the next call for the same use; holds whatever was in it. Never NULL. */
+void *ptx_scratch(ptx_flow_memory *memory, ptx_scratch_use use, size_t count,
+                  size_t bytes);
+static inline uint32_t *ptx_stack(ptx_flow_memory *memory, size_t count)
+{
+    return ptx_scratch(memory, PTX_SCRATCH_STACK, count, sizeof(uint32_t));
+}
 const char *ptx_format(ptx_flow_memory *memory, const char *format, ...) GPH_PRINTF(2, 3);
 
 typedef struct ptx_flow_insn {

@@ -4,13 +4,10 @@
  *
  * A region has one entry, its head, and becomes one loop over the threads. Heads are: the
  * entry; every cut and what follows it; head and exits of every loop that is run round by
- * round for all threads (uniform, lockstep, or with a cut inside); both ways of a uniform
- * branch that do not meet in the region; and every block whose predecessors lie in
- * several regions.
- *
+ * round (uniform, lockstep, or with a cut inside); both ways of a uniform branch that do
+ * not meet in the region; and every block whose predecessors lie in several regions.
  * A region whose head is divergent is masked: only threads that were sent there run it.
- * Masked regions of one divergent branch stand one behind the other, between the region
- * that branches and the place where the ways meet. */
+ * Masked regions of one divergent branch stand one behind the other, before its join. */
 #include <string.h>
 
 #include "softcuda/ptx/flow/flow.h"
@@ -443,11 +440,11 @@ static void order_regions(ptx_shape *s)
     }
 }
 
-/* Masked regions that threads reach from region `first` without all meeting before. */
-static void reach_masked(const ptx_shape *s, uint32_t first, uint8_t *reached)
+/* Masked regions that threads reach from region `first` without all meeting before: how many. */
+static uint32_t reach_masked(const ptx_shape *s, uint32_t first, uint8_t *reached)
 {
-    uint32_t *stack = ptx_alloc(s->memory, (size_t)s->region_count + 1, sizeof(*stack));
-    uint32_t depth = 0;
+    uint32_t *stack = ptx_stack(s->memory, s->region_count + 1ull);
+    uint32_t depth = 0, count = 0;
     stack[depth++] = first;
     while (depth > 0) {
         const ptx_region *r = &s->regions[stack[--depth]];
@@ -457,33 +454,35 @@ static void reach_masked(const ptx_shape *s, uint32_t first, uint8_t *reached)
                 continue;
             reached[to] = 1;
             stack[depth++] = to;
+            count++;
         }
     }
+    return count;
 }
 
-/* The masked regions between a branching region and the meeting place, as a chain. */
-static void chain_masked(ptx_shape *s, uint32_t first, uint8_t *taken)
+/* The masked regions between a branch and the meeting place; `reached` is clear. */
+static void chain_masked(ptx_shape *s, uint32_t first, uint8_t *taken, uint8_t *reached)
 {
-    uint8_t *reached = ptx_alloc(s->memory, s->region_count, 1);
     ptx_region *r = &s->regions[first], *last = r;
-    reach_masked(s, first, reached);
-    for (uint32_t n = 0; n < s->region_count; n++) {
+    uint32_t left = reach_masked(s, first, reached);
+    for (uint32_t n = 0; left > 0; n++) {
         ptx_region *m = &s->regions[s->linear[n]];
         if (!reached[s->linear[n]])
             continue;
+        left--;
         if (taken[s->linear[n]] || m->order < r->order) {
             slow(s, s->blocks[m->head].line, "code that two divergent branches share");
             return;
         }
         taken[s->linear[n]] = 1;
+        reached[s->linear[n]] = 0;
         last->next = s->linear[n];
         last = m;
         m->anchor = first;
     }
 }
 
-/* Every way into a masked region must come from before it in its chain, or round a loop
- * that it heads. */
+/* Ways into a masked region come from before it in its chain, or round a loop it heads. */
 static void check_chains(ptx_shape *s, const uint8_t *taken)
 {
     for (uint32_t n = 0; n < s->region_count; n++) {
@@ -522,12 +521,13 @@ static void join_chain(ptx_shape *s, ptx_region *r)
 
 static void chain_regions(ptx_shape *s)
 {
-    uint8_t *taken = ptx_alloc(s->memory, s->region_count, 1);
+    uint8_t *taken = ptx_alloc(s->memory, s->region_count, 2),
+            *reached = taken + s->region_count;
     for (uint32_t n = 0; n < s->region_count; n++)
         s->regions[n].anchor = n;
     for (uint32_t n = 0; n < s->region_count; n++)
         if (!s->regions[s->linear[n]].masked)
-            chain_masked(s, s->linear[n], taken);
+            chain_masked(s, s->linear[n], taken, reached);
     check_chains(s, taken);
     for (uint32_t n = 0; n < s->region_count; n++)
         if (!s->regions[n].masked)
@@ -579,7 +579,7 @@ static bool inside_of(const ptx_shape *s, const ptx_region *r, uint32_t block)
 static uint32_t reach_divergent(const ptx_shape *s, const ptx_region *r, uint32_t from,
                                 uint8_t *reached)
 {
-    uint32_t *stack = ptx_alloc(s->memory, (size_t)s->block_count + 1, sizeof(*stack));
+    uint32_t *stack = ptx_stack(s->memory, s->block_count + 1ull);
     uint32_t depth = 0, join = SHAPE_NONE;
     stack[depth++] = from;
     while (depth > 0) {
@@ -620,7 +620,8 @@ static void link_region(ptx_shape *s, const ptx_region *r)
         uint32_t last = r->blocks[n];
         if (s->blocks[last].divergent || !splits(s, last))
             continue;
-        uint8_t *reached = ptx_alloc(s->memory, s->block_count, 1);
+        uint8_t *reached = ptx_scratch(s->memory, PTX_SCRATCH_MARKS, s->block_count, 1);
+        memset(reached, 0, s->block_count);
         const uint32_t join = reach_divergent(s, r, last, reached);
         s->passes[last] = 1;
         for (uint32_t k = n + 1; k < r->block_count; k++) {

@@ -426,8 +426,8 @@ typedef bool step_fn(ptx_build *p, ptx_flow_memory *memory, void *job);
  * nothing but what lies in the arena. False: out of memory. */
 static bool run_step(ptx_build *p, step_fn *step, void *job, bool *more)
 {
-    ptx_flow_memory memory;
-    memory.arena = ptx_arena_create(p->options->allocator, SHAPE_BYTES_MAX);
+    ptx_flow_memory memory = {
+        .arena = ptx_arena_create(p->options->allocator, SHAPE_BYTES_MAX)};
     if (!memory.arena)
         return false;
     if (setjmp(memory.exit) != 0) {

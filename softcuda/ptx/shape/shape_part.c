@@ -113,8 +113,10 @@ static names free_names(ptx_fast *f, const gphi_text *text)
     /* At most half full: probing is short, and a free place is always found. */
     while (n.mask < 2 * most)
         n.mask = 2 * n.mask + 1;
-    n.table = ptx_alloc(f->s->memory, (size_t)n.mask + 1, sizeof(*n.table));
-    n.used = ptx_alloc(f->s->memory, (size_t)most + 1, sizeof(*n.used));
+    n.table =
+        ptx_scratch(f->s->memory, PTX_SCRATCH_NAMES, n.mask + 1ull, sizeof(*n.table));
+    n.used = ptx_scratch(f->s->memory, PTX_SCRATCH_USED, most + 1ull, sizeof(*n.used));
+    memset(n.table, 0, (n.mask + 1ull) * sizeof(*n.table));
     each_line(&n, text, note_definition);
     each_line(&n, text, note_uses);
     uint32_t kept = 0;
