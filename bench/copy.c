@@ -5,7 +5,7 @@
  *   bench_copy [ROUNDS]
  *
  * Host: of calls into an idle stream, 10 in a row. Until done: of as many calls and the
- * wait behind them, by the count. Medians of rounds in which the ways take turns.
+ * wait after them, by the count. Medians of rounds in which the ways take turns.
  * `chosen` is what libgph takes by itself on this driver. GPH_DRIVER chooses, else
  * softcuda. */
 #define _GNU_SOURCE

@@ -60,7 +60,7 @@ typedef struct pattern {
     unsigned grid[2], block[2];
     void (*plain)(void);
     unsigned results;
-    bool in_place; /* the output is input, too: set anew before each sample */
+    bool in_place; /* the output is input, too: set again before each sample */
     unsigned arguments[3], argument_count;
     unsigned inputs; /* in, in2; then the state of the look-back */
     bool waits;
@@ -319,7 +319,7 @@ static void soft_side(const pattern *p, CUfunction function)
     void *params[8];
     unsigned n = 0;
     params[n++] = (void *)&out.at;
-    if (p->inputs == 3) /* the query stands before the keys */
+    if (p->inputs == 3) /* the query is before the keys */
         params[n++] = (void *)&in2.at;
     if (p->inputs >= 1)
         params[n++] = (void *)&in.at;

@@ -4,7 +4,7 @@
  *
  *   bench_tree [--rounds N]
  *
- *   raw    cuGraphLaunch of the same graphs, recorded outside of a tree
+ *   raw    cuGraphLaunch of the same graphs, recorded outside a tree
  *   exec   gph_exec_launch of them
  *   tree   gph_tree_call, all hits; steps and releases counted in
  *

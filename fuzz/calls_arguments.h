@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the fuzzer of graph calls works with: the driver, things that live as long as
- * nothing spoils the context, tables of handles, and arguments made of bytes. */
+ * nothing invalidates the context, tables of handles, and arguments made of bytes. */
 #ifndef FUZZ_CALLS_ARGUMENTS_H
 #define FUZZ_CALLS_ARGUMENTS_H
 #include <stdbool.h>
@@ -40,7 +40,7 @@ static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           "  ret;\n"
                           "}\n";
 
-/* What lives as long as nothing spoils the context. */
+/* What lives as long as nothing invalidates the context. */
 static struct world {
     CUcontext context;
     CUfunction functions[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The search for an entry in any bytes, as gph explain takes them from a pipe: what it
- * answers lies inside of the text, is in order, and names each entry once. */
+ * answers lies inside the text, is in order, and names each entry once. */
 #include <gph/explain.h>
 #include <stdlib.h>
 #include <string.h>

@@ -56,7 +56,7 @@ static void compare_or_abort(const gph_graph *a, const gph_graph *b)
     gph_diff_destroy(diff);
 }
 
-/* One and an empty one: every node and edge is told. */
+/* One and an empty one: every node and edge is reported. */
 static void tell_or_abort(const gph_graph *graph)
 {
     gph_graph *none = NULL;

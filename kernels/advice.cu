@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What bench/advice lets run beside the other kernels: one too small to count, one as
- * long as it is told, and the layers of a small convolutional net. */
+ * long as it is reported, and the layers of a small convolutional net. */
 #include "math.cuh"
 
 /* x = x a + b, a few elements. */

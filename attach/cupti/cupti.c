@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tier 2, on request (GPH_DOCTOR_CUPTI=nodes,kernels,graphs): what only CUPTI knows.
  *
- *   nodes    which line made a node, also inside of libraries: ORIGIN records. Kept from
+ *   nodes    which line made a node, also inside libraries: ORIGIN records. Kept from
  *            the first capture to the first launch after it, since a subscriber costs
  *            each launch 0.4 us a node
  *   kernels  GPU times of kernels, copies and fills, those of graphs one by one

@@ -92,7 +92,7 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *user)
         *(const uintptr_t *)slot != at)
         walk->is_whole = false;
 #else
-    walk->is_whole = false; /* where a return address lies is not told */
+    walk->is_whole = false; /* where a return address lies is not reported */
 #endif
     walk->slots[walk->count] = (uint32_t)(slot - walk->base);
     walk->frames[walk->count++] = at;

@@ -35,7 +35,7 @@ uint32_t attach_stack_python_alone(void);
  * else 0. Of the call in which a process ends there is no later chance. */
 uint32_t attach_stack_python_seldom(const void *above);
 
-/* In a child of fork(): the numbers begin anew, for another ring. */
+/* In a child of fork(): the numbers begin again, for another ring. */
 void attach_stack_forked(void);
 
 /* Before fork(): keeps the thread's stack for the child, Python's frames with it; and there

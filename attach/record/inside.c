@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a thread is in the middle of: noted in its slot of the ring before the driver is
- * called, cleared when it has returned. Of a process that ends inside of a call the slot
+ * called, cleared when it has returned. Of a process that ends inside a call the slot
  * is all that is left of it. A few stores a call; no lock, no system call but for the first
  * call of a thread. */
 #define _GNU_SOURCE

@@ -18,6 +18,6 @@ CUresult attach_sentinels_after(attach_call *call, CUresult result);
 /* An executable was destroyed. */
 void attach_sentinels_gone(uint64_t exec);
 
-/* In a child of fork(): its own begin anew. */
+/* In a child of fork(): its own begin again. */
 void attach_sentinels_forked(void);
 #endif

@@ -60,7 +60,7 @@ bool gphi_timing_graph_open(gphi_timing_graph *graph, CUcontext context, CUstrea
                             uint32_t slot);
 
 typedef enum gphi_timing_taken {
-    GPHI_TAKEN,  /* it stands in the graph: the driver is not to be called */
+    GPHI_TAKEN,  /* it is in the graph: the driver is not to be called */
     GPHI_PASSED, /* of no concern: the driver is to be called */
     GPHI_REFUSED /* the graph must run first. Nothing is changed */
 } gphi_timing_taken;

@@ -497,7 +497,7 @@ static bool ends_context(uint32_t call)
 }
 
 /* Ahead of a call that may end the context: gives back what is ours in it. The next call
- * that works sets up anew. */
+ * that works sets up again. */
 static void leave_context(void)
 {
     CUcontext ignored;

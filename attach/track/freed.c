@@ -73,7 +73,7 @@ typedef void *realloc_function(void *, size_t);
 static free_function *_Atomic real_free;
 static realloc_function *_Atomic real_realloc;
 
-/* The next library's: an allocator of the program's own stands before the C library's.
+/* The next library's: an allocator of the program's own is before the C library's.
  * NULL: it is being looked up by this thread, which frees nothing of weight meanwhile. */
 static void *look_up(const char *name)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When a graph is looked at: its snapshots, and whether the last one still tells how it
+/* When a graph is looked at: its snapshots, and whether the last one still says how it
  * is. */
 #ifndef ATTACH_PICTURE_H
 #define ATTACH_PICTURE_H

@@ -222,7 +222,7 @@ static CUresult get_nodes_locked(CUgraph handle, CUgraphNode *out, size_t *count
     return result;
 }
 
-/* Roots are counted anew at each call: a graph keeps no list of them. */
+/* Roots are counted again at each call: a graph keeps no list of them. */
 static CUresult get_nodes(const char *call, CUgraph handle, CUgraphNode *nodes,
                           size_t *count, bool roots)
 {

@@ -24,7 +24,7 @@ struct input {
     soft_ptx_text ptx; /* in the image, or unpacked */
 };
 
-/* One of the program's two log buffers: what calls write comes behind each other. */
+/* One of the program's two log buffers: what calls write comes after each other. */
 struct log {
     CUjit_option buffer, size;
     char *text;

@@ -26,7 +26,7 @@ struct sweep {
 };
 
 /* What a comparison of this loop looks at of a node; NULL: nothing. Who is ordered with all
- * others can only be outside of a life. */
+ * others can only be outside a life. */
 static const soft_trace *trace_of(const struct soft_race *race, uint32_t node,
                                   uint32_t loop)
 {
@@ -152,7 +152,7 @@ static uint64_t dead_byte(const struct sweep *s, const struct item *item,
     return UINT64_MAX;
 }
 
-/* What is wrong with a node outside of a life, and which end of it says so. */
+/* What is wrong with a node outside a life, and which end of it says so. */
 static soft_finding_kind wrong_of(const struct sweep *s, const soft_race_window *w,
                                   uint32_t node, uint32_t *other)
 {
@@ -168,7 +168,7 @@ static soft_finding_kind wrong_of(const struct sweep *s, const soft_race_window 
 }
 
 /* Of several lives that miss the node the one that is not ordered with it, then the first
- * one given, is what is told. */
+ * one given, is what is reported. */
 static void compare_windows(struct sweep *s, const struct item *item)
 {
     uint64_t best_at = UINT64_MAX;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which nodes of one launch of a graph touch the same byte, at least one of them writing,
  * though no path of dependencies orders them; and which touch memory of the graph's own
- * outside of its life.
+ * outside its life.
  *
  * Decided by the dependencies, never by the order in which the nodes happened to run: a
  * launch on one worker finds what one on eight finds. Launches of one graph follow each
@@ -17,7 +17,7 @@
 typedef struct soft_race soft_race; /* traces: any thread; else one at a time */
 
 /* The life of an allocation in the graph: bytes from behind `alloc` to before `free`,
- * nodes or SOFT_RACE_NO_NODE for an end that lies outside of the graph. */
+ * nodes or SOFT_RACE_NO_NODE for an end that lies outside the graph. */
 typedef struct soft_race_window {
     uint64_t base, bytes;
     uint32_t alloc, free;

@@ -113,7 +113,7 @@ void soft_race_find_windows(const struct soft_race *race, uint64_t start, uint64
 soft_trace *soft_trace_create(struct soft_race *race);
 void soft_trace_destroy(soft_trace *trace);
 void soft_trace_forget(soft_trace *trace);
-/* What it has goes to the outer one; it begins anew. */
+/* What it has goes to the outer one; it begins again. */
 void soft_trace_merge(soft_trace *trace);
 
 /* loop.c */

@@ -78,7 +78,7 @@ static void *check_access(void *user, uint64_t address, uint64_t bytes, bool wri
     return (void *)(uintptr_t)check.at;
 }
 
-/* Memory outside of its life: the race check says so, but not who may use it at all. */
+/* Memory outside its life: the race check says so, but not who may use it at all. */
 static void *place_of(void *user, uint64_t address, bool write)
 {
     const soft_context *context = user;

@@ -42,7 +42,7 @@ static void say_host_access(uint64_t address, uint64_t offset, uint64_t bytes,
         "host code %s device memory at 0x%llx: %s; only kernels and copies reach "
         "it (SOFTCUDA_CHECK)\n",
         verb, (unsigned long long)address, place);
-    /* The bare call first: what comes behind it may not get through. */
+    /* The bare call first: what comes after it may not get through. */
     if (write(STDERR_FILENO, text, (size_t)length) == length)
         text[length - 1] = '\0';
     soft_log(CU_LOG_LEVEL_ERROR, "%s", text);

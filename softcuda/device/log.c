@@ -145,7 +145,7 @@ gph_error *soft_error(void)
 {
     soft_thread *self = soft_thread_self();
     if (!self->error) {
-        /* Not soft_new(): what says that an allocation failed is none of those that a
+        /* Not soft_new(): what says that an allocation failed is not one of those that a
          * test makes fail. */
         self->error = calloc(1, sizeof(*self->error));
         soft_thread_keep();

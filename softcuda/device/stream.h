@@ -265,7 +265,7 @@ CUresult soft_event_synchronize(soft_event *event);
 CUresult soft_event_elapsed(soft_event *start, soft_event *end, float *out_ms);
 
 /* Fills a work from a checked task; the record keeps what it reads. `node` for messages,
- * -1 outside of graphs. Fails with what the kernel cannot do. */
+ * -1 outside graphs. Fails with what the kernel cannot do. */
 CUresult soft_record_fill(soft_record *record, soft_context *context,
                           const soft_task *task, int64_t node, soft_work *out);
 void soft_record_drop(soft_record *record);

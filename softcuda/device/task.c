@@ -137,7 +137,7 @@ static CUresult pack(const ptx_kernel *kernel, void *const *params, void *const 
 
 /* ---- launch attributes ------------------------------------------------------------- */
 
-/* A shape that no launch can have; one with a zero in it does not spoil a capture. */
+/* A shape that no launch can have; one with a zero in it does not invalidate a capture. */
 static CUresult check_cluster(soft_launch *launch)
 {
     uint16_t *c = launch->cluster;

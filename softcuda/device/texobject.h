@@ -19,7 +19,7 @@ CUresult soft_texture_create(soft_context *context, const soft_texture_desc *des
 /* A handle of nothing is none to destroy, as on a GPU: nothing happens. Kernels that still
  * run go on reading it. */
 void soft_texture_destroy(unsigned long long handle, bool is_surface);
-/* INVALID_VALUE for what is none of the kind. */
+/* INVALID_VALUE for what is not one of the kind. */
 CUresult soft_texture_describe(unsigned long long handle, bool is_surface,
                                soft_texture_desc *out);
 #endif

@@ -185,7 +185,7 @@ static soft_queue *find_open(soft_worker *worker, const soft_queue *except)
             soft_queue *queue = atomic_load_explicit(
                 &engine->queues[i * 64 + (uint32_t)__builtin_ctzll(bits)],
                 memory_order_acquire);
-            if (queue != except && soft_queue_wants_hands(queue, worker))
+            if (queue != except && soft_queue_wants_workers(queue, worker))
                 return queue;
         }
     return NULL;
@@ -211,7 +211,7 @@ static bool linger(soft_worker *worker, const soft_queue *queue)
     const struct queue_bits *bits = &engine->bits[queue->index / 64];
     const uint64_t bit = UINT64_C(1) << (queue->index % 64);
     for (uint32_t round = 0; round < LINGER_ROUNDS; round++) {
-        if (soft_queue_wants_hands(queue, worker))
+        if (soft_queue_wants_workers(queue, worker))
             return true;
         if (round % 8 == 7 &&
             (any_pending(engine) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Work that waits for something outside of the engine (SOFT_WORK_POLL): it is asked again
+/* Work that waits for something outside the engine (SOFT_WORK_POLL): it is asked again
  * and again, and holds no worker meanwhile.
  *
  * A queue whose head cannot go on is owned by the thread below until the head can. A

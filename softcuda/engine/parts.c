@@ -341,7 +341,7 @@ static bool participate(soft_queue *queue, soft_worker *worker, uint64_t open)
     return false;
 }
 
-bool soft_step_wants_hands(const soft_queue *queue, soft_worker *worker)
+bool soft_step_wants_workers(const soft_queue *queue, soft_worker *worker)
 {
     /* Relaxed: a hint. */
     const uint64_t open = atomic_load_explicit(&queue->step.open, memory_order_relaxed);

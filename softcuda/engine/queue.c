@@ -5,11 +5,11 @@
 
 #include "softcuda/engine/program.h"
 
-bool soft_queue_wants_hands(const soft_queue *queue, soft_worker *worker)
+bool soft_queue_wants_workers(const soft_queue *queue, soft_worker *worker)
 {
     /* Relaxed: a hint. */
     return atomic_load_explicit(&queue->plan_ticket, memory_order_relaxed) != 0 ||
-           soft_step_wants_hands(queue, worker);
+           soft_step_wants_workers(queue, worker);
 }
 
 bool soft_queue_join(soft_queue *queue, soft_worker *worker)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the files of the engine share.
  *
- * From the top; each calls only what stands below it:
+ * From the top; each calls only what is below it:
  *
  *   engine.c   threads: workers, places, sleep, waiting and helping
  *   queue.c    what the owner of a queue runs
@@ -361,7 +361,7 @@ bool soft_step_run(soft_queue *queue, soft_worker *worker, const soft_work *work
  * owns the queue now. */
 bool soft_step_join(soft_queue *queue, soft_worker *worker);
 /* Whether its step has units to claim, as far as this worker can see. */
-bool soft_step_wants_hands(const soft_queue *queue, soft_worker *worker);
+bool soft_step_wants_workers(const soft_queue *queue, soft_worker *worker);
 void soft_work_inline(const soft_work *work, soft_worker *worker);
 void soft_cost_update(uint32_t *cost_ns, uint64_t ns);
 
@@ -383,7 +383,7 @@ void soft_program_finished(soft_program *program);
  * another thread, or past `limit`. Ownership is gone when it returns. */
 void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit);
 /* Whether what runs in a queue can use another thread; and one takes part. */
-bool soft_queue_wants_hands(const soft_queue *queue, soft_worker *worker);
+bool soft_queue_wants_workers(const soft_queue *queue, soft_worker *worker);
 bool soft_queue_join(soft_queue *queue, soft_worker *worker);
 
 #endif

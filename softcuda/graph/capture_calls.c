@@ -65,7 +65,7 @@ static const struct row rows[ROW_COUNT] = {
 #undef CALL
 };
 
-/* Each call of the driver stands in the table: a second line for one is a warning. */
+/* Each call of the driver is in the table: a second line for one is a warning. */
 enum {
     CALLS_CLASSED = 0
 #define CALL(name, class, hint) +1

@@ -373,7 +373,7 @@ CUresult soft_capture_wait(soft_stream *stream, soft_event *event, uint32_t flag
         return wait_captured(stream, captured);
     SOFT_TRY(open_capture(stream, &mine));
     if (state == SOFT_EVENT_NEVER || !soft_rule(R91))
-        return CUDA_SUCCESS; /* nothing to wait for, as outside of a capture */
+        return CUDA_SUCCESS; /* nothing to wait for, as outside a capture */
     return refuse_foreign(mine);
 }
 

@@ -315,7 +315,7 @@ void soft_graph_memory_trim(soft_device *device)
     pthread_mutex_unlock(&launching);
 }
 
-/* ---- frees outside of graphs ------------------------------------------------------- */
+/* ---- frees outside graphs ------------------------------------------------------- */
 
 static void close_alloc(void *user)
 {

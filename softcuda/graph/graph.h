@@ -52,7 +52,7 @@ typedef struct soft_arguments {
     void **pointers;
     bool by_extra;  /* given as `extra`, and so given out */
     size_t bytes;   /* what extra[3] points to */
-    void *extra[5]; /* made anew by each cuGraphKernelNodeGetParams() */
+    void *extra[5]; /* made again by each cuGraphKernelNodeGetParams() */
 } soft_arguments;
 
 /* Of a kernel node, those that were set; priority and cooperative are in its launch. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Memory nodes as nodes of a graph: addresses, and which free comes before what.
  *
- * Free nodes are kept in chains, each one behind the one before:
+ * Free nodes are kept in chains, each one after the one before:
  *
  *   chain 0   f1 ──► f2 ──► f4          a node's reach {2, 1}: f1, f2 and f3 come
  *   chain 1   f3                        before it

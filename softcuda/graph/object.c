@@ -23,7 +23,8 @@ struct soft_object {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* counts and what is below */
 static soft_object *first_dead, *last_dead;
-static bool destroying; /* the host thread was told, and has not found the list empty */
+static bool
+    destroying; /* the host thread was notified, and has not found the list empty */
 static soft_queue *destructors;
 
 SOFT_FINDER(soft_object_find, CUuserObject, soft_object, SOFT_KIND_USER_OBJECT,

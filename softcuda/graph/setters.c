@@ -99,7 +99,7 @@ static CUresult find_switchable(const soft_exec *exec, soft_node *node, uint32_t
                      type);
 }
 
-/* A node that kernels change: what they have of it is made anew, with the switch, even if that
+/* A node that kernels change: what they have of it is made again, with the switch, even if that
  * stays as it was (on an H100, too). */
 static CUresult renew(soft_exec *exec, uint32_t at, soft_exec_record **out)
 {

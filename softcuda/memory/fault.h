@@ -42,7 +42,7 @@ GPH_CHECKED gph_status soft_fault_install(bool (*in_code)(uintptr_t pc),
                                           gph_error *error);
 typedef void soft_fault_say(uint64_t address, uint64_t offset, uint64_t bytes,
                             const char *verb);
-/* Check mode: `say` is called for a SIGSEGV or SIGBUS outside of generated code, before
+/* Check mode: `say` is called for a SIGSEGV or SIGBUS outside generated code, before
  * the signal goes its way; `verb` is "read", "wrote" or "touched". `early` for host code
  * at `offset` of pinned memory that a queued copy of `bytes` will write (pending.h); the
  * access then goes on. Installs the handlers if they are not there yet. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The addresses of a graph's memory: given when an alloc node is added, used again by
- * nodes that come behind the free.
+ * nodes that come after the free.
  *
  * Blocks of an arena are a sorted array. A request takes the tightest run of neighbouring
  * blocks that are virgin, or whose free comes before the request. */

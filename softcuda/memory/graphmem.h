@@ -80,7 +80,7 @@ bool soft_graph_known(soft_memory *memory, uint64_t address, uint64_t bytes,
 bool soft_graph_nameable(soft_memory *memory, uint64_t address, uint64_t bytes,
                          soft_allocation *out);
 
-/* What frees or allocates outside of alloc and free nodes' own launches: not live any
+/* What frees or allocates outside alloc and free nodes' own launches: not live any
  * more, so that nobody else frees it; false if it is not live. Then either it stays
  * (soft_graph_keep) or the memory goes, once `freed` is reached. */
 bool soft_graph_alloc_claim(soft_graph_alloc *alloc);
@@ -101,7 +101,7 @@ typedef struct soft_graph_user {
 typedef enum soft_graph_bound {
     SOFT_GRAPH_BOUND,
     SOFT_GRAPH_BUSY,    /* *wait must be reached on the host, then bind again */
-    SOFT_GRAPH_NO_ROOM, /* neither chunks nor mappings; nothing is bound anew */
+    SOFT_GRAPH_NO_ROOM, /* neither chunks nor mappings; nothing is bound again */
 } soft_graph_bound;
 
 /* Points that a launch must wait for in its stream. */

@@ -7,7 +7,7 @@
  *                     before in the same queue; a new one; one to wait for
  *          3. map     slots whose chunk is not the segment's
  *
- * An arena is mapped anew only when nothing runs in it: where something does, the launch
+ * An arena is mapped again only when nothing runs in it: where something does, the launch
  * waits for the other user of its segment instead. Memory that is live belongs to one
  * arena; others that had its segment before get another one at their next launch. */
 #include <string.h>
@@ -388,7 +388,7 @@ static bool map_arena(soft_graph_arena *arena)
     return true;
 }
 
-/* A bind failed: what it took anew goes back. */
+/* A bind failed: what it took again goes back. */
 static void undo(const struct bind *bind)
 {
     struct graph_pool *pool = bind->memory->graphs;

@@ -51,7 +51,7 @@ struct soft_import *soft_import_of(const soft_memory *memory,
                                    const soft_share_handle *source)
 {
     struct soft_import *import = memory->imports;
-    while (import && /* one that was freed may be opened anew, at another address */
+    while (import && /* one that was freed may be opened again, at another address */
            (import->pending || memcmp(&import->source, source, sizeof(*source)) != 0))
         import = import->next;
     return import;

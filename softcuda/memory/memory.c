@@ -112,7 +112,7 @@ static void free_owner_locked(soft_memory *memory, struct soft_heap *heap, void 
     struct soft_segment *segment = heap->segments;
     while (segment) {
         struct soft_segment *next = segment->behind;
-        /* Merging changes the list, and the last free may drop the segment: begin anew.
+        /* Merging changes the list, and the last free may drop the segment: begin again.
          */
         struct soft_block *block = segment->first;
         while (block && !(block->used && block->info.owner == owner))

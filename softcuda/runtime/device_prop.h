@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cudaDeviceProp, which 13.0 laid out anew: seven members went, ten came. Members that the
+/* cudaDeviceProp, which 13.0 laid out again: seven members went, ten came. Members that the
  * driver has no attribute for stay 0. */
 #ifndef SOFT_RUNTIME_DEVICE_PROP_H
 #define SOFT_RUNTIME_DEVICE_PROP_H

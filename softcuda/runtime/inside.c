@@ -29,7 +29,7 @@ void rt_inside_add(rt_inside *out, const char *name, uint64_t at, uint64_t bytes
         out->places[out->count++] = (rt_place){at, to};
 }
 
-/* NULL: it is none of the runtime's names. */
+/* NULL: it is not one of the runtime's names. */
 static const char *function_name(const rt_elf *elf, const Elf64_Sym *symbol)
 {
     if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF)

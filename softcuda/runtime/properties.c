@@ -25,7 +25,7 @@ static cudaError_t get_device(const rt_driver *cu, int *out)
     return cudaSuccess;
 }
 
-/* Everything of the device goes; it begins anew at the next call. */
+/* Everything of the device goes; it begins again at the next call. */
 static cudaError_t reset(const rt_driver *cu)
 {
     const int device = rt_device(cu);

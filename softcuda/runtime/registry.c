@@ -189,7 +189,7 @@ static const unsigned wrapper_magic = 0x466243b1, fatbin_magic = 0xba55ed50;
 enum { LINKED = 2 };
 
 /* With -rdc=true the program's fatbin holds machine code alone, which nvlink made; what was
- * linked stands beside it, with its PTX. Fails where a part has none, or is missing one. */
+ * linked is beside it, with its PTX. Fails where a part has none, or is missing one. */
 static CUresult load_parts(const rt_driver *cu, const wrapper *from, CUlibrary *out)
 {
     CUlinkState link;

@@ -211,7 +211,7 @@ static gph_status add_repeat(gph_advice *advice, const gphi_loop *loop)
     return gphi_repeat_fuse(advice, repeat);
 }
 
-/* `loops` by what they take, the dearest first. */
+/* `loops` by what they take, the most expensive first. */
 static gph_status add_repeats(gph_advice *advice, const gphi_vec *loops)
 {
     uint64_t dearest = 0; /* of those that are worth it */
@@ -224,7 +224,7 @@ static gph_status add_repeats(gph_advice *advice, const gphi_vec *loops)
     }
     for (size_t i = 0; i < loops->count && status == GPH_OK; i++) {
         const gphi_loop *loop = gphi_vec_at(loops, i);
-        /* what takes less than a tenth of the dearest is not worth a line */
+        /* what takes less than a tenth of the most expensive is not worth a line */
         if (loop->total_ns * 10 >= dearest && !loop->is_outer &&
             advice->repeats.count < REPEATS_MAX && is_worth(advice, loop) &&
             !is_within(advice, loop))

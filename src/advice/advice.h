@@ -131,7 +131,7 @@ typedef enum gphi_obstacle_kind {
     GPHI_ELSEWHERE, /* of another thread: breaks captures in global mode */
     GPHI_FREEZES,   /* the graph keeps what it was given: pointer, state */
     GPHI_CHANGES,   /* else fine, but arguments change from one repetition to the next */
-    GPHI_STAYS,     /* outside of what a graph would hold */
+    GPHI_STAYS,     /* outside what a graph would hold */
     GPHI_FINE,
     GPHI_OBSTACLES
 } gphi_obstacle_kind;
@@ -196,7 +196,7 @@ struct gph_advice {
     gphi_vec values;                     /* of uint64_t */
     gphi_vec windows;                    /* of gphi_window */
     gphi_vec runs;                       /* of gphi_run, by track and time */
-    gphi_vec repeats;                    /* of gphi_repeat *, dearest first */
+    gphi_vec repeats;                    /* of gphi_repeat *, most expensive first */
     uint64_t anchors[GPHI_ANCHOR_COUNT]; /* ps */
     bool has_anchors, is_done;
     int32_t anchor_failure;              /* why there are none: a CUresult, or 0 */
@@ -296,7 +296,7 @@ double gphi_median(double *values, size_t count); /* sorts them; 0 of none */
 
 /* ---- loops.c ---- */
 
-/* The loops of all tracks, dearest first: `out` of gphi_loop; their runs. */
+/* The loops of all tracks, most expensive first: `out` of gphi_loop; their runs. */
 gph_status gphi_advice_loops(gph_advice *advice, gphi_vec *out);
 
 /* How many beats of a loop's longest run are of runs of another loop. */

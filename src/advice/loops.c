@@ -300,7 +300,7 @@ static gph_status find_calls(finder *f, uint64_t *last)
     return add_loop(f, now);
 }
 
-/* The dearest first; of equals the one that came first. */
+/* The most expensive first; of equals the one that came first. */
 static int by_time(const void *a, const void *b)
 {
     const gphi_loop *x = a, *y = b;

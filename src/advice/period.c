@@ -302,7 +302,7 @@ static gphi_obstacle_kind kind_inside(const gph_advice *advice, const gphi_repea
     }
 }
 
-/* The last beat of the period that works: what comes after it is outside of graphs. */
+/* The last beat of the period that works: what comes after it is outside graphs. */
 static uint32_t last_work(const gph_advice *advice, const gphi_repeat *repeat)
 {
     uint32_t last = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Executables: one for each class of graphs, own ones for keys that are replayed often.
  *
- * Whether a graph is of a class is not foretold but tried: a whole update of the class'
+ * Whether a graph is of a class is not predicted but tried: a whole update of the class'
  * executable by it costs less than describing the graph, and it is the driver's own word.
  */
 #include "base/clock.h"
@@ -162,7 +162,7 @@ static void leave_class(gph_cache *cache, uint32_t key, gphi_entry *entry)
     entry->class_index = GPHI_CLASS_NONE;
 }
 
-/* The class has taken the graph once and refuses it now: its executable was made anew
+/* The class has taken the graph once and refuses it now: its executable was made again
  * from another one. */
 static gph_status change_class(gph_cache *cache, uint32_t key, gphi_entry *entry,
                                CUstream stream, gph_exec **out, gph_error *error)
@@ -364,7 +364,7 @@ static gph_status choose(gph_cache *cache, struct choice *choice,
             *key = choice->keys[i];
             return GPH_OK;
         }
-    for (uint32_t i = 0; i < choice->count; i++) { /* all is done: look anew */
+    for (uint32_t i = 0; i < choice->count; i++) { /* all is done: look again */
         gphi_bucket *bucket = &cache->buckets[choice->keys[i]];
         bucket->seen = gphi_bucket_replays(bucket);
     }

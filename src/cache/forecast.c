@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a cache will take, foretold without a driver: each known recording is laid out as
+/* What a cache will take, predicted without a driver: each known recording is laid out as
  * a pool would, the others are fitted to those by the size of their keys.
  *
  * Laying out is best fit in event order over blocks sorted by offset, in grains of 512
  * bytes as the pool's, since that is what the pool does while it captures: a better plan
- * would foretell less than will be taken. Graphs lie over each other, so a family takes
+ * would predict less than will be taken. Graphs lie over each other, so a family takes
  * what its largest graph does, and inputs beside it. A key without a trace has the nodes
  * of the nearest one that has, by units: the sizes of its padded axes, multiplied. */
 #include "base/fail.h"

@@ -406,7 +406,7 @@ static gph_status order_keys(struct start *start, const uint32_t *keys, uint32_t
     return status;
 }
 
-/* What is left is foretold from the mean of what is done: a capture costs about what a
+/* What is left is predicted from the mean of what is done: a capture costs about what a
  * warm-up does, and keys come from the largest down, so it errs upwards. */
 static gph_status call_progress(const struct start *start, gph_phase phase, uint32_t done,
                                 gph_error *error)

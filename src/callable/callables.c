@@ -105,7 +105,7 @@ static gph_status make_one(struct making *m, uint32_t step, gph_error *error)
 }
 
 /* Whether a replay of `writer` changes what `reader` left, as the pool proves it. The
- * pool also refuses what spoils inputs of the writer: that is another question. */
+ * pool also refuses what invalidates inputs of the writer: that is another question. */
 static bool overwrites(const gphi_record *reader, const gphi_record *writer)
 {
     gph_pool_conflict conflict = GPH_SIZED(gph_pool_conflict);

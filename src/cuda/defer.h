@@ -7,7 +7,7 @@
  * opened, and what is destroyed meanwhile waits in a list.
  *
  *   open = 2      items -> exec -> module -> exec -> NULL        (in order of arrival)
- *   open = 0      the thread that ended the last capture runs them, outside of locks
+ *   open = 0      the thread that ended the last capture runs them, outside locks
  *
  * A capture begins when no such work is under way: it waits for threads that run some. */
 #ifndef GPHI_CUDA_DEFER_H

@@ -42,7 +42,7 @@ static int code_of(const char *line)
     return (int)strtol(line + sizeof(returning) - 1, NULL, 10);
 }
 
-/* Codes by which a capture is refused or spoilt, in cuda.h a row of their own, but for
+/* Codes by which a capture is refused or invalidated, in cuda.h a row of their own, but for
  * what every call says once it is: a consequence. */
 bool gphi_refusal_is_of_capture(const struct gphi_refusal *refusal)
 {

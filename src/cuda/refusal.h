@@ -19,7 +19,7 @@ struct gphi_refusal {
 };
 
 /* How many are kept: half of the watch's own thread, half of others. Of those that come
- * later only the first that can have spoilt a capture, in place of the last. */
+ * later only the first that can have invalidated a capture, in place of the last. */
 enum { GPHI_REFUSALS = 8 };
 
 /* In its owner's memory, linked while it watches. */
@@ -42,13 +42,13 @@ void gphi_watch_begin(gphi_watch *watch);
 /* After it the refusals are the owner's to read. */
 void gphi_watch_end(gphi_watch *watch);
 
-/* What most likely spoilt the capture that was watched, or NULL: the first refusal by a
+/* What most likely invalidated the capture that was watched, or NULL: the first refusal by a
  * rule of captures (900 to 908), else the first of all; 901, which is what calls return
- * once it is spoilt, last. `all_threads`: calls of other threads spoil it as those of the
+ * once it is invalidated, last. `all_threads`: calls of other threads invalidate it as those of the
  * watch's own do; else they come after these. */
 const struct gphi_refusal *gphi_watch_first(const gphi_watch *watch, bool all_threads);
 
-/* Whether its code is one by which a capture is refused or spoilt: 900 to 908 without
+/* Whether its code is one by which a capture is refused or invalidated: 900 to 908 without
  * 901. */
 bool gphi_refusal_is_of_capture(const struct gphi_refusal *refusal);
 

@@ -26,7 +26,7 @@ struct gph_runtime {
 };
 
 /* Makes this thread's unsafe calls allowed during captures of the process, which they
- * then do not spoil (R95, R96), until gphi_unrelax() of what it returns. A driver that
+ * then do not invalidate (R95, R96), until gphi_unrelax() of what it returns. A driver that
  * cannot refuses such calls by itself. */
 CUstreamCaptureMode gphi_relax(const gphi_cuda_table *cu);
 void gphi_unrelax(const gphi_cuda_table *cu, CUstreamCaptureMode before);

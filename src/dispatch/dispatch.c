@@ -116,7 +116,7 @@ static gph_status fill(gph_dispatch *dispatch, gph_error *error)
     return gphi_kernels_retain(runtime, &dispatch_text, &dispatch->kernels, error);
 }
 
-/* Run when no capture is open: freeing memory would spoil one. */
+/* Run when no capture is open: freeing memory would invalidate one. */
 static void destroy_now(void *user)
 {
     gph_dispatch *dispatch = user;

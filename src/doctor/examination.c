@@ -407,7 +407,7 @@ static bool is_never_long(uint32_t call)
 }
 
 /* Whether it has done nothing for so long but ask for the end of its work. A call that is
- * recorded, as one is that says "ended", begins it anew; so does a second without asking. A
+ * recorded, as one is that says "ended", begins it again; so does a second without asking. A
  * slot that is just being filled has no time, so one look says nothing. */
 static bool only_asks(gphi_process *process, uint64_t now, uint64_t ns,
                       gphi_event_slot *slot)

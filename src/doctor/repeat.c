@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Snapshots that the attached library does not write again: of a graph that nothing has
- * changed since it was captured. What was kept of the first is fed anew.
+ * changed since it was captured. What was kept of the first is fed again.
  *
  *   GRAPH 7, NODE.., EDGES..      kept under number 7 and its graph
  *   GRAPH 9, repeats 7            NODE.. and EDGES.. of 7 are fed as those of 9
@@ -52,7 +52,7 @@ static kept *find(const gphi_repeats *repeats, uint64_t number)
     return gphi_map_pointer(&repeats->by_number, number);
 }
 
-/* It is gone, or was written anew: only its last snapshot is ever repeated. */
+/* It is gone, or was written again: only its last snapshot is ever repeated. */
 static void forget_graph(gphi_repeats *repeats, uint64_t graph)
 {
     kept *item = gphi_map_pointer(&repeats->by_graph, graph);

@@ -179,7 +179,7 @@ typedef enum gphi_call_flag {
     GPHI_CALL_HOST_NODE = 2,   /* made inside a host function of a stream or graph */
     GPHI_CALL_NESTED = 4,      /* made by the driver or by another wrapped call */
     GPHI_CALL_OLD = 8,         /* an older signature */
-    GPHI_CALL_UNRETURNED = 64, /* the process ended inside of it */
+    GPHI_CALL_UNRETURNED = 64, /* the process ended inside it */
     GPHI_CALL_MODE_SHIFT = 4 /* bits 4, 5: the thread's cuThreadExchangeStreamCaptureMode:
                                 0 global, 1 thread-local, 2 relaxed */
 } gphi_call_flag;

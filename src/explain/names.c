@@ -149,7 +149,7 @@ static bool is_missing(const char *word, size_t bytes, const char **nearest)
         if (begins(name, strlen(name), word, bytes))
             far = 1; /* its end was left out */
         else if (begins(word, bytes, name, strlen(name)))
-            far = far < 2 ? far : 2; /* or something was put behind it */
+            far = far < 2 ? far : 2; /* or something was put after it */
         if (far < best && (size_t)far * 3 < bytes) {
             best = far;
             *nearest = name;

@@ -62,7 +62,7 @@ static void hit(scan *s, const gphi_key *of, size_t at, size_t bytes)
     const bool is_message = of->reason == GPH_EXPLAIN_BY_MESSAGE;
     if (!is_message && line_says(s, "cuGetProcAddress"))
         return;
-    /* PyTorch's pointer to the manual stands below the error. */
+    /* PyTorch's pointer to the manual is below the error. */
     const bool is_hint = !is_message && line_says(s, "docs.nvidia.com");
     const gph_explain_match match = {
         .entry = &gphi_knowledge[of->entry],
@@ -144,7 +144,7 @@ static size_t before_separators(const scan *s, size_t at)
     return end;
 }
 
-/* Whether what stands before a number says that it is an error code. */
+/* Whether what is before a number says that it is an error code. */
 static bool is_code(const scan *s, size_t at)
 {
     static const char *const words[] = {
@@ -264,7 +264,7 @@ static bool try_parts(scan *s, size_t at, size_t end, char separator)
     return false;
 }
 
-/* Marks that stand inside of slugs and dotted names. */
+/* Marks that stand inside slugs and dotted names. */
 static bool is_mark(char c)
 {
     return c == '.' || c == '/' || c == '-';
@@ -313,7 +313,7 @@ void gphi_scan(const char *text, size_t bytes, gphi_hits *hits)
         .line = 1,
         .is_question = bytes <= QUESTION_BYTES && !memchr(text, '\n', bytes),
     };
-    bool is_border = true; /* nothing of a word stands before */
+    bool is_border = true; /* nothing of a word is before */
     size_t word_end = 0;
     if (bytes > 0 && s.is_question) /* the text of an error, and nothing else */
         (void)try_key(&s, 0, bytes);

@@ -18,7 +18,7 @@ enum {
     RARE = 700,        /* a word that names its subject alone */
     NEAREST = 3,       /* lines of an entry that count */
     NEAR_ANY = 700,   /* a line so near makes a question ours that says nothing of CUDA */
-    NEAR_KNOWN = 780, /* one so near is meant, though a code stands beside it */
+    NEAR_KNOWN = 780, /* one so near is meant, though a code is beside it */
     NEAR_SAME = 950,  /* a line of the same words */
     SAME = 500,       /* what it counts besides, at 1000 */
     NAMED = 300,      /* what a name of the entry counts beside words */

@@ -67,7 +67,7 @@ struct gphi_bundle_word {
     uint32_t node, offset, range;
 };
 
-/* A conditional node. Handles are made anew where a graph is built; what it begins with is
+/* A conditional node. Handles are made again where a graph is built; what it begins with is
  * said by flags and value, as cuGraphConditionalHandleCreate() takes them. */
 struct gphi_bundle_flow {
     uint32_t form; /* a gph_conditional_form, not unknown */
@@ -153,7 +153,7 @@ typedef struct gphi_bundle {
     gphi_vec ranges;  /* gphi_bundle_range */
     gphi_vec args;    /* gph_kernel_arg, of all kernels */
     gphi_vec kernels; /* gphi_bundle_kernel */
-    gphi_vec eager;   /* gphi_bundle_block, allocated outside of recordings */
+    gphi_vec eager;   /* gphi_bundle_block, allocated outside recordings */
     gphi_vec graphs;  /* gphi_bundle_graph */
 } gphi_bundle;
 

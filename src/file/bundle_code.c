@@ -479,7 +479,7 @@ static void code_tensors(struct walk *walk, struct gphi_bundle_graph *graph)
     }
 }
 
-/* Why a graph could not be saved: it stands in the file without nodes, so that a reader
+/* Why a graph could not be saved: it is in the file without nodes, so that a reader
  * can say so instead of missing it. */
 static void code_refusals(struct walk *walk, struct gphi_bundle_graph *graph)
 {

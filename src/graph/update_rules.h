@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What two nodes may not differ in for one to take the other's place in an executable:
  * the driver's rules (R69 to R69e, M_U06, M_U07; docs/conformance.md) in its order, so
- * that the first that is broken is the one that it would name. Updates foretell by them,
+ * that the first that is broken is the one that it would name. Updates predict by them,
  * the doctor explains by them. */
 #ifndef GPHI_GRAPH_UPDATE_RULES_H
 #define GPHI_GRAPH_UPDATE_RULES_H

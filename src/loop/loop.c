@@ -98,7 +98,7 @@ static gph_status fill(gph_loop *loop, CUgraph body, gph_error *error)
     return gphi_loop_build(loop, body, &loop->execs, error);
 }
 
-/* Run when no capture is open: freeing memory would spoil one. */
+/* Run when no capture is open: freeing memory would invalidate one. */
 static void destroy_now(void *user)
 {
     gph_loop *loop = user;

@@ -248,7 +248,7 @@ void gphi_arena_settle(gph_arena *arena)
 }
 
 /* From the end, where segments seldom are. Unmapping waits for the device, which would
- * spoil a capture, and graphs of an open recording may have the addresses. */
+ * invalidate a capture, and graphs of an open recording may have the addresses. */
 uint64_t gphi_arena_unmap(gph_arena *arena, uint64_t most)
 {
     uint64_t count = 0;

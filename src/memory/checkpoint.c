@@ -132,7 +132,7 @@ static gph_status check_segments(const gph_pool *pool, const struct entry *chose
     return GPH_OK;
 }
 
-/* Same place and size: the block survived, or was allocated anew the same way. */
+/* Same place and size: the block survived, or was allocated again the same way. */
 static bool is_same(const struct gphi_block *block, const struct entry *entry)
 {
     return entry && entry->stays && entry->address == block->address &&

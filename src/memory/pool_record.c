@@ -134,7 +134,7 @@ void gphi_recording_reads(struct gphi_recording *r, struct gphi_block *block)
         return;
     block->read_by = r->id;
     block->read_range = (uint32_t)r->ranges.count;
-    /* Eager memory is filled anew before each replay: the recording is its maker. */
+    /* Eager memory is filled again before each replay: the recording is its maker. */
     *(gph_pool_range *)gphi_vec_add(&r->ranges, 1) =
         (gph_pool_range){.address = block->address,
                          .bytes = block->bytes,

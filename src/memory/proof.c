@@ -185,7 +185,7 @@ static bool is_left(const gph_pool_range *range)
     return range->kind == GPH_RANGE_OUTPUT || range->kind == GPH_RANGE_KEPT;
 }
 
-/* What `r` leaves under `spans` is spoiled, unless it was made since `when`. */
+/* What `r` leaves under `spans` is invalidated, unless it was made since `when`. */
 static void spoil(gph_pool *pool, struct gphi_recording *r, const gphi_vec *spans,
                   uint64_t when)
 {
@@ -213,7 +213,7 @@ static void spoil(gph_pool *pool, struct gphi_recording *r, const gphi_vec *span
     }
 }
 
-/* When a part of what `r` leaves was last spoiled so. */
+/* When a part of what `r` leaves was last invalidated so. */
 static uint64_t spoiled_when(const struct gphi_recording *r, const gph_pool_range *range)
 {
     uint64_t when = r->spoiled_all;
@@ -355,7 +355,7 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
     free_bits(pool, bits, proof->words, ROWS);
 }
 
-/* Eager memory over a recording's inputs spoils them as a replay would. */
+/* Eager memory over a recording's inputs invalidates them as a replay would. */
 void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
                       bool is_new)
 {

@@ -45,7 +45,7 @@ static gph_status fail_step(const gphi_csv *csv, gphi_span step)
                      csv->line, step.bytes < 60 ? (int)step.bytes : 60, step.begin);
 }
 
-/* What stands before the last `mark`, and after it. */
+/* What is before the last `mark`, and after it. */
 static bool part(gphi_span whole, char mark, gphi_span *before, gphi_span *after)
 {
     size_t at = whole.bytes;

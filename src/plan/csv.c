@@ -23,7 +23,7 @@ static gphi_span trim(gphi_span s)
     return s;
 }
 
-/* Takes what stands before `end`, and `end` itself; all if it is not there. */
+/* Takes what is before `end`, and `end` itself; all if it is not there. */
 static gphi_span take(gphi_span *rest, char end)
 {
     const char *at =

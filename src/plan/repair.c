@@ -157,7 +157,7 @@ static bool put_one(struct repair *r)
     return true;
 }
 
-/* From the plan in `from`: what ends above the aim is placed anew. Whether all was, before the
+/* From the plan in `from`: what ends above the aim is placed again. Whether all was, before the
  * steps or the time were over. */
 static bool lower(struct repair *r, const uint64_t *from, uint64_t aim, uint64_t steps)
 {

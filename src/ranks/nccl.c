@@ -141,7 +141,7 @@ struct joining {
     int rank, count;
     gphi_nccl_comm comm;
     int result;
-    atomic_int done; /* release: what stands above */
+    atomic_int done; /* release: what is above */
     atomic_int leavers;
 };
 

@@ -342,7 +342,7 @@ static gph_status lay_out(struct growing *growing)
 }
 
 /* A recording whose parent was not loaded is left out, too: its memory lies on top of
- * what is not there. It is recorded anew when it is called. */
+ * what is not there. It is recorded again when it is called. */
 static gph_status attach(struct growing *growing, struct sprout *sprout,
                          gph_loaded *loaded)
 {

@@ -115,7 +115,7 @@ static gph_status find_kernel(const gphi_build *build,
     return GPH_OK;
 }
 
-/* A kernel that is missing spoils its graphs and no others, so it is noted with its
+/* A kernel that is missing invalidates its graphs and no others, so it is noted with its
  * reason; what the driver fails with otherwise ends the load. */
 gph_status gphi_find_kernels(const gphi_build *build, const gph_resolver *resolver)
 {

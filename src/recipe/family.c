@@ -36,7 +36,7 @@ static CUgraph graph_of(const gph_cache *cache, uint32_t key)
 }
 
 /* A generator's words and its node's arguments are of this process, and its node is
- * edited while it runs: such a key is captured anew wherever it is wanted. */
+ * edited while it runs: such a key is captured again wherever it is wanted. */
 static gph_status add_key(gph_recipe *recipe, const gph_recipe_cache_entry *family,
                           uint32_t key, gph_tensor *inputs, gph_error *error)
 {

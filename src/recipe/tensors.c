@@ -108,7 +108,7 @@ static gph_status hash_output(const gphi_check *check, const gph_tensor *tensor,
 }
 
 /* The hash is over all outputs in their order: which of them differs is not asked, as
- * the graph is captured anew in any case. */
+ * the graph is captured again in any case. */
 gph_status gphi_check_replay(const gphi_check *check,
                              unsigned char out[GPHI_BUNDLE_HASH_BYTES], gph_error *error)
 {

@@ -184,7 +184,7 @@ gph_status gphi_capture_fail(const gph_capture *capture, CUresult result,
 /* Nothing is known of the thread's last failure. */
 void gphi_cause_forget(void);
 
-/* Fills the thread's gph_cause if a refused call has spoilt the open capture, which is
+/* Fills the thread's gph_cause if a refused call has invalidated the open capture, which is
  * about to be thrown away; else leaves it and is false. Ends the watch. */
 bool gphi_cause_find(gph_capture *capture);
 

@@ -175,7 +175,7 @@ static gph_status copy_by_driver(const gph_runtime *runtime, const gphi_copies *
 
 /* ---- by the kernel ---- */
 
-/* Memory of the copier's device that kernels reach at this address. Asked anew each time:
+/* Memory of the copier's device that kernels reach at this address. Asked again each time:
  * an address may have become another device's. */
 static bool is_ours(const gphi_copier *copier, CUdeviceptr address)
 {

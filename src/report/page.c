@@ -42,7 +42,7 @@ static gph_status put_text(gphi_save *save, const char *text)
     return put(save, text, text + strlen(text));
 }
 
-/* Style, page, data, d3, code: the data stands before the code that reads it. */
+/* Style, page, data, d3, code: the data is before the code that reads it. */
 static gph_status fill(void *user, gphi_save *save)
 {
     const page *p = user;

@@ -153,7 +153,7 @@ static gph_status fail_no_feed(const gph_slots *slots, gph_error *error)
                      (unsigned long long)slots->done_seen);
 }
 
-/* The word in pinned memory is read anew: another look costs a cache miss. */
+/* The word in pinned memory is read again: another look costs a cache miss. */
 static bool is_full(gph_slots *slots)
 {
     slots->done_seen = done_of(slots);

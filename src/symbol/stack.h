@@ -28,7 +28,7 @@ __attribute__((noinline)) void gphi_stack_take(gphi_stack *out, unsigned skip);
  * fit is left out. */
 void gphi_stack_describe(const gphi_stack *stack, char *out, size_t bytes);
 
-/* The first frame that is none of the driver's, of libgph's or of libcudart's:
+/* The first frame that is not one of the driver's, of libgph's or of libcudart's:
  * "offload.c:77 (prefetch)"; empty if there is none. */
 void gphi_stack_caller(const gphi_stack *stack, char *out, size_t bytes);
 #endif

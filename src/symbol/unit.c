@@ -149,7 +149,7 @@ static struct value read_value(const gphi_unit_sections *in, const gphi_unit *un
                                uint64_t form, int64_t implicit, gphi_bytes *bytes)
 {
     struct value value = {.text = NULL};
-    if (form == 0x16) /* indirect: the form stands before the value */
+    if (form == 0x16) /* indirect: the form is before the value */
         form = gphi_bytes_uleb(bytes);
     const unsigned fixed = fixed_bytes(form, unit);
     if (fixed != 0) {

@@ -346,7 +346,7 @@ static void drop_freed_pins(struct backend *backend)
     backend->pins.count = left;
 }
 
-/* Pins that the checkpoint knows stay; later ones are allocated anew where they are. */
+/* Pins that the checkpoint knows stay; later ones are allocated again where they are. */
 static gph_status restore_pinned(struct backend *backend, const struct checkpoint *it,
                                  const CUdeviceptr *live, uint32_t count,
                                  gph_error *error)

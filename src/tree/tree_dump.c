@@ -142,7 +142,7 @@ static bool is_alone(const gphi_tree_node *node)
     return first == node && !next_child(node);
 }
 
-/* Depth first without recursion: paths may be long. A child alone stands after its
+/* Depth first without recursion: paths may be long. A child alone is after its
  * parent, several stand in braces. */
 static void put_short(gphi_text *to, const gph_tree *tree)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gph help: the list of commands, one command, or what is made of all of them for
- * man and for shells. The table comes with the command line, so that this file stands below main.c. */
+ * man and for shells. The table comes with the command line, so that this file is below main.c. */
 #include "commands.h"
 #include "completion.h"
 #include "output.h"

@@ -2,7 +2,7 @@
 /* The commands, one file each. They return the exit status. Indices of options are those
  * of the table in main.c: an enum and its options are changed together, in one order.
  *
- * What stands below the commands are their helpers in files of their own. */
+ * What is below the commands are their helpers in files of their own. */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 #include "option.h"

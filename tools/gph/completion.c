@@ -178,7 +178,7 @@ void completion_bash(const command *commands, FILE *to)
 
 /* ---- zsh ---- */
 
-/* Inside of '...' and of the brackets of _arguments. */
+/* Inside '...' and of the brackets of _arguments. */
 static void put_zsh_text(const char *text, FILE *to)
 {
     for (; *text != '\0'; text++) {

@@ -165,7 +165,7 @@ void doctor_seen_read(doctor_seen *seen, const char *folder, const char *last_na
     seen->idle = seen->idle > busy ? seen->idle - busy : 0;
 }
 
-/* A launcher that the library cannot get into is none of the user's concern where its
+/* A launcher that the library cannot get into is not one of the user's concern where its
  * program was seen. */
 bool doctor_seen_is_blind(const doctor_seen *seen, unsigned long long events)
 {

@@ -92,7 +92,7 @@ static bool lead_runtime(const char *who, const char *folder)
 }
 
 /* Programs that compile to machine code by a child process get PTX instead: by the variable
- * of Triton, whose ptxas is inside of its package, or by PATH. What the user has set stays. */
+ * of Triton, whose ptxas is inside its package, or by PATH. What the user has set stays. */
 static bool lead_compilers(const char *who, const char *folder)
 {
     char place[PATH_MAX + 32], ptxas[PATH_MAX + 64];

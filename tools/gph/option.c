@@ -55,7 +55,7 @@ static void try_name(slip *of, const char *name)
     }
 }
 
-/* `sort` is "option --", say, and `before` what stands before a name that exists. */
+/* `sort` is "option --", say, and `before` what is before a name that exists. */
 static void say_unknown(const slip *of, const char *sort, const char *before)
 {
     enum { SHOWN = 100 };
@@ -141,7 +141,7 @@ static bool parse_option(const command *of, int argc, char **argv, int *at,
 }
 
 /* `--help` counts wherever it stands, after other mistakes too, unless it is another
- * program's or stands after `--`. */
+ * program's or is after `--`. */
 bool option_is_help(const command *of, int argc, char **argv)
 {
     const char *value;

@@ -54,7 +54,7 @@ bool option_parse(const command *of, int argc, char **argv, command_line *line);
 bool option_number(const char *option, const char *text, long least, long most,
                    long *out);
 
-/* The value of an option wherever it stands before `--`, the last one counts; NULL: it is
+/* The value of an option wherever it is before `--`, the last one counts; NULL: it is
  * not given. */
 const char *option_early(const command *of, const char *name, int argc, char **argv);
 

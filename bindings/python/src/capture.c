@@ -9,7 +9,7 @@ typedef struct capture {
     PyObject *stream_object, *pool, *place, *recording;
     PyObject *options; /* what begin takes: arguments by name */
     gphpy_scope *scope;
-    /* The first place where it was seen to be spoilt: a region that ended so. */
+    /* The first place where it was seen to be invalidated: a region that ended so. */
     PyObject *spoilt_region, *spoilt_place;
     bool is_lent, has_begun;
 } capture;
@@ -421,7 +421,7 @@ static PyObject *region_enter(region *self, PyObject *unused)
     return done(self->owner, gph_region_push(self->owner->gph, name, &error), &error);
 }
 
-/* Is the capture spoilt now, for the first time? Then the region has the first cause. */
+/* Is the capture invalidated now, for the first time? Then the region has the first cause. */
 static void look(region *self)
 {
     enum { INVALIDATED = 2 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* NumPy's arrays, read where they lie: their buffers allocate and describe their format anew each
+/* NumPy's arrays, read where they lie: their buffers allocate and describe their format again each
  * time, which costs more than the call that they are for. The layout is part of NumPy's ABI of
  * versions 1 and 2 (numpy/ndarraytypes.h), which the module says before it is relied on. */
 #include "gphpy.h"

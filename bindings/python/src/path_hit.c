@@ -517,8 +517,7 @@ static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
         return NULL;
     }
     if (self->depth > 0 ||
-        self->kept >
-            self->count) { /* from inside of a hit, whose steps stay as they are */
+        self->kept > self->count) { /* from inside a hit, whose steps stay as they are */
         forget(&s);
         Py_RETURN_NONE;
     }

@@ -12,7 +12,7 @@
  * soft_kernel_ready(), or comes from the disk cache: other threads that need the same
  * kernel wait for it, those that need another one do not.
  *
- * Knows no CUDA context: who loads a module allocates the globals and tells where. */
+ * Knows no CUDA context: who loads a module allocates the globals and says where. */
 #ifndef SOFT_KERNEL_LOAD_CODE_H
 #define SOFT_KERNEL_LOAD_CODE_H
 

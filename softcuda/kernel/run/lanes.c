@@ -72,7 +72,7 @@ SOFT_CALLS_CODE static void lane_main(void *argument)
     soft_fiber_end(&lane->fiber, lanes->host);
 }
 
-/* The fibers stay from block to block; everything else of a lane is set anew. */
+/* The fibers stay from block to block; everything else of a lane is set again. */
 static void start_lanes(soft_lanes *lanes)
 {
     const ptx_grid *grid = lanes->block->view.grid;

@@ -57,7 +57,7 @@ typedef struct ptx_flow_insn {
     uint8_t role; /* ptx_role */
     uint8_t reads_memory, writes_memory, is_volatile;
     uint8_t keeps_uniformity;
-    uint8_t no_uniform_load; /* a store stands before it in its region */
+    uint8_t no_uniform_load; /* a store is before it in its region */
     uint8_t keeps_lockstep;  /* ptx_insn_keeps_lockstep() */
     uint8_t keeps_together;  /* with the one before it: see bound.c */
     uint32_t read_count, write_count;

@@ -7,7 +7,7 @@
  * round (uniform, lockstep, or with a cut inside); both ways of a uniform branch that do
  * not meet in the region; and every block whose predecessors lie in several regions.
  * A region whose head is divergent is masked: only threads that were sent there run it.
- * Masked regions of one divergent branch stand one behind the other, before its join. */
+ * Masked regions of one divergent branch stand one after the other, before its join. */
 #include <string.h>
 
 #include "softcuda/ptx/flow/flow.h"
@@ -607,7 +607,7 @@ static bool splits(const ptx_shape *s, uint32_t b)
     return block->succ[0] != SHAPE_EXIT && s->blocks[block->succ[0]].divergent;
 }
 
-/* Divergent blocks are passed one behind the other, for what may be computed early, and
+/* Divergent blocks are passed one after the other, for what may be computed early, and
  * then the place where their ways meet. */
 static void link_region(ptx_shape *s, const ptx_region *r)
 {

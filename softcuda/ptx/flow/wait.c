@@ -3,7 +3,7 @@
  * of a kernel with such a loop gets a stack of its own, so that another block can run
  * meanwhile; all other loops end by themselves, whoever else runs or not.
  *
- * Per loop: what is read from memory inside of it is tainted, and so is all that is made
+ * Per loop: what is read from memory inside it is tainted, and so is all that is made
  * of it, or is set where a tainted branch decides. A loop waits if a tainted branch
  * decides whether it goes on. A load before the loop (a bound, say) taints nothing. */
 #include <string.h>

@@ -37,7 +37,7 @@ float x_ex2_approx_f32(float x)
 {
     const float above =
         x > -160.0f ? x : -160.0f; /* NaN goes here, and is mended below */
-    /* Beyond the two bounds the result is 0 or infinity anyhow; inside of them n fits the
+    /* Beyond the two bounds the result is 0 or infinity anyhow; inside them n fits the
      * exponent arithmetic below. */
     const float c = above < 130.0f ? above : 130.0f;
     const float n = __builtin_rintf(c), f = c - n;

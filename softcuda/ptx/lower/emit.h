@@ -98,7 +98,7 @@ bool ptx_insn_writes_memory(const ptx_insn *insn); /* stores, atomics, calls */
 bool ptx_insn_is_volatile(const ptx_insn *insn);
 /* A volatile store to what is, or may be, shared memory. Much old code lets a warp work
  * on such memory without a barrier: nothing promises it, and GPUs act in lockstep there.
- * So all lanes do what stands before it, then store, then go on. */
+ * So all lanes do what is before it, then store, then go on. */
 bool ptx_insn_keeps_lockstep(const ptx_module *module, const ptx_function *function,
                              const ptx_insn *insn);
 /* Same result for every thread of a block if all register operands are uniform and no

@@ -94,7 +94,7 @@ ptx_value ptx_resize(ptx_low *l, ptx_value value, uint32_t from, uint32_t to, bo
 /* Two values of 16 bits as one of 32. */
 ptx_value ptx_join(ptx_low *l, ptx_value low, ptx_value high);
 
-/* ---- families: what each opcode is written by, NULL: it is none of the family's */
+/* ---- families: what each opcode is written by, NULL: it is not one of the family's */
 typedef ptx_lower_fn *const ptx_family[PTX_OP_COUNT];
 extern ptx_family ptx_low_integer, ptx_low_float, ptx_low_half, ptx_low_bits,
     ptx_low_compare, ptx_low_convert, ptx_low_memory, ptx_low_atomic, ptx_low_video,

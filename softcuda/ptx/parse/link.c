@@ -481,7 +481,7 @@ static gph_status resolve(linker *l)
 
 /* ---- writing ---- */
 
-/* What is cut takes other edits inside of it along. */
+/* What is cut takes other edits inside it along. */
 static int by_place(const void *a, const void *b)
 {
     const edit *x = a, *y = b;

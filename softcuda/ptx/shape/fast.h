@@ -48,7 +48,7 @@ void ptx_fast_write_remat(ptx_fast *f);
 
 /* ---- shape_guard.c ---- */
 /* Region copies for threads that are all or the first ones, and for those that flags
- * pick. `scan` tells how many threads take part; in its top bit, that they are not the
+ * pick. `scan` says how many threads take part; in its top bit, that they are not the
  * first ones. */
 void ptx_fast_write_choice(ptx_fast *f, const char *scan);
 /* A copy for when all threads take the same ways, and one for when not. False, nothing
@@ -69,7 +69,7 @@ void ptx_fast_write_cut(ptx_fast *f, const char *scan);
 /* ---- shape_part.c ---- */
 #define FAST_REGIONS_MAX 32u /* kernels of more have a function for each */
 /* What is written between the two goes into a function of its own. `scan`: the value that
- * tells how many threads take part, or "". The code leads to R<n>.after or R<n>.back. */
+ * says how many threads take part, or "". The code leads to R<n>.after or R<n>.back. */
 void ptx_fast_begin_part(ptx_fast *f);
 void ptx_fast_end_part(ptx_fast *f, const char *scan);
 void ptx_fast_write_parts(ptx_fast *f); /* behind the kernel's function */

@@ -578,7 +578,7 @@ static void write_round(ptx_fast *f, const char *scan)
     write_last(f, scan, &guards, ways);
 }
 
-/* `scan` tells how many threads take part; in its top bit, that they are not the first
+/* `scan` says how many threads take part; in its top bit, that they are not the first
  * ones. All of them, or the first n of a row, need no flags. */
 void ptx_fast_write_choice(ptx_fast *f, const char *scan)
 {

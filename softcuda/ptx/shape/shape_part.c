@@ -11,7 +11,7 @@
  * A region's code is written as ever, into a text of its own. Which names it uses and
  * does not define is read from that text; by its name each is known to be a scalar of the
  * kernel (u., off.: by address, copied in and out), a slot for one thread at a time (made
- * anew), or a value that never changes (handed over). */
+ * again), or a value that never changes (handed over). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

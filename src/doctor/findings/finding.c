@@ -131,7 +131,7 @@ static gphi_draft *new_draft(gphi_rule_run *run, const gphi_call *at, uint64_t h
     return draft;
 }
 
-/* What was taken back is told after all, with what is written now. */
+/* What was taken back is reported after all, with what is written now. */
 static void revive(gphi_draft *draft, const gphi_call *at)
 {
     lines_drop(draft->of->heap, draft);

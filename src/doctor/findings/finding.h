@@ -55,7 +55,7 @@ struct gphi_findings {
     gphi_stacks *stacks;
     gphi_vec drafts; /* of gphi_draft * */
     gphi_map by_key; /* -> gphi_draft * */
-    gphi_map told;   /* numbers of calls whose failure is told */
+    gphi_map told;   /* numbers of calls whose failure is reported */
     bool is_short;   /* memory ran out */
 };
 

@@ -50,10 +50,10 @@ typedef struct gphi_rule {
 #define GPHI_RULE_NAME(name, level) GPHI_RULE(name, level, .state_bytes = 0)
 
 /* A finding at the place of `at`. One a (rule, stack of `at`, key): a second only counts
- * and gives NULL, so `if (draft)` before filling. `key` tells apart what has one stack
+ * and gives NULL, so `if (draft)` before filling. `key` distinguishes what has one stack
  * but is not the same (0 where nothing does). */
 gphi_draft *gphi_finding_begin(gphi_rule_run *run, const gphi_call *at, uint64_t key);
-/* The same, but gives the finding also when it is told already (*is_new false), so that
+/* The same, but gives the finding also when it is reported already (*is_new false), so that
  * the consequences of its second time fold under it as well. NULL: too many, no memory.
  */
 gphi_draft *gphi_finding_begin_any(gphi_rule_run *run, const gphi_call *at, uint64_t key,
@@ -73,7 +73,7 @@ void gphi_evidence_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32
 void gphi_evidence_said(gphi_draft *draft, const char *said);
 /* A later failure that follows from it: told under it, and no other rule tells it. */
 void gphi_consequence(gphi_draft *draft, const gphi_call *call);
-/* Whether a call's failure is told already (as a cause or a consequence). */
+/* Whether a call's failure is reported already (as a cause or a consequence). */
 bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call);
 /* Adds to the knowledge base's fix a sentence of this case. */
 void gphi_fix(gphi_draft *draft, const char *format, ...) GPH_PRINTF(2, 3);

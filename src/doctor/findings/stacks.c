@@ -263,7 +263,7 @@ static bool is_interpreter(const gph_place *place)
            begins(name, "libffi") || begins(name, "_ctypes.");
 }
 
-/* The last word of a demangled name before its arguments: what stands before it is the
+/* The last word of a demangled name before its arguments: what is before it is the
  * type that a template returns. */
 static const char *word_of(const char *function)
 {

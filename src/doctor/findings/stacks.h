@@ -15,7 +15,7 @@ void gphi_stacks_destroy(gphi_stacks *stacks);
 gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event);
 
 /* The frames of a stack number: Python's first, then the program's, innermost first. What
- * stands below main, the driver's, the runtime's and the attached library's own frames
+ * is below main, the driver's, the runtime's and the attached library's own frames
  * on top, and those of the C++ standard library are left out. NULL and 0: none, or no
  * memory. Lent until the end. */
 const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t stack, uint32_t *count);

@@ -83,7 +83,7 @@ static void note_use(gphi_history *history, const gphi_seen *seen, uint64_t addr
         one->used = seen->call;
 }
 
-/* Outside of graphs. */
+/* Outside graphs. */
 static void note_uses(gphi_history *history, const gphi_seen *seen)
 {
     gphi_touch touches[64];

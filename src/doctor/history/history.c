@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The history: executables, and memory as the program uses it outside of graphs. */
+/* The history: executables, and memory as the program uses it outside graphs. */
 #include "doctor/history/history.h"
 #include "base/clock.h"
 #include "base/heap.h"
@@ -286,7 +286,7 @@ bool gphi_exec_is_alive(const gphi_exec_history *exec)
            exec->exec->created.number == exec->created;
 }
 
-/* Parameters of a node that are set anew are of now, not of when it was captured. */
+/* Parameters of a node that are set again are of now, not of when it was captured. */
 static void note_edit(gphi_history *history, const gphi_seen *seen)
 {
     const char *name = gphi_call_name(seen->call.call);

@@ -70,7 +70,7 @@ typedef struct gphi_exec_history {
     uint64_t capture_ns, instantiate_ns, launch_ns; /* host time; of all launches */
 } gphi_exec_history;
 
-/* A range that copies or fills outside of graphs wrote or read. */
+/* A range that copies or fills outside graphs wrote or read. */
 typedef struct gphi_range_history {
     uint64_t start, end;
     gphi_call last;
@@ -80,7 +80,7 @@ typedef struct gphi_range_history {
     bool is_from_host; /* the last one */
 } gphi_range_history;
 
-/* An allocation, as the program uses it outside of graphs. */
+/* An allocation, as the program uses it outside graphs. */
 typedef struct gphi_memory_history {
     gphi_allocation *memory;
     uint64_t number;        /* memory->allocated.number */
@@ -100,7 +100,7 @@ typedef struct gphi_graph_memory {
     bool is_freed_inside;    /* by the same graph */
     bool is_live, is_orphan; /* allocated now; by nodes that an update took away */
     gphi_call launched, freed; /* last launch that allocated it; last free outside */
-    gphi_call used;            /* first copy, fill or kernel outside of graphs */
+    gphi_call used;            /* first copy, fill or kernel outside graphs */
 } gphi_graph_memory;
 
 typedef struct gphi_history {
@@ -145,7 +145,7 @@ bool gphi_exec_is_alive(const gphi_exec_history *exec);
 gphi_graph_memory *gphi_history_graph_memory(const gphi_history *history,
                                              uint64_t address);
 /* Of graph_memory.c: what a call means for memory of graphs. `is_new`: the graph
- * that `exec` holds was read anew. */
+ * that `exec` holds was read again. */
 void gphi_graph_memory_call(gphi_history *history, const gphi_seen *seen,
                             gphi_exec_history *exec, bool is_new);
 

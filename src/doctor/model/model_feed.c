@@ -192,7 +192,7 @@ static uint64_t alike_hash(const gphi_function *function)
     return hash;
 }
 
-/* The number of the functions that are alike, else a new one: the handle, which is told
+/* The number of the functions that are alike, else a new one: the handle, which is reported
  * in drawings and differences, or where another kernel had it before, none that is a
  * handle. Drivers before 12.3 tell no name. */
 static gph_status number_function(gphi_model *model, gphi_function *made)

@@ -125,7 +125,7 @@ static void notes_init(gphi_rule_run *run)
     gphi_vec_init(&state->items, run->model->heap, sizeof(noted));
 }
 
-/* A note has no call of its own: it is told at the last launch or instantiation of its
+/* A note has no call of its own: it is reported at the last launch or instantiation of its
  * thread. */
 static void notes_call(gphi_rule_run *run, const gphi_seen *seen)
 {
@@ -249,7 +249,7 @@ static void storm_end(gphi_rule_run *run)
 
 /* ---- cache.frozen-choice ---- */
 
-/* A kernel of a library, as the program uses it outside of graphs. */
+/* A kernel of a library, as the program uses it outside graphs. */
 typedef struct choice {
     uint64_t function;
     uint64_t tuned; /* number of the call that read the time of it; 0: never */
@@ -265,7 +265,7 @@ typedef struct choices {
     uint64_t first_tuned;
 } choices;
 
-/* NULL: not seen outside of graphs. */
+/* NULL: not seen outside graphs. */
 static choice *choice_known(const choices *state, uint64_t function)
 {
     const uint64_t *known = gphi_map_get(&state->indices, function);

@@ -42,7 +42,7 @@ void gphi_tell_begin_on_legacy(gphi_rule_run *run, const gphi_seen *seen)
              "the per-thread default stream (CU_STREAM_PER_THREAD).");
 }
 
-/* Whether a captured call launches what an earlier one did, from outside of the function
+/* Whether a captured call launches what an earlier one did, from outside the function
  * that begins the capture and that launched it before. */
 static bool is_made_again(const gphi_rule_run *run, const gphi_capture *capture,
                           size_t index)
@@ -103,7 +103,7 @@ static gphi_draft *tell_left_open(gphi_rule_run *run, const gphi_watch *watch,
     gphi_incident *in = watch->incident;
     gphi_call begin = capture->begin;
     if (in && !is_first)
-        begin.time_ns = in->root.time_ns + 1; /* since then: stands after its cause */
+        begin.time_ns = in->root.time_ns + 1; /* since then: is after its cause */
     gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_NEVER_ENDED, &begin, 0);
     if (in && is_first) {
         gphi_withdraw(in->draft);

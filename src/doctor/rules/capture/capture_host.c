@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rule capture.host-pointer: a captured copy keeps the host's address, not its bytes, and
  * a captured host function the address of its data.
- * That is told only with evidence: the memory lay on a stack that has been left, was
+ * That is reported only with evidence: the memory lay on a stack that has been left, was
  * freed, or cannot be read any more. That pageable memory holds other bytes at a launch
  * is told as info: a program may well write there for each replay. */
 #include "doctor/rules/capture/rules_capture.h"
@@ -44,7 +44,7 @@ static bool is_pinned(const gphi_host_copy *copy)
 
 /* Other bytes in memory that is there. Contents that the program renews for each replay
  * look the same as memory that has become something else: the function that made the
- * copy, or one outside of it, keeps what it has on the stack, and what it allocated,
+ * copy, or one outside it, keeps what it has on the stack, and what it allocated,
  * until it returns. */
 static const char *change_of(const gphi_rule_run *run, const gphi_host_copy *copy,
                              const gphi_host_bytes *now, const gphi_call *launch,

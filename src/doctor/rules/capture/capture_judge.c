@@ -117,7 +117,7 @@ static void break_others(gphi_rule_run *run, const gphi_seen *seen,
     }
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 static gphi_incident *break_capture(gphi_rule_run *run, gphi_capture_rule rule,
                                     const gphi_seen *seen, gphi_watch *watch)
@@ -204,7 +204,7 @@ static bool is_destructor(const gphi_model *model, const gphi_seen *seen,
     }
 }
 
-/* What allocates anew frees what it had: a buffer grows. The end of no object's life. */
+/* What allocates again frees what it had: a buffer grows. The end of no object's life. */
 static bool is_growth(const gphi_rule_run *run, const gphi_seen *seen)
 {
     const gphi_allocation *memory =

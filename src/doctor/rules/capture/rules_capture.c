@@ -110,7 +110,7 @@ static void note_instead(gphi_watch *watch, const gphi_seen *seen)
     watch->dropped = NULL;
 }
 
-/* A call that held, outside of any capture of its stream: the program may run what it
+/* A call that held, outside any capture of its stream: the program may run what it
  * could not capture. */
 static void note_eager(const gphi_rule_run *run, const gphi_seen *seen)
 {

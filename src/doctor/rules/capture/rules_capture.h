@@ -82,7 +82,7 @@ typedef enum gphi_capture_rule {
     GPHI_RULE_WRONG_DEVICE,
     GPHI_RULE_GRAPH_LAUNCH,
     GPHI_RULE_CAPTURE_COUNT,
-    /* of other tables, which tell what is not told here */
+    /* of other tables, which tell what is not reported here */
     GPHI_RULE_DURING_CAPTURE = GPHI_RULE_CAPTURE_COUNT, /* instantiate.during-capture */
     GPHI_RULE_WATCHDOG                                  /* nccl.watchdog-query */
 } gphi_capture_rule;
@@ -94,7 +94,7 @@ enum { GPHI_ALSO_MAX = 6 };
 /* A first cause and what became of it. */
 typedef struct gphi_incident {
     gphi_draft *draft;
-    gphi_draft *fresh; /* `draft` if it was told just now, for its words; else NULL */
+    gphi_draft *fresh; /* `draft` if it was reported just now, for its words; else NULL */
     gphi_capture_rule rule;
     gphi_call root;
     uint64_t site;     /* of the root call, or 0 */
@@ -107,7 +107,7 @@ typedef struct gphi_incident {
     bool is_misused;     /* the program used what the capture should have given */
     bool is_root_again;  /* the root's thread made the call again, and it held */
     bool is_other_thread;
-    bool is_seen; /* a 901 was told */
+    bool is_seen; /* a 901 was reported */
 } gphi_incident;
 
 /* Work that ran while its thread captured something else. */
@@ -258,7 +258,7 @@ bool gphi_call_by_once(const gphi_capture_state *state, const gphi_call *call);
 /* Whether a frame of the call lies in NCCL. */
 bool gphi_call_by_nccl(const gphi_capture_state *state, const gphi_call *call);
 /* Whether the function that made the call of stack `a` had not returned at that of `b`,
- * as far as can be seen: the frames outside of it are the same. */
+ * as far as can be seen: the frames outside it are the same. */
 bool gphi_caller_is_active(const gphi_rule_run *run, uint32_t a, uint32_t b);
 /* How many of the outermost places of two stacks are the same: with functions that were
  * inlined, which have no frame of their own. */

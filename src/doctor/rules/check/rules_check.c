@@ -5,7 +5,7 @@
  * which nodes they are.
  *
  *   race: kernel a (node 3) writes ... and memset (node 5) writes at 0x...   check.race
- *   outside of its life: kernel a (node 3) writes ... at 0x...               check.memory */
+ *   outside its life: kernel a (node 3) writes ... at 0x...               check.memory */
 #include "base/heap.h"
 #include "doctor/history/history.h"
 #include "doctor/rules/rules.h"

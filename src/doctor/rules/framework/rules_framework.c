@@ -133,7 +133,7 @@ static bool is_of_framework(const gph_explain_match *match)
            match->reason == GPH_EXPLAIN_BY_MESSAGE;
 }
 
-/* A line outside of an exception. */
+/* A line outside an exception. */
 static void hear_alone(gphi_rule_run *run, const speaker *of, const char *line,
                        uint32_t stack)
 {

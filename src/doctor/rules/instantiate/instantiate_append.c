@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rule instantiate.appended-capture: cuStreamBeginCaptureToGraph adds to what its graph
- * has. A program that records a step anew into the graph of the last recording, without
+ * has. A program that records a step again into the graph of the last recording, without
  * dependencies, gets both, side by side:
  *
  *   into(G) K  end  instantiate   into(G) K  end  instantiate     the second runs K twice

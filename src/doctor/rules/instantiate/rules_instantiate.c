@@ -406,7 +406,7 @@ static gphi_draft *tell_invalid(gphi_rule_run *run, const struct wish *wish)
 }
 
 /* The rules of captures know what was open and what follows; where they saw no capture
- * begin, it is told here. */
+ * begin, it is reported here. */
 static gphi_draft *tell_during_capture(gphi_rule_run *run, const struct wish *wish)
 {
     const gphi_call *call = &wish->seen->call;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* launch.crash: the process was ended by a signal inside of a driver call, which is known
+/* launch.crash: the process was ended by a signal inside a driver call, which is known
  * from what the thread had noted before it. A thread that waits is no suspect, and who is
  * killed from outside has done nothing wrong: that is info.
  *

@@ -187,7 +187,7 @@ static const gphi_call *place_of(const gphi_rule_run *run, const struct suspect 
                : &seen->call;
 }
 
-/* An eager kernel's fault is none of these rules': the driver's sentence has no node. */
+/* An eager kernel's fault is not one of these rules': the driver's sentence has no node. */
 static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
                        const gphi_seen *seen)
 {
@@ -213,7 +213,7 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
         return;
     }
     if (seen->call.result == CUDA_ERROR_ASSERT)
-        as.rule = run->rule - 1; /* launch.assert, which stands before it in the table */
+        as.rule = run->rule - 1; /* launch.assert, which is before it in the table */
     const gphi_allocation *freed = freed_of(run, faults->said);
     faults->draft = gphi_finding_begin(&as, place_of(run, &best, freed, seen), 0);
     if (!faults->draft)

@@ -230,7 +230,7 @@ static uint64_t written_address(const gphi_rule_run *run, const gphi_exec_state 
     return address != 0 ? address : only_address(run->history, right, left);
 }
 
-/* Looked at once for two executables and what they hold; an update makes it anew. */
+/* Looked at once for two executables and what they hold; an update makes it again. */
 static gphi_launch_pair *pair_of(gphi_launch_overlaps *overlaps, const gphi_exec_state *a,
                                  const gphi_exec_state *b)
 {

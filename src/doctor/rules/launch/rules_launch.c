@@ -392,7 +392,7 @@ static void upload_end(gphi_rule_run *run)
 
 /* ---- the table ---- */
 
-/* In this order: what is told by one is not told again by those below. */
+/* In this order: what is told by one is not reported again by those below. */
 const gphi_rule gphi_rules_launch[] = {
     GPHI_RULE("launch.unfreed-allocation", ERROR, .call = unfreed_call),
     GPHI_RULE("launch.dead-executable", ERROR, .call = dead_call),

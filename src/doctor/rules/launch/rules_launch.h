@@ -52,7 +52,7 @@ typedef struct gphi_launch_pair {
     bool is_written;   /* a kernel of one has no other address: it writes there */
     bool is_concluded; /* that one writes there: nobody else has */
     uint32_t count;    /* overlaps seen */
-    gphi_call told;    /* the launch at which it was told */
+    gphi_call told;    /* the launch at which it was reported */
 } gphi_launch_pair;
 
 typedef struct gphi_launch_overlaps {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rule memory.input-not-refreshed. A launch is suspected if contents came from the host
  * for something else than what the graph uses, of the size of an input that came that way
- * before, and nothing that the graph uses got new contents. It is told at the end, if
+ * before, and nothing that the graph uses got new contents. It is reported at the end, if
  * nobody ever used what came. */
 #include "doctor/rules/memory/rules_memory.h"
 

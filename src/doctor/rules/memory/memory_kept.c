@@ -15,7 +15,7 @@
 
 enum { KEPT_MAX = 256, GAP_MIN = 3 };
 
-/* A reader outside of graphs: a kernel, or (0) copies. */
+/* A reader outside graphs: a kernel, or (0) copies. */
 typedef struct kept {
     gphi_exec_history *exec;
     uint64_t address, kernel;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules memory.read-before-done, memory.input-race and memory.output-overwritten: who
- * reads what a graph writes, and when. Only what was seen to be written is told: by
+ * reads what a graph writes, and when. Only what was seen to be written is reported: by
  * copies and fills of the graph, or by a kernel where nobody else can have written what
  * is read.
  *
@@ -186,7 +186,7 @@ static void look_before(gphi_rule_run *run, const gphi_history *history,
     }
 }
 
-/* The only address that a kernel outside of graphs is given, so that it must write there;
+/* The only address that a kernel outside graphs is given, so that it must write there;
  * 0: it is given several. */
 static uint64_t only_address(const gphi_rule_run *run, const gphi_seen *seen)
 {

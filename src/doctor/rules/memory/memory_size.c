@@ -262,7 +262,7 @@ static bool could_share(const gphi_history *history, const gphi_graph_memory *a,
     return !history->launches_overlap && a->exec->launches > 1 && b->exec->launches > 1;
 }
 
-/* The first pair that would do is told; one is enough to show how. Looks at 64 neighbors
+/* The first pair that would do is reported; one is enough to show how. Looks at 64 neighbors
  * of 64 allocations at most: all pairs would be a square of a program's length. */
 void gphi_rule_allocations_never_freed(gphi_rule_run *run)
 {
@@ -283,7 +283,7 @@ void gphi_rule_allocations_never_freed(gphi_rule_run *run)
 
 /* ---- memory.graph-memory-leak, memory.leak-at-exit ---- */
 
-/* How much is launched behind a call, 16 at most are counted. */
+/* How much is launched after a call, 16 at most are counted. */
 static uint32_t work_behind(const gphi_model *model, const gphi_call *call)
 {
     enum { LOOK_MAX = 256, ENOUGH = 16 };

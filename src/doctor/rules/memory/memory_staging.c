@@ -21,7 +21,7 @@ enum { STAGED_MAX = 256 };
 
 /* Host memory that work reads, as it was when that was submitted. */
 typedef struct staged {
-    uint64_t key[2]; /* exec->created, or 0: outside of graphs; address */
+    uint64_t key[2]; /* exec->created, or 0: outside graphs; address */
     uint64_t hash, work, launches;
     gphi_call call;
 } staged;
@@ -100,7 +100,7 @@ static bool has_signal_pointers(const gphi_model *model, const gphi_seen *seen)
     return false;
 }
 
-/* Takes in a call outside of captures by which the host may know of the work before it. */
+/* Takes in a call outside captures by which the host may know of the work before it. */
 static void note_signal(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_staging_state *state = run->state;
@@ -203,7 +203,7 @@ static bool is_pinned(const gphi_model *model, uint64_t address)
            (memory->kind == GPHI_MEM_PINNED || memory->kind == GPHI_MEM_REGISTERED);
 }
 
-/* A copy outside of graphs, into memory that a graph has. */
+/* A copy outside graphs, into memory that a graph has. */
 void gphi_rule_staging(gphi_rule_run *run, const gphi_seen *seen)
 {
     const gphi_work *work = seen->work;

@@ -94,7 +94,7 @@ static void tell_past(const gphi_model *model, gphi_draft *draft,
 
 /* Where the program went wrong: what was freed before the first launch was never to be
  * launched with, and the free is to blame. After that the launch is: memory may be freed,
- * and the graph be captured anew. */
+ * and the graph be captured again. */
 static const gphi_call *place_of(const gphi_seen *seen, const gphi_exec_history *exec,
                                  const gphi_touch *touch)
 {

@@ -39,7 +39,7 @@ typedef struct gphi_input_state {
     uint64_t made_next;    /* that gives way */
 } gphi_input_state;
 
-/* Of memory.input-race: kernels outside of graphs that must write where they point. */
+/* Of memory.input-race: kernels outside graphs that must write where they point. */
 enum { GPHI_KERNEL_WRITES = 32 };
 typedef struct gphi_kernel_writes {
     gphi_work items[GPHI_KERNEL_WRITES]; /* the last; `write`: that address */
@@ -54,7 +54,7 @@ typedef struct gphi_workspace {
 } gphi_workspace;
 
 typedef struct gphi_trim_state {
-    uint64_t allocations; /* outside of graphs, from any pool */
+    uint64_t allocations; /* outside graphs, from any pool */
     uint64_t trimmed;     /* number of the last trim of graph memory */
 } gphi_trim_state;
 
@@ -105,7 +105,7 @@ void gphi_rule_workspace(gphi_rule_run *run, const gphi_seen *seen);
 typedef struct gphi_reserved_state {
     gphi_call destroyed; /* the last executable that allocated */
     uint64_t bytes;      /* the most that one of them had; 0: none, or trimmed */
-    uint64_t others;     /* allocations outside of graphs since then */
+    uint64_t others;     /* allocations outside graphs since then */
 } gphi_reserved_state;
 void gphi_rule_graph_memory_kept_call(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_graph_memory_kept_end(gphi_rule_run *run);

@@ -98,7 +98,7 @@ static const gphi_exec_history *alive_graph(const gphi_history *history)
  * left of it: the last calls of a thread are NCCL's, they waited for streams and did
  * nothing else, and the process was ended from outside while such a graph was alive. (The
  * set-up of a communicator waits as well, but makes and frees things between; and what
- * NCCL frees may be of another communicator than the graph's: neither is told.) */
+ * NCCL frees may be of another communicator than the graph's: neither is reported.) */
 
 /* What changes nothing, besides waiting. */
 static bool is_idle_call(uint32_t call)

@@ -59,7 +59,7 @@ static void launch_bound_end(gphi_rule_run *run)
         const gphi_exec_history *exec = gphi_history_exec_at(history, i);
         in_graphs += exec->launches * exec->kernels;
     }
-    /* with the wait behind the last launch */
+    /* with the wait after the last launch */
     const uint64_t span = gphi_span_ns(state->first_ns, state->last.time_ns) +
                           gphi_span_ns(state->wait_ns_last, history->now.wait_ns);
     const uint64_t waited = gphi_span_ns(state->wait_ns_first, history->now.wait_ns);
@@ -160,7 +160,7 @@ static void giant_end(gphi_rule_run *run)
 
 typedef struct tiny {
     uint64_t run, total, nodes, runs;
-    uint64_t first_ns, last_ns; /* of all of them, to the wait behind the last */
+    uint64_t first_ns, last_ns; /* of all of them, to the wait after the last */
     gphi_call last;
 } tiny;
 

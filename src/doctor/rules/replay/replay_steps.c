@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What ran outside of graphs, and where a graph's kernels stand in it. */
+/* What ran outside graphs, and where a graph's kernels stand in it. */
 #include "doctor/rules/replay/rules_replay.h"
 
 #include <string.h>

@@ -197,14 +197,14 @@ static bool has_partner(const gphi_look *at, const uint64_t *values, uint32_t co
     return p.is_found;
 }
 
-/* What the program did with the allocation that holds an address, outside of graphs. */
+/* What the program did with the allocation that holds an address, outside graphs. */
 static const gphi_memory_history *memory_of(const gphi_history *history, uint64_t address)
 {
     const gphi_allocation *memory = gphi_model_memory(history->model, address, false);
     return memory ? gphi_history_memory(history, memory) : NULL;
 }
 
-/* Whether copies and fills outside of graphs wrote there after call `since`. */
+/* Whether copies and fills outside graphs wrote there after call `since`. */
 static bool is_filled(const gphi_history *history, uint64_t address, uint64_t bytes,
                       uint64_t since)
 {

@@ -44,7 +44,7 @@ typedef struct gphi_rounds {
 
 void gphi_eager_init(gphi_eager_log *log, gph_allocator heap);
 void gphi_eager_fini(gphi_eager_log *log);
-/* Takes in a call that ran outside of graphs. False: short of memory. */
+/* Takes in a call that ran outside graphs. False: short of memory. */
 bool gphi_eager_note(gphi_eager_log *log, const gphi_model *model, const gphi_seen *seen);
 /* NULL: too old. */
 const gphi_eager *gphi_eager_at(const gphi_eager_log *log, uint64_t number);

@@ -4,7 +4,7 @@
  * A refusal is nothing bad by itself: to try an update and to instantiate where it is
  * refused is how it is meant. So a refusal waits for what the program does next:
  *
- *   instantiates, updates another executable,     -> nothing is told
+ *   instantiates, updates another executable,     -> nothing is reported
  *   sets nodes, runs eagerly
  *   launches the executable, which holds what      -> update.ignored
  *   it held before

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What two partners of an update may not differ in: the rules are those that updates
- * foretell by (graph/update_rules.h). Here stands what the doctor knows of the memory
+ * predict by (graph/update_rules.h). Here stands what the doctor knows of the memory
  * that operands lie in, and which of its own rules a broken one is reported as. */
 #include "base/fail.h"
 #include "doctor/language/language.h"

@@ -270,7 +270,7 @@ static bool agrees(uint32_t result, gphi_why why)
     }
 }
 
-/* What fields of the pair differ, for a refusal that we cannot foretell. */
+/* What fields of the pair differ, for a refusal that we cannot predict. */
 static bool add_field(void *user, const char *field, const char *before,
                       const char *after)
 {
