@@ -289,7 +289,7 @@ static CUresult judge_end(struct soft_capture *capture)
         return soft_fail(
             CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
             "%s has work of %sstream %p that it does not wait for: record an "
-            "event behind that work and let the origin wait for it",
+            "event after that work and let the origin wait for it",
             name, lost ? "a destroyed " : "", (const void *)unjoined);
     if (!soft_capture_is_mine(capture) &&
         capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && soft_rule(R89))

@@ -239,6 +239,11 @@ void output_begin(void)
             open("/dev/null", O_CLOEXEC | (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY)) !=
                 fd)
             _exit(EXIT_FAILED); /* and nobody to say it to */
+    /* What the commands print fits into it, so that the write that fails is the last one,
+     * whose reason is known. */
+    static char buffer[1 << 16];
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 }
 
 /* A write that failed before leaves only the stream's mark. */
