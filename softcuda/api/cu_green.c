@@ -2,8 +2,8 @@
 /* cuGreenCtx*: green contexts, their streams and events.
  *
  * A green context keeps the primary context of its device alive, and has its memory and
- * modules. Where NVIDIA's documents leave a code open it is CUDA 13.0's nearest: calls on
- * a stream whose green context is destroyed are CONTEXT_IS_DESTROYED. */
+ * modules. Where NVIDIA's documents leave a code open it is CUDA 13.0's nearest; calls on
+ * a stream whose green context is destroyed are CONTEXT_IS_DESTROYED, as on an H200. */
 #include "softcuda/api/exports.h"
 #include "softcuda/api/resource.h"
 #include "softcuda/device/alloc.h"

@@ -8,6 +8,9 @@
  *        |
  *        +-- cuGreenCtxGetDevResource() --> [ 0..15 ], which may be split again
  *
+ * Parts of one size fill what there is. An H200 has one of 8 fewer than fit its 132, as some
+ * of its clusters of multiprocessors have no room for two; larger ones are as here.
+ *
  * Programs copy CUdevResource as they like, so each carries which ones it means, and is
  * looked at before it is believed. */
 #include <pthread.h>
@@ -121,16 +124,18 @@ static CUresult size_of_groups(const soft_part *whole, unsigned flags, unsigned 
     if ((flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING) && unit.least > 2)
         unit.least = unit.step = 2;
     const unsigned all = whole->count;
-    *size = least <= unit.least ? unit.least
-            : least > all       ? least
-                                : (least + unit.step - 1) / unit.step * unit.step;
+    *size = least > unit.least ? least : unit.least;
+    if (*size <= all) { /* all of them are a part, too, whatever the step is */
+        const unsigned steps = (*size + unit.step - 1) / unit.step * unit.step;
+        *size = steps < all ? steps : all;
+    }
     if (*size > all)
         return soft_fail(
             CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
             "a part of %u multiprocessors of %u, at least %u and in steps of "
             "%u; SOFTCUDA_MULTIPROCESSORS says how many a device has",
             *size, all, unit.least, unit.step);
-    *fit = all / unit.step * unit.step / *size;
+    *fit = all / *size;
     return CUDA_SUCCESS;
 }
 

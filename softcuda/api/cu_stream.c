@@ -66,25 +66,10 @@ QUESTION(cuStreamGetFlags, unsigned int, "flags", stream->flags)
 QUESTION(cuStreamGetId, unsigned long long, "streamId", stream->id)
 QUESTION(cuStreamGetDevice, CUdevice, "device", stream->context->device->ordinal)
 
-/* The call that knows no green contexts has no answer for a stream of one. */
-static CUresult get_context(CUstream handle, bool per_thread, CUcontext *out)
-{
-    soft_stream *stream;
-    SOFT_TRY(soft_enter_stream("cuStreamGetCtx", handle, per_thread, &stream));
-    SOFT_TRY(soft_need(out, "pctx"));
-    if (stream->green)
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "the stream is of a green context: cuStreamGetCtx_v2 names it");
-    *out = (CUcontext)stream->context;
-    return CUDA_SUCCESS;
-}
-
-SOFT_TWINS(cuStreamGetCtx, _ptsz, (CUstream handle, CUcontext *out),
-           get_context(handle, per_thread, out))
-
-/* The primary context, for a stream of a green one. */
-static CUresult get_context_v2(CUstream handle, bool per_thread, CUcontext *out,
-                               CUgreenCtx *green)
+/* The primary context, for a stream of a green one: an H200, whose guide has the first
+ * version of the call refuse those. */
+static CUresult get_context(CUstream handle, bool per_thread, CUcontext *out,
+                            CUgreenCtx *green)
 {
     soft_stream *stream;
     SOFT_TRY(soft_enter_stream("cuStreamGetCtx", handle, per_thread, &stream));
@@ -95,8 +80,10 @@ static CUresult get_context_v2(CUstream handle, bool per_thread, CUcontext *out,
     return CUDA_SUCCESS;
 }
 
+SOFT_TWINS(cuStreamGetCtx, _ptsz, (CUstream handle, CUcontext *out),
+           get_context(handle, per_thread, out, NULL))
 SOFT_TWINS(cuStreamGetCtx_v2, _ptsz, (CUstream handle, CUcontext *out, CUgreenCtx *green),
-           get_context_v2(handle, per_thread, out, green))
+           get_context(handle, per_thread, out, green))
 
 /* NOT_READY is an answer, not a failure: nothing is logged. */
 static CUresult query(CUstream handle, bool per_thread)

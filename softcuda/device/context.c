@@ -236,11 +236,17 @@ CUresult soft_primary_reset(soft_device *device)
 {
     soft_context *context = device->primary;
     pthread_mutex_lock(&lock);
-    if (atomic_load_explicit(&context->alive, memory_order_acquire))
-        die_locked(context);
-    context->retain_count = 0;
+    const bool is_divided = soft_greens_alive(context);
+    if (!is_divided) {
+        if (atomic_load_explicit(&context->alive, memory_order_acquire))
+            die_locked(context);
+        context->retain_count = 0;
+    }
     pthread_mutex_unlock(&lock);
-    return CUDA_SUCCESS;
+    return is_divided ? soft_fail(CUDA_ERROR_NOT_PERMITTED,
+                                  "device %d has green contexts that are not destroyed",
+                                  device->ordinal)
+                      : CUDA_SUCCESS;
 }
 
 void soft_primary_set_flags(soft_device *device, uint32_t flags)

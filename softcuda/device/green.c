@@ -64,6 +64,16 @@ bool soft_green_end(soft_green *green)
     return was_alive;
 }
 
+bool soft_greens_alive(const soft_context *context)
+{
+    pthread_mutex_lock(&lock);
+    const soft_green *green = living;
+    while (green && green->context != context)
+        green = green->next;
+    pthread_mutex_unlock(&lock);
+    return green != NULL;
+}
+
 void soft_greens_end(const soft_context *context)
 {
     pthread_mutex_lock(&lock);

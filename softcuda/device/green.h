@@ -66,6 +66,8 @@ CUresult soft_green_find(CUgreenCtx handle, soft_green **out);
 /* Beginning and end of `alive`. False: it had ended before. */
 void soft_green_begin(soft_green *green);
 bool soft_green_end(soft_green *green);
+/* Whether one of this context is alive. */
+bool soft_greens_alive(const soft_context *context);
 /* The context dies, and with it all of its green contexts. */
 void soft_greens_end(const soft_context *context);
 #endif
