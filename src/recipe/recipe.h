@@ -22,7 +22,7 @@ static inline struct gphi_bundle_range *gphi_recipe_range(const gphi_bundle *bun
 }
 
 /* The range that holds [address, address + bytes), or GPHI_BUNDLE_NONE. One past the end
- * of a range is in it, for 0 bytes. */
+ * of a range is in it, for 0 bytes, unless another one begins there. */
 uint32_t gphi_range_of(const gphi_bundle *bundle, uint64_t address, uint64_t bytes);
 
 /* entry.c: how far the arrays of a bundle reach, and back to there: graphs added since,

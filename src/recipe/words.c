@@ -30,15 +30,37 @@ struct hunt {
     gphi_map outside; /* words that were asked for: CUmemorytype, 0: no memory */
 };
 
-uint32_t gphi_range_of(const gphi_bundle *bundle, uint64_t address, uint64_t bytes)
+/* `by`: how far the range must have moved; NULL: any. */
+static uint32_t find_range(const gphi_bundle *bundle, uint64_t address, uint64_t bytes,
+                           const uint64_t *by)
 {
+    uint32_t found = GPHI_BUNDLE_NONE;
     for (size_t i = 0; i < bundle->ranges.count; i++) {
         const struct gphi_bundle_range *range = gphi_recipe_range(bundle, i);
-        if (address >= range->address && address - range->address <= range->bytes &&
-            bytes <= range->bytes - (address - range->address))
-            return (uint32_t)i;
+        const uint64_t offset = address - range->address;
+        if (address < range->address || offset > range->bytes ||
+            bytes > range->bytes - offset ||
+            (by && range->shifted - range->address != *by))
+            continue;
+        found = (uint32_t)i;
+        if (offset < range->bytes) /* where one ends, another may begin */
+            break;
     }
-    return GPHI_BUNDLE_NONE;
+    return found;
+}
+
+uint32_t gphi_range_of(const gphi_bundle *bundle, uint64_t address, uint64_t bytes)
+{
+    return find_range(bundle, address, bytes, NULL);
+}
+
+/* Of a word: where one range ends and another begins, the one that moved as it did. */
+static uint32_t range_of_word(const struct hunt *hunt, uint64_t value, uint64_t by)
+{
+    const uint32_t range = find_range(hunt->bundle, value, 0, &by);
+    return hunt->shifted && range != GPHI_BUNDLE_NONE
+               ? range
+               : gphi_range_of(hunt->bundle, value, 0);
 }
 
 static gph_status fail_memory(const struct hunt *hunt)
@@ -109,7 +131,7 @@ static gph_status look_outside(struct hunt *hunt, uint64_t value, uint64_t *out)
 /* A word that is the same in both captures, or of the only one. */
 static gph_status judge_still(struct hunt *hunt, const struct spot *spot, uint64_t value)
 {
-    const uint32_t range = gphi_range_of(hunt->bundle, value, 0);
+    const uint32_t range = range_of_word(hunt, value, 0);
     if (range != GPHI_BUNDLE_NONE) {
         const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
         if (hunt->shifted && at->shifted != at->address)
@@ -135,7 +157,7 @@ static gph_status judge_still(struct hunt *hunt, const struct spot *spot, uint64
 static gph_status judge_moved(struct hunt *hunt, const struct spot *spot, uint64_t value,
                               uint64_t shifted)
 {
-    const uint32_t range = gphi_range_of(hunt->bundle, value, 0);
+    const uint32_t range = range_of_word(hunt, value, shifted - value);
     if (range == GPHI_BUNDLE_NONE)
         return refuse_at(hunt, spot, "changed, and is in no range", value);
     const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);

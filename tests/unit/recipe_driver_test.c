@@ -616,6 +616,39 @@ static void a_graph_that_keeps_state_is_kept_without_a_check(void)
     gph_recipe_destroy(recipe);
 }
 
+static void work_beside(CUdeviceptr base)
+{
+    const bool is_first = base == first_base;
+    const CUdeviceptr begin = is_first ? base + 256 : base;     /* of the second range */
+    const CUdeviceptr end = is_first ? base + 256 : base + 512; /* of the first */
+    CHECK(launch_axpy(stream, begin, end, 1.0f) == GPH_OK);
+}
+
+/* As in an allocator's segment: the first's end is the second's begin, but not where the
+ * two have moved to. */
+static void of_two_ranges_side_by_side_the_one_that_moved_alike_is_meant(void)
+{
+    const gph_recipe_range ranges[] = {
+        {sizeof(gph_recipe_range), "left", first_base, second_base + 256, 256},
+        {sizeof(gph_recipe_range), "right", first_base + 256, second_base, 256}};
+    gph_recipe *recipe = NULL;
+    gph_recipe_entry entry = GPH_RECIPE_ENTRY_INIT;
+    gph_recipe_graph info = GPH_SIZED(gph_recipe_graph);
+    CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
+    CHECK_OK(gph_recipe_range_add(recipe, &ranges[0], NULL, &error), error);
+    CHECK_OK(gph_recipe_range_add(recipe, &ranges[1], NULL, &error), error);
+    entry.name = "beside";
+    entry.graph = begin_then(work_beside, first_base);
+    entry.shifted = begin_then(work_beside, second_base);
+    CHECK_OK(gph_recipe_add(recipe, runtime, &entry, NULL, &error), error);
+    print_refusals(recipe, 0);
+    CHECK(gph_recipe_graph_get(recipe, 0, &info) && info.is_movable &&
+          info.pointer_count == 2 && info.refusal_count == 0);
+    CU(GraphDestroy, entry.graph);
+    CU(GraphDestroy, entry.shifted);
+    gph_recipe_destroy(recipe);
+}
+
 #include "recipe_driver_load.h"
 
 int main(int argc, char **argv)
@@ -652,6 +685,7 @@ int main(int argc, char **argv)
     RUN(graphs_of_one_topology_share_an_executable);
     RUN(what_cannot_be_kept_is_refused_with_node_and_reason);
     RUN(what_differs_between_captures_is_refused);
+    RUN(of_two_ranges_side_by_side_the_one_that_moved_alike_is_meant);
     RUN(an_unknown_module_is_refused_unless_it_is_resolved);
     RUN(bad_arguments_are_refused_and_change_nothing);
     RUN(bad_ranges_places_and_paths_are_refused);
