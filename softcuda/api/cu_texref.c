@@ -66,7 +66,8 @@ CUresult cuTexRefDestroy(CUtexref handle)
     return CUDA_SUCCESS;
 }
 
-/* A module's references are every kernel's that names them: nothing is to be done. */
+/* A module's references are every kernel's that names them. The call gave a reference one of
+ * the texture units that devices had; an H200 refuses it for every unit, the default too. */
 CUresult cuParamSetTexRef(CUfunction function_handle, int unit, CUtexref handle)
 {
     soft_context *context;
@@ -75,10 +76,10 @@ CUresult cuParamSetTexRef(CUfunction function_handle, int unit, CUtexref handle)
     SOFT_TRY(soft_enter_context(__func__, &context));
     SOFT_TRY(soft_function_find(context, function_handle, &function));
     SOFT_TRY(soft_texref_find(handle, false, &ref));
-    if (unit != -1)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "texture unit %d, not CU_PARAM_TR_DEFAULT (-1)", unit);
-    return CUDA_SUCCESS;
+    return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                     "the device has no texture unit %d to give out: kernels find the "
+                     "reference by its name",
+                     unit);
 }
 
 /* ---- binding ----------------------------------------------------------------------- */
@@ -93,27 +94,32 @@ static CUresult enter(const char *call, const void *handle, bool is_surface,
     return CUDA_SUCCESS;
 }
 
-/* NULL unbinds. */
+/* An array brings its format; without CU_TRSA_OVERRIDE_FORMAT the reference has it already.
+ * cuTexRefSetAddress() of nothing unbinds. */
 static CUresult set_array(const char *call, const void *handle, bool is_surface,
                           CUarray array, unsigned flags)
 {
     soft_texref *ref;
     soft_texref_state state;
     SOFT_TRY(enter(call, handle, is_surface, &ref, &state));
-    const unsigned wanted = is_surface ? 0 : CU_TRSA_OVERRIDE_FORMAT;
-    if (flags != wanted)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0x%x", flags,
-                         wanted);
+    const unsigned known = is_surface ? 0 : CU_TRSA_OVERRIDE_FORMAT;
+    if (flags & ~known)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, at most 0x%x", flags,
+                         known);
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    SOFT_TRY(soft_array_describe(array, &desc));
+    if (!is_surface && flags == 0 &&
+        (state.format != desc.Format || state.channels != desc.NumChannels))
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "the reference has format 0x%x with %u channels, the array 0x%x "
+                         "with %u, and CU_TRSA_OVERRIDE_FORMAT is not given",
+                         (unsigned)state.format, state.channels, (unsigned)desc.Format,
+                         desc.NumChannels);
+    state.format = desc.Format;
+    state.channels = desc.NumChannels;
     memset(&state.desc.resource, 0, sizeof(state.desc.resource));
-    state.desc.resource.resType = CU_RESOURCE_TYPE_LINEAR;
-    if (array) {
-        CUDA_ARRAY3D_DESCRIPTOR desc;
-        SOFT_TRY(soft_array_describe(array, &desc));
-        state.format = desc.Format;
-        state.channels = desc.NumChannels;
-        state.desc.resource.resType = CU_RESOURCE_TYPE_ARRAY;
-        state.desc.resource.res.array.hArray = array;
-    }
+    state.desc.resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    state.desc.resource.res.array.hArray = array;
     return soft_texref_set(ref, &state);
 }
 
@@ -156,22 +162,25 @@ CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref handle, CUdeviceptr addr
     soft_texref *ref;
     soft_texref_state state;
     SOFT_TRY(enter(__func__, handle, false, &ref, &state));
-    state.offset = address % ADDRESS_UNIT;
-    if (!offset && state.offset != 0)
+    const size_t skipped = address % ADDRESS_UNIT;
+    if (!offset && skipped != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "ByteOffset is NULL, and 0x%llx is not a multiple of %u",
                          (unsigned long long)address, ADDRESS_UNIT);
     const size_t texel = (size_t)soft_format_bytes(state.format) * state.channels;
-    if (bytes / texel > TEXELS_MOST)
+    if (texel == 0 && bytes != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x is not a format of texels",
+                         (unsigned)state.format);
+    if (bytes != 0 && bytes / texel > TEXELS_MOST)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%zu texels, at most %u",
                          bytes / texel, TEXELS_MOST);
     memset(&state.desc.resource, 0, sizeof(state.desc.resource));
     state.desc.resource.resType = CU_RESOURCE_TYPE_LINEAR;
-    state.desc.resource.res.linear.devPtr = address - state.offset;
-    state.desc.resource.res.linear.sizeInBytes = bytes + state.offset;
+    state.desc.resource.res.linear.devPtr = address - skipped;
+    state.desc.resource.res.linear.sizeInBytes = bytes + skipped;
     SOFT_TRY(soft_texref_set(ref, &state));
     if (offset)
-        *offset = state.offset;
+        *offset = skipped;
     return CUDA_SUCCESS;
 }
 
@@ -185,7 +194,6 @@ CUresult cuTexRefSetAddress2D_v3(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR *d
     SOFT_TRY(soft_need(desc, "desc"));
     state.format = desc->Format;
     state.channels = desc->NumChannels;
-    state.offset = 0;
     memset(&state.desc.resource, 0, sizeof(state.desc.resource));
     state.desc.resource.resType = CU_RESOURCE_TYPE_PITCH2D;
     state.desc.resource.res.pitch2D.devPtr = address;
@@ -204,7 +212,7 @@ SOFT_OLDER(cuTexRefSetAddress2D_v2,
 
 /* ---- what is bound ----------------------------------------------------------------- */
 
-/* Memory of one row or several answers to one call. */
+/* Memory of one row or several answers to one call, and so does no memory at all. */
 static CUresult get_resource(const char *call, const void *handle, bool is_surface,
                              const void *out, const char *name, CUresourcetype type,
                              const soft_texref **ref)
@@ -216,7 +224,7 @@ static CUresult get_resource(const char *call, const void *handle, bool is_surfa
     const CUresourcetype is = found->state.desc.resource.resType;
     const bool is_memory =
         type == CU_RESOURCE_TYPE_LINEAR && is == CU_RESOURCE_TYPE_PITCH2D;
-    if (!soft_texref_is_bound(found) || (is != type && !is_memory))
+    if (is != type && !is_memory)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the reference is not bound to what the call asks for");
     *ref = found;
@@ -250,16 +258,15 @@ CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *out, CUtexref handle)
     return CUDA_SUCCESS;
 }
 
-/* As it was given, not where texture memory begins. */
+/* Where texture memory begins, not the address that was given; 0: bound to nothing. */
 CUresult cuTexRefGetAddress_v2(CUdeviceptr *out, CUtexref handle)
 {
     const soft_texref *ref;
     SOFT_TRY(get_resource(__func__, handle, false, out, "pdptr", CU_RESOURCE_TYPE_LINEAR,
                           &ref));
     const CUDA_RESOURCE_DESC *r = &ref->state.desc.resource;
-    *out = r->resType == CU_RESOURCE_TYPE_LINEAR
-               ? r->res.linear.devPtr + ref->state.offset
-               : r->res.pitch2D.devPtr;
+    *out = r->resType == CU_RESOURCE_TYPE_LINEAR ? r->res.linear.devPtr
+                                                 : r->res.pitch2D.devPtr;
     return CUDA_SUCCESS;
 }
 
@@ -283,14 +290,12 @@ static CUresult check_axis(int axis)
                : soft_fail(CUDA_ERROR_INVALID_VALUE, "dimension %d, of 0 to 2", axis);
 }
 
-static CUresult check_format(CUarray_format format, int channels)
+/* The format is judged when memory is bound: an H200. */
+static CUresult check_channels(int channels)
 {
-    if (soft_format_bytes(format) == 0 ||
-        (channels != 1 && channels != 2 && channels != 4))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "texels of format 0x%x with %d channels", (unsigned)format,
-                         channels);
-    return CUDA_SUCCESS;
+    return channels == 1 || channels == 2 || channels == 4
+               ? CUDA_SUCCESS
+               : soft_fail(CUDA_ERROR_INVALID_VALUE, "texels of %d channels", channels);
 }
 
 static CUresult check_choice(unsigned value, unsigned most, const char *what)
@@ -311,7 +316,7 @@ static CUresult check_flags(unsigned flags)
 }
 
 SETTER(cuTexRefSetFormat, (CUtexref handle, CUarray_format format, int channels),
-       SOFT_TRY(check_format(format, channels));
+       SOFT_TRY(check_channels(channels));
        state.format = format; state.channels = (unsigned)channels)
 SETTER(cuTexRefSetAddressMode, (CUtexref handle, int axis, CUaddress_mode mode),
        SOFT_TRY(check_axis(axis));

@@ -59,11 +59,6 @@ static bool is_bound(const soft_texref_state *state)
            state->desc.resource.res.linear.devPtr != 0;
 }
 
-bool soft_texref_is_bound(const soft_texref *ref)
-{
-    return is_bound(&ref->state);
-}
-
 /* The format is the reference's, whenever it was set. */
 static soft_texture_desc describe(const soft_texref_state *state)
 {

@@ -16,7 +16,6 @@ typedef struct soft_texref_state {
     soft_texture_desc desc; /* of type LINEAR without an address: bound to nothing */
     CUarray_format format;  /* of memory; an array brings its own */
     unsigned channels;
-    size_t offset; /* of the address that was bound from where texture memory begins */
 } soft_texref_state;
 
 /* A CUtexref or CUsurfref points to one. One at a time, as CUDA asks of programs. */
@@ -40,5 +39,4 @@ void soft_texref_destroy(soft_texref *ref);
 CUresult soft_texref_find(const void *handle, bool is_surface, soft_texref **out);
 /* Makes a state its own, or refuses it as a texture object would be, and nothing changes. */
 CUresult soft_texref_set(soft_texref *ref, const soft_texref_state *state);
-bool soft_texref_is_bound(const soft_texref *ref);
 #endif
