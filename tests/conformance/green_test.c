@@ -200,7 +200,7 @@ static void what_cannot_be_created_is_refused(void)
     REFUSED(INVALID_VALUE, cu.cuGreenCtxCreate(&green, description, 0, 0x100));
     CHECK(green == NULL);
     if (driver_is_soft) {
-        /* An H200 makes one without a descriptor, of which no document says what it has. */
+        /* An H200 makes one without a descriptor; no document says what that has. */
         REFUSED(INVALID_VALUE, cu.cuGreenCtxCreate(&green, NULL, 0, 1));
         REFUSED(INVALID_VALUE,
                 cu.cuGreenCtxCreate(&green, (CUdevResourceDesc)primary, 0, 1));
