@@ -207,15 +207,57 @@ class Images(unittest.TestCase):
         self.assertEqual(gt._images._symbols(self.image(b"\x7fELF short", 0x11, kind=2))[:5], b"")
         self.assertIsNone(gt._images._section(b"\x7fELF\x02" + bytes(20), b".strtab"))
 
-    def test_names_are_found_in_what_is_compressed(self):
+    def packed(self, content):
         try:
             zstd = ctypes.CDLL("libzstd.so.1")
         except OSError:
             self.skipTest("libzstd.so.1 is not installed")
         room = ctypes.create_string_buffer(1000)
         zstd.ZSTD_compress.restype = ctypes.c_size_t
-        size = zstd.ZSTD_compress(room, ctypes.c_size_t(1000), self.TEXT, ctypes.c_size_t(len(self.TEXT)), 3)
-        packed = room.raw[:size] + bytes(-size % 8)
+        size = zstd.ZSTD_compress(room, ctypes.c_size_t(1000), content, ctypes.c_size_t(len(content)), 3)
+        return room.raw[:size]
+
+    def elf(self, flags, version, **sections):
+        """An ELF file for CUDA with these sections, and one of names."""
+        names, rows, content = b"\0", [], b""
+        for name, bytes_ in (*sections.items(), ("shstrtab", b"")):
+            if name == "shstrtab":
+                bytes_ = names + b".shstrtab\0"
+            rows.append(struct.pack("<IIQQQQIIQQ", len(names), 8 if name == "ldata" else 1, 0, 0, 64 + len(content), len(bytes_), 0, 0, 1, 0))
+            names += b".%s\0" % name.encode()
+            content += bytes_
+        head = b"\x7fELF\x02\x01\x01\x41" + bytes([version]) + bytes(7)
+        return head + struct.pack("<HHIQQQIHHHHHH", 2, 190, 1, 0, 0, 64 + len(content), flags, 64, 0, 0, 64, len(rows),
+                                  len(rows) - 1) + content + b"".join(rows)
+
+    def test_machine_code_that_a_library_packs_itself_is_found(self):
+        """As in libcublasLt.so.13: for each GPU a frame, in a section that says that the file has nothing of it."""
+        codes = [self.elf(0x500550, 7, strtab=b"\0gemm\0"), self.elf(0x5a055a, 7, strtab=b"\0gemm\0more\0"),
+                 self.elf(0x6006402, 8, strtab=b"\0gemm\0last\0")]
+        frames = [self.packed(code) for code in codes]
+        fat = self.image(self.TEXT, 0x11)
+        magic = b"\x28\xb5\x2f\xfd"  # alone it is data
+        whole = self.elf(0, 7, nv_fatbin=fat, cask_resource=bytes(8) + fat, ldata=magic + b"\xff" * 20 + b"--".join(frames) + magic)
+        images = gt._images
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(images, "_major", lambda: 9):
+            path = os.path.join(folder, "libmade.so")
+            with open(path, "wb") as file:
+                file.write(whole)
+            found = images._images_of(path)
+            self.assertEqual([image.read() for image in found], [fat, fat, *codes])
+            self.assertEqual([images._architecture(code) for code in (*codes, fat)], [80, 90, 100, 0])
+            self.assertEqual([image.can_have("gemm") for image in found], [False, False, False, True, False])
+            self.assertEqual([image.can_have("first") for image in found], [True, True, False, False, False])
+            about = {"library": "libmade.so", "offset": found[3].offset, "bytes": found[3].bytes, "plain": found[3].plain,
+                     "sha256": hashlib.sha256(codes[1]).hexdigest()}
+            with unittest.mock.patch.object(images, "_mapped", lambda: [path]):
+                self.assertEqual(images.image_in(about), codes[1])
+                self.assertRaisesRegex(LookupError, "another version", images.image_in, {**about, "plain": found[3].plain - 1})
+
+    def test_names_are_found_in_what_is_compressed(self):
+        packed = self.packed(self.TEXT)
+        size = len(packed)
+        packed += bytes(-size % 8)
         symbols = gt._images._symbols
         self.assertEqual(symbols(self.image(packed, 0x8011, len(self.TEXT), size)), b"first\nsecond$1")
         self.assertIsNone(symbols(self.image(b"x" * 40, 0x8011, 200, 40)))

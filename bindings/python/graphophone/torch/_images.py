@@ -6,7 +6,10 @@ leads from a kernel back to its image. But the library's file has them, and whic
 
     kernel  ->  its module's names (cuModuleEnumerateFunctions)  ==  an image's names (cuLibraryEnumerateKernels)  ->  its hash
 
-What is in no library (Triton's kernels, NVRTC's) is not found, and neither is what two different images could be."""
+cuBLASLt unpacks some of its images itself, one for each GPU, each a frame of zstd: CUTLASS's in its section .ldata.
+
+What is in no library (Triton's kernels, NVRTC's, cuBLASLt's nvjet_...) is not found, and neither is what two different images could
+be."""
 import ctypes
 import functools
 import hashlib
@@ -20,6 +23,7 @@ import torch
 from . import _driver
 
 _FATBIN = 0xba55ed50
+_FRAME = b"\x28\xb5\x2f\xfd"  # begins what zstd packed
 _LZ4, _ZSTD = 0x2000, 0x8000  # flags of an entry: how it is compressed
 _POINTER = ctypes.POINTER(ctypes.c_void_p)
 
@@ -99,15 +103,19 @@ def _symbols(image):
 
 
 class Image:
-    """A fat binary in a library's file."""
+    """A fat binary in a library's file, or with `plain` bytes machine code that zstd packed."""
 
-    def __init__(self, path, offset, bytes_):
-        self.path, self.offset, self.bytes = path, offset, bytes_
+    def __init__(self, path, offset, bytes_, plain=0):
+        self.path, self.offset, self.bytes, self.plain = path, offset, bytes_, plain
         self._names = None
 
     @functools.cached_property
     def symbols(self):
-        return _symbols(self.read())
+        if not self.plain:
+            return _symbols(self.read())
+        whole = self.read()
+        table = _section(whole, b".strtab")
+        return whole[table[0]:table[0] + table[1]] if table and _architecture(whole) // 10 == _major() else b""
 
     def can_have(self, name):
         return self.symbols is None or name.encode() in self.symbols
@@ -115,7 +123,9 @@ class Image:
     def read(self):
         with open(self.path, "rb") as file:
             file.seek(self.offset)
-            return file.read(self.bytes)
+            content = file.read(self.bytes)
+        unpack = _unpacker(_ZSTD) if self.plain else None
+        return (unpack(content, self.plain) if unpack else None) or b"" if self.plain else content
 
     def hash(self):
         return hashlib.sha256(self.read()).digest()
@@ -130,17 +140,46 @@ class Image:
         return self._names
 
 
+def _fat_in(path, file, at, end):
+    while at + 16 <= end:
+        magic, _, head, rest = struct.unpack_from("<IHHQ", file, at)
+        if magic == _FATBIN:
+            yield Image(path, at, head + rest)
+        at += head + rest + -(head + rest) % 8 if magic == _FATBIN else 8
+
+
+def _architecture(image):
+    """Of machine code, as in sm_90; 0 of anything else. The flags of its ELF file have it in one of two places."""
+    if len(image) < 64 or image[:5] != b"\x7fELF\x02" or image[18:20] != b"\xbe\0":  # EM_CUDA
+        return 0
+    flags, = struct.unpack_from("<I", image, 48)
+    return flags >> 8 & 0xff if image[8] >= 8 else flags & 0xff  # from the 8th version of its ABI
+
+
+def _packed_in(path, file, at, end):
+    """Frames of zstd, whose first bytes are not worth looking at: the four of the magic number occur elsewhere, too."""
+    try:
+        library = ctypes.CDLL("libzstd.so.1")
+    except OSError:
+        return
+    bytes_of, plain_of = library.ZSTD_findFrameCompressedSize, library.ZSTD_getFrameContentSize
+    bytes_of.restype, plain_of.restype = ctypes.c_size_t, ctypes.c_ulonglong
+    while (at := file.find(_FRAME, at, end)) >= 0:
+        most = file[at:min(end, at + (8 << 20))]
+        bytes_, plain = bytes_of(most, ctypes.c_size_t(len(most))), plain_of(most, ctypes.c_size_t(len(most)))
+        is_whole = bytes_ <= len(most) and 64 <= plain < 1 << 30
+        if is_whole:
+            yield Image(path, at, bytes_, plain)
+        at += bytes_ if is_whole else 4
+
+
 def _images_of(path):
     images = []
     try:
         with open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as file:
-            at, bytes_ = _section(file, b".nv_fatbin") or (0, 0)
-            end = min(at + bytes_, len(file))
-            while at + 16 <= end:
-                magic, _, head, rest = struct.unpack_from("<IHHQ", file, at)
-                if magic == _FATBIN:
-                    images.append(Image(path, at, head + rest))
-                at += head + rest + -(head + rest) % 8 if magic == _FATBIN else 8
+            for name, search in ((b".nv_fatbin", _fat_in), (b".cask_resource", _fat_in), (b".ldata", _packed_in)):
+                at, bytes_ = _section(file, name) or (0, 0)
+                images.extend(search(path, file, at, min(at + bytes_, len(file))))
     except (OSError, ValueError):  # it is gone, or empty
         return []
     return images
@@ -199,7 +238,9 @@ class Finder:
             for digest, image in alike.items():
                 self.used[digest] = image
                 return digest, None
-        return None, "no library that is loaded has it in an image: it was compiled by the program, as Triton's and NVRTC's are"
+        return None, ("cuBLASLt generates it at run time, and keeps no image of it" if any(name.startswith("nvjet_") for name in names) else
+                      "no library that is loaded has it in an image that can be read: it was compiled by the program, as "
+                      "Triton's and NVRTC's are")
 
     def __call__(self, function):
         name, names = _text("cuFuncGetName", function), _names_beside(function)
@@ -213,12 +254,12 @@ class Finder:
 
 
 def image_in(about):
-    """The bytes of an image that was saved as {library, offset, bytes, sha256}, of a library of this process. Raises
+    """The bytes of an image that was saved as {library, offset, bytes, plain, sha256}, of a library of this process. Raises
     LookupError with a sentence."""
     paths = [path for path in _mapped() if os.path.basename(path) == about["library"]]
     if not paths:
         raise LookupError("its kernels are in %s, which this process has not loaded" % about["library"])
-    image = Image(paths[0], about["offset"], about["bytes"]).read()
+    image = Image(paths[0], about["offset"], about["bytes"], about["plain"]).read()
     if hashlib.sha256(image).hexdigest() != about["sha256"]:
         raise LookupError("%s is another version than the one that it was saved with" % paths[0])
     return image

@@ -189,7 +189,8 @@ def save_graphed_callables(path, callables, sample_args, *, check=True):
             about, memory = _add(recipe, ranges, finder, name, function, args, check)
             parts.append(about)
             kept.append(memory)  # whose addresses are ranges until the recipe is whole
-    images = [{"library": os.path.basename(image.path), "offset": image.offset, "bytes": image.bytes, "sha256": digest.hex()}
+    images = [{"library": os.path.basename(image.path), "offset": image.offset, "bytes": image.bytes, "plain": image.plain,
+               "sha256": digest.hex()}
               for digest, image in finder.used.items()]
     about = {"format": _FORMAT, "torch": torch.__version__, "is_one": is_one, "callables": parts, "images": images,
              "ranges": {name: size for name, _, size in ranges.all}}
