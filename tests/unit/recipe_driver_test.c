@@ -624,8 +624,7 @@ static void work_beside(CUdeviceptr base)
     CHECK(launch_axpy(stream, begin, end, 1.0f) == GPH_OK);
 }
 
-/* As in an allocator's segment: the first's end is the second's begin, but not where the
- * two have moved to. */
+/* The end of `left` is the begin of `right`, but not where they have moved to. */
 static void of_two_ranges_side_by_side_the_one_that_moved_alike_is_meant(void)
 {
     const gph_recipe_range ranges[] = {
@@ -635,8 +634,8 @@ static void of_two_ranges_side_by_side_the_one_that_moved_alike_is_meant(void)
     gph_recipe_entry entry = GPH_RECIPE_ENTRY_INIT;
     gph_recipe_graph info = GPH_SIZED(gph_recipe_graph);
     CHECK_OK(gph_recipe_create(NULL, &recipe, &error), error);
-    CHECK_OK(gph_recipe_range_add(recipe, &ranges[0], NULL, &error), error);
-    CHECK_OK(gph_recipe_range_add(recipe, &ranges[1], NULL, &error), error);
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(gph_recipe_range_add(recipe, &ranges[i], NULL, &error), error);
     entry.name = "beside";
     entry.graph = begin_then(work_beside, first_base);
     entry.shifted = begin_then(work_beside, second_base);
