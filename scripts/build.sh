@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Configures and builds one preset: scripts/build.sh PRESET [cmake options]. On a terminal it
-# shows progress; elsewhere it is silent unless something fails.
+# Configures and builds one preset: scripts/build.sh PRESET [cmake options]; GPH_BUILD_TARGET names
+# a part of it. On a terminal it shows progress; elsewhere it is silent unless something fails.
 set -u
 preset=$1
 shift
 log=build/$preset.log
 mkdir -p build
 jobs=$(nproc)
+target=${GPH_BUILD_TARGET:-all}
 
 fail() {
     grep -E 'error|Error|FAILED' "$log" | head -20 >&2
@@ -21,13 +22,13 @@ command -v ninja >/dev/null || generator='-G Unix Makefiles'
 cmake --preset "$preset" $generator "$@" >"$log" 2>&1 || fail
 grep -hE '^-- .*(left out|not linked|is missing)' "$log" | sed 's/^-- //' || true
 if [ -t 1 ]; then
-    cmake --build "build/$preset" -j "$jobs" 2>&1 | tee -a "$log" |
+    cmake --build "build/$preset" --target "$target" -j "$jobs" 2>&1 | tee -a "$log" |
         awk '{ match($0, /\[[0-9]+\/[0-9]+\]|\[ *[0-9]+%\]/)
                if (RSTART) printf "\rbuilding %s   ", substr($0, RSTART, RLENGTH) }
              END { printf "\r\033[K" }'
     status=${PIPESTATUS[0]}
 else
-    cmake --build "build/$preset" -j "$jobs" >>"$log" 2>&1
+    cmake --build "build/$preset" --target "$target" -j "$jobs" >>"$log" 2>&1
     status=$?
 fi
 [ "$status" = 0 ] || fail
