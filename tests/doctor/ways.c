@@ -105,7 +105,8 @@ static void end_both(CUstream one, CUstream other, CUgraphExec a, CUgraphExec b)
     CU(cuStreamSynchronize(one));
     CU(cuStreamSynchronize(other));
     CU(cuGraphExecDestroy(a));
-    CU(cuGraphExecDestroy(b));
+    if (b)
+        CU(cuGraphExecDestroy(b));
 }
 
 // way: both_write launch.aliased-overlap
@@ -612,7 +613,38 @@ static void child_counts(void)
     CU(cuStreamSynchronize(stream));
 }
 
+/* ---- a graph beside a kernel of another stream that reads what it writes ---- */
+
+static void read_beside(bool waits)
+{
+    CUstream one = new_stream(), other = new_stream();
+    CUdeviceptr in = new_floats(), mid = new_floats(), out = new_floats();
+    FILL(one, mid, 0);
+    CU(cuStreamSynchronize(one));
+    CU(cuStreamBeginCapture(one, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    SCALE_ADD(one, mid, in, 2); // <-- beside
+    CUgraphExec exec = end_capture(one);
+    CU(cuGraphLaunch(exec, one));
+    if (waits)
+        CU(cuStreamSynchronize(one));
+    SCALE_ADD(other, out, mid, 3);
+    end_both(one, other, exec, NULL);
+}
+
+// way: beside check.race --check
+static void beside(void)
+{
+    read_beside(false);
+}
+// way: beside_waited silent --check
+static void beside_waited(void)
+{
+    read_beside(true);
+}
+
 #define WAYS(X)                                                                          \
+    X(beside)                                                                            \
+    X(beside_waited)                                                                     \
     X(copy_reads_early)                                                                  \
     X(kernel_reads_early)                                                                \
     X(reads_in_order)                                                                    \

@@ -263,11 +263,14 @@ static void one_worker_has_nobody_beside_it(void)
 static void a_process_may_end_meanwhile(void)
 {
     static uint32_t out[THREADS];
+    static char *texts[3]; /* the process ends with them */
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
-        for (uint32_t i = 0; i < 3; i++)
-            run_as("soon", make_kernel(100 + i), 1, out);
+        for (uint32_t i = 0; i < 3; i++) {
+            texts[i] = make_kernel(100 + i);
+            run_as("soon", texts[i], 1, out);
+        }
         exit(out[1] != 0 ? 0 : 1);
     }
     int status = 1;

@@ -8,6 +8,7 @@
  *   outside its life: kernel a (node 3) writes ... at 0x...               check.memory */
 #include "base/heap.h"
 #include "doctor/history/history.h"
+#include "doctor/language/language.h"
 #include "doctor/rules/rules.h"
 
 #include <stdio.h>
@@ -129,6 +130,65 @@ static void tell_nodes(gphi_draft *draft, const pair *found)
     gphi_evidence_call(draft, &found->exec->exec->created, "the executable was made by");
 }
 
+/* The node of an executable that a side of "nothing orders these two launches" names. */
+static pair find_launched(const gphi_rule_run *run, const char *text, const side *of,
+                          uint64_t address)
+{
+    pair out = {.exec = NULL};
+    const char *named = strstr(text, " of executable 0x");
+    const uint64_t handle =
+        named && named < strchr(text, ')') ? strtoull(named + 15, NULL, 16) : 0;
+    for (size_t e = run->history->execs.count; e > 0 && !out.exec; e--) {
+        const gphi_exec_history *exec = gphi_history_exec_at(run->history, e - 1);
+        if (!exec->exec || exec->exec->handle != handle ||
+            !gphi_snapshot_graph(exec->source))
+            continue;
+        for (size_t i = 0; i < exec->touches.count; i++) {
+            const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
+            if (is_of(run, touch, of, address))
+                take_pair(&out, exec, touch->node, touch->node);
+        }
+    }
+    return out;
+}
+
+static void say_side(const side *of, char *out, size_t bytes)
+{
+    if (of->kernel[0] != '\0')
+        gphi_language_into(out, bytes, "kernel %s", of->kernel);
+    else
+        gphi_language_into(out, bytes, "a copy or fill");
+}
+
+static void tell_launches(gphi_rule_run *run, const gphi_event *event, const char *text)
+{
+    const char *part[2] = {text + strlen("race: "), strstr(text, " and ")};
+    if (!part[1])
+        return;
+    part[1] += strlen(" and ");
+    side sides[2];
+    char names[2][NAME_CUT + 16];
+    const uint64_t address = address_of(part[1]);
+    pair found = {.exec = NULL};
+    for (int i = 0; i < 2; i++) {
+        read_side(part[i], &sides[i]);
+        say_side(&sides[i], names[i], sizeof(names[i]));
+        if (!found.exec)
+            found = find_launched(run, part[i], &sides[i], address);
+    }
+    const gphi_call at = place_of(run, event, &found);
+    gphi_draft *draft = gphi_finding_begin(run, &at, 0);
+    if (!draft)
+        return;
+    gphi_cause(draft,
+               "%s and %s, of two launches, touch %s, and nothing orders them: no "
+               "stream, event or wait",
+               names[0], names[1], gphi_say_memory(run->model, address));
+    if (found.exec)
+        tell_nodes(draft, &found);
+    gphi_evidence_said(draft, text);
+}
+
 static void tell_race(gphi_rule_run *run, const gphi_event *event, const char *text)
 {
     const char *second = strstr(text, " and ");
@@ -179,7 +239,11 @@ static void tell_life(gphi_rule_run *run, const gphi_event *event, const char *t
 static void on_race(gphi_rule_run *run, const gphi_event *event)
 {
     const char *text = event->kind == GPHI_EVENT_LOG ? gphi_event_text(event, 0) : "";
-    if (strncmp(text, "race: ", 6) == 0)
+    if (strncmp(text, "race: ", 6) != 0)
+        return;
+    if (strstr(text, "nothing orders these two launches"))
+        tell_launches(run, event, text);
+    else
         tell_race(run, event, text);
 }
 
