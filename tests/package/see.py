@@ -19,8 +19,15 @@ for source in (root / "src/doctor/rules").rglob("*.c"):
 faults = []
 with tempfile.TemporaryDirectory() as prefix:
     subprocess.run([cmake, "--install", build, "--component", "manual", "--prefix", prefix], check=True, capture_output=True)
-    docs = pathlib.Path(prefix) / "share/doc/gph"
+    top = pathlib.Path(prefix) / "share/doc/gph"
+    docs = top / "docs"
     places = {}
+    # links among the pages, as they are installed
+    for page in [top / "README.md", *docs.rglob("*.md")]:
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
+            at = (page.parent / link).resolve()
+            if "://" not in link and at.is_relative_to(docs.resolve()) and "design" not in at.parts and not at.exists():
+                faults.append(f"{page.relative_to(top)} links to {link}, which is not installed")
     for page in docs.rglob("*.md"):
         text = page.read_text()
         places["docs/" + page.relative_to(docs).as_posix()] = set(re.findall(r'<a (?:id|name)="([^"]+)"', text)) | {re.sub(r"[^\w. -]", "", head).strip() for head in re.findall(r"^#+ (.*)$", text, re.M)}
