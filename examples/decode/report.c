@@ -193,8 +193,13 @@ void report_table(const report *r, const leg *legs, size_t count)
         for (int mode = 0; mode < MODE_COUNT; mode++)
             if (legs[i].result[mode].run_count > 0)
                 report_row(r, &legs[i].result[mode]);
-    printf("  (decode steps alone%s; host: inside launch calls)\n\n",
-           r->o->repeat > 1 ? ", medians of runs taken in turn" : "");
+    printf("  (decode steps alone%s; host: inside launch calls%s)\n",
+           r->o->repeat > 1 ? ", medians of runs taken in turn" : "",
+           r->problems ? "; exact: sums that the model itself gets right" : "");
+    if (r->d->info.driver == GPH_DRIVER_SOFT)
+        printf("  (on CPU threads a launch costs little: what graphs gain is seen on a "
+               "GPU)\n");
+    printf("\n");
 }
 
 /* Beside eager, if that ran. */
