@@ -67,9 +67,12 @@ static void print_call(const gphi_event *event)
 static void print_event(const gphi_event *event)
 {
     static const char *const kinds[] = {
-        "?",       "CALL",  "STACK", "PYTHON",  "MODULE", "THREAD",   "FUNCTION", "GRAPH",
-        "NODE",    "EDGES", "LOG",   "PROCESS", "DEVICE", "EXIT",     "GPU",      "NOTE",
-        "POINTER", "LOST",  "HOST",  "ORIGIN",  "STDERR", "STANDING", "KEPT"};
+        "?",        "CALL", "STACK",      "PYTHON", "MODULE",  "THREAD", "FUNCTION",
+        "GRAPH",    "NODE", "EDGES",      "LOG",    "PROCESS", "DEVICE", "EXIT",
+        "GPU",      "NOTE", "POINTER",    "LOST",   "HOST",    "ORIGIN", "STDERR",
+        "STANDING", "KEPT", "COLLECTIVE", "FORKED"};
+    _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == GPHI_EVENT_FORKED + 1,
+                   "a name each");
     if (first_ns == 0)
         first_ns = event->time_ns;
     printf("%10.3f %u %s ", (double)(int64_t)(event->time_ns - first_ns) / 1e3,
