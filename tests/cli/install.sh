@@ -65,7 +65,7 @@ expect "$prefix/bin/gph" version "gph $version, libgph $version"
 
 # What is read and what shells complete by comes along.
 share=$prefix/share
-for file in doc/gph/libgph.md doc/gph/doctor-rules.md doc/gph/README.md \
+for file in doc/gph/docs/libgph.md doc/gph/docs/doctor-rules.md doc/gph/README.md \
     bash-completion/completions/gph zsh/site-functions/_gph; do
     [ -s "$share/$file" ] || { echo "not installed: $file"; exit 1; }
 done
