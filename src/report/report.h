@@ -43,6 +43,7 @@ typedef struct report_call {
 typedef struct report_thread {
     uint32_t id, process; /* process: its number, as it came */
     int32_t rank;         /* of the process, in a job of several; -1: of none */
+    uint32_t open;        /* 1 + index of its newest open collective, 0: none */
     char name[32];
 } report_thread;
 
@@ -168,6 +169,7 @@ typedef struct report_collective {
     uint64_t elements, dtype;
     uint32_t call, comm;    /* gphi_collective_id; 1 + index, 0: none yet */
     uint32_t stack, thread; /* thread: index */
+    uint32_t below;         /* the one that its thread had open before, as `open` */
     int32_t result;         /* an ncclResult_t, or gph_status */
     bool is_open;           /* neither was seen */
 } report_collective;
@@ -204,7 +206,6 @@ struct gph_report {
     gphi_map live, nodes, node_stacks, newest, pool_map, cache_map, tree_map;
     gphi_map event_map; /* -> number of its last record; 0: a capture took it */
     gphi_map decider_map, comm_map;
-    uint64_t open_collectives;
     uint32_t refusals; /* spans of them */
     report_count counts[GPHI_CALL_COUNT];
     size_t kept_nodes;
@@ -300,7 +301,8 @@ const char *gphi_report_span_word(uint32_t kind);
 
 gph_status gphi_report_collective(gph_report *report, const gphi_event *event);
 /* A launch of a kernel: the thread's collectives have begun. */
-void gphi_report_collective_launch(gph_report *report, const gphi_event *event);
+void gphi_report_collective_launch(gph_report *report, const gphi_event *event,
+                                   uint32_t thread);
 
 /* ---- for those who write ---- */
 

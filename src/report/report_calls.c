@@ -97,8 +97,6 @@ gph_status gphi_report_call(gph_report *report, const gphi_event *event,
         return GPH_OK;
     count(report, event);
     const report_kind kind = gphi_report_kind(event->u.call.call);
-    if (kind == REPORT_KERNEL)
-        gphi_report_collective_launch(report, event);
     report_call call = {.number = report->call_count,
                         .start_ns = event->time_ns,
                         .duration_ns = event->u.call.duration_ns,
@@ -112,6 +110,8 @@ gph_status gphi_report_call(gph_report *report, const gphi_event *event,
     if (thread >= UINT16_MAX)
         return GPH_E_NO_MEMORY;
     call.thread = (uint16_t)thread;
+    if (kind == REPORT_KERNEL)
+        gphi_report_collective_launch(report, event, thread);
     if (seen && seen->stream) {
         const uint32_t stream = gphi_report_stream(report, seen->stream, 0);
         call.stream = stream >= UINT16_MAX ? 0 : (uint16_t)(stream + 1);

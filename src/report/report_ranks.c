@@ -2,22 +2,29 @@
 /* What ranks called together, by communicator. A record says when a collective was called; it
  * lasts, as far as the host sees, until its thread has launched a kernel for it (within a
  * group: for all of the group), or until it returned, where that was recorded. */
+#include "base/fail.h"
 #include "report/report.h"
 
-enum { COLLECTIVES_MAX = 100000, OPEN_MAX = 4096 };
+enum { COLLECTIVES_MAX = 100000 };
 
-/* The newest that is open, of this thread and, unless `id` is GPHI_COLLECTIVE_COUNT, of that
- * name; NULL: there is none. */
-static report_collective *open_of(gph_report *report, uint32_t thread, uint32_t id)
+static report_collective *linked(const gph_report *report, uint32_t link)
 {
-    const size_t count = report->collectives.count;
-    for (size_t i = 0; i < count && i < OPEN_MAX; i++) {
-        report_collective *at = gphi_vec_at(&report->collectives, count - 1 - i);
-        if (at->is_open && at->thread == thread &&
-            (id == GPHI_COLLECTIVE_COUNT || at->call == id))
-            return at;
-    }
-    return NULL;
+    return gphi_vec_at(&report->collectives, link - 1);
+}
+
+/* Takes the one that `link` leads to off its thread's open ones. */
+static report_collective *end_open(gph_report *report, uint32_t *link, uint64_t ns)
+{
+    report_collective *at = linked(report, *link);
+    *link = at->below;
+    at->is_open = false;
+    at->to_ns = ns;
+    return at;
+}
+
+static uint32_t *newest_open(gph_report *report, uint32_t thread)
+{
+    return &((report_thread *)gphi_vec_at(&report->threads, thread))->open;
 }
 
 static uint32_t comm_of(gph_report *report, uint64_t handle)
@@ -37,12 +44,12 @@ static uint32_t comm_of(gph_report *report, uint64_t handle)
 static void returned(gph_report *report, const gphi_event *event, uint32_t thread)
 {
     const uint32_t id = (uint32_t)gphi_event_word(event, GPHI_COLLECTIVE_ID);
-    report_collective *at = open_of(report, thread, id);
-    if (!at)
+    uint32_t *link = newest_open(report, thread);
+    while (*link != 0 && linked(report, *link)->call != id)
+        link = &linked(report, *link)->below;
+    if (*link == 0)
         return;
-    at->is_open = false;
-    report->open_collectives--;
-    at->to_ns = event->time_ns;
+    report_collective *at = end_open(report, link, event->time_ns);
     at->result = (int32_t)gphi_event_word(event, GPHI_COLLECTIVE_RESULT);
     const uint32_t comm = comm_of(report, event->id);
     if (comm != 0 && gphi_collective_sort_of(id) == GPHI_COLLECTIVE_MAKE) {
@@ -78,25 +85,22 @@ gph_status gphi_report_collective(gph_report *report, const gphi_event *event)
                                   .comm = comm_of(report, event->id),
                                   .stack = event->stack,
                                   .thread = thread,
+                                  .below = *newest_open(report, thread),
                                   .is_open = true};
     if (report->first_ns == 0 || event->time_ns < report->first_ns)
         report->first_ns = event->time_ns;
-    report->open_collectives++;
-    return gphi_vec_push(&report->collectives, &at);
+    GPHI_TRY(gphi_vec_push(&report->collectives, &at));
+    *newest_open(report, thread) = (uint32_t)report->collectives.count;
+    return GPH_OK;
 }
 
 /* NCCL launches from within the call, or from within the end of its group. */
-void gphi_report_collective_launch(gph_report *report, const gphi_event *event)
+void gphi_report_collective_launch(gph_report *report, const gphi_event *event,
+                                   uint32_t thread)
 {
-    if (report->open_collectives == 0)
-        return;
-    const uint32_t thread = gphi_report_thread(report, event->thread);
-    report_collective *at;
-    while ((at = open_of(report, thread, GPHI_COLLECTIVE_COUNT)) != NULL) {
-        if (gphi_collective_sort_of(at->call) > GPHI_COLLECTIVE_PAIR)
-            break; /* returns for itself */
-        at->is_open = false;
-        at->to_ns = event->time_ns + event->u.call.duration_ns;
-        report->open_collectives--;
-    }
+    uint32_t *link = newest_open(report, thread);
+    /* What makes or ends a communicator returns for itself. */
+    while (*link != 0 &&
+           gphi_collective_sort_of(linked(report, *link)->call) <= GPHI_COLLECTIVE_PAIR)
+        end_open(report, link, event->time_ns + event->u.call.duration_ns);
 }

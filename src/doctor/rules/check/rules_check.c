@@ -82,21 +82,23 @@ static void look_for_second(const gphi_rule_run *run, const gphi_exec_history *e
     }
 }
 
-/* The newest executable that has what the sentence says. */
-static pair find(const gphi_rule_run *run, const side sides[2], bool is_race,
-                 uint64_t address)
+/* The newest executable that has what the sentence says; `handle`: of those that have it, 0:
+ * of all. `second`: NULL, or the other side of a race within it. */
+static pair find(const gphi_rule_run *run, uint64_t handle, const side *first,
+                 const side *second, uint64_t address)
 {
     pair out = {.exec = NULL};
     for (size_t e = run->history->execs.count; e > 0 && !out.exec; e--) {
         const gphi_exec_history *exec = gphi_history_exec_at(run->history, e - 1);
-        if (!gphi_snapshot_graph(exec->source))
+        if (!gphi_snapshot_graph(exec->source) ||
+            (handle != 0 && (!exec->exec || exec->exec->handle != handle)))
             continue;
         for (size_t i = 0; i < exec->touches.count; i++) {
             const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-            if (!is_of(run, touch, &sides[0], address))
+            if (!is_of(run, touch, first, address))
                 continue;
-            if (is_race)
-                look_for_second(run, exec, touch, &sides[1], address, &out);
+            if (second)
+                look_for_second(run, exec, touch, second, address, &out);
             else
                 take_pair(&out, exec, touch->node, touch->node);
         }
@@ -130,26 +132,11 @@ static void tell_nodes(gphi_draft *draft, const pair *found)
     gphi_evidence_call(draft, &found->exec->exec->created, "the executable was made by");
 }
 
-/* The node of an executable that a side of "nothing orders these two launches" names. */
-static pair find_launched(const gphi_rule_run *run, const char *text, const side *of,
-                          uint64_t address)
+/* The executable that a side of "nothing orders these two launches" names; 0: a stream. */
+static uint64_t handle_of(const char *text)
 {
-    pair out = {.exec = NULL};
-    const char *named = strstr(text, " of executable 0x");
-    const uint64_t handle =
-        named && named < strchr(text, ')') ? strtoull(named + 15, NULL, 16) : 0;
-    for (size_t e = run->history->execs.count; e > 0 && !out.exec; e--) {
-        const gphi_exec_history *exec = gphi_history_exec_at(run->history, e - 1);
-        if (!exec->exec || exec->exec->handle != handle ||
-            !gphi_snapshot_graph(exec->source))
-            continue;
-        for (size_t i = 0; i < exec->touches.count; i++) {
-            const gphi_touch *touch = gphi_vec_at(&exec->touches, i);
-            if (is_of(run, touch, of, address))
-                take_pair(&out, exec, touch->node, touch->node);
-        }
-    }
-    return out;
+    const char *named = strstr(text, " of executable 0x"), *end = strchr(text, ')');
+    return named && end && named < end ? strtoull(named + 15, NULL, 16) : 0;
 }
 
 static void say_side(const side *of, char *out, size_t bytes)
@@ -173,8 +160,9 @@ static void tell_launches(gphi_rule_run *run, const gphi_event *event, const cha
     for (int i = 0; i < 2; i++) {
         read_side(part[i], &sides[i]);
         say_side(&sides[i], names[i], sizeof(names[i]));
-        if (!found.exec)
-            found = find_launched(run, part[i], &sides[i], address);
+        const uint64_t handle = handle_of(part[i]);
+        if (!found.exec && handle != 0)
+            found = find(run, handle, &sides[i], NULL, address);
     }
     const gphi_call at = place_of(run, event, &found);
     gphi_draft *draft = gphi_finding_begin(run, &at, 0);
@@ -198,7 +186,7 @@ static void tell_race(gphi_rule_run *run, const gphi_event *event, const char *t
     read_side(text + strlen("race: "), &sides[0]);
     read_side(second + strlen(" and "), &sides[1]);
     const uint64_t address = address_of(second);
-    const pair found = find(run, sides, true, address);
+    const pair found = find(run, 0, &sides[0], &sides[1], address);
     const gphi_call at = place_of(run, event, &found);
     gphi_draft *draft = gphi_finding_begin(run, &at, 0);
     if (!draft)
@@ -218,10 +206,10 @@ static void tell_race(gphi_rule_run *run, const gphi_event *event, const char *t
 
 static void tell_life(gphi_rule_run *run, const gphi_event *event, const char *text)
 {
-    side sides[2] = {{""}, {""}};
-    read_side(text + strlen("outside of its life: "), &sides[0]);
+    side of;
+    read_side(text + strlen("outside of its life: "), &of);
     const uint64_t address = address_of(text);
-    const pair found = find(run, sides, false, address);
+    const pair found = find(run, 0, &of, NULL, address);
     const gphi_call at = place_of(run, event, &found);
     gphi_draft *draft = gphi_finding_begin(run, &at, 0);
     if (!draft)
