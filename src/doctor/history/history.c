@@ -407,28 +407,43 @@ bool gphi_node_leads_to(const gphi_model *model, const gph_graph *graph, uint32_
     return is_reached;
 }
 
-/* Whether the graph cannot touch the range: it lies in one allocation that the graph is
- * not given. Answers most questions at once. */
-static bool is_elsewhere(const gphi_history *history, const gphi_exec_history *exec,
-                         uint64_t address, uint64_t bytes)
+/* The one allocation that holds the range now, where that says whose it is: memory of
+ * graphs and mapped pages come again at their place as others. */
+static const gphi_allocation *owner_of(const gphi_history *history, uint64_t address,
+                                       uint64_t bytes)
 {
     const gphi_allocation *memory = gphi_model_memory(history->model, address, false);
-    /* memory of graphs and mapped pages come again at their place as others */
-    if (!memory || memory->kind == GPHI_MEM_GRAPH || memory->kind == GPHI_MEM_VMM ||
-        address + bytes > memory->address + memory->bytes)
-        return false;
-    const uint32_t bit = gphi_memory_bit(memory);
-    return (exec->memories[bit / 64] >> bit % 64 & 1) == 0;
+    return !memory || memory->kind == GPHI_MEM_GRAPH || memory->kind == GPHI_MEM_VMM ||
+                   address + bytes > memory->address + memory->bytes
+               ? NULL
+               : memory;
+}
+
+/* Whether the graph was not given the allocation. Answers most questions at once; two
+ * allocations may share a bit, so each touch is asked as well. */
+static bool is_elsewhere(const gphi_exec_history *exec, const gphi_allocation *owner)
+{
+    const uint32_t bit = owner ? gphi_memory_bit(owner) : 0;
+    return owner && (exec->memories[bit / 64] >> bit % 64 & 1) == 0;
+}
+
+/* Its memory was freed, and another allocation lies there now. */
+static bool is_others(const gphi_touch *touch, const gphi_allocation *owner)
+{
+    return owner && touch->memory &&
+           (touch->memory != owner || touch->memory_number != owner->allocated.number);
 }
 
 const gphi_touch *gphi_history_touches(const gphi_history *history,
                                        const gphi_exec_history *exec, uint64_t address,
                                        uint64_t bytes)
 {
-    if (is_elsewhere(history, exec, address, bytes))
+    const gphi_allocation *owner = owner_of(history, address, bytes);
+    if (is_elsewhere(exec, owner))
         return NULL;
     GPHI_EACH (const gphi_touch, touch, &exec->touches)
-        if (gphi_touch_meets(history, touch, address, bytes))
+        if (!is_others(touch, owner) &&
+            gphi_touch_meets(history, touch, address, bytes))
             return touch;
     return NULL;
 }
@@ -486,10 +501,11 @@ const gphi_touch *gphi_history_writes(const gphi_history *history,
                                       const gphi_exec_history *exec, uint64_t address,
                                       uint64_t bytes)
 {
-    if (is_elsewhere(history, exec, address, bytes))
+    const gphi_allocation *owner = owner_of(history, address, bytes);
+    if (is_elsewhere(exec, owner))
         return NULL;
     GPHI_EACH (const gphi_touch, touch, &exec->touches) {
-        if (touch->reads || gphi_touch_is_off(history, exec, touch) ||
+        if (touch->reads || is_others(touch, owner) || gphi_touch_is_off(history, exec, touch) ||
             !gphi_touch_meets(history, touch, address, bytes))
             continue;
         const bool is_only = touch->is_only && touch->address - address < bytes;

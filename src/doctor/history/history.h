@@ -176,10 +176,11 @@ bool gphi_node_leads_to(const gphi_model *model, const gph_graph *graph, uint32_
 
 /* "node 3 (kernel scale_add), argument 1". */
 const char *gphi_say_touch(const gphi_exec_history *exec, const gphi_touch *touch);
-/* Which of the 256 bits of gphi_exec_history.memories stands for an allocation. */
+/* Which of the 256 bits of gphi_exec_history.memories stands for an allocation: by its
+ * number, so that a log is read in the same way each time. */
 static inline uint32_t gphi_memory_bit(const gphi_allocation *memory)
 {
-    return (uint32_t)(gphi_hash_mix((uint64_t)(uintptr_t)memory) >> 56);
+    return (uint32_t)(gphi_hash_mix(memory->allocated.number) >> 56);
 }
 /* Of a node in an executable, or (NULL) in a graph. */
 uint64_t gphi_edit_key(const gphi_exec_state *exec, uint64_t node);
