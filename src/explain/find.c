@@ -38,12 +38,21 @@ static gphi_words words_beside(const gphi_hits *hits, const char *text, size_t b
     return words;
 }
 
+/* Names, codes and messages say more than a question that is known. */
+static bool is_by_words(const gphi_hits *hits)
+{
+    for (size_t i = 0; i < hits->count; i++)
+        if (hits->best[hits->found[i]].reason != GPH_EXPLAIN_BY_WORDS)
+            return false;
+    return true;
+}
+
 /* Keys, words and questions of a text without white space around it. */
 static void look(const char *text, size_t bytes, gphi_hits *hits)
 {
     gphi_scan(text, bytes, hits);
     gphi_scan_words(text, bytes, words_beside(hits, text, bytes), hits);
-    if (hits->count == 0)
+    if (is_by_words(hits))
         gphi_meant_question(text, bytes, hits);
 }
 
@@ -101,7 +110,7 @@ static bool is_part(const char *part, size_t bytes, const gphi_spelled *name)
     return false;
 }
 
-/* Sorted by distance as they come; a name that is known exactly (-1) stands first. */
+/* Sorted by distance as they come; a name that is known exactly (-1) comes first. */
 static void keep(nearest *near, const char *name, int is_far)
 {
     size_t at = near->count;

@@ -16,6 +16,7 @@ enum {
     WORDS_MAX = 80,    /* of a list that is looked for */
     TEXT_BYTES = 1000, /* a longer text is a log: words of it mean nothing */
     RARE = 700,        /* a word that names its subject alone */
+    TERSE_BYTES = 48,  /* a question of a few words */
     NEAREST = 3,       /* lines of an entry that count */
     NEAR_ANY = 700,   /* a line so near makes a question ours that says nothing of CUDA */
     NEAR_KNOWN = 780, /* one so near is meant, though a code is beside it */
@@ -56,6 +57,7 @@ typedef struct question {
     int most;         /* rarities of all words, as far as they have to be answered */
     int64_t all;      /* of all words and what they are like */
     uint64_t squares; /* of the words */
+    bool is_terse;    /* a few words on graphs */
     bool is_word;     /* the text is one word and nothing else */
     enum subject subject;
     uint32_t products; /* that it names */
@@ -289,8 +291,8 @@ static int32_t score_of(const question *of, const gph_explain_entry *what,
 {
     static const int least[SUBJECTS] = {30, 10, 5}, nearest[SUBJECTS] = {700, 400, 0};
     const bool is_all = entry->whole == (int)of->bytes;
-    const bool is_one =
-        of->subject == SUBJECT_OURS && (entry->heavy >= RARE || entry->heavy == of->most);
+    const bool is_one = (of->subject == SUBJECT_OURS || of->is_terse) &&
+                        (entry->heavy >= RARE || entry->heavy == of->most);
     const bool is_known =
         entry->heavy_count > 1 || of->is_word || entry->whole > 0 || is_one;
     const bool is_near = entry->near[0] >= nearest[of->subject];
@@ -356,6 +358,10 @@ static const char *const others[] = {"create_graph",
                                      "graph neural",
                                      "tensorboard",
                                      "computation graph",
+                                     "call graph",
+                                     "directed graph",
+                                     "graph search",
+                                     "graph theory",
                                      "computational graph",
                                      "cannot open shared object",
                                      "too many open files",
@@ -468,6 +474,19 @@ static bool is_expression(const char *text, size_t bytes)
     return !is_plain;
 }
 
+static const char *const graphs[] = {"graph", "captur", "图", "捕获", NULL};
+
+/* "graph is slow", 图卡住: who asks here in a few words that entries have means the graphs
+ * that are meant here. */
+static bool is_terse(const question *of)
+{
+    bool is_known = of->count > 0 && of->bytes <= TERSE_BYTES;
+    for (size_t i = 0; i < of->count; i++)
+        is_known &= of->terms[i].slot != NULL;
+    return is_known && of->subject == SUBJECT_SHARED &&
+           count_said(of->text, of->bytes, graphs, 1) > 0;
+}
+
 /* Names that the pass has found are phrases of their entries. */
 static void take_names(question *of, const gphi_hits *hits)
 {
@@ -493,6 +512,7 @@ void gphi_scan_words(const char *text, size_t bytes, gphi_words which, gphi_hits
     take_names(&of, hits);
     if (!is_expression(text, bytes))
         read_terms(&of);
+    of.is_terse = is_terse(&of);
     for (size_t i = 0; i < of.count; i++)
         if (of.terms[i].slot)
             count_term(&of, &of.terms[i]);

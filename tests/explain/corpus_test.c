@@ -173,6 +173,12 @@ static void typed_questions_lead_where_they_should(void)
     most_lead_where_they_should(EXPLAIN_CORPUS "/typed_unseen", 81);
 }
 
+/* "graph is slow", 图卡住; and as short ones of other trades, which lead nowhere. */
+static void a_few_words_on_graphs_are_enough(void)
+{
+    most_lead_where_they_should(EXPLAIN_CORPUS "/terse", 94);
+}
+
 /* What programs made PyTorch, the runtime and NCCL say on an H100
  * (tests/gpu/explain_torch.py): a line `SLUG: ok: TEXT` each, with " | " between the
  * lines of the text. */
@@ -214,5 +220,6 @@ int main(void)
     RUN(halves_of_a_set_lead_where_they_should);
     RUN(public_titles_lead_where_they_should);
     RUN(typed_questions_lead_where_they_should);
+    RUN(a_few_words_on_graphs_are_enough);
     return test_done();
 }

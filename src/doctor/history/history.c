@@ -442,8 +442,7 @@ const gphi_touch *gphi_history_touches(const gphi_history *history,
     if (is_elsewhere(exec, owner))
         return NULL;
     GPHI_EACH (const gphi_touch, touch, &exec->touches)
-        if (!is_others(touch, owner) &&
-            gphi_touch_meets(history, touch, address, bytes))
+        if (!is_others(touch, owner) && gphi_touch_meets(history, touch, address, bytes))
             return touch;
     return NULL;
 }
@@ -505,7 +504,8 @@ const gphi_touch *gphi_history_writes(const gphi_history *history,
     if (is_elsewhere(exec, owner))
         return NULL;
     GPHI_EACH (const gphi_touch, touch, &exec->touches) {
-        if (touch->reads || is_others(touch, owner) || gphi_touch_is_off(history, exec, touch) ||
+        if (touch->reads || is_others(touch, owner) ||
+            gphi_touch_is_off(history, exec, touch) ||
             !gphi_touch_meets(history, touch, address, bytes))
             continue;
         const bool is_only = touch->is_only && touch->address - address < bytes;
