@@ -292,12 +292,21 @@ cudaError_t rt_kernel(const rt_driver *cu, const void *host, CUkernel *out)
     return cudaSuccess;
 }
 
+/* A driver's function passes, too: what a node is read as, which has no stub. */
 cudaError_t rt_function(const rt_driver *cu, const void *host, CUfunction *out)
 {
     CUkernel kernel;
+    int threads;
+    const CUfunction function = (CUfunction)(uintptr_t)host;
     const cudaError_t result = rt_kernel(cu, host, &kernel);
-    return result != cudaSuccess ? result
-                                 : (cudaError_t)cu->cuKernelGetFunction(out, kernel);
+    if (result == cudaSuccess)
+        return (cudaError_t)cu->cuKernelGetFunction(out, kernel);
+    if (result != NOT_REGISTERED ||
+        cu->cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                               function) != CUDA_SUCCESS)
+        return result;
+    *out = function;
+    return cudaSuccess;
 }
 
 const void *rt_stub(const rt_driver *cu, CUfunction function)

@@ -28,6 +28,13 @@ cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *out,
 cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *out,
                                              CUtexObject texture);
 cudaError_t cudaDestroyTextureObject(CUtexObject texture);
+cudaError_t cudaLibraryLoadData(CUlibrary *library, const void *code, void *options,
+                                void **values, unsigned count, void *library_options,
+                                void **library_values, unsigned library_count);
+cudaError_t cudaLibraryUnload(CUlibrary library);
+cudaError_t cudaGraphKernelNodeSetParams(CUgraphNode node,
+                                         const struct cudaKernelNodeParams *params);
+cudaError_t cudaLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name);
 cudaError_t cudaSetValidDevices(int *devices, int count);
 #if RT_MAJOR == 12
 cudaError_t cudaMemcpyBatchAsync(void **to, void **from, size_t *sizes, size_t count,
@@ -185,6 +192,46 @@ static void devices_may_be_named_in_order(void)
     cudaGetLastError();
 }
 
+/* What a node's parameters are read as may be written as it is: also where the kernel has
+ * no stub, but is one of a library. */
+static void a_kernel_of_a_library_comes_back_from_its_node(void)
+{
+    CUlibrary library;
+    CUkernel kernel;
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    unsigned n = 1, *words = NULL, found = 0;
+    void *args[] = {&words, &n};
+    struct cudaKernelNodeParams params;
+    OK(cudaMalloc((void **)&words, sizeof(*words)));
+    OK(cudaMemset(words, 0, sizeof(*words)));
+    OK(cudaLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cudaLibraryGetKernel(&kernel, library, "add_one"));
+    OK(cudaGraphCreate(&graph, 0));
+    params = (struct cudaKernelNodeParams){.func = kernel,
+                                           .gridDim = {1, 1, 1},
+                                           .blockDim = {1, 1, 1},
+                                           .kernelParams = args};
+    OK(cudaGraphAddKernelNode(&node, graph, NULL, 0, &params));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphKernelNodeGetParams(node, &params));
+    OK(cudaGraphExecKernelNodeSetParams(exec, node, &params));
+    OK(cudaGraphKernelNodeSetParams(node, &params)); /* what was read is old now */
+    params.kernelParams = args;
+    OK(cudaGraphLaunch(exec, NULL));
+    OK(cudaLaunchKernel(params.func, params.gridDim, params.blockDim, args, 0, NULL));
+    OK(cudaMemcpy(&found, words, sizeof(found), cudaMemcpyDeviceToHost));
+    CHECK(found == 2);
+    params.func = &found; /* neither */
+    CHECK(cudaGraphKernelNodeSetParams(node, &params) != cudaSuccess);
+    (void)cudaGetLastError();
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaLibraryUnload(library));
+    OK(cudaFree(words));
+}
+
 int main(void)
 {
     register_kernels();
@@ -196,6 +243,7 @@ int main(void)
     RUN(clusters_of_one_block_fit);
     RUN(textures_keep_what_they_were_given);
     RUN(devices_may_be_named_in_order);
+    RUN(a_kernel_of_a_library_comes_back_from_its_node);
     __cudaUnregisterFatBinary(fat_handle);
     return test_done();
 }
