@@ -189,13 +189,14 @@ static bool is_measure(const scan *s, size_t end)
     return false;
 }
 
-/* Whether a question has a word of what this is about. */
+/* Whether a question has a word of what this is about, or asks what a number means. */
 static bool is_about_cuda(const scan *s)
 {
     static const char *const words[] = {
-        "cu",     "hip",   "graph", "captur", "stream", "launch", "replay", "kernel",
-        "update", "torch", "nccl",  "unjoin", "event",  "图",     "捕获",   "流",
-        "重放",   "内核",  "启动",  "拷贝",   "线程",   "更新",   "事件",   "报"};
+        "cu",     "hip",    "graph", "captur", "stream", "launch", "replay",
+        "kernel", "update", "torch", "nccl",   "unjoin", "event",  "图",
+        "捕获",   "流",     "重放",  "内核",   "启动",   "拷贝",   "线程",
+        "更新",   "事件",   "报",    "mean",   "意思",   "含义",   "是什么"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (line_has(s, s->bytes, words[i]))
             return true;

@@ -27,6 +27,11 @@ done
 for program in $(grep -o '^Shown by: test [a-z_]*' "$list" | sed 's/.* //' | sort -u); do
     ls "$root"/tests/*/"$program".c "$root"/tests/*/"$program".py 2>/dev/null | grep -q . || complain "no test $program"
 done
+# People ask for each entry in their own words, but for names that do not exist.
+for slug in $(grep -v '^none/' "$list.slugs"); do
+    [ "$(awk -v slug="= $slug" '/^= /{is = $0 == slug; next} is' "$root/src/explain/asked.txt" | wc -l)" -ge 2 ] ||
+        complain "asked.txt has no questions for $slug"
+done
 # An entry that a GPU showed has its line in the log.
 for slug in $(awk '/^### /{slug = $2} /^Shown by: .*tests\/explain\/h100.log/{print slug}' "$list"); do
     grep -q "^$slug: ok: " "$root/tests/explain/h100.log" || complain "h100.log has no $slug"
