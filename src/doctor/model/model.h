@@ -128,6 +128,7 @@ typedef struct gphi_launch {
 
 struct gphi_exec_state {
     uint64_t handle, graph; /* the graph it was made of */
+    uint64_t graph_made;    /* number of the call that made it: handles come again */
     uint64_t flags;         /* CUgraphInstantiate_flags */
     bool is_alive, is_uploaded;
     gphi_call created, destroyed, updated; /* last update that held */

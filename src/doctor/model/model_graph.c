@@ -191,6 +191,7 @@ static gph_status instantiate(gphi_model *model, gphi_seen *seen)
     if (!exec)
         return GPH_E_NO_MEMORY;
     exec->seen.graph = from;
+    exec->seen.graph_made = graph->seen.created.number;
     exec->seen.flags = instantiate_flags(seen);
     exec->seen.is_uploaded = (exec->seen.flags & 2) != 0; /* of the flags: UPLOAD */
     use_snapshot(&exec->seen.source, snapshot);

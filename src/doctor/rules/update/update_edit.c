@@ -16,6 +16,7 @@ enum { EDITS_MAX = 256, GRAPHS_MAX = 64, DEPTH_MAX = 8 };
 typedef struct edit {
     uint64_t graph, node; /* node 0: edges, nodes that come and go */
     uint64_t root;        /* what is instantiated: the graph itself, or what it lies in */
+    uint64_t root_made;   /* number of the call that made the root */
     gphi_call call, launch, made; /* made: the executable */
     uint64_t launches, times;
     bool is_copied; /* into the root, as a child */
@@ -25,6 +26,7 @@ void gphi_edit_init(gphi_rule_run *run)
 {
     gphi_edit_state *state = run->state;
     gphi_map_init(&state->graph_of, run->model->heap);
+    gphi_map_init(&state->since, run->model->heap);
     gphi_map_init(&state->child_in, run->model->heap);
     gphi_map_init(&state->added, run->model->heap);
     gphi_vec_init(&state->edits, run->model->heap, sizeof(edit));
@@ -34,6 +36,7 @@ void gphi_edit_fini(gphi_rule_run *run)
 {
     gphi_edit_state *state = run->state;
     gphi_map_fini(&state->graph_of);
+    gphi_map_fini(&state->since);
     gphi_map_fini(&state->child_in);
     gphi_map_fini(&state->added);
     gphi_vec_fini(&state->edits);
@@ -45,23 +48,38 @@ static void set(gphi_rule_run *run, gphi_map *map, uint64_t key, uint64_t value)
         gphi_short(run);
 }
 
-/* ---- graphs and what they lie in ---- */
+/* ---- graphs and what they lie in ----
+ *
+ * Handles are addresses of the driver: those of graphs and nodes that were destroyed come
+ * again as others, when and which depends on its heap. So each look at what is known of a
+ * handle asks whether it is still the one that it was. */
 
-static bool is_living(const gphi_model *model, uint64_t graph)
+/* The number of the call that made a graph; UINT64_MAX: it is gone. */
+static uint64_t made_of(const gphi_model *model, uint64_t graph)
 {
     const gphi_graph_state *state = gphi_model_graph(model, graph);
-    return state && state->is_alive;
+    return state && state->is_alive ? state->created.number : UINT64_MAX;
+}
+
+/* The graph that a node was added to by hand; 0: by no call, or that graph is gone. */
+static uint64_t added_to(const gphi_rule_run *run, uint64_t node)
+{
+    const gphi_edit_state *state = run->state;
+    const uint64_t *known = gphi_map_get(&state->graph_of, node);
+    const uint64_t *since = gphi_map_get(&state->since, node);
+    const gphi_graph_state *graph =
+        known && since ? gphi_model_graph(run->model, *known) : NULL;
+    return graph && graph->is_alive && graph->created.number <= *since ? *known : 0;
 }
 
 /* The graph that has a node: of those added by hand by the call, of captured ones by the
  * newest snapshots; 0: not known. */
 static uint64_t graph_of(const gphi_rule_run *run, uint64_t node)
 {
-    const gphi_edit_state *state = run->state;
     const gphi_model *model = run->model;
-    const uint64_t *known = gphi_map_get(&state->graph_of, node);
-    if (known && is_living(model, *known))
-        return *known;
+    const uint64_t known = added_to(run, node);
+    if (known)
+        return known;
     for (size_t i = model->graphs.count, n = 0; i-- > 0 && n < GRAPHS_MAX;) {
         const gphi_graph_state *graph = gphi_vec_pointer(&model->graphs, i);
         if (!graph->is_alive)
@@ -77,7 +95,8 @@ static uint64_t graph_of(const gphi_rule_run *run, uint64_t node)
             continue;
         while (snapshot->parent)
             snapshot = snapshot->parent;
-        return is_living(model, snapshot->graph) ? snapshot->graph : 0;
+        const gphi_graph_state *graph = gphi_model_graph(model, snapshot->graph);
+        return graph && graph->is_alive && graph->last == snapshot ? snapshot->graph : 0;
     }
     return 0;
 }
@@ -98,12 +117,22 @@ static uint64_t root_of(const gphi_rule_run *run, uint64_t graph)
 static gphi_exec_state *exec_before(const gphi_model *model, uint64_t graph,
                                     uint64_t number)
 {
+    const uint64_t made = made_of(model, graph);
     for (size_t i = model->execs.count; i-- > 0;) {
         gphi_exec_state *exec = gphi_vec_pointer(&model->execs, i);
-        if (exec->is_alive && exec->graph == graph && exec->created.number < number)
+        if (exec->is_alive && exec->graph == graph && exec->graph_made == made &&
+            exec->created.number < number)
             return exec;
     }
     return NULL;
+}
+
+/* What had a handle is gone: what gets it next was not copied, and lies in nothing. */
+static void forget(gphi_rule_run *run, uint64_t graph)
+{
+    gphi_edit_state *state = run->state;
+    gphi_map_remove(&state->child_in, graph);
+    gphi_map_remove(&state->added, graph);
 }
 
 /* ---- calls ---- */
@@ -139,8 +168,11 @@ static void note_edit(gphi_rule_run *run, const gphi_seen *seen)
         return;
     const uint64_t named = gphi_event_word(seen->event, (uint32_t)word);
     const uint64_t graph = is_node ? graph_of(run, named) : named;
-    if (word == 1)
+    if (word == 1) {
         set(run, &state->graph_of, gphi_event_word(seen->event, 0), graph);
+        set(run, &state->since, gphi_event_word(seen->event, 0), seen->call.number);
+    } else if (seen->call.call == GPHI_CALL_cuGraphDestroyNode)
+        gphi_map_remove(&state->graph_of, named);
     const uint64_t root = graph ? root_of(run, graph) : 0;
     const uint64_t *added = gphi_map_get(&state->added, graph);
     const bool is_copied = added && *added < seen->call.number;
@@ -153,6 +185,7 @@ static void note_edit(gphi_rule_run *run, const gphi_seen *seen)
     if (one->times++ == 0)
         one->call = seen->call;
     one->root = root;
+    one->root_made = made_of(run->model, root);
     one->is_copied = is_copied;
 }
 
@@ -177,15 +210,36 @@ static void note_child(gphi_rule_run *run, const gphi_seen *seen, uint64_t child
     set(run, &state->added, child, seen->call.number);
 }
 
+/* Bodies are graphs that no call makes. */
+static void note_bodies(gphi_rule_run *run, const gphi_seen *seen)
+{
+    gphi_edit_state *state = run->state;
+    const gphi_part *bodies = gphi_event_arg(seen->event, GPHI_PART_ARRAY, 5);
+    for (size_t i = 0; bodies && i < bodies->bytes / sizeof(uint64_t); i++) {
+        const uint64_t body = ((const uint64_t *)(bodies + 1))[i];
+        forget(run, body);
+        set(run, &state->child_in, body, gphi_event_word(seen->event, 1));
+    }
+}
+
 static void note_use(gphi_rule_run *run, const gphi_seen *seen)
 {
     const gphi_event *event = seen->event;
     const CUgraphNodeParams *params;
     switch (seen->call.call) {
+    case GPHI_CALL_cuGraphCreate:
+    case GPHI_CALL_cuGraphDestroy: forget(run, gphi_event_word(event, 0)); break;
+    case GPHI_CALL_cuStreamEndCapture:
+        if (made_of(run->model, gphi_event_word(event, 1)) == seen->call.number)
+            forget(run, gphi_event_word(event, 1));
+        break;
+    case GPHI_CALL_cuGraphClone:
+        take_up(run, gphi_event_word(event, 1));
+        forget(run, gphi_event_word(event, 0));
+        break;
     case GPHI_CALL_cuGraphInstantiateWithFlags:
     case GPHI_CALL_cuGraphInstantiateWithParams:
-    case GPHI_CALL_cuGraphExecUpdate:
-    case GPHI_CALL_cuGraphClone: take_up(run, gphi_event_word(event, 1)); break;
+    case GPHI_CALL_cuGraphExecUpdate: take_up(run, gphi_event_word(event, 1)); break;
     case GPHI_CALL_cuGraphExecChildGraphNodeSetParams:
         take_up(run, gphi_event_word(event, 2));
         break;
@@ -196,6 +250,8 @@ static void note_use(gphi_rule_run *run, const gphi_seen *seen)
         params = gphi_bytes_of(event, GPHI_PART_STRUCT, 5, sizeof(*params));
         if (params && params->type == CU_GRAPH_NODE_TYPE_GRAPH)
             note_child(run, seen, (uint64_t)(uintptr_t)params->graph.graph);
+        if (params && params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+            note_bodies(run, seen);
         break;
     case GPHI_CALL_cuGraphChildGraphNodeGetGraph:
         /* this one is the child itself, no copy */
@@ -224,7 +280,7 @@ void gphi_edit_call(gphi_rule_run *run, const gphi_seen *seen)
     for (size_t i = 0; gphi_is_launch(seen) && seen->exec && i < state->edits.count;
          i++) {
         edit *one = gphi_vec_at(&state->edits, i);
-        if (one->root != seen->exec->graph ||
+        if (one->root != seen->exec->graph || one->root_made != seen->exec->graph_made ||
             (!one->is_copied && seen->exec->created.number > one->call.number) ||
             is_set_there(run, seen->exec, one->node))
             continue;

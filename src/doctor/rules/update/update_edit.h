@@ -7,6 +7,7 @@
 
 typedef struct gphi_edit_state {
     gphi_map graph_of; /* node -> the graph it was added to */
+    gphi_map since;    /* node -> number of the call that added it */
     gphi_map child_in; /* graph -> the one that has a copy of it, or that it lies in */
     gphi_map added;    /* graph -> number of the call that copied it into another */
     gphi_vec edits;    /* of those that nothing has taken up yet */
