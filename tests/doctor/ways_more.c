@@ -46,7 +46,62 @@ static void handle_again(void)
     printf("%d handles came again\n", again);
 }
 
-#define WAYS(X) X(handle_again)
+/* ---- a graph of one kernel, and a wait ---- */
+
+static void step_by_step(int kernels, int steps, bool is_by_hand)
+{
+    CUstream stream = new_stream();
+    CUdeviceptr word = new_words(0);
+    CUgraph graph = new_graph();
+    CUgraphNode last = NULL;
+    CUgraphExec exec = NULL;
+    if (is_by_hand) {
+        for (int i = 0; i < kernels; i++)
+            last = add_one(graph, last, "add", (void *[]){&word});
+        CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    } else {
+        CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        for (int i = 0; i < kernels; i++)
+            ONE("add", stream, &word);
+        exec = end_capture(stream);
+    }
+    for (int i = 0; i < steps; i++) {
+        if (is_by_hand)
+            CU(cuGraphLaunch(exec, stream)); // <-- alone_by_hand
+        else
+            CU(cuGraphLaunch(exec, stream)); // <-- alone_captured
+        CU(cuStreamSynchronize(stream));
+    }
+    EXPECT(word_at(word) == (unsigned)(kernels * steps));
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
+// way: alone_captured perf.tiny-graphs
+static void alone_captured(void)
+{
+    step_by_step(1, 200, false);
+}
+
+// way: alone_by_hand perf.tiny-graphs
+static void alone_by_hand(void)
+{
+    step_by_step(1, 200, true);
+}
+
+/* Several kernels a launch; and one a launch, a few times. */
+// way: several_at_once silent
+static void several_at_once(void)
+{
+    step_by_step(4, 200, false);
+    step_by_step(1, 40, false);
+}
+
+#define WAYS(X)                                                                          \
+    X(handle_again)                                                                      \
+    X(alone_captured)                                                                    \
+    X(alone_by_hand)                                                                     \
+    X(several_at_once)
 
 int main(int argc, char **argv)
 {

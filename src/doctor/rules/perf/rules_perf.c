@@ -162,6 +162,11 @@ typedef struct tiny {
     uint64_t run, total, nodes, runs;
     uint64_t first_ns, last_ns; /* of all of them, to the wait after the last */
     gphi_call last;
+    /* Steps, from wait to wait, with one launch of a graph of one kernel and no other. */
+    uint64_t steps, steps_ns, began_ns;
+    uint64_t launched, kernels; /* since the last wait; kernels launched until then */
+    gphi_call only;
+    bool launches_inside; /* kernels may launch graphs, which they can from graphs only */
 } tiny;
 
 enum { TINY_NODES = 2, TINY_RUN = 3, TINY_FIRST = 8 };
@@ -183,12 +188,38 @@ static bool begins_step(const gphi_seen *seen)
            (seen->work && gphi_call_ranges_of(seen, &ranges) && ranges.from_host);
 }
 
+static bool is_one_kernel(const gphi_exec_history *exec)
+{
+    return exec->nodes == 1 && exec->kernels == 1 && !exec->has_bodies;
+}
+
+static void count_alone(tiny *state, const gphi_history *history, const gphi_seen *seen)
+{
+    const gphi_exec_history *exec = history->launched;
+    if (exec && exec->launches > TINY_FIRST) {
+        state->began_ns = seen->call.time_ns;
+        state->only = seen->call;
+        state->launched += is_one_kernel(exec) ? 1 : 2;
+    } else if (gphi_call_is_wait(seen->call.call) && !seen->capture) {
+        const bool is_alone =
+            state->launched == 1 && state->kernels == history->now.kernels;
+        state->steps += is_alone;
+        state->steps_ns +=
+            is_alone ? seen->call.time_ns + seen->call.duration_ns - state->began_ns : 0;
+        state->launched = 0;
+        state->kernels = history->now.kernels;
+    }
+}
+
 /* A run ends where the host waits, or a larger graph is launched. */
 static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     tiny *state = run->state;
     const gphi_history *history = run->history;
     const gphi_exec_history *exec = history->launched;
+    state->launches_inside |=
+        seen->exec && (seen->exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+    count_alone(state, history, seen);
     if (exec && exec->launches <= TINY_FIRST) /* made for a step: another rule's */
         return;
     if (exec && exec->nodes > 0 && exec->nodes <= TINY_NODES) {
@@ -206,20 +237,35 @@ static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
 
 /* What a launch takes, with all that is waited for: then the graph is small in nodes
  * alone. */
-static bool takes_long(const tiny *state)
+static bool takes_long(uint64_t span_ns, uint64_t launches)
 {
     enum { LONG_NS = 200000 };
-    return state->last_ns > state->first_ns &&
-           (state->last_ns - state->first_ns) / state->total >= LONG_NS;
+    return launches == 0 || span_ns / launches >= LONG_NS;
+}
+
+static void tell_alone(gphi_rule_run *run, const tiny *state)
+{
+    gphi_draft *draft = gphi_finding_begin(run, &state->only, 1);
+    gphi_cause(draft,
+               "%" PRIu64
+               " launches of a graph of one kernel were waited for one by one: each costs "
+               "nearly what a launch of that kernel would, and the wait more",
+               state->steps);
+    gphi_evidence_call(draft, &state->only, "the last of them is");
 }
 
 static void tiny_end(gphi_rule_run *run)
 {
-    enum { TOTAL_MIN = 60 };
+    enum { TOTAL_MIN = 60, STEPS_MIN = 100 };
     tiny *state = run->state;
     end_run(state);
-    if (state->total < TOTAL_MIN || takes_long(state))
+    if (state->total < TOTAL_MIN ||
+        takes_long(gphi_span_ns(state->first_ns, state->last_ns), state->total)) {
+        if (state->steps >= STEPS_MIN && !state->launches_inside &&
+            !takes_long(state->steps_ns, state->steps))
+            tell_alone(run, state);
         return;
+    }
     gphi_draft *draft = gphi_finding_begin(run, &state->last, 0);
     gphi_cause(draft,
                "%" PRIu64
