@@ -622,12 +622,12 @@ static void read_beside(bool waits)
     FILL(one, mid, 0);
     CU(cuStreamSynchronize(one));
     CU(cuStreamBeginCapture(one, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    SCALE_ADD(one, mid, in, 2); // <-- beside
+    SCALE_ADD(one, mid, in, 2);
     CUgraphExec exec = end_capture(one);
     CU(cuGraphLaunch(exec, one));
     if (waits)
         CU(cuStreamSynchronize(one));
-    SCALE_ADD(other, out, mid, 3);
+    SCALE_ADD(other, out, mid, 3); // <-- beside
     end_both(one, other, exec, NULL);
 }
 

@@ -97,11 +97,326 @@ static void several_at_once(void)
     step_by_step(1, 40, false);
 }
 
+/* ---- a kernel after the graph has the size that the graph has ---- */
+
+enum { SHORT = 64, LONG = 256 };
+
+/* `is_anew`: a graph for each size, as it should be. */
+static void consume(bool reads, bool is_anew, bool has_others)
+{
+    const unsigned sizes[] = {SHORT, SHORT, LONG};
+    CUstream stream = new_stream();
+    CUdeviceptr x = new_floats(), y = new_floats();
+    CUgraphExec exec = NULL;
+    for (int i = 0; i < 3; i++) {
+        unsigned n = sizes[i];
+        if (!exec || (is_anew && n != sizes[i - 1])) {
+            CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+            LAUNCH(fill, FLOATS / 128, stream, &x, &(float){1}, &n);
+            exec = end_capture(stream);
+        }
+        CU(cuMemsetD32Async(x, 0, FLOATS, stream));
+        if (has_others) /* the rest comes from elsewhere */
+            CU(cuMemcpyDtoDAsync(x + SHORT * 4, y, LONG * 4, stream));
+        if (reads)
+            CU(cuGraphLaunch(exec, stream)); // <-- more_is_read
+        else
+            CU(cuGraphLaunch(exec, stream)); // <-- more_is_added
+        if (reads)
+            LAUNCH(copy, FLOATS / 128, stream, &y, &x, &n);
+        else
+            LAUNCH(scale_add, FLOATS / 128, stream, &y, &x, &(float){2}, &n);
+        CU(cuStreamSynchronize(stream));
+    }
+}
+
+// way: more_is_read replay.frozen-size
+static void more_is_read(void)
+{
+    consume(true, false, false);
+}
+
+// way: more_is_added replay.frozen-size
+static void more_is_added(void)
+{
+    consume(false, false, false);
+}
+
+// way: graph_of_each_size silent
+static void graph_of_each_size(void)
+{
+    consume(true, true, false);
+    consume(false, true, false);
+    consume(true, false, true);
+}
+
+/* ---- a lock around each call, and not around setter and launch ---- */
+
+typedef struct shared_exec {
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUdeviceptr out;
+    CUstream stream;
+} shared_exec;
+
+static shared_exec make_shared(void)
+{
+    shared_exec out = {.out = new_floats(), .stream = new_stream()};
+    size_t one = 1;
+    CUgraph graph = fill_graph(out.stream, out.out);
+    CU(cuGraphGetNodes(graph, &out.node, &one));
+    CU(cuGraphInstantiateWithFlags(&out.exec, graph, 0));
+    return out;
+}
+
+static void set_value(shared_exec *of, float value)
+{
+    unsigned n = FLOATS;
+    const CUDA_KERNEL_NODE_PARAMS params =
+        floats_kernel(fill, (void *[]){&of->out, &value, &n});
+    CU(cuGraphExecKernelNodeSetParams(of->exec, of->node, &params));
+}
+
+static void set_other(void *user)
+{
+    set_value(user, 2);
+}
+
+static void set_and_launch(void *user)
+{
+    shared_exec *of = user;
+    set_value(of, 2);
+    launch_and_wait(of->exec, of->stream);
+}
+
+/* A thread with its own set and launch, which let the main thread in between. */
+static pthread_barrier_t turns;
+
+static void in_two_steps(void *user)
+{
+    shared_exec *of = user;
+    pthread_barrier_wait(&turns);
+    set_value(of, 2);
+    pthread_barrier_wait(&turns);
+    pthread_barrier_wait(&turns);
+    launch_and_wait(of->exec, of->stream);
+}
+
+static void interleave(bool is_thread_first)
+{
+    shared_exec of = make_shared();
+    broken_work work = {in_two_steps, &of};
+    pthread_t thread;
+    EXPECT(pthread_barrier_init(&turns, NULL, 2) == 0);
+    EXPECT(pthread_create(&thread, NULL, broken_thread, &work) == 0);
+    if (is_thread_first)
+        set_value(&of, 3);
+    else
+        set_value(&of, 1);
+    pthread_barrier_wait(&turns);
+    pthread_barrier_wait(&turns);
+    if (is_thread_first)
+        CU(cuGraphLaunch(of.exec, of.stream)); // <-- turn_taken
+    else
+        CU(cuGraphLaunch(of.exec, of.stream)); // <-- turn_taken_again
+    CU(cuStreamSynchronize(of.stream));
+    pthread_barrier_wait(&turns);
+    pthread_join(thread, NULL);
+}
+
+// way: turn_taken launch.concurrent-use
+static void turn_taken(void)
+{
+    interleave(true);
+}
+
+// way: turn_taken_again launch.concurrent-use
+static void turn_taken_again(void)
+{
+    interleave(false);
+}
+
+/* Each sets and launches; one sets what another launches. */
+// way: turns_kept silent
+static void turns_kept(void)
+{
+    shared_exec of = make_shared();
+    for (int i = 0; i < 3; i++) {
+        set_value(&of, 1);
+        launch_and_wait(of.exec, of.stream);
+        in_thread(set_and_launch, &of);
+    }
+    set_value(&of, 1);
+    in_thread(set_other, &of);
+    launch_and_wait(of.exec, of.stream);
+}
+
+/* ---- user objects that nobody releases ---- */
+
+static void dropped(void *user)
+{
+    (void)user;
+}
+
+static void with_keeper(CUstream stream, CUdeviceptr out, bool is_moved, bool is_released)
+{
+    CUgraph graph = fill_graph(stream, out);
+    CUuserObject keeper;
+    if (is_released)
+        CU(cuUserObjectCreate(&keeper, &out, dropped, 1,
+                              CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    else if (is_moved)
+        CU(cuUserObjectCreate(&keeper, &out, dropped, 2, // <-- one_reference_left
+                              CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    else
+        CU(cuUserObjectCreate(&keeper, &out, dropped, 1, // <-- keeper_kept
+                              CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    CU(cuGraphRetainUserObject(graph, keeper, 1,
+                               is_moved ? CU_GRAPH_USER_OBJECT_MOVE : 0));
+    if (is_released && !is_moved)
+        CU(cuUserObjectRelease(keeper, 1));
+    replay_once(graph, stream);
+}
+
+static void many_keepers(bool is_moved, bool is_released)
+{
+    CUstream stream = new_stream();
+    CUdeviceptr out = new_floats();
+    for (int i = 0; i < 24; i++)
+        with_keeper(stream, out, is_moved, is_released);
+}
+
+// way: keeper_kept memory.growth
+static void keeper_kept(void)
+{
+    many_keepers(false, false);
+}
+
+// way: one_reference_left memory.growth
+static void one_reference_left(void)
+{
+    many_keepers(true, false);
+}
+
+/* ---- captured again, with nothing that is new ---- */
+
+static void update_each_step(bool changes, bool is_by_hand)
+{
+    CUstream stream = new_stream();
+    CUdeviceptr out = new_floats();
+    CUgraphExec exec = NULL;
+    for (int i = 0; i < 24; i++) {
+        CUgraph graph = NULL;
+        CUgraphNode node = NULL;
+        float value = changes ? (float)i : 1;
+        unsigned n = FLOATS;
+        const CUDA_KERNEL_NODE_PARAMS params =
+            floats_kernel(fill, (void *[]){&out, &value, &n});
+        if (is_by_hand) {
+            graph = new_graph();
+            CU(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+        } else {
+            CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+            FILL(stream, out, value);
+            CU(cuStreamEndCapture(stream, &graph));
+        }
+        CUgraphExecUpdateResultInfo info;
+        if (!exec)
+            CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+        else if (is_by_hand)
+            CU(cuGraphExecUpdate(exec, graph, &info)); // <-- built_again
+        else
+            CU(cuGraphExecUpdate(exec, graph, &info)); // <-- captured_again
+        CU(cuGraphDestroy(graph));
+        launch_and_wait(exec, stream);
+    }
+    CU(cuGraphExecDestroy(exec));
+}
+
+// way: captured_again perf.update-for-slot
+static void captured_again(void)
+{
+    update_each_step(false, false);
+}
+
+// way: built_again perf.update-for-slot
+static void built_again(void)
+{
+    update_each_step(false, true);
+}
+
+// way: captured_anew silent
+static void captured_anew(void)
+{
+    update_each_step(true, false);
+    update_each_step(true, true);
+}
+
+/* ---- recorded into a graph beside what needs it ---- */
+
+static void prologue(bool is_first, bool is_joined)
+{
+    CUstream stream = new_stream();
+    CUdeviceptr x = new_floats(), y = new_floats();
+    CUgraph graph = new_graph(), same = NULL;
+    CUgraphNode node = NULL;
+    size_t one = 1;
+    CU(cuStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0,
+                                   CU_STREAM_CAPTURE_MODE_GLOBAL));
+    if (is_first)
+        FILL(stream, x, 2);
+    else
+        SCALE_ADD(stream, y, x, 2);
+    CU(cuStreamEndCapture(stream, &same));
+    CU(cuGraphGetNodes(graph, &node, &one));
+    CU(cuStreamBeginCaptureToGraph(stream, graph, &node, NULL, is_joined ? 1 : 0,
+                                   CU_STREAM_CAPTURE_MODE_GLOBAL));
+    if (is_first)
+        SCALE_ADD(stream, y, x, 2); // <-- reader_apart
+    else
+        FILL(stream, x, 2); // <-- writer_apart
+    CU(cuStreamEndCapture(stream, &same));
+    replay_once(graph, stream);
+}
+
+// way: reader_apart launch.unordered-nodes
+static void reader_apart(void)
+{
+    prologue(true, false);
+}
+
+// way: writer_apart launch.unordered-nodes
+static void writer_apart(void)
+{
+    prologue(false, false);
+}
+
+// way: prologue_joined silent
+static void prologue_joined(void)
+{
+    prologue(true, true);
+    prologue(false, true);
+}
+
 #define WAYS(X)                                                                          \
     X(handle_again)                                                                      \
     X(alone_captured)                                                                    \
     X(alone_by_hand)                                                                     \
-    X(several_at_once)
+    X(several_at_once)                                                                   \
+    X(more_is_read)                                                                      \
+    X(more_is_added)                                                                     \
+    X(graph_of_each_size)                                                                \
+    X(turn_taken)                                                                        \
+    X(turn_taken_again)                                                                  \
+    X(turns_kept)                                                                        \
+    X(keeper_kept)                                                                       \
+    X(one_reference_left)                                                                \
+    X(captured_again)                                                                    \
+    X(built_again)                                                                       \
+    X(captured_anew)                                                                     \
+    X(reader_apart)                                                                      \
+    X(writer_apart)                                                                      \
+    X(prologue_joined)
 
 int main(int argc, char **argv)
 {

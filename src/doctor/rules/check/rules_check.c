@@ -132,11 +132,24 @@ static void tell_nodes(gphi_draft *draft, const pair *found)
     gphi_evidence_call(draft, &found->exec->exec->created, "the executable was made by");
 }
 
-/* The executable that a side of "nothing orders these two launches" names; 0: a stream. */
-static uint64_t handle_of(const char *text)
+/* ---- two launches ----
+ *
+ * The driver may say it before the record of the later call is here: it is put together at
+ * the end. The place is the later call, which nothing orders after the other. */
+
+enum { LATE_MAX = 256, TEXT_MAX = 640 };
+
+typedef struct late {
+    char text[TEXT_MAX];
+    gphi_event event; /* its head alone */
+    uint64_t time_ns;
+} late;
+
+/* The handle that follows `what` in a side of a sentence; 0: it has none. */
+static uint64_t handle_of(const char *text, const char *what)
 {
-    const char *named = strstr(text, " of executable 0x"), *end = strchr(text, ')');
-    return named && end && named < end ? strtoull(named + 15, NULL, 16) : 0;
+    const char *named = strstr(text, what), *end = strchr(text, ')');
+    return named && end && named < end ? strtoull(named + strlen(what), NULL, 16) : 0;
 }
 
 static void say_side(const side *of, char *out, size_t bytes)
@@ -147,24 +160,64 @@ static void say_side(const side *of, char *out, size_t bytes)
         gphi_language_into(out, bytes, "a copy or fill");
 }
 
-static void tell_launches(gphi_rule_run *run, const gphi_event *event, const char *text)
+/* Whether a piece of work is what a side names. */
+static bool is_work_of(const gphi_rule_run *run, const gphi_work *work, const side *of,
+                       uint64_t exec, uint64_t stream, uint64_t address)
 {
-    const char *part[2] = {text + strlen("race: "), strstr(text, " and ")};
+    if (work->is_captured)
+        return false;
+    if (exec != 0)
+        return work->exec && work->exec->handle == exec;
+    if (work->exec || !work->stream || work->stream->handle != stream)
+        return false;
+    if (of->kernel[0] == '\0')
+        return gphi_ranges_meet(work->write, work->write_bytes, address, 1) ||
+               gphi_ranges_meet(work->read, work->read_bytes, address, 1);
+    return work->function != 0 && strncmp(gphi_function_name(run->model, work->function),
+                                          of->kernel, strlen(of->kernel)) == 0;
+}
+
+/* The last work of a side before the sentence; NULL: it is not known. */
+static const gphi_work *work_of(const gphi_rule_run *run, const char *text,
+                                const side *of, uint64_t address, uint64_t time_ns)
+{
+    const uint64_t exec = handle_of(text, " of executable ");
+    const uint64_t stream = handle_of(text, "(stream ");
+    const gphi_work *found = NULL, *work;
+    uint64_t after = 0;
+    while ((exec != 0 || stream != 0) &&
+           (work = gphi_model_work_next(run->model, after))) {
+        after = work->number;
+        if (work->call.time_ns <= time_ns &&
+            is_work_of(run, work, of, exec, stream, address))
+            found = work;
+    }
+    return found;
+}
+
+static void tell_launches(gphi_rule_run *run, const late *of)
+{
+    const char *part[2] = {of->text + strlen("race: "), strstr(of->text, " and ")};
     if (!part[1])
         return;
     part[1] += strlen(" and ");
     side sides[2];
     char names[2][NAME_CUT + 16];
+    const gphi_work *works[2];
     const uint64_t address = address_of(part[1]);
     pair found = {.exec = NULL};
     for (int i = 0; i < 2; i++) {
         read_side(part[i], &sides[i]);
         say_side(&sides[i], names[i], sizeof(names[i]));
-        const uint64_t handle = handle_of(part[i]);
+        works[i] = work_of(run, part[i], &sides[i], address, of->time_ns);
+        const uint64_t handle = handle_of(part[i], " of executable ");
         if (!found.exec && handle != 0)
             found = find(run, handle, &sides[i], NULL, address);
     }
-    const gphi_call at = place_of(run, event, &found);
+    const bool are_known = works[0] && works[1] && works[0] != works[1];
+    const int last = are_known && works[1]->number > works[0]->number;
+    const gphi_call at =
+        are_known ? works[last]->call : place_of(run, &of->event, &found);
     gphi_draft *draft = gphi_finding_begin(run, &at, 0);
     if (!draft)
         return;
@@ -172,10 +225,32 @@ static void tell_launches(gphi_rule_run *run, const gphi_event *event, const cha
                "%s and %s, of two launches, touch %s, and nothing orders them: no "
                "stream, event or wait",
                names[0], names[1], gphi_say_memory(run->model, address));
+    if (are_known)
+        gphi_evidence_call(draft, &works[!last]->call, "the other one was launched by");
     if (found.exec)
         tell_nodes(draft, &found);
-    gphi_evidence_said(draft, text);
+    gphi_evidence_said(draft, of->text);
 }
+
+static void note_late(gphi_rule_run *run, const gphi_event *event, const char *text)
+{
+    gphi_vec *lates = run->state;
+    late *one = lates->count < LATE_MAX ? gphi_vec_add(lates, 1) : NULL;
+    if (!one)
+        return;
+    snprintf(one->text, sizeof(one->text), "%s", text);
+    one->event = *event;
+    one->time_ns = event->time_ns;
+}
+
+static void on_end(gphi_rule_run *run)
+{
+    const gphi_vec *lates = run->state;
+    GPHI_EACH (const late, one, lates)
+        tell_launches(run, one);
+}
+
+/* ---- one launch ---- */
 
 static void tell_race(gphi_rule_run *run, const gphi_event *event, const char *text)
 {
@@ -230,7 +305,7 @@ static void on_race(gphi_rule_run *run, const gphi_event *event)
     if (strncmp(text, "race: ", 6) != 0)
         return;
     if (strstr(text, "nothing orders these two launches"))
-        tell_launches(run, event, text);
+        note_late(run, event, text);
     else
         tell_race(run, event, text);
 }
@@ -243,7 +318,8 @@ static void on_life(gphi_rule_run *run, const gphi_event *event)
 }
 
 const gphi_rule gphi_rules_check[] = {
-    GPHI_RULE("check.race", ERROR, .event = on_race),
+    GPHI_RULE("check.race", ERROR, .list_bytes = sizeof(late), .event = on_race,
+              .end = on_end),
     GPHI_RULE("check.memory", ERROR, .event = on_life),
     {.id = NULL},
 };

@@ -5,6 +5,16 @@
 
 #include <string.h>
 
+/* The node that a call sets in an executable; 0: none. */
+static uint64_t set_node(const gphi_seen *seen)
+{
+    const char *name = gphi_call_name(seen->call.call);
+    return strncmp(name, "cuGraphExec", 11) == 0 && strstr(name, "SetParams") &&
+                   seen->call.result == 0
+               ? gphi_event_word(seen->event, 1)
+               : 0;
+}
+
 void gphi_launch_keep(gphi_launch_uses *uses, const gphi_seen *seen)
 {
     uses->recent[uses->next++ % GPHI_LAUNCH_USES] =
@@ -12,7 +22,8 @@ void gphi_launch_keep(gphi_launch_uses *uses, const gphi_seen *seen)
                           .exec = seen->exec,
                           .stream = seen->stream,
                           .made = seen->exec->created.number,
-                          .work = seen->work ? seen->work->number : 0};
+                          .work = seen->work ? seen->work->number : 0,
+                          .node = set_node(seen)};
 }
 
 const gphi_launch_use *gphi_launch_at(const gphi_launch_uses *uses, uint32_t back)

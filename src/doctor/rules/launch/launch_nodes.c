@@ -28,7 +28,11 @@ static bool is_meeting(const gphi_touch *a, const gphi_touch *b)
 static void report_nodes(gphi_rule_run *run, const gphi_exec_history *exec,
                          const gphi_touch *writer, const gphi_touch *other)
 {
+    /* the one that came last is where the edge is missing */
     const gphi_call *made = gphi_snapshot_made(exec->source, other->node);
+    const gphi_call *first = gphi_snapshot_made(exec->source, writer->node);
+    if (first->number > made->number)
+        made = first;
     gphi_draft *draft = gphi_finding_begin(
         run, made->number != 0 ? made : &exec->exec->created, exec->created);
     gphi_cause(
@@ -37,8 +41,9 @@ static void report_nodes(gphi_rule_run *run, const gphi_exec_history *exec,
         "they run in any order, or at the same time",
         gphi_say_node(exec->source, writer->node),
         gphi_say_memory(run->model, writer->address), gphi_say_touch(exec, other));
-    gphi_evidence_call(draft, gphi_snapshot_made(exec->source, writer->node),
-                       "the one that writes was made by");
+    gphi_evidence_call(draft, first, "the one that writes was made by");
+    gphi_evidence_call(draft, gphi_snapshot_made(exec->source, other->node),
+                       "the other one by");
     if (!writer->writes)
         gphi_evidence(draft, "that the kernel writes there is concluded: it is given no "
                              "other address");

@@ -31,6 +31,64 @@ static bool meet(const gphi_call *a, const gphi_call *b)
            b->time_ns < a->time_ns + a->duration_ns;
 }
 
+/* ---- two threads that set and launch in turn ---- */
+
+static bool is_setter(const gphi_launch_use *use)
+{
+    return use->node != 0;
+}
+
+/* A launch that ran with what another thread had set for a launch of its own:
+ *
+ *     a: set ............. launch            b: ...... set ............. launch (at hand)
+ *
+ * Each call may be locked; the pair of them is not. `at`: that launch. False: no such. */
+typedef struct turn {
+    const gphi_launch_use *set, *other_set, *launch;
+} turn;
+
+static bool is_taken_turn(const gphi_launch_uses *uses, const gphi_seen *seen, turn *out)
+{
+    const gphi_launch_use *use;
+    *out = (turn){.set = NULL};
+    for (uint32_t i = 0; (use = gphi_launch_at(uses, i)); i++) {
+        if (use->exec != seen->exec || use->made != seen->exec->created.number)
+            continue;
+        const bool is_own = use->call.thread == seen->call.thread;
+        const bool is_others =
+            out->launch && use->call.thread == out->launch->call.thread;
+        if (is_own && !out->set) {
+            if (!is_setter(use) || !out->launch)
+                return false; /* a launch of its own, or set since */
+            out->set = use;
+        } else if (!is_own && !out->launch && gphi_call_is_start(use->call.call))
+            out->launch = use;
+        else if (is_others && (is_setter(use) || gphi_call_is_start(use->call.call))) {
+            out->other_set = use;
+            return out->set && is_setter(use) && use->node == out->set->node;
+        }
+    }
+    return false;
+}
+
+static void look_for_turn(gphi_rule_run *run, const gphi_seen *seen)
+{
+    turn found;
+    if (!gphi_is_launch(seen) || !is_taken_turn(run->state, seen, &found))
+        return;
+    gphi_draft *draft = gphi_finding_begin(run, &found.launch->call, found.set->node);
+    gphi_cause(draft,
+               "thread %u launched %s after thread %u had set a node that it had set "
+               "before itself: the launch ran with the other thread's parameters",
+               (unsigned)found.launch->call.thread, gphi_say_exec(run->model, seen->exec),
+               (unsigned)seen->call.thread);
+    gphi_evidence_call(draft, &found.other_set->call, "its own parameters were set by");
+    gphi_evidence_call(draft, &found.set->call, "the other thread's by");
+    gphi_evidence_call(draft, &seen->call, "that one launched it afterwards by");
+    gphi_fix(draft, "Hold one lock from the setter to the launch, or give each thread an "
+                    "executable of its own.");
+}
+
 /* The driver forbids two threads in calls of one executable at once. It does not
  * check. */
 void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen)
@@ -61,6 +119,7 @@ void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen)
                            (unsigned)second->thread);
         gphi_evidence_call(draft, &seen->exec->created, "the executable was made by");
     }
+    look_for_turn(run, seen);
     gphi_launch_keep(uses, seen);
 }
 

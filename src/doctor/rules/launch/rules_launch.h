@@ -19,6 +19,7 @@ typedef struct gphi_launch_use {
     gphi_exec_state *exec;
     const gphi_stream *stream;
     uint64_t made, work;
+    uint64_t node; /* that the call set, or 0 */
 } gphi_launch_use;
 
 enum { GPHI_LAUNCH_USES = 48, GPHI_LAUNCH_PAIRS = 32 };

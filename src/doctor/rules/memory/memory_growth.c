@@ -369,6 +369,16 @@ static bool is_of_one_class(const gphi_rule_run *run, const place *of)
     return same * 2 > all;
 }
 
+/* User objects outlive what they were made for: half as many executables are there. */
+static bool are_orphans(const gphi_rule_run *run, const place *of)
+{
+    uint64_t alive = 0;
+    for (size_t i = 0; i < run->model->execs.count; i++)
+        alive +=
+            ((const gphi_exec_state *)gphi_vec_pointer(&run->model->execs, i))->is_alive;
+    return of->kind == USER_OBJECTS && alive * 2 <= of->made;
+}
+
 static bool is_growing(const gphi_rule_run *run, const place *of)
 {
     const gphi_moment *now = &run->history->now;
@@ -377,7 +387,7 @@ static bool is_growing(const gphi_rule_run *run, const place *of)
     const uint64_t least = of->kind == HOST_MEMORY ? 2 * MADE_MIN : MADE_MIN;
     const bool is_cheap = of->kind == EVENTS || of->kind == STREAMS || of->kind == GRAPHS;
     const bool are_many = is_cheap && of->made >= MANY_MIN;
-    const uint64_t at_work = are_many ? of->between : of->at_work;
+    const uint64_t at_work = are_many || are_orphans(run, of) ? of->between : of->at_work;
     return of->made >= least && of->gone * 10 <= of->made &&
            at_work * 4 >= of->made * 3 && after * 4 <= work;
 }

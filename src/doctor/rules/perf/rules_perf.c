@@ -218,7 +218,8 @@ static void tiny_call(gphi_rule_run *run, const gphi_seen *seen)
     const gphi_history *history = run->history;
     const gphi_exec_history *exec = history->launched;
     state->launches_inside |=
-        seen->exec && (seen->exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+        seen->exec &&
+        (seen->exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
     count_alone(state, history, seen);
     if (exec && exec->launches <= TINY_FIRST) /* made for a step: another rule's */
         return;
@@ -246,11 +247,12 @@ static bool takes_long(uint64_t span_ns, uint64_t launches)
 static void tell_alone(gphi_rule_run *run, const tiny *state)
 {
     gphi_draft *draft = gphi_finding_begin(run, &state->only, 1);
-    gphi_cause(draft,
-               "%" PRIu64
-               " launches of a graph of one kernel were waited for one by one: each costs "
-               "nearly what a launch of that kernel would, and the wait more",
-               state->steps);
+    gphi_cause(
+        draft,
+        "%" PRIu64
+        " launches of a graph of one kernel were waited for one by one: each costs "
+        "nearly what a launch of that kernel would, and the wait more",
+        state->steps);
     gphi_evidence_call(draft, &state->only, "the last of them is");
 }
 
@@ -325,6 +327,8 @@ static void update_end(gphi_rule_run *run)
                           *idle);
             gphi_fix(draft, "Here: leave these updates out.");
         }
+        if (!idle || *idle < *count)
+            gphi_soften(draft);
         gphi_evidence_call(draft, &exec->exec->created, "the graph was instantiated by");
     }
 }
@@ -464,7 +468,7 @@ const gphi_rule gphi_rules_perf[] = {
               .end = tiny_end),
     GPHI_RULE("perf.instantiate-per-launch", WARNING,
               .end = gphi_rule_instantiate_per_launch),
-    GPHI_RULE("perf.update-for-slot", INFO, .state_bytes = sizeof(updates),
+    GPHI_RULE("perf.update-for-slot", WARNING, .state_bytes = sizeof(updates),
               .map_count = 2, .call = update_call, .end = update_end),
     GPHI_RULE("perf.small-kernels-same-buffers", INFO, .end = gphi_rule_same_buffers),
     GPHI_RULE("perf.static-copies", WARNING, .list_bytes = sizeof(copies),

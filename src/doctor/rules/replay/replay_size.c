@@ -5,6 +5,8 @@
  *   copies    a node takes `first` bytes from where more were sent
  *   more      a kernel has a number n, n * 1, 2, 4 or 8 = `first`; results grew alike
  *   less      the same, results are as large as before, and nobody wrote the rest
+ *   beside    a kernel launched after the graph is given the same buffer and the same number;
+ *             after later launches it is given a larger one
  *
  * Where anything else is written into what the graph uses, the true size may be told that
  * way, and nothing is reported. */
@@ -14,6 +16,7 @@
 #include <string.h>
 
 enum { SIZES_MAX = 256, WORKS_MAX = 64, BYTES_MIN = 8, LAUNCHES_MIN = 2 };
+enum { NUMBERS_END = 0x20000000 }; /* a larger word is a float, or no size */
 
 /* ---- what was sent since the launch before ---- */
 
@@ -111,7 +114,7 @@ static gphi_size_item *item_of(const gphi_rule_run *run, const gphi_exec_history
 {
     gphi_vec *items = run->state;
     GPHI_EACH (gphi_size_item, one, items)
-        if (one->created == exec->created)
+        if (one->created == exec->created && one->kernel == 0)
             return one;
     return NULL;
 }
@@ -162,11 +165,161 @@ static void on_read(gphi_rule_run *run, uint64_t address, uint64_t bytes)
         one->is_shrunk_read = true;
 }
 
+/* ---- kernels beside the graph ---- */
+
+typedef struct equal_search {
+    const gph_kernel_params *params;
+    uint64_t wanted;
+    bool is_found;
+} equal_search;
+
+static void look_for_equal(void *user, const gphi_word *at)
+{
+    equal_search *search = user;
+    search->is_found =
+        search->is_found || gphi_word_in(search->params->buffer, at) == search->wanted;
+}
+
+/* A kernel of the executable that has the address, and the number: its node. */
+static uint32_t node_with(const gphi_exec_history *exec, uint64_t address,
+                          uint64_t number)
+{
+    const gph_graph *graph = gphi_snapshot_graph(exec->source);
+    GPHI_EACH (const gphi_touch, touch, &exec->touches) {
+        const gph_node *node = graph ? gph_graph_node(graph, touch->node) : NULL;
+        if (touch->bytes != 0 || touch->address != address || !node ||
+            node->kind != GPH_NODE_KERNEL || !node->u.kernel.buffer)
+            continue;
+        equal_search search = {.params = &node->u.kernel, .wanted = number};
+        gphi_each_word(search.params, look_for_equal, &search);
+        if (search.is_found)
+            return touch->node;
+    }
+    return GPH_NODE_NONE;
+}
+
+static gphi_size_item *beside_of(const gphi_rule_run *run, const gphi_exec_history *exec,
+                                 uint64_t kernel, uint32_t offset, uint64_t address)
+{
+    gphi_vec *items = run->state;
+    GPHI_EACH (gphi_size_item, one, items)
+        if (one->created == exec->created && one->kernel == kernel &&
+            one->offset == offset && one->address == address)
+            return one;
+    return NULL;
+}
+
+/* A number that a kernel is given beside an address of the graph launched before. */
+static void note_beside(gphi_rule_run *run, const gphi_seen *seen, uint64_t kernel,
+                        const gphi_size_item *found)
+{
+    const gphi_exec_history *exec = run->history->recent[0];
+    gphi_vec *items = run->state;
+    gphi_size_item *one = beside_of(run, exec, kernel, found->offset, found->address);
+    if (!one && exec->launches == 1 && items->count < SIZES_MAX) {
+        const uint32_t node = node_with(exec, found->address, found->number);
+        gphi_size_item new = *found;
+        new.created = exec->created;
+        new.exec = exec;
+        new.updated = exec->updated;
+        new.first = found->number;
+        new.kernel = kernel;
+        new.node = node;
+        new.first_upload = seen->call;
+        if (node != GPH_NODE_NONE && gphi_vec_push(items, &new) != GPH_OK)
+            gphi_short(run);
+        return;
+    }
+    if (!one || exec->launches == 1 || one->updated != exec->updated)
+        return;
+    one->less += found->number < one->first;
+    if (found->number <= one->first || one->more++ != 0)
+        return;
+    one->other = found->number;
+    one->upload = seen->call;
+    one->launch = exec->last_launch;
+}
+
+static void on_kernel(gphi_rule_run *run, const gphi_seen *seen)
+{
+    enum { POINTERS = 16 };
+    const gphi_exec_history *exec = run->history->recent[0];
+    const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_PARAMS, 0);
+    const uint64_t kernel = gphi_launched_kernel(run->model, seen->event);
+    const gphi_function *function = gphi_model_kernel_function(run->model, kernel);
+    gphi_touch pointers[POINTERS];
+    if (!exec || !gphi_exec_is_alive(exec) || !part || !function || !function->args ||
+        exec->last_launch.thread != seen->call.thread)
+        return;
+    const uint32_t count = gphi_call_pointers(run->model, seen, pointers, POINTERS);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t address = pointers[i].address;
+        if (!gphi_history_touches(run->history, exec, address, 1))
+            continue;
+        for (uint32_t k = 0; k < function->arg_count; k++) {
+            const gph_kernel_arg *arg = &function->args[k];
+            uint32_t number = 0;
+            if (arg->bytes != sizeof(number) ||
+                arg->offset + sizeof(number) > part->bytes)
+                continue;
+            memcpy(&number, (const char *)(part + 1) + arg->offset, sizeof(number));
+            const gphi_size_item found = {
+                .address = address, .number = number, .offset = arg->offset};
+            if (number >= BYTES_MIN && number < NUMBERS_END)
+                note_beside(run, seen, kernel, &found);
+        }
+    }
+}
+
+/* Nobody but the graph's kernels and this one works on the buffer: fills aside, what lies
+ * in it comes from them. */
+static bool is_between(const gphi_rule_run *run, const gphi_size_item *one)
+{
+    const gphi_history *history = run->history;
+    const gphi_allocation *memory = gphi_model_memory(run->model, one->address, false);
+    if (!memory)
+        memory = gphi_model_memory(run->model, one->address, true);
+    const gphi_memory_history *of = memory ? gphi_history_memory(history, memory) : NULL;
+    if (!of || of->overflows)
+        return false;
+    GPHI_EACH (const gphi_range_history, range, &of->written)
+        if (!range->is_fill)
+            return false;
+    GPHI_EACH (const gphi_touch, pointer, &of->pointers) {
+        bool is_own = pointer->function == one->kernel;
+        GPHI_EACH (const gphi_touch, touch, &one->exec->touches)
+            is_own |= touch->function == pointer->function;
+        if (!is_own)
+            return false;
+    }
+    return true;
+}
+
+static void report_beside(gphi_rule_run *run, const gphi_size_item *one)
+{
+    const gphi_call *made = gphi_snapshot_made(one->exec->source, one->node);
+    gphi_draft *draft = gphi_finding_begin(run, &one->launch, one->address);
+    gphi_cause(
+        draft,
+        "%s has the number %" PRIu64
+        ", as %s, launched after it, had on the same buffer at first; here that one is "
+        "given %" PRIu64 ", and the graph still works on as much as then",
+        gphi_say_node(one->exec->source, one->node), one->first,
+        gphi_say("kernel %.200s", gphi_function_name(run->model, one->kernel)),
+        one->other);
+    gphi_evidence_call(draft, made, "the node was made by");
+    gphi_evidence_call(draft, &one->first_upload, "after the first launch came");
+    gphi_evidence_call(draft, &one->upload, "later");
+}
+
 void gphi_rule_size(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_call_ranges ranges;
     if (run->history->launched)
         on_launch(run, seen);
+    else if (seen->work && !seen->work->is_captured && seen->call.result == 0 &&
+             gphi_call_is_kernel(seen->call.call))
+        on_kernel(run, seen);
     else if (seen->work && !seen->work->is_captured && seen->call.result == 0 &&
              gphi_call_ranges_of(seen, &ranges) && ranges.to_host)
         on_read(run, ranges.read, ranges.read_bytes);
@@ -213,6 +366,11 @@ void gphi_rule_size_end(gphi_rule_run *run)
 {
     const gphi_vec *items = run->state;
     GPHI_EACH (const gphi_size_item, one, items) {
+        if (one->kernel != 0) {
+            if (one->more > 0 && is_between(run, one))
+                report_beside(run, one);
+            continue;
+        }
         const bool is_more = one->more > 0 && (one->is_copy || one->is_grown);
         const bool is_less = one->more == 0 && one->less >= LAUNCHES_MIN &&
                              one->as_many >= LAUNCHES_MIN && !one->is_copy &&

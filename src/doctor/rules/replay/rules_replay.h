@@ -179,6 +179,8 @@ typedef struct gphi_size_item {
     uint64_t other, number;       /* another size; the kernel's number */
     uint32_t node;                /* that has the address */
     uint32_t more, less, as_many; /* launches; as_many: reads after one with less */
+    uint64_t kernel;              /* of eager work that has the number, too; else 0 */
+    uint32_t offset;              /* of the number in that one's arguments */
     bool is_copy, is_grown, is_shrunk_read;
     gphi_call upload, launch, first_upload;
 } gphi_size_item;
