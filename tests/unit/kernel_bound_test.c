@@ -49,8 +49,12 @@ static char *make_kernel(uint32_t pieces, uint32_t only)
     return text;
 }
 
-/* Loops over threads in the text of a kernel. */
-static uint32_t count_regions(const char *text)
+#define LOOP ", !llvm.loop !"      /* over threads */
+#define CALL " = call i1 @\"b.k.R" /* of a region's function */
+#define FUNCTION "define internal i1 @\"b.k.R"
+
+/* How often the IR of a kernel has this. */
+static uint32_t count_of(const char *what, const char *text)
 {
     uint32_t count = 0;
     ptx_module *module = NULL;
@@ -58,7 +62,7 @@ static uint32_t count_regions(const char *text)
     if (CHECK_OK(ptx_parse(text, strlen(text), NULL, &module, &error), error) &&
         CHECK_OK(ptx_compile(module, NULL, &program, &error), error)) {
         CHECK(program->kernels[0].path == PTX_PATH_FAST);
-        for (const char *at = program->ir; (at = strstr(at, "a.x:\n")) != NULL; at++)
+        for (const char *at = program->ir; (at = strstr(at, what)) != NULL; at++)
             count++;
     }
     ptx_program_destroy(program);
@@ -69,8 +73,8 @@ static uint32_t count_regions(const char *text)
 static void regions_are_bounded_where_nothing_cuts(void)
 {
     char *small = make_kernel(0, 900), *large = make_kernel(0, 4000);
-    CHECK(count_regions(small) == 1);
-    const uint32_t regions = count_regions(large);
+    CHECK(count_of(LOOP, small) == 1);
+    const uint32_t regions = count_of(LOOP, large);
     CHECK(regions >= 6 && regions <= 20);
     free(small);
     free(large);
@@ -97,7 +101,7 @@ static void paths_and_tiers_agree(void)
 {
     static uint32_t slow[BLOCK], best[BLOCK], quick[BLOCK], lazy[BLOCK];
     char *text = make_kernel(150, 300);
-    CHECK(count_regions(text) > 1);
+    CHECK(count_of(LOOP, text) > 1);
     run(KERNEL_SLOW, SOFT_TIER_BEST, text, slow);
     run(KERNEL_FAST, SOFT_TIER_BEST, text, best);
     run(KERNEL_FAST, SOFT_TIER_QUICK, text, quick);
@@ -109,8 +113,54 @@ static void paths_and_tiers_agree(void)
     free(text);
 }
 
+/* Steps that differ by their registers alone: eight kinds, however many there are. */
+static char *make_steps(uint32_t steps)
+{
+    char *text = malloc(3000 + 300 * (size_t)steps);
+    if (text == NULL)
+        abort();
+    size_t at = (size_t)sprintf(
+        text,
+        ".version 7.0\n.target sm_80\n.address_size 64\n.shared .b32 s[%u];\n"
+        ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n.reg .pred %%p<4>;\n"
+        ".reg .b32 %%r<30>;\n.reg .b64 %%rd<8>;\nld.param.u64 %%rd1, [p];\n"
+        "mov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%rd2, %%r1, 4;\n"
+        "add.s64 %%rd1, %%rd1, %%rd2;\nmov.u32 %%r2, s;\nshl.b32 %%r3, %%r1, 2;\n"
+        "add.u32 %%r3, %%r3, %%r2;\nxor.b32 %%r4, %%r3, 60;\n",
+        BLOCK);
+    for (uint32_t i = 0; i < 8; i++)
+        at += (size_t)sprintf(text + at, "mad.lo.u32 %%r%u, %%r1, %u, %u;\n", 10 + i,
+                              i + 3, i * i);
+    for (uint32_t i = 0; i < steps; i++)
+        at += (size_t)sprintf(
+            text + at,
+            "st.shared.u32 [%%r3], %%r%u;\nbar.sync 0;\nld.shared.u32 %%r5, [%%r4];\n"
+            "bar.sync 0;\nmad.lo.u32 %%r%u, %%r5, 1664525, %%r%u;\n",
+            10 + i % 8, 10 + (i + 3) % 8, 10 + i * 5 % 8);
+    for (uint32_t i = 1; i < 8; i++)
+        at += (size_t)sprintf(text + at, "xor.b32 %%r10, %%r10, %%r%u;\n", 10 + i);
+    sprintf(text + at, "st.global.u32 [%%rd1], %%r10;\nret;\n}\n");
+    return text;
+}
+
+static void regions_that_do_the_same_have_one_function(void)
+{
+    static uint32_t slow[BLOCK], best[BLOCK], quick[BLOCK];
+    char *text = make_steps(100);
+    CHECK(count_of(CALL, text) > 200);
+    CHECK(count_of(FUNCTION, text) < 20);
+    run(KERNEL_SLOW, SOFT_TIER_BEST, text, slow);
+    run(KERNEL_FAST, SOFT_TIER_BEST, text, best);
+    run(KERNEL_FAST, SOFT_TIER_QUICK, text, quick);
+    CHECK(memcmp(best, slow, sizeof(best)) == 0);
+    CHECK(memcmp(quick, slow, sizeof(quick)) == 0);
+    CHECK(slow[0] != 0 && slow[0] != slow[1]);
+    free(text);
+}
+
 int main(void)
 {
+    RUN(regions_that_do_the_same_have_one_function);
     RUN(regions_are_bounded_where_nothing_cuts);
     RUN(paths_and_tiers_agree);
     return test_done();

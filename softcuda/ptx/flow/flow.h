@@ -281,7 +281,8 @@ typedef struct ptx_build {
     const ptx_module *module;
     const ptx_compile_options *options;
     gphi_text text;
-    gphi_text part, parts; /* code that becomes functions of its own: shape_part.c */
+    gphi_text part, function, parts;     /* code that becomes functions of its own:
+                                        shape_part.c */
     uint32_t loop_nodes[PTX_LOOP_KINDS]; /* given out */
     uint8_t
         *used_functions; /* device functions: bit 0 wanted, 1 written, 2 address taken */

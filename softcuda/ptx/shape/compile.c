@@ -539,10 +539,11 @@ gph_status ptx_compile(const ptx_module *module, const ptx_compile_options *opti
     p->options = opt;
     /* Texts grow on the heap, since an arena would keep every size they had; the finished
      * one is copied to the arena once. */
-    p->text.heap = p->part.heap = p->parts.heap = heap;
+    p->text.heap = p->part.heap = p->function.heap = p->parts.heap = heap;
     const bool done = compile_module(p, program);
     gphi_text_fini(&p->text);
     gphi_text_fini(&p->part);
+    gphi_text_fini(&p->function);
     gphi_text_fini(&p->parts);
     if (!done)
         goto destroy_arena;

@@ -4,6 +4,7 @@
 #ifndef SOFT_PTX_SHAPE_FAST_H
 #define SOFT_PTX_SHAPE_FAST_H
 
+#include "base/hash.h"
 #include "softcuda/ptx/shape/shape.h"
 
 typedef struct ptx_fast_remat {
@@ -20,6 +21,13 @@ typedef struct ptx_side {
     const uint16_t *place; /* by block: on the main way, if not 0 */
     uint32_t block, main;  /* where they leave it, and the way that they do not take */
 } ptx_side;
+
+/* A region's function: shape_part.c. */
+typedef struct ptx_part_hash {
+    gphi_hash128 hash; /* of its text */
+    uint32_t region;
+    bool is_used;
+} ptx_part_hash;
 
 typedef struct ptx_fast {
     ptx_writer w; /* first: emit->shape points here */
@@ -39,6 +47,9 @@ typedef struct ptx_fast {
     const ptx_side *side;     /* of the copy being written, or NULL */
     const ptx_window *window; /* of the copy being written, or NULL: all threads */
     const char *next;         /* the label after its loops, or NULL: after the region */
+    ptx_part_hash *parts;     /* a table by hash; NULL: none yet */
+    uint32_t part_mask;
+    uint32_t loop_nodes[PTX_LOOP_KINDS]; /* given out before the part being written */
 } ptx_fast;
 
 #define FAST_GUARDS_MAX 8u

@@ -11,23 +11,25 @@
  * A region's code is written as ever, into a text of its own. Which names it uses and
  * does not define is read from that text; by its name each is known to be a scalar of the
  * kernel (u., off.: by address, copied in and out), a slot for one thread at a time (made
- * again), or a value that never changes (handed over). */
+ * again), or a value that never changes (handed over). In the function all names are
+ * numbers, in the order of the code: so regions that do the same, if with other registers
+ * (a loop that the compiler before us unrolled), have the same text, and one function. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "softcuda/ptx/shape/fast.h"
 
 typedef struct name {
     const char *text; /* behind the % */
     uint32_t bytes;
+    uint32_t id;  /* what it is called in the function: "a<id>" */
     bool defined; /* in the region's code, as a value or a label */
 } name;
 
 typedef struct names {
     name *table; /* by hash; text NULL: free */
-    uint32_t mask;
+    uint32_t mask, count;
     name **used; /* in the order of the code */
     uint32_t used_count;
 } names;
@@ -45,7 +47,7 @@ static name *find(names *n, const char *text, uint32_t bytes)
     for (uint32_t at = (uint32_t)gphi_hash_bytes(GPHI_HASH_START, text, bytes);; at++) {
         name *entry = &n->table[at & n->mask];
         if (!entry->text) {
-            *entry = (name){text, bytes, false};
+            *entry = (name){text, bytes, n->count++, false};
             return entry;
         }
         if (entry->bytes == bytes && memcmp(entry->text, text, bytes) == 0)
@@ -208,8 +210,8 @@ static int kind_of(const ptx_fast *f, const name *n, const char *scan, char *typ
 
 /* ---- writing ---------------------------------------------------------------------- */
 
-static void write_list(ptx_fast *f, const names *n, const char *scan, bool types_only,
-                       gphi_text *out)
+/* What the kernel hands over, by its own names: values, and the addresses of scalars. */
+static void write_arguments(ptx_fast *f, const names *n, const char *scan, gphi_text *out)
 {
     char type[48];
     bool first = true;
@@ -218,10 +220,25 @@ static void write_list(ptx_fast *f, const names *n, const char *scan, bool types
         const int kind = kind_of(f, m, scan, type, sizeof(type));
         if (kind == PART_SLOT)
             continue;
-        const bool in = kind == PART_SCALAR && types_only;
-        gphi_text_add(out, "%s%s %%%s%.*s", first ? "" : ", ",
-                      kind == PART_SCALAR ? "ptr" : type, in ? "in." : "", (int)m->bytes,
-                      m->text);
+        gphi_text_add(out, "%s%s %%%.*s", first ? "" : ", ",
+                      kind == PART_SCALAR ? "ptr" : type, (int)m->bytes, m->text);
+        first = false;
+    }
+}
+
+static void write_parameters(ptx_fast *f, const names *n, const char *scan,
+                             gphi_text *out)
+{
+    char type[48];
+    bool first = true;
+    for (uint32_t i = 0; i < n->used_count; i++) {
+        const name *m = n->used[i];
+        const int kind = kind_of(f, m, scan, type, sizeof(type));
+        if (kind == PART_SLOT)
+            continue;
+        gphi_text_add(out, "%s%s %%%s%u", first ? "" : ", ",
+                      kind == PART_SCALAR ? "ptr" : type,
+                      kind == PART_SCALAR ? "in" : "a", m->id);
         first = false;
     }
 }
@@ -232,39 +249,102 @@ static void write_slots(ptx_fast *f, const names *n, const char *scan, gphi_text
     for (uint32_t i = 0; i < n->used_count; i++) {
         const name *m = n->used[i];
         const int kind = kind_of(f, m, scan, type, sizeof(type));
-        const int bytes = (int)m->bytes;
+        const uint32_t id = m->id;
         if (kind == PART_VALUE)
             continue;
         const bool wide = begins(m, "call.") || begins(m, "p.");
-        gphi_text_add(out, "  %%%.*s = alloca %s%s\n", bytes, m->text, type,
+        gphi_text_add(out, "  %%a%u = alloca %s%s\n", id, type,
                       wide ? ", align 128" : "");
         if (is(m, "cc"))
-            gphi_text_put(out, "  store i1 false, ptr %cc\n");
+            gphi_text_add(out, "  store i1 false, ptr %%a%u\n", id);
         if (kind == PART_SCALAR)
             gphi_text_add(out,
-                          "  %%old.%.*s = load %s, ptr %%in.%.*s\n"
-                          "  store %s %%old.%.*s, ptr %%%.*s\n",
-                          bytes, m->text, type, bytes, m->text, type, bytes, m->text,
-                          bytes, m->text);
+                          "  %%old%u = load %s, ptr %%in%u\n"
+                          "  store %s %%old%u, ptr %%a%u\n",
+                          id, type, id, type, id, id);
     }
 }
 
-static void write_return(ptx_fast *f, const names *n, const char *scan, const char *label,
+static void write_return(ptx_fast *f, names *n, const char *scan, const char *label,
                          gphi_text *out)
 {
-    char type[48];
-    gphi_text_add(out, "R%u.%s:\n", f->region, label);
+    char type[48], own[48];
+    snprintf(own, sizeof(own), "R%u.%s", f->region, label);
+    gphi_text_add(out, "a%u:\n", find(n, own, (uint32_t)strlen(own))->id);
     for (uint32_t i = 0; i < n->used_count; i++) {
         const name *m = n->used[i];
-        const int bytes = (int)m->bytes;
         if (kind_of(f, m, scan, type, sizeof(type)) == PART_SCALAR)
             gphi_text_add(out,
-                          "  %%%s.%.*s = load %s, ptr %%%.*s\n"
-                          "  store %s %%%s.%.*s, ptr %%in.%.*s\n",
-                          label, bytes, m->text, type, bytes, m->text, type, label, bytes,
-                          m->text, bytes, m->text);
+                          "  %%%s%u = load %s, ptr %%a%u\n"
+                          "  store %s %%%s%u, ptr %%in%u\n",
+                          label, m->id, type, m->id, type, label, m->id, m->id);
     }
     gphi_text_add(out, "  ret i1 %s\n", strcmp(label, "back") == 0 ? "true" : "false");
+}
+
+/* A line of the region's code, by the names of the function: its label, if it begins with
+ * one, and whatever follows a %. */
+static void write_line(names *n, const char *line, const char *end, gphi_text *out)
+{
+    const uint32_t label = name_length(line, end);
+    const char *from = line;
+    bool quoted = false;
+    if (label > 0 && line + label < end && line[label] == ':') {
+        gphi_text_add(out, "a%u", find(n, line, label)->id);
+        from = line + label;
+    }
+    for (const char *at = from; at < end; at++) {
+        quoted ^= *at == '"';
+        const uint32_t bytes = quoted || *at != '%' ? 0 : name_length(at + 1, end);
+        if (bytes == 0)
+            continue;
+        gphi_text_put_bytes(out, from, (size_t)(at - from));
+        gphi_text_add(out, "%%a%u", find(n, at + 1, bytes)->id);
+        from = at + 1 + bytes;
+        at += bytes;
+    }
+    gphi_text_put_bytes(out, from, (size_t)(end - from));
+    gphi_text_put(out, "\n");
+}
+
+static void write_function(ptx_fast *f, names *n, const char *scan, gphi_text *out)
+{
+    const gphi_text *code = &f->s->program->part;
+    const char *const end = code->bytes + code->length;
+    write_parameters(f, n, scan, out);
+    gphi_text_put(out, ") noinline nounwind {\n");
+    write_slots(f, n, scan, out);
+    for (const char *line = code->bytes; line < end;) {
+        const char *next = memchr(line, '\n', (size_t)(end - line));
+        next = next ? next : end;
+        write_line(n, line, next, out);
+        line = next + 1;
+    }
+    write_return(f, n, scan, "after", out);
+    if (f->again)
+        write_return(f, n, scan, "back", out);
+    gphi_text_put(out, "}\n\n");
+}
+
+/* The region whose function has this text, of those written before; else the current one,
+ * which is noted. A hash of 128 bits stands for the text, as in the cache. */
+static uint32_t find_same(ptx_fast *f, const gphi_text *function)
+{
+    const gphi_hash128 hash =
+        gphi_hash128_bytes((gphi_hash128){0, 0}, function->bytes, function->length);
+    if (!f->parts) {
+        f->part_mask = 63;
+        while (f->part_mask < 2 * f->s->region_count)
+            f->part_mask = 2 * f->part_mask + 1;
+        f->parts = ptx_alloc(f->s->memory, f->part_mask + 1ull, sizeof(*f->parts));
+    }
+    for (uint32_t at = (uint32_t)hash.low;; at++) {
+        ptx_part_hash *entry = &f->parts[at & f->part_mask];
+        if (!entry->is_used)
+            *entry = (ptx_part_hash){hash, f->region, true};
+        if (entry->hash.low == hash.low && entry->hash.high == hash.high)
+            return entry->region;
+    }
 }
 
 static void pass_failure(const gphi_text *from, gphi_text *to)
@@ -273,11 +353,23 @@ static void pass_failure(const gphi_text *from, gphi_text *to)
         to->status = from->status;
 }
 
+/* Loops of different functions may share their nodes, so each function has the first. */
 void ptx_fast_begin_part(ptx_fast *f)
 {
-    f->s->program->part.length = 0;
+    ptx_build *p = f->s->program;
+    p->part.length = 0;
+    memcpy(f->loop_nodes, p->loop_nodes, sizeof(f->loop_nodes));
+    memset(p->loop_nodes, 0, sizeof(p->loop_nodes));
     f->again = false;
-    f->emit.out = &f->s->program->part;
+    f->emit.out = &p->part;
+}
+
+static void give_back_nodes(ptx_fast *f)
+{
+    ptx_build *p = f->s->program;
+    for (uint32_t kind = 0; kind < PTX_LOOP_KINDS; kind++)
+        if (p->loop_nodes[kind] < f->loop_nodes[kind])
+            p->loop_nodes[kind] = f->loop_nodes[kind];
 }
 
 static bool all_known(ptx_fast *f, const names *n, const char *scan)
@@ -289,40 +381,46 @@ static bool all_known(ptx_fast *f, const names *n, const char *scan)
     return true;
 }
 
+static void write_call(ptx_fast *f, const names *n, const char *scan, uint32_t region)
+{
+    gphi_text *out = &f->s->program->text;
+    const uint32_t own = f->region;
+    gphi_text_add(out, "  %%back.%u = call i1 @\"b.%s.R%u\"(", own, f->s->function->name,
+                  region);
+    write_arguments(f, n, scan, out);
+    gphi_text_put(out, ")\n");
+    if (f->again)
+        gphi_text_add(out, "  br i1 %%back.%u, label %%R%u.back, label %%R%u.after\n",
+                      own, own, own);
+    else
+        gphi_text_add(out, "  br label %%R%u.after\n", own);
+}
+
 void ptx_fast_end_part(ptx_fast *f, const char *scan)
 {
     ptx_build *p = f->s->program;
-    gphi_text *out = &p->parts;
-    const char *kernel = f->s->function->name;
     f->emit.out = &p->text;
+    give_back_nodes(f);
     pass_failure(&p->part, &p->text);
     if (p->part.status != GPH_OK || p->part.length == 0)
         return;
-    const names n = free_names(f, &p->part);
-    const bool goes_back = f->again;
+    names n = free_names(f, &p->part);
     if (!all_known(f, &n, scan)) { /* right in any case, only larger */
         gphi_text_put_bytes(&p->text, p->part.bytes, p->part.length);
         return;
     }
-    gphi_text_add(out, "define internal i1 @\"b.%s.R%u\"(", kernel, f->region);
-    write_list(f, &n, scan, true, out);
-    gphi_text_put(out, ") noinline nounwind {\n");
-    write_slots(f, &n, scan, out);
-    gphi_text_put_bytes(out, p->part.bytes, p->part.length);
-    write_return(f, &n, scan, "after", out);
-    if (goes_back)
-        write_return(f, &n, scan, "back", out);
-    gphi_text_put(out, "}\n\n");
-    gphi_text_add(&p->text, "  %%back.%u = call i1 @\"b.%s.R%u\"(", f->region, kernel,
-                  f->region);
-    write_list(f, &n, scan, false, &p->text);
-    gphi_text_put(&p->text, ")\n");
-    if (goes_back)
-        gphi_text_add(&p->text,
-                      "  br i1 %%back.%u, label %%R%u.back, label %%R%u.after\n",
-                      f->region, f->region, f->region);
-    else
-        gphi_text_add(&p->text, "  br label %%R%u.after\n", f->region);
+    p->function.length = 0;
+    write_function(f, &n, scan, &p->function);
+    pass_failure(&p->function, &p->text);
+    if (p->function.status != GPH_OK)
+        return;
+    const uint32_t region = find_same(f, &p->function);
+    if (region == f->region) {
+        gphi_text_add(&p->parts, "define internal i1 @\"b.%s.R%u\"(",
+                      f->s->function->name, region);
+        gphi_text_put_bytes(&p->parts, p->function.bytes, p->function.length);
+    }
+    write_call(f, &n, scan, region);
 }
 
 void ptx_fast_write_parts(ptx_fast *f)
