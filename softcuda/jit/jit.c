@@ -5,9 +5,12 @@
  *      --> part 1: ...                                  kernels shared out by size
  *
  * A context is one thread's, so every part reads the whole text and drops what is not
- * its own. The library is apart from the driver so that a program that launches nothing
+ * its own. The text of one large kernel is cut into batches (split.c), a part each, which
+ * a few threads make one after the other: what LLVM keeps of a batch is gone before the
+ * next one. The library is apart from the driver so that a program that launches nothing
  * does not load LLVM. */
 #include "softcuda/jit/jit.h"
+#include "softcuda/jit/split.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
@@ -21,6 +24,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +40,7 @@ static struct host {
 /* One part of a compilation: what a thread works on. */
 typedef struct part {
     const soft_jit_request *request;
+    const soft_split *split; /* NULL: the whole text */
     uint32_t index;
     bool failed;
     soft_jit_object object;
@@ -100,12 +105,27 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
         fail(p, "LLVM", LLVMGetDiagInfoDescription(info));
 }
 
+/* Asked between the steps: LLVM itself cannot be stopped in one. */
+static bool goes_on(part *p)
+{
+    const _Atomic uint32_t *cancel = p->request->cancel;
+    if (!cancel || atomic_load_explicit(cancel, memory_order_relaxed) == 0)
+        return true;
+    return fail(p, "cancelled", NULL);
+}
+
 static bool parse(part *p)
 {
+    size_t bytes = p->request->ir_bytes;
+    char *own = p->split ? soft_split_text(p->split, p->index, &bytes) : NULL;
+    if (p->split && !own)
+        return fail(p, "no memory for a part of the IR", NULL);
     LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
-        p->request->ir, p->request->ir_bytes, "ptx", 1);
+        own ? own : p->request->ir, bytes, "ptx", 1);
     char *why = NULL;
-    if (LLVMParseIRInContext(p->context, buffer, &p->module, &why)) {
+    const bool is_bad = LLVMParseIRInContext(p->context, buffer, &p->module, &why);
+    free(own);
+    if (is_bad) {
         p->module = NULL;
         return fail(p, "the IR does not parse", why);
     }
@@ -284,9 +304,9 @@ static void compile_whole(part *p)
 {
     p->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(p->context, on_diagnostic, p);
-    if (parse(p) && make_machine(p) && keep_own(p)) {
+    if (goes_on(p) && parse(p) && make_machine(p) && (p->split || keep_own(p))) {
         add_attributes(p);
-        if (optimize_module(p)) {
+        if (goes_on(p) && optimize_module(p) && goes_on(p)) {
             if (p->want_text)
                 p->text = LLVMPrintModuleToString(p->module);
             else
@@ -327,69 +347,104 @@ static void release(soft_jit_result *result)
 #define ONE_THREAD 0
 #endif
 
+/* Of regions' IR: LLVM takes some 10 MB and 50 ms for so much. */
+#define BATCH_BYTES ((size_t)128 << 10)
+
 /* LLVM recurses; the program's threads may have small stacks. */
 #define STACK_BYTES (16u << 20)
 
-/* Runs every part in a thread of its own; what cannot get one runs on this thread. */
-static void run_parts(part *parts, uint32_t count)
+/* The parts of a compilation, of which each thread takes the next. */
+typedef struct parts {
+    soft_jit_request request;
+    soft_split *split;
+    part *all;
+    uint32_t count;
+    atomic_uint next;
+} parts;
+
+static void *compile_next(void *argument)
+{
+    parts *p = argument;
+    for (uint32_t i; (i = atomic_fetch_add(&p->next, 1)) < p->count;)
+        compile_part(&p->all[i]);
+    return NULL;
+}
+
+/* With threads of its own; what cannot get one runs on this thread. */
+static void run_parts(parts *p, uint32_t thread_count)
 {
     pthread_t threads[SOFT_JIT_PARTS_MAX];
-    bool made[SOFT_JIT_PARTS_MAX] = {false};
+    uint32_t made = 0;
     pthread_attr_t attributes;
     const bool sized = pthread_attr_init(&attributes) == 0;
     if (sized)
         pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    for (uint32_t i = 0; i < count && !ONE_THREAD; i++)
-        made[i] = pthread_create(&threads[i], sized ? &attributes : NULL, compile_part,
-                                 &parts[i]) == 0;
+    while (made < thread_count && !ONE_THREAD &&
+           pthread_create(&threads[made], sized ? &attributes : NULL, compile_next, p) ==
+               0)
+        made++;
     if (sized)
         pthread_attr_destroy(&attributes);
-    for (uint32_t i = 0; i < count; i++) {
-        if (made[i])
-            pthread_join(threads[i], NULL);
-        else
-            compile_part(&parts[i]);
+    if (made == 0)
+        compile_next(p);
+    for (uint32_t i = 0; i < made; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static bool begin_parts(parts *p, const soft_jit_request *asked)
+{
+    *p = (parts){.request = *asked};
+    uint32_t count = asked->part_count ? asked->part_count : 1;
+    count = count < SOFT_JIT_PARTS_MAX ? count : SOFT_JIT_PARTS_MAX;
+    p->request.part_count = count;
+    if (count == 1)
+        p->split = soft_split_create(asked->ir, asked->ir_bytes, BATCH_BYTES,
+                                     SOFT_JIT_PARTS_MAX);
+    p->count = p->split ? soft_split_count(p->split) : count;
+    p->all = calloc(p->count, sizeof(*p->all));
+    for (uint32_t i = 0; p->all && i < p->count; i++)
+        p->all[i] = (part){.request = &p->request, .split = p->split, .index = i};
+    return p->all;
+}
+
+static int end_parts(parts *p, soft_jit_result *result)
+{
+    int status = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        result->objects[result->object_count++] = p->all[i].object;
+        if (p->all[i].failed && status == 0) {
+            memcpy(result->message, p->all[i].message, sizeof(p->all[i].message));
+            status = -1;
+        }
     }
+    free(p->all);
+    soft_split_destroy(p->split);
+    if (status != 0)
+        release(result);
+    return status;
 }
 
 static int compile(const soft_jit_request *asked, soft_jit_result *result)
 {
     pthread_once(&started, start);
     memset(result, 0, sizeof(*result));
-    soft_jit_request request = *asked;
-    if (request.part_count == 0)
-        request.part_count = 1;
-    if (request.part_count > SOFT_JIT_PARTS_MAX)
-        request.part_count = SOFT_JIT_PARTS_MAX;
-    part *parts = calloc(request.part_count, sizeof(*parts));
-    if (!host.ready || !parts) {
+    parts p = {.split = NULL};
+    if (!host.ready || !begin_parts(&p, asked)) {
         snprintf(result->message, sizeof(result->message), "%s",
-                 parts ? "LLVM has no code generator for this machine" : "no memory");
-        free(parts);
+                 host.ready ? "no memory"
+                            : "LLVM has no code generator for this machine");
+        soft_split_destroy(p.split);
         return -1;
     }
-    for (uint32_t i = 0; i < request.part_count; i++) {
-        parts[i].request = &request;
-        parts[i].index = i;
-    }
+    uint32_t threads = p.split ? asked->thread_count : p.count;
+    threads = threads > p.count ? p.count : threads;
     static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
     if (ONE_THREAD) /* kernels are compiled by several threads, too */
         pthread_mutex_lock(&alone);
-    run_parts(parts, request.part_count);
+    run_parts(&p, threads > 0 ? threads : 1);
     if (ONE_THREAD)
         pthread_mutex_unlock(&alone);
-    int status = 0;
-    for (uint32_t i = 0; i < request.part_count; i++) {
-        result->objects[result->object_count++] = parts[i].object;
-        if (parts[i].failed && status == 0) {
-            memcpy(result->message, parts[i].message, sizeof(parts[i].message));
-            status = -1;
-        }
-    }
-    free(parts);
-    if (status != 0)
-        release(result);
-    return status;
+    return end_parts(&p, result);
 }
 
 static char *optimized_ir(const soft_jit_request *asked)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SOFT_JIT_VERSION 2u
+#define SOFT_JIT_VERSION 3u
 #define SOFT_JIT_FILE "softcuda-jit.so"
 #define SOFT_JIT_PARTS_MAX 16u
 
@@ -24,7 +24,11 @@ typedef struct soft_jit_request {
     uint32_t vector_bits; /* preferred vector width, 0: the target's */
     uint32_t part_count;  /* objects to split the kernels over, each made by a thread */
     uint32_t optimize;    /* soft_jit_tier */
-    uint32_t reserved;
+    /* One part: a kernel of many regions becomes several objects, by so many threads; 0
+     * is 1. */
+    uint32_t thread_count;
+    /* NULL, or not 0: it fails soon. */
+    const _Atomic uint32_t *cancel;
 } soft_jit_request;
 
 typedef struct soft_jit_object {
@@ -32,7 +36,7 @@ typedef struct soft_jit_object {
     size_t count;
 } soft_jit_object;
 
-/* Kernels are the defined functions "b.<name>" and "t.<name>": each goes to one part.
+/* Objects may need each other. Kernels are the defined functions "b.<name>" and "t.<name>": each goes to one part.
  * Every other definition with external linkage is part 0's; the other parts know its
  * body for inlining but call part 0's, so that its address is one. */
 typedef struct soft_jit_result {

@@ -11,7 +11,6 @@
 #include "softcuda/kernel/load/unit.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,11 +121,13 @@ static void fill_kernels(soft_binding *binding)
 
 /* ---- units ------------------------------------------------------------------------ */
 
-static gph_status map_image(soft_binding *binding, const soft_object *object,
+static gph_status map_image(soft_binding *binding, const soft_pack *pack,
                             soft_image *image, gph_error *error)
 {
-    const soft_loader_input input = {
-        .objects = object, .object_count = 1, .resolve = resolve, .user = binding};
+    const soft_loader_input input = {.objects = pack->objects,
+                                     .object_count = pack->object_count,
+                                     .resolve = resolve,
+                                     .user = binding};
     GPHI_TRY(soft_image_load(&input, &binding->heap, image, error));
     /* Noted for as long as it is mapped, so that a fault in it is known as a kernel's. */
     if (soft_place_add(image))
@@ -135,24 +136,23 @@ static gph_status map_image(soft_binding *binding, const soft_object *object,
     return gphi_fail(error, GPH_E_NO_MEMORY, "noting where machine code lies");
 }
 
-static gph_status map_locked(soft_binding *binding, uint32_t index,
-                             const soft_object *object, gph_error *error)
+static gph_status map_locked(soft_binding *binding, uint32_t index, const soft_pack *pack,
+                             gph_error *error)
 {
     struct mapped *unit = &binding->units[index];
     if (unit->image.base)
         return GPH_OK;
-    GPHI_TRY(map_image(binding, object, &unit->image, error));
+    GPHI_TRY(map_image(binding, pack, &unit->image, error));
     unit->placed = true;
     return GPH_OK;
 }
 
 /* The functions' unit is mapped, since the quick code was bound to it, too. */
-static gph_status map_best(soft_binding *binding, uint32_t index,
-                           const soft_object *object, soft_image *image,
-                           ptx_block_fn **entry, gph_error *error)
+static gph_status map_best(soft_binding *binding, uint32_t index, const soft_pack *pack,
+                           soft_image *image, ptx_block_fn **entry, gph_error *error)
 {
     soft_kernel_code found = {.kernel = binding->kernels[index].kernel};
-    GPHI_TRY(map_image(binding, object, image, error));
+    GPHI_TRY(map_image(binding, pack, image, error));
     const gph_status status = find_entry(image, &found, error);
     if (status != GPH_OK) {
         soft_place_remove(image);
@@ -167,21 +167,21 @@ static gph_status map_best(soft_binding *binding, uint32_t index,
 static gph_status map_functions(soft_binding *binding, gph_error *error)
 {
     const uint32_t index = functions_unit(binding);
-    const soft_object *object;
-    GPHI_TRY(soft_units_get(soft_code_units(binding->code), index, &object, error));
+    const soft_pack *pack;
+    GPHI_TRY(soft_units_get(soft_code_units(binding->code), index, &pack, error));
     pthread_mutex_lock(&binding->lock);
-    const gph_status status = map_locked(binding, index, object, error);
+    const gph_status status = map_locked(binding, index, pack, error);
     pthread_mutex_unlock(&binding->lock);
     return status;
 }
 
 static gph_status map_kernel_locked(soft_binding *binding, uint32_t index,
-                                    const soft_object *object, gph_error *error)
+                                    const soft_pack *pack, gph_error *error)
 {
     soft_kernel_code *code = &binding->kernels[index];
     if (atomic_load_explicit(&code->ready, memory_order_relaxed))
         return GPH_OK;
-    GPHI_TRY(map_locked(binding, index, object, error));
+    GPHI_TRY(map_locked(binding, index, pack, error));
     const soft_image *image = &binding->units[index].image;
     GPHI_TRY(find_entry(image, code, error));
     if (code->kernel->one_row)
@@ -203,12 +203,12 @@ gph_status soft_kernel_ready(const soft_kernel_code *kernel, gph_error *error)
         return GPH_OK;
     soft_binding *binding = kernel->binding;
     const uint32_t index = (uint32_t)(kernel - binding->kernels);
-    const soft_object *object;
+    const soft_pack *pack;
     if (kernel->kernel->names_functions)
         GPHI_TRY(map_functions(binding, error));
-    GPHI_TRY(soft_units_get(soft_code_units(binding->code), index, &object, error));
+    GPHI_TRY(soft_units_get(soft_code_units(binding->code), index, &pack, error));
     pthread_mutex_lock(&binding->lock);
-    const gph_status status = map_kernel_locked(binding, index, object, error);
+    const gph_status status = map_kernel_locked(binding, index, pack, error);
     pthread_mutex_unlock(&binding->lock);
     return status;
 }
@@ -248,16 +248,6 @@ static void *make_some(void *argument)
     }
 }
 
-/* Those this process may run on. */
-static uint32_t cpu_count(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set) != 0)
-        return 1;
-    const uint32_t count = (uint32_t)CPU_COUNT(&set);
-    return count < THREADS_MAX ? count : THREADS_MAX;
-}
-
 /* This thread is one of them; what cannot get a thread is its own. */
 gph_status soft_kernels_ready(const soft_kernel_code *const *kernels, uint32_t count,
                               gph_error *error)
@@ -268,7 +258,8 @@ gph_status soft_kernels_ready(const soft_kernel_code *const *kernels, uint32_t c
                          .error = error};
     pthread_t threads[THREADS_MAX];
     uint32_t made = 0;
-    const uint32_t most = cpu_count();
+    const uint32_t processors = soft_processors();
+    const uint32_t most = processors < THREADS_MAX ? processors : THREADS_MAX;
     while (made + 1 < most && made + 1 < count &&
            pthread_create(&threads[made], NULL, make_some, &t) == 0)
         made++;

@@ -238,9 +238,12 @@ static gph_status make_code(struct report *r, gph_error *error)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "no machine code could be made: %.400s", r->result.message);
     r->jit = jit;
-    const soft_object object = {r->result.objects[0].bytes, r->result.objects[0].count};
+    soft_object objects[SOFT_JIT_PARTS_MAX];
+    for (uint32_t i = 0; i < r->result.object_count; i++)
+        objects[i] =
+            (soft_object){r->result.objects[i].bytes, r->result.objects[i].count};
     const soft_loader_input input = {
-        .objects = &object, .object_count = 1, .resolve = resolve};
+        .objects = objects, .object_count = r->result.object_count, .resolve = resolve};
     return soft_image_load(&input, NULL, &r->image, error);
 }
 

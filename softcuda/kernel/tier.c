@@ -19,8 +19,8 @@
  * finds 0 after the swap knows that nobody is in the quick code, or will be.
  *
  * A job keeps the code (which outlives bindings) and forgets its tier when the binding
- * goes. At exit jobs are dropped; the one that runs is waited for, since the process's end
- * takes LLVM's own data away under it. */
+ * goes. At exit jobs are dropped; the one that runs is ended between two steps of LLVM, and
+ * waited for, since the process's end takes LLVM's own data away under it. */
 #include "softcuda/kernel/tier.h"
 
 #include <signal.h>
@@ -66,6 +66,7 @@ static struct {
     pthread_cond_t changed;
     pthread_t thread;
     _Atomic pid_t process; /* that has the thread, as its children do not; 0: none yet */
+    _Atomic uint32_t cancel; /* of what is being made: at exit; relaxed */
     bool is_ending, is_busy, ends_at_exit;
     uint64_t thread_id;
     struct job jobs[JOBS_MAX], now;
@@ -95,13 +96,13 @@ static void unmap_quick(soft_tier *tier)
 }
 
 /* Under the queue's mutex, so that the binding stays. */
-static void swap_locked(soft_tier *tier, const soft_object *object)
+static void swap_locked(soft_tier *tier, const soft_pack *pack)
 {
     ptx_block_fn *entry;
     gph_error error = {0};
     const soft_tier_input *about = &tier->about;
-    const gph_status status = about->map(about->code->binding, about->index, object,
-                                         &tier->best, &entry, &error);
+    const gph_status status =
+        about->map(about->code->binding, about->index, pack, &tier->best, &entry, &error);
     if (status != GPH_OK) /* the quick code stays */
         return;
     atomic_store(&tier->entry, entry);
@@ -118,6 +119,7 @@ static void end_at_exit(void)
         return;
     gphi_mutex_lock(&queue.mutex);
     queue.is_ending = true;
+    atomic_store_explicit(&queue.cancel, 1, memory_order_relaxed);
     if (queue.is_busy) /* waited for: it has the priority of who waits */
         setpriority(PRIO_PROCESS, (id_t)queue.thread_id, getpriority(PRIO_PROCESS, 0));
     pthread_cond_broadcast(&queue.changed);
@@ -127,18 +129,18 @@ static void end_at_exit(void)
 
 static void make_best(const struct job *job)
 {
-    const soft_object *object = NULL;
+    const soft_pack *pack = NULL;
     const soft_jit_api *jit;
     gph_error error = {0};
     gph_status status = soft_jit_load(&jit, &error);
     if (status == GPH_OK && !queue.ends_at_exit)
         queue.ends_at_exit = atexit(end_at_exit) == 0;
     if (status == GPH_OK)
-        status =
-            soft_units_improve(soft_code_units(job->code), job->index, &object, &error);
+        status = soft_units_improve(soft_code_units(job->code), job->index, &queue.cancel,
+                                    &pack, &error);
     gphi_mutex_lock(&queue.mutex);
     if (status == GPH_OK && queue.now.tier)
-        swap_locked(queue.now.tier, object);
+        swap_locked(queue.now.tier, pack);
     queue.now = (struct job){0};
     queue.is_busy = false;
     pthread_cond_broadcast(&queue.changed);

@@ -6,6 +6,7 @@
 
 #include "softcuda/kernel/load/code.h"
 #include "softcuda/kernel/load/loader.h"
+#include "softcuda/kernel/load/pack.h"
 
 typedef struct soft_tier soft_tier; /* a kernel's, of one binding: any thread */
 
@@ -15,9 +16,9 @@ typedef struct soft_tier_input {
     soft_code *owner;  /* of the binding, which retains it; retained for a job, too */
     soft_image *quick; /* borrowed until soft_tier_destroy(); unmapped when nobody
                                runs it any more */
-    /* Maps an object into `image` and finds the kernel's entry in it: with the binding
-     * alive, on the thread that made the object. */
-    gph_status (*map)(soft_binding *binding, uint32_t index, const soft_object *object,
+    /* Maps a kernel's code into `image` and finds the entry in it: with the binding
+     * alive, on the thread that made the code. */
+    gph_status (*map)(soft_binding *binding, uint32_t index, const soft_pack *pack,
                       soft_image *image, ptx_block_fn **entry, gph_error *error);
 } soft_tier_input;
 

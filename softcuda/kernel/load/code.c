@@ -58,6 +58,12 @@ uint32_t soft_code_host_half(void)
 #endif
 }
 
+uint32_t soft_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
 /* Beside one worker, or on one processor, code would be made in the program's own time. */
 static uint32_t tier_wanted(void)
 {
@@ -72,10 +78,7 @@ static uint32_t tier_wanted(void)
     for (size_t i = 0; tier && i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(tier, names[i].name) == 0)
             return names[i].tier;
-    cpu_set_t set;
-    const bool is_alone = (workers && strcmp(workers, "1") == 0) ||
-                          sched_getaffinity(0, sizeof(set), &set) != 0 ||
-                          CPU_COUNT(&set) < 2;
+    const bool is_alone = (workers && strcmp(workers, "1") == 0) || soft_processors() < 2;
     return is_alone ? SOFT_TIER_SIZE : SOFT_TIER_BOTH;
 }
 

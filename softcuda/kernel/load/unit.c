@@ -31,8 +31,8 @@ enum { IDLE, BUSY, READY };
 typedef struct unit {
     uint8_t state;
     bool may_improve, has_best;
-    soft_pack pack; /* READY: one object */
-    soft_pack best; /* has_best: one made later; images of `pack` still lend its names */
+    soft_pack pack; /* READY: objects, several of a large kernel */
+    soft_pack best; /* has_best: made later; images of `pack` still lend its names */
 } unit;
 
 /* What a note holds. */
@@ -175,7 +175,7 @@ static bool find_noted(const soft_units *units, uint32_t index, struct made *out
         return false;
     out->may_improve = note.may_improve != 0;
     /* a note is not code */
-    if (out->pack.object_count == 1 && out->pack.objects[0].count > sizeof(note))
+    if (out->pack.object_count > 0 && out->pack.objects[0].count > sizeof(note))
         return true;
     soft_pack_fini(&out->pack);
     return false;
@@ -252,7 +252,19 @@ static uint32_t tier_of(const soft_units *units, const ptx_program *program)
 struct source {
     const ptx_program *program;
     uint32_t tier; /* soft_jit_tier */
+    const _Atomic uint32_t *cancel;
 };
+
+/* Somebody waits for quick code; each thread takes some 30 MB. */
+#define QUICK_THREADS_MAX 4u
+
+static uint32_t thread_count(const soft_units *units, const struct source *source)
+{
+    if (source->tier != SOFT_JIT_QUICK || units->options.tier == SOFT_TIER_SIZE)
+        return 1;
+    const uint32_t processors = soft_processors();
+    return processors < QUICK_THREADS_MAX ? processors : QUICK_THREADS_MAX;
+}
 
 /* LLVM makes it, and the cache gets it. */
 static gph_status make_code(soft_units *units, uint32_t index,
@@ -266,7 +278,9 @@ static gph_status make_code(soft_units *units, uint32_t index,
                                       .ir_bytes = program->ir_bytes,
                                       .vector_bits = units->options.vector_bits,
                                       .part_count = 1,
-                                      .optimize = source->tier};
+                                      .optimize = source->tier,
+                                      .thread_count = thread_count(units, source),
+                                      .cancel = source->cancel};
     soft_jit_result result;
     const uint64_t start = gphi_clock_ns();
     if (jit->compile(&request, &result) != 0)
@@ -276,9 +290,11 @@ static gph_status make_code(soft_units *units, uint32_t index,
     atomic_fetch_add_explicit(&counts.compile_ns, gphi_clock_ns() - start,
                               memory_order_relaxed);
     count_one(&counts.compiled);
-    const soft_object object = {result.objects[0].bytes, result.objects[0].count};
+    soft_object objects[SOFT_JIT_PARTS_MAX];
+    for (uint32_t i = 0; i < result.object_count; i++)
+        objects[i] = (soft_object){result.objects[i].bytes, result.objects[i].count};
     const soft_pack_input input = {
-        .key = key, .objects = &object, .object_count = 1, .info = ""};
+        .key = key, .objects = objects, .object_count = result.object_count, .info = ""};
     const gph_status status =
         soft_pack_make(&input, units->directory, units->heap, out, error);
     jit->release(&result);
@@ -303,13 +319,16 @@ static bool find_code(const soft_units *units, gphi_hash128 key, soft_pack *out)
 
 /* The best one of the cache, even where a quick one would do. */
 static gph_status find_or_make(soft_units *units, uint32_t index,
-                               const ptx_program *program, bool best, struct made *out,
+                               const struct source *asked, struct made *out,
                                gph_error *error)
 {
-    struct source source = {program, best ? SOFT_JIT_BEST : tier_of(units, program)};
+    const ptx_program *program = asked->program;
+    struct source source = *asked;
+    if (source.tier == SOFT_JIT_NONE)
+        source.tier = tier_of(units, program);
     gphi_hash128 key = code_key(units, &source);
     const bool is_quick = source.tier == SOFT_JIT_QUICK && has_both(units);
-    const struct source better = {program, SOFT_JIT_BEST};
+    const struct source better = {program, SOFT_JIT_BEST, NULL};
     const gphi_hash128 better_key = is_quick ? code_key(units, &better) : key;
     bool is_better = false;
     if (is_quick && find_code(units, better_key, &out->pack)) {
@@ -318,20 +337,18 @@ static gph_status find_or_make(soft_units *units, uint32_t index,
     } else if (!find_code(units, key, &out->pack)) {
         GPHI_TRY(make_code(units, index, &source, key, &out->pack, error));
     }
-    const uint32_t objects = out->pack.object_count;
-    if (objects != 1) {
+    if (out->pack.object_count == 0) {
         soft_pack_fini(&out->pack);
-        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
-                         "machine code of %u objects, not one", objects);
+        return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE, "machine code of no object");
     }
     out->may_improve = is_quick && !is_better && program->ir_bytes <= BEST_IR_BYTES;
     write_note(units, index, key, out->may_improve);
     return GPH_OK;
 }
 
-/* By its IR. */
-static gph_status make(soft_units *units, uint32_t index, bool best, struct made *out,
-                       gph_error *error)
+/* By its IR; `asked`: how, but for the program. */
+static gph_status make(soft_units *units, uint32_t index, struct source asked,
+                       struct made *out, gph_error *error)
 {
     const ptx_module *module;
     GPHI_TRY(get_module(units, &module, error));
@@ -348,12 +365,13 @@ static gph_status make(soft_units *units, uint32_t index, bool best, struct made
     ptx_program *program;
     count_one(&counts.written);
     GPHI_TRY(ptx_compile(module, &options, &program, error));
-    const gph_status status = find_or_make(units, index, program, best, out, error);
+    asked.program = program;
+    const gph_status status = find_or_make(units, index, &asked, out, error);
     ptx_program_destroy(program);
     return status;
 }
 
-gph_status soft_units_get(soft_units *units, uint32_t index, const soft_object **out,
+gph_status soft_units_get(soft_units *units, uint32_t index, const soft_pack **out,
                           gph_error *error)
 {
     unit *u = &units->units[index];
@@ -368,7 +386,8 @@ gph_status soft_units_get(soft_units *units, uint32_t index, const soft_object *
         if (find_noted(units, index, &made))
             count_one(&counts.cached);
         else
-            status = make(units, index, false, &made, error);
+            status =
+                make(units, index, (struct source){.tier = SOFT_JIT_NONE}, &made, error);
         pthread_mutex_lock(&units->lock);
         u->state = status == GPH_OK ? READY : IDLE;
         if (status == GPH_OK) {
@@ -378,7 +397,7 @@ gph_status soft_units_get(soft_units *units, uint32_t index, const soft_object *
         pthread_cond_broadcast(&units->changed);
     }
     if (status == GPH_OK)
-        *out = u->has_best ? &u->best.objects[0] : &u->pack.objects[0];
+        *out = u->has_best ? &u->best : &u->pack;
     pthread_mutex_unlock(&units->lock);
     return status;
 }
@@ -398,7 +417,8 @@ bool soft_units_is_hasty(const soft_units *units)
     return units->options.tier == SOFT_TIER_SOON;
 }
 
-gph_status soft_units_improve(soft_units *units, uint32_t index, const soft_object **out,
+gph_status soft_units_improve(soft_units *units, uint32_t index,
+                              const _Atomic uint32_t *cancel, const soft_pack **out,
                               gph_error *error)
 {
     unit *u = &units->units[index];
@@ -407,12 +427,13 @@ gph_status soft_units_improve(soft_units *units, uint32_t index, const soft_obje
     pthread_mutex_unlock(&units->lock);
     if (!is_there) {
         struct made made = {0};
-        GPHI_TRY(make(units, index, true, &made, error));
+        const struct source best = {.tier = SOFT_JIT_BEST, .cancel = cancel};
+        GPHI_TRY(make(units, index, best, &made, error));
         pthread_mutex_lock(&units->lock);
         u->best = made.pack;
         u->has_best = true;
         pthread_mutex_unlock(&units->lock);
     }
-    *out = &u->best.objects[0];
+    *out = &u->best;
     return GPH_OK;
 }

@@ -25,19 +25,21 @@ GPH_CHECKED gph_status soft_units_create(const soft_units_input *input,
                                          soft_units **out, gph_error *error);
 void soft_units_destroy(soft_units *units); /* takes NULL; nobody makes one */
 
-/* The object of a kernel, or, index kernel_count, of the functions; lent. Made now if
+/* The objects of a kernel, or, index kernel_count, of the functions; lent. Made now if
  * nobody did, see soft_kernel_ready(). */
 GPH_CHECKED gph_status soft_units_get(soft_units *units, uint32_t index,
-                                      const soft_object **out, gph_error *error);
+                                      const soft_pack **out, gph_error *error);
 
 /* Whether what soft_units_get() gave is quick code, and better may be made beside it. */
 bool soft_units_may_improve(soft_units *units, uint32_t index);
 /* Not only after it has run for long: SOFT_TIER_SOON. */
 bool soft_units_is_hasty(const soft_units *units);
-/* The better object, lent as the quick one, which stays; made now, or from the cache, if
- * nobody did. After soft_units_get(); one thread at a time. */
+/* The better ones, lent as the quick ones, which stay; made now, or from the cache, if
+ * nobody did. Fails soon after *cancel is not 0. After soft_units_get(); one thread at a
+ * time. */
 GPH_CHECKED gph_status soft_units_improve(soft_units *units, uint32_t index,
-                                          const soft_object **out, gph_error *error);
+                                          const _Atomic uint32_t *cancel,
+                                          const soft_pack **out, gph_error *error);
 
 soft_units *soft_code_units(const soft_code *code); /* code.c */
 bool soft_code_is_eager(const soft_code *code);
