@@ -347,8 +347,10 @@ static void release(soft_jit_result *result)
 #define ONE_THREAD 0
 #endif
 
-/* Of regions' IR: LLVM takes some 10 MB and 50 ms for so much. */
-#define BATCH_BYTES ((size_t)128 << 10)
+/* Of regions' IR. LLVM takes some 10 MB and 50 ms for so much; its best some 100 ms, and
+ * a process that ends waits for it. */
+#define QUICK_BATCH_BYTES ((size_t)128 << 10)
+#define BATCH_BYTES ((size_t)64 << 10)
 
 /* LLVM recurses; the program's threads may have small stacks. */
 #define STACK_BYTES (16u << 20)
@@ -398,7 +400,9 @@ static bool begin_parts(parts *p, const soft_jit_request *asked)
     count = count < SOFT_JIT_PARTS_MAX ? count : SOFT_JIT_PARTS_MAX;
     p->request.part_count = count;
     if (count == 1)
-        p->split = soft_split_create(asked->ir, asked->ir_bytes, BATCH_BYTES,
+        p->split = soft_split_create(asked->ir, asked->ir_bytes,
+                                     asked->optimize == SOFT_JIT_QUICK ? QUICK_BATCH_BYTES
+                                                                       : BATCH_BYTES,
                                      SOFT_JIT_PARTS_MAX);
     p->count = p->split ? soft_split_count(p->split) : count;
     p->all = calloc(p->count, sizeof(*p->all));

@@ -10,7 +10,7 @@
 
 #define SOFT_JIT_VERSION 3u
 #define SOFT_JIT_FILE "softcuda-jit.so"
-#define SOFT_JIT_PARTS_MAX 16u
+#define SOFT_JIT_PARTS_MAX 64u
 
 typedef enum soft_jit_tier {
     SOFT_JIT_NONE, /* hand-made tests */

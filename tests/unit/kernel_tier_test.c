@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -277,6 +278,75 @@ static void a_process_may_end_meanwhile(void)
     CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
+/* Steps with a barrier each, no two alike: the best takes seconds. */
+static char *make_long_kernel(uint32_t steps)
+{
+    char *text = malloc(2000 + 300 * (size_t)steps);
+    if (text == NULL)
+        abort();
+    size_t at = (size_t)sprintf(
+        text,
+        ".version 7.0\n.target sm_80\n.address_size 64\n.shared .b32 s[%u];\n"
+        ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n.reg .pred %%p<3>;\n"
+        ".reg .b32 %%r<16>;\n.reg .b64 %%rd<4>;\nld.param.u64 %%rd1, [p];\n"
+        "mov.u32 %%r2, %%tid.x;\nmov.u32 %%r5, %%ctaid.x;\n"
+        "mad.lo.u32 %%r3, %%r5, %u, %%r2;\nmul.wide.u32 %%rd2, %%r3, 4;\n"
+        "add.s64 %%rd1, %%rd1, %%rd2;\nmov.u32 %%r6, s;\nshl.b32 %%r7, %%r2, 2;\n"
+        "add.u32 %%r6, %%r6, %%r7;\nxor.b32 %%r9, %%r6, 28;\n",
+        BLOCK, BLOCK);
+    for (uint32_t i = 0; i < steps; i++)
+        at += (size_t)sprintf(
+            text + at,
+            "st.shared.u32 [%%r6], %%r3;\nbar.sync 0;\nld.shared.u32 %%r8, [%%r9];\n"
+            "mad.lo.u32 %%r3, %%r3, %u, %%r8;\nbar.sync 0;\nxor.b32 %%r3, %%r3, %u;\n",
+            i * 8 + 5, i * 77);
+    sprintf(text + at, "st.global.u32 [%%rd1], %%r3;\nret;\n}\n");
+    return text;
+}
+
+static uint64_t cpu_us(const struct rusage *used)
+{
+    return (uint64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(used->ru_utime.tv_usec + used->ru_stime.tv_usec);
+}
+
+/* What a process that runs the kernel once takes, and of it what it takes to end. */
+static uint64_t cost_of_a_process(const char *tier, const char *text, uint64_t *ending)
+{
+    static uint32_t out[THREADS];
+    struct rusage before = {.ru_utime.tv_sec = 0}, all;
+    int ends[2], status = 1;
+    if (!CHECK(pipe(ends) == 0))
+        return 0;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        run_as(tier, text, 1, out);
+        usleep(50000); /* the best has begun, most of the time */
+        getrusage(RUSAGE_SELF, &before);
+        exit(write(ends[1], &before, sizeof(before)) == sizeof(before) ? 0 : 1);
+    }
+    close(ends[1]);
+    CHECK(child > 0 && read(ends[0], &before, sizeof(before)) == sizeof(before));
+    close(ends[0]);
+    CHECK(wait4(child, &status, 0, &all) == child && status == 0);
+    *ending = cpu_us(&all) - cpu_us(&before);
+    return cpu_us(&all);
+}
+
+/* In processor time, which a busy machine does not stretch. */
+static void a_process_ends_soon(void)
+{
+    char *text = make_long_kernel(80);
+    uint64_t ending;
+    const uint64_t best = cost_of_a_process("best", text, &ending);
+    cost_of_a_process("soon", text, &ending);
+    printf("the best takes %llu us, a process that ends meanwhile %llu\n",
+           (unsigned long long)best, (unsigned long long)ending);
+    CHECK(ending < best / 3);
+    free(text);
+}
+
 static void survives_every_failed_allocation(void)
 {
     char *text = make_kernel(20);
@@ -310,6 +380,7 @@ int main(void)
     if (mkdtemp(folder) == NULL)
         return 1;
     RUN(a_process_may_end_meanwhile);
+    RUN(a_process_ends_soon);
     RUN(the_best_takes_over_with_the_same_bytes);
     RUN(an_old_launch_takes_the_new_code);
     RUN(a_second_process_finds_the_best);

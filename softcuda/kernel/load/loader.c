@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/heap.h"
+#include "base/map.h"
 #include "softcuda/kernel/load/code.h"
 
 #define NOWHERE UINT64_MAX
@@ -49,6 +51,7 @@ struct load {
     uint64_t start[SEGMENTS]; /* offset in the mapping */
     uint32_t slot_count, stub_count, function_count;
     uint64_t slots_at, stubs_at; /* offsets in the mapping */
+    gphi_map defined;            /* of several objects: see note_defined() */
     soft_image image;
 };
 
@@ -234,22 +237,46 @@ static uint64_t section_address(const struct load *load, const struct object *ob
            object->places[section];
 }
 
+static const char *symbol_name(const struct object *object, uint32_t symbol)
+{
+    return text_at(object->strings, object->string_bytes,
+                   object->symbols[symbol].st_name);
+}
+
+static bool is_for_others(const struct object *object, uint32_t symbol)
+{
+    return ELF64_ST_BIND(object->symbols[symbol].st_info) != STB_LOCAL &&
+           object->symbols[symbol].st_shndx != SHN_UNDEF && is_defined(object, symbol);
+}
+
+/* What objects define for each other, by the hash of its name. A large kernel has
+ * thousands. Of two with one name the first counts. */
+static gph_status note_defined(struct load *load)
+{
+    for (uint32_t o = 0; load->input->object_count > 1 && o < load->input->object_count;
+         o++) {
+        const struct object *object = &load->objects[o];
+        for (uint32_t i = 0; i < object->symbol_count; i++) {
+            const uint64_t key = gphi_hash_text(GPHI_HASH_START, symbol_name(object, i));
+            if (is_for_others(object, i) && !gphi_map_get(&load->defined, key))
+                GPHI_TRY(gphi_map_set(&load->defined, key, (uint64_t)o << 32 | i));
+        }
+    }
+    return GPH_OK;
+}
+
 /* A symbol defined for others by any object, or 0. */
 static uint64_t find_defined(const struct load *load, const char *name)
 {
-    for (uint32_t o = 0; o < load->input->object_count; o++) {
-        const struct object *object = &load->objects[o];
-        for (uint32_t i = 0; i < object->symbol_count; i++) {
-            const Elf64_Sym *symbol = &object->symbols[i];
-            if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL ||
-                symbol->st_shndx == SHN_UNDEF || !is_defined(object, i) ||
-                strcmp(text_at(object->strings, object->string_bytes, symbol->st_name),
-                       name) != 0)
-                continue;
-            return section_address(load, object, symbol->st_shndx) + symbol->st_value;
-        }
-    }
-    return 0;
+    const uint64_t *place =
+        gphi_map_get(&load->defined, gphi_hash_text(GPHI_HASH_START, name));
+    if (!place)
+        return 0;
+    const struct object *object = &load->objects[*place >> 32];
+    const Elf64_Sym *symbol = &object->symbols[(uint32_t)*place];
+    if (strcmp(symbol_name(object, (uint32_t)*place), name) != 0)
+        return 0; /* two names of one hash: nothing that LLVM wrote for one kernel */
+    return section_address(load, object, symbol->st_shndx) + symbol->st_value;
 }
 
 static gph_status resolve_symbols(struct load *load, uint32_t index)
@@ -459,6 +486,8 @@ static gph_status load_all(struct load *load)
     const uint32_t count = load->input->object_count;
     for (uint32_t i = 0; i < count; i++)
         GPHI_TRY(open_object(load, i));
+    GPHI_TRY(gphi_made(load->error, note_defined(load) == GPH_OK, "symbols of %u objects",
+                       count));
     GPHI_TRY(map_image(load));
     for (uint32_t i = 0; i < count; i++)
         GPHI_TRY(resolve_symbols(load, i));
@@ -484,11 +513,13 @@ gph_status soft_image_load(const soft_loader_input *input, const gph_allocator *
 {
     struct load load = {.input = input, .heap = gphi_heap(allocator), .error = error};
     load.image.heap = load.heap;
+    gphi_map_init(&load.defined, load.heap);
     if (input->object_count == 0)
         return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE, "no machine code object");
     load.objects = gphi_heap_array(load.heap, input->object_count, sizeof(*load.objects));
     GPHI_TRY(gphi_made(error, load.objects, "loading %u objects", input->object_count));
     const gph_status status = load_all(&load);
+    gphi_map_fini(&load.defined);
     for (uint32_t i = 0; i < input->object_count; i++)
         close_object(&load, &load.objects[i]);
     gphi_heap_free(load.heap, load.objects, input->object_count * sizeof(*load.objects));
