@@ -179,7 +179,8 @@ typedef struct ptx_shape {
     uint8_t has_live; /* threads may end early: an array of live flags */
     uint8_t by_warp;  /* planned for the 32 threads of a warp, not for a block */
     uint8_t alone;    /* a thread waits for other blocks: see alone.c */
-    uint8_t reserved[3];
+    uint8_t has_phases; /* by_warp: there are barriers */
+    uint8_t reserved[2];
     uint32_t local_bytes;           /* a thread */
     const uint32_t *offsets;        /* of the function's own variables */
     const uint32_t *shared_offsets; /* of the module's .shared variables */
@@ -189,6 +190,10 @@ typedef struct ptx_shape {
     uint32_t array_count;
     uint32_t mask_offset;   /* of the mask arrays, a byte each; the live flags behind */
     struct ptx_shape *twin; /* of a block's form: the warp's, or NULL */
+    /* Of a warp's form, see shape_phase.c. By register: the same in all warps; where it lies
+     * in what a warp keeps over barriers, or 0. */
+    uint8_t *steady;
+    uint32_t *kept, kept_bytes;
     struct ptx_build *program;
 } ptx_shape;
 

@@ -6,7 +6,8 @@
  *
  *   lane      made of the lane and a uniform multiple of 32: tid.x, %laneid, x & 31,
  *             y * ntid.x + x (ntid.x is a multiple of 32), moved and widened
- *   uniform   made of such a value, but without its last five bits: x >> 5, x & ~31 */
+ *   uniform   made of such a value, but without its last five bits: x >> 5, x & ~31,
+ *             x < 32, x > 31: a comparison that all lanes of a warp answer alike */
 #include "softcuda/ptx/flow/flow.h"
 
 #define DEPTH_MAX 8u
@@ -126,6 +127,21 @@ static bool reads_warp_registers(const ptx_shape *s, uint32_t i)
             o[1].index == PTX_SREG_WARPID);
 }
 
+/* Between two multiples of 32 a comparison with one of them gives the same, signed or
+ * not. */
+static bool parts_warps(const ptx_insn *insn, uint64_t n)
+{
+    if (insn->mod_count != 1 || insn->types[0] == PTX_F32)
+        return false;
+    switch ((ptx_modifier)insn->mods[0]) {
+    case PTX_MOD_LT:
+    case PTX_MOD_GE: return (n & 31) == 0;
+    case PTX_MOD_LE:
+    case PTX_MOD_GT: return (n & 31) == 31;
+    default: return false;
+    }
+}
+
 bool ptx_is_warp_uniform(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
@@ -140,5 +156,7 @@ bool ptx_is_warp_uniform(const ptx_shape *s, uint32_t i)
     const uint64_t n = (uint64_t)o[2].imm & 0xffffffffu;
     if (insn->opcode == PTX_OP_SHR)
         return n >= 5;
+    if (insn->opcode == PTX_OP_SETP)
+        return parts_warps(insn, n);
     return insn->opcode == PTX_OP_AND && (n & 31) == 0;
 }

@@ -77,6 +77,12 @@ bool ptx_fast_write_sides(ptx_fast *f);
 /* The barrier or warp operation of the current region; `scan` as above, or "". */
 void ptx_fast_write_cut(ptx_fast *f, const char *scan);
 
+/* ---- shape_phase.c: a warp's form ---- */
+/* Around all regions: the loops over phases and warps. */
+void ptx_fast_open_warps(ptx_fast *f);
+void ptx_fast_close_warps(ptx_fast *f);
+void ptx_fast_write_phase(ptx_fast *f); /* the current region, a barrier */
+
 /* ---- shape_part.c ---- */
 #define FAST_REGIONS_MAX 32u /* kernels of more have a function for each */
 /* What is written between the two goes into a function of its own. `scan`: the value that

@@ -46,6 +46,8 @@ const char *ptx_linkage(const ptx_build *p, uint32_t function);
 void ptx_write_fast(ptx_shape *s); /* @"b.<kernel>"; of two forms "n." or "w.<kernel>" */
 /* shape_forms.c: all forms of a kernel whose plan is made. */
 void ptx_write_forms(ptx_shape *s);
+/* shape_phase.c: of a warp's form, what each warp keeps over barriers. */
+void ptx_plan_phases(ptx_shape *s, const ptx_shape *block_form);
 /* shape_forms.c: whether it has a form for a warp, s->twin, too. */
 void ptx_plan_forms(ptx_shape *s);
 void ptx_write_tail(ptx_build *p); /* all that the functions refer to */

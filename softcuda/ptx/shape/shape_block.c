@@ -93,17 +93,11 @@ static void write_warp_arrays(ptx_fast *f)
     for (uint32_t m = 0; m < s->mask_count; m++)
         gphi_text_add(out,
                       "  %%mk.%u = alloca i8\n"
-                      "  %%mask.%u = alloca [32 x i8], align 64\n"
-                      "  store <32 x i8> zeroinitializer, ptr %%mask.%u\n",
-                      m, m, m);
-    if (!s->has_live)
-        return;
-    gphi_text_put(out, "  %lv.0 = alloca i8\n  %live.0 = alloca [32 x i8], align 64\n"
-                       "  store <32 x i8> <");
-    for (uint32_t lane = 0; lane < 32; lane++)
-        gphi_text_add(out, "%si8 1", lane ? ", " : "");
-    gphi_text_put(out, ">, ptr %live.0\n  %live.scan = alloca i32\n"
-                       "  store i32 32, ptr %live.scan\n");
+                      "  %%mask.%u = alloca [32 x i8], align 64\n",
+                      m, m);
+    if (s->has_live)
+        gphi_text_put(out, "  %lv.0 = alloca i8\n  %live.0 = alloca [32 x i8], align 64\n"
+                           "  %live.scan = alloca i32\n");
 }
 
 static void write_arrays(ptx_fast *f)
@@ -170,24 +164,13 @@ static void init_fast(ptx_fast *f, ptx_shape *s)
     ptx_fast_name_first(f);
 }
 
-/* The warp's form is called with the number of the warp's first thread in its row / 32, in
- * the block / 32, and the row. */
 static void write_start(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     gphi_text *out = f->emit.out;
-    if (!s->by_warp) {
-        gphi_text_add(out, "define %svoid @\"%c.%s\"(ptr %%block) noinline #0 {\n",
-                      s->twin ? "internal " : "", s->twin ? 'n' : 'b', s->function->name);
-        ptx_write_head(&f->emit);
-        return;
-    }
-    gphi_text_add(out,
-                  "define internal void @\"w.%s\"(ptr %%block, i32 %%warp.x32, "
-                  "i32 %%warp.y, i32 %%warp.z, i32 %%warp.first32) noinline #0 {\n"
-                  "  %%warp.x = shl nuw nsw i32 %%warp.x32, 5\n"
-                  "  %%warp.first = shl nuw nsw i32 %%warp.first32, 5\n",
-                  s->function->name);
+    gphi_text_add(out, "define %svoid @\"%c.%s\"(ptr %%block) noinline #0 {\n",
+                  s->twin || s->by_warp ? "internal " : "",
+                  s->by_warp ? 'w' : s->twin ? 'n' : 'b', s->function->name);
     ptx_write_head(&f->emit);
 }
 
@@ -199,13 +182,18 @@ void ptx_write_fast(ptx_shape *s)
     ptx_write_slots(&f->emit);
     write_load_slots(f);
     write_arrays(f);
+    if (s->by_warp)
+        ptx_fast_open_warps(f);
     uint32_t loop;
     const uint32_t first = s->blocks[s->entry].region;
     gphi_text_add(f->emit.out, "  br label %%R%u%s\n", first,
                   ptx_fast_heads_loop(f, first, &loop) ? ".enter" : "");
     for (uint32_t n = 0; n < s->region_count; n++)
         ptx_fast_write_region(f, s->linear[n]);
-    gphi_text_put(f->emit.out, "return:\n  ret void\n}\n\n");
+    if (s->by_warp)
+        ptx_fast_close_warps(f);
+    else
+        gphi_text_put(f->emit.out, "return:\n  ret void\n}\n\n");
     ptx_fast_write_parts(f);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The two forms of a kernel on the fast path: a block's, which runs all threads of a block
- * from cut to cut, and, of a kernel with shuffles or votes and without barriers, a warp's,
- * which runs the 32 threads of a warp from the kernel's start to its end.
+ * from cut to cut, and, of a kernel with shuffles or votes, a warp's, which runs the 32
+ * threads of a warp from the kernel's start to its end, or to a barrier (shape_phase.c).
  *
- *   b.k(block)   ntid.x % 32 == 0:  w.k(block, warp 0)  w.k(block, warp 1) ...
+ *   b.k(block)   ntid.x % 32 == 0:  w.k(block): warp 0, warp 1 ..., barrier by barrier
  *                else:              n.k(block)
  *
  * What a warp keeps across cuts are 32 values a register, two vectors, which never go to
@@ -12,7 +12,7 @@
 #include "softcuda/ptx/shape/fast.h"
 
 /* The kernel's function where it has both forms: a warp's for blocks whose rows are whole
- * warps, each warp in turn, else the block's. */
+ * warps, else the block's. */
 static void write_choice(ptx_shape *s)
 {
     gphi_text *out = &s->program->text;
@@ -21,23 +21,8 @@ static void write_choice(ptx_shape *s)
     ptx_write_head(&emit);
     gphi_text_add(out,
                   "  %%odd = and i32 %%ntid.x, 31\n  %%whole = icmp eq i32 %%odd, 0\n"
-                  "  %%row = lshr i32 %%ntid.x, 5\n  %%count = lshr i32 %%threads, 5\n"
                   "  br i1 %%whole, label %%warps, label %%block.form\n"
-                  "warps:\n  %%n = phi i32 [ 0, %%0 ], [ %%n1, %%warps ]\n"
-                  "  %%x = phi i32 [ 0, %%0 ], [ %%x2, %%warps ]\n"
-                  "  %%y = phi i32 [ 0, %%0 ], [ %%y2, %%warps ]\n"
-                  "  %%z = phi i32 [ 0, %%0 ], [ %%z1, %%warps ]\n"
-                  "  call void @\"w.%s\"(ptr %%block, i32 %%x, i32 %%y, i32 %%z, i32 "
-                  "%%n)\n"
-                  "  %%n1 = add nuw nsw i32 %%n, 1\n  %%x1 = add nuw nsw i32 %%x, 1\n"
-                  "  %%xe = icmp eq i32 %%x1, %%row\n"
-                  "  %%x2 = select i1 %%xe, i32 0, i32 %%x1\n"
-                  "  %%xs = zext i1 %%xe to i32\n  %%y1 = add nuw nsw i32 %%y, %%xs\n"
-                  "  %%ye = icmp eq i32 %%y1, %%ntid.y\n"
-                  "  %%y2 = select i1 %%ye, i32 0, i32 %%y1\n"
-                  "  %%ys = zext i1 %%ye to i32\n  %%z1 = add nuw nsw i32 %%z, %%ys\n"
-                  "  %%more = icmp ult i32 %%n1, %%count\n"
-                  "  br i1 %%more, label %%warps, label %%done\n"
+                  "warps:\n  call void @\"w.%s\"(ptr %%block)\n  br label %%done\n"
                   "block.form:\n  call void @\"n.%s\"(ptr %%block)\n  br label %%done\n"
                   "done:\n  ret void\n}\n\n",
                   s->function->name, s->function->name);
@@ -74,7 +59,14 @@ void ptx_analyze(ptx_shape *s)
 
 /* ---- plans ------------------------------------------------------------------------ */
 
-/* Shuffles and votes, but no barriers: then each warp may run from its start to its end
+/* bar.sync, of the block alone. */
+static bool is_plain_barrier(const ptx_shape *s, uint32_t block)
+{
+    const ptx_cut_form cut = ptx_cut_of(s, s->blocks[block].first);
+    return cut.kind == SHAPE_CUT_SYNC && !cut.cluster;
+}
+
+/* Shuffles and votes: then each warp may run from its start to its end, or to a barrier,
  * before the next one. Not where a thread may wait for another warp. */
 static bool runs_by_warps(const ptx_shape *s)
 {
@@ -84,7 +76,7 @@ static bool runs_by_warps(const ptx_shape *s)
         return false;
     for (uint32_t n = 0; n < s->order_count; n++) {
         const ptx_flow_block *b = &s->blocks[s->order[n]];
-        if (b->kind == SHAPE_BARRIER)
+        if (b->kind == SHAPE_BARRIER && !is_plain_barrier(s, s->order[n]))
             return false;
         any |= b->kind == SHAPE_WARP && s->insns[b->first].role == PTX_ROLE_WARP;
     }
@@ -108,7 +100,10 @@ static ptx_shape *plan_by_warp(ptx_shape *s)
                      .local_bytes = s->local_bytes};
     ptx_analyze(w);
     ptx_plan_fast(w);
-    return w->slow_reason || w->region_count > FAST_REGIONS_MAX ? NULL : w;
+    if (w->slow_reason || w->region_count > FAST_REGIONS_MAX)
+        return NULL;
+    ptx_plan_phases(w, s);
+    return w;
 }
 
 void ptx_plan_forms(ptx_shape *s)

@@ -681,7 +681,9 @@ void ptx_fast_write_cut(ptx_fast *f, const char *scan)
     const ptx_region *r = &f->s->regions[f->region];
     const ptx_cut_form cut = ptx_cut_of(f->s, f->s->blocks[r->head].first);
     ptx_fast_set_scalar(f, true);
-    if (cut.cluster)
+    if (f->s->by_warp && cut.kind == SHAPE_CUT_SYNC)
+        ptx_fast_write_phase(f);
+    else if (cut.cluster)
         ptx_line(&f->emit, "call void @ptx_rt_cluster_wait(ptr %s)", f->emit.block.name);
     else if (cut.kind == SHAPE_CUT_REDUCE)
         write_reduce(f, &cut);
