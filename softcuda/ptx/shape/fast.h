@@ -11,9 +11,10 @@ typedef struct ptx_fast_remat {
     uint32_t reg, def;
 } ptx_fast_remat;
 
-/* The threads that a loop is for: from one index to before another, x, y, z. */
+/* The threads that a loop is for: from one index to before another, x, y, z. In a warp's
+ * form the fourth are lanes, which its loops go by. */
 typedef struct ptx_window {
-    ptx_value from[3], to[3];
+    ptx_value from[4], to[4];
 } ptx_window;
 
 /* A copy of a region's body for threads that leave the main way: see shape_sides.c. */

@@ -60,10 +60,18 @@ static bool is_word(uint32_t type)
            type == PTX_S64 || type == PTX_B64;
 }
 
-/* threadIdx.x, y or z, moved or made wider and narrow again: it is small. -1: it is not. */
+/* threadIdx.x, y or z, moved or made wider and narrow again: it is small; 3, the lane of a
+ * warp's form. -1: it is not. */
 static int axis_of(const ptx_fast *f, const ptx_operand *o)
 {
     for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
+        if (f->s->by_warp && (o->kind == PTX_OPERAND_SREG
+                                  ? o->index == PTX_SREG_LANEID
+                                  : o->kind == PTX_OPERAND_REG && !o->negate &&
+                                        ptx_is_bare_lane(f->s, o->index)))
+            return 3;
+        if (o->kind == PTX_OPERAND_SREG && f->s->by_warp) /* it has one y and z */
+            return o->index == PTX_SREG_TID_X ? 0 : -1;
         if (o->kind == PTX_OPERAND_SREG)
             return o->index == PTX_SREG_TID_X   ? 0
                    : o->index == PTX_SREG_TID_Y ? 1
@@ -212,8 +220,8 @@ static bool is_plain(const ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     const ptx_region *r = ptx_fast_region(f);
-    if (r->masked || r->exits || r->needs_live || s->by_warp ||
-        s->options->check_memory || f->stride != 1)
+    if (r->masked || r->exits || r->needs_live || s->options->check_memory ||
+        f->stride != 1)
         return false;
     for (uint32_t k = 0; k < r->target_count; k++)
         if (s->regions[r->targets[k]].masked)
@@ -295,12 +303,13 @@ static void taint(const ptx_fast *f, plan *p, uint32_t block)
     }
 }
 
-/* What the main way leaves in an array and finds there is not what a side would find. */
+/* What the main way finds in an array and changes there is not what a side would find. */
 static void taint_arrays(const ptx_fast *f, plan *p)
 {
     const ptx_region *r = ptx_fast_region(f);
     for (uint32_t reg = 0; reg < f->s->function->register_count; reg++)
-        if (ptx_fast_is_array(f, reg) && ptx_bit(r->live_out, reg))
+        if (ptx_fast_is_array(f, reg) && ptx_bit(r->live_in, reg) &&
+            ptx_bit(r->live_out, reg))
             ptx_set_bit(p->tainted, reg);
 }
 
@@ -528,7 +537,7 @@ static void narrow(ptx_fast *f, const bound *b, ptx_window *window)
 {
     ptx_emit *e = &f->emit;
     char count[16];
-    snprintf(count, sizeof(count), "%%ntid.%c", "xyz"[b->axis]);
+    snprintf(count, sizeof(count), b->axis == 3 ? "32" : "%%ntid.%c", "xyz?"[b->axis]);
     const ptx_value value = ptx_operand_value(e, b->value, PTX_U32);
     const bool lower =
         b->compare == PTX_MOD_GE || b->compare == PTX_MOD_GT || b->compare == PTX_MOD_EQ;
@@ -550,19 +559,40 @@ static void narrow(ptx_fast *f, const bound *b, ptx_window *window)
     }
 }
 
+/* Of a warp the lanes that are between the bounds of x, too. */
+static void narrow_lanes(ptx_fast *f, ptx_window *window)
+{
+    ptx_emit *e = &f->emit;
+    ptx_value *const x[] = {&window->from[0], &window->to[0]};
+    for (int k = 0; k < 2; k++) {
+        const ptx_value behind = ptx_let(e, "icmp ugt i32 %s, %%warp.x", x[k]->name);
+        const ptx_value by = ptx_let(e, "sub i32 %s, %%warp.x", x[k]->name);
+        const ptx_value lane =
+            ptx_let(e, "select i1 %s, i32 %s, i32 0", behind.name, by.name);
+        ptx_value *const to = k ? &window->to[3] : &window->from[3];
+        const ptx_value in = ptx_let(e, "icmp %s i32 %s, %s", k ? "ult" : "ugt",
+                                     lane.name, to->name);
+        *to = ptx_let(e, "select i1 %s, i32 %s, i32 %s", in.name, lane.name, to->name);
+    }
+}
+
 /* The loops over the threads of one side, if there are any. */
 static void write_side(ptx_fast *f, const plan *p, uint32_t nth, const char *next)
 {
     ptx_emit *e = &f->emit;
     const side *one = &p->sides[nth];
-    ptx_window window = {{{"0"}, {"0"}, {"0"}}, {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}}};
+    ptx_window window = {{{"0"}, {"0"}, {"0"}, {"0"}},
+                         {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}, {"32"}}};
+    const int axes = f->s->by_warp ? 4 : 3;
     char from[32];
     ptx_fast_set_scalar(f, true);
     gphi_text_add(e->out, "C%u.d%u:\n", f->region, nth);
     for (uint32_t k = 0; k < one->bound_count; k++)
         narrow(f, &one->bounds[k], &window);
+    if (f->s->by_warp)
+        narrow_lanes(f, &window);
     ptx_value some = {"true"};
-    for (int axis = 0; axis < 3; axis++) {
+    for (int axis = 0; axis < axes; axis++) {
         const ptx_value in = ptx_let(e, "icmp ult i32 %s, %s", window.from[axis].name,
                                      window.to[axis].name);
         some = ptx_let(e, "and i1 %s, %s", some.name, in.name);

@@ -404,34 +404,36 @@ static void write_bodies(ptx_fast *f)
 /* ---- the loop over threads -------------------------------------------------------- */
 
 /* The 32 lanes of a warp: a loop that LLVM knows the length of. */
-static void open_lanes(ptx_fast *f, const char *from)
+static void open_lanes(ptx_fast *f)
 {
+    const char *first = f->window ? f->window->from[3].name : "0";
     gphi_text *out = f->emit.out;
     const char *n = f->name;
     gphi_text_add(out,
                   "%s.z:\n  br label %%%s.x\n"
-                  "%s.x:\n  %%x.%s = phi i32 [ 0, %%%s.z ], [ %%x1.%s, %%%s.latch ]\n"
+                  "%s.x:\n  %%x.%s = phi i32 [ %s, %%%s.z ], [ %%x1.%s, %%%s.latch ]\n"
                   "  %%tx.%s = add nuw nsw i32 %%warp.x, %%x.%s\n"
                   "  %%i.%s = add nuw nsw i32 %%warp.first, %%x.%s\n"
                   "  %%i64.%s = zext i32 %%x.%s to i64\n",
-                  n, n, n, n, n, n, n, n, n, n, n, n, n);
-    (void)from;
+                  n, n, n, n, first, n, n, n, n, n, n, n, n, n);
 }
 
 static void close_lanes(ptx_fast *f)
 {
     gphi_text *out = f->emit.out;
     const char *n = f->name;
+    char after[32];
+    snprintf(after, sizeof(after), "R%u.%s", f->region, f->round ? "again" : "after");
     gphi_text_add(out,
                   "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
-                  "  %%xc.%s = icmp ult i32 %%x1.%s, 32\n"
-                  "  br i1 %%xc.%s, label %%%s.x, label %%R%u.%s, !llvm.loop !%u\n",
-                  n, n, f->stride, n, n, n, n, f->region, f->round ? "again" : "after",
-                  ptx_fast_loop_node(f));
+                  "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
+                  "  br i1 %%xc.%s, label %%%s.x, label %%%s, !llvm.loop !%u\n",
+                  n, n, f->stride, n, n, f->window ? f->window->to[3].name : "32", n, n,
+                  f->next ? f->next : after, ptx_fast_loop_node(f));
 }
 
-static const ptx_window all_threads = {{{"0"}, {"0"}, {"0"}},
-                                       {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}}};
+static const ptx_window all_threads = {
+    {{"0"}, {"0"}, {"0"}, {"0"}}, {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}, {"32"}}};
 
 /* z and y outside, x inside; close_loops() ends x. */
 static void open_loops(ptx_fast *f, const char *from)
@@ -440,7 +442,7 @@ static void open_loops(ptx_fast *f, const char *from)
     const char *n = f->name;
     const ptx_window *w = f->window ? f->window : &all_threads;
     if (f->s->by_warp) {
-        open_lanes(f, from);
+        open_lanes(f);
         return;
     }
     gphi_text_add(out,
