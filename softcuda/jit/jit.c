@@ -12,6 +12,8 @@
 #include "softcuda/jit/jit.h"
 #include "softcuda/jit/split.h"
 
+#include "softcuda/jit/interleave.h"
+
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Disassembler.h>
@@ -273,8 +275,11 @@ static bool optimize_module(part *p)
                                                             : "globaldce";
     LLVMErrorRef error = LLVMRunPasses(p->module, passes, p->machine, options);
     LLVMDisposePassBuilderOptions(options);
-    if (!error)
+    if (!error) {
+        if (strncmp(host.triple, "x86_64", 6) == 0 && optimize != SOFT_JIT_NONE)
+            soft_jit_interleave(p->module);
         return !p->failed;
+    }
     char *why = LLVMGetErrorMessage(error);
     snprintf(p->message, sizeof(p->message), "LLVM's passes: %s", why);
     LLVMDisposeErrorMessage(why);

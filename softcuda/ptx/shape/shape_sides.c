@@ -587,12 +587,15 @@ static void write_side(ptx_fast *f, const plan *p, uint32_t nth, const char *nex
     char from[32];
     ptx_fast_set_scalar(f, true);
     gphi_text_add(e->out, "C%u.d%u:\n", f->region, nth);
-    for (uint32_t k = 0; k < one->bound_count; k++)
+    bool by_x = false;
+    for (uint32_t k = 0; k < one->bound_count; k++) {
         narrow(f, &one->bounds[k], &window);
-    if (f->s->by_warp)
+        by_x |= one->bounds[k].axis == 0;
+    }
+    if (f->s->by_warp && by_x)
         narrow_lanes(f, &window);
     ptx_value some = {"true"};
-    for (int axis = 0; axis < axes; axis++) {
+    for (int axis = f->s->by_warp ? 3 : 0; axis < axes; axis++) {
         const ptx_value in = ptx_let(e, "icmp ult i32 %s, %s", window.from[axis].name,
                                      window.to[axis].name);
         some = ptx_let(e, "and i1 %s, %s", some.name, in.name);

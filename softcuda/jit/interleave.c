@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `ld.global.v4.f32` of eight threads side by side is a load of 32 words and four shuffles
+ * that take every fourth of them. LLVM makes some 28 permutations across the halves of
+ * registers of that for x86; what it takes is eight loads of halves (rows 0 and 4 ... 3 and
+ * 7 share a register) and two rounds of four interleavings inside the halves:
+ *
+ *   y0 = x0 y0 z0 w0 | x4 y4 z4 w4     t0 = x0 x1 y0 y1 | x4 x5 y4 y5     x = x0 x1 x2 x3 | x4 ...
+ *   y1 = x1 y1 z1 w1 | x5 y5 z5 w5     t1 = z0 z1 w0 w1 | ...             y = y0 y1 y2 y3 | ...
+ *   y2 = x2 y2 z2 w2 | x6 y6 z6 w6     t2 = x2 x3 y2 y3 | ...             z
+ *   y3 = x3 y3 z3 w3 | x7 y7 z7 w7     t3 = z2 z3 w2 w3 | ...             w
+ *
+ * Stores are the same backwards. LLVM likes to do arithmetic on all 32 words before it
+ * takes every fourth of the result; that is turned round again. */
+#include "softcuda/jit/interleave.h"
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define THREADS 8u
+#define WORDS 32u
+#define DEPTH_MAX 4u
+#define KNOWN_MAX 256u /* wide values of a function whose parts are remembered */
+
+typedef struct parts {
+    LLVMValueRef wide, part[4]; /* part k: words k, k + 4 ... of the wide value */
+} parts;
+
+typedef struct rewriter {
+    LLVMBuilderRef builder;
+    LLVMTypeRef word;
+    parts known[KNOWN_MAX];
+    uint32_t count;
+} rewriter;
+
+/* ---- pieces ------------------------------------------------------------------------ */
+
+static LLVMTypeRef word_of(LLVMValueRef value, uint32_t count)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind || LLVMGetVectorSize(type) != count)
+        return NULL;
+    const LLVMTypeRef word = LLVMGetElementType(type);
+    const bool fits = LLVMGetTypeKind(word) == LLVMFloatTypeKind ||
+                      (LLVMGetTypeKind(word) == LLVMIntegerTypeKind &&
+                       LLVMGetIntTypeWidth(word) == 32);
+    return fits ? word : NULL;
+}
+
+static LLVMValueRef shuffle(rewriter *w, LLVMValueRef a, LLVMValueRef b,
+                            const uint8_t *lanes, uint32_t count)
+{
+    LLVMValueRef mask[THREADS];
+    const LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetTypeContext(w->word));
+    for (uint32_t k = 0; k < count; k++)
+        mask[k] = LLVMConstInt(i32, lanes[k], 0);
+    return LLVMBuildShuffleVector(w->builder, a, b, LLVMConstVector(mask, count), "");
+}
+
+static const uint8_t low_words[] = {0, 8, 1, 9, 4, 12, 5, 13};
+static const uint8_t high_words[] = {2, 10, 3, 11, 6, 14, 7, 15};
+static const uint8_t low_pairs[] = {0, 1, 8, 9, 4, 5, 12, 13};
+static const uint8_t high_pairs[] = {2, 3, 10, 11, 6, 7, 14, 15};
+static const uint8_t both_halves[] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+/* Rows of four become columns, in each half by itself; backwards it is the same. */
+static void transpose(rewriter *w, const LLVMValueRef in[4], LLVMValueRef out[4])
+{
+    const LLVMValueRef t0 = shuffle(w, in[0], in[1], low_words, THREADS),
+                       t1 = shuffle(w, in[0], in[1], high_words, THREADS),
+                       t2 = shuffle(w, in[2], in[3], low_words, THREADS),
+                       t3 = shuffle(w, in[2], in[3], high_words, THREADS);
+    out[0] = shuffle(w, t0, t2, low_pairs, THREADS);
+    out[1] = shuffle(w, t0, t2, high_pairs, THREADS);
+    out[2] = shuffle(w, t1, t3, low_pairs, THREADS);
+    out[3] = shuffle(w, t1, t3, high_pairs, THREADS);
+}
+
+static LLVMValueRef row_at(rewriter *w, LLVMValueRef pointer, uint32_t row)
+{
+    const LLVMContextRef context = LLVMGetTypeContext(w->word);
+    LLVMValueRef offset =
+        LLVMConstInt(LLVMInt64TypeInContext(context), (uint64_t)row * 16, 0);
+    return LLVMBuildGEP2(w->builder, LLVMInt8TypeInContext(context), pointer, &offset, 1,
+                         "");
+}
+
+/* ---- loads ------------------------------------------------------------------------- */
+
+static const parts *known_parts(const rewriter *w, LLVMValueRef wide)
+{
+    for (uint32_t n = w->count; n-- > 0;)
+        if (w->known[n].wide == wide)
+            return &w->known[n];
+    return NULL;
+}
+
+static bool is_plain_load(LLVMValueRef value)
+{
+    return LLVMIsALoadInst(value) && !LLVMGetVolatile(value) &&
+           LLVMGetOrdering(value) == LLVMAtomicOrderingNotAtomic;
+}
+
+/* A load, or arithmetic of such, word by word. */
+static bool has_parts(const rewriter *w, LLVMValueRef wide, uint32_t depth)
+{
+    if (!word_of(wide, WORDS) || depth == DEPTH_MAX)
+        return false;
+    if (known_parts(w, wide) || is_plain_load(wide))
+        return true;
+    return LLVMIsABinaryOperator(wide) &&
+           has_parts(w, LLVMGetOperand(wide, 0), depth + 1) &&
+           has_parts(w, LLVMGetOperand(wide, 1), depth + 1);
+}
+
+static void load_parts(rewriter *w, parts *to)
+{
+    const LLVMTypeRef four = LLVMVectorType(w->word, 4);
+    const LLVMValueRef pointer = LLVMGetOperand(to->wide, 0);
+    LLVMValueRef rows[THREADS], pairs[4];
+    for (uint32_t r = 0; r < THREADS; r++) {
+        rows[r] = LLVMBuildLoad2(w->builder, four, row_at(w, pointer, r), "");
+        LLVMSetAlignment(rows[r],
+                         LLVMGetAlignment(to->wide) < 16 ? LLVMGetAlignment(to->wide)
+                                                         : 16);
+    }
+    for (uint32_t r = 0; r < 4; r++)
+        pairs[r] = shuffle(w, rows[r], rows[r + 4], both_halves, THREADS);
+    transpose(w, pairs, to->part);
+}
+
+/* NULL: no more can be remembered. */
+static const parts *parts_of(rewriter *w, LLVMValueRef wide)
+{
+    const parts *known = known_parts(w, wide);
+    if (known)
+        return known;
+    const parts *a = NULL, *b = NULL;
+    if (!is_plain_load(wide)) {
+        a = parts_of(w, LLVMGetOperand(wide, 0));
+        b = parts_of(w, LLVMGetOperand(wide, 1));
+        if (!a || !b)
+            return NULL;
+    }
+    if (w->count == KNOWN_MAX)
+        return NULL;
+    parts *to = &w->known[w->count++];
+    to->wide = wide;
+    w->word = word_of(wide, WORDS);
+    LLVMPositionBuilderBefore(w->builder, LLVMGetNextInstruction(wide));
+    if (!a) {
+        load_parts(w, to);
+        return to;
+    }
+    for (uint32_t k = 0; k < 4; k++)
+        to->part[k] = LLVMBuildBinOp(w->builder, LLVMGetInstructionOpcode(wide),
+                                     a->part[k], b->part[k], "");
+    return to;
+}
+
+/* Which of the four parts of its first operand the shuffle takes; 4: none. */
+static uint32_t part_taken(LLVMValueRef value)
+{
+    if (LLVMGetNumMaskElements(value) != THREADS ||
+        !word_of(LLVMGetOperand(value, 0), WORDS))
+        return 4;
+    const int first = LLVMGetMaskValue(value, 0);
+    for (uint32_t k = 0; k < THREADS; k++)
+        if (first < 0 || first > 3 || LLVMGetMaskValue(value, k) != first + 4 * (int)k)
+            return 4;
+    return (uint32_t)first;
+}
+
+/* The shuffle gives way to one of the parts. */
+static void rewrite_shuffle(rewriter *w, LLVMValueRef value)
+{
+    const uint32_t part = part_taken(value);
+    if (part == 4 || !has_parts(w, LLVMGetOperand(value, 0), 0))
+        return;
+    const parts *from = parts_of(w, LLVMGetOperand(value, 0));
+    if (!from)
+        return;
+    LLVMReplaceAllUsesWith(value, from->part[part]);
+    LLVMInstructionEraseFromParent(value);
+}
+
+/* ---- stores ------------------------------------------------------------------------ */
+
+/* Two vectors of eight, one after the other. */
+static bool take_halves(LLVMValueRef value, LLVMValueRef *halves)
+{
+    if (!LLVMIsAShuffleVectorInst(value) || LLVMGetNumMaskElements(value) != 2 * THREADS ||
+        !word_of(LLVMGetOperand(value, 0), THREADS))
+        return false;
+    for (uint32_t k = 0; k < 2 * THREADS; k++)
+        if (LLVMGetMaskValue(value, k) != (int)k)
+            return false;
+    halves[0] = LLVMGetOperand(value, 0);
+    halves[1] = LLVMGetOperand(value, 1);
+    return true;
+}
+
+/* Words of four vectors of eight in turn. */
+static bool take_columns(LLVMValueRef value, LLVMValueRef *columns)
+{
+    if (!LLVMIsAShuffleVectorInst(value) || !word_of(value, WORDS) ||
+        LLVMGetNumMaskElements(value) != WORDS)
+        return false;
+    for (uint32_t k = 0; k < WORDS; k++)
+        if (LLVMGetMaskValue(value, k) != (int)(k % 4 * THREADS + k / 4))
+            return false;
+    return take_halves(LLVMGetOperand(value, 0), columns) &&
+           take_halves(LLVMGetOperand(value, 1), columns + 2);
+}
+
+static void rewrite_store(rewriter *w, LLVMValueRef store)
+{
+    const LLVMValueRef value = LLVMGetOperand(store, 0);
+    LLVMValueRef columns[4], pairs[4];
+    if (LLVMGetVolatile(store) || LLVMGetOrdering(store) != LLVMAtomicOrderingNotAtomic ||
+        !take_columns(value, columns))
+        return;
+    w->word = word_of(value, WORDS);
+    LLVMPositionBuilderBefore(w->builder, store);
+    transpose(w, columns, pairs);
+    const uint32_t align = LLVMGetAlignment(store) < 16 ? LLVMGetAlignment(store) : 16;
+    for (uint32_t r = 0; r < THREADS; r++) {
+        const uint8_t half[] = {(uint8_t)(r / 4 * 4), (uint8_t)(r / 4 * 4 + 1),
+                                (uint8_t)(r / 4 * 4 + 2), (uint8_t)(r / 4 * 4 + 3)};
+        const LLVMValueRef row =
+            shuffle(w, pairs[r % 4], LLVMGetPoison(LLVMTypeOf(pairs[0])), half, 4);
+        LLVMSetAlignment(
+            LLVMBuildStore(w->builder, row,
+                           row_at(w, LLVMGetOperand(store, 1), r)),
+            align);
+    }
+    LLVMInstructionEraseFromParent(store);
+    if (!LLVMGetFirstUse(value))
+        LLVMInstructionEraseFromParent(value);
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
+static void rewrite_block(rewriter *w, LLVMBasicBlockRef block)
+{
+    LLVMValueRef next;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
+        next = LLVMGetNextInstruction(i);
+        if (LLVMIsAShuffleVectorInst(i))
+            rewrite_shuffle(w, i);
+        else if (LLVMIsAStoreInst(i))
+            rewrite_store(w, i);
+    }
+}
+
+void soft_jit_interleave(LLVMModuleRef module)
+{
+    rewriter *w = calloc(1, sizeof(*w));
+    if (!w)
+        return; /* slower code, and right */
+    w->builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        w->count = 0;
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
+             b = LLVMGetNextBasicBlock(b))
+            rewrite_block(w, b);
+        while (w->count-- > 0) /* arithmetic before what it is made of */
+            if (!LLVMGetFirstUse(w->known[w->count].wide))
+                LLVMInstructionEraseFromParent(w->known[w->count].wide);
+    }
+    LLVMDisposeBuilder(w->builder);
+    free(w);
+}
