@@ -220,18 +220,26 @@ static bool operands_remat(ptx_shape *s, uint8_t *state, uint32_t i, uint32_t de
     return *cost <= REMAT_COST_MAX;
 }
 
-/* The one definition of q in the block of instruction i, before it; else SHAPE_NONE. What
- * it gives is what i reads, however q is defined elsewhere. */
+#define WAY_MAX 16u /* blocks that the only way to an instruction is followed back */
+
+/* The one definition of q in the block of instruction i, before it, or in the last block on
+ * the only way there that has any; else SHAPE_NONE. What it gives is what i reads, however
+ * q is defined elsewhere: a counter that two loops share is the thread's index before both. */
 uint32_t ptx_local_def(const ptx_shape *s, uint32_t i, uint32_t q)
 {
-    const ptx_flow_block *b = &s->blocks[s->insns[i].block];
-    uint32_t found = SHAPE_NONE;
-    for (uint32_t k = b->first; k < b->first + b->count; k++) {
-        if (!defines(s, k, q))
-            continue;
-        if (found != SHAPE_NONE || k >= i)
-            return SHAPE_NONE;
-        found = k;
+    uint32_t at = s->insns[i].block, found = SHAPE_NONE;
+    for (uint32_t depth = 0; depth < WAY_MAX; depth++) {
+        const ptx_flow_block *b = &s->blocks[at];
+        for (uint32_t k = b->first; k < b->first + b->count; k++) {
+            if (!defines(s, k, q))
+                continue;
+            if (found != SHAPE_NONE || (depth == 0 && k >= i))
+                return SHAPE_NONE;
+            found = k;
+        }
+        if (found != SHAPE_NONE || b->pred_count != 1 || at == s->entry)
+            break;
+        at = b->pred[0];
     }
     return found;
 }
@@ -421,7 +429,7 @@ static bool find_part(ptx_shape *s, uint8_t *state, uint32_t reg, uint32_t i,
 static bool find_affine(ptx_shape *s, uint8_t *state, uint32_t reg)
 {
     ptx_flow_reg *r = &s->regs[reg];
-    uint32_t base = SHAPE_NONE, loop = SHAPE_NONE, steps = 0, cost;
+    uint32_t base = SHAPE_NONE, loop = SHAPE_NONE, steps = 0, bases = 0, cost;
     const ptx_type type = (ptx_type)s->function->registers[reg].type;
     if (r->def_count < 1 || r->warp_use || ptx_bit(s->live_in[s->entry], reg) ||
         type == PTX_F32 || type == PTX_F64 || type == PTX_PRED || type == PTX_B128)
@@ -436,7 +444,7 @@ static bool find_affine(ptx_shape *s, uint8_t *state, uint32_t reg)
                     return false;
                 if (!step_place(s, i, reg, &loop))
                     return false;
-            } else if (base == SHAPE_NONE) {
+            } else if (bases++ == 0) {
                 base = i;
             } else if (!same_insn(s, base, i)) {
                 return false;
@@ -446,7 +454,10 @@ static bool find_affine(ptx_shape *s, uint8_t *state, uint32_t reg)
     r->part = SHAPE_NONE;
     if (base == SHAPE_NONE)
         return false;
-    if (steps == 0 || !is_cheap(s, base) || !operands_remat(s, state, base, 0, &cost)) {
+    /* Of several bases each is in a place of its own. */
+    if (steps == 0 || !is_cheap(s, base) ||
+        !(bases == 1 ? operands_near(s, state, base, 0, &cost)
+                     : operands_remat(s, state, base, 0, &cost))) {
         if (loop != SHAPE_NONE || !find_part(s, state, reg, base, &r->part))
             return false;
         cost = s->regs[r->part].cost + 1;

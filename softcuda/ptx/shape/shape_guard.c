@@ -95,21 +95,28 @@ static bool has_stepped(const ptx_fast *f, uint32_t reg, const ptx_insn *use)
     return stepped;
 }
 
-/* What gives the operand its value: the one definition of its register, or, of one that
- * is a base and a uniform offset, what sets the base. */
+/* What gives the operand of `use` its value: the one definition of its register, on all ways
+ * or on the only way there; or, of one that is a base and a uniform offset, and of the
+ * comparison itself, what sets the base. */
 static const ptx_insn *source(const ptx_fast *f, const ptx_operand *operand,
-                              const ptx_insn *use, sum *to)
+                              const ptx_insn *use, bool compares, sum *to)
 {
     if (operand->kind != PTX_OPERAND_REG || operand->negate)
         return NULL;
     const ptx_flow_reg *r = &f->s->regs[operand->index];
-    if (r->home != SHAPE_AFFINE)
+    const ptx_insn *insns = f->s->function->insns, *from = NULL;
+    if (ptx_fast_definition(f, operand->index))
         return ptx_fast_definition(f, operand->index);
-    if (!use || to->offset != SHAPE_NONE || !has_stepped(f, operand->index, use))
-        return NULL;
-    to->offset = operand->index;
-    const ptx_insn *base = &f->s->function->insns[r->base];
-    return base->guarded ? NULL : base;
+    if (r->home == SHAPE_AFFINE && compares && to->offset == SHAPE_NONE &&
+        has_stepped(f, operand->index, use)) {
+        to->offset = operand->index;
+        from = &insns[r->base];
+    } else {
+        const uint32_t near =
+            ptx_local_def(f->s, (uint32_t)(use - insns), operand->index);
+        from = near == SHAPE_NONE ? NULL : &insns[near];
+    }
+    return from && !from->guarded ? from : NULL;
 }
 
 /* Adds what `operand` of `use` is to the sum: one operand is followed further, the others
@@ -117,7 +124,7 @@ static const ptx_insn *source(const ptx_fast *f, const ptx_operand *operand,
 static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
                         const ptx_insn *use, sum *to)
 {
-    for (uint32_t depth = 0; depth < DEPTH_MAX; depth++, use = NULL) {
+    for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
         if (is_uniform(f, operand))
             return add_term(to, operand, NULL);
         if (axis_of(operand) >= 0) {
@@ -133,7 +140,8 @@ static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
             to->axis = 3;
             return true;
         }
-        const ptx_insn *insn = source(f, operand, use, to);
+        const ptx_insn *insn = source(f, operand, use, depth == 0, to);
+        use = insn;
         if (!insn || !is_32_bits(insn))
             return false;
         const ptx_operand *o = ptx_fast_operands(f, insn);
