@@ -10,7 +10,9 @@
  *   y3 = x3 y3 z3 w3 | x7 y7 z7 w7     t3 = z2 z3 w2 w3 | ...             w
  *
  * Stores are the same backwards. LLVM likes to do arithmetic on all 32 words before it
- * takes every fourth of the result; that is turned round again. */
+ * takes every fourth of the result; that is turned round again. Where a store's four words
+ * are made alike of what loads gave (out = in * scale * weight), nothing is transposed: the
+ * arithmetic is done on all 32 as they lie in memory. */
 #include "softcuda/jit/interleave.h"
 
 #include <llvm-c/Core.h>
@@ -214,14 +216,120 @@ static bool take_columns(LLVMValueRef value, LLVMValueRef *columns)
            take_halves(LLVMGetOperand(value, 1), columns + 2);
 }
 
+/* All four are column k of one wide value. */
+static LLVMValueRef whole_of(const rewriter *w, const LLVMValueRef columns[4])
+{
+    for (uint32_t n = w->count; n-- > 0;) {
+        bool all = true;
+        for (uint32_t k = 0; k < 4; k++)
+            all &= w->known[n].part[k] == columns[k];
+        if (all)
+            return w->known[n].wide;
+    }
+    return NULL;
+}
+
+/* A value of each thread, four times side by side; where it is made, which may be outside
+ * of a loop. */
+static LLVMValueRef repeat(rewriter *w, LLVMValueRef value, bool build)
+{
+    if (!LLVMIsAInstruction(value) || LLVMIsATerminatorInst(value))
+        return NULL;
+    if (!build)
+        return value;
+    LLVMValueRef mask[WORDS];
+    const LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetTypeContext(w->word));
+    for (uint32_t k = 0; k < WORDS; k++)
+        mask[k] = LLVMConstInt(i32, k / 4, 0);
+    LLVMValueRef before = LLVMGetNextInstruction(value);
+    while (LLVMIsAPHINode(before))
+        before = LLVMGetNextInstruction(before);
+    LLVMPositionBuilderBefore(w->builder, before);
+    return LLVMBuildShuffleVector(w->builder, value, LLVMGetPoison(LLVMTypeOf(value)),
+                                  LLVMConstVector(mask, WORDS), "");
+}
+
+static bool is_fma(LLVMValueRef value)
+{
+    static const char name[] = "llvm.fma";
+    return LLVMIsACallInst(value) && LLVMGetNumArgOperands(value) == 3 &&
+           LLVMGetIntrinsicID(LLVMGetCalledValue(value)) ==
+               LLVMLookupIntrinsicID(name, sizeof(name) - 1);
+}
+
+/* How many operands the arithmetic has, of the same kind in all four columns; 0: none. */
+static uint32_t same_arithmetic(const LLVMValueRef columns[4])
+{
+    for (uint32_t k = 0; k < 4; k++)
+        if (!LLVMIsAInstruction(columns[k]) ||
+            LLVMGetInstructionOpcode(columns[k]) != LLVMGetInstructionOpcode(columns[0]))
+            return 0;
+    if (LLVMIsABinaryOperator(columns[0]))
+        return 2;
+    for (uint32_t k = 0; k < 4; k++)
+        if (!is_fma(columns[k]))
+            return 0;
+    return 3;
+}
+
+static LLVMValueRef build_wide(rewriter *w, LLVMValueRef like, LLVMValueRef *operands,
+                               uint32_t count)
+{
+    if (count == 2)
+        return LLVMBuildBinOp(w->builder, LLVMGetInstructionOpcode(like), operands[0],
+                              operands[1], "");
+    LLVMTypeRef type = LLVMTypeOf(operands[0]);
+    const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(like));
+    const LLVMModuleRef module =
+        LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(like)));
+    const LLVMValueRef fma = LLVMGetIntrinsicDeclaration(module, id, &type, 1);
+    return LLVMBuildCall2(w->builder,
+                          LLVMIntrinsicGetType(LLVMGetTypeContext(type), id, &type, 1),
+                          fma, operands, 3, "");
+}
+
+/* The 32 words as they lie in memory whose columns these are, before `at`; NULL if they
+ * are not made alike, or there is more to do than to transpose. Without `build` only says
+ * whether they are. *loads: how many of them came from memory so. */
+static LLVMValueRef compose(rewriter *w, LLVMValueRef at, const LLVMValueRef columns[4],
+                            uint32_t depth, bool build, uint32_t *loads)
+{
+    LLVMValueRef operands[3];
+    const LLVMValueRef whole = whole_of(w, columns);
+    if (whole) {
+        ++*loads;
+        return whole;
+    }
+    if (columns[0] == columns[1] && columns[0] == columns[2] && columns[0] == columns[3])
+        return repeat(w, columns[0], build);
+    const uint32_t count = depth < DEPTH_MAX ? same_arithmetic(columns) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMValueRef each[4];
+        for (uint32_t k = 0; k < 4; k++)
+            each[k] = LLVMGetOperand(columns[k], i);
+        operands[i] = compose(w, at, each, depth + 1, build, loads);
+        if (!operands[i])
+            return NULL;
+    }
+    if (count == 0 || !build)
+        return count == 0 ? NULL : columns[0];
+    LLVMPositionBuilderBefore(w->builder, at);
+    return build_wide(w, columns[0], operands, count);
+}
+
 static void rewrite_store(rewriter *w, LLVMValueRef store)
 {
     const LLVMValueRef value = LLVMGetOperand(store, 0);
     LLVMValueRef columns[4], pairs[4];
+    uint32_t loads = 0;
     if (LLVMGetVolatile(store) || LLVMGetOrdering(store) != LLVMAtomicOrderingNotAtomic ||
         !take_columns(value, columns))
         return;
     w->word = word_of(value, WORDS);
+    if (compose(w, store, columns, 0, false, &loads) && loads > 0) {
+        LLVMSetOperand(store, 0, compose(w, store, columns, 0, true, &loads));
+        return;
+    }
     LLVMPositionBuilderBefore(w->builder, store);
     transpose(w, columns, pairs);
     const uint32_t align = LLVMGetAlignment(store) < 16 ? LLVMGetAlignment(store) : 16;
