@@ -115,6 +115,44 @@ bool ptx_waits_alone(ptx_shape *s, uint32_t loop)
     return true;
 }
 
+/* On the ways to `block` nothing is written behind the last barrier of all, or at all. */
+static bool is_quiet_before(const ptx_shape *s, uint32_t block)
+{
+    uint8_t *seen = ptx_alloc(s->memory, s->block_count, 1);
+    uint32_t *stack = ptx_alloc(s->memory, s->block_count, sizeof(*stack));
+    uint32_t depth = 0;
+    stack[depth++] = block;
+    seen[block] = 1;
+    while (depth > 0) {
+        const uint32_t at = stack[--depth];
+        if (is_whole_barrier(s, at))
+            continue;
+        if (writes(s, at))
+            return false;
+        for (uint32_t k = 0; k < s->blocks[at].pred_count; k++) {
+            const uint32_t from = s->blocks[at].pred[k];
+            if (seen[from])
+                continue;
+            seen[from] = 1;
+            stack[depth++] = from;
+        }
+    }
+    return true;
+}
+
+/* Warp by warp: what later warps have yet to do before their branch is to read. */
+bool ptx_waits_by_warps(const ptx_shape *s)
+{
+    for (uint32_t l = 0; l < s->loop_count; l++) {
+        if (!s->loops[l].spins)
+            continue;
+        const uint32_t body = s->loops[l].uniform ? SHAPE_NONE : alone_from(s, l);
+        if (body == SHAPE_NONE || !is_quiet_before(s, s->blocks[body].pred[0]))
+            return false;
+    }
+    return true;
+}
+
 /* The thread waits once all others of its block have come as far. */
 void ptx_force_waits(ptx_shape *s)
 {

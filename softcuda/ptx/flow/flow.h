@@ -250,6 +250,7 @@ bool ptx_is_bare_lane(const ptx_shape *s, uint32_t reg);
 /* ---- wait.c ---- */
 /* Whether a loop may go on until another thread does something. */
 bool ptx_may_wait(const ptx_shape *s);
+bool ptx_may_wait_unseen(const ptx_shape *s); /* in a loop that is not known to spin */
 /* A compare-and-swap whose comparand changes from round to round tries again until it
  * succeeds: it waits for nobody. */
 bool ptx_is_retry(const ptx_shape *s, uint32_t loop, uint32_t insn);
@@ -264,6 +265,9 @@ bool ptx_commutes(const ptx_shape *s, uint32_t insn);
  * meanwhile that it could wait for: then the shape is `alone`. */
 bool ptx_waits_alone(ptx_shape *s, uint32_t loop);
 void ptx_force_waits(ptx_shape *s); /* such waits begin a region */
+/* Whether all waits of the kernel are such, and right behind a barrier: then warps may run
+ * one after the other. */
+bool ptx_waits_by_warps(const ptx_shape *s);
 
 /* ---- cost.c ---- */
 uint32_t ptx_costs_max(const ptx_shape *s);

@@ -148,7 +148,7 @@ static bool loop_waits(taint *t)
     return false;
 }
 
-bool ptx_may_wait(const ptx_shape *s)
+static bool may_wait(const ptx_shape *s, bool spins)
 {
     taint t = {.s = s,
                .regs = ptx_alloc(s->memory, s->reg_words, sizeof(uint32_t)),
@@ -158,7 +158,17 @@ bool ptx_may_wait(const ptx_shape *s)
     if (s->irreducible) /* rounds that are no loops of loops[] */
         return true;
     for (t.loop = 0; t.loop < s->loop_count; t.loop++)
-        if (loop_waits(&t))
+        if ((spins || !s->loops[t.loop].spins) && loop_waits(&t))
             return true;
     return false;
+}
+
+bool ptx_may_wait(const ptx_shape *s)
+{
+    return may_wait(s, true);
+}
+
+bool ptx_may_wait_unseen(const ptx_shape *s)
+{
+    return may_wait(s, false);
 }

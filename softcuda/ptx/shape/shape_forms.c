@@ -72,7 +72,7 @@ static bool runs_by_warps(const ptx_shape *s)
 {
     bool any = false;
     if (s->region_count > FAST_REGIONS_MAX || ptx_has_matrix(s->function) ||
-        ptx_may_wait(s))
+        ptx_may_wait_unseen(s) || !ptx_waits_by_warps(s))
         return false;
     for (uint32_t n = 0; n < s->order_count; n++) {
         const ptx_flow_block *b = &s->blocks[s->order[n]];

@@ -40,9 +40,18 @@ typedef struct requirements {
 
 /* ---- recognizing ------------------------------------------------------------------ */
 
+/* Of the block or the launch. */
+static bool is_shared(const ptx_operand *operand)
+{
+    return operand->kind == PTX_OPERAND_SREG &&
+           (operand->index == PTX_SREG_CTAID_X || operand->index == PTX_SREG_CTAID_Y ||
+            operand->index == PTX_SREG_CTAID_Z || operand->index == PTX_SREG_NTID_X ||
+            operand->index == PTX_SREG_NTID_Y || operand->index == PTX_SREG_NTID_Z);
+}
+
 static bool is_uniform(const ptx_fast *f, const ptx_operand *operand)
 {
-    if (operand->kind == PTX_OPERAND_INT)
+    if (operand->kind == PTX_OPERAND_INT || is_shared(operand))
         return true;
     if (operand->kind != PTX_OPERAND_REG || operand->negate ||
         f->s->regs[operand->index].divergent)
@@ -119,12 +128,50 @@ static const ptx_insn *source(const ptx_fast *f, const ptx_operand *operand,
     return from && !from->guarded ? from : NULL;
 }
 
+/* The operand of `use`, or what a register that has other meanings later was set to on the
+ * way there: `mov r, %ctaid.x`, and a loop counts r down. */
+static const ptx_operand *meaning(const ptx_fast *f, const ptx_operand *operand,
+                                  const ptx_insn *use)
+{
+    const ptx_insn *insns = f->s->function->insns;
+    if (operand->kind != PTX_OPERAND_REG || operand->negate ||
+        ptx_fast_definition(f, operand->index))
+        return operand;
+    const uint32_t near = ptx_local_def(f->s, (uint32_t)(use - insns), operand->index);
+    if (near == SHAPE_NONE || insns[near].opcode != PTX_OP_MOV || insns[near].guarded ||
+        insns[near].mod_count != 0 || insns[near].operand_count != 2)
+        return operand;
+    const ptx_operand *from = &ptx_fast_operands(f, &insns[near])[1];
+    return is_shared(from) ? from : operand;
+}
+
+/* What the low half of a whole number is made of, where `insn` made it wide before. */
+static const ptx_operand *low_half(const ptx_fast *f, const ptx_insn *insn)
+{
+    for (int k = 0; k < 2; k++) {
+        if (!insn || insn->opcode != PTX_OP_CVT || insn->mod_count != 0 ||
+            insn->type_count != 2)
+            return NULL;
+        for (int t = 0; t < 2; t++)
+            if (insn->types[t] != (t == k ? PTX_U32 : PTX_U64) &&
+                insn->types[t] != (t == k ? PTX_S32 : PTX_S64))
+                return NULL;
+        const ptx_operand *o = &ptx_fast_operands(f, insn)[1];
+        if (k == 1)
+            return o;
+        insn = o->kind == PTX_OPERAND_REG && !o->negate ? ptx_fast_definition(f, o->index)
+                                                        : NULL;
+    }
+    return NULL;
+}
+
 /* Adds what `operand` of `use` is to the sum: one operand is followed further, the others
  * are uniform. */
 static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
                         const ptx_insn *use, sum *to)
 {
     for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
+        operand = meaning(f, operand, use);
         if (is_uniform(f, operand))
             return add_term(to, operand, NULL);
         if (axis_of(operand) >= 0) {
@@ -142,23 +189,29 @@ static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
         }
         const ptx_insn *insn = source(f, operand, use, depth == 0, to);
         use = insn;
+        if (low_half(f, insn)) {
+            operand = low_half(f, insn);
+            use = ptx_fast_definition(f, ptx_fast_operands(f, insn)[1].index);
+            continue;
+        }
         if (!insn || !is_32_bits(insn))
             return false;
         const ptx_operand *o = ptx_fast_operands(f, insn);
+        const ptx_operand *a = insn->operand_count > 2 ? meaning(f, &o[1], insn) : &o[1],
+                          *b = insn->operand_count > 2 ? meaning(f, &o[2], insn) : NULL;
         if (insn->opcode == PTX_OP_MOV && insn->mod_count == 0 &&
             insn->operand_count == 2) {
             operand = &o[1];
         } else if (insn->opcode == PTX_OP_ADD && insn->mod_count == 0) {
-            const bool first = is_uniform(f, &o[1]);
-            if (!first && !is_uniform(f, &o[2]))
+            const bool first = is_uniform(f, a);
+            if (!first && !is_uniform(f, b))
                 return false;
-            if (!add_term(to, first ? &o[1] : &o[2], NULL))
+            if (!add_term(to, first ? a : b, NULL))
                 return false;
             operand = first ? &o[2] : &o[1];
         } else if (insn->opcode == PTX_OP_MAD && insn->mod_count == 1 &&
-                   ptx_has(insn, PTX_MOD_LO) && is_uniform(f, &o[1]) &&
-                   is_uniform(f, &o[2])) {
-            if (!add_term(to, &o[1], &o[2]))
+                   ptx_has(insn, PTX_MOD_LO) && is_uniform(f, a) && is_uniform(f, b)) {
+            if (!add_term(to, a, b))
                 return false;
             operand = &o[3];
         } else {
