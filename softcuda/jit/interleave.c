@@ -12,7 +12,13 @@
  * Stores are the same backwards. LLVM likes to do arithmetic on all 32 words before it
  * takes every fourth of the result; that is turned round again. Where a store's four words
  * are made alike of what loads gave (out = in * scale * weight), nothing is transposed: the
- * arithmetic is done on all 32 as they lie in memory. */
+ * arithmetic is done on all 32 as they lie in memory.
+ *
+ * Whole registers are loaded faster than halves, and hold rows 0 and 1, 2 and 3 ...: their
+ * columns are those of threads 0 2 4 6 | 1 3 5 7. Arithmetic does not mind as long as all it
+ * takes is in that order, or the same for all threads; so a sum of products is made in it,
+ * and turned to the threads' order once. Both ways are written, and what nobody uses is
+ * taken out again. */
 #include "softcuda/jit/interleave.h"
 
 #include <llvm-c/Core.h>
@@ -27,6 +33,7 @@
 
 typedef struct parts {
     LLVMValueRef wide, part[4]; /* part k: words k, k + 4 ... of the wide value */
+    LLVMValueRef turned[4];     /* the same of threads 0 2 4 6 | 1 3 5 7 */
 } parts;
 
 typedef struct rewriter {
@@ -65,6 +72,7 @@ static const uint8_t high_words[] = {2, 10, 3, 11, 6, 14, 7, 15};
 static const uint8_t low_pairs[] = {0, 1, 8, 9, 4, 5, 12, 13};
 static const uint8_t high_pairs[] = {2, 3, 10, 11, 6, 7, 14, 15};
 static const uint8_t both_halves[] = {0, 1, 2, 3, 4, 5, 6, 7};
+static const uint8_t thread_order[] = {0, 4, 1, 5, 2, 6, 3, 7};
 
 /* Rows of four become columns, in each half by itself; backwards it is the same. */
 static void transpose(rewriter *w, const LLVMValueRef in[4], LLVMValueRef out[4])
@@ -83,7 +91,7 @@ static LLVMValueRef row_at(rewriter *w, LLVMValueRef pointer, uint32_t row)
 {
     const LLVMContextRef context = LLVMGetTypeContext(w->word);
     LLVMValueRef offset =
-        LLVMConstInt(LLVMInt64TypeInContext(context), (uint64_t)row * 16, 0);
+        LLVMConstInt(LLVMInt64TypeInContext(context), 16ull * row, 0);
     return LLVMBuildGEP2(w->builder, LLVMInt8TypeInContext(context), pointer, &offset, 1,
                          "");
 }
@@ -116,20 +124,28 @@ static bool has_parts(const rewriter *w, LLVMValueRef wide, uint32_t depth)
            has_parts(w, LLVMGetOperand(wide, 1), depth + 1);
 }
 
+static LLVMValueRef load_rows(rewriter *w, const parts *to, uint32_t row, uint32_t count)
+{
+    const LLVMTypeRef type = LLVMVectorType(w->word, 4 * count);
+    const LLVMValueRef pointer = LLVMGetOperand(to->wide, 0);
+    const LLVMValueRef load =
+        LLVMBuildLoad2(w->builder, type, row_at(w, pointer, row), "");
+    const unsigned align = LLVMGetAlignment(to->wide);
+    LLVMSetAlignment(load, align < 16 ? align : 16);
+    return load;
+}
+
 static void load_parts(rewriter *w, parts *to)
 {
-    const LLVMTypeRef four = LLVMVectorType(w->word, 4);
-    const LLVMValueRef pointer = LLVMGetOperand(to->wide, 0);
     LLVMValueRef rows[THREADS], pairs[4];
-    for (uint32_t r = 0; r < THREADS; r++) {
-        rows[r] = LLVMBuildLoad2(w->builder, four, row_at(w, pointer, r), "");
-        LLVMSetAlignment(rows[r],
-                         LLVMGetAlignment(to->wide) < 16 ? LLVMGetAlignment(to->wide)
-                                                         : 16);
-    }
+    for (uint32_t r = 0; r < THREADS; r++)
+        rows[r] = load_rows(w, to, r, 1);
     for (uint32_t r = 0; r < 4; r++)
         pairs[r] = shuffle(w, rows[r], rows[r + 4], both_halves, THREADS);
     transpose(w, pairs, to->part);
+    for (uint32_t r = 0; r < 4; r++)
+        pairs[r] = load_rows(w, to, 2 * r, 2);
+    transpose(w, pairs, to->turned);
 }
 
 /* NULL: no more can be remembered. */
@@ -155,9 +171,12 @@ static const parts *parts_of(rewriter *w, LLVMValueRef wide)
         load_parts(w, to);
         return to;
     }
-    for (uint32_t k = 0; k < 4; k++)
-        to->part[k] = LLVMBuildBinOp(w->builder, LLVMGetInstructionOpcode(wide),
-                                     a->part[k], b->part[k], "");
+    const LLVMOpcode opcode = LLVMGetInstructionOpcode(wide);
+    for (uint32_t k = 0; k < 4; k++) {
+        to->part[k] = LLVMBuildBinOp(w->builder, opcode, a->part[k], b->part[k], "");
+        to->turned[k] =
+            LLVMBuildBinOp(w->builder, opcode, a->turned[k], b->turned[k], "");
+    }
     return to;
 }
 
@@ -184,6 +203,103 @@ static void rewrite_shuffle(rewriter *w, LLVMValueRef value)
     if (!from)
         return;
     LLVMReplaceAllUsesWith(value, from->part[part]);
+    LLVMInstructionEraseFromParent(value);
+}
+
+/* ---- arithmetic -------------------------------------------------------------------- */
+
+static bool is_fma(LLVMValueRef value)
+{
+    static const char name[] = "llvm.fma";
+    return LLVMIsACallInst(value) && LLVMGetNumArgOperands(value) == 3 &&
+           LLVMGetIntrinsicID(LLVMGetCalledValue(value)) ==
+               LLVMLookupIntrinsicID(name, sizeof(name) - 1);
+}
+
+/* The arithmetic of `like` on operands of another width. */
+static LLVMValueRef build_like(rewriter *w, LLVMValueRef like, LLVMValueRef *operands,
+                               uint32_t count)
+{
+    if (count == 2)
+        return LLVMBuildBinOp(w->builder, LLVMGetInstructionOpcode(like), operands[0],
+                              operands[1], "");
+    LLVMTypeRef type = LLVMTypeOf(operands[0]);
+    const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(like));
+    const LLVMModuleRef module =
+        LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(like)));
+    const LLVMValueRef fma = LLVMGetIntrinsicDeclaration(module, id, &type, 1);
+    return LLVMBuildCall2(w->builder,
+                          LLVMIntrinsicGetType(LLVMGetTypeContext(type), id, &type, 1),
+                          fma, operands, 3, "");
+}
+
+static bool has_mask(LLVMValueRef value, const uint8_t *lanes)
+{
+    if (!LLVMIsAShuffleVectorInst(value) || LLVMGetNumMaskElements(value) != THREADS ||
+        !word_of(LLVMGetOperand(value, 0), THREADS))
+        return false;
+    for (uint32_t k = 0; k < THREADS; k++)
+        if (LLVMGetMaskValue(value, k) != lanes[k])
+            return false;
+    return true;
+}
+
+/* The same in all lanes. */
+static bool is_splat(LLVMValueRef value)
+{
+    static const uint8_t first[THREADS];
+    if (has_mask(value, first))
+        return true;
+    if (!LLVMIsAConstantDataVector(value))
+        return false;
+    for (uint32_t k = 1; k < THREADS; k++)
+        if (LLVMGetAggregateElement(value, k) != LLVMGetAggregateElement(value, 0))
+            return false;
+    return true;
+}
+
+/* A value in the order of registers, or NULL; *weight: 1 more if it has both orders, 2 if it
+ * has to be turned in any case. */
+static LLVMValueRef turned_of(const rewriter *w, LLVMValueRef value, uint32_t *weight)
+{
+    if (has_mask(value, thread_order)) {
+        *weight += 2;
+        return LLVMGetOperand(value, 0);
+    }
+    for (uint32_t n = w->count; n-- > 0;)
+        for (uint32_t k = 0; k < 4; k++)
+            if (w->known[n].part[k] == value) {
+                ++*weight;
+                return w->known[n].turned[k];
+            }
+    return is_splat(value) ? value : NULL;
+}
+
+/* Done in the order of registers, and turned after it. */
+static void turn_later(rewriter *w, LLVMValueRef value)
+{
+    LLVMValueRef operands[3];
+    const uint32_t count = LLVMIsABinaryOperator(value) ? 2 : is_fma(value) ? 3 : 0;
+    uint32_t weight = 0;
+    if (count == 0 || w->count == 0 || !word_of(value, THREADS))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        operands[i] = turned_of(w, LLVMGetOperand(value, i), &weight);
+        if (!operands[i])
+            return;
+    }
+    if (weight < 2)
+        return;
+    w->word = word_of(value, THREADS);
+    LLVMPositionBuilderBefore(w->builder, value);
+    const LLVMValueRef turned = build_like(w, value, operands, count);
+    const LLVMValueRef result =
+        shuffle(w, turned, LLVMGetPoison(LLVMTypeOf(turned)), thread_order, THREADS);
+    for (uint32_t n = 0; n < w->count; n++)
+        for (uint32_t k = 0; k < 4; k++)
+            if (w->known[n].part[k] == value)
+                w->known[n].part[k] = result;
+    LLVMReplaceAllUsesWith(value, result);
     LLVMInstructionEraseFromParent(value);
 }
 
@@ -216,21 +332,23 @@ static bool take_columns(LLVMValueRef value, LLVMValueRef *columns)
            take_halves(LLVMGetOperand(value, 1), columns + 2);
 }
 
-/* All four are column k of one wide value. */
+/* All four are column k of one wide value, in the one order or the other. */
 static LLVMValueRef whole_of(const rewriter *w, const LLVMValueRef columns[4])
 {
     for (uint32_t n = w->count; n-- > 0;) {
-        bool all = true;
-        for (uint32_t k = 0; k < 4; k++)
+        bool all = true, turned = true;
+        for (uint32_t k = 0; k < 4; k++) {
             all &= w->known[n].part[k] == columns[k];
-        if (all)
+            turned &= w->known[n].turned[k] == columns[k];
+        }
+        if (all || turned)
             return w->known[n].wide;
     }
     return NULL;
 }
 
 /* A value of each thread, four times side by side; where it is made, which may be outside
- * of a loop. */
+ * of a loop. NULL: it is not known where. */
 static LLVMValueRef repeat(rewriter *w, LLVMValueRef value, bool build)
 {
     if (!LLVMIsAInstruction(value) || LLVMIsATerminatorInst(value))
@@ -249,14 +367,6 @@ static LLVMValueRef repeat(rewriter *w, LLVMValueRef value, bool build)
                                   LLVMConstVector(mask, WORDS), "");
 }
 
-static bool is_fma(LLVMValueRef value)
-{
-    static const char name[] = "llvm.fma";
-    return LLVMIsACallInst(value) && LLVMGetNumArgOperands(value) == 3 &&
-           LLVMGetIntrinsicID(LLVMGetCalledValue(value)) ==
-               LLVMLookupIntrinsicID(name, sizeof(name) - 1);
-}
-
 /* How many operands the arithmetic has, of the same kind in all four columns; 0: none. */
 static uint32_t same_arithmetic(const LLVMValueRef columns[4])
 {
@@ -272,49 +382,40 @@ static uint32_t same_arithmetic(const LLVMValueRef columns[4])
     return 3;
 }
 
-static LLVMValueRef build_wide(rewriter *w, LLVMValueRef like, LLVMValueRef *operands,
-                               uint32_t count)
-{
-    if (count == 2)
-        return LLVMBuildBinOp(w->builder, LLVMGetInstructionOpcode(like), operands[0],
-                              operands[1], "");
-    LLVMTypeRef type = LLVMTypeOf(operands[0]);
-    const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(like));
-    const LLVMModuleRef module =
-        LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(like)));
-    const LLVMValueRef fma = LLVMGetIntrinsicDeclaration(module, id, &type, 1);
-    return LLVMBuildCall2(w->builder,
-                          LLVMIntrinsicGetType(LLVMGetTypeContext(type), id, &type, 1),
-                          fma, operands, 3, "");
-}
-
 /* The 32 words as they lie in memory whose columns these are, before `at`; NULL if they
  * are not made alike, or there is more to do than to transpose. Without `build` only says
  * whether they are. *loads: how many of them came from memory so. */
-static LLVMValueRef compose(rewriter *w, LLVMValueRef at, const LLVMValueRef columns[4],
-                            uint32_t depth, bool build, uint32_t *loads)
+static LLVMValueRef compose(rewriter *w, LLVMValueRef at, const LLVMValueRef given[4],
+                            uint32_t depth, bool was_turned, bool build,
+                            uint32_t *loads)
 {
-    LLVMValueRef operands[3];
+    LLVMValueRef operands[3], columns[4];
+    bool turned = true;
+    for (uint32_t k = 0; k < 4; k++)
+        turned &= has_mask(given[k], thread_order);
+    was_turned |= turned;
+    for (uint32_t k = 0; k < 4; k++)
+        columns[k] = turned ? LLVMGetOperand(given[k], 0) : given[k];
     const LLVMValueRef whole = whole_of(w, columns);
     if (whole) {
         ++*loads;
         return whole;
     }
     if (columns[0] == columns[1] && columns[0] == columns[2] && columns[0] == columns[3])
-        return repeat(w, columns[0], build);
+        return was_turned && !is_splat(columns[0]) ? NULL : repeat(w, columns[0], build);
     const uint32_t count = depth < DEPTH_MAX ? same_arithmetic(columns) : 0;
     for (uint32_t i = 0; i < count; i++) {
         LLVMValueRef each[4];
         for (uint32_t k = 0; k < 4; k++)
             each[k] = LLVMGetOperand(columns[k], i);
-        operands[i] = compose(w, at, each, depth + 1, build, loads);
+        operands[i] = compose(w, at, each, depth + 1, was_turned, build, loads);
         if (!operands[i])
             return NULL;
     }
     if (count == 0 || !build)
         return count == 0 ? NULL : columns[0];
     LLVMPositionBuilderBefore(w->builder, at);
-    return build_wide(w, columns[0], operands, count);
+    return build_like(w, columns[0], operands, count);
 }
 
 static void rewrite_store(rewriter *w, LLVMValueRef store)
@@ -326,8 +427,8 @@ static void rewrite_store(rewriter *w, LLVMValueRef store)
         !take_columns(value, columns))
         return;
     w->word = word_of(value, WORDS);
-    if (compose(w, store, columns, 0, false, &loads) && loads > 0) {
-        LLVMSetOperand(store, 0, compose(w, store, columns, 0, true, &loads));
+    if (compose(w, store, columns, 0, false, false, &loads) && loads > 0) {
+        LLVMSetOperand(store, 0, compose(w, store, columns, 0, false, true, &loads));
         return;
     }
     LLVMPositionBuilderBefore(w->builder, store);
@@ -357,8 +458,23 @@ static void rewrite_block(rewriter *w, LLVMBasicBlockRef block)
         next = LLVMGetNextInstruction(i);
         if (LLVMIsAShuffleVectorInst(i))
             rewrite_shuffle(w, i);
+        else if (LLVMIsABinaryOperator(i) || LLVMIsACallInst(i))
+            turn_later(w, i);
         else if (LLVMIsAStoreInst(i))
             rewrite_store(w, i);
+    }
+}
+
+/* Takes out what nobody uses any more, users before what they use. */
+static void sweep(LLVMBasicBlockRef block)
+{
+    LLVMValueRef before;
+    for (LLVMValueRef i = LLVMGetLastInstruction(block); i; i = before) {
+        before = LLVMGetPreviousInstruction(i);
+        if (!LLVMGetFirstUse(i) &&
+            (LLVMIsAShuffleVectorInst(i) || LLVMIsABinaryOperator(i) || is_fma(i) ||
+             LLVMIsAGetElementPtrInst(i) || is_plain_load(i)))
+            LLVMInstructionEraseFromParent(i);
     }
 }
 
@@ -373,9 +489,9 @@ void soft_jit_interleave(LLVMModuleRef module)
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
              b = LLVMGetNextBasicBlock(b))
             rewrite_block(w, b);
-        while (w->count-- > 0) /* arithmetic before what it is made of */
-            if (!LLVMGetFirstUse(w->known[w->count].wide))
-                LLVMInstructionEraseFromParent(w->known[w->count].wide);
+        for (LLVMBasicBlockRef b = LLVMGetLastBasicBlock(f); b && w->count > 0;
+             b = LLVMGetPreviousBasicBlock(b))
+            sweep(b);
     }
     LLVMDisposeBuilder(w->builder);
     free(w);
