@@ -9,6 +9,7 @@
  * What a warp keeps across cuts are 32 values a register, two vectors, which never go to
  * memory; a shuffle is a permutation of them; what differs by warp (the row of a matrix)
  * is a scalar. */
+#include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/shape/fast.h"
 
 /* The kernel's function where it has both forms: a warp's for blocks whose rows are whole
@@ -83,6 +84,44 @@ static bool runs_by_warps(const ptx_shape *s)
     return any;
 }
 
+/* Memory that is not the block's own, at a place of each thread. */
+static bool reads_around(const ptx_shape *w, uint32_t i)
+{
+    const ptx_insn *insn = &w->function->insns[i];
+    return (w->insns[i].reads_memory || w->insns[i].writes_memory) &&
+           (insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_GENERIC) &&
+           !ptx_is_uniform_insn(w, i);
+}
+
+/* `i += 32`: the loop goes through what is the warp's. */
+static bool steps_by_warp(const ptx_shape *w, uint32_t i)
+{
+    const ptx_insn *insn = &w->function->insns[i];
+    const ptx_operand *o = &w->function->operands[insn->operand];
+    return insn->opcode == PTX_OP_ADD && insn->operand_count == 3 &&
+           o[2].kind == PTX_OPERAND_INT && o[2].imm == PTX_WARP_SIZE &&
+           o[0].kind == PTX_OPERAND_REG && ptx_is_step(w, i, o[0].index);
+}
+
+/* A loop of all threads of the block reads memory as it lies, warp after warp; one warp
+ * alone would skip what the others read, and each come through memory again. */
+static bool tears_rows(const ptx_shape *w)
+{
+    for (uint32_t l = 0; l < w->loop_count && w->has_phases; l++) {
+        bool around = false, by_warp = false;
+        for (uint32_t i = 0; i < w->function->insn_count && w->loops[l].outside; i++) {
+            if (!w->blocks[w->insns[i].block].reachable ||
+                !ptx_in_loop(w, l, w->insns[i].block))
+                continue;
+            around |= reads_around(w, i);
+            by_warp |= steps_by_warp(w, i);
+        }
+        if (around && !by_warp)
+            return true;
+    }
+    return false;
+}
+
 /* The same kernel planned for a warp, or NULL. */
 static ptx_shape *plan_by_warp(ptx_shape *s)
 {
@@ -103,7 +142,7 @@ static ptx_shape *plan_by_warp(ptx_shape *s)
     if (w->slow_reason || w->region_count > FAST_REGIONS_MAX)
         return NULL;
     ptx_plan_phases(w, s);
-    return w;
+    return tears_rows(w) ? NULL : w;
 }
 
 void ptx_plan_forms(ptx_shape *s)
