@@ -203,6 +203,16 @@ static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
     return result;
 }
 
+static CUresult launch(CUgraphExec handle, CUstream stream_handle, bool per_thread)
+{
+    static const char call[] = "cuGraphLaunch";
+    soft_stream *stream = soft_enter_quickly(call, stream_handle);
+    if (stream && soft_exec_launch_plain(handle, stream))
+        return CUDA_SUCCESS;
+    return launch_or_upload(
+        handle, (struct launch_site){call, stream_handle, per_thread}, soft_exec_launch);
+}
+
 /* Whether the stream of an upload could take one. */
 static CUresult check_upload(CUstream handle, bool per_thread, const char *call)
 {
@@ -270,9 +280,7 @@ CUresult cuGraphExecDestroy(CUgraphExec handle)
 }
 
 SOFT_TWINS(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream),
-           launch_or_upload(exec,
-                            ((struct launch_site){"cuGraphLaunch", stream, per_thread}),
-                            soft_exec_launch))
+           launch(exec, stream, per_thread))
 
 SOFT_TWINS(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream),
            launch_or_upload(exec,

@@ -98,8 +98,10 @@ SOFT_TWINS(cuStreamQuery, _ptsz, (CUstream handle), query(handle, per_thread))
 /* A point at which pools give back what was freed before it. */
 static CUresult synchronize(CUstream handle, bool per_thread)
 {
-    soft_stream *stream;
-    SOFT_TRY(soft_enter_stream("cuStreamSynchronize", handle, per_thread, &stream));
+    static const char call[] = "cuStreamSynchronize";
+    soft_stream *stream = soft_enter_quickly(call, handle);
+    if (!stream)
+        SOFT_TRY(soft_enter_stream(call, handle, per_thread, &stream));
     SOFT_TRY(soft_stream_synchronize(stream));
     if (soft_rule(M_pool_steps))
         soft_memory_synchronized(stream->context->device->memory);

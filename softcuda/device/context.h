@@ -84,7 +84,9 @@ typedef struct soft_thread {
 } soft_thread;
 
 /* This thread's record; never NULL. Its stack is released when the thread ends. */
-extern _Thread_local soft_thread soft_self;
+/* Initial-exec: half of the entry points do little more than to read it. */
+extern _Thread_local soft_thread soft_self
+    __attribute__((visibility("hidden"), tls_model("initial-exec")));
 static inline soft_thread *soft_thread_self(void)
 {
     return &soft_self;

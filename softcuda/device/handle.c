@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "base/hash.h"
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/handle.h"
 #include "softcuda/device/log.h"
@@ -12,35 +11,17 @@
 #define EMPTY UINT64_C(0)
 #define REMOVED UINT64_C(0xff) /* no address has kind 0xff */
 
-struct table {
-    size_t mask;
-    size_t used; /* entries that are not EMPTY, removed ones too; under the lock */
-    struct table *older;
-    _Atomic uint64_t entries[];
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct table *_Atomic current; /* published with release, read with acquire */
-
-/* User-space addresses have at most 56 bits, so the kind fits below them. */
-static uint64_t word_of(const void *object, soft_kind kind)
-{
-    return (uint64_t)(uintptr_t)object << 8 | (uint64_t)kind;
-}
-
-static size_t slot_of(const struct table *table, const void *object)
-{
-    return gphi_hash_word(GPHI_HASH_START, (uintptr_t)object) & table->mask;
-}
+struct soft_handle_table *_Atomic soft_handle_table;
 
 static bool fits(const void *object)
 {
     return object && (uint64_t)(uintptr_t)object >> 56 == 0;
 }
 
-static void put(struct table *table, const void *object, uint64_t word)
+static void put(struct soft_handle_table *table, const void *object, uint64_t word)
 {
-    size_t slot = slot_of(table, object);
+    size_t slot = soft_handle_slot(table, object);
     uint64_t there;
     while ((there = atomic_load_explicit(&table->entries[slot], memory_order_relaxed)) !=
                EMPTY &&
@@ -52,9 +33,9 @@ static void put(struct table *table, const void *object, uint64_t word)
 }
 
 /* A table with room for one more entry, and without removed ones if it is a new one. */
-static struct table *roomy_locked(void)
+static struct soft_handle_table *roomy_locked(void)
 {
-    struct table *old = atomic_load_explicit(&current, memory_order_relaxed);
+    struct soft_handle_table *old = atomic_load_explicit(&soft_handle_table, memory_order_relaxed);
     if (old && (old->used + 1) * 4 <= (old->mask + 1) * 3)
         return old;
     size_t live = 0;
@@ -66,7 +47,7 @@ static struct table *roomy_locked(void)
     size_t size = 1024;
     while (size < live * 4)
         size *= 2;
-    struct table *fresh = soft_new(sizeof(*fresh) + size * sizeof(fresh->entries[0]));
+    struct soft_handle_table *fresh = soft_new(sizeof(*fresh) + size * sizeof(fresh->entries[0]));
     if (!fresh)
         return NULL;
     fresh->mask = size - 1;
@@ -77,7 +58,7 @@ static struct table *roomy_locked(void)
         if (word != EMPTY && word != REMOVED)
             put(fresh, (const void *)(uintptr_t)(word >> 8), word);
     }
-    atomic_store_explicit(&current, fresh, memory_order_release);
+    atomic_store_explicit(&soft_handle_table, fresh, memory_order_release);
     return fresh;
 }
 
@@ -87,9 +68,9 @@ CUresult soft_handle_add(const void *object, soft_kind kind)
         return soft_fail(CUDA_ERROR_UNKNOWN, "address %p does not fit the handle table",
                          object);
     pthread_mutex_lock(&lock);
-    struct table *table = roomy_locked();
+    struct soft_handle_table *table = roomy_locked();
     if (table)
-        put(table, object, word_of(object, kind));
+        put(table, object, soft_handle_word(object, kind));
     pthread_mutex_unlock(&lock);
     return table ? CUDA_SUCCESS
                  : soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for the handle table");
@@ -103,12 +84,12 @@ CUresult soft_handle_own(void *object, soft_kind kind)
     return added;
 }
 
-static _Atomic uint64_t *entry_of(struct table *table, const void *object, soft_kind kind)
+static _Atomic uint64_t *entry_of(struct soft_handle_table *table, const void *object, soft_kind kind)
 {
     if (!table || !fits(object))
         return NULL;
-    const uint64_t wanted = word_of(object, kind);
-    for (size_t slot = slot_of(table, object);; slot = (slot + 1) & table->mask) {
+    const uint64_t wanted = soft_handle_word(object, kind);
+    for (size_t slot = soft_handle_slot(table, object);; slot = (slot + 1) & table->mask) {
         const uint64_t word =
             atomic_load_explicit(&table->entries[slot], memory_order_acquire);
         if (word == wanted)
@@ -122,7 +103,7 @@ bool soft_handle_remove(const void *object, soft_kind kind)
 {
     pthread_mutex_lock(&lock);
     _Atomic uint64_t *entry =
-        entry_of(atomic_load_explicit(&current, memory_order_relaxed), object, kind);
+        entry_of(atomic_load_explicit(&soft_handle_table, memory_order_relaxed), object, kind);
     if (entry)
         atomic_store_explicit(entry, REMOVED, memory_order_release);
     pthread_mutex_unlock(&lock);
@@ -131,5 +112,5 @@ bool soft_handle_remove(const void *object, soft_kind kind)
 
 bool soft_handle_is(const void *object, soft_kind kind)
 {
-    return entry_of(atomic_load_explicit(&current, memory_order_acquire), object, kind);
+    return entry_of(atomic_load_explicit(&soft_handle_table, memory_order_acquire), object, kind);
 }

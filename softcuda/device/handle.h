@@ -9,8 +9,12 @@
  * until the process ends. */
 #ifndef SOFT_DEVICE_HANDLE_H
 #define SOFT_DEVICE_HANDLE_H
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "base/hash.h"
 #include "cuda/abi.h"
 
 typedef enum soft_kind {
@@ -51,6 +55,41 @@ bool soft_handle_remove(const void *object, soft_kind kind);
 
 /* Whether `object` is a live handle of a kind. Any pointer may be asked about. */
 bool soft_handle_is(const void *object, soft_kind kind);
+
+/* handle.c's alone, but for the look-up below. */
+struct soft_handle_table {
+    size_t mask;
+    size_t used; /* entries that are not empty, removed ones too; under the lock */
+    struct soft_handle_table *older;
+    _Atomic uint64_t entries[];
+};
+/* Published with release, read with acquire. */
+extern struct soft_handle_table *_Atomic soft_handle_table;
+
+/* User-space addresses have at most 56 bits, so the kind fits below them. */
+static inline uint64_t soft_handle_word(const void *object, soft_kind kind)
+{
+    return (uint64_t)(uintptr_t)object << 8 | (uint64_t)kind;
+}
+static inline size_t soft_handle_slot(const struct soft_handle_table *table,
+                                      const void *object)
+{
+    return gphi_hash_word(GPHI_HASH_START, (uintptr_t)object) & table->mask;
+}
+
+/* soft_handle_is() of what is a handle nearly always and stands in its own slot mostly: on the
+ * path of every launch. */
+static inline bool soft_handle_is_near(const void *object, soft_kind kind)
+{
+    const struct soft_handle_table *table =
+        atomic_load_explicit(&soft_handle_table, memory_order_acquire);
+    return (table && (uint64_t)(uintptr_t)object >> 56 == 0 &&
+            atomic_load_explicit(
+                &((struct soft_handle_table *)(uintptr_t)table)
+                     ->entries[soft_handle_slot(table, object)],
+                memory_order_acquire) == soft_handle_word(object, kind)) ||
+           soft_handle_is(object, kind);
+}
 
 /* The function that looks a handle of one kind up: `refusal` where it is none. */
 #define SOFT_FINDER(name, handle_type, type, kind, refusal, what)                        \

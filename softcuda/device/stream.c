@@ -7,8 +7,10 @@
 
 #include "base/clock.h"
 #include "softcuda/device/alloc.h"
+#include "softcuda/device/process.h"
 #include "softcuda/device/racing.h"
 #include "softcuda/device/summary.h"
+#include "softcuda/device/verdict.h"
 #include "softcuda/rules/rules.h"
 
 static atomic_ullong last_id;
@@ -259,6 +261,25 @@ CUresult soft_enter_stream(const char *call, CUstream handle, bool per_thread,
     return soft_stream_find(context, handle, per_thread, out);
 }
 
+soft_stream *soft_enter_quickly(const char *call, CUstream handle)
+{
+    soft_thread *self = soft_thread_self();
+    soft_stream *stream = (soft_stream *)handle;
+    self->call = call;
+    if (!atomic_load_explicit(&soft_verdict_known, memory_order_relaxed) ||
+        atomic_load_explicit(&soft_process.phase, memory_order_acquire) !=
+            SOFT_PHASE_READY ||
+        self->in_callback ||
+        soft_capture_is_open() || !soft_handle_is_near(handle, SOFT_KIND_STREAM) ||
+        stream->green)
+        return NULL;
+    const soft_context *context = stream->context;
+    return atomic_load_explicit(&context->alive, memory_order_acquire) &&
+                   atomic_load_explicit(&context->error, memory_order_acquire) == 0
+               ? stream
+               : NULL;
+}
+
 /* ---- order among streams ----------------------------------------------------------- */
 
 #define WAITS_MAX 16
@@ -451,8 +472,8 @@ CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
         wait_count = 0;
     }
     if (status == GPH_OK)
-        status = soft_queue_launch(stream->queue, program, works, done, argument, waits,
-                                   wait_count, out);
+        status = soft_queue_launch_kept(stream->queue, program, works, done, argument,
+                                        waits, wait_count, out);
     if (status == GPH_OK && frame && frame->fence) {
         const soft_work empty = {.kind = SOFT_WORK_EMPTY};
         const soft_point all = soft_fence_arm(frame->fence);
@@ -460,6 +481,19 @@ CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
     }
     pthread_mutex_unlock(&stream->mutex);
     return taken(status);
+}
+
+/* One submission, so that the queue's own order is enough. */
+bool soft_stream_launch_plain(soft_stream *stream, soft_program *program,
+                              const soft_work *works, soft_run_fn *done, void *argument,
+                              soft_point after, soft_point *out)
+{
+    if (is_behind_others(stream) ||
+        (soft_stream_is_blocking(stream) &&
+         !soft_point_reached(soft_queue_tail(legacy_of(stream)->queue))))
+        return false;
+    return soft_queue_launch_kept(stream->queue, program, works, done, argument, &after,
+                                  1, out) == GPH_OK;
 }
 
 CUresult soft_stream_call(soft_stream *stream, const soft_work *work,

@@ -185,6 +185,10 @@ CUresult soft_enter_stream_context(const char *call, CUstream handle, soft_conte
 /* soft_enter_stream_context() and soft_stream_find(): how a call on a stream begins. */
 CUresult soft_enter_stream(const char *call, CUstream handle, bool per_thread,
                            soft_stream **out);
+/* The same for the calls that programs make most, where nothing asks for a closer look: a
+ * stream that was created, in a context that lives, while nothing is captured. NULL where
+ * something does: it has to be entered as above. */
+soft_stream *soft_enter_quickly(const char *call, CUstream handle);
 /* The green context of the stream that a handle names, or NULL; a default stream is of the
  * current one. */
 soft_green *soft_stream_green(const soft_context *context, CUstream handle);
@@ -217,12 +221,18 @@ typedef struct soft_launch_frame {
     void *user;
 } soft_launch_frame;
 
-/* Puts a launch of a program into the stream's order; see soft_queue_launch(). `frame` may
- * be NULL. */
+/* Puts a launch of a program into the stream's order; see soft_queue_launch_kept(). `frame`
+ * may be NULL. */
 CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
                             const soft_work *works, soft_run_fn *done, void *argument,
                             const soft_point *waits, uint32_t wait_count,
                             const soft_launch_frame *frame, soft_point *out);
+/* The same for a launch that waits for `after` alone, whose program is kept and whose launches
+ * are ordered by who launches (soft_queue_launch_kept()). False: nothing was done, since the
+ * stream waits for others just now. */
+bool soft_stream_launch_plain(soft_stream *stream, soft_program *program,
+                              const soft_work *works, soft_run_fn *done, void *argument,
+                              soft_point after, soft_point *out);
 /* Puts a piece of work into the stream's order. */
 CUresult soft_stream_call(soft_stream *stream, const soft_work *work,
                           const soft_point *waits, uint32_t wait_count);

@@ -445,11 +445,26 @@ static bool wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns)
     return true;
 }
 
-/* For the streak of hold.c: the last submission is waited for. */
-static void note_wait(soft_point point)
+/* Most waits: this thread has launched what it waits for, alone in a held queue, and nobody
+ * else has been to it. True if it is over. */
+static bool run_alone(soft_engine *engine, soft_point point)
 {
-    if (point.queue &&
-        atomic_load_explicit(&point.queue->tail, memory_order_relaxed) ==
+    soft_queue *queue = point.queue;
+    if (!atomic_load_explicit(&queue->held, memory_order_relaxed) || engine->seed != 0 ||
+        !place_take(engine, PLACE_HELPER))
+        return false;
+    soft_worker *worker = &engine->helper;
+    if (soft_queue_own(queue))
+        soft_queue_advance(queue, worker, point.sequence);
+    run_later(worker);
+    place_give(engine);
+    return soft_queue_reached(queue, point.sequence);
+}
+
+/* For the streak of hold.c: the last submission is waited for. */
+static inline void note_wait(soft_point point)
+{
+    if (atomic_load_explicit(&point.queue->tail, memory_order_relaxed) ==
             point.sequence &&
         !atomic_load_explicit(&point.queue->waited, memory_order_relaxed))
         atomic_store_explicit(&point.queue->waited, true, memory_order_relaxed);
@@ -457,8 +472,10 @@ static void note_wait(soft_point point)
 
 void soft_point_wait(soft_engine *engine, soft_point point)
 {
+    if (!point.queue)
+        return;
     note_wait(point);
-    if (soft_point_reached(point))
+    if (soft_queue_reached(point.queue, point.sequence) || run_alone(engine, point))
         return;
     wait_for(engine, point, UINT64_MAX);
 }

@@ -173,6 +173,13 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
                              const soft_point *waits, uint32_t wait_count,
                              soft_point *out);
 
+/* The same by who keeps the program until `done` has run, and orders its launches: where one
+ * is under way, `waits` has its point. */
+gph_status soft_queue_launch_kept(soft_queue *queue, soft_program *program,
+                                  const soft_work *works, soft_run_fn *done,
+                                  void *argument, const soft_point *waits,
+                                  uint32_t wait_count, soft_point *out);
+
 /* The same by who knows that no launch of the program runs, and none will before this one
  * is over: it takes no turn, and who launches keeps the program until `done` has run. `by`: the
  * worker that this runs on, which comes for it itself when its work is over, if it is small; or NULL. From a `done` too, that of this very program included. Nobody

@@ -60,10 +60,10 @@ static void stop_holding(soft_queue *queue)
 
 void soft_hold_forget(soft_queue *queue)
 {
-    pthread_mutex_lock(&queue->submit); /* a watcher may be at it still */
+    soft_light_lock(&queue->submit); /* a watcher may be at it still */
     stop_holding(queue);
     queue->streak = queue->penalty = 0;
-    pthread_mutex_unlock(&queue->submit);
+    soft_light_unlock(&queue->submit);
 }
 
 /* ---- submitters -------------------------------------------------------------------- */
@@ -106,12 +106,12 @@ void soft_hold_urge(soft_queue *queue)
 /* Nobody came for what is in it. (Whoever submits just now sees to all else.) */
 static void give_out(soft_queue *queue)
 {
-    if (pthread_mutex_trylock(&queue->submit) == 0) {
+    if (soft_light_try(&queue->submit)) {
         const uint32_t twice = queue->penalty == 0 ? PENALTY_FIRST : 2 * queue->penalty;
         queue->penalty = twice < PENALTY_MOST ? twice : PENALTY_MOST;
         queue->streak = 0;
         stop_holding(queue);
-        pthread_mutex_unlock(&queue->submit);
+        soft_light_unlock(&queue->submit);
     }
     soft_hold_urge(queue);
 }

@@ -596,6 +596,15 @@ static bool run_in_order(soft_queue *queue, soft_worker *worker, soft_program *p
     return true;
 }
 
+/* Whether a launch is a loop over the nodes and nothing else, until costs are measured next:
+ * which is every so many launches. */
+static bool is_straight(const soft_program *program)
+{
+    return program->launches >= MEASURE_FIRST && !program->branches &&
+           !program->shuffle && !program->has_poll && !program->plan &&
+           program->split_ns < CALL_MIN_NS && is_narrow(program);
+}
+
 static void begin_launch(soft_queue *queue, soft_program *program, const soft_work *works)
 {
     program->launches++;
@@ -632,6 +641,7 @@ static void end_launch(soft_queue *queue, soft_program *program, const soft_work
         choose_modes(program, works);
         if (program->pred)
             judge_order(program);
+        program->straight = is_straight(program);
     }
 }
 
@@ -642,6 +652,14 @@ bool soft_program_run(soft_queue *queue, soft_worker *worker,
     const soft_work *works = launch->u.launch.works;
     soft_queue *const before = worker->current;
     worker->current = queue;
+    if (program->straight && queue->position == 0 &&
+        (program->launches + 1) % MEASURE_EVERY != 0) {
+        program->launches++;
+        queue->position = run_inline(program, 0, works, worker);
+        assert(queue->position == program->count && "a node of a straight program is not");
+        worker->current = before;
+        return true;
+    }
     bool here = true;
     if (queue->position == 0)
         begin_launch(queue, program, works);

@@ -4,7 +4,6 @@
 #ifndef SOFT_ENGINE_PROGRAM_H
 #define SOFT_ENGINE_PROGRAM_H
 #include "softcuda/engine/state.h"
-#include "softcuda/engine/wordlock.h"
 
 enum {
     MEASURE_FIRST = 3,   /* launches that take a time stamp a node (10 ns each) */
@@ -121,6 +120,7 @@ struct soft_program {
     soft_branches *branches; /* NULL: no BRANCH nodes */
     soft_shuffle *shuffle;   /* NULL: the engine has no seed */
     bool shuffled;           /* the running launch takes its nodes one by one as drawn */
+    bool straight; /* all nodes run inline, in order: set when costs were measured last */
 
     /* Of the running launch's owner, between launches. */
     uint64_t launches;

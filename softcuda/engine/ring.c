@@ -75,7 +75,6 @@ static gph_status new_queue(soft_engine *engine, soft_queue **out, gph_error *er
         goto free_queue;
     queue->engine = engine;
     queue->index = index;
-    pthread_mutex_init(&queue->submit, NULL);
     atomic_store(&engine->queues[index], queue);
     atomic_store(&engine->queue_count, index + 1);
     *out = queue;
@@ -150,7 +149,6 @@ void soft_queue_release(soft_queue *queue)
 void soft_queue_fini(soft_queue *queue)
 {
     soft_engine *engine = queue->engine;
-    pthread_mutex_destroy(&queue->submit);
     gphi_heap_free(engine->heap, queue->ring, RING_PLACES * sizeof(*queue->ring));
     soft_line_free(engine->heap, queue, queue_bytes(engine));
 }
@@ -165,9 +163,7 @@ soft_point soft_queue_tail(const soft_queue *queue)
 
 bool soft_point_reached(soft_point point)
 {
-    /* Acquire: pairs with the store in soft_queue_complete(), for all that the work wrote. */
-    return !point.queue || atomic_load_explicit(&point.queue->done,
-                                                memory_order_acquire) >= point.sequence;
+    return !point.queue || soft_queue_reached(point.queue, point.sequence);
 }
 
 /* Sleeps, after a while of spinning, until the queue has completed `sequence`. */
@@ -189,16 +185,17 @@ static void wait_done(soft_queue *queue, uint64_t sequence)
 }
 
 /* The next place of the ring, waited for if there is none. Under `submit`. */
-static soft_submission *next_place(soft_queue *queue, uint64_t sequence)
+static inline soft_submission *next_place(soft_queue *queue, uint64_t sequence)
 {
-    if (sequence > queue->places)
+    if (sequence > queue->places &&
+        !soft_queue_reached(queue, sequence - queue->places))
         wait_done(queue, sequence - queue->places);
     soft_submission *place = soft_queue_place(queue, sequence);
     place->wait_count = 0;
     return place;
 }
 
-static void publish(soft_queue *queue, uint64_t sequence)
+static inline void publish(soft_queue *queue, uint64_t sequence)
 {
     /* Sequentially consistent, as soft_queue_let_go(): either the owner that goes sees the new
      * tail, or this thread sees the queue idle. */
@@ -220,9 +217,10 @@ static soft_submission *wait_place(soft_queue *queue, uint64_t *sequence,
     return next_place(queue, ++*sequence);
 }
 
-static bool needs_wait(const soft_queue *queue, soft_point point)
+static inline bool needs_wait(const soft_queue *queue, soft_point point)
 {
-    return point.queue != queue && !soft_point_reached(point);
+    return point.queue && point.queue != queue &&
+           !soft_queue_reached(point.queue, point.sequence);
 }
 
 /* Gives the launch that is being submitted as `point` the point it has to wait for, and
@@ -237,13 +235,25 @@ static soft_point enqueue(soft_program *program, soft_point point)
     return before;
 }
 
+/* A launch whose program is kept by who launches. */
+static inline void fill_relaunch(soft_submission *place, soft_program *program,
+                                 const soft_work *works, soft_run_fn *done,
+                                 void *argument)
+{
+    place->kind = SUBMIT_RELAUNCH;
+    place->u.launch.program = program;
+    place->u.launch.works = works;
+    place->u.launch.done = done;
+    place->u.launch.argument = argument;
+}
+
 /* Appends `what` (its kind and union). */
 static gph_status submit(soft_queue *queue, const soft_submission *what,
                          const soft_point *waits, uint32_t wait_count, soft_point *out)
 {
     if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
         return GPH_E_STATE;
-    pthread_mutex_lock(&queue->submit);
+    soft_light_lock(&queue->submit);
     soft_hold_begin(queue);
     uint64_t sequence = atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
     soft_submission *place = next_place(queue, sequence);
@@ -263,7 +273,7 @@ static gph_status submit(soft_queue *queue, const soft_submission *what,
     place->kind = what->kind;
     place->u = what->u;
     publish(queue, sequence);
-    pthread_mutex_unlock(&queue->submit);
+    soft_light_unlock(&queue->submit);
     if (out)
         *out = (soft_point){queue, sequence};
     return GPH_OK;
@@ -287,6 +297,30 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
         .u.launch = {
             .program = program, .works = works, .done = done, .argument = argument}};
     return submit(queue, &what, waits, wait_count, out);
+}
+
+gph_status soft_queue_launch_kept(soft_queue *queue, soft_program *program,
+                                  const soft_work *works, soft_run_fn *done,
+                                  void *argument, const soft_point *waits,
+                                  uint32_t wait_count, soft_point *out)
+{
+    if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
+        return GPH_E_STATE;
+    soft_light_lock(&queue->submit);
+    soft_hold_begin(queue);
+    uint64_t sequence = atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
+    soft_submission *place = next_place(queue, sequence);
+    for (uint32_t i = 0; i < wait_count; i++)
+        if (needs_wait(queue, waits[i])) {
+            place = wait_place(queue, &sequence, place);
+            place->waits[place->wait_count++] = waits[i];
+        }
+    fill_relaunch(place, program, works, done, argument);
+    publish(queue, sequence);
+    soft_light_unlock(&queue->submit);
+    if (out)
+        *out = (soft_point){queue, sequence};
+    return GPH_OK;
 }
 
 /* Whether to give it to the team costs more than to run it. */
@@ -324,12 +358,7 @@ gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
         return GPH_E_STATE;
     const uint64_t sequence =
         atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
-    soft_submission *place = next_place(queue, sequence);
-    place->kind = SUBMIT_RELAUNCH;
-    place->u.launch.program = program;
-    place->u.launch.works = works;
-    place->u.launch.done = done;
-    place->u.launch.argument = argument;
+    fill_relaunch(next_place(queue, sequence), program, works, done, argument);
     assert(atomic_load(&queue->tail) == sequence - 1 && "a relaunch is not alone");
     if (by && engine->seed == 0 && is_small(program))
         publish_later(queue, sequence, by);

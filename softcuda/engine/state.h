@@ -29,6 +29,7 @@
 #include <stddef.h>
 
 #include "softcuda/engine/engine.h"
+#include "softcuda/engine/wordlock.h"
 
 enum {
     CACHE_LINE = 64,
@@ -133,7 +134,7 @@ struct soft_queue {
     soft_submission *ring;
     uint32_t places;        /* of the ring in use: a power of two, changed while idle */
     soft_queue *next_free;  /* under the engine's mutex */
-    pthread_mutex_t submit; /* the order of submissions */
+    soft_light submit;         /* the order of submissions */
     _Atomic uint32_t released; /* to be recycled when idle */
     _Atomic bool is_fence;     /* nothing of it runs: who waits for it cannot help */
 
@@ -268,6 +269,14 @@ static inline bool soft_pays_to_split(const soft_engine *engine, uint64_t parts,
     const uint64_t most = parts <= n ? 1 : (parts + n - 1) / n; /* parts of one worker */
     const uint64_t split_ns = parts > UINT32_MAX ? cost_ns / n : cost_ns * most / parts;
     return cost_ns - split_ns >= (engine->crowded ? CROWDED_MIN_NS : SPLIT_MIN_NS);
+}
+
+/* soft_point_reached() of a point in a queue. */
+static inline bool soft_queue_reached(const soft_queue *queue, uint64_t sequence)
+{
+    /* Acquire: pairs with the store in soft_queue_complete(), for all that the work wrote. */
+    return atomic_load_explicit(&((soft_queue *)(uintptr_t)queue)->done,
+                                memory_order_acquire) >= sequence;
 }
 
 /* Nanoseconds between two time stamps, without what the second one took. */

@@ -45,6 +45,27 @@ void soft_futex_wake(_Atomic uint32_t *word, int count)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
+enum { LIGHT_ROUNDS = 200, LIGHT_SLEEP_NS = 1000000 };
+
+void soft_light_wait(soft_light *lock)
+{
+    for (uint32_t round = 0; round < LIGHT_ROUNDS; round++) {
+        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
+            soft_light_try(lock))
+            return;
+        soft_relax();
+    }
+    atomic_fetch_add(&lock->sleepers, 1);
+    while (!soft_light_try(lock))
+        soft_futex_wait(&lock->word, 1, LIGHT_SLEEP_NS);
+    atomic_fetch_sub(&lock->sleepers, 1);
+}
+
+void soft_light_wake(soft_light *lock)
+{
+    soft_futex_wake(&lock->word, 1);
+}
+
 /* xorshift64* (Vigna 2016). */
 uint64_t soft_random(soft_worker *worker)
 {

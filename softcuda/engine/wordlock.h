@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A lock for a few instructions, in a word: half of what a mutex costs where nobody waits. */
+/* Locks of which nobody waits for mostly: half of what a mutex costs then, since letting go
+ * is a store.
+ *
+ *   soft_word   held for a few instructions; who waits gives its CPU away
+ *   soft_light  may be held for long; who waits sleeps, for a millisecond at most, since the
+ *               one that lets go may not see yet that somebody has gone to sleep */
 #ifndef SOFT_ENGINE_WORDLOCK_H
 #define SOFT_ENGINE_WORDLOCK_H
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline void soft_word_lock(_Atomic uint32_t *word)
@@ -15,6 +21,32 @@ static inline void soft_word_lock(_Atomic uint32_t *word)
 static inline void soft_word_unlock(_Atomic uint32_t *word)
 {
     atomic_store_explicit(word, 0, memory_order_release);
+}
+
+/* Zeroed: nobody has it. */
+typedef struct soft_light {
+    _Atomic uint32_t word, sleepers;
+} soft_light;
+
+void soft_light_wait(soft_light *lock); /* wake.c: until it has the lock */
+void soft_light_wake(soft_light *lock);
+
+static inline bool soft_light_try(soft_light *lock)
+{
+    return atomic_exchange_explicit(&lock->word, 1, memory_order_acquire) == 0;
+}
+
+static inline void soft_light_lock(soft_light *lock)
+{
+    if (!soft_light_try(lock))
+        soft_light_wait(lock);
+}
+
+static inline void soft_light_unlock(soft_light *lock)
+{
+    atomic_store_explicit(&lock->word, 0, memory_order_release);
+    if (atomic_load_explicit(&lock->sleepers, memory_order_relaxed) != 0)
+        soft_light_wake(lock);
 }
 
 #endif

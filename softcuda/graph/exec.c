@@ -82,19 +82,23 @@ void soft_exec_release(soft_exec *exec)
     soft_delete(exec->fences);
     soft_delete(exec->event_nodes);
     soft_delete(exec->slab);
-    pthread_mutex_destroy(&exec->mutex);
     soft_delete(exec);
+}
+
+static inline soft_exec *hold_times(CUgraphExec handle, unsigned times)
+{
+    soft_word_lock(&handles);
+    soft_exec *exec =
+        soft_handle_is_near(handle, SOFT_KIND_GRAPH_EXEC) ? (soft_exec *)handle : NULL;
+    if (exec)
+        atomic_fetch_add_explicit(&exec->references, times, memory_order_relaxed);
+    soft_word_unlock(&handles);
+    return exec;
 }
 
 soft_exec *soft_exec_hold(CUgraphExec handle)
 {
-    soft_word_lock(&handles);
-    soft_exec *exec =
-        soft_handle_is(handle, SOFT_KIND_GRAPH_EXEC) ? (soft_exec *)handle : NULL;
-    if (exec)
-        atomic_fetch_add_explicit(&exec->references, 1, memory_order_relaxed);
-    soft_word_unlock(&handles);
-    return exec;
+    return hold_times(handle, 1);
 }
 
 CUresult soft_exec_acquire(CUgraphExec handle, soft_exec **out)
@@ -119,9 +123,9 @@ CUresult soft_exec_destroy(CUgraphExec handle)
                          "%p is no executable graph, or it was destroyed",
                          (void *)handle);
     soft_exec *exec = (soft_exec *)handle;
-    pthread_mutex_lock(&exec->mutex);
+    soft_light_lock(&exec->mutex);
     soft_exec_memory_disown(exec->memory);
-    pthread_mutex_unlock(&exec->mutex);
+    soft_light_unlock(&exec->mutex);
     soft_exec_release(exec);
     return CUDA_SUCCESS;
 }
@@ -231,13 +235,21 @@ static CUresult make_conditions(const soft_graph *graph, soft_conditions **out)
     return CUDA_SUCCESS;
 }
 
+/* Whether its launches are, as far as what it is made of and what the process asks for. */
+static bool is_plain(const soft_exec *exec)
+{
+    return !exec->side && !exec->updatables && !exec->late && !exec->watch &&
+           !exec->decisions && exec->event_count == 0 && !soft_racing() &&
+           !soft_check_memory_wanted() && !soft_summary_wanted() &&
+           !soft_launch_blocking();
+}
+
 static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
                        soft_exec **out, CUDA_GRAPH_INSTANTIATE_PARAMS *result)
 {
     soft_exec *exec = soft_new(sizeof(*exec));
     SOFT_TRY(soft_made(exec, "no memory for an executable graph"));
     atomic_init(&exec->references, 1);
-    pthread_mutex_init(&exec->mutex, NULL);
     exec->flags = flags;
     exec->device = device_of(flat);
     CUresult status = soft_single_take(graph, &exec->single);
@@ -252,6 +264,7 @@ static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
                                               NULL, &exec->memory));
     if (status == CUDA_SUCCESS)
         exec->current->memory = exec->memory;
+    exec->plain = is_plain(exec);
     SOFT_THEN(status, soft_handle_add(exec, SOFT_KIND_GRAPH_EXEC));
     if (status != CUDA_SUCCESS) {
         soft_exec_release(exec);
@@ -402,7 +415,7 @@ static void tell_events(const soft_exec *exec, bool submitted)
 /* What is checked only where a rule of launches is switched off. */
 static CUresult check_switches(const soft_exec *exec, const soft_stream *stream)
 {
-    if (!soft_rule(R33) && atomic_load(&exec->current->launches) > 0)
+    if (!soft_rule(R33) && soft_version_is_used(exec->current))
         return soft_fail(CUDA_ERROR_NOT_READY, "a launch is under way");
     if (soft_rule(R40) && soft_rule(R41))
         return CUDA_SUCCESS;
@@ -476,9 +489,7 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
                                      .user = &begun};
     if (first.queue)
         waits[count++] = first;
-    /* The program keeps order else (R33). */
-    if (exec->side || exec->updatables || exec->last_was_late != (late != NULL))
-        waits[count++] = exec->last;
+    waits[count++] = exec->last; /* R33 */
     if (exec->side)
         waits[count++] = soft_side_begin(exec->side);
     watch_waits(exec, stream);
@@ -502,7 +513,6 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
         launch_done(version, NULL);
         return result;
     }
-    exec->last_was_late = late != NULL;
     exec->last = version->last = done;
     return CUDA_SUCCESS;
 }
@@ -546,13 +556,56 @@ static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
     return CUDA_SUCCESS;
 }
 
+static void plain_done(void *argument, soft_worker *worker)
+{
+    (void)worker;
+    soft_version *version = argument;
+    /* One launch ends after the other (R33). Release: pairs with the acquire of an edit that
+     * finds the version idle. */
+    atomic_store_explicit(
+        &version->ended, atomic_load_explicit(&version->ended, memory_order_relaxed) + 1,
+        memory_order_release);
+    soft_exec_release(version->exec);
+}
+
+static bool launch_plain_locked(soft_exec *exec, soft_stream *stream)
+{
+    soft_version *version = exec->current;
+    soft_point done;
+    if (!exec->plain || exec->trail || exec->memory || version->memory ||
+        version->objects || !soft_rule(R33) || !soft_rule(R40) || !soft_rule(R41))
+        return false;
+    version->begun++;
+    if (!soft_stream_launch_plain(stream, exec->program, version->works, plain_done,
+                                  version, exec->last, &done)) {
+        version->begun--;
+        return false;
+    }
+    exec->last = version->last = done;
+    return true;
+}
+
+bool soft_exec_launch_plain(CUgraphExec handle, soft_stream *stream)
+{
+    soft_exec *exec = hold_times(handle, 2); /* this call and the launch */
+    if (!exec)
+        return false;
+    soft_light_lock(&exec->mutex);
+    const bool launched = launch_plain_locked(exec, stream);
+    soft_light_unlock(&exec->mutex);
+    soft_exec_release(exec);
+    if (!launched)
+        soft_exec_release(exec);
+    return launched;
+}
+
 CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream)
 {
     const bool timed = soft_summary_wanted();
     const uint64_t begun = timed ? gphi_clock_ns() : 0;
-    pthread_mutex_lock(&exec->mutex);
+    soft_light_lock(&exec->mutex);
     const CUresult result = launch_locked(exec, stream);
-    pthread_mutex_unlock(&exec->mutex);
+    soft_light_unlock(&exec->mutex);
     SOFT_TRY(result);
     atomic_fetch_add_explicit(&soft_counted.graph_launches, 1, memory_order_relaxed);
     if (timed)
@@ -569,10 +622,10 @@ CUresult soft_exec_trail(soft_exec *exec, uint32_t *words, uint32_t count)
                          exec->shape.levels[0].member_count);
     if (words)
         SOFT_TRY(soft_trail_create(&exec->shape, (_Atomic uint32_t *)words, &trail));
-    pthread_mutex_lock(&exec->mutex);
+    soft_light_lock(&exec->mutex);
     soft_trail *before = exec->trail;
     exec->trail = trail;
-    pthread_mutex_unlock(&exec->mutex);
+    soft_light_unlock(&exec->mutex);
     soft_trail_release(before);
     return CUDA_SUCCESS;
 }
@@ -608,12 +661,12 @@ CUresult soft_exec_upload(soft_exec *exec, soft_stream *stream)
 {
     if (!soft_rule(R36))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "nothing is uploaded");
-    pthread_mutex_lock(&exec->mutex);
+    soft_light_lock(&exec->mutex);
     CUresult result = soft_exec_memory_upload(exec->memory, stream);
     if (exec->updatables)
         SOFT_THEN(result, upload_updatables(exec, stream));
     if (result == CUDA_SUCCESS)
         soft_side_upload(exec->side, exec->current);
-    pthread_mutex_unlock(&exec->mutex);
+    soft_light_unlock(&exec->mutex);
     return result;
 }

@@ -18,6 +18,7 @@
 #ifndef SOFT_GRAPH_EXEC_H
 #define SOFT_GRAPH_EXEC_H
 
+#include "softcuda/engine/wordlock.h"
 #include "softcuda/graph/graph.h"
 
 #define SOFT_NO_NODE UINT32_MAX
@@ -58,6 +59,9 @@ typedef struct soft_exec_record {
 typedef struct soft_version {
     struct soft_exec *exec;
     atomic_uint launches;            /* under way; raised under the exec's mutex */
+    /* Plain launches, which end in their order: so that one that ends is a store. */
+    uint64_t begun; /* under the exec's mutex */
+    _Atomic uint64_t ended;
     uint64_t edits;                  /* how many of the exec's edits it has seen */
     soft_point last;                 /* of the last launch with it */
     struct soft_object_set *objects; /* the exec's, when a launch last took it */
@@ -116,7 +120,8 @@ struct soft_exec {
     soft_device *device;
     soft_program *program;
     struct soft_object_set *objects; /* what it holds; launches hold it, too (R107) */
-    pthread_mutex_t mutex;           /* of all below, and of the order of launches */
+    soft_light mutex;                /* of all below, and of the order of launches */
+    bool plain; /* a launch takes no more than soft_exec_launch_plain() does, mostly */
     soft_shape shape;
     uint32_t *costs; /* measured by the engine, by flat node */
     void *slab;      /* the records made at instantiation */
@@ -134,8 +139,7 @@ struct soft_exec {
     struct soft_side *side; /* deviceside.h; NULL: no kernel launches it, or from it */
     struct soft_updatables *updatables; /* updatable.h; NULL: none */
     struct soft_late *late;             /* late.c; NULL: no wait nodes */
-    soft_point last;                    /* of the last launch, */
-    bool last_was_late;                 /* through `late` */
+    soft_point last;                    /* of the last launch */
     struct soft_watch *watch;           /* SOFTCUDA_CHECK=race; NULL: not asked for */
     struct soft_trail *trail; /* trail.h; NULL: nobody reads how far launches are */
     struct soft_decision *decisions; /* device/noted.h, by flat number; NULL: no doctor */
@@ -225,6 +229,8 @@ CUresult soft_exec_record_create(const soft_content *content, void *room,
 void soft_backing_of(soft_context *context, const soft_task *task, soft_backing out[2]);
 /* Whether it is sure to stand there still: nothing of the device was freed since. */
 bool soft_backing_stays(const soft_task *task, const soft_backing backing[2]);
+/* Whether launches of it are under way. */
+bool soft_version_is_used(const soft_version *version);
 /* One reference less. */
 void soft_exec_record_release(soft_exec_record *record);
 /* The first version, with a record for each node that does something; *offender is what

@@ -203,6 +203,9 @@ uint64_t soft_exec_flags(const soft_exec *exec);
 /* In flight: freed on completion (R37). */
 CUresult soft_exec_destroy(CUgraphExec handle);
 CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream);
+/* The same where that is a submission and no more: nothing watches, no memory, no events, the
+ * stream waits for nobody. False: nothing was done. The handle need not be one. */
+bool soft_exec_launch_plain(CUgraphExec handle, soft_stream *stream);
 CUresult soft_exec_upload(soft_exec *exec, soft_stream *stream);
 /* gph_softcuda_trail(): INVALID_VALUE where `count` is wrong. */
 CUresult soft_exec_trail(soft_exec *exec, uint32_t *words, uint32_t count);

@@ -78,9 +78,9 @@ CUresult soft_exec_set_node(soft_exec *exec, soft_node *node,
         soft_rule(M_set_child_memory)) /* whatever the node is */
         return soft_fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
                          "the child graph has memory nodes");
-    pthread_mutex_lock(&exec->mutex);
+    soft_light_lock(&exec->mutex);
     const CUresult result = set_locked(exec, node, params);
-    pthread_mutex_unlock(&exec->mutex);
+    soft_light_unlock(&exec->mutex);
     return result;
 }
 
@@ -119,7 +119,7 @@ static CUresult renew(soft_exec *exec, uint32_t at, soft_exec_record **out)
 CUresult soft_exec_set_enabled(soft_exec *exec, soft_node *node, bool enabled)
 {
     uint32_t at;
-    pthread_mutex_lock(&exec->mutex);
+    soft_light_lock(&exec->mutex);
     CUresult result = find_switchable(exec, node, &at);
     if (result == CUDA_SUCCESS) {
         const bool is_new = exec->shape.nodes[at].enabled != enabled;
@@ -130,17 +130,17 @@ CUresult soft_exec_set_enabled(soft_exec *exec, soft_node *node, bool enabled)
             soft_version_put(exec, soft_version_open(exec), at, record);
         }
     }
-    pthread_mutex_unlock(&exec->mutex);
+    soft_light_unlock(&exec->mutex);
     return result;
 }
 
 CUresult soft_exec_get_enabled(soft_exec *exec, soft_node *node, bool *out)
 {
     uint32_t at;
-    pthread_mutex_lock(&exec->mutex);
+    soft_light_lock(&exec->mutex);
     const CUresult result = find_switchable(exec, node, &at);
     if (result == CUDA_SUCCESS)
         *out = exec->shape.nodes[at].enabled;
-    pthread_mutex_unlock(&exec->mutex);
+    soft_light_unlock(&exec->mutex);
     return result;
 }

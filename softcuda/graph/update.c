@@ -161,14 +161,14 @@ CUresult soft_exec_update(soft_exec *exec, soft_graph *graph,
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "the device changes nodes of the %s graph",
                          is_updatable ? "executable" : "new");
-    pthread_mutex_lock(&exec->mutex);
+    soft_light_lock(&exec->mutex);
     CUresult result;
     if (soft_rule(R69g) && soft_exec_memory_is_taken(graph, exec->memory))
         result = soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                            "the graph has alloc or free nodes and another executable");
     else
         result = update_level(&update, 0, graph);
-    pthread_mutex_unlock(&exec->mutex);
+    soft_light_unlock(&exec->mutex);
     if (result != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
         return result;
     out->result = update.pairing.result;

@@ -388,11 +388,18 @@ CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **
 
 /* ---- edits ------------------------------------------------------------------------- */
 
-static bool is_idle(soft_version *version)
+bool soft_version_is_used(const soft_version *version)
 {
+    soft_version *v = (soft_version *)(uintptr_t)version;
     /* Acquire: what the launch read was read before it is written again. Pairs with the
      * release in the end of a launch. */
-    return atomic_load_explicit(&version->launches, memory_order_acquire) == 0;
+    return atomic_load_explicit(&v->launches, memory_order_acquire) != 0 ||
+           atomic_load_explicit(&v->ended, memory_order_acquire) != v->begun;
+}
+
+static bool is_idle(const soft_version *version)
+{
+    return !soft_version_is_used(version);
 }
 
 /* The current one if it can be edited in place, else another, else a new one. */
@@ -420,10 +427,10 @@ static soft_point oldest(const soft_exec *exec)
 void soft_exec_reserve(soft_exec *exec)
 {
     for (;;) {
-        pthread_mutex_lock(&exec->mutex);
+        soft_light_lock(&exec->mutex);
         const bool idle = find_idle(exec);
         const soft_point point = idle ? (soft_point){0} : oldest(exec);
-        pthread_mutex_unlock(&exec->mutex);
+        soft_light_unlock(&exec->mutex);
         if (idle)
             return;
         soft_point_wait(exec->device->engine, point);

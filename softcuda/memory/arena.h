@@ -104,6 +104,9 @@ struct soft_memory {
     soft_pool *pools;
     struct graph_pool *graphs; /* NULL until a graph has memory */
     struct soft_import *imports;
+    /* A synchronization may find something to give back: pools changed since the last one, or
+     * something was left for later then. */
+    atomic_bool unsettled;
     struct soft_ledger *ledger; /* NULL until memory is exported */
     struct {
         uint64_t base, bytes;

@@ -14,6 +14,12 @@
 
 #define POOL_SEGMENT_SLOTS 16u /* 32 MiB, the step in which an H100 reserves */
 
+/* With the mutex; read without it: who orders the two orders this, too. */
+static void unsettle(soft_memory *memory)
+{
+    atomic_store_explicit(&memory->unsettled, true, memory_order_relaxed);
+}
+
 /* Takes over `file`. */
 gph_status soft_pool_make(soft_memory *memory, const soft_pool_policy *policy, int file,
                           soft_pool **out, gph_error *error)
@@ -29,6 +35,7 @@ gph_status soft_pool_make(soft_memory *memory, const soft_pool_policy *policy, i
     pthread_mutex_lock(&memory->mutex);
     pool->behind = memory->pools;
     memory->pools = pool;
+    unsettle(memory);
     pthread_mutex_unlock(&memory->mutex);
     *out = pool;
     return GPH_OK;
@@ -105,6 +112,7 @@ void soft_pool_destroy(soft_pool *pool)
     soft_memory *memory = pool->heap.memory;
     pthread_mutex_lock(&memory->mutex);
     pool->dying = true;
+    unsettle(memory);
     drain_locked(pool);
     reap_locked(memory);
     pthread_mutex_unlock(&memory->mutex);
@@ -130,6 +138,7 @@ void soft_pool_set_policy(soft_pool *pool, const soft_pool_policy *policy)
 {
     pthread_mutex_lock(&pool->heap.memory->mutex);
     pool->policy = *policy;
+    unsettle(pool->heap.memory);
     pthread_mutex_unlock(&pool->heap.memory->mutex);
 }
 
@@ -220,6 +229,7 @@ gph_status soft_pool_alloc(soft_pool *pool, uint64_t bytes, soft_queue *queue,
                                     .follows = follows,
                                     .user = user};
     pthread_mutex_lock(&memory->mutex);
+    unsettle(memory);
     struct soft_block *block = take_locked(pool, &request, wait);
     if (block) {
         block->info = (soft_allocation){.base = soft_block_address(block),
@@ -252,6 +262,7 @@ gph_status soft_pool_free(soft_memory *memory, uint64_t address, soft_point free
                           gph_error *error)
 {
     pthread_mutex_lock(&memory->mutex);
+    unsettle(memory);
     struct soft_block *block = soft_block_at(memory, address);
     bool ours = soft_import_free(memory, address, freed);
     if (!ours && block && block->used && !block->pending && block->info.base == address &&
@@ -291,8 +302,23 @@ void soft_pool_trim(soft_pool *pool, uint64_t keep_bytes)
     pthread_mutex_unlock(&pool->heap.memory->mutex);
 }
 
+/* Whether something waits for a point, or for the last pointer into it. */
+static bool is_unsettled(const soft_memory *memory)
+{
+    for (const soft_pool *pool = memory->pools; pool; pool = pool->behind)
+        if (pool->oldest || pool->dying)
+            return true;
+    for (const struct soft_import *import = memory->imports; import;
+         import = import->next)
+        if (import->pending)
+            return true;
+    return false;
+}
+
 void soft_memory_synchronized(soft_memory *memory)
 {
+    if (!atomic_load_explicit(&memory->unsettled, memory_order_relaxed))
+        return;
     pthread_mutex_lock(&memory->mutex);
     for (soft_pool *pool = memory->pools; pool; pool = pool->behind) {
         drain_locked(pool);
@@ -300,5 +326,6 @@ void soft_memory_synchronized(soft_memory *memory)
                        pool->policy.release_threshold_bytes / SOFT_CHUNK_BYTES);
     }
     reap_locked(memory);
+    atomic_store_explicit(&memory->unsettled, is_unsettled(memory), memory_order_relaxed);
     pthread_mutex_unlock(&memory->mutex);
 }
