@@ -58,8 +58,11 @@ static bool must_stay_up(soft_worker *worker)
     soft_engine *engine = worker->engine;
     if (atomic_load(&engine->stop) != 0)
         return true;
-    if (soft_worker_is_last(worker) && atomic_load(&engine->place) != PLACE_FREE)
-        return false;
+    if (soft_worker_is_last(worker) && atomic_load(&engine->place) != PLACE_FREE) {
+        soft_fence_rare(); /* with place_give_often() */
+        if (atomic_load(&engine->place) != PLACE_FREE)
+            return false;
+    }
     return any_pending(engine);
 }
 
@@ -116,6 +119,17 @@ static void place_give(soft_engine *engine)
 {
     atomic_store(&engine->place, PLACE_FREE);
     if (atomic_load(&engine->idle) == 0 && any_pending(engine))
+        soft_engine_wake(engine);
+}
+
+/* The same by a thread that has run its own launch. Pairs with soft_engine_wake() and
+ * must_stay_up(). */
+static inline void place_give_often(soft_engine *engine)
+{
+    atomic_store_explicit(&engine->place, PLACE_FREE, memory_order_release);
+    soft_fence_often();
+    if (atomic_load_explicit(&engine->idle, memory_order_relaxed) == 0 &&
+        any_pending(engine))
         soft_engine_wake(engine);
 }
 
@@ -456,8 +470,10 @@ static bool run_alone(soft_engine *engine, soft_point point)
     soft_worker *worker = &engine->helper;
     if (soft_queue_own(queue))
         soft_queue_advance(queue, worker, point.sequence);
-    run_later(worker);
-    place_give(engine);
+    if (atomic_load_explicit(&worker->later_end, memory_order_relaxed) !=
+        atomic_load_explicit(&worker->later_begin, memory_order_relaxed))
+        run_later(worker);
+    place_give_often(engine);
     return soft_queue_reached(queue, point.sequence);
 }
 
@@ -541,6 +557,7 @@ static void engine_free(soft_engine *engine)
 static void set_up(soft_engine *engine, const soft_engine_options *options)
 {
     const uint32_t cpus = usable_cpus();
+    soft_fences_init();
     const uint32_t spin_us = options->spin_us ? options->spin_us : SPIN_DEFAULT_US;
     engine->seed = options->random_seed;
     engine->row = options->row;

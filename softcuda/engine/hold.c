@@ -9,7 +9,7 @@
  *   the submitter   writes tail       then reads idle and napping
  *   a watcher       writes itself out then reads the tails of held queues
  *
- * Both are sequentially consistent, so that work is held back only while a worker watches:
+ * Between each two is a fence (a costly one for the watcher), so that work is held back only while a worker watches:
  * one that looks for work anyway, or one that sleeps for a moment at a time. Watchers look
  * at held queues every few microseconds; work that stands there in two looks nobody has
  * come for, and the queue is not held for a while. */
@@ -238,8 +238,10 @@ void soft_hold_unwatched(soft_engine *engine)
 {
     if (is_watched(engine))
         return;
-    if (soft_hold_any(engine))
+    if (soft_hold_any(engine)) {
+        soft_fence_rare(); /* with soft_hold_publish() */
         (void)look(engine, true);
+    }
     if (atomic_load(&engine->sleeping) != 0)
         look_at_later(engine, true);
 }

@@ -197,6 +197,8 @@ static inline soft_submission *next_place(soft_queue *queue, uint64_t sequence)
 
 static inline void publish(soft_queue *queue, uint64_t sequence)
 {
+    if (soft_hold_publish(queue, sequence))
+        return;
     /* Sequentially consistent, as soft_queue_let_go(): either the owner that goes sees the new
      * tail, or this thread sees the queue idle. */
     atomic_store(&queue->tail, sequence);

@@ -289,6 +289,20 @@ static inline uint64_t soft_span_ns(const soft_engine *engine, uint64_t ticks)
 
 enum { PLACE_FREE, PLACE_WORKER, PLACE_HELPER };
 
+/* A fence between a store and a load of two threads of which one comes a thousand times as
+ * often: that one's costs nothing, the other one's makes all CPUs that run this process pass
+ * one (membarrier, 0.4 us). Where the system has no such call both are full. */
+extern bool soft_fences_are_uneven; /* wake.c; from the first engine on */
+void soft_fence_rare(void);
+static inline void soft_fence_often(void)
+{
+    if (soft_fences_are_uneven)
+        atomic_signal_fence(memory_order_seq_cst);
+    else
+        atomic_thread_fence(memory_order_seq_cst);
+}
+void soft_fences_init(void);
+
 /* wake.c: zeroed memory that starts on a cache line, or NULL. */
 void *soft_line_alloc(gph_allocator heap, size_t bytes);
 void soft_line_free(gph_allocator heap, void *ptr, size_t bytes);
@@ -338,6 +352,23 @@ static inline const soft_submission *soft_queue_head(soft_queue *queue)
  * on; after it, whether no worker need hear of it. */
 void soft_hold_begin(soft_queue *queue);
 bool soft_hold_back(soft_queue *queue);
+/* Both, for a held queue that is idle; false: it is none, or has to be made known. */
+static inline bool soft_hold_publish(soft_queue *queue, uint64_t sequence)
+{
+    soft_engine *engine = queue->engine;
+    if (!atomic_load_explicit(&queue->held, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&queue->tail, sequence, memory_order_release);
+    /* Pairs with soft_hold_unwatched(). An owner that has just gone is none that this waits
+     * for: where it still seems to have the queue, the tail is written again with a full
+     * fence. */
+    soft_fence_often();
+    return atomic_load_explicit(&queue->state, memory_order_acquire) == QUEUE_IDLE &&
+           (atomic_load_explicit(&engine->idle,
+                                 memory_order_relaxed) != 0 ||
+            atomic_load_explicit(&engine->napping,
+                                 memory_order_relaxed) != 0);
+}
 /* The queue has another user. */
 void soft_hold_forget(soft_queue *queue);
 /* What is held back in it, if anything is, is wanted by who cannot run it. */

@@ -3,6 +3,7 @@
  * seed, the wake of a worker that sleeps, and queues that want one. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -43,6 +44,22 @@ void soft_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns
 void soft_futex_wake(_Atomic uint32_t *word, int count)
 {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+bool soft_fences_are_uneven;
+
+/* Sanitizers do not know the call, and need not: what it orders are atomics. */
+void soft_fences_init(void)
+{
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
+        soft_fences_are_uneven = true;
+}
+
+void soft_fence_rare(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (soft_fences_are_uneven)
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 enum { LIGHT_ROUNDS = 200, LIGHT_SLEEP_NS = 1000000 };
@@ -96,20 +113,31 @@ static bool wakeable(soft_engine *engine, soft_worker *worker)
            (!soft_worker_is_last(worker) || atomic_load(&engine->place) == PLACE_FREE);
 }
 
+static bool wake(soft_engine *engine, soft_worker *worker)
+{
+    uint32_t asleep = 1;
+    if (!wakeable(engine, worker) ||
+        !atomic_compare_exchange_strong(&worker->asleep, &asleep, 0))
+        return false;
+    atomic_fetch_sub(&engine->sleeping, 1);
+    soft_futex_wake(&worker->asleep, 1);
+    return true;
+}
+
 void soft_engine_wake(soft_engine *engine)
 {
     if (atomic_load(&engine->sleeping) == 0)
         return;
-    for (uint32_t i = 0; i < engine->worker_count; i++) {
-        soft_worker *worker = &engine->workers[i];
-        uint32_t asleep = 1;
-        if (!wakeable(engine, worker) ||
-            !atomic_compare_exchange_strong(&worker->asleep, &asleep, 0))
-            continue;
-        atomic_fetch_sub(&engine->sleeping, 1);
-        soft_futex_wake(&worker->asleep, 1);
+    for (uint32_t i = 0; i < engine->worker_count; i++)
+        if (wake(engine, &engine->workers[i]))
+            return;
+    /* A thread that has just given the last place back has seen what is pending by now, or
+     * its place is seen to be free. */
+    soft_worker *last = &engine->workers[engine->worker_count - 1];
+    if (atomic_load(&last->asleep) != 1)
         return;
-    }
+    soft_fence_rare();
+    (void)wake(engine, last);
 }
 
 void soft_queue_pend(soft_queue *queue)

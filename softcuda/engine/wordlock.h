@@ -4,7 +4,7 @@
  *
  *   soft_word   held for a few instructions; who waits gives its CPU away
  *   soft_light  may be held for long; who waits sleeps, for a millisecond at most, since the
- *               one that lets go may not see yet that somebody has gone to sleep */
+ *               one that lets go may not see that somebody goes to sleep just then */
 #ifndef SOFT_ENGINE_WORDLOCK_H
 #define SOFT_ENGINE_WORDLOCK_H
 #include <sched.h>
@@ -42,10 +42,13 @@ static inline void soft_light_lock(soft_light *lock)
         soft_light_wait(lock);
 }
 
+/* The lock may be gone as soon as somebody else can have it: nothing of it is read after. */
 static inline void soft_light_unlock(soft_light *lock)
 {
+    const uint32_t sleepers =
+        atomic_load_explicit(&lock->sleepers, memory_order_relaxed);
     atomic_store_explicit(&lock->word, 0, memory_order_release);
-    if (atomic_load_explicit(&lock->sleepers, memory_order_relaxed) != 0)
+    if (sleepers != 0)
         soft_light_wake(lock);
 }
 

@@ -85,20 +85,28 @@ void soft_exec_release(soft_exec *exec)
     soft_delete(exec);
 }
 
-static inline soft_exec *hold_times(CUgraphExec handle, unsigned times)
+soft_exec *soft_exec_hold(CUgraphExec handle)
 {
     soft_word_lock(&handles);
     soft_exec *exec =
         soft_handle_is_near(handle, SOFT_KIND_GRAPH_EXEC) ? (soft_exec *)handle : NULL;
     if (exec)
-        atomic_fetch_add_explicit(&exec->references, times, memory_order_relaxed);
+        atomic_fetch_add_explicit(&exec->references, 1, memory_order_relaxed);
     soft_word_unlock(&handles);
     return exec;
 }
 
-soft_exec *soft_exec_hold(CUgraphExec handle)
+/* With its mutex and without a reference: who ends it takes that after the handle has become
+ * invalid. NULL also where another thread has the mutex. */
+static inline soft_exec *lock_at_once(CUgraphExec handle)
 {
-    return hold_times(handle, 1);
+    soft_word_lock(&handles);
+    soft_exec *exec =
+        soft_handle_is_near(handle, SOFT_KIND_GRAPH_EXEC) ? (soft_exec *)handle : NULL;
+    if (exec && !soft_light_try(&exec->mutex))
+        exec = NULL;
+    soft_word_unlock(&handles);
+    return exec;
 }
 
 CUresult soft_exec_acquire(CUgraphExec handle, soft_exec **out)
@@ -110,9 +118,51 @@ CUresult soft_exec_acquire(CUgraphExec handle, soft_exec **out)
                      "%p is no executable graph, or it was destroyed", (void *)handle);
 }
 
+/* Plain launches hold no reference. With the mutex. */
+static bool has_plain_launches(const soft_exec *exec)
+{
+    for (uint32_t i = 0; i < exec->version_count; i++)
+        if (atomic_load_explicit(&exec->versions[i]->ended, memory_order_acquire) !=
+            exec->versions[i]->begun)
+            return true;
+    return false;
+}
+
+static bool is_launched(soft_exec *exec)
+{
+    soft_light_lock(&exec->mutex);
+    const bool plain = has_plain_launches(exec);
+    soft_light_unlock(&exec->mutex);
+    return plain || atomic_load(&exec->references) > 1;
+}
+
+static void run_release(void *exec, soft_worker *worker)
+{
+    (void)worker;
+    soft_exec_release(exec);
+}
+
+/* After its last plain launch, without waiting for it here unless memory is short. */
+static void release_after(soft_exec *exec, soft_point last)
+{
+    const soft_work release = {
+        .kind = SOFT_WORK_CALL, .run = run_release, .argument = exec};
+    soft_engine *engine = exec->device->engine;
+    soft_queue *queue;
+    gph_status status = soft_queue_create(engine, 0, &queue, NULL);
+    if (status == GPH_OK) {
+        status = soft_queue_submit(queue, &release, &last, 1, NULL);
+        soft_queue_release(queue);
+    }
+    if (status != GPH_OK) {
+        soft_point_wait(engine, last);
+        soft_exec_release(exec);
+    }
+}
+
 CUresult soft_exec_destroy(CUgraphExec handle)
 {
-    if (!soft_rule(R37) && atomic_load(&((soft_exec *)handle)->references) > 1)
+    if (!soft_rule(R37) && is_launched((soft_exec *)handle))
         return soft_fail(CUDA_ERROR_NOT_READY, "launches of %p are under way",
                          (void *)handle);
     soft_word_lock(&handles);
@@ -125,8 +175,13 @@ CUresult soft_exec_destroy(CUgraphExec handle)
     soft_exec *exec = (soft_exec *)handle;
     soft_light_lock(&exec->mutex);
     soft_exec_memory_disown(exec->memory);
+    const bool plain = has_plain_launches(exec);
+    const soft_point last = exec->last;
     soft_light_unlock(&exec->mutex);
-    soft_exec_release(exec);
+    if (plain)
+        release_after(exec, last);
+    else
+        soft_exec_release(exec);
     return CUDA_SUCCESS;
 }
 
@@ -565,7 +620,6 @@ static void plain_done(void *argument, soft_worker *worker)
     atomic_store_explicit(
         &version->ended, atomic_load_explicit(&version->ended, memory_order_relaxed) + 1,
         memory_order_release);
-    soft_exec_release(version->exec);
 }
 
 static bool launch_plain_locked(soft_exec *exec, soft_stream *stream)
@@ -587,15 +641,11 @@ static bool launch_plain_locked(soft_exec *exec, soft_stream *stream)
 
 bool soft_exec_launch_plain(CUgraphExec handle, soft_stream *stream)
 {
-    soft_exec *exec = hold_times(handle, 2); /* this call and the launch */
+    soft_exec *exec = lock_at_once(handle);
     if (!exec)
         return false;
-    soft_light_lock(&exec->mutex);
     const bool launched = launch_plain_locked(exec, stream);
     soft_light_unlock(&exec->mutex);
-    soft_exec_release(exec);
-    if (!launched)
-        soft_exec_release(exec);
     return launched;
 }
 
