@@ -64,7 +64,8 @@ struct soft_handle_table {
     _Atomic uint64_t entries[];
 };
 /* Published with release, read with acquire. */
-extern struct soft_handle_table *_Atomic soft_handle_table;
+extern struct soft_handle_table *_Atomic soft_handle_table
+    __attribute__((visibility("hidden")));
 
 /* User-space addresses have at most 56 bits, so the kind fits below them. */
 static inline uint64_t soft_handle_word(const void *object, soft_kind kind)

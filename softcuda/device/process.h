@@ -7,7 +7,7 @@
 
 /* Written by cuInit() under the lock of driver.c, before `phase` becomes READY; only
  * `phase` changes later. */
-extern struct soft_process {
+extern __attribute__((visibility("hidden"))) struct soft_process {
     _Atomic enum soft_phase phase; /* NEW, which is 0, at first */
     soft_device devices[SOFT_DEVICE_MAX];
     int device_count;

@@ -456,8 +456,7 @@ static void add_order(soft_stream *stream, soft_point order[WAITS_MAX],
     }
 }
 
-CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
-                            const soft_work *works, soft_run_fn *done, void *argument,
+CUresult soft_stream_launch(soft_stream *stream, const soft_launched *launch,
                             const soft_point *waits, uint32_t wait_count,
                             const soft_launch_frame *frame, soft_point *out)
 {
@@ -471,9 +470,12 @@ CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
         status = soft_queue_submit(stream->queue, frame->before, waits, wait_count, NULL);
         wait_count = 0;
     }
-    if (status == GPH_OK)
-        status = soft_queue_launch_kept(stream->queue, program, works, done, argument,
-                                        waits, wait_count, out);
+    if (status == GPH_OK) {
+        const uint64_t sequence =
+            soft_queue_launch_kept(stream->queue, launch, waits, wait_count);
+        *out = (soft_point){stream->queue, sequence};
+        status = sequence == 0 ? GPH_E_STATE : GPH_OK;
+    }
     if (status == GPH_OK && frame && frame->fence) {
         const soft_work empty = {.kind = SOFT_WORK_EMPTY};
         const soft_point all = soft_fence_arm(frame->fence);
@@ -484,16 +486,14 @@ CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
 }
 
 /* One submission, so that the queue's own order is enough. */
-bool soft_stream_launch_plain(soft_stream *stream, soft_program *program,
-                              const soft_work *works, soft_run_fn *done, void *argument,
-                              soft_point after, soft_point *out)
+uint64_t soft_stream_launch_plain(soft_stream *stream, const soft_launched *launch,
+                                  const soft_point *after)
 {
     if (is_behind_others(stream) ||
         (soft_stream_is_blocking(stream) &&
          !soft_point_reached(soft_queue_tail(legacy_of(stream)->queue))))
-        return false;
-    return soft_queue_launch_kept(stream->queue, program, works, done, argument, &after,
-                                  1, out) == GPH_OK;
+        return 0;
+    return soft_queue_launch_kept(stream->queue, launch, after, 1);
 }
 
 CUresult soft_stream_call(soft_stream *stream, const soft_work *work,
@@ -570,7 +570,8 @@ CUresult soft_stream_query(soft_stream *stream)
 
 CUresult soft_stream_synchronize(soft_stream *stream)
 {
-    const soft_point tail = soft_stream_tail(stream);
+    const soft_point tail = is_behind_others(stream) ? soft_stream_tail(stream)
+                                                     : soft_queue_tail(stream->queue);
     soft_point_wait(stream->context->device->engine, tail);
     soft_racing_waited(tail);
     return soft_context_check(stream->context);

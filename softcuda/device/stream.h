@@ -168,7 +168,7 @@ void soft_capture_set_hooks(const soft_capture_hooks *hooks);
 const soft_capture_hooks *soft_capture_get_hooks(void);
 
 /* How many captures are open in the process. */
-extern atomic_uint soft_captures_open;
+extern atomic_uint soft_captures_open __attribute__((visibility("hidden")));
 static inline bool soft_capture_is_open(void)
 {
     return atomic_load_explicit(&soft_captures_open, memory_order_relaxed) != 0;
@@ -223,16 +223,14 @@ typedef struct soft_launch_frame {
 
 /* Puts a launch of a program into the stream's order; see soft_queue_launch_kept(). `frame`
  * may be NULL. */
-CUresult soft_stream_launch(soft_stream *stream, soft_program *program,
-                            const soft_work *works, soft_run_fn *done, void *argument,
+CUresult soft_stream_launch(soft_stream *stream, const soft_launched *launch,
                             const soft_point *waits, uint32_t wait_count,
                             const soft_launch_frame *frame, soft_point *out);
 /* The same for a launch that waits for `after` alone, whose program is kept and whose launches
- * are ordered by who launches (soft_queue_launch_kept()). False: nothing was done, since the
- * stream waits for others just now. */
-bool soft_stream_launch_plain(soft_stream *stream, soft_program *program,
-                              const soft_work *works, soft_run_fn *done, void *argument,
-                              soft_point after, soft_point *out);
+ * are ordered by who launches (soft_queue_launch_kept()). Returns its number in the stream's
+ * queue; 0: nothing was done, since the stream waits for others just now. */
+uint64_t soft_stream_launch_plain(soft_stream *stream, const soft_launched *launch,
+                                  const soft_point *after);
 /* Puts a piece of work into the stream's order. */
 CUresult soft_stream_call(soft_stream *stream, const soft_work *work,
                           const soft_point *waits, uint32_t wait_count);

@@ -9,7 +9,7 @@
 #include "cuda/abi.h"
 
 /* From the first call that is known to have succeeded: nothing has to be counted then. */
-extern atomic_bool soft_verdict_known;
+extern atomic_bool soft_verdict_known __attribute__((visibility("hidden")));
 void soft_verdict_count(void);
 
 /* A call begins. On the path of every launch, so that it costs a load there. */

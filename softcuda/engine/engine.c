@@ -468,7 +468,7 @@ static bool run_alone(soft_engine *engine, soft_point point)
         !place_take(engine, PLACE_HELPER))
         return false;
     soft_worker *worker = &engine->helper;
-    if (soft_queue_own(queue))
+    if (soft_queue_own(queue) && !soft_queue_advance_alone(queue, worker, point.sequence))
         soft_queue_advance(queue, worker, point.sequence);
     if (atomic_load_explicit(&worker->later_end, memory_order_relaxed) !=
         atomic_load_explicit(&worker->later_begin, memory_order_relaxed))

@@ -174,11 +174,16 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
                              soft_point *out);
 
 /* The same by who keeps the program until `done` has run, and orders its launches: where one
- * is under way, `waits` has its point. */
-gph_status soft_queue_launch_kept(soft_queue *queue, soft_program *program,
-                                  const soft_work *works, soft_run_fn *done,
-                                  void *argument, const soft_point *waits,
-                                  uint32_t wait_count, soft_point *out);
+ * is under way, `waits` has its point. `launch` is copied. Returns the sequence of the point,
+ * 0 for GPH_E_STATE. */
+typedef struct soft_launched {
+    soft_program *program;
+    const soft_work *works;
+    soft_run_fn *done;
+    void *argument;
+} soft_launched;
+uint64_t soft_queue_launch_kept(soft_queue *queue, const soft_launched *launch,
+                                const soft_point *waits, uint32_t wait_count);
 
 /* The same by who knows that no launch of the program runs, and none will before this one
  * is over: it takes no turn, and who launches keeps the program until `done` has run. `by`: the

@@ -655,8 +655,10 @@ bool soft_program_run(soft_queue *queue, soft_worker *worker,
     if (program->straight && queue->position == 0 &&
         (program->launches + 1) % MEASURE_EVERY != 0) {
         program->launches++;
-        queue->position = run_inline(program, 0, works, worker);
-        assert(queue->position == program->count && "a node of a straight program is not");
+        if (program->count == 1)
+            soft_work_inline(&works[program->order[0]], worker);
+        else if (run_inline(program, 0, works, worker) != program->count)
+            assert(!"a node of a straight program is none");
         worker->current = before;
         return true;
     }

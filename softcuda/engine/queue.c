@@ -75,7 +75,7 @@ static bool should_yield(soft_queue *queue, soft_worker *worker, uint32_t served
 enum ending { END_MORE, END_REPEATS, END_GONE };
 
 /* END_GONE if there is nothing more to do, and the queue was let go of. */
-static enum ending complete(soft_queue *queue, uint64_t done, uint64_t limit)
+static inline enum ending complete(soft_queue *queue, uint64_t done, uint64_t limit)
 {
     if (done + 1 < limit &&
         atomic_load_explicit(&queue->tail, memory_order_relaxed) != done + 1) {
@@ -87,7 +87,7 @@ static enum ending complete(soft_queue *queue, uint64_t done, uint64_t limit)
 }
 
 /* The head has run. */
-static enum ending end_head(soft_queue *queue, soft_worker *worker, uint64_t done,
+static inline enum ending end_head(soft_queue *queue, soft_worker *worker, uint64_t done,
                             uint64_t limit)
 {
     const soft_submission *head = soft_queue_place(queue, done + 1);
@@ -138,6 +138,27 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
             break;
     }
     soft_queue_let_go(queue);
+}
+
+bool soft_queue_advance_alone(soft_queue *queue, soft_worker *worker, uint64_t sequence)
+{
+    const soft_submission *head = soft_queue_place(queue, sequence);
+    const uint64_t done = atomic_load_explicit(&queue->done, memory_order_relaxed);
+    /* Acquire: pairs with publish(), for the place. */
+    if (atomic_load_explicit(&queue->tail, memory_order_acquire) != sequence ||
+        done + 1 != sequence || queue->started || head->kind == SUBMIT_WORK ||
+        head->wait_count != 0)
+        return false;
+    queue->waits_met = 0;
+    queue->started = true;
+    queue->position = 0;
+    if (!soft_program_run(queue, worker, head))
+        return true;
+    assert(atomic_load(&queue->state) == QUEUE_RUNNING && "a queue without an owner");
+    assert(atomic_load(&queue->done) == done && "two threads ended one submission");
+    if (end_head(queue, worker, done, sequence) != END_GONE)
+        soft_queue_let_go(queue); /* it repeats, and others should have a turn */
+    return true;
 }
 
 void soft_queue_call_host(soft_queue *queue)

@@ -237,18 +237,6 @@ static soft_point enqueue(soft_program *program, soft_point point)
     return before;
 }
 
-/* A launch whose program is kept by who launches. */
-static inline void fill_relaunch(soft_submission *place, soft_program *program,
-                                 const soft_work *works, soft_run_fn *done,
-                                 void *argument)
-{
-    place->kind = SUBMIT_RELAUNCH;
-    place->u.launch.program = program;
-    place->u.launch.works = works;
-    place->u.launch.done = done;
-    place->u.launch.argument = argument;
-}
-
 /* Appends `what` (its kind and union). */
 static gph_status submit(soft_queue *queue, const soft_submission *what,
                          const soft_point *waits, uint32_t wait_count, soft_point *out)
@@ -301,13 +289,11 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
     return submit(queue, &what, waits, wait_count, out);
 }
 
-gph_status soft_queue_launch_kept(soft_queue *queue, soft_program *program,
-                                  const soft_work *works, soft_run_fn *done,
-                                  void *argument, const soft_point *waits,
-                                  uint32_t wait_count, soft_point *out)
+uint64_t soft_queue_launch_kept(soft_queue *queue, const soft_launched *launch,
+                                const soft_point *waits, uint32_t wait_count)
 {
     if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
-        return GPH_E_STATE;
+        return 0;
     soft_light_lock(&queue->submit);
     soft_hold_begin(queue);
     uint64_t sequence = atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
@@ -317,12 +303,11 @@ gph_status soft_queue_launch_kept(soft_queue *queue, soft_program *program,
             place = wait_place(queue, &sequence, place);
             place->waits[place->wait_count++] = waits[i];
         }
-    fill_relaunch(place, program, works, done, argument);
+    place->kind = SUBMIT_RELAUNCH;
+    place->u.launch = *launch;
     publish(queue, sequence);
     soft_light_unlock(&queue->submit);
-    if (out)
-        *out = (soft_point){queue, sequence};
-    return GPH_OK;
+    return sequence;
 }
 
 /* Whether to give it to the team costs more than to run it. */
@@ -360,7 +345,9 @@ gph_status soft_queue_relaunch(soft_queue *queue, soft_program *program,
         return GPH_E_STATE;
     const uint64_t sequence =
         atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
-    fill_relaunch(next_place(queue, sequence), program, works, done, argument);
+    soft_submission *place = next_place(queue, sequence);
+    place->kind = SUBMIT_RELAUNCH;
+    place->u.launch = (soft_launched){program, works, done, argument};
     assert(atomic_load(&queue->tail) == sequence - 1 && "a relaunch is not alone");
     if (by && engine->seed == 0 && is_small(program))
         publish_later(queue, sequence, by);
@@ -391,7 +378,7 @@ bool soft_queue_own(soft_queue *queue)
 }
 
 /* After it was let go of: what came meanwhile. */
-static void look_again(soft_queue *queue)
+static inline void look_again(soft_queue *queue)
 {
     if (atomic_load(&queue->tail) != atomic_load(&queue->done))
         soft_queue_pend(queue);
@@ -420,7 +407,7 @@ static void pop_waiters(soft_queue *queue)
 }
 
 /* Those who wait for what is done now. */
-static void tell_completed(soft_queue *queue)
+static inline void tell_completed(soft_queue *queue)
 {
     if (atomic_load(&queue->waiters))
         pop_waiters(queue);

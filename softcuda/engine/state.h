@@ -112,12 +112,7 @@ typedef struct soft_submission {
     soft_point waits[RING_WAITS];
     union {
         soft_work work;
-        struct {
-            soft_program *program;
-            const soft_work *works;
-            soft_run_fn *done;
-            void *argument;
-        } launch;
+        soft_launched launch;
     } u;
 } soft_submission;
 
@@ -292,7 +287,8 @@ enum { PLACE_FREE, PLACE_WORKER, PLACE_HELPER };
 /* A fence between a store and a load of two threads of which one comes a thousand times as
  * often: that one's costs nothing, the other one's makes all CPUs that run this process pass
  * one (membarrier, 0.4 us). Where the system has no such call both are full. */
-extern bool soft_fences_are_uneven; /* wake.c; from the first engine on */
+extern bool soft_fences_are_uneven
+    __attribute__((visibility("hidden"))); /* wake.c; from the first engine on */
 void soft_fence_rare(void);
 static inline void soft_fence_often(void)
 {
@@ -425,5 +421,8 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit);
 /* Whether what runs in a queue can use another thread; and one takes part. */
 bool soft_queue_wants_workers(const soft_queue *queue, soft_worker *worker);
 bool soft_queue_join(soft_queue *queue, soft_worker *worker);
+/* soft_queue_advance() where `sequence` is all that there is and waits for nothing: false if
+ * it is not so, and nothing was done. */
+bool soft_queue_advance_alone(soft_queue *queue, soft_worker *worker, uint64_t sequence);
 
 #endif

@@ -555,9 +555,10 @@ static CUresult submit(soft_exec *exec, soft_stream *stream, soft_point first,
     const soft_trail_run run =
         exec->trail ? soft_trail_begin(exec->trail, version, own) : own;
     soft_side_begin_upload(exec->side, version);
-    const CUresult result = soft_stream_launch(
-        stream, !late ? exec->program : soft_late_program(exec->late), run.works,
-        run.done, run.argument, waits, count, &frame, &done);
+    const soft_launched launch = {!late ? exec->program : soft_late_program(exec->late),
+                                  run.works, run.done, run.argument};
+    const CUresult result =
+        soft_stream_launch(stream, &launch, waits, count, &frame, &done);
     soft_watch_submitted(exec->watch, begun.unit,
                          result == CUDA_SUCCESS ? done : (soft_point){0});
     soft_side_settle(exec->side, result == CUDA_SUCCESS);
@@ -611,7 +612,7 @@ static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
     return CUDA_SUCCESS;
 }
 
-static void plain_done(void *argument, soft_worker *worker)
+void soft_exec_plain_done(void *argument, soft_worker *worker)
 {
     (void)worker;
     soft_version *version = argument;
@@ -625,17 +626,17 @@ static void plain_done(void *argument, soft_worker *worker)
 static bool launch_plain_locked(soft_exec *exec, soft_stream *stream)
 {
     soft_version *version = exec->current;
-    soft_point done;
     if (!exec->plain || exec->trail || exec->memory || version->memory ||
         version->objects || !soft_rule(R33) || !soft_rule(R40) || !soft_rule(R41))
         return false;
     version->begun++;
-    if (!soft_stream_launch_plain(stream, exec->program, version->works, plain_done,
-                                  version, exec->last, &done)) {
+    const uint64_t sequence =
+        soft_stream_launch_plain(stream, &version->plain, &exec->last);
+    if (sequence == 0) {
         version->begun--;
         return false;
     }
-    exec->last = version->last = done;
+    exec->last = version->last = (soft_point){stream->queue, sequence};
     return true;
 }
 

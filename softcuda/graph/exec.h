@@ -60,6 +60,7 @@ typedef struct soft_version {
     struct soft_exec *exec;
     atomic_uint launches;            /* under way; raised under the exec's mutex */
     /* Plain launches, which end in their order: so that one that ends is a store. */
+    soft_launched plain;
     uint64_t begun; /* under the exec's mutex */
     _Atomic uint64_t ended;
     uint64_t edits;                  /* how many of the exec's edits it has seen */
@@ -146,6 +147,9 @@ struct soft_exec {
     uint32_t decision_count;
     struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };
+
+/* exec.c: a plain launch of the version `argument` is over. */
+void soft_exec_plain_done(void *argument, soft_worker *worker);
 
 /* ---- flat.c */
 
