@@ -7,38 +7,22 @@
  *
  * One thread on both sides is the steadier figure where others use the machine, too: a
  * parallel region of OpenMP waits for its slowest thread. */
-#include <gph/gph.h>
 #include <math.h>
-#include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "beside.h"
 #include "patterns_c.h"
 
-#define SAMPLES_MAX 101
 #define SIDE 512u                /* of images */
 #define COUNT (SIDE * SIDE)      /* of everything else */
 #define WIDTH 1024u              /* of rows */
 #define BLOCKS_MAX (COUNT / 256) /* of the look-back */
 
-static gph_error error;
-static const gph_cuda_calls *cu;
-static CUstream stream;
 static CUmodule module;
 static unsigned samples = 15;
-
-static void must(gph_status status, const char *what)
-{
-    if (status != GPH_OK) {
-        fprintf(stderr, "bench_patterns: %s: %s %s\n", what, error.message, error.hint);
-        exit(1);
-    }
-}
-#define CU(name, ...)                                                                    \
-    must(gph_cuda_check(cu->name(__VA_ARGS__), "cu" #name, &error), #name)
 
 /* Both sides read the same bytes: softcuda's device memory is host memory. */
 static union buffer {
@@ -279,13 +263,6 @@ static const pattern patterns[] = {
      true},
 };
 
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 /* Numbers of about 1, whatever the kind. */
 static void fill(union buffer b, enum kind kind, unsigned seed)
 {
@@ -331,9 +308,8 @@ static void soft_side(const pattern *p, CUfunction function)
         numbers[k] = p->arguments[k];
         params[n++] = &numbers[k];
     }
-    CU(LaunchKernel, function, p->grid[0], p->grid[1], 1, p->block[0], p->block[1], 1, 0,
-       stream, params, NULL);
-    CU(StreamSynchronize, stream);
+    beside_launch(function, (unsigned[]){p->grid[0], p->grid[1], 1},
+                  (unsigned[]){p->block[0], p->block[1], 1}, params);
 }
 
 static double value_at(const pattern *p, union buffer b, unsigned i)
@@ -364,101 +340,66 @@ static void compare(const pattern *p)
     }
 }
 
-/* Threads of the side that ran last spin for a while, on the other side's cores. */
-static void settle(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* A sample is the fastest of a few: a machine that others use as well only adds. */
-#define TRIES 5
-
-static double sample(const pattern *p, CUfunction function)
-{
-    double best = 1e30;
-    settle();
-    for (unsigned k = 0; k < TRIES; k++) {
-        reset(p, function ? out : check);
-        const double from = now_us();
-        if (function)
-            soft_side(p, function);
-        else
-            p->plain();
-        const double took = now_us() - from;
-        best = took < best ? took : best;
-    }
-    return best;
-}
-
-static double measure(const pattern *p)
-{
-    static double soft[SAMPLES_MAX], plain[SAMPLES_MAX];
+/* A pattern and its kernel: what a side is handed. */
+typedef struct pair {
+    const pattern *p;
     CUfunction function;
-    CU(ModuleGetFunction, &function, module, p->name);
+} pair;
+
+static void soft_reset(void *user)
+{
+    reset(((const pair *)user)->p, out);
+}
+static void soft_work(void *user)
+{
+    const pair *both = user;
+    soft_side(both->p, both->function);
+}
+static void plain_reset(void *user)
+{
+    reset(((const pair *)user)->p, check);
+}
+static void plain_work(void *user)
+{
+    ((const pair *)user)->p->plain();
+}
+
+static void measure(const pattern *p)
+{
+    pair both = {p, beside_function(module, p->name)};
+    const beside_side soft = {soft_reset, soft_work, &both};
+    const beside_side plain = {plain_reset, plain_work, &both};
+    double took[2];
     fill(in, p->kind, 1);
     fill(in2, p->kind, 2);
-    reset(p, out);
-    soft_side(p, function);
-    reset(p, check);
-    p->plain();
+    soft.reset(&both);
+    soft.work(&both);
+    plain.reset(&both);
+    plain.work(&both);
     compare(p);
-    for (unsigned s = 0; s < samples; s++) {
-        soft[s] = sample(p, function);
-        plain[s] = sample(p, NULL);
-    }
-    qsort(soft, samples, sizeof(double), by_value);
-    qsort(plain, samples, sizeof(double), by_value);
-    const double a = soft[samples / 2], b = plain[samples / 2];
-    printf("%-14s %11.1f %11.1f %8.2f   <= %.1f %s\n", p->name, a, b, a / b, p->bar,
-           a / b <= p->bar ? "" : "MISSED");
+    beside_measure(&soft, &plain, samples, took);
+    const double ratio = took[0] / took[1];
+    printf("%-14s %11.1f %11.1f %8.2f   <= %.1f %s\n", p->name, took[0], took[1], ratio,
+           p->bar, ratio <= p->bar ? "" : "MISSED");
     fflush(stdout);
-    return a / b;
-}
-
-static void open_soft(void)
-{
-    static char ptx[1 << 20];
-    FILE *file = fopen(BENCH_PTX, "rb");
-    if (file == NULL || fread(ptx, 1, sizeof(ptx) - 1, file) == 0 || fclose(file) != 0) {
-        perror(BENCH_PTX);
-        exit(1);
-    }
-    gph_options options = GPH_OPTIONS_INIT;
-    options.driver = GPH_DRIVER_SOFT;
-    gph_runtime *gph;
-    CUcontext context;
-    must(gph_open(&options, &gph, &error), "gph_open");
-    cu = gph_cuda(gph);
-    CU(DevicePrimaryCtxRetain, &context, 0);
-    CU(CtxSetCurrent, context);
-    CU(ModuleLoadData, &module, ptx);
-    CU(StreamCreate, &stream, 1);
-    union buffer *all[] = {&in, &in2, &out, &check, &state};
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        CU(MemAlloc, &all[i]->at, COUNT * sizeof(float));
 }
 
 int main(int argc, char **argv)
 {
-    setenv("SOFTCUDA_TIER", "best", 0); /* what a kernel that runs often comes to */
     const char *threads = argc > 2 ? argv[2] : "2", *only = argc > 3 ? argv[3] : NULL;
     if (argc > 1)
         samples = (unsigned)atoi(argv[1]);
-    if (samples < 1 || samples > SAMPLES_MAX || atoi(threads) < 1) {
+    if (samples < 1 || samples > BESIDE_SAMPLES_MAX || atoi(threads) < 1) {
         fprintf(stderr,
                 "usage: bench_patterns [SAMPLES [THREADS [PATTERN]]], 1 to %d samples\n",
-                SAMPLES_MAX);
+                BESIDE_SAMPLES_MAX);
         return 2;
     }
-    setenv("SOFTCUDA_WORKERS", threads, 1);
-    omp_set_num_threads(atoi(threads));
-    open_soft();
+    beside_open("bench_patterns", threads);
+    module = beside_module(BENCH_PTX);
+    union buffer *all[] = {&in, &in2, &out, &check, &state};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        all[i]->f = beside_memory(COUNT * sizeof(float));
     printf("microseconds a launch and wait, medians of %u, %s threads; C: -O3 "
            "-march=native -fopenmp\n\n"
            "pattern           softcuda           C    ratio   bar\n",

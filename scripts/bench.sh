@@ -38,6 +38,7 @@ run_all() {
     program $bin/bench_compile
     program $bin/bench_kernels
     program $bin/bench_patterns
+    program $bin/bench_kernels_more
     program $bin/bench_replay
     program $bin/bench_replay --driver
     program $bin/bench_replay --team
