@@ -74,12 +74,15 @@ if command -v scdoc >/dev/null; then
         man3/gph_capture_begin.3; do
         [ -s "$share/man/$page" ] || { echo "not installed: $page"; exit 1; }
     done
-    # every function that the libraries have has a page
+    # every command has a page, and every function that the libraries have
+    "$prefix/bin/gph" help | sed -n 's/^  \([a-z]*\) .*/\1/p' | while read -r name; do
+        [ -s "$share/man/man1/gph-$name.1" ] || echo "no page: gph-$name"
+    done >pages
     for library in libgph.so libgph-doctor.so; do
         nm -D --defined-only "$lib/$library" | sed -n 's/.* T \(gph_[a-z0-9_]*\)@.*/\1/p'
     done | sort -u | while read -r name; do
         [ -e "$share/man/man3/$name.3" ] || echo "no page: $name"
-    done >pages
+    done >>pages
     [ ! -s pages ] || { cat pages; exit 1; }
     if command -v mandoc >/dev/null; then
         mandoc -T lint -W error "$share"/man/man[15]/* "$share"/man/man3/gph-*.3 >lint || { head lint; exit 1; }

@@ -73,7 +73,8 @@ wrong --qqqqq
 wrong -q
 wrong ''
 wrong --versionx && suggests --version
-wrong help --scdoc plan
+wrong help --scdoc plan diff
+wrong help --scdoc plam && suggests plan
 wrong inspect --dot x --ptx missing
 wrong plan --ladder --out x missing
 wrong plan --buckets 3 missing

@@ -40,7 +40,7 @@ gcc first.c -I"$root/usr/include" -L"$lib" -lgph -o first || fail "a program can
 "$gph" doctor --driver soft ./first >out 2>&1 || { cat out; fail "gph doctor"; }
 
 # Of every package something that only it has.
-for file in share/man/man3/gph_capture_begin.3 share/man/man1/gph.1 share/doc/gph/docs/libgph.md \
+for file in share/man/man3/gph_capture_begin.3 share/man/man1/gph.1 share/man/man1/gph-doctor.1 share/doc/gph/docs/libgph.md \
     share/bash-completion/completions/gph; do
     [ -e "$root/usr/$file" ] || [ -e "$root/usr/$file.gz" ] || fail "not there: /usr/$file"
 done

@@ -7,20 +7,25 @@
 
 #include <string.h>
 
-/* What is written for another program: of all commands, one at a time. */
+/* What is written for another program. The completion is of all commands at once. */
 static int write_for(const command_line *line)
 {
     const char *shell = line->values[HELP_COMPLETION];
     const bool is_page = line->values[HELP_SCDOC];
-    if (line->operand_count > 0 || (is_page && shell)) {
+    if (line->operand_count > is_page || (is_page && shell)) {
         fprintf(stderr, "gph help: %s\n",
                 is_page && shell ? "--scdoc or --completion, one of them"
-                : is_page        ? "--scdoc is of all commands"
+                : is_page        ? "one command at a time"
                                  : "--completion is of all commands");
         return EXIT_USAGE;
     }
-    if (is_page) {
-        option_scdoc(line->commands, stdout);
+    if (is_page && line->operand_count == 1) {
+        const command *of = command_find(line->commands, line->operands[0]);
+        if (!of)
+            return EXIT_USAGE;
+        option_scdoc(of, stdout);
+    } else if (is_page) {
+        option_scdoc_list(line->commands, stdout);
     } else if (strcmp(shell, "bash") == 0) {
         completion_bash(line->commands, stdout);
     } else if (strcmp(shell, "zsh") == 0) {
@@ -53,6 +58,6 @@ int cmd_help(const command_line *line)
            "usage: gph COMMAND [--OPTION...] [OPERAND...]\n\n");
     for (const command *at = line->commands; at->name; at++)
         printf("  %-9s %s\n", at->name, at->summary);
-    printf("\ngph COMMAND --help explains a command.\n");
+    printf("\ngph COMMAND --help explains a command; man gph-COMMAND adds examples.\n");
     return EXIT_OK;
 }

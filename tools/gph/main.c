@@ -221,7 +221,10 @@ static const command commands[] = {
      .operands = "[COMMAND]",
      .summary = "show help on a command",
      .text = "Lists the commands, or explains one.",
-     .options = {{"scdoc", NULL, "write the commands' part of the man page", NULL},
+     .options = {{"scdoc", NULL,
+                  "write the man page of COMMAND up to its examples, or a list of the "
+                  "commands",
+                  NULL},
                  {"completion", "bash|zsh",
                   "write what a shell completes the commands' words by", NULL}},
      .run = cmd_help},

@@ -283,24 +283,33 @@ static void put_scdoc_text(const char *text, FILE *to)
     }
 }
 
-void option_scdoc(const command *commands, FILE *to)
+void option_scdoc_list(const command *commands, FILE *to)
 {
     for (const command *of = commands; of->name; of++) {
-        fprintf(to, "## gph %s", of->name);
-        if (of->operands[0] != '\0') {
-            fputc(' ', to);
-            put_scdoc_text(of->operands, to);
-        }
-        fprintf(to, "\n\n");
-        put_scdoc_text(of->text, to);
-        fprintf(to, "\n\n");
-        for (const option_spec *at = of->options; at->name; at++) {
-            fprintf(to, "*--%s*", at->name);
-            if (at->argument)
-                fprintf(to, " _%s_", at->argument);
-            fprintf(to, "\n\t");
-            put_scdoc_text(at->help, to);
-            fprintf(to, at->standard ? ". Default: %s.\n\n" : ".\n\n", at->standard);
-        }
+        fprintf(to, "*gph-%s*(1)\n\t", of->name);
+        put_scdoc_text(of->summary, to);
+        fprintf(to, ".\n\n");
+    }
+}
+
+void option_scdoc(const command *of, FILE *to)
+{
+    fprintf(to, "gph-%s(1)\n\n# NAME\n\ngph-%s - ", of->name, of->name);
+    put_scdoc_text(of->summary, to);
+    fprintf(to, "\n\n# SYNOPSIS\n\n*gph %s*%s ", of->name,
+            of->options[0].name ? " [--_OPTION_...]" : "");
+    put_scdoc_text(of->operands, to);
+    fprintf(to, "\n\n# DESCRIPTION\n\n");
+    put_scdoc_text(of->text, to);
+    if (of->options[0].name)
+        fprintf(to, "\n\n# OPTIONS");
+    fprintf(to, "\n\n");
+    for (const option_spec *at = of->options; at->name; at++) {
+        fprintf(to, "*--%s*", at->name);
+        if (at->argument)
+            fprintf(to, " _%s_", at->argument);
+        fprintf(to, "\n\t");
+        put_scdoc_text(at->help, to);
+        fprintf(to, at->standard ? ". Default: %s.\n\n" : ".\n\n", at->standard);
     }
 }

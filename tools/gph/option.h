@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A command as a table: its parser, its --help and its part of the man page come from it.
+/* A command as a table: its parser, its --help and its man page come from it.
  */
 #ifndef OPTION_H
 #define OPTION_H
@@ -61,6 +61,8 @@ const char *option_early(const command *of, const char *name, int argc, char **a
 /* In a language, "en" (NULL) or "zh", as far as the doctor knows the command's words. */
 void option_help(const command *of, const char *language, FILE *to);
 
-/* The commands' part of the man page, in scdoc's language. */
-void option_scdoc(const command *commands, FILE *to);
+/* In scdoc's language: the list of commands in the page of gph, and the page of one
+ * command up to what is written by hand (man/gph-NAME.1.scd). */
+void option_scdoc_list(const command *commands, FILE *to);
+void option_scdoc(const command *of, FILE *to);
 #endif
