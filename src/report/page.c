@@ -23,6 +23,11 @@ static const char head[] =
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
     "<link rel=\"icon\" href=\"data:,\">\n<title>gph doctor</title>\n<style>\n";
 
+/* Without scripts, what they would fill is not there. */
+static const char end_of_head[] =
+    "</style>\n<noscript><style>.facts,.tiles,.body,.foot,#program,#verdict"
+    "{display:none}</style></noscript>\n</head>\n<body>\n";
+
 /* What fill() is given; `error` may be filled by it. */
 typedef struct page {
     gph_report *report;
@@ -42,7 +47,8 @@ static gph_status put_text(gphi_save *save, const char *text)
     return put(save, text, text + strlen(text));
 }
 
-/* Style, page, data, d3, code: the data is before the code that reads it. */
+/* Style, page, what is shown without scripts, data, d3, code: the data is before the code
+ * that reads it. */
 static gph_status fill(void *user, gphi_save *save)
 {
     const page *p = user;
@@ -52,8 +58,9 @@ static gph_status fill(void *user, gphi_save *save)
     GPHI_TRY(put_text(save, is_chinese ? "zh-CN" : "en"));
     GPHI_TRY(put_text(save, head));
     GPHI_TRY(put(save, gphi_page_css, gphi_page_css_end));
-    GPHI_TRY(put_text(save, "</style>\n</head>\n<body>\n"));
+    GPHI_TRY(put_text(save, end_of_head));
     GPHI_TRY(put(save, gphi_page_html, gphi_page_html_end));
+    GPHI_TRY(gphi_report_static(p->report, p->program, gphi_save_write, save, p->error));
     GPHI_TRY(put_text(save, "<script type=\"application/json\" id=\"data\">"));
     GPHI_TRY(gphi_report_data(p->report, p->program, p->advice, gphi_save_write, save,
                               p->error));

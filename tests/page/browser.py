@@ -32,7 +32,7 @@ class Missing(Exception):
 
 
 class Browser:
-    def __init__(self, width=1400, height=1000, dark=False):
+    def __init__(self, width=1400, height=1000, dark=False, scripts=True):
         chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
         if not chromium or not driver:
             raise Missing("chromium and chromium-driver are not installed")
@@ -61,6 +61,9 @@ class Browser:
         # A window is 500 pixels wide at least, and what it shows is lower than it: the page gets the size that was asked for.
         self.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride",
                                                "params": {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}})
+        self.scripts = scripts
+        if not scripts:  # the page's own; run() is the test's, and works
+            self.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setScriptExecutionDisabled", "params": {"value": True}})
 
     def ask(self, method, path, body=None):
         link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=150)
@@ -75,7 +78,7 @@ class Browser:
     def open(self, path):
         self.ask("POST", "/url", {"url": "file://" + path})
         until = time.monotonic() + 60
-        while not self.run("return document.documentElement.dataset.ready === '1'"):
+        while self.scripts and not self.run("return document.documentElement.dataset.ready === '1'"):
             if time.monotonic() > until:
                 raise RuntimeError("the page did not draw itself in 60 s: " + str(self.log("browser")))
             time.sleep(0.02)

@@ -29,6 +29,20 @@ for (const device of Object.keys(DATA)) for (const language of ["en", "zh"]) {
 return out;
 """
 
+LAST = """
+const out = [], data = DATA[Object.keys(DATA)[0]];
+for (const language of ["en", "zh"]) {
+  state.language = language;
+  for (const scene of SCENES) out.push([word(scene.key + "_title"), word(scene.key + "_about"), scene.say(data, 0), scene.say(data, scene.count(data)),
+    word("reproduce") + " " + scene.command].join("\\n"));
+}
+return out;
+"""
+STILL = """
+return [...document.querySelectorAll("noscript section")].map((one) => [...one.children].map((part) => part.textContent).join("\\n"));
+"""
+
+
 def figures(data):
     """What must be said somewhere, worked out here once more."""
     spans = [(min(r[0] for r in g["ranges"]), max(r[0] + r[1] for r in g["ranges"])) for g in data["pool"]]
@@ -77,10 +91,35 @@ def look(width, dark):
     return faults
 
 
+def without_scripts(width):
+    """Each scene's first and last sentence as the scripts say them, with its command, in both languages; and nothing else."""
+    faults, pages = [], []
+    for scripts in (True, False):
+        browser = Browser(width, 900, scripts=scripts)
+        try:
+            browser.open(str(ROOT / "docs/guide.html"))
+            pages.append(browser.run(LAST if scripts else STILL))
+            if not scripts:
+                said = browser.run("return document.body.innerText")
+                faults += [f"without scripts: \"{one}\" is shown" for one in ("Play", "Back", "Recorded on") if one + "\n" in said]
+                faults += [f"without scripts: does not say {one}" for one in ("switched off here", "已将其关闭") if one not in said]
+                if browser.run("return document.documentElement.scrollWidth > window.innerWidth"):
+                    faults.append(f"without scripts, {width} px: the page is wider than the window")
+                faults += [f"without scripts: contrast of {one}" for one in browser.run(CONTRAST)]
+        finally:
+            browser.close()
+    drawn, still = pages
+    if len(drawn) != 10:
+        faults.append(f"{len(drawn)} scenes in two languages")
+    faults += [f"without scripts: {have} where scripts say {want}" for want, have in zip(drawn, still) if want != have]
+    return faults + ([] if len(drawn) == len(still) else [f"without scripts: {len(still)} scenes, {len(drawn)} with them"])
+
+
 def main():
     subprocess.run([sys.executable, str(ROOT / "scripts/guide.py"), "--check"], check=True)
     try:
         faults = [fault for width, dark in ((1400, False), (800, True), (390, False)) for fault in look(width, dark)]
+        faults += [fault for width in (1400, 390) for fault in without_scripts(width)]
     except Missing as why:
         print(why)
         sys.exit(77)

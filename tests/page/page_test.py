@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from browser import Browser, Missing
+from browser import CONTRAST, Browser, Missing
 
 failures = []
 
@@ -314,6 +314,34 @@ def small(browser, folder, make_page):
     is_quiet(browser, "gpu")
 
 
+def without_scripts(folder, make_page):
+    """The findings and the tables as text, and nothing that scripts would have filled."""
+    pages = {name: make(make_page, folder, "off-" + name, calls, 0, how, language) for name, calls, how, language in (
+        ("plain", 2000, "plain", "en"), ("hostile", 2000, "hostile", "en"), ("zh", 2000, "plain", "zh"), ("empty", 0, "plain", "en"))}
+    for width in (1400, 390):
+        browser = Browser(width, 900, scripts=False)
+        try:
+            for name, page in pages.items():
+                browser.open(page)
+                said = browser.run("return document.body.innerText")
+                where = f"without scripts, {name}, {width} px"
+                check(f"{where}: it says why", ("JavaScript 绘制" if name == "zh" else "draws itself with JavaScript") in said)
+                if name == "empty":
+                    check(f"{where}: it says that there is nothing", "There are no findings." in said and "没有发现" not in said)
+                else:
+                    finding = "错误 capture.synchronize" if name == "zh" else "error capture.synchronize: the host waited"
+                    parts = ["model.py:69", "docs/doctor-rules.md#capture.synchronize", "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"]
+                    check(f"{where}: the finding is shown", finding in said and all(part in said for part in parts))
+                    check(f"{where}: the tables are", re.search(r"(kernel launches|内核启动) +\d+ ", said))
+                check(f"{where}: nothing empty is shown", "Timeline" not in said and "时间线" not in said)
+                check(f"{where}: names stay names", browser.run("return !document.querySelector('img, pre *, noscript h1 *')"))
+                check(f"{where}: it fits", browser.run("return document.documentElement.scrollWidth <= window.innerWidth"))
+                check(f"{where}: contrast", not browser.run(CONTRAST))
+                is_quiet(browser, where)
+        finally:
+            browser.close()
+
+
 # What the page shows: its text, labels and tooltips, and what it draws into canvases. Names of the program, of
 # CUDA and of PyTorch have no Chinese; they stand in the page's data, or are one of NAMES.
 SHOWN = """
@@ -379,6 +407,7 @@ def test(make_page):
             is_quiet(browser, "narrow")
         finally:
             browser.close()
+        without_scripts(folder, make_page)
     return 1 if failures else 0
 
 
