@@ -15,7 +15,7 @@
 #include "attach/track/capture.h"
 #include "attach/track/function.h"
 #include "attach/track/handle.h"
-#include "attach/track/picture.h"
+#include "attach/track/look.h"
 
 void attach_hook_before(attach_call *call)
 {
@@ -91,7 +91,7 @@ static void succeeded(attach_call *call)
     case ATTACH_HOOK_BEGIN: begun(call); break;
     case ATTACH_HOOK_END:
         attach_set_add(&attach_graphs, attach_filled(call, 1), 0);
-        attach_picture_take(call, GPHI_SNAPSHOT_CAPTURED, 0, CUDA_SUCCESS);
+        attach_graph_look(call, GPHI_SNAPSHOT_CAPTURED, 0, CUDA_SUCCESS);
         break;
     case ATTACH_HOOK_MODE: attach_me.mode = (uint8_t)(call->kept & 3); break;
     case ATTACH_HOOK_GRAPH:
@@ -124,15 +124,15 @@ CUresult attach_hook_after(attach_call *call, CUresult result)
     if (has_graph) /* before the graph is looked at */
         result = attach_sentinels_after(call, result);
     if ((call->symbol->flags & ATTACH_EDITS) != 0)
-        attach_picture_edited();
+        attach_graph_edited();
     if (call->symbol->hook == ATTACH_HOOK_END)
         attach_capture_ended(call);
     if (result == CUDA_SUCCESS)
         succeeded(call);
     if (call->symbol->hook == ATTACH_HOOK_INSTANTIATE)
-        attach_picture_take(call, GPHI_SNAPSHOT_INSTANTIATED,
-                            result == CUDA_SUCCESS ? attach_filled(call, 0) : 0, result);
+        attach_graph_look(call, GPHI_SNAPSHOT_INSTANTIATED,
+                          result == CUDA_SUCCESS ? attach_filled(call, 0) : 0, result);
     else if (call->symbol->hook == ATTACH_HOOK_UPDATE)
-        attach_picture_take(call, GPHI_SNAPSHOT_UPDATE, call->words[0], result);
+        attach_graph_look(call, GPHI_SNAPSHOT_UPDATE, call->words[0], result);
     return result;
 }

@@ -27,7 +27,7 @@
 #include "attach/track/capture.h"
 #include "attach/track/freed.h"
 #include "attach/track/function.h"
-#include "attach/track/picture.h"
+#include "attach/track/look.h"
 #include "event/ring_format.h"
 
 #include <errno.h>
@@ -254,7 +254,7 @@ static void forked(void)
     attach_presence_forked();
     memset(&attach_me, 0, sizeof(attach_me));
     attach_capture_forked();
-    attach_picture_edited(); /* another ring has none of the snapshots */
+    attach_graph_edited(); /* another ring has none of the snapshots */
     attach_forget_functions();
     attach_sentinels_forked();
     attach_stack_forked();

@@ -22,7 +22,7 @@
 #include "attach/driver/find.h"
 #include "attach/ring/draft.h"
 #include "attach/track/handle.h"
-#include "attach/track/picture.h"
+#include "attach/track/look.h"
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/map.h"

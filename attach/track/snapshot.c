@@ -28,7 +28,7 @@ enum {
 static _Atomic uint64_t last_snapshot;
 
 typedef struct snapshot {
-    attach_picture picture;
+    attach_snapshot_request request;
     uint64_t number, parent, parent_node;
     uint32_t depth;
     bool has_children, has_hosts, is_short;
@@ -204,7 +204,7 @@ static void tell_node(snapshot *shot, size_t index)
     node_struct params;
     shot->has_children |= type == CU_GRAPH_NODE_TYPE_GRAPH;
     const uint64_t exec =
-        shot->picture.why == GPHI_SNAPSHOT_UPDATE ? 0 : shot->picture.exec;
+        shot->request.why == GPHI_SNAPSHOT_UPDATE ? 0 : shot->request.exec;
     if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
         add_kernel(shot, &draft, words, node);
         attach_source_node(exec, (uint64_t)(uintptr_t)node, shot->number);
@@ -276,7 +276,7 @@ static void tell_edges(snapshot *shot)
 
 static CUresult get_edges(const snapshot *shot, size_t *count)
 {
-    const CUgraph graph = (CUgraph)(uintptr_t)shot->picture.graph;
+    const CUgraph graph = (CUgraph)(uintptr_t)shot->request.graph;
     if (ATTACH_REAL(cuGraphGetEdges_v2))
         return ATTACH_REAL(cuGraphGetEdges_v2)(graph, shot->from, shot->to, shot->data,
                                                count);
@@ -333,7 +333,7 @@ static bool make_room(snapshot *shot)
 /* Nodes and edges as they are; false: the driver does not say. */
 static bool load(snapshot *shot)
 {
-    const CUgraph graph = (CUgraph)(uintptr_t)shot->picture.graph;
+    const CUgraph graph = (CUgraph)(uintptr_t)shot->request.graph;
     if (ATTACH_ASK(cuGraphGetNodes, graph, NULL, &shot->node_count) != CUDA_SUCCESS)
         return false;
     if (get_edges(shot, &shot->edge_count) != CUDA_SUCCESS)
@@ -351,7 +351,7 @@ static bool load(snapshot *shot)
     return true;
 }
 
-static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent,
+static uint64_t tell_graph(const attach_snapshot_request *request, const snapshot *parent,
                            uint64_t parent_node);
 
 static void tell_children(const snapshot *shot)
@@ -364,17 +364,17 @@ static void tell_children(const snapshot *shot)
             ATTACH_ASK(cuGraphChildGraphNodeGetGraph, shot->nodes[i], &child) !=
                 CUDA_SUCCESS)
             continue;
-        const attach_picture picture = {.graph = (uint64_t)(uintptr_t)child,
-                                        .exec = shot->picture.exec,
-                                        .why = GPHI_SNAPSHOT_CHILD};
-        tell_graph(&picture, shot, (uint64_t)(uintptr_t)shot->nodes[i]);
+        const attach_snapshot_request request = {.graph = (uint64_t)(uintptr_t)child,
+                                                 .exec = shot->request.exec,
+                                                 .why = GPHI_SNAPSHOT_CHILD};
+        tell_graph(&request, shot, (uint64_t)(uintptr_t)shot->nodes[i]);
     }
 }
 
-static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent,
+static uint64_t tell_graph(const attach_snapshot_request *request, const snapshot *parent,
                            uint64_t parent_node)
 {
-    snapshot shot = {.picture = *picture,
+    snapshot shot = {.request = *request,
                      .parent = parent ? parent->number : 0,
                      .parent_node = parent_node,
                      .depth = parent ? parent->depth + 1 : 0};
@@ -382,9 +382,9 @@ static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent
         return 0;
     shot.number = atomic_fetch_add(&last_snapshot, 1) + 1;
     const uint64_t words[] = {
-        shot.number,   shot.node_count, shot.edge_count, (uint64_t)picture->why,
-        picture->exec, shot.parent,     parent_node,     picture->capture};
-    shot.is_short = !attach_tell(GPHI_EVENT_GRAPH, picture->graph, 0, words, 8, NULL);
+        shot.number,   shot.node_count, shot.edge_count, (uint64_t)request->why,
+        request->exec, shot.parent,     parent_node,     request->capture};
+    shot.is_short = !attach_tell(GPHI_EVENT_GRAPH, request->graph, 0, words, 8, NULL);
     number_nodes(&shot);
     for (size_t i = 0; i < shot.node_count; i++)
         tell_node(&shot, i);
@@ -395,30 +395,30 @@ static uint64_t tell_graph(const attach_picture *picture, const snapshot *parent
     return shot.has_children || shot.has_hosts || shot.is_short ? 0 : shot.number;
 }
 
-static void tell_same(const attach_picture *picture)
+static void tell_same(const attach_snapshot_request *request)
 {
     const uint64_t words[] = {atomic_fetch_add(&last_snapshot, 1) + 1,
                               0,
                               0,
-                              (uint64_t)picture->why,
-                              picture->exec,
+                              (uint64_t)request->why,
+                              request->exec,
                               0,
                               0,
-                              picture->capture,
-                              picture->same_as};
-    attach_tell(GPHI_EVENT_GRAPH, picture->graph, 0, words, 9, NULL);
+                              request->capture,
+                              request->same_as};
+    attach_tell(GPHI_EVENT_GRAPH, request->graph, 0, words, 9, NULL);
 }
 
-uint64_t attach_snapshot(const attach_picture *picture)
+uint64_t attach_snapshot(const attach_snapshot_request *request)
 {
-    if (picture->why == GPHI_SNAPSHOT_INSTANTIATED) {
-        attach_host_forget(picture->exec);
-        attach_source_forget(picture->exec);
+    if (request->why == GPHI_SNAPSHOT_INSTANTIATED) {
+        attach_host_forget(request->exec);
+        attach_source_forget(request->exec);
     }
-    if (picture->same_as == 0)
-        return tell_graph(picture, NULL, 0);
-    tell_same(picture);
-    if (picture->why == GPHI_SNAPSHOT_INSTANTIATED)
-        attach_source_same(picture->exec, picture->same_as);
-    return picture->same_as;
+    if (request->same_as == 0)
+        return tell_graph(request, NULL, 0);
+    tell_same(request);
+    if (request->why == GPHI_SNAPSHOT_INSTANTIATED)
+        attach_source_same(request->exec, request->same_as);
+    return request->same_as;
 }

@@ -18,7 +18,7 @@ void gphi_comm_settle(void *user)
     uint32_t rank = 0, number = 0;
     char text[160], time[32];
     gph_error cause;
-    if (!gphi_own_missed(&comm->own, &rank, &number) ||
+    if (!gphi_peers_missed(&comm->peers, &rank, &number) ||
         atomic_exchange(&comm->has_told, true))
         return;
     gphi_comm_number_text(comm, number, text, sizeof(text));
@@ -78,16 +78,16 @@ static gph_status put_nccl(gph_comm *comm, const gphi_comm_record *record, CUdev
 /* ---- by the own kernel ---- */
 
 /* The kernel of a record; false: there is none. Gathers and broadcasts move bytes. */
-static bool own_kind(const gphi_comm_record *record, gphi_own_kind *out)
+static bool own_kind(const gphi_comm_record *record, gphi_peers_kind *out)
 {
-    *out = record->kind == GPHI_COMM_GATHER ? GPHI_OWN_GATHER : GPHI_OWN_BROADCAST;
+    *out = record->kind == GPHI_COMM_GATHER ? GPHI_PEERS_GATHER : GPHI_PEERS_BROADCAST;
     if (record->kind != GPHI_COMM_REDUCE)
         return true;
     switch (record->dtype) {
-    case GPH_DTYPE_F32: *out = GPHI_OWN_F32; return true;
-    case GPH_DTYPE_F16: *out = GPHI_OWN_F16; return true;
-    case GPH_DTYPE_BF16: *out = GPHI_OWN_BF16; return true;
-    case GPH_DTYPE_I32: *out = GPHI_OWN_I32; return true;
+    case GPH_DTYPE_F32: *out = GPHI_PEERS_F32; return true;
+    case GPH_DTYPE_F16: *out = GPHI_PEERS_F16; return true;
+    case GPH_DTYPE_BF16: *out = GPHI_PEERS_BF16; return true;
+    case GPH_DTYPE_I32: *out = GPHI_PEERS_I32; return true;
     default: return false;
     }
 }
@@ -97,16 +97,16 @@ static gph_status put_own(gph_comm *comm, const gphi_comm_record *record, CUdevi
                           gph_error *error)
 {
     const uint32_t element = gphi_dtype_bytes(record->dtype);
-    gphi_own_work work = {.in = in,
-                          .out = out,
-                          .bytes = record->count * element,
-                          .element_bytes = element,
-                          .reduction = record->reduction,
-                          .root = record->root,
-                          .place = number};
+    gphi_peers_work work = {.in = in,
+                            .out = out,
+                            .bytes = record->count * element,
+                            .element_bytes = element,
+                            .reduction = record->reduction,
+                            .root = record->root,
+                            .place = number};
     char text[160];
     (void)own_kind(record, &work.kind);
-    const CUresult result = gphi_own_launch(&comm->own, &work, stream);
+    const CUresult result = gphi_peers_launch(&comm->peers, &work, stream);
     if (result == CUDA_SUCCESS)
         return GPH_OK;
     gphi_comm_record_text(record, text, sizeof(text));
@@ -128,7 +128,7 @@ static gph_status choose(const gph_comm *comm, const gphi_comm_record *record,
                          gph_comm_way *out, gph_error *error)
 {
     char text[160];
-    gphi_own_kind kind;
+    gphi_peers_kind kind;
     const uint64_t element = gphi_dtype_bytes(record->dtype);
     const uint64_t parts = record->kind == GPHI_COMM_GATHER ? comm->ranks->who.count : 1;
     const uint64_t most = comm->own_up_to / (element * parts);

@@ -47,7 +47,7 @@ static void destroy_now(void *user)
     if (handle && comm->nccl.ncclCommDestroy(handle) != GPHI_NCCL_SUCCESS)
         gphi_log("ranks", GPH_LOG_ERROR, "communicator %s: ncclCommDestroy failed",
                  comm->name);
-    gphi_own_fini(&comm->own);
+    gphi_peers_fini(&comm->peers);
     gphi_unrelax(&comm->runtime->cu, mode);
     leave(comm, has_entered);
     gphi_comm_records_fini(comm);
@@ -86,7 +86,7 @@ void gph_comm_destroy(gph_comm *comm)
 static void on_failed(void *user)
 {
     gph_comm *comm = user;
-    gphi_own_stop(&comm->own);
+    gphi_peers_stop(&comm->peers);
     gphi_nccl_comm handle = atomic_exchange(&comm->handle, NULL);
     if (!handle)
         return;
@@ -140,7 +140,7 @@ static void on_closing(void *user)
              "live",
              comm->name, is_given_up ? "while " : "before gph_comm_destroy(), and ",
              (unsigned long long)live);
-    gphi_own_stop(&comm->own);
+    gphi_peers_stop(&comm->peers);
     gphi_ranks_watch_remove(comm->ranks, &comm->watch);
     comm->is_watched = false;
     comm->ranks = NULL;
@@ -225,24 +225,24 @@ static gph_status agree(gph_comm *comm, gph_error *error)
 }
 
 /* This rank's memory, and how the others reach it. */
-static gph_status prepare_own(gph_comm *comm, gphi_own_card *card, gph_error *error)
+static gph_status prepare_own(gph_comm *comm, gphi_peers_card *card, gph_error *error)
 {
     gph_error why = {0};
     const gphi_ranks_identity *who = &comm->ranks->who;
     gph_status status = GPH_OK;
     memset(card, 0, sizeof(*card));
     if (comm->options.way != GPH_COMM_NCCL)
-        status = gphi_own_init(&comm->own, comm->runtime, who->rank, who->count,
-                               comm->options.own_bytes, comm->ranks->patience_ns, &why);
+        status = gphi_peers_init(&comm->peers, comm->runtime, who->rank, who->count,
+                                 comm->options.own_bytes, comm->ranks->patience_ns, &why);
     if (status != GPH_OK)
-        gphi_own_fini(&comm->own);
+        gphi_peers_fini(&comm->peers);
     GPHI_TRY(excuse(comm, status, &why, error));
-    comm->own.runtime = comm->runtime; /* for the card, in each case */
-    return gphi_own_show(&comm->own, card, error);
+    comm->peers.runtime = comm->runtime; /* for the card, in each case */
+    return gphi_peers_show(&comm->peers, card, error);
 }
 
 /* Only where all ranks have their memory: whoever opens none waits for none. */
-static gph_status connect_own(gph_comm *comm, const gphi_own_card *cards,
+static gph_status connect_own(gph_comm *comm, const gphi_peers_card *cards,
                               gph_error *error)
 {
     gph_error why = {0};
@@ -251,7 +251,7 @@ static gph_status connect_own(gph_comm *comm, const gphi_own_card *cards,
         can &= cards[i].can != 0;
     if (!can)
         return GPH_OK;
-    const gph_status status = gphi_own_connect(&comm->own, cards, &why);
+    const gph_status status = gphi_peers_connect(&comm->peers, cards, &why);
     comm->has_own = status == GPH_OK;
     return excuse(comm, status, &why, error);
 }
@@ -266,9 +266,9 @@ static gph_status least(gph_comm *comm, const char *what, bool *has, gph_error *
 }
 
 /* Local steps stand between agreements, so that all ranks go on, or none does. */
-static gph_status make_own(gph_comm *comm, gphi_own_card *cards, gph_error *error)
+static gph_status make_own(gph_comm *comm, gphi_peers_card *cards, gph_error *error)
 {
-    gphi_own_card card;
+    gphi_peers_card card;
     gph_error mine = {0};
     gph_status status = prepare_own(comm, &card, &mine);
     GPHI_TRY(gph_ranks_all_at(NULL, comm->ranks, "comm memory", status, &mine, error));
@@ -285,7 +285,7 @@ static gph_status still_well(void *user, gph_error *error)
 }
 
 /* Two ranks of one GPU are not for NCCL. */
-static gph_status check_cards(const gph_comm *comm, const gphi_own_card *cards,
+static gph_status check_cards(const gph_comm *comm, const gphi_peers_card *cards,
                               gph_error *error)
 {
     const uint32_t count = comm->ranks->who.count;
@@ -298,7 +298,8 @@ static gph_status check_cards(const gph_comm *comm, const gphi_own_card *cards,
     return GPH_OK;
 }
 
-static gph_status open_nccl(gph_comm *comm, const gphi_own_card *cards, gph_error *error)
+static gph_status open_nccl(gph_comm *comm, const gphi_peers_card *cards,
+                            gph_error *error)
 {
     gph_error why = {0};
     gph_status status = GPH_OK;
@@ -348,7 +349,8 @@ static gph_status join_nccl(gph_comm *comm, gph_error *error)
     return status;
 }
 
-static gph_status make_nccl(gph_comm *comm, const gphi_own_card *cards, gph_error *error)
+static gph_status make_nccl(gph_comm *comm, const gphi_peers_card *cards,
+                            gph_error *error)
 {
     gph_error mine = {0};
     const gph_status status = open_nccl(comm, cards, &mine);
@@ -361,7 +363,7 @@ static gph_status fill(gph_comm *comm, gph_error *error)
 {
     const uint32_t count = comm->ranks->who.count;
     gph_error mine = {0};
-    gphi_own_card *cards = gphi_heap_array(comm->heap, count, sizeof(*cards));
+    gphi_peers_card *cards = gphi_heap_array(comm->heap, count, sizeof(*cards));
     gph_status status = gphi_made(&mine, cards, "making a communicator");
     status = gph_ranks_all_at(NULL, comm->ranks, "comm begin", status, &mine, error);
     GPHI_THEN(status, agree(comm, error));

@@ -3,7 +3,7 @@
  *
  *   gph_ranks ── watch: failed() ends its work, idle() sees what kernels missed and takes it
  *       │               away when the last graph has gone
- *   gph_comm ── own: memory, kernels      ── nccl: library, ncclComm_t
+ *   gph_comm ── peers: memory, kernels    ── nccl: library, ncclComm_t
  *       └─ graphs -> {capture's id, handle, gone, [numbers of records]} -> ...
  *       └─ records: each kind of call once: what, count, where it stands
  *
@@ -15,7 +15,7 @@
 #include "base/thread.h"
 #include "base/vec.h"
 #include "ranks/nccl.h"
-#include "ranks/own.h"
+#include "ranks/peers.h"
 #include "ranks/ranks.h"
 #include <gph/ranks_comm.h>
 
@@ -57,7 +57,7 @@ struct gph_comm {
     gphi_nccl nccl;
     _Atomic(gphi_nccl_comm) handle; /* NULL: there is none, or it was aborted */
     gphi_nccl_aborting *aborting;   /* of who took `handle` away */
-    gphi_own own;
+    gphi_peers peers;
     bool has_nccl, has_own;
     uint64_t own_up_to;
     double own_us[GPHI_COMM_SIZES], nccl_us[GPHI_COMM_SIZES];

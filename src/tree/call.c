@@ -302,8 +302,8 @@ static gph_tree_reason eager_reason(gphi_tree_turn *turn)
             }
     if (tree->depth >= tree->options.depth_max)
         return GPH_TREE_DEPTH;
-    if (function->refused != GPH_TREE_NONE && function->left != 0) {
-        function->left--;
+    if (function->refused != GPH_TREE_NONE && function->eager_left != 0) {
+        function->eager_left--;
         return function->refused;
     }
     return GPH_TREE_NONE;
@@ -393,9 +393,9 @@ static gph_status give_up(gphi_tree_turn *turn, const gph_error *cause, gph_erro
     const gph_tree_reason reason =
         is_memory(cause->code) ? GPH_TREE_MEMORY : GPH_TREE_CAPTURE;
     function->refused = reason;
-    function->wait =
-        function->wait == 0 ? turn->tree->options.backoff : function->wait * 2;
-    function->left = function->wait;
+    function->backoff =
+        function->backoff == 0 ? turn->tree->options.backoff : function->backoff * 2;
+    function->eager_left = function->backoff;
     memcpy(function->why, cause->message, sizeof(function->why) - 1);
     gphi_log("tree", GPH_LOG_INFO, "\"%s\" runs eagerly: %s", function->name,
              function->why);
@@ -430,7 +430,7 @@ static gph_status record(gphi_tree_turn *turn, gphi_tree_place *place,
         return status;
     }
     function->refused = GPH_TREE_NONE;
-    function->wait = 0;
+    function->backoff = 0;
     node->reason = reason;
     gphi_tree_count_recording(tree, place, reason);
     gphi_tree_node_link(tree, place, node);

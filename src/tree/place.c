@@ -293,11 +293,11 @@ bool gphi_tree_may_record(const gph_tree *tree, gphi_tree_place *place,
 {
     if (place->count[reason] < most_for(tree, reason))
         return true;
-    if (place->wait == 0)
-        place->wait = place->left = tree->options.backoff;
-    if (place->left == 0)
+    if (place->backoff == 0)
+        place->backoff = place->eager_left = tree->options.backoff;
+    if (place->eager_left == 0)
         return true; /* until one is made */
-    place->left--;
+    place->eager_left--;
     return false;
 }
 
@@ -306,8 +306,8 @@ void gphi_tree_count_recording(const gph_tree *tree, gphi_tree_place *place,
 {
     if (place->count[reason]++ < most_for(tree, reason))
         return;
-    place->wait *= 2;
-    place->left = place->wait;
+    place->backoff *= 2;
+    place->eager_left = place->backoff;
 }
 
 /* ---- nodes ---- */

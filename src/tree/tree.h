@@ -122,8 +122,8 @@ struct gphi_tree_place {
     gphi_tree_place *next; /* of the same parent, in order */
     gphi_tree_node *nodes, *last;
     uint32_t count[GPH_TREE_REASON_COUNT]; /* recordings */
-    uint64_t wait, left; /* eager calls: of this round, of them to come; 0 0: no limit yet
-                          */
+    uint64_t backoff;    /* calls of this round that are eager; 0: no limit yet */
+    uint64_t eager_left; /* of them, those to come */
 };
 
 /* An input of a function: does it move? */
@@ -149,7 +149,8 @@ struct gph_tree_function {
     bool is_root, is_eager, mutates;
     uint32_t copied_count; /* ports that are copied */
     uint64_t calls;
-    uint64_t wait, left;     /* as of a place: when it could not be captured */
+    uint64_t backoff; /* as of a place: when it could not be captured */
+    uint64_t eager_left;
     gph_tree_reason refused; /* why */
     char why[512];
 };

@@ -332,7 +332,7 @@ static void role_epochs(void)
     static const uint32_t last[] = {(1u << 24) + 11, (1u << 24) + 13,
                                     13}; /* no 0, no 1 */
     for (unsigned e = 0; e < 3; e++) {
-        const CUdeviceptr at = me.comm->own.memory + offsetof(ranks_head, epochs);
+        const CUdeviceptr at = me.comm->peers.memory + offsetof(ranks_head, epochs);
         uint32_t words[RANKS_BLOCKS];
         int64_t least = 0;
         for (unsigned i = 0; i < RANKS_BLOCKS; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Memory that the ranks of a host share, and launches of the kernels that use it. */
 #define _GNU_SOURCE
-#include "ranks/own.h"
+#include "ranks/peers.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "cuda/status.h"
@@ -9,15 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static const gphi_kernel_text own_text = {
+static const gphi_kernel_text peers_text = {
     .what = "the kernels of communicators",
     .ptx = gphi_ranks_ptx,
-    .names = {[GPHI_OWN_F32] = "gph_ranks_reduce_f32",
-              [GPHI_OWN_F16] = "gph_ranks_reduce_f16",
-              [GPHI_OWN_BF16] = "gph_ranks_reduce_bf16",
-              [GPHI_OWN_I32] = "gph_ranks_reduce_i32",
-              [GPHI_OWN_GATHER] = "gph_ranks_gather",
-              [GPHI_OWN_BROADCAST] = "gph_ranks_broadcast"}};
+    .names = {[GPHI_PEERS_F32] = "gph_ranks_reduce_f32",
+              [GPHI_PEERS_F16] = "gph_ranks_reduce_f16",
+              [GPHI_PEERS_BF16] = "gph_ranks_reduce_bf16",
+              [GPHI_PEERS_I32] = "gph_ranks_reduce_i32",
+              [GPHI_PEERS_GATHER] = "gph_ranks_gather",
+              [GPHI_PEERS_BROADCAST] = "gph_ranks_broadcast"}};
 
 _Static_assert(sizeof(ranks_head) <= RANKS_HEAD, "the head of the memory");
 
@@ -32,29 +32,29 @@ static uint32_t capacity_for(uint64_t bytes)
     return each < RANKS_THREADS ? (uint32_t)RANKS_THREADS : (uint32_t)each;
 }
 
-static gph_status take_memory(gphi_own *own, size_t bytes, gph_error *error)
+static gph_status take_memory(gphi_peers *peers, size_t bytes, gph_error *error)
 {
-    const gphi_cuda_table *cu = &own->runtime->cu;
+    const gphi_cuda_table *cu = &peers->runtime->cu;
     static const char what[] = "memory that ranks share";
     void *host = NULL;
     CUdeviceptr there = 0;
-    GPHI_TRY(gphi_cuda_check(error, cu->cuMemAlloc(&own->memory, bytes), "cuMemAlloc",
+    GPHI_TRY(gphi_cuda_check(error, cu->cuMemAlloc(&peers->memory, bytes), "cuMemAlloc",
                              "%zu bytes of %s", bytes, what));
-    GPHI_TRY(gphi_cuda_check(error, cu->cuMemsetD8(own->memory, 0, bytes), "cuMemsetD8",
+    GPHI_TRY(gphi_cuda_check(error, cu->cuMemsetD8(peers->memory, 0, bytes), "cuMemsetD8",
                              "%s", what));
     GPHI_TRY(gphi_cuda_check(error, cu->cuStreamSynchronize(NULL), "cuStreamSynchronize",
                              "%s", what));
     GPHI_TRY(gphi_cuda_check(
         error,
-        cu->cuMemHostAlloc(&host, sizeof(*own->host),
+        cu->cuMemHostAlloc(&host, sizeof(*peers->host),
                            CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
         "cuMemHostAlloc", "%s", what));
-    own->host = host;
-    memset(host, 0, sizeof(*own->host));
+    peers->host = host;
+    memset(host, 0, sizeof(*peers->host));
     GPHI_TRY(gphi_cuda_check(error, cu->cuMemHostGetDevicePointer(&there, host, 0),
                              "cuMemHostGetDevicePointer", "%s", what));
-    own->call.memory = own->memory;
-    own->call.host = (ranks_host *)(uintptr_t)there;
+    peers->call.memory = peers->memory;
+    peers->call.host = (ranks_host *)(uintptr_t)there;
     return GPH_OK;
 }
 
@@ -74,33 +74,34 @@ static gph_status shared_check(gph_error *error, CUresult result, const char *ca
     }
 }
 
-gph_status gphi_own_init(gphi_own *own, gph_runtime *runtime, uint32_t rank,
-                         uint32_t count, uint64_t bytes, uint64_t patience_ns,
-                         gph_error *error)
+gph_status gphi_peers_init(gphi_peers *peers, gph_runtime *runtime, uint32_t rank,
+                           uint32_t count, uint64_t bytes, uint64_t patience_ns,
+                           gph_error *error)
 {
-    *own = (gphi_own){.runtime = runtime};
+    *peers = (gphi_peers){.runtime = runtime};
     if (count > RANKS_MAX)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
                          "the own kernel takes %d ranks at most, not %u", RANKS_MAX,
                          count);
-    own->call = (ranks_call){.patience = patience_ns,
-                             .rank = rank,
-                             .count = count,
-                             .capacity = capacity_for(bytes)};
-    const size_t lines = (size_t)2 * count * RANKS_BLOCKS * own->call.capacity;
-    GPHI_TRY(take_memory(own, RANKS_HEAD + lines * RANKS_LINE, error));
+    peers->call = (ranks_call){.patience = patience_ns,
+                               .rank = rank,
+                               .count = count,
+                               .capacity = capacity_for(bytes)};
+    const size_t lines = (size_t)2 * count * RANKS_BLOCKS * peers->call.capacity;
+    GPHI_TRY(take_memory(peers, RANKS_HEAD + lines * RANKS_LINE, error));
     if (count > 1)
-        GPHI_TRY(shared_check(error,
-                              runtime->cu.cuIpcGetMemHandle(&own->handle, own->memory),
-                              "cuIpcGetMemHandle", rank));
-    return gphi_kernels_retain(runtime, &own_text, &own->kernels, error);
+        GPHI_TRY(shared_check(
+            error, runtime->cu.cuIpcGetMemHandle(&peers->handle, peers->memory),
+            "cuIpcGetMemHandle", rank));
+    return gphi_kernels_retain(runtime, &peers_text, &peers->kernels, error);
 }
 
 /* ---- the others ---- */
 
-gph_status gphi_own_show(const gphi_own *own, gphi_own_card *out, gph_error *error)
+gph_status gphi_peers_show(const gphi_peers *peers, gphi_peers_card *out,
+                           gph_error *error)
 {
-    const gphi_cuda_table *cu = &own->runtime->cu;
+    const gphi_cuda_table *cu = &peers->runtime->cu;
     CUdevice device = 0;
     memset(out, 0, sizeof(*out));
     GPHI_TRY(gphi_cuda_check(error, cu->cuCtxGetDevice(&device), "cuCtxGetDevice",
@@ -109,55 +110,57 @@ gph_status gphi_own_show(const gphi_own *own, gphi_own_card *out, gph_error *err
                              "cuDeviceGetUuid", "making a communicator"));
     if (gethostname(out->host, sizeof(out->host) - 1) != 0)
         out->host[0] = '\0';
-    out->handle = own->handle;
-    out->can = own->memory != 0;
+    out->handle = peers->handle;
+    out->can = peers->memory != 0;
     return GPH_OK;
 }
 
 /* A process that has ended meanwhile: the driver refuses its handle. */
-gph_status gphi_own_connect(gphi_own *own, const gphi_own_card *cards, gph_error *error)
+gph_status gphi_peers_connect(gphi_peers *peers, const gphi_peers_card *cards,
+                              gph_error *error)
 {
-    const gphi_cuda_table *cu = &own->runtime->cu;
-    const uint32_t count = own->call.count;
+    const gphi_cuda_table *cu = &peers->runtime->cu;
+    const uint32_t count = peers->call.count;
     for (uint32_t i = 0; i + 1 < count; i++) {
-        const uint32_t peer = (own->call.rank + 1 + i) % count;
-        if (strcmp(cards[peer].host, cards[own->call.rank].host) != 0)
+        const uint32_t peer = (peers->call.rank + 1 + i) % count;
+        if (strcmp(cards[peer].host, cards[peers->call.rank].host) != 0)
             return gphi_fail(error, GPH_E_UNSUPPORTED,
                              "rank %u is on host %s, this one on %s: no memory is shared",
-                             peer, cards[peer].host, cards[own->call.rank].host);
-        GPHI_TRY(shared_check(error,
-                              cu->cuIpcOpenMemHandle(&own->peers[i], cards[peer].handle,
-                                                     CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
-                              "cuIpcOpenMemHandle", peer));
-        own->call.peers[i] = own->peers[i];
+                             peer, cards[peer].host, cards[peers->call.rank].host);
+        GPHI_TRY(
+            shared_check(error,
+                         cu->cuIpcOpenMemHandle(&peers->opened[i], cards[peer].handle,
+                                                CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+                         "cuIpcOpenMemHandle", peer));
+        peers->call.peers[i] = peers->opened[i];
     }
     return GPH_OK;
 }
 
-void gphi_own_fini(gphi_own *own)
+void gphi_peers_fini(gphi_peers *peers)
 {
-    if (!own->runtime)
+    if (!peers->runtime)
         return;
-    const gphi_cuda_table *cu = &own->runtime->cu;
+    const gphi_cuda_table *cu = &peers->runtime->cu;
     CUresult result = CUDA_SUCCESS;
     for (uint32_t i = 0; i < RANKS_MAX - 1; i++)
-        if (own->peers[i]) {
-            const CUresult closed = cu->cuIpcCloseMemHandle(own->peers[i]);
+        if (peers->opened[i]) {
+            const CUresult closed = cu->cuIpcCloseMemHandle(peers->opened[i]);
             GPHI_THEN(result, closed);
         }
-    if (own->memory) {
-        const CUresult freed = cu->cuMemFree(own->memory);
+    if (peers->memory) {
+        const CUresult freed = cu->cuMemFree(peers->memory);
         GPHI_THEN(result, freed);
     }
-    if (own->host) {
-        const CUresult freed = cu->cuMemFreeHost(own->host);
+    if (peers->host) {
+        const CUresult freed = cu->cuMemFreeHost(peers->host);
         GPHI_THEN(result, freed);
     }
     if (result != CUDA_SUCCESS)
         gphi_log("ranks", GPH_LOG_ERROR, "memory that ranks share stays: %s",
                  gph_status_name((gph_status)result));
-    gphi_kernels_release(own->kernels);
-    *own = (gphi_own){0};
+    gphi_kernels_release(peers->kernels);
+    *peers = (gphi_peers){0};
 }
 
 /* ---- calls ---- */
@@ -167,12 +170,13 @@ static uint32_t up(uint64_t a, uint32_t b)
     return (uint32_t)((a + b - 1) / b);
 }
 
-CUresult gphi_own_launch(const gphi_own *own, const gphi_own_work *work, CUstream stream)
+CUresult gphi_peers_launch(const gphi_peers *peers, const gphi_peers_work *work,
+                           CUstream stream)
 {
-    ranks_call call = own->call;
+    ranks_call call = peers->call;
     void *arguments[] = {&call};
     /* A gather's parts stand `bytes` apart. */
-    const uint64_t spread = work->kind == GPHI_OWN_GATHER ? work->bytes : 0;
+    const uint64_t spread = work->kind == GPHI_PEERS_GATHER ? work->bytes : 0;
     call.in = work->in;
     call.out = work->out;
     call.bytes = work->bytes;
@@ -188,24 +192,24 @@ CUresult gphi_own_launch(const gphi_own *own, const gphi_own_work *work, CUstrea
     /* No block is without a line, or its epoch would fall out of step. */
     const uint32_t grid = up(call.lines, call.chunk);
     const uint32_t threads = up(call.chunk, 32) * 32;
-    return own->runtime->cu.cuLaunchKernel(
-        own->kernels->functions[work->kind], grid, 1, 1,
+    return peers->runtime->cu.cuLaunchKernel(
+        peers->kernels->functions[work->kind], grid, 1, 1,
         threads < RANKS_THREADS ? threads : RANKS_THREADS, 1, 1, 0, stream, arguments,
         NULL);
 }
 
-void gphi_own_stop(gphi_own *own)
+void gphi_peers_stop(gphi_peers *peers)
 {
-    if (own->host)
-        __atomic_store_n(&own->host->stop, 1, __ATOMIC_RELEASE);
+    if (peers->host)
+        __atomic_store_n(&peers->host->stop, 1, __ATOMIC_RELEASE);
 }
 
-bool gphi_own_missed(const gphi_own *own, uint32_t *rank, uint32_t *place)
+bool gphi_peers_missed(const gphi_peers *peers, uint32_t *rank, uint32_t *place)
 {
     /* Acquire: the kernel wrote the words before it, with a fence between. */
-    if (!own->host || __atomic_load_n(&own->host->failed, __ATOMIC_ACQUIRE) == 0)
+    if (!peers->host || __atomic_load_n(&peers->host->failed, __ATOMIC_ACQUIRE) == 0)
         return false;
-    *rank = own->host->rank;
-    *place = own->host->place;
+    *rank = peers->host->rank;
+    *place = peers->host->place;
     return true;
 }
