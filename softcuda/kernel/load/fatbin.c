@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "softcuda/kernel/load/code.h"
+#include "softcuda/ptx/link.h"
 
 #ifdef SOFT_WITH_LZ4
 #include <lz4.h>
@@ -286,6 +287,22 @@ static bool is_gpu_code(const unsigned char *data, size_t bytes)
     return read_word(data + 18, 2) == 190;
 }
 
+/* The text with what it calls of the device library, if it calls any. */
+static gph_status add_runtime(soft_ptx_text *text, gph_error *error)
+{
+    const ptx_link_input input = {text->text, text->bytes, "the module"};
+    char *linked;
+    size_t bytes;
+    GPHI_TRY(ptx_link_runtime(&input, &text->heap, &linked, &bytes, error));
+    if (!linked)
+        return GPH_OK;
+    gphi_heap_free(text->heap, text->owned, text->owned_bytes);
+    text->text = text->owned = linked;
+    text->bytes = bytes;
+    text->owned_bytes = bytes + 1;
+    return GPH_OK;
+}
+
 gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *allocator,
                          soft_ptx_text *out, gph_error *error)
 {
@@ -326,8 +343,12 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
                              "%zu bytes that are neither PTX (no .version) nor a fatbin",
                              text.bytes);
     }
-    *out = text;
-    return GPH_OK;
+    const gph_status status = add_runtime(&text, error);
+    if (status == GPH_OK)
+        *out = text;
+    else
+        soft_ptx_text_fini(&text);
+    return status;
 }
 
 void soft_ptx_text_fini(soft_ptx_text *text)

@@ -454,7 +454,8 @@ static gph_status check_extern(linker *l, const symbol *s)
     const char *name = ptx_arena_text(l->arena, s->name, s->length);
     if (!name)
         return no_memory(l);
-    if (s->is_shared || ptx_intrinsic(name) || !is_used(l, s))
+    if (s->is_shared || ptx_intrinsic(name) || ptx_is_device_runtime(name) ||
+        !is_used(l, s))
         return GPH_OK;
     return gphi_fail(l->error, PTX_LINK_FAILED, "%s is used in %s and defined nowhere",
                      name, l->inputs[s->input].name);
