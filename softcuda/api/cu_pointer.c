@@ -3,8 +3,11 @@
  *
  * An address is looked up among the devices' ranges, then among host memory that the
  * driver knows. No context is needed. */
+#include <pthread.h>
 #include <string.h>
 
+#include "base/heap.h"
+#include "base/vec.h"
 #include "softcuda/api/exports.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/poolobject.h"
@@ -76,6 +79,64 @@ static CUresult host_pointer(const soft_allocation *found, CUdeviceptr address, 
     return CUDA_SUCCESS;
 }
 
+/* ---- CU_POINTER_ATTRIBUTE_SYNC_MEMOPS --------------------------------------------------
+ *
+ * Every operation that waits here waits in any case, so this is only what was said. */
+
+struct synced {
+    uint64_t buffer_id, base;
+};
+
+static pthread_mutex_t synced_mutex = PTHREAD_MUTEX_INITIALIZER;
+static gphi_vec synced; /* struct synced: allocations that it was set for */
+
+/* SIZE_MAX: it was not set. */
+static size_t synced_at_locked(uint64_t buffer_id)
+{
+    for (size_t i = 0; i < synced.count; i++)
+        if (((struct synced *)gphi_vec_at(&synced, i))->buffer_id == buffer_id)
+            return i;
+    return SIZE_MAX;
+}
+
+static unsigned is_synced(const soft_allocation *found)
+{
+    pthread_mutex_lock(&synced_mutex);
+    const unsigned is = synced_at_locked(found->buffer_id) != SIZE_MAX;
+    pthread_mutex_unlock(&synced_mutex);
+    return is;
+}
+
+/* Freed allocations go first, so that the list is no longer than what lives. */
+static void forget_freed_locked(void)
+{
+    for (size_t i = synced.count; i-- > 0;) {
+        const struct synced *each = gphi_vec_at(&synced, i);
+        soft_allocation now;
+        if (!find(each->base, &now) || now.buffer_id != each->buffer_id)
+            gphi_vec_remove(&synced, i);
+    }
+}
+
+static CUresult set_synced(const soft_allocation *found, bool on)
+{
+    const struct synced fresh = {found->buffer_id, found->base};
+    gph_status status = GPH_OK;
+    pthread_mutex_lock(&synced_mutex);
+    if (synced.item_bytes == 0)
+        gphi_vec_init(&synced, gphi_heap(NULL), sizeof(fresh));
+    const size_t at = synced_at_locked(found->buffer_id);
+    if (on && at == SIZE_MAX) {
+        forget_freed_locked();
+        status = gphi_vec_push(&synced, &fresh);
+    } else if (!on && at != SIZE_MAX) {
+        gphi_vec_remove(&synced, at);
+    }
+    pthread_mutex_unlock(&synced_mutex);
+    return status == GPH_OK ? CUDA_SUCCESS
+                            : soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a note");
+}
+
 /* The type of each value is CUDA's, which differs from attribute to attribute: a wrong
  * width would write over the caller's stack. */
 static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
@@ -88,7 +149,7 @@ static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
         break;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: PUT(CUdeviceptr, address); break;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER: return host_pointer(found, address, out);
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: PUT(unsigned int, 0); break;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: PUT(unsigned int, is_synced(found)); break;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: PUT(unsigned long long, found->buffer_id); break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: PUT(unsigned int, found->is_managed); break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: PUT(int, ordinal_of(found)); break;
@@ -200,5 +261,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !find(address, &found))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d of 0x%llx cannot be set",
                          (int)attribute, (unsigned long long)address);
-    return CUDA_SUCCESS; /* every synchronous operation here synchronizes anyway */
+    unsigned int on;
+    memcpy(&on, value, sizeof(on));
+    return set_synced(&found, on != 0);
 }

@@ -337,6 +337,34 @@ static void host_and_managed_pointers_have_attributes(void)
     OK(cu.cuMemFree(p));
 }
 
+static void set_sync_memops(CUdeviceptr p, unsigned on)
+{
+    OK(cu.cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
+}
+
+/* The attribute is the allocation's, and ends with it. cuda-bindings' own test sets and reads it. */
+static void sync_memops_reads_what_was_set(void)
+{
+    CUdeviceptr p, other;
+    OK(cu.cuMemAlloc(&p, 5000));
+    OK(cu.cuMemAllocManaged(&other, 64, CU_MEM_ATTACH_GLOBAL));
+    CHECK(ask(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p) == 0);
+    set_sync_memops(p, 1);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p + 100) == 1);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, other) == 0);
+    set_sync_memops(other, 1);
+    set_sync_memops(p, 0);
+    set_sync_memops(p, 0);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p) == 0);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, other) == 1);
+    set_sync_memops(p, 1);
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemAlloc(&p, 5000));
+    CHECK(ask(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p) == 0);
+    OK(cu.cuMemFree(p));
+    OK(cu.cuMemFree(other));
+}
+
 static void unknown_pointers_are_told_apart(void)
 {
     int local = 0, ordinal = 0;
@@ -382,6 +410,7 @@ int main(void)
     RUN(wrong_questions_about_ranges_are_refused);
     RUN(device_pointers_have_attributes);
     RUN(host_and_managed_pointers_have_attributes);
+    RUN(sync_memops_reads_what_was_set);
     RUN(unknown_pointers_are_told_apart);
     return test_done();
 }

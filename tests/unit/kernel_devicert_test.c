@@ -23,7 +23,8 @@ enum { BLOCKS = 6, THREADS = 64, ROUNDS = 5 };
     "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"              \
     "mad.lo.u32 %r4, %r1, %r2, %r3;\nmov.u32 %r5, %nctaid.x;\n"                          \
     "mul.lo.u32 %r5, %r5, %r2;\nsub.u32 %r5, %r5, 1;\nsub.u32 %r5, %r5, %r4;\n"          \
-    "mul.wide.u32 %rd3, %r4, 4;\nmul.wide.u32 %rd4, %r5, 4;\nadd.s64 %rd1, %rd1, %rd3;\n"  \
+    "mul.wide.u32 %rd3, %r4, 4;\nmul.wide.u32 %rd4, %r5, 4;\nadd.s64 %rd1, %rd1, "       \
+    "%rd3;\n"                                                                            \
     "add.s64 %rd3, %rd2, %rd3;\nadd.s64 %rd4, %rd2, %rd4;\n"                             \
     "{\n.param .b32 s;\n.param .b64 h;\nst.param.b32 [s], %r9;\n"                        \
     "call.uni (h), cudaCGGetIntrinsicHandle, (s);\nld.param.b64 %rd5, [h];\n}\n"         \
