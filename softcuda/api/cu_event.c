@@ -102,33 +102,56 @@ SOFT_OLDER(cuEventElapsedTime, (float *out, CUevent start, CUevent end),
 
 /* ---- whole contexts ---------------------------------------------------------------- */
 
-/* NULL does not name the current context here. */
-static CUresult find_both(CUcontext handle, CUevent event_handle, soft_current *context,
-                          soft_event **event)
+typedef CUresult all_fn(soft_event *event, soft_current of);
+
+/* The event may be of any context of the same device. */
+static CUresult with_all(soft_current of, CUevent handle, all_fn *does)
 {
+    soft_event *event;
+    SOFT_TRY(soft_context_check(of.context));
+    SOFT_TRY(soft_event_find(handle, &event));
+    return does(event, of);
+}
+
+/* NULL does not name the current context here. */
+static CUresult of_context(const char *call, CUcontext handle, CUevent event,
+                           all_fn *does)
+{
+    soft_current of;
+    SOFT_TRY(soft_enter(call));
     if (!handle)
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "the context is NULL");
-    SOFT_TRY(soft_context_find_seen(handle, context));
-    SOFT_TRY(soft_context_check(context->context));
-    return soft_event_find(event_handle, event);
+    SOFT_TRY(soft_context_find_seen(handle, &of));
+    return with_all(of, event, does);
+}
+
+/* Its streams, and no others. */
+static CUresult of_green(const char *call, CUgreenCtx handle, CUevent event, all_fn *does)
+{
+    soft_green *green;
+    SOFT_TRY(soft_enter(call));
+    SOFT_TRY(soft_green_find(handle, &green));
+    return with_all((soft_current){green->context, green}, event, does);
 }
 
 /* After all work of all of its streams. */
-CUresult cuCtxRecordEvent(CUcontext handle, CUevent event_handle)
+CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
 {
-    SOFT_TRY(soft_enter(__func__));
-    soft_current context;
-    soft_event *event;
-    SOFT_TRY(find_both(handle, event_handle, &context, &event));
-    return soft_event_record_all(event, context);
+    return of_context(__func__, context, event, soft_event_record_all);
+}
+
+CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event)
+{
+    return of_green(__func__, green, event, soft_event_record_all);
 }
 
 /* Work that is submitted to any of its streams from now on waits. */
-CUresult cuCtxWaitEvent(CUcontext handle, CUevent event_handle)
+CUresult cuCtxWaitEvent(CUcontext context, CUevent event)
 {
-    SOFT_TRY(soft_enter(__func__));
-    soft_current context;
-    soft_event *event;
-    SOFT_TRY(find_both(handle, event_handle, &context, &event));
-    return soft_event_wait_all(event, context);
+    return of_context(__func__, context, event, soft_event_wait_all);
+}
+
+CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event)
+{
+    return of_green(__func__, green, event, soft_event_wait_all);
 }

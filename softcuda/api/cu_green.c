@@ -160,36 +160,3 @@ CUresult cuStreamGetGreenCtx(CUstream handle, CUgreenCtx *out)
     *out = (CUgreenCtx)stream->green;
     return CUDA_SUCCESS;
 }
-
-/* ---- events ------------------------------------------------------------------------ */
-
-/* The event may be of any context of the same device. */
-static CUresult find_both(CUgreenCtx handle, CUevent event_handle, soft_current *seen,
-                          soft_event **event)
-{
-    soft_green *green;
-    SOFT_TRY(soft_green_find(handle, &green));
-    SOFT_TRY(soft_context_check(green->context));
-    *seen = (soft_current){green->context, green};
-    return soft_event_find(event_handle, event);
-}
-
-/* All work of its streams so far, and of no others. */
-CUresult cuGreenCtxRecordEvent(CUgreenCtx handle, CUevent event_handle)
-{
-    SOFT_TRY(soft_enter(__func__));
-    soft_current seen;
-    soft_event *event;
-    SOFT_TRY(find_both(handle, event_handle, &seen, &event));
-    return soft_event_record_all(event, seen);
-}
-
-/* Only its streams wait, from now on. */
-CUresult cuGreenCtxWaitEvent(CUgreenCtx handle, CUevent event_handle)
-{
-    SOFT_TRY(soft_enter(__func__));
-    soft_current seen;
-    soft_event *event;
-    SOFT_TRY(find_both(handle, event_handle, &seen, &event));
-    return soft_event_wait_all(event, seen);
-}

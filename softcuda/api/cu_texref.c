@@ -231,32 +231,23 @@ static CUresult get_resource(const char *call, const void *handle, bool is_surfa
     return CUDA_SUCCESS;
 }
 
-CUresult cuTexRefGetArray(CUarray *out, CUtexref handle)
-{
-    const soft_texref *ref;
-    SOFT_TRY(get_resource(__func__, handle, false, out, "phArray", CU_RESOURCE_TYPE_ARRAY,
-                          &ref));
-    *out = ref->state.desc.resource.res.array.hArray;
-    return CUDA_SUCCESS;
-}
+/* `member` of what is bound, which CUDA's headers call `argument`. */
+#define BOUND(name, type, reference, is_surface, argument, resource_type, member)        \
+    CUresult name(type *out, reference handle)                                           \
+    {                                                                                    \
+        const soft_texref *ref;                                                          \
+        SOFT_TRY(get_resource(__func__, handle, is_surface, out, argument,               \
+                              resource_type, &ref));                                     \
+        *out = ref->state.desc.resource.res.member;                                      \
+        return CUDA_SUCCESS;                                                             \
+    }
 
-CUresult cuSurfRefGetArray(CUarray *out, CUsurfref handle)
-{
-    const soft_texref *ref;
-    SOFT_TRY(get_resource(__func__, handle, true, out, "phArray", CU_RESOURCE_TYPE_ARRAY,
-                          &ref));
-    *out = ref->state.desc.resource.res.array.hArray;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *out, CUtexref handle)
-{
-    const soft_texref *ref;
-    SOFT_TRY(get_resource(__func__, handle, false, out, "phMipmappedArray",
-                          CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, &ref));
-    *out = ref->state.desc.resource.res.mipmap.hMipmappedArray;
-    return CUDA_SUCCESS;
-}
+BOUND(cuTexRefGetArray, CUarray, CUtexref, false, "phArray", CU_RESOURCE_TYPE_ARRAY,
+      array.hArray)
+BOUND(cuSurfRefGetArray, CUarray, CUsurfref, true, "phArray", CU_RESOURCE_TYPE_ARRAY,
+      array.hArray)
+BOUND(cuTexRefGetMipmappedArray, CUmipmappedArray, CUtexref, false, "phMipmappedArray",
+      CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, mipmap.hMipmappedArray)
 
 /* Where texture memory begins, not the address that was given; 0: bound to nothing. */
 CUresult cuTexRefGetAddress_v2(CUdeviceptr *out, CUtexref handle)
@@ -343,74 +334,53 @@ SETTER(cuTexRefSetFlags, (CUtexref handle, unsigned int flags),
        SOFT_TRY(check_flags(flags));
        state.desc.texture.flags = flags)
 
-/* A getter: `value`, of `s`, goes to `out`, which CUDA's headers call `argument`. */
-#define GETTER(name, parameters, out, argument, value)                                   \
+static void put_format(const soft_texref_state *s, CUarray_format *format, int *channels)
+{
+    if (format)
+        *format = s->format;
+    if (channels)
+        *channels = (int)s->channels;
+}
+
+static void put_clamp(const CUDA_TEXTURE_DESC *texture, float *least, float *most)
+{
+    if (least)
+        *least = texture->minMipmapLevelClamp;
+    if (most)
+        *most = texture->maxMipmapLevelClamp;
+}
+
+/* A getter: `gives`, with `s`, what is set. */
+#define GETTER(name, parameters, gives)                                                  \
     CUresult name parameters                                                             \
     {                                                                                    \
         soft_texref *ref;                                                                \
         SOFT_TRY(soft_enter_context(__func__, NULL));                                    \
-        SOFT_TRY(soft_need(out, argument));                                              \
         SOFT_TRY(soft_texref_find(handle, false, &ref));                                 \
         const soft_texref_state *s = &ref->state;                                        \
-        *out = (value);                                                                  \
+        gives;                                                                           \
         return CUDA_SUCCESS;                                                             \
     }
+/* One value, which goes to `out`, in CUDA's headers `argument`. */
+#define GETTER_OF(name, type, argument, value)                                           \
+    GETTER(name, (type * out, CUtexref handle), SOFT_TRY(soft_need(out, argument));      \
+           *out = (value))
 
-GETTER(cuTexRefGetFilterMode, (CUfilter_mode * out, CUtexref handle), out, "pfm",
-       s->desc.texture.filterMode)
-GETTER(cuTexRefGetMipmapFilterMode, (CUfilter_mode * out, CUtexref handle), out, "pfm",
-       s->desc.texture.mipmapFilterMode)
-GETTER(cuTexRefGetMipmapLevelBias, (float *out, CUtexref handle), out, "pbias",
-       s->desc.texture.mipmapLevelBias)
-GETTER(cuTexRefGetMaxAnisotropy, (int *out, CUtexref handle), out, "pmaxAniso",
-       (int)s->desc.texture.maxAnisotropy)
-GETTER(cuTexRefGetFlags, (unsigned int *out, CUtexref handle), out, "pFlags",
-       s->desc.texture.flags)
-
-CUresult cuTexRefGetAddressMode(CUaddress_mode *out, CUtexref handle, int axis)
-{
-    soft_texref *ref;
-    SOFT_TRY(soft_enter_context(__func__, NULL));
-    SOFT_TRY(soft_need(out, "pam"));
-    SOFT_TRY(soft_texref_find(handle, false, &ref));
-    SOFT_TRY(check_axis(axis));
-    *out = ref->state.desc.texture.addressMode[axis];
-    return CUDA_SUCCESS;
-}
-
-/* Either output may be NULL. */
-CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref handle)
-{
-    soft_texref *ref;
-    SOFT_TRY(soft_enter_context(__func__, NULL));
-    SOFT_TRY(soft_texref_find(handle, false, &ref));
-    if (format)
-        *format = ref->state.format;
-    if (channels)
-        *channels = (int)ref->state.channels;
-    return CUDA_SUCCESS;
-}
-
-/* Either output may be NULL here, too. */
-CUresult cuTexRefGetMipmapLevelClamp(float *least, float *most, CUtexref handle)
-{
-    soft_texref *ref;
-    SOFT_TRY(soft_enter_context(__func__, NULL));
-    SOFT_TRY(soft_texref_find(handle, false, &ref));
-    if (least)
-        *least = ref->state.desc.texture.minMipmapLevelClamp;
-    if (most)
-        *most = ref->state.desc.texture.maxMipmapLevelClamp;
-    return CUDA_SUCCESS;
-}
-
+GETTER_OF(cuTexRefGetFilterMode, CUfilter_mode, "pfm", s->desc.texture.filterMode)
+GETTER_OF(cuTexRefGetMipmapFilterMode, CUfilter_mode, "pfm",
+          s->desc.texture.mipmapFilterMode)
+GETTER_OF(cuTexRefGetMipmapLevelBias, float, "pbias", s->desc.texture.mipmapLevelBias)
+GETTER_OF(cuTexRefGetMaxAnisotropy, int, "pmaxAniso", (int)s->desc.texture.maxAnisotropy)
+GETTER_OF(cuTexRefGetFlags, unsigned int, "pFlags", s->desc.texture.flags)
+GETTER(cuTexRefGetAddressMode, (CUaddress_mode * out, CUtexref handle, int axis),
+       SOFT_TRY(soft_need(out, "pam"));
+       SOFT_TRY(check_axis(axis)); *out = s->desc.texture.addressMode[axis])
+/* Either output of the next two may be NULL. */
+GETTER(cuTexRefGetFormat, (CUarray_format * format, int *channels, CUtexref handle),
+       put_format(s, format, channels))
+GETTER(cuTexRefGetMipmapLevelClamp, (float *least, float *most, CUtexref handle),
+       put_clamp(&s->desc.texture, least, most))
 /* Four floats, whatever the format is. */
-CUresult cuTexRefGetBorderColor(float *out, CUtexref handle)
-{
-    soft_texref *ref;
-    SOFT_TRY(soft_enter_context(__func__, NULL));
-    SOFT_TRY(soft_need(out, "pBorderColor"));
-    SOFT_TRY(soft_texref_find(handle, false, &ref));
-    memcpy(out, ref->state.desc.texture.borderColor, 4 * sizeof(*out));
-    return CUDA_SUCCESS;
-}
+GETTER(cuTexRefGetBorderColor, (float *out, CUtexref handle),
+       SOFT_TRY(soft_need(out, "pBorderColor"));
+       memcpy(out, s->desc.texture.borderColor, 4 * sizeof(*out)))

@@ -49,37 +49,29 @@ static CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to,
     return result;
 }
 
-static CUresult get_dependencies(CUgraphNode node, CUgraphNode *nodes,
-                                 CUgraphEdgeData *edges, size_t *count)
-{
-    const CUresult result = dependencies_before(node, nodes, count);
-    if (result == CUDA_SUCCESS)
-        clear(edges, *count);
-    return result;
-}
+/* The nodes beside a node. */
+#define GET_BESIDE(name, before)                                                         \
+    static CUresult name(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges,   \
+                         size_t *count)                                                  \
+    {                                                                                    \
+        const CUresult result = before(node, nodes, count);                              \
+        if (result == CUDA_SUCCESS)                                                      \
+            clear(edges, *count);                                                        \
+        return result;                                                                   \
+    }
+GET_BESIDE(get_dependencies, dependencies_before)
+GET_BESIDE(get_dependents, dependents_before)
 
-static CUresult get_dependents(CUgraphNode node, CUgraphNode *nodes,
-                               CUgraphEdgeData *edges, size_t *count)
-{
-    const CUresult result = dependents_before(node, nodes, count);
-    if (result == CUDA_SUCCESS)
-        clear(edges, *count);
-    return result;
-}
-
-static CUresult add(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                    const CUgraphEdgeData *edges, size_t count)
-{
-    (void)edges;
-    return add_before(graph, from, to, count);
-}
-
-static CUresult take_out(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                         const CUgraphEdgeData *edges, size_t count)
-{
-    (void)edges;
-    return remove_before(graph, from, to, count);
-}
+/* Edges come and go by their ends. */
+#define BY_ENDS(name, before)                                                            \
+    static CUresult name(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,  \
+                         const CUgraphEdgeData *edges, size_t count)                     \
+    {                                                                                    \
+        (void)edges;                                                                     \
+        return before(graph, from, to, count);                                           \
+    }
+BY_ENDS(add, add_before)
+BY_ENDS(take_out, remove_before)
 
 static CUresult load(CUfunction function)
 {
