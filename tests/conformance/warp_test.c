@@ -20,6 +20,14 @@ static const char text[] =
     "@%p activemask.b32 %r1;\n@!%p activemask.b32 %r1;\n"
     "mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1;\n"
     "st.global.u32 [%d2], %r1;\nret;\n}\n"
+    /* Each side writes and ends: nothing of one may run for the other's threads. */
+    ".visible .entry ends(.param .u64 out)\n{\n"
+    ".reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<3>;\n"
+    "ld.param.u64 %d0, [out]; mov.u32 %r0, %tid.x; setp.lt.u32 %p, %r0, 11;\n"
+    "mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1;\n"
+    "@%p bra low;\nactivemask.b32 %r1;\nst.global.u32 [%d2], %r1;\nbra.uni both;\n"
+    "low:\nactivemask.b32 %r1;\nst.global.u32 [%d2], %r1;\n"
+    "both:\nret;\n}\n"
     /* nvcc's form of the last steps of many a reduction: volatile int *v; v[t] += v[t + n].
      */
     ".visible .entry halves(.param .u64 out)\n{\n"
@@ -89,6 +97,7 @@ static void activemask_tells_who_is_on_this_side(void)
 {
     check_sides("sides");
     check_sides("guarded");
+    check_sides("ends");
 }
 
 static void volatile_shared_memory_acts_in_lockstep(void)

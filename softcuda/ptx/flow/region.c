@@ -541,7 +541,7 @@ static void chain_regions(ptx_shape *s)
 
 static void find_exits(ptx_shape *s)
 {
-    uint32_t *stack = ptx_alloc(s->memory, (size_t)s->region_count + 1, sizeof(*stack));
+    uint32_t *stack = ptx_alloc(s->memory, (size_t)s->region_count + 2, sizeof(*stack));
     for (uint32_t n = 0; n < s->region_count; n++) {
         ptx_region *r = &s->regions[n];
         if (!r->masked && r->outcome == SHAPE_EXIT)
@@ -553,6 +553,8 @@ static void find_exits(ptx_shape *s)
         s->has_live = 1;
         uint32_t depth = 0;
         stack[depth++] = n;
+        /* Where others go on after its chain, it need not lead. */
+        stack[depth++] = r->anchor;
         while (depth > 0) {
             const ptx_region *at = &s->regions[stack[--depth]];
             for (uint32_t k = 0; k < at->target_count; k++) {
