@@ -4,7 +4,7 @@
  * a process of its own, since the first use also loads LLVM.
  *
  *   bench_compile [SAMPLES]          (default 5)
- *   bench_compile large [COUNT ...]  kernels of so many instructions, of four kinds, up to
+ *   bench_compile large [COUNT ...]  kernels of so many instructions, of five kinds, up to
  *                                    code that can be called (default 1000 5000 20000), and
  *                                    loading a module of 350 kernels
  *   bench_compile many [SAMPLES]     a module of 350 kernels, all of them from the disk

@@ -7,12 +7,13 @@
 enum { REGISTERS = 8, FIRST = 10, LINE_BYTES_MAX = 96 };
 
 const char *const large_names[LARGE_KINDS] = {"straight on", "divergent branches",
-                                              "loads and stores", "barriers"};
+                                              "loads and stores", "barriers",
+                                              "barriers, none alike"};
 
 typedef struct text {
     char *bytes;
     size_t length;
-    unsigned insns, label;
+    unsigned insns, label, random;
 } text;
 
 #define PUT(t, ...)                                                                      \
@@ -64,6 +65,23 @@ static void put_barriers(text *t, unsigned i, unsigned a, unsigned c)
     put_some(t, 4, "%r30", i, a, c);
 }
 
+/* As barriers, with four of seven operations on any registers. */
+static void put_unlike(text *t, unsigned a)
+{
+    static const char *const operations[] = {"add.u32", "sub.u32", "xor.b32",   "and.b32",
+                                             "or.b32",  "min.u32", "mul.lo.u32"};
+    PUT(t, "st.shared.u32 [%%r3], %%r%u;\n", a);
+    PUT(t, "bar.sync 0;\n");
+    PUT(t, "ld.shared.u32 %%r30, [%%r4];\n");
+    PUT(t, "bar.sync 0;\n");
+    for (unsigned k = 0; k < 4; k++) {
+        t->random = t->random * 1664525 + 1013904223;
+        const unsigned r = t->random >> 8;
+        PUT(t, "%s %%r%u, %%r%u, %%r%u;\n", operations[r % 7], FIRST + r / 7 % REGISTERS,
+            r & 1024 ? 30 : FIRST + r / 56 % REGISTERS, FIRST + r / 448 % REGISTERS);
+    }
+}
+
 static void put_kernel(text *t, large_kind kind, unsigned number, unsigned count)
 {
     PUT(t,
@@ -85,7 +103,8 @@ static void put_kernel(text *t, large_kind kind, unsigned number, unsigned count
         case LARGE_STRAIGHT: put_straight(t, i, a, b, c); break;
         case LARGE_DIVERGENT: put_divergent(t, i, a, b, c); break;
         case LARGE_MEMORY: put_memory(t, i, a, b, c); break;
-        default: put_barriers(t, i, a, c); break;
+        case LARGE_BARRIERS: put_barriers(t, i, a, c); break;
+        default: put_unlike(t, a); break;
         }
     }
     for (unsigned i = 0; i < REGISTERS; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generated kernels of any length, of four kinds. */
+/* Generated kernels of any length, of five kinds. */
 #ifndef BENCH_COMPILE_LARGE_H
 #define BENCH_COMPILE_LARGE_H
 #include <stddef.h>
@@ -9,6 +9,7 @@ typedef enum large_kind {
     LARGE_DIVERGENT, /* branches over five instructions, by thread */
     LARGE_MEMORY,    /* loads and stores */
     LARGE_BARRIERS,  /* two barriers and four multiplications, again and again */
+    LARGE_UNLIKE,    /* the same of random instructions: no two regions are alike */
     LARGE_KINDS
 } large_kind;
 

@@ -10,6 +10,7 @@
  * next one. The library is apart from the driver so that a program that launches nothing
  * does not load LLVM. */
 #include "softcuda/jit/jit.h"
+#include "softcuda/jit/merge.h"
 #include "softcuda/jit/split.h"
 
 #include "softcuda/jit/interleave.h"
@@ -363,6 +364,7 @@ static void release(soft_jit_result *result)
 /* The parts of a compilation, of which each thread takes the next. */
 typedef struct parts {
     soft_jit_request request;
+    char *merged; /* the request's text then */
     soft_split *split;
     part *all;
     uint32_t count;
@@ -404,8 +406,12 @@ static bool begin_parts(parts *p, const soft_jit_request *asked)
     uint32_t count = asked->part_count ? asked->part_count : 1;
     count = count < SOFT_JIT_PARTS_MAX ? count : SOFT_JIT_PARTS_MAX;
     p->request.part_count = count;
+    if (count == 1 && asked->optimize == SOFT_JIT_QUICK)
+        p->merged = soft_merge(asked->ir, &p->request.ir_bytes);
+    if (p->merged)
+        p->request.ir = p->merged;
     if (count == 1)
-        p->split = soft_split_create(asked->ir, asked->ir_bytes,
+        p->split = soft_split_create(p->request.ir, p->request.ir_bytes,
                                      asked->optimize == SOFT_JIT_QUICK ? QUICK_BATCH_BYTES
                                                                        : BATCH_BYTES,
                                      SOFT_JIT_PARTS_MAX);
@@ -428,6 +434,7 @@ static int end_parts(parts *p, soft_jit_result *result)
     }
     free(p->all);
     soft_split_destroy(p->split);
+    free(p->merged);
     if (status != 0)
         release(result);
     return status;
@@ -443,6 +450,7 @@ static int compile(const soft_jit_request *asked, soft_jit_result *result)
                  host.ready ? "no memory"
                             : "LLVM has no code generator for this machine");
         soft_split_destroy(p.split);
+        free(p.merged);
         return -1;
     }
     uint32_t threads = p.split ? asked->thread_count : p.count;

@@ -113,10 +113,11 @@ static void paths_and_tiers_agree(void)
     free(text);
 }
 
-/* Steps that differ by their registers alone: eight kinds, however many there are. */
-static char *make_steps(uint32_t steps)
+/* Steps that differ by their registers alone: eight kinds, however many there are. With
+ * `more` that is not 0 by constants, too. */
+static char *make_steps(uint32_t steps, uint32_t more)
 {
-    char *text = malloc(3000 + 300 * (size_t)steps);
+    char *text = malloc(3000 + 400 * (size_t)steps);
     if (text == NULL)
         abort();
     size_t at = (size_t)sprintf(
@@ -135,32 +136,51 @@ static char *make_steps(uint32_t steps)
         at += (size_t)sprintf(
             text + at,
             "st.shared.u32 [%%r3], %%r%u;\nbar.sync 0;\nld.shared.u32 %%r5, [%%r4];\n"
-            "bar.sync 0;\nmad.lo.u32 %%r%u, %%r5, 1664525, %%r%u;\n",
-            10 + i % 8, 10 + (i + 3) % 8, 10 + i * 5 % 8);
+            "bar.sync 0;\nadd.u32 %%r5, %%r5, %u;\nst.global.u32 [%%rd1+%u], %%r5;\n"
+            "mad.lo.u32 %%r%u, %%r5, %u, %%r%u;\n",
+            10 + i % 8, 3 + i * more, i * more % 7 * 4096, 10 + (i + 3) % 8,
+            1664525 + 2 * i * more, 10 + i * 5 % 8);
     for (uint32_t i = 1; i < 8; i++)
         at += (size_t)sprintf(text + at, "xor.b32 %%r10, %%r10, %%r%u;\n", 10 + i);
     sprintf(text + at, "st.global.u32 [%%rd1], %%r10;\nret;\n}\n");
     return text;
 }
 
-static void regions_that_do_the_same_have_one_function(void)
+#define OUT_WORDS (8u * 1024u)
+
+static void check_paths(const char *text)
 {
-    static uint32_t slow[BLOCK], best[BLOCK], quick[BLOCK];
-    char *text = make_steps(100);
-    CHECK(count_of(CALL, text) > 200);
-    CHECK(count_of(FUNCTION, text) < 20);
+    static uint32_t slow[OUT_WORDS], best[OUT_WORDS], quick[OUT_WORDS];
     run(KERNEL_SLOW, SOFT_TIER_BEST, text, slow);
     run(KERNEL_FAST, SOFT_TIER_BEST, text, best);
     run(KERNEL_FAST, SOFT_TIER_QUICK, text, quick);
     CHECK(memcmp(best, slow, sizeof(best)) == 0);
     CHECK(memcmp(quick, slow, sizeof(quick)) == 0);
     CHECK(slow[0] != 0 && slow[0] != slow[1]);
+}
+
+static void regions_that_do_the_same_have_one_function(void)
+{
+    char *text = make_steps(100, 0);
+    CHECK(count_of(CALL, text) > 200);
+    CHECK(count_of(FUNCTION, text) < 20);
+    check_paths(text);
+    free(text);
+}
+
+/* Of one function in quick code (jit_split_test), and of several objects. */
+static void regions_that_differ_by_constants_agree(void)
+{
+    char *text = make_steps(80, 1);
+    CHECK(count_of(FUNCTION, text) > 75);
+    check_paths(text);
     free(text);
 }
 
 int main(void)
 {
     RUN(regions_that_do_the_same_have_one_function);
+    RUN(regions_that_differ_by_constants_agree);
     RUN(regions_are_bounded_where_nothing_cuts);
     RUN(paths_and_tiers_agree);
     return test_done();
