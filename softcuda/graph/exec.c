@@ -19,8 +19,7 @@
 #include "softcuda/graph/watch.h"
 #include "softcuda/rules/rules.h"
 
-/* Between finding a handle and holding a reference nobody may end the graph. */
-static _Atomic uint32_t handles; /* a lock */
+_Atomic uint32_t soft_exec_handles;
 
 /* ---- what user objects are held ---------------------------------------------------- */
 
@@ -87,25 +86,12 @@ void soft_exec_release(soft_exec *exec)
 
 soft_exec *soft_exec_hold(CUgraphExec handle)
 {
-    soft_word_lock(&handles);
+    soft_word_lock(&soft_exec_handles);
     soft_exec *exec =
         soft_handle_is_near(handle, SOFT_KIND_GRAPH_EXEC) ? (soft_exec *)handle : NULL;
     if (exec)
         atomic_fetch_add_explicit(&exec->references, 1, memory_order_relaxed);
-    soft_word_unlock(&handles);
-    return exec;
-}
-
-/* With its mutex and without a reference: who ends it takes that after the handle has become
- * invalid. NULL also where another thread has the mutex. */
-static inline soft_exec *lock_at_once(CUgraphExec handle)
-{
-    soft_word_lock(&handles);
-    soft_exec *exec =
-        soft_handle_is_near(handle, SOFT_KIND_GRAPH_EXEC) ? (soft_exec *)handle : NULL;
-    if (exec && !soft_light_try(&exec->mutex))
-        exec = NULL;
-    soft_word_unlock(&handles);
+    soft_word_unlock(&soft_exec_handles);
     return exec;
 }
 
@@ -118,46 +104,12 @@ CUresult soft_exec_acquire(CUgraphExec handle, soft_exec **out)
                      "%p is no executable graph, or it was destroyed", (void *)handle);
 }
 
-/* Plain launches hold no reference. With the mutex. */
-static bool has_plain_launches(const soft_exec *exec)
-{
-    for (uint32_t i = 0; i < exec->version_count; i++)
-        if (atomic_load_explicit(&exec->versions[i]->ended, memory_order_acquire) !=
-            exec->versions[i]->begun)
-            return true;
-    return false;
-}
-
 static bool is_launched(soft_exec *exec)
 {
     soft_light_lock(&exec->mutex);
-    const bool plain = has_plain_launches(exec);
+    const bool plain = soft_plain_is_launched(exec);
     soft_light_unlock(&exec->mutex);
     return plain || atomic_load(&exec->references) > 1;
-}
-
-static void run_release(void *exec, soft_worker *worker)
-{
-    (void)worker;
-    soft_exec_release(exec);
-}
-
-/* After its last plain launch, without waiting for it here unless memory is short. */
-static void release_after(soft_exec *exec, soft_point last)
-{
-    const soft_work release = {
-        .kind = SOFT_WORK_CALL, .run = run_release, .argument = exec};
-    soft_engine *engine = exec->device->engine;
-    soft_queue *queue;
-    gph_status status = soft_queue_create(engine, 0, &queue, NULL);
-    if (status == GPH_OK) {
-        status = soft_queue_submit(queue, &release, &last, 1, NULL);
-        soft_queue_release(queue);
-    }
-    if (status != GPH_OK) {
-        soft_point_wait(engine, last);
-        soft_exec_release(exec);
-    }
 }
 
 CUresult soft_exec_destroy(CUgraphExec handle)
@@ -165,9 +117,9 @@ CUresult soft_exec_destroy(CUgraphExec handle)
     if (!soft_rule(R37) && is_launched((soft_exec *)handle))
         return soft_fail(CUDA_ERROR_NOT_READY, "launches of %p are under way",
                          (void *)handle);
-    soft_word_lock(&handles);
+    soft_word_lock(&soft_exec_handles);
     const bool lived = soft_handle_remove(handle, SOFT_KIND_GRAPH_EXEC);
-    soft_word_unlock(&handles);
+    soft_word_unlock(&soft_exec_handles);
     if (!lived)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "%p is no executable graph, or it was destroyed",
@@ -175,11 +127,11 @@ CUresult soft_exec_destroy(CUgraphExec handle)
     soft_exec *exec = (soft_exec *)handle;
     soft_light_lock(&exec->mutex);
     soft_exec_memory_disown(exec->memory);
-    const bool plain = has_plain_launches(exec);
+    const bool plain = soft_plain_is_launched(exec);
     const soft_point last = exec->last;
     soft_light_unlock(&exec->mutex);
     if (plain)
-        release_after(exec, last);
+        soft_plain_release_after(exec, last);
     else
         soft_exec_release(exec);
     return CUDA_SUCCESS;
@@ -290,15 +242,6 @@ static CUresult make_conditions(const soft_graph *graph, soft_conditions **out)
     return CUDA_SUCCESS;
 }
 
-/* Whether its launches are, as far as what it is made of and what the process asks for. */
-static bool is_plain(const soft_exec *exec)
-{
-    return !exec->side && !exec->updatables && !exec->late && !exec->watch &&
-           !exec->decisions && exec->event_count == 0 && !soft_racing() &&
-           !soft_check_memory_wanted() && !soft_summary_wanted() &&
-           !soft_launch_blocking();
-}
-
 static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
                        soft_exec **out, CUDA_GRAPH_INSTANTIATE_PARAMS *result)
 {
@@ -319,7 +262,7 @@ static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
                                               NULL, &exec->memory));
     if (status == CUDA_SUCCESS)
         exec->current->memory = exec->memory;
-    exec->plain = is_plain(exec);
+    exec->plain = soft_exec_is_plain(exec);
     SOFT_THEN(status, soft_handle_add(exec, SOFT_KIND_GRAPH_EXEC));
     if (status != CUDA_SUCCESS) {
         soft_exec_release(exec);
@@ -610,44 +553,6 @@ static CUresult launch_locked(soft_exec *exec, soft_stream *stream)
     }
     tell_events(exec, true);
     return CUDA_SUCCESS;
-}
-
-void soft_exec_plain_done(void *argument, soft_worker *worker)
-{
-    (void)worker;
-    soft_version *version = argument;
-    /* One launch ends after the other (R33). Release: pairs with the acquire of an edit that
-     * finds the version idle. */
-    atomic_store_explicit(
-        &version->ended, atomic_load_explicit(&version->ended, memory_order_relaxed) + 1,
-        memory_order_release);
-}
-
-static bool launch_plain_locked(soft_exec *exec, soft_stream *stream)
-{
-    soft_version *version = exec->current;
-    if (!exec->plain || exec->trail || exec->memory || version->memory ||
-        version->objects || !soft_rule(R33) || !soft_rule(R40) || !soft_rule(R41))
-        return false;
-    version->begun++;
-    const uint64_t sequence =
-        soft_stream_launch_plain(stream, &version->plain, &exec->last);
-    if (sequence == 0) {
-        version->begun--;
-        return false;
-    }
-    exec->last = version->last = (soft_point){stream->queue, sequence};
-    return true;
-}
-
-bool soft_exec_launch_plain(CUgraphExec handle, soft_stream *stream)
-{
-    soft_exec *exec = lock_at_once(handle);
-    if (!exec)
-        return false;
-    const bool launched = launch_plain_locked(exec, stream);
-    soft_light_unlock(&exec->mutex);
-    return launched;
 }
 
 CUresult soft_exec_launch(soft_exec *exec, soft_stream *stream)

@@ -148,8 +148,20 @@ struct soft_exec {
     struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };
 
-/* exec.c: a plain launch of the version `argument` is over. */
+/* A lock: between finding a handle and holding a reference, or the mutex, nobody may end the
+ * executable. */
+extern _Atomic uint32_t soft_exec_handles __attribute__((visibility("hidden")));
+
+/* ---- plain.c */
+
+/* Whether its launches are plain, as far as what it is made of and what the process asks for. */
+bool soft_exec_is_plain(const soft_exec *exec);
+/* One of them is over; `argument` is the version. */
 void soft_exec_plain_done(void *argument, soft_worker *worker);
+/* Whether one is under way. With the mutex. */
+bool soft_plain_is_launched(const soft_exec *exec);
+/* Lets go of a reference when `last` is reached; waits here only where memory is short. */
+void soft_plain_release_after(soft_exec *exec, soft_point last);
 
 /* ---- flat.c */
 

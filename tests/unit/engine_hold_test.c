@@ -279,8 +279,83 @@ static void what_is_fired_runs_once(void)
         }
 }
 
+/* ---- launches that are waited for at once ------------------------------------------ */
+
+struct pairs {
+    pthread_t thread;
+    soft_engine *engine;
+    atomic_uint ran, ended, wrong;
+    atomic_bool stop;
+};
+
+static void launch_ends(void *argument, soft_worker *worker)
+{
+    struct pairs *p = argument;
+    (void)worker;
+    atomic_fetch_add(&p->ended, 1);
+}
+
+/* One thread's own launches, ordered by itself; now and then into another queue, where they
+ * wait for the one before. */
+static void *launch_and_wait(void *argument)
+{
+    struct pairs *p = argument;
+    const uint8_t kind = SOFT_WORK_CALL;
+    soft_program *program = NULL;
+    const soft_work work = {.kind = SOFT_WORK_CALL, .run = count, .argument = &p->ran};
+    const soft_launched launch = {NULL, &work, launch_ends, p};
+    soft_queue *const queues[] = {queue_of(p->engine), queue_of(p->engine)};
+    soft_point last = {0};
+    if (soft_program_create(p->engine, 1, NULL, 0, &kind, NULL, &program, NULL) != GPH_OK)
+        return NULL;
+    soft_launched own = launch;
+    own.program = program;
+    for (unsigned i = 1; !atomic_load(&p->stop); i++) {
+        soft_queue *queue = queues[i % 512 == 0];
+        const uint64_t sequence = soft_queue_launch_kept(queue, &own, &last, 1);
+        last = (soft_point){queue, sequence};
+        if (i % 700 != 0)
+            soft_point_wait(p->engine, last);
+        if (i % 700 != 0 && (atomic_load(&p->ran) != i || atomic_load(&p->ended) != i))
+            atomic_fetch_add(&p->wrong, 1);
+    }
+    soft_point_wait(p->engine, last);
+    soft_program_destroy(program);
+    soft_queue_release(queues[0]);
+    soft_queue_release(queues[1]);
+    return NULL;
+}
+
+/* Threads take the last worker's place and give it back a million times a second: who has work
+ * for that worker still wakes it. */
+static void what_comes_beside_is_run(void)
+{
+    for (uint32_t workers = 1; workers <= 2; workers++) {
+        soft_engine *engine = make(workers, 0);
+        struct pairs pairs[2] = {{.engine = engine}, {.engine = engine}};
+        for (int i = 0; i < 2; i++)
+            CHECK(pthread_create(&pairs[i].thread, NULL, launch_and_wait, &pairs[i]) == 0);
+        soft_queue *queue = queue_of(engine);
+        atomic_uint counter = 0;
+        for (unsigned i = 1; i <= 300; i++) {
+            submit(queue, &counter, NULL);
+            CHECK(comes(&counter, i));
+            if (i % 100 == 0)
+                usleep(15000); /* workers sleep */
+        }
+        for (int i = 0; i < 2; i++) {
+            atomic_store(&pairs[i].stop, true);
+            pthread_join(pairs[i].thread, NULL);
+            CHECK(atomic_load(&pairs[i].wrong) == 0 && atomic_load(&pairs[i].ran) > 0);
+        }
+        soft_queue_release(queue);
+        soft_engine_destroy(engine);
+    }
+}
+
 int main(void)
 {
+    RUN(what_comes_beside_is_run);
     RUN(nobody_comes);
     RUN(others_want_it);
     RUN(many_users);
