@@ -209,8 +209,8 @@ static CUresult launch(CUgraphExec handle, CUstream stream_handle, bool per_thre
     soft_stream *stream = soft_enter_quickly(call, stream_handle);
     if (stream && soft_exec_launch_plain(handle, stream))
         return CUDA_SUCCESS;
-    return launch_or_upload(
-        handle, (struct launch_site){call, stream_handle, per_thread}, soft_exec_launch);
+    return launch_or_upload(handle, (struct launch_site){call, stream_handle, per_thread},
+                            soft_exec_launch);
 }
 
 /* Whether the stream of an upload could take one. */

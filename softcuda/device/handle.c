@@ -35,7 +35,8 @@ static void put(struct soft_handle_table *table, const void *object, uint64_t wo
 /* A table with room for one more entry, and without removed ones if it is a new one. */
 static struct soft_handle_table *roomy_locked(void)
 {
-    struct soft_handle_table *old = atomic_load_explicit(&soft_handle_table, memory_order_relaxed);
+    struct soft_handle_table *old =
+        atomic_load_explicit(&soft_handle_table, memory_order_relaxed);
     if (old && (old->used + 1) * 4 <= (old->mask + 1) * 3)
         return old;
     size_t live = 0;
@@ -47,7 +48,8 @@ static struct soft_handle_table *roomy_locked(void)
     size_t size = 1024;
     while (size < live * 4)
         size *= 2;
-    struct soft_handle_table *fresh = soft_new(sizeof(*fresh) + size * sizeof(fresh->entries[0]));
+    struct soft_handle_table *fresh =
+        soft_new(sizeof(*fresh) + size * sizeof(fresh->entries[0]));
     if (!fresh)
         return NULL;
     fresh->mask = size - 1;
@@ -84,12 +86,14 @@ CUresult soft_handle_own(void *object, soft_kind kind)
     return added;
 }
 
-static _Atomic uint64_t *entry_of(struct soft_handle_table *table, const void *object, soft_kind kind)
+static _Atomic uint64_t *entry_of(struct soft_handle_table *table, const void *object,
+                                  soft_kind kind)
 {
     if (!table || !fits(object))
         return NULL;
     const uint64_t wanted = soft_handle_word(object, kind);
-    for (size_t slot = soft_handle_slot(table, object);; slot = (slot + 1) & table->mask) {
+    for (size_t slot = soft_handle_slot(table, object);;
+         slot = (slot + 1) & table->mask) {
         const uint64_t word =
             atomic_load_explicit(&table->entries[slot], memory_order_acquire);
         if (word == wanted)
@@ -102,8 +106,8 @@ static _Atomic uint64_t *entry_of(struct soft_handle_table *table, const void *o
 bool soft_handle_remove(const void *object, soft_kind kind)
 {
     pthread_mutex_lock(&lock);
-    _Atomic uint64_t *entry =
-        entry_of(atomic_load_explicit(&soft_handle_table, memory_order_relaxed), object, kind);
+    _Atomic uint64_t *entry = entry_of(
+        atomic_load_explicit(&soft_handle_table, memory_order_relaxed), object, kind);
     if (entry)
         atomic_store_explicit(entry, REMOVED, memory_order_release);
     pthread_mutex_unlock(&lock);
@@ -112,5 +116,6 @@ bool soft_handle_remove(const void *object, soft_kind kind)
 
 bool soft_handle_is(const void *object, soft_kind kind)
 {
-    return entry_of(atomic_load_explicit(&soft_handle_table, memory_order_acquire), object, kind);
+    return entry_of(atomic_load_explicit(&soft_handle_table, memory_order_acquire),
+                    object, kind);
 }

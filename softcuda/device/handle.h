@@ -85,10 +85,10 @@ static inline bool soft_handle_is_near(const void *object, soft_kind kind)
     const struct soft_handle_table *table =
         atomic_load_explicit(&soft_handle_table, memory_order_acquire);
     return (table && (uint64_t)(uintptr_t)object >> 56 == 0 &&
-            atomic_load_explicit(
-                &((struct soft_handle_table *)(uintptr_t)table)
-                     ->entries[soft_handle_slot(table, object)],
-                memory_order_acquire) == soft_handle_word(object, kind)) ||
+            atomic_load_explicit(&((struct soft_handle_table *)(uintptr_t)table)
+                                      ->entries[soft_handle_slot(table, object)],
+                                 memory_order_acquire) ==
+                soft_handle_word(object, kind)) ||
            soft_handle_is(object, kind);
 }
 

@@ -269,9 +269,8 @@ soft_stream *soft_enter_quickly(const char *call, CUstream handle)
     if (!atomic_load_explicit(&soft_verdict_known, memory_order_relaxed) ||
         atomic_load_explicit(&soft_process.phase, memory_order_acquire) !=
             SOFT_PHASE_READY ||
-        self->in_callback ||
-        soft_capture_is_open() || !soft_handle_is_near(handle, SOFT_KIND_STREAM) ||
-        stream->green)
+        self->in_callback || soft_capture_is_open() ||
+        !soft_handle_is_near(handle, SOFT_KIND_STREAM) || stream->green)
         return NULL;
     const soft_context *context = stream->context;
     return atomic_load_explicit(&context->alive, memory_order_acquire) &&

@@ -88,7 +88,7 @@ static inline enum ending complete(soft_queue *queue, uint64_t done, uint64_t li
 
 /* The head has run. */
 static inline enum ending end_head(soft_queue *queue, soft_worker *worker, uint64_t done,
-                            uint64_t limit)
+                                   uint64_t limit)
 {
     const soft_submission *head = soft_queue_place(queue, done + 1);
     if (head->kind == SUBMIT_WORK)

@@ -187,8 +187,7 @@ static void wait_done(soft_queue *queue, uint64_t sequence)
 /* The next place of the ring, waited for if there is none. Under `submit`. */
 static inline soft_submission *next_place(soft_queue *queue, uint64_t sequence)
 {
-    if (sequence > queue->places &&
-        !soft_queue_reached(queue, sequence - queue->places))
+    if (sequence > queue->places && !soft_queue_reached(queue, sequence - queue->places))
         wait_done(queue, sequence - queue->places);
     soft_submission *place = soft_queue_place(queue, sequence);
     place->wait_count = 0;
@@ -237,44 +236,45 @@ static soft_point enqueue(soft_program *program, soft_point point)
     return before;
 }
 
-/* Appends `what` (its kind and union). */
-static gph_status submit(soft_queue *queue, const soft_submission *what,
-                         const soft_point *waits, uint32_t wait_count, soft_point *out)
+/* Begins a submission: its place, with what it waits for. NULL: the engine is shutting down. */
+__attribute__((always_inline)) static inline soft_submission *
+begin_submit(soft_queue *queue, const soft_point *waits, uint32_t wait_count,
+             uint64_t *sequence)
 {
     if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
-        return GPH_E_STATE;
+        return NULL;
     soft_light_lock(&queue->submit);
     soft_hold_begin(queue);
-    uint64_t sequence = atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
-    soft_submission *place = next_place(queue, sequence);
+    *sequence = atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
+    soft_submission *place = next_place(queue, *sequence);
     for (uint32_t i = 0; i < wait_count; i++)
         if (needs_wait(queue, waits[i])) {
-            place = wait_place(queue, &sequence, place);
+            place = wait_place(queue, sequence, place);
             place->waits[place->wait_count++] = waits[i];
         }
-    if (what->kind == SUBMIT_LAUNCH) {
-        /* R33: after the launch before it. `sequence` must not change after this. */
-        place = wait_place(queue, &sequence, place);
-        const soft_point before =
-            enqueue(what->u.launch.program, (soft_point){queue, sequence});
-        if (needs_wait(queue, before))
-            place->waits[place->wait_count++] = before;
-    }
-    place->kind = what->kind;
-    place->u = what->u;
+    return place;
+}
+
+static inline void end_submit(soft_queue *queue, uint64_t sequence, soft_point *out)
+{
     publish(queue, sequence);
     soft_light_unlock(&queue->submit);
     if (out)
         *out = (soft_point){queue, sequence};
-    return GPH_OK;
 }
 
 gph_status soft_queue_submit(soft_queue *queue, const soft_work *work,
                              const soft_point *waits, uint32_t wait_count,
                              soft_point *out)
 {
-    const soft_submission what = {.kind = SUBMIT_WORK, .u.work = *work};
-    return submit(queue, &what, waits, wait_count, out);
+    uint64_t sequence;
+    soft_submission *place = begin_submit(queue, waits, wait_count, &sequence);
+    if (!place)
+        return GPH_E_STATE;
+    place->kind = SUBMIT_WORK;
+    place->u.work = *work;
+    end_submit(queue, sequence, out);
+    return GPH_OK;
 }
 
 gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
@@ -282,31 +282,31 @@ gph_status soft_queue_launch(soft_queue *queue, soft_program *program,
                              const soft_point *waits, uint32_t wait_count,
                              soft_point *out)
 {
-    const soft_submission what = {
-        .kind = SUBMIT_LAUNCH,
-        .u.launch = {
-            .program = program, .works = works, .done = done, .argument = argument}};
-    return submit(queue, &what, waits, wait_count, out);
+    uint64_t sequence;
+    soft_submission *place = begin_submit(queue, waits, wait_count, &sequence);
+    if (!place)
+        return GPH_E_STATE;
+    /* R33: after the launch before it. `sequence` must not change after this. */
+    place = wait_place(queue, &sequence, place);
+    const soft_point before = enqueue(program, (soft_point){queue, sequence});
+    if (needs_wait(queue, before))
+        place->waits[place->wait_count++] = before;
+    place->kind = SUBMIT_LAUNCH;
+    place->u.launch = (soft_launched){program, works, done, argument};
+    end_submit(queue, sequence, out);
+    return GPH_OK;
 }
 
 uint64_t soft_queue_launch_kept(soft_queue *queue, const soft_launched *launch,
                                 const soft_point *waits, uint32_t wait_count)
 {
-    if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
+    uint64_t sequence;
+    soft_submission *place = begin_submit(queue, waits, wait_count, &sequence);
+    if (!place)
         return 0;
-    soft_light_lock(&queue->submit);
-    soft_hold_begin(queue);
-    uint64_t sequence = atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
-    soft_submission *place = next_place(queue, sequence);
-    for (uint32_t i = 0; i < wait_count; i++)
-        if (needs_wait(queue, waits[i])) {
-            place = wait_place(queue, &sequence, place);
-            place->waits[place->wait_count++] = waits[i];
-        }
     place->kind = SUBMIT_RELAUNCH;
     place->u.launch = *launch;
-    publish(queue, sequence);
-    soft_light_unlock(&queue->submit);
+    end_submit(queue, sequence, NULL);
     return sequence;
 }
 

@@ -127,9 +127,9 @@ struct soft_queue {
     uint32_t index;
     _Atomic int priority;
     soft_submission *ring;
-    uint32_t places;        /* of the ring in use: a power of two, changed while idle */
-    soft_queue *next_free;  /* under the engine's mutex */
-    soft_light submit;         /* the order of submissions */
+    uint32_t places;       /* of the ring in use: a power of two, changed while idle */
+    soft_queue *next_free; /* under the engine's mutex */
+    soft_light submit;     /* the order of submissions */
     _Atomic uint32_t released; /* to be recycled when idle */
     _Atomic bool is_fence;     /* nothing of it runs: who waits for it cannot help */
 
@@ -360,10 +360,8 @@ static inline bool soft_hold_publish(soft_queue *queue, uint64_t sequence)
      * fence. */
     soft_fence_often();
     return atomic_load_explicit(&queue->state, memory_order_acquire) == QUEUE_IDLE &&
-           (atomic_load_explicit(&engine->idle,
-                                 memory_order_relaxed) != 0 ||
-            atomic_load_explicit(&engine->napping,
-                                 memory_order_relaxed) != 0);
+           (atomic_load_explicit(&engine->idle, memory_order_relaxed) != 0 ||
+            atomic_load_explicit(&engine->napping, memory_order_relaxed) != 0);
 }
 /* The queue has another user. */
 void soft_hold_forget(soft_queue *queue);

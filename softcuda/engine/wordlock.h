@@ -45,8 +45,7 @@ static inline void soft_light_lock(soft_light *lock)
 /* The lock may be gone as soon as somebody else can have it: nothing of it is read after. */
 static inline void soft_light_unlock(soft_light *lock)
 {
-    const uint32_t sleepers =
-        atomic_load_explicit(&lock->sleepers, memory_order_relaxed);
+    const uint32_t sleepers = atomic_load_explicit(&lock->sleepers, memory_order_relaxed);
     atomic_store_explicit(&lock->word, 0, memory_order_release);
     if (sleepers != 0)
         soft_light_wake(lock);

@@ -58,17 +58,18 @@ typedef struct soft_exec_record {
 
 typedef struct soft_version {
     struct soft_exec *exec;
-    atomic_uint launches;            /* under way; raised under the exec's mutex */
+    atomic_uint launches; /* under way; raised under the exec's mutex */
     /* Plain launches, which end in their order: so that one that ends is a store. */
     soft_launched plain;
-    uint64_t begun; /* under the exec's mutex */
-    _Atomic uint64_t ended;
+    uint64_t begun;                  /* under the exec's mutex */
     uint64_t edits;                  /* how many of the exec's edits it has seen */
     soft_point last;                 /* of the last launch with it */
     struct soft_object_set *objects; /* the exec's, when a launch last took it */
     struct soft_exec_memory *memory; /* the same; a launch holds it (memnode.h) */
     soft_work *works;                /* by flat node */
     soft_exec_record **records;      /* by flat node; NULL: order only */
+    char apart[64];                  /* from what those who launch write: */
+    _Atomic uint64_t ended;
 } soft_version;
 
 /* A node of the flat graph. A child graph has an entry, its own nodes, and an exit. */

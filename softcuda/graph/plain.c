@@ -60,9 +60,9 @@ void soft_exec_plain_done(void *argument, soft_worker *worker)
     soft_version *version = argument;
     /* One launch ends after the other (R33). Release: pairs with the acquire of an edit that
      * finds the version idle. */
-    atomic_store_explicit(
-        &version->ended, atomic_load_explicit(&version->ended, memory_order_relaxed) + 1,
-        memory_order_release);
+    atomic_store_explicit(&version->ended,
+                          atomic_load_explicit(&version->ended, memory_order_relaxed) + 1,
+                          memory_order_release);
 }
 
 /* With its mutex and without a reference: who ends it takes that after the handle has become
@@ -91,7 +91,9 @@ static bool launch_locked(soft_exec *exec, soft_stream *stream)
         version->begun--;
         return false;
     }
-    exec->last = version->last = (soft_point){stream->queue, sequence};
+    /* Word by word: a point that is copied as a whole right after waits for its halves. */
+    exec->last.queue = version->last.queue = stream->queue;
+    exec->last.sequence = version->last.sequence = sequence;
     return true;
 }
 

@@ -292,8 +292,8 @@ static soft_version *version_new(soft_exec *exec)
         version_free(version);
         return NULL;
     }
-    version->plain = (soft_launched){exec->program, version->works, soft_exec_plain_done,
-                                     version};
+    version->plain =
+        (soft_launched){exec->program, version->works, soft_exec_plain_done, version};
     exec->versions[exec->version_count++] = version;
     return version;
 }

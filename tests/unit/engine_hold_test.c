@@ -334,7 +334,8 @@ static void what_comes_beside_is_run(void)
         soft_engine *engine = make(workers, 0);
         struct pairs pairs[2] = {{.engine = engine}, {.engine = engine}};
         for (int i = 0; i < 2; i++)
-            CHECK(pthread_create(&pairs[i].thread, NULL, launch_and_wait, &pairs[i]) == 0);
+            CHECK(pthread_create(&pairs[i].thread, NULL, launch_and_wait, &pairs[i]) ==
+                  0);
         soft_queue *queue = queue_of(engine);
         atomic_uint counter = 0;
         for (unsigned i = 1; i <= 300; i++) {
