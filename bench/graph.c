@@ -4,9 +4,11 @@
  *
  *   bench_graph [ROUNDS]
  *
- * Medians of rounds: instantiating and replaying 100,000 nodes, updating 1,000 nodes as a
+ * What a node costs in small and large graphs (bytes are those of malloc). Medians of rounds:
+ * instantiating and replaying 100,000 nodes, updating 1,000 nodes as a
  * whole, setting one of them. */
 #define _GNU_SOURCE
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +238,66 @@ static void single_sets(kind graph_of, kind set, const char *name, int between)
     CU(cuGraphDestroy, graph);
 }
 
+/* What a kernel node costs in a chain of so many: adding it, instantiating it, a whole update
+ * that changes it, and the bytes of graph and executable. */
+struct node_cost {
+    double instantiate_ns, update_ns, launch_ns, bytes;
+};
+
+static double median(double *of, int count)
+{
+    qsort(of, (size_t)count, sizeof(*of), by_size);
+    return of[count / 2];
+}
+
+static struct node_cost cost_at(int count)
+{
+    enum { TURNS = 9 };
+    double made[TURNS], changed[TURNS], launched[TURNS];
+    const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    value = 1;
+    CUgraph graph = chain(KERNEL, count, NULL);
+    CUgraphExec exec = NULL;
+    CU(cuGraphInstantiateWithFlags, &exec, graph, 0);
+    const size_t held = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+    value = 2;
+    CUgraph other = chain(KERNEL, count, NULL);
+    for (int i = 0; i < TURNS; i++) {
+        CU(cuGraphExecDestroy, exec);
+        uint64_t from = gphi_clock_ns();
+        CU(cuGraphInstantiateWithFlags, &exec, graph, 0);
+        made[i] = (double)(gphi_clock_ns() - from) / count;
+        from = gphi_clock_ns();
+        update_with(exec, other);
+        changed[i] = (double)(gphi_clock_ns() - from) / count;
+        for (int k = 0; k < 6; k++) { /* the first are measured, and wake workers */
+            from = gphi_clock_ns();
+            CU(cuGraphLaunch, exec, stream);
+            launched[i] = (double)(gphi_clock_ns() - from);
+            CU(cuStreamSynchronize, stream);
+        }
+    }
+    CU(cuGraphExecDestroy, exec);
+    CU(cuGraphDestroy, graph);
+    CU(cuGraphDestroy, other);
+    return (struct node_cost){median(made, TURNS), median(changed, TURNS),
+                              median(launched, TURNS), (double)held / count};
+}
+
+static void costs_by_size(void)
+{
+    struct node_cost first = {0};
+    for (int count = SOME; count <= MANY; count *= 10) {
+        const struct node_cost cost = cost_at(count);
+        first = count == SOME ? cost : first;
+        printf(
+            "%6d kernels, a node: instantiate %.0f ns (%.2f x), update %.0f ns (%.2f x), "
+            "%.0f bytes; cuGraphLaunch alone %.0f ns\n",
+            count, cost.instantiate_ns, cost.instantiate_ns / first.instantiate_ns,
+            cost.update_ns, cost.update_ns / first.update_ns, cost.bytes, cost.launch_ns);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -245,6 +307,7 @@ int main(int argc, char **argv)
         return 2;
     }
     open_driver();
+    costs_by_size();
     many_nodes(EMPTY, "empty nodes", 500, 15);
     many_nodes(KERNEL, "empty kernels", 500, 15);
     whole_updates(KERNEL, "kernels", 60);

@@ -22,7 +22,7 @@
 #include "softcuda/kernel/run/runner.h"
 
 #define LIVE_MAX 16u
-#define FETCH_AHEAD 6u /* nodes; a miss takes 20 to 100 ns */
+#define FETCH_AHEAD 12u /* nodes; a miss takes 20 to 100 ns */
 #define CLAIM_MAX 32u
 /* What a block counts for, in rounds of loops, until the time limit is looked at: a grid
  * of short blocks may be as endless as a loop. */
