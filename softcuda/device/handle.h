@@ -78,7 +78,7 @@ static inline size_t soft_handle_slot(const struct soft_handle_table *table,
     return gphi_hash_word(GPHI_HASH_START, (uintptr_t)object) & table->mask;
 }
 
-/* soft_handle_is() of what is a handle nearly always and stands in its own slot mostly: on the
+/* soft_handle_is() of what is a handle nearly always and is in its own slot mostly: on the
  * path of every launch. */
 static inline bool soft_handle_is_near(const void *object, soft_kind kind)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Locks of which nobody waits for mostly: half of what a mutex costs then, since letting go
+/* Locks that nobody waits for mostly: half of what a mutex costs then, since letting go
  * is a store.
  *
  *   soft_word   held for a few instructions; who waits gives its CPU away
