@@ -57,6 +57,9 @@ typedef struct ptx_fast {
 
 /* ---- shape_remat.c ---- */
 void ptx_fast_write_remat(ptx_fast *f);
+/* After instruction i, in a thread's code: says that what it set is a multiple of 32 and the
+ * lane, if it is. */
+void ptx_fast_part_lane(ptx_fast *f, uint32_t i);
 
 /* ---- shape_guard.c ---- */
 /* Region copies for threads that are all or the first ones, and for those that flags

@@ -80,6 +80,23 @@ static void forget_others(ptx_fast *f)
     }
 }
 
+/* In a warp's form `ctaid.x * ntid.x + tid.x` is a multiple of 32 and the lane: it does not
+ * wrap from the first lane to the last, which LLVM would ask for again before each loop. */
+void ptx_fast_part_lane(ptx_fast *f, uint32_t i)
+{
+    ptx_emit *e = &f->emit;
+    const ptx_insn *insn = &f->s->function->insns[i];
+    if ((insn->opcode != PTX_OP_MAD && insn->opcode != PTX_OP_ADD) ||
+        f->s->insns[i].write_count != 1 || !ptx_is_lane(f->s, f->s->insns[i].writes[0]))
+        return;
+    const uint32_t reg = f->s->insns[i].writes[0];
+    const ptx_value all = ptx_load_register(e, reg);
+    const ptx_value first = ptx_let(e, "sub i32 %s, %%x.%s", all.name, f->name);
+    const ptx_value parts =
+        ptx_let(e, "or disjoint i32 %s, %%x.%s", first.name, f->name);
+    ptx_store_register(e, reg, parts);
+}
+
 void ptx_fast_write_remat(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
@@ -99,8 +116,10 @@ void ptx_fast_write_remat(ptx_fast *f)
         else if (s->regs[reg].home == SHAPE_LOCAL)
             ptx_line(&f->emit, "store %s undef, ptr %%r.%u", ptx_fast_type(f, reg), reg);
     }
-    for (uint32_t k = 0; k < f->chain_count; k++)
+    for (uint32_t k = 0; k < f->chain_count; k++) {
         ptx_lower(&f->emit, &s->function->insns[f->chain[k].def]);
+        ptx_fast_part_lane(f, f->chain[k].def);
+    }
     restore_near(f);
     for (uint32_t reg = 0; reg < s->function->register_count; reg++) {
         if (ptx_bit(r->live_in, reg) && f->inside[reg])

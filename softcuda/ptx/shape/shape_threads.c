@@ -336,8 +336,10 @@ static void write_thread_insn(ptx_fast *f, uint32_t i)
     const ptx_flow_insn *insn = &f->s->insns[i];
     if (!ptx_fast_is_scalar(f->s, i)) {
         if (!f->side || f->side->place[insn->block] == 0 ||
-            (!insn->reads_memory && !insn->writes_memory))
+            (!insn->reads_memory && !insn->writes_memory)) {
             ptx_write_insn(&f->emit, i);
+            ptx_fast_part_lane(f, i);
+        }
         return;
     }
     if (!ptx_fast_is_inside(f->s, i))
