@@ -45,6 +45,19 @@ static const char counts[] =
           "WAIT:\nld.volatile.global.u32 %r5, [%rd2];\nsetp.lt.u32 %p3, %r5, %r6;\n"
           "@%p3 bra WAIT;\nst.shared.u32 [s], %r5;\nJOIN:\n" END;
 
+/* The same behind a shuffle: warps in turn where the wait is right behind a barrier, and not
+ * where it is for what later warps have yet to do. */
+#define SHUFFLE "shfl.sync.bfly.b32 %r12, %r1, 1, 31, -1;\n"
+static const char by_warps[] =
+    BEGIN SHUFFLE "bar.sync 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra JOIN;\n" LOOK
+                  "JOIN:\n" END;
+static const char counts_by_block[] =
+    BEGIN SHUFFLE
+    "bar.sync 0;\natom.global.add.u32 %r5, [%rd2], 1;\nmov.u32 %r6, %nctaid.x;\n"
+    "mul.lo.u32 %r6, %r6, %r3;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra JOIN;\n"
+    "WAIT:\nld.volatile.global.u32 %r5, [%rd2];\nsetp.lt.u32 %p3, %r5, %r6;\n"
+    "@%p3 bra WAIT;\nst.shared.u32 [s], %r5;\nJOIN:\n" END;
+
 /* Threads of the first column: each waits for that of the row after it. */
 static const char rows[] =
     BEGIN "mov.u32 %r9, %tid.y;\nmov.u32 %r10, %ntid.y;\nsetp.ne.u32 %p1, %r1, 0;\n"
@@ -108,6 +121,27 @@ static void the_others_have_done_what_stands_before(void)
     kernel_close(unit);
 }
 
+static void warps_run_in_turn_where_they_may(void)
+{
+    kernel_unit *unit = open(by_warps, PTX_PATH_FAST);
+    CHECK(soft_code_kernel(unit->code, 0)->by_warps);
+    for (uint32_t workers = 1; workers <= 4; workers++) {
+        unit->workers = workers;
+        run(unit, &(kernel_call){.name = "k", .grid = {100}, .block = {96}});
+        for (uint32_t i = 0; i < 9600; i++)
+            CHECK(out[i] == i);
+    }
+    kernel_close(unit);
+    unit = open(counts_by_block, PTX_PATH_FAST);
+    CHECK(!soft_code_kernel(unit->code, 0)->by_warps);
+    unit->workers = 2;
+    run(unit,
+        &(kernel_call){.name = "k", .grid = {7}, .block = {96}, .cooperative = 1});
+    for (uint32_t i = 0; i < 672; i++)
+        CHECK(out[i] == 672 + i % 96);
+    kernel_close(unit);
+}
+
 static void rows_of_a_block_may_wait_for_each_other(void)
 {
     kernel_unit *unit = open(rows, PTX_PATH_FAST);
@@ -129,6 +163,7 @@ int main(void)
 {
     RUN(blocks_wait_for_the_one_before);
     RUN(the_others_have_done_what_stands_before);
+    RUN(warps_run_in_turn_where_they_may);
     RUN(rows_of_a_block_may_wait_for_each_other);
     RUN(threads_that_may_wait_for_their_block_are_run_one_by_one);
     return test_done();
