@@ -110,8 +110,9 @@ static void add_text(struct report *r, const ptx_kernel *k)
         gphi_text_add(text, "  slow at line %u: %s\n", k->costs[i].line,
                       k->costs[i].reason);
     if (k->by_warps)
-        gphi_text_put(text,
-                      "  a warp at a time where rows of the block are whole warps\n");
+        gphi_text_add(text,
+                      "  a warp at a time where rows of the block are whole warps%s\n",
+                      k->uses_barrier ? ", from barrier to barrier" : "");
     if (k->path == PTX_PATH_FAST)
         gphi_text_add(
             text, "  registers live across cuts %u, context %u bytes a thread + %u\n",

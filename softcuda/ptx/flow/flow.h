@@ -190,6 +190,8 @@ typedef struct ptx_shape {
     uint32_t array_count;
     uint32_t mask_offset;   /* of the mask arrays, a byte each; the live flags behind */
     struct ptx_shape *twin; /* of a block's form: the warp's, or NULL */
+    const char *no_twin;    /* why it has none though it has shuffles or votes, or NULL */
+    uint32_t no_twin_line;
     /* Of a warp's form, see shape_phase.c. By register: the same in all warps; where it lies
      * in what a warp keeps over barriers, or 0. */
     uint8_t *steady;

@@ -163,8 +163,10 @@ static void describe_cuts(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 
 static void describe_costs(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
-    ptx_cut *costs = ptx_alloc(&p->memory, ptx_costs_max(s), sizeof(*costs));
+    ptx_cut *costs = ptx_alloc(&p->memory, ptx_costs_max(s) + 1, sizeof(*costs));
     k->cost_count = ptx_find_costs(&p->memory, s, costs);
+    if (s->no_twin)
+        costs[k->cost_count++] = (ptx_cut){s->no_twin_line, s->no_twin};
     k->costs = costs;
 }
 

@@ -105,7 +105,7 @@ static bool steps_by_warp(const ptx_shape *w, uint32_t i)
 
 /* A loop of all threads of the block reads memory as it lies, warp after warp; one warp
  * alone would skip what the others read, and each come through memory again. */
-static bool tears_rows(const ptx_shape *w)
+static bool tears_rows(const ptx_shape *w, uint32_t *line)
 {
     for (uint32_t l = 0; l < w->loop_count && w->has_phases; l++) {
         bool around = false, by_warp = false;
@@ -116,6 +116,7 @@ static bool tears_rows(const ptx_shape *w)
             around |= reads_around(w, i);
             by_warp |= steps_by_warp(w, i);
         }
+        *line = w->blocks[w->loops[l].head].line;
         if (around && !by_warp)
             return true;
     }
@@ -142,7 +143,11 @@ static ptx_shape *plan_by_warp(ptx_shape *s)
     if (w->slow_reason || w->region_count > FAST_REGIONS_MAX)
         return NULL;
     ptx_plan_phases(w, s);
-    return tears_rows(w) ? NULL : w;
+    if (!tears_rows(w, &s->no_twin_line))
+        return w;
+    s->no_twin = "loop that reads rows of the block: shuffles of this kernel go through "
+                 "memory";
+    return NULL;
 }
 
 void ptx_plan_forms(ptx_shape *s)
