@@ -51,9 +51,9 @@ static LLVMTypeRef word_of(LLVMValueRef value, uint32_t count)
     if (LLVMGetTypeKind(type) != LLVMVectorTypeKind || LLVMGetVectorSize(type) != count)
         return NULL;
     const LLVMTypeRef word = LLVMGetElementType(type);
-    const bool fits = LLVMGetTypeKind(word) == LLVMFloatTypeKind ||
-                      (LLVMGetTypeKind(word) == LLVMIntegerTypeKind &&
-                       LLVMGetIntTypeWidth(word) == 32);
+    const bool fits =
+        LLVMGetTypeKind(word) == LLVMFloatTypeKind ||
+        (LLVMGetTypeKind(word) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(word) == 32);
     return fits ? word : NULL;
 }
 
@@ -90,8 +90,7 @@ static void transpose(rewriter *w, const LLVMValueRef in[4], LLVMValueRef out[4]
 static LLVMValueRef row_at(rewriter *w, LLVMValueRef pointer, uint32_t row)
 {
     const LLVMContextRef context = LLVMGetTypeContext(w->word);
-    LLVMValueRef offset =
-        LLVMConstInt(LLVMInt64TypeInContext(context), 16ull * row, 0);
+    LLVMValueRef offset = LLVMConstInt(LLVMInt64TypeInContext(context), 16ull * row, 0);
     return LLVMBuildGEP2(w->builder, LLVMInt8TypeInContext(context), pointer, &offset, 1,
                          "");
 }
@@ -308,7 +307,8 @@ static void turn_later(rewriter *w, LLVMValueRef value)
 /* Two vectors of eight, one after the other. */
 static bool take_halves(LLVMValueRef value, LLVMValueRef *halves)
 {
-    if (!LLVMIsAShuffleVectorInst(value) || LLVMGetNumMaskElements(value) != 2 * THREADS ||
+    if (!LLVMIsAShuffleVectorInst(value) ||
+        LLVMGetNumMaskElements(value) != 2 * THREADS ||
         !word_of(LLVMGetOperand(value, 0), THREADS))
         return false;
     for (uint32_t k = 0; k < 2 * THREADS; k++)
@@ -386,8 +386,7 @@ static uint32_t same_arithmetic(const LLVMValueRef columns[4])
  * are not made alike, or there is more to do than to transpose. Without `build` only says
  * whether they are. *loads: how many of them came from memory so. */
 static LLVMValueRef compose(rewriter *w, LLVMValueRef at, const LLVMValueRef given[4],
-                            uint32_t depth, bool was_turned, bool build,
-                            uint32_t *loads)
+                            uint32_t depth, bool was_turned, bool build, uint32_t *loads)
 {
     LLVMValueRef operands[3], columns[4];
     bool turned = true;
@@ -440,8 +439,7 @@ static void rewrite_store(rewriter *w, LLVMValueRef store)
         const LLVMValueRef row =
             shuffle(w, pairs[r % 4], LLVMGetPoison(LLVMTypeOf(pairs[0])), half, 4);
         LLVMSetAlignment(
-            LLVMBuildStore(w->builder, row,
-                           row_at(w, LLVMGetOperand(store, 1), r)),
+            LLVMBuildStore(w->builder, row, row_at(w, LLVMGetOperand(store, 1), r)),
             align);
     }
     LLVMInstructionEraseFromParent(store);

@@ -48,11 +48,9 @@ static const char counts[] =
 /* The same behind a shuffle: warps in turn where the wait is right behind a barrier, and not
  * where it is for what later warps have yet to do. */
 #define SHUFFLE "shfl.sync.bfly.b32 %r12, %r1, 1, 31, -1;\n"
-static const char by_warps[] =
-    BEGIN SHUFFLE "bar.sync 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra JOIN;\n" LOOK
-                  "JOIN:\n" END;
-static const char counts_by_block[] =
-    BEGIN SHUFFLE
+static const char by_warps[] = BEGIN SHUFFLE
+    "bar.sync 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra JOIN;\n" LOOK "JOIN:\n" END;
+static const char counts_by_block[] = BEGIN SHUFFLE
     "bar.sync 0;\natom.global.add.u32 %r5, [%rd2], 1;\nmov.u32 %r6, %nctaid.x;\n"
     "mul.lo.u32 %r6, %r6, %r3;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra JOIN;\n"
     "WAIT:\nld.volatile.global.u32 %r5, [%rd2];\nsetp.lt.u32 %p3, %r5, %r6;\n"
@@ -135,8 +133,7 @@ static void warps_run_in_turn_where_they_may(void)
     unit = open(counts_by_block, PTX_PATH_FAST);
     CHECK(!soft_code_kernel(unit->code, 0)->by_warps);
     unit->workers = 2;
-    run(unit,
-        &(kernel_call){.name = "k", .grid = {7}, .block = {96}, .cooperative = 1});
+    run(unit, &(kernel_call){.name = "k", .grid = {7}, .block = {96}, .cooperative = 1});
     for (uint32_t i = 0; i < 672; i++)
         CHECK(out[i] == 672 + i % 96);
     kernel_close(unit);

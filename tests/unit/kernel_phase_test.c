@@ -16,8 +16,7 @@
 /* Scans of a block in a loop around barriers; the round, a running sum of each thread, a
  * row of the block and a load of the first round are kept over them. Warps behind `limit`
  * end before the first barrier. */
-static const char scans[] =
-    HEAD
+static const char scans[] = HEAD
     ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 limit)\n{\n"
     ".reg .pred %p<10>;\n.reg .b32 %r<50>;\n.reg .b64 %rd<16>;\n"
     ".shared .align 4 .b8 part[128];\n"
@@ -45,8 +44,7 @@ static const char scans[] =
 
 /* What float4 kernels do with their words: all alike, in turn, some of them, in another
  * order; and a counter that two loops share. */
-static const char fours[] =
-    HEAD
+static const char fours[] = HEAD
     ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
     ".reg .pred %p<6>;\n.reg .b32 %r<60>;\n.reg .b64 %rd<20>;\n.reg .f32 %f<60>;\n"
     "ld.param.u64 %rd1, [out];\nld.param.u64 %rd2, [in];\nld.param.u32 %r1, [n];\n"
@@ -93,9 +91,9 @@ static const char fours[] =
 #define WORDS_MAX 65536u
 static uint32_t out[2][WORDS_MAX], in[8192];
 
-static const uint32_t blocks[][2] = {{32},     {256},    {1024},  {96},    {64, 2},
-                                     {32, 32}, {48, 2},  {16, 4}, {8, 32}, {160, 3},
-                                     {512, 2}, {96, 10}};
+static const uint32_t blocks[][2] = {{32},    {256},    {1024},   {96},
+                                     {64, 2}, {32, 32}, {48, 2},  {16, 4},
+                                     {8, 32}, {160, 3}, {512, 2}, {96, 10}};
 
 static void check_block(kernel_unit *const units[2], const uint32_t *block, uint32_t n)
 {
@@ -136,8 +134,7 @@ static void warps_meet_at_barriers(void)
     for (uint32_t i = 0; i < 8192; i++)
         in[i] = i * 2654435761u >> 20;
     for (size_t b = 0; b < sizeof(blocks) / sizeof(blocks[0]); b++) {
-        const uint32_t *block = blocks[b],
-                       threads = block[0] * (block[1] ? block[1] : 1);
+        const uint32_t *block = blocks[b], threads = block[0] * (block[1] ? block[1] : 1);
         const uint32_t shape[] = {block[0], block[1] ? block[1] : 1};
         check_block(units, shape, threads);
         check_block(units, shape, 32);

@@ -176,9 +176,9 @@ typedef struct ptx_shape {
     uint32_t *after;
     uint8_t irreducible;
     uint8_t has_cuts;
-    uint8_t has_live; /* threads may end early: an array of live flags */
-    uint8_t by_warp;  /* planned for the 32 threads of a warp, not for a block */
-    uint8_t alone;    /* a thread waits for other blocks: see alone.c */
+    uint8_t has_live;   /* threads may end early: an array of live flags */
+    uint8_t by_warp;    /* planned for the 32 threads of a warp, not for a block */
+    uint8_t alone;      /* a thread waits for other blocks: see alone.c */
     uint8_t has_phases; /* by_warp: there are barriers */
     uint8_t reserved[2];
     uint32_t local_bytes;           /* a thread */

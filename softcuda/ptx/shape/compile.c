@@ -243,10 +243,9 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
         k->scratch_thread_bytes = s->array_bytes;
         if (s->twin && s->twin->kept_bytes / PTX_WARP_SIZE > s->array_bytes)
             k->scratch_thread_bytes = s->twin->kept_bytes / PTX_WARP_SIZE;
-        k->scratch_fixed_bytes =
-            k->scratch_thread_bytes
-                ? (PTX_WARP_SIZE - 1) * k->scratch_thread_bytes + 64
-                : 0;
+        k->scratch_fixed_bytes = k->scratch_thread_bytes
+                                     ? (PTX_WARP_SIZE - 1) * k->scratch_thread_bytes + 64
+                                     : 0;
         k->live_across_cuts = s->array_count;
     } else {
         k->path = PTX_PATH_SLOW;

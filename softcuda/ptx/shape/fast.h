@@ -69,8 +69,13 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan);
 /* A copy for when all threads take the same ways, and one for when not. False, nothing
  * written: there is no such branch. */
 bool ptx_fast_write_without_guards(ptx_fast *f);
+
+/* ---- shape_stride.c ---- */
+#define PTX_FAST_ROW_MAX 1024u /* threads along x */
 /* Only threads whose x is a multiple of it have anything to do in the region. */
 uint32_t ptx_fast_stride(const ptx_fast *f);
+/* The block's instructions touch no memory and do nothing but compute. */
+bool ptx_fast_only_computes(const ptx_fast *f, uint32_t block);
 
 /* ---- shape_sides.c ---- */
 /* The loops of a region with sides that only threads at an edge of the block have anything
@@ -127,6 +132,7 @@ void ptx_fast_load_context(ptx_fast *f, uint32_t reg);
 bool ptx_fast_is_array(const ptx_fast *f, uint32_t reg);
 /* The number of a metadata node for one loop over the threads of the current region. */
 uint32_t ptx_fast_loop_node(ptx_fast *f);
+bool ptx_fast_is_32_bits(const ptx_insn *insn); /* of whole numbers or bits */
 bool ptx_fast_is_scalar(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_is_inside(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_heads_loop(const ptx_fast *f, uint32_t region, uint32_t *loop);

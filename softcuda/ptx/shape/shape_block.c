@@ -170,7 +170,10 @@ static void write_start(ptx_fast *f)
     gphi_text *out = f->emit.out;
     gphi_text_add(out, "define %svoid @\"%c.%s\"(ptr %%block) noinline #0 {\n",
                   s->twin || s->by_warp ? "internal " : "",
-                  s->by_warp ? 'w' : s->twin ? 'n' : 'b', s->function->name);
+                  s->by_warp ? 'w'
+                  : s->twin  ? 'n'
+                             : 'b',
+                  s->function->name);
     ptx_write_head(&f->emit);
 }
 

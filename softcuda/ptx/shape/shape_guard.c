@@ -7,8 +7,7 @@
  *
  * The same for a loop that threads leave one by one, `i += stride` up to n: while the
  * first and the last thread stay in it, a round looks at no flags and writes none.
- *
- * And the opposite, `if (threadIdx.x % 32 == 0)`: the loop visits only every 32nd. */
+ */
 #include <stdio.h>
 
 #include "softcuda/ptx/shape/fast.h"
@@ -80,13 +79,6 @@ static bool add_term(sum *to, const ptx_operand *a, const ptx_operand *b)
     to->terms[to->count][0] = a;
     to->terms[to->count++][1] = b;
     return true;
-}
-
-static bool is_32_bits(const ptx_insn *insn)
-{
-    return insn->type_count == 1 &&
-           (insn->types[0] == PTX_U32 || insn->types[0] == PTX_S32 ||
-            insn->types[0] == PTX_B32);
 }
 
 /* A register that has made its step of this round before instruction `use`. */
@@ -194,7 +186,7 @@ static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
             use = ptx_fast_definition(f, ptx_fast_operands(f, insn)[1].index);
             continue;
         }
-        if (!insn || !is_32_bits(insn))
+        if (!insn || !ptx_fast_is_32_bits(insn))
             return false;
         const ptx_operand *o = ptx_fast_operands(f, insn);
         const ptx_operand *a = insn->operand_count > 2 ? meaning(f, &o[1], insn) : &o[1],
@@ -224,7 +216,7 @@ static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
 static const char *compare_name(const ptx_insn *insn, bool *is_signed)
 {
     *is_signed = insn->types[0] == PTX_S32;
-    if (insn->mod_count != 1 || !is_32_bits(insn) || insn->types[0] == PTX_B32)
+    if (insn->mod_count != 1 || !ptx_fast_is_32_bits(insn) || insn->types[0] == PTX_B32)
         return NULL;
     switch ((ptx_modifier)insn->mods[0]) {
     case PTX_MOD_LT: return *is_signed ? "slt" : "ult";
@@ -326,96 +318,6 @@ static bool find_all(const ptx_fast *f, uint8_t *ways, requirements *all)
         any = true;
     }
     return any;
-}
-
-/* ---- threads that have nothing to do ---------------------------------------------- */
-
-#define ROW_MAX 1024u /* threads along x */
-
-/* Whether the operand is threadIdx.x, perhaps by way of a register. */
-static bool is_x(const ptx_fast *f, const ptx_operand *operand)
-{
-    for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
-        if (axis_of(operand) >= 0)
-            return axis_of(operand) == 0;
-        if (operand->kind != PTX_OPERAND_REG || operand->negate)
-            return false;
-        const ptx_insn *insn = ptx_fast_definition(f, operand->index);
-        if (!insn || !is_32_bits(insn) || insn->opcode != PTX_OP_MOV ||
-            insn->mod_count != 0 || insn->operand_count != 2)
-            return false;
-        operand = &ptx_fast_operands(f, insn)[1];
-    }
-    return false;
-}
-
-/* n, if the operand is threadIdx.x % n, n a power of two; 0: it is something else. */
-static uint32_t x_modulo(const ptx_fast *f, const ptx_operand *operand)
-{
-    if (is_x(f, operand))
-        return ROW_MAX;
-    const ptx_insn *insn = operand->kind == PTX_OPERAND_REG && !operand->negate
-                               ? ptx_fast_definition(f, operand->index)
-                               : NULL;
-    if (!insn || insn->opcode != PTX_OP_AND || !is_32_bits(insn))
-        return 0;
-    const ptx_operand *o = ptx_fast_operands(f, insn);
-    if (!is_x(f, &o[1]) || o[2].kind != PTX_OPERAND_INT)
-        return 0;
-    const uint64_t n = (uint64_t)o[2].imm + 1;
-    return n > 1 && n <= ROW_MAX && (n & (n - 1)) == 0 ? (uint32_t)n : 0;
-}
-
-static bool only_computes(const ptx_fast *f, uint32_t block)
-{
-    const ptx_flow_block *b = &f->s->blocks[block];
-    for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const ptx_flow_insn *insn = &f->s->insns[i];
-        if (insn->role != PTX_ROLE_PLAIN || insn->reads_memory || insn->writes_memory)
-            return false;
-    }
-    return true;
-}
-
-/* Nothing is kept of a thread that leaves the region straight from its first block. */
-static bool leaves_no_trace(const ptx_fast *f)
-{
-    const ptx_region *r = ptx_fast_region(f);
-    if (r->masked || r->exits)
-        return false;
-    for (uint32_t k = 0; k < r->target_count; k++)
-        if (f->s->regions[r->targets[k]].masked)
-            return false;
-    for (uint32_t reg = 0; reg < f->s->function->register_count; reg++)
-        if (ptx_fast_is_array(f, reg) && ptx_bit(r->live_out, reg))
-            return false;
-    return only_computes(f, r->head);
-}
-
-/* A way that goes on in the region, not one that leaves it. */
-static bool stays(const ptx_fast *f, uint32_t to)
-{
-    return to != SHAPE_EXIT && to != SHAPE_NONE && to != ptx_fast_region(f)->head &&
-           f->s->blocks[to].region == f->region;
-}
-
-uint32_t ptx_fast_stride(const ptx_fast *f)
-{
-    const ptx_flow_block *b = &f->s->blocks[ptx_fast_region(f)->head];
-    if (b->end != SHAPE_BRANCH || b->succ_count != 2 || !leaves_no_trace(f))
-        return 1;
-    const bool first = stays(f, b->succ[0]);
-    const ptx_insn *insn = ptx_fast_definition(f, b->reg);
-    if (first == stays(f, b->succ[1]) || !insn || insn->opcode != PTX_OP_SETP ||
-        insn->mod_count != 1 || !is_32_bits(insn) || insn->operand_count != 3)
-        return 1;
-    const ptx_operand *o = ptx_fast_operands(f, insn);
-    const bool when = first != (b->negate != 0); /* the predicate of those that stay */
-    if ((ptx_modifier)insn->mods[0] != (when ? PTX_MOD_EQ : PTX_MOD_NE) || o[0].pair ||
-        o[2].kind != PTX_OPERAND_INT || o[2].imm != 0)
-        return 1;
-    const uint32_t n = x_modulo(f, &o[1]);
-    return n > 0 ? n : 1;
 }
 
 /* ---- writing ---------------------------------------------------------------------- */
@@ -580,6 +482,12 @@ static void write_jam(ptx_fast *f, const requirements *all)
     gphi_text_add(e->out, "C%u.h:\n", f->region);
 }
 
+/* How many threads the region's loops are over: the block's, or a warp's. */
+static const char *all_of(const ptx_fast *f)
+{
+    return f->s->by_warp ? "32" : "%threads";
+}
+
 /* A copy of the last round, for when all threads leave together: their flags are
  * cleared, not worked out. Goes on where they do not. */
 static void write_last(ptx_fast *f, const char *scan, const requirements *guards,
@@ -594,7 +502,7 @@ static void write_last(ptx_fast *f, const char *scan, const requirements *guards
     opposite.value = !opposite.value;
     const ptx_value leave = write_requirement(f, &opposite, 0);
     const ptx_value known = ptx_let(e, "freeze i1 %s", leave.name);
-    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, all_of(f));
     const ptx_value all = ptx_let(e, "and i1 %s, %s", full.name, known.name);
     ptx_line(e, "br i1 %s, label %%C%u.l, label %%C%u.m", all.name, f->region, f->region);
     snprintf(from, sizeof(from), "C%u.l", f->region);
@@ -618,7 +526,7 @@ static void write_round(ptx_fast *f, const char *scan)
     char from[32];
     if (!ptx_fast_region(f)->masked || !write_guards(f, &guards, &all))
         return;
-    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, all_of(f));
     const ptx_value go = ptx_let(e, "and i1 %s, %s", full.name, all.name);
     ptx_line(e, "br i1 %s, label %%C%u.f, label %%C%u.r", go.name, f->region, f->region);
     gphi_text_add(e->out, "C%u.f:\n", f->region);
@@ -633,7 +541,7 @@ static void write_round(ptx_fast *f, const char *scan)
     f->ways = NULL;
     f->again = true;
     gphi_text_add(e->out, "R%u.again:\n", f->region);
-    ptx_line(e, "store i32 %%threads, ptr %%known");
+    ptx_line(e, "store i32 %s, ptr %%known", all_of(f));
     ptx_line(e, "br label %%R%u.back", f->region);
     gphi_text_add(e->out, "C%u.r:\n", f->region);
     write_last(f, scan, &guards, ways);
@@ -646,7 +554,7 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan)
     ptx_emit *e = &f->emit;
     write_round(f, scan);
     const ptx_value prefix = ptx_let(e, "icmp sge i32 %s, 0", scan);
-    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %%threads", scan);
+    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, all_of(f));
     const ptx_value easy = ptx_let(e, "or i1 %%one.row, %s", full.name);
     const ptx_value plain = ptx_let(e, "and i1 %s, %s", prefix.name, easy.name);
     const ptx_value bound = /* of a block; a warp's loops have 32 rounds */
@@ -674,7 +582,7 @@ static uint32_t first_threads(const requirement *r)
     const int64_t k = (int64_t)bound->terms[0][0]->imm;
     const bool less = (r->predicate[1] == 'l') == left; /* x < k or x <= k, if true */
     const bool equal = r->predicate[2] == 'e';
-    if (k < 0 || k >= ROW_MAX || less != r->value)
+    if (k < 0 || k >= PTX_FAST_ROW_MAX || less != r->value)
         return 0;
     return (uint32_t)k + (equal == r->value);
 }
@@ -689,7 +597,8 @@ static bool write_first_threads(ptx_fast *f, const requirements *guards, ptx_val
     const ptx_flow_block *b = &f->s->blocks[r->head];
     const uint32_t n =
         guards->count == 1 && !f->s->by_warp ? first_threads(&guards->list[0]) : 0;
-    if (n == 0 || !r->exits || f->ways[r->head] == 0 || !only_computes(f, r->head) ||
+    if (n == 0 || !r->exits || f->ways[r->head] == 0 ||
+        !ptx_fast_only_computes(f, r->head) ||
         b->succ[2 - f->ways[r->head]] != SHAPE_EXIT)
         return false;
     for (uint32_t k = 0; k < r->target_count; k++)

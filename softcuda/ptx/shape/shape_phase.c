@@ -54,7 +54,8 @@ static void find_steady(const ptx_shape *s, const ptx_shape *block_form, uint8_t
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t r = 0; r < count; r++)
-            for (uint32_t k = 0; steady[r] && k < s->insns[s->regs[r].def].read_count; k++)
+            for (uint32_t k = 0; steady[r] && k < s->insns[s->regs[r].def].read_count;
+                 k++)
                 if (!steady[s->insns[s->regs[r].def].reads[k]]) {
                     steady[r] = 0;
                     changed = true;
@@ -137,18 +138,19 @@ void ptx_fast_open_warps(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     gphi_text *out = f->emit.out;
-    gphi_text_put(out, "  %wp.phase.at = alloca i32\n  store i32 -1, ptr %wp.phase.at\n"
-                       "  %wp.next.at = alloca i32\n"
-                       "  %wp.row = lshr i32 %ntid.x, 5\n"
-                       "  %wp.count = lshr i32 %threads, 5\n  br label %wp.phase\n"
-                       "wp.phase:\n  %wp.at = load i32, ptr %wp.phase.at\n"
-                       "  store i32 -1, ptr %wp.next.at\n  br label %wp.warp\n"
-                       "wp.warp:\n  %wp.n = phi i32 [ 0, %wp.phase ], [ %wp.n1, %wp.step ]\n"
-                       "  %wp.x = phi i32 [ 0, %wp.phase ], [ %wp.x2, %wp.step ]\n"
-                       "  %warp.y = phi i32 [ 0, %wp.phase ], [ %wp.y2, %wp.step ]\n"
-                       "  %warp.z = phi i32 [ 0, %wp.phase ], [ %wp.z1, %wp.step ]\n"
-                       "  %warp.x = shl nuw nsw i32 %wp.x, 5\n"
-                       "  %warp.first = shl nuw nsw i32 %wp.n, 5\n");
+    gphi_text_put(out,
+                  "  %wp.phase.at = alloca i32\n  store i32 -1, ptr %wp.phase.at\n"
+                  "  %wp.next.at = alloca i32\n"
+                  "  %wp.row = lshr i32 %ntid.x, 5\n"
+                  "  %wp.count = lshr i32 %threads, 5\n  br label %wp.phase\n"
+                  "wp.phase:\n  %wp.at = load i32, ptr %wp.phase.at\n"
+                  "  store i32 -1, ptr %wp.next.at\n  br label %wp.warp\n"
+                  "wp.warp:\n  %wp.n = phi i32 [ 0, %wp.phase ], [ %wp.n1, %wp.step ]\n"
+                  "  %wp.x = phi i32 [ 0, %wp.phase ], [ %wp.x2, %wp.step ]\n"
+                  "  %warp.y = phi i32 [ 0, %wp.phase ], [ %wp.y2, %wp.step ]\n"
+                  "  %warp.z = phi i32 [ 0, %wp.phase ], [ %wp.z1, %wp.step ]\n"
+                  "  %warp.x = shl nuw nsw i32 %wp.x, 5\n"
+                  "  %warp.first = shl nuw nsw i32 %wp.n, 5\n");
     if (s->has_phases)
         gphi_text_add(out,
                       "  %%wp.own = mul nuw nsw i32 %%wp.n, %u\n"
@@ -211,12 +213,11 @@ static void move(ptx_fast *f, uint32_t r, bool store)
     snprintf(type, sizeof(type), array ? "<32 x %s>" : "%s", element); /* NOLINT: own */
     if (store) {
         const ptx_value value = ptx_let(&f->emit, "load %s, ptr %%%s.%u", type, own, r);
-        ptx_line(&f->emit, "store %s %s, ptr %s, align 16" CONTEXT, type,
-                 value.name, at.name);
+        ptx_line(&f->emit, "store %s %s, ptr %s, align 16" CONTEXT, type, value.name,
+                 at.name);
     } else {
         const ptx_value value =
-            ptx_let(&f->emit, "load %s, ptr %s, align 16" CONTEXT, type,
-                    at.name);
+            ptx_let(&f->emit, "load %s, ptr %s, align 16" CONTEXT, type, at.name);
         ptx_line(&f->emit, "store %s %s, ptr %%%s.%u", type, value.name, own, r);
     }
 }
@@ -248,8 +249,7 @@ void ptx_fast_write_phase(ptx_fast *f)
     ptx_line(e, "br label %%wp.step");
     gphi_text_add(e->out, "R%u.phase:\n", n);
     if (f->s->has_live) {
-        const ptx_value ended =
-            ptx_let(e, "load i8, ptr %%wp.kept" CONTEXT);
+        const ptx_value ended = ptx_let(e, "load i8, ptr %%wp.kept" CONTEXT);
         const ptx_value is = ptx_let(e, "icmp ne i8 %s, 0", ended.name);
         ptx_line(e, "br i1 %s, label %%wp.step, label %%R%u.go", is.name, n);
         gphi_text_add(e->out, "R%u.go:\n", n);

@@ -90,6 +90,13 @@ void ptx_fast_load_context(ptx_fast *f, uint32_t reg)
     ptx_line(&f->emit, "store %s %s, ptr %%r.%u", ptx_fast_type(f, reg), value.name, reg);
 }
 
+bool ptx_fast_is_32_bits(const ptx_insn *insn)
+{
+    return insn->type_count == 1 &&
+           (insn->types[0] == PTX_U32 || insn->types[0] == PTX_S32 ||
+            insn->types[0] == PTX_B32);
+}
+
 bool ptx_fast_is_array(const ptx_fast *f, uint32_t reg)
 {
     return f->s->regs[reg].home == SHAPE_ARRAY;

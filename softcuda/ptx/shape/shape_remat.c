@@ -92,8 +92,7 @@ void ptx_fast_part_lane(ptx_fast *f, uint32_t i)
     const uint32_t reg = f->s->insns[i].writes[0];
     const ptx_value all = ptx_load_register(e, reg);
     const ptx_value first = ptx_let(e, "sub i32 %s, %%x.%s", all.name, f->name);
-    const ptx_value parts =
-        ptx_let(e, "or disjoint i32 %s, %%x.%s", first.name, f->name);
+    const ptx_value parts = ptx_let(e, "or disjoint i32 %s, %%x.%s", first.name, f->name);
     ptx_store_register(e, reg, parts);
 }
 

@@ -65,10 +65,10 @@ static bool is_word(uint32_t type)
 static int axis_of(const ptx_fast *f, const ptx_operand *o)
 {
     for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
-        if (f->s->by_warp && (o->kind == PTX_OPERAND_SREG
-                                  ? o->index == PTX_SREG_LANEID
-                                  : o->kind == PTX_OPERAND_REG && !o->negate &&
-                                        ptx_is_bare_lane(f->s, o->index)))
+        if (f->s->by_warp &&
+            (o->kind == PTX_OPERAND_SREG ? o->index == PTX_SREG_LANEID
+                                         : o->kind == PTX_OPERAND_REG && !o->negate &&
+                                               ptx_is_bare_lane(f->s, o->index)))
             return 3;
         if (o->kind == PTX_OPERAND_SREG && f->s->by_warp) /* it has one y and z */
             return o->index == PTX_SREG_TID_X ? 0 : -1;
@@ -570,8 +570,8 @@ static void narrow_lanes(ptx_fast *f, ptx_window *window)
         const ptx_value lane =
             ptx_let(e, "select i1 %s, i32 %s, i32 0", behind.name, by.name);
         ptx_value *const to = k ? &window->to[3] : &window->from[3];
-        const ptx_value in = ptx_let(e, "icmp %s i32 %s, %s", k ? "ult" : "ugt",
-                                     lane.name, to->name);
+        const ptx_value in =
+            ptx_let(e, "icmp %s i32 %s, %s", k ? "ult" : "ugt", lane.name, to->name);
         *to = ptx_let(e, "select i1 %s, i32 %s, i32 %s", in.name, lane.name, to->name);
     }
 }

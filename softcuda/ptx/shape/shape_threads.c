@@ -434,8 +434,8 @@ static void close_lanes(ptx_fast *f)
                   f->next ? f->next : after, ptx_fast_loop_node(f));
 }
 
-static const ptx_window all_threads = {
-    {{"0"}, {"0"}, {"0"}, {"0"}}, {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}, {"32"}}};
+static const ptx_window all_threads = {{{"0"}, {"0"}, {"0"}, {"0"}},
+                                       {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}, {"32"}}};
 
 /* z and y outside, x inside; close_loops() ends x. */
 static void open_loops(ptx_fast *f, const char *from)
