@@ -56,8 +56,9 @@ static bool writes(const ptx_shape *s, uint32_t block)
     return false;
 }
 
-/* From `block` on nothing is written before a barrier of all threads. */
-static bool is_quiet_from(const ptx_shape *s, uint32_t block)
+/* From `block` on, or with `back` on all ways to it, nothing is written up to a barrier of
+ * all threads, or the kernel's end or start. */
+static bool is_quiet(const ptx_shape *s, uint32_t block, bool back)
 {
     uint8_t *seen = ptx_alloc(s->memory, s->block_count, 1);
     uint32_t *stack = ptx_alloc(s->memory, s->block_count, sizeof(*stack));
@@ -68,12 +69,14 @@ static bool is_quiet_from(const ptx_shape *s, uint32_t block)
     seen[block] = 1;
     while (depth > 0) {
         const uint32_t at = stack[--depth];
+        const ptx_flow_block *b = &s->blocks[at];
         if (is_whole_barrier(s, at))
             continue;
         if (writes(s, at))
             return false;
-        for (uint32_t k = 0; k < s->blocks[at].succ_count; k++) {
-            const uint32_t to = s->blocks[at].succ[k];
+        const uint32_t count = back ? b->pred_count : b->succ_count;
+        for (uint32_t k = 0; k < count; k++) {
+            const uint32_t to = back ? b->pred[k] : b->succ[k];
             if (to == SHAPE_EXIT || seen[to])
                 continue;
             seen[to] = 1;
@@ -104,7 +107,7 @@ static uint32_t alone_from(const ptx_shape *s, uint32_t loop)
     /* The others go where the thread will come, or end. */
     if (others != branch->ipdom && others != SHAPE_EXIT)
         return SHAPE_NONE;
-    return is_quiet_from(s, branch->ipdom) ? body : SHAPE_NONE;
+    return is_quiet(s, branch->ipdom, false) ? body : SHAPE_NONE;
 }
 
 bool ptx_waits_alone(ptx_shape *s, uint32_t loop)
@@ -115,31 +118,6 @@ bool ptx_waits_alone(ptx_shape *s, uint32_t loop)
     return true;
 }
 
-/* On the ways to `block` nothing is written behind the last barrier of all, or at all. */
-static bool is_quiet_before(const ptx_shape *s, uint32_t block)
-{
-    uint8_t *seen = ptx_alloc(s->memory, s->block_count, 1);
-    uint32_t *stack = ptx_alloc(s->memory, s->block_count, sizeof(*stack));
-    uint32_t depth = 0;
-    stack[depth++] = block;
-    seen[block] = 1;
-    while (depth > 0) {
-        const uint32_t at = stack[--depth];
-        if (is_whole_barrier(s, at))
-            continue;
-        if (writes(s, at))
-            return false;
-        for (uint32_t k = 0; k < s->blocks[at].pred_count; k++) {
-            const uint32_t from = s->blocks[at].pred[k];
-            if (seen[from])
-                continue;
-            seen[from] = 1;
-            stack[depth++] = from;
-        }
-    }
-    return true;
-}
-
 /* Warp by warp: what later warps have yet to do before their branch is to read. */
 bool ptx_waits_by_warps(const ptx_shape *s)
 {
@@ -147,7 +125,7 @@ bool ptx_waits_by_warps(const ptx_shape *s)
         if (!s->loops[l].spins)
             continue;
         const uint32_t body = s->loops[l].uniform ? SHAPE_NONE : alone_from(s, l);
-        if (body == SHAPE_NONE || !is_quiet_before(s, s->blocks[body].pred[0]))
+        if (body == SHAPE_NONE || !is_quiet(s, s->blocks[body].pred[0], true))
             return false;
     }
     return true;

@@ -12,7 +12,7 @@ typedef struct ptx_fast_remat {
 } ptx_fast_remat;
 
 /* The threads that a loop is for: from one index to before another, x, y, z. In a warp's
- * form the fourth are lanes, which its loops go by. */
+ * form the loops are over lanes, the fourth. */
 typedef struct ptx_window {
     ptx_value from[4], to[4];
 } ptx_window;
