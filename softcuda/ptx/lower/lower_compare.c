@@ -183,13 +183,15 @@ static bool check_selected(ptx_low *l, ptx_type type)
            ptx_check_in(l, 1, type) && ptx_check_in(l, 2, type);
 }
 
+/* A kernel chooses where a branch would be a bad guess, as in a binary search: LLVM is not
+ * to make one of it again (!13 is the empty node, shape_tail.c). */
 static void write_select(ptx_low *l, ptx_type type, ptx_value a, ptx_value b,
                          ptx_value chosen)
 {
     const char *llvm = ptx_llvm_type(type);
-    ptx_out(
-        l, 0, type,
-        ptx_op(l, "select i1 %s, %s %s, %s %s", chosen.name, llvm, a.name, llvm, b.name));
+    ptx_out(l, 0, type,
+            ptx_op(l, "select i1 %s, %s %s, %s %s, !unpredictable !13", chosen.name, llvm,
+                   a.name, llvm, b.name));
 }
 
 static bool select_by_predicate(ptx_low *l)

@@ -30,7 +30,8 @@ void ptx_write_tail(ptx_build *p)
                             "!11}\n"
                             "!10 = !{!\"llvm.loop.isvectorized\", i32 1}\n"
                             "!11 = !{!\"llvm.loop.unroll.full\"}\n"
-                            "!12 = !{!\"llvm.loop.vectorize.width\", i32 8}\n");
+                            "!12 = !{!\"llvm.loop.vectorize.width\", i32 8}\n"
+                            "!13 = !{}\n");
     static const char *const kinds[PTX_LOOP_KINDS] = {[PTX_LOOP_BLOCK] = "",
                                                       [PTX_LOOP_BLOCK_EIGHT] = ", !12",
                                                       [PTX_LOOP_WARP] = ", !9",
