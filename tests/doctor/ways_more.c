@@ -398,6 +398,65 @@ static void prologue_joined(void)
     prologue(false, true);
 }
 
+/* ---- a number is set, and the grid is not ---- */
+
+static void resize(bool is_captured, bool sets_grid)
+{
+    static float results[FLOATS];
+    CUstream stream = new_stream();
+    CUdeviceptr out = new_floats(), in = new_floats();
+    CUgraph graph = new_graph();
+    CUgraphNode node = NULL;
+    CUgraphExec exec = NULL;
+    size_t one = 1;
+    float value = 2;
+    unsigned n = 128;
+    CUDA_KERNEL_NODE_PARAMS params = floats_kernel(
+        is_captured ? fill : copy,
+        is_captured ? (void *[]){&out, &value, &n} : (void *[]){&out, &in, &n});
+    params.gridDimX = 1;
+    if (is_captured) {
+        CU(cuStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0,
+                                       CU_STREAM_CAPTURE_MODE_GLOBAL));
+        LAUNCH(fill, 1, stream, &out, &value, &n);
+        CU(cuStreamEndCapture(stream, &graph));
+        CU(cuGraphGetNodes(graph, &node, &one));
+    } else
+        CU(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (n = 128; n <= 512; n += 384) {
+        params.gridDimX = sets_grid ? n / 128 : 1;
+        if (is_captured)
+            CU(cuGraphExecKernelNodeSetParams(exec, node, &params)); // <-- grid_captured
+        else
+            CU(cuGraphExecKernelNodeSetParams(exec, node, &params)); // <-- grid_by_hand
+        CU(cuGraphLaunch(exec, stream));
+        CU(cuMemcpyDtoHAsync(results, out, n * sizeof(float), stream));
+        CU(cuStreamSynchronize(stream));
+    }
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
+// way: grid_captured replay.frozen-size
+static void grid_captured(void)
+{
+    resize(true, false);
+}
+
+// way: grid_by_hand replay.frozen-size
+static void grid_by_hand(void)
+{
+    resize(false, false);
+}
+
+// way: grid_set silent
+static void grid_set(void)
+{
+    resize(true, true);
+    resize(false, true);
+}
+
 #define WAYS(X)                                                                          \
     X(handle_again)                                                                      \
     X(alone_captured)                                                                    \
@@ -416,7 +475,10 @@ static void prologue_joined(void)
     X(captured_anew)                                                                     \
     X(reader_apart)                                                                      \
     X(writer_apart)                                                                      \
-    X(prologue_joined)
+    X(prologue_joined)                                                                   \
+    X(grid_captured)                                                                     \
+    X(grid_by_hand)                                                                      \
+    X(grid_set)
 
 int main(int argc, char **argv)
 {

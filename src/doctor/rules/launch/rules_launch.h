@@ -90,6 +90,22 @@ void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event);
 
 void gphi_launch_nodes(gphi_rule_run *run, const gphi_seen *seen);
 
+/* ---- launch_event.c ---- */
+
+/* An event that was waited for, or recorded. */
+typedef struct gphi_launch_awaited {
+    uint64_t event;
+    uint64_t made;                  /* number of the call that made it */
+    bool is_recorded, is_kept;      /* kept: waited for when it had been recorded */
+    gphi_call wait, record, writer; /* of the first wait without; number 0: none */
+    uint64_t after;                 /* the last work before that wait */
+    const gphi_stream *stream;      /* that waits */
+    uint64_t address;               /* written too late */
+} gphi_launch_awaited;
+
+void gphi_launch_event(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_event_end(gphi_rule_run *run);
+
 /* ---- launch_operand.c ---- */
 
 /* What an executable uses and what was freed or destroyed. */

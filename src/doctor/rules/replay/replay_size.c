@@ -5,6 +5,7 @@
  *   copies    a node takes `first` bytes from where more were sent
  *   more      a kernel has a number n, n * 1, 2, 4 or 8 = `first`; results grew alike
  *   less      the same, results are as large as before, and nobody wrote the rest
+ *   grid      a kernel has as many threads as n asks for; n is set to more, the grid is not
  *   beside    a kernel launched after the graph is given the same buffer and the same number;
  *             after later launches it is given a larger one
  *
@@ -114,7 +115,7 @@ static gphi_size_item *item_of(const gphi_rule_run *run, const gphi_exec_history
 {
     gphi_vec *items = run->state;
     GPHI_EACH (gphi_size_item, one, items)
-        if (one->created == exec->created && one->kernel == 0)
+        if (one->created == exec->created && one->kernel == 0 && one->threads == 0)
             return one;
     return NULL;
 }
@@ -163,6 +164,117 @@ static void on_read(gphi_rule_run *run, uint64_t address, uint64_t bytes)
         one->as_many++;
     else if (one->sent < one->first)
         one->is_shrunk_read = true;
+}
+
+/* ---- grids ---- */
+
+enum { NODES_MAX = 64 };
+
+typedef struct grid_search {
+    gphi_rule_run *run;
+    const gphi_exec_history *exec;
+    const gph_kernel_params *params;
+    uint32_t node;
+} grid_search;
+
+/* Threads of a kernel in one direction; 0: in several. */
+static uint64_t threads_of(const gph_kernel_params *params)
+{
+    const bool is_line = params->grid[1] == 1 && params->grid[2] == 1 &&
+                         params->block[1] == 1 && params->block[2] == 1;
+    return is_line ? (uint64_t)params->grid[0] * params->block[0] : 0;
+}
+
+/* A number for each of which there is a thread, and no block too many. */
+static void note_grid(void *user, const gphi_word *at)
+{
+    const grid_search *search = user;
+    gphi_vec *items = search->run->state;
+    const uint64_t number = gphi_word_in(search->params->buffer, at);
+    const uint64_t threads = threads_of(search->params);
+    if (!at->is_number || number < BYTES_MIN || number > threads ||
+        threads - number >= search->params->block[0] || items->count >= SIZES_MAX)
+        return;
+    const gphi_size_item new = {.created = search->exec->created,
+                                .exec = search->exec,
+                                .node = search->node,
+                                .offset = at->offset,
+                                .first = number,
+                                .threads = threads};
+    if (gphi_vec_push(items, &new) != GPH_OK)
+        gphi_short(search->run);
+}
+
+static void note_grids(gphi_rule_run *run, const gphi_exec_history *exec)
+{
+    const gph_graph *graph = gphi_snapshot_graph(exec->source);
+    for (uint32_t i = 0; i < gph_graph_node_count(graph) && i < NODES_MAX; i++) {
+        const gph_node *node = gph_graph_node(graph, i);
+        if (node->kind != GPH_NODE_KERNEL || !node->u.kernel.buffer)
+            continue;
+        grid_search search = {
+            .run = run, .exec = exec, .params = &node->u.kernel, .node = i};
+        gphi_each_word(search.params, note_grid, &search);
+    }
+}
+
+/* What has been set since the first launch. */
+static void look_at_grids(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const gphi_exec_history *exec = run->history->launched;
+    const gph_graph *graph = gphi_snapshot_graph(exec->source);
+    gphi_vec *items = run->state;
+    GPHI_EACH (gphi_size_item, one, items) {
+        if (one->threads == 0 || one->created != exec->created)
+            continue;
+        const gph_node *node = graph ? gph_graph_node(graph, one->node) : NULL;
+        const gphi_word at = {.offset = one->offset, .bytes = 4};
+        one->sent = 0;
+        if (!node || node->kind != GPH_NODE_KERNEL || !node->u.kernel.buffer ||
+            one->offset + 4 > node->u.kernel.buffer_bytes ||
+            threads_of(&node->u.kernel) != one->threads)
+            continue;
+        const uint64_t number = gphi_word_in(node->u.kernel.buffer, &at);
+        if (number <= one->threads || number >= NUMBERS_END)
+            continue;
+        one->sent = number;
+        one->launch = seen->call;
+        one->upload = exec->exec->updated;
+    }
+}
+
+/* As many results are read as the number says. */
+static void look_at_read(gphi_rule_run *run, uint64_t address, uint64_t bytes)
+{
+    const gphi_exec_history *exec = run->history->recent[0];
+    gphi_vec *items = run->state;
+    GPHI_EACH (gphi_size_item, one, items) {
+        if (one->threads == 0 || one->sent == 0 || one->exec != exec)
+            continue;
+        GPHI_EACH (const gphi_touch, touch, &exec->touches)
+            for (uint64_t size = 1; size <= 8; size *= 2)
+                if (touch->node == one->node && touch->address == address &&
+                    one->sent * size == bytes && one->other == 0) {
+                    one->other = one->sent;
+                    one->is_grown = true;
+                    one->first_upload = one->upload;
+                }
+    }
+}
+
+static void report_grid(gphi_rule_run *run, const gphi_size_item *one)
+{
+    gphi_draft *draft = gphi_finding_begin(run, &one->first_upload, one->node);
+    gphi_cause(draft,
+               "%s had the number %" PRIu64
+               " and a thread for each; it was set to %" PRIu64
+               ", as many results were read, but it still has %" PRIu64 " threads",
+               gphi_say_node(one->exec->source, one->node), one->first, one->other,
+               one->threads);
+    gphi_evidence_call(draft, gphi_snapshot_made(one->exec->source, one->node),
+                       "the node was made by");
+    gphi_evidence_call(draft, &one->launch, "launched then by");
+    gphi_fix(draft, "Set gridDimX together with the arguments.");
 }
 
 /* ---- kernels beside the graph ---- */
@@ -315,14 +427,20 @@ static void report_beside(gphi_rule_run *run, const gphi_size_item *one)
 void gphi_rule_size(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_call_ranges ranges;
-    if (run->history->launched)
+    if (run->history->launched) {
         on_launch(run, seen);
-    else if (seen->work && !seen->work->is_captured && seen->call.result == 0 &&
-             gphi_call_is_kernel(seen->call.call))
+        if (run->history->launched->launches == 1)
+            note_grids(run, run->history->launched);
+        else
+            look_at_grids(run, seen);
+    } else if (seen->work && !seen->work->is_captured && seen->call.result == 0 &&
+               gphi_call_is_kernel(seen->call.call))
         on_kernel(run, seen);
     else if (seen->work && !seen->work->is_captured && seen->call.result == 0 &&
-             gphi_call_ranges_of(seen, &ranges) && ranges.to_host)
+             gphi_call_ranges_of(seen, &ranges) && ranges.to_host) {
         on_read(run, ranges.read, ranges.read_bytes);
+        look_at_read(run, ranges.read, ranges.read_bytes);
+    }
 }
 
 /* ---- the end ---- */
@@ -366,6 +484,11 @@ void gphi_rule_size_end(gphi_rule_run *run)
 {
     const gphi_vec *items = run->state;
     GPHI_EACH (const gphi_size_item, one, items) {
+        if (one->threads != 0) {
+            if (one->is_grown)
+                report_grid(run, one);
+            continue;
+        }
         if (one->kernel != 0) {
             if (one->more > 0 && is_between(run, one))
                 report_beside(run, one);

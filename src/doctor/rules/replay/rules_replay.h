@@ -181,6 +181,7 @@ typedef struct gphi_size_item {
     uint32_t more, less, as_many; /* launches; as_many: reads after one with less */
     uint64_t kernel;              /* of eager work that has the number, too; else 0 */
     uint32_t offset;              /* of the number in that one's arguments */
+    uint64_t threads;             /* of a kernel of its own, one for each of n; else 0 */
     bool is_copy, is_grown, is_shrunk_read;
     gphi_call upload, launch, first_upload;
 } gphi_size_item;
