@@ -457,6 +457,53 @@ static void grid_set(void)
     resize(false, true);
 }
 
+/* ---- the kernel in a loop's body sets another handle ---- */
+
+/* main() has softcuda end it. */
+static void loop_inside(bool is_captured, bool has_own)
+{
+    CUstream stream = new_stream();
+    CUdeviceptr word = new_words(3);
+    CUgraph graph = new_graph();
+    CUgraphConditionalHandle wrong = 0, more = 0;
+    CUgraphNode first = NULL;
+    CU(cuGraphConditionalHandleCreate(&wrong, graph, context, 1,
+                                      CU_GRAPH_COND_ASSIGN_DEFAULT));
+    CU(cuGraphConditionalHandleCreate(&more, graph, context, 1,
+                                      CU_GRAPH_COND_ASSIGN_DEFAULT));
+    CUgraph branch = add_condition(graph, NULL, wrong, CU_GRAPH_COND_TYPE_IF);
+    CUgraph body = add_condition(branch, NULL, more, CU_GRAPH_COND_TYPE_WHILE);
+    CUgraphConditionalHandle *given = has_own ? &more : &wrong;
+    const CUDA_KERNEL_NODE_PARAMS down = one_thread("down", (void *[]){given, &word});
+    if (is_captured) {
+        CU(cuStreamBeginCaptureToGraph(stream, body, NULL, NULL, 0,
+                                       CU_STREAM_CAPTURE_MODE_GLOBAL));
+        ONE("down", stream, given, &word); // <-- wrong_handle_captured
+        CU(cuStreamEndCapture(stream, &body));
+    } else
+        CU(cuGraphAddKernelNode(&first, body, NULL, 0, &down)); // <-- wrong_handle
+    replay_once(graph, stream);
+}
+
+// way: wrong_handle device.endless-loop --check
+static void wrong_handle(void)
+{
+    loop_inside(false, false);
+}
+
+// way: wrong_handle_captured device.endless-loop --check
+static void wrong_handle_captured(void)
+{
+    loop_inside(true, false);
+}
+
+// way: own_handle silent
+static void own_handle(void)
+{
+    loop_inside(false, true);
+    loop_inside(true, true);
+}
+
 #define WAYS(X)                                                                          \
     X(handle_again)                                                                      \
     X(alone_captured)                                                                    \
@@ -478,7 +525,10 @@ static void grid_set(void)
     X(prologue_joined)                                                                   \
     X(grid_captured)                                                                     \
     X(grid_by_hand)                                                                      \
-    X(grid_set)
+    X(grid_set)                                                                          \
+    X(wrong_handle)                                                                      \
+    X(wrong_handle_captured)                                                             \
+    X(own_handle)
 
 int main(int argc, char **argv)
 {
@@ -492,6 +542,8 @@ int main(int argc, char **argv)
     };
     for (size_t i = 0; argc == 2 && i < sizeof(ways) / sizeof(ways[0]); i++)
         if (strcmp(argv[1], ways[i].name) == 0) {
+            if (strncmp(argv[1], "wrong_handle", 12) == 0)
+                setenv("SOFTCUDA_KERNEL_TIMEOUT_MS", "300", 0);
             broken_open();
             ways[i].run();
             fflush(stdout);

@@ -167,16 +167,59 @@ static void tell_never_set(const gphi_rule_run *run, const gphi_seen *seen,
     gphi_evidence_call(draft, &seen->call, "launched by");
 }
 
+/* A loop whose own handle no kernel is given, and a kernel in its body another one: whose
+ * that is; NULL: no such. */
+static const device_condition *given_instead(const device_state *state,
+                                             const device_condition *loop)
+{
+    for (size_t i = 0; loop->given.number == 0 && i < state->conditions.count; i++) {
+        const device_condition *one = gphi_vec_at(&state->conditions, i);
+        if (one == loop || one->graph != loop->graph || one->given.number == 0)
+            continue;
+        GPHI_EACH (const device_body, body, &state->bodies)
+            if (body->body == one->given_graph && body->handle == loop->handle)
+                return one;
+    }
+    return NULL;
+}
+
+/* The finding's place is then the call that gave it. */
+static gphi_draft *begin_endless(const gphi_rule_run *run, const device_condition *one,
+                                 bool *is_new)
+{
+    const device_condition *other = given_instead(run->state, one);
+    return device_begin_any(run, DEVICE_ENDLESS, other ? &other->given : &one->node, 0,
+                            is_new);
+}
+
+static void put_other(const gphi_rule_run *run, gphi_draft *draft,
+                      const device_condition *one)
+{
+    const device_condition *other = given_instead(run->state, one);
+    if (!other)
+        return;
+    gphi_evidence(draft,
+                  "a kernel in its body is given another handle, 0x%" PRIx64
+                  ", and no kernel is given the loop's",
+                  other->handle);
+    gphi_evidence_call(draft, &other->created, "that handle was made by");
+    gphi_evidence_call(draft, &one->node, "the loop was added by");
+}
+
 static void tell_endless(const gphi_rule_run *run, const gphi_seen *seen,
                          const device_condition *one)
 {
-    gphi_draft *draft = device_begin(run, DEVICE_ENDLESS, &one->node, 0);
+    bool is_new = false;
+    gphi_draft *draft = begin_endless(run, one, &is_new);
+    if (!is_new)
+        return;
     gphi_cause(
         draft,
         "no kernel of %s is given the handle of its WHILE node, and its default is "
         "%u: nothing ends the loop",
         gphi_say_exec(run->model, seen->exec), (unsigned)one->initial);
     gphi_evidence_call(draft, &one->created, "the handle was made by");
+    put_other(run, draft, one);
     gphi_evidence_call(draft, &seen->call, "launched by");
 }
 
@@ -420,7 +463,7 @@ void device_condition_said(gphi_rule_run *run, const char *text)
     if (!one)
         return;
     bool is_new = false;
-    gphi_draft *draft = device_begin_any(run, DEVICE_ENDLESS, &one->node, 0, &is_new);
+    gphi_draft *draft = begin_endless(run, one, &is_new);
     if (draft && is_new) {
         gphi_cause(draft, "a WHILE node of %s has run %" PRIu64 " rounds and goes on: %s",
                    gphi_say_exec(run->model, one->exec),
@@ -430,6 +473,7 @@ void device_condition_said(gphi_rule_run *run, const char *text)
                        : "no round has set its handle to 0");
         gphi_evidence_call(draft, &one->created, "the handle was made by");
         gphi_evidence_call(draft, &one->given, "a kernel was given it by");
+        put_other(run, draft, one);
     }
     gphi_evidence_said(draft, text);
     state->endless = draft;
