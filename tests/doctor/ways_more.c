@@ -504,6 +504,57 @@ static void own_handle(void)
     loop_inside(true, true);
 }
 
+/* ---- an allocation node whose memory nobody frees ---- */
+
+static void launch_twice(bool is_by_hand, bool is_freed)
+{
+    CUstream stream = new_stream();
+    CUgraph graph = new_graph();
+    CUgraphNode node = NULL;
+    CUgraphExec exec = NULL;
+    CUdeviceptr memory = 0;
+    CUDA_MEM_ALLOC_NODE_PARAMS wanted = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+        .bytesize = BYTES};
+    if (is_by_hand) {
+        CU(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &wanted)); // <-- unfreed_by_hand
+        memory = wanted.dptr;
+    } else {
+        CU(cuStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0,
+                                       CU_STREAM_CAPTURE_MODE_GLOBAL));
+        CU(cuMemAllocAsync(&memory, BYTES, stream)); // <-- unfreed_captured
+        FILL(stream, memory, 1);
+        CU(cuStreamEndCapture(stream, &graph));
+    }
+    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int i = 0; i < 2; i++) {
+        CU(cuGraphLaunch(exec, stream));
+        if (is_freed)
+            CU(cuMemFreeAsync(memory, stream));
+        CU(cuStreamSynchronize(stream));
+    }
+}
+
+// way: unfreed_by_hand launch.unfreed-allocation
+static void unfreed_by_hand(void)
+{
+    launch_twice(true, false);
+}
+
+// way: unfreed_captured launch.unfreed-allocation
+static void unfreed_captured(void)
+{
+    launch_twice(false, false);
+}
+
+// way: freed_each_time silent
+static void freed_each_time(void)
+{
+    launch_twice(true, true);
+    launch_twice(false, true);
+}
+
 #define WAYS(X)                                                                          \
     X(handle_again)                                                                      \
     X(alone_captured)                                                                    \
@@ -528,7 +579,10 @@ static void own_handle(void)
     X(grid_set)                                                                          \
     X(wrong_handle)                                                                      \
     X(wrong_handle_captured)                                                             \
-    X(own_handle)
+    X(own_handle)                                                                        \
+    X(unfreed_by_hand)                                                                   \
+    X(unfreed_captured)                                                                  \
+    X(freed_each_time)
 
 int main(int argc, char **argv)
 {

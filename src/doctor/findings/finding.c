@@ -345,6 +345,12 @@ gphi_draft *gphi_finding_known(const gphi_rule_run *run, const gphi_call *at,
     return known;
 }
 
+void gphi_finding_move(gphi_draft *draft, const gphi_call *at)
+{
+    if (draft && at->number != 0)
+        draft->at = *at;
+}
+
 void gphi_withdraw(gphi_draft *draft)
 {
     if (draft)

@@ -84,6 +84,8 @@ void gphi_finding_explain(gphi_draft *draft, const gph_explain_entry *entry);
  * failure before. NULL: there is none. */
 gphi_draft *gphi_finding_known(const gphi_rule_run *run, const gphi_call *at,
                                const gph_explain_entry *entry);
+/* Another call is its place after all: where what fails at the old one was caused. */
+void gphi_finding_move(gphi_draft *draft, const gphi_call *at);
 /* Takes a finding back (a benign 910 that is followed by an instantiation). */
 void gphi_withdraw(gphi_draft *draft);
 /* Tells it as info: the program has coped with it. */

@@ -72,6 +72,43 @@ static uint32_t live_allocation(const gphi_rule_run *run, const gphi_snapshot *s
     return GPH_NODE_NONE;
 }
 
+/* Refused for an allocation of a node, which nothing may free until the end. */
+struct unfreed {
+    gphi_draft *draft;
+    gphi_call made, launch;
+    uint64_t address;
+};
+
+static void keep_unfreed(gphi_rule_run *run, gphi_draft *draft, const gphi_seen *seen,
+                         uint32_t node)
+{
+    const gphi_snapshot *snapshot = seen->exec->source;
+    enum { UNFREED_MAX = 64 };
+    gphi_vec *items = run->state;
+    struct unfreed *one = items->count < UNFREED_MAX ? gphi_vec_add(items, 1) : NULL;
+    if (one)
+        *one = (struct unfreed){
+            .draft = draft,
+            .made = *gphi_snapshot_made(snapshot, node),
+            .launch = seen->call,
+            .address = gph_graph_node(snapshot->data, node)->u.memory.address};
+}
+
+/* Where nobody ever frees it, that is the mistake, and not the second launch. */
+static void unfreed_end(gphi_rule_run *run)
+{
+    const gphi_vec *items = run->state;
+    GPHI_EACH (const struct unfreed, one, items) {
+        const gphi_allocation *memory =
+            gphi_model_memory(run->model, one->address, false);
+        if (!memory || memory->freed.number != 0 || one->made.stack == 0)
+            continue;
+        gphi_evidence_call(one->draft, &one->launch, "the launch was refused by");
+        gphi_evidence(one->draft, "nothing freed it until the end of the program");
+        gphi_finding_move(one->draft, &one->made);
+    }
+}
+
 /* By the driver's sentence where it gives one, which names the address; else by what the
  * model knows to be alive. With auto-free on launch it cannot be. */
 static void unfreed_call(gphi_rule_run *run, const gphi_seen *seen)
@@ -100,6 +137,7 @@ static void unfreed_call(gphi_rule_run *run, const gphi_seen *seen)
         gphi_cause(draft, "%s that an earlier launch allocated is not freed",
                    gphi_say_memory(run->model, memory->address));
         gphi_evidence_node(draft, snapshot, node, "the allocation");
+        keep_unfreed(run, draft, seen, node);
     } else {
         gphi_cause(draft, "memory that an earlier launch allocated is not freed");
     }
@@ -394,7 +432,8 @@ static void upload_end(gphi_rule_run *run)
 
 /* In this order: what is told by one is not reported again by those below. */
 const gphi_rule gphi_rules_launch[] = {
-    GPHI_RULE("launch.unfreed-allocation", ERROR, .call = unfreed_call),
+    GPHI_RULE("launch.unfreed-allocation", ERROR, .list_bytes = sizeof(struct unfreed),
+              .call = unfreed_call, .end = unfreed_end),
     GPHI_RULE("launch.dead-executable", ERROR, .call = dead_call),
     GPHI_RULE("launch.host-function-calls-cuda", ERROR, .call = host_call),
     GPHI_RULE("launch.out-of-memory", ERROR, .call = memory_call),
