@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # clients.sh FOLDER GPH SOFTCUDA: a graph of each Python client whose wheel PyPI has, captured and replayed under `gph run`.
+# The doctor has nothing to say of them, and of one in which a wait was put into the capture, that.
 # The packages are pinned and stay in a virtual environment in FOLDER. Without a network it skips. PyCUDA has no wheel, and
 # its compilation takes minutes: docs/programs.md says what it was run with.
 set -u
@@ -24,6 +25,16 @@ fi
 touch "$folder/done"
 export XDG_CACHE_HOME="$folder/cache" SOFTCUDA_CACHE="$folder/kernels" SOFTCUDA_MEMORY=512M GPH_SOFTCUDA_PATH=$soft
 status=0
+# examine NAME PROGRAM EXPECTED: the errors and warnings of `gph doctor`, by their names
+examine() {
+    timeout 90 "$gph" doctor --driver soft -- "$python" -B "$2" >"$folder/$1.doctor" 2>&1
+    found=$(grep -E '^(error|warning) |could not be observed' "$folder/$1.doctor" | sed 's/:.*//')
+    if [ "$found" != "$3" ] || ! grep -q ' events$' "$folder/$1.doctor"; then
+        echo "FAILED $1: the doctor says '$found', expected '$3'"
+        tail -15 "$folder/$1.doctor"
+        status=1
+    fi
+}
 for name in core numba tinygrad; do
     export DEV=
     [ $name = tinygrad ] && DEV=CUDA
@@ -35,5 +46,9 @@ for name in core numba tinygrad; do
         tail -15 "$folder/$name.out" "$folder/$name.err"
         status=1
     fi
+    examine $name "$here/clients/${name}_graph.py" ""
 done
+DEV=
+sed 's/^graph = done/stream.synchronize()\n&/' "$here/clients/numba_graph.py" >"$folder/mutated.py"
+examine mutated "$folder/mutated.py" "error capture.synchronize"
 exit $status
