@@ -159,16 +159,15 @@ bool soft_warp_try(soft_lanes *lanes, const soft_lane *lane)
 {
     soft_lane *warp = warp_of(lanes, lane->view.warp);
     const uint32_t size = warp_size(lanes, lane->view.warp);
-    uint32_t needed = 0, there = 0;
-    for (uint32_t i = 0; i < size; i++) {
-        if (warp[i].state != SOFT_LANE_DONE && in(lane->mask, i))
-            needed |= 1u << i;
+    uint32_t there = 0;
+    /* Lanes mostly come in order, so that the last one is the first that is missing. */
+    for (uint32_t i = size; i-- > 0;) {
         if (warp[i].state == SOFT_LANE_WARP && warp[i].meeting == lane->meeting &&
             warp[i].mask == lane->mask)
             there |= 1u << i;
+        else if (warp[i].state != SOFT_LANE_DONE && in(lane->mask, i))
+            return false;
     }
-    if ((needed & ~there) != 0)
-        return false;
     complete(warp, there, lane->meeting);
     return true;
 }
