@@ -28,6 +28,16 @@ static const char text[] =
     "@%p bra low;\nactivemask.b32 %r1;\nst.global.u32 [%d2], %r1;\nbra.uni both;\n"
     "low:\nactivemask.b32 %r1;\nst.global.u32 [%d2], %r1;\n"
     "both:\nret;\n}\n"
+    /* A register before the memory, by what is added to it: cuBLAS' transpose does so. */
+    ".visible .entry before(.param .u64 out)\n{\n"
+    ".reg .b32 %r<6>; .reg .b64 %d<3>;\n"
+    ".shared .align 4 .b8 b[128];\n"
+    "ld.param.u64 %d0, [out]; mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2;\n"
+    "mov.u32 %r2, b; add.u32 %r3, %r2, %r1; sub.u32 %r3, %r3, 8192;\n"
+    "st.shared.u32 [%r3+8192], %r0;\nbar.sync 0;\n"
+    "mov.u32 %r2, b; sub.u32 %r3, %r2, %r1; ld.shared.u32 %r4, [%r3+124];\n"
+    "mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1;\n"
+    "st.global.u32 [%d2], %r4;\nret;\n}\n"
     /* nvcc's form of the last steps of many a reduction: volatile int *v; v[t] += v[t + n].
      */
     ".visible .entry halves(.param .u64 out)\n{\n"
@@ -100,6 +110,14 @@ static void activemask_tells_who_is_on_this_side(void)
     check_sides("ends");
 }
 
+static void shared_addresses_wrap(void)
+{
+    uint32_t out[THREADS] = {0};
+    if (run("before", 32, out))
+        for (uint32_t i = 0; i < 32; i++)
+            CHECK(out[i] == 31 - i);
+}
+
 static void volatile_shared_memory_acts_in_lockstep(void)
 {
     uint32_t out[THREADS] = {0};
@@ -146,6 +164,7 @@ int main(void)
     (void)use_primary();
     OK(cu.cuModuleLoadData(&module, text));
     RUN(activemask_tells_who_is_on_this_side);
+    RUN(shared_addresses_wrap);
     RUN(volatile_shared_memory_acts_in_lockstep);
     RUN(a_fill_of_host_memory_is_done_when_it_returns);
     return test_done();

@@ -89,6 +89,13 @@ static ptx_value widen_constant(ptx_low *l, ptx_value half)
     return ptx_op(l, "add i64 %s, %s", near.name, wide.name);
 }
 
+/* Addresses of 32 bits there are sums modulo 2^32, displacement included: a register may
+ * stand before the window by what the displacement adds. */
+static bool is_window(ptx_space space)
+{
+    return space == PTX_SPACE_SHARED || space == PTX_SPACE_LOCAL;
+}
+
 /* A register's value or a variable's offset behind the base of its space. */
 static ptx_value displaced(ptx_low *l, const ptx_operand *operand, ptx_space space)
 {
@@ -103,9 +110,13 @@ static ptx_value displaced(ptx_low *l, const ptx_operand *operand, ptx_space spa
         ptx_operand reg = *operand;
         reg.kind = PTX_OPERAND_REG;
         reg.negate = 0;
-        address = ptx_operand_value(l->emit, &reg, PTX_U64);
         const ptx_type held = (ptx_type)l->function->registers[operand->index].type;
-        if (space == PTX_SPACE_CONST && ptx_type_bytes(held) == 4)
+        const bool is_half = ptx_type_bytes(held) == 4;
+        const bool is_signed = is_half && is_window(space);
+        address = ptx_operand_value(l->emit, &reg, is_signed ? PTX_B32 : PTX_U64);
+        if (is_signed)
+            address = ptx_op(l, "sext i32 %s to i64", address.name);
+        else if (is_half && space == PTX_SPACE_CONST)
             address = widen_constant(l, address);
     }
     return ptx_op(l, "getelementptr i8, ptr %s, i64 %s", base.name, address.name);
