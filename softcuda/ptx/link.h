@@ -30,9 +30,7 @@ GPH_CHECKED gph_status ptx_link(const ptx_link_input *inputs, uint32_t count,
 GPH_CHECKED gph_status ptx_link_check(const ptx_link_input *inputs, uint32_t count,
                                       const gph_allocator *allocator, gph_error *error);
 
-/* A function of CUDA's device library (libcudadevrt.a) that softcuda has as PTX. */
-bool ptx_is_device_runtime(const char *name);
-/* The input with those it names. They are weak: the module's own stay.
+/* The input with those of the device runtime that it names. They are weak: the module's own stay.
  *
  *  out    NULL: it names none; else as ptx_link().
  *

@@ -104,3 +104,9 @@ const ptx_signature *ptx_intrinsic(const char *name)
             return &all[i];
     return NULL;
 }
+
+bool ptx_is_device_runtime(const char *name)
+{
+    return strcmp(name, "cudaCGGetIntrinsicHandle") == 0 ||
+           strcmp(name, "cudaCGSynchronize") == 0;
+}

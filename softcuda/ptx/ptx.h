@@ -413,6 +413,8 @@ typedef struct ptx_signature {
     ptx_type arguments[5];
 } ptx_signature;
 const ptx_signature *ptx_intrinsic(const char *name); /* NULL: it is not one */
+/* A function of CUDA's device library (libcudadevrt.a) that softcuda has as PTX. */
+bool ptx_is_device_runtime(const char *name);
 
 bool ptx_has(const ptx_insn *insn, ptx_modifier modifier);
 const char *ptx_opcode_name(ptx_opcode opcode);

@@ -551,11 +551,9 @@ static void find_exits(ptx_shape *s)
         if (!r->exits)
             continue;
         s->has_live = 1;
-        uint32_t depth = 0;
-        stack[depth++] = n;
-        /* Where others go on after its chain, it need not lead. */
-        stack[depth++] = r->anchor;
-        while (depth > 0) {
+        stack[0] = n;
+        stack[1] = r->anchor; /* where others go on, it need not lead */
+        for (uint32_t depth = 2; depth > 0;) {
             const ptx_region *at = &s->regions[stack[--depth]];
             for (uint32_t k = 0; k < at->target_count; k++) {
                 ptx_region *to = &s->regions[at->targets[k]];

@@ -76,12 +76,6 @@ static const char runtime[] =
     "    ret;\n"
     "}\n";
 
-bool ptx_is_device_runtime(const char *name)
-{
-    return strcmp(name, "cudaCGGetIntrinsicHandle") == 0 ||
-           strcmp(name, "cudaCGSynchronize") == 0;
-}
-
 static bool mentions(const char *text, size_t bytes, const char *word)
 {
     return memmem(text, bytes, word, strlen(word)) != NULL;
