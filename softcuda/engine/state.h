@@ -284,7 +284,7 @@ static inline uint64_t soft_span_ns(const soft_engine *engine, uint64_t ticks)
 
 enum { PLACE_FREE, PLACE_WORKER, PLACE_HELPER };
 
-/* A fence between a store and a load of two threads of which one comes a thousand times as
+/* A fence between a store and a load of two threads where one comes a thousand times as
  * often: that one's costs nothing, the other one's makes all CPUs that run this process pass
  * one (membarrier, 0.4 us). Where the system has no such call both are full. */
 extern bool soft_fences_are_uneven
