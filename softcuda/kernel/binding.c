@@ -16,6 +16,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/thread.h"
 #include "softcuda/kernel/run/place.h"
 #include "softcuda/kernel/run/rtcalls.h"
 #include "softcuda/kernel/tier.h"
@@ -258,7 +259,7 @@ gph_status soft_kernels_ready(const soft_kernel_code *const *kernels, uint32_t c
                          .error = error};
     pthread_t threads[THREADS_MAX];
     uint32_t made = 0;
-    const uint32_t processors = soft_processors();
+    const uint32_t processors = gphi_processors();
     const uint32_t most = processors < THREADS_MAX ? processors : THREADS_MAX;
     while (made + 1 < most && made + 1 < count &&
            pthread_create(&threads[made], NULL, make_some, &t) == 0)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who the thread is, as gdb and top number it, and its sleep. */
+/* Who the thread is, as gdb and top number it, its sleep, and how many may run at once. */
 #define _GNU_SOURCE
 #include "base/thread.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -12,6 +13,12 @@
 uint64_t gphi_thread_id(void)
 {
     return (uint64_t)syscall(SYS_gettid);
+}
+
+uint32_t gphi_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
 void gphi_futex_wait(atomic_uint *word, unsigned value, uint64_t ns)

@@ -49,4 +49,7 @@ void gphi_futex_wake(atomic_uint *word);
 
 /* The kernel's number of this thread, as gdb and top show it. */
 uint64_t gphi_thread_id(void);
+
+/* How many processors this process may run on; at least 1. */
+uint32_t gphi_processors(void);
 #endif

@@ -9,7 +9,6 @@
  * processor's features, the options and the text. */
 #include "softcuda/kernel/load/code.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/thread.h"
 #include "softcuda/check/mode.h"
 #include "softcuda/jit/jit.h"
 #include "softcuda/kernel/load/cache.h"
@@ -58,12 +58,6 @@ uint32_t soft_code_host_half(void)
 #endif
 }
 
-uint32_t soft_processors(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
-
 /* Beside one worker, or on one processor, code would be made in the program's own time. */
 static uint32_t tier_wanted(void)
 {
@@ -78,7 +72,7 @@ static uint32_t tier_wanted(void)
     for (size_t i = 0; tier && i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(tier, names[i].name) == 0)
             return names[i].tier;
-    const bool is_alone = (workers && strcmp(workers, "1") == 0) || soft_processors() < 2;
+    const bool is_alone = (workers && strcmp(workers, "1") == 0) || gphi_processors() < 2;
     return is_alone ? SOFT_TIER_SIZE : SOFT_TIER_BOTH;
 }
 

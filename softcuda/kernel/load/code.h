@@ -71,8 +71,6 @@ typedef struct soft_code_options {
 void soft_code_options_init(soft_code_options *options);
 /* A ptx_half. Thread: any. */
 uint32_t soft_code_host_half(void);
-/* How many processors this process may run on. Thread: any. */
-uint32_t soft_processors(void);
 
 /* A .global or .const variable of the module. */
 typedef struct soft_code_global {

@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"
+#include "base/thread.h"
 #include "softcuda/kernel/load/jitload.h"
 
 enum { IDLE, BUSY, READY };
@@ -262,7 +263,7 @@ static uint32_t thread_count(const soft_units *units, const struct source *sourc
 {
     if (source->tier != SOFT_JIT_QUICK || units->options.tier == SOFT_TIER_SIZE)
         return 1;
-    const uint32_t processors = soft_processors();
+    const uint32_t processors = gphi_processors();
     return processors < QUICK_THREADS_MAX ? processors : QUICK_THREADS_MAX;
 }
 
