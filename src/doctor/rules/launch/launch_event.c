@@ -7,7 +7,7 @@
  *
  * Rings of buffers begin so on purpose, with a wait for what nobody has used yet. So it is
  * reported at the end only: if the event was never waited for after a record, and what
- * came before the record wrote for certain what stood behind the wait. */
+ * came before the record wrote for certain what comes after the wait. */
 #include "doctor/rules/launch/rules_launch.h"
 
 #include <string.h>
@@ -75,19 +75,19 @@ static uint64_t meets(const gphi_history *history, const gphi_work *writer,
     return 0;
 }
 
-/* Whether work of the stream that records, since the wait, writes what the work behind the
+/* Whether work of the stream that records, since the wait, writes what the work after the
  * wait uses. */
 static void look_at_record(gphi_rule_run *run, const gphi_seen *seen,
                            gphi_launch_awaited *one)
 {
-    const gphi_work *behind[AFTER_MAX], *work;
+    const gphi_work *later[AFTER_MAX], *work;
     uint32_t count = 0;
     uint64_t at = one->after;
     while (count < AFTER_MAX && (work = gphi_model_work_next(run->model, at)) &&
            work->number <= one->after + WORKS_MAX) {
         at = work->number;
         if (!work->is_captured && work->stream == one->stream)
-            behind[count++] = work;
+            later[count++] = work;
     }
     at = one->after;
     for (uint32_t n = 0; n < WORKS_MAX && (work = gphi_model_work_next(run->model, at));
@@ -96,8 +96,8 @@ static void look_at_record(gphi_rule_run *run, const gphi_seen *seen,
         if (work->is_captured || work->stream != seen->stream)
             continue;
         for (uint32_t i = 0; i < count && one->address == 0; i++)
-            if (behind[i]->exec != work->exec || !work->exec)
-                one->address = meets(run->history, work, behind[i]);
+            if (later[i]->exec != work->exec || !work->exec)
+                one->address = meets(run->history, work, later[i]);
         if (one->address != 0 && one->writer.number == 0)
             one->writer = work->call;
     }

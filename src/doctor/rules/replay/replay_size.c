@@ -185,7 +185,7 @@ static uint64_t threads_of(const gph_kernel_params *params)
     return is_line ? (uint64_t)params->grid[0] * params->block[0] : 0;
 }
 
-/* A number for each of which there is a thread, and no block too many. */
+/* A number that has a thread for each, and no block too many. */
 static void note_grid(void *user, const gphi_word *at)
 {
     const grid_search *search = user;
