@@ -48,7 +48,7 @@ static CUresult place_of(const CUmemcpy3DOperand *operand, const CUextent3D *ext
         return CUDA_SUCCESS;
     }
     if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no type of operand",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a type of operand",
                          (int)operand->type);
     const size_t row = operand->op.ptr.rowLength, rows = operand->op.ptr.layerHeight;
     if ((row != 0 && row < extent->width) || (rows != 0 && rows < extent->height))

@@ -14,8 +14,8 @@
 static CUresult check_mode(CUstreamCaptureMode mode)
 {
     if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED && soft_rule(R88))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "capture mode %d is none of 0, 1, 2",
-                         (int)mode);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "capture mode %d is not one of 0, 1, 2", (int)mode);
     return CUDA_SUCCESS;
 }
 

@@ -19,7 +19,7 @@ static CUresult check_flags(unsigned flags)
     if ((flags & ~(unsigned)CU_CTX_FLAGS_MASK) != 0 ||
         (schedule != 0 && schedule != CU_CTX_SCHED_SPIN &&
          schedule != CU_CTX_SCHED_YIELD && schedule != CU_CTX_SCHED_BLOCKING_SYNC))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no context flags", flags);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are not context flags", flags);
     return CUDA_SUCCESS;
 }
 
@@ -76,7 +76,7 @@ CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned int 
     return create(out, flags, device);
 }
 
-/* NULL is INVALID_VALUE, and what is no context INVALID_CONTEXT, as an H100 has it
+/* NULL is INVALID_VALUE, and what is not a context INVALID_CONTEXT, as an H100 has it
  * (docs/conformance.md). */
 CUresult cuCtxDestroy_v2(CUcontext handle)
 {
@@ -278,7 +278,7 @@ CUresult cuCtxSetFlags(unsigned int flags)
 static CUresult check_limit(CUlimit limit)
 {
     if (limit < 0 || limit >= CU_LIMIT_MAX)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no limit", (int)limit);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a limit", (int)limit);
     if (limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH ||
         limit == CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED)
         return soft_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit %d is not supported",
@@ -348,7 +348,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config)
     soft_context *context;
     SOFT_TRY(soft_enter_context(__func__, &context));
     if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no cache configuration",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a cache configuration",
                          (int)config);
     context->cache_config = config;
     return CUDA_SUCCESS;
@@ -369,8 +369,8 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
     SOFT_TRY(soft_enter_context(__func__, &context));
     if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
         config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no shared memory configuration",
-                         (int)config);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%d is not a shared memory configuration", (int)config);
     (void)context; /* has no effect on this compute capability, there as here */
     return CUDA_SUCCESS;
 }

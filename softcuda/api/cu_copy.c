@@ -22,7 +22,7 @@ static bool is_device(const soft_task *task)
 
 /* ---- small copies from ordinary memory ----
  * The program may change or free its bytes as soon as the call returns, and the call must
- * not wait for the stream: it takes a copy of them, which is freed behind the work. */
+ * not wait for the stream: it takes a copy of them, which is freed after the work. */
 
 #define STAGED_BYTES_MAX 65536 /* as on a GPU; larger copies wait */
 
@@ -89,7 +89,7 @@ CUresult soft_api_copy_submit(soft_context *context, const CUDA_MEMCPY3D *copy,
     SOFT_TRY(soft_capture_check_stream(context, how.stream, how.per_thread));
     const CUresult checked = soft_task_copy(context, copy, &task);
     if (checked != CUDA_SUCCESS && !soft_rule(M_C12_address))
-        soft_capture_spoil(context, how.stream, how.per_thread, checked);
+        soft_capture_refuse_launch(context, how.stream, how.per_thread, checked);
     SOFT_TRY(checked);
     if (copy->WidthInBytes == 0 || copy->Height == 0 || copy->Depth == 0)
         return CUDA_SUCCESS;
@@ -279,7 +279,7 @@ static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, struct how how)
     if (c->dstMemoryType == CU_MEMORYTYPE_DEVICE)
         SOFT_TRY(soft_context_find(c->dstContext, &peer));
     CUDA_MEMCPY3D copy;
-    _Static_assert(sizeof(copy) == sizeof(*c), "contexts stand where 0 is reserved");
+    _Static_assert(sizeof(copy) == sizeof(*c), "contexts are where 0 is reserved");
     memcpy(&copy, c, sizeof(copy));
     copy.reserved0 = copy.reserved1 = NULL;
     copy.srcLOD = copy.dstLOD = 0;

@@ -90,7 +90,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *id)
     unsigned domain = 0xffff, bus, slot, function = 0;
     if (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3 &&
         sscanf(id, "%x:%x.%x", &bus, &slot, &function) < 2)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "'%s' is no PCI address", id);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "'%s' is not a PCI address", id);
     for (int i = 0; i < soft_device_count(); i++)
         if (domain == 0xffff && (unsigned)soft_device_at(i)->physical == bus &&
             slot == 0 && function == 0) {
@@ -211,7 +211,7 @@ CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice o
     SOFT_TRY(soft_enter_with(__func__, out, "pi"));
     if (attribute < CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ||
         attribute >= CU_DEVICE_ATTRIBUTE_MAX)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no device attribute",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a device attribute",
                          (int)attribute);
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));
@@ -238,7 +238,8 @@ CUresult cuDeviceGetExecAffinitySupport(int *out, CUexecAffinityType type,
 {
     SOFT_TRY(soft_enter_with(__func__, out, "pi"));
     if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no affinity type", (int)type);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not an affinity type",
+                         (int)type);
     soft_device *device;
     SOFT_TRY(soft_device_find(ordinal, &device));
     *out = 0;
@@ -276,7 +277,7 @@ CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUde
     case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED: *out = 1; break;
     case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED: *out = 0; break;
     default:
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no peer attribute",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a peer attribute",
                          (int)attribute);
     }
     return CUDA_SUCCESS;

@@ -55,7 +55,7 @@ CUresult soft_attribute_get(const soft_attributes *from, CUfunction_attribute at
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *out = 0; break;
     default:
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no function attribute",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a function attribute",
                          (int)attribute);
     }
     return CUDA_SUCCESS;
@@ -170,7 +170,7 @@ CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
     soft_function *function;
     SOFT_TRY(enter(__func__, NULL, NULL, handle, &function));
     if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no cache configuration",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a cache configuration",
                          (int)config);
     atomic_store(&function->cache_config, (int)config);
     return CUDA_SUCCESS;
@@ -183,8 +183,8 @@ CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
     SOFT_TRY(enter(__func__, NULL, NULL, handle, &function));
     if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
         config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no shared memory configuration",
-                         (int)config);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%d is not a shared memory configuration", (int)config);
     return CUDA_SUCCESS;
 }
 
@@ -266,7 +266,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction handle
 static CUresult check_flags(unsigned flags)
 {
     if ((flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) != 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no occupancy flags", flags);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are not occupancy flags", flags);
     return CUDA_SUCCESS;
 }
 

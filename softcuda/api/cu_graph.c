@@ -285,7 +285,7 @@ struct ends_out {
     bool dependents;
 };
 
-/* Edge data without nodes has nothing to stand beside (R12). */
+/* Edge data without nodes has nothing to be beside (R12). */
 static CUresult get_ends(const char *call, CUgraphNode handle, const struct ends_out *out)
 {
     SOFT_TRY(soft_enter(call));

@@ -9,7 +9,7 @@
 #include "softcuda/rules/rules.h"
 
 /* Dependency handles as nodes with their edge data; soft_delete() it. INVALID_VALUE for
- * what is no node, or NULL with a count (R1). Graph mutex held. */
+ * what is not a node, or NULL with a count (R1). Graph mutex held. */
 CUresult soft_api_edge_ends(const CUgraphNode *nodes, const CUgraphEdgeData *data,
                             size_t count, soft_edge_end **out);
 

@@ -170,7 +170,7 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *err
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
     const CUresult result = instantiate(out, graph, 0, &params);
     if (error_node)
-        *error_node = NULL; /* an H100 tells it by the newer calls alone */
+        *error_node = NULL; /* an H100 reports it by the newer calls alone */
     if (log && log_bytes > 0)
         log[0] = '\0';
     return result;
@@ -274,7 +274,7 @@ CUresult cuGraphExecDestroy(CUgraphExec handle)
     SOFT_TRY(soft_enter(__func__));
     if (!soft_handle_is(handle, SOFT_KIND_GRAPH_EXEC))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%p is no executable graph, or it was destroyed",
+                         "%p is not an executable graph, or it was destroyed",
                          (void *)handle);
     return soft_exec_destroy(handle);
 }

@@ -48,8 +48,8 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute att
     case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: value = stats.used_high_bytes; break;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: value = stats.reserved_high_bytes; break;
     default:
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no attribute of graph memory",
-                         (int)attribute);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "%d is not an attribute of graph memory", (int)attribute);
     }
     memcpy(out, &value, sizeof(value));
     return CUDA_SUCCESS;

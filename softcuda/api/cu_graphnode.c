@@ -215,7 +215,7 @@ static CUresult node_of_type(CUgraphNode handle, CUgraphNodeType type, soft_node
     return CUDA_SUCCESS;
 }
 
-/* Of what is no node nothing is written. */
+/* Of what is not a node nothing is written. */
 CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *out)
 {
     SOFT_TRY(soft_enter_with(__func__, out, "type"));

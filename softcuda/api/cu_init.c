@@ -35,7 +35,8 @@ CUresult cuGetErrorName(CUresult error, const char **out)
     const char *name = soft_result_name(error);
     *out = strcmp(name, "unknown") == 0 ? NULL : name;
     return *out ? CUDA_SUCCESS
-                : soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no result code", (int)error);
+                : soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a result code",
+                            (int)error);
 }
 
 CUresult cuGetErrorString(CUresult error, const char **out)
@@ -49,7 +50,7 @@ CUresult cuGetErrorString(CUresult error, const char **out)
 #undef X
     }
     *out = NULL;
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no result code", (int)error);
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a result code", (int)error);
 }
 
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
@@ -62,7 +63,7 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
     return soft_fail(
         CUDA_ERROR_INVALID_VALUE,
         "private tables do not exist here; NVIDIA's CUDA runtime asks for them: "
-        "gph run replaces it by softcuda's own, inside of what was stripped "
+        "gph run replaces it by softcuda's own, inside what was stripped "
         "of its symbols once static_runtime.py, beside softcuda, has read the "
         "toolkit's libcudart_static.a");
 }

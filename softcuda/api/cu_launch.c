@@ -88,7 +88,7 @@ static CUresult launch(const char *call, bool per_thread, const CUlaunchConfig *
     /* A configuration that no launch can have ends the capture of its stream, as on an
      * H100; other mistakes do not (C13). */
     if (task.u.launch.misconfigured)
-        soft_capture_spoil(context, config->hStream, per_thread, status);
+        soft_capture_refuse_launch(context, config->hStream, per_thread, status);
     return status;
 }
 

@@ -33,7 +33,7 @@ static CUresult check_options(unsigned count, const CUlibraryOption *options)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u library options at NULL", count);
     for (unsigned i = 0; i < count; i++)
         if (options[i] < 0 || options[i] >= CU_LIBRARY_NUM_OPTIONS)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no library option",
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a library option",
                              (int)options[i]);
     return CUDA_SUCCESS;
 }
@@ -289,7 +289,7 @@ CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice d
     soft_kernel *kernel;
     SOFT_TRY(kernel_on(handle, device, &kernel));
     if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no cache configuration",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a cache configuration",
                          (int)config);
     return CUDA_SUCCESS;
 }

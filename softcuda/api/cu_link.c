@@ -128,10 +128,11 @@ static CUresult check_type(CUjitInputType type)
         type == CU_JIT_INPUT_LIBRARY)
         return CUDA_SUCCESS;
     if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no type of input", (int)type);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a type of input",
+                         (int)type);
     return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                      "input type %d cannot be linked: only PTX, fatbins with PTX, and "
-                     "libraries of which nothing is needed",
+                     "libraries without anything that is needed",
                      (int)type);
 }
 
@@ -324,7 +325,7 @@ CUresult cuLinkDestroy(CUlinkState handle)
     struct link *link;
     SOFT_TRY(find(handle, &link));
     if (!soft_handle_remove(link, SOFT_KIND_LINK))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no link", (void *)handle);
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is not a link", (void *)handle);
     for (uint32_t i = 0; i < link->count; i++)
         drop_input(&link->inputs[i]);
     soft_delete(link->inputs);

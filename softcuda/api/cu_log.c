@@ -32,7 +32,7 @@ CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle)
 {
     soft_thread_self()->call = __func__;
     if (!soft_log_callback_remove(handle))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is no log callback",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is not a log callback",
                          (void *)handle);
     return CUDA_SUCCESS;
 }

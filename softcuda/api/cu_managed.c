@@ -40,7 +40,7 @@ static CUresult find_managed(CUdeviceptr address, size_t bytes, soft_allocation 
 {
     soft_device *device = soft_device_holding(address);
     if (!device || !soft_memory_find(device->memory, address, out) || !out->is_managed)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no managed memory",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is not managed memory",
                          (unsigned long long)address);
     if (bytes == 0 || bytes > out->base + out->bytes - address)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -61,7 +61,7 @@ static CUresult attach(const char *call, CUstream stream, bool per_thread,
     SOFT_TRY(soft_stream_queue(context, stream, per_thread, &queue, &capturing));
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
         flags != CU_MEM_ATTACH_SINGLE)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x is no CU_MEM_ATTACH flag",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x is not a CU_MEM_ATTACH flag",
                          flags);
     if (flags == CU_MEM_ATTACH_SINGLE && (!stream || stream == CU_STREAM_LEGACY))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -201,7 +201,7 @@ static CUresult check_location(const CUmemLocation *location)
                    ? CUDA_SUCCESS
                    : soft_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device %d",
                                location->id);
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no type of location",
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a type of location",
                      (int)location->type);
 }
 
@@ -212,7 +212,8 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
     SOFT_TRY(soft_enter_context(__func__, &context));
     if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
         advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no advice", (int)advice);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a kind of advice",
+                         (int)advice);
     if (advice != CU_MEM_ADVISE_SET_READ_MOSTLY &&
         advice != CU_MEM_ADVISE_UNSET_READ_MOSTLY &&
         advice != CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION)
@@ -448,7 +449,7 @@ static CUresult check_question(const void *data, size_t bytes,
     SOFT_TRY(soft_need(data, "data"));
     if (attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY ||
         attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no attribute of a range",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not an attribute of a range",
                          (int)attribute);
     const bool fits = attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
                           ? bytes > 0 && bytes % sizeof(int) == 0

@@ -167,7 +167,7 @@ static CUresult host_allocate(soft_context *context, void **out, size_t bytes,
     SOFT_TRY(soft_need(out, "pp"));
     *out = NULL;
     if ((flags & ~7u) != 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no cuMemHostAlloc flags",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are not cuMemHostAlloc flags",
                          flags);
     if (bytes == 0)
         return CUDA_SUCCESS; /* with NULL, unlike device memory */
@@ -235,7 +235,7 @@ static CUresult host_find(const void *address, soft_allocation *out)
 {
     if (!address || !soft_host_find((uint64_t)(uintptr_t)address, out))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%p is no host memory that the driver knows", address);
+                         "%p is not host memory that the driver knows", address);
     return CUDA_SUCCESS;
 }
 

@@ -178,7 +178,7 @@ static CUresult get(const soft_allocation *found, CUpointer_attribute attribute,
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "there are no peer-to-peer tokens");
     default:
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no pointer attribute",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a pointer attribute",
                          (int)attribute);
     }
     return CUDA_SUCCESS;
@@ -192,7 +192,7 @@ CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute,
     soft_allocation found;
     if (!find(address, &found))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "0x%llx is no memory that the driver knows",
+                         "0x%llx is not memory that the driver knows",
                          (unsigned long long)address);
     return get(&found, attribute, address, out);
 }
@@ -224,7 +224,7 @@ static CUresult put_unknown(CUpointer_attribute attribute, CUdeviceptr address, 
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: PUT(uint64_t, 0); break;
     default:
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no pointer attribute",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a pointer attribute",
                          (int)attribute);
     }
     return CUDA_SUCCESS;

@@ -31,11 +31,11 @@ static CUresult pool_device_of(CUdevice ordinal, soft_device **out)
     return *out ? CUDA_SUCCESS
                 : soft_fail(soft_rule(M_pool_props) ? CUDA_ERROR_INVALID_VALUE
                                                     : CUDA_ERROR_INVALID_DEVICE,
-                            "device %d is none of the %d visible", ordinal,
+                            "device %d is not one of the %d visible", ordinal,
                             soft_device_count());
 }
 
-/* What is no device is INVALID_VALUE to these calls, INVALID_DEVICE to others. */
+/* What is not a device is INVALID_VALUE to these calls, INVALID_DEVICE to others. */
 static CUresult pool_located(const CUmemLocation *location, soft_device **out)
 {
     if (location && location->type == CU_MEM_LOCATION_TYPE_DEVICE)
@@ -96,8 +96,9 @@ static CUresult check_props(const CUmemPoolProps *props)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "no pools are at location type %d",
                          (int)where);
     if (where == CU_MEM_LOCATION_TYPE_DEVICE && !soft_device_at(props->location.id))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "device %d is none of the %d visible",
-                         props->location.id, soft_device_count());
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "device %d is not one of the %d visible", props->location.id,
+                         soft_device_count());
     if (props->handleTypes &
         ~(unsigned)(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC))
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "handle types 0x%x are not known here",
@@ -254,7 +255,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
     case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: number = stats.used_bytes; break;
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH: number = stats.used_high_bytes; break;
     default:
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no pool attribute",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a pool attribute",
                          (int)attribute);
     }
     memcpy(out, &number, sizeof(number));
@@ -274,7 +275,7 @@ static CUresult check_access(const soft_pool_object *object,
                          "a pool gives no access, or reading and writing");
     if (access->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
         access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no access flags",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are not access flags",
                          (unsigned)access->flags);
     if (device == object->device && access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
         return soft_fail(CUDA_ERROR_INVALID_DEVICE,
@@ -364,7 +365,7 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle)
     return set_pool(device, handle);
 }
 
-/* The device of a location, of which pools of a type are asked for. */
+/* The device of a location whose pools of a type are asked for. */
 static CUresult typed_device(const CUmemLocation *location, CUmemAllocationType type,
                              soft_device **out)
 {
@@ -507,7 +508,7 @@ static CUresult free_async(const char *call, CUdeviceptr address, CUstream strea
         (found.kind != SOFT_MEMORY_POOL && found.kind != SOFT_MEMORY_GRAPH) ||
         found.base != address)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "0x%llx is no live allocation of a memory pool or a graph",
+                         "0x%llx is not a live allocation of a memory pool or a graph",
                          (unsigned long long)address);
     if (found.kind == SOFT_MEMORY_GRAPH)
         return soft_graph_memory_free(context, in, address);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pools and their memory in other processes: the pool goes by a file descriptor, each
+/* Pools and their memory in other processes: the pool travels as a file descriptor, each
  * allocation by data of 64 bytes. */
 #include <fcntl.h>
 #include <string.h>

@@ -78,7 +78,7 @@ static CUresult open_memory(CUdeviceptr *out, const CUipcMemHandle *from, unsign
     memcpy(&handle, from, sizeof(handle));
     if (!soft_share_is_sealed(&handle, SOFT_SHARE_LEDGER))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "the handle is none of cuIpcGetMemHandle");
+                         "the handle is not one of cuIpcGetMemHandle");
     if (handle.process == getpid())
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
                          "the handle is of this process: it has the memory already");

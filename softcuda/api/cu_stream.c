@@ -120,7 +120,7 @@ static CUresult wait_event(CUstream handle, bool per_thread, CUevent event_handl
     soft_event *event;
     const CUresult is_event = soft_event_find(event_handle, &event);
     if (is_event != CUDA_SUCCESS && soft_rule(M_wait_nothing))
-        soft_capture_spoil(soft_context_current(), handle, per_thread, is_event);
+        soft_capture_refuse_launch(soft_context_current(), handle, per_thread, is_event);
     SOFT_TRY(is_event);
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
@@ -150,7 +150,7 @@ struct callback {
     void *user;
 };
 
-/* Runs even if the context is in error, and is told so. */
+/* Runs even if the context is in error, and gets that as its result. */
 static void call_back(void *user)
 {
     struct callback *callback = user;

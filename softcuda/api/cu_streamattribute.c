@@ -9,7 +9,7 @@
 
 static CUresult none(CUstreamAttrID id)
 {
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is none of a stream",
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is not one of a stream",
                      (int)id);
 }
 
@@ -74,7 +74,7 @@ static CUresult set_value(soft_stream *stream, CUstreamAttrID id,
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
         if (value->syncPolicy < CU_SYNC_POLICY_AUTO ||
             value->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no policy",
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a policy",
                              (int)value->syncPolicy);
         stream->sync_policy = (int)value->syncPolicy;
         return CUDA_SUCCESS;
@@ -86,7 +86,7 @@ static CUresult set_value(soft_stream *stream, CUstreamAttrID id,
         return set_domains(stream, &value->memSyncDomainMap);
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         if (value->memSyncDomain > CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no domain",
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a domain",
                              (int)value->memSyncDomain);
         stream->domain = value->memSyncDomain;
         return CUDA_SUCCESS;

@@ -60,10 +60,10 @@ CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t alignment,
     SOFT_TRY(check_flags(flags));
     if (bytes == 0 || bytes % SOFT_CHUNK_BYTES != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%zu bytes are no multiple of the granularity %llu", bytes,
+                         "%zu bytes are not a multiple of the granularity %llu", bytes,
                          SOFT_CHUNK_BYTES);
     if ((alignment & (alignment - 1)) != 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "alignment %zu is no power of two",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "alignment %zu is not a power of two",
                          alignment);
     const soft_context *context = soft_context_current();
     soft_device *device = context ? context->device : soft_device_at(0);
@@ -124,7 +124,7 @@ static struct physical *handle_of(CUmemGenericAllocationHandle handle)
 
 static CUresult no_handle(CUmemGenericAllocationHandle handle)
 {
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no handle of cuMemCreate",
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is not a handle of cuMemCreate",
                      (unsigned long long)handle);
 }
 
@@ -163,7 +163,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
     SOFT_TRY(check_prop(prop));
     if (bytes == 0 || bytes % SOFT_CHUNK_BYTES != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%zu bytes are no multiple of the granularity %llu", bytes,
+                         "%zu bytes are not a multiple of the granularity %llu", bytes,
                          SOFT_CHUNK_BYTES);
     soft_physical *memory;
     const bool is_shared =
@@ -235,7 +235,7 @@ CUresult cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *p
     SOFT_TRY(check_prop(prop));
     if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
         option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no granularity option",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a granularity option",
                          (int)option);
     *out = SOFT_CHUNK_BYTES;
     return CUDA_SUCCESS;
@@ -308,7 +308,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *out, void 
 
 /* ---- mappings ---------------------------------------------------------------------- */
 
-/* The memory behind a handle, kept until soft_physical_release(). */
+/* The memory of a handle, kept until soft_physical_release(). */
 static soft_physical *memory_of(CUmemGenericAllocationHandle handle)
 {
     pthread_mutex_lock(&lock);
@@ -377,7 +377,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
         if (desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
             desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
             desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are no access flags",
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are not access flags",
                              (unsigned)desc[i].flags);
     }
     for (size_t i = 0; i < count; i++) {
@@ -392,7 +392,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
     return CUDA_SUCCESS;
 }
 
-/* Of one device; what was never set is no access. */
+/* Of one device; what was never set means no access. */
 CUresult cuMemGetAccess(unsigned long long *out, const CUmemLocation *location,
                         CUdeviceptr address)
 {

@@ -225,7 +225,7 @@ static size_t bytes_of(CUgraphNodeType type)
     }
 }
 
-/* Reserved fields, and the bytes of the union behind the struct of this type (R15). */
+/* Reserved fields, and the bytes of the union after the struct of this type (R15). */
 static CUresult check_reserved(const CUgraphNodeParams *in)
 {
     if (soft_rule(R15) &&

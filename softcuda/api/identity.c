@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What tells softcuda from NVIDIA's driver, and the list of its settings. */
+/* What distinguishes softcuda from NVIDIA's driver, and the list of its settings. */
 #include <gph/softcuda.h>
 
 const char *gph_softcuda_version(void)
@@ -45,7 +45,7 @@ static const gph_softcuda_setting settings[] = {
     {"SOFTCUDA_LOG", "none", "file (or stdout, stderr) for a line a refused call"},
     {"SOFTCUDA_SUMMARY", "none", "file that gets the process's counters at its end"},
     {"SOFTCUDA_VERDICT", "none",
-     "a name: as which a process says at its end that every call was refused"},
+     "a name, under which a process says at its end that every call was refused"},
     {"CUDA_LOG_FILE", "none", "as SOFTCUDA_LOG; CUDA's own name for it"},
     {"CUDA_VISIBLE_DEVICES", "all", "which devices the program sees, in which order"},
     {"CUDA_LAUNCH_BLOCKING", "0", "1: every launch waits for its kernel"},

@@ -26,7 +26,7 @@ CUresult soft_jit_read(soft_jit *out, unsigned count, CUjit_option *options,
                          count, (void *)options, (void *)values);
     for (unsigned i = 0; i < count; i++)
         if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no JIT option",
+            return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a JIT option",
                              (int)options[i]);
     *out = (soft_jit){.count = count, .options = options, .values = values};
     return CUDA_SUCCESS;
@@ -108,7 +108,7 @@ static CUresult read_all(int file, const char *path, void **out, size_t *bytes)
 {
     struct stat info;
     if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
-        return soft_fail(CUDA_ERROR_FILE_NOT_FOUND, "%s is no file", path);
+        return soft_fail(CUDA_ERROR_FILE_NOT_FOUND, "%s is not a file", path);
     if (info.st_size > IMAGE_LIMIT)
         return soft_fail(CUDA_ERROR_INVALID_IMAGE, "%s has %lld bytes, more than %lld",
                          path, (long long)info.st_size, (long long)IMAGE_LIMIT);

@@ -16,7 +16,7 @@ typedef struct soft_jit {
 CUresult soft_jit_read(soft_jit *out, unsigned count, CUjit_option *options,
                        void **values);
 
-/* Where an option's value stands; NULL if it was not given. */
+/* Where an option's value is; NULL if it was not given. */
 void **soft_jit_value(const soft_jit *jit, CUjit_option option);
 
 /* `jit` may be NULL; its log buffers and times are filled, on failure too. */

@@ -43,7 +43,7 @@ static bool adjacency_init(struct adjacency *a, const soft_race_options *o,
     return true;
 }
 
-/* `to` comes behind `from` and all before it. */
+/* `to` comes after `from` and all before it. */
 static void pass_on(struct order *order, uint32_t from, uint32_t to)
 {
     const uint64_t *above = &order->rows[(uint64_t)from * order->words];

@@ -16,7 +16,7 @@
 
 typedef struct soft_race soft_race; /* traces: any thread; else one at a time */
 
-/* The life of an allocation in the graph: bytes from behind `alloc` to before `free`,
+/* The life of an allocation in the graph: bytes from after `alloc` to before `free`,
  * nodes or SOFT_RACE_NO_NODE for an end that lies outside the graph. */
 typedef struct soft_race_window {
     uint64_t base, bytes;

@@ -48,7 +48,7 @@ void soft_trace_kernel(soft_trace *trace, const char *name, const uint32_t grid[
                        const uint32_t block[3]);
 void soft_trace_touch(soft_trace *trace, soft_trace_memory *memory,
                       const soft_touch *touch);
-/* Whether the race check itself will tell if these bytes are outside their life: who
+/* Whether the race check itself will report it if these bytes are outside their life: who
  * watches accesses need not refuse it. */
 bool soft_trace_excuses(soft_trace *trace, uint64_t address, uint64_t bytes);
 /* `rows` times `bytes`, `pitch` from row to row. */

@@ -134,7 +134,7 @@ static CUresult come_alive_locked(soft_context *context, uint32_t flags)
     return CUDA_SUCCESS;
 }
 
-/* Everything that belongs to a context goes; whoever still has it current is told so. */
+/* Everything that belongs to a context goes; whoever still has it current gets an error. */
 static void die_locked(soft_context *context)
 {
     soft_greens_end(context);
@@ -177,7 +177,8 @@ CUresult soft_context_destroy(soft_context *context)
                          "cuDevicePrimaryCtxRelease",
                          (void *)context);
     if (!soft_handle_remove(context, SOFT_KIND_CONTEXT))
-        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "%p is no context", (void *)context);
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "%p is not a context",
+                         (void *)context);
     pthread_mutex_lock(&lock);
     die_locked(context);
     pthread_mutex_unlock(&lock);

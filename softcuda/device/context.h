@@ -126,7 +126,7 @@ static inline soft_green *soft_green_current(void)
     return soft_self.depth ? soft_self.stack[soft_self.depth - 1].green : NULL;
 }
 
-/* The context behind a handle: INVALID_CONTEXT for what is none,
+/* The context of a handle: INVALID_CONTEXT for what is none,
  * CONTEXT_IS_DESTROYED for one that was. The primary one for a green context's. */
 CUresult soft_context_find(CUcontext handle, soft_context **out);
 CUresult soft_context_find_seen(CUcontext handle, soft_current *out);
@@ -142,7 +142,7 @@ void soft_context_fail(soft_context *context, CUresult error, const char *cause)
 void soft_context_fail_at(soft_context *context, CUresult error, const char *cause,
                           uint64_t address);
 
-/* The device behind an ordinal, or NULL. */
+/* The device of an ordinal, or NULL. */
 soft_device *soft_device_at(int ordinal);
 /* The same as an entry point wants it: INVALID_DEVICE for what is none. */
 CUresult soft_device_find(int ordinal, soft_device **out);

@@ -109,8 +109,9 @@ CUresult soft_device_find(int ordinal, soft_device **out)
 {
     *out = soft_device_at(ordinal);
     if (!*out)
-        return soft_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is none of the %d visible",
-                         ordinal, soft_device_count());
+        return soft_fail(CUDA_ERROR_INVALID_DEVICE,
+                         "device %d is not one of the %d visible", ordinal,
+                         soft_device_count());
     return CUDA_SUCCESS;
 }
 
@@ -278,7 +279,7 @@ CUresult soft_pool_object_destroy(soft_pool_object *object)
                          "pool %p is the default pool of device %d", (void *)object,
                          object->device->ordinal);
     if (!soft_handle_remove(object, SOFT_KIND_POOL))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is no memory pool",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is not a memory pool",
                          (void *)object);
     if (soft_rule(R109))
         no_longer_current(object);

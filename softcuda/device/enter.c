@@ -160,7 +160,8 @@ CUresult soft_context_find_seen(CUcontext handle, soft_current *out)
         return CUDA_SUCCESS;
     }
     if (!soft_handle_is(handle, SOFT_KIND_CONTEXT))
-        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "%p is no context", (void *)handle);
+        return soft_fail(CUDA_ERROR_INVALID_CONTEXT, "%p is not a context",
+                         (void *)handle);
     soft_context *context = (soft_context *)handle;
     if (!atomic_load_explicit(&context->alive, memory_order_acquire))
         return soft_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context %p is destroyed",

@@ -63,8 +63,8 @@ void soft_event_release(soft_event *event)
 CUresult soft_event_destroy(soft_event *event)
 {
     if (!soft_handle_remove(event, SOFT_KIND_EVENT))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no event, or it was destroyed",
-                         (void *)event);
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE,
+                         "%p is not an event, or it was destroyed", (void *)event);
     soft_event_release(event);
     return CUDA_SUCCESS;
 }

@@ -211,7 +211,7 @@ CUresult soft_event_open(const soft_context *context, const soft_share_handle *h
 {
     if (!soft_share_is_sealed(handle, SOFT_SHARE_EVENTS))
         return soft_fail(CUDA_ERROR_MAP_FAILED,
-                         "the handle is none of cuIpcGetEventHandle");
+                         "the handle is not one of cuIpcGetEventHandle");
     if (handle->process == getpid())
         return soft_fail(CUDA_ERROR_INVALID_CONTEXT,
                          "the handle is of this process: it has the event already");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of live handles. A program may pass any pointer as a handle: it is looked up
- * here before anything behind it is read.
+ * here before anything after it is read.
  *
  *   table ->  [ address << 8 | kind ] [ empty ] [ address << 8 | kind ] [ removed ] ...
  *
@@ -49,7 +49,7 @@ CUresult soft_handle_add(const void *object, soft_kind kind);
 /* The same for the last step of making an object: soft_delete()s it on failure. */
 CUresult soft_handle_own(void *object, soft_kind kind);
 
-/* Makes it invalid. False if it was none of that kind: the caller lost a race, or the
+/* Makes it invalid. False if it was not of that kind: the caller lost a race, or the
  * handle never was one. */
 bool soft_handle_remove(const void *object, soft_kind kind);
 

@@ -73,7 +73,8 @@ CUresult soft_library_create(soft_code *code, soft_library **out)
 CUresult soft_library_destroy(soft_library *library)
 {
     if (!soft_handle_remove(library, SOFT_KIND_LIBRARY))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no library", (void *)library);
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is not a library",
+                         (void *)library);
     remove_kernels(library);
     CUresult status = CUDA_SUCCESS;
     for (;;) {
@@ -169,8 +170,8 @@ CUresult soft_function_find(soft_context *context, CUfunction handle, soft_funct
         return CUDA_SUCCESS;
     }
     if (!soft_handle_is(handle, SOFT_KIND_KERNEL))
-        return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no function and no kernel",
-                         (void *)handle);
+        return soft_fail(CUDA_ERROR_INVALID_HANDLE,
+                         "%p is neither a function nor a kernel", (void *)handle);
     soft_kernel *kernel = (soft_kernel *)handle;
     soft_module *module;
     SOFT_TRY(soft_library_module(kernel->library, context, &module));

@@ -42,14 +42,14 @@ static inline CUresult soft_need(const void *pointer, const char *name)
 #define soft_made(is_made, ...)                                                          \
     ((is_made) ? CUDA_SUCCESS : soft_fail(CUDA_ERROR_OUT_OF_MEMORY, __VA_ARGS__))
 
-/* A line about something that is no refusal: a kernel fault found later, a warning. */
+/* A line about something that is not a refusal: a kernel fault found later, a warning. */
 void soft_log(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);
 
 /* A line that must not go unseen: to the log, and to stderr where that is not the log. */
 void soft_say(CUlogLevel level, const char *format, ...) GPH_PRINTF(2, 3);
 
 /* Where a call of the folders below writes what was wrong: of this thread, and cleared.
- * What stands in it is good until the next soft_error(). NULL without memory. */
+ * What is in it is good until the next soft_error(). NULL without memory. */
 gph_error *soft_error(void);
 const char *soft_error_text(void); /* never NULL */
 

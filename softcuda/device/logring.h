@@ -9,7 +9,7 @@
 /* `function` is called for each line from now on, on the thread that logs. */
 CUresult soft_log_callback_add(CUlogsCallback function, void *user, void **out);
 
-/* False for what is no callback. After it the function is not running any more. */
+/* False for what is not a callback. After it the function is not running any more. */
 bool soft_log_callback_remove(void *handle);
 
 /* The count of lines ever written. */

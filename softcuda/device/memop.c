@@ -65,7 +65,7 @@ static CUresult check_alignment(uint32_t at, CUdeviceptr address, uint32_t bytes
     if (address % bytes == 0)
         return CUDA_SUCCESS;
     return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                     "operation %u: address 0x%llx is no multiple of %u", at,
+                     "operation %u: address 0x%llx is not a multiple of %u", at,
                      (unsigned long long)address, bytes);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Modules, libraries, kernels and functions: the objects behind CUmodule, CUlibrary,
+/* Modules, libraries, kernels and functions: the objects that are handed out as CUmodule, CUlibrary,
  * CUkernel and CUfunction.
  *
  *   soft_library (process) -- soft_kernel (CUkernel), one a kernel of the image
@@ -88,7 +88,7 @@ soft_module *soft_module_take(soft_context *context);
 void soft_module_drop(soft_module *module);
 /* Waits for the context's work. INVALID_HANDLE if another thread was first. */
 CUresult soft_module_unload(soft_module *module);
-/* INVALID_HANDLE for what is no module. */
+/* INVALID_HANDLE for what is not a module. */
 CUresult soft_module_find(CUmodule handle, soft_module **out);
 /* NULL where there is none of that name. */
 soft_function *soft_module_function(soft_module *module, const char *name);

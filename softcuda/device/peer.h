@@ -4,7 +4,7 @@
 #define SOFT_DEVICE_PEER_H
 #include "softcuda/device/context.h"
 
-/* Whether kernels of a context may touch an address; true for what is no device memory.
+/* Whether kernels of a context may touch an address; true for what is not device memory.
  * Any thread. */
 bool soft_peer_may_use(const soft_context *context, uint64_t address, bool write);
 

@@ -32,7 +32,7 @@ CUresult soft_pool_object_adopt(soft_device *device, soft_pool *pool,
 CUresult soft_pool_object_import(soft_device *device, int file, soft_pool_object **out);
 /* A device that has it as its current pool gets its default one again. */
 CUresult soft_pool_object_destroy(soft_pool_object *object);
-/* INVALID_VALUE for what is no pool. */
+/* INVALID_VALUE for what is not a pool. */
 CUresult soft_pool_object_find(CUmemoryPool handle, soft_pool_object **out);
 
 /* The object around a pool of softcuda/memory; NULL gives NULL. */

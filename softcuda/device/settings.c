@@ -173,7 +173,7 @@ static int device_of(const char *entry, size_t length, int total)
     return -1;
 }
 
-/* As CUDA does: the first entry that is no device, or one again, ends the list. */
+/* As CUDA does: the first entry that is not a device, or one again, ends the list. */
 static void read_visible(soft_settings *out, int total)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");

@@ -213,7 +213,7 @@ static CUresult find(soft_context *context, CUstream handle, bool per_thread,
     }
     if (!soft_handle_is(handle, SOFT_KIND_STREAM))
         return soft_fail(CUDA_ERROR_INVALID_HANDLE,
-                         "%p is no stream, or it was destroyed", (void *)handle);
+                         "%p is not a stream, or it was destroyed", (void *)handle);
     *out = (soft_stream *)handle;
     return CUDA_SUCCESS;
 }
@@ -428,15 +428,15 @@ CUresult soft_stream_submit(soft_context *context, CUstream handle, bool per_thr
     return result;
 }
 
-void soft_capture_spoil(soft_context *context, CUstream handle, bool per_thread,
-                        CUresult code)
+void soft_capture_refuse_launch(soft_context *context, CUstream handle, bool per_thread,
+                                CUresult code)
 {
     soft_stream *stream;
     if (!is_default(handle) && !soft_handle_is(handle, SOFT_KIND_STREAM))
         return;
     if (find(context, handle, per_thread, &stream) == CUDA_SUCCESS &&
         soft_stream_captures(stream))
-        soft_capture_get_hooks()->spoil(stream, code);
+        soft_capture_get_hooks()->invalidate(stream, code);
 }
 
 /* Stream mutex held: what the stream waits for becomes a wait of `waits`, or of an empty

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Streams and events: the objects behind CUstream and CUevent.
+/* Streams and events: the objects that are handed out as CUstream and CUevent.
  *
  *   context ── streams ─┬─ legacy default stream ─┐ order each other
  *                       ├─ created streams ───────┘ (not non-blocking ones)
@@ -149,7 +149,7 @@ typedef struct soft_capture_hooks {
     /* The stream captures, or the event was recorded in a capture. */
     CUresult (*wait_event)(soft_stream *stream, soft_event *event, uint32_t flags);
     /* Work for the stream was refused with `code`: its capture is invalid from now on. */
-    void (*spoil)(soft_stream *stream, CUresult code);
+    void (*invalidate)(soft_stream *stream, CUresult code);
     /* What the call that this thread is in means to open captures, by the table of
      * graph/capture_calls.c: it was entered; it concerns a stream, an event, a context.
      * Called only while something captures, `event` also for a captured event. */
@@ -174,7 +174,7 @@ static inline bool soft_capture_is_open(void)
     return atomic_load_explicit(&soft_captures_open, memory_order_relaxed) != 0;
 }
 
-/* The stream behind a handle: 0 is the legacy stream, or the per-thread one; 1 and 2 name
+/* The stream of a handle: 0 is the legacy stream, or the per-thread one; 1 and 2 name
  * them. INVALID_HANDLE for what is none, CONTEXT_IS_DESTROYED where its green context is. */
 CUresult soft_stream_find(soft_context *context, CUstream handle, bool per_thread,
                           soft_stream **out);

@@ -205,7 +205,7 @@ static CUresult read_attribute(const CUlaunchAttribute *a, soft_launch *launch)
         launch->updatable = a->value.deviceUpdatableKernelNode.deviceUpdatable;
         return CUDA_SUCCESS;
     default:
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is no launch attribute",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a launch attribute",
                          (int)a->id);
     }
 }

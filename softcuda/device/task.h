@@ -178,10 +178,10 @@ CUresult soft_capture_check_context(soft_current context);
 
 /* device/stream.c: a launch was refused with `code` that would have been captured by this
  * stream: its capture, if it has one, is invalid (C13). */
-void soft_capture_spoil(soft_context *context, CUstream stream, bool per_thread,
-                        CUresult code);
+void soft_capture_refuse_launch(soft_context *context, CUstream stream, bool per_thread,
+                                CUresult code);
 
-/* device/stream.c: the engine's queue behind a stream, for what belongs to its order by
+/* device/stream.c: the engine's queue of a stream, for what belongs to its order by
  * more than a task: stream-ordered memory. `*capturing`: the stream captures. */
 CUresult soft_stream_queue(soft_context *context, CUstream stream, bool per_thread,
                            soft_queue **out, bool *capturing);

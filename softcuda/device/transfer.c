@@ -91,14 +91,14 @@ static CUresult check_end(CUmemorytype type, uint64_t address, uint64_t bytes,
         return check_known_host(&known, address, bytes, what);
     if (type == CU_MEMORYTYPE_DEVICE)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%s of %llu bytes: 0x%llx is no device memory and no host "
+                         "%s of %llu bytes: 0x%llx is neither device memory nor host "
                          "memory that the driver knows",
                          what, (unsigned long long)bytes, (unsigned long long)address);
     nature->pageable = true;
     return CUDA_SUCCESS;
 }
 
-/* From the first to behind the last byte of width x height x depth. */
+/* From the first to after the last byte of width x height x depth. */
 static bool extent_of(const soft_copy *copy, size_t pitch, size_t slice, uint64_t *out)
 {
     uint64_t rows, planes, sum;
@@ -132,7 +132,7 @@ static CUresult place(const soft_copy_end *end, const soft_copy *copy, const cha
                              (const size_t[3]){copy->width, copy->height, copy->depth}));
         break;
     default:
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s: %d is no memory type", what,
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%s: %d is not a memory type", what,
                          (int)end->type);
     }
     if (*pitch == 0)

@@ -14,7 +14,7 @@
 /* Of a launch or a stream alone, or of nothing. */
 static CUresult refuse(CUlaunchAttributeID id)
 {
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is none of a kernel node",
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is not one of a kernel node",
                      (int)id);
 }
 

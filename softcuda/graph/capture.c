@@ -232,7 +232,7 @@ static bool has_to_be_joined(const soft_stream *stream)
     return stream->captured_work || !soft_rule(M_fork_alone);
 }
 
-/* Whether a node of the frontier is no ancestor of what the origin waits for. */
+/* Whether a node of the frontier is not an ancestor of what the origin waits for. */
 static bool has_unmarked(const soft_edge_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++)
@@ -375,7 +375,7 @@ CUresult soft_capture_check_frontier(const soft_graph *graph, const soft_edge_en
     for (size_t i = 0; i < count; i++) {
         if (ends[i].node->graph != graph && soft_rule(R100))
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                             "dependency %zu is no node of the captured graph", i);
+                             "dependency %zu is not a node of the captured graph", i);
         if (soft_rule(R103))
             SOFT_TRY(
                 soft_edge_check(ends[i].node, CU_GRAPH_NODE_TYPE_KERNEL, &ends[i].data));
@@ -423,7 +423,7 @@ void soft_capture_stream_gone(soft_stream *stream)
     soft_graph_unlock();
 }
 
-void soft_capture_spoil_stream(soft_stream *stream, CUresult code)
+void soft_capture_invalidate_stream(soft_stream *stream, CUresult code)
 {
     soft_graph_lock();
     struct soft_capture *capture = soft_capture_of(stream);

@@ -33,7 +33,7 @@ CUresult soft_capture_check_open(const soft_stream *stream);
  * open. */
 CUresult soft_capture_set_frontier(soft_stream *stream, bool replace,
                                    const soft_edge_end *frontier, uint32_t count);
-/* Adds a node behind the stream's frontier and makes it the frontier. */
+/* Adds a node after the stream's frontier and makes it the frontier. */
 CUresult soft_capture_add(soft_stream *stream, const soft_node_params *params,
                           soft_node **out);
 

@@ -150,16 +150,16 @@ static const char *hint_of(const struct row *row)
 
 /* ---- refusals ---------------------------------------------------------------------- */
 
-static CUresult refuse(const struct row *row, struct soft_capture *capture, bool spoil,
-                       const char *why)
+static CUresult refuse(const struct row *row, struct soft_capture *capture,
+                       bool invalidates, const char *why)
 {
     char name[SOFT_CAPTURE_NAME_BYTES];
     const CUresult code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (spoil)
+    if (invalidates)
         soft_capture_invalidate(capture, code);
     return soft_fail(code, "%s %s %s%s: %s", row->name, why,
                      soft_capture_name(capture, name),
-                     spoil ? ", which is now invalid" : "", hint_of(row));
+                     invalidates ? ", which is now invalid" : "", hint_of(row));
 }
 
 /* The call's stream captures. */

@@ -36,9 +36,9 @@ static CUresult open_capture(const soft_stream *stream, struct soft_capture **ou
     return CUDA_SUCCESS;
 }
 
-/* Adds a node behind `behind`, or the stream's frontier, and makes it the frontier. */
+/* Adds a node after `after`, or the stream's frontier, and makes it the frontier. */
 static CUresult add_behind(soft_stream *stream, const soft_node_params *params,
-                           const soft_edge_list *behind, soft_node **out)
+                           const soft_edge_list *after, soft_node **out)
 {
     struct soft_capture *capture = NULL;
     SOFT_TRY(open_capture(stream, &capture));
@@ -46,13 +46,12 @@ static CUresult add_behind(soft_stream *stream, const soft_node_params *params,
     /* Room first, so that the frontier can always take the new node. */
     SOFT_TRY(soft_edge_list_push(list, NULL, NULL));
     list->count--;
-    if (!behind)
-        behind = list;
+    if (!after)
+        after = list;
     soft_node *node;
     soft_node_params captured = *params;
     captured.captured = true;
-    SOFT_TRY(
-        soft_node_add(capture->graph, &captured, behind->ends, behind->count, &node));
+    SOFT_TRY(soft_node_add(capture->graph, &captured, after->ends, after->count, &node));
     list->ends[0] = (soft_edge_end){.node = node};
     list->count = 1;
     stream->captured_work = true;
@@ -61,10 +60,10 @@ static CUresult add_behind(soft_stream *stream, const soft_node_params *params,
 }
 
 static CUresult add_node(soft_stream *stream, const soft_node_params *params,
-                         const soft_edge_list *behind)
+                         const soft_edge_list *after)
 {
     soft_node *node;
-    return add_behind(stream, params, behind, &node);
+    return add_behind(stream, params, after, &node);
 }
 
 CUresult soft_capture_add(soft_stream *stream, const soft_node_params *params,
@@ -408,7 +407,7 @@ void soft_capture_install(void)
     static const soft_capture_hooks hooks = {.task = hook_task,
                                              .record_event = hook_record,
                                              .wait_event = hook_wait,
-                                             .spoil = soft_capture_spoil_stream,
+                                             .invalidate = soft_capture_invalidate_stream,
                                              .entered = soft_capture_entered,
                                              .stream = soft_capture_asks_stream,
                                              .event = soft_capture_asks_event,

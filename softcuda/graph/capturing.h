@@ -62,7 +62,7 @@ void soft_capture_join(struct soft_capture *capture, soft_stream *stream,
 
 /* Hooks of capture.c, which take the mutex. */
 void soft_capture_stream_gone(soft_stream *stream);
-void soft_capture_spoil_stream(soft_stream *stream, CUresult code);
+void soft_capture_invalidate_stream(soft_stream *stream, CUresult code);
 /* The graph, which has a capture, is destroyed: that capture is invalid. Mutex held. */
 void soft_capture_graph_gone(soft_graph *graph);
 

@@ -89,7 +89,7 @@ static bool differ_read(const soft_exec_record *old, const soft_exec_record *new
     return (from ? from : old->context) != (to ? to : new->context);
 }
 
-/* What an operand stands on (U07). The destination may come from another context. */
+/* What memory an operand refers to (U07). The destination may come from another context. */
 static CUresult check_backing(soft_change *change, bool is_source)
 {
     const soft_backing old = change->old->backing[is_source];
@@ -235,7 +235,7 @@ bool soft_change_is_none(soft_exec_record *old, const soft_node *node)
         if (copies ? !same_copy(&old->task.u.copy, &node->task.u.copy)
                    : !same_fill(&old->task.u.fill, &node->task.u.fill))
             return false;
-        /* Other memory may stand at the same address by now. */
+        /* Other memory may be at the same address by now. */
         if (soft_backing_stays(&node->task, old->backing))
             return true;
         soft_backing_of(node->context, &node->task, now);

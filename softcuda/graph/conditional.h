@@ -38,7 +38,7 @@ void soft_conditions_drop(soft_graph *graph);
 /* Whether it has conditional nodes, or is the body of one: it is neither cloned, nor a
  * child graph, nor instantiated twice (R86). */
 bool soft_graph_is_conditional(const soft_graph *graph);
-/* Whether all that its bodies hold may stand there, and all handles have their node: else
+/* Whether all that its bodies hold may be there, and all handles have their node: else
  * the reason in `out` (R80, R82, R83). */
 CUresult soft_conditional_check(const soft_graph *graph,
                                 CUDA_GRAPH_INSTANTIATE_PARAMS *out);

@@ -518,7 +518,7 @@ static void say_refusal(soft_side *self, const soft_side *target, refusal why)
                      "the siblings that these launch",
         [TOO_MANY_TAILS] = "a run of a graph launches 255 graphs into its tail at most",
         [TOO_MANY_SIBLINGS] = "beside it are 120 graphs that were launched so",
-        [NOT_ITSELF] = "there is none: outside of a graph that was instantiated for the "
+        [NOT_ITSELF] = "there is none: outside a graph that was instantiated for the "
                        "device cudaGetCurrentGraphExec() is 0",
         [NO_STREAM] = "that stream is none of the three",
         [OTHER_DEVICE] = "it is of another device"};

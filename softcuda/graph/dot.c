@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cuGraphDebugDotPrint(): a graph as Graphviz text. Written beside the file and renamed,
- * so that an interrupted write leaves nothing half done; but never over what is no plain
+ * so that an interrupted write leaves nothing half done; but never over what is not a plain
  * file: a device, a pipe or a link is written through. */
 #include <errno.h>
 #include <string.h>

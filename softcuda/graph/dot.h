@@ -13,6 +13,6 @@ typedef struct soft_dot_node {
     uint32_t topo;  /* its place in an order from the ends to the roots */
 } soft_dot_node;
 
-/* dotnode.c: what stands behind the node's name. */
+/* dotnode.c: what follows the node's name. */
 void soft_dot_write_node(FILE *file, const soft_dot_node *dot);
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Nodes in DOT. What an H100's driver writes, letter by letter, where it was seen, so
- * that tools that read one read the other; added is, behind the handle of what is no
+ * that tools that read one read the other; added is, after the handle of what is no
  * record, the number by which messages name the node. */
 #include <inttypes.h>
 

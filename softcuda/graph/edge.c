@@ -43,7 +43,7 @@ void soft_node_note_root(soft_node *node)
         node->root_serial = soft_graph_next_id();
 }
 
-/* The last one takes its place, as on an H100: pairing at updates goes by the order. */
+/* The last one takes its place, as on an H100: pairing at updates follows the order. */
 void soft_edge_list_remove(soft_edge_list *list, const soft_node *node)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -169,7 +169,7 @@ CUresult soft_edges_remove(soft_graph *graph, soft_node *const *from,
         if ((from[i]->graph != graph || to[i]->graph != graph || from[i] == to[i]) &&
             soft_rule(R6))
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                             "edge %zu is none of this graph's: its ends are %s", i,
+                             "edge %zu is not one of this graph's: its ends are %s", i,
                              from[i] == to[i] ? "the same node" : "of another graph");
     for (size_t i = 0; i < count; i++) {
         if (!find_edge(from[i], to[i]) && soft_rule(R6))

@@ -101,7 +101,8 @@ CUresult soft_exec_acquire(CUgraphExec handle, soft_exec **out)
     if (*out)
         return CUDA_SUCCESS;
     return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                     "%p is no executable graph, or it was destroyed", (void *)handle);
+                     "%p is not an executable graph, or it was destroyed",
+                     (void *)handle);
 }
 
 static bool is_launched(soft_exec *exec)
@@ -122,7 +123,7 @@ CUresult soft_exec_destroy(CUgraphExec handle)
     soft_word_unlock(&soft_exec_handles);
     if (!lived)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "%p is no executable graph, or it was destroyed",
+                         "%p is not an executable graph, or it was destroyed",
                          (void *)handle);
     soft_exec *exec = (soft_exec *)handle;
     soft_light_lock(&exec->mutex);
@@ -141,7 +142,7 @@ uint64_t soft_exec_flags(const soft_exec *exec)
 {
     if (!soft_rule(R31))
         return exec->flags;
-    /* The others are used up by the instantiation; a driver does not tell them. */
+    /* The others are used up by the instantiation; a driver does not report them. */
     return exec->flags & (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
                           CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
 }
@@ -390,7 +391,7 @@ static soft_point point_of_record(const soft_exec *exec, uint32_t i)
     return soft_rule(M_record_at_node) ? at_node : exec->current->last;
 }
 
-/* Tells the events of record nodes that a launch begins, or, when it was submitted, the
+/* Reports to the events of record nodes that a launch begins, or, when it was submitted, the
  * points that their nodes will reach. */
 static void tell_events(const soft_exec *exec, bool submitted)
 {

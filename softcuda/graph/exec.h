@@ -23,7 +23,7 @@
 
 #define SOFT_NO_NODE UINT32_MAX
 
-/* What a memory operand of a copy stands on, as far as updates care (U07). */
+/* What memory an operand of a copy refers to, as far as updates care (U07). */
 typedef struct soft_backing {
     uint8_t kind; /* enum soft_backing_kind */
     /* How often something of the device's memory was freed when it was looked at, modulo
@@ -53,7 +53,7 @@ typedef struct soft_exec_record {
     };
     soft_backing backing[2]; /* MEMCPY: destination, source; MEMSET: destination */
     soft_work work;          /* of the enabled node */
-    soft_record body;        /* the last member: cut off behind the parameters */
+    soft_record body;        /* the last member: cut off after the parameters */
 } soft_exec_record;
 
 typedef struct soft_version {
@@ -166,7 +166,7 @@ void soft_plain_release_after(soft_exec *exec, soft_point last);
 
 /* ---- flat.c */
 
-/* The graph, flat: what the program is made of, and the nodes behind the shape. */
+/* The graph, flat: what the program is made of, and the nodes of the shape. */
 typedef struct soft_flat {
     soft_shape shape;  /* moves into the exec */
     soft_node **nodes; /* by flat number; NULL: entries and exits */
@@ -199,7 +199,7 @@ struct soft_decision *soft_exec_decision(const soft_exec *exec, uint32_t flat);
 void soft_decisions_end(const soft_exec *exec);
 void soft_shape_fini(soft_shape *shape);
 /* The flat node of a node, by what the exec was made from: an update does not change which (R69i);
- * SOFT_NO_NODE if it is none of it. */
+ * SOFT_NO_NODE if it is not of it. */
 uint32_t soft_shape_find(const soft_shape *shape, soft_node *node);
 /* cycle.c: the node that a refusal names; NULL if there is no cycle, or no memory. */
 soft_node *soft_graph_find_cycle(soft_graph *graph);
@@ -242,9 +242,9 @@ size_t soft_record_bytes(const soft_content *content);
 /* A record of its own, or one in `room` (zeroed, soft_record_bytes() of them). */
 CUresult soft_exec_record_create(const soft_content *content, void *room,
                                  soft_exec_record **out);
-/* What a copy's destination and source, or a fill's destination, stand on now. */
+/* What a copy's destination and source, or a fill's destination, refer to now. */
 void soft_backing_of(soft_context *context, const soft_task *task, soft_backing out[2]);
-/* Whether it is sure to stand there still: nothing of the device was freed since. */
+/* Whether it is sure to be there still: nothing of the device was freed since. */
 bool soft_backing_stays(const soft_task *task, const soft_backing backing[2]);
 /* Whether launches of it are under way. */
 bool soft_version_is_used(const soft_version *version);

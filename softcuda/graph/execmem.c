@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Memory nodes of executable graphs: what is live is decided in the order of calls on the
- * host, what stands behind the addresses by softcuda/memory.
+ * host, what backs the addresses by softcuda/memory.
  *
  *   begin   refused? (an allocation is live still, or one to be freed is not)
  *           bind the arenas; the stream waits for whom they are shared with
@@ -238,7 +238,7 @@ static CUresult claim_foreign(const soft_exec_memory *memory)
     return CUDA_SUCCESS;
 }
 
-/* Memory behind every arena, and the stream behind everyone it is shared with. */
+/* Memory for every arena, and the stream after everyone it is shared with. */
 static CUresult bind(const soft_exec_memory *memory, soft_stream *stream)
 {
     soft_graph_waits waits = {0};
@@ -324,7 +324,7 @@ static void close_alloc(void *user)
     soft_graph_arena_release(soft_graph_alloc_arena(alloc));
 }
 
-/* Behind everything in the stream that may use it. */
+/* After everything in the stream that may use it. */
 static CUresult free_in_order(soft_context *context, soft_stream *stream,
                               soft_graph_alloc *alloc)
 {

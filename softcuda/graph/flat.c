@@ -194,7 +194,7 @@ static uint32_t flatten(const soft_graph *graph, uint32_t owner, uint32_t body,
     }
     for (uint32_t i = 0; i < graph->node_count; i++)
         add_dependencies(flat, filled, graph->nodes[i]);
-    /* The sinks' nodes stand where their numbers will: both arrays are large enough. */
+    /* The sinks' nodes are where their numbers will: both arrays are large enough. */
     soft_node **sinks = flat->nodes + shape->node_count;
     const uint32_t count = soft_graph_sinks(graph, sinks);
     shape->levels[level].sink_first = filled->sinks;
@@ -235,7 +235,7 @@ CUresult soft_flat_init(soft_graph *graph, soft_flat *out)
     if (counts.nodes >= UINT32_MAX / 4 || counts.edges >= UINT32_MAX / 4)
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu nodes are too many",
                          (unsigned long long)counts.nodes);
-    /* An empty graph is fine (R8); it becomes one empty node. Behind the nodes there is
+    /* An empty graph is fine (R8); it becomes one empty node. After the nodes there is
      * room for the sinks of one graph. */
     const size_t room = counts.nodes + 1;
     soft_flat flat = {.nodes = soft_new(2 * room * sizeof(soft_node *)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What all of graphs stand on: the lock, numbers, handles, and empty graphs. Edges:
+/* What all of graphs uses: the lock, numbers, handles, and empty graphs. Edges:
  * edge.c; nodes, clones and the end of graphs: node.c. */
 #include "base/vec.h"
 #include "softcuda/device/alloc.h"
@@ -45,9 +45,10 @@ CUresult soft_node_find_in_clone(const soft_node *node, const soft_graph *clone,
                                  soft_node **out)
 {
     if (clone->origin != node->graph->id || !soft_rule(R24))
-        return soft_fail(
-            CUDA_ERROR_INVALID_VALUE, "graph %llu is no clone of the node's graph %llu",
-            (unsigned long long)clone->id, (unsigned long long)node->graph->id);
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "graph %llu is not a clone of the node's graph %llu",
+                         (unsigned long long)clone->id,
+                         (unsigned long long)node->graph->id);
     size_t low;
     GPHI_HALVE(low, clone->node_count, at,
                clone->nodes[at]->origin != 0 && clone->nodes[at]->origin < node->id);

@@ -140,7 +140,7 @@ typedef struct soft_node_params {
     const struct soft_memory_params *memory; /* MEM_ALLOC, MEM_FREE: memnode.h */
 } soft_node_params;
 
-/* Adds a node behind `dependencies` (nodes of the same graph, no duplicates, R1-R3).
+/* Adds a node after `dependencies` (nodes of the same graph, no duplicates, R1-R3).
  * Nothing is changed on failure. */
 CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
                        const soft_edge_end *dependencies, uint32_t count,

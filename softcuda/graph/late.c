@@ -3,7 +3,7 @@
  *
  * Nearly always the events of wait nodes are reached when the graph is launched, and the
  * nodes are order only. When one is not, the launch goes through a second program, in
- * which wait nodes are asked again and again, so that an event holds up what comes behind
+ * which wait nodes are asked again and again, so that an event holds up what comes after
  * its node and nothing else:
  *
  *   exec ── program          wait nodes are empty

@@ -123,7 +123,7 @@ static bool reach_take(const soft_graph *graph, soft_reach **at, soft_reach *mor
     return true;
 }
 
-/* A free node takes its place behind the last of a chain that comes before it. */
+/* A free node takes its place after the last of a chain that comes before it. */
 static void join_chain(soft_node *node, uint32_t *chain, uint32_t *number)
 {
     soft_graph_memory *memory = node->graph->memory;
@@ -150,7 +150,7 @@ static void join_chain(soft_node *node, uint32_t *chain, uint32_t *number)
 
 /* ---- parameters -------------------------------------------------------------------- */
 
-/* In the order of the real driver: what is no value at all, then what graphs lack. */
+/* In the order of the real driver: what is not a value at all, then what graphs lack. */
 static CUresult check_props(const CUmemPoolProps *props)
 {
     static const unsigned char zeros[sizeof(props->reserved)];
@@ -173,8 +173,9 @@ static CUresult check_props(const CUmemPoolProps *props)
                          "reserved bytes of the pool properties are set");
     if (props->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
         !soft_device_at(props->location.id))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "device %d is none of the %d visible",
-                         props->location.id, soft_device_count());
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "device %d is not one of the %d visible", props->location.id,
+                         soft_device_count());
     if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "handle types 0x%x: memory of graphs cannot be exported",

@@ -283,7 +283,7 @@ static CUresult check_dependencies(const soft_graph *graph,
     for (uint32_t i = 0; i < count; i++)
         twice |= dependencies[i].node->mark++ > 0;
     if (twice)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a dependency stands twice");
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "a dependency occurs twice");
     return CUDA_SUCCESS;
 }
 
@@ -296,7 +296,7 @@ void soft_node_free(soft_node *node)
     soft_delete(node);
 }
 
-/* A node was made behind these and is taken away again: as an H100 does, the first goes
+/* A node was made after these and is taken away again: as an H100 does, the first goes
  * and the last takes its place, until none is left. */
 static void renew_sinks(const soft_edge_end *dependencies, uint32_t count)
 {
@@ -304,7 +304,7 @@ static void renew_sinks(const soft_edge_end *dependencies, uint32_t count)
         soft_node_note_sink(dependencies[i == 0 ? 0 : count - i].node);
 }
 
-/* How many come before the first that stands twice, or 0. */
+/* How many come before the first that occurs twice, or 0. */
 static uint32_t count_before_twice(const soft_edge_end *dependencies, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)

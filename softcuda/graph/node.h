@@ -19,7 +19,7 @@ void soft_nodes_unlink(soft_node *from, soft_node *to);
 void soft_node_note_sink(soft_node *node);
 /* The same for incoming ones: roots are listed by it, the last one first. */
 void soft_node_note_root(soft_node *node);
-/* The last one takes its place: pairing at updates goes by the order (R67). */
+/* The last one takes its place: pairing at updates follows the order (R67). */
 void soft_edge_list_remove(soft_edge_list *list, const soft_node *node);
 
 #endif

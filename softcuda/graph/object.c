@@ -82,7 +82,7 @@ static void run_destructors(void *argument, soft_worker *worker)
     }
 }
 
-/* True if the host thread must be told. Mutex held. */
+/* True if the host thread must be woken. Mutex held. */
 static bool is_over_locked(soft_object *object)
 {
     if (object->user != 0 || object->held != 0)
@@ -94,17 +94,17 @@ static bool is_over_locked(soft_object *object)
     else
         last_dead->next = object;
     last_dead = object;
-    const bool tell = !destroying;
+    const bool wake = !destroying;
     destroying = true;
-    return tell;
+    return wake;
 }
 
-static void tell_host(bool tell)
+static void wake_host(bool wake)
 {
     const soft_work work = {.kind = SOFT_WORK_HOST, .run = run_destructors};
-    if (tell && !soft_rule(R108))
+    if (wake && !soft_rule(R108))
         run_destructors(NULL, NULL);
-    else if (tell && soft_queue_submit(destructors, &work, NULL, 0, NULL) == GPH_OK)
+    else if (wake && soft_queue_submit(destructors, &work, NULL, 0, NULL) == GPH_OK)
         soft_queue_call_host(destructors); /* at exit: none */
 }
 
@@ -126,17 +126,17 @@ static CUresult refuse_release(unsigned count, uint64_t has, const char *who)
 
 CUresult soft_object_release(soft_object *object, unsigned count)
 {
-    bool tell = false;
+    bool wake = false;
     pthread_mutex_lock(&mutex);
     const uint64_t has = object->user;
     if (has >= count) {
         object->user -= count;
-        tell = is_over_locked(object);
+        wake = is_over_locked(object);
     }
     pthread_mutex_unlock(&mutex);
     if (has < count)
         return refuse_release(count, has, "the program");
-    tell_host(tell);
+    wake_host(wake);
     return CUDA_SUCCESS;
 }
 
@@ -191,7 +191,7 @@ CUresult soft_graph_retain_object(soft_graph *graph, soft_object *object, unsign
 
 CUresult soft_graph_release_object(soft_graph *graph, soft_object *object, unsigned count)
 {
-    bool tell = false;
+    bool wake = false;
     pthread_mutex_lock(&mutex);
     soft_object_hold *hold = find_hold(&graph->objects, object);
     const uint64_t has = hold ? hold->count : 0;
@@ -200,12 +200,12 @@ CUresult soft_graph_release_object(soft_graph *graph, soft_object *object, unsig
         object->held -= count;
         if (hold->count == 0)
             *hold = graph->objects.holds[--graph->objects.count];
-        tell = is_over_locked(object);
+        wake = is_over_locked(object);
     }
     pthread_mutex_unlock(&mutex);
     if (has < count)
         return refuse_release(count, has, "the graph");
-    tell_host(tell);
+    wake_host(wake);
     return CUDA_SUCCESS;
 }
 
@@ -241,15 +241,15 @@ CUresult soft_objects_hold(soft_object_list *list, const soft_graph *graph, bool
 
 void soft_objects_drop(soft_object_list *list)
 {
-    bool tell = false;
+    bool wake = false;
     pthread_mutex_lock(&mutex);
     for (uint32_t i = 0; i < list->count; i++) {
         soft_object *object = list->holds[i].object;
         object->held -= list->holds[i].count;
-        tell |= is_over_locked(object);
+        wake |= is_over_locked(object);
     }
     pthread_mutex_unlock(&mutex);
     soft_delete(list->holds);
     *list = (soft_object_list){0};
-    tell_host(tell);
+    wake_host(wake);
 }

@@ -103,7 +103,7 @@ static CUresult pair(soft_pairing *pairing, const soft_exec_level *level,
                    sinks[i]); /* each is there once */
     while (queue->head < queue->tail)
         SOFT_TRY(join_dependencies(pairing, queue, queue->pairs[queue->head++]));
-    /* Nodes that no sink depends on stand on a cycle. */
+    /* Nodes that no sink depends on are on a cycle. */
     for (uint32_t i = 0; i < graph->node_count; i++)
         if (graph->nodes[i]->mark == SOFT_NO_NODE) {
             soft_refuse(FAILURE, "the graph has a cycle");

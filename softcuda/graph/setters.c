@@ -5,7 +5,7 @@
 #include "softcuda/graph/exec.h"
 #include "softcuda/rules/rules.h"
 
-/* The exec's node behind a graph's node (R69i). Both mutexes held. */
+/* The exec's node of a graph's node (R69i). Both mutexes held. */
 static CUresult find(const soft_exec *exec, soft_node *node, uint32_t *at)
 {
     *at = soft_shape_find(&exec->shape, node);
@@ -16,7 +16,7 @@ static CUresult find(const soft_exec *exec, soft_node *node, uint32_t *at)
         return CUDA_SUCCESS;
     }
     return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                     "the node %p is none of the graph that the executable one was made "
+                     "the node %p is not of the graph that the executable one was made "
                      "from or updated with last",
                      (void *)node);
 }

@@ -8,7 +8,7 @@
 #include "softcuda/graph/exec.h"
 #include "softcuda/kernel/run/nodeupdate.h"
 
-/* The attribute, set to `value`; the node's handle stands in it afterwards. */
+/* The attribute, set to `value`; the node's handle is in it afterwards. */
 CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value);
 /* A node that comes with the attribute gets a handle of its own, or that of the node that it
  * is a copy of. */

@@ -39,7 +39,7 @@ soft_unit *soft_watch_launch(soft_watch *watch, const soft_trace *trace, bool is
 void soft_watch_run(soft_watch *watch, soft_unit *unit);
 /* It does not run after all. */
 void soft_watch_cancel(soft_watch *watch);
-/* Behind the last node of a launch, before the next launch. Takes NULL. */
+/* After the last node of a launch, before the next launch. Takes NULL. */
 void soft_watch_finish(soft_watch *watch);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What LLVM's archives call of a glibc that is newer than the one softcuda-jit.so shall run
  * with (GPH_LLVM_STATIC): Debian compiles them for its own. Nobody else sees these names, and
- * softcuda asks LLVM for nothing that stands on their answers. */
+ * softcuda asks LLVM for nothing that depends on their answers. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>

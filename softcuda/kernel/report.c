@@ -281,7 +281,7 @@ static gph_status run_report(struct report *r, const soft_ptx_text *ptx, gph_err
     return status;
 }
 
-/* A CUresult of the compiler is no status of this call's list. */
+/* A CUresult of the compiler is not a status of this call's list. */
 static gph_status own_status(gph_status status, gph_error *error)
 {
     if (status <= 0)

@@ -30,8 +30,8 @@ struct soft_segment;
 struct soft_block {
     soft_allocation info; /* valid while in use */
     struct soft_segment *segment;
-    uint64_t start, granules;           /* from the segment's first granule */
-    struct soft_block *before, *behind; /* in address order */
+    uint64_t start, granules;          /* from the segment's first granule */
+    struct soft_block *before, *after; /* in address order */
     struct soft_block *bin_before, *bin_behind;
     bool used, pending;
     soft_point freed;      /* pending, or in use again before it was reached */
@@ -43,8 +43,8 @@ struct soft_segment {
     struct soft_heap *heap;
     uint32_t slot, slot_count;
     struct soft_block *first;
-    struct soft_segment *before, *behind; /* of the heap */
-    uint64_t used_granules;               /* in use or pending */
+    struct soft_segment *before, *after; /* of the heap */
+    uint64_t used_granules;              /* in use or pending */
 };
 
 struct soft_heap {
@@ -117,7 +117,7 @@ struct soft_memory {
 };
 
 /* arena.c. Exported, for tests: the nth mapping of physical memory from now is refused;
- * nth < 0: none is. Returns the value as it stands, as gph_softcuda_fail_allocation(). */
+ * nth < 0: none is. Returns the value as it is, as gph_softcuda_fail_allocation(). */
 GPH_API long gph_softcuda_fail_mapping(long nth);
 gph_status soft_arena_init(soft_memory *memory, const soft_memory_options *options,
                            gph_error *error);

@@ -2,7 +2,7 @@
 /* Faults of device work become an error of the context, not the end of the process. In
  * kernels: SIGSEGV, SIGBUS, SIGFPE and SIGILL, claimed only when the thread is in a scope
  * *and* the PC is generated code. In copies, fills and memory operations: SIGSEGV and
- * SIGBUS, claimed only at an address that the work was told to touch. Every other fault
+ * SIGBUS, claimed only at an address that the work is to touch. Every other fault
  * goes to the handler that was there before. */
 #ifndef SOFT_MEMORY_FAULT_H
 #define SOFT_MEMORY_FAULT_H

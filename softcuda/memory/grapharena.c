@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The life of a graph's addresses (an arena) and of their binding to segments, the points
  * of launches, and where a device keeps it all. How addresses are given
- * stands in graphmem.c, what is bound to them in graphpool.c. All with the mutex of the
+ * is in graphmem.c, what is bound to them in graphpool.c. All with the mutex of the
  * memory held, but for the calls of memory/graphmem.h. */
 #include <string.h>
 
@@ -129,11 +129,11 @@ static void free_arena(soft_graph_arena *arena)
     }
     memory->graphs->arena_count--;
     if (arena->before)
-        arena->before->behind = arena->behind;
+        arena->before->after = arena->after;
     else
-        memory->graphs->arenas = arena->behind;
-    if (arena->behind)
-        arena->behind->before = arena->before;
+        memory->graphs->arenas = arena->after;
+    if (arena->after)
+        arena->after->before = arena->before;
     while (arena->allocs) {
         soft_graph_alloc *alloc = arena->allocs;
         arena->allocs = alloc->next;
@@ -168,9 +168,9 @@ gph_status soft_graph_arena_create(soft_memory *memory, soft_graph_arena **out,
     if (arena) {
         arena->memory = memory;
         arena->references = 1;
-        arena->behind = memory->graphs->arenas;
-        if (arena->behind)
-            arena->behind->before = arena;
+        arena->after = memory->graphs->arenas;
+        if (arena->after)
+            arena->after->before = arena;
         memory->graphs->arenas = arena;
         memory->graphs->arena_count++;
         *out = arena;

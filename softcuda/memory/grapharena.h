@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inside softcuda/memory: what graphmem.c (addresses) and graphpool.c (what stands behind
+/* Inside softcuda/memory: what graphmem.c (addresses) and graphpool.c (what backs
  * them) share. All with memory->mutex held. */
 #ifndef SOFT_MEMORY_GRAPHARENA_H
 #define SOFT_MEMORY_GRAPHARENA_H
@@ -69,7 +69,7 @@ struct soft_graph_arena {
     uint32_t block_count, block_capacity;
     soft_graph_alloc *allocs; /* youngest first */
     uint32_t live_count;
-    struct graph_segment **segments; /* behind each 16 slots, or NULL */
+    struct graph_segment **segments; /* backing 16 slots each, or NULL */
     uint8_t *holds;                  /* scratch of a bind: GRAPH_HOLDS, GRAPH_PART */
     uint32_t
         *growths; /* which growth each belongs to: they are reserved together; 0: none */
@@ -77,7 +77,7 @@ struct soft_graph_arena {
     bool ready;           /* all that is needed is bound and mapped */
     bool grown;           /* allocations touched more since the last bind */
     struct graph_use use; /* launches that run in it, frees of what it has */
-    soft_graph_arena *before, *behind;
+    soft_graph_arena *before, *after;
 };
 
 #define GRAPH_HOLES_MAX 64u
@@ -116,9 +116,9 @@ static inline uint32_t soft_arena_segments(const soft_graph_arena *arena)
 {
     return (arena->slot_count + SOFT_SEGMENT_CHUNKS - 1) / SOFT_SEGMENT_CHUNKS;
 }
-/* The memory's slot behind a slot of the arena. */
+/* The memory's slot of a slot of the arena. */
 uint32_t soft_arena_slot(const soft_graph_arena *arena, uint32_t at, bool *needed);
-/* The segments [*first, *end) that an allocation stands on. */
+/* The segments [*first, *end) that an allocation lies in. */
 void soft_alloc_segments(const soft_graph_alloc *alloc, uint32_t *first, uint32_t *end);
 
 /* graphmem.c */

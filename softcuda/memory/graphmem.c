@@ -68,17 +68,17 @@ static bool add_block(soft_graph_arena *arena, const struct graph_block *block)
     return true;
 }
 
-/* Behind the addresses that the arena has; for its first ones where an arena began that
- * went, the last one first, as on an H100; else with room behind them. */
+/* After the addresses that the arena has; for its first ones where an arena began that
+ * went, the last one first, as on an H100; else with room after them. */
 static uint32_t take_slots(const soft_graph_arena *arena, uint32_t count)
 {
     soft_memory *memory = arena->memory;
     struct graph_pool *pool = memory->graphs;
     if (arena->region_count > 0) {
         const struct graph_region *last = &arena->regions[arena->region_count - 1];
-        const uint32_t behind = last->slot + last->count;
-        if (soft_slots_take_at(memory, behind, count, SOFT_SLOT_GRAPH))
-            return behind;
+        const uint32_t after = last->slot + last->count;
+        if (soft_slots_take_at(memory, after, count, SOFT_SLOT_GRAPH))
+            return after;
     }
     while (arena->region_count == 0 && pool->hole_count > 0) {
         const uint32_t slot = pool->holes[--pool->hole_count];
@@ -104,7 +104,7 @@ static uint32_t region_size(const struct graph_pool *pool, uint32_t slots)
     return count;
 }
 
-/* Addresses right behind those that the arena got last make its region longer. */
+/* Addresses right after those that the arena got last make its region longer. */
 static bool extend_region(soft_graph_arena *arena, uint32_t slot, uint32_t count)
 {
     const uint32_t last = arena->region_count - 1;
@@ -451,7 +451,7 @@ static bool find_known(soft_memory *memory, uint64_t address, uint64_t bytes,
     const soft_graph_alloc *alloc = find_open_locked(arena, address);
     if (!alloc && block)
         alloc = block->alloc;
-    /* Other allocations have had the address, of which a node may still speak. */
+    /* Other allocations have had the address, and a node may still name it. */
     if (!alloc || !holds(alloc, address, bytes) || (unended && alloc->ended))
         for (alloc = arena ? arena->allocs : NULL;
              alloc && (!holds(alloc, address, bytes) || (unended && alloc->ended));)

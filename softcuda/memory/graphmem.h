@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Memory of graphs: addresses that alloc nodes own for ever, and the physical memory that
- * stands behind them while their graph runs.
+ * backs them while their graph runs.
  *
  *   arena     the addresses of one graph on one device |A1..|A2.|freed|A3......|virgin
  *             slots of 2 MiB, mapped at the first launch or upload
  *                  |          |          |          |
  *   segments  32 MiB each, of the device's graph pool       [seg 0][seg 1][seg 2]
- *             arenas of graphs that do not run at once stand on the same segments
+ *             arenas of graphs that do not run at once use the same segments
  *
  * An address is given when a node is added, and never moves. A launch binds its arenas to
  * segments: those it had, as long as nobody else needs them now; else others, which is a
@@ -112,7 +112,7 @@ typedef struct soft_graph_waits {
 } soft_graph_waits;
 void soft_graph_waits_fini(soft_graph_waits *waits);
 
-/* Puts memory behind the arenas for work that is about to go to `queue`. */
+/* Backs the arenas with memory for work that is about to go to `queue`. */
 soft_graph_bound soft_graph_bind(const soft_graph_user *user, soft_queue *queue,
                                  soft_graph_waits *waits, soft_point *wait);
 /* The launch was submitted and will be done at `done`: what it leaves is live. */
@@ -124,7 +124,7 @@ void soft_graph_trim(soft_memory *memory);
 typedef struct soft_graph_stats {
     uint64_t live_bytes; /* allocations that outlived their launch */
     uint64_t reserved_bytes, reserved_high_bytes, used_bytes, used_high_bytes;
-    uint64_t physical_bytes, physical_high_bytes; /* chunks behind the segments */
+    uint64_t physical_bytes, physical_high_bytes; /* chunks of the segments */
     uint64_t maps;                                /* mapping calls of binds */
 } soft_graph_stats;
 void soft_graph_get_stats(soft_memory *memory, soft_graph_stats *out);

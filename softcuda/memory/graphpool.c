@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What stands behind the addresses of graphs: segments of a pool of the device, bound to
+/* What backs the addresses of graphs: segments of a pool of the device, bound to
  * arenas when a graph is uploaded or launched.
  *
  *   bind   1. keep    segments that nobody else uses now
@@ -115,7 +115,7 @@ static bool evict_others(const soft_memory *memory, const struct graph_segment *
                          const soft_graph_arena *mine)
 {
     bool all = true;
-    for (soft_graph_arena *a = memory->graphs->arenas; a; a = a->behind)
+    for (soft_graph_arena *a = memory->graphs->arenas; a; a = a->after)
         for (uint32_t i = 0; a != mine && i < soft_arena_segments(a); i++) {
             if (a->segments[i] != segment)
                 continue;
@@ -167,7 +167,7 @@ struct bind {
     soft_graph_waits *waits;
 };
 
-/* Whether work that goes to the queue now comes behind every use of a segment. */
+/* Whether work that goes to the queue now comes after every use of a segment. */
 static bool ordered(const struct bind *bind, struct graph_segment *segment)
 {
     soft_graph_use_drop_reached(&segment->use);
@@ -197,7 +197,7 @@ static bool has_segment(const soft_graph_arena *arena,
     return false;
 }
 
-/* Whether an arena may stand on a segment for this launch, but for the order. */
+/* Whether an arena may use a segment for this launch, but for the order. */
 static bool allowed(const struct bind *bind, const soft_graph_arena *arena,
                     const struct graph_segment *segment)
 {

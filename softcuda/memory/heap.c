@@ -118,23 +118,23 @@ static void split(struct soft_heap *heap, struct soft_block *block, uint64_t gra
         return;
     block->granules = granules;
     rest->before = block;
-    rest->behind = block->behind;
-    if (rest->behind)
-        rest->behind->before = rest;
-    block->behind = rest;
+    rest->after = block->after;
+    if (rest->after)
+        rest->after->before = rest;
+    block->after = rest;
     place(rest, true);
     bin_add(heap, rest);
 }
 
-/* `block` takes over the free block behind it. */
+/* `block` takes over the free block after it. */
 static void absorb(struct soft_block *block)
 {
-    struct soft_block *gone = block->behind;
+    struct soft_block *gone = block->after;
     place(gone, false);
     block->granules += gone->granules;
-    block->behind = gone->behind;
-    if (block->behind)
-        block->behind->before = block;
+    block->after = gone->after;
+    if (block->after)
+        block->after->before = block;
     place(block, true);
     free_block(gone);
 }
@@ -143,11 +143,11 @@ static void unlink_segment(struct soft_segment *segment)
 {
     struct soft_heap *heap = segment->heap;
     if (segment->before)
-        segment->before->behind = segment->behind;
+        segment->before->after = segment->after;
     else
-        heap->segments = segment->behind;
-    if (segment->behind)
-        segment->behind->before = segment->before;
+        heap->segments = segment->after;
+    if (segment->after)
+        segment->after->before = segment->before;
     heap->slot_count -= segment->slot_count;
 }
 
@@ -157,7 +157,7 @@ static void drop_segment(struct soft_segment *segment, bool punch)
     struct soft_heap *heap = segment->heap;
     soft_memory *memory = heap->memory;
     for (struct soft_block *b = segment->first; b;) {
-        struct soft_block *next = b->behind;
+        struct soft_block *next = b->after;
         if (!b->used && !b->pending)
             bin_remove(heap, b);
         free_block(b);
@@ -238,7 +238,7 @@ static struct soft_segment *new_segment(struct soft_heap *heap, uint32_t slot_co
         gphi_heap_free(memory->heap, segment, sizeof(*segment));
         return NULL;
     }
-    segment->behind = heap->segments;
+    segment->after = heap->segments;
     if (heap->segments)
         heap->segments->before = segment;
     heap->segments = segment;
@@ -304,7 +304,7 @@ void soft_heap_give(struct soft_heap *heap, struct soft_block *block)
     block->used = false;
     block->pending = false;
     block->freed = (soft_point){0};
-    struct soft_block *near = block->behind;
+    struct soft_block *near = block->after;
     if (near && !near->used && !near->pending) {
         bin_remove(heap, near);
         absorb(block);
@@ -326,7 +326,7 @@ void soft_heap_give(struct soft_heap *heap, struct soft_block *block)
 void soft_heap_trim(struct soft_heap *heap, uint64_t keep_slots)
 {
     for (struct soft_segment *s = heap->segments; s && heap->slot_count > keep_slots;) {
-        struct soft_segment *next = s->behind;
+        struct soft_segment *next = s->after;
         if (s->used_granules == 0 && heap->slot_count - s->slot_count >= keep_slots)
             drop_segment(s, true);
         s = next;

@@ -17,7 +17,7 @@ static struct {
     uint32_t capacity;
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-/* The first entry that ends behind `address`. */
+/* The first entry that ends after `address`. */
 static size_t find_locked(uint64_t address)
 {
     const soft_allocation *entry = registry.entries;

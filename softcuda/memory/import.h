@@ -9,7 +9,7 @@
 struct soft_pool {
     struct soft_heap heap;
     soft_pool_policy policy;
-    soft_pool *behind;                    /* of the memory */
+    soft_pool *after;                     /* of the memory */
     struct soft_block *oldest, *youngest; /* pending, by time of free */
     uint64_t live_count, used_bytes, used_high, reserved_high;
     bool dying;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Birth and death of a device's memory: the top of this folder, which ends pools, graphs
- * and ranges before the heaps and the arena that they stand on. */
+ * and ranges before the heaps and the arena that they lie in. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "softcuda/memory/grapharena.h"

@@ -111,12 +111,12 @@ static void free_owner_locked(soft_memory *memory, struct soft_heap *heap, void 
 {
     struct soft_segment *segment = heap->segments;
     while (segment) {
-        struct soft_segment *next = segment->behind;
+        struct soft_segment *next = segment->after;
         /* Merging changes the list, and the last free may drop the segment: begin again.
          */
         struct soft_block *block = segment->first;
         while (block && !(block->used && block->info.owner == owner))
-            block = block->behind;
+            block = block->after;
         if (block) {
             free_block_locked(memory, block);
             next = heap->segments;

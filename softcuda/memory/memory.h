@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The memory of one soft device: an address range, 2 MiB physical chunks, and what stands
+/* The memory of one soft device: an address range, 2 MiB physical chunks, and what lies
  * on them: allocations, pools, VMM mappings; and the registry of host memory that CUDA
  * knows.
  *

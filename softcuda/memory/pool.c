@@ -33,7 +33,7 @@ gph_status soft_pool_make(soft_memory *memory, const soft_pool_policy *policy, i
     pool->heap.file = file;
     pool->heap.is_shown = policy->is_managed;
     pthread_mutex_lock(&memory->mutex);
-    pool->behind = memory->pools;
+    pool->after = memory->pools;
     memory->pools = pool;
     unsettle(memory);
     pthread_mutex_unlock(&memory->mutex);
@@ -99,10 +99,10 @@ static void reap_locked(soft_memory *memory)
     for (soft_pool **at = &memory->pools; *at;) {
         soft_pool *pool = *at;
         if (!pool->dying || pool->live_count > 0 || pool->oldest) {
-            at = &pool->behind;
+            at = &pool->after;
             continue;
         }
-        *at = pool->behind;
+        *at = pool->after;
         end(pool);
     }
 }
@@ -122,7 +122,7 @@ void soft_pools_drop(soft_memory *memory)
 {
     while (memory->pools) {
         soft_pool *pool = memory->pools;
-        memory->pools = pool->behind;
+        memory->pools = pool->after;
         end(pool);
     }
 }
@@ -320,7 +320,7 @@ void soft_memory_synchronized(soft_memory *memory)
     if (!atomic_load_explicit(&memory->unsettled, memory_order_relaxed))
         return;
     pthread_mutex_lock(&memory->mutex);
-    for (soft_pool *pool = memory->pools; pool; pool = pool->behind) {
+    for (soft_pool *pool = memory->pools; pool; pool = pool->after) {
         drain_locked(pool);
         soft_heap_trim(&pool->heap,
                        pool->policy.release_threshold_bytes / SOFT_CHUNK_BYTES);

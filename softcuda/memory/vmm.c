@@ -58,7 +58,7 @@ static gph_status need_whole(uint64_t bytes, gph_error *error)
     if (whole_chunks(bytes))
         return GPH_OK;
     return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
-                     "%llu bytes are no multiple of the granularity, 2 MiB",
+                     "%llu bytes are not a multiple of the granularity, 2 MiB",
                      (unsigned long long)bytes);
 }
 
@@ -174,7 +174,7 @@ static uint32_t take_aligned(soft_memory *memory, uint64_t count, uint64_t step)
         soft_slots_take(memory, (uint32_t)(count + extra), SOFT_SLOT_RANGE);
     if (slot == SOFT_NO_CHUNK || extra == 0)
         return slot;
-    /* What stands around the aligned part goes back. */
+    /* What lies around the aligned part goes back. */
     const uint64_t from = soft_slot_address(memory, slot);
     const uint32_t skip =
         (uint32_t)(((from + step - 1) / step * step - from) / SOFT_CHUNK_BYTES);
@@ -189,7 +189,7 @@ gph_status soft_range_reserve(soft_memory *memory, uint64_t bytes, uint64_t alig
     GPHI_TRY(need_whole(bytes, error));
     if (alignment & (alignment - 1))
         return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
-                         "alignment %llu is no power of two",
+                         "alignment %llu is not a power of two",
                          (unsigned long long)alignment);
     const uint64_t count = bytes / SOFT_CHUNK_BYTES;
     const uint64_t step = alignment > SOFT_CHUNK_BYTES ? alignment : SOFT_CHUNK_BYTES;
@@ -390,7 +390,8 @@ gph_status soft_range_set_access_of(soft_memory *memory, uint64_t address, uint6
 {
     if (access != 0 && access != 1 && access != 3)
         return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
-                         "access %u is none of 0, 1 (read), 3 (read and write)", access);
+                         "access %u is not one of 0, 1 (read), 3 (read and write)",
+                         access);
     if (device >= DEVICES)
         return gphi_fail(error, CUDA_ERROR_INVALID_VALUE, "there is no device %u",
                          device);

@@ -2,7 +2,7 @@
 /* Memory: device, host, managed, ordered by streams; pools; what a pointer is; memset.
  *
  * cudaMalloc() of no bytes and cudaFree() of NULL succeed, where the driver refuses both.
- * A `void *` of the runtime's that names device memory stands here as a CUdeviceptr: both
+ * A `void *` of the runtime's that names device memory is here as a CUdeviceptr: both
  * are a word of 64 bits. */
 #include "softcuda/runtime/entry.h"
 

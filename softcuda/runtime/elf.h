@@ -17,7 +17,7 @@ typedef struct rt_elf {
     size_t names_size;
 } rt_elf;
 
-/* False: no such file, or it is none of 64 bits. */
+/* False: no such file, or it is not of 64 bits. */
 bool rt_elf_open(rt_elf *out, const char *path);
 void rt_elf_close(rt_elf *elf);
 /* `table`: SHT_SYMTAB or SHT_DYNSYM. False: it has none, and `symbol_count` is 0. */

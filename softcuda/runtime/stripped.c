@@ -91,7 +91,7 @@ static bool read_number(const char **at, const char *end, uint64_t *out)
     return is_word;
 }
 
-/* False: the table ends, or what stands there cannot be read; `at` stays. */
+/* False: the table ends, or what is there cannot be read; `at` stays. */
 static bool read_line(const char **at, line *out)
 {
     const char *from = *at;

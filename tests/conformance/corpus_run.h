@@ -22,7 +22,7 @@ struct corpus_result {
 };
 
 #define CORPUS_GUARD_BYTES 64
-#define CORPUS_OVERRUN 9999 /* status: a kernel wrote behind a buffer */
+#define CORPUS_OVERRUN 9999 /* status: a kernel wrote after a buffer */
 #define CORPUS_SKIPPED 9998 /* status: not among the files of CORPUS_FILES */
 
 /* Whether the variable CORPUS_FILES, such as `scan,warp`, leaves the kernel out. */

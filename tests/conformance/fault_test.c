@@ -19,7 +19,7 @@ static void begin(const char *ptx)
     OK(cu.cuModuleLoadData(&module, ptx));
 }
 
-/* Destroying works; whether the call still tells the error is the driver's choice. */
+/* Destroying works; whether the call still returns the error is the driver's choice. */
 static void end(CUresult error)
 {
     const CUresult ended = cu.cuCtxDestroy(context);

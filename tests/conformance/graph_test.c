@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Graphs by hand: nodes, edges, what may be asked, instantiation, launch. The rule that a
- * test holds stands in its comment (R-numbers of docs/conformance rules). */
+ * test holds is in its comment (R-numbers of docs/conformance rules). */
 #include "driver.h"
 #include "kernels.h"
 
@@ -216,7 +216,7 @@ static void flags_of_instantiation(void)
     OK(cu.cuGraphInstantiateWithFlags(&exec, graph,
                                       CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY));
     OK(cu.cuGraphExecGetFlags(exec, &flags));
-    CHECK(flags == 0); /* an H100's driver does not tell this one */
+    CHECK(flags == 0); /* an H100's driver does not report this one */
     OK(cu.cuGraphExecDestroy(exec));
     REFUSED(INVALID_VALUE, cu.cuGraphInstantiateWithFlags(
                                &exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD));

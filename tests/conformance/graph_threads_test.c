@@ -142,7 +142,7 @@ static void *uploads(void *unused)
 }
 
 /* Two threads add and remove nodes of the graphs that are instantiated and cloned. No
- * edge orders those of one behind those of the other: each has a word of its own. */
+ * edge orders those of one after those of the other: each has a word of its own. */
 static void *edits(void *unused)
 {
     (void)unused;

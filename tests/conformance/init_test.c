@@ -93,7 +93,7 @@ static void versions_choose_the_signature(void)
     CHECK(entry == dlsym(driver_library, "cuGraphInstantiate_v2"));
     OK(look_up("cuGraphInstantiate", 10000, 0));
     CHECK(entry == dlsym(driver_library, "cuGraphInstantiate"));
-    OK(look_up("cuMemAlloc_v2", 12000, 0)); /* a symbol is no name */
+    OK(look_up("cuMemAlloc_v2", 12000, 0)); /* a symbol is not a name */
     CHECK(entry == NULL && status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
 }
 

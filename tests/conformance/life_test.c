@@ -42,7 +42,7 @@ static void uses_within_a_life_are_fine(void)
         CUgraphNode alloc = add_alloc(graph, &memory);
         CUgraphNode user = use(graph, k, memory, alloc);
         CUgraphNode end = add_free(graph, user, memory);
-        /* The addresses once more, behind the free; and somebody beside it all. */
+        /* The addresses once more, after the free; and somebody beside it all. */
         CUDA_MEM_ALLOC_NODE_PARAMS params;
         CUgraphNode next;
         memset(&params, 0, sizeof(params));
@@ -61,8 +61,8 @@ static void uses_within_a_life_are_fine(void)
     }
 }
 
-static bool told(CUgraph graph, CUgraphNode user, const char *what, CUdeviceptr memory,
-                 const char *how, CUgraphNode end)
+static bool reported(CUgraph graph, CUgraphNode user, const char *what,
+                     CUdeviceptr memory, const char *how, CUgraphNode end)
 {
     char sentence[800];
     snprintf(
@@ -95,10 +95,10 @@ static void uses_outside_of_a_life_are_told(void)
     CUgraphNode beside = use(graph, WR, memory, alloc);
     OK(cu.cuGraphAddDependencies(graph, &end, &after, NULL, 1));
     launch(graph, 2);
-    CHECK(told(graph, beside, "kernel wr", memory, no_way_to_free, end));
-    CHECK(told(graph, after, "memset", memory, "that memory was freed before it, by node",
-               end));
-    CHECK(told(graph, lost, "memset", memory, no_way_to_free, end));
+    CHECK(reported(graph, beside, "kernel wr", memory, no_way_to_free, end));
+    CHECK(reported(graph, after, "memset", memory,
+                   "that memory was freed before it, by node", end));
+    CHECK(reported(graph, lost, "memset", memory, no_way_to_free, end));
     OK(cu.cuGraphDestroy(graph));
 }
 
@@ -112,10 +112,11 @@ static void a_use_before_the_allocation_is_told(void)
     add_free(graph, fill, memory);
     OK(cu.cuGraphAddDependencies(graph, &alloc, &fill, NULL, 0));
     launch(graph, 1);
-    CHECK(told(graph, fill, "memset", memory,
-               "no path of dependencies leads to it from the allocation of that memory, "
-               "node",
-               alloc));
+    CHECK(reported(
+        graph, fill, "memset", memory,
+        "no path of dependencies leads to it from the allocation of that memory, "
+        "node",
+        alloc));
     OK(cu.cuGraphDestroy(graph));
 
     OK(cu.cuGraphCreate(&ordered, 0));
@@ -124,8 +125,8 @@ static void a_use_before_the_allocation_is_told(void)
     OK(cu.cuGraphAddDependencies(ordered, &fill, &alloc, NULL, 1));
     add_free(ordered, alloc, memory);
     launch(ordered, 1);
-    CHECK(told(ordered, fill, "memset", memory,
-               "that memory is allocated after it, by node", alloc));
+    CHECK(reported(ordered, fill, "memset", memory,
+                   "that memory is allocated after it, by node", alloc));
     OK(cu.cuGraphDestroy(ordered));
 }
 
@@ -148,14 +149,14 @@ static void a_free_of_another_graph_counts(void)
         if (ordered)
             CHECK(strstr(log_text, "life") == NULL);
         else
-            CHECK(told(second, user, "kernel wr", memory, no_way_to_free, end));
+            CHECK(reported(second, user, "kernel wr", memory, no_way_to_free, end));
         OK(cu.cuGraphExecDestroy(exec));
         OK(cu.cuGraphDestroy(first));
         OK(cu.cuGraphDestroy(second));
     }
 }
 
-/* `hear` returns only when `tell` has stored: still nothing orders `tell` before the
+/* `hear` returns only when `post` has stored: still nothing orders `post` before the
  * free. */
 static void a_flag_is_no_dependency(void)
 {
@@ -163,22 +164,22 @@ static void a_flag_is_no_dependency(void)
         SKIP("the order in which `hear` comes first does not end");
     CUgraph graph;
     CUdeviceptr memory, flag = buffer;
-    CUfunction tell, hear;
+    CUfunction post, hear;
     CUgraphNode nodes[2];
-    OK(cu.cuModuleGetFunction(&tell, module, "tell"));
+    OK(cu.cuModuleGetFunction(&post, module, "post"));
     OK(cu.cuModuleGetFunction(&hear, module, "hear"));
     OK(cu.cuMemsetD32(flag, 0, 1));
     OK(cu.cuGraphCreate(&graph, 0));
     CUgraphNode alloc = add_alloc(graph, &memory);
     for (int i = 0; i < 2; i++) {
         void *params[] = {&memory, &flag};
-        const CUDA_KERNEL_NODE_PARAMS kernel = one_thread(i ? hear : tell, params);
+        const CUDA_KERNEL_NODE_PARAMS kernel = one_thread(i ? hear : post, params);
         OK(cu.cuGraphAddKernelNode(&nodes[i], graph, &alloc, 1, &kernel));
     }
     CUgraphNode end = add_free(graph, nodes[1], memory);
     launch(graph, 1);
     char sentence[400];
-    snprintf(sentence, sizeof(sentence), "outside of its life: kernel tell (node %llu) ",
+    snprintf(sentence, sizeof(sentence), "outside of its life: kernel post (node %llu) ",
              id_of(graph, nodes[0]));
     CHECK(said(sentence));
     snprintf(sentence, sizeof(sentence), "; %s %llu\n", no_way_to_free,

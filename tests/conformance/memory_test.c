@@ -148,11 +148,11 @@ static void advice_on_managed_memory_is_kept(void)
     OK(cu.cuMemAdvise(p, 2 * HALF, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
     OK(cu.cuMemAdvise(p, 2 * HALF, CU_MEM_ADVISE_SET_ACCESSED_BY, device));
     OK(cu.cuMemPrefetchAsync(p, 2 * HALF, device, 0, NULL));
-    static const int told[] = {0, -1, 0, 0, 2, -1, 1, 0};
+    static const int expected[] = {0, -1, 0, 0, 2, -1, 1, 0};
     for (int i = 1; i <= 8; i++) {
-        CHECK(range_says(p, 2 * HALF, (CUmem_range_attribute)i) == told[i - 1]);
+        CHECK(range_says(p, 2 * HALF, (CUmem_range_attribute)i) == expected[i - 1]);
         CHECK(range_says(p, HALF, (CUmem_range_attribute)i) ==
-              (i == 1 ? 1 : told[i - 1]));
+              (i == 1 ? 1 : expected[i - 1]));
     }
     int list[4] = {7, 7, 7, 7}, two[2] = {7, 7};
     OK(cu.cuMemRangeGetAttribute(list, sizeof(list), CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
@@ -167,7 +167,7 @@ static void advice_on_managed_memory_is_kept(void)
     CUmem_range_attribute which[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
                                      CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION};
     OK(cu.cuMemRangeGetAttributes(data, sizes, which, 2, p + HALF - 4096, 8192));
-    printf("# of a range told half: %d %d\n", two[0], two[1]);
+    printf("# of a range that has it by half: %d %d\n", two[0], two[1]);
     CHECK(!driver_is_soft || (two[0] == 0 && two[1] == -1));
     OK(cu.cuMemAdvise(p + HALF, HALF, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
     CHECK(range_says(p, 2 * HALF, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY) == 1);

@@ -78,7 +78,7 @@ static void wrong_images_are_refused(void)
             cu.cuModuleLoadData(&module, PTX_HEAD
                                 ".visible .entry k() { add.s32 %r1, %r1, 1; }\n"));
     REFUSED(INVALID_PTX, cu.cuModuleLoadData(&module, PTX_HEAD ".visible .entry k() {"));
-    REFUSED(INVALID_IMAGE, cu.cuModuleLoadData(&module, "this is no image at all"));
+    REFUSED(INVALID_IMAGE, cu.cuModuleLoadData(&module, "this is not an image at all"));
     REFUSED(INVALID_IMAGE, cu.cuModuleLoadData(&module, "// only a comment\n"));
     REFUSED(INVALID_IMAGE, cu.cuModuleLoadData(&module, "\177ELF and then garbage"));
     REFUSED(INVALID_PTX,

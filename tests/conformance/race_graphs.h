@@ -30,7 +30,7 @@ static const char ptx[] = PTX_HEAD WORD_KERNEL("wr", "st.global.u32 [%d3], %r5")
                 WORD_KERNEL("vr", "ld.volatile.global.u32 %r2, [%d3]")
     /* Stores to data, then says so in a flag; and who waits for the flag: a
      * while, as nothing has to run the other one meanwhile. */
-    ".visible .entry tell(.param .u64 data, .param .u64 flag)\n"
+    ".visible .entry post(.param .u64 data, .param .u64 flag)\n"
     "{\n"
     "  .reg .b64 %d<3>;\n"
     "  ld.param.u64 %d1, [data]; ld.param.u64 %d2, [flag];\n"

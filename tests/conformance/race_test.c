@@ -137,7 +137,7 @@ static void no_pair_on_different_bytes(void)
         }
 }
 
-/* Inside of a child graph is inside of the launch. */
+/* Inside a child graph is inside the launch. */
 static void pairs_across_child_graphs(void)
 {
     for (int ordered = 0; ordered < 2; ordered++)

@@ -272,7 +272,7 @@ struct surface_form {
             "sust.b." geometry v "." b "." mode " [%h,{" vector "}]," src ";", unit      \
     }
 
-/* %e: 16 bits, %w: 64 bits, made into words behind a load and from words before a store. */
+/* %e: 16 bits, %w: 64 bits, made into words after a load and from words before a store. */
 #define E0 "mov.b32 {%e0,%e1},$b;"
 #define TO_E0 "mov.b32 %d0,{%e0,%e0};"
 static const struct surface_form surface_forms[] = {

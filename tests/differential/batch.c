@@ -136,7 +136,7 @@ int record_seeds(const char *path, uint32_t first, uint32_t last, double seconds
         mismatches += shared->mismatches;
         seed += shared->done;
         if (WIFEXITED(how) && (WEXITSTATUS(how) == 0 || shared->done > 0))
-            continue; /* a fresh process goes on behind what is done */
+            continue; /* a fresh process goes on after what is done */
         if (!WIFSIGNALED(how)) {
             printf("recording ended: status %d\n", how);
             break;

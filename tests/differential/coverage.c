@@ -49,7 +49,7 @@ static const struct {
     {"cuGraphAddChildGraphNode() of a graph to itself or to a graph inside it",
      "crashes"},
     {"cuThreadExchangeStreamCaptureMode(NULL)", "crashes"},
-    {"cuStreamBeginCaptureToGraph() behind nodes of a graph that is captured into",
+    {"cuStreamBeginCaptureToGraph() after nodes of a graph that is captured into",
      "crashes, not always"},
     {"captures into a graph that belongs to a node of another one",
      "crashes later: a failed one destroys a graph that is not the program's"},

@@ -39,7 +39,7 @@ int free_exec(struct generator *gen);
 int free_node(struct generator *gen);
 int pick_stream(struct generator *gen, bool capturing); /* that does, or does not */
 bool any_capture(const struct model *model);
-/* Orders `stream` behind all that was submitted so far. */
+/* Orders `stream` after all that was submitted so far. */
 void order_behind(struct generator *gen, int stream);
 
 /* generate_work.c */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Draws work: kinds, operands, and whether it may stand beside the nodes there are. */
+/* Draws work: kinds, operands, and whether it may be beside the nodes there are. */
 #include <string.h>
 
 #include "generate.h"

@@ -277,7 +277,7 @@ static struct mnode *capture_node(struct model *model, int stream,
     return node;
 }
 
-/* C12, C13: which wrong work spoils the capture. */
+/* C12, C13: which wrong work invalidates the capture. */
 static CUresult check_work(struct model *model, int stream, const struct work *work)
 {
     struct mcapture *capture = model->streams[stream].capture;

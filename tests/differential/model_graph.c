@@ -411,7 +411,7 @@ static CUresult check_add(const struct model *model, const struct step *step,
     return code == CUDA_SUCCESS ? work_check(model, &work) : code;
 }
 
-/* A dependency stands twice: the node was there until that was seen. */
+/* A dependency occurs twice: the node was there until that was seen. */
 static void renew_before_twice(struct model *model, const struct step *step,
                                struct mnode *const *deps)
 {

@@ -201,7 +201,7 @@ static bool is_inner_graph(CUgraph graph)
     return false;
 }
 
-/* Twice: the end of another stream than the origin only spoils the capture. */
+/* Twice: the end of another stream than the origin only invalidates the capture. */
 static void end_captures(void)
 {
     for (int i = 0; i < 2 * STREAMS; i++) {
@@ -266,7 +266,7 @@ static void destroy_all(void)
     int32_t created[OBJECTS];
     for (int i = 0; i < OBJECTS; i++)
         created[i] = run.objects[i] != NULL;
-    wait_for_destructors(created); /* the next program counts anew */
+    wait_for_destructors(created); /* the next program counts from zero */
     for (int i = 0; i < EVENTS; i++)
         (void)cu.cuEventDestroy(run.events[i]);
     for (int i = 1; i < STREAMS; i++)

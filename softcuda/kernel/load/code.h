@@ -97,7 +97,7 @@ typedef struct soft_code_global {
  *  Fails with SOFT_ERROR_INVALID_PTX and "line 12, column 5: ...", with
  *  SOFT_ERROR_UNSUPPORTED_PTX_VERSION, with SOFT_ERROR_NO_BINARY_FOR_GPU (a fatbin
  *  without PTX, an ELF image), SOFT_ERROR_INVALID_IMAGE (neither) and GPH_E_NO_MEMORY.
- *  A kernel that cannot be compiled is no failure: its path is PTX_PATH_UNSUPPORTED.
+ *  A kernel that cannot be compiled is not a failure: its path is PTX_PATH_UNSUPPORTED.
  *  Thread: any. */
 GPH_CHECKED gph_status soft_code_create(const void *image, size_t bytes,
                                         const soft_code_options *options, soft_code **out,

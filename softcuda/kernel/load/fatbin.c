@@ -38,7 +38,7 @@ struct entry {
     uint64_t flags, compressed_bytes, plain_bytes;
     const unsigned char *payload;
     uint64_t payload_bytes;
-    bool has_code; /* machine code stands in the fatbin, too */
+    bool has_code; /* machine code is in the fatbin, too */
 };
 
 /* Little endian, of any alignment. */
@@ -197,7 +197,7 @@ static gph_status unpack(const struct entry *entry, soft_ptx_text *out, gph_erro
     return status;
 }
 
-/* Where the number of .version stands, and how long it is; 0: nowhere. */
+/* Where the number of .version is, and how long it is; 0: nowhere. */
 static size_t find_version(const char *text, size_t bytes, size_t *at)
 {
     static const char word[] = ".version";
@@ -256,7 +256,7 @@ static gph_status read_fatbin(const unsigned char *data, size_t bytes, soft_ptx_
     return entry.has_code ? take_newer(out, error) : GPH_OK;
 }
 
-/* What has no .version anywhere is no PTX; a driver says so before it asks the compiler.
+/* What has no .version anywhere is not PTX; a driver says so before it asks the compiler.
  */
 static bool is_ptx(const char *text, size_t bytes)
 {
@@ -331,7 +331,7 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
     } else if (magic == 0x464c457fu) { /* "\177ELF" */
         if (!is_gpu_code(data, bytes))
             return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
-                             "the image begins as ELF and is no machine code for a GPU");
+                             "the image begins as ELF and is not machine code for a GPU");
         gphi_fail(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
                   "the image is machine code for a GPU (ELF), PTX is needed");
         return SOFT_ERROR_NO_BINARY_FOR_GPU;

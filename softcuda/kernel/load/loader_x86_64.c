@@ -50,7 +50,7 @@ bool soft_relocation_apply(const soft_patch *patch)
 void soft_stub_write(unsigned char *where, uint64_t target)
 {
     static const unsigned char jump[8] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};
-    memcpy(where, jump, sizeof(jump)); /* jmp *[rip + 2]: the word behind it */
+    memcpy(where, jump, sizeof(jump)); /* jmp *[rip + 2]: the word after it */
     memcpy(where + sizeof(jump), &target, sizeof(target));
 }
 #endif

@@ -168,7 +168,7 @@ void soft_kernel_launch_work(soft_kernel_launch *launch, soft_work *work);
 void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *worker);
 void soft_kernel_launch_run_single(void *argument, soft_parts *parts,
                                    soft_worker *worker);
-/* Of such launches that stand one after the other (soft_row). */
+/* Of such launches that come one after the other (soft_row). */
 uint32_t soft_kernel_launch_run_row(const soft_work *works, const uint32_t *order,
                                     uint32_t count, soft_worker *worker);
 

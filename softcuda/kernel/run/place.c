@@ -2,7 +2,7 @@
 /* The table of code ranges:
  *
  *   chunk -> chunk -> ...      chunks are added, never freed; an entry is a range and
- *   [start, end, image] x 64   the image behind it, start 0 while it is empty
+ *   [start, end, image] x 64   the image after it, start 0 while it is empty
  *
  * Writers hold a mutex. A reader loads `start` (acquire), then the rest; an image is
  * removed only when none of its kernels runs, so the entry that a handler looks for

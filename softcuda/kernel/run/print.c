@@ -193,7 +193,7 @@ static uint32_t format_all(struct print *print, const char *format)
         struct conversion c;
         at = read_conversion(print, percent + 1, &c);
         if (c.type == '\0' || !strchr("diuxXocpsaAeEfFgG", c.type)) {
-            put(print, percent, (size_t)(at - percent)); /* not known: as it stands */
+            put(print, percent, (size_t)(at - percent)); /* not known: unchanged */
             continue;
         }
         count++;

@@ -181,7 +181,7 @@ void ptx_rt_bad_target(ptx_block *view, uint32_t thread, uint64_t address)
     block->runner->raised.has_thread = true;
     block->runner->raised.thread = thread;
     soft_runner_raise(block->runner, SOFT_ERROR_INVALID_PC, address,
-                      "a call or branch to what is no target");
+                      "a call or branch to what is not a target");
 }
 
 void *ptx_rt_check(ptx_block *view, uint32_t thread, uint64_t address, uint32_t bytes,

@@ -82,6 +82,6 @@ ptx_words4 ptx_rt_texture(ptx_block *view, uint32_t thread, uint64_t word,
               "a surface instruction whose first coordinate is not aligned to its bytes");
     if (!soft_texture_run(texture, &form, &texels, words, out))
         raise(view, thread, SOFT_ERROR_ILLEGAL_ADDRESS, 0,
-              "a surface instruction with .trap outside of its surface");
+              "a surface instruction with .trap outside its surface");
     return (ptx_words4){out[0], out[1], out[2], out[3]};
 }

@@ -102,7 +102,7 @@ static inline soft_runner *soft_runner_self(void)
 __attribute__((cold)) bool soft_block_grow(soft_block *block,
                                            const soft_kernel_launch *launch);
 
-/* What a block of any launch needs to be told. */
+/* What a block of any launch is given. */
 static inline void soft_block_point(soft_block *block, const soft_kernel_launch *launch,
                                     uint32_t smid)
 {

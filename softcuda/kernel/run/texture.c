@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Fetches of textures, bit by bit as an H100 does them:
  *
- *   coordinates   normalized ones are cut off to 21 bits behind the point, then multiplied
+ *   coordinates   normalized ones are cut off to 21 bits after the point, then multiplied
  *                 by the size; texels are numbered by their floor. A filter takes half a
  *                 texel off and rounds to 8 bits, the weights
  *   weights       of 8 bits: those of both planes are split by x, halves up, then by y,

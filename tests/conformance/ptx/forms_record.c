@@ -45,7 +45,7 @@ recording *recording_load(const char *path)
         if (memcmp(r->bytes, MAGIC, 8) == 0 && version == VERSION)
             return r;
     }
-    fprintf(stderr, "%s is no recording\n", path);
+    fprintf(stderr, "%s is not a recording\n", path);
     recording_free(r);
     return NULL;
 }

@@ -178,7 +178,7 @@ static bool add_form(forms *all, const fields *t, names *n, uint32_t line)
     return true;
 }
 
-/* Expands the first {a,b} of `rest` behind what is in n->name already. */
+/* Expands the first {a,b} of `rest` after what is in n->name already. */
 static bool expand(forms *all, const fields *t, names *n, const char *rest, uint32_t nth,
                    uint32_t line)
 {

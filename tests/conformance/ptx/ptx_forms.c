@@ -98,8 +98,8 @@ static unsigned char **outputs_get(const forms *all)
     return outputs;
 }
 
-/* Tells what became of one form; true if it is as recorded. A form that waits for its
- * recording proves nothing and counts as unsupported, so it is no failure either. */
+/* Reports what became of one form; true if it is as recorded. A form that waits for its
+ * recording proves nothing and counts as unsupported, so it is not a failure either. */
 static bool judge(const form *f, const recording *r, outcome how,
                   const unsigned char *output, const options *o)
 {

@@ -199,7 +199,7 @@ static inline CUresult end_a(void)
     return result;
 }
 
-/* The edge behind `count` = 1 node, as cuStreamGetCaptureInfo() says it. */
+/* The edge after `count` = 1 node, as cuStreamGetCaptureInfo() says it. */
 static inline CUgraphEdgeData half_edge(CUstream stream)
 {
     CUstreamCaptureStatus at = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -223,7 +223,7 @@ static void edits_are_no_forks(void)
     end_with(s.a, 2);
 }
 
-/* Not even when what it is behind is cut off from the origin. */
+/* Not even when what it is after is cut off from the origin. */
 static void a_fork_without_work_may_be_cut_off(void)
 {
     OK(begin(s.a, GLOBAL));

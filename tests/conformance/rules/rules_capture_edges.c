@@ -14,8 +14,8 @@ static void wait_at_gate(void *user)
         ;
 }
 
-/* Nothing orders a graph behind what its stream did before the capture; the stream itself
- * goes on behind it. */
+/* Nothing orders a graph after what its stream did before the capture; the stream itself
+ * goes on after it. */
 static void captures_leave_their_streams_order(void)
 {
     CUgraphExec exec;
@@ -27,7 +27,7 @@ static void captures_leave_their_streams_order(void)
     CUgraph graph = end(s.a);
     OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
     OK(cu.cuGraphLaunch(exec, s.b));
-    OK(cu.cuStreamSynchronize(s.b)); /* while a stands at the gate */
+    OK(cu.cuStreamSynchronize(s.b)); /* while a is at the gate */
     OK(cu.cuMemcpyDtoDAsync(s.at + 8, s.at, 4, s.a));
     atomic_store(&gate, 1);
     OK(cu.cuStreamSynchronize(s.a));
@@ -188,7 +188,7 @@ static void serialized_launches_get_programmatic_edges(void)
     run_graph(graph);
     CHECK(word(0) == 1);
     OK(cu.cuGraphDestroy(graph));
-    OK(begin(s.a, GLOBAL)); /* behind what is no kernel, a full one */
+    OK(begin(s.a, GLOBAL)); /* after what is not a kernel, a full one */
     OK(cu.cuMemsetD32Async(s.at, 0, 1, s.a));
     OK(launch_with(s.a, serialization()));
     graph = end(s.a);
@@ -223,7 +223,7 @@ static void kernels_record_ports(void)
     }
 }
 
-/* What is behind such an event keeps its half edge, whatever kind of node it is. */
+/* What is after such an event keeps its half edge, whatever kind of node it is. */
 static void half_edges_stay_as_they_are(void)
 {
     OK(begin(s.a, GLOBAL));

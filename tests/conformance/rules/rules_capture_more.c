@@ -323,7 +323,7 @@ static void wrong_flags_disturb_no_capture(void)
     OK(cu.cuGraphDestroy(graph));
 }
 
-/* The shape of a launch spoils, its parameters and attributes do not. */
+/* The shape of a launch invalidates a capture, its parameters and attributes do not. */
 static void wrong_launches_spoil_the_capture(void)
 {
     OK(begin(s.a, RELAXED));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What no return code and no result shows: uses that a GPU computes on with, and that
- * SOFTCUDA_CHECK=race tells, with both nodes, the access and the address. Each is shown
+ * SOFTCUDA_CHECK=race reports, with both nodes, the access and the address. Each is shown
  * with its right form beside it, about which nothing may be said. */
 #include <setjmp.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
             SKIP(reason);                                                                \
     } while (0)
 
-/* store(p, v); load(p) reads a word; tell(data, flag) stores, then says so in the flag;
+/* store(p, v); load(p) reads a word; post(data, flag) stores, then says so in the flag;
  * hear(data, flag) waits for the flag, a while, then reads. */
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           ".visible .entry store(.param .u64 p, .param .u64 v)\n"
@@ -37,7 +37,7 @@ static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           "  red.global.add.u32 [%d1], 1;\n"
                           "  ret;\n"
                           "}\n"
-                          ".visible .entry tell(.param .u64 data, .param .u64 flag)\n"
+                          ".visible .entry post(.param .u64 data, .param .u64 flag)\n"
                           "{\n"
                           "  .reg .b64 %d<3>;\n"
                           "  ld.param.u64 %d1, [data]; ld.param.u64 %d2, [flag];\n"
@@ -60,13 +60,13 @@ static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           "  ret;\n"
                           "}\n";
 
-static char told[1 << 16]; /* since the last launch_and_listen() */
+static char reported[1 << 16]; /* since the last launch_and_listen() */
 
 static void CUDA_CB note(void *user, CUlogLevel level, char *message, size_t bytes)
 {
     (void)user, (void)level;
-    const size_t have = strlen(told);
-    snprintf(told + have, sizeof(told) - have, "%.*s\n", (int)bytes, message);
+    const size_t have = strlen(reported);
+    snprintf(reported + have, sizeof(reported) - have, "%.*s\n", (int)bytes, message);
 }
 
 static CUgraphNode add_kernel(CUgraph graph, CUgraphNode before, const char *name,
@@ -104,11 +104,11 @@ static struct scene open_scene(int device)
     return scene;
 }
 
-/* One launch of the scene's graph; everything goes afterwards, but `told`. */
+/* One launch of the scene's graph; everything goes afterwards, but `reported`. */
 static CUresult launch_and_listen(struct scene *scene)
 {
     CUgraphExec exec = instantiate(scene->graph, 0);
-    told[0] = '\0';
+    reported[0] = '\0';
     CUresult result = cu.cuGraphLaunch(exec, CU_STREAM_PER_THREAD);
     if (result == CUDA_SUCCESS)
         result = cu.cuCtxSynchronize();
@@ -121,19 +121,19 @@ static CUresult launch_and_listen(struct scene *scene)
 
 static bool quiet(void)
 {
-    if (told[0] != '\0')
-        fprintf(stderr, "told: %s", told);
-    return told[0] == '\0';
+    if (reported[0] != '\0')
+        fprintf(stderr, "reported: %s", reported);
+    return reported[0] == '\0';
 }
 
-/* Every text was told, one behind the other. */
+/* Every text was reported, one after the other. */
 static bool heard(const char *const *texts, size_t count)
 {
-    const char *at = told;
+    const char *at = reported;
     for (size_t i = 0; i < count && at != NULL; i++)
         at = strstr(at, texts[i]);
     if (at == NULL)
-        fprintf(stderr, "told: %s", told);
+        fprintf(stderr, "reported: %s", reported);
     return at != NULL;
 }
 #define HEARD(...)                                                                       \
@@ -207,7 +207,7 @@ static void a_use_that_nothing_orders_behind_the_allocation_is_told(void)
     }
 }
 
-/* `hear` ends only after `tell` has stored: nothing orders `tell` before the free. */
+/* `hear` ends only after `post` has stored: nothing orders `post` before the free. */
 static void a_flag_orders_no_free(void)
 {
     if (getenv("SOFTCUDA_SCHEDULE_SEED") != NULL)
@@ -219,11 +219,11 @@ static void a_flag_orders_no_free(void)
     OK(cu.cuCtxSynchronize());
     struct scene scene = open_scene(0);
     CUgraphNode alloc = add_alloc(scene.graph, NULL, 4096, &p);
-    add_kernel(scene.graph, alloc, "tell", p, flag);
+    add_kernel(scene.graph, alloc, "post", p, flag);
     CUgraphNode hears = add_kernel(scene.graph, alloc, "hear", p, flag);
     add_free(scene.graph, hears, p);
     OK(launch_and_listen(&scene));
-    HEARD("outside of its life: kernel tell (node ", hexadecimal(p),
+    HEARD("outside of its life: kernel post (node ", hexadecimal(p),
           "no path of dependencies leads from it to the free of that memory, node ");
     OK(cu.cuMemFree(flag));
 }
@@ -277,12 +277,12 @@ static void a_flag_orders_no_reader(void)
     OK(cu.cuMemsetD32(p, 0, 16));
     OK(cu.cuCtxSynchronize());
     struct scene scene = open_scene(0);
-    add_kernel(scene.graph, NULL, "tell", p, p + 32);
+    add_kernel(scene.graph, NULL, "post", p, p + 32);
     add_kernel(scene.graph, NULL, "hear", p, p + 32);
     OK(launch_and_listen(&scene));
-    HEARD("race: kernel tell (node ", " and kernel hear (node ", hexadecimal(p),
+    HEARD("race: kernel post (node ", " and kernel hear (node ", hexadecimal(p),
           "no path of dependencies orders them");
-    CHECK(strstr(told, hexadecimal(p + 32)) == NULL); /* of the flag nothing */
+    CHECK(strstr(reported, hexadecimal(p + 32)) == NULL); /* of the flag nothing */
     OK(cu.cuMemFree(p));
 }
 

@@ -174,7 +174,7 @@ static void graphs_launch_graphs(void)
     }
 }
 
-/* Outside of a graph a kernel that launches graphs is not launched. */
+/* Outside a graph a kernel that launches graphs is not launched. */
 static void a_kernel_alone_launches_nothing(void)
 {
     CUgraphExec exec = keep(marking(7));

@@ -240,7 +240,7 @@ static void kernels_use_what_they_may(void)
 {
     NEEDS_TWO();
     if (!can_access()) {
-        SKIP("the devices are no peers");
+        SKIP("the devices are not peers");
         return;
     }
     unsigned got = 0;
@@ -259,7 +259,7 @@ static void pools_name_their_devices(void)
 {
     NEEDS_TWO();
     if (!can_access()) {
-        SKIP("the devices are no peers");
+        SKIP("the devices are not peers");
         return;
     }
     const CUmemAccessDesc give = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
@@ -309,7 +309,7 @@ static void mappings_name_their_devices(void)
 {
     NEEDS_TWO();
     if (!can_access()) {
-        SKIP("the devices are no peers");
+        SKIP("the devices are not peers");
         return;
     }
     const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,

@@ -34,7 +34,7 @@ static void close_gate(void)
     atomic_store(&reached, 0);
 }
 
-/* A host function at the gate, and behind it a kernel that writes 5. */
+/* A host function at the gate, and after it a kernel that writes 5. */
 static text_graph gated(void)
 {
     const text_graph graph = text_build("h1 k2<h1");
@@ -105,12 +105,12 @@ static void the_flags_that_are_told(void)
             continue;
         CUgraphExec exec = NULL;
         CUDA_GRAPH_INSTANTIATE_PARAMS params = with(flags);
-        cuuint64_t told = 77;
+        cuuint64_t got = 77;
         OK(cu.cuGraphInstantiateWithParams(&exec, graph.graph, &params));
         if (driver_is_soft) /* NVIDIA's crashes */
             REFUSED(INVALID_VALUE, cu.cuGraphExecGetFlags(exec, NULL));
-        OK(cu.cuGraphExecGetFlags(exec, &told));
-        CHECK(told == (flags & (AUTO_FREE | DEVICE)));
+        OK(cu.cuGraphExecGetFlags(exec, &got));
+        CHECK(got == (flags & (AUTO_FREE | DEVICE)));
         OK(cu.cuGraphExecDestroy(exec));
     }
     OK(cu.cuGraphDestroy(graph.graph));

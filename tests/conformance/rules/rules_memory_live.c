@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* R47, R52-R60 and what a GPU adds: the memory behind memory nodes, and what is live. */
+/* R47, R52-R60 and what a GPU adds: the memory of memory nodes, and what is live. */
 #include <unistd.h>
 
 #include "memory_help.h"
@@ -99,7 +99,7 @@ static void addresses_are_used_again_behind_the_free(void)
     add_alloc(graph, NULL, MIB, &p[1]);
     add_alloc(graph, freed, MIB, &p[2]);
     add_alloc(graph, freed, MIB, &p[3]);
-    CHECK(!overlap(p[0], p[1], MIB)); /* nothing says that it comes behind */
+    CHECK(!overlap(p[0], p[1], MIB)); /* nothing says that it comes after */
     CHECK(p[2] == p[0]);
     CHECK(!overlap(p[3], p[2], MIB) && !overlap(p[3], p[1], MIB)); /* taken already */
 
@@ -180,7 +180,7 @@ static void memory_is_shared_in_turn(void)
         execs[i] = instantiate(graphs[i], 0);
     }
     OK(cu.cuGraphLaunch(execs[0], a));
-    OK(cu.cuGraphLaunch(execs[1], a)); /* behind it in the same stream */
+    OK(cu.cuGraphLaunch(execs[1], a)); /* after it in the same stream */
     CHECK(reserved_now() - base == 2 * STEP);
     OK(cu.cuStreamSynchronize(a));
     OK(cu.cuGraphLaunch(execs[1], b)); /* nothing else runs */
@@ -239,7 +239,7 @@ static void graphs_that_run_at_once_do_not_share(void)
     }
     OK(cu.cuGraphLaunch(execs[0], streams[0]));
     OK(cu.cuGraphLaunch(execs[1], streams[0]));
-    OK(cu.cuStreamSynchronize(streams[0])); /* both stand on the same memory */
+    OK(cu.cuStreamSynchronize(streams[0])); /* both use the same memory */
     CHECK(reserved_now() - base == 2 * STEP);
     for (int i = 0; i < 2; i++) {
         OK(cu.cuGraphLaunch(execs[0], streams[0]));

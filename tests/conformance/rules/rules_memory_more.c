@@ -73,7 +73,7 @@ static void a_child_has_addresses_of_its_own(void)
     CUdeviceptr p, q;
     CUgraph parent = new_graph(), child = simple_graph(MIB, 1, true, &p);
     CUgraphNode inner = move_in(parent, NULL, child);
-    add_alloc(parent, inner, MIB, &q); /* behind the free in the child */
+    add_alloc(parent, inner, MIB, &q); /* after the free in the child */
     CHECK(p + MIB <= q || q + MIB <= p);
     drop(NULL, parent);
 }
@@ -161,7 +161,7 @@ static void threads_launch_side_by_side(void)
         CHECK(pthread_join(workers[i].thread, NULL) == 0);
         CHECK(workers[i].wrong == 0);
     }
-    /* A thread's graphs run one behind the other, so they share. */
+    /* A thread's graphs run one after the other, so they share. */
     CHECK(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) - base <
           THREADS * GRAPHS * STEP);
     CHECK(settled() == base);

@@ -21,8 +21,8 @@ static CUstreamBatchMemOpParams wait_for_1(CUdeviceptr address)
 
 /* ---- programmatic edges ---- */
 
-/* add(p, n): n times *p = *p + 1, with pauses, behind a wait for the kernels before; the
- * kernels behind it may be launched when it begins. Only the last thread adds. */
+/* add(p, n): n times *p = *p + 1, with pauses, after a wait for the kernels before; the
+ * kernels after it may be launched when it begins. Only the last thread adds. */
 static const char chain_ptx[] =
     ".version 7.8\n.target sm_90\n.address_size 64\n"
     ".visible .entry link(.param .u64 p, .param .u32 n)\n{\n"
@@ -124,7 +124,7 @@ static void a_programmatic_edge_orders(void)
 
 /* ---- events ---- */
 
-/* The event is reached when its node runs: what another stream does behind it is what the
+/* The event is reached when its node runs: what another stream does after it is what the
  * rest of the graph waits for. */
 static void an_event_is_reached_when_its_node_runs(void)
 {
@@ -169,23 +169,23 @@ static bool gets_done(CUstream stream)
     return cu.cuStreamQuery(stream) == CUDA_SUCCESS;
 }
 
-/* root (words[0] = 1), wait for `event` behind it, then words[1] = 1 */
+/* root (words[0] = 1), wait for `event` after it, then words[1] = 1 */
 static CUgraphExec graph_that_waits(CUdeviceptr words, CUevent event)
 {
     CUgraph graph = new_graph();
-    CUgraphNode root, wait, behind;
+    CUgraphNode root, wait, after;
     CUDA_MEMSET_NODE_PARAMS fill = {
         .dst = words, .value = 1, .elementSize = 4, .width = 1, .height = 1};
     OK(cu.cuGraphAddMemsetNode(&root, graph, NULL, 0, &fill, context));
     OK(cu.cuGraphAddEventWaitNode(&wait, graph, &root, 1, event));
     fill.dst = words + 4;
-    OK(cu.cuGraphAddMemsetNode(&behind, graph, &wait, 1, &fill, context));
+    OK(cu.cuGraphAddMemsetNode(&after, graph, &wait, 1, &fill, context));
     CUgraphExec exec = instantiate(graph);
     OK(cu.cuGraphDestroy(graph));
     return exec;
 }
 
-/* The event comes behind words[2] == 1, which nothing writes but this test. */
+/* The event comes after words[2] == 1, which nothing writes but this test. */
 static void a_wait_node_holds_what_is_behind_it(void)
 {
     CUstream launches, other, reads, lets_go;
@@ -203,7 +203,7 @@ static void a_wait_node_holds_what_is_behind_it(void)
         OK(cu.cuStreamWaitValue32(other, words + 8, round, CU_STREAM_WAIT_VALUE_EQ));
         OK(cu.cuEventRecord(event, other));
         OK(cu.cuGraphLaunch(exec, launches));
-        OK(cu.cuGraphLaunch(exec, launches)); /* a second one queues up behind it */
+        OK(cu.cuGraphLaunch(exec, launches)); /* a second one queues up after it */
         OK(cu.cuStreamWaitValue32(reads, words, 1, CU_STREAM_WAIT_VALUE_EQ));
         if (CHECK(gets_done(reads))) {
             OK(cu.cuMemcpyDtoHAsync(got, words + 4, 4, reads));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* R109-R115: pools, virtual memory, events and contexts, which graphs stand on. */
+/* R109-R115: pools, virtual memory, events and contexts, which graphs use. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>

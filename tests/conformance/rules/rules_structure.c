@@ -160,7 +160,7 @@ static void a_destroyed_node_takes_its_edges_along(void)
     OK(cu.cuGraphAddDependencies(graph, &b, &c, NULL, 1));
     OK(cu.cuGraphDestroyNode(b));
     CHECK(edge_count(graph) == 0 && node_count(graph) == 2);
-    if (driver_is_soft) { /* the real one reads what is behind the handle, or crashes */
+    if (driver_is_soft) { /* the real one reads what the handle points to, or crashes */
         CUgraphNodeType type;
         REFUSED(INVALID_VALUE, cu.cuGraphNodeGetType(b, &type));
         REFUSED(INVALID_VALUE, cu.cuGraphDestroyNode(b));

@@ -402,13 +402,13 @@ static void a_wait_holds_its_branch_only(void)
 {
     CUdeviceptr words = new_words();
     CUgraph graph = new_graph();
-    CUgraphNode waits, behind, writes;
+    CUgraphNode waits, batch, writes;
     CUstreamBatchMemOpParams wait = wait_of(words, 1, CU_STREAM_WAIT_VALUE_EQ),
                              after = write_of(words + 4, 2), one = write_of(words, 1);
     CUDA_BATCH_MEM_OP_NODE_PARAMS params = {context, 1, &wait, 0};
     OK(cu.cuGraphAddBatchMemOpNode(&waits, graph, NULL, 0, &params));
     params.paramArray = &after;
-    OK(cu.cuGraphAddBatchMemOpNode(&behind, graph, &waits, 1, &params));
+    OK(cu.cuGraphAddBatchMemOpNode(&batch, graph, &waits, 1, &params));
     params.paramArray = &one;
     OK(cu.cuGraphAddBatchMemOpNode(&writes, graph, NULL, 0, &params));
     run_graph(graph);

@@ -228,7 +228,7 @@ static unsigned launch(CUgraphExec exec)
     return value;
 }
 
-/* Two kernels in a row that write `first` and `second` to the same place, and behind them
+/* Two kernels in a row that write `first` and `second` to the same place, and after them
  * a fill of `rows` rows elsewhere. */
 static CUgraph two_writes(unsigned first, unsigned second, size_t rows,
                           CUgraphNode *nodes)
@@ -274,7 +274,7 @@ static void an_update_brings_all_parameters(void)
     CHECK(info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS);
     CHECK(info.errorNode == NULL && info.errorFromNode == NULL);
     CHECK(launch(exec) == 4);
-    OK(cu.cuGraphExecUpdate(exec, graph, NULL)); /* nobody has to be told */
+    OK(cu.cuGraphExecUpdate(exec, graph, NULL)); /* no result is asked for */
     CHECK(launch(exec) == 2);
     OK(cu.cuGraphExecDestroy(exec));
     OK(cu.cuGraphDestroy(graph));

@@ -182,7 +182,7 @@ static void launches_under_way_keep_their_memory(void)
     OK(cu.cuStreamSynchronize(stream));
 }
 
-/* ---- what stands beside memory nodes ---- */
+/* ---- what is beside memory nodes ---- */
 
 /* An allocation, a fill of it or a copy from it, and perhaps its end. */
 static CUgraph working_graph(bool fills, bool freed, CUdeviceptr *out, CUgraphNode *work)

@@ -264,7 +264,7 @@ static void declared_memory_types_stay(void)
     change(CU_GRAPH_NODE_TYPE_MEMCPY, &host, &elsewhere, SAME, "other host memory");
 }
 
-/* ---- what memory an operand stands on ---- */
+/* ---- what memory an operand refers to ---- */
 
 enum { DEVICE, FOREIGN, MANAGED, PINNED, PAGEABLE, POOL, OWN_POOL, MAPPED, BACKINGS };
 

@@ -269,7 +269,7 @@ static CUresult set_child(const char *from, const char *to)
     return result;
 }
 
-/* Where an update goes by the order of dependencies and sinks. */
+/* Where an update follows the order of dependencies and sinks. */
 static void a_child_graph_is_paired_by_creation(void)
 {
     static const char from[] = "k1 m2 k3<k1,m2";

@@ -22,7 +22,7 @@ enum {
 struct drive {
     CUcontext context;
     CUstream stream;
-    CUdeviceptr words, table; /* the table is not compared: handles stand in it */
+    CUdeviceptr words, table; /* the table is not compared: handles are in it */
     struct {
 #define X(name) CUfunction name;
         KERNELS_OF(X)
@@ -45,7 +45,7 @@ bool drive_check(CUresult code, const char *call);
 #define DID(call) drive_check(call, #call)
 
 CUdeviceptr drive_word(int at);
-/* Parameters of the kernel of an item; they stand until the next call. */
+/* Parameters of the kernel of an item; they are kept until the next call. */
 const CUDA_KERNEL_NODE_PARAMS *drive_kernel(const struct item *item, uint32_t value);
 /* build.c: graphs, nodes, handles of nodes; what kernels read of them is in host_table. */
 bool drive_build(void);
