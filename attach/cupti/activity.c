@@ -57,7 +57,7 @@ static bool take(const uint8_t *record, const uint8_t *end, void *to, size_t byt
     return true;
 }
 
-/* CUPTI gives 0 where it could not tell. */
+/* CUPTI gives 0 where it does not know. */
 static bool keep(const attach_activity *read, attach_activity *out)
 {
     if (read->start == 0 || read->end < read->start)

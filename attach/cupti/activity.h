@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* CUPTI's activity records, read from bytes. CUPTI says where a record begins, never how
- * long it is: that is its kind's, of which later versions only add to the end. */
+ * long it is: that is its kind's; later versions only add to the end. */
 #ifndef ATTACH_CUPTI_ACTIVITY_H
 #define ATTACH_CUPTI_ACTIVITY_H
 #include "event/event.h"

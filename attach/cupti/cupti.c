@@ -182,7 +182,8 @@ static void subscribe(void)
         return;
     if (!atomic_load(&is_subscribed) && rounds <= ROUNDS_MAX) {
         if (rounds++ == ROUNDS_MAX)
-            say("nodes are told for the first captures only: later ones come and go too "
+            say("nodes are reported for the first captures only: later ones come and go "
+                "too "
                 "often",
                 "", 0);
         else

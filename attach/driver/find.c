@@ -136,7 +136,7 @@ static void bind_all(void *handle, const Dl_info *info)
         if (entry)
             by_address[address_count++] = (address){(uintptr_t)entry, i};
     }
-    dlerror(); /* what is missing is no error of the program's */
+    dlerror(); /* what is missing is not an error of the program's */
     qsort(by_address, address_count, sizeof(address), compare);
     driver = (library){.base = (uintptr_t)info->dli_fbase};
     strncpy(driver.seen.path, info->dli_fname, sizeof(driver.seen.path) - 1);
@@ -291,7 +291,7 @@ static int fit(const attach_symbol *symbol, const char *name, int version, uint6
     return symbol->version * 2 + (symbol->per_thread == wants_thread);
 }
 
-/* Names whose newer versions are symbols of another name, or that cannot be told apart by
+/* Names whose newer versions are symbols of another name, or that cannot be distinguished by
  * version: only the entry itself says. */
 static bool is_ambiguous(const char *name)
 {

@@ -54,7 +54,7 @@ enum { ATTACH_WORK = 1, ATTACH_PYTHON = 2, ATTACH_EDITS = 4 }; /* attach_symbol.
 
 typedef enum attach_argument_kind {
     ATTACH_WORD,
-    ATTACH_OUT,       /* the word is what stands there afterwards */
+    ATTACH_OUT,       /* the word is what is there afterwards */
     ATTACH_STRUCT,    /* a part */
     ATTACH_STRUCT_V1, /* a part: CUDA_KERNEL_NODE_PARAMS_v1, made the present one */
     ATTACH_ARRAY,     /* a part; argument `other` counts it */

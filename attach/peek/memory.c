@@ -41,7 +41,7 @@ static bool read_own_file(void *to, const void *from, size_t bytes)
 }
 
 /* Texts are read by pieces that may be longer than they are, and the program's memory as
- * it stands, whoever writes it: sanitizers would object, and the kernel reads instead. */
+ * it is there, whoever writes it: sanitizers would object, and the kernel reads instead. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_WATCHED true
 #elif defined(__has_feature)

@@ -9,7 +9,7 @@
 void attach_memory_prepare(void);
 
 /* Where the thread's own stack ends, which a frame at `here` lies on; 0: it lies far from
- * it, on a stack that the program has made, whose end nobody tells. */
+ * it, on a stack that the program has made, whose end nobody reports. */
 enum { ATTACH_STACK_MAX = 8 << 20 };
 uintptr_t attach_stack_end(uintptr_t here);
 

@@ -61,7 +61,7 @@ static bool has_key;
 
 static _Atomic uint64_t numbers[NUMBERS]; /* hashes; 0: free */
 static _Atomic uint8_t is_told[NUMBERS];  /* its STACK record is in the ring */
-static _Atomic uint64_t modules[MODULES]; /* hashes of files told */
+static _Atomic uint64_t modules[MODULES]; /* hashes of files that were reported */
 static _Atomic uint64_t module_changes;   /* as the linker counts them */
 static uintptr_t own_start, own_end;      /* this library's code */
 static struct kept of_fork;               /* by which this process was made */
@@ -199,7 +199,7 @@ static void tell_modules(void)
 
 /* ---- numbers ---- */
 
-/* The number of a stack, told if it is new. 0: there is no room for it. */
+/* The number of a stack, which is reported if it is new. 0: there is no room for it. */
 static uint32_t number_of(const uintptr_t *frames, uint32_t count, const char *python)
 {
     uint64_t words[ATTACH_FRAMES];
@@ -215,7 +215,7 @@ static uint32_t number_of(const uintptr_t *frames, uint32_t count, const char *p
     const uint32_t number = (uint32_t)place + 1;
     if (atomic_load_explicit(&is_told[place], memory_order_acquire))
         return number;
-    /* Two threads may tell it both: no matter. */
+    /* Two threads may both report it: no matter. */
     if (count > 0)
         tell_modules();
     if ((!python || attach_tell(GPHI_EVENT_PYTHON, number, 0, NULL, 0, python)) &&

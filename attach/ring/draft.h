@@ -50,7 +50,7 @@ static inline void attach_draft_words(attach_draft *draft, const uint64_t *words
     draft->word_count = count;
 }
 
-/* A part, as it stands there until the draft is written. Nothing of NULL, or of 0 bytes.
+/* A part, as it is there until the draft is written. Nothing of NULL, or of 0 bytes.
  */
 void attach_add(attach_draft *draft, uint16_t kind, uint16_t arg, const void *from,
                 size_t bytes);

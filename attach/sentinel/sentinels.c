@@ -14,7 +14,7 @@
  *
  * Threads may update one executable at once, and destroy it meanwhile: it is counted, and
  * has a lock, which is held through the driver's call; so has, as one of many, a graph that
- * sentinels stand in. Locks are taken in this order: executable, graph, `all`.
+ * sentinels are in. Locks are taken in this order: executable, graph, `all`.
  *
  * A board is registered with a context and goes with it, so each context has one. */
 #define _GNU_SOURCE

@@ -10,7 +10,7 @@
  * for good: where boards go. */
 void attach_sentinels_prepare(const char *folder);
 
-/* Around an instantiation or an update: sentinels stand in the graph meanwhile, and in
+/* Around an instantiation or an update: sentinels are in the graph meanwhile, and in
  * what the driver makes of it. Afterwards, what the program gets. */
 void attach_sentinels_before(attach_call *call);
 CUresult attach_sentinels_after(attach_call *call, CUresult result);

@@ -221,7 +221,7 @@ static bool kind_of(const gphi_timing_graph *g, uint64_t address, CUmemorytype *
     return true;
 }
 
-/* Of host memory that is not pinned it would read what stands there later: refused. */
+/* Of host memory that is not pinned it would read what is there later: refused. */
 static CUresult add_copy(gphi_timing_graph *g, const uint64_t *w, int stream)
 {
     gphi_timing_node *node = &g->node[g->node_count];

@@ -11,7 +11,7 @@ enum {
 
 /* ---- which calls are what ---- */
 
-/* Call, class, and which argument is the stream; CONFIG: it stands in a CUlaunchConfig.
+/* Call, class, and which argument is the stream; CONFIG: it is in a CUlaunchConfig.
  */
 enum { CONFIG = 100 };
 #define STREAM_CALLS(X)                                                                  \

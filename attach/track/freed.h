@@ -9,6 +9,6 @@
 void attach_freed_prepare(void);
 /* A capture holds this address from now on; what was freed there before is over. */
 void attach_freed_watch(uint64_t address);
-/* Whether a block that held it was given to free() or moved by realloc() since then. */
+/* Whether a block with it was given to free() or moved by realloc() since then. */
 bool attach_freed_since(uint64_t address);
 #endif

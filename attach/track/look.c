@@ -14,8 +14,8 @@ void attach_graph_edited(void)
     atomic_fetch_add(&edit_count, 1);
 }
 
-/* Graphs of which the caller owns a handle can be asked about whatever the call said;
- * others live as long as their parents, of which we know nothing. */
+/* Graphs whose handle the caller owns can be asked about whatever the call said;
+ * others live as long as their parents, which we do not know. */
 void attach_graph_look(const attach_call *call, gphi_snapshot_why why, uint64_t exec,
                        CUresult result)
 {

@@ -49,10 +49,10 @@ typedef struct snapshot {
 /* What an address points at, once a snapshot (or so). Legal in captures. */
 static void tell_pointer(snapshot *shot, uint64_t address)
 {
-    uint64_t *told = &shot->pointers[(address >> 4) % POINTERS];
-    if (address < 1 << 16 || address >> 56 != 0 || *told == address)
+    uint64_t *known = &shot->pointers[(address >> 4) % POINTERS];
+    if (address < 1 << 16 || address >> 56 != 0 || *known == address)
         return;
-    *told = address;
+    *known = address;
     uint64_t base = 0, bytes = 0, context = 0, pool = 0, buffer = 0;
     uint32_t type = 0, is_managed = 0;
     CUpointer_attribute wanted[] = {
@@ -181,7 +181,7 @@ static size_t get_struct(CUgraphNode node, CUgraphNodeType type, node_struct *ou
     }
 }
 
-/* A batch's operations stand apart from its struct, in the node's own memory. */
+/* A batch's operations are apart from its struct, in the node's own memory. */
 static void add_operations(snapshot *shot, attach_draft *draft,
                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *batch)
 {

@@ -117,12 +117,12 @@ GPH_API uint32_t gph_ranks_local(const gph_ranks *ranks);
  *  with the same words; after GPH_E_STATE of a rank that ended, came too late or was out of
  *  step the group has failed, and each later call returns that cause at once. GPH_E_INVALID
  *  of a disagreement leaves the group as it is. Thread: one at a time. In C and C++ the macro
- *  of the same name passes the line it stands in. */
+ *  of the same name passes the line it is in. */
 /** @{ */
 
 /** Every rank gives some bytes, and gets those of all.
  *
- *  place  copied: where it stands in the program; NULL: not known.
+ *  place  copied: where it is in the program; NULL: not known.
  *  what   borrowed for the call: names this gather, to 63 bytes.
  *  mine   borrowed for the call; `bytes` of them, as many on every rank.
  *  all    the caller's, room for `bytes` times gph_ranks_count(), in the order of ranks. After

@@ -75,7 +75,7 @@ GPH_API void gph_comm_destroy(gph_comm *comm);
 
 /** Puts the sum of every rank's tensor into every rank's.
  *
- *  place      copied: where it stands in the program; NULL: not known.
+ *  place      copied: where it is in the program; NULL: not known.
  *  in         device memory of `count` elements; alive until the work has ended.
  *  out        likewise; the same as `in`, or memory that does not overlap it.
  *  count      elements, the same on every rank. 0: nothing is done.

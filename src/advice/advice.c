@@ -104,7 +104,7 @@ static bool is_worth(const gph_advice *advice, const gphi_loop *loop)
     return false;
 }
 
-/* Whether the calls of its longest run stand in a period of `by`, one after the other: it
+/* Whether the calls of its longest run are in a period of `by`, one after the other: it
  * is what one repetition does, in a first one that is not quite like the others. */
 static bool is_part(const gph_advice *advice, const gphi_loop *loop, const gphi_loop *by)
 {
@@ -214,18 +214,18 @@ static gph_status add_repeat(gph_advice *advice, const gphi_loop *loop)
 /* `loops` by what they take, the most expensive first. */
 static gph_status add_repeats(gph_advice *advice, const gphi_vec *loops)
 {
-    uint64_t dearest = 0; /* of those that are worth it */
+    uint64_t costliest = 0; /* of those that are worth it */
     gph_status status = GPH_OK;
     for (size_t i = 0; i < loops->count; i++) { /* also of those that come first */
         gphi_loop *loop = gphi_vec_at(loops, i);
-        loop->is_outer = is_worth(advice, loop) && loop->total_ns * 10 >= dearest &&
+        loop->is_outer = is_worth(advice, loop) && loop->total_ns * 10 >= costliest &&
                          is_outer(advice, loops, loop);
-        dearest = dearest == 0 && is_worth(advice, loop) ? loop->total_ns : dearest;
+        costliest = costliest == 0 && is_worth(advice, loop) ? loop->total_ns : costliest;
     }
     for (size_t i = 0; i < loops->count && status == GPH_OK; i++) {
         const gphi_loop *loop = gphi_vec_at(loops, i);
         /* what takes less than a tenth of the most expensive is not worth a line */
-        if (loop->total_ns * 10 >= dearest && !loop->is_outer &&
+        if (loop->total_ns * 10 >= costliest && !loop->is_outer &&
             advice->repeats.count < REPEATS_MAX && is_worth(advice, loop) &&
             !is_within(advice, loop))
             status = add_repeat(advice, loop);

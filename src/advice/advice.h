@@ -43,7 +43,7 @@ typedef struct gphi_beat {
     uint32_t value_at; /* in advice.values */
     uint16_t value_words;
     uint16_t nodes;   /* of a graph; 1 for other work; 0: no node */
-    uint32_t extra;   /* calls since the beat before that are no beats */
+    uint32_t extra;   /* calls since the beat before that are not beats */
     uint32_t grid;    /* a kernel's, and its blocks' */
     uint32_t threads; /* of a kernel with one dimension, else 0; saturates */
 } gphi_beat;
@@ -280,7 +280,7 @@ static inline bool gphi_repeat_goes_on(const gphi_repeat *repeat, uint64_t repet
            at[0] - at[-1] <= repeat->loop.period + waits;
 }
 
-/* What stands in the way first, of a kind; NULL: nothing. */
+/* What is in the way first, of a kind; NULL: nothing. */
 static inline const gphi_obstacle *gphi_repeat_obstacle(const gphi_repeat *repeat,
                                                         gphi_obstacle_kind kind)
 {

@@ -153,7 +153,7 @@ static void payoff(printing *p, const gphi_repeat *repeat, size_t number)
     put_place(p, prediction->place);
     if (repeat->loop.outer_count > 0)
         gphi_text_say(p->out,
-                      "   inside of a loop of %llu calls, which is repeated %llu times\n",
+                      "   inside a loop of %llu calls, which is repeated %llu times\n",
                       (unsigned long long)repeat->loop.outer_calls,
                       (unsigned long long)repeat->loop.outer_count);
     times(p, repeat);
@@ -302,7 +302,7 @@ static void graphs_there(printing *p)
         gphi_text_say(p->out, "   the program launches graphs already, %llu times\n",
                       (unsigned long long)p->advice->graph_launches);
     if (p->advice->beats_left_out > 0)
-        gphi_text_say(p->out, "   of the first %llu calls; %llu came behind them\n",
+        gphi_text_say(p->out, "   of the first %llu calls; %llu came after them\n",
                       (unsigned long long)p->advice->beat_count,
                       (unsigned long long)p->advice->beats_left_out);
 }

@@ -35,7 +35,7 @@ static bool is_kernel(uint32_t call)
            call == GPHI_CALL_cuLaunchCooperativeKernel;
 }
 
-/* Polls: as many as it takes, so they are no part of what repeats. */
+/* Polls: as many as it takes, so they are not part of what repeats. */
 static bool is_poll(uint32_t call)
 {
     return call == GPHI_CALL_cuEventQuery || call == GPHI_CALL_cuStreamQuery;

@@ -122,7 +122,7 @@ static gph_status link_alike(const finder *f, gphi_vec *all)
     return status;
 }
 
-/* `out` of stretch: up to each wait, what comes after the last is none of them; or each
+/* `out` of stretch: up to each wait, what comes after the last is not one of them; or each
  * call but waits. */
 static gph_status cut(const finder *f, bool by_waits, gphi_vec *out)
 {

@@ -395,7 +395,7 @@ static bool has_others_inside(const gph_advice *advice, const gphi_repeat *repea
     return false;
 }
 
-/* Sites that are no beats of this period: polls, other threads. */
+/* Sites that are not beats of this period: polls, other threads. */
 static gph_status look_around(const gph_advice *advice, gphi_repeat *repeat)
 {
     const gphi_track *track = gphi_advice_track(advice, repeat->loop.track);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Frames of libraries that stand between a program and the driver. */
+/* Frames of libraries that are between a program and the driver. */
 static bool is_between(const gph_place *place)
 {
     static const char *const modules[] = {"libcuda", "libgph", "libcudart", "libcublas",

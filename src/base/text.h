@@ -14,7 +14,7 @@
 
 typedef struct gphi_text {
     char *bytes; /* NULL: nothing yet; else with a zero at `length`, unless it streams */
-    size_t length;       /* bytes that stand in `bytes` now */
+    size_t length;       /* bytes that are in `bytes` now */
     size_t room;         /* of `bytes` */
     gph_status status;   /* the first failure */
     uint32_t is_fixed;   /* `bytes` is the caller's, and stays as long as it is */

@@ -59,7 +59,7 @@ static inline void *gphi_vec_at(const gphi_vec *vec, size_t index)
     return vec->items ? (char *)vec->items + index * vec->item_bytes : NULL;
 }
 
-/* Goes through the items of a vec of which none is added or taken out meanwhile. */
+/* Goes through the items of a vec; none may be added or taken out meanwhile. */
 #define GPHI_EACH(type, item, vec)                                                       \
     for (type *item = (vec)->items; item < (type *)gphi_vec_at(vec, (vec)->count); item++)
 

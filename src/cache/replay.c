@@ -368,7 +368,7 @@ static gph_status decide(gph_cache *cache, gph_cache_call_args *args, gph_error 
     return cache->options.agree ? agree(cache, args, error) : GPH_OK;
 }
 
-/* Tells the attached library, if one is there, of a call that worked. */
+/* Reports a call that worked to the attached library, if one is loaded. */
 static void tell_call(const gph_cache *cache, const gph_cache_call_args *args)
 {
     const gph_cache_match *match = &args->match;

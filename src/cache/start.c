@@ -397,7 +397,7 @@ static gph_status order_keys(struct start *start, const uint32_t *keys, uint32_t
     }
     if (status == GPH_OK)
         qsort(ranks, start->count, sizeof(*ranks), larger);
-    uint32_t used = 0; /* a key may stand twice in the caller's list */
+    uint32_t used = 0; /* a key may occur twice in the caller's list */
     for (uint32_t i = 0; i < start->count && status == GPH_OK; i++)
         if (used == 0 || start->keys[used - 1] != ranks[i].key)
             start->keys[used++] = ranks[i].key;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Where a graph finds seed and offset, and how they go on.
  *
- * The host says where the generator stands; each recording has words of its own in device
+ * The host says how far the generator has come; each recording has words of its own in device
  * memory, and a one-thread kernel at the head of its graph:
  *
  *   seed | offset | generation       words[0..2]

@@ -2,7 +2,7 @@
 /* The CUDA driver's binary interface as of CUDA 13.0: the types, enumerations, structs
  * and constants that programs and the driver pass each other, layout for layout. Nothing
  * of the toolkit is included; tests/abi compares every size, offset, value and prototype
- * with its <cuda.h> where one is found. The calls themselves stand in cuda/calls.h.
+ * with its <cuda.h> where one is found. The calls themselves are in cuda/calls.h.
  * sizes: table */
 #ifndef GPHI_CUDA_ABI_H
 #define GPHI_CUDA_ABI_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every entry point of the CUDA 13.0 driver, as data: each signature stands here once.
+/* Every entry point of the CUDA 13.0 driver, as data: each signature is here once.
  *
  *   CALL    a call as the current headers have it. GPHI_CALL_ids count these rows.
  *   OLDER   an older signature of a call

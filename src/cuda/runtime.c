@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph_open() and what it hands out. */
+/* gph_open() and what it returns. */
 #include "cuda/runtime.h"
 #include "base/fail.h"
 #include "base/heap.h"

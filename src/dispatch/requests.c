@@ -140,7 +140,7 @@ static gph_status send_locked(gph_dispatch *dispatch, uint32_t kind,
     request->kind = kind;
     if (bytes > 0)
         memcpy(request->words, arguments, bytes);
-    /* Release: the request stands there before it counts. */
+    /* Release: the request is there before it counts. */
     __atomic_store_n(&dispatch->host->sent, ++dispatch->sent, __ATOMIC_RELEASE);
     return wake_locked(dispatch, error);
 }
@@ -166,7 +166,7 @@ uint64_t gph_dispatch_done(const gph_dispatch *dispatch)
     return dispatch ? READ(dispatch->host->done) : 0;
 }
 
-/* Codes stand in the queue until their places are taken again, which senders do under the
+/* Codes are in the queue until their places are taken again, which senders do under the
  * mutex: so what is read is of request `i`, whoever sends meanwhile. */
 static gph_status check_codes_locked(const gph_dispatch *dispatch, uint64_t from,
                                      uint64_t to, gph_error *error)

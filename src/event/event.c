@@ -131,7 +131,7 @@ const char *gphi_event_text(const gphi_event *event, uint32_t nth)
 
 uint64_t gphi_host_hash(uint64_t hash, const void *bytes, size_t count)
 {
-    /* The value stands in records, which a later version may read: it stays as it is. */
+    /* The value is in records, which a later version may read: it stays as it is. */
     const unsigned char *at = bytes;
     for (; count >= 8; at += 8, count -= 8) {
         uint64_t word;

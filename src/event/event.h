@@ -61,7 +61,7 @@ typedef enum gphi_event_kind {
                            records follow it (children's between them are distinguished by
                            their snapshot), all before the CALL that they belong to */
     GPHI_EVENT_NODE,    /* id: CUgraphNode. words: snapshot, index, CUgraphNodeType, then
-                           what stands at gphi_node_words. parts: parameters */
+                           what is at gphi_node_words. parts: parameters */
     GPHI_EVENT_EDGES,   /* id: snapshot. words: from << 32 | to, by index, and edge data
                            (CUgraphEdgeData, as a word), in turn. A snapshot with more
                            than GPHI_EDGES_MAX edges has several of them */
@@ -155,12 +155,12 @@ typedef struct gphi_event {
 } gphi_event;
 _Static_assert(sizeof(gphi_event) == 64, "one unit");
 
-/* Of a CALL. `time_ns` is when it began; records stand in the order in which calls
+/* Of a CALL. `time_ns` is when it began; records are in the order in which calls
  * returned. Words are the arguments by the current signature (GPHI_CUDA_CALLS) in its
  * order, older signatures converted: integers widened (signed ones by their sign), floats
  * as bits, pointers as addresses, a CUmemLocation as its 8 bytes; but where an argument
  * is the address of a handle or number to be filled (CUgraph *, CUdeviceptr *, size_t
- * *...), its word is what stands there afterwards, 0 if the call failed or the address
+ * *...), its word is what is there afterwards, 0 if the call failed or the address
  * was NULL. Then, as words more: of cuStreamBeginCapture and its kin the thread's capture
  * mode, of cuThreadExchangeStreamCaptureMode the mode that was set (its first word is the
  * old one). The capture of cuStreamEndCapture is that which it ended, or was to end. The
@@ -321,7 +321,7 @@ static inline const gphi_part *gphi_part_next(const gphi_part *part)
     return (const gphi_part *)((const char *)part + bytes);
 }
 
-/* The `nth` part of a kind (from 0), or NULL; its bytes stand after it. Records of
+/* The `nth` part of a kind (from 0), or NULL; its bytes are after it. Records of
  * gphi_event_reader are checked: all parts lie within them, texts end. */
 const gphi_part *gphi_event_part(const gphi_event *event, gphi_part_kind kind,
                                  uint32_t nth);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes a log. How many records it holds stands in its head, which is written last. */
+/* Writes a log. How many records it holds is in its head, which is written last. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/limit.h"

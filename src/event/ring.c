@@ -169,7 +169,7 @@ void __tsan_release(void *address);
 #define GIVEN_BY_READER(ring) ((void)0)
 #define LAST_STORE(mark, value) __atomic_store_n(mark, value, __ATOMIC_RELEASE)
 #else
-/* Behind what tsan takes for the release, so not for its eyes. */
+/* After what tsan takes for the release, so not for its eyes. */
 __attribute__((no_sanitize("thread"))) static void store_unseen(volatile uint64_t *mark,
                                                                 uint64_t value)
 {

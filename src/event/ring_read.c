@@ -203,7 +203,7 @@ bool gphi_event_ring_polls(const gphi_event_ring_reader *reader, uint64_t since,
     return false;
 }
 
-/* Behind the last record. A thread ends in one call at most. */
+/* After the last record. A thread ends in one call at most. */
 static const gphi_event *next_unreturned(gphi_event_ring_reader *reader)
 {
     enum { UNITS = 1 + (GPHI_SLOT_WORDS * 8 + GPHI_RING_UNIT - 1) / GPHI_RING_UNIT };

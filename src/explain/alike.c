@@ -6,7 +6,7 @@
 
 enum { WORD_SLOTS = 4096 }; /* four times the words */
 
-/* A group each: words of English as they are written, and Chinese ones. A word may stand
+/* A group each: words of English as they are written, and Chinese ones. A word may be
  * in several; more than GPHI_ALIKE_MAX are not kept. */
 static const char *const groups[] = {
     "disable off turnoff deactivate disabling opt out suppress without 关闭 "

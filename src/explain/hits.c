@@ -12,7 +12,7 @@ void gphi_hits_add(gphi_hits *hits, size_t index, const gph_explain_match *match
     *best = *match;
 }
 
-/* Whether `a` is reported before `b`: it says more, or says as much and stands first. */
+/* Whether `a` is reported before `b`: it says more, or says as much and comes first. */
 static bool is_before(const gph_explain_match *a, const gph_explain_match *b)
 {
     if (a->score != b->score)

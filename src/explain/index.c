@@ -255,7 +255,7 @@ uint32_t gphi_root(uint64_t of)
  * of lines. */
 static void weigh_terms(gphi_index *to)
 {
-    enum { RARITY_MAX = 1500 }; /* a word that stands by chance in one entry says less */
+    enum { RARITY_MAX = 1500 }; /* a word that occurs by chance in one entry says less */
     const uint64_t all = gphi_knowledge_count;
     static uint64_t squares[GPHI_LINES_MAX];
     for (size_t i = 0; i < GPHI_TERMS_MAX; i++) {

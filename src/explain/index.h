@@ -73,7 +73,7 @@ typedef struct gphi_line {
 typedef struct gphi_spelled {
     const char *name;
     size_t bytes;
-    uint64_t pairs; /* bits for each two letters that stand together */
+    uint64_t pairs; /* bits for each two letters that are together */
     uint8_t letters[GPHI_LETTERS];
 } gphi_spelled;
 
@@ -102,7 +102,7 @@ uint32_t gphi_hash_name(const char *text, size_t bytes);
 
 uint32_t gphi_pair_of(char first, char second);
 
-/* The first of the texts that may stand where this pair does; 0: none. */
+/* The first of the texts that may be where this pair does; 0: none. */
 uint16_t gphi_pairs_first(const gphi_pairs *pairs, char first, char second);
 
 /* The term of that hash, NULL if no entry has it. */

@@ -42,7 +42,7 @@ static const struct {
     {"flashinfer", true, {"flashinfer"}},
 };
 
-/* Whether it stands there and begins a word. */
+/* Whether it is there and begins a word. */
 static bool names_it(const char *text, size_t bytes, const char *word)
 {
     const size_t length = strlen(word);

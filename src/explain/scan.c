@@ -76,7 +76,7 @@ static void hit(scan *s, const gphi_key *of, size_t at, size_t bytes)
     gphi_hits_add(s->hits, of->entry, &match);
 }
 
-/* Whether the message stands at `at`; a space of it is white space of any length. Gives
+/* Whether the message is at `at`; a space of it is white space of any length. Gives
  * the bytes it takes, 0 if it does not. */
 static size_t message_at(const scan *s, const char *message, size_t at)
 {
@@ -128,7 +128,7 @@ static bool line_has(const scan *s, size_t end, const char *word)
     return false;
 }
 
-/* Where what separates a word from a number behind it begins. */
+/* Where what separates a word from a number after it begins. */
 static size_t before_separators(const scan *s, size_t at)
 {
     static const char *const wide[] = {"：", "（", "＝", "，", "是", "为"};
@@ -169,7 +169,7 @@ static bool is_code(const scan *s, size_t at)
     return false;
 }
 
-/* Whether a unit stands behind a number: "took 700 ms". */
+/* Whether a unit follows a number: "took 700 ms". */
 static bool is_measure(const scan *s, size_t end)
 {
     static const char *const units[] = {
@@ -203,7 +203,7 @@ static bool is_about_cuda(const scan *s)
     return false;
 }
 
-/* Whether a number that is a code is meant as one. Small numbers stand everywhere: they
+/* Whether a number that is a code is meant as one. Small numbers occur everywhere: they
  * count beside a word of CUDA only. */
 static bool is_asked(const scan *s, size_t at, size_t end)
 {
@@ -265,7 +265,7 @@ static bool try_parts(scan *s, size_t at, size_t end, char separator)
     return false;
 }
 
-/* Marks that stand inside slugs and dotted names. */
+/* Marks that are inside slugs and dotted names. */
 static bool is_mark(char c)
 {
     return c == '.' || c == '/' || c == '-';

@@ -5,7 +5,7 @@
 #define GPHI_EXPLAIN_SCAN_H
 #include "explain/index.h"
 
-/* What a term counts where it stands, in tenths. */
+/* What a term counts where it is, in tenths. */
 enum {
     GPHI_OFTEN_FIX = 3,
     GPHI_OFTEN_CAUSE = 6,
@@ -26,7 +26,7 @@ void gphi_hits_add(gphi_hits *hits, size_t index, const gph_explain_match *match
 /* Takes the best of what is left out of it; false: nothing is. */
 bool gphi_hits_take(gphi_hits *hits, gph_explain_match *out);
 
-/* The keys that stand in the text. */
+/* The keys that are in the text. */
 void gphi_scan(const char *text, size_t bytes, gphi_hits *hits);
 
 /* Which entries words may add. */
@@ -36,7 +36,7 @@ typedef enum gphi_words {
     GPHI_WORDS_ALL
 } gphi_words;
 
-/* Entries in which the words of the text stand, where it is short enough to be a question
+/* Entries in which the words of the text occur, where it is short enough to be a question
  * and enough of its words are known. */
 void gphi_scan_words(const char *text, size_t bytes, gphi_words which, gphi_hits *hits);
 
@@ -59,7 +59,7 @@ static inline bool gphi_is_same(const char *a, const char *b, size_t bytes)
     return true;
 }
 
-/* Of ASCII; bytes of other characters are none of these. */
+/* Of ASCII; bytes of other characters are not of these. */
 static inline bool gphi_is_word(char c)
 {
     const char low = gphi_lower(c);

@@ -182,7 +182,7 @@ static void add_known(known_word *list, const char *word, uint64_t means)
     *word_slot(list, hash) = (known_word){.hash = hash, .means = means};
 }
 
-/* Characters that stand between words, and 图, which is what all of it is about. */
+/* Characters that are between words, and 图, which is what all of it is about. */
 static const char little[] = "的了吗呢吧啊和与或及在是有没能可会要想把被让给从到向"
                              "对用起一二两三个这那哪什么怎样为何时候后前里面中内外"
                              "上下不也都还就再又很太只请问我你他它们图做得着过去来"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Free text. An entry counts by two measures: BM25 over all that it says, and how near its
  * nearest three lines (questions, phrases, titles) lie to the question, as the cosine of
- * their words weighed by rarity. A phrase that stands in the text as it is, a name, and a
+ * their words weighed by rarity. A phrase that is in the text as it is, a name, and a
  * product that both name count besides. What little of a question an entry knows must not
  * look like an answer. */
 #include "explain/products.h"
@@ -38,10 +38,10 @@ typedef struct tally {
     int heavy;         /* rarities of terms that name its subject */
     int heavy_count;   /* how many these are */
     int near[NEAREST]; /* of its nearest lines, in 1/1000, the nearest first */
-    int whole;         /* bytes of its longest phrase that stands in the text */
+    int whole;         /* bytes of its longest phrase that is in the text */
     int phrase;        /* what these count: half, where they are a name and no words */
-    bool is_named;     /* a name of it stands there */
-    size_t first;      /* where the first term stands */
+    bool is_named;     /* a name of it is there */
+    size_t first;      /* where the first term is */
 } tally;
 
 enum subject { SUBJECT_ANY, SUBJECT_SHARED, SUBJECT_OURS, SUBJECTS };
@@ -215,7 +215,7 @@ static bool is_gap(char c)
     return gphi_is_space(c) || c == '-' || c == '_';
 }
 
-/* Whether the phrase stands at `at`, whole. */
+/* Whether the phrase is at `at`, whole. */
 static bool phrase_at(const question *of, const gphi_key *phrase, size_t at)
 {
     size_t to = at;
@@ -258,7 +258,7 @@ static void count_phrases(question *of)
         }
 }
 
-/* Where the first word that counted stands: that line is shown. */
+/* Where the first word that counted is: that line is shown. */
 static void set_line(const char *text, size_t bytes, size_t at, gph_explain_match *match)
 {
     match->line = 1;
@@ -313,7 +313,7 @@ static int32_t score_of(const question *of, const gph_explain_entry *what,
     return (int32_t)(score * product_share(of, what) / 10);
 }
 
-/* How many of the words stand in the text, up to `enough`; most places of it begin none. */
+/* How many of the words are in the text, up to `enough`; most places of it begin none. */
 static int count_said(const char *text, size_t bytes, const char *const *words,
                       int enough)
 {
@@ -336,7 +336,7 @@ static int count_said(const char *text, size_t bytes, const char *const *words,
     return count;
 }
 
-/* Words that stand nowhere else, and words that other trades have as well. */
+/* Words that occur nowhere else, and words that other trades have as well. */
 static const char *const ours[] = {
     "cuda",          "gpu",  "torch", "nccl",  "vllm",   "llama.cpp", "jax",
     "xla",           "cupy", "cudn",  "cubla", "unjoin", "replay",    "enforce_eager",

@@ -78,7 +78,7 @@ struct gphi_bundle_flow {
 };
 
 /* A body: so many nodes, after those of the body before it. The first nodes of all are the
- * graph's own; bodies come in the order of their conditional nodes, which stand in a part
+ * graph's own; bodies come in the order of their conditional nodes, which are in a part
  * before them. So each part is a row of nodes, and edges stay in a part. */
 struct gphi_bundle_body {
     uint32_t flow;

@@ -71,7 +71,7 @@ size_t gphi_code_array(gphi_codec *codec, gphi_vec *items, size_t item_bytes,
     if (count > most || count > left / item_bytes)
         codec->status = gphi_fail(
             codec->error, GPH_E_FORMAT,
-            "byte %zu: %llu %s, of which there are at most %llu in "
+            "byte %zu: %llu %s, but at most %llu are allowed in "
             "the %zu bytes that follow",
             codec->at - 8, (unsigned long long)count, what,
             (unsigned long long)(left / item_bytes < most ? left / item_bytes : most),

@@ -21,7 +21,7 @@ typedef struct gphi_codec {
 uint64_t gphi_code_number(gphi_codec *codec, uint64_t value, size_t bytes);
 void gphi_code_wrong(gphi_codec *codec, const char *what, uint64_t value);
 
-/* Reading is most of loading, so its good way is inline. */
+/* Reading is most of loading, so its success path is inline. */
 static inline uint64_t gphi_code_quick(gphi_codec *codec, uint64_t value, size_t bytes)
 {
     if (!codec->is_reading || codec->status != GPH_OK || codec->count - codec->at < bytes)

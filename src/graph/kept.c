@@ -28,7 +28,7 @@ static bool kernel_at(const gph_kernel_params *kernel, uint32_t index, gphi_kept
 
 /* ---- copies ---- */
 
-/* The driver looks at the first byte, wherever the offsets stand. */
+/* The driver looks at the first byte, wherever the offsets lead. */
 static uint64_t first_byte(const gph_memcpy_side *side)
 {
     return side->address + side->x_bytes +

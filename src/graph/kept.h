@@ -9,7 +9,7 @@
  *                       FILL_ROW     element_bytes    4
  *
  * Rules that need more than the two nodes (the flags of the instantiation, the memory
- * that addresses stand on) are in graph/update_rules.c. */
+ * that addresses refer to) are in graph/update_rules.c. */
 #ifndef GPHI_GRAPH_KEPT_H
 #define GPHI_GRAPH_KEPT_H
 #include <gph/graph.h>

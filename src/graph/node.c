@@ -47,7 +47,7 @@ static void put_number(const void *base, const gphi_field *field, char *out)
         snprintf(out, bytes, "%" PRIu32, small[0]);
 }
 
-/* Unknown handles are no difference. */
+/* Unknown handles are not a difference. */
 static bool is_unknown(const void *base, const gphi_field *field)
 {
     uint64_t value = 0;
@@ -217,7 +217,7 @@ static bool same_known(uint64_t a, uint64_t b)
     return a == b || a == 0 || b == 0;
 }
 
-/* What lies between arguments is no difference. */
+/* What lies between arguments is not a difference. */
 static bool same_arguments(const gph_kernel_params *a, const gph_kernel_params *b)
 {
     if (a->buffer_bytes != b->buffer_bytes)

@@ -8,7 +8,7 @@
 #include "cuda/abi.h"
 #include "graph/kept.h"
 
-/* What memory an operand of a copy or fill stands on, as far as queries report it. */
+/* What memory an operand of a copy or fill refers to, as far as queries report it. */
 typedef enum gphi_backing {
     GPHI_BACKING_UNKNOWN = 0, /* or no operand, or an array */
     GPHI_BACKING_CONTEXT, /* memory of a context, or ordinary host memory (context 0) */

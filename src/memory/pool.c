@@ -556,7 +556,7 @@ void gph_pool_live(const gph_pool *pool, gph_pool_range *ranges, uint32_t capaci
     *count = found;
 }
 
-/* 0 is no address of an arena, so it says that there is nothing. */
+/* 0 is not an address of an arena, so it says that there is nothing. */
 uint64_t gphi_pool_find(const gph_pool *pool, uint64_t address, uint64_t *bytes)
 {
     uint64_t first = 0;

@@ -31,7 +31,7 @@ struct gphi_span {
 
 /* A part of what a recording leaves was overwritten by what is known no more: eager
  * memory, or a recording that is forgotten. */
-struct gphi_spoil {
+struct gphi_overwrite {
     struct gphi_span span;
     uint64_t when;
 };
@@ -60,8 +60,8 @@ struct gphi_recording {
     uint64_t *bits;  /* proof.c: 4 rows of proof.words */
     uint32_t blocked;
     uint64_t last_replay, replay_before; /* that, and the one before it */
-    gphi_vec spoils;                     /* struct gphi_spoil */
-    uint64_t spoiled_all; /* the same for all it leaves, where there was no memory */
+    gphi_vec overwrites;                 /* struct gphi_overwrite */
+    uint64_t overwritten_all; /* the same for all it leaves, where there was no memory */
 };
 
 /* ---- proof.c ---- */

@@ -26,7 +26,7 @@ static void destroy_recording(gph_pool *pool, struct gphi_recording *r)
     gphi_vec_fini(&r->ranges);
     gphi_vec_fini(&r->saved);
     gphi_vec_fini(&r->writes);
-    gphi_vec_fini(&r->spoils);
+    gphi_vec_fini(&r->overwrites);
     gphi_heap_text_free(heap, r->name);
     gphi_heap_free(heap, r, sizeof(*r));
 }
@@ -46,7 +46,7 @@ static gph_status new_recording(gph_pool *pool, const char *name,
     gphi_vec_init(&r->saved, heap, sizeof(struct gphi_block));
     gphi_vec_init(&r->scratch, heap, sizeof(CUgraphNode));
     gphi_vec_init(&r->writes, heap, sizeof(struct gphi_span));
-    gphi_vec_init(&r->spoils, heap, sizeof(struct gphi_spoil));
+    gphi_vec_init(&r->overwrites, heap, sizeof(struct gphi_overwrite));
     r->name = gphi_heap_text(heap, name ? name : text);
     struct gphi_recording **place = r->name ? gphi_vec_add(&pool->recordings, 1) : NULL;
     if (!place) {

@@ -186,39 +186,40 @@ static bool is_left(const gph_pool_range *range)
 }
 
 /* What `r` leaves under `spans` is invalidated, unless it was made since `when`. */
-static void spoil(gph_pool *pool, struct gphi_recording *r, const gphi_vec *spans,
-                  uint64_t when)
+static void note_overwritten(gph_pool *pool, struct gphi_recording *r,
+                             const gphi_vec *spans, uint64_t when)
 {
     lock_bits(&pool->proof);
     const uint64_t made = r->last_replay;
     unlock_bits(&pool->proof);
     if (made >= when)
         return;
-    const struct gphi_spoil *all = r->spoils.items;
+    const struct gphi_overwrite *all = r->overwrites.items;
     bool is_old = true; /* all that is noted has been made again */
-    for (size_t i = 0; i < r->spoils.count; i++)
+    for (size_t i = 0; i < r->overwrites.count; i++)
         is_old = is_old && all[i].when <= made;
     if (is_old)
-        r->spoils.count = 0;
+        r->overwrites.count = 0;
     for (size_t i = 0; i < r->ranges.count; i++) {
         const gph_pool_range *range = gphi_vec_at(&r->ranges, i);
         const uint64_t end = range->address + range->bytes;
         if (!is_left(range) || !spans_touch(spans, range->address, end))
             continue;
-        struct gphi_spoil *note = gphi_vec_add(&r->spoils, 1);
+        struct gphi_overwrite *note = gphi_vec_add(&r->overwrites, 1);
         if (!note)
-            r->spoiled_all = when;
+            r->overwritten_all = when;
         else
-            *note = (struct gphi_spoil){{range->address, end}, when};
+            *note = (struct gphi_overwrite){{range->address, end}, when};
     }
 }
 
 /* When a part of what `r` leaves was last invalidated so. */
-static uint64_t spoiled_when(const struct gphi_recording *r, const gph_pool_range *range)
+static uint64_t overwritten_when(const struct gphi_recording *r,
+                                 const gph_pool_range *range)
 {
-    uint64_t when = r->spoiled_all;
-    const struct gphi_spoil *all = r->spoils.items;
-    for (size_t i = 0; i < r->spoils.count; i++)
+    uint64_t when = r->overwritten_all;
+    const struct gphi_overwrite *all = r->overwrites.items;
+    for (size_t i = 0; i < r->overwrites.count; i++)
         if (all[i].when > when && all[i].span.first < range->address + range->bytes &&
             range->address < all[i].span.end)
             when = all[i].when;
@@ -248,9 +249,9 @@ static void add_place(gph_pool *pool, struct gphi_recording *r,
         if (q->id == range->maker) {
             set_bit(row(proof, q->bits, MAKES), place);
             made = q->last_replay;
-            const uint64_t spoiled = spoiled_when(q, range);
-            if (spoiled > overwritten)
-                overwritten = spoiled;
+            const uint64_t lost = overwritten_when(q, range);
+            if (lost > overwritten)
+                overwritten = lost;
             is_made_here = true;
         } else if (spans_touch(&q->writes, range->address,
                                range->address + range->bytes)) {
@@ -337,7 +338,7 @@ void gphi_proof_remove(gph_pool *pool, struct gphi_recording *r)
     const bool matters = pool->users > 0 && last > 0;
     for (size_t i = 0; matters && i < pool->recordings.count; i++)
         if (gphi_recording_at(pool, i) != r && gphi_recording_at(pool, i)->bits)
-            spoil(pool, gphi_recording_at(pool, i), &r->writes, last);
+            note_overwritten(pool, gphi_recording_at(pool, i), &r->writes, last);
     lock_bits(proof);
     for (uint32_t place = 0; place < proof->inputs.count; place++) {
         if (input_at(proof, place)->reader != r->id)
@@ -381,7 +382,7 @@ void gphi_proof_eager(gph_pool *pool, uint64_t address, uint64_t bytes, int by,
     for (size_t i = 0; is_new && i < pool->recordings.count; i++) {
         struct gphi_recording *r = gphi_recording_at(pool, i);
         if (r->bits && spans_touch(&r->writes, address, address + bytes))
-            spoil(pool, r, &spans, when);
+            note_overwritten(pool, r, &spans, when);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Bodies: a tree of numbers that rise from the root on, so that a parent is always known
- * before what stands in it. */
+ * before what is in it. */
 #include "plan/bodies.h"
 
 #include "base/fail.h"
@@ -16,8 +16,8 @@ static gph_status check_body(const gph_plan_body *body, size_t number, gph_error
 {
     if (body->parent >= number)
         return gphi_fail(error, GPH_E_INVALID,
-                         "body %zu stands in body %u, which does not come before it",
-                         number, body->parent);
+                         "body %zu is in body %u, which does not come before it", number,
+                         body->parent);
     if (body->choice == 0 && body->upper <= body->lower)
         return gphi_fail(error, GPH_E_INVALID,
                          "body %zu is of a loop with rounds from %llu to %llu: they must "
@@ -75,7 +75,7 @@ void gphi_bodies_fini(gphi_bodies *b)
     gphi_heap_free(b->heap, b->all, room * sizeof(*b->all));
 }
 
-/* Where the ways to both part, they stand in the same body: in cases of one choice there,
+/* Where the ways to both part, they are in the same body: in cases of one choice there,
  * or not. */
 bool gphi_bodies_exclude(const gphi_bodies *b, uint32_t x, uint32_t y)
 {
@@ -86,7 +86,7 @@ bool gphi_bodies_exclude(const gphi_bodies *b, uint32_t x, uint32_t y)
     while (b->depth[y] > b->depth[x])
         y = parent_of(b, y);
     if (x == y)
-        return false; /* one stands in the other */
+        return false; /* one is in the other */
     while (parent_of(b, x) != parent_of(b, y)) {
         x = parent_of(b, x);
         y = parent_of(b, y);
@@ -116,7 +116,7 @@ uint64_t gphi_bodies_upper(const gphi_bodies *b, const gph_plan_buffer *buffer)
     return upper;
 }
 
-/* What a choice adds to the body that it stands in. */
+/* What a choice adds to the body that it is in. */
 static uint64_t largest_case(const gphi_bodies *b, uint32_t body)
 {
     uint64_t most = b->all[body];

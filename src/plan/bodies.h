@@ -22,7 +22,7 @@ typedef struct gphi_bodies {
     bool has_loop;
     uint32_t *depth; /* of a body; of the root 0 */
     uint32_t *twin;  /* the next case of its choice, round and round */
-    uint64_t *all;   /* bytes that live in it and in what stands in it */
+    uint64_t *all;   /* bytes that live in it and in what is in it */
 } gphi_bodies;
 
 /* Refuses what is not a tree. Needs gphi_bodies_fini() also after a failure, of zeros too. */

@@ -30,7 +30,7 @@ void gphi_body_names_fini(gphi_body_names *names)
     gphi_vec_fini(&names->text);
 }
 
-/* A step of a way as it stands there. */
+/* A step of a way as it is there. */
 struct step {
     gphi_span name;
     bool is_loop;

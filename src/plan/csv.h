@@ -34,7 +34,7 @@ bool gphi_csv_next(gphi_csv *csv, gphi_span *line);
 typedef gph_status gphi_csv_put(void *row, gphi_csv *csv, uint32_t column,
                                 gphi_span value);
 
-/* Hands out the values of a line. */
+/* Returns the values of a line. */
 gph_status gphi_csv_row(gphi_csv *csv, gphi_span line, gphi_csv_put *put, void *row);
 
 /* A whole number below 2^64; a decimal number >= 0 such as 12, 0.5 or 1.5e-3. */

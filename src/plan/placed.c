@@ -7,8 +7,9 @@
 
 #include "base/vec.h"
 
-#define DEAR 16u /* looks at the list, for one that the tree finds and that is sorted */
-#define FEW 64u  /* are sorted at once */
+#define EXPENSIVE                                                                        \
+    16u         /* looks at the list, for one that the tree finds and that is sorted */
+#define FEW 64u /* are sorted at once */
 #define DEPTH_MAX 64u /* of the stack: two a level of the tree */
 
 /* In order of the first section, by counting. */
@@ -53,7 +54,7 @@ static gph_status find_crowded(gphi_placed *t)
     }
     for (uint32_t i = 0; i < p->count; i++) {
         const uint32_t together = begun[p->last[i]] - ended[p->first[i]];
-        t->crowded[i] = (uint64_t)together * DEAR > p->count && together > FEW;
+        t->crowded[i] = (uint64_t)together * EXPENSIVE > p->count && together > FEW;
         t->is_crowded |= t->crowded[i];
     }
     gphi_heap_free(p->heap, alive, 2 * room * sizeof(*alive));

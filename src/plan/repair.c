@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Repairs: a plan is made lower bit by bit where there are too many buffers for the exact search.
  *
- * What stands out above the height that is aimed at is taken out and put where it drives out
+ * What sticks out above the height that is aimed at is taken out and put where it drives out
  * the least; what was driven out is put the same way, and weighs more from then on, so that a
  * chain does not go round in a circle. When nothing is out any more the plan is lower.
  *
- *       aim ------------- c ----     c stands out: it goes where it drives out b alone, and b
+ *       aim ------------- c ----     c sticks out: it goes where it drives out b alone, and b
  *           |   a   |     b    |     fits above a
  *           |       |----------|                                                          */
 #include <math.h>

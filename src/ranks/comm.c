@@ -265,7 +265,7 @@ static gph_status least(gph_comm *comm, const char *what, bool *has, gph_error *
     return GPH_OK;
 }
 
-/* Local steps stand between agreements, so that all ranks go on, or none does. */
+/* Local steps are between agreements, so that all ranks go on, or none does. */
 static gph_status make_own(gph_comm *comm, gphi_peers_card *cards, gph_error *error)
 {
     gphi_peers_card card;

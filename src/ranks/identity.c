@@ -42,7 +42,7 @@ static const launcher launchers[] = {
      "MPI_LOCALNRANKS",
      NULL,
      {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
-    /* Slurm. SLURM_NTASKS stands in a batch script, too, which is not a rank. */
+    /* Slurm. SLURM_NTASKS is in a batch script, too, which is not a rank. */
     {"SLURM_PROCID",
      "SLURM_STEP_NUM_TASKS",
      "SLURM_LOCALID",

@@ -175,7 +175,7 @@ CUresult gphi_peers_launch(const gphi_peers *peers, const gphi_peers_work *work,
 {
     ranks_call call = peers->call;
     void *arguments[] = {&call};
-    /* A gather's parts stand `bytes` apart. */
+    /* A gather's parts are `bytes` apart. */
     const uint64_t spread = work->kind == GPHI_PEERS_GATHER ? work->bytes : 0;
     call.in = work->in;
     call.out = work->out;

@@ -4,7 +4,7 @@
  *
  *   key of the graph   12 words (WORD_MARK ...) │ key │ dead │ blocks │ ranges │ kinds
  *
- * Loading goes in three rounds, since a recording stands on its parent's memory: the
+ * Loading goes in three rounds, since a recording uses its parent's memory: the
  * recordings are collected, parents first; their memory is laid out along each path,
  * with a checkpoint of the pool's books after each; then graphs are built, and become
  * nodes. What the file says of the tree is compared with the tree before any of it is

@@ -37,7 +37,7 @@ gph_status gphi_build_graph(const gphi_build *build,
 void gphi_topology_hash(const struct gphi_bundle_graph *graph,
                         unsigned char out[GPHI_BUNDLE_HASH_BYTES]);
 
-/* Where a word that is an address stands, in these arrays of the graph or copies of them:
+/* Where a word that is an address is, in these arrays of the graph or copies of them:
  * 8 bytes, aligned or not. */
 void *gphi_word_place(const struct gphi_bundle_graph *graph,
                       const struct gphi_bundle_word *word, unsigned char *data,

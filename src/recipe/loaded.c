@@ -454,7 +454,7 @@ static gph_status restore_recording(struct loading *loading, uint32_t index)
 }
 
 /* Recordings come in the order in which they were made, since later ones read what
- * earlier ones left; graphs may stand in any. */
+ * earlier ones left; graphs may be in any. */
 static gph_status restore_recordings(struct loading *loading)
 {
     const gphi_bundle *bundle = loading->build.bundle;

@@ -428,7 +428,7 @@ static gph_status read_node(struct reading *reading, uint32_t index)
         status = read_fill(reading, index, &node);
     else if (from->kind == GPH_NODE_CONDITIONAL) {
         node.item = (uint32_t)reading->out->flows.count;
-        /* Its place is known before it is said where a node of its bodies stands. */
+        /* Its place is known before it is said where a node of its bodies is. */
         *(struct gphi_bundle_node *)gphi_vec_at(&reading->out->nodes, index) = node;
         status = gphi_parts_read(reading->survey, reading->out, index,
                                  driver_node(reading, index), from, &reading->parts);

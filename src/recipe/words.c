@@ -189,7 +189,7 @@ static uint32_t flow_of(const struct gphi_bundle_graph *graph, uint64_t value)
     return GPHI_BUNDLE_NONE;
 }
 
-/* The part that the node of a flow stands in. */
+/* The part that the node of a flow is in. */
 static uint32_t part_of_flow(const struct gphi_bundle_graph *graph, uint32_t flow)
 {
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
@@ -258,7 +258,7 @@ static uint64_t word_at(const unsigned char *bytes, size_t count, size_t offset)
     return word;
 }
 
-/* Every aligned word; and, for addresses in packed structures, what stands at other
+/* Every aligned word; and, for addresses in packed structures, what is at other
  * offsets and has not moved. */
 static gph_status hunt_arguments(struct hunt *hunt, uint32_t index,
                                  const struct gphi_bundle_node *node,

@@ -161,7 +161,7 @@ gph_status gphi_exec_update(gph_exec *exec, CUgraph graph,
     gph_status entered = GPH_E_UNSUPPORTED;
     if (marks)
         entered = marks->ops->enter(marks, graph, &why);
-    /* Where sentinels cannot stand in it, the graph is of another sort than what the
+    /* Where sentinels cannot be in it, the graph is of another sort than what the
      * executable holds: the driver says so itself. */
     if (entered != GPH_OK && entered != GPH_E_UNSUPPORTED) {
         if (error)

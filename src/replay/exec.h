@@ -11,7 +11,7 @@
 
 /* Nodes that an executable has besides those of its graph, by which one sees how far a
  * launch came. The folder sentinel has them; a gph_sentinel, and what it gives an
- * executable, begin with these. They stand in a graph only while it is made executable or
+ * executable, begin with these. They are in a graph only while it is made executable or
  * updated by. */
 typedef struct gphi_marks {
     const struct gphi_marks_ops *ops;

@@ -305,7 +305,7 @@ static void push(gph_capture *capture, const gphi_flow_open *open)
     gphi_vec_init(&capture->nodes, capture->runtime->heap, sizeof(CUgraphNode));
 }
 
-/* One kernel sets the flags; the branches follow it where it stands. */
+/* One kernel sets the flags; the branches follow it where it is. */
 static gph_status begin_inline(gph_capture *capture, gphi_flow_open *open,
                                gph_error *error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Control flow that is captured, or was: who stands in which graph.
+/* Control flow that is captured, or was: who is in which graph.
  *
  *   root graph    a ── set ── IF ── b           the stream is captured into one of them at
  *                             │                 a time; what is around it waits on the

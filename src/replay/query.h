@@ -44,7 +44,7 @@ typedef struct gphi_conditional {
     const gph_recording *recording;
 } gphi_conditional;
 
-/* False: it is another's, of which the driver says nothing. Thread: any. */
+/* False: it is another's, and the driver says nothing of it. Thread: any. */
 bool gphi_conditional_find(CUgraphNode node, gphi_conditional *out);
 
 /* The region of a node of a body, or NULL. */

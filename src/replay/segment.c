@@ -48,7 +48,7 @@ static bool give_stream_back(const gphi_cuda_table *cu, CUstream stream, bool is
     return has_failed;
 }
 
-/* NVIDIA's driver crashes where a graph is destroyed of which a body is gone already (580):
+/* NVIDIA's driver crashes where a graph is destroyed that has lost a body already (580):
  * there such a graph is left where it is. softcuda keeps the body. */
 void gphi_segment_drop(gph_capture *capture)
 {

@@ -222,10 +222,10 @@ static void put_events(report_writing *w)
     GPHI_EACH (const report_elapsed, elapsed, &r->elapsed) {
         const uint32_t begin = gphi_report_find(r, elapsed->begin);
         const uint32_t end = gphi_report_find(r, elapsed->end);
-        const uint32_t told = gphi_report_find(r, elapsed->told);
-        if (begin != UINT32_MAX && end != UINT32_MAX && told != UINT32_MAX)
+        const uint32_t asked = gphi_report_find(r, elapsed->asked);
+        if (begin != UINT32_MAX && end != UINT32_MAX && asked != UINT32_MAX)
             gphi_text_add(&w->out, "%s%u,%u,%u,%" PRIu64, many++ > 0 ? "," : "", begin,
-                          end, told, elapsed->ns);
+                          end, asked, elapsed->ns);
     }
     gphi_text_put(&w->out, "]");
 }

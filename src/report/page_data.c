@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Passes text on with each '<' as JSON's escape for it: in JSON it stands in texts only.
+/* Passes text on with each '<' as JSON's escape for it: in JSON it is in texts only.
  */
 typedef struct report_filter {
     gph_write_fn *write;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a browser without scripts shows: the findings as gph doctor prints them, and the
- * tables. It is inside an element of which a browser with scripts shows nothing. */
+ * tables. It is inside an element that a browser with scripts does not show. */
 #include "base/fail.h"
 #include "report/page.h"
 #include "report/report.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A report's life, and the records that are no calls. */
+/* A report's life, and the records that are not calls. */
 #include "report/report.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -106,13 +106,13 @@ static gph_status take_thread(gph_report *report, const gphi_event *event)
     return GPH_OK;
 }
 
-/* Names of measured kernels stand among the functions, under a hash of the name. */
+/* Names of measured kernels are among the functions, under a hash of the name. */
 static uint64_t key_of_name(const char *name)
 {
     return gphi_hash_text(GPHI_HASH_START, name) | (uint64_t)1 << 63; /* no address */
 }
 
-/* What CUPTI measured. It gives a name and no handle, so the same kernel may stand
+/* What CUPTI measured. It gives a name and no handle, so the same kernel may be
  * among the functions a second time, which costs a few bytes and no truth. */
 static gph_status take_gpu(gph_report *report, const gphi_event *event)
 {

@@ -104,7 +104,7 @@ typedef struct report_event_wait {
 
 /* The GPU took `ns` from one record to another, as cuEventElapsedTime returned it. */
 typedef struct report_elapsed {
-    uint64_t begin, end, told, ns;
+    uint64_t begin, end, asked, ns;
 } report_elapsed;
 
 typedef struct report_bucket {
@@ -255,7 +255,7 @@ gph_status gphi_report_edges(gph_report *report, const gphi_event *event);
 /* Captures and executables that a call begins, ends, makes, launches. */
 gph_status gphi_report_graph_call(gph_report *report, const gphi_event *event,
                                   const gphi_seen *seen, report_call *call);
-/* The innermost frame of a stack that is none of libgph's, or NULL. After
+/* The innermost frame of a stack that is not libgph's, or NULL. After
  * gph_doctor_finish(). */
 const gph_place *gphi_report_own_frame(const gph_report *report, uint32_t stack);
 /* A name for a graph: of the function that captured it, or its number. */

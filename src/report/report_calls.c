@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds go by words of the names, so that calls of a later CUDA fall into one, too: how a
- * name begins or, after a star, what stands in it. The first row that fits counts. */
+/* Kinds follow from words of the names, so that calls of a later CUDA fall into one, too: how a
+ * name begins or, after a star, what is in it. The first row that fits counts. */
 static const struct {
     report_kind kind;
     const char *words[11];

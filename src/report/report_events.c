@@ -36,7 +36,7 @@ static gph_status take_elapsed(gph_report *report, const gphi_event *event,
         return GPH_OK;
     const report_elapsed elapsed = {.begin = *begin,
                                     .end = *end,
-                                    .told = number,
+                                    .asked = number,
                                     .ns = (uint64_t)((double)ms * 1e6 + 0.5)};
     return gphi_vec_push(&report->elapsed, &elapsed);
 }

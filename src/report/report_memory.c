@@ -10,7 +10,7 @@
 
 enum { LIFETIMES_MAX = 40000 };
 
-/* Where an allocation's values stand among a call's words. -1: it has none. */
+/* Where an allocation's values are among a call's words. -1: it has none. */
 typedef struct memory_call {
     uint16_t call;
     int8_t address, bytes, pool;
@@ -114,7 +114,7 @@ gph_status gphi_report_memory_call(gph_report *report, const gphi_event *event,
     return begin_life(report, &life, call);
 }
 
-/* What dies at a time dies before what is born: a reuse of the same bytes is no peak. */
+/* What dies at a time dies before what is born: a reuse of the same bytes is not a peak. */
 static int by_time(const void *a, const void *b)
 {
     const report_turn *x = a, *y = b;

@@ -195,7 +195,7 @@ static void put_launch(trace *t, const report_call *call)
     end(t);
 }
 
-/* Slices of one track nest or stand apart: work ends where the next of its stream begins.
+/* Slices of one track nest or are apart: work ends where the next of its stream begins.
  */
 static gph_status put_calls(trace *t)
 {

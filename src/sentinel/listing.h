@@ -4,7 +4,7 @@
  *
  *   [gphi_listing][entry 0]..[entry n][waits 0]..[waits m][texts, "" first]
  *
- * Entries stand in an order in which edges point forward; what an entry waits for are the
+ * Entries are in an order in which edges point forward; what an entry waits for are the
  * next `wait_count` of the waits: places of entries before it, with EARLY where the
  * edge does not wait for the end (programmatic launch). */
 #ifndef GPHI_SENTINEL_LISTING_H

@@ -6,7 +6,7 @@
  *                     │           │
  *   sentinels  clear ─┴> b's ·····└> d's     "clear" comes before each
  *
- * They stand in the program's graph only while it is made executable, or updates, and are
+ * They are in the program's graph only while it is made executable, or updates, and are
  * destroyed then. So handles, queries, signatures, descriptions and single setters are
  * those of the program's graph, and only what the driver has made of it has them. */
 #include "base/fail.h"
@@ -35,7 +35,7 @@ struct marks {
     uint64_t at;          /* of its block of the board */
     CUcontext context;    /* of the fills: an update must not change it */
     struct held is, next; /* next: entered, and not kept yet */
-    CUgraphNode *handles; /* "clear", and one a sentinel, where they stand in a graph */
+    CUgraphNode *handles; /* "clear", and one a sentinel, where they are in a graph */
     uint32_t entered;     /* of `handles`, which are there */
 };
 
@@ -319,7 +319,7 @@ static void keep_next(struct marks *marks)
         gphi_log("sentinel", GPH_LOG_WARN,
                  "executable %llx is listed as before its update: %s",
                  (unsigned long long)atomic_load(&block->handle), error.message);
-    else /* release: what it says stands there */
+    else /* release: what it says is there */
         gphi_board_give(marks->board, atomic_exchange_explicit(&block->listing, fresh,
                                                                memory_order_acq_rel));
     drop_held(marks, &marks->is);

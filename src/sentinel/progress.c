@@ -3,7 +3,7 @@
  *
  * A sentinel that was written says that its node has ended, and so has all that this one
  * waited for. One that was not says that its node has not; what waits for that one has not
- * begun. Nodes of which all that they wait for has ended, themselves not, run. Between
+ * begun. Nodes run if all that they wait for has ended and they have not. Between
  * sentinels nothing is known.
  *
  * Where the driver writes the words, each node has one, and it says all. */

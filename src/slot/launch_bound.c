@@ -47,7 +47,7 @@ static void note_copied(gph_slots *slots)
 
 /* ---- order ---- */
 
-/* Behind what the table launched in another stream. */
+/* After what the table launched in another stream. */
 __attribute__((noinline, cold)) static gph_status
 order_behind(gph_slots *slots, CUstream stream, gph_error *error)
 {

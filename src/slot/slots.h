@@ -116,7 +116,7 @@ void gphi_windows_destroy(gph_slots *slots);
 gph_status gphi_window_choose(gph_slots *slots, uint32_t *out, gph_error *error);
 /* Maps what is bound in a window, once its replays are done. */
 gph_status gphi_window_map(gph_slots *slots, uint32_t window, gph_error *error);
-/* Behind a launch that used it. */
+/* After a launch that used it. */
 void gphi_window_used(gph_slots *slots, uint32_t window, CUstream stream);
 
 /* Spins a little, then naps; false once `wait_ns` are over. *round begins as 0. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What all files of the room stand on: waiting for replays, and what the driver said. */
+/* What all files of the room use: waiting for replays, and what the driver said. */
 #define _GNU_SOURCE
 #include "base/clock.h"
 #include "cuda/status.h"

@@ -32,7 +32,7 @@ enum {
 };
 
 /* The directories and files of version 5 say their own format; older ones are lists of
- * texts, each file with three numbers behind it. Returns the bytes of the table, and goes
+ * texts, each file with three numbers after it. Returns the bytes of the table, and goes
  * over it. */
 static gphi_bytes skip_list(gphi_bytes *bytes, bool is_file)
 {

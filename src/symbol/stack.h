@@ -17,7 +17,7 @@ typedef struct gphi_stack {
 void gphi_stack_prepare(void);
 
 /* The callers of the caller, `skip` of them left out. Allocates nothing, takes no lock of
- * ours. Count 0 where the platform cannot tell. */
+ * ours. Count 0 where the platform does not know. */
 __attribute__((noinline)) void gphi_stack_take(gphi_stack *out, unsigned skip);
 
 /* Puts it into words: functions, files and lines from the loaded files themselves, as far

@@ -137,7 +137,7 @@ static void look_up(const gphi_symbols *symbols, struct module *module, uint64_t
 uint32_t gphi_symbols_find(gphi_symbols *symbols, uint64_t return_address,
                            gphi_symbol out[GPHI_SYMBOL_FRAMES])
 {
-    const uint64_t at = return_address - 1; /* in the call, not behind it */
+    const uint64_t at = return_address - 1; /* in the call, not after it */
     size_t index = 0;
     out[0] = (gphi_symbol){0};
     struct module *module = module_of(symbols, at, &index);

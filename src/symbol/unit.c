@@ -202,7 +202,7 @@ static uint64_t skip_list(gphi_bytes *at)
     return at->is_short ? 0 : code;
 }
 
-/* Where each code's list begins, behind the code; 0: not known. Codes count from 1. */
+/* Where each code's list begins, after the code; 0: not known. Codes count from 1. */
 static void list_codes(const gphi_unit_sections *in, const gphi_unit *unit,
                        uint32_t codes[CODES])
 {
@@ -326,7 +326,7 @@ bool gphi_unit_read(const gphi_unit_sections *in, uint64_t offset, gphi_unit *ou
     out->entries = (uint64_t)(bytes.at - in->info.at);
 
     struct entry entry;
-    gphi_bytes again = bytes; /* bases stand beside what counts from them: twice */
+    gphi_bytes again = bytes; /* bases are beside what counts from them: twice */
     for (int i = 0; i < 2; i++) {
         bytes = again;
         if (!read_entry(in, out, &bytes, &entry))

@@ -13,9 +13,8 @@ typedef struct gphi_unit_sections {
 } gphi_unit_sections;
 
 typedef struct gphi_unit {
-    uint64_t offset, entries,
-        end;                /* in .debug_info: head, first entry, behind the last */
-    uint64_t abbreviations; /* offset in its section */
+    uint64_t offset, entries, end; /* in .debug_info: head, first entry, after the last */
+    uint64_t abbreviations;        /* offset in its section */
     uint64_t text_base, address_base, range_base; /* what its indices count from */
     uint64_t low;                                 /* what its ranges count from */
     uint64_t program;                             /* its line program; UINT64_MAX: none */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A call: where it stands, whether a recording fits, and what is done if none does.
+/* A call: where it is, whether a recording fits, and what is done if none does.
  *
  *   begins a step? ──► eager by nature (declared, writes a foreign input, path too long,
  *        │             could not be captured)? ──► beside the tree, the path stays
@@ -225,7 +225,7 @@ static gph_status refuse(gphi_tree_turn *turn, gph_tree_action action,
     return gphi_fail(error, GPH_E_STATE, "%s", tree->text);
 }
 
-/* Tells the attached library, if one is there. */
+/* Reports it to the attached library, if one is loaded. */
 static void note(const gphi_tree_turn *turn, gphi_note_kind kind,
                  const gphi_tree_node *node)
 {

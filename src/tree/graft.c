@@ -45,7 +45,7 @@ gph_status gphi_tree_graft_prepare(gph_tree *tree, const gphi_tree_graft *graft,
     return status;
 }
 
-/* Stands where the graft was recorded: what gphi_tree_node_create() reads. */
+/* Goes to where the graft was recorded: what gphi_tree_node_create() reads. */
 static gph_status stand(gph_tree *tree, const gphi_tree_graft *graft,
                         gph_tree_function *function, gphi_tree_node *parent,
                         gph_error *error)
@@ -97,8 +97,7 @@ gph_status gphi_tree_graft_add(gph_tree *tree, const gphi_tree_graft *graft,
         *(gph_tree_function **)gphi_vec_at(&tree->functions, graft->function - 1);
     if (!gphi_tree_key_is_sound(function, graft->key, graft->key_words, graft->kinds))
         return gphi_fail(error, GPH_E_FORMAT,
-                         "a recording of \"%s\" has a key that is none of it",
-                         function->name);
+                         "a recording of \"%s\" has a key that it lacks", function->name);
     gphi_tree_node *parent =
         graft->parent == 0
             ? NULL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where a tree stands: the path's outputs, who holds them, the blocks under them, and
+/* Where a tree has got to: the path's outputs, who holds them, the blocks under them, and
  * what of it is in the pool's books.
  *
  * Slots and blocks are numbered along the path. Slots of eager calls are in a table of

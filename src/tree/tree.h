@@ -34,7 +34,7 @@ typedef struct gphi_tree_work {
     uint32_t input_count, output_count, key_count;
 } gphi_tree_work;
 
-/* What a tree stands on: a stream, a pool for what it records, a pool beside it. */
+/* What a tree is built on: a stream, a pool for what it records, a pool beside it. */
 typedef struct gphi_tree_backend {
     const struct gphi_tree_ops *ops;
 } gphi_tree_backend;

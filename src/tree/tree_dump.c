@@ -143,7 +143,7 @@ static bool is_alone(const gphi_tree_node *node)
 }
 
 /* Depth first without recursion: paths may be long. A child alone is after its
- * parent, several stand in braces. */
+ * parent, several are in braces. */
 static void put_short(gphi_text *to, const gph_tree *tree)
 {
     const gphi_tree_node *node = first_root(tree);

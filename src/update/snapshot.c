@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Describing a graph of the driver for updates: data, handles, and what memory copies and
- * fills stand on. */
+ * fills refer to. */
 #include "update/snapshot.h"
 #include "base/fail.h"
 #include "base/heap.h"

@@ -61,7 +61,7 @@ gph_node *gphi_snapshot_node(gph_snapshot *copy, uint32_t flat);
 gph_status gphi_snapshot_given(gph_snapshot *given, const gph_runtime *runtime,
                                CUgraph graph, gph_snapshot **out, gph_error *error);
 
-/* Asks the driver what an operand stands on now. */
+/* Asks the driver what memory an operand refers to now. */
 CUresult gphi_operands_ask(const gph_snapshot *snapshot, gphi_place *place);
 
 /* "2/0": indices from the graph down to the node. */

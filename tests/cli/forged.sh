@@ -6,7 +6,7 @@ look() { # WHAT FILE...
     shift
     for file; do
         grep -aq FORGED "$file" || continue
-        echo "$what" >>told
+        echo "$what" >>said
         grep -aq '^ *FORGED' "$file" && echo "$what: a line is forged in $(basename "$file")"
         LC_ALL=C grep -aqE "$(printf '[\001-\010\013-\037\177]|\342\200\250')" "$file" &&
             echo "$what: a control in $(basename "$file")"
@@ -54,4 +54,4 @@ printf 'cudaErrorFORGED\033[2J\rFORGED error 900 FORGED\342\200\250 FORGED cudaS
 "$GPH" explain - <question >out 2>&1
 "$GPH" explain --json - <question >json 2>&1
 look explain out json
-sort told | uniq -c | sed 's/^ *//'
+sort said | uniq -c | sed 's/^ *//'

@@ -17,7 +17,7 @@ done
 # Nor is one that is read standard input, and programs see the closed streams as they are.
 "$GPH" plan - <&- 2>&1
 "$GPH" doctor --tier 7 true 2>&- || echo "exit $?"
-# A limit on file sizes is no signal to any command that only writes.
+# A limit on file sizes is not a signal to any command that only writes.
 for words in "explain --list" "help --scdoc" "plan --out - plan.csv"; do
     # shellcheck disable=SC2086
     (ulimit -f 0; "$GPH" $words 2>&1 >limited) | cat

@@ -385,7 +385,7 @@ static size_t find_word(const uint8_t *data, size_t size, size_t *at)
     return end - *at;
 }
 
-/* One word of it stands where another did: mostly what follows can still be read. */
+/* One word of it is where another did: mostly what follows can still be read. */
 static size_t change_word(uint8_t *data, size_t size, size_t room)
 {
     uint8_t word[64];
@@ -409,7 +409,7 @@ static size_t line_at(const uint8_t *data, size_t size, size_t at, size_t *bytes
     return at;
 }
 
-/* One line of it stands once more before another, or is missing. */
+/* One line of it is repeated before another, or is missing. */
 static size_t change_line(uint8_t *data, size_t size, size_t room)
 {
     uint8_t line[256];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gph inspect: what stands in a graph file. Recipes are recipe.c's, PTX is ptx.c's: which
+/* gph inspect: what is in a graph file. Recipes are recipe.c's, PTX is ptx.c's: which
  * of the three a file is decides the option --ptx, or the file's first bytes. */
 #include "commands.h"
 #include "output.h"
@@ -39,7 +39,7 @@ static const char *region_of(const gph_node *node)
     return node->name;
 }
 
-/* A row a text: how many nodes have it. Sorted, so that equal texts stand together and two
+/* A row a text: how many nodes have it. Sorted, so that equal texts are together and two
  * files' lists can be compared by eye. */
 static bool put_texts(const gph_graph *graph, const char *title,
                       const char *(*text_of)(const gph_node *))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Text in the columns of a terminal: a Chinese character takes two, and may stand at the
+/* Text in the columns of a terminal: a Chinese character takes two, and may be at the
  * end of a line. */
 #ifndef COLUMNS_H
 #define COLUMNS_H
@@ -9,7 +9,7 @@
 /* Bytes of the UTF-8 character at `text`, 0 if they are none. */
 size_t columns_character(const char *text, size_t bytes);
 
-/* Bytes of what no name may hold, 0: none stands at `text`. Controls of ASCII, those that UTF-8
+/* Bytes of what no name may hold, 0: none is at `text`. Controls of ASCII, those that UTF-8
  * writes as C2 80 to C2 9F, and what ends a line or turns the direction in Unicode: as
  * src/base/plain.h has it for the libraries. */
 size_t columns_control(const char *text, size_t bytes);

@@ -13,7 +13,7 @@ static const char *const kind_words[] = {"rule",    "code",    "result",
                                          "message", "nothing", "feature"};
 static const char *const reason_words[] = {"slug", "name", "code", "message", "words"};
 
-/* Bytes that are no UTF-8 become U+FFFD. */
+/* Bytes that are not UTF-8 become U+FFFD. */
 static void put_string(const char *text, size_t bytes, FILE *to)
 {
     fputc('"', to);

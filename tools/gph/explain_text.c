@@ -33,7 +33,7 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .nothing = "nothing is known about this",
      .near = "did you mean",
      .exists = "exists; no entry is about it alone",
-     .stands = "it stands in",
+     .stands = "it occurs in",
      .missing = "does not exist in CUDA 13.0",
      .missing_torch = "does not exist in PyTorch 2.11",
      .nearest = "the nearest name is",
@@ -77,7 +77,7 @@ static void put_list(const char *label, const char *const *list, FILE *to)
     }
 }
 
-/* A line of the log: what a terminal would obey, and what is no UTF-8, becomes a dot. */
+/* A line of the log: what a terminal would obey, and what is not UTF-8, becomes a dot. */
 static void put_line_shown(const char *line, size_t bytes, FILE *to)
 {
     size_t at = 0;

@@ -147,7 +147,7 @@ static const command commands[] = {
          {DRIVER_OPTION,
           {"tier", "0|1", "0: what the driver itself logs; 1: every driver call", "1"},
           {"nodes", NULL,
-           "name the line that made each node, also inside of libraries (CUPTI)", NULL},
+           "name the line that made each node, also inside libraries (CUPTI)", NULL},
           {"kernels", NULL, "measure the GPU's time of kernels, copies and fills (CUPTI)",
            NULL},
           {"advise", NULL,
@@ -172,7 +172,7 @@ static const command commands[] = {
           {"summary", NULL, "end with tables of calls, graphs and memory", NULL},
           {"grace", "SECONDS", "how long to read processes that outlive PROGRAM", "5"},
           {"watch", "SECONDS",
-           "end a process of which a driver call does not return for so long while a "
+           "end a process in which a driver call does not return for so long while a "
            "graph is being replayed, and say what it waited for; on softcuda also which "
            "nodes of the graph had ended, ran and waited",
            NULL},

@@ -44,7 +44,7 @@ static int distance_of(const slip *of, const char *name)
     return row[bytes];
 }
 
-/* A name of which no letter is left is not near: -x does not mean --ir. */
+/* A name that shares no letter is not near: -x does not mean --ir. */
 static void try_name(slip *of, const char *name)
 {
     const int distance = distance_of(of, name);
@@ -140,7 +140,7 @@ static bool parse_option(const command *of, int argc, char **argv, int *at,
            fail_usage(of, "a value is missing after ", word);
 }
 
-/* `--help` counts wherever it stands, after other mistakes too, unless it is another
+/* `--help` counts wherever it is, after other mistakes too, unless it is another
  * program's or is after `--`. */
 bool option_is_help(const command *of, int argc, char **argv)
 {

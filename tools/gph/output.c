@@ -117,7 +117,7 @@ bool driver_parse(const char *word, gph_driver *out)
             *out = at;
             return true;
         }
-    fprintf(stderr, "gph: --driver %s is none of auto, cuda, soft\n", word);
+    fprintf(stderr, "gph: --driver %s is not one of auto, cuda, soft\n", word);
     return false;
 }
 

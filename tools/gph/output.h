@@ -40,7 +40,7 @@ typedef struct input {
 bool input_open(const char *path, input *out);
 void input_close(input *in);
 
-/* Whether both name one plain file, or one that is not there yet. What is no plain file
+/* Whether both name one plain file, or one that is not there yet. What is not a plain file
  * takes several outputs. NULL and `-` name none. */
 bool is_same_file(const char *a, const char *b);
 

@@ -75,8 +75,8 @@
   // What the program's own events reported: the GPU took so long, somewhere between the first record and when the second was seen done.
   const elapsed = [];
   for (let i = 0; i < raw.elapsed.length; i += 4) {
-    const [begin, end, told, ns] = raw.elapsed.slice(i, i + 4), stream = d.stream[end];
-    if (stream >= 0 && begin < end) elapsed.push({ begin, end, told, ns, stream, from: d.start[begin], to: Math.max(d.end[end], Math.min(d.end[told], doneAt.has(end) ? doneAt.get(end) : Infinity)) });
+    const [begin, end, asked, ns] = raw.elapsed.slice(i, i + 4), stream = d.stream[end];
+    if (stream >= 0 && begin < end) elapsed.push({ begin, end, asked, ns, stream, from: d.start[begin], to: Math.max(d.end[end], Math.min(d.end[asked], doneAt.has(end) ? doneAt.get(end) : Infinity)) });
   }
   elapsed.sort((a, b) => a.from - b.from);
   d.elapsed = { list: elapsed, start: Float64Array.from(elapsed, (x) => x.from), end: Float64Array.from(elapsed, (x) => x.to), kind: new Uint8Array(elapsed.length).fill(6), bad: new Uint8Array(elapsed.length) };

@@ -67,7 +67,7 @@
     group.append('text').attr('x', 15).attr('y', 16).text((b) => gph.short(label(g, b), 18));
     group.append('text').attr('class', 'sub').attr('x', 15).attr('y', 29).text((b) => gph.short(sub(g, b).replace(/ threads$/, ''), 21));
     group.on('click', press).on('keydown', (b) => { if (d3.event.key === 'Enter') press(b); })
-      .on('mousemove', (b) => gph.tip(d3.event, label(g, b), tell(g, b))).on('mouseleave', () => gph.tip(null));
+      .on('mousemove', (b) => gph.tip(d3.event, label(g, b), describe(g, b))).on('mouseleave', () => gph.tip(null));
   };
 
   const label = function (g, b) {
@@ -77,7 +77,7 @@
       gph.brief(g.regions[g.region[b.nodes[0]]]) : gph.plural(names.size, 'sort'));
   };
   const sub = (g, b) => b.nodes.length === 1 ? g.detail[b.nodes[0]] || gph.NODES[g.kind[b.nodes[0]]] : [...new Set(b.nodes.map((i) => nameOf(g, i)))].join(gph.say(', '));
-  const tell = function (g, b) {
+  const describe = function (g, b) {
     if (b.nodes.length > 1) return [sub(g, b), gph.say('A click opens it.')];
     const i = b.nodes[0], frames = d.framesOf(g.stack[i]);
     return [g.name[i], g.detail[i], g.bodies.get(i), frames.length ? gph.say('made by {0}', frames[0].name + ' ' + gph.place(frames[0])) : ''];

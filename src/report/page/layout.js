@@ -13,18 +13,18 @@
   // {count, edges: [[from, to, soft]], region: [], open: Set of keys} -> [{key, nodes, in: Set, out: Set}]
   const collapse = function (graph, most) {
     const boxes = new Map();
-    for (let i = 0; i < graph.count; i++) boxes.set(i, { id: i, nodes: [i], before: new Set(), behind: new Set() });
-    for (const [a, b] of graph.edges) { boxes.get(a).behind.add(b); boxes.get(b).before.add(a); }
+    for (let i = 0; i < graph.count; i++) boxes.set(i, { id: i, nodes: [i], before: new Set(), after: new Set() });
+    for (const [a, b] of graph.edges) { boxes.get(a).after.add(b); boxes.get(b).before.add(a); }
     const join = function (list) {
       const [first] = list, all = list.flatMap((b) => b.nodes), ids = new Set(list.map((b) => b.id));
-      for (const box of list) for (const side of ['before', 'behind'])
+      for (const box of list) for (const side of ['before', 'after'])
         for (const other of box[side]) {
-          const back = boxes.get(other)[side === 'before' ? 'behind' : 'before'];
+          const back = boxes.get(other)[side === 'before' ? 'after' : 'before'];
           back.delete(box.id);
           if (!ids.has(other)) { first[side].add(other); back.add(first.id); }
         }
       for (const box of list) if (box !== first) boxes.delete(box.id);
-      for (const id of ids) { first.before.delete(id); first.behind.delete(id); }
+      for (const id of ids) { first.before.delete(id); first.after.delete(id); }
       first.nodes = all;
     };
     const isOpen = (nodes) => graph.open.has(nodes[0]);
@@ -34,10 +34,10 @@
       for (const box of [...boxes.values()]) {
         if (!boxes.has(box.id)) continue;
         const before = box.before.size === 1 ? boxes.get([...box.before][0]) : null;
-        if (before && before.behind.size === 1 && (!strict || region(before) === region(box))) continue; // not its head
+        if (before && before.after.size === 1 && (!strict || region(before) === region(box))) continue; // not its head
         const row = [box];
-        for (let at = box; at.behind.size === 1;) {
-          const next = boxes.get([...at.behind][0]);
+        for (let at = box; at.after.size === 1;) {
+          const next = boxes.get([...at.after][0]);
           if (next.before.size !== 1 || next === box || (strict && region(next) !== region(box))) break;
           row.push(at = next);
         }
@@ -51,7 +51,7 @@
     const twins = function () {
       const same = new Map();
       for (const box of boxes.values()) {
-        const key = [...box.before].sort().join() + '|' + [...box.behind].sort().join();
+        const key = [...box.before].sort().join() + '|' + [...box.after].sort().join();
         if (!same.has(key)) same.set(key, []);
         same.get(key).push(box);
       }
@@ -81,7 +81,7 @@
     for (let i = 0; i < ready.length; i++) {
       const box = ready[i], at = layer.get(box.id);
       (rows[at] = rows[at] || []).push(box);
-      for (const id of box.behind) {
+      for (const id of box.after) {
         layer.set(id, Math.max(layer.get(id) || 0, at + 1));
         left.set(id, left.get(id) - 1);
         if (!left.get(id)) ready.push(boxes.get(id));
@@ -96,7 +96,7 @@
     const ways = [];
     let made = 0;
     for (const box of boxes.values()) { box.prev = []; box.next = []; }
-    for (const box of boxes.values()) for (const id of box.behind) {
+    for (const box of boxes.values()) for (const id of box.after) {
       const end = boxes.get(id), way = [box];
       for (let at = box.layer + 1; at < end.layer && made < 6000; at++, made++) {
         const stand = { layer: at, prev: [], next: [], stand: true };
@@ -142,7 +142,7 @@
     }
   };
 
-  // A layer of many boxes stands in columns beside each other, by region; edges that pass it lie below.
+  // A layer of many boxes is in columns beside each other, by region; edges that pass it lie below.
   const grid = function (row, high, room) {
     const list = row.filter((box) => !box.stand).sort((a, b) => a.region - b.region || a.order - b.order), columns = Math.ceil(list.length / high), per = Math.ceil(list.length / columns);
     list.forEach((box, i) => { box.column = Math.floor(i / per); box.y = i % per * (HIGH + GAP_Y); });

@@ -94,7 +94,7 @@
       if (begin >= 0) span(begin, end - begin, -1);
     }
 
-    // Where a bar stands in the row; -1: not in it.
+    // Where a bar is in the row; -1: not in it.
     placeOf(id) {
       const s = this.levels[0].s, start = this.of.start[id];
       let low = 0, high = s.length;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses over time: each allocation is a rectangle from its birth to its end. Ranges that nobody used are
-// left out; ranges that were used again stand in one row, so reuse is seen. Above it the bytes alive.
+// left out; ranges that were used again are in one row, so reuse is seen. Above it the bytes alive.
 (function (gph) {
   'use strict';
   const d = gph.data, m = d.memory, view = gph.view, canvas = gph.byId('memory'), n = m.a.length;
@@ -194,7 +194,7 @@
       if (columns.start[i] <= time + slack && columns.end[i] >= time - slack && e.offsetY >= top(s, i) - 1 && e.offsetY <= top(s, i) + tall(s, i) + 1) best = i;
     return best;
   };
-  const tell = function (i) {
+  const describe = function (i) {
     const frames = d.framesOf(m.stack[i]);
     let same = 0;
     for (let j = 0; j < n; j++) if (j !== i && m.a[j] < m.a[i] + m.b[i] && m.a[i] < m.a[j] + m.b[j]) same++;
@@ -203,7 +203,7 @@
       same ? gph.say('its addresses served {0}', gph.plural(same, 'other allocation')) : '', frames.length ? gph.say('by {0}', frames[0].name + ' ' + gph.place(frames[0])) : ''];
   };
   const timeAt = gph.gestures(canvas, GUTTER, {
-    hover(e) { const i = under(e); canvas.style.cursor = i >= 0 ? 'pointer' : ''; gph.tip(i >= 0 ? e : null, i >= 0 ? gph.bytes(m.b[i]) : '', i >= 0 ? tell(i) : []); },
+    hover(e) { const i = under(e); canvas.style.cursor = i >= 0 ? 'pointer' : ''; gph.tip(i >= 0 ? e : null, i >= 0 ? gph.bytes(m.b[i]) : '', i >= 0 ? describe(i) : []); },
     click(e) { const i = under(e); gph.chosenMemory = i; if (i >= 0 && m.call[i] >= 0) gph.select('call', m.call[i]); view.changed(); },
     keys: gph.timelineKeys
   });

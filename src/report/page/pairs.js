@@ -20,7 +20,7 @@
     }
   }
 
-  // Where a row of functions stands in a row of launches, one after the other: a rolling sum finds
+  // Where a row of functions is in a row of launches, one after the other: a rolling sum finds
   // places, a comparison makes sure.
   const find = function (row, want) {
     const found = [], size = want.length, weigh = (f) => (f + 7) * (f + 13), goal = d3.sum(want, weigh);

@@ -79,8 +79,8 @@
   const peakOf = (turns) => { let now = 0, peak = 0; for (const [, by] of turns.sort((a, b) => a[0] - b[0])) { now += by; peak = Math.max(peak, now); } return peak; };
   if (kinds.size)
     ledger.append(table(gph.say('Memory'), [[gph.say('pool')], [gph.say('allocations'), 1], [gph.say('peak'), 1], [gph.say('at the end'), 1]], [...kinds].map(([name, k]) => [name, gph.count(k.count), gph.bytes(peakOf(k.turns)), gph.bytes(k.now)])));
-  const told = d.pools.filter((p) => p.reserved > 0);
-  if (told.length) ledger.append(table(gph.say('Pools, as libgph reports'), [[gph.say('pool')], [gph.say('reserved'), 1], [gph.say('used'), 1]], told.map((p) => [p.name, gph.bytes(p.reserved), p.used ? gph.bytes(p.used) : '–'])));
+  const named = d.pools.filter((p) => p.reserved > 0);
+  if (named.length) ledger.append(table(gph.say('Pools, as libgph reports'), [[gph.say('pool')], [gph.say('reserved'), 1], [gph.say('used'), 1]], named.map((p) => [p.name, gph.bytes(p.reserved), p.used ? gph.bytes(p.used) : '–'])));
   if (d.execs.length)
     ledger.append(table(gph.say('Executables'), [[gph.say('executable')], [gph.say('nodes'), 1], [gph.say('graph memory'), 1], [gph.say('launches'), 1], [gph.say('updates'), 1], [gph.say('alive'), 1]],
       d.execs.map((x, i) => [x.name || gph.say('graph {0}', i), x.graph >= 0 ? gph.count(d.graphs[x.graph].count) : '–', x.graph >= 0 && d.graphs[x.graph].bytes ? gph.bytes(d.graphs[x.graph].bytes) : '–',

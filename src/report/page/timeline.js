@@ -7,14 +7,14 @@
   let bottom = RULER, chosen = null;
 
   const group = (label, hint) => { lanes.push({ group: label, hint, y: bottom + 8, height: 20 }); bottom += 30; };
-  // extra: bands, pending: see bands(); tall: pixels of the first row; told: rows of times that the
+  // extra: bands, pending: see bands(); tall: pixels of the first row; measures: rows of times that the
   // program's events measured
   const lane = function (label, sub, rows, source, extra) {
     const strip = extra.bands ? 15 : 0, tall = extra.tall || 24;
     const it = { label, sub, y: bottom, rows: [], source, strip, ...extra };
     let y = bottom + strip + 2;
     rows.forEach((row, i) => { const height = i ? 12 : tall; it.rows.push({ row, y, height, source }); y += height + 2; });
-    for (const row of extra.told || []) { it.rows.push({ row, y, height: 13, source: 'event' }); y += 15; }
+    for (const row of extra.measures || []) { it.rows.push({ row, y, height: 13, source: 'event' }); y += 15; }
     it.height = y - bottom + 3;
     bottom += it.height;
     lanes.push(it);
@@ -49,10 +49,10 @@
     d.streams.forEach((x, s) => { if (x[3] === p && isBusy(s)) streamLane(x, s); });
   };
   const streamLane = ([handle, name], s) => {
-    const measured = [], told = d3.range(d.elapsed.list.length).filter((i) => d.elapsed.list[i].stream === s);
+    const measured = [], measures = d3.range(d.elapsed.list.length).filter((i) => d.elapsed.list[i].stream === s);
     for (let i = 0; i < d.gpu.n; i++) if (d.gpu.stream[i] === s) measured.push(i);
     lane(name, handle, measured.length ? gph.rows(measured, d.gpu, 4) : gph.rows(d.work[s], d, 2), measured.length ? 'gpu' : 'call',
-      { pending: measured.length ? null : gph.rowOf(d.pending[s]), tall: 20, told: told.length && !measured.length ? gph.rows(told, d.elapsed, 2) : [] });
+      { pending: measured.length ? null : gph.rowOf(d.pending[s]), tall: 20, measures: measures.length && !measured.length ? gph.rows(measures, d.elapsed, 2) : [] });
   };
   const collectivesOf = (p) => {
     const c = d.collectives, mine = d3.range(c.n).filter((i) => d.threads[c.thread[i]][2] === p);
@@ -96,7 +96,7 @@
 
   const THIN = gph.THIN, dots = new gph.Dots();
 
-  // Captures, and what streams were given and nobody had waited for: behind the calls.
+  // Captures, and what streams were given and nobody had waited for: below the calls.
   const bands = function (ctx, it, y, perPixel, width, rgb) {
     ctx.font = '600 10px ' + gph.colour.sans;
     ctx.textBaseline = 'middle';
@@ -291,7 +291,7 @@
       box.append(el('div', 'row', parts));
       const stack = source === 'call' ? d.stack[i] : source === 'collective' ? d.collectives.stack[i] : 0;
       if (stack) box.append(gph.stackList(d.framesOf(stack)));
-    } else box.append(el('span', '', gph.say('Wheel or + and − zoom, drag or arrows pan, 0 shows all. A click on a bar or a finding tells more.')));
+    } else box.append(el('span', '', gph.say('Wheel or + and − zoom, drag or arrows pan, 0 shows all. A click on a bar or a finding shows more.')));
     view.changed();
   };
   // Lanes scroll to where a call is, if it is out of sight.

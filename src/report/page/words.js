@@ -103,7 +103,7 @@ window.gph = {};
     'WHILE · {0}': 'WHILE · {0}',
     'What followed': '后果',
     'What gph doctor --advise says of repeated eager work: as it runs now, and as a graph.': 'gph doctor --advise 对重复的逐个启动工作的判断：现在的用时，以及改用图的用时。',
-    'Wheel or + and − zoom, drag or arrows pan, 0 shows all. A click on a bar or a finding tells more.': '滚轮或 +、− 缩放，拖动或方向键平移，0 显示全部。点击条块或结果可查看详情。',
+    'Wheel or + and − zoom, drag or arrows pan, 0 shows all. A click on a bar or a finding shows more.': '滚轮或 +、− 缩放，拖动或方向键平移，0 显示全部。点击条块或结果可查看详情。',
     'Written by gph {0}. This file is whole: it loads nothing and sends nothing.': '由 gph {0} 写出。此文件自成一体：不加载也不发送任何内容。',
     'Zoom in': '放大',
     'Zoom in (+)': '放大（+）',

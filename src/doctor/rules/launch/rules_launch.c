@@ -29,7 +29,8 @@ static bool is_dead(const gphi_seen *seen)
  * to us. */
 static bool is_called_dead(const char *said)
 {
-    return gphi_said_has(said, "is no executable graph") ||
+    return gphi_said_has(said, "is not an executable graph") ||
+           gphi_said_has(said, "is no executable graph") || /* older logs */
            gphi_said_has(said, "not a valid executable graph");
 }
 
