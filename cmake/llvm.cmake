@@ -2,7 +2,7 @@
 # GPH_LLVM_INCLUDE, GPH_LLVM_LIBRARY and GPH_LLVM_MAJOR. Where it is missing, or the CPU
 # is one that softcuda has no code for, softcuda is left out (GPH_SOFTCUDA OFF), with a
 # sentence. GPH_LLVM_STATIC: GPH_LLVM_LIBRARY is a list of archives, and GPH_LLVM_NEEDS, what those
-# need beside the C library, stands at its end.
+# need beside the C library, is at its end.
 set(GPH_LLVM_NEEDS stdc++ z zstd CACHE STRING "what LLVM's archives need: libraries to link")
 
 function(gph_find_llvm)

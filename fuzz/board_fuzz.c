@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Boards of sentinels: whatever a file says, it is read and written as text, or refused.
- * Bytes stand as they are in a file, so that nothing lies beyond them. */
+ * Bytes are as they are in a file, so that nothing lies beyond them. */
 #define _GNU_SOURCE
 #include <gph/sentinel.h>
 

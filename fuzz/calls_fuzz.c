@@ -494,7 +494,7 @@ static void clean_up(void)
             keep(GRAPH, (uint64_t)(uintptr_t)graph);
     }
     (void)cu.cuThreadExchangeStreamCaptureMode(&mode);
-    const bool spoilt = cu.cuCtxSynchronize() != CUDA_SUCCESS;
+    const bool is_lost = cu.cuCtxSynchronize() != CUDA_SUCCESS;
     /* In the order of the kinds: executables, then memory that no graph frees any more.
      */
     for (made_kind kind = 0; kind < MADE_KINDS; kind++)
@@ -507,7 +507,7 @@ static void clean_up(void)
     memset(execs, 0, sizeof(execs));
     memset(blocks, 0, sizeof(blocks));
     memset(objects, 0, sizeof(objects));
-    if (spoilt) {
+    if (is_lost) {
         (void)cu.cuCtxDestroy(world.context);
         make_world();
     }

@@ -45,10 +45,10 @@ static void check_operands(const ptx_module *m, const ptx_function *f,
            insn->operand <= f->operand_count - insn->operand_count);
     for (uint32_t i = 0; i < insn->operand_count; i++) {
         const ptx_operand *o = &operands[i];
-        const uint32_t behind = insn->operand_count - i - 1;
+        const uint32_t after = insn->operand_count - i - 1;
         ENSURE(o->kind > PTX_OPERAND_NONE && o->kind <= PTX_OPERAND_SINK);
-        ENSURE(o->kind != PTX_OPERAND_VECTOR || (o->index > 0 && o->index <= behind));
-        ENSURE(!o->pair || behind > 0);
+        ENSURE(o->kind != PTX_OPERAND_VECTOR || (o->index > 0 && o->index <= after));
+        ENSURE(!o->pair || after > 0);
         check_symbol(m, f, o->kind == PTX_OPERAND_ADDRESS ? o->base : o->kind, o->index);
     }
 }

@@ -3,7 +3,7 @@
  *
  * A kernel works on rows. In a decode step row r is slot r of the batch; in a prefill the
  * rows are the tokens of one or several prompts. Which slot a row belongs to and where in
- * its sequence it stands, slot[r] and position[r], lies in device memory and is advanced
+ * its sequence it is, slot[r] and position[r], lies in device memory and is advanced
  * there, so that a captured step can be replayed for every token. A row whose position is
  * negative is idle: nothing is computed or written for it.
  *
@@ -403,27 +403,27 @@ KERNEL record(float *log, const float *logits, const int *position, const u32 *s
 }
 
 /* How many of the thread's slots are live after the step. */
-__device__ __forceinline__ u32 advance_slots(const state_t state, const int *next, int *told,
+__device__ __forceinline__ u32 advance_slots(const state_t state, const int *next, int *given,
                                              u32 slots, int end)
 {
     u32 live = 0;
     for (u32 s = threadIdx.x; s < slots; s += blockDim.x) {
         const int position = state.position[s];
         if (position < 0) {
-            told[s] = -1;
+            given[s] = -1;
             continue;
         }
         const bool last = next[s] == end || position + 1 >= state.limit[s];
         state.token[s] = next[s];
         state.position[s] = last ? -1 : position + 1;
-        told[s] = next[s];
+        given[s] = next[s];
         live += !last;
     }
     return live;
 }
 
 /* Ends a decode step: every live slot takes its token and moves on, or becomes idle. The
- * ring, in host memory, tells the host of the last steps: per slot the token, -1 where
+ * ring, in host memory, reports the last steps to the host: per slot the token, -1 where
  * the slot was idle. One block. */
 KERNEL advance(state_t state, const int *next, int *ring, u32 slots, u32 depth, int end)
 {
@@ -504,21 +504,21 @@ KERNEL pick(state_t state, const int *active, const picked_t out, u32 rows)
 }
 
 /* Ends such a step: every row's slot takes its token and moves on, or becomes idle.
- * told[r] is the row's token, -1 where it was idle. One block. */
-KERNEL put_back(state_t state, const int *active, const int *next, int *told, u32 rows,
+ * given[r] is the row's token, -1 where it was idle. One block. */
+KERNEL put_back(state_t state, const int *active, const int *next, int *given, u32 rows,
                 int end)
 {
     for (u32 r = threadIdx.x; r < rows; r += blockDim.x) {
         const int s = active[r];
         const int position = s < 0 ? -1 : state.position[s];
         if (position < 0) {
-            told[r] = -1;
+            given[r] = -1;
             continue;
         }
         const bool last = next[r] == end || position + 1 >= state.limit[s];
         state.token[s] = next[r];
         state.position[s] = last ? -1 : position + 1;
-        told[r] = next[r];
+        given[r] = next[r];
     }
 }
 
@@ -564,9 +564,9 @@ KERNEL margin(float *out, const float *logits, const int *position, u32 width)
 }
 
 /* Ends a look ahead: guesses hold as long as each is what the model says after the row
- * before it. told[0] is how many tokens that gives, told[1] and on are they. One thread.
+ * before it. given[0] is how many tokens that gives, given[1] and on are they. One thread.
  */
-KERNEL accept(state_t state, u32 slot, const picked_t row, const int *next, int *told,
+KERNEL accept(state_t state, u32 slot, const picked_t row, const int *next, int *given,
               u32 rows, int end)
 {
     u32 count = 0;
@@ -575,12 +575,12 @@ KERNEL accept(state_t state, u32 slot, const picked_t row, const int *next, int 
         const int token = next[count];
         const int position = row.position[count];
         count++;
-        told[count] = token;
+        given[count] = token;
         const bool last = token == end || position + 1 >= state.limit[slot];
         state.token[slot] = token;
         state.position[slot] = last ? -1 : position + 1;
         more = !last && count < rows && row.position[count] >= 0 &&
                row.token[count] == token;
     }
-    told[0] = (int)count;
+    given[0] = (int)count;
 }

@@ -60,7 +60,7 @@ __device__ __forceinline__ said look(const loop_plan plan)
 /* ---- reports ---- */
 
 /* `at`: the device's words, read at once when the kernel begins: from memory each would be a
- * trip of its own, and they stand between two rounds. */
+ * trip of its own, and they are between two rounds. */
 
 /* How far it came, for a host that looks. */
 __device__ __forceinline__ void report(const loop_plan plan, const loop_device &at, u64 now)

@@ -53,7 +53,7 @@ typedef struct ranks_call {
     unsigned int wide;         /* 1: both addresses and `bytes` are multiples of 8 but for the tail */
     unsigned int step;         /* bytes that may be loaded at once otherwise: 1, 2 or 4 */
     unsigned int reduction, root;
-    unsigned int place; /* where the call stands: a number for the host */
+    unsigned int place; /* which call it is: a number for the host */
 } ranks_call;
 
 #endif

@@ -57,7 +57,7 @@ __device__ __forceinline__ void philox(u32 *c, u64 key)
     }
 }
 
-/* out[4 i] to out[4 i + 3]: random words of thread i, which lies `skip` blocks behind the
+/* out[4 i] to out[4 i + 3]: random words of thread i, which lies `skip` blocks after the
  * generator's offset. rng: seed and offset. */
 KERNEL philox_fill(u32 *out, u32 n, const u64 *rng, u32 skip)
 {
@@ -78,7 +78,7 @@ KERNEL to_half(half *y, const float *x, u32 n)
         y[i] = (half)x[i];
 }
 
-/* y[row][out] = x[row][in] w[out][in] + b[out]; b lies behind w. */
+/* y[row][out] = x[row][in] w[out][in] + b[out]; b lies after w. */
 KERNEL linear(half *y, const half *x, const half *w, u32 rows, u32 ins, u32 outs)
 {
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -135,7 +135,7 @@ KERNEL loss_and_grad(float *loss, half *grad, const half *logits, const int *lab
         *loss = total / (float)WARP;
 }
 
-/* dw[out][in] += dy[row][out] x[row][in], and the same for b behind it. */
+/* dw[out][in] += dy[row][out] x[row][in], and the same for b after it. */
 KERNEL weight_grad(float *dw, const half *dy, const half *x, u32 rows, u32 ins, u32 outs)
 {
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -163,7 +163,7 @@ KERNEL input_grad(half *dx, const half *dy, const half *w, u32 rows, u32 ins, u3
     dx[i] = (half)sum;
 }
 
-/* *overflow becomes nonzero if a gradient is no number or infinite. */
+/* *overflow becomes nonzero if a gradient is not a number or infinite. */
 KERNEL find_overflow(int *overflow, const float *grad, u32 n)
 {
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -13,7 +13,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 # What the headers do not define is opaque: by this label abidw keeps the name of a type and
-# drops what is in it. Its own --headers-dir goes by the names of files, which src/ has, too.
+# drops what is in it. Its own --headers-dir selects by the names of files, which src/ has, too.
 cat >"$folder/private" <<'END'
 [suppress_type]
   label = Artificial private types suppression specification

@@ -5,12 +5,12 @@ report's page: src/report/page/words.js.
 
 usage: chinese.py [--sort | --missing]
 
-A sentence is a text that stands in a call of WRITERS, in a file of PLACES; in a file of SPOKEN it is each
+A sentence is a text that is in a call of WRITERS, in a file of PLACES; in a file of SPOKEN it is each
 text of several words. Its format is its key. What
-a variable holds is not seen here: tests/doctor/chinese.py finds it in what the doctor says. Fails if one has no row, if a row has no sentence, stands twice
+a variable holds is not seen here: tests/doctor/chinese.py finds it in what the doctor says. Fails if one has no row, if a row has no sentence, occurs twice
 or at the wrong place (--sort mends that), or if its values differ: as many, of the same sort,
 in the same order, or each with its place, as in %2$s; then one may be left out.
---missing writes rows to be filled in. The page says what stands in a call of gph.say(), gph.plural() (in the
+--missing writes rows to be filled in. The page says what is in a call of gph.say(), gph.plural() (in the
 form of one) and gph.words(), and what page.html has between tags, in title and in aria-label.
 """
 import html
@@ -49,7 +49,7 @@ def is_sentence(text):
 
 
 def literals(name):
-    """(line, text, calls that it stands in) of each literal; neighbours are one."""
+    """(line, text, calls that it is in) of each literal; neighbours are one."""
     line, calls, last, text, started = 1, [], "", None, 0
     for token in TOKEN.findall((ROOT / name).read_text()):
         if token.startswith('"'):
@@ -173,7 +173,7 @@ def page_faults():
         if sorted(set(re.findall(r"\{\d\}", english))) != sorted(set(re.findall(r"\{\d\}", chinese))):
             faults.append(f"{PAGE_TABLE}: '{english}' and its Chinese have other values")
         if [row[0] for row in rows].count(english) > 1:
-            faults.append(f"{PAGE_TABLE}: '{english}' stands twice")
+            faults.append(f"{PAGE_TABLE}: '{english}' occurs twice")
     return faults, len(said)
 
 
@@ -194,7 +194,7 @@ def main():
         if english not in every:
             faults.append(f"{TABLE}: nothing says \"{english}\" any more")
         if number and by_bytes(rows[number - 1]) >= by_bytes((english, "")):
-            faults.append(f"{TABLE}: \"{english}\" stands twice or out of order: scripts/chinese.py --sort")
+            faults.append(f"{TABLE}: \"{english}\" occurs twice or out of order: scripts/chinese.py --sort")
         faults += [f"{TABLE}: \"{english}\": {fault}" for fault in value_faults(english, chinese)]
     of_page, page_count = page_faults()
     faults += of_page

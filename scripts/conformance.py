@@ -8,7 +8,7 @@ usage: scripts/conformance.py               writes docs/conformance.md
                                             writes tests/conformance/rules/logs/softcuda.log
        scripts/conformance.py --same BUILD  runs them and ends with 1 if an outcome differs from that log
 
-The logs stand in tests/conformance/rules/logs: softcuda.log, and one a GPU machine, as
+The logs are in tests/conformance/rules/logs: softcuda.log, and one a GPU machine, as
 scripts/gpu_conformance.sh writes it. The rules are those of softcuda/rules/*.def.
 """
 import datetime
@@ -119,7 +119,7 @@ def page():
                  "|---|---|" + "---|" * (len(gpus) + 4)]
         for name, kind, source, words in rows:
             if kind not in CLASSES:
-                sys.exit(f"{section}.def: {name} has class {kind}, which is none of {', '.join(CLASSES)}")
+                sys.exit(f"{section}.def: {name} has class {kind}, which is not one of {', '.join(CLASSES)}")
             status = status_of(name, soft, gpus)
             totals[status.split(":")[0]] += 1
             cells = " | ".join(log.cell(name) for log in [soft] + gpus)

@@ -26,7 +26,7 @@ parser.add_argument("--gph")
 parser.add_argument("--rules", required=True)
 options = parser.parse_args()
 MACHINES = {"softcuda": "softcuda", "h100": "H100"}
-RECORDED = "told on a log recorded on %s"
+RECORDED = "reported on a log recorded on %s"
 RECORDED_ON = {"nccl.destroy-before-graph": "2 x H200"}  # the others: an H100
 WAYS = ("first", "second", "near")
 
@@ -126,7 +126,7 @@ def cell(outcomes, rule):
 
 
 def is_recorded(rule, machine):
-    """Whether the rule is told on a log of a true process: doctor_examination_test holds it so."""
+    """Whether the rule is reported on a log of a true process: doctor_examination_test holds it so."""
     return machine == "h100" and (root / f"tests/doctor/recorded/{rule}.1.log").exists()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Finds code that stands twice: runs of 8 or more equal lines, and fails above 3 of them.
+"""Finds code that occurs twice: runs of 8 or more equal lines, and fails above 3 of them.
 
 usage: duplicates.py [--lines N] [--most N] [FOLDER...]      (src softcuda attach tools)
 

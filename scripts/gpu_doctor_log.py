@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs over PyTorch for scripts/gpu_doctor_log.sh: what the doctor must tell, and what it
+"""Programs over PyTorch for scripts/gpu_doctor_log.sh: what the doctor must report, and what it
 must not, where the libraries themselves are at work.
 
 usage: gpu_doctor_log.py choice late|before | random | healthy | nccl destroy|right

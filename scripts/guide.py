@@ -18,7 +18,7 @@ DEVICES = ["h100", "softcuda"]  # the first one is shown at first
 
 
 def literal(value):
-    """JSON that may stand in a script element."""
+    """JSON that may be in a script element."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
 
 

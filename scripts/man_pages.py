@@ -48,7 +48,7 @@ def paragraphs(lines):
 
 
 def declaration(text):
-    """What stands after a comment: to the end of its declaration, or of its macros."""
+    """What is after a comment: to the end of its declaration, or of its macros."""
     lines, depth = [], 0
     for line in text.split("\n"):
         if not line.strip() and not depth:

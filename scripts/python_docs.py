@@ -4,7 +4,7 @@
 
 usage: PYTHONPATH=build/debug/python scripts/python_docs.py [--check]     --check: fails where they are not so
 
-A docstring has the names of parameters and their defaults; types stand here, by the name of the parameter,
+A docstring has the names of parameters and their defaults; types are here, by the name of the parameter,
 of `Class.member` for what it returns, or of `Class.member.parameter` where one differs."""
 import inspect
 import pathlib
@@ -226,7 +226,7 @@ def paragraph(text, indent=""):
 
 def page():
     yield ("# graphophone in Python\n\nWritten by scripts/python_docs.py from the docstrings: `help(graphophone)` says the same. "
-           "What it is for stands in [python.md](python.md).\n\n## Functions\n")
+           "What it is for is in [python.md](python.md).\n\n## Functions\n")
     names = [name for name in gph.__all__ if name != "command"]
     classes = [n for n in names if isinstance(getattr(gph, n), type)]
     for name in sorted(set(names) - set(classes)):

@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct corpus {
-    char *text; /* the file, ends with a zero; entries are decoded where they stand */
+    char *text; /* the file, ends with a zero; entries are decoded where they are */
     char *at;   /* what is not read yet */
     char *name; /* of the entry that was read last */
     uint8_t *data;

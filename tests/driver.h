@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The driver that tests, fuzzers and benches ask by its calls: softcuda, or NVIDIA's with
- * GPH_DRIVER=cuda. One a process: its calls stand in `cu`. */
+ * GPH_DRIVER=cuda. One a process: its calls are in `cu`. */
 #ifndef DRIVER_H
 #define DRIVER_H
 #include <stdbool.h>

@@ -137,7 +137,7 @@ const pool = {
 const tree = {
   key: "tree", command: "build/release/examples/guide", height: 200,
   count: (data) => data.tree.length,
-  places(svg, data) { // the way to a call -> where it stands
+  places(svg, data) { // the way to a call -> where it is drawn
     const rows = [], at = {};
     for (const { calls } of data.tree) {
       const way = calls.map((c) => c[0]).join("/");

@@ -51,10 +51,10 @@ static void take(batch *b, uint32_t slot, int token)
 /* The tokens of a step that has ended. */
 static void take_row(batch *b, uint64_t step)
 {
-    const int *told = b->m->ring + (size_t)(step % b->m->o.ring) * b->m->o.slots;
+    const int *given = b->m->ring + (size_t)(step % b->m->o.ring) * b->m->o.slots;
     for (uint32_t s = 0; s < b->m->o.slots; s++)
-        if (told[s] >= 0 && b->owner[s] >= 0) {
-            take(b, s, told[s]);
+        if (given[s] >= 0 && b->owner[s] >= 0) {
+            take(b, s, given[s]);
             b->stats->tokens++;
         }
 }

@@ -25,7 +25,7 @@ static gph_status read_size(config_reader *r, const char *key, uint32_t most,
     const json_node *node = member(r, key);
     uint64_t value = otherwise;
     if (node != NULL && !json_u64(node, &value))
-        return fail(r->error, GPH_E_FORMAT, "config.json: %s is no size", key);
+        return fail(r->error, GPH_E_FORMAT, "config.json: %s is not a size", key);
     if (node == NULL && otherwise == 0)
         return fail(r->error, GPH_E_FORMAT, "config.json has no %s", key);
     if (value < 1 || value > most)
@@ -42,7 +42,8 @@ static gph_status read_real(config_reader *r, const json_node *node, const char 
     if (node == NULL)
         return GPH_OK;
     if (!json_double(node, &value) || !(value > 0))
-        return fail(r->error, GPH_E_FORMAT, "config.json: %s is no positive number", key);
+        return fail(r->error, GPH_E_FORMAT, "config.json: %s is not a positive number",
+                    key);
     *out = value;
     return GPH_OK;
 }
@@ -113,8 +114,8 @@ static gph_status read_end(config_reader *r, config *c)
     if (node == NULL)
         return GPH_OK;
     if (!json_u64(node, &end) || end >= c->vocab)
-        return fail(r->error, GPH_E_FORMAT, "config.json: eos_token_id is no token of %u",
-                    c->vocab);
+        return fail(r->error, GPH_E_FORMAT,
+                    "config.json: eos_token_id is not a token of %u", c->vocab);
     c->end = (int)end;
     return GPH_OK;
 }
@@ -122,7 +123,7 @@ static gph_status read_end(config_reader *r, config *c)
 static gph_status read_config(config_reader *r, config *c)
 {
     if (r->root->kind != JSON_OBJECT)
-        return fail(r->error, GPH_E_FORMAT, "config.json is no JSON object");
+        return fail(r->error, GPH_E_FORMAT, "config.json is not a JSON object");
     TRY(refuse_word(r, "model_type", "llama"));
     TRY(refuse_word(r, "hidden_act", "silu"));
     TRY(refuse_true(r, "attention_bias"));

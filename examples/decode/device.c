@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opens the driver and the module of kernels; hands out memory. */
+/* Opens the driver and the module of kernels; allocates memory. */
 #include "device.h"
 
 #include "fail.h"

@@ -11,7 +11,7 @@ typedef struct reader {
     const char *original; /* the caller's text, for line and column */
     char *at, *end;
     gph_error *error;
-    uint32_t open[JSON_DEPTH_MAX]; /* the containers that `at` is inside of */
+    uint32_t open[JSON_DEPTH_MAX]; /* the containers that `at` is inside */
     uint32_t last[JSON_DEPTH_MAX]; /* and the last value of each so far, 0 if none */
     uint32_t depth;
 } reader;
@@ -103,7 +103,7 @@ static gph_status read_unicode(reader *r, char **to)
 }
 
 /* A string, unescaped in place, where its zero takes the place of the closing quote at
- * the latest. at stands on the opening quote. */
+ * the latest. at is on the opening quote. */
 static gph_status read_string(reader *r, const char **out)
 {
     static const char plain[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";

@@ -91,7 +91,7 @@ static gph_status read_u64(option_id id, const char *value, uint64_t most, uint6
         number = number * 10 + (uint64_t)(*c - '0');
     }
     if (!good || number > most)
-        return wrong(id, value, "no number in its range", error);
+        return wrong(id, value, "not a number in its range", error);
     *out = number;
     return GPH_OK;
 }
@@ -113,7 +113,7 @@ static gph_status read_real(option_id id, const char *value, double most, double
     char *end;
     const double number = strtod(value, &end);
     if (end == value || *end != 0 || !(number > 0 && number <= most))
-        return wrong(id, value, "no number in its range", error);
+        return wrong(id, value, "not a number in its range", error);
     *out = number;
     return GPH_OK;
 }

@@ -95,12 +95,12 @@ static gph_status step_some(scratch *s)
     picked_t row;
     TRY(give(s, 0, GPH_DTYPE_I32, rows));
     TRY(take_rows(s, rows, &row));
-    CUdeviceptr slots = active->data, told = s->call->outputs[0].data;
+    CUdeviceptr slots = active->data, given = s->call->outputs[0].data;
     TRY(LAUNCH_ONE(s, pick, 128, &s->m.state, &slots, &row, &rows));
     const row_pass pass = {
         .rows = rows, .layers = s->m.c.layers, .row = row, .next = s->m.next};
     TRY(step_rows(&s->m, &pass, s->error));
-    return LAUNCH_ONE(s, put_back, 128, &s->m.state, &slots, &s->m.next, &told, &rows,
+    return LAUNCH_ONE(s, put_back, 128, &s->m.state, &slots, &s->m.next, &given, &rows,
                       &s->m.c.end);
 }
 
@@ -175,12 +175,12 @@ static gph_status verify_some(scratch *s)
     picked_t row;
     TRY(give(s, 0, GPH_DTYPE_I32, 2 + 2 * GUESSES));
     TRY(take_rows(s, rows, &row));
-    CUdeviceptr told = s->call->outputs[0].data;
+    CUdeviceptr given = s->call->outputs[0].data;
     TRY(LAUNCH_ONE(s, look_ahead, 32, &s->m.state, &slot, &known, &row));
     const row_pass pass = {
         .rows = rows, .layers = s->m.c.layers, .row = row, .next = s->m.next};
     TRY(step_rows(&s->m, &pass, s->error));
-    return LAUNCH_ONE(s, accept, 1, &s->m.state, &slot, &row, &s->m.next, &told, &rows,
+    return LAUNCH_ONE(s, accept, 1, &s->m.state, &slot, &row, &s->m.next, &given, &rows,
                       &s->m.c.end);
 }
 

@@ -9,7 +9,7 @@
 
 /* A step over some of the slots; `user` is a decoder.
  *   input   active  i32[rows]  the slot of each row, -1: idle
- *   output  told    i32[rows]  the token of each row, -1: idle */
+ *   output  given    i32[rows]  the token of each row, -1: idle */
 gph_status rows_step(void *user, gph_call *call, gph_error *error);
 
 enum {
@@ -27,7 +27,7 @@ gph_status rows_guess(void *user, gph_call *call, gph_error *error);
 /* Runs the whole model over the last token of slot 0 and the guesses, and takes those
  * that hold; `user` is a decoder.
  *   input   one or two tensors of tokens guessed, i32[GUESSES]
- *   output  told  i32[2 + 2 * GUESSES]  how many tokens, then the tokens */
+ *   output  given  i32[2 + 2 * GUESSES]  how many tokens, then the tokens */
 gph_status rows_verify(void *user, gph_call *call, gph_error *error);
 
 #endif

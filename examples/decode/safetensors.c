@@ -50,8 +50,8 @@ static gph_status read_shape(const json *doc, const json_node *node, tensor *t,
     for (uint32_t i = node->first; i != 0; i = doc->node[i].next) {
         uint64_t size;
         if (!json_u64(&doc->node[i], &size))
-            return fail(error, GPH_E_FORMAT, "dimension %u of tensor %.100s is no size",
-                        t->dims, t->name);
+            return fail(error, GPH_E_FORMAT,
+                        "dimension %u of tensor %.100s is not a size", t->dims, t->name);
         if (size != 0 && t->count > (UINT64_MAX / 8) / size)
             return fail(error, GPH_E_FORMAT, "the shape of tensor %.100s overflows",
                         t->name);
@@ -81,10 +81,10 @@ static gph_status read_offsets(const json *doc, const json_node *node, tensor *t
 static gph_status check_metadata(const json *doc, const json_node *node, gph_error *error)
 {
     if (node->kind != JSON_OBJECT)
-        return fail(error, GPH_E_FORMAT, "__metadata__ is no object");
+        return fail(error, GPH_E_FORMAT, "__metadata__ is not an object");
     for (uint32_t i = node->first; i != 0; i = doc->node[i].next)
         if (doc->node[i].kind != JSON_STRING)
-            return fail(error, GPH_E_FORMAT, "__metadata__ %.100s is no string",
+            return fail(error, GPH_E_FORMAT, "__metadata__ %.100s is not a string",
                         doc->node[i].key);
     return GPH_OK;
 }
@@ -102,7 +102,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const tensor *)a)->name, ((const tensor *)b)->name);
 }
 
-/* Every byte belongs to one tensor; no name stands twice. Leaves the list by name. */
+/* Every byte belongs to one tensor; no name occurs twice. Leaves the list by name. */
 static gph_status check_whole(tensors *file, uint64_t data_bytes, gph_error *error)
 {
     uint64_t at = 0;
@@ -123,7 +123,7 @@ static gph_status check_whole(tensors *file, uint64_t data_bytes, gph_error *err
         qsort(file->list, file->count, sizeof(*file->list), by_name);
     for (uint32_t i = 1; i < file->count; i++)
         if (strcmp(file->list[i - 1].name, file->list[i].name) == 0)
-            return fail(error, GPH_E_FORMAT, "tensor %.100s stands twice",
+            return fail(error, GPH_E_FORMAT, "tensor %.100s occurs twice",
                         file->list[i].name);
     return GPH_OK;
 }
@@ -140,7 +140,7 @@ static gph_status read_list(tensors *file, gph_error *error)
         tensor *t = &file->list[file->count];
         *t = (tensor){.name = node->key};
         if (node->kind != JSON_OBJECT)
-            return fail(error, GPH_E_FORMAT, "tensor %.100s is no object", t->name);
+            return fail(error, GPH_E_FORMAT, "tensor %.100s is not an object", t->name);
         TRY(read_type(json_member(doc, node, "dtype"), t, error));
         TRY(read_shape(doc, json_member(doc, node, "shape"), t, error));
         TRY(read_offsets(doc, json_member(doc, node, "data_offsets"), t, error));
@@ -156,7 +156,7 @@ gph_status tensors_parse(const gph_allocator *heap, const char *header, size_t b
     TRY(json_read(heap, header, bytes, &file.header, error));
     gph_status status = GPH_OK;
     if (file.header.node[0].kind != JSON_OBJECT)
-        status = fail(error, GPH_E_FORMAT, "the header is no JSON object");
+        status = fail(error, GPH_E_FORMAT, "the header is not a JSON object");
     if (status == GPH_OK) {
         file.capacity = file.header.node[0].count;
         file.list = heap_alloc(heap, file.capacity * sizeof(*file.list));
@@ -203,7 +203,7 @@ static gph_status open_checked(const gph_allocator *heap, int file, tensors *out
     const uint64_t size = (uint64_t)facts.st_size;
     unsigned char raw[8];
     if (size < sizeof(raw))
-        return fail(error, GPH_E_FORMAT, "%llu bytes are no safetensors file",
+        return fail(error, GPH_E_FORMAT, "%llu bytes are not a safetensors file",
                     (unsigned long long)size);
     TRY(read_at(file, raw, sizeof(raw), 0, error));
     uint64_t bytes = 0;

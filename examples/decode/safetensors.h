@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads model.safetensors: 8 bytes of header length, a JSON header, then the tensors'
  * bytes without gap or overlap. Nothing in the file is believed before it is checked:
- * lengths, offsets, products of shapes, names that stand twice. */
+ * lengths, offsets, products of shapes, names that occur twice. */
 #ifndef DECODE_SAFETENSORS_H
 #define DECODE_SAFETENSORS_H
 

@@ -22,7 +22,7 @@ typedef struct server {
     int *owner;            /* by slot: its sequence, -1: free */
     prompt *prompt;        /* room for a prefill of every slot */
     int *active;           /* pinned: the slots of the step's rows */
-    int *told;             /* pinned: their tokens */
+    int *given;            /* pinned: their tokens */
     uint32_t rows;
     gph_arena *arena;
     gph_pool *pool;
@@ -137,15 +137,15 @@ static gph_status step(server *s)
     else
         TRY(call_eager(s, active, &out));
     s->stats->host_ns += device_clock_ns() - start;
-    CU(d, MemcpyDtoHAsync, s->told, out.data, s->rows * sizeof(int), d->stream);
+    CU(d, MemcpyDtoHAsync, s->given, out.data, s->rows * sizeof(int), d->stream);
     if (s->cache == NULL)
         TRY(gph_pool_free(s->pool, out.data, d->stream, error));
     else
         TRY(gph_cache_work(s->cache, d->stream, NULL, NULL, error));
     CU(d, StreamSynchronize, d->stream);
     for (uint32_t r = 0; r < s->rows; r++)
-        if (s->told[r] >= 0)
-            take(s, (uint32_t)s->active[r], s->told[r]);
+        if (s->given[r] >= 0)
+            take(s, (uint32_t)s->active[r], s->given[r]);
     s->stats->steps++;
     s->stats->rows += s->rows;
     s->stats->tokens += s->rows;
@@ -182,7 +182,7 @@ static gph_status make_cache(server *s)
                                      .axis = {1},
                                      .fill = GPH_FILL_VALUE,
                                      .value = UINT32_MAX}; /* -1: an idle row */
-    const gph_cache_tensor told = {
+    const gph_cache_tensor given = {
         .dtype = GPH_DTYPE_I32, .rank = 1, .shape = {1}, .axis = {1}};
     gph_cache_options how = GPH_CACHE_OPTIONS_INIT;
     how.name = "decode";
@@ -191,7 +191,7 @@ static gph_status make_cache(server *s)
     how.axis_count = 1;
     how.inputs = &active;
     how.input_count = 1;
-    how.outputs = &told;
+    how.outputs = &given;
     how.output_count = 1;
     how.function = rows_step;
     how.user = s->m;
@@ -214,7 +214,7 @@ static gph_status prepare(server *s, serve_mode mode)
     TRY(device_pin(m->d, m->o.slots * sizeof(int), &pinned, s->error));
     s->active = pinned;
     TRY(device_pin(m->d, m->o.slots * sizeof(int), &pinned, s->error));
-    s->told = pinned;
+    s->given = pinned;
     TRY(gph_arena_create(m->d->runtime, NULL, &s->arena, s->error));
     TRY(gph_pool_create(s->arena, NULL, &s->pool, s->error));
     return mode == SERVE_CACHE ? make_cache(s) : GPH_OK;

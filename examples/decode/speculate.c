@@ -15,14 +15,14 @@
 /* A first guess goes on if each of its tokens beats the next likely one by so much. */
 static const float SURE = 4.0f;
 
-enum { TOLD = 2 + 2 * GUESSES };
+enum { GIVEN = 2 + 2 * GUESSES };
 
 typedef struct speculation {
     decoder *m;
     gph_arena *arena;
     gph_tree *tree;
     gph_tree_function *guess, *guess_on, *verify, *verify_all;
-    int *told;   /* pinned, TOLD */
+    int *given;  /* pinned, GIVEN */
     float *sure; /* pinned, GUESSES */
     serve_stats *stats;
     gph_error *error;
@@ -49,8 +49,8 @@ static gph_status prepare(speculation *s)
         return fail(s->error, GPH_E_INVALID, "%u slots, a look ahead needs one",
                     s->m->o.slots);
     TRY(decoder_reset(s->m, s->error));
-    TRY(device_pin(d, TOLD * sizeof(int), &pinned, s->error));
-    s->told = pinned;
+    TRY(device_pin(d, GIVEN * sizeof(int), &pinned, s->error));
+    s->given = pinned;
     TRY(device_pin(d, GUESSES * sizeof(float), &pinned, s->error));
     s->sure = pinned;
     TRY(gph_arena_create(d->runtime, NULL, &s->arena, s->error));
@@ -91,11 +91,11 @@ static bool is_sure(const speculation *s)
     return sure;
 }
 
-/* One step: s->told says what came of it. The outputs are released by the calls that take
+/* One step: s->given says what came of it. The outputs are released by the calls that take
  * them, so that their memory is for the next graphs. */
 static gph_status look_ahead(speculation *s)
 {
-    gph_tree_output guess[2], more[2], told;
+    gph_tree_output guess[2], more[2], given;
     TRY(call(s, s->guess, NULL, guess));
     TRY(fetch(s, guess[1], s->sure, GUESSES * sizeof(float)));
     gph_tree_output_release(s->tree, guess[1]);
@@ -107,12 +107,12 @@ static gph_status look_ahead(speculation *s)
         known[1] = (gph_tree_input){.output = more[0], .take = 1};
     }
     known[0].take = 1;
-    TRY(call(s, sure ? s->verify_all : s->verify, known, &told));
-    TRY(fetch(s, told, s->told, TOLD * sizeof(int)));
-    gph_tree_output_release(s->tree, told);
+    TRY(call(s, sure ? s->verify_all : s->verify, known, &given));
+    TRY(fetch(s, given, s->given, GIVEN * sizeof(int)));
+    gph_tree_output_release(s->tree, given);
     s->stats->short_looks += !sure;
     s->stats->guessed += sure ? 2 * GUESSES : GUESSES;
-    s->stats->held += (uint64_t)s->told[0] - 1;
+    s->stats->held += (uint64_t)s->given[0] - 1;
     s->stats->steps++;
     return GPH_OK;
 }
@@ -138,11 +138,12 @@ static gph_status run_one(speculation *s, sequence *q, size_t index)
     q->out[q->out_count++] = last;
     while (last != s->m->c.end && q->out_count < q->new_max) {
         TRY(look_ahead(s));
-        if (s->told[0] < 1 || s->told[0] >= TOLD)
-            return fail(s->error, GPH_E_STATE, "a look ahead gave %d tokens", s->told[0]);
-        for (int i = 1; i <= s->told[0]; i++)
-            q->out[q->out_count++] = last = s->told[i];
-        s->stats->tokens += (uint64_t)s->told[0];
+        if (s->given[0] < 1 || s->given[0] >= GIVEN)
+            return fail(s->error, GPH_E_STATE, "a look ahead gave %d tokens",
+                        s->given[0]);
+        for (int i = 1; i <= s->given[0]; i++)
+            q->out[q->out_count++] = last = s->given[i];
+        s->stats->tokens += (uint64_t)s->given[0];
     }
     return GPH_OK;
 }

@@ -13,7 +13,7 @@ uint32_t step_staged_ints(const decoder *m);
 GPH_CHECKED gph_status step_prefill(decoder *m, const prompt *list, uint32_t count,
                                     gph_error *error);
 
-/* Puts the prefill of the request that stands at `ask` (an ask_t) into the stream; it needs no
+/* Puts the prefill of the request that is at `ask` (an ask_t) into the stream; it needs no
  * host: its first token goes to `out`, by its sequence. */
 GPH_CHECKED gph_status step_admit(decoder *m, CUdeviceptr ask, CUdeviceptr out,
                                   gph_error *error);

@@ -129,8 +129,8 @@ gph_status token_ids_read(const gph_allocator *heap, const char *text, uint32_t 
     if (done != ids) {
         heap_free(heap, list, ids * sizeof(*list));
         return fail(error, GPH_E_INVALID,
-                    "token id %zu of \"%.60s\" is no number from 0 to %u", done + 1, text,
-                    vocab - 1);
+                    "token id %zu of \"%.60s\" is not a number from 0 to %u", done + 1,
+                    text, vocab - 1);
     }
     *out = list;
     *count = ids;

@@ -28,7 +28,7 @@ GPH_CHECKED gph_status problems_read(const gph_allocator *heap, const char *path
                                      size_t limit, problem **out, size_t *count,
                                      gph_error *error);
 
-/* The number that answer tokens stand for. False if they are no digits and an end. */
+/* The number that answer tokens stand for. False unless digits and an end are all there is. */
 bool answer_read(const int *token, size_t count, unsigned long long *out);
 
 /* Token ids as in "1,2,3". The caller's: heap_free() of *count * sizeof(int). Fails with

@@ -140,7 +140,7 @@ static void print_steps(void)
 
 /* ---- scene 3: three graphs over one pool ---- */
 
-/* A chain of `count` temporaries, of which two live at a time, and an output. */
+/* A chain of `count` temporaries, two of which live at a time, and an output. */
 static gph_recording *record(gph_pool *pool, const char *name, int count, uint64_t bytes)
 {
     gph_capture_options options = GPH_CAPTURE_OPTIONS_INIT;

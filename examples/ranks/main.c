@@ -78,7 +78,7 @@ static gph_status share_requests(program *p, gph_error *error)
     return status;
 }
 
-/* What stands between the decoder's matrices: the sum over the ranks, eager or captured. */
+/* What is between the decoder's matrices: the sum over the ranks, eager or captured. */
 static gph_status sum_over_ranks(void *user, CUdeviceptr data, uint64_t floats,
                                  gph_error *error)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Forward and backward pass and the optimizer's step in one graph. zero_grad stands inside: .grad is made in the graph's pool.
+"""Forward and backward pass and the optimizer's step in one graph. zero_grad is inside: .grad is made in the graph's pool.
 usage: zero_grad.py [plain]      plain: PyTorch alone; the numbers are the same"""
 import sys
 

@@ -7,7 +7,7 @@
  *   4: out = z * random
  *
  * It is called with numbers above zero, then below. Each of its four parts is warmed up,
- * recorded and replayed where it stands in the path, so part 4 is recorded twice, once
+ * recorded and replayed where it is in the path, so part 4 is recorded twice, once
  * after 2 and once after 3. Every result is compared with that of an eager run. */
 #include <gph/gph.h>
 #include <stdio.h>

@@ -305,7 +305,7 @@ void soft_pool_trim(soft_pool *pool, uint64_t keep_bytes)
 /* Whether something waits for a point, or for the last pointer into it. */
 static bool is_unsettled(const soft_memory *memory)
 {
-    for (const soft_pool *pool = memory->pools; pool; pool = pool->behind)
+    for (const soft_pool *pool = memory->pools; pool; pool = pool->after)
         if (pool->oldest || pool->dying)
             return true;
     for (const struct soft_import *import = memory->imports; import;

@@ -77,7 +77,7 @@ elif way == "inner":
 elif way == "allocates":
     check(kind_of["cuMemAlloc"]["kind"] == kind_of["cuMemFree"]["kind"] == "outside", "both ends of the memory lie between replays")
     check(flow["memory preallocatable?"]["answer"] == "unknown", "it could perhaps be allocated before")
-    check(checks["no allocation or other unsafe call inside"]["answer"] == "yes", "no allocation is inside of the graph")
+    check(checks["no allocation or other unsafe call inside"]["answer"] == "yes", "no allocation is inside the graph")
 elif way == "two":
     check(first["repetitions"] == 120 and first["variants"] == 2, "two sets of arguments, 120 times")
     check(kind_of["cuLaunchKernel"]["kind"] == "changes" and kind_of["cuLaunchKernel"]["count"] == 24, "all kernels change")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The attached library in edges.c: programs in odd circumstances go on as without it, and
- * what is told of them is right. */
+ * what is reported of them is right. */
 #define _GNU_SOURCE
 #include "attached.h"
 

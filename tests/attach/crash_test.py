@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A Python program that crashes inside of the driver is told with its Python frames.
+"""A Python program that crashes inside the driver is reported with its Python frames.
 
 usage: crash_test.py GPH     (run by itself with `crash`, it is that program)
 """
@@ -34,11 +34,11 @@ def main(gph):
                               capture_output=True, text=True, timeout=100, errors="replace", check=False)
         with open(out, encoding="utf-8") as file:
             found = json.load(file)
-    told = [f for f in found["findings"] if f["id"] == "launch.crash"]
-    at = told[0]["at"] if told else {}
-    if done.returncode != 139 or len(told) != 1 or at["function"] != "load_module" or at["line"] != line:
+    reported = [f for f in found["findings"] if f["id"] == "launch.crash"]
+    at = reported[0]["at"] if reported else {}
+    if done.returncode != 139 or len(reported) != 1 or at["function"] != "load_module" or at["line"] != line:
         sys.exit(f"exit status {done.returncode}, at {at}\n{done.stderr}")
-    print("told at", at["function"], at["line"])
+    print("reported at", at["function"], at["line"])
 
 
 crash() if sys.argv[1] == "crash" else main(sys.argv[1])

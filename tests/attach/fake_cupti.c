@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* As much of CUPTI as attach/cupti/cupti.c calls, so that its way is tested without a GPU: a
- * node is told by fake_cupti_node(), each flush gives one kernel, one copy, one graph,
+ * node is reported by fake_cupti_node(), each flush gives one kernel, one copy, one graph,
  * a kernel that ends before it begins, and one that the buffer cuts.
  * FAKE_CUPTI_HELD: another tool is there. */
 #include "cuda/abi.h"

@@ -121,7 +121,7 @@ static void do_fail(void)
     OK(cuMemAlloc_v2(&none, 64)); /* no capture is open any more */
 }
 
-/* dlopen, dlsym, cuGetProcAddress in all forms: no call goes by. */
+/* dlopen, dlsym, cuGetProcAddress in all forms: no call passes unseen. */
 static void *library(int flags)
 {
     void *handle = dlopen("libcuda.so.1", RTLD_NOW | flags);
@@ -189,7 +189,7 @@ static void do_lookups(void)
     bad |= missing > 0 || seen < 500;
 }
 
-/* The program's own puts() stands before the C library's. */
+/* The program's own puts() is before the C library's. */
 __attribute__((visibility("default"))) int puts(const char *text)
 {
     return fprintf(stdout, "<%s>\n", text);
@@ -324,7 +324,7 @@ static void do_cupti(void)
     OK(cuStreamSynchronize(stream));
 }
 
-/* ---- ends inside of calls ---- */
+/* ---- ends inside calls ---- */
 
 static void *volatile nowhere = NULL;
 

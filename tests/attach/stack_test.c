@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Call stacks as numbers: the same stack has the same number, another one another, also
- * where all that differs is who called the caller; what is told of them is enough to find
+ * where all that differs is who called the caller; what is reported of them is enough to find
  * functions and lines when the process is gone. */
 #define _GNU_SOURCE
 #include "base/clock.h"
@@ -26,8 +26,8 @@ static gph_error error;
 static struct {
     uint32_t number, count;
     uint64_t frames[64];
-} told[256];
-static uint32_t told_count;
+} seen[256];
+static uint32_t seen_count;
 
 static void read_all(void)
 {
@@ -38,11 +38,11 @@ static void read_all(void)
             CHECK(gphi_symbols_module(symbols, words[0], words[1], words[2],
                                       gphi_event_text(event, 0),
                                       gphi_event_text(event, 1)) == GPH_OK);
-        if (event->kind != GPHI_EVENT_STACK || told_count == 256)
+        if (event->kind != GPHI_EVENT_STACK || seen_count == 256)
             continue;
-        told[told_count].number = (uint32_t)event->id;
-        told[told_count].count = event->word_count;
-        memcpy(told[told_count++].frames, words, event->word_count * sizeof(*words));
+        seen[seen_count].number = (uint32_t)event->id;
+        seen[seen_count].count = event->word_count;
+        memcpy(seen[seen_count++].frames, words, event->word_count * sizeof(*words));
     }
 }
 
@@ -50,9 +50,9 @@ static const char *function_of(uint32_t number, uint32_t frame)
 {
     static gphi_symbol found[GPHI_SYMBOL_FRAMES];
     found[0].function = NULL;
-    for (uint32_t i = 0; i < told_count; i++)
-        if (told[i].number == number && frame < told[i].count)
-            gphi_symbols_find(symbols, told[i].frames[frame], found);
+    for (uint32_t i = 0; i < seen_count; i++)
+        if (seen[i].number == number && frame < seen[i].count)
+            gphi_symbols_find(symbols, seen[i].frames[frame], found);
     return found[0].function != NULL ? found[0].function : "";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Captures on paths that tests/doctor/rules does not take: what must be told of each, or
- * that nothing must, stands in CMakeLists.txt.
+/* Captures on paths that tests/doctor/rules does not take: what must be reported of each, or
+ * that nothing must, is in CMakeLists.txt.
  * usage: capture_paths NAME */
 #include "tests/doctor/rules/broken.h"
 
@@ -171,7 +171,7 @@ static void constants(void)
     CU(cuMemFree(table));
 }
 
-/* Input that was there before is refilled outside of the graph. */
+/* Input that was there before is refilled outside the graph. */
 static void refill(void)
 {
     const float values[4] = {1, 2, 3, 4};
@@ -379,7 +379,7 @@ static void two_long_nodes(void)
     CU(cuGraphExecDestroy(exec));
 }
 
-/* The graph frees its result itself; the address is read behind the launch. */
+/* The graph frees its result itself; the address is read after the launch. */
 static void read_what_was_freed(void)
 {
     CUdeviceptr result = 0;
@@ -440,7 +440,7 @@ static void add_to(CUdeviceptr out)
     SCALE_ADD(stream, out, b, 1);
 }
 
-/* Allocated by who captures, and worked on behind each replay, in its order: an output.
+/* Allocated by who captures, and worked on after each replay, in its order: an output.
  */
 static void own_output_again(void)
 {
@@ -507,8 +507,8 @@ static CUgraphExec capture_step(void)
     return end_capture(stream);
 }
 
-/* Pageable, alive, written anew for each replay by those who own it: from here it cannot
- * be told from memory that has become something else. */
+/* Pageable, alive, written again for each replay by those who own it: from here it cannot
+ * be distinguished from memory that has become something else. */
 static void refreshed_by_owner(void)
 {
     step_input = calloc(FLOATS, sizeof(float));

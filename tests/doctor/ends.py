@@ -51,17 +51,17 @@ def count(found):
 
 for way, code in {"exit": 1, "_exit": 3, "abort": 134, "kill": 137, "segv": 139}.items():
     found, text, returned = examine(way)
-    check(count(found) == 1, f"{way}: {RULE} is told {count(found)} times: {text}")
+    check(count(found) == 1, f"{way}: {RULE} is reported {count(found)} times: {text}")
     check(returned == code, f"{way}: exit status {returned}, not {code}")
     check("\nerror " in "\n" + text, f"{way}: no line begins with error")
 
 found, text, returned = examine("fork")
-check(count(found) == 2, f"fork: told {count(found)} times, not by both processes: {text}")
+check(count(found) == 2, f"fork: reported {count(found)} times, not by both processes: {text}")
 check(found and len({f["at"]["process"] for f in found["findings"]}) == 2, "fork: not of two processes")
-check("  process: " in text, "fork: the text does not say of which process")
+check("  process: " in text, "fork: the text does not name the process")
 
 found, text, returned = examine("exec")
-check(count(found) == 2, f"exec: told {count(found)} times, not before and after: {text}")
+check(count(found) == 2, f"exec: reported {count(found)} times, not before and after: {text}")
 
 found, text, returned = examine("threads")
 check(found and all(f["severity"] == "info" for f in found["findings"]) and returned == 0,
@@ -88,7 +88,7 @@ def has_child(pid):
 
 
 def interrupt(child):
-    """Once the program runs: before that the doctor has nothing to tell."""
+    """Once the program runs: before that the doctor has nothing to report."""
     for _ in range(200):
         time.sleep(0.02)
         if has_child(child.pid):

@@ -146,7 +146,7 @@ static inline void forge_launch(forge *f, uint64_t function, uint64_t stream,
     forge_kernel_record(f, &head, words, 11, pointers, count);
 }
 
-/* A graph of one kernel, as it stands. */
+/* A graph of one kernel, as it is. */
 static inline void forge_snapshot(forge *f, uint64_t graph, gphi_snapshot_why why,
                                   uint64_t exec, uint64_t capture, uint64_t node,
                                   uint64_t function, const uint64_t *pointers,

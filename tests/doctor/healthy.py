@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A program that does nothing wrong gives no error and no warning; one that shows mistakes
-on purpose gives those that are named, and no other. info:RULE must be told, as info.
+on purpose gives those that are named, and no other. info:RULE must be reported, as info.
 
 usage: healthy.py GPH DRIVER RULE,info:RULE|none PROGRAM [ARGUMENT...]
 """
@@ -25,12 +25,12 @@ with tempfile.TemporaryDirectory() as folder:
         found = json.load(file)
 if found["exit"] == 77:
     sys.exit(77)
-told = {f["id"] for f in found["findings"] if f["severity"] != "info"}
+reported = {f["id"] for f in found["findings"] if f["severity"] != "info"}
 if not mild <= {f["id"] for f in found["findings"] if f["severity"] == "info"}:
     print(done.stderr)
-    sys.exit(f"not told as info: {sorted(mild)}")
-if told != shown or done.returncode != (1 if shown else 0) or found["events"] == 0 or found["lost"]:
+    sys.exit(f"not reported as info: {sorted(mild)}")
+if reported != shown or done.returncode != (1 if shown else 0) or found["events"] == 0 or found["lost"]:
     print(done.stderr)
     sys.exit(f"exit status {done.returncode}, {found['events']} events, {found['lost']} lost, "
-             f"told and not meant: {sorted(told - shown)}, meant and not told: {sorted(shown - told)}")
+             f"reported and not meant: {sorted(reported - shown)}, meant and not reported: {sorted(shown - reported)}")
 print(done.stderr.splitlines()[-1])

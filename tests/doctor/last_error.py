@@ -3,7 +3,7 @@
 """usage: last_error.py GPH PROGRAM CLIENT DRIVER
 
 The runtime's last error, asked for by a library that was opened with its runtime in a scope of
-their own: the program gets the same codes as without the doctor, and the finding stands at the
+their own: the program gets the same codes as without the doctor, and the finding is at the
 call that failed."""
 import json
 import os

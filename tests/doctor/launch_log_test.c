@@ -25,7 +25,7 @@ enum {
 
 static const uint64_t pointers[] = {BUFFER, BUFFER + 4096};
 
-/* Reads the log; the ids of errors and warnings, each with a space behind it. */
+/* Reads the log; the ids of errors and warnings, each with a space after it. */
 static gph_status read_log(const gph_allocator *allocator, char *ids, size_t room)
 {
     gph_doctor_options options = GPH_DOCTOR_OPTIONS_INIT;
@@ -48,12 +48,12 @@ static gph_status read_log(const gph_allocator *allocator, char *ids, size_t roo
     return status;
 }
 
-static int tells(const char *wanted)
+static int finds(const char *wanted)
 {
     char ids[1024];
     CHECK(read_log(NULL, ids, sizeof(ids)) == GPH_OK);
     if (strcmp(ids, wanted) != 0)
-        fprintf(stderr, "told: %s\n", ids);
+        fprintf(stderr, "reported: %s\n", ids);
     return strcmp(ids, wanted) == 0;
 }
 
@@ -201,7 +201,7 @@ static void an_unused_conditional_handle_is_told(void)
     one_node(&f, GRAPH, GPHI_SNAPSHOT_INSTANTIATED, 0, CU_GRAPH_NODE_TYPE_EMPTY);
     instantiate_with(&f, 1, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, 0);
     CHECK(forge_end(&f, 0) == 0);
-    CHECK(tells("instantiate.conditional "));
+    CHECK(finds("instantiate.conditional "));
 }
 
 static void a_second_executable_of_a_conditional_graph_is_told(void)
@@ -217,7 +217,7 @@ static void a_second_executable_of_a_conditional_graph_is_told(void)
     forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 801, failed, 3);
     forge_call(&f, GPHI_CALL_cuGraphExecDestroy, 0, destroyed, 1);
     CHECK(forge_end(&f, 0) == 0);
-    CHECK(tells("instantiate.conditional "));
+    CHECK(finds("instantiate.conditional "));
 }
 
 static void a_clone_of_a_conditional_graph_is_told(void)
@@ -230,7 +230,7 @@ static void a_clone_of_a_conditional_graph_is_told(void)
             "conditional node");
     forge_call(&f, GPHI_CALL_cuGraphClone, 801, words, 2);
     CHECK(forge_end(&f, 0) == 0);
-    CHECK(tells("instantiate.conditional "));
+    CHECK(finds("instantiate.conditional "));
 }
 
 /* A failing instantiation of which the driver says a sentence. */
@@ -245,7 +245,7 @@ static int sentence_tells(const char *sentence, uint64_t flags, const char *want
         say(&f, sentence);
     forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 1, words, 3);
     CHECK(forge_end(&f, 0) == 0);
-    return tells(wanted);
+    return finds(wanted);
 }
 
 /* GRAPH: a fill that a stream of CONTEXT captured, and one added in `context`. */
@@ -285,7 +285,7 @@ static void nodes_of_two_contexts_are_seen_where_nothing_is_said(void)
 {
     const struct {
         uint64_t context, flags;
-        const char *told;
+        const char *reported;
     } cases[] = {{CONTEXT + 8, 4, "instantiate.multiple-contexts "},
                  {CONTEXT, 4, "error.refused-call "},
                  {CONTEXT + 8, 0, "error.refused-call "}};
@@ -296,7 +296,7 @@ static void nodes_of_two_contexts_are_seen_where_nothing_is_said(void)
         two_fills(&f, cases[i].context);
         forge_call(&f, GPHI_CALL_cuGraphInstantiateWithFlags, 1, words, 3);
         CHECK(forge_end(&f, 0) == 0);
-        CHECK(tells(cases[i].told));
+        CHECK(finds(cases[i].reported));
     }
 }
 
@@ -306,7 +306,7 @@ static void a_driver_that_did_not_begin_is_reported(void)
 {
     const struct {
         int32_t result;
-        const char *told;
+        const char *reported;
     } cases[] = {{2, "error.refused-call "}, {999, "error.refused-call "}, {100, ""}};
     for (size_t i = 0; i < 3; i++) {
         const uint64_t none[] = {0}, current[] = {CONTEXT};
@@ -315,7 +315,7 @@ static void a_driver_that_did_not_begin_is_reported(void)
         forge_call(&f, GPHI_CALL_cuInit, cases[i].result, none, 1);
         forge_call(&f, GPHI_CALL_cuCtxSetCurrent, 3, current, 1);
         CHECK(forge_end(&f, 0) == 0);
-        CHECK(tells(cases[i].told));
+        CHECK(finds(cases[i].reported));
     }
 }
 
@@ -338,7 +338,7 @@ static void sentences_of_the_driver_are_understood(void)
 /* ---- update.* ---- */
 
 /* `newer` of another kind of node is given to an executable, with or without a result;
- * then the executable is launched, or instantiated anew, or neither. */
+ * then the executable is launched, or instantiated again, or neither. */
 enum next { LAUNCHES, MAKES_ANOTHER, ENDS };
 
 static void refuse(int has_result, CUgraphNodeType type, CUgraphExecUpdateResult result,
@@ -370,13 +370,13 @@ static void a_refused_update_is_told_by_what_comes_next(void)
     for (int has_result = 0; has_result < 2; has_result++) {
         refuse(has_result, CU_GRAPH_NODE_TYPE_EMPTY,
                CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, LAUNCHES);
-        CHECK(tells("update.ignored "));
+        CHECK(finds("update.ignored "));
         refuse(has_result, CU_GRAPH_NODE_TYPE_EMPTY,
                CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, MAKES_ANOTHER);
-        CHECK(tells(""));
+        CHECK(finds(""));
         refuse(has_result, CU_GRAPH_NODE_TYPE_EMPTY,
                CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, ENDS);
-        CHECK(tells("update.node-type "));
+        CHECK(finds("update.node-type "));
     }
 }
 
@@ -384,10 +384,10 @@ static void a_refused_update_is_told_by_what_comes_next(void)
 static void the_result_of_the_driver_counts(void)
 {
     refuse(1, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, ENDS);
-    CHECK(tells("update.unsupported "));
+    CHECK(finds("update.unsupported "));
     refuse(1, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED,
            ENDS);
-    CHECK(tells("update.attributes "));
+    CHECK(finds("update.attributes "));
 }
 
 static void a_setter_with_a_foreign_node_is_told(void)
@@ -401,7 +401,7 @@ static void a_setter_with_a_foreign_node_is_told(void)
     forge_call(&f, GPHI_CALL_cuGraphExecKernelNodeSetParams, 1, set, 3);
     forge_exec_call(&f, GPHI_CALL_cuGraphExecDestroy, EXEC, 0);
     CHECK(forge_end(&f, 0) == 0);
-    CHECK(tells("update.node-handle "));
+    CHECK(finds("update.node-handle "));
 }
 
 /* ---- launch.* ---- */
@@ -427,21 +427,21 @@ static void fault(int result, int launches, int waits, const char *sentence)
 static void an_error_of_the_device_is_a_replays_if_one_was_in_flight(void)
 {
     fault(700, 2, 0, NULL);
-    CHECK(tells("launch.fault "));
+    CHECK(finds("launch.fault "));
     fault(710, 1, 0, NULL);
-    CHECK(tells("launch.assert "));
+    CHECK(finds("launch.assert "));
     fault(700, 1, 0, "kernel axpy (node 3), block [0,0,0]: illegal address 0x10");
-    CHECK(tells("launch.fault "));
+    CHECK(finds("launch.fault "));
     fault(700, 0, 0, NULL); /* eager work */
-    CHECK(tells(""));
+    CHECK(finds(""));
     fault(700, 2, 1, NULL); /* the replays have ended well */
-    CHECK(tells(""));
+    CHECK(finds(""));
     fault(700, 1, 0, "kernel other, block [0,0,0]: illegal address 0x10");
-    CHECK(tells(""));
+    CHECK(finds(""));
     fault(704, 1, 0, NULL); /* peer access is enabled already: no error of the device */
-    CHECK(tells(""));
+    CHECK(finds(""));
     fault(600, 1, 0, NULL);
-    CHECK(tells(""));
+    CHECK(finds(""));
 }
 
 static void a_lost_launch_is_told_if_the_program_goes_on(void)
@@ -456,7 +456,7 @@ static void a_lost_launch_is_told_if_the_program_goes_on(void)
             forge_call(&f, GPHI_CALL_cuMemcpyDtoH, 0, copy, 3);
         forge_exec_call(&f, GPHI_CALL_cuGraphExecDestroy, EXEC, 0);
         CHECK(forge_end(&f, 0) == 0);
-        CHECK(tells(reads ? "launch.result-ignored " : "error.refused-call "));
+        CHECK(finds(reads ? "launch.result-ignored " : "error.refused-call "));
     }
 }
 
@@ -504,18 +504,18 @@ static void a_crash_inside_of_a_call_is_told(void)
     char text[256];
     for (int alone = 0; alone < 2; alone++) {
         end_inside(2, 11, alone);
-        CHECK(tells("launch.crash ") && cause(text, sizeof(text)) == 1);
+        CHECK(finds("launch.crash ") && cause(text, sizeof(text)) == 1);
         CHECK(strstr(text, "SIGSEGV") != NULL && strstr(text, "cuGraphLaunch") != NULL);
         end_inside(2, 6, alone);
-        CHECK(tells("launch.crash "));
+        CHECK(finds("launch.crash "));
         end_inside(2, 9, alone); /* killed: info */
-        CHECK(tells("") && cause(text, sizeof(text)) == 1);
+        CHECK(finds("") && cause(text, sizeof(text)) == 1);
         end_inside(-1, 0, alone); /* nobody knows how */
-        CHECK(tells("") && cause(text, sizeof(text)) == 1);
+        CHECK(finds("") && cause(text, sizeof(text)) == 1);
         end_inside(0, 0, alone); /* exit() in another thread */
-        CHECK(tells("") && cause(text, sizeof(text)) == 0);
+        CHECK(finds("") && cause(text, sizeof(text)) == 0);
         end_inside(1, 3, alone);
-        CHECK(tells("") && cause(text, sizeof(text)) == 0);
+        CHECK(finds("") && cause(text, sizeof(text)) == 0);
     }
 }
 
@@ -527,7 +527,7 @@ static void who_waits_does_not_crash(void)
     begin(&f);
     never_returned(&f, GPHI_CALL_cuStreamSynchronize, wait, 1, FORGE_THREAD);
     CHECK(crash_ends(&f, 2, 11) == 0);
-    CHECK(tells("") && cause(text, sizeof(text)) == 1);
+    CHECK(finds("") && cause(text, sizeof(text)) == 1);
 }
 
 static void a_crash_by_what_was_destroyed_names_it(void)
@@ -540,18 +540,18 @@ static void a_crash_by_what_was_destroyed_names_it(void)
     forge_call(&f, GPHI_CALL_cuEventDestroy, 0, destroyed, 1);
     never_returned(&f, GPHI_CALL_cuEventRecord, record, 2, FORGE_THREAD);
     CHECK(crash_ends(&f, 2, 11) == 0);
-    CHECK(tells("launch.crash ") && evidence_has("event 0x9000, an argument"));
+    CHECK(finds("launch.crash ") && evidence_has("event 0x9000, an argument"));
     begin(&f);
     forge_call(&f, GPHI_CALL_cuStreamDestroy, 0, stream, 1);
     never_returned(&f, GPHI_CALL_cuStreamSynchronize, stream, 1, FORGE_THREAD);
     CHECK(crash_ends(&f, 2, 11) == 0);
-    CHECK(tells("launch.crash ") && evidence_has("stream 0x5000, an argument"));
+    CHECK(finds("launch.crash ") && evidence_has("stream 0x5000, an argument"));
     begin(&f);
     forge_graph(&f, STREAM, GRAPH, EXEC, KERNEL, pointers, 2);
     forge_call(&f, GPHI_CALL_cuGraphExecDestroy, 0, exec, 1);
     never_returned(&f, GPHI_CALL_cuGraphLaunch, both, 2, FORGE_THREAD);
     CHECK(crash_ends(&f, 2, 11) == 0);
-    CHECK(tells("launch.crash ") && evidence_has("executable 0x7000, an argument"));
+    CHECK(finds("launch.crash ") && evidence_has("executable 0x7000, an argument"));
 }
 
 /* The event of a graph's node is destroyed; the next launch does not return, or returns,
@@ -578,11 +578,11 @@ static void operand_goes(int number, gphi_call_id last)
 static void a_launch_that_its_operand_killed_is_told_as_that(void)
 {
     operand_goes(11, GPHI_CALL_cuGraphLaunch);
-    CHECK(tells("launch.dead-operand "));
+    CHECK(finds("launch.dead-operand "));
     operand_goes(11, GPHI_CALL_cuStreamSynchronize); /* it was not launched again */
-    CHECK(tells(""));
+    CHECK(finds(""));
     operand_goes(9, GPHI_CALL_COUNT);
-    CHECK(tells(""));
+    CHECK(finds(""));
 }
 
 /* ---- calls at the same time ---- */
@@ -607,9 +607,9 @@ static void use_at_once(uint32_t gap_ns)
 static void uses_that_meet_are_told(void)
 {
     use_at_once(200);
-    CHECK(tells("launch.concurrent-use "));
+    CHECK(finds("launch.concurrent-use "));
     use_at_once(500); /* as one ends the other begins */
-    CHECK(tells(""));
+    CHECK(finds(""));
 }
 
 /* ---- without memory ---- */
@@ -639,11 +639,11 @@ static void repeat_snapshot(uint64_t same_as)
 static void a_snapshot_that_repeats_another_is_as_whole(void)
 {
     repeat_snapshot(1);
-    CHECK(tells("launch.dead-operand "));
+    CHECK(finds("launch.dead-operand "));
     repeat_snapshot(77); /* nothing is known of its nodes */
-    CHECK(tells("launch.crash "));
+    CHECK(finds("launch.crash "));
     repeat_snapshot(2); /* of itself */
-    CHECK(tells("launch.crash "));
+    CHECK(finds("launch.crash "));
 }
 
 static void sweep_allocations(const char *wanted)

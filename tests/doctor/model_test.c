@@ -62,18 +62,18 @@ static void test_events_order(void)
     begin(NON_BLOCKING);
     const uint64_t before = fill(A);
     CALL(cuEventRecord, EVENT, A);
-    const uint64_t behind = fill(A), early = fill(B);
+    const uint64_t after = fill(A), early = fill(B);
     CALL(cuStreamWaitEvent, B, EVENT, 0);
     const uint64_t late = fill(B);
     CHECK(!gphi_model_ordered(model, before, early));
     CHECK(gphi_model_ordered(model, before, late));
-    CHECK(!gphi_model_ordered(model, behind, late));
+    CHECK(!gphi_model_ordered(model, after, late));
     CALL(cuEventSynchronize, EVENT);
     CHECK(gphi_model_ordered(model, before, GPHI_WORK_NOW));
-    CHECK(!gphi_model_ordered(model, behind, GPHI_WORK_NOW));
+    CHECK(!gphi_model_ordered(model, after, GPHI_WORK_NOW));
     CALL(cuStreamSynchronize, A);
-    CHECK(gphi_model_ordered(model, behind, GPHI_WORK_NOW));
-    CHECK(gphi_model_ordered(model, behind, fill(B)));
+    CHECK(gphi_model_ordered(model, after, GPHI_WORK_NOW));
+    CHECK(gphi_model_ordered(model, after, fill(B)));
     CHECK(!gphi_model_ordered(model, late, GPHI_WORK_NOW));
     gphi_model_destroy(model);
 }

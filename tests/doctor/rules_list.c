@@ -15,7 +15,7 @@ static const gphi_rule *const tables[] = {
 
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
-/* How often it stands in a table, before row `end` of it (NULL: in all of it). */
+/* How often it is in a table, before row `end` of it (NULL: in all of it). */
 static int count_of(const gphi_rule *table, const gphi_rule *end, const char *id)
 {
     int count = 0;
@@ -43,7 +43,7 @@ int main(void)
             if (gph_explain_get(rule->id) == NULL)
                 bad = fprintf(stderr, "%s is not explained\n", rule->id);
             if (count_of(tables[t], rule, rule->id) > 0)
-                bad = fprintf(stderr, "%s stands there twice\n", rule->id);
+                bad = fprintf(stderr, "%s is there twice\n", rule->id);
         }
     return bad != 0;
 }

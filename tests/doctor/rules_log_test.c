@@ -21,7 +21,7 @@ enum {
 
 static const uint64_t pointers[] = {BUFFER, BUFFER + 4096};
 
-/* How often a rule is told for the log; UINT32_MAX: it cannot be read. */
+/* How often a rule is reported for the log; UINT32_MAX: it cannot be read. */
 static uint32_t reported(const char *id)
 {
     gph_error error = {0};
@@ -67,7 +67,7 @@ static void what_nccl_frees_is_not_told(void)
     CHECK(reported("nccl.destroy-before-graph") == 0);
 }
 
-/* NCCL's last call waits, and nothing comes behind it; `how` as forge_end(). */
+/* NCCL's last call waits, and nothing comes after it; `how` as forge_end(). */
 static void forge_hang(int how, int goes_on)
 {
     forge f;
@@ -156,7 +156,7 @@ static void forge_timed(forge *f, uint64_t function)
     forge_call(f, GPHI_CALL_cuEventElapsedTime, 0, both, 3);
 }
 
-/* `is_late`: the measurement comes behind the capture. `winner`: used eagerly then.
+/* `is_late`: the measurement comes after the capture. `winner`: used eagerly then.
  * `captured`: the handle of the kernel in the graph. */
 static void forge_choice(int is_late, uint64_t winner, uint64_t captured)
 {

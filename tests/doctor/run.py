@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program of tests/doctor/rules under gph doctor: `first` and `second` must be told, at
+"""Runs a program of tests/doctor/rules under gph doctor: `first` and `second` must be reported, at
 the line marked `<-- first`, `<-- second`; `near` must give no error and no warning.
 
 usage: run.py GPH PROGRAM SOURCE SCHEMA [DRIVER]
 
 Exit status 77: skipped. A finding of another rule fails, unless a line of the source's head
 says `// also: other.rule`. `// watch: N`: with --watch N. `needs: cuda` in the head: softcuda cannot show it. What a rule with
-`// timing: ...` in the head tells rests on how long things take: on a loaded machine it is
+`// timing: ...` in the head reports rests on how long things take: on a loaded machine it is
 tried up to three times. `// env: NAME=VALUE` is set for its programs: one that begins with SOFTCUDA_ is of
 softcuda's own checks, which a GPU does not have, and its test is skipped there. What the doctor says of the same calls in Chinese has no English left (chinese.py).
 """
@@ -71,7 +71,7 @@ def strangers(finding):
         yield f"{finding['id']}: no objects of {text!r}"
 
 
-def tell(way, done, found, why):
+def report(way, done, found, why):
     failures.append(f"{way}: {why}")
     print(f"--- {way}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     print("found:", ", ".join(f"{f['severity']} {f['id']}" for f in found["findings"]) or "nothing")
@@ -89,26 +89,26 @@ def check_broken(way):
     mine = [f for f in found["findings"] if f["id"] == rule]
     others = {f["id"] for f in found["findings"] if f["severity"] != "info"} - {rule} - also
     if not mine:
-        tell(way, done, found, f"{rule} is not told")
+        report(way, done, found, f"{rule} is not reported")
         return
     if others:
-        tell(way, done, found, "told as well: " + ", ".join(sorted(others)))
+        report(way, done, found, "reported as well: " + ", ".join(sorted(others)))
     if not marks:
         failures.append(f"{way}: no line of {source.name} is marked <-- {way}")
     elif not any(mark <= line <= mark + STATEMENT
                  for f in mine for line in lines_of(f)[:1] for mark in marks):
-        tell(way, done, found, f"lines {[lines_of(f)[:1] for f in mine]}, not {marks}")
+        report(way, done, found, f"lines {[lines_of(f)[:1] for f in mine]}, not {marks}")
     worst = {f["severity"] for f in found["findings"]}
     expected = found["exit"] or (1 if worst & {"error", "warning"} else 0)
     if done.returncode != expected:
-        tell(way, done, found, f"exit status {done.returncode}, not {expected}")
+        report(way, done, found, f"exit status {done.returncode}, not {expected}")
 
 
 def check_near():
     done, found = examine("near")
     loud = [f["id"] for f in found["findings"] if f["severity"] != "info" or f["id"] == rule]
     if loud or done.returncode != 0:
-        tell("near", done, found, "not silent: " + ", ".join(loud))
+        report("near", done, found, "not silent: " + ", ".join(loud))
 
 
 def note(way, outcome):

@@ -18,7 +18,7 @@ def complaints(value, schema, where="$", root=None):
     if "const" in schema and value != schema["const"]:
         yield f"{where}: {value!r} is not {schema['const']!r}"
     if "enum" in schema and value not in schema["enum"]:
-        yield f"{where}: {value!r} is none of {schema['enum']}"
+        yield f"{where}: {value!r} is not one of {schema['enum']}"
     if "minimum" in schema and isinstance(value, int) and value < schema["minimum"]:
         yield f"{where}: {value} is less than {schema['minimum']}"
     if "minLength" in schema and isinstance(value, str) and len(value) < schema["minLength"]:

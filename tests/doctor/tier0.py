@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the driver's log alone tells: the rule, at the line of the program, once; a near miss
+"""What the driver's log alone reports: the rule, at the line of the program, once; a near miss
 gives nothing.
 
 usage: tier0.py GPH PROGRAM DRIVER RULE
@@ -30,12 +30,12 @@ if found["exit"] == 77:
 ids = [finding["id"] for finding in found["findings"]]
 if ids != [rule]:
     print(done.stderr)
-    sys.exit(f"told: {ids}, meant: {rule}")
+    sys.exit(f"reported: {ids}, meant: {rule}")
 at = found["findings"][0]["at"]
 if at.get("file") and not at["file"].endswith((rule + ".c", "broken.h")):
     sys.exit(f"at {at}")
 near, done = examine("near")
-told = [f["id"] for f in near["findings"] if f["severity"] != "info"]
-if told:
+reported = [f["id"] for f in near["findings"] if f["severity"] != "info"]
+if reported:
     print(done.stderr)
-    sys.exit(f"the near miss gives {told}")
+    sys.exit(f"the near miss gives {reported}")

@@ -164,7 +164,7 @@ static void public_titles_lead_where_they_should(void)
 
 /* 160 as people type them, a third of them Chinese or mixed, labelled before they were asked.
  * Of the first 100, 85 were right at first sight; all but one, which asks for what no entry
- * has, stand here, with what other trades say in the same words. 60 came later and were not
+ * has, are here, with what other trades say in the same words. 60 came later and were not
  * looked at: 49 were right then, 49 after questions were added for what the first had
  * missed. */
 static void typed_questions_lead_where_they_should(void)

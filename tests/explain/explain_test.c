@@ -28,7 +28,7 @@ static void every_entry_is_whole(void)
     CHECK(gph_explain_count() >= 70);
     for (size_t i = 0; i < gph_explain_count(); i++) {
         const gph_explain_entry *entry = gph_explain_at(i);
-        CHECK(gph_explain_get(entry->slug) == entry); /* so no slug stands twice */
+        CHECK(gph_explain_get(entry->slug) == entry); /* so no slug occurs twice */
         CHECK(entry->rank >= 0 && entry->rank <= 9);
         CHECK(is_text(entry->shown_by));
         const gph_explain_text *english = &entry->text[GPH_EXPLAIN_ENGLISH];
@@ -97,7 +97,7 @@ static void the_index_has_room(void)
     CHECK(index->posting_count < GPHI_POSTINGS_MAX - GPHI_POSTINGS_MAX / 16);
 }
 
-/* A message begins with two characters that are no space: the search looks for these. */
+/* A message begins with two characters that are not spaces: the search looks for these. */
 static void every_message_can_be_searched(void)
 {
     for (size_t i = 0; i < gph_explain_count(); i++)

@@ -112,9 +112,9 @@ static CUresult add_any(CUgraphNode *out, CUgraph graph, const CUgraphNode *depe
     return cu.cuGraphAddNode(out, graph, dependencies, NULL, 2, params);
 }
 
-/* A node of a kind behind two others. `child`: what CHILD and MOVED take; `address`: what
+/* A node of a kind after two others. `child`: what CHILD and MOVED take; `address`: what
  * FREE frees. */
-static CUresult add(int kind, CUgraphNode *out, CUgraph graph, const CUgraphNode *behind,
+static CUresult add(int kind, CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
                     CUgraph child, CUdeviceptr address)
 {
     parts p;
@@ -128,18 +128,18 @@ static CUresult add(int kind, CUgraphNode *out, CUgraph graph, const CUgraphNode
     moved.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
     describe(&p, 5);
     switch (kind) {
-    case KERNEL: return cu.cuGraphAddKernelNode(out, graph, behind, 2, &p.kernel);
-    case FILL: return cu.cuGraphAddMemsetNode(out, graph, behind, 2, &p.fill, context);
-    case COPY: return cu.cuGraphAddMemcpyNode(out, graph, behind, 2, &p.copy, context);
-    case HOST: return cu.cuGraphAddHostNode(out, graph, behind, 2, &host);
-    case RECORD: return cu.cuGraphAddEventRecordNode(out, graph, behind, 2, event);
-    case WAIT: return cu.cuGraphAddEventWaitNode(out, graph, behind, 2, event);
-    case BATCH: return cu.cuGraphAddBatchMemOpNode(out, graph, behind, 2, &p.batch);
-    case CHILD: return cu.cuGraphAddChildGraphNode(out, graph, behind, 2, child);
-    case MOVED: return add_any(out, graph, behind, &moved);
-    case ALLOC: return cu.cuGraphAddMemAllocNode(out, graph, behind, 2, &alloc);
-    case FREE: return cu.cuGraphAddMemFreeNode(out, graph, behind, 2, address);
-    default: return cu.cuGraphAddEmptyNode(out, graph, behind, 2);
+    case KERNEL: return cu.cuGraphAddKernelNode(out, graph, after, 2, &p.kernel);
+    case FILL: return cu.cuGraphAddMemsetNode(out, graph, after, 2, &p.fill, context);
+    case COPY: return cu.cuGraphAddMemcpyNode(out, graph, after, 2, &p.copy, context);
+    case HOST: return cu.cuGraphAddHostNode(out, graph, after, 2, &host);
+    case RECORD: return cu.cuGraphAddEventRecordNode(out, graph, after, 2, event);
+    case WAIT: return cu.cuGraphAddEventWaitNode(out, graph, after, 2, event);
+    case BATCH: return cu.cuGraphAddBatchMemOpNode(out, graph, after, 2, &p.batch);
+    case CHILD: return cu.cuGraphAddChildGraphNode(out, graph, after, 2, child);
+    case MOVED: return add_any(out, graph, after, &moved);
+    case ALLOC: return cu.cuGraphAddMemAllocNode(out, graph, after, 2, &alloc);
+    case FREE: return cu.cuGraphAddMemFreeNode(out, graph, after, 2, address);
+    default: return cu.cuGraphAddEmptyNode(out, graph, after, 2);
     }
 }
 
@@ -154,7 +154,7 @@ static CUgraph child_graph(void)
     return graph;
 }
 
-/* A graph is launched as it stands: nothing that failed is left in it. */
+/* A graph is launched as it is: nothing that failed is left in it. */
 static void launch(CUgraph graph)
 {
     CUgraphExec exec = NULL;
@@ -428,14 +428,14 @@ static void attributes_are_set_or_not(void)
 static void a_launch_before_its_event_runs_or_not(void)
 {
     CUgraph graph = new_graph();
-    CUgraphNode root, wait, behind;
+    CUgraphNode root, wait, after;
     CUstream other;
     parts p;
     describe(&p, 7);
     OK(cu.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
     OK(cu.cuGraphAddKernelNode(&root, graph, NULL, 0, &p.kernel));
     OK(cu.cuGraphAddEventWaitNode(&wait, graph, &root, 1, event));
-    OK(cu.cuGraphAddMemsetNode(&behind, graph, &wait, 1, &p.fill, context));
+    OK(cu.cuGraphAddMemsetNode(&after, graph, &wait, 1, &p.fill, context));
     CUgraphExec exec = NULL;
     OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
     for (SWEEP(nth)) {

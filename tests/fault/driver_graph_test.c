@@ -232,7 +232,7 @@ static CUresult set(CUgraphExec exec, const built *b, int node, int variant)
     }
 }
 
-/* A child graph is built outside of what fails. */
+/* A child graph is built outside what fails. */
 static CUresult set_failing(CUgraphExec exec, const built *b, int node, long nth)
 {
     if (node != CHILD) {

@@ -167,7 +167,7 @@ static void captured_allocations_are_nodes_or_not(void)
         const bool freed = fine && worked(cu.cuMemFreeAsync(p, stream), nth);
         END_OF_SWEEP(fail_allocation, freed);
         CHECK(fine == (p != 0)); /* 0 on failure, as an H100 */
-        if (!fine)               /* the program was told: the capture goes on */
+        if (!fine)               /* the program got it: the capture goes on */
             OK(cu.cuMemAllocAsync(&p, MIB, stream));
         if (!freed)
             OK(cu.cuMemFreeAsync(p, stream));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Kernels of one block that stand one after the other run in one call of the engine: one that
+/* Kernels of one block that come one after the other run in one call of the engine: one that
  * faults ends the row at its own place, is named, and nothing after it runs. */
 #include "conformance/driver.h"
 #include "conformance/kernels.h"

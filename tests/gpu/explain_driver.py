@@ -101,7 +101,7 @@ class Driver:
         return stream
 
     def captured(self, run):
-        """The code of `run` inside of a capture, and the code of the capture's end."""
+        """The code of `run` inside a capture, and the code of the capture's end."""
         stream, graph = self.stream(), ctypes.c_void_p()
         self.check("cuStreamBeginCapture_v2", stream, 0)
         code = run(stream)
@@ -194,7 +194,7 @@ def no_binary():
 @provokes("cuda/400-invalid-handle")
 def invalid_handle():
     """A function of a context that is gone. (A destroyed stream gives this on softcuda; on a GPU
-    it can end in a fault inside of the driver.)"""
+    it can end in a fault inside the driver.)"""
     driver = Driver()
     if os.environ.get("GPH_DRIVER") == "soft":
         stream, event = driver.stream(), ctypes.c_void_p()
@@ -214,7 +214,7 @@ def invalid_handle():
     lib.cudaLaunchKernel.argtypes = [ctypes.c_void_p, Dim, Dim, ctypes.c_void_p, ctypes.c_size_t,
                                      ctypes.c_void_p]
     code = lib.cudaLaunchKernel(ctypes.addressof(nothing), Dim(1, 1, 1), Dim(1, 1, 1), None, 0, None)
-    say("cudaLaunchKernel of what is no kernel: error %d, %s" % (code, runtime_word(code)))
+    say("cudaLaunchKernel of what is not a kernel: error %d, %s" % (code, runtime_word(code)))
 
 
 @provokes("cuda/500-not-found")

@@ -92,7 +92,7 @@ def generator_state():
         try:
             capture(run)
         except Exception as error:  # pylint: disable=broad-except
-            print("the end behind", name, str(error).splitlines()[0])
+            print("the end after", name, str(error).splitlines()[0])
     say(*lines or ["no exception"])
 
 
@@ -266,7 +266,7 @@ def cublas_in_capture():
 
 @provokes("torch/function-reset-warning")
 def function_reset():
-    """Graphs that the collector destroys inside of a capture."""
+    """Graphs that the collector destroys inside a capture."""
     import gc
     x = some()
     old = [capture(lambda: x * 2) for _ in range(3)]
@@ -304,12 +304,12 @@ def no_graph():
 
 @provokes("none/TORCH_CUDAGRAPH_DEBUG")
 def no_variable():
-    """Names that stand nowhere in PyTorch's files; and what torch.cuda has of graphs."""
+    """Names that occur nowhere in PyTorch's files; and what torch.cuda has of graphs."""
     import torch
     words = ["TORCH_CUDAGRAPH_DEBUG", "TORCH_CUDAGRAPHS_DEBUG", "TORCH_CUDA_GRAPH_DEBUG",
              "PYTORCH_NO_CUDA_GRAPHS", "PYTORCH_DISABLE_CUDA_GRAPHS", "TORCH_DISABLE_CUDA_GRAPHS",
              "TORCH_CUDA_GRAPHS_DISABLE", "TORCHINDUCTOR_CUDAGRAPHS"]
-    stands = {word: "" for word in words}
+    file_of = {word: "" for word in words}
     for folder, _, files in os.walk(os.path.dirname(torch.__file__)):
         for name in files:
             if not name.endswith((".py", ".so")):
@@ -318,9 +318,9 @@ def no_variable():
                 data = file.read()
             for word in words:
                 if word.encode() in data:
-                    stands[word] = name
+                    file_of[word] = name
     say(*["%s: %s" % (word, "in " + where if where else "in no file of PyTorch")
-          for word, where in stands.items()])
+          for word, where in file_of.items()])
     print("torch.cuda has:", [name for name in dir(torch.cuda) if "raph" in name.lower()])
 
 
@@ -331,7 +331,7 @@ def no_attribute():
 
 
 def names_in(words, paths):
-    """Which of the words stand in which of the files."""
+    """Which of the words are in which of the files."""
     lines = []
     for path in paths:
         with open(path, "rb") as file:
@@ -614,7 +614,7 @@ def memcpy_node():
     graph, _ = capture(lambda: y.copy_(x))
     node, copy = took(graph.replay), took(lambda: y.copy_(x))
     kernel = took(lambda: torch.add(x, 0.0, out=y))
-    say("a large copy inside of a graph is slower than a copy kernel")
+    say("a large copy inside a graph is slower than a copy kernel")
     print("512 MiB: node %.3f ms, eager cudaMemcpyAsync %.3f ms, a kernel %.3f ms" % (node, copy, kernel))
 
 

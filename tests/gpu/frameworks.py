@@ -6,7 +6,7 @@ usage: frameworks.py NAME | --list
        frameworks.py --all GPH FOLDER [NAME...]
 
 --all runs each under `gph doctor --json` and counts; a program whose framework is not there is
-skipped by name. Exit status 1: an error or a warning was told, or a program failed.
+skipped by name. Exit status 1: an error or a warning was reported, or a program failed.
 """
 import importlib.util
 import json

@@ -13,8 +13,8 @@ import graphophone.torch as gt
 import torch
 
 
-def spoil(body):
-    """The exception of a capture that the body spoils."""
+def broken_by(body):
+    """The exception of a capture that the body invalidates."""
     try:
         with gt.graph(gt.CUDAGraph()):
             body()
@@ -29,7 +29,7 @@ class Causes(unittest.TestCase):
         torch.cuda.synchronize()
 
     def test_the_line_of_item(self):
-        error = spoil(lambda: self.x.sum().item())
+        error = broken_by(lambda: self.x.sum().item())
         self.assertEqual(error.place, "%s:%d" % (__file__, inspect.currentframe().f_lineno - 1))
         print("\n", error)
 
@@ -39,7 +39,7 @@ class Causes(unittest.TestCase):
                 self.x.sum().item()
             except RuntimeError:
                 pass
-        error = spoil(swallow)
+        error = broken_by(swallow)
         print("\n", error)
         self.assertTrue(error.cause and error.cause["is_own"] and error.cause["call"])
 
@@ -56,7 +56,7 @@ class Causes(unittest.TestCase):
             thread.start()
             thread.join()
             return y
-        error = spoil(body)
+        error = broken_by(body)
         print("\n", error)
         self.assertTrue(error.cause and not error.cause["is_own"])
         self.assertIn("HostAlloc", error.cause["call"])

@@ -30,7 +30,7 @@ class Captures(unittest.TestCase):
     def test_a_static_input_that_died(self):
         """PyTorch replays what the allocator has put there since; so do we unless we are asked to look."""
         for graph_type, block, options in (*((*pair, {}) for pair in BOTH[:1]), (gt.CUDAGraph, gt.graph, {"check_inputs": True})):
-            gc.collect()  # a graph of PyTorch's that goes during a capture spoils it
+            gc.collect()  # a graph of PyTorch's that goes during a capture invalidates it
             x = torch.ones(1 << 20, device="cuda")
             torch.cuda.synchronize()
             graph = graph_type()

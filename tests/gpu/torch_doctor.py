@@ -17,7 +17,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 # Mode -> rules that must be reported: "a|b": one of them; "silent": no error and no warning ("silent info a": but that
-# info). Behind
+# info). After
 # "+": what may be reported as well. Modes whose comment says "unseen" are wrong programs whose mistake no
 # call to the driver shows (PyTorch itself raises before any, or its allocator hands memory on).
 MODES = {
@@ -116,16 +116,16 @@ SETTINGS = {"async_backend": "backend:cudaMallocAsync", "expandable": "expandabl
 
 # ---- all of them ----
 
-def judge(expected, told):
-    """The word for what was told, errors and warnings."""
+def judge(expected, reported):
+    """The word for what was reported, errors and warnings."""
     must, _, may = expected.partition("+")
     must = set(must.strip().split("|"))
     may = set(may.replace("|", " ").split())
     if must == {"silent"}:
-        return "ok" if not told - may else "FALSE"
-    if not told & must:
+        return "ok" if not reported - may else "FALSE"
+    if not reported & must:
         return "MISS"
-    return "ok" if not told - must - may else "EXTRA"
+    return "ok" if not reported - must - may else "EXTRA"
 
 
 def run_mode(gph, folder, mode, environment):
@@ -145,15 +145,15 @@ def run_mode(gph, folder, mode, environment):
             report = json.load(file)
     except (OSError, ValueError) as error:
         return "NONE %-16s exit %s: %s" % (mode, status, error)
-    told = {f["id"] for f in report["findings"] if f["severity"] != "info"}
+    reported = {f["id"] for f in report["findings"] if f["severity"] != "info"}
     infos = {f["id"] for f in report["findings"] if f["severity"] == "info"}
     expected, _, info = MODES[mode].partition("info ")
-    word = judge(expected or "silent", told) if not info or info in infos else "MISS"
+    word = judge(expected or "silent", reported) if not info or info in infos else "MISS"
     left = report.get("exit")
     if word == "ok" and left not in (0, "0") and mode not in SCRIPTS:
         word = "EXIT"
-    return "%-5s %-16s told [%s] expected [%s] info [%s] program's exit %s, %d events, %.0f s" % (
-        word, mode, " ".join(sorted(told)), MODES[mode], " ".join(sorted(infos)), left,
+    return "%-5s %-16s reported [%s] expected [%s] info [%s] program's exit %s, %d events, %.0f s" % (
+        word, mode, " ".join(sorted(reported)), MODES[mode], " ".join(sorted(infos)), left,
         report["events"], time.monotonic() - began)
 
 

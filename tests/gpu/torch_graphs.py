@@ -216,15 +216,15 @@ class Failures(unittest.TestCase):
         self.assertEqual(torch.cuda.current_stream(), torch.cuda.default_stream())
 
     def test_memory_of_failed_captures_is_given_back(self):
-        def spoil():
+        def synchronizes():
             y = torch.zeros(8 << 20, device="cuda")
             y.sum().item()
-        self.fail_once(spoil)
+        self.fail_once(synchronizes)
         gc.collect()
         torch.cuda.empty_cache()
         before = torch.cuda.memory_reserved()
         for _ in range(5):
-            self.fail_once(spoil)
+            self.fail_once(synchronizes)
             gc.collect()
             torch.cuda.empty_cache()
         self.assertLessEqual(torch.cuda.memory_reserved(), before)

@@ -226,7 +226,7 @@ def choice(when, index):
 
 
 def choice_index():
-    """What find_choice says, asked outside of the doctor."""
+    """What find_choice says, asked outside the doctor."""
     index = os.environ.get("GPH_CHOICE")
     if index is None:
         program = os.path.join(os.path.dirname(__file__), "torch_doctor.py")

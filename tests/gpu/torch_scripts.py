@@ -214,7 +214,7 @@ def rows(ok=False):
 
 @torch.no_grad()
 def autocast(ok=False):
-    """The cast weights are kept from outside of the capture."""
+    """The cast weights are kept from outside the capture."""
     model, x = net(), rand()
     model.requires_grad_(True)
     with torch.autocast("cuda", cache_enabled=not ok), torch.enable_grad():

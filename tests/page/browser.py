@@ -7,7 +7,7 @@ import subprocess
 import time
 
 
-# WCAG: the contrast of what is written with what it stands on, 4.5 at least.
+# WCAG: the contrast of what is written with its ground, 4.5 at least.
 CONTRAST = """
 const light = (text) => {
   const c = text.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);

@@ -79,7 +79,7 @@ def look(width, dark):
             if not one["said"].strip() or "{" in one["said"].replace("{dense-head, sparse-head}", "") or "undefined" in one["said"] or "NaN" in one["said"]:
                 faults.append(f"{name} says \"{one['said']}\"")
             if one["outside"]:
-                faults.append(f"{name}: outside of the drawing: {one['outside'][:3]}")
+                faults.append(f"{name}: outside the drawing: {one['outside'][:3]}")
         for device, data in json.loads(browser.run("return JSON.stringify(DATA)")).items():
             said = " ".join(one["said"] for one in steps if one["device"] == device)
             faults += [f"{where}: {device} does not say {one}" for one in figures(data) if one not in said]

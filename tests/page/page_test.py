@@ -142,10 +142,10 @@ def finds(browser):
     browser.pointer(*middle(browser, ".finding > button"), "click")
     time.sleep(0.8)  # the flight there
     browser.frame()
-    check("it is told once", browser.run("return document.querySelectorAll('.finding .more').length") == 1)
+    check("it is shown once", browser.run("return document.querySelectorAll('.finding .more').length") == 1)
     check("a click on it selects a call", browser.run("return gph.selected && gph.data.names[gph.data.call[gph.selected.i]]") == "cuStreamSynchronize")
     check("the timeline is there", span(browser) < before / 100)
-    check("the call is told below", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" in browser.run("return document.getElementById('selection').textContent"))
+    check("the call is described below", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" in browser.run("return document.getElementById('selection').textContent"))
     check("its stack, too", "model.py:69" in browser.run("return document.getElementById('selection').textContent"))
     x, y = browser.run("const b = document.getElementById('timeline').getBoundingClientRect(); return [b.left, b.top]")
     row = browser.run("return gph.barAt(gph.selected.i)")
@@ -166,7 +166,7 @@ def draws_graphs(browser):
     browser.run("gph.boxes().filter((b) => b.nodes.length > 1)[0] && document.querySelectorAll('#graph .box')[gph.boxes().findIndex((b) => b.nodes.length > 1)].dispatchEvent(new MouseEvent('click', {bubbles: true}))")
     check("a click opens a box", browser.run(boxes) > few)
     browser.run("document.querySelectorAll('#graph-tabs button')[0].click(); document.querySelector('#graph .box').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
-    check("a click on a node tells of it", "rms_norm" in browser.run("return document.getElementById('node').textContent"))
+    check("a click on a node describes it", "rms_norm" in browser.run("return document.getElementById('node').textContent"))
 
 
 def shows_the_device(browser):
@@ -236,7 +236,7 @@ def lays_out(browser):
     for name, boxes, is_whole, over, wide, high, ms in browser.run(SHAPES):
         check(f"{name}: {boxes} boxes of {wide:.0f} x {high:.0f}, laid out in {ms:.0f} ms", is_whole and over == 0 and 3 <= boxes <= 240 and ms < 5000)
         if name == "small fan":
-            check("40 nodes beside each other stand in columns", high < 1000)
+            check("40 nodes beside each other are in columns", high < 1000)
         if name == "diamonds":
             check("a row of diamonds stays a row", boxes >= 20)
 
@@ -250,13 +250,13 @@ def large(browser, folder, make_page):
     check(f"first paint after {first:.0f} ms", first < 20000)
     check("the timeline has colours", colours_of(browser, "#timeline") > 10)
     check("the memory map has colours", colours_of(browser, "#memory") > 5)
-    told = browser.run("const e = gph.data.elapsed; return [e.list.length, e.list[0].ns, e.end[0] - e.start[0]]")
-    check(f"what events told is there {told}", told[0] > 500 and told[1] == 30000 and told[2] > 30000)
+    measured = browser.run("const e = gph.data.elapsed; return [e.list.length, e.list[0].ns, e.end[0] - e.start[0]]")
+    check(f"what events measured is there {measured}", measured[0] > 500 and measured[1] == 30000 and measured[2] > 30000)
     bands = browser.run("return [gph.data.pending[0].length, gph.data.streams[0][2], gph.data.pending[0].every(([a, b]) => b > a)]")
     waits = browser.run("return d3.range(gph.data.n).filter((i) => /Synchronize/.test(gph.data.names[gph.data.call[i]]) && !gph.data.bad[i]).length")
     check(f"each wait ends a band, those for events too {bands} {waits}", bands == [waits, 0, True])
     check("it says that GPU times were not measured", browser.run("return gph.unmeasured").startswith("shaded"))
-    check("eager stands beside graph", browser.run("return gph.pairs.length") == 1 and browser.run("return gph.pairs[0].found.length") > 1000)
+    check("eager is beside graph", browser.run("return gph.pairs.length") == 1 and browser.run("return gph.pairs[0].found.length") > 1000)
     check("both are drawn at one scale", colours_of(browser, "#pairs canvas") > 3 and browser.run("return document.querySelectorAll('#pairs .figures tbody tr').length") == 2)
     x, y = middle(browser, "#pairs canvas")
     before = browser.run("return document.querySelector('#pairs canvas').toDataURL()")
@@ -291,7 +291,7 @@ def crowded(browser, folder, make_page):
     row = browser.run("return gph.barAt(arguments[0])", last)
     check("a call of a thread far below is brought into sight", 34 < row[1] < browser.run("return document.getElementById('timeline').clientHeight"))
     last_of_all = browser.run("const i = gph.data.n - 1; gph.select('call', i); return document.getElementById('selection').textContent")
-    check("a call that the process ended in is told as that", "never returned" in last_of_all and "failed" not in last_of_all)
+    check("a call that the process ended in is shown as that", "never returned" in last_of_all and "failed" not in last_of_all)
     browser.run("gph.select('call', null)")
     browser.pointer(x + row[0], y + row[1], "click")
     check("and is there", browser.run("return gph.selected && gph.selected.i") == last)
@@ -343,7 +343,7 @@ def without_scripts(folder, make_page):
 
 
 # What the page shows: its text, labels and tooltips, and what it draws into canvases. Names of the program, of
-# CUDA and of PyTorch have no Chinese; they stand in the page's data, or are one of NAMES.
+# CUDA and of PyTorch have no Chinese; they are in the page's data, or are one of NAMES.
 SHOWN = """
 const said = new Set(), own = CanvasRenderingContext2D.prototype.fillText;
 CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { said.add(text); return own.call(this, text, ...at); };
@@ -428,13 +428,13 @@ const next = (now) => {
 requestAnimationFrame(next);"""
 
 
-def told(values):
+def spread(values):
     inner = sorted(values)
     return f"median {statistics.median(inner):.1f}, 99 % {inner[int(len(inner) * 0.99)]:.1f}, longest {inner[-1]:.1f} ms"
 
 
 def figures(make_page):
-    """Pages in turn, the empty one among them, so that what the machine does is told from what the page does."""
+    """Pages in turn, the empty one among them, so that what the machine does is distinguished from what the page does."""
     with tempfile.TemporaryDirectory() as folder:
         pages = {"100,000 calls": make(make_page, folder, "large", 100000, 3000, "plain"),
                  "100,000 calls of 150 threads": make(make_page, folder, "crowd", 100000, 0, "crowd"),
@@ -453,8 +453,8 @@ def figures(make_page):
         for name, page in pages.items():
             print(f"{name}, {os.path.getsize(page) / 1e6:.2f} MB")
             print(f"  first paint: median {statistics.median(paints[name]):.0f} ms of {len(paints[name])} ({min(paints[name]):.0f} to {max(paints[name]):.0f})")
-            print(f"  {len(frames[name])} frames of zoom and pan, from frame to frame: {told(x[0] for x in frames[name])}")
-            print(f"  in the page's code: {told(x[1] for x in frames[name])}")
+            print(f"  {len(frames[name])} frames of zoom and pan, from frame to frame: {spread(x[0] for x in frames[name])}")
+            print(f"  in the page's code: {spread(x[1] for x in frames[name])}")
         print(f"load {os.getloadavg()[0]:.1f}")
     return 0
 

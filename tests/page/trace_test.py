@@ -17,7 +17,7 @@ def check(what, holds):
 
 
 def nests(slices):
-    """Slices of one track stand apart or inside each other."""
+    """Slices of one track are apart or inside each other."""
     ends = []
     for start, end in sorted(slices, key=lambda s: (s[0], -s[1])):
         while ends and ends[-1] <= start + 1e-6:

@@ -249,7 +249,7 @@ class Failures(Case):
         address = ctypes.c_uint64()
         return kind(self.runtime.find("cuMemAlloc"))(ctypes.addressof(address), 64)
 
-    def test_a_spoilt_capture_names_call_region_and_place(self):
+    def test_an_invalid_capture_names_call_region_and_place(self):
         with self.assertRaises(gph.CudaError) as caught:
             with self.runtime.capture(self.stream, mode="global") as capture:
                 with capture.region("good"):

@@ -131,9 +131,9 @@ class Graphs(Case):
 
 class Failures(Case):
     def test_all_is_as_before(self):
-        for spoil in (torch.cuda.synchronize, lambda: self.x.cpu(), lambda: self.x.cpu()):
+        for breaks in (torch.cuda.synchronize, lambda: self.x.cpu(), lambda: self.x.cpu()):
             with self.assertRaisesRegex(RuntimeError, "not permitted when stream is capturing|pinned"):
-                captured(lambda: (self.copy(), spoil()))
+                captured(lambda: (self.copy(), breaks()))
             self.assertEqual(torch.cuda.current_stream(), torch.cuda.default_stream())
             graph, _ = captured(self.copy)
             graph.replay()
@@ -181,14 +181,14 @@ class Failures(Case):
 
     def test_all_memory_of_failed_captures_is_given_back(self):
         """The pool, and what generators have for graphs that live: of such there is none."""
-        def spoil(graph):
+        def breaks(graph):
             with gt.graph(graph):
                 torch.empty(8 << 20, device="cuda"), torch.empty(4, device="cuda")
                 torch.cuda.synchronize()
 
         def draws(graph):
             graph.register_generator_state(torch.Generator("cuda"))
-            spoil(graph)
+            breaks(graph)
 
         def ends_elsewhere(graph):
             with torch.cuda.stream(torch.cuda.Stream()):
@@ -201,7 +201,7 @@ class Failures(Case):
             torch.cuda.empty_cache()
             return torch.cuda.memory_reserved(), sum(one["active_size"] for one in torch.cuda.memory_snapshot())
         before = held()
-        for body in (spoil, draws, ends_elsewhere, spoil):
+        for body in (breaks, draws, ends_elsewhere, breaks):
             graph = gt.CUDAGraph()
             self.assertRaisesRegex(RuntimeError, "not permitted|same stream", body, graph)
             self.assertEqual(held(), before, body.__name__)

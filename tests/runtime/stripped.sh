@@ -25,9 +25,9 @@ run
 grep -q "launched 0x1010102" "$folder/out" || fail "with its table"
 grep -q "was not replaced" "$folder/out" && fail "with its table"
 
-# A second toolkit's table stands beside the first; the same one again does not come twice.
+# A second toolkit's table is beside the first; the same one again does not come twice.
 python3 "$script" "$library" >"$folder/out" || fail "again"
-[ "$(grep -c '^gph-static-runtime' "$table")" = 1 ] || fail "the table stands twice"
+[ "$(grep -c '^gph-static-runtime' "$table")" = 1 ] || fail "the table occurs twice"
 
 good=$(cat "$table")
 echo "$good" | sed 's/\(.*\) cudaMalloc$/0\1 cudaMalloc/; s/^\([0-9a-f]*\)[0-9a-f] \(.*cudaMemset\)$/\10 \2/' >"$table"

@@ -198,7 +198,7 @@ static int report(double limit)
     return 0;
 }
 
-/* A number behind an option; -1: it is none. */
+/* A number after an option; -1: it is none. */
 static double number(const char *text)
 {
     char *end = NULL;

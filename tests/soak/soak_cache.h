@@ -4,7 +4,7 @@
 #define SOAK_CACHE_H
 #include <gph/gph.h>
 
-/* What the programs of soak_cache.c stand on. */
+/* What the programs of soak_cache.c use. */
 typedef struct soak_ground {
     gph_runtime *runtime;
     gph_arena *arena;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The advice on call sequences made up here: what repeats, what is in the way, what a
- * graph would take. Times are nanoseconds of a machine whose figures stand below. */
+ * graph would take. Times are nanoseconds of a machine whose figures are below. */
 #define _GNU_SOURCE /* open_memstream */
 #include "advice/advice.h"
 #include "doctor/model/model_feed.h"
@@ -218,7 +218,7 @@ static void busy_gpu_does_not_pay(void)
     end(s);
 }
 
-/* Whatever was measured of them: two times are no spread. */
+/* Whatever was measured of them: two times are not a spread. */
 static void fewer_than_three_repetitions_are_unknown(void)
 {
     for (int is_measured = 0; is_measured < 2; is_measured++) {
@@ -251,7 +251,7 @@ static void without_windows_it_is_unknown(void)
     end(s);
 }
 
-/* Layers inside of a step, steps inside of a batch: the step is found, whatever repeats
+/* Layers inside a step, steps inside a batch: the step is found, whatever repeats
  * in it. */
 static void outer_loop_wins(void)
 {
@@ -470,7 +470,7 @@ static void token_is_found_and_not_the_problem(void)
             CHECK(found && found->launches == 30 && found->graphs == 1);
             CHECK(found->repetitions == all);
             char *text = text_of(s, 0);
-            CHECK(differ || strstr(text, "inside of a loop"));
+            CHECK(differ || strstr(text, "inside a loop"));
             free(text);
             end(s);
         }

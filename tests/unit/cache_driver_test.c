@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A family of graphs on a real driver: every answer gives the right result, memory is
- * shared, executables are shared, and what went wrong is told. */
+ * shared, executables are shared, and what went wrong is reported. */
 #include "cache_fixture.h"
 
 #include <gph/cache_figures.h>

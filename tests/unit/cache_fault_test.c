@@ -196,7 +196,7 @@ int main(void)
         return 1;
     gph_pool_release(pool); /* each round has its own */
     gph_arena_destroy(arena);
-    gph_log_set(no_lines, NULL); /* each failure is told there, too */
+    gph_log_set(no_lines, NULL); /* each failure is logged there, too */
     RUN(every_allocation_fails_in_turn);
     RUN(every_driver_call_fails_in_turn);
     warmup = GPH_CACHE_WARM_LARGEST;

@@ -49,7 +49,7 @@ static gph_arena *arena;
 static gph_pool *pool;
 static CUdeviceptr device_x, device_bias, device_y, device_s;
 
-/* What the model is told beside its inputs. */
+/* What the model is given beside its inputs. */
 typedef struct model {
     int64_t fail_at;       /* tokens at which it refuses; 0: none */
     int64_t sync_at;       /* tokens at which it does what no capture allows */

@@ -96,7 +96,7 @@ static void a_ladder_is_planned_for_what_occurs(void)
     CHECK(memcmp(layout.axes[0].values, want, sizeof(want)) == 0);
     gphi_layout_fini(&layout);
     axis.rungs_max = 0;
-    axis.bucket_cost = 5000; /* dearer than what the fourth saves */
+    axis.bucket_cost = 5000; /* more expensive than what the fourth saves */
     if (!CHECK_OK(make(&layout, &axis, 1), error))
         return;
     CHECK(layout.axes[0].count == 3);

@@ -287,7 +287,7 @@ static void disarm(void)
     arm(-1, -1);
 }
 
-/* One thing after the other. After the one that fails the generator stands where it
+/* One thing after the other. After the one that fails the generator is where it
  * stood, and what comes next draws as ever. */
 static gph_status use(gph_cache *cache)
 {
@@ -359,7 +359,7 @@ static void no_lines(void *user, gph_log_level level, const char *area,
 
 static void everything_fails_in_turn(void)
 {
-    gph_log_set(no_lines, NULL); /* each failure is told there, too */
+    gph_log_set(no_lines, NULL); /* each failure is logged there, too */
     gph_pool *const outer = pool;
     gph_arena *const around = arena;
     const gph_allocator before = runtime->heap;

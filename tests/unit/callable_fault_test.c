@@ -357,7 +357,7 @@ static void a_refused_launch_is_not_noted(void)
              error);
     for (int copies = 0; copies < 2; copies++) {
         const gph_arguments *arguments = copies != 0 ? &options[0].sample : NULL;
-        shim.fail_at = copies; /* the launch; behind the copy, if there is one */
+        shim.fail_at = copies; /* the launch; after the copy, if there is one */
         CHECK(gph_callable_call(list[0], arguments, stream, NULL, &error) ==
               CUDA_ERROR_UNKNOWN);
         shim.fail_at = -1;

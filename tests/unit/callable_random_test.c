@@ -24,7 +24,7 @@ static uint32_t below(uint32_t limit)
 }
 
 /* registers[2 + i] = registers[a] * scale + registers[b], in memory of its own; then
- * `freed` goes, if it is no input and no output. */
+ * `freed` goes, if it is neither an input nor an output. */
 struct op {
     int a, b, scale, freed;
 };

@@ -153,7 +153,7 @@ static void shared_buffers_lie_over_each_other(void)
             CHECK(records[i]->kept_count == (is_shared ? 1 : 3));
         CHECK((records[0]->signature.inputs[0].data ==
                records[1]->signature.inputs[0].data) == is_shared);
-        for (int turn = 0; turn < 20; turn++) { /* any order: inputs are copied anew */
+        for (int turn = 0; turn < 20; turn++) { /* any order: inputs are copied again */
             gphi_record *record = records[turn * 5 % RECORDS];
             CHECK_OK(gphi_record_launch(record, NULL, inputs, stream, &error), error);
             CHECK(first_float(record->outputs[0].data) == 12);

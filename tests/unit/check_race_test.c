@@ -119,7 +119,7 @@ static void rows(soft_trace *trace, uint64_t address, uint64_t bytes, uint64_t c
     soft_trace_rows(trace, &touched);
 }
 
-/* ---- accesses, told to both ---- */
+/* ---- accesses, reported to both ---- */
 
 static void touch(model *m, soft_race *race, uint32_t node)
 {
@@ -247,7 +247,7 @@ static uint32_t check_seed(uint64_t seed)
         memset(&all, 0, sizeof(all));
         soft_race_destroy(race);
         race = open_race(&m, &heap, &status);
-        if (launch == 1) { /* reads of everything by all, then from anew */
+        if (launch == 1) { /* reads of everything by all, then all over again */
             for (uint32_t n = 0; n < m.node_count; n++)
                 if (soft_race_trace(race, n))
                     rows(soft_race_trace(race, n), BASE, BYTES, 1, 0, false);
@@ -329,7 +329,7 @@ static void accesses_outside_of_a_life_are_found(void)
 
 static void what_is_wrong_with_a_life_is_said(void)
 {
-    /* 0 alloc, 1 before it, 2 in between, 3 free, 4 behind it, 5 and 6 beside it. */
+    /* 0 alloc, 1 before it, 2 in between, 3 free, 4 after it, 5 and 6 beside it. */
     static model m;
     static found all;
     const soft_edge edges[] = {{1, 0}, {0, 2}, {2, 3}, {3, 4}, {0, 5}, {6, 3}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Llama folders of odd shapes and every dtype, written here with random weights, loaded
- * and run on a driver: logits against the plain C forward pass. Sizes are no multiples of
+ * and run on a driver: logits against the plain C forward pass. Sizes are not multiples of
  * the kernels' tiles. GPH_DRIVER says on which driver. */
 #include "decode_reference.h"
 #include "examples/decode/batch.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A driver for tests of libgph: one stream that can be captured, graphs with nodes of
- * fixed parameters, and a call that fails when told. It counts what it gave out, so that
+ * fixed parameters, and a call that fails when asked to. It counts what it gave out, so that
  * a test sees what was not given back.
  *
  *   fake.fail_at   calls left before the failing one; negative: none fails

@@ -324,7 +324,7 @@ static void call_host(void *user)
     (void)user;
 }
 
-/* An event node: the flag says that it is one outside of the capture. */
+/* An event node: the flag says that it is one outside the capture. */
 static void record_external(CUevent event)
 {
     gph_cuda_fn found = NULL;

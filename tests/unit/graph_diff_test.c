@@ -132,7 +132,7 @@ static void what_no_update_changes_tells_classes_apart(void)
     other.u.kernel.cooperative = 1;
     CHECK(!nodes_are_one_class(kernel("a", 1), other, 0));
     other = kernel("a", 1);
-    other.u.kernel.handle = 0; /* of a file: told by its name */
+    other.u.kernel.handle = 0; /* of a file: known by its name */
     gph_node named = kernel("b", 1);
     named.u.kernel.handle = 0;
     CHECK(!nodes_are_one_class(named, other, GPH_SIGNATURE_KERNELS));
@@ -458,7 +458,7 @@ static void a_missing_node_leaves_all_others_paired(void)
             removed += gph_diff_at(diff, i)->kind == GPH_CHANGE_NODE_REMOVED;
             added += gph_diff_at(diff, i)->kind == GPH_CHANGE_NODE_ADDED;
         }
-        /* The order may shift nodes that nothing orders: a few are told anew. */
+        /* The order may shift nodes that nothing orders: a few are reported again. */
         CHECK(removed == added + 1 && removed < NODES / 2);
         gph_diff_destroy(diff);
         gph_graph_destroy(b);

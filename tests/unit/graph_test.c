@@ -146,7 +146,7 @@ static void a_cycle_is_found_and_a_node_on_it_is_named(void)
     gph_graph *graph = new_graph();
     for (int i = 0; i < 6; i++)
         CHECK(add_kind(graph, GPH_NODE_EMPTY) == GPH_OK);
-    /* 0 before the cycle 3 > 4 > 3; 1 and 2 behind it */
+    /* 0 before the cycle 3 > 4 > 3; 1 and 2 after it */
     CHECK(add_edge(graph, 0, 3, NULL) == GPH_OK && add_edge(graph, 3, 4, NULL) == GPH_OK);
     CHECK(add_edge(graph, 4, 3, NULL) == GPH_OK && add_edge(graph, 4, 1, NULL) == GPH_OK);
     CHECK(add_edge(graph, 1, 2, NULL) == GPH_OK);

@@ -133,7 +133,7 @@ static const endless kernels[] = {
          KERNEL(CALL("f") STORE),
      {2},
      0},
-    {"a call behind a call", /* LLVM makes a loop of it */
+    {"a call after a call", /* LLVM makes a loop of it */
      HEAD PROTOTYPE("f") FUNCTION("f", "add.u32 %r1, %r1, 2;\n" CALL("f"))
          KERNEL(CALL("f") STORE),
      {1},

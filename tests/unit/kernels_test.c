@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* kernels/bench.cu and math.cuh on a driver: every kernel against the same work in C, at
- * sizes that are no multiples of a block. GPH_DRIVER says on which driver. */
+ * sizes that are not multiples of a block. GPH_DRIVER says on which driver. */
 #include "test.h"
 #include <gph/gph.h>
 #include <math.h>

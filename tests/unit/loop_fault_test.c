@@ -242,7 +242,7 @@ static void what_runs_before_survives_failures(void)
 
 static void the_choice_survives_failures(void)
 {
-    /* A thousand calls, each in a choice that is measured anew, are not done in a minute on
+    /* A thousand calls, each in a choice that is measured again, are not done in a minute on
      * an H100: there 77 of them fail. */
     both_sweeps((struct scene){.options = loop_options(GPH_LOOP_FASTEST),
                                .step = is_soft ? 1 : 13},

@@ -500,11 +500,11 @@ static void the_ledger_is_what_the_driver_says(void)
     CHECK(total.mapped_bytes == 12 * MiB && total.cached_bytes == 4 * MiB);
     /* What the driver says, without what it said before, is what the ledger says. */
     const uint64_t said = total.driver_bytes - first.driver_bytes;
-    const uint64_t told = total.mapped_bytes + total.cached_bytes + total.exec_bytes;
-    const uint64_t off = said > told ? said - told : told - said;
+    const uint64_t listed = total.mapped_bytes + total.cached_bytes + total.exec_bytes;
+    const uint64_t off = said > listed ? said - listed : listed - said;
     CHECK(off <= 2 * MiB || off * 50 <= said);
     printf("# driver %" PRIu64 ", ledger %" PRIu64 ", executable %" PRIu64 "\n", said,
-           told, entries[2].own_bytes);
+           listed, entries[2].own_bytes);
     CHECK(gph_ledger_get(NULL, NULL, 0, &count, NULL, &error) == GPH_E_INVALID);
     gph_exec_destroy(exec);
     CHECK_OK(gph_ledger_get(arena, entries, 16, &count, &total, &error), error);

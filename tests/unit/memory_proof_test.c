@@ -117,7 +117,7 @@ static void the_order_of_capture_is_right_and_others_are_refused(void)
     CHECK_OK(replay(&g0), error);
     CHECK_OK(replay(&g1), error);
     CHECK(word_at(g1.out) == 42);
-    /* Forgotten, it stands in nobody's way. */
+    /* Forgotten, it is in nobody's way. */
     gph_pool_record_forget(pool, g2.id);
     CHECK(gph_pool_replay(pool, g2.id, &error) == GPH_E_INVALID);
     CHECK_OK(replay(&g0), error);

@@ -10,7 +10,7 @@
  *              must leave its outputs as the recording made them
  *
  * Under SOFTCUDA_CHECK=race,fatal softcuda also finds memory that was used again by work
- * that is not behind its last use, by the graph and not by chance. */
+ * that is not after its last use, by the graph and not by chance. */
 #include "memory_common.h"
 
 enum { STREAMS = 4, RECORDINGS = 8, BUFFERS = 40, EAGERS = 3, GRAINS = 1 << 20 };
@@ -20,7 +20,7 @@ struct buffer {
     uint64_t bytes;
     unsigned int value;
     int stream;      /* of the last use */
-    unsigned joined; /* streams that were told with gph_pool_use() */
+    unsigned joined; /* streams that gph_pool_use() has named */
     int owner;       /* in `recordings`; -1: this capture's */
 };
 
@@ -168,7 +168,7 @@ static void free_buffer(struct capture *c)
         return;
     const int i = (int)draw((unsigned int)c->count);
     const struct buffer b = c->buffers[i];
-    /* Its own stream is behind the writer; others were named. */
+    /* Its own stream is after the writer; others were named. */
     give(pool, b.address, streams[b.stream]);
     if (b.owner >= 0) { /* an output of another recording: consumed */
         struct recording *maker = &recordings[b.owner];

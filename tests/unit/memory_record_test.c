@@ -173,7 +173,7 @@ static void another_stream_uses_it_when_it_is_behind(void)
     const CUdeviceptr a = alloc(pool, 2 * MiB, streams[1]);
     fill(a, 1, 64, streams[1]);
     give(pool, a, streams[1]);
-    fill(small, 2, 64, streams[1]); /* behind the free */
+    fill(small, 2, 64, streams[1]); /* after the free */
     const CUdeviceptr b = alloc(pool, 2 * MiB, streams[0]);
     CHECK(b != a);
     follow(streams[0], streams[1]);

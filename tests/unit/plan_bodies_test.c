@@ -89,7 +89,7 @@ static void loops_keep_what_their_next_round_reads(void)
     uint64_t bound = 0;
     /* By time they could share; the next round reads the first one again. */
     CHECK(height_of(buffers, 2, bodies, 1, &bound) == 200 && bound == 200);
-    buffers[0].lower = 11; /* made in each round anew */
+    buffers[0].lower = 11; /* made again in each round */
     buffers[0].body = 1;
     CHECK(height_of(buffers, 2, bodies, 1, &bound) == 100 && bound == 100);
     /* The end of an inner loop's rounds lies in those of the outer one. */
@@ -199,7 +199,7 @@ static void wrong_bodies_are_refused(void)
     const gph_plan_body empty[] = {{.lower = 3, .upper = 3}};
     const gph_plan_body good[] = {{.choice = 1}};
     refused(good, 1, 2, "buffer 0 is of body 2: there are 1");
-    refused(self, 1, 0, "body 1 stands in body 1, which does not come before it");
+    refused(self, 1, 0, "body 1 is in body 1, which does not come before it");
     refused(empty, 1, 0, "body 1 is of a loop with rounds from 3 to 3");
     refused(good, 4097, 0, "4097 bodies: at most 4096");
     refused(NULL, 1, 0, "options.bodies is NULL");

@@ -145,7 +145,7 @@ static u16 nearest(long double exact, float (*widen)(u16), u16 infinity)
         else
             high = middle;
     }
-    /* Behind the largest number the next step would be as long as the last one. */
+    /* After the largest number the next step would be as long as the last one. */
     const long double below = widen(low);
     const long double above =
         high == infinity ? 2 * below - widen((u16)(low - 1)) : widen(high);

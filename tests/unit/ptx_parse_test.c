@@ -245,7 +245,7 @@ static void parses_every_instruction_form(void)
     }
 }
 
-/* Inner names hide outer ones, and the same label may stand in each of two scopes. */
+/* Inner names hide outer ones, and the same label may be in each of two scopes. */
 static void scopes_shadow(void)
 {
     ptx_module *module = NULL;

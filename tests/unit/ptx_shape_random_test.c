@@ -39,7 +39,7 @@ static uint32_t roll(maker *m, uint32_t below)
     return (uint32_t)(m->state >> 33) % below;
 }
 
-/* Where a statement stands. */
+/* Where a statement is. */
 typedef struct place {
     uint32_t depth;
     uint32_t mask; /* %m<mask>: the lanes of the warp that come here together */

@@ -165,7 +165,7 @@ static void what_has_no_fast_form_is_slow(void)
     expect_slow(KERNEL("L:\nld.acquire.gpu.global.u32 %r3, [%rd3];\n"
                        "setp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;"),
                 "a loop in which a thread may wait for another");
-    /* trying a compare-and-swap again is no waiting */
+    /* trying a compare-and-swap again is not waiting */
     expect(
         KERNEL("ld.global.u32 %r3, [%rd3];\nL:\nadd.u32 %r4, %r3, 1;\nmov.u32 %r5, %r3;\n"
                "atom.global.cas.b32 %r3, [%rd3], %r5, %r4;\n"

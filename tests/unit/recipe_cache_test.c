@@ -53,7 +53,7 @@ static gph_status function(void *user, gph_call *call, gph_error *why)
     return gph_cuda_check(status, "the function", why);
 }
 
-/* What a cache stands on. */
+/* What a cache is built on. */
 struct setting {
     gph_arena *arena;
     gph_pool *pool;

@@ -197,7 +197,7 @@ static void every_shorter_file_is_refused(void)
 }
 
 /* The contents of the file alone, as a file that is not packed and has no checksum, so
- * that what stands in it is reached. */
+ * that what is in it is reached. */
 static size_t plain_file(unsigned char *out, size_t room)
 {
     gph_error error = {0};

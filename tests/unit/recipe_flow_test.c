@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Recipes of graphs with conditional nodes: what was captured runs as it did, with handles
- * made anew, also at other addresses; it is described as it was; and what cannot be kept is
+ * made again, also at other addresses; it is described as it was; and what cannot be kept is
  * named with its body. */
 #define _GNU_SOURCE
 #include "cuda/abi.h"

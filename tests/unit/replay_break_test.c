@@ -209,7 +209,7 @@ static void what_has_run_ends_before_it_is_given_back(void)
     check_streams_are_usable();
 }
 
-/* A capture that libgph knows nothing of is not spoilt by a destruction. */
+/* A capture that libgph knows nothing of is not invalidated by a destruction. */
 static void a_foreign_capture_survives_a_destruction(void)
 {
     gph_cuda_fn found = NULL, end = NULL;

@@ -89,7 +89,7 @@ static void forgotten_forks_are_joined_at_the_end(void)
     check_streams_are_usable();
 }
 
-/* What follows a join of the end waits for all: a memcpy behind the launch reads them,
+/* What follows a join of the end waits for all: a memcpy after the launch reads them,
  * and a child graph in another capture has one end. */
 static void an_automatic_join_waits_for_all_streams(void)
 {
@@ -145,7 +145,7 @@ static void forgotten_forks_are_named(void)
     CHECK(strstr(error.hint, "GPH_JOIN_AUTO") != NULL);
     check_streams_are_usable();
 
-    options.streams = NULL; /* a stream that nobody told of has no address */
+    options.streams = NULL; /* a stream that nobody named has no address */
     options.stream_count = 0;
     CHECK_OK(gph_capture_begin(runtime, stream, &options, &capture, &error), error);
     CU(EventRecord, forked, stream);

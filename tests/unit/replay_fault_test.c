@@ -203,7 +203,7 @@ static long sweep_calls(uint32_t join, uint32_t flags, gph_status expected)
             close_with_pool(runtime, arena);
             return nth;
         }
-        /* A name that could not be found out is no failure. */
+        /* A name that could not be found out is not a failure. */
         CHECK(status == CUDA_ERROR_UNKNOWN || status == expected ||
               status == CUDA_ERROR_STREAM_CAPTURE_UNJOINED ||
               status == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);

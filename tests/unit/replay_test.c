@@ -172,7 +172,7 @@ static void the_cause_is_told_from_its_consequences(void)
     CHECK(cause->code == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     CHECK(strcmp(cause->text, "cuCtxSynchronize makes no sense") == 0);
 
-    /* A bad launch spoils a capture, too, with a code of no capture rule. */
+    /* A bad launch invalidates a capture, too, with a code of no capture rule. */
     CHECK_OK(gph_capture_begin(runtime, FAKE_STREAM, NULL, &capture, &error), error);
     (void)fake_fail("cuLaunchKernel", CUDA_ERROR_INVALID_VALUE);
     (void)fake_fail("cuMemsetD8Async", CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);

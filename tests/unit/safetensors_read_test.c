@@ -55,7 +55,7 @@ static void reads_scalars_and_empty_tensors(void)
         tensors_close(&file);
 }
 
-/* A header, the data behind it, and a word of the refusal. */
+/* A header, the data after it, and a word of the refusal. */
 static const struct {
     const char *header;
     uint64_t data;

@@ -590,7 +590,7 @@ static void its_nodes_have_region_and_place(void)
     }
 }
 
-/* Any bytes may stand in a file. Needs the file of the test before. */
+/* Any bytes may be in a file. Needs the file of the test before. */
 static void a_file_that_nobody_wrote_does_no_harm(void)
 {
     static char bytes[1 << 15];

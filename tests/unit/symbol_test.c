@@ -21,7 +21,7 @@ struct map {
     uint64_t start, end, bias;
 };
 
-/* The program itself: the first that is told. */
+/* The program itself: the first that is reported. */
 static int first_file(struct dl_phdr_info *info, size_t bytes, void *user)
 {
     struct map *map = user;

@@ -295,7 +295,7 @@ static void a_tree_takes_no_more_than_the_eager_program(void)
     check_device_is_empty();
 }
 
-/* ---- functions that are no good for a graph ---- */
+/* ---- functions that do not fit a graph ---- */
 
 static void a_synchronizing_function_runs_eagerly(void)
 {
@@ -437,7 +437,7 @@ static gph_status draw_words(void *user, gph_call *in, gph_error *why)
                           "cuMemcpyDtoDAsync", why);
 }
 
-/* rng_trees: calls differ, and seeding anew gives the same numbers, however each call was
+/* rng_trees: calls differ, and seeding again gives the same numbers, however each call was
  * carried out. */
 static void a_seed_gives_the_same_numbers_again(void)
 {

@@ -5,7 +5,7 @@
  *
  * A tensor is some units; each unit is a word of `words`. A store fills a tensor with a
  * hash of its salt and of everything in the tensors it reads, so a unit that was
- * overwritten too early shows in every value behind it. */
+ * overwritten too early shows in every value after it. */
 #ifndef TREE_FAKE_H
 #define TREE_FAKE_H
 #include "base/fail.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Inputs of a tree that move, are written or leave the pool, and what cannot be recorded,
- * without a driver. Names of PyTorch's test_cudagraph_trees.py stand beside ours. */
+ * without a driver. Names of PyTorch's test_cudagraph_trees.py are beside ours. */
 #include "unit/tree_words.h"
 
 /* ---- static inputs ---- */
@@ -137,7 +137,7 @@ static void recordings_in_a_place_are_limited(void)
     end();
 }
 
-/* Beyond the limit shapes run beside the tree, and what comes behind them is replayed. */
+/* Beyond the limit shapes run beside the tree, and what comes after them is replayed. */
 static void shapes_in_a_place_are_limited(void)
 {
     begin_with((gph_tree_options){.rerecords_max = 1, .backoff = 1000});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How long outputs of a tree live, what they say when they are gone, and views, without a
- * driver. Names of PyTorch's test_cudagraph_trees.py stand beside ours. */
+ * driver. Names of PyTorch's test_cudagraph_trees.py are beside ours. */
 #include "unit/tree_words.h"
 
 /* ---- who lives how long ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which calls of a tree are warm-ups, recordings and replays, and when a path ends,
  * without a driver. Where a test of PyTorch's test_cudagraph_trees.py asserts a count,
- * its name stands beside ours. */
+ * its name is beside ours. */
 #include "unit/tree_words.h"
 
 /* ---- roots ---- */
@@ -203,14 +203,14 @@ static void books_are_empty_while_replays_run(void)
     }
     gph_tree_output y = call_on(a, in); /* replayed */
     CHECK(f.pools[0].count == 0);
-    gph_tree_output z = call_taking(b, y); /* warm-up behind a checkpoint */
+    gph_tree_output z = call_taking(b, y); /* warm-up after a checkpoint */
     CHECK(f.pools[0].count == 1 && stats().restores == 1);
     release(z);
     CHECK(f.pools[0].count == 0);
     end();
 }
 
-/* A recording that failed behind a checkpoint leaves the books full; a replay comes next.
+/* A recording that failed after a checkpoint leaves the books full; a replay comes next.
  */
 static void a_replay_empties_books_that_were_restored(void)
 {
@@ -254,7 +254,7 @@ static void outputs_of_the_last_path_are_freed(void)
     end();
 }
 
-/* end_recording_early: a step ends a path, so the call behind it is a root */
+/* end_recording_early: a step ends a path, so the call after it is a root */
 static void a_step_ends_a_recorded_path(void)
 {
     begin();

@@ -3,7 +3,7 @@
  * views, writes, releases, steps and failures in any order. After every call each output
  * that is held has the value of the model, and each that is not is refused.
  *
- * What the tree stands on is a world of the file that includes this. */
+ * What the tree is built on is a world of the file that includes this. */
 #ifndef TREE_RANDOM_H
 #define TREE_RANDOM_H
 #include "base/clock.h"
@@ -51,7 +51,7 @@ static handle handles[HANDLES];
 static value storages[HANDLES * OUTPUTS_MAX]; /* of handles; then of weights */
 static gph_tensor weights[WEIGHTS];
 static value weight_values[WEIGHTS];
-static bool has_views; /* else writes: views and copies of a view tell them apart */
+static bool has_views; /* else writes: views and copies of a view distinguish them */
 static uint64_t state;
 static uint64_t made_count;
 static uint64_t total_replays, total_calls, total_restores, total_refused;

@@ -3,7 +3,7 @@
  *
  * A tensor is some units of 64 bytes, each with one value. A function fills a tensor with
  * a hash of its salt and of everything in the tensors it reads, so that a unit that was
- * overwritten too early shows in every value behind it. */
+ * overwritten too early shows in every value after it. */
 #ifndef TREE_SPEC_H
 #define TREE_SPEC_H
 #include "test.h"

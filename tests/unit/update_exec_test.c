@@ -308,7 +308,7 @@ static void a_child_graph_is_updated_node_by_node(void)
     CHECK(holds(it.exec, &now));
     uint32_t node = 0;
     FINE(gph_exec_node_find(it.exec, "store", 1, &node, &world.error));
-    CHECK(node == 2); /* behind those of the graph itself */
+    CHECK(node == 2); /* after those of the graph itself */
     const gph_edit edit = {
         .node = node, .what = GPH_EDIT_ARG, .index = 1, .bytes = 4, .data = &(int){43}};
     FINE(gph_exec_edit(it.exec, &edit, 1, &world.error));

@@ -73,7 +73,7 @@ static void open_shim(void)
 /* ---- sweeps -------------------------------------------------------------------------
  */
 
-/* What is done, and to what; made anew for each failure. */
+/* What is done, and to what; made again for each failure. */
 struct scene {
     spec before, after;
     CUgraph graph, other;

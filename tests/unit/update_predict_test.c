@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What gph_exec_compatible() foretells is what cuGraphExecUpdate() then says: the result,
+/* What gph_exec_compatible() predicts is what cuGraphExecUpdate() then says: the result,
  * the node, the dependency. On softcuda, which follows an H100, and on the driver that
  * GPH_DRIVER names.
  *
@@ -152,13 +152,13 @@ static CUresult ask_driver(CUgraph from, CUgraph to, unsigned flags,
     return result;
 }
 
-static void tell(const gph_update_report *report, CUresult result,
-                 const CUgraphExecUpdateResultInfo *info)
+static void report_difference(const gph_update_report *report, CUresult result,
+                              const CUgraphExecUpdateResultInfo *info)
 {
     seen.wrong++;
     if (seen.wrong <= 10)
         fprintf(stderr,
-                "  pair %ld: foretold way %u result %u node %p from %p (%s); the driver "
+                "  pair %ld: predicted way %u result %u node %p from %p (%s); the driver "
                 "returned %d, result %d, node %p from %p\n",
                 seen.pairs, report->way, report->result, (void *)report->handle,
                 (void *)report->handle_from, report->text, (int)result, (int)info->result,
@@ -182,7 +182,7 @@ static void compare(const gph_update_report *report, CUresult result,
     seen.by_way[report->way & 7]++;
     *(refused ? &seen.refused : &seen.fits) += 1;
     if (!right)
-        tell(report, result, info);
+        report_difference(report, result, info);
 }
 
 /* False: the driver does not make one of the graphs executable. */
@@ -204,7 +204,7 @@ static bool try_pair(const spec *a, const spec *b, unsigned flags)
         FINE(gph_exec_compatible(exec, to, &report, &world.error));
         const CUresult result = ask_driver(from, to, flags, &info);
         compare(&report, result, &info);
-        /* It was not touched: the same is foretold of the graph that it holds. */
+        /* It was not touched: the same is predicted of the graph that it holds. */
         gph_update_report again = GPH_UPDATE_REPORT_INIT;
         FINE(gph_exec_compatible(exec, from, &again, &world.error));
         CHECK(again.way == GPH_UPDATE_NOTHING && gph_diff_count(again.diff) == 0);
@@ -237,7 +237,7 @@ static void random_pairs_are_foretold(void)
         }
         (void)try_pair(&a, &b, below(4) == 0 ? 8 : 0);
     }
-    printf("%ld pairs: %ld fit, %ld refused, %ld foretold wrongly, %ld unsure\n",
+    printf("%ld pairs: %ld fit, %ld refused, %ld predicted wrongly, %ld unsure\n",
            seen.pairs, seen.fits, seen.refused, seen.wrong, seen.unsure);
     printf("ways: nothing %ld, nodes %ld, whole %ld, new %ld\n", seen.by_way[1],
            seen.by_way[2], seen.by_way[3], seen.by_way[4]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What tests of updates and slots stand on: a driver (GPH_DRIVER, softcuda if it is not
+/* What tests of updates and slots use: a driver (GPH_DRIVER, softcuda if it is not
  * set), kernels, memory of every sort, and graphs made from descriptions that are easy to
  * change in one place. */
 #ifndef UPDATE_WORLD_H
@@ -248,7 +248,7 @@ static CUresult spec_add_batch(CUgraph graph, const spec_node *from, CUgraphNode
                                               &params);
 }
 
-/* A kernel, and a fill behind it; `value` and `rows` as the node says. */
+/* A kernel, and a fill after it; `value` and `rows` as the node says. */
 static CUresult spec_add_child(CUgraph graph, const spec_node *from, CUgraphNode *out,
                                const CUgraphNode *deps)
 {

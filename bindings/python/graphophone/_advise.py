@@ -20,7 +20,7 @@ _entered = 0
 class Advice:
     """The answer for a block; filled when it is entered.
 
-    sequences  what the program repeats, the dearest first: dicts, as docs/advice.md has them (verdict, why, eager_us, graph_us,
+    sequences  what the program repeats, the most expensive first: dicts, as docs/advice.md has them (verdict, why, eager_us, graph_us,
                saves_low, saves_high, ...)
     text       the whole answer, as gph doctor prints it; str() is that, too
     is_outside True where the program already runs below a doctor, which says it at its end: nothing was asked here"""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arenas and pools, as the objects that stand on them see them. */
+/* Arenas and pools, as the objects that use them see them. */
 #ifndef GPHPY_ARENA_H
 #define GPHPY_ARENA_H
 #include "gphpy.h"

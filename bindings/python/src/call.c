@@ -204,8 +204,7 @@ static gph_call *open_call(call *self)
 {
     if (self->gph)
         return self->gph;
-    gph_error error = {.message =
-                           "the call is over: a Call is used inside of its function"};
+    gph_error error = {.message = "the call is over: a Call is used inside its function"};
     gphpy_raise(GPH_E_STATE, &error, NULL);
     return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Types, locks, text and words: what every object of the extension stands on. */
+/* Types, locks, text and words: what every object of the extension uses. */
 #include "gphpy.h"
 
 #include <stdatomic.h>

@@ -155,7 +155,7 @@ static PyMethodDef methods[] = {
            "Returns\n"
            "(way, why): 'nothing', 'nodes', 'whole' or 'reinstantiate', and a sentence. "
            "With\n"
-           "may_reinstantiate it is made anew where the driver would refuse, which "
+           "may_reinstantiate it is made again where the driver would refuse, which "
            "launches of\n"
            "other threads must not meet. Thread: one at a time."),
     {NULL, NULL, 0, NULL},

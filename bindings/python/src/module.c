@@ -21,7 +21,7 @@ static PyMethodDef functions[] = {
         "ordinal, or None: contexts are the caller's. softcuda_path is where softcuda's\n"
         "libcuda.so.1 lies. allocator is a pair of ints, the address of a gph_realloc_fn "
         "and\n"
-        "its user pointer, both of which outlive the process: where libgph takes its "
+        "its user pointer; both outlive the process: where libgph takes its "
         "host\n"
         "memory from.\n\n"
         "A process has one driver. Raises UnsupportedError where the driver is missing."),
@@ -47,7 +47,8 @@ static PyMethodDef functions[] = {
     METHOD0(
         "last_cause", gphpy_last_cause,
         "last_cause()\n--\n\n"
-        "What spoilt the last capture that failed, or was aborted, on this thread: the "
+        "What invalidated the last capture that failed, or was aborted, on this thread: "
+        "the "
         "first call\n"
         "that the driver refused, a dict of call, sentence, status, thread (the kernel's "
         "number),\n"

@@ -4,7 +4,7 @@
     python3 train.py --out DIR [--layers 2] [--minutes 6] [--early 0.3] [--seed 1]
 
 A sequence is `1234+567=`, then the sum with its LEAST significant digit first, then the end
-token: `1081` for 1801. So every digit depends only on what already stands before it.
+token: `1081` for 1801. So every digit depends only on what comes before it.
 Tokens: 0-9 the digits, 10 `+`, 11 `=`, 12 end and padding; the vocabulary is padded to 16.
 
 A hash of the two numbers puts each pair into one of 20 buckets: 0 is kept apart and only seen

@@ -4,7 +4,7 @@
 // Sizes are rounded up to the bucket of a captured graph, and the buckets of this cache
 // lie far above the sizes that come: much of the replayed work is padding. Choose buckets
 // from the sizes that really come (gph plan --ladder), or let sizes that are far below
-// their bucket run without a graph (overshoot_max). A cache of libgph tells this itself.
+// their bucket run without a graph (overshoot_max). A cache of libgph reports this itself.
 #include "broken.h"
 
 #include <gph/gph.h>

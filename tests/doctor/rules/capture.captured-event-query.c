@@ -5,7 +5,7 @@
 // has run that could set it. Asking or waiting for it while the capture is open fails
 // with 907 and makes the capture invalid; asking two of them for the time between fails
 // with 907 as well. Ask another event, recorded outside, or record with
-// CU_EVENT_RECORD_EXTERNAL and ask behind the replay.
+// CU_EVENT_RECORD_EXTERNAL and ask after the replay.
 #include "broken.h"
 
 /* Is the first kernel done? */
@@ -47,7 +47,7 @@ static void second(void)
 }
 
 /* An event of other work is asked in a relaxed capture; the captured one is external, and
- * is asked behind the replay. */
+ * is asked after the replay. */
 static void near(void)
 {
     CUstream stream = new_stream(), other = new_stream();

@@ -71,7 +71,7 @@ static void second(void)
     in_thread(capture, &old);
 }
 
-/* Destroyed before, behind, and during the capture in a thread that is relaxed meanwhile.
+/* Destroyed before, after, and during the capture in a thread that is relaxed meanwhile.
  */
 static void near(void)
 {

@@ -3,7 +3,7 @@
 //
 // An event that was last recorded in a capture never happens: it became an edge of the
 // graph. Once the capture is over, waiting for it, asking it or taking times with it
-// fails with "invalid argument". Record the event again outside of the capture, or record
+// fails with "invalid argument". Record the event again outside the capture, or record
 // it with CU_EVENT_RECORD_EXTERNAL, which makes a node that sets it at each replay.
 #include "broken.h"
 
@@ -22,7 +22,7 @@ static void first(void)
     CU(cuEventSynchronize(done)); /* <-- first */
 }
 
-/* Another stream is to go on behind the replay. */
+/* Another stream is to go on after the replay. */
 static void consume(void *user)
 {
     CUevent *done = user;
@@ -48,7 +48,7 @@ static void second(void)
     in_thread(consume, &done);
 }
 
-/* Recorded again behind the launch; and timed by external records. */
+/* Recorded again after the launch; and timed by external records. */
 static void near(void)
 {
     CUstream stream = new_stream();

@@ -4,7 +4,7 @@
 // cuGraphLaunch() into a stream that captures does not become a child graph: it fails
 // with 900 in every mode, and the capture is invalid. Add the graph as a child node
 // (cuStreamGetCaptureInfo, cuGraphAddChildGraphNode, cuStreamUpdateCaptureDependencies),
-// or launch it behind the capture.
+// or launch it after the capture.
 #include "broken.h"
 
 static CUgraph small_graph(CUstream stream, CUdeviceptr out)

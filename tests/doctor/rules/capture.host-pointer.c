@@ -86,8 +86,8 @@ static void CUDA_CB count_up(void *user)
         ++*(int *)user;
 }
 
-/* A pinned buffer that lives on and is filled anew for each replay, a constant table, and
- * a pageable buffer that is filled anew; host functions are given a number, a counter of
+/* A pinned buffer that lives on and is filled again for each replay, a constant table, and
+ * a pageable buffer that is filled again; host functions are given a number, a counter of
  * this function, which is still there, and one on the heap. */
 static void near(void)
 {

@@ -2,7 +2,7 @@
 // capture.isolation
 //
 // A capturing stream was made to wait for an event that was recorded before the capture,
-// or on a stream that has not joined it. Work outside of a graph cannot be an edge of it:
+// or on a stream that has not joined it. Work outside a graph cannot be an edge of it:
 // the wait fails with 905 and the capture is invalid. Let the other stream join first
 // (record on the capturing stream, wait on the other one), or, if its work is to stay
 // outside, wait before the capture begins, or with CU_EVENT_WAIT_EXTERNAL.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture.missing-warm-up
 //
-// Something is used for the first time inside of the capture, and sets itself up there:
+// Something is used for the first time inside the capture, and sets itself up there:
 // it loads code, allocates a workspace, pins memory. What it needs is forbidden in a
 // capture (900). Run the region once before the capture, on the same stream and with the
 // same shapes, or make handles and workspaces before.
@@ -38,7 +38,7 @@ static void first(void)
     EXPECT(graph == NULL);
 }
 
-/* A pool of staging memory behind a handle, in a thread, loaded as a library. */
+/* A pool of staging memory with a handle, in a thread, loaded as a library. */
 typedef struct handle {
     CUlibrary library;
     CUkernel kernel;

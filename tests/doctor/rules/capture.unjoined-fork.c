@@ -4,7 +4,7 @@
 // A stream that waits for an event of a capture becomes part of the capture. If work is
 // put on it, the origin stream must wait for it again before cuStreamEndCapture(), or the
 // end fails with CUDA_ERROR_STREAM_CAPTURE_UNJOINED and there is no graph. Record an
-// event on the side stream behind its last work and let the origin wait for it; a side
+// event on the side stream after its last work and let the origin wait for it; a side
 // stream that got no work needs no join.
 #include "broken.h"
 

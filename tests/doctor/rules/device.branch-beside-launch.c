@@ -2,7 +2,7 @@
 // device.branch-beside-launch
 //
 // A graph may have conditional nodes, and it may have kernels that launch graphs. With both, an
-// H100 (driver 580) does not end a launch once a body has run, in whatever order the two stand.
+// H100 (driver 580) does not end a launch once a body has run, whatever the order of the two.
 // softcuda ends it. Put them into two graphs.
 #include "device.h"
 

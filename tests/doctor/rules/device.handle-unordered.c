@@ -3,7 +3,7 @@
 //
 // A conditional node reads its handle when it begins. Where no path leads from the kernel that sets
 // the handle to the node, the node may decide first: by the default, or by what was left there.
-// Reported at the node, where the one kernel that was given the handle stands in the same graph; with
+// Reported at the node, where the one kernel that was given the handle is in the same graph; with
 // softcuda's check mode (gph doctor --check) whichever kernels set it, exactly.
 #include "device.h"
 

@@ -2,7 +2,7 @@
 // device.too-many-launches
 //
 // One run of a graph fires and forgets 120 graphs at most, and launches 255 into its tail: for more
-// its kernels get 1, and nothing runs. Each run counts anew. Put more work into each graph, or let
+// its kernels get 1, and nothing runs. Each run counts from zero. Put more work into each graph, or let
 // the launched graphs launch further ones.
 // env: SOFTCUDA_CHECK=race
 #include "device.h"
@@ -78,7 +78,7 @@ static void second(void)
     drop_all(MANY);
 }
 
-/* As many as there may be, twice: each run counts anew. */
+/* As many as there may be, twice: each run counts from zero. */
 static void near(void)
 {
     enum { COUNT = 120 };

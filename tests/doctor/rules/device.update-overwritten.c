@@ -52,7 +52,7 @@ static void first(void)
     drop(&of);
 }
 
-/* The kernel that chooses stands in a graph of its own, and the host sets a grid. */
+/* The kernel that chooses is in a graph of its own, and the host sets a grid. */
 static void second(void)
 {
     CUstream stream = new_stream();

@@ -5,7 +5,7 @@
 // exception of the driver's refusal. Nobody catches it, and its words on standard error are all
 // that the program leaves. The doctor reads them as they are written, finds the entry that
 // explains them, and says at which line of the program it was raised: of Python the innermost
-// frame that is not PyTorch's. Where the calls of the driver show the cause, the words stand
+// frame that is not PyTorch's. Where the calls of the driver show the cause, the words are
 // there as evidence instead. Exceptions that have nothing to do with graphs are left alone, and
 // one that was printed by a program that goes on and ends well is an info.
 #include "broken.h"

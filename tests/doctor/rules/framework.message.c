@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // framework.message
 //
-// Frameworks go on where they cannot use a graph: they work eagerly, record anew for each shape,
+// Frameworks go on where they cannot use a graph: they work eagerly, record again for each shape,
 // or leave a graph empty, and say so on standard error, among many other lines. The doctor
 // reports the lines that its knowledge base explains, once a place; what only shows progress
-// is left alone, and what a finding explains already stands there as evidence. That a
+// is left alone, and what a finding explains already is there as evidence. That a
 // function has no graph is an info: its results are right, and the framework has said so.
 #include "broken.h"
 

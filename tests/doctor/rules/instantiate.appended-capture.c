@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // instantiate.appended-capture
 //
-// cuStreamBeginCaptureToGraph adds to what a graph has. A step that is recorded anew into the
-// graph of the last recording, depending on none of its nodes, stands there twice, side by side.
+// cuStreamBeginCaptureToGraph adds to what a graph has. A step that is recorded again into the
+// graph of the last recording, depending on none of its nodes, is there twice, side by side.
 // Record into a new graph. Silent where the new nodes are of other kernels or follow old ones.
 #include "broken.h"
 

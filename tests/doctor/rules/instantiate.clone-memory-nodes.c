@@ -3,7 +3,7 @@
 //
 // Addresses of a graph's allocations are given when their nodes are added, so a graph
 // with alloc or free nodes cannot be cloned: CUDA_ERROR_NOT_SUPPORTED. Capture or build
-// the work a second time, or take its memory from outside of the graph.
+// the work a second time, or take its memory from outside the graph.
 #include "broken.h"
 
 /* A library that allocates its workspace in the capture. */

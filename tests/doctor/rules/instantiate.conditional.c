@@ -4,7 +4,7 @@
 // A graph with conditional nodes can be instantiated once, neither cloned nor made a
 // child graph, and each handle of it must belong to a node: a handle that none has is
 // result 5, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED. Create handles where their
-// node is added, and build the graph anew for a second executable.
+// node is added, and build the graph again for a second executable.
 #include "broken.h"
 
 /* A handle for a node that was never added. */

@@ -3,7 +3,7 @@
 //
 // Instantiating a graph allocates, which no thread may do that has a capture open, nor
 // any other while there is one of mode GLOBAL: it fails with
-// CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED and spoils the capture, and the executable that
+// CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED and invalidates the capture, and the executable that
 // is launched later is none. Instantiate before the capture begins or after it has ended,
 // or capture with mode THREAD_LOCAL (other threads) or RELAXED.
 #include "broken.h"

@@ -3,7 +3,7 @@
 //
 // Not every set of flags goes with every call: launches from the device exclude memory
 // that is freed at the next launch, the upload flag needs a stream and so
-// cuGraphInstantiateWithParams(), an empty graph is no device graph, and flags that the
+// cuGraphInstantiateWithParams(), an empty graph is not a device graph, and flags that the
 // driver does not know are refused. All are CUDA_ERROR_INVALID_VALUE.
 #include "broken.h"
 

@@ -3,7 +3,7 @@
 //
 // Nodes cannot be taken out of a graph that has alloc or free nodes, whatever the node:
 // CUDA_ERROR_NOT_SUPPORTED, since addresses of allocations depend on what comes before
-// them. Build the graph anew without the node, or switch the node off in the executable
+// them. Build the graph again without the node, or switch the node off in the executable
 // (cuGraphNodeSetEnabled).
 #include "broken.h"
 

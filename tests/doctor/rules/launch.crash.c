@@ -3,7 +3,7 @@
 //
 // The driver copies a kernel's arguments from the addresses that it is given, one for
 // each parameter, and checks none of them: an address that is missing or wrong ends the
-// process inside of the call, which then has no result. Pass the address of a living
+// process inside the call, which then has no result. Pass the address of a living
 // variable for each parameter, also in the parameters of a kernel node.
 #include "broken.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // launch.dead-executable
 //
-// What is launched is no executable: it was destroyed, or never made because the
+// What is launched is not an executable: it was destroyed, or never made because the
 // instantiation failed. CUDA_ERROR_INVALID_VALUE. Look at the result of the
 // instantiation, and set a handle to NULL where it is destroyed.
 #include "broken.h"

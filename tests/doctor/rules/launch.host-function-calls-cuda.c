@@ -3,7 +3,7 @@
 //
 // A host function of a stream or a graph must not call CUDA: the call fails with
 // CUDA_ERROR_NOT_PERMITTED, or waits for itself. Let it wake a thread that calls, or put
-// the work into the graph behind it.
+// the work into the graph after it.
 #include "broken.h"
 
 static CUdeviceptr wanted;

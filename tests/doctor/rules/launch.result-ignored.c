@@ -3,7 +3,7 @@
 //
 // A launch failed, nothing ran, and the program goes on as if it had: it reads what an
 // earlier replay left behind. Look at the result of each cuGraphLaunch(); a program on
-// the runtime API has to ask cudaGetLastError() as well, or a later call tells.
+// the runtime API has to ask cudaGetLastError() as well, or a later call reports it.
 #include "broken.h"
 
 /* The stream is of a context that is gone. */

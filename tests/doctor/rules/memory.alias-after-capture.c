@@ -9,7 +9,7 @@
 
 enum { BYTES = FLOATS * sizeof(float) };
 
-/* The temporary is freed behind the capture; a result of other work gets its place. */
+/* The temporary is freed after the capture; a result of other work gets its place. */
 static void first(void)
 {
     CUstream stream = new_stream();

@@ -2,7 +2,7 @@
 // memory.allocations-never-freed
 //
 // A graph allocates one buffer after the other and frees none inside, though each is done
-// with before the next is allocated. Inside of a graph memory is used again only behind a
+// with before the next is allocated. Inside a graph memory is used again only after a
 // free node: three buffers of 256 MiB took 768 MiB without and 256 MiB with them. Capture
 // the free where the last use ends.
 #include "broken.h"

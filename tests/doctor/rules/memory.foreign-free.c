@@ -2,9 +2,9 @@
 // memory.foreign-free
 //
 // Memory was freed by somebody it does not belong to. What a graph frees itself cannot be
-// freed outside, and inside of a capture only memory that a graph allocates can be freed:
+// freed outside, and inside a capture only memory that a graph allocates can be freed:
 // cuMemFreeAsync of another address fails, and the capture goes on without the free. Free
-// each allocation once: in the graph, or outside behind the launch.
+// each allocation once: in the graph, or outside after the launch.
 // also: capture.silent-drop
 #include "broken.h"
 

@@ -3,11 +3,11 @@
 //
 // A graph was launched after memory was freed whose address it has. As long as nobody
 // else gets the address, the replay reads what is left there, or ends with an illegal
-// address (700), which is reported somewhere later. Free the buffer behind the last
+// address (700), which is reported somewhere later. Free the buffer after the last
 // replay, or tie it to the graph by a user object.
 #include "broken.h"
 
-/* Freed behind the capture, as a local buffer of the captured function would be. */
+/* Freed after the capture, as a local buffer of the captured function would be. */
 static CUgraphExec capture_with_local(CUstream stream, CUdeviceptr out)
 {
     const CUdeviceptr local = new_floats();
@@ -55,7 +55,7 @@ static void second(void)
     CU(cuStreamSynchronize(stream));
 }
 
-/* Stream-ordered memory, freed behind the last replay; and a page that is mapped again
+/* Stream-ordered memory, freed after the last replay; and a page that is mapped again
  * at its place before the graph is launched again. */
 static void near(void)
 {

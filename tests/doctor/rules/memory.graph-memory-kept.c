@@ -2,8 +2,8 @@
 // memory.graph-memory-kept
 //
 // What nodes of graphs allocate stays reserved for graphs when the last of them is destroyed:
-// cuMemAlloc and pools cannot have it. cuDeviceGraphMemTrim gives it back. Told from 64 MiB on,
-// where the program goes on and allocates 32 times or more outside of graphs.
+// cuMemAlloc and pools cannot have it. cuDeviceGraphMemTrim gives it back. Reported from 64 MiB on,
+// where the program goes on and allocates 32 times or more outside graphs.
 #include "broken.h"
 
 enum { BYTES = 96 << 20, STEPS = 40 };

@@ -9,7 +9,7 @@
 
 enum { BYTES = FLOATS * sizeof(float) };
 
-/* Freed on launch, but the last time nothing is launched behind it; and so for each
+/* Freed on launch, but the last time nothing is launched after it; and so for each
  * request. */
 static void serve(CUstream stream)
 {
@@ -64,7 +64,7 @@ static void second(void)
     in_thread(run, new_stream());
 }
 
-/* Freed behind the end of the executable graph, by its address; and the last result of
+/* Freed after the end of the executable graph, by its address; and the last result of
  * all, which goes with the context. */
 static void near(void)
 {

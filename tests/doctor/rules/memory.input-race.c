@@ -71,7 +71,7 @@ static void second(void)
     CU(cuGraphDestroy(graph));
 }
 
-/* Each waits for the other; then two buffers and two executables in turn, each behind
+/* Each waits for the other; then two buffers and two executables in turn, each after
  * what used its own buffer last. */
 static void near(void)
 {

@@ -2,8 +2,8 @@
 // memory.pointer-before-launch
 //
 // A captured allocation has its address at once, but no memory before a launch: a copy or
-// a fill outside of the graph fails with CUDA_ERROR_INVALID_VALUE, a kernel faults. Use
-// the address inside of the graph, or behind a launch that leaves it allocated.
+// a fill outside the graph fails with CUDA_ERROR_INVALID_VALUE, a kernel faults. Use
+// the address inside the graph, or after a launch that leaves it allocated.
 #include "broken.h"
 
 enum { BYTES = FLOATS * sizeof(float) };
@@ -42,7 +42,7 @@ static void second(void)
     CU(cuGraphDestroy(graph));
 }
 
-/* Behind the launch, and freed outside. */
+/* After the launch, and freed outside. */
 static void near(void)
 {
     CUstream stream = new_stream();

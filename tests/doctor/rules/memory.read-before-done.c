@@ -3,7 +3,7 @@
 //
 // A launch returns at once; the graph runs later. Here what it writes is read without
 // waiting for it: by a copy on the host's default stream, or by another stream. The
-// result is old, partial, or right by luck. Wait for the stream or for an event behind
+// result is old, partial, or right by luck. Wait for the stream or for an event after
 // the launch before reading, and let other streams wait for such an event.
 #include "broken.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // memory.workspace-in-capture
 //
-// A library allocated its workspace when it was first called, which was inside of a
+// A library allocated its workspace when it was first called, which was inside a
 // capture, and keeps it for later calls: now it is the graph's workspace and that of the
 // calls outside, or of another graph. They overwrite each other where they overlap, and
 // who frees it takes it from all. Give the library a workspace of yours before the

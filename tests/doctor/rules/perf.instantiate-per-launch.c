@@ -2,8 +2,8 @@
 // perf.instantiate-per-launch
 //
 // The same graph is captured, instantiated, launched and destroyed in every step.
-// Instantiation is the dear part: 846 us for 200 nodes, where an update takes 6 us. Keep
-// the executable graph and update it; instantiate anew only where the update is refused.
+// Instantiation is the expensive part: 846 us for 200 nodes, where an update takes 6 us. Keep
+// the executable graph and update it; instantiate again only where the update is refused.
 // timing: what instantiations cost
 #include "broken.h"
 
@@ -51,7 +51,7 @@ static void second(void)
     CU(cuGraphDestroy(graph));
 }
 
-/* Instantiated anew only where the update is refused. */
+/* Instantiated again only where the update is refused. */
 static void near(void)
 {
     CUstream stream = new_stream();

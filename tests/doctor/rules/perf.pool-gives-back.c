@@ -2,7 +2,7 @@
 // perf.pool-gives-back
 //
 // The default pool's release threshold is 0: what is free at a synchronization goes back to the
-// system, and the next cuMemAllocAsync takes it anew. Set the threshold once, or keep the buffer.
+// system, and the next cuMemAllocAsync takes it again. Set the threshold once, or keep the buffer.
 // Silent for less than 1 MiB, fewer than 8 rounds, and where the program sets pools up itself.
 #include "broken.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // perf.remap-each-launch
 //
-// Graph memory is trimmed between launches: the launch behind each trim must map physical
+// Graph memory is trimmed between launches: the launch after each trim must map physical
 // memory again (242 us after a trim, a few microseconds without). Do not trim between
-// launches; where it must be, upload the graph behind the trim.
+// launches; where it must be, upload the graph after the trim.
 // timing: what launches cost
 #include "broken.h"
 

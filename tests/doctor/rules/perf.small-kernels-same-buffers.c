@@ -32,7 +32,7 @@ static void first(void)
     launch_all(exec, stream);
 }
 
-/* Other kernels on one buffer, in a graph made by hand, behind a fill. */
+/* Other kernels on one buffer, in a graph made by hand, after a fill. */
 static void second(void)
 {
     CUdeviceptr at = new_floats();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // perf.static-copies
 //
-// Before and behind each launch the program copies inputs and outputs from and to the
+// Before and after each launch the program copies inputs and outputs from and to the
 // graph's fixed buffers, on the device; these copies take about as long as the graph
 // saves. Let the producer write into the captured buffer, or set the node's parameters,
 // or use a slot.
@@ -35,7 +35,7 @@ static void first(void)
     CU(cuGraphExecDestroy(exec));
 }
 
-/* One large output copied out, by the call that is told the kind by the address. */
+/* One large output copied out, by the call that takes the kind from the address. */
 static void second(void)
 {
     enum { LARGE = 8 << 20 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // perf.tiny-graphs
 //
-// Many graphs of a node or two are launched one behind the other: each launch costs
+// Many graphs of a node or two are launched one after the other: each launch costs
 // nearly what the launches of its kernels would. Capture more in one graph, across what
 // now lies between; leave single kernels without a graph.
 // timing: gaps between launches
@@ -54,7 +54,7 @@ static void second(void)
     in_thread(run, new_stream());
 }
 
-/* One graph of all parts a step; and one of a single kernel that stands alone. */
+/* One graph of all parts a step; and one of a single kernel that is alone. */
 static void near(void)
 {
     CUstream stream = new_stream();

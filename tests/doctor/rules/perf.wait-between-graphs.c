@@ -3,7 +3,7 @@
 //
 // A graph a layer, all in one stream, and after each launch the host waits, though it reads nothing:
 // the stream orders the launches by itself, and while the host wakes up the device has no work.
-// Reported from 64 waits on between two different graphs, if nothing else stands there. Where the
+// Reported from 64 waits on between two different graphs, if nothing else is there. Where the
 // host reads a result, edits a graph or measures a time between them, or a graph writes memory that
 // the host sees, there is a reason to wait.
 #include "broken.h"

@@ -3,7 +3,7 @@
 //
 // Two buffers changed places from step to step, or the inputs of steps came in two buffers that
 // take turns; the graph has the addresses of the step that was captured. Capture as many steps as
-// the buffers have turns, one graph for each turn, or copy the result back inside of the graph.
+// the buffers have turns, one graph for each turn, or copy the result back inside the graph.
 // also: memory.input-not-refreshed
 #include "broken.h"
 

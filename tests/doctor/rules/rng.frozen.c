@@ -3,7 +3,7 @@
 //
 // Seed and offset of a random generator are arguments of the kernel, so the graph holds
 // them: every replay draws the same numbers. Keep the state in device memory and advance
-// it inside of the graph or before each launch, or set the kernel's parameter.
+// it inside the graph or before each launch, or set the kernel's parameter.
 #include "broken.h"
 
 /* dropout(float *out, const float *in, unsigned seed, unsigned n), with the seed by
@@ -67,7 +67,7 @@ static void first(void)
     CU(cuGraphExecDestroy(exec));
 }
 
-/* Made by hand; the masks are copied to the host inside of the graph. */
+/* Made by hand; the masks are copied to the host inside the graph. */
 static void second(void)
 {
     static float y[FLOATS];

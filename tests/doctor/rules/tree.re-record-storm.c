@@ -4,7 +4,7 @@
 // A tree of recordings holds the addresses of what is declared static, and which outputs
 // were dead. Something that should be still moves in each step, so nearly every step is
 // recorded again. Keep the buffer where it is, or declare it an input that is copied. A
-// tree of libgph tells this itself.
+// tree of libgph reports this itself.
 #include "broken.h"
 
 #include <gph/gph.h>
@@ -77,7 +77,7 @@ static void close_tree(void)
     gph_close(gph);
 }
 
-/* A parameter that is allocated anew in every step. */
+/* A parameter that is allocated again in every step. */
 static void first(void)
 {
     gph_tree_function *function = open_tree(GPH_TREE_INPUT_STATIC, 1000);

@@ -2,7 +2,7 @@
 // update.edit-without-effect
 //
 // A graph is edited, and what was instantiated of it before is launched: an executable is a copy,
-// and so is a child node. Update the executable from the graph, instantiate anew, or set the node
+// and so is a child node. Update the executable from the graph, instantiate again, or set the node
 // in the executable (cuGraphExec...SetParams). Editing a graph for the next instantiation is right.
 #include "broken.h"
 
@@ -74,7 +74,7 @@ static void second(void)
     CU(cuGraphDestroy(parent));
 }
 
-/* Updated from; instantiated anew; set in the executable, too; edited before the first
+/* Updated from; instantiated again; set in the executable, too; edited before the first
  * instantiation; a template that children are made of, one after another. */
 static void near(void)
 {

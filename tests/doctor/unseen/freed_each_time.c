@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The graph's allocation is used eagerly behind the launch, and freed on the stream
+/* The graph's allocation is used eagerly after the launch, and freed on the stream
  * before the next one. */
 #include "app.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A cache of graphs whose key is the address of the input. Each request brings its own buffer,
- * so that each is captured anew; at the end of the program the cache destroys them all. */
+ * so that each is captured again; at the end of the program the cache destroys them all. */
 #include "app.h"
 #include <map>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The step is recorded anew each time and the executable updated from it; nobody destroys
+/* The step is recorded again each time and the executable updated from it; nobody destroys
  * the graphs. Nothing comes back to the host meanwhile. */
 #include "kit.h"
 

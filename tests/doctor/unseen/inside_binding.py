@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wrong line stands in the binding's own file, in a function that is no wrapper."""
+"""The wrong line is in the binding's own file, in a function that is not a wrapper."""
 from binding import thin
 
 

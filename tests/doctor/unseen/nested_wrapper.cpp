@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A wrapper that captures a piece at its first call stands inside of one that captures the
+/* A wrapper that captures a piece at its first call is inside one that captures the
  * whole model. The inner begin is refused; the outer capture goes on, and ends. */
 #include "app.h"
 #include <vector>

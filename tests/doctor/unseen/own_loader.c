@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* An engine with its own loader: every entry point comes from cuGetProcAddress; the
- * workspace is allocated inside of the capture. */
+ * workspace is allocated inside the capture. */
 #include "cu.h"
 #include "kernels.h"
 #include <dlfcn.h>

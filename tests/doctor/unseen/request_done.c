@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The graph tells that a request is done by a host function, whose data is the request: it
+/* The graph reports that a request is done through a host function, whose data is the request: it
  * is freed when its answer is out, and the next one gets the same memory. */
 #include "kit.h"
 

@@ -10,7 +10,7 @@ expected.txt has a program's name and indented below it lines, each one of
     silent               no error and no warning
     SEVERITY ID FUNCTION the first finding; its line is the one with "<- here" if there is one
     stack FUNCTION...    the first frames of the first finding
-    count N              how often it is told to have happened
+    count N              how often it happened, as reported
     alone                no other error or warning
     beside ID FUNCTION   another finding, not the first, at that function
     says TEXT            the first finding has this text
@@ -53,9 +53,9 @@ class Examined:
         if word == "exit":
             return self.status != int(rest) and f"exit {self.status}, not {rest}"
         if word == "silent":
-            return self.grave and f"told {[f['id'] for f in self.grave]}"
+            return self.grave and f"reported {[f['id'] for f in self.grave]}"
         if word == "alone":
-            return len(self.grave) != 1 and f"told {[f['id'] for f in self.grave]}"
+            return len(self.grave) != 1 and f"reported {[f['id'] for f in self.grave]}"
         if word == "beside":
             others = [(f["id"], base_name(f["at"]["function"])) for f in self.findings[1:]]
             return tuple(rest.split()) not in others and f"beside the first {others}"
@@ -131,10 +131,10 @@ def main():
         options = [word for key, *rest in lines if key == "options" for word in rest[0].split()]
         source = program[1] if program[1:] else next(here.glob(f"{name}.c*"))
         status, answer = examine(gph, program, options)
-        told = Examined(status, answer, place_of(source))
+        reported = Examined(status, answer, place_of(source))
         ran += 1
         for key, *rest in lines:
-            wrong = key != "options" and told.expected(key, rest[0] if rest else "")
+            wrong = key != "options" and reported.expected(key, rest[0] if rest else "")
             if wrong:
                 print(f"{name}: {wrong}")
                 bad += 1

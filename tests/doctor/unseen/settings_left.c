@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
-/* The step's settings are uploaded inside of the graph. */
+/* The step's settings are uploaded inside the graph. */
 typedef struct settings {
     float lr, decay, eps, unused;
 } settings;

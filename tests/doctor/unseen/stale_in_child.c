@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The stale pointer is inside of a struct argument, in a child graph of a child graph. */
+/* The stale pointer is inside a struct argument, in a child graph of a child graph. */
 #include "app.h"
 
 struct args {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Training uses graphs (with a few re-instantiations), the evaluation behind it runs
+/* Training uses graphs (with a few re-instantiations), the evaluation after it runs
  * eagerly. */
 #include "app.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The optimizer's kernels clear the gradients outside of the graph, for each parameter in
+/* The optimizer's kernels clear the gradients outside the graph, for each parameter in
  * turn; by the kernel that the graph fills its loss's gradient with. */
 #include "app.h"
 

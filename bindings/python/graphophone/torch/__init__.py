@@ -2,7 +2,7 @@
 """PyTorch's CUDA graphs by libgph, for PyTorch 2.11.
 
     import graphophone.torch
-    graphophone.torch.patch()               # torch.cuda.CUDAGraph and what stands on it are ours from here on
+    graphophone.torch.patch()               # torch.cuda.CUDAGraph and what is built on it are ours from here on
 
 or, without a patch, graphophone.torch.CUDAGraph, graph, graph_pool_handle, make_graphed_callables and
 is_current_stream_capturing, which have the signatures and the meaning of those of torch.cuda. What differs, and what

@@ -215,7 +215,7 @@ class Bucketed:
         return counts
 
     def reset(self):
-        """Lets go of all graphs and their memory. The next call records anew."""
+        """Lets go of all graphs and their memory. The next call records again."""
         self._lender.overwrite(place_outside(sys._getframe(1)))
         self._buckets, self._pool = {}, None
 

@@ -141,7 +141,7 @@ def draw(graph, path, flags=1):
 
 @contextlib.contextmanager
 def relaxed():
-    """What this thread does in the block spoils no capture of its own."""
+    """What this thread does in the block invalidates no capture of its own."""
     mode = ctypes.c_int(2)  # CU_STREAM_CAPTURE_MODE_RELAXED
     exchange = call("cuThreadExchangeStreamCaptureMode", ctypes.POINTER(ctypes.c_int))
     exchange(ctypes.byref(mode))

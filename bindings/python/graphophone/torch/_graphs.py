@@ -53,7 +53,7 @@ class _Template:
 
 
 class _Native:
-    """PyTorch's own object. Its executable graph may go while another graph is captured; in 2.11 that spoils the capture."""
+    """PyTorch's own object. Its executable graph may go while another graph is captured; in 2.11 that invalidates the capture."""
 
     def __init__(self):
         self.graph = _CUDAGraph(True)
@@ -253,7 +253,7 @@ class CUDAGraph(gph.Launcher):
 class graph(torch.cuda.graph):
     """torch.cuda.graph: captures the body of a `with` block. It takes a CUDAGraph of ours or of PyTorch's.
 
-    An exception in the body comes out as it was, with what spoilt the capture first; the graph is then as before the
+    An exception in the body comes out as it was, with what invalidated the capture first; the graph is then as before the
     block, and the stream is current no more.
 
     check_inputs=True: what the body reads and does not make is watched, as by CUDAGraph.watch(). None: as the attribute of

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs that a graph writes anew at each call, handed out so that whoever reads one too late gets an exception: at the
+"""Outputs that a graph writes again at each call, wrapped so that whoever reads one too late gets an exception: at the
 first call as at the thousandth, by the tensor itself as by views of it.
 
-A call hands out tensors of their own over the graph's memory. The next call marks what is still there of them: PyTorch then
+A call returns tensors of their own over the graph's memory. The next call marks what is still there of them: PyTorch then
 refuses their data, with a text that names both calls. Memory is not copied."""
 import torch
 from torch._C import (_construct_CUDA_Tensor_From_Storage_And_Metadata, _construct_storage_from_data_pointer,

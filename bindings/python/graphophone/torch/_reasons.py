@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why PyTorch's graph trees recorded, recorded anew or ran eagerly: events for explain(). Asked for when it happens, so that
+"""Why PyTorch's graph trees recorded, recorded again or ran eagerly: events for explain(). Asked for when it happens, so that
 a replay costs nothing."""
 import gc
 import logging

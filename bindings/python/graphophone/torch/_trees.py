@@ -2,7 +2,7 @@
 """torch.compile's graph trees over libgph.
 
 PyTorch's tree (torch._inductor.cudagraph_trees) warms up, records and decides; its graphs are ours, by patch(). What it
-decided once and would decide again is done in C: a graphophone.PathHit stands in front of each compiled function. After a
+decided once and would decide again is done in C: a graphophone.PathHit is in front of each compiled function. After a
 call that the tree answered by a replay, it is given what that replay rested on; as long as this holds, it replays itself.
 All of them forget what they know whenever the tree records, warms up, restores its allocator or ends."""
 import functools

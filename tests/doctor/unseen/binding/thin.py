@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A binding as programs have them: one line makes all calls, small functions and classes stand
+"""A binding as programs have them: one line makes all calls, small functions and classes are
 around it."""
 import ctypes as C
 
@@ -50,7 +50,7 @@ class Buffer:
 
 
 class Step:
-    """What is no wrapper: it makes many calls, each for its own reason."""
+    """What is not a wrapper: it makes many calls, each for its own reason."""
 
     def __init__(self, stream, buffer):
         self.stream, self.buffer = stream, buffer
