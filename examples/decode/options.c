@@ -129,9 +129,9 @@ static gph_status read_word(option_id id, const char *value, const char *const *
         }
     return wrong(id, value,
                  id == OPTION_MODE
-                     ? "none of eager, graph, both, loop, all, cache, tree, dispatch"
-                 : id == OPTION_WAY ? "none of fastest, device, while, tail, host"
-                                    : "none of auto, cuda, soft",
+                     ? "not one of eager, graph, both, loop, all, cache, tree, dispatch"
+                 : id == OPTION_WAY ? "not one of fastest, device, while, tail, host"
+                                    : "not one of auto, cuda, soft",
                  error);
 }
 

@@ -58,11 +58,11 @@ static const struct {
     gph_status status;
     const char *says;
 } bad[] = {
-    {"[]", GPH_E_FORMAT, "no JSON object"},
+    {"[]", GPH_E_FORMAT, "not a JSON object"},
     {"{\"vocab_size\":100}", GPH_E_FORMAT, "no hidden_size"},
     {"{" SIZES ",\"vocab_size\":0}", GPH_OK, ""}, /* the first of equals counts */
     {"{\"vocab_size\":0}", GPH_E_FORMAT, "vocab_size is 0"},
-    {"{\"vocab_size\":\"x\"}", GPH_E_FORMAT, "no size"},
+    {"{\"vocab_size\":\"x\"}", GPH_E_FORMAT, "not a size"},
     {"{\"vocab_size\":99999999999}", GPH_E_FORMAT, "vocab_size is 99999999999"},
     {"{" SIZES ",\"model_type\":\"gpt2\"}", GPH_E_UNSUPPORTED, "gpt2"},
     {"{" SIZES ",\"hidden_act\":\"gelu\"}", GPH_E_UNSUPPORTED, "gelu"},

@@ -61,16 +61,18 @@ static const struct {
     uint64_t data;
     const char *says;
 } bad[] = {
-    {"[]", 0, "no JSON object"},
-    {"{\"a\":1}", 0, "no object"},
+    {"[]", 0, "not a JSON object"},
+    {"{\"a\":1}", 0, "not an object"},
     {"{\"__metadata__\":1}", 0, "__metadata__"},
-    {"{\"__metadata__\":{\"a\":1}}", 0, "no string"},
+    {"{\"__metadata__\":{\"a\":1}}", 0, "not a string"},
     {"{}", 1, "the file has 1"},
     {"{\"a\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "no dtype"},
     {"{\"a\":{\"dtype\":\"F31\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "F31"},
     {"{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, "no shape"},
-    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4, "no size"},
-    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1.0],\"data_offsets\":[0,4]}}", 4, "no size"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4,
+     "not a size"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1.0],\"data_offsets\":[0,4]}}", 4,
+     "not a size"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0]}}", 4, "data_offsets"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,0]}}", 4, "needs 4"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}", 4, "needs 8"},
