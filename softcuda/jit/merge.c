@@ -52,10 +52,9 @@ typedef struct merge {
 } merge;
 
 static const char region_start[] = "define internal i1 @\"b.";
-static const char call_start[] = "call i1 @\"b.";
 /* From `define internal i1 @"` and `call i1 @"` to the name. */
 #define NAME_AT (sizeof(region_start) - 3)
-#define CALL_NAME_AT (sizeof(call_start) - 3)
+#define CALL_NAME_AT (sizeof("call i1 @\"") - 1)
 
 static const char *line_end(const char *line, const char *end)
 {
