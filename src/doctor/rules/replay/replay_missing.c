@@ -1,11 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rule replay.missing-work: what each step did besides the graph's kernels, to memory that
- * these use. */
+/* Words of arguments; and rule replay.missing-work: what each step did besides the graph's
+ * kernels, to memory that these use. */
 #include "doctor/rules/replay/rules_replay.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { SUSPECTS_MAX = 256, OF_KIND_MAX = 8, STATE_BYTES = 64, NUMBER_BYTES = 16 };
+
+void gphi_each_word(const gph_kernel_params *params, gphi_each_word_fn *call, void *user)
+{
+    const bool has_args = params->arg_count != 0 && params->args;
+    const uint32_t count = has_args ? params->arg_count : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t start = has_args ? params->args[i].offset : 0;
+        const uint32_t bytes =
+            has_args ? params->args[i].bytes : (uint32_t)params->buffer_bytes;
+        for (uint32_t at = 0; at < bytes; at += 8) {
+            const gphi_word one = {i, start + at, bytes - at < 8 ? bytes - at : 8,
+                                   has_args && bytes == 4};
+            if ((size_t)one.offset + one.bytes <= params->buffer_bytes)
+                call(user, &one);
+        }
+    }
+}
+
+const char *gphi_say_number(uint64_t value, uint32_t bytes)
+{
+    float number;
+    memcpy(&number, &value, sizeof(number)); /* little endian, as CUDA's hosts are */
+    const float size = number < 0 ? -number : number;
+    /* Whole numbers below 898,000,000 are floats of less than a millionth. */
+    if (bytes == 4 && size >= 1e-6F && size < 1e9F)
+        return gphi_say("%g", (double)number);
+    return gphi_say("%" PRIu64, value);
+}
 
 uint64_t gphi_word_in(const unsigned char *args, const gphi_word *at)
 {

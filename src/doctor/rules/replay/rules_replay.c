@@ -20,23 +20,6 @@ enum { LAUNCHES_MIN = 3, EXECS_MAX = 256 };
 
 /* ---- arguments ---- */
 
-void gphi_each_word(const gph_kernel_params *params, gphi_each_word_fn *call, void *user)
-{
-    const bool has_args = params->arg_count != 0 && params->args;
-    const uint32_t count = has_args ? params->arg_count : 1;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t start = has_args ? params->args[i].offset : 0;
-        const uint32_t bytes =
-            has_args ? params->args[i].bytes : (uint32_t)params->buffer_bytes;
-        for (uint32_t at = 0; at < bytes; at += 8) {
-            const gphi_word one = {i, start + at, bytes - at < 8 ? bytes - at : 8,
-                                   has_args && bytes == 4};
-            if ((size_t)one.offset + one.bytes <= params->buffer_bytes)
-                call(user, &one);
-        }
-    }
-}
-
 /* Of an array, a global, the host's, whose heap may be anywhere: nothing is known of
  * them. */
 static bool may_be_address(uint64_t value)
@@ -366,17 +349,6 @@ static uint64_t left_out(const gphi_history *history, const gphi_stray *of)
             !gphi_history_touches(history, of->exec, of->values[i], 1))
             return of->values[i];
     return 0;
-}
-
-const char *gphi_say_number(uint64_t value, uint32_t bytes)
-{
-    float number;
-    memcpy(&number, &value, sizeof(number)); /* little endian, as CUDA's hosts are */
-    const float size = number < 0 ? -number : number;
-    /* Whole numbers below 898,000,000 are floats of less than a millionth. */
-    if (bytes == 4 && size >= 1e-6F && size < 1e9F)
-        return gphi_say("%g", (double)number);
-    return gphi_say("%" PRIu64, value);
 }
 
 static const char *say_value(const gphi_model *model, const gphi_stray *of,

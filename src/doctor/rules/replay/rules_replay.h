@@ -128,7 +128,7 @@ typedef struct gphi_word {
     bool is_number; /* the argument is it, and 4 bytes: no struct with holes */
 } gphi_word;
 
-/* replay_missing.c */
+/* replay_missing.c, which has words of arguments as well */
 uint64_t gphi_word_in(const unsigned char *args, const gphi_word *at);
 /* Lives or lived: of eager steps the memory may be gone by now. */
 bool gphi_is_address(const gphi_model *model, uint64_t value);
