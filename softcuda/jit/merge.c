@@ -87,10 +87,10 @@ static bool find_site(const char *line, const char *end, site *out)
     for (uint32_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         if (!begins(what, end, lines[i]))
             continue;
-        const char *behind = what + strlen(lines[i]);
+        const char *rest = what + strlen(lines[i]);
         const bool moves = *lines[i] == 'g';
-        const bool is_wide = moves || begins(behind, end, "64 ");
-        if (!is_wide && !begins(behind, end, "32 "))
+        const bool is_wide = moves || begins(rest, end, "64 ");
+        if (!is_wide && !begins(rest, end, "32 "))
             return false;
         *out = (site){from, (uint32_t)(end - from), is_wide};
         return begins(from - (moves ? 6 : 2), end, moves ? ", i64 " : ", ");
@@ -153,7 +153,7 @@ static const char *name_end(const char *name)
     return strchr(name, '"');
 }
 
-/* The text from behind the name on, between constants: the piece before site n. */
+/* The text after the name, between constants: the piece before site n. */
 static const char *piece(const merge *m, const region *r, uint32_t n, size_t *bytes)
 {
     const site *sites = &m->sites[r->site];
@@ -303,13 +303,13 @@ static void put_constants(merge *m, const region *r, bool is_call)
 /* The first of several. Its parameters end with the first ")": no type has one. */
 static void put_merged(merge *m, const region *r)
 {
-    const char *behind = memchr(r->text, ')', r->bytes);
-    put(m, r->text, (size_t)(behind - r->text));
+    const char *rest = memchr(r->text, ')', r->bytes);
+    put(m, r->text, (size_t)(rest - r->text));
     put_constants(m, r, false);
     for (uint32_t n = 0; n <= r->site_count; n++) {
         size_t bytes;
         const char *text = piece(m, r, n, &bytes);
-        const char *from = n == 0 ? behind : text;
+        const char *from = n == 0 ? rest : text;
         put(m, from, (size_t)(text + bytes - from));
         if (n < r->site_count) {
             put_text(m, "%k");

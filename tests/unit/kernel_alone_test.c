@@ -45,7 +45,7 @@ static const char counts[] =
           "WAIT:\nld.volatile.global.u32 %r5, [%rd2];\nsetp.lt.u32 %p3, %r5, %r6;\n"
           "@%p3 bra WAIT;\nst.shared.u32 [s], %r5;\nJOIN:\n" END;
 
-/* The same behind a shuffle: warps in turn where the wait is right behind a barrier, and not
+/* The same after a shuffle: warps in turn where the wait is right after a barrier, and not
  * where it is for what later warps have yet to do. */
 #define SHUFFLE "shfl.sync.bfly.b32 %r12, %r1, 1, 31, -1;\n"
 static const char by_warps[] = BEGIN SHUFFLE

@@ -14,7 +14,7 @@
 #define SCAN STEP("1") STEP("2") STEP("4") STEP("8") STEP("16")
 
 /* Scans of a block in a loop around barriers; the round, a running sum of each thread, a
- * row of the block and a load of the first round are kept over them. Warps behind `limit`
+ * row of the block and a load of the first round are kept over them. Warps after `limit`
  * end before the first barrier. */
 static const char scans[] = HEAD
     ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 limit)\n{\n"

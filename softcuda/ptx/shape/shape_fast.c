@@ -11,9 +11,9 @@
  *   T7g.*      the same for several rounds of a loop at once
  *   T7l.*      all threads, in the round that is the last of all
  *   T7A.* ...  threads at an edge of the block (shape_sides.c)
- *   R7.again:  behind it, in a loop: straight into the next round
+ *   R7.again:  after it, in a loop: straight into the next round
  *   R7.after:  did the last thread end?
- *   R7.term:   behind the masked regions that hang on it: where all go from here */
+ *   R7.term:   after the masked regions that hang on it: where all go from here */
 #include <stdio.h>
 
 #include "softcuda/ptx/shape/fast.h"
@@ -74,7 +74,7 @@ static void write_threads(ptx_fast *f, const char *scan)
     ptx_fast_write_loops(f, copy, from, "%ntid.x");
 }
 
-/* Where the flow goes behind a masked region, or behind the loops it ends. */
+/* Where the flow goes after a masked region, or after the loops it ends. */
 static void after_label(const ptx_fast *f, uint32_t region, bool skip_own_loop,
                         char *label, size_t bytes)
 {

@@ -611,7 +611,7 @@ static bool write_first_threads(ptx_fast *f, const requirements *guards, ptx_val
     return true;
 }
 
-/* Threads behind the first `threads` of a row have ended. */
+/* Threads after the first `threads` of a row have ended. */
 static void write_ended(ptx_fast *f, const char *threads)
 {
     ptx_emit *e = &f->emit;

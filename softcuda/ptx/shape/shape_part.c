@@ -327,7 +327,7 @@ static void write_function(ptx_fast *f, names *n, const char *scan, gphi_text *o
 }
 
 /* The region whose function has this text, of those written before; else the current one,
- * which is noted. A hash of 128 bits stands for the text, as in the cache. */
+ * which is noted. A hash of 128 bits is taken for the text, as in the cache. */
 static uint32_t find_same(ptx_fast *f, const gphi_text *function)
 {
     const gphi_hash128 hash =

@@ -6,7 +6,7 @@
  *
  *   wp.phase:  once a phase
  *   wp.warp:   once a warp: goes to where the phase begins
- *     R7.phase:  behind the barrier that is region 7, loads what the warp left there
+ *     R7.phase:  after the barrier that is region 7, loads what the warp left there
  *     R9:        the barrier that is region 9, stores it: the phase of this warp is over
  *   wp.step:   the next warp, or the next phase
  *
@@ -63,7 +63,7 @@ static void find_steady(const ptx_shape *s, const ptx_shape *block_form, uint8_t
     }
 }
 
-/* Whether the register is wanted behind the barrier. One that is set once may be wanted to
+/* Whether the register is wanted after the barrier. One that is set once may be wanted to
  * compute others again, though it is not alive. */
 static bool is_kept_at(const ptx_shape *s, uint32_t block, uint32_t r)
 {

@@ -565,10 +565,10 @@ static void narrow_lanes(ptx_fast *f, ptx_window *window)
     ptx_emit *e = &f->emit;
     ptx_value *const x[] = {&window->from[0], &window->to[0]};
     for (int k = 0; k < 2; k++) {
-        const ptx_value behind = ptx_let(e, "icmp ugt i32 %s, %%warp.x", x[k]->name);
+        const ptx_value is_after = ptx_let(e, "icmp ugt i32 %s, %%warp.x", x[k]->name);
         const ptx_value by = ptx_let(e, "sub i32 %s, %%warp.x", x[k]->name);
         const ptx_value lane =
-            ptx_let(e, "select i1 %s, i32 %s, i32 0", behind.name, by.name);
+            ptx_let(e, "select i1 %s, i32 %s, i32 0", is_after.name, by.name);
         ptx_value *const to = k ? &window->to[3] : &window->from[3];
         const ptx_value in =
             ptx_let(e, "icmp %s i32 %s, %s", k ? "ult" : "ugt", lane.name, to->name);
