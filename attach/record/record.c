@@ -88,27 +88,53 @@ static void add_argument(attach_draft *draft, const attach_call *call, uint32_t 
 /* ---- kernels ---- */
 
 /* The parameters of a kernel node: a struct that the program has filled. */
-static void add_node_params(attach_draft *draft, const attach_call *call, uint32_t index)
+static bool node_params_of(const attach_call *call, uint32_t index,
+                           CUDA_KERNEL_NODE_PARAMS *out)
 {
     const void *from = (const void *)(uintptr_t)call->words[index];
-    if (!from)
-        return;
-    CUDA_KERNEL_NODE_PARAMS kernel = {0};
     const attach_argument *argument = &call->symbol->arguments[index];
-    if (argument->bytes == sizeof(CUgraphNodeParams)) {
-        const CUgraphNodeParams *node = from;
-        if (node->type != CU_GRAPH_NODE_TYPE_KERNEL)
-            return;
-        kernel.func = node->kernel.func;
-        kernel.kern = node->kernel.kern;
-        kernel.kernelParams = node->kernel.kernelParams;
-        kernel.extra = node->kernel.extra;
-    } else
-        memcpy(&kernel, from, argument->bytes);
-    const uint64_t function =
-        kernel.func ? (uint64_t)(uintptr_t)kernel.func : (uint64_t)(uintptr_t)kernel.kern;
+    *out = (CUDA_KERNEL_NODE_PARAMS){0};
+    if (!from)
+        return false;
+    if (argument->bytes != sizeof(CUgraphNodeParams)) {
+        memcpy(out, from, argument->bytes);
+        return true;
+    }
+    const CUgraphNodeParams *node = from;
+    if (node->type != CU_GRAPH_NODE_TYPE_KERNEL)
+        return false;
+    out->func = node->kernel.func;
+    out->kern = node->kernel.kern;
+    out->kernelParams = node->kernel.kernelParams;
+    out->extra = node->kernel.extra;
+    return true;
+}
+
+static void add_params(attach_draft *draft, uint32_t index,
+                       const CUDA_KERNEL_NODE_PARAMS *kernel)
+{
+    const uint64_t function = kernel->func ? (uint64_t)(uintptr_t)kernel->func
+                                           : (uint64_t)(uintptr_t)kernel->kern;
     attach_add_params(draft, (uint16_t)index, attach_layout_of(function),
-                      kernel.kernelParams, kernel.extra);
+                      kernel->kernelParams, kernel->extra);
+}
+
+static void add_node_params(attach_draft *draft, const attach_call *call, uint32_t index)
+{
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    if (node_params_of(call, index, &kernel))
+        add_params(draft, index, &kernel);
+}
+
+/* Of a node's own setter: it may have been given what its getter returned, the node's own
+ * memory, which is gone now. What the node has instead is the same. */
+static void add_set_params(attach_draft *draft, const attach_call *call)
+{
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    const CUgraphNode node = (CUgraphNode)(uintptr_t)call->words[0];
+    if (node_params_of(call, 1, &kernel) &&
+        ATTACH_ASK(cuGraphKernelNodeGetParams_v2, node, &kernel) == CUDA_SUCCESS)
+        add_params(draft, 1, &kernel);
 }
 
 /* The graphs that a conditional node was given: only here the driver says which they are. */
@@ -151,7 +177,7 @@ static void add_kernel(attach_draft *draft, const attach_call *call)
         add_bodies(draft, call);
         break;
     case GPHI_CALL_cuGraphKernelNodeSetParams:
-    case GPHI_CALL_cuGraphNodeSetParams: add_node_params(draft, call, 1); break;
+    case GPHI_CALL_cuGraphNodeSetParams: add_set_params(draft, call); break;
     case GPHI_CALL_cuGraphExecKernelNodeSetParams:
     case GPHI_CALL_cuGraphExecNodeSetParams: add_node_params(draft, call, 2); break;
     case GPHI_CALL_cuStreamCreateWithPriority:
