@@ -36,11 +36,13 @@
     X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, NULL, NULL, "capture.wrong-thread-end")    \
     X(CUDA_ERROR_INVALID_VALUE, "GraphLaunch", "unfreed|is not freed",                   \
       "launch.unfreed-allocation")                                                       \
-    X(CUDA_ERROR_INVALID_VALUE, "Graph", "not a valid executable|no executable graph",   \
+    X(CUDA_ERROR_INVALID_VALUE, "Graph",                                                 \
+      "not a valid executable|not an executable graph|no executable graph",              \
       "launch.dead-executable")                                                          \
     X(CUDA_ERROR_INVALID_VALUE, "Event", "no longer running|recorded in a capture",      \
       "capture.event-after-capture")                                                     \
-    X(CUDA_ERROR_INVALID_VALUE, "SetParams", "not associated to the executable",         \
+    X(CUDA_ERROR_INVALID_VALUE, "SetParams",                                             \
+      "not associated to the executable|of the graph that the executable",               \
       "update.node-handle")                                                              \
     X(CUDA_ERROR_INVALID_VALUE, "GraphInstantiate", "cycle|circular",                    \
       "instantiate.cycle")                                                               \
