@@ -52,5 +52,6 @@ bool gphi_said_foreign(const char *text)
 {
     return gphi_said_has(text, "not associated to the executable graph") ||
            gphi_said_has(text, "is not of the graph that the executable") ||
-           gphi_said_has(text, "is none of the graph that the executable"); /* older logs */
+           gphi_said_has(text,
+                         "is none of the graph that the executable"); /* older logs */
 }

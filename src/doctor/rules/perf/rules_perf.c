@@ -3,9 +3,11 @@
  * without a profiler: what is concluded from how long the host waited says so. */
 #include "doctor/rules/perf/rules_perf.h"
 #include "base/clock.h"
+#include "doctor/findings/finding.h"
 #include "doctor/rules/rules.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- perf.launch-bound ---- */
 
@@ -156,6 +158,19 @@ static void giant_end(gphi_rule_run *run)
                                  : "concluded from how long the host waited");
 }
 
+/* Whether memory.growth, whose end comes first, has found something: a program that leaks
+ * at every step has that to mend, and what a step could save is info beside it. */
+static bool is_leaking(const gphi_rule_run *run)
+{
+    for (size_t i = 0; i < run->findings->drafts.count; i++) {
+        const gphi_draft *draft = gphi_vec_pointer(&run->findings->drafts, i);
+        if (!draft->is_withdrawn && !draft->is_mild &&
+            strcmp(draft->rule->id, "memory.growth") == 0)
+            return true;
+    }
+    return false;
+}
+
 /* ---- perf.tiny-graphs ---- */
 
 typedef struct tiny {
@@ -254,6 +269,8 @@ static void tell_alone(gphi_rule_run *run, const tiny *state)
         "nearly what a launch of that kernel would, and the wait more",
         state->steps);
     gphi_evidence_call(draft, &state->only, "the last of them is");
+    if (is_leaking(run))
+        gphi_soften(draft);
 }
 
 static void tiny_end(gphi_rule_run *run)
@@ -283,6 +300,8 @@ static void tiny_end(gphi_rule_run *run)
 typedef struct updates {
     gphi_map counts; /* gphi_exec_history -> whole updates that changed arguments only */
     gphi_map idle;   /* gphi_exec_history -> those of them that changed nothing */
+    gphi_map
+        needed; /* call stack -> updates by it that were refused or changed something */
 } updates;
 
 /* Same shape, other values: that is what setters and slots are for. */
@@ -290,15 +309,31 @@ static void update_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     updates *state = run->state;
     const gphi_history *history = run->history;
-    if (seen->call.call != GPHI_CALL_cuGraphExecUpdate || seen->call.result != 0 ||
-        !seen->exec)
+    if (seen->call.call != GPHI_CALL_cuGraphExecUpdate || !seen->exec)
         return;
+    if (seen->call.result != 0) {
+        (void)gphi_map_count(&state->needed, seen->call.stack);
+        return;
+    }
     const gphi_exec_history *exec = gphi_history_exec(history, seen->exec);
-    if (!exec || exec->old_shape != exec->shape_hash || exec->kernels == 0)
+    if (!exec)
+        return;
+    const bool is_idle = exec->old_values == exec->values_hash;
+    if (!is_idle)
+        (void)gphi_map_count(&state->needed, seen->call.stack);
+    if (exec->old_shape != exec->shape_hash || exec->kernels == 0)
         return;
     (void)gphi_map_count(&state->counts, (uintptr_t)exec);
-    if (exec->old_values == exec->values_hash)
+    if (is_idle)
         (void)gphi_map_count(&state->idle, (uintptr_t)exec);
+}
+
+/* A warning where no update from there ever did anything: else the program needs to ask,
+ * and what it could save is info. */
+static bool is_needed(const gphi_rule_run *run, const gphi_exec_history *exec)
+{
+    const updates *state = run->state;
+    return gphi_map_get(&state->needed, exec->exec->updated.stack) || is_leaking(run);
 }
 
 static void update_end(gphi_rule_run *run)
@@ -327,7 +362,7 @@ static void update_end(gphi_rule_run *run)
                           *idle);
             gphi_fix(draft, "Here: leave these updates out.");
         }
-        if (!idle || *idle < *count)
+        if (!idle || *idle < *count || is_needed(run, exec))
             gphi_soften(draft);
         gphi_evidence_call(draft, &exec->exec->created, "the graph was instantiated by");
     }
@@ -469,7 +504,7 @@ const gphi_rule gphi_rules_perf[] = {
     GPHI_RULE("perf.instantiate-per-launch", WARNING,
               .end = gphi_rule_instantiate_per_launch),
     GPHI_RULE("perf.update-for-slot", WARNING, .state_bytes = sizeof(updates),
-              .map_count = 2, .call = update_call, .end = update_end),
+              .map_count = 3, .call = update_call, .end = update_end),
     GPHI_RULE("perf.small-kernels-same-buffers", INFO, .end = gphi_rule_same_buffers),
     GPHI_RULE("perf.static-copies", WARNING, .list_bytes = sizeof(copies),
               .call = copies_call, .end = copies_end),
