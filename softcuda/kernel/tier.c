@@ -61,6 +61,10 @@ struct job {
     soft_tier *tier; /* NULL: its binding is gone */
 };
 
+/* glibc's: calls `end` when this thread ends. */
+int __cxa_thread_atexit_impl(void (*end)(void *), void *object, void *library);
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
 static struct {
     gphi_mutex mutex; /* all of it */
     pthread_cond_t changed;
@@ -112,19 +116,38 @@ static void swap_locked(soft_tier *tier, const soft_pack *pack)
         unmap_quick(tier);
 }
 
-/* Registered after LLVM is there, so that it comes before LLVM's own. */
+/* Before LLVM's own handlers: registered after LLVM is there. LLVM registers some only as
+ * it first needs what they take away, so that they come before this one; where the main
+ * thread ends the process, end_with_main() is before all of them. */
 static void end_at_exit(void)
 {
     if (is_of_a_parent())
         return;
     gphi_mutex_lock(&queue.mutex);
+    const bool is_ended = queue.is_ending || atomic_load(&queue.process) == 0;
     queue.is_ending = true;
     atomic_store_explicit(&queue.cancel, 1, memory_order_relaxed);
     if (queue.is_busy) /* waited for: it has the priority of who waits */
         setpriority(PRIO_PROCESS, (id_t)queue.thread_id, getpriority(PRIO_PROCESS, 0));
     pthread_cond_broadcast(&queue.changed);
     gphi_mutex_unlock(&queue.mutex);
-    pthread_join(queue.thread, NULL);
+    if (!is_ended)
+        pthread_join(queue.thread, NULL);
+}
+
+static void end_with_main(void *unused)
+{
+    (void)unused;
+    end_at_exit();
+}
+
+/* exit() ends what its thread has before it calls any handler. If the main thread ends
+ * alone, the others go on with the code that they have. */
+static void note_main(void)
+{
+    static _Atomic bool is_noted; /* inherited by fork(), as what it notes is */
+    if (gphi_thread_id() == (uint64_t)getpid() && !atomic_exchange(&is_noted, true))
+        __cxa_thread_atexit_impl(end_with_main, NULL, &__dso_handle);
 }
 
 static void make_best(const struct job *job)
@@ -251,6 +274,7 @@ gph_status soft_tier_create(const soft_tier_input *input, gph_allocator heap,
     atomic_init(&tier->entry, code->entry.block);
     code->entry.block = run_tiered;
     code->tier = tier;
+    note_main();
     return GPH_OK;
 }
 

@@ -347,6 +347,27 @@ static void a_process_ends_soon(void)
     free(text);
 }
 
+/* LLVM takes away at the end what it made when it first worked, here as it makes the best
+ * for a process that has found its quick code. */
+static void processes_end_while_llvm_works(void)
+{
+    enum { PROCESSES = 24 };
+    static uint32_t out[THREADS];
+    char *text = make_long_kernel(60);
+    for (int i = 0; i < PROCESSES; i++) {
+        int status = 1;
+        fflush(stdout);
+        const pid_t child = fork();
+        if (child == 0) {
+            run_as("soon", text, 1, out);
+            usleep((useconds_t)(i * 3000));
+            exit(0);
+        }
+        CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    }
+    free(text);
+}
+
 static void survives_every_failed_allocation(void)
 {
     char *text = make_kernel(20);
@@ -381,6 +402,7 @@ int main(void)
         return 1;
     RUN(a_process_may_end_meanwhile);
     RUN(a_process_ends_soon);
+    RUN(processes_end_while_llvm_works);
     RUN(the_best_takes_over_with_the_same_bytes);
     RUN(an_old_launch_takes_the_new_code);
     RUN(a_second_process_finds_the_best);
