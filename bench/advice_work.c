@@ -197,7 +197,7 @@ static void matmul(shop *s, int part)
               "cuLaunchKernel");
 }
 
-/* 3 x 32 x 32 to 10 classes: six convolutions in three stages, a pool behind each. */
+/* 3 x 32 x 32 to 10 classes: six convolutions in three stages, a pool after each. */
 static void conv_net(shop *s, int part)
 {
     static const unsigned outs[] = {8, 8, 16, 16, 32, 32};
@@ -322,7 +322,7 @@ static double spin_us(shop *s, uint32_t rounds)
     return median(us, 9);
 }
 
-/* Twice, since short ones are hidden behind their launches. */
+/* Twice, since short ones are hidden after their launches. */
 uint32_t shop_calibrate(shop *s)
 {
     double rounds = 2000;

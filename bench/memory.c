@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bench/memory: without traces, what libgph's ways to hold the memory of many graphs take
- * (memory_ways.c). With traces, what stands behind a graph's alloc nodes, beside the
+ * (memory_ways.c). With traces, what stands after a graph's alloc nodes, beside the
  * largest sum of bytes that are allocated at once: through the driver API of softcuda or,
- * with GPH_DRIVER=cuda in the environment, of NVIDIA's driver, which tells reserved
+ * with GPH_DRIVER=cuda in the environment, of NVIDIA's driver, which reports reserved
  * memory alone.
  *
  *   bench_memory [--limit RATIO] [--unit BYTES] [TRACE.csv...]
  *
- * A trace has a line a buffer: id,first step,step behind the last,bytes. It becomes a row
+ * A trace has a line a buffer: id,first step,step after the last,bytes. It becomes a row
  * of alloc and free nodes, in the order of its steps. MISSED, and exit status 3, where
- * the physical peak is more than RATIO times that sum, or a launch behind the first one
+ * the physical peak is more than RATIO times that sum, or a launch after the first one
  * maps anything. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

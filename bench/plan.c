@@ -2,7 +2,7 @@
 /* bench_plan [SECONDS]: address planning on public instances: how low, how fast. Each
  * challenge is asked to fit the capacity it was published with; the recorded traces to be
  * as low as they can be in a second. Greedy by size, as TFLite, XLA and XNNPACK lay out
- * memory, is beside: the first plan of ours, with no search behind it. */
+ * memory, is beside: the first plan of ours, with no search after it. */
 #include <gph/plan.h>
 
 #include <stdio.h>

@@ -24,7 +24,7 @@
 enum {
     SAMPLES_MAX = 101,
     STEPS = 16, /* in flight, as many as decode allows */
-    RUNS = 3,   /* a sample, behind one that is not measured */
+    RUNS = 3,   /* a sample, after one that is not measured */
     TIMED = 4,  /* launching is timed in the first steps: a stream takes 256 launches, and
                    then the host waits for it and helps the workers */
     CONTEXT = 32,

@@ -90,7 +90,7 @@ static uint32_t claim_units(soft_queue *queue, uint64_t open, uint32_t share,
         if (queue->engine->seed != 0)
             take = 1; /* units that follow each other are no run of parts */
         /* Success proves that the epoch is open, and keeps it so until these units are
-         * finished. Acquire: nothing behind it is read before the claim stands. */
+         * finished. Acquire: nothing after it is read before the claim stands. */
         if (atomic_compare_exchange_weak_explicit(
                 word, &seen, (uint64_t)epoch_of(open) << 32 | (left - take),
                 memory_order_acquire, memory_order_relaxed)) {

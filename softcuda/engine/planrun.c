@@ -60,7 +60,7 @@ static bool is_claimed(const visit *v, uint32_t item)
 static bool claim(const visit *v, uint32_t item)
 {
     uint32_t before = v->epoch - 1;
-    /* Acquire: nothing behind plan->works is read before the claim stands. */
+    /* Acquire: nothing after plan->works is read before the claim stands. */
     return atomic_compare_exchange_strong_explicit(&v->plan->claims[item], &before,
                                                    v->epoch, memory_order_acquire,
                                                    memory_order_relaxed);

@@ -73,7 +73,7 @@ static inline void soft_relax(void)
 /* Work that is open to the team: one a queue, used again for each wide piece of work.
  *
  *   open       epoch:32 | shares:8 | units:24      all that a claim has to know
- *   share[i]   epoch:32 | units left:32            a cache line each, behind the queue
+ *   share[i]   epoch:32 | units left:32            a cache line each, after the queue
  *
  * The units are cut into as many runs as there are workers (one run if they have to
  * start in order), and each worker begins with the run of its slot: a line that only it

@@ -18,7 +18,7 @@ enum {
  * apart, weak definitions give way, what is declared .extern is the definition of another
  * input.
  *
- *  out    owned by the caller, a NUL behind *bytes: gphi_heap_free(heap, out, bytes + 1).
+ *  out    owned by the caller, a NUL after *bytes: gphi_heap_free(heap, out, bytes + 1).
  *
  *  Fails with PTX_LINK_FAILED (a name is defined twice, or used and nowhere defined) and
  *  GPH_E_NO_MEMORY. Thread: any. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A PTX module as data: what the parser produces and everything behind it reads.
+/* A PTX module as data: what the parser produces and everything after it reads.
  *
  *   ptx_module ─┬─ variables   (.global, .const, module-level .shared)
  *               └─ functions ─┬─ parameters, return parameters
@@ -122,7 +122,7 @@ typedef enum ptx_opcode {
     PTX_OP_COUNT
 } ptx_opcode;
 
-/* Modifiers: every dotted word behind the opcode that is neither a type nor a state space,
+/* Modifiers: every dotted word after the opcode that is neither a type nor a state space,
  * in the order written. A word with "::" is one word. */
 #define PTX_MODIFIERS(X)                                                                  \
     X(RN, "rn") X(RZ, "rz") X(RM, "rm") X(RP, "rp") X(RNA, "rna") X(RNI, "rni")           \
@@ -343,7 +343,7 @@ typedef struct ptx_register {
 
 typedef struct ptx_label {
     const char *name;
-    uint32_t insn; /* index of the instruction behind it; insn_count at the end */
+    uint32_t insn; /* index of the instruction after it; insn_count at the end */
 } ptx_label;
 
 typedef struct ptx_function {

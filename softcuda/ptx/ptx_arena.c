@@ -65,7 +65,7 @@ int ptx_arena_is_full(const ptx_arena *arena)
     return arena->is_full;
 }
 
-/* A chunk with `bytes` free. A large request gets a chunk of its own behind the newest,
+/* A chunk with `bytes` free. A large request gets a chunk of its own after the newest,
  * so that the free space of the newest is not lost. */
 static struct chunk *add_chunk(ptx_arena *arena, size_t bytes)
 {

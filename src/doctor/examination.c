@@ -142,7 +142,7 @@ static gph_status process_of(gph_doctor *doctor, const gphi_event *event,
     return GPH_OK;
 }
 
-/* Words of a finding are made once: what came later would be told of by none of them. */
+/* Words of a finding are made once: what came later would be in none of them. */
 static gph_status check_reading(const gph_doctor *doctor, const char *function,
                                 const char *path, gph_error *error)
 {
@@ -153,7 +153,7 @@ static gph_status check_reading(const gph_doctor *doctor, const char *function,
     return GPH_OK;
 }
 
-/* A process's first record says whose those behind it are. It stands again wherever the
+/* A process's first record says whose those after it are. It stands again wherever the
  * log comes back to that process, and is fed only once. */
 gph_status gph_doctor_read(gph_doctor *doctor, const char *path, gph_error *error)
 {

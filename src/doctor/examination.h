@@ -79,7 +79,7 @@ typedef struct gphi_graph_event {
 const gphi_event *gphi_repeats_graph(const gphi_repeats *repeats, const gphi_event *graph,
                                      gphi_graph_event *room);
 /* The records that a GRAPH stands for, which repeats another, as if they were its own;
- * NULL behind the last, or if nothing is known of that. `*at` begins with 0. */
+ * NULL after the last, or if nothing is known of that. `*at` begins with 0. */
 const gphi_event *gphi_repeats_next(gphi_repeats *repeats, const gphi_event *graph,
                                     size_t *at);
 

@@ -193,7 +193,7 @@ static void create(forge *f, uint64_t graph)
 
 /* ---- instantiate.* ---- */
 
-static void an_unused_conditional_handle_is_told(void)
+static void an_unused_conditional_handle_is_reported(void)
 {
     forge f;
     begin(&f);
@@ -204,7 +204,7 @@ static void an_unused_conditional_handle_is_told(void)
     CHECK(finds("instantiate.conditional "));
 }
 
-static void a_second_executable_of_a_conditional_graph_is_told(void)
+static void a_second_executable_of_a_conditional_graph_is_reported(void)
 {
     forge f;
     const uint64_t made[] = {EXEC, GRAPH, 0}, failed[] = {0, GRAPH, 0};
@@ -220,7 +220,7 @@ static void a_second_executable_of_a_conditional_graph_is_told(void)
     CHECK(finds("instantiate.conditional "));
 }
 
-static void a_clone_of_a_conditional_graph_is_told(void)
+static void a_clone_of_a_conditional_graph_is_reported(void)
 {
     forge f;
     const uint64_t words[] = {0, GRAPH};
@@ -365,7 +365,7 @@ static void refuse(int has_result, CUgraphNodeType type, CUgraphExecUpdateResult
     CHECK(forge_end(&f, 0) == 0);
 }
 
-static void a_refused_update_is_told_by_what_comes_next(void)
+static void a_refused_update_is_reported_by_what_comes_next(void)
 {
     for (int has_result = 0; has_result < 2; has_result++) {
         refuse(has_result, CU_GRAPH_NODE_TYPE_EMPTY,
@@ -390,7 +390,7 @@ static void the_result_of_the_driver_counts(void)
     CHECK(finds("update.attributes "));
 }
 
-static void a_setter_with_a_foreign_node_is_told(void)
+static void a_setter_with_a_foreign_node_is_reported(void)
 {
     forge f;
     const uint64_t set[] = {EXEC, 0x4444, 0x1000};
@@ -444,7 +444,7 @@ static void an_error_of_the_device_is_a_replays_if_one_was_in_flight(void)
     CHECK(finds(""));
 }
 
-static void a_lost_launch_is_told_if_the_program_goes_on(void)
+static void a_lost_launch_is_reported_if_the_program_goes_on(void)
 {
     for (int reads = 0; reads < 2; reads++) {
         forge f;
@@ -499,7 +499,7 @@ static void end_inside(int how, int number, int is_alone)
     CHECK(crash_ends(&f, how, number) == 0);
 }
 
-static void a_crash_inside_of_a_call_is_told(void)
+static void a_crash_inside_of_a_call_is_reported(void)
 {
     char text[256];
     for (int alone = 0; alone < 2; alone++) {
@@ -575,7 +575,7 @@ static void operand_goes(int number, gphi_call_id last)
     CHECK(crash_ends(&f, 2, number) == 0);
 }
 
-static void a_launch_that_its_operand_killed_is_told_as_that(void)
+static void a_launch_that_its_operand_killed_is_reported_as_that(void)
 {
     operand_goes(11, GPHI_CALL_cuGraphLaunch);
     CHECK(finds("launch.dead-operand "));
@@ -604,7 +604,7 @@ static void use_at_once(uint32_t gap_ns)
     CHECK(forge_end(&f, 0) == 0);
 }
 
-static void uses_that_meet_are_told(void)
+static void uses_that_meet_are_reported(void)
 {
     use_at_once(200);
     CHECK(finds("launch.concurrent-use "));
@@ -673,22 +673,22 @@ static void every_allocation_of_an_examination_may_fail(void)
 int main(void)
 {
     snprintf(path, sizeof(path), "/tmp/gph_launch_log_%ld", (long)getpid());
-    RUN(an_unused_conditional_handle_is_told);
-    RUN(a_second_executable_of_a_conditional_graph_is_told);
-    RUN(a_clone_of_a_conditional_graph_is_told);
+    RUN(an_unused_conditional_handle_is_reported);
+    RUN(a_second_executable_of_a_conditional_graph_is_reported);
+    RUN(a_clone_of_a_conditional_graph_is_reported);
     RUN(nodes_of_two_contexts_are_seen_where_nothing_is_said);
     RUN(a_driver_that_did_not_begin_is_reported);
     RUN(sentences_of_the_driver_are_understood);
-    RUN(a_refused_update_is_told_by_what_comes_next);
+    RUN(a_refused_update_is_reported_by_what_comes_next);
     RUN(the_result_of_the_driver_counts);
-    RUN(a_setter_with_a_foreign_node_is_told);
+    RUN(a_setter_with_a_foreign_node_is_reported);
     RUN(an_error_of_the_device_is_a_replays_if_one_was_in_flight);
-    RUN(a_lost_launch_is_told_if_the_program_goes_on);
-    RUN(a_crash_inside_of_a_call_is_told);
+    RUN(a_lost_launch_is_reported_if_the_program_goes_on);
+    RUN(a_crash_inside_of_a_call_is_reported);
     RUN(who_waits_does_not_crash);
     RUN(a_crash_by_what_was_destroyed_names_it);
-    RUN(a_launch_that_its_operand_killed_is_told_as_that);
-    RUN(uses_that_meet_are_told);
+    RUN(a_launch_that_its_operand_killed_is_reported_as_that);
+    RUN(uses_that_meet_are_reported);
     RUN(a_snapshot_that_repeats_another_is_as_whole);
     RUN(every_allocation_of_an_examination_may_fail);
     (void)unlink(path);

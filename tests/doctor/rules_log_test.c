@@ -50,7 +50,7 @@ static void make_memory(forge *f)
 
 /* A graph with a collective; then NCCL frees memory while the graph is alive, as it does
  * when another communicator is set up or goes. */
-static void what_nccl_frees_is_not_told(void)
+static void what_nccl_frees_is_not_reported(void)
 {
     forge f;
     const uint64_t freed[] = {BUFFER + 8192}, stream[] = {STREAM};
@@ -87,7 +87,7 @@ static void forge_hang(int how, int goes_on)
     CHECK(forge_end(&f, how) == 0);
 }
 
-static void a_hang_in_teardown_is_told_when_the_process_was_ended(void)
+static void a_hang_in_teardown_is_reported_when_the_process_was_ended(void)
 {
     forge_hang(-1, 0);
     CHECK(reported("nccl.destroy-before-graph") == 1);
@@ -124,7 +124,7 @@ static void forge_query(const char *name, int result, int is_open)
     CHECK(forge_end(&f, 0) == 0);
 }
 
-static void a_watchdog_that_asks_during_a_capture_is_told(void)
+static void a_watchdog_that_asks_during_a_capture_is_reported(void)
 {
     forge_query("pt_nccl_watchdg", 900, 1);
     CHECK(reported("nccl.watchdog-query") == 1);
@@ -183,7 +183,7 @@ static void forge_choice(int is_late, uint64_t winner, uint64_t captured)
     CHECK(forge_end(&f, 0) == 0);
 }
 
-static void a_choice_that_lost_later_is_told(void)
+static void a_choice_that_lost_later_is_reported(void)
 {
     forge_choice(1, OTHER, KERNEL);
     CHECK(reported("cache.frozen-choice") == 1);
@@ -269,11 +269,11 @@ static void what_comes_to_a_freed_address_is_not_the_graphs(void)
 int main(void)
 {
     snprintf(path, sizeof(path), "/tmp/gph_rules_log_%ld", (long)getpid());
-    RUN(what_nccl_frees_is_not_told);
-    RUN(a_hang_in_teardown_is_told_when_the_process_was_ended);
-    RUN(a_watchdog_that_asks_during_a_capture_is_told);
+    RUN(what_nccl_frees_is_not_reported);
+    RUN(a_hang_in_teardown_is_reported_when_the_process_was_ended);
+    RUN(a_watchdog_that_asks_during_a_capture_is_reported);
     RUN(a_watchdog_that_may_ask_is_not);
-    RUN(a_choice_that_lost_later_is_told);
+    RUN(a_choice_that_lost_later_is_reported);
     RUN(a_choice_that_was_measured_before_is_not);
     RUN(a_line_of_python_is_one_place);
     RUN(what_comes_to_a_freed_address_is_not_the_graphs);

@@ -15,7 +15,7 @@
          ".visible .entry kernel (.param .u64 arg, .param .align 8 .b8 big[24])\n{\n"    \
          ".reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<5>; .reg .f32 %f<5>;\n"       \
          ".reg .v4 .f32 %v; .shared .b32 sv[4];\n"
-#define BODY_LINE 10 /* where a snippet behind BODY begins */
+#define BODY_LINE 10 /* where a snippet after BODY begins */
 
 static gph_status parse(const char *text, ptx_module **out, gph_error *error)
 {
@@ -26,7 +26,7 @@ static gph_status parse(const char *text, ptx_module **out, gph_error *error)
  * -------------------------------------------------------------------------- */
 
 struct bad_case {
-    const char *text; /* whole, or behind BODY if `in_body` */
+    const char *text; /* whole, or after BODY if `in_body` */
     int in_body;
     const char
         *message; /* the line counts from the first line of the snippet if in_body */
@@ -76,7 +76,7 @@ static const struct bad_case bad_cases[] = {
     {HEAD ".entry k() {\n.reg .b32 %r<4>;\nvadd2.u32.u32.u32 %r0.h4, %r1, %r2, %r3;\n}",
      0, "line 6, column 22: a register of 1 element has no '.h4'", 218},
     {HEAD ".entry k() {\n.reg .b32 %r<4>;\nvmad.u32.u32.u32 %r0, -5, %r2, %r3;\n}", 0,
-     "line 6, column 24: found '5', expected a register behind '-'", 218},
+     "line 6, column 24: found '5', expected a register after '-'", 218},
     {HEAD ".entry k() 5", 0, "line 4, column 12: found '5', expected '{' or ';'", 218},
     {HEAD ".global .b32 x;\n.global .b32 x;", 0,
      "line 5, column 14: 'x' is already defined on line 4", 218},

@@ -237,7 +237,7 @@ static void end_with_branch(ptx_shape *s, ptx_flow_block *block, uint32_t i)
     set_succ(s, block, insn->guarded ? 2 : 1, to);
 }
 
-/* One block that starts at instruction i; returns the instruction behind it. */
+/* One block that starts at instruction i; returns the instruction after it. */
 static uint32_t make_block(ptx_shape *s, uint32_t i, const uint8_t *leader,
                            uint32_t *block_at)
 {
@@ -300,7 +300,7 @@ static void link_blocks(ptx_shape *s, const uint32_t *block_at)
     for (uint32_t b = 0; b < s->block_count; b++) {
         for (uint32_t k = 0; k < s->blocks[b].succ_count; k++) {
             uint32_t *succ = &s->blocks[b].succ[k];
-            if (*succ == SHAPE_NONE) /* the guarded cut behind its branch */
+            if (*succ == SHAPE_NONE) /* the guarded cut after its branch */
                 *succ = b + 1;
             else if (*succ != SHAPE_EXIT)
                 *succ = *succ == s->function->insn_count ? SHAPE_EXIT : block_at[*succ];

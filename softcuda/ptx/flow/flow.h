@@ -134,7 +134,7 @@ typedef struct ptx_region {
     uint32_t *live_in, *live_out; /* bitmaps of registers */
     uint32_t next;                /* the next masked region of the chain, or SHAPE_NONE */
     uint32_t anchor;  /* the region that the chain hangs on; itself if not masked */
-    uint32_t outcome; /* where all its threads go behind the chain: a block, SHAPE_EXIT,
+    uint32_t outcome; /* where all its threads go after the chain: a block, SHAPE_EXIT,
                          or SHAPE_DECIDED | the block whose uniform branch decides */
     uint32_t mask;    /* index of its mask array, or SHAPE_NONE */
     uint32_t order;
@@ -188,7 +188,7 @@ typedef struct ptx_shape {
     const char *refusal;            /* why not at all, or NULL */
     uint32_t array_bytes;           /* context arrays, a thread */
     uint32_t array_count;
-    uint32_t mask_offset;   /* of the mask arrays, a byte each; the live flags behind */
+    uint32_t mask_offset;   /* of the mask arrays, a byte each; the live flags after */
     struct ptx_shape *twin; /* of a block's form: the warp's, or NULL */
     const char *no_twin;    /* why it has none though it has shuffles or votes, or NULL */
     uint32_t no_twin_line;
@@ -267,7 +267,7 @@ bool ptx_commutes(const ptx_shape *s, uint32_t insn);
  * meanwhile that it could wait for: then the shape is `alone`. */
 bool ptx_waits_alone(ptx_shape *s, uint32_t loop);
 void ptx_force_waits(ptx_shape *s); /* such waits begin a region */
-/* Whether all waits of the kernel are such, and right behind a barrier: then warps may run
+/* Whether all waits of the kernel are such, and right after a barrier: then warps may run
  * one after the other. */
 bool ptx_waits_by_warps(const ptx_shape *s);
 
@@ -297,7 +297,7 @@ typedef struct ptx_build {
     uint32_t loop_nodes[PTX_LOOP_KINDS]; /* given out */
     uint8_t
         *used_functions; /* device functions: bit 0 wanted, 1 written, 2 address taken */
-    uint32_t *order;     /* all functions, callers behind those they call */
+    uint32_t *order;     /* all functions, callers after those they call */
     uint8_t *has_cuts;   /* by function: cuts, here or below; the thread may end */
     uint8_t *small;      /* by function: may be put in place of its calls */
     uint8_t *launches;   /* by function and kernel: may call cudaGraphLaunch() */

@@ -47,7 +47,7 @@ typedef struct copy {
     uint32_t *variables;        /* where its variables went */
     uint8_t *width;             /* of its parameters' parts */
     uint32_t *first;
-    uint32_t end; /* label behind it */
+    uint32_t end; /* label after it */
 } copy;
 
 /* ---- lists ------------------------------------------------------------------------ */

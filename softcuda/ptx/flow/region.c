@@ -284,8 +284,8 @@ static const uint32_t *form_regions(ptx_shape *s)
 
 /* ---- uniform loads ---------------------------------------------------------------- */
 
-/* A uniform load is done once, before the threads of its region run. That is wrong behind
- * a store of the same region, and behind a place where threads may have ended. */
+/* A uniform load is done once, before the threads of its region run. That is wrong after
+ * a store of the same region, and after a place where threads may have ended. */
 static bool disturbs(const ptx_shape *s, uint32_t i)
 {
     return s->insns[i].writes_memory;
@@ -418,7 +418,7 @@ static void order_regions(ptx_shape *s)
         for (uint32_t r = 0; r < s->region_count; r++) {
             if (placed[r] || waits[r] > 0)
                 continue;
-            /* Early ends and masked code first: they must not fall behind their join. */
+            /* Early ends and masked code first: they must not fall after their join. */
             const uint32_t depth =
                 2 * shared_depth(s, loop, s->regions[r].head) + s->regions[r].masked;
             if (best == SHAPE_NONE || depth > best_depth) {

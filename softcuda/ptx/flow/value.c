@@ -10,7 +10,7 @@
  *
  * Why one definition is enough for REMAT: with one definition that reaches every use
  * (nothing alive at the entry), a path from the definition of r to a use that passes the
- * definition of an operand of r again passes the definition of r again behind it. */
+ * definition of an operand of r again passes the definition of r again after it. */
 #include <string.h>
 
 #include "softcuda/ptx/flow/flow.h"

@@ -254,7 +254,7 @@ s32 x_bfe_s32(s32 a, u32 b, u32 c)
 {
     const u32 at = b & 0xff, length = c & 0xff;
     const s32 shifted = a >> (at > 31 ? 31 : at);
-    const u32 last = at + length > 32 ? 32 : at + length; /* behind the field */
+    const u32 last = at + length > 32 ? 32 : at + length; /* after the field */
     const u32 have = last > at ? last - at : 0;           /* bits that exist */
     const u32 sign = (u32)(a >> (last == 0 ? 0 : last - 1)) & 1;
     const u32 top = at > 31 ? (u32)(a < 0) : sign;

@@ -43,7 +43,7 @@ bool ptx_refuse(ptx_low *l, const char *reason);
 
 /* ---- modifiers and types */
 bool ptx_mod(ptx_low *l, ptx_modifier modifier);      /* is it there? consumes it */
-ptx_type ptx_type_at(const ptx_low *l, uint32_t nth); /* PTX_NONE behind the last */
+ptx_type ptx_type_at(const ptx_low *l, uint32_t nth); /* PTX_NONE after the last */
 bool ptx_is_int(ptx_type type);                       /* u, s 8 ... 64 */
 bool ptx_is_bits(ptx_type type);                      /* b8 ... b64 */
 bool ptx_is_number(ptx_type type);                    /* one of these two */

@@ -96,7 +96,7 @@ static bool is_window(ptx_space space)
     return space == PTX_SPACE_SHARED || space == PTX_SPACE_LOCAL;
 }
 
-/* A register's value or a variable's offset behind the base of its space. */
+/* A register's value or a variable's offset after the base of its space. */
 static ptx_value displaced(ptx_low *l, const ptx_operand *operand, ptx_space space)
 {
     const ptx_value base = base_pointer(l, space);

@@ -63,7 +63,7 @@ static void next_line(ptx_lexer *lexer, const char *behind)
     lexer->line_start = behind;
 }
 
-/* Behind the comment that starts at `at`; false if it does not end. */
+/* After the comment that starts at `at`; false if it does not end. */
 static bool skip_comment(ptx_lexer *lexer)
 {
     const char *at = lexer->at + 2, *end = lexer->end;

@@ -9,7 +9,7 @@
 typedef enum ptx_token_kind {
     PTX_TOKEN_END,    /* of the text */
     PTX_TOKEN_WORD,   /* add, %r7, $L__BB0_1, _ */
-    PTX_TOKEN_DOT,    /* .global, .L2::cache_hint; the text begins behind the dot */
+    PTX_TOKEN_DOT,    /* .global, .L2::cache_hint; the text begins after the dot */
     PTX_TOKEN_INT,    /* value: two's complement */
     PTX_TOKEN_FLOAT,  /* value: bits of a double, or of a float if `is_single` */
     PTX_TOKEN_STRING, /* the text is without the quotes */

@@ -115,7 +115,7 @@ static uint32_t end_of(const reader *r)
     return (uint32_t)(r->token.text - r->lexer.text) + r->token.length;
 }
 
-/* Behind the partner of an opening bracket, which is the token. */
+/* After the partner of an opening bracket, which is the token. */
 static void skip_group(reader *r, char open, char close)
 {
     uint32_t depth = 0;
@@ -152,7 +152,7 @@ static bool token_is(const reader *r, const char *text)
            memcmp(r->token.text, text, r->token.length) == 0;
 }
 
-/* Leaves out a directive: `count` tokens behind it, and what comes behind commas: options
+/* Leaves out a directive: `count` tokens after it, and what comes after commas: options
  * of .target, sizes of .file, the places of .loc. */
 static gph_status drop(linker *l, reader *r, uint32_t count)
 {
@@ -256,7 +256,7 @@ static gph_status read_function(linker *l, reader *r, const statement *head)
     return GPH_OK;
 }
 
-/* Behind a variable's name: its dimensions. */
+/* After a variable's name: its dimensions. */
 static uint64_t read_bytes(reader *r, uint64_t bytes, bool *more)
 {
     while ((*more = next(r)) && !is_punct(r, ';') && !is_punct(r, ',') &&

@@ -178,7 +178,7 @@ typedef struct ptx_constant {
 gph_status ptx_parse_constant(ptx_parser *parser, ptx_constant *out);
 gph_status ptx_parse_int(ptx_parser *parser, const char *expected, int64_t *out);
 gph_status ptx_parse_u32(ptx_parser *parser, const char *expected, uint32_t *out);
-/* Behind `=`. `dimensions` as written, [] as 0, which the initializer then gives its
+/* After `=`. `dimensions` as written, [] as 0, which the initializer then gives its
  * size: sets bytes, init and relocations of the variable. */
 gph_status ptx_parse_initializer(ptx_parser *parser, ptx_variable *variable,
                                  uint64_t *dimensions, uint32_t dimension_count);
@@ -221,7 +221,7 @@ gph_status ptx_parse_function(ptx_parser *parser, bool is_entry);
 
 /* ---- parse_insn.c, parse_check.c --------------------------------------------------- */
 
-/* An instruction up to its opcode; the token behind that is the current one. */
+/* An instruction up to its opcode; the token after that is the current one. */
 typedef struct ptx_insn_head {
     ptx_token opcode, guard;
     bool is_guarded, guard_negate;

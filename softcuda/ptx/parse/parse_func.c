@@ -250,7 +250,7 @@ static gph_status parse_call_prototype(ptx_parser *parser, const ptx_token *name
     return ptx_expect(parser, ';', "';'");
 }
 
-/* Behind `name:`. */
+/* After `name:`. */
 static gph_status parse_label(ptx_parser *parser, const ptx_token *name)
 {
     ptx_body *body = &parser->body;
@@ -273,7 +273,7 @@ static gph_status parse_label(ptx_parser *parser, const ptx_token *name)
 
 /* ---- bodies ----------------------------------------------------------------------- */
 
-/* Behind a `@`: the predicate, then the opcode. */
+/* After a `@`: the predicate, then the opcode. */
 static gph_status parse_guarded(ptx_parser *parser)
 {
     ptx_insn_head head = {.is_guarded = true, .start = parser->token.offset};
@@ -344,7 +344,7 @@ static gph_status parse_statement(ptx_parser *parser)
     return ptx_fail_expected(parser, "an instruction, a label or a declaration");
 }
 
-/* Behind the comment or string that begins at `at`, as the lexer sees it. */
+/* After the comment or string that begins at `at`, as the lexer sees it. */
 static const char *skip_opaque(const char *at, const char *end)
 {
     if (*at == '"') {

@@ -427,7 +427,7 @@ static gph_status open_brace(ptx_parser *parser, initializer *init)
     return ptx_next(parser);
 }
 
-/* Takes the closing braces and the comma behind an element. *done: the last is closed. */
+/* Takes the closing braces and the comma after an element. *done: the last is closed. */
 static gph_status close_braces(ptx_parser *parser, initializer *init, bool *done)
 {
     *done = init->depth == 0;
@@ -460,7 +460,7 @@ static gph_status parse_elements(ptx_parser *parser, initializer *init)
     return GPH_OK;
 }
 
-/* Copies what was read to the module, and tells the addresses where they went. */
+/* Copies what was read to the module, and gives the addresses where they went. */
 static gph_status keep_initializer(ptx_parser *parser, initializer *init,
                                    ptx_variable *variable, uint32_t first_address)
 {

@@ -447,7 +447,7 @@ static gph_status parse_address(reader *r)
     return ptx_expect(parser, ']', "']'");
 }
 
-/* Behind the first of a pair p|q. */
+/* After the first of a pair p|q. */
 static gph_status parse_second(reader *r, uint32_t first)
 {
     ptx_parser *parser = r->parser;
@@ -475,7 +475,7 @@ static gph_status parse_minus(reader *r)
     GPHI_TRY(ptx_next(r->parser));
     const ptx_token name = r->parser->token;
     if (name.kind != PTX_TOKEN_WORD)
-        return ptx_fail_expected(r->parser, "a register behind '-'");
+        return ptx_fail_expected(r->parser, "a register after '-'");
     GPHI_TRY(parse_name(r));
     if (operand_at(r, first)->kind != PTX_OPERAND_REG)
         return ptx_fail_at(r->parser, &name, NULL, "%s is no register",
@@ -596,7 +596,7 @@ static gph_status check_call(reader *r, const ptx_token *callee, uint32_t index)
     return GPH_OK;
 }
 
-/* Behind the register of an indirect call and its arguments: the prototype. */
+/* After the register of an indirect call and its arguments: the prototype. */
 static gph_status parse_call_prototype(reader *r)
 {
     ptx_parser *parser = r->parser;

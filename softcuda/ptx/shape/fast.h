@@ -98,7 +98,7 @@ void ptx_fast_write_phase(ptx_fast *f); /* the current region, a barrier */
  * says how many threads take part, or "". The code leads to R<n>.after or R<n>.back. */
 void ptx_fast_begin_part(ptx_fast *f);
 void ptx_fast_end_part(ptx_fast *f, const char *scan);
-void ptx_fast_write_parts(ptx_fast *f); /* behind the kernel's function */
+void ptx_fast_write_parts(ptx_fast *f); /* after the kernel's function */
 
 /* How many threads the flags of an array name: as soft.scan, see there. */
 ptx_value ptx_fast_scan(ptx_fast *f, const char *array, uint32_t n);

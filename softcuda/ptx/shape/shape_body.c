@@ -241,7 +241,7 @@ ptx_value ptx_special_register(ptx_emit *emit, ptx_sreg sreg)
 
 /* ---- variables -------------------------------------------------------------------- */
 
-/* Dynamic shared memory starts behind the static part, whatever kernel it is. */
+/* Dynamic shared memory starts after the static part, whatever kernel it is. */
 static ptx_value dynamic_shared(ptx_emit *emit)
 {
     const ptx_value all = grid_field(emit, "i32", offsetof(ptx_grid, shared_bytes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Branches that every thread of a block takes alike, though it cannot be told when the
+/* Branches that every thread of a block takes alike, though it cannot be known when the
  * kernel is compiled: `if (blockIdx.x * blockDim.x + threadIdx.x < n)` holds for all
  * threads of all blocks but the last. Such a region is written twice: once as it is, and
  * once without these branches, for when the first and the last thread agree. Masked

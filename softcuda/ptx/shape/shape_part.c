@@ -21,7 +21,7 @@
 #include "softcuda/ptx/shape/fast.h"
 
 typedef struct name {
-    const char *text; /* behind the % */
+    const char *text; /* after the % */
     uint32_t bytes;
     uint32_t id;  /* what it is called in the function: "a<id>" */
     bool defined; /* in the region's code, as a value or a label */
@@ -141,7 +141,7 @@ static bool begins(const name *n, const char *text)
     return n->bytes > strlen(text) && memcmp(n->text, text, strlen(text)) == 0;
 }
 
-/* The number behind the last point of a name; it is followed by what is no digit. */
+/* The number after the last point of a name; it is followed by what is no digit. */
 static uint32_t number_of(const name *n)
 {
     uint32_t at = n->bytes;

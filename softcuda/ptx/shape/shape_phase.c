@@ -171,7 +171,7 @@ void ptx_fast_open_warps(ptx_fast *f)
     gphi_text_put(out, ">, ptr %live.0\n  store i32 32, ptr %live.scan\n");
 }
 
-/* Behind all regions: the end of a warp, and the next one. */
+/* After all regions: the end of a warp, and the next one. */
 void ptx_fast_close_warps(ptx_fast *f)
 {
     gphi_text *out = f->emit.out;

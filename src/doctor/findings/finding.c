@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Findings: told once a place, with what follows from them folded under them. */
+/* Findings: reported once a place, with what follows from them folded under them. */
 #include "doctor/findings/finding.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -30,7 +30,7 @@ void gphi_findings_init(gphi_findings *findings, gphi_model *model, gphi_stacks 
     *findings = (gphi_findings){.heap = model->heap, .model = model, .stacks = stacks};
     gphi_vec_init(&findings->drafts, model->heap, sizeof(gphi_draft *));
     gphi_map_init(&findings->by_key, model->heap);
-    gphi_map_init(&findings->told, model->heap);
+    gphi_map_init(&findings->reported, model->heap);
 }
 
 static void texts_fini(gph_allocator heap, gphi_vec *texts)
@@ -70,7 +70,7 @@ void gphi_findings_fini(gphi_findings *findings)
         draft_free(findings->heap, gphi_vec_pointer(&findings->drafts, i));
     gphi_vec_fini(&findings->drafts);
     gphi_map_fini(&findings->by_key);
-    gphi_map_fini(&findings->told);
+    gphi_map_fini(&findings->reported);
 }
 
 /* ---- writing ---- */
@@ -79,17 +79,17 @@ static void tell(gphi_findings *findings, const gphi_call *call)
 {
     if (call->number == 0)
         return;
-    if (findings->told.count >= TOLD_MAX) {
-        gphi_map_fini(&findings->told);
-        gphi_map_init(&findings->told, findings->heap);
+    if (findings->reported.count >= TOLD_MAX) {
+        gphi_map_fini(&findings->reported);
+        gphi_map_init(&findings->reported, findings->heap);
     }
-    if (gphi_map_set(&findings->told, call->number, 1) != GPH_OK)
+    if (gphi_map_set(&findings->reported, call->number, 1) != GPH_OK)
         findings->is_short = true;
 }
 
 bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call)
 {
-    return call->number != 0 && gphi_map_get(&run->findings->told, call->number);
+    return call->number != 0 && gphi_map_get(&run->findings->reported, call->number);
 }
 
 static uint64_t key_of(const gphi_rule_run *run, const gphi_call *at, uint64_t key)
@@ -426,23 +426,23 @@ static gph_status say_line(gphi_findings *findings, gphi_draft *draft,
 static gph_status say_consequences(gphi_findings *findings, gphi_draft *draft)
 {
     const gphi_aftermath *of = draft->consequences.items;
-    uint64_t told = 0;
+    uint64_t reported = 0;
     for (size_t i = 0; i < draft->consequences.count; i++) {
         const unsigned long long count = of[i].count;
         const char *why =
             of[i].call.result != 0 ? gphi_say_result(of[i].call.result) : "not as wanted";
-        told += count;
+        reported += count;
         GPHI_TRY(
             take_text(findings, &draft->consequence_texts,
                       new_text(findings, "%s: %s%s%s", gphi_call_name(of[i].call.call),
                                why, where(findings, &of[i].call),
                                count > 1 ? gphi_say(", %llu times", count) : "")));
     }
-    if (told < draft->consequence_count)
-        GPHI_TRY(
-            take_text(findings, &draft->consequence_texts,
-                      new_text(findings, "and %llu more",
-                               (unsigned long long)(draft->consequence_count - told))));
+    if (reported < draft->consequence_count)
+        GPHI_TRY(take_text(
+            findings, &draft->consequence_texts,
+            new_text(findings, "and %llu more",
+                     (unsigned long long)(draft->consequence_count - reported))));
     return GPH_OK;
 }
 

@@ -33,9 +33,10 @@ struct gphi_draft {
     gphi_call at;
     uint64_t count;
     bool is_withdrawn;
-    bool is_mild;     /* told as info, whatever its rule says */
-    bool is_grave;    /* told as an error */
-    bool is_doubtful; /* of calls that held, when records had been lost: told as info */
+    bool is_mild;  /* reported as info, whatever its rule says */
+    bool is_grave; /* reported as an error */
+    bool
+        is_doubtful; /* of calls that held, when records had been lost: reported as info */
     const gph_explain_entry *entry; /* whose words it has; NULL: the rule's */
     char *cause, *fix;
     gphi_vec evidence;     /* of gphi_line */
@@ -53,10 +54,10 @@ struct gphi_findings {
     gph_allocator heap;
     gphi_model *model;
     gphi_stacks *stacks;
-    gphi_vec drafts; /* of gphi_draft * */
-    gphi_map by_key; /* -> gphi_draft * */
-    gphi_map told;   /* numbers of calls whose failure is reported */
-    bool is_short;   /* memory ran out */
+    gphi_vec drafts;   /* of gphi_draft * */
+    gphi_map by_key;   /* -> gphi_draft * */
+    gphi_map reported; /* numbers of calls whose failure is reported */
+    bool is_short;     /* memory ran out */
 };
 
 /* Keeps the objects that a text names, of those that this thread has put into words last:

@@ -4,7 +4,7 @@
  *
  * A rule is called for every call after the model has seen it, for every call in which
  * the process ended (which changed nothing in the model), and at the end. It keeps what
- * it must remember in `state` (zeroed, its own). It tells a finding by
+ * it must remember in `state` (zeroed, its own). It reports a finding by
  * gphi_finding_begin() and fills it with this run's values; title, fix and what does not
  * help come from the knowledge base by the rule's id. */
 #ifndef GPHI_DOCTOR_RULE_H
@@ -71,7 +71,7 @@ void gphi_evidence_node(gphi_draft *draft, const gphi_snapshot *snapshot, uint32
                         const char *what);
 /* "the driver says: SAID"; nothing if that is empty. */
 void gphi_evidence_said(gphi_draft *draft, const char *said);
-/* A later failure that follows from it: told under it, and no other rule tells it. */
+/* A later failure that follows from it: reported under it, and no other rule reports it. */
 void gphi_consequence(gphi_draft *draft, const gphi_call *call);
 /* Whether a call's failure is reported already (as a cause or a consequence). */
 bool gphi_is_told(const gphi_rule_run *run, const gphi_call *call);

@@ -150,7 +150,7 @@ void gphi_graph_memory_call(gphi_history *history, const gphi_seen *seen,
                             gphi_exec_history *exec, bool is_new);
 
 /* The first touch by which the executable writes into a range, for certain or, as far as
- * can be told, by a kernel: then the pointer is the only one that it has, and lies in the
+ * is known, by a kernel: then the pointer is the only one that it has, and lies in the
  * range; or the range begins where the pointer points (or lies in an allocation that is
  * never cut), nobody copied into it, and no kernel outside that the graph has not got was
  * given it. NULL: none. */

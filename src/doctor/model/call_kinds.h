@@ -23,7 +23,7 @@ uint64_t gphi_launched_kernel(const gphi_model *model, const gphi_event *event);
  * none. */
 const CUDA_MEM_ALLOC_NODE_PARAMS *gphi_added_allocation(const gphi_event *event);
 
-/* What one side of a copy touches, from its first byte to behind its last. */
+/* What one side of a copy touches, from its first byte to after its last. */
 typedef struct gphi_range {
     uint64_t start, bytes;
 } gphi_range;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a process has, as its calls tell: captures, streams, events, graphs, executables,
+/* What a process has, as its calls say: captures, streams, events, graphs, executables,
  * memory. Fed with event records in order; rules look at it. Everything that was ever
  * there stays until the end (dead things have an end), so that a rule can name the past;
  * of programs that run very long the oldest dead are forgotten (thousands are kept).
@@ -20,7 +20,7 @@ typedef struct gphi_exec_state gphi_exec_state;
 typedef struct gphi_snapshot gphi_snapshot;
 
 /* A call, as the model keeps those that matter later: its number (1, 2, ... in order of
- * arrival; 0: none) and what a finding tells of it. */
+ * arrival; 0: none) and what a finding says of it. */
 typedef struct gphi_call {
     uint64_t number;
     uint64_t time_ns;
@@ -241,7 +241,7 @@ const gphi_function *gphi_model_function(const gphi_model *model, uint64_t handl
 /* Whether a function, kernel or module was got from that module or library, directly or
  * not. */
 bool gphi_model_is_code_of(const gphi_model *model, uint64_t handle, uint64_t owner);
-/* The number of a handle's kernel; the handle itself where nothing was told of it. And
+/* The number of a handle's kernel; the handle itself where nothing is known of it. And
  * the first function of a number, or NULL. */
 uint64_t gphi_model_kernel(const gphi_model *model, uint64_t handle);
 const gphi_function *gphi_model_kernel_function(const gphi_model *model, uint64_t kernel);
@@ -262,7 +262,7 @@ const gphi_work *gphi_model_work(const gphi_model *model, uint64_t number);
  * ranges of *out. False: the call is neither. */
 bool gphi_work_ranges(const gphi_event *event, gphi_work *out);
 
-/* Work whose numbers are > `after`, in order; NULL behind the last. */
+/* Work whose numbers are > `after`, in order; NULL after the last. */
 const gphi_work *gphi_model_work_next(const gphi_model *model, uint64_t after);
 
 /* A call's argument that was destroyed before; false: none that the model knows. */

@@ -194,7 +194,7 @@ static uint64_t alike_hash(const gphi_function *function)
 
 /* The number of the functions that are alike, else a new one: the handle, which is reported
  * in drawings and differences, or where another kernel had it before, none that is a
- * handle. Drivers before 12.3 tell no name. */
+ * handle. Drivers before 12.3 give no name. */
 static gph_status number_function(gphi_model *model, gphi_function *made)
 {
     struct gphi_model_private *own = model->own;

@@ -11,7 +11,7 @@ enum { FLAG_AUTO_FREE = 1 };
 
 /* ---- ranges ---- */
 
-/* The first range that ends behind `address`. */
+/* The first range that ends after `address`. */
 static size_t range_find(const gphi_vec *ranges, uint64_t address)
 {
     const model_range *at = ranges->items;
@@ -239,7 +239,7 @@ static gph_status added_node(gphi_model *model, const gphi_seen *seen)
     return GPH_OK;
 }
 
-/* The context goes, and all with it: told only where there is but one. */
+/* The context goes, and all with it: reported only where there is but one. */
 static gph_status context_gone(gphi_model *model, const gphi_seen *seen)
 {
     return model->own->contexts.count <= 1 ? free_all(model, &seen->call) : GPH_OK;

@@ -8,7 +8,7 @@
 
 /* ---- what it reads and writes ---- */
 
-/* From the first byte of a side to behind its last; 0 where nothing is copied. */
+/* From the first byte of a side to after its last; 0 where nothing is copied. */
 static uint64_t span_of(const CUDA_MEMCPY2D *copy, size_t pitch)
 {
     return copy->Height > 0 ? (copy->Height - 1) * pitch + copy->WidthInBytes : 0;

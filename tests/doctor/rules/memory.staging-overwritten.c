@@ -72,7 +72,7 @@ static void CUDA_CB raise_flag(void *flag)
 
 /* No call waits: a host function, in a stream after the copy's, says that the word may be
  * used again. So do XLA's staging buffers. */
-static void near_told(void)
+static void near_reported(void)
 {
     CUstream stream = new_stream(), after = new_stream();
     CUevent copied = new_event();
@@ -131,8 +131,8 @@ static void near_written(void)
     CU(cuMemFreeHost(one.word));
 }
 
-/* As near_told, of what a graph copies: a host function after its launch. */
-static void near_told_graph(void)
+/* As near_reported, of what a graph copies: a host function after its launch. */
+static void near_reported_graph(void)
 {
     CUstream stream = new_stream();
     float *staging = NULL;
@@ -155,9 +155,9 @@ static void near_told_graph(void)
 /* Two buffers in turn, each after its event; then one whose contents stay. */
 static void near(void)
 {
-    near_told();
+    near_reported();
     near_written();
-    near_told_graph();
+    near_reported_graph();
     CUstream stream = new_stream();
     CUgraphExec execs[2];
     float *staging[2] = {NULL, NULL};

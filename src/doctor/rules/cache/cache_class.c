@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules that look at executables of one class (the same kinds of nodes and kernels in the
- * same order) over time. What a class is told as:
+ * same order) over time. What a class is reported as:
  *
  *   destroyed after a launch or two               perf.instantiate-per-launch
  *   kept, nearly each of other grids or sizes     cache.shape-explosion

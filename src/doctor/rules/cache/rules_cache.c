@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules cache.* and tree.*: graphs kept for later, and what libgph tells of its own.
+/* Rules cache.* and tree.*: graphs kept for later, and what libgph says of its own.
  *
  *   given-up         updates are refused, and from then on kernels come one by one
  *   padding-waste    hits of larger buckets than were asked for, by notes of libgph
@@ -186,7 +186,7 @@ static void padding_end(gphi_rule_run *run)
                    one->asked, one->units);
         gphi_evidence(draft,
                       "%" PRIu64 " replays, %" PRIu64 " of them in a larger bucket than "
-                      "was asked for, as libgph told",
+                      "was asked for, as libgph reported",
                       one->replays, one->padded);
     }
 }

@@ -96,7 +96,7 @@ static bool is_foreign(const gphi_watch *watch, const gphi_escaped *escaped)
     return watch->context && escaped->context && escaped->context != watch->context;
 }
 
-/* The same call at the same place, told before. */
+/* The same call at the same place, reported before. */
 static bool is_repeated(const gphi_escaped *all, size_t index, const gphi_escaped *first)
 {
     const gphi_escaped *one = &all[index];
@@ -113,24 +113,24 @@ static void tell_each(gphi_rule_run *run, gphi_draft *draft, const gphi_watch *w
                       const gphi_escaped *first)
 {
     const gphi_escaped *all = watch->escaped.items;
-    uint32_t told = 0;
-    for (size_t i = 0; i < watch->escaped.count && told < MAX_TOLD; i++) {
+    uint32_t reported = 0;
+    for (size_t i = 0; i < watch->escaped.count && reported < MAX_TOLD; i++) {
         if (&all[i] == first ||
             (watch->nodes && !is_suspect(run->model, watch, &all[i])) ||
             is_repeated(all, i, first))
             continue;
         gphi_evidence_call(draft, &all[i].call, "so did this, on %s",
                            gphi_say_stream(run->model, all[i].stream));
-        told++;
+        reported++;
     }
 }
 
-/* What gphi_capture_state.told says of a capture. */
+/* What gphi_capture_state.reported says of a capture. */
 enum { TOLD = 1, OTHERS_WORKED = 2 };
 
 static void remember(gphi_capture_state *state, uint64_t begun, uint64_t what)
 {
-    if (gphi_map_set(&state->told, begun, what) != GPH_OK)
+    if (gphi_map_set(&state->reported, begun, what) != GPH_OK)
         state->is_short = true;
 }
 
@@ -220,7 +220,7 @@ void gphi_escape_end(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *see
 
 /* ---- graphs that were made ---- */
 
-/* A graph without a node is told of when it is launched: a program may well capture
+/* A graph without a node is reported when it is launched: a program may well capture
  * nothing and throw it away. */
 void gphi_escape_made(gphi_rule_run *run, const gphi_seen *seen)
 {
@@ -233,9 +233,9 @@ void gphi_escape_made(gphi_rule_run *run, const gphi_seen *seen)
     gphi_watch *watch = gphi_watch_of(state, capture);
     if (watch && watch->dropped && !watch->is_handled)
         watch->dropped->is_misused = true;
-    const uint64_t *told = gphi_map_get(&state->told, capture->begin.number);
-    if (seen->call.call != GPHI_CALL_cuGraphLaunch || source->node_count != 0 || !told ||
-        *told != OTHERS_WORKED)
+    const uint64_t *reported = gphi_map_get(&state->reported, capture->begin.number);
+    if (seen->call.call != GPHI_CALL_cuGraphLaunch || source->node_count != 0 ||
+        !reported || *reported != OTHERS_WORKED)
         return;
     remember(state, capture->begin.number, TOLD);
     gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_EMPTY_GRAPH, &capture->end, 0);

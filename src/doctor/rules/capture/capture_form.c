@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules capture.*: what is told of captures that are wrongly begun, forked, joined and
- * ended, of events in and behind them, and of work that they refuse. */
+/* Rules capture.*: what is reported of captures that are wrongly begun, forked, joined and
+ * ended, of events in and after them, and of work that they refuse. */
 #include "doctor/findings/stacks.h"
 #include "doctor/rules/capture/rules_capture.h"
 
@@ -256,7 +256,7 @@ static const gphi_capture_member *first_loose(const gphi_watch *watch)
     return NULL;
 }
 
-/* The end that is refused is where it shows. Told is the work that nothing waits for, or,
+/* The end that is refused is where it shows. Reported is the work that nothing waits for, or,
  * where another thread has it, the wait that drew its stream in. */
 static gphi_draft *unjoined_cause(gphi_rule_run *run, const gphi_seen *seen,
                                   gphi_watch *watch, const gphi_capture_member *first)

@@ -3,7 +3,7 @@
  * a captured host function the address of its data.
  * That is reported only with evidence: the memory lay on a stack that has been left, was
  * freed, or cannot be read any more. That pageable memory holds other bytes at a launch
- * is told as info: a program may well write there for each replay. */
+ * is reported as info: a program may well write there for each replay. */
 #include "doctor/rules/capture/rules_capture.h"
 
 #include <string.h>

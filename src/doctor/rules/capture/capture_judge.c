@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules capture.*: which rule a failing call breaks, and what is told of it. A call is
+/* Rules capture.*: which rule a failing call breaks, and what is reported of it. A call is
  * judged once: by its result, then by the captures that it ran into. */
 #include "doctor/findings/stacks.h"
 #include "doctor/rules/capture/rules_capture.h"

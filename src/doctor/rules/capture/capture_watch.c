@@ -27,7 +27,7 @@ gphi_watch *gphi_watch_of(const gphi_capture_state *state, const gphi_capture *c
 /* ---- telling ---- */
 
 /* Only the first row of the table has functions, so that `run` is of that row, and the
- * others of these rules stand behind it. */
+ * others of these rules stand after it. */
 static const gphi_rule *rule_of(const gphi_rule_run *run, gphi_capture_rule rule)
 {
     if (rule < GPHI_RULE_CAPTURE_COUNT)

@@ -3,7 +3,7 @@
  *
  * A capture that fails has one first cause; what fails later because of it is folded
  * under it. So these rules are one: gphi_rules_capture[0] sees every call, keeps a watch
- * of each open capture, judges each failing call once and tells it under the one rule
+ * of each open capture, judges each failing call once and reports it under the one rule
  * that fits (an incident). The table's other entries have an id and a severity only. */
 #ifndef GPHI_DOCTOR_RULES_CAPTURE_H
 #define GPHI_DOCTOR_RULES_CAPTURE_H
@@ -82,7 +82,7 @@ typedef enum gphi_capture_rule {
     GPHI_RULE_WRONG_DEVICE,
     GPHI_RULE_GRAPH_LAUNCH,
     GPHI_RULE_CAPTURE_COUNT,
-    /* of other tables, which tell what is not reported here */
+    /* of other tables, which report what is not reported here */
     GPHI_RULE_DURING_CAPTURE = GPHI_RULE_CAPTURE_COUNT, /* instantiate.during-capture */
     GPHI_RULE_WATCHDOG                                  /* nccl.watchdog-query */
 } gphi_capture_rule;
@@ -174,7 +174,7 @@ typedef struct gphi_capture_state {
     gphi_map owners;    /* module, function, memory -> context it was made in */
     gphi_map sites;     /* call site -> calls that held there */
     gphi_map stacks;    /* stack -> index of its count in `frames` */
-    gphi_map told;      /* begins (call numbers) of captures whose graph was told of */
+    gphi_map reported;  /* begins (call numbers) of captures whose graph was reported */
     gphi_vec watches;   /* of gphi_watch *: open ones and those that failed */
     gphi_vec incidents; /* of gphi_incident * */
     gphi_vec frames;    /* of uint64_t: count, then addresses, innermost first */

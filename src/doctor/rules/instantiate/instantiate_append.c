@@ -4,7 +4,7 @@
  * dependencies, gets both, side by side:
  *
  *   into(G) K  end  instantiate   into(G) K  end  instantiate     the second runs K twice
- *                                 ^ told when the second executable has it twice */
+ *                                 ^ reported when the second executable has it twice */
 #include "doctor/model/call_kinds.h"
 #include "doctor/rules/instantiate/rules_instantiate.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules instantiate.*: a graph that cannot become an executable, or cannot be copied or
- * cut to become one. All are failures of one call, told where it is made; launches of the
+ * cut to become one. All are failures of one call, reported where it is made; launches of the
  * executable that is not there follow from it. One rule of the table looks for all.
  *
  *   the call            its code                what is looked for, in this order
@@ -60,7 +60,7 @@ struct wish {
     const gphi_seen *seen;
     const gphi_snapshot *snapshot; /* of the graph, or NULL */
     uint64_t graph, flags, error_node;
-    uint32_t result; /* CUgraphInstantiateResult, 0: not told */
+    uint32_t result; /* CUgraphInstantiateResult, 0: not reported */
     const char *said;
 };
 

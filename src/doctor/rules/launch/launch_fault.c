@@ -124,7 +124,7 @@ static bool is_candidate(const gphi_rule_run *run, const gphi_launch_use *use)
            !gphi_model_ordered(run->model, use->work, GPHI_WORK_NOW);
 }
 
-/* A finding that has told already what the replay stumbled over. */
+/* A finding that has reported already what the replay stumbled over. */
 static gphi_draft *root_of(const gphi_rule_run *run, const char *said)
 {
     const char *const roots[] = {
@@ -230,11 +230,11 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
     }
     if (best.use)
         (void)gphi_launch_put_standing(faults->draft, best.use->exec);
-    uint32_t told = 0;
+    uint32_t reported = 0;
     for (uint32_t i = 0;
-         (use = gphi_launch_at(&faults->uses, i)) && told < CANDIDATES_MAX; i++)
+         (use = gphi_launch_at(&faults->uses, i)) && reported < CANDIDATES_MAX; i++)
         if (is_candidate(run, use) && use != best.use) {
-            told++;
+            reported++;
             gphi_evidence_call(faults->draft, &use->call,
                                "in flight as well: %s, launched by",
                                gphi_say_exec(run->model, use->exec));

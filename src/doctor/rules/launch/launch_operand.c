@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* launch.dead-operand: pinned memory, an event or code that an executable uses goes, and
- * the executable is launched all the same. What goes is noted when it goes, and told at the
+ * the executable is launched all the same. What goes is noted when it goes, and reported at the
  * launch: also at one that never returned, since a launch may crash then. */
 #include "doctor/rules/launch/rules_launch.h"
 

@@ -313,14 +313,14 @@ static gphi_launch_pair *pair_of(gphi_launch_overlaps *overlaps, const gphi_exec
     return pair;
 }
 
-/* At the launch where the pair was first told of, so that a loop is one finding. */
+/* At the launch where the pair was first reported, so that a loop is one finding. */
 static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
                          const gphi_launch_use *other, gphi_launch_pair *pair)
 {
     const uint64_t address = pair->address;
-    if (pair->told.number == 0)
-        pair->told = seen->call;
-    gphi_draft *draft = gphi_finding_begin(run, &pair->told, address != 0);
+    if (pair->reported.number == 0)
+        pair->reported = seen->call;
+    gphi_draft *draft = gphi_finding_begin(run, &pair->reported, address != 0);
     if (!draft)
         return;
     if (pair->is_written)

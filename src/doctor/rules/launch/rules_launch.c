@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules launch.*: launches that fail, wait, overlap, or run into what is gone. Here: what
- * a failing launch tells by itself, in the order of the table, where each rule leaves
- * alone what one before it has told:
+ * a failing launch reports by itself, in the order of the table, where each rule leaves
+ * alone what one before it has reported:
  *
  *   CUDA_ERROR_INVALID_VALUE   memory not freed > dead executable > a node refused
  *   CUDA_ERROR_INVALID_HANDLE  dead executable
  *   CUDA_ERROR_OUT_OF_MEMORY   out of memory
  *
- * and, behind them, results that nobody looked at and first launches that were slow. */
+ * and, after them, results that nobody looked at and first launches that were slow. */
 #include "doctor/rules/launch/rules_launch.h"
 #include "doctor/findings/said.h"
 #include "doctor/rules/rules.h"
@@ -317,7 +317,7 @@ struct ignored {
     uint32_t count;
 };
 
-/* Codes that others tell of: captures, errors of the device, memory. A context that is
+/* Codes that others report: captures, errors of the device, memory. A context that is
  * gone is the caller's own. */
 static bool is_anyones(int32_t result)
 {
@@ -431,7 +431,7 @@ static void upload_end(gphi_rule_run *run)
 
 /* ---- the table ---- */
 
-/* In this order: what is told by one is not reported again by those below. */
+/* In this order: what is reported by one is not reported again by those below. */
 const gphi_rule gphi_rules_launch[] = {
     GPHI_RULE("launch.unfreed-allocation", ERROR, .list_bytes = sizeof(struct unfreed),
               .call = unfreed_call, .end = unfreed_end),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rules launch.*, over several files: rules_launch.c has the table and what a failing
- * call tells by itself, launch_order.c what runs beside what,
+ * call reports by itself, launch_order.c what runs beside what,
  * launch_fault.c errors that come with a later call, and operands that are gone,
  * launch_standing.c how far a replay was. */
 #ifndef GPHI_DOCTOR_RULES_LAUNCH_H
@@ -12,7 +12,7 @@
 
 /* ---- launch_common.c ---- */
 
-/* A launch, or another use of an executable; `made` tells executables apart that have
+/* A launch, or another use of an executable; `made` separates executables that have
  * the same place one after the other. */
 typedef struct gphi_launch_use {
     gphi_call call;
@@ -29,7 +29,7 @@ typedef struct gphi_launch_uses {
     uint32_t next;
 } gphi_launch_uses;
 
-/* Notes a use; the one that lies `back` uses behind the last, or NULL. */
+/* Notes a use; the one that lies `back` uses after the last, or NULL. */
 void gphi_launch_keep(gphi_launch_uses *uses, const gphi_seen *seen);
 const gphi_launch_use *gphi_launch_at(const gphi_launch_uses *uses, uint32_t back);
 
@@ -49,11 +49,11 @@ uint64_t gphi_launch_gone_operand(const gphi_model *model, const gph_node *node)
 typedef struct gphi_launch_pair {
     uint64_t a, b; /* when they were made */
     const gphi_snapshot *holds_a, *holds_b;
-    uint64_t address;  /* 0: they do not */
-    bool is_written;   /* a kernel of one has no other address: it writes there */
-    bool is_concluded; /* that one writes there: nobody else has */
-    uint32_t count;    /* overlaps seen */
-    gphi_call told;    /* the launch at which it was reported */
+    uint64_t address;   /* 0: they do not */
+    bool is_written;    /* a kernel of one has no other address: it writes there */
+    bool is_concluded;  /* that one writes there: nobody else has */
+    uint32_t count;     /* overlaps seen */
+    gphi_call reported; /* the launch at which it was reported */
 } gphi_launch_pair;
 
 typedef struct gphi_launch_overlaps {
@@ -78,7 +78,7 @@ void gphi_launch_used(gphi_rule_run *run, const gphi_seen *seen);
 
 typedef struct gphi_launch_faults {
     gphi_launch_uses uses;
-    gphi_draft *draft; /* of the error that is being told */
+    gphi_draft *draft; /* of the error that is being reported */
     bool is_over;      /* the context is dead */
     char said[320];    /* of a kernel, by the driver */
 } gphi_launch_faults;

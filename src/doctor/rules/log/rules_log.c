@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tier 0: what can be told from the driver's log alone (failing calls, its sentence, the
- * place), without the calls that succeeded. Where calls are seen, other rules tell more,
+/* Tier 0: what is known from the driver's log alone (failing calls, its sentence, the
+ * place), without the calls that succeeded. Where calls are seen, other rules report more,
  * and these are silent.
  *
  *   "API call conflicts with a stream capture ... from another thread"   the sentence

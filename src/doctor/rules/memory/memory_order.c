@@ -302,7 +302,7 @@ static void find_race(gphi_rule_run *run, const gphi_history *history,
     }
 }
 
-/* ---- ... and results of two launches that are read as two, behind the second ---- */
+/* ---- ... and results of two launches that are read as two, after the second ---- */
 
 /* Whether contents came from outside into what the graph uses since it was launched. */
 static bool is_fresh(const gphi_history *history, const gphi_exec_history *exec,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rule memory.graph-memory-kept: what nodes of graphs allocate stays reserved for graphs
- * when the last of them is destroyed, until cuDeviceGraphMemTrim. Told of a program that
+ * when the last of them is destroyed, until cuDeviceGraphMemTrim. Reported of a program that
  * has no such graph left, goes on allocating otherwise, and never trims. */
 #include "doctor/rules/memory/rules_memory.h"
 

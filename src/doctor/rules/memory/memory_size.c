@@ -137,7 +137,7 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
     }
 }
 
-/* Each class of graphs is told of once, at the first pool of it. */
+/* Each class of graphs is reported once, at the first pool of it. */
 void gphi_rule_pool_per_graph(gphi_rule_run *run)
 {
     const gphi_history *history = run->history;

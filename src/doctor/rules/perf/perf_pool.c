@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rule perf.pool-gives-back: the default pool keeps nothing over a synchronization unless
  * its release threshold is set. A step that allocates, frees and waits pays for memory of
- * the system each time. Told only where the pool was empty at each wait, so that all of it
+ * the system each time. Reported only where the pool was empty at each wait, so that all of it
  * went back, and where the program has no pool of its own and sets nothing. */
 #include "doctor/model/call_kinds.h"
 #include "doctor/rules/perf/rules_perf.h"

@@ -446,10 +446,10 @@ static void copies_end(gphi_rule_run *run)
 /* ---- perf.remap-each-launch ---- */
 
 typedef struct remap {
-    uint32_t trims; /* with a launch behind them that had to map again */
+    uint32_t trims; /* with a launch after them that had to map again */
     bool is_trimmed;
     gphi_call trim;
-    uint64_t slow_ns, slow, other_ns, other; /* launches behind a trim, and others */
+    uint64_t slow_ns, slow, other_ns, other; /* launches after a trim, and others */
 } remap;
 
 /* The first launch of an executable maps its memory anyhow: it is on neither side. */

@@ -70,7 +70,7 @@ void gphi_rule_hardly_replayed(gphi_rule_run *run);
 /* perf_pool.c */
 typedef struct gphi_pool_rounds {
     gphi_call alloc,
-        wait;      /* the first behind an empty pool; the last wait that found it */
+        wait;      /* the first after an empty pool; the last wait that found it */
     uint64_t live; /* allocations of the default pool */
     uint64_t rounds, bytes;
     bool is_empty, is_own; /* by the last wait; the program manages its pools */

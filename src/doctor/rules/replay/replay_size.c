@@ -9,7 +9,7 @@
  *   beside    a kernel launched after the graph is given the same buffer and the same number;
  *             after later launches it is given a larger one
  *
- * Where anything else is written into what the graph uses, the true size may be told that
+ * Where anything else is written into what the graph uses, the true size may be given to that
  * way, and nothing is reported. */
 #include "doctor/rules/replay/rules_replay.h"
 

@@ -45,7 +45,7 @@ typedef struct gphi_ask {
     const gphi_snapshot *wanted; /* the new graph; NULL of a setter */
     uint64_t flags;              /* of the instantiation */
     const gphi_event *event;     /* the call */
-    uint32_t result;             /* CUgraphExecUpdateResult, 0: not told */
+    uint32_t result;             /* CUgraphExecUpdateResult, 0: not reported */
     uint64_t error_node;         /* of the new graph, or 0 */
     const char *said;            /* by the driver */
 } gphi_ask;
