@@ -164,25 +164,13 @@ static const char *piece(const merge *m, const region *r, uint32_t n, size_t *by
     return from;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const char *text, size_t bytes)
-{
-    for (; bytes >= 8; text += 8, bytes -= 8) {
-        uint64_t word;
-        memcpy(&word, text, 8);
-        hash = gphi_hash_word(hash, word);
-    }
-    for (; bytes > 0; text++, bytes--)
-        hash = gphi_hash_word(hash, (unsigned char)*text);
-    return hash;
-}
-
 static uint64_t shape_of(const merge *m, const region *r)
 {
     uint64_t hash = GPHI_HASH_START;
     for (uint32_t n = 0; n <= r->site_count; n++) {
         size_t bytes;
         const char *text = piece(m, r, n, &bytes);
-        hash = gphi_hash_word(hash_bytes(hash, text, bytes), bytes);
+        hash = gphi_hash_bytes(hash, text, bytes);
     }
     return hash;
 }
@@ -202,7 +190,7 @@ static bool is_same(const merge *m, const region *a, const region *b)
 
 static uint64_t hash_name(const char *name)
 {
-    return hash_bytes(GPHI_HASH_START, name, (size_t)(name_end(name) - name));
+    return gphi_hash_bytes(GPHI_HASH_START, name, (size_t)(name_end(name) - name));
 }
 
 /* The place of a region of that name, or a free one. */
