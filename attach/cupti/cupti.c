@@ -183,8 +183,7 @@ static void subscribe(void)
     if (!atomic_load(&is_subscribed) && rounds <= ROUNDS_MAX) {
         if (rounds++ == ROUNDS_MAX)
             say("nodes are reported for the first captures only: later ones come and go "
-                "too "
-                "often",
+                "too often",
                 "", 0);
         else
             subscribe_locked();

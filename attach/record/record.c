@@ -113,10 +113,9 @@ static bool node_params_of(const attach_call *call, uint32_t index,
 static void add_params(attach_draft *draft, uint32_t index,
                        const CUDA_KERNEL_NODE_PARAMS *kernel)
 {
-    const uint64_t function = kernel->func ? (uint64_t)(uintptr_t)kernel->func
-                                           : (uint64_t)(uintptr_t)kernel->kern;
-    attach_add_params(draft, (uint16_t)index, attach_layout_of(function),
-                      kernel->kernelParams, kernel->extra);
+    attach_add_params(draft, (uint16_t)index,
+                      attach_layout_of(attach_function_of(kernel)), kernel->kernelParams,
+                      kernel->extra);
 }
 
 static void add_node_params(attach_draft *draft, const attach_call *call, uint32_t index)
@@ -215,9 +214,8 @@ static void note_sources(const attach_call *call, uint64_t captured)
             !attach_read(&kernel, (const void *)(uintptr_t)words[4],
                          call->symbol->arguments[4].bytes))
             return;
-        const uint64_t function = kernel.func ? (uint64_t)(uintptr_t)kernel.func
-                                              : (uint64_t)(uintptr_t)kernel.kern;
-        attach_source_note(attach_filled(call, 0), attach_layout_of(function),
+        attach_source_note(attach_filled(call, 0),
+                           attach_layout_of(attach_function_of(&kernel)),
                            kernel.kernelParams);
         break;
     }

@@ -118,8 +118,7 @@ static void add_kernel(snapshot *shot, attach_draft *draft, uint64_t *words,
     CUDA_KERNEL_NODE_PARAMS kernel = {0};
     if (ATTACH_ASK(cuGraphKernelNodeGetParams_v2, node, &kernel) != CUDA_SUCCESS)
         return;
-    words[GPHI_NODE_FUNCTION] =
-        kernel.func ? (uint64_t)(uintptr_t)kernel.func : (uint64_t)(uintptr_t)kernel.kern;
+    words[GPHI_NODE_FUNCTION] = attach_function_of(&kernel);
     const uint64_t shape[] = {
         kernel.gridDimX,
         kernel.gridDimY,

@@ -3,7 +3,7 @@
  *
  *   capture      node -> addresses             the newest nodes, in a table
  *   instantiate  executable -> addresses       of its nodes that are in it
- *   launch       what is there now         is written, the first times
+ *   launch       what is there now          is written, the first times
  *
  * A variable on a stack is the thread's own, and gone for good once the thread is seen
  * above it: the runtime's launch stubs and frameworks copy arguments into frames that are

@@ -33,10 +33,9 @@ struct gphi_draft {
     gphi_call at;
     uint64_t count;
     bool is_withdrawn;
-    bool is_mild;  /* reported as info, whatever its rule says */
-    bool is_grave; /* reported as an error */
-    bool
-        is_doubtful; /* of calls that held, when records had been lost: reported as info */
+    bool is_mild;     /* reported as info, whatever its rule says */
+    bool is_grave;    /* reported as an error */
+    bool is_doubtful; /* of calls that succeeded, when records had been lost: info */
     const gph_explain_entry *entry; /* whose words it has; NULL: the rule's */
     char *cause, *fix;
     gphi_vec evidence;     /* of gphi_line */
