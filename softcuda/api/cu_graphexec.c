@@ -45,6 +45,8 @@ static CUresult enter_call(const char *call, uint64_t flags, uint64_t allowed)
 /* A capture takes fills of any destination: they are judged now. */
 static CUresult check_fills(const soft_graph *graph)
 {
+    if (!(graph->has & (SOFT_HAS(MEMSET) | SOFT_HAS_INNER)))
+        return CUDA_SUCCESS;
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
         if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
@@ -102,17 +104,23 @@ static void add_unready(struct unready *u, soft_function *function)
     soft_function_retain(function);
 }
 
-static void find_unready(const soft_graph *graph, struct unready *u)
+static void find_unready(soft_graph *graph, struct unready *u)
 {
+    bool ready = true;
+    if (graph->ready && !(graph->has & SOFT_HAS_INNER))
+        return;
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
-        const soft_graph *inner;
+        soft_graph *inner;
         if (node->type == CU_GRAPH_NODE_TYPE_KERNEL &&
-            !soft_function_is_ready(node->task.u.launch.function))
+            !soft_function_is_ready(node->task.u.launch.function)) {
             add_unready(u, node->task.u.launch.function);
+            ready = false;
+        }
         for (uint32_t k = 0; (inner = soft_node_inner(node, k)); k++)
             find_unready(inner, u);
     }
+    graph->ready = ready; /* code that is made stays */
 }
 
 /* Before the graph mutex is taken for what needs their code: compiling takes long. What
@@ -122,7 +130,7 @@ static void make_ready(CUgraph handle)
     struct unready u = {NULL, 0, 0};
     soft_graph_lock();
     if (soft_handle_is(handle, SOFT_KIND_GRAPH))
-        find_unready((const soft_graph *)handle, &u);
+        find_unready((soft_graph *)handle, &u);
     soft_graph_unlock();
     soft_functions_ready(u.functions, u.count);
     for (uint32_t i = 0; i < u.count; i++)

@@ -232,12 +232,16 @@ CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *out)
 static CUDA_KERNEL_NODE_PARAMS kernel_params(soft_node *node)
 {
     const soft_launch *launch = &node->task.u.launch;
-    soft_arguments *own = &node->arguments;
-    own->extra[0] = CU_LAUNCH_PARAM_BUFFER_SIZE;
-    own->extra[1] = &own->bytes;
-    own->extra[2] = CU_LAUNCH_PARAM_BUFFER_POINTER;
-    own->extra[3] = own->packed;
-    own->extra[4] = CU_LAUNCH_PARAM_END;
+    const soft_arguments *own = &node->arguments;
+    if (own->extra) { /* again each time: the program may have written to them */
+        size_t *bytes = (size_t *)(void *)&own->extra[SOFT_EXTRA_WORDS - 1];
+        *bytes = launch->param_bytes;
+        own->extra[0] = CU_LAUNCH_PARAM_BUFFER_SIZE;
+        own->extra[1] = bytes;
+        own->extra[2] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+        own->extra[3] = launch->param_bytes > 0 ? own->packed : NULL;
+        own->extra[4] = CU_LAUNCH_PARAM_END;
+    }
     return (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)launch->function,
                                      .gridDimX = launch->grid[0],
                                      .gridDimY = launch->grid[1],
@@ -246,8 +250,8 @@ static CUDA_KERNEL_NODE_PARAMS kernel_params(soft_node *node)
                                      .blockDimY = launch->block[1],
                                      .blockDimZ = launch->block[2],
                                      .sharedMemBytes = launch->shared_bytes,
-                                     .kernelParams = own->by_extra ? NULL : own->pointers,
-                                     .extra = own->by_extra ? own->extra : NULL,
+                                     .kernelParams = own->extra ? NULL : own->pointers,
+                                     .extra = own->extra,
                                      .ctx = (CUcontext)node->context};
 }
 

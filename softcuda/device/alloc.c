@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The driver's own heap objects, with a seam for tests. */
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +28,19 @@ static int fails_now(void)
 
 /* What a large graph keeps of its nodes is read from front to back in each launch, a few
  * lines of each: with small pages every node or two misses in the TLB. */
-static void *in_huge_pages(void *block, size_t bytes)
+static void advise(void *block, size_t bytes, int advice)
 {
     if (!block || bytes < HUGE_PAGE)
-        return block;
+        return;
     const uintptr_t from = ((uintptr_t)block + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     const uintptr_t to = ((uintptr_t)block + bytes) / HUGE_PAGE * HUGE_PAGE;
     if (from < to)
-        (void)madvise((void *)from, to - from, MADV_HUGEPAGE); /* advice */
+        (void)madvise((void *)from, to - from, advice); /* no more than advice */
+}
+
+static void *in_huge_pages(void *block, size_t bytes)
+{
+    advise(block, bytes, MADV_HUGEPAGE);
     return block;
 }
 
@@ -45,6 +52,82 @@ void *soft_new(size_t bytes)
 void soft_delete(void *block)
 {
     free(block);
+}
+
+/* ---- rooms ------------------------------------------------------------------------- */
+
+enum { LINE = 64, KEPT_MAX = 128 };
+
+#define KEPT_FROM ((size_t)256 << 10) /* smaller ones are malloc's, which keeps them */
+#define KEPT_BYTES_MAX ((size_t)128 << 20)
+
+static struct {
+    pthread_mutex_t mutex;
+    struct {
+        void *room;
+        size_t bytes;
+    } list[KEPT_MAX];
+    size_t bytes;
+    unsigned count;
+} kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t whole(size_t bytes)
+{
+    const size_t unit = bytes < KEPT_FROM ? LINE : 65536;
+    return bytes > SIZE_MAX - unit ? bytes : (bytes + unit - 1) / unit * unit;
+}
+
+/* Of that very size, since a graph is often made again. */
+static void *take_kept(size_t bytes)
+{
+    void *found = NULL;
+    pthread_mutex_lock(&kept.mutex);
+    for (unsigned i = kept.count; i-- > 0 && !found;) {
+        if (kept.list[i].bytes != bytes)
+            continue;
+        found = kept.list[i].room;
+        kept.list[i] = kept.list[--kept.count];
+        kept.bytes -= bytes;
+    }
+    pthread_mutex_unlock(&kept.mutex);
+    return found;
+}
+
+static bool keep(void *room, size_t bytes)
+{
+    pthread_mutex_lock(&kept.mutex);
+    const bool fits = kept.count < KEPT_MAX && bytes <= KEPT_BYTES_MAX - kept.bytes;
+    if (fits) {
+        kept.list[kept.count].room = room;
+        kept.list[kept.count++].bytes = bytes;
+        kept.bytes += bytes;
+    }
+    pthread_mutex_unlock(&kept.mutex);
+    return fits;
+}
+
+void *soft_room_new(size_t bytes)
+{
+    const size_t size = whole(bytes);
+    if (fails_now())
+        return NULL;
+    void *room = size >= KEPT_FROM ? take_kept(size) : NULL;
+    if (room)
+        return room;
+    return in_huge_pages(aligned_alloc(LINE, size), size);
+}
+
+void soft_room_delete(void *room, size_t bytes)
+{
+    const size_t size = whole(bytes);
+    if (!room)
+        return;
+    if (size >= KEPT_FROM) {
+        advise(room, size, MADV_FREE);
+        if (keep(room, size))
+            return;
+    }
+    free(room);
 }
 
 /* As realloc(); the old block stays as it was on failure, and what is new is zeroed. */

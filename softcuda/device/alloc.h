@@ -11,6 +11,12 @@ void *soft_new(size_t bytes) GPH_CHECKED;
 /* NULL is fine. */
 void soft_delete(void *block);
 
+/* For what large graphs are made of: on a cache line, not zeroed. What is given back is
+ * kept for the next one, up to 128 MiB that the system may take when it is short: to fresh
+ * pages a write costs several times what it costs otherwise. */
+void *soft_room_new(size_t bytes) GPH_CHECKED;
+void soft_room_delete(void *room, size_t bytes); /* takes NULL; `bytes` as they were */
+
 /* The same as an allocator: of the folders below and of src/base. */
 const gph_allocator *soft_allocator(void);
 

@@ -280,29 +280,45 @@ static void watch_lockstep(soft_function *function)
         kernel->name, kernel->lockstep_store, kernel->lockstep_load);
 }
 
-/* Parameters are copied: the caller's are gone when the kernel runs. */
-static CUresult fill_launch(soft_record *record, const soft_launch *launch, int64_t node,
-                            soft_work *out)
+/* Where a launch's parameters go, and what grid.sync() needs before them. */
+static CUresult make_room(soft_record *record, const soft_launch *launch,
+                          soft_kernel_sync **sync, unsigned char **params)
 {
-    unsigned char *params = record->params;
+    _Static_assert(sizeof(**sync) % 16 == 0, "parameters are 16-byte aligned");
+    const size_t before = launch->cooperative ? sizeof(**sync) : 0;
+    *sync = NULL;
+    *params = record->params;
+    if (before == 0 && launch->param_bytes <= SOFT_RECORD_PARAM_BYTES)
+        return CUDA_SUCCESS;
+    unsigned char *room = soft_new(before + launch->param_bytes);
+    SOFT_TRY(
+        soft_made(room, "no memory for %u bytes of parameters", launch->param_bytes));
+    record->large = room;
+    *params = room + before;
+    if (launch->cooperative)
+        *sync = (soft_kernel_sync *)(void *)room;
+    return CUDA_SUCCESS;
+}
+
+/* Parameters are copied: the caller's are gone when the kernel runs. */
+static CUresult fill_launch(soft_record *record, const soft_launch *launch, int64_t node)
+{
+    unsigned char *params;
+    soft_kernel_sync *sync;
     /* Mostly done before, by who could do it without a lock. */
     const gph_status ready = soft_kernel_ready(launch->function->code, soft_error());
     if (ready != GPH_OK)
         return soft_pass(ready);
     watch_lockstep(launch->function);
-    if (launch->param_bytes > SOFT_RECORD_PARAM_BYTES) {
-        params = soft_new(launch->param_bytes);
-        SOFT_TRY(soft_made(params, "no memory for %u bytes of parameters",
-                           launch->param_bytes));
-        record->large = params;
-    }
+    SOFT_TRY(make_room(record, launch, &sync, &params));
     if (launch->param_bytes > 0)
         memcpy(params, launch->params, launch->param_bytes);
     soft_kernel_dims dims = {
         .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
         .block = {launch->block[0], launch->block[1], launch->block[2]},
         .dynamic_shared_bytes = launch->shared_bytes,
-        .cooperative = launch->cooperative};
+        .cooperative = launch->cooperative,
+        .sync = sync};
     SOFT_TRY(
         soft_cluster_of(launch->function, launch->grid, launch->cluster, dims.cluster));
     const gph_status status =
@@ -314,13 +330,10 @@ static CUresult fill_launch(soft_record *record, const soft_launch *launch, int6
     if (launch->processors)
         soft_kernel_launch_confine(&record->u.launch, launch->first_processor,
                                    launch->processors);
-    soft_kernel_launch_work(&record->u.launch, out);
-    out->cost_ns = &launch->function->cost_ns;
     return CUDA_SUCCESS;
 }
 
-/* A batch that waits is polled; one that only writes is a call like others. */
-static CUresult fill_batch(soft_record *record, const soft_batch *batch, soft_work *out)
+static CUresult fill_batch(soft_record *record, const soft_batch *batch)
 {
     const size_t bytes = batch->count * sizeof(*batch->ops);
     void *ops = record->params;
@@ -332,51 +345,65 @@ static CUresult fill_batch(soft_record *record, const soft_batch *batch, soft_wo
     if (bytes > 0)
         memcpy(ops, batch->ops, bytes);
     record->u.batch = (soft_batch_run){.ops = ops, .count = batch->count};
+    return CUDA_SUCCESS;
+}
+
+/* A batch that waits is polled; one that only writes is a call like others. */
+static void batch_work(const soft_batch_run *batch, soft_work *out)
+{
     if (soft_batch_waits(batch->ops, batch->count)) {
         out->kind = SOFT_WORK_POLL;
         out->poll = poll_batch;
     } else {
         out->run = run_batch;
     }
-    return CUDA_SUCCESS;
+}
+
+soft_work soft_record_work(soft_record *record, soft_task_kind kind)
+{
+    soft_work out = {.kind = SOFT_WORK_CALL, .argument = record};
+    switch (kind) {
+    case SOFT_TASK_KERNEL: soft_kernel_launch_work(&record->u.launch, &out); break;
+    case SOFT_TASK_COPY: out.run = run_copy; break;
+    case SOFT_TASK_FILL: out.run = run_fill; break;
+    case SOFT_TASK_HOST:
+        out.kind = SOFT_WORK_HOST;
+        out.run = run_host;
+        break;
+    case SOFT_TASK_BATCH: batch_work(&record->u.batch, &out); break;
+    case SOFT_TASK_BRANCH:
+        out.kind = SOFT_WORK_BRANCH;
+        out.choose = choose_body;
+        break;
+    case SOFT_TASK_CALL: out.run = run_call; break;
+    }
+    return out;
 }
 
 CUresult soft_record_fill(soft_record *record, soft_context *context,
-                          const soft_task *task, int64_t node, soft_work *out)
+                          const soft_task *task, int64_t node)
 {
     record->context = context;
     record->node = node;
-    *out = (soft_work){.kind = SOFT_WORK_CALL, .argument = record};
     switch (task->kind) {
-    case SOFT_TASK_KERNEL: return fill_launch(record, &task->u.launch, node, out);
-    case SOFT_TASK_COPY:
-        record->u.copy = task->u.copy;
-        out->run = run_copy;
-        return CUDA_SUCCESS;
-    case SOFT_TASK_FILL:
-        record->u.fill = task->u.fill;
-        out->run = run_fill;
-        return CUDA_SUCCESS;
+    case SOFT_TASK_KERNEL: return fill_launch(record, &task->u.launch, node);
+    case SOFT_TASK_COPY: record->u.copy = task->u.copy; return CUDA_SUCCESS;
+    case SOFT_TASK_FILL: record->u.fill = task->u.fill; return CUDA_SUCCESS;
     case SOFT_TASK_HOST:
         record->u.host.function = task->u.host.function;
         record->u.host.user = task->u.host.user;
         record->u.host.always = task->u.host.always;
-        out->kind = SOFT_WORK_HOST;
-        out->run = run_host;
         return CUDA_SUCCESS;
-    case SOFT_TASK_BATCH: return fill_batch(record, &task->u.batch, out);
+    case SOFT_TASK_BATCH: return fill_batch(record, &task->u.batch);
     case SOFT_TASK_BRANCH:
         record->u.branch.node = task->u.conditional;
         record->u.branch.value = NULL;
         record->u.branch.noted = NULL;
         record->u.branch.limit_ns = context->loop_limit_ns;
-        out->kind = SOFT_WORK_BRANCH;
-        out->choose = choose_body;
         return CUDA_SUCCESS;
     case SOFT_TASK_CALL:
         record->u.call.function = task->u.call.function;
         record->u.call.user = task->u.call.user;
-        out->run = run_call;
         return CUDA_SUCCESS;
     }
     return CUDA_ERROR_UNKNOWN;

@@ -357,8 +357,10 @@ static CUresult submit_locked(soft_stream *stream, const soft_task *task)
         soft_point_wait(stream->context->device->engine, record->point);
     soft_record_drop(record);
 
-    soft_work work;
-    SOFT_TRY(soft_record_fill(record, stream->context, task, -1, &work));
+    SOFT_TRY(soft_record_fill(record, stream->context, task, -1));
+    soft_work work = soft_record_work(record, task->kind);
+    if (task->kind == SOFT_TASK_KERNEL)
+        work.cost_ns = &task->u.launch.function->cost_ns;
     soft_point waits[WAITS_MAX];
     const uint32_t count = order_waits(stream, waits);
     soft_racing_task *racing = soft_racing_begin(stream, task);

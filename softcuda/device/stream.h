@@ -272,10 +272,12 @@ CUresult soft_event_query(soft_event *event);
 CUresult soft_event_synchronize(soft_event *event);
 CUresult soft_event_elapsed(soft_event *start, soft_event *end, float *out_ms);
 
-/* Fills a work from a checked task; the record keeps what it reads. `node` for messages,
- * -1 outside graphs. Fails with what the kernel cannot do. */
+/* Keeps what the work of a checked task reads. `node` for messages, -1 outside graphs.
+ * Fails with what the kernel cannot do. */
 CUresult soft_record_fill(soft_record *record, soft_context *context,
-                          const soft_task *task, int64_t node, soft_work *out);
+                          const soft_task *task, int64_t node);
+/* The work of such a record, without a place for its cost. */
+soft_work soft_record_work(soft_record *record, soft_task_kind kind);
 void soft_record_drop(soft_record *record);
 /* Check mode: what the record of such a task touches is noted in `trace`. */
 void soft_record_watch(soft_record *record, soft_task_kind kind,

@@ -143,7 +143,7 @@ CUresult soft_node_attribute_set(soft_node *node, CUlaunchAttributeID id,
     SOFT_TRY(check_value(node, id, value));
     switch ((int)id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        if (soft_rule(R18) && value->cooperative && node->arguments.by_extra)
+        if (soft_rule(R18) && value->cooperative && node->arguments.extra)
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
                              "the node's arguments came as extra, which a cooperative "
                              "kernel does not take");

@@ -24,7 +24,7 @@ void soft_frontier_free(void *frontier)
     soft_edge_list *list = frontier;
     if (!list)
         return;
-    soft_delete(list->ends);
+    soft_edge_list_fini(list);
     soft_delete(list);
 }
 
@@ -106,7 +106,7 @@ static void finish(struct soft_capture *capture)
     atomic_fetch_sub_explicit(&soft_captures_open, 1, memory_order_relaxed);
     if (capture->graph)
         capture->graph->capture = NULL;
-    soft_delete(capture->orphans.ends);
+    soft_edge_list_fini(&capture->orphans);
     soft_delete(capture);
 }
 

@@ -220,7 +220,7 @@ static bool same_backing(soft_backing a, soft_backing b)
 
 bool soft_change_is_none(soft_exec_record *old, const soft_node *node)
 {
-    if (old->context != node->context || old->event != node->event)
+    if (old->context != node->context)
         return false;
     soft_backing now[2];
     switch (node->type) {
@@ -250,7 +250,7 @@ bool soft_change_is_none(soft_exec_record *old, const soft_node *node)
         return old->task.u.conditional.initial == node->task.u.conditional.initial &&
                old->task.u.conditional.assigns == node->task.u.conditional.assigns;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return true;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return old->event == node->event;
     default: return false;
     }
 }

@@ -14,6 +14,8 @@ static bool decides(const soft_node *node)
 CUresult soft_decisions_create(soft_exec *exec, const soft_flat *flat)
 {
     uint32_t count = 0;
+    if (!(flat->has & SOFT_HAS(CONDITIONAL)))
+        return CUDA_SUCCESS;
     for (uint32_t i = 0; i < flat->shape.node_count; i++)
         count += decides(flat->nodes[i]);
     if (count == 0 || !soft_noted_wanted())

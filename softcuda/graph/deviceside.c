@@ -138,7 +138,9 @@ CUresult soft_side_create(soft_exec *exec, const soft_flat *flat,
     const bool is_device = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
     bool any;
     *out = NULL;
-    SOFT_TRY(find_launches(flat, result, &any));
+    any = flat->has & SOFT_HAS_LAUNCHES;
+    if (any)
+        SOFT_TRY(find_launches(flat, result, &any));
     if (!any && !is_device)
         return CUDA_SUCCESS;
     soft_side *side = soft_new(sizeof(*side));

@@ -9,17 +9,27 @@
 
 CUresult soft_edge_list_reserve(soft_edge_list *list, uint32_t more)
 {
-    /* Room for two at first: most nodes have one edge or two, and there are many. */
-    uint32_t capacity = list->capacity > 0 ? list->capacity : 1;
-    const uint32_t wanted = list->count + more > 2 ? list->count + more : 2;
+    const bool is_own = !list->ends || list->ends == &list->one;
+    const uint32_t wanted = list->count + more;
+    uint32_t capacity = is_own ? 1 : list->capacity;
     if (more <= list->capacity - list->count)
         return CUDA_SUCCESS;
-    soft_edge_end *ends =
-        gphi_array_room(*soft_allocator(), list->ends, &capacity, wanted, sizeof(*ends));
+    soft_edge_end *ends = &list->one;
+    if (wanted > 1)
+        ends = gphi_array_room(*soft_allocator(), is_own ? NULL : list->ends, &capacity,
+                               wanted, sizeof(*ends));
     SOFT_TRY(soft_made(ends, "no memory for %u edges", wanted));
+    if (is_own && wanted > 1)
+        ends[0] = list->one;
     list->ends = ends;
     list->capacity = capacity;
     return CUDA_SUCCESS;
+}
+
+void soft_edge_list_fini(soft_edge_list *list)
+{
+    if (list->ends != &list->one)
+        soft_delete(list->ends);
 }
 
 CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
@@ -111,15 +121,19 @@ CUresult soft_nodes_link(soft_node *from, soft_node *to, const CUgraphEdgeData *
 {
     SOFT_TRY(soft_edge_list_push(&to->dependencies, from, data));
     const CUresult result = soft_edge_list_push(&from->dependents, to, data);
-    if (result != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS) {
         to->dependencies.count--;
-    else if (to->dependencies.count == 1)
+        return result;
+    }
+    to->graph->edge_count++;
+    if (to->dependencies.count == 1)
         to->behind_serial = soft_graph_next_id();
-    return result;
+    return CUDA_SUCCESS;
 }
 
 void soft_nodes_unlink(soft_node *from, soft_node *to)
 {
+    to->graph->edge_count--;
     soft_edge_list_remove(&to->dependencies, from);
     soft_edge_list_remove(&from->dependents, to);
 }

@@ -80,7 +80,6 @@ void soft_exec_release(soft_exec *exec)
         soft_fence_release(exec->fences[i]);
     soft_delete(exec->fences);
     soft_delete(exec->event_nodes);
-    soft_delete(exec->slab);
     soft_delete(exec);
 }
 
@@ -188,6 +187,8 @@ static const int *priorities_of(const soft_exec *exec, soft_flat *flat)
 {
     const bool by_node = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
     bool has_marks = false;
+    if (!(flat->has & SOFT_HAS(MEMSET)))
+        return by_node ? flat->priorities : NULL;
     for (uint32_t i = 0; i < flat->shape.node_count; i++) {
         const bool is_first = says(flat->nodes[i]) || clears(flat->nodes[i]);
         flat->priorities[i] = is_first ? INT_MIN : by_node ? flat->priorities[i] : 0;

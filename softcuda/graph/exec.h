@@ -40,21 +40,39 @@ enum soft_backing_kind {
 
 /* Parameters of one node. Versions that agree on them share it. */
 typedef struct soft_exec_record {
-    uint32_t references; /* of versions; under the exec's mutex */
-    bool in_slab;        /* its memory is the exec's */
-    bool is_updatable;   /* KERNEL that kernels change */
+    uint32_t references;       /* of versions; under the exec's mutex */
+    uint32_t lines : 24;       /* of SOFT_LINE bytes that its block has before it */
+    uint32_t has_function : 1; /* a reference to its task's */
+    uint32_t has_event : 1;    /* a reference */
+    uint32_t is_updatable : 1; /* KERNEL that kernels change */
     soft_context *context;
-    soft_task task;          /* parameters are in `body` */
-    soft_function *function; /* KERNEL: retained */
-    soft_event *event;       /* event nodes: retained */
+    soft_task task; /* parameters are in `body` */
     union {
-        soft_queue *fence;               /* EVENT_RECORD: the exec's for this node */
+        soft_backing backing[2]; /* MEMCPY: destination, source; MEMSET: destination */
         struct soft_device_node *device; /* is_updatable: what kernels change */
+        struct {
+            soft_event *event; /* event nodes */
+            soft_queue *fence; /* EVENT_RECORD: the exec's for this node */
+        };
     };
-    soft_backing backing[2]; /* MEMCPY: destination, source; MEMSET: destination */
-    soft_work work;          /* of the enabled node */
-    soft_record body;        /* the last member: cut off after the parameters */
+    soft_record body; /* the last member: cut off after the parameters */
 } soft_exec_record;
+
+#define SOFT_LINE 64u
+
+/* Records lie one after the other in blocks, since whole graphs of them are read from front
+ * to back; a block goes with the last of its records. */
+typedef struct soft_record_block {
+    size_t bytes;  /* all of it */
+    uint32_t live; /* records, and one while it is filled; under the exec's mutex */
+} soft_record_block;
+
+/* Where the next records go. Zero: nowhere yet. */
+typedef struct soft_record_maker {
+    soft_record_block *block;
+    size_t used;   /* bytes of it */
+    size_t wanted; /* by the records to come; 0: nobody knows */
+} soft_record_maker;
 
 typedef struct soft_version {
     struct soft_exec *exec;
@@ -126,7 +144,6 @@ struct soft_exec {
     bool plain; /* a launch takes no more than soft_exec_launch_plain() does, mostly */
     soft_shape shape;
     uint32_t *costs; /* measured by the engine, by flat node */
-    void *slab;      /* the records made at instantiation */
     soft_version *versions[SOFT_VERSIONS_MAX];
     uint32_t version_count;
     soft_version *current;
@@ -174,6 +191,8 @@ typedef struct soft_flat {
     int *priorities;
     uint8_t *kinds;
     uint64_t edge_count;
+    uint32_t has;         /* a bit a type of its nodes, and SOFT_HAS_* */
+    size_t record_bytes;  /* of all records together */
     uint32_t *body_owner; /* by body: its conditional node */
     uint32_t *body_of;    /* by flat number: the body that it is in + 1 */
     uint32_t body_count;
@@ -184,6 +203,13 @@ static inline const soft_bodies *soft_flat_bodies(const soft_flat *flat, soft_bo
 {
     *out = (soft_bodies){flat->body_count, flat->body_owner, flat->body_of};
     return flat->body_count ? out : NULL;
+}
+
+/* A wait node does nothing in its place: the launch waits before it begins. */
+static inline bool soft_flat_has_record(const soft_flat *flat, uint32_t at)
+{
+    return flat->nodes[at] && (flat->kinds[at] != SOFT_WORK_EMPTY ||
+                               flat->nodes[at]->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT);
 }
 
 /* Nodes' `mark` is their flat number afterwards. */
@@ -204,9 +230,16 @@ uint32_t soft_shape_find(const soft_shape *shape, soft_node *node);
 /* cycle.c: the node that a refusal names; NULL if there is no cycle, or no memory. */
 soft_node *soft_graph_find_cycle(soft_graph *graph);
 uint8_t soft_pack_edge(const CUgraphEdgeData *data);
-/* The graph's sinks in the order in which they became sinks; `out` has room for all its
- * nodes. */
-uint32_t soft_graph_sinks(const soft_graph *graph, soft_node **out);
+/* A graph's sinks in the order in which they became sinks: each of its nodes is offered, then
+ * they are ordered. `list` has room for all its nodes. */
+typedef struct soft_sinks {
+    soft_node **list;
+    uint32_t count;
+    bool mixed;
+} soft_sinks;
+void soft_sink_add(soft_sinks *sinks, soft_node *node);
+void soft_sinks_order(soft_sinks *sinks);
+uint32_t soft_graph_sinks(const soft_graph *graph, soft_node **out); /* how many */
 
 /* ---- late.c */
 
@@ -239,9 +272,10 @@ typedef struct soft_content {
 
 soft_content soft_content_of(const soft_node *node);
 size_t soft_record_bytes(const soft_content *content);
-/* A record of its own, or one in `room` (zeroed, soft_record_bytes() of them). */
-CUresult soft_exec_record_create(const soft_content *content, void *room,
+/* A record, in a block of its own where `maker` is NULL. */
+CUresult soft_exec_record_create(const soft_content *content, soft_record_maker *maker,
                                  soft_exec_record **out);
+void soft_record_maker_fini(soft_record_maker *maker);
 /* What a copy's destination and source, or a fill's destination, refer to now. */
 void soft_backing_of(soft_context *context, const soft_task *task, soft_backing out[2]);
 /* Whether it is sure to be there still: nothing of the device was freed since. */

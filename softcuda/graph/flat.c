@@ -41,17 +41,20 @@ static uint8_t kind_of(const soft_node *node)
 
 struct counts {
     uint64_t nodes, edges, deps, members, levels, bodies;
+    uint32_t has;
 };
 
 static void count_flat(const soft_graph *graph, struct counts *counts)
 {
+    const bool has_inner = graph->has & SOFT_HAS_INNER;
     counts->levels++;
+    counts->has |= graph->has;
     counts->members += graph->node_count;
-    for (uint32_t i = 0; i < graph->node_count; i++) {
+    counts->nodes += graph->node_count;
+    counts->edges += graph->edge_count;
+    counts->deps += graph->edge_count;
+    for (uint32_t i = 0; has_inner && i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
-        counts->nodes++;
-        counts->edges += node->dependencies.count;
-        counts->deps += node->dependencies.count;
         const soft_graph *inner;
         for (uint32_t k = 0; (inner = soft_node_inner(node, k)); k++) {
             counts->nodes++;
@@ -74,20 +77,28 @@ static int by_serial(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+void soft_sink_add(soft_sinks *sinks, soft_node *node)
+{
+    if (node->dependents.count != 0)
+        return;
+    sinks->mixed |= sinks->count > 0 &&
+                    sinks->list[sinks->count - 1]->sink_serial >= node->sink_serial;
+    sinks->list[sinks->count++] = node;
+}
+
+void soft_sinks_order(soft_sinks *sinks)
+{
+    if (sinks->mixed && soft_rule(R67)) /* rare: nodes are born as sinks */
+        qsort(sinks->list, sinks->count, sizeof(soft_node *), by_serial);
+}
+
 uint32_t soft_graph_sinks(const soft_graph *graph, soft_node **out)
 {
-    uint32_t count = 0;
-    bool ordered = true;
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        soft_node *node = graph->nodes[i];
-        if (node->dependents.count != 0)
-            continue;
-        ordered &= count == 0 || out[count - 1]->sink_serial < node->sink_serial;
-        out[count++] = node;
-    }
-    if (!ordered && soft_rule(R67)) /* rare: nodes are born as sinks */
-        qsort(out, count, sizeof(soft_node *), by_serial);
-    return count;
+    soft_sinks sinks = {.list = out};
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        soft_sink_add(&sinks, graph->nodes[i]);
+    soft_sinks_order(&sinks);
+    return sinks.count;
 }
 
 /* How far the arrays of a shape are filled. */
@@ -112,6 +123,10 @@ static uint32_t add_node(soft_flat *flat, soft_node *node, uint32_t body, bool i
                                              .kind = flat->kinds[at],
                                              .enabled = true,
                                              .in_body = body != 0};
+    if (soft_flat_has_record(flat, at)) {
+        const soft_content content = soft_content_of(node);
+        flat->record_bytes += soft_record_bytes(&content);
+    }
     return at;
 }
 
@@ -133,6 +148,24 @@ static void add_dependencies(soft_flat *flat, struct filled *filled,
             add_edge(flat, end->node->mark_out, node->mark);
         flat->shape.deps[filled->deps] = end->node->mark;
         flat->shape.dep_data[filled->deps++] = soft_pack_edge(&end->data);
+    }
+}
+
+/* Of a graph without graphs in it: each node's number is known before it is reached, and one
+ * walk does. Large graphs are like that, and do not fit the caches. */
+static void flatten_plain(const soft_graph *graph, uint32_t body, soft_flat *flat,
+                          struct filled *filled, uint32_t *members, soft_sinks *sinks)
+{
+    const uint32_t first = flat->shape.node_count;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        soft_node *node = graph->nodes[i];
+        members[i] = node->mark = node->mark_out = add_node(flat, node, body, false);
+        for (uint32_t k = 0; k < node->dependencies.count; k++) {
+            soft_node *from = node->dependencies.ends[k].node;
+            from->mark = from->mark_out = first + from->place;
+        }
+        add_dependencies(flat, filled, node);
+        soft_sink_add(sinks, node);
     }
 }
 
@@ -180,28 +213,35 @@ static uint32_t flatten(const soft_graph *graph, uint32_t owner, uint32_t body,
 {
     soft_shape *shape = &flat->shape;
     const uint32_t level = shape->level_count++;
+    const bool plain = !(graph->has & SOFT_HAS_INNER);
     uint32_t member = filled->members;
     filled->members += graph->node_count;
     shape->levels[level] = (soft_exec_level){.owner = owner,
                                              .next = SOFT_NO_NODE,
                                              .member_first = member,
                                              .member_count = graph->node_count};
-    for (uint32_t i = 0; i < graph->node_count; i++) {
+    /* After the nodes there is room for the sinks of one graph. */
+    soft_sinks sinks = {.list = flat->nodes + shape->node_count + graph->node_count};
+    if (plain)
+        flatten_plain(graph, body, flat, filled, &shape->members[member], &sinks);
+    for (uint32_t i = 0; !plain && i < graph->node_count; i++) {
         soft_node *node = graph->nodes[i];
         node->mark = node->mark_out = add_node(flat, node, body, false);
         shape->members[member++] = node->mark;
         flatten_inner(node, body, flat, filled);
     }
-    for (uint32_t i = 0; i < graph->node_count; i++)
+    if (!plain)
+        sinks.list = flat->nodes + shape->node_count;
+    for (uint32_t i = 0; !plain && i < graph->node_count; i++) {
         add_dependencies(flat, filled, graph->nodes[i]);
-    /* The sinks' nodes are where their numbers will: both arrays are large enough. */
-    soft_node **sinks = flat->nodes + shape->node_count;
-    const uint32_t count = soft_graph_sinks(graph, sinks);
+        soft_sink_add(&sinks, graph->nodes[i]);
+    }
+    soft_sinks_order(&sinks);
     shape->levels[level].sink_first = filled->sinks;
-    shape->levels[level].sink_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        shape->sinks[filled->sinks++] = sinks[i]->mark;
-        sinks[i] = NULL;
+    shape->levels[level].sink_count = sinks.count;
+    for (uint32_t i = 0; i < sinks.count; i++) {
+        shape->sinks[filled->sinks++] = sinks.list[i]->mark;
+        sinks.list[i] = NULL;
     }
     return level;
 }
@@ -243,7 +283,8 @@ CUresult soft_flat_init(soft_graph *graph, soft_flat *out)
                       .kinds = soft_new(room),
                       .priorities = soft_new(room * sizeof(int)),
                       .body_owner = soft_new((counts.bodies + 1) * sizeof(uint32_t)),
-                      .body_of = soft_new(room * sizeof(uint32_t))};
+                      .body_of = soft_new(room * sizeof(uint32_t)),
+                      .has = counts.has};
     soft_shape *shape = &flat.shape;
     shape->nodes = soft_new(room * sizeof(*shape->nodes));
     shape->deps = soft_new((counts.deps + 1) * sizeof(*shape->deps));

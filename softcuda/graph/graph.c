@@ -31,6 +31,7 @@ CUresult soft_graph_create(soft_graph **out)
     SOFT_TRY(soft_made(graph, "no memory for a graph"));
     graph->id = soft_graph_next_id();
     graph->number = ++last_number;
+    graph->ready = true;
     SOFT_TRY(soft_handle_own(graph, SOFT_KIND_GRAPH));
     *out = graph;
     return CUDA_SUCCESS;

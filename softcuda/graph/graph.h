@@ -30,9 +30,11 @@ typedef struct soft_edge_end {
     CUgraphEdgeData data;
 } soft_edge_end;
 
+/* It is not moved: `ends` may be its own. */
 typedef struct soft_edge_list {
-    soft_edge_end *ends;
+    soft_edge_end *ends; /* `one`, or of the heap */
     uint32_t count, capacity;
+    soft_edge_end one; /* most nodes have an edge each way, or none */
 } soft_edge_list;
 
 /* References to user objects that a graph, or an executable one, holds. */
@@ -46,14 +48,15 @@ typedef struct soft_object_list {
 } soft_object_list;
 
 /* A kernel node's own arguments: `packed` in the kernel's layout, `pointers` into it, as
- * cuGraphKernelNodeGetParams() gives them out (R19). */
+ * cuGraphKernelNodeGetParams() gives them out (R19). One block, which begins with the pointers;
+ * all NULL without arguments. */
 typedef struct soft_arguments {
-    void *packed;
     void **pointers;
-    bool by_extra;  /* given as `extra`, and so given out */
-    size_t bytes;   /* what extra[3] points to */
-    void *extra[5]; /* made again by each cuGraphKernelNodeGetParams() */
+    void *packed;
+    void **extra; /* not NULL: given as `extra`, and so given out: SOFT_EXTRA_WORDS */
 } soft_arguments;
+#define SOFT_EXTRA_WORDS                                                                 \
+    6u /* the list of five, and the bytes that one of them points to */
 
 /* Of a kernel node, those that were set; priority and cooperative are in its launch. */
 typedef struct soft_node_attributes {
@@ -64,34 +67,48 @@ typedef struct soft_node_attributes {
 struct soft_node {
     soft_graph *graph;
     CUgraphNodeType type;
-    uint64_t id; /* unique in the process */
-    soft_edge_list dependencies, dependents;
     uint32_t place;          /* in graph->nodes */
+    uint64_t id;             /* unique in the process */
     uint32_t mark, mark_out; /* scratch of whoever walks, under the mutex */
-    uint64_t root_serial;    /* when it last became a root: rises */
-    uint64_t sink_serial;    /* when it last became a sink: rises (R67) */
-    uint64_t behind_serial;  /* when it last got its first dependency: rises (cycle.c) */
+    soft_edge_list dependencies, dependents;
+    uint64_t root_serial;   /* when it last became a root: rises */
+    uint64_t sink_serial;   /* when it last became a sink: rises (R67) */
+    uint64_t behind_serial; /* when it last got its first dependency: rises (cycle.c) */
     soft_context *context;
-    soft_task task;           /* KERNEL, MEMCPY, MEMSET, HOST */
-    soft_arguments arguments; /* KERNEL */
-    CUDA_MEMCPY3D copy;       /* MEMCPY, as given or as captured */
-    CUDA_MEMSET_NODE_PARAMS fill;
-    CUstreamBatchMemOpParams *operations; /* BATCH_MEM_OP; owned, task.u.batch has them */
-    soft_event *event;                    /* EVENT_RECORD, WAIT_EVENT; retained */
-    soft_graph *child;                    /* GRAPH; owned */
+    soft_task task;      /* KERNEL, MEMCPY, MEMSET, HOST */
+    soft_event *event;   /* EVENT_RECORD, WAIT_EVENT; retained */
+    soft_graph *child;   /* GRAPH; owned */
     soft_graph **bodies; /* CONDITIONAL; owned, task.u.conditional.size of them */
     uint64_t origin;     /* id of the node that it was cloned from, or 0 */
     soft_node_attributes *attributes; /* KERNEL; NULL while none is set */
     struct soft_updatable *updatable; /* KERNEL that kernels change: updatable.h */
     struct soft_node_memory *memory;  /* MEM_ALLOC, MEM_FREE: memnode.c */
     struct soft_reach *reach;         /* likewise: the frees that come before it */
+    /* The last member: a node has as much of it as its type needs (node.c). */
+    union {
+        soft_arguments arguments;     /* KERNEL */
+        CUDA_MEMCPY3D copy;           /* MEMCPY, as given or as captured */
+        CUDA_MEMSET_NODE_PARAMS fill; /* MEMSET */
+        CUstreamBatchMemOpParams
+            *operations; /* BATCH_MEM_OP; owned, task.u.batch has them */
+    };
 };
+
+/* What a graph has, or had once: so that nobody walks over it for what is not there. A bit a
+ * type of nodes, and: */
+#define SOFT_HAS(type) (UINT32_C(1) << CU_GRAPH_NODE_TYPE_##type)
+#define SOFT_HAS_UPDATABLE (UINT32_C(1) << 30) /* kernels that kernels change */
+#define SOFT_HAS_LAUNCHES (UINT32_C(1) << 31)  /* kernels that launch graphs */
+#define SOFT_HAS_INNER (SOFT_HAS(GRAPH) | SOFT_HAS(CONDITIONAL))
 
 struct soft_graph {
     uint64_t id;
     uint64_t number;   /* of graphs alone, from 1: what DOT calls it */
     soft_node **nodes; /* in creation order */
     uint32_t node_count, node_capacity;
+    uint32_t has; /* SOFT_HAS_*; not of the graphs in it */
+    bool ready;   /* its kernels have machine code */
+    uint64_t edge_count;
     soft_node *parent;                /* the child-graph node that owns it, or NULL */
     bool moved;                       /* it was a graph of the program's before */
     uint64_t origin;                  /* id of the graph that it was cloned from, or 0 */
@@ -174,6 +191,7 @@ CUresult soft_edge_check(const soft_node *from, CUgraphNodeType to,
 CUresult soft_edge_list_reserve(soft_edge_list *list, uint32_t more);
 CUresult soft_edge_list_push(soft_edge_list *list, soft_node *node,
                              const CUgraphEdgeData *data);
+void soft_edge_list_fini(soft_edge_list *list);
 
 /* object.c: user objects. Any thread; what takes a graph wants its mutex held. */
 CUresult soft_object_create(void *pointer, CUhostFn destroy, unsigned count,

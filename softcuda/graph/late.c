@@ -61,7 +61,8 @@ static uint32_t sole_root_of(const soft_shape *shape)
 CUresult soft_late_create(soft_exec *exec, soft_flat *flat, const int *priorities)
 {
     const uint32_t nodes = exec->shape.node_count;
-    if (set_kinds(flat, nodes, SOFT_WORK_POLL) == 0)
+    if (!(flat->has & SOFT_HAS(WAIT_EVENT)) ||
+        set_kinds(flat, nodes, SOFT_WORK_POLL) == 0)
         return CUDA_SUCCESS;
     gph_status status = GPH_OK;
     soft_bodies bodies;

@@ -124,7 +124,7 @@ static bool reach_take(const soft_graph *graph, soft_reach **at, soft_reach *mor
 }
 
 /* A free node takes its place after the last of a chain that comes before it. */
-static void join_chain(soft_node *node, uint32_t *chain, uint32_t *number)
+static CUresult join_chain(soft_node *node, uint32_t *chain, uint32_t *number)
 {
     soft_graph_memory *memory = node->graph->memory;
     uint32_t c = 0;
@@ -134,11 +134,10 @@ static void join_chain(soft_node *node, uint32_t *chain, uint32_t *number)
     *chain = UINT32_MAX;
     *number = 0;
     if (c == CHAINS_MAX)
-        return;
+        return CUDA_SUCCESS;
     soft_reach *mine =
         reach_join(node->reach, NULL, c < memory->chains ? memory->chains : c + 1);
-    if (!mine)
-        return;
+    SOFT_TRY(soft_made(mine, "no memory for a free node"));
     if (c == memory->chains)
         memory->chains++;
     mine->frees[c] = ++memory->frees[c];
@@ -146,6 +145,7 @@ static void join_chain(soft_node *node, uint32_t *chain, uint32_t *number)
     node->reach = mine;
     *chain = c;
     *number = mine->frees[c];
+    return CUDA_SUCCESS;
 }
 
 /* ---- parameters -------------------------------------------------------------------- */
@@ -346,10 +346,10 @@ static CUresult add_free(soft_node *node, CUdeviceptr address, soft_node_memory 
         marks->freed_outside = true;
         return CUDA_SUCCESS;
     }
-    marks->freed_inside = true;
     uint32_t chain = UINT32_MAX, number = 0;
     if (owner->graph == graph)
-        join_chain(node, &chain, &number);
+        SOFT_TRY(join_chain(node, &chain, &number));
+    marks->freed_inside = true;
     soft_graph_alloc_end(alloc, chain, number);
     return CUDA_SUCCESS;
 }

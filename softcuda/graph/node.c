@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Nodes: what they hold, how they come and go, and whole graphs of them: a node may hold
  * a child graph, so both are cloned and destroyed by each other. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -14,32 +15,37 @@
 SOFT_FINDER(soft_node_find, CUgraphNode, soft_node, SOFT_KIND_GRAPH_NODE,
             CUDA_ERROR_INVALID_VALUE, "graph node, or it was destroyed")
 
-static void drop_arguments(soft_arguments *arguments)
+/* How much of a node those of a type have. */
+static size_t node_bytes(CUgraphNodeType type)
 {
-    soft_delete(arguments->packed);
-    soft_delete(arguments->pointers);
-    *arguments = (soft_arguments){0};
+    switch (type) {
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return offsetof(soft_node, copy) + sizeof(CUDA_MEMCPY3D);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return offsetof(soft_node, fill) + sizeof(CUDA_MEMSET_NODE_PARAMS);
+    default: return offsetof(soft_node, arguments) + sizeof(soft_arguments);
+    }
 }
 
 /* The node's own copy of a kernel's parameters. */
-static CUresult copy_arguments(const soft_launch *launch, soft_arguments *out)
+static CUresult copy_arguments(const soft_launch *launch, bool by_extra,
+                               soft_arguments *out)
 {
     const ptx_kernel *kernel = launch->function->code->kernel;
-    soft_arguments made = {0};
-    if (launch->param_bytes > 0) {
-        made.packed = soft_new(launch->param_bytes);
-        made.pointers = soft_new(kernel->param_count * sizeof(void *));
-        if (!made.packed || !made.pointers) {
-            drop_arguments(&made);
-            return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                             "no memory for %u bytes of parameters", launch->param_bytes);
-        }
-        memcpy(made.packed, launch->params, launch->param_bytes);
-        for (uint32_t i = 0; i < kernel->param_count; i++)
-            made.pointers[i] = (char *)made.packed + kernel->params[i].offset;
-    }
-    made.bytes = launch->param_bytes;
-    *out = made;
+    const size_t extra = by_extra ? SOFT_EXTRA_WORDS : 0;
+    const size_t words = (kernel->param_count + extra + 1) / 2 * 2; /* a vector's place */
+    if (launch->param_bytes == 0 && !by_extra)
+        return CUDA_SUCCESS;
+    void **block = soft_new(words * sizeof(*block) + launch->param_bytes);
+    SOFT_TRY(
+        soft_made(block, "no memory for %u bytes of parameters", launch->param_bytes));
+    *out = (soft_arguments){.pointers = block,
+                            .packed = block + words,
+                            .extra = by_extra ? block + kernel->param_count : NULL};
+    if (launch->param_bytes > 0)
+        memcpy(out->packed, launch->params, launch->param_bytes);
+    for (uint32_t i = 0; i < kernel->param_count; i++)
+        block[i] = (char *)out->packed + kernel->params[i].offset;
     return CUDA_SUCCESS;
 }
 
@@ -71,12 +77,14 @@ static CUDA_MEMCPY3D copy_params(const soft_copy *copy)
 /* Drops what the node owns but its edges. */
 static void drop_payload(soft_node *node)
 {
-    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL && node->task.u.launch.function)
-        soft_function_release(node->task.u.launch.function);
-    drop_arguments(&node->arguments);
-    soft_delete(node->operations);
+    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        if (node->task.u.launch.function)
+            soft_function_release(node->task.u.launch.function);
+        soft_delete(node->arguments.pointers);
+    }
+    if (node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        soft_delete(node->operations);
     soft_delete(node->attributes);
-    node->operations = NULL;
     node->attributes = NULL;
     if (node->event)
         soft_event_release(node->event);
@@ -101,8 +109,8 @@ static CUresult take_kernel(soft_node *node, const soft_node_params *params)
         *node->attributes = *params->attributes;
         SOFT_TRY(soft_updatable_adopt(node, params->updatable));
     }
-    SOFT_TRY(copy_arguments(&params->task->u.launch, &node->arguments));
-    node->arguments.by_extra = params->by_extra && soft_rule(R19);
+    SOFT_TRY(copy_arguments(&params->task->u.launch, params->by_extra && soft_rule(R19),
+                            &node->arguments));
     node->task = *params->task;
     node->task.u.launch.params = node->arguments.packed;
     soft_function_retain(node->task.u.launch.function);
@@ -219,6 +227,21 @@ static CUresult check_new_child(const soft_node *node, const soft_graph *child)
     return CUDA_SUCCESS;
 }
 
+/* What the graph has by now. */
+static void note(const soft_node *node)
+{
+    soft_graph *graph = node->graph;
+    graph->has |= UINT32_C(1) << node->type;
+    if (node->type != CU_GRAPH_NODE_TYPE_KERNEL)
+        return;
+    const soft_function *function = node->task.u.launch.function;
+    if (node->updatable)
+        graph->has |= SOFT_HAS_UPDATABLE;
+    if (function->code->kernel->launches_graphs)
+        graph->has |= SOFT_HAS_LAUNCHES;
+    graph->ready &= soft_function_is_ready(function);
+}
+
 CUresult soft_node_set(soft_node *node, const soft_node_params *params)
 {
     if (node->child)
@@ -236,15 +259,14 @@ CUresult soft_node_set(soft_node *node, const soft_node_params *params)
     drop_payload(node);
     node->context = fresh.context;
     node->task = fresh.task;
-    node->arguments = fresh.arguments;
-    node->copy = fresh.copy;
-    node->fill = fresh.fill;
+    memcpy(&node->arguments, &fresh.arguments,
+           node_bytes(node->type) - offsetof(soft_node, arguments));
     node->event = fresh.event;
-    node->operations = fresh.operations;
     node->attributes = fresh.attributes;
     node->child = fresh.child;
     if (node->child)
         node->child->parent = node;
+    note(node);
     return CUDA_SUCCESS;
 }
 
@@ -291,8 +313,8 @@ void soft_node_free(soft_node *node)
 {
     drop_payload(node);
     soft_updatable_release(node->updatable);
-    soft_delete(node->dependencies.ends);
-    soft_delete(node->dependents.ends);
+    soft_edge_list_fini(&node->dependencies);
+    soft_edge_list_fini(&node->dependents);
     soft_delete(node);
 }
 
@@ -322,7 +344,7 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
         renew_sinks(dependencies, count_before_twice(dependencies, count));
     SOFT_TRY(fits);
     SOFT_TRY(reserve_place(graph));
-    soft_node *node = soft_new(sizeof(*node));
+    soft_node *node = soft_new(node_bytes(params->type));
     SOFT_TRY(soft_made(node, "no memory for a node"));
     node->graph = graph;
     node->type = params->type;
@@ -361,6 +383,7 @@ CUresult soft_node_add(soft_graph *graph, const soft_node_params *params,
     }
     node->place = graph->node_count;
     graph->nodes[graph->node_count++] = node;
+    note(node);
     *out = node;
     return CUDA_SUCCESS;
 }
@@ -370,6 +393,7 @@ void soft_node_destroy(soft_node *node)
     soft_graph *graph = node->graph;
     if (soft_rule(R9))
         soft_handle_remove(node, SOFT_KIND_GRAPH_NODE);
+    graph->edge_count -= (uint64_t)node->dependencies.count + node->dependents.count;
     for (uint32_t i = 0; i < node->dependencies.count; i++) {
         soft_edge_list_remove(&node->dependencies.ends[i].node->dependents, node);
         soft_node_note_sink(node->dependencies.ends[i].node);
@@ -410,17 +434,18 @@ static CUresult clone_node(const soft_node *node, soft_graph *into)
     if (node->memory)
         memory = (soft_memory_params){.alloc = *soft_memnode_params(node),
                                       .free = soft_memnode_address(node)};
-    const soft_node_params params = {.type = node->type,
-                                     .context = node->context,
-                                     .task = &node->task,
-                                     .copy = &node->copy,
-                                     .fill = &node->fill,
-                                     .event = node->event,
-                                     .child = node->child,
-                                     .memory = node->memory ? &memory : NULL,
-                                     .by_extra = node->arguments.by_extra,
-                                     .attributes = node->attributes,
-                                     .updatable = node->updatable};
+    const soft_node_params params = {
+        .type = node->type,
+        .context = node->context,
+        .task = &node->task,
+        .copy = node->type == CU_GRAPH_NODE_TYPE_MEMCPY ? &node->copy : NULL,
+        .fill = node->type == CU_GRAPH_NODE_TYPE_MEMSET ? &node->fill : NULL,
+        .event = node->event,
+        .child = node->child,
+        .memory = node->memory ? &memory : NULL,
+        .by_extra = node->type == CU_GRAPH_NODE_TYPE_KERNEL && node->arguments.extra,
+        .attributes = node->attributes,
+        .updatable = node->updatable};
     soft_node *fresh;
     SOFT_TRY(soft_node_add(into, &params, NULL, 0, &fresh));
     fresh->origin = node->id;

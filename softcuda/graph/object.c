@@ -209,10 +209,17 @@ CUresult soft_graph_release_object(soft_graph *graph, soft_object *object, unsig
     return CUDA_SUCCESS;
 }
 
+/* Whether what the graphs in it hold counts, and there are any. */
+static bool goes_deeper(const soft_graph *graph, bool deep)
+{
+    return deep && (graph->has & SOFT_HAS_INNER) && soft_rule(R107);
+}
+
 static uint32_t count_holds(const soft_graph *graph, bool deep)
 {
     uint32_t count = graph->objects.count;
-    for (uint32_t i = 0; deep && soft_rule(R107) && i < graph->node_count; i++)
+    const bool inner = goes_deeper(graph, deep);
+    for (uint32_t i = 0; inner && i < graph->node_count; i++)
         for (uint32_t k = 0; soft_node_inner(graph->nodes[i], k); k++)
             count += count_holds(soft_node_inner(graph->nodes[i], k), true);
     return count;
@@ -222,7 +229,8 @@ static void hold_all_locked(soft_object_list *list, const soft_graph *graph, boo
 {
     for (uint32_t i = 0; i < graph->objects.count; i++)
         hold_locked(list, graph->objects.holds[i].object, graph->objects.holds[i].count);
-    for (uint32_t i = 0; deep && soft_rule(R107) && i < graph->node_count; i++)
+    const bool inner = goes_deeper(graph, deep);
+    for (uint32_t i = 0; inner && i < graph->node_count; i++)
         for (uint32_t k = 0; soft_node_inner(graph->nodes[i], k); k++)
             hold_all_locked(list, soft_node_inner(graph->nodes[i], k), true);
 }

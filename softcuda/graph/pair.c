@@ -94,17 +94,20 @@ static CUresult check_counts(soft_pairing *pairing, const soft_exec_level *level
 static CUresult pair(soft_pairing *pairing, const soft_exec_level *level,
                      soft_graph *graph, soft_node **sinks, struct queue *queue)
 {
-    for (uint32_t i = 0; i < graph->node_count; i++)
+    soft_sinks found = {.list = sinks};
+    for (uint32_t i = 0; i < graph->node_count; i++) {
         graph->nodes[i]->mark = SOFT_NO_NODE;
-    const uint32_t count = soft_graph_sinks(graph, sinks);
-    SOFT_TRY(check_counts(pairing, level, graph, sinks, count));
-    for (uint32_t i = count; i-- > 0;)
+        soft_sink_add(&found, graph->nodes[i]);
+    }
+    soft_sinks_order(&found);
+    SOFT_TRY(check_counts(pairing, level, graph, sinks, found.count));
+    for (uint32_t i = found.count; i-- > 0;)
         (void)join(pairing, queue, pairing->shape->sinks[level->sink_first + i],
                    sinks[i]); /* each is there once */
     while (queue->head < queue->tail)
         SOFT_TRY(join_dependencies(pairing, queue, queue->pairs[queue->head++]));
     /* Nodes that no sink depends on are on a cycle. */
-    for (uint32_t i = 0; i < graph->node_count; i++)
+    for (uint32_t i = 0; queue->tail < graph->node_count && i < graph->node_count; i++)
         if (graph->nodes[i]->mark == SOFT_NO_NODE) {
             soft_refuse(FAILURE, "the graph has a cycle");
             return soft_pairing_refuse(pairing, TOPOLOGY, graph->nodes[i], NULL);

@@ -52,6 +52,8 @@ CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value)
             soft_updatable_create(soft_allocator(), &node->updatable, soft_error())));
     if (wanted)
         value->deviceUpdatableKernelNode.devNode = handle_of(node);
+    if (node->updatable)
+        node->graph->has |= SOFT_HAS_UPDATABLE;
     node->attributes->set |= 1u << ATTRIBUTE;
     node->attributes->values[ATTRIBUTE] = *value;
     return CUDA_SUCCESS;
@@ -59,6 +61,8 @@ CUresult soft_updatable_set(soft_node *node, CUlaunchAttributeValue *value)
 
 bool soft_graph_is_updatable(const soft_graph *graph)
 {
+    if (!(graph->has & (SOFT_HAS_UPDATABLE | SOFT_HAS_INNER)))
+        return false;
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const soft_node *node = graph->nodes[i];
         if (node->updatable)
@@ -86,6 +90,8 @@ CUresult soft_updatables_create(const soft_graph *graph, const soft_flat *flat,
 {
     uint32_t count = 0;
     *out = NULL;
+    if (!(flat->has & SOFT_HAS_UPDATABLE))
+        return CUDA_SUCCESS;
     for (uint32_t i = 0; i < flat->shape.node_count; i++)
         count += flat->nodes[i] && flat->nodes[i]->updatable;
     if (count == 0)

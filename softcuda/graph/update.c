@@ -21,6 +21,7 @@ struct update {
     soft_exec *exec;
     struct edit *edits;
     uint32_t count;
+    soft_record_maker maker;
     soft_object_set *objects; /* of the new graph, later the old ones */
     soft_exec_memory *memory; /* the same */
 };
@@ -34,7 +35,7 @@ static CUresult prepare(struct update *update, uint32_t at, soft_node *node)
     soft_content content = soft_content_of(node);
     soft_exec_record *record;
     content.updatable = old->is_updatable; /* the executable is compiled for that */
-    SOFT_TRY(soft_exec_record_create(&content, NULL, &record));
+    SOFT_TRY(soft_exec_record_create(&content, &update->maker, &record));
     soft_change change = {.type = node->type,
                           .flags = update->exec->flags,
                           .whole = true,
@@ -144,6 +145,7 @@ static CUresult update_level(struct update *update, uint32_t level, soft_graph *
     soft_exec_memory_release(update->memory);
     for (uint32_t i = 0; i < update->count; i++)
         soft_exec_record_release(update->edits[i].record);
+    soft_record_maker_fini(&update->maker);
     soft_delete(update->edits);
     soft_pairing_fini(&update->pairing);
     return result;

@@ -8,6 +8,7 @@
  * Versions are made when an edit finds all of them in use, up to SOFT_VERSIONS_MAX; then,
  * or if there is no memory for one, the edit waits for a launch to end. */
 #include <stddef.h>
+#include <string.h>
 
 #include "base/vec.h"
 #include "softcuda/device/alloc.h"
@@ -19,7 +20,10 @@
 #include "softcuda/memory/graphmem.h"
 #include "softcuda/rules/rules.h"
 
-#define LINE 64u
+/* Of blocks whose records come one by one; and of those whose size is known: a record has 24
+ * bits for its place. */
+#define BLOCK_GROWS_TO ((size_t)4 << 20)
+#define BLOCK_MAX ((size_t)SOFT_LINE << 24)
 
 /* ---- records ----------------------------------------------------------------------- */
 
@@ -40,15 +44,59 @@ size_t soft_record_bytes(const soft_content *content)
         params = 0;
     const size_t bytes =
         offsetof(soft_exec_record, body) + offsetof(soft_record, params) + params;
-    return (bytes + LINE - 1) / LINE * LINE;
+    return (bytes + SOFT_LINE - 1) / SOFT_LINE * SOFT_LINE;
 }
 
 /* What every launch reads of a node is one cache line, not two. */
-_Static_assert(offsetof(soft_exec_record, body.u) % LINE == 0, "begins with a line");
+_Static_assert(offsetof(soft_exec_record, body.u) % SOFT_LINE == 0, "begins with a line");
 
-static void *on_line(void *room)
+static void block_leave(soft_record_block *block)
 {
-    return (void *)(((uintptr_t)room + LINE - 1) / LINE * LINE);
+    if (block && --block->live == 0)
+        soft_room_delete(block, block->bytes);
+}
+
+void soft_record_maker_fini(soft_record_maker *maker)
+{
+    block_leave(maker->block);
+    *maker = (soft_record_maker){0};
+}
+
+/* The first is for one record, each after it twice as large. */
+static bool next_block(soft_record_maker *maker, size_t bytes)
+{
+    size_t room = maker->block ? 2 * maker->block->bytes : 0;
+    if (room > BLOCK_GROWS_TO)
+        room = BLOCK_GROWS_TO;
+    if (maker->wanted > 0)
+        room = SOFT_LINE + maker->wanted;
+    if (room > BLOCK_MAX)
+        room = BLOCK_MAX;
+    if (room < SOFT_LINE + bytes)
+        room = SOFT_LINE + bytes;
+    soft_record_block *block = soft_room_new(room);
+    if (!block)
+        return false;
+    *block = (soft_record_block){.bytes = room, .live = 1};
+    block_leave(maker->block);
+    maker->block = block;
+    maker->used = SOFT_LINE;
+    return true;
+}
+
+static soft_exec_record *make_room(soft_record_maker *maker, size_t bytes)
+{
+    if (!maker->block || maker->block->bytes - maker->used < bytes) {
+        if (!next_block(maker, bytes))
+            return NULL;
+    }
+    soft_exec_record *record = (void *)((char *)maker->block + maker->used);
+    memset(record, 0, bytes);
+    record->lines = (uint32_t)(maker->used / SOFT_LINE) & 0xffffff;
+    maker->used += bytes;
+    maker->wanted -= maker->wanted < bytes ? maker->wanted : bytes;
+    maker->block->live++;
+    return record;
 }
 
 static soft_backing backing_at(soft_context *context, uint64_t address)
@@ -118,8 +166,6 @@ static CUresult fill_updatable(soft_exec_record *record)
     SOFT_TRY(soft_pass(soft_device_node_create(
         &record->body.u.launch, true, soft_allocator(), &record->device, soft_error())));
     record->is_updatable = true;
-    record->work = (soft_work){
-        .kind = SOFT_WORK_CALL, .run = soft_device_node_run, .argument = record->device};
     return CUDA_SUCCESS;
 }
 
@@ -130,6 +176,7 @@ static CUresult fill(soft_exec_record *record, const soft_content *content)
         record->task = *content->task;
     if (content->event) {
         record->event = content->event;
+        record->has_event = true;
         soft_event_retain(record->event);
     }
     if (content->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
@@ -140,12 +187,11 @@ static CUresult fill(soft_exec_record *record, const soft_content *content)
         record->task.u.call.user = record;
     }
     SOFT_TRY(soft_record_fill(&record->body, content->context, &record->task,
-                              (int64_t)content->id, &record->work));
+                              (int64_t)content->id));
     if (record->task.kind == SOFT_TASK_KERNEL) {
-        record->function = record->task.u.launch.function;
-        soft_function_retain(record->function);
-        record->task.u.launch.params =
-            record->body.large ? record->body.large : record->body.params;
+        soft_function_retain(record->task.u.launch.function);
+        record->has_function = true;
+        record->task.u.launch.params = record->body.u.launch.grid.params;
     }
     if (content->updatable)
         SOFT_TRY(fill_updatable(record));
@@ -163,21 +209,22 @@ void soft_exec_record_release(soft_exec_record *record)
     soft_record_drop(&record->body);
     if (record->is_updatable)
         soft_device_node_release(record->device);
-    if (record->function)
-        soft_function_release(record->function);
-    if (record->event)
+    if (record->has_function)
+        soft_function_release(record->task.u.launch.function);
+    if (record->has_event)
         soft_event_release(record->event);
-    if (!record->in_slab)
-        soft_delete(record);
+    block_leave((void *)((char *)record - record->lines * (size_t)SOFT_LINE));
 }
 
-CUresult soft_exec_record_create(const soft_content *content, void *room,
+CUresult soft_exec_record_create(const soft_content *content, soft_record_maker *maker,
                                  soft_exec_record **out)
 {
-    soft_exec_record *record = room ? room : soft_new(soft_record_bytes(content));
+    soft_record_maker own = {0};
+    soft_exec_record *record =
+        make_room(maker ? maker : &own, soft_record_bytes(content));
+    soft_record_maker_fini(&own);
     SOFT_TRY(soft_made(record, "no memory for a node's parameters"));
     record->references = 1;
-    record->in_slab = room != NULL;
     const CUresult result = fill(record, content);
     if (result != CUDA_SUCCESS) {
         soft_exec_record_release(record);
@@ -239,15 +286,22 @@ static void do_no_parts(void *argument, soft_parts *parts, soft_worker *worker)
         ;
 }
 
+static soft_work work_of_enabled(soft_exec_record *record)
+{
+    return !record->is_updatable ? soft_record_work(&record->body, record->task.kind)
+                                 : (soft_work){.kind = SOFT_WORK_CALL,
+                                               .run = soft_device_node_run,
+                                               .argument = record->device};
+}
+
 /* Of the kind that the program was compiled for: a disabled node is order only (R69h). */
-static soft_work work_of(const soft_exec *exec, uint32_t at,
-                         const soft_exec_record *record)
+static soft_work work_of(const soft_exec *exec, uint32_t at, soft_exec_record *record)
 {
     const soft_exec_node *node = &exec->shape.nodes[at];
     soft_work work = {.kind = node->kind};
     const bool runs = node->enabled || (record && record->is_updatable);
-    if (runs && record && record->work.kind != SOFT_WORK_EMPTY) {
-        work = record->work;
+    if (runs && record && node->kind != SOFT_WORK_EMPTY) {
+        work = work_of_enabled(record);
         work.cost_ns = &exec->costs[at];
     } else if (node->kind == SOFT_WORK_PARTS) {
         work.run_parts = do_no_parts;
@@ -306,13 +360,6 @@ static CUresult out_of_memory(const soft_exec *exec)
                      exec->shape.node_count);
 }
 
-/* A wait node does nothing in its place: the launch waits before it begins. */
-static bool has_record(const soft_node *node, uint8_t kind)
-{
-    return node &&
-           (kind != SOFT_WORK_EMPTY || node->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT);
-}
-
 /* What a launch looks at: events, and the words of memory operations. */
 static bool is_asked(const soft_node *node)
 {
@@ -322,6 +369,9 @@ static bool is_asked(const soft_node *node)
 static CUresult keep_event_nodes(soft_exec *exec, const soft_flat *flat)
 {
     uint32_t count = 0;
+    if (!(flat->has &
+          (SOFT_HAS(EVENT_RECORD) | SOFT_HAS(WAIT_EVENT) | SOFT_HAS(BATCH_MEM_OP))))
+        return CUDA_SUCCESS;
     for (uint32_t i = 0; i < exec->shape.node_count; i++)
         count += is_asked(flat->nodes[i]);
     if (count == 0)
@@ -351,6 +401,20 @@ static void set_fence(const soft_exec *exec, uint32_t at, soft_exec_record *reco
         record->fence = exec->fences[low];
 }
 
+/* The record and the work of a flat node. */
+static CUresult first_record(const soft_exec *exec, const soft_flat *flat, uint32_t at,
+                             soft_record_maker *maker, soft_version *version)
+{
+    if (soft_flat_has_record(flat, at)) {
+        const soft_content content = soft_content_of(flat->nodes[at]);
+        SOFT_TRY(soft_exec_record_create(&content, maker, &version->records[at]));
+        bind(exec, at, version->records[at]);
+        set_fence(exec, at, version->records[at]);
+    }
+    version->works[at] = work_of(exec, at, version->records[at]);
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **offender)
 {
     const uint32_t count = exec->shape.node_count;
@@ -359,33 +423,17 @@ CUresult soft_version_first(soft_exec *exec, const soft_flat *flat, soft_node **
     soft_version *version = version_new(exec);
     if (!exec->costs || !version)
         return out_of_memory(exec);
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (has_record(flat->nodes[i], flat->kinds[i])) {
-            const soft_content content = soft_content_of(flat->nodes[i]);
-            bytes += soft_record_bytes(&content);
-        }
-    exec->slab = bytes ? soft_new(bytes + LINE) : NULL;
-    if (bytes && !exec->slab)
-        return out_of_memory(exec);
-    char *room = on_line(exec->slab);
-    for (uint32_t i = 0; i < count; i++) {
-        if (has_record(flat->nodes[i], flat->kinds[i])) {
-            const soft_content content = soft_content_of(flat->nodes[i]);
-            const CUresult result =
-                soft_exec_record_create(&content, room, &version->records[i]);
-            if (result != CUDA_SUCCESS) {
-                *offender = flat->nodes[i];
-                return result;
-            }
-            bind(exec, i, version->records[i]);
-            set_fence(exec, i, version->records[i]);
-            room += soft_record_bytes(&content);
-        }
-        version->works[i] = work_of(exec, i, version->records[i]);
+    soft_record_maker maker = {.wanted = flat->record_bytes};
+    CUresult result = CUDA_SUCCESS;
+    for (uint32_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
+        result = first_record(exec, flat, i, &maker, version);
+        if (result != CUDA_SUCCESS)
+            *offender = flat->nodes[i];
     }
-    exec->current = version;
-    return CUDA_SUCCESS;
+    soft_record_maker_fini(&maker);
+    if (result == CUDA_SUCCESS)
+        exec->current = version;
+    return result;
 }
 
 /* ---- edits ------------------------------------------------------------------------- */

@@ -96,9 +96,11 @@ static inline gph_status hand_run(hand_unit *unit, const hand_call *call,
     const soft_kernel_env_options options = {
         .timeout_ns = call->timeout_ns, .on_fault = hand_on_fault, .user = unit};
     GPHI_TRY(soft_kernel_env_create(&options, &unit->env, error));
+    soft_kernel_sync sync = {0};
     const soft_kernel_dims dims = {.grid = {call->grid, 1, 1},
                                    .block = {call->block, 1, 1},
-                                   .cooperative = call->cooperative};
+                                   .cooperative = call->cooperative,
+                                   .sync = &sync};
     soft_kernel_launch launch;
     gph_status status =
         soft_kernel_launch_init(&launch, unit->env, &code, &dims, call->params, error);

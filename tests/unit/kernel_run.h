@@ -146,8 +146,10 @@ static inline gph_status kernel_run(kernel_unit *unit, const kernel_call *call,
     gph_status status = soft_kernel_env_create(&options, &unit->env, error);
     if (status != 0)
         return status;
+    soft_kernel_sync sync = {0};
     soft_kernel_dims dims = {.dynamic_shared_bytes = call->dynamic_shared_bytes,
-                             .cooperative = call->cooperative};
+                             .cooperative = call->cooperative,
+                             .sync = &sync};
     for (int i = 0; i < 3; i++) {
         dims.grid[i] = call->grid[i] ? call->grid[i] : 1;
         dims.block[i] = call->block[i] ? call->block[i] : 1;

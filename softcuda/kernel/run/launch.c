@@ -81,16 +81,19 @@ static gph_status check_dims(const ptx_kernel *kernel, const soft_kernel_dims *d
 
 /* grid.sync() finds its workspace in envreg 1 and 2; the first word is its size
  * (cooperative_groups, grid_workspace). */
-static void point_at_own(soft_kernel_launch *launch)
+static void point_at_own(soft_kernel_launch *launch, soft_kernel_sync *sync)
 {
-    launch->grid.envreg = launch->envreg;
+    static const soft_kernel_sync none;
     launch->grid.launch = launch;
-    if (!launch->grid.cooperative)
+    launch->grid.envreg = none.envreg;
+    launch->sync = launch->grid.cooperative ? sync : NULL;
+    if (!launch->sync)
         return;
-    const uint64_t address = (uint64_t)(uintptr_t)launch->workspace;
-    launch->workspace[0] = sizeof(launch->workspace);
-    launch->envreg[1] = (uint32_t)(address >> 32);
-    launch->envreg[2] = (uint32_t)address;
+    const uint64_t address = (uint64_t)(uintptr_t)sync->workspace;
+    sync->workspace[0] = sizeof(sync->workspace);
+    sync->envreg[1] = (uint32_t)(address >> 32);
+    sync->envreg[2] = (uint32_t)address;
+    launch->grid.envreg = sync->envreg;
 }
 
 static void fill_grid(soft_kernel_launch *launch, const ptx_kernel *kernel,
@@ -110,7 +113,7 @@ static void fill_grid(soft_kernel_launch *launch, const ptx_kernel *kernel,
     for (int i = 0; i < 3; i++)
         grid->cluster[i] = dims->cluster[i] != 0 ? dims->cluster[i] : 1;
     grid->cluster_size = grid->cluster[0] * grid->cluster[1] * grid->cluster[2];
-    point_at_own(launch);
+    point_at_own(launch, dims->sync);
 }
 
 static void count_blocks(soft_kernel_launch *launch)
@@ -172,11 +175,11 @@ void soft_kernel_launch_confine(soft_kernel_launch *launch, uint32_t first,
 }
 
 void soft_kernel_launch_copy(soft_kernel_launch *to, const soft_kernel_launch *from,
-                             const void *params)
+                             const void *params, soft_kernel_sync *sync)
 {
     memcpy(to, from, sizeof(*to));
     to->grid.params = params;
-    point_at_own(to);
+    point_at_own(to, sync);
 }
 
 void soft_kernel_launch_resize(soft_kernel_launch *launch, const uint32_t grid[3])

@@ -64,11 +64,18 @@ bool soft_kernel_env_is_dead(const soft_kernel_env *env);
 /* A variable's milliseconds in nanoseconds, 0 when it is unset or not a number. */
 uint64_t soft_limit_from_environment(const char *name);
 
+/* What grid.sync() works with: of cooperative launches alone, which are few. */
+typedef struct soft_kernel_sync {
+    uint32_t envreg[32];
+    uint64_t workspace[8]; /* nvcc emits what uses it inline */
+} soft_kernel_sync;
+
 typedef struct soft_kernel_dims {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     uint32_t cooperative;
     uint32_t cluster[3]; /* blocks of one; all 0: a block is alone. It divides the grid */
+    soft_kernel_sync *sync; /* cooperative: zeroed, borrowed while the launch may run */
 } soft_kernel_dims;
 
 /* The values of an executable graph's conditional handles, 1 ... count; after them as many words
@@ -112,13 +119,12 @@ typedef struct soft_kernel_launch {
     int64_t node;
     uint64_t local_bytes, scratch_bytes; /* of a block */
     uint64_t shared_room;                /* of a block, rounded up */
-    uint32_t page_bytes;
-    uint32_t on_fibers; /* a block may wait for another */
-    uint32_t is_single; /* one block, fast path, waits for nobody, no time limit */
-    uint32_t envreg[32];
-    uint64_t workspace[8];    /* of grid.sync(), which nvcc emits inline */
+    soft_kernel_sync *sync;              /* NULL: not cooperative */
     soft_kernel_graph *graph; /* borrowed; NULL: it runs in none that knows of launches */
-    bool in_body;             /* of a conditional node */
+    uint32_t page_bytes;
+    bool on_fibers; /* a block may wait for another */
+    bool is_single; /* one block, fast path, waits for nobody, no time limit */
+    bool in_body;   /* of a conditional node */
 } soft_kernel_launch;
 
 /* A block met a fault: those still to come are not run. */
@@ -145,9 +151,10 @@ GPH_CHECKED gph_status soft_kernel_launch_init(soft_kernel_launch *launch,
 /* It runs on these multiprocessors only, as %smid shows; 65535 at most. */
 void soft_kernel_launch_confine(soft_kernel_launch *launch, uint32_t first,
                                 uint32_t count);
-/* The same launch once more: `params` is a copy of its parameters. Neither runs. */
+/* The same launch once more: `params` is a copy of its parameters, `sync` as in
+ * soft_kernel_dims. Neither runs. */
 void soft_kernel_launch_copy(soft_kernel_launch *to, const soft_kernel_launch *from,
-                             const void *params);
+                             const void *params, soft_kernel_sync *sync);
 /* Other numbers of blocks, which fit and are whole clusters; it does not run. */
 bool soft_kernel_grid_fits(const uint32_t grid[3]);
 void soft_kernel_launch_resize(soft_kernel_launch *launch, const uint32_t grid[3]);

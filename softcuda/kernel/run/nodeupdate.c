@@ -154,7 +154,7 @@ gph_status soft_device_node_create(const soft_kernel_launch *launch, bool enable
         memcpy(node->wanted, launch->grid.params, bytes);
     }
     memcpy(node->grid, launch->grid.nctaid, sizeof(node->grid));
-    soft_kernel_launch_copy(&node->launch, launch, node->params);
+    soft_kernel_launch_copy(&node->launch, launch, node->params, &node->sync);
     *out = node;
     return GPH_OK;
 }

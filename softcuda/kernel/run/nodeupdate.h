@@ -24,6 +24,7 @@ typedef struct soft_device_node {
     const void *owner;         /* the executable that it is of */
     bool was_active;           /* once, at least; under the mutex of all handles */
     soft_kernel_launch launch; /* whoever runs it alone */
+    soft_kernel_sync sync;     /* its own */
     uint32_t param_bytes;
     pthread_mutex_t mutex; /* of all below */
     bool is_changed;       /* since it ran last */

@@ -60,7 +60,8 @@ static bool is_own(const soft_block *block, uint64_t address, uint64_t bytes)
            (block->cluster && soft_cluster_holds(block->cluster, address, bytes)) ||
            inside(address, bytes, block->view.local, launch->local_bytes) ||
            inside(address, bytes, grid->params, launch->code->kernel->param_bytes) ||
-           inside(address, bytes, launch->workspace, sizeof(launch->workspace)) ||
+           (launch->sync && inside(address, bytes, launch->sync->workspace,
+                                   sizeof(launch->sync->workspace))) ||
            soft_device_heap_holds(&env_of(block)->heap, address, bytes);
 }
 
