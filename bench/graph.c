@@ -238,10 +238,14 @@ static void single_sets(kind graph_of, kind set, const char *name, int between)
     CU(cuGraphDestroy, graph);
 }
 
-/* What a kernel node costs in a chain of so many: adding it, instantiating it, a whole update
- * that changes it, and the bytes of graph and executable. */
-struct node_cost {
-    double instantiate_ns, update_ns, launch_ns, bytes;
+/* What a kernel node costs in a chain of so many: instantiating it, a whole update that changes
+ * it, and the bytes of graph and executable. The sizes take turns. */
+enum { SIZES = 3, TURNS = 9 };
+struct sized {
+    int count, again; /* again: so often a turn */
+    CUgraph graph, other;
+    CUgraphExec exec;
+    double first_ns, bytes, made[TURNS], changed[TURNS], launched[TURNS];
 };
 
 static double median(double *of, int count)
@@ -250,51 +254,69 @@ static double median(double *of, int count)
     return of[count / 2];
 }
 
-static struct node_cost cost_at(int count)
+/* All of malloc: before anything was given back that softcuda would keep for the next graph. */
+static void hold(struct sized *sized)
 {
-    enum { TURNS = 9 };
-    double made[TURNS], changed[TURNS], launched[TURNS];
     const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     value = 1;
-    CUgraph graph = chain(KERNEL, count, NULL);
-    CUgraphExec exec = NULL;
-    CU(cuGraphInstantiateWithFlags, &exec, graph, 0);
-    const size_t held = mallinfo2().uordblks + mallinfo2().hblkhd - before;
-    value = 2;
-    CUgraph other = chain(KERNEL, count, NULL);
-    for (int i = 0; i < TURNS; i++) {
-        CU(cuGraphExecDestroy, exec);
-        uint64_t from = gphi_clock_ns();
-        CU(cuGraphInstantiateWithFlags, &exec, graph, 0);
-        made[i] = (double)(gphi_clock_ns() - from) / count;
-        from = gphi_clock_ns();
-        update_with(exec, other);
-        changed[i] = (double)(gphi_clock_ns() - from) / count;
-        for (int k = 0; k < 6; k++) { /* the first are measured, and wake workers */
-            from = gphi_clock_ns();
-            CU(cuGraphLaunch, exec, stream);
-            launched[i] = (double)(gphi_clock_ns() - from);
-            CU(cuStreamSynchronize, stream);
-        }
+    sized->graph = chain(KERNEL, sized->count, NULL);
+    const uint64_t from = gphi_clock_ns();
+    CU(cuGraphInstantiateWithFlags, &sized->exec, sized->graph, 0);
+    sized->first_ns = (double)(gphi_clock_ns() - from) / sized->count;
+    sized->bytes = (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before);
+}
+
+static void take_turn(struct sized *sized, int turn)
+{
+    double made = 0, changed = 0;
+    for (int i = 0; i < sized->again; i++) {
+        CU(cuGraphExecDestroy, sized->exec);
+        const uint64_t from = gphi_clock_ns();
+        CU(cuGraphInstantiateWithFlags, &sized->exec, sized->graph, 0);
+        const uint64_t instantiated = gphi_clock_ns();
+        update_with(sized->exec, sized->other);
+        changed += (double)(gphi_clock_ns() - instantiated);
+        made += (double)(instantiated - from);
     }
-    CU(cuGraphExecDestroy, exec);
-    CU(cuGraphDestroy, graph);
-    CU(cuGraphDestroy, other);
-    return (struct node_cost){median(made, TURNS), median(changed, TURNS),
-                              median(launched, TURNS), (double)held / count};
+    sized->made[turn] = made / sized->again / sized->count;
+    sized->changed[turn] = changed / sized->again / sized->count;
+    for (int k = 0; k < 6; k++) { /* the first are measured, and wake workers */
+        const uint64_t from = gphi_clock_ns();
+        CU(cuGraphLaunch, sized->exec, stream);
+        sized->launched[turn] = (double)(gphi_clock_ns() - from);
+        CU(cuStreamSynchronize, stream);
+    }
 }
 
 static void costs_by_size(void)
 {
-    struct node_cost first = {0};
-    for (int count = SOME; count <= MANY; count *= 10) {
-        const struct node_cost cost = cost_at(count);
-        first = count == SOME ? cost : first;
-        printf(
-            "%6d kernels, a node: instantiate %.0f ns (%.2f x), update %.0f ns (%.2f x), "
-            "%.0f bytes; cuGraphLaunch alone %.0f ns\n",
-            count, cost.instantiate_ns, cost.instantiate_ns / first.instantiate_ns,
-            cost.update_ns, cost.update_ns / first.update_ns, cost.bytes, cost.launch_ns);
+    static struct sized sizes[SIZES] = {{.count = SOME, .again = 20},
+                                        {.count = 10 * SOME, .again = 4},
+                                        {.count = MANY, .again = 1}};
+    CUgraphExec warm;
+    CU(cuGraphInstantiateWithFlags, &warm, chain(KERNEL, 1, NULL), 0); /* compiles */
+    for (int i = 0; i < SIZES; i++)
+        hold(&sizes[i]);
+    value = 2;
+    for (int i = 0; i < SIZES; i++)
+        sizes[i].other = chain(KERNEL, sizes[i].count, NULL);
+    for (int turn = 0; turn < TURNS; turn++)
+        for (int i = 0; i < SIZES; i++)
+            take_turn(&sizes[i], turn);
+    double first_made = 0, first_changed = 0;
+    for (int i = 0; i < SIZES; i++) {
+        const double made = median(sizes[i].made, TURNS);
+        const double changed = median(sizes[i].changed, TURNS);
+        first_made = i == 0 ? made : first_made;
+        first_changed = i == 0 ? changed : first_changed;
+        printf("%6d kernels, a node: instantiate %.0f ns (%.2f x; the first time %.0f), "
+               "update %.0f ns (%.2f x), %.0f bytes; cuGraphLaunch alone %.0f ns\n",
+               sizes[i].count, made, made / first_made, sizes[i].first_ns, changed,
+               changed / first_changed, sizes[i].bytes / sizes[i].count,
+               median(sizes[i].launched, TURNS));
+        CU(cuGraphExecDestroy, sizes[i].exec);
+        CU(cuGraphDestroy, sizes[i].graph);
+        CU(cuGraphDestroy, sizes[i].other);
     }
 }
 

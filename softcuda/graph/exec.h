@@ -44,6 +44,7 @@ typedef struct soft_exec_record {
     uint32_t lines : 24;       /* of SOFT_LINE bytes that its block has before it */
     uint32_t has_function : 1; /* a reference to its task's */
     uint32_t has_event : 1;    /* a reference */
+    uint32_t has_apart : 1;    /* parameters that are allocated apart */
     uint32_t is_updatable : 1; /* KERNEL that kernels change */
     soft_context *context;
     soft_task task; /* parameters are in `body` */
@@ -71,7 +72,8 @@ typedef struct soft_record_block {
 typedef struct soft_record_maker {
     soft_record_block *block;
     size_t used;   /* bytes of it */
-    size_t wanted; /* by the records to come; 0: nobody knows */
+    size_t wanted; /* by the records to come; 0: nobody knows, ... */
+    uint32_t most; /* ... but that so many come at most, with the next one */
 } soft_record_maker;
 
 typedef struct soft_version {
@@ -292,10 +294,13 @@ void soft_versions_free(soft_exec *exec);
 /* An edit, under the exec's mutex: a version equal to the current one that no launch
  * reads; it becomes the current one. */
 soft_version *soft_version_open(soft_exec *exec);
-/* Node `at` has this record from now on (taken; may be the one it has: NULL keeps it),
- * enabled as the exec's node says. */
+/* Ties a fresh record to the executable: what node `at` runs with it, enabled as the exec's
+ * node says. */
+soft_work soft_version_bind(const soft_exec *exec, uint32_t at, soft_exec_record *record);
+/* Node `at` has this record (taken) and its work from now on; both NULL: the record that it
+ * has, and the work that it has by now. */
 void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
-                      soft_exec_record *record);
+                      soft_exec_record *record, const soft_work *work);
 
 /* ---- pair.c */
 

@@ -50,7 +50,8 @@ static CUresult set_record(soft_exec *exec, uint32_t at, const soft_node *node,
         soft_exec_record_release(record);
         return result;
     }
-    soft_version_put(exec, soft_version_open(exec), at, record);
+    const soft_work work = soft_version_bind(exec, at, record);
+    soft_version_put(exec, soft_version_open(exec), at, record, &work);
     return CUDA_SUCCESS;
 }
 
@@ -127,7 +128,11 @@ CUresult soft_exec_set_enabled(soft_exec *exec, soft_node *node, bool enabled)
         result = renew(exec, at, &record);
         if (result == CUDA_SUCCESS && (is_new || record)) {
             exec->shape.nodes[at].enabled = enabled;
-            soft_version_put(exec, soft_version_open(exec), at, record);
+            soft_work work;
+            if (record)
+                work = soft_version_bind(exec, at, record);
+            soft_version_put(exec, soft_version_open(exec), at, record,
+                             record ? &work : NULL);
         }
     }
     soft_light_unlock(&exec->mutex);

@@ -14,6 +14,7 @@
 struct edit {
     uint32_t at;
     soft_exec_record *record;
+    soft_work work; /* of the record, which is far away when all are committed */
 };
 
 struct update {
@@ -35,6 +36,7 @@ static CUresult prepare(struct update *update, uint32_t at, soft_node *node)
     soft_content content = soft_content_of(node);
     soft_exec_record *record;
     content.updatable = old->is_updatable; /* the executable is compiled for that */
+    update->maker.most = update->exec->shape.node_count - update->count;
     SOFT_TRY(soft_exec_record_create(&content, &update->maker, &record));
     soft_change change = {.type = node->type,
                           .flags = update->exec->flags,
@@ -47,7 +49,8 @@ static CUresult prepare(struct update *update, uint32_t at, soft_node *node)
         soft_exec_record_release(record);
         return soft_pairing_refuse(&update->pairing, change.result, node, NULL);
     }
-    update->edits[update->count++] = (struct edit){at, record};
+    update->edits[update->count++] =
+        (struct edit){at, record, soft_version_bind(update->exec, at, record)};
     return CUDA_SUCCESS;
 }
 
@@ -116,8 +119,10 @@ static void commit(struct update *update, bool whole)
     if (update->count == 0 && !other_objects && !other_memory)
         return;
     soft_version *version = soft_version_open(exec);
-    for (uint32_t i = 0; i < update->count; i++)
-        soft_version_put(exec, version, update->edits[i].at, update->edits[i].record);
+    for (uint32_t i = 0; i < update->count; i++) {
+        const struct edit *edit = &update->edits[i];
+        soft_version_put(exec, version, edit->at, edit->record, &edit->work);
+    }
     update->count = 0;
 }
 
@@ -126,7 +131,8 @@ static CUresult update_level(struct update *update, uint32_t level, soft_graph *
     update->pairing.visit = visit;
     update->pairing.in_order = level != 0 && soft_rule(R69k);
     SOFT_TRY(soft_pairing_init(&update->pairing, &update->exec->shape));
-    update->edits = soft_new(update->exec->shape.node_count * sizeof(*update->edits));
+    const size_t room = update->exec->shape.node_count * sizeof(*update->edits);
+    update->edits = soft_room_new(room);
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     if (!update->edits)
         soft_refuse(result, "no memory to update %u nodes",
@@ -146,7 +152,7 @@ static CUresult update_level(struct update *update, uint32_t level, soft_graph *
     for (uint32_t i = 0; i < update->count; i++)
         soft_exec_record_release(update->edits[i].record);
     soft_record_maker_fini(&update->maker);
-    soft_delete(update->edits);
+    soft_room_delete(update->edits, room);
     soft_pairing_fini(&update->pairing);
     return result;
 }

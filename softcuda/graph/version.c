@@ -20,10 +20,8 @@
 #include "softcuda/memory/graphmem.h"
 #include "softcuda/rules/rules.h"
 
-/* Of blocks whose records come one by one; and of those whose size is known: a record has 24
- * bits for its place. */
-#define BLOCK_GROWS_TO ((size_t)4 << 20)
-#define BLOCK_MAX ((size_t)SOFT_LINE << 24)
+/* Of a block: all large ones are as large, so that one graph's are the next one's. */
+#define BLOCK_MAX ((size_t)8 << 20)
 
 /* ---- records ----------------------------------------------------------------------- */
 
@@ -62,14 +60,14 @@ void soft_record_maker_fini(soft_record_maker *maker)
     *maker = (soft_record_maker){0};
 }
 
-/* The first is for one record, each after it twice as large. */
+/* The first is for one record, each after it four times as large. */
 static bool next_block(soft_record_maker *maker, size_t bytes)
 {
-    size_t room = maker->block ? 2 * maker->block->bytes : 0;
-    if (room > BLOCK_GROWS_TO)
-        room = BLOCK_GROWS_TO;
+    size_t room = maker->block ? 4 * maker->block->bytes : 0;
     if (maker->wanted > 0)
         room = SOFT_LINE + maker->wanted;
+    else if (room > SOFT_LINE + maker->most * bytes)
+        room = SOFT_LINE + maker->most * bytes;
     if (room > BLOCK_MAX)
         room = BLOCK_MAX;
     if (room < SOFT_LINE + bytes)
@@ -186,8 +184,10 @@ static CUresult fill(soft_exec_record *record, const soft_content *content)
         record->task.u.call.function = run_stamp;
         record->task.u.call.user = record;
     }
-    SOFT_TRY(soft_record_fill(&record->body, content->context, &record->task,
-                              (int64_t)content->id));
+    const CUresult filled = soft_record_fill(&record->body, content->context,
+                                             &record->task, (int64_t)content->id);
+    record->has_apart = record->body.large != NULL;
+    SOFT_TRY(filled);
     if (record->task.kind == SOFT_TASK_KERNEL) {
         soft_function_retain(record->task.u.launch.function);
         record->has_function = true;
@@ -206,7 +206,8 @@ void soft_exec_record_release(soft_exec_record *record)
 {
     if (!record || --record->references > 0)
         return;
-    soft_record_drop(&record->body);
+    if (record->has_apart)
+        soft_record_drop(&record->body);
     if (record->is_updatable)
         soft_device_node_release(record->device);
     if (record->has_function)
@@ -405,13 +406,13 @@ static void set_fence(const soft_exec *exec, uint32_t at, soft_exec_record *reco
 static CUresult first_record(const soft_exec *exec, const soft_flat *flat, uint32_t at,
                              soft_record_maker *maker, soft_version *version)
 {
-    if (soft_flat_has_record(flat, at)) {
-        const soft_content content = soft_content_of(flat->nodes[at]);
-        SOFT_TRY(soft_exec_record_create(&content, maker, &version->records[at]));
-        bind(exec, at, version->records[at]);
-        set_fence(exec, at, version->records[at]);
+    if (!soft_flat_has_record(flat, at)) {
+        version->works[at] = work_of(exec, at, NULL);
+        return CUDA_SUCCESS;
     }
-    version->works[at] = work_of(exec, at, version->records[at]);
+    const soft_content content = soft_content_of(flat->nodes[at]);
+    SOFT_TRY(soft_exec_record_create(&content, maker, &version->records[at]));
+    version->works[at] = soft_version_bind(exec, at, version->records[at]);
     return CUDA_SUCCESS;
 }
 
@@ -524,16 +525,21 @@ soft_version *soft_version_open(soft_exec *exec)
     return version;
 }
 
+soft_work soft_version_bind(const soft_exec *exec, uint32_t at, soft_exec_record *record)
+{
+    bind(exec, at, record);
+    set_fence(exec, at, record);
+    return work_of(exec, at, record);
+}
+
 void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
-                      soft_exec_record *record)
+                      soft_exec_record *record, const soft_work *work)
 {
     if (record) {
         soft_exec_record_release(version->records[at]);
         version->records[at] = record;
-        bind(exec, at, record);
-        set_fence(exec, at, record);
     }
-    version->works[at] = work_of(exec, at, version->records[at]);
+    version->works[at] = work ? *work : work_of(exec, at, version->records[at]);
     exec->journal[exec->edits++ % SOFT_JOURNAL] = at;
     version->edits = exec->edits;
 }
