@@ -133,9 +133,10 @@ CUresult soft_nodes_link(soft_node *from, soft_node *to, const CUgraphEdgeData *
 
 void soft_nodes_unlink(soft_node *from, soft_node *to)
 {
-    to->graph->edge_count--;
+    const uint32_t before = to->dependencies.count; /* it need not be there (R6) */
     soft_edge_list_remove(&to->dependencies, from);
     soft_edge_list_remove(&from->dependents, to);
+    to->graph->edge_count -= before - to->dependencies.count;
 }
 
 static CUresult check_new_edge(const soft_graph *graph, const soft_node *from,

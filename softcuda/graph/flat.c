@@ -162,7 +162,8 @@ static void flatten_plain(const soft_graph *graph, uint32_t body, soft_flat *fla
         members[i] = node->mark = node->mark_out = add_node(flat, node, body, false);
         for (uint32_t k = 0; k < node->dependencies.count; k++) {
             soft_node *from = node->dependencies.ends[k].node;
-            from->mark = from->mark_out = first + from->place;
+            if (from->graph == graph) /* else R3 is switched off */
+                from->mark = from->mark_out = first + from->place;
         }
         add_dependencies(flat, filled, node);
         soft_sink_add(sinks, node);

@@ -393,7 +393,7 @@ void soft_node_destroy(soft_node *node)
     soft_graph *graph = node->graph;
     if (soft_rule(R9))
         soft_handle_remove(node, SOFT_KIND_GRAPH_NODE);
-    graph->edge_count -= (uint64_t)node->dependencies.count + node->dependents.count;
+    graph->edge_count -= node->dependencies.count;
     for (uint32_t i = 0; i < node->dependencies.count; i++) {
         soft_edge_list_remove(&node->dependencies.ends[i].node->dependents, node);
         soft_node_note_sink(node->dependencies.ends[i].node);
@@ -401,6 +401,7 @@ void soft_node_destroy(soft_node *node)
     for (uint32_t i = 0; i < node->dependents.count; i++) {
         soft_edge_list_remove(&node->dependents.ends[i].node->dependencies, node);
         soft_node_note_root(node->dependents.ends[i].node);
+        node->dependents.ends[i].node->graph->edge_count--;
     }
     memmove(&graph->nodes[node->place], &graph->nodes[node->place + 1],
             (graph->node_count - node->place - 1) * sizeof(graph->nodes[0]));
