@@ -18,6 +18,8 @@
 #include "doctor/language/language.h"
 #include "doctor/rules/rules.h"
 
+#include <string.h>
+
 static const gphi_rule *const tables[] = {
 #define X(class) gphi_rules_##class,
     GPHI_RULE_TABLES(X)
@@ -144,7 +146,7 @@ gph_status gphi_process_add(gph_doctor *doctor, uint64_t number, gphi_process **
 
 /* ---- records ---- */
 
-/* The log has the processes' records in turn: a process's first record stands again
+/* The log has the processes' records in turn: a process's first record is repeated
  * wherever another's ended. One that cannot be written ends no examination: the first
  * failure is said at the end. */
 static gph_status save_record(gph_doctor *doctor, gphi_process *process,
@@ -200,13 +202,28 @@ static const gphi_event *renumber(gph_doctor *doctor, gphi_process *process,
     return copy;
 }
 
-static gphi_part *text_to_clean(const gphi_event *event)
+/* The bytes of a text that are one name: all of them, but the first text of a PROCESS record
+ * has the words of a command line, each with a newline after it. */
+static size_t name_bytes(const gphi_event *event, uint32_t part, const char *at,
+                         size_t left)
+{
+    const bool has_words = event->kind == GPHI_EVENT_PROCESS && part == 0;
+    const char *end = has_words ? memchr(at, '\n', left) : NULL;
+    return end ? (size_t)(end - at) : left;
+}
+
+/* The first name with bytes that a name may not have. */
+static char *name_to_clean(const gphi_event *event, size_t *bytes)
 {
     const gphi_part *part = gphi_event_parts(event);
-    for (uint32_t i = 0; i < event->part_count; i++, part = gphi_part_next(part))
-        if (part->kind == GPHI_PART_TEXT &&
-            !gphi_is_plain(gphi_part_bytes(part), part->bytes))
-            return (gphi_part *)(uintptr_t)part;
+    for (uint32_t i = 0; i < event->part_count; i++, part = gphi_part_next(part)) {
+        const char *at = gphi_part_bytes(part), *end = at + part->bytes;
+        for (; part->kind == GPHI_PART_TEXT && at < end; at += *bytes + 1) {
+            *bytes = name_bytes(event, i, at, (size_t)(end - at));
+            if (!gphi_is_plain(at, *bytes))
+                return (char *)(uintptr_t)at;
+        }
+    }
     return NULL;
 }
 
@@ -216,8 +233,9 @@ static const gphi_event *plain(gph_doctor *doctor, const gphi_event *event)
 {
     /* What the program writes is cut into lines first; whoever does so makes them plain. */
     const bool is_written = event->kind == GPHI_EVENT_STDERR;
-    gphi_part *part = is_written ? NULL : text_to_clean(event);
-    if (!part)
+    size_t bytes = 0;
+    char *name = is_written ? NULL : name_to_clean(event, &bytes);
+    if (!name)
         return event;
     if (event != doctor->scratch.items) {
         doctor->scratch.count = 0;
@@ -225,8 +243,8 @@ static const gphi_event *plain(gph_doctor *doctor, const gphi_event *event)
             return NULL;
     }
     event = doctor->scratch.items;
-    while ((part = text_to_clean(event)))
-        gphi_make_plain((char *)(part + 1), part->bytes);
+    while ((name = name_to_clean(event, &bytes)))
+        gphi_make_plain(name, bytes);
     return event;
 }
 

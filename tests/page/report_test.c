@@ -123,6 +123,22 @@ static void refuses_what_it_cannot_do(void)
     gph_report_destroy(NULL);
 }
 
+/* A saved log has the command line as one text, its words on lines of their own. */
+static void shows_the_words_of_a_saved_command(void)
+{
+    gph_error error = {0};
+    read_log log;
+    if (!CHECK_OK(read_made(300, 0, NULL, &log, &error), error))
+        return;
+    if (gph_report_has_page()) {
+        CHECK_OK(gph_report_page_save(log.report, NULL, NULL, OUT, &error), error);
+        const char *page = slurp();
+        CHECK(count_in(page, "\"program\":[\"made\",\"--both\"]") == 1);
+        CHECK(count_in(page, "<h1>made\n--both</h1>") == 1);
+    }
+    drop(&log);
+}
+
 /* Everything it writes, with an allocation that fails: each is whole or is not there. */
 static void write_short_of_memory(read_log *log, fault_heap *heap)
 {
@@ -169,6 +185,7 @@ int main(void)
 {
     RUN(thins_the_middle_and_keeps_what_failed);
     RUN(refuses_what_it_cannot_do);
+    RUN(shows_the_words_of_a_saved_command);
     RUN(survives_every_failed_allocation);
     remove(LOG);
     return test_done();
