@@ -37,7 +37,7 @@ typedef struct gph_cache_axis {
     const char *name;       /**< copied */
     uint32_t ladder;        /**< a gph_ladder */
     uint32_t discrete;      /**< nonzero: only these values exactly; nothing is padded */
-    const int64_t *values;  /**< copied. A list: any order, no value twice; planned: the
+    const int64_t *values;  /**< copied. A list: any order, each value once; planned: the
                                sizes that occur. From 1, or from 0 if discrete */
     const uint64_t *counts; /**< copied; planned: how often each occurs */
     uint32_t value_count;   /**< of `values` and `counts` */
@@ -45,8 +45,8 @@ typedef struct gph_cache_axis {
     int64_t first;          /**< powers, linear: the smallest; 0: 1 */
     int64_t last;           /**< powers, linear: the largest */
     int64_t step;           /**< linear */
-    double fixed_cost;  /**< planned: of a replay, beside `unit_cost` x size; any unit */
-    double unit_cost;   /**< planned: per unit of size; 0 with `fixed_cost` 0: 1 */
+    double fixed_cost; /**< planned: of a replay, added to `unit_cost` x size; any unit */
+    double unit_cost;  /**< planned: per unit of size; 0 with `fixed_cost` 0: 1 */
     double bucket_cost; /**< planned: of having one more bucket, over all calls */
 } gph_cache_axis;
 
@@ -63,9 +63,9 @@ typedef enum gph_fill_rule {
  *  Stride: gph_cache_options.tensor_bytes. */
 typedef struct gph_cache_tensor {
     uint32_t dtype;                     /**< a gph_dtype */
-    uint32_t rank;                      /**< to GPH_TENSOR_RANK_MAX */
+    uint32_t rank;                      /**< 0 to GPH_TENSOR_RANK_MAX */
     int64_t shape[GPH_TENSOR_RANK_MAX]; /**< elements, or elements per unit of the axis */
-    int32_t extra[GPH_TENSOR_RANK_MAX]; /**< elements more; >= 0 */
+    int32_t extra[GPH_TENSOR_RANK_MAX]; /**< additional elements; >= 0 */
     uint8_t axis[GPH_TENSOR_RANK_MAX];  /**< 0: none; else number of the axis + 1 */
     uint32_t fill;                      /**< for inputs: a gph_fill_rule */
     uint32_t reserved;                  /**< zero */
@@ -122,7 +122,7 @@ typedef struct gph_cache_options {
     uint32_t reserved;               /**< zero */
     uint32_t warmup; /**< eager runs of a key before it is captured; 0: 1. Or this: */
 #define GPH_CACHE_WARM_LARGEST UINT32_MAX /**< see gph_cache_start() */
-    /** The function. It gets `inputs` and, last, one more: the real sizes, i64, one per
+    /** The function. It gets `inputs` and a last input, the real sizes: i64, one per
      *  axis, to mask with; its key is the values of the axes: those of the bucket, or,
      *  when it is called eagerly, the real ones. */
     gph_function_fn *function;
@@ -138,7 +138,7 @@ typedef struct gph_cache_options {
     uint32_t lazy_misses;  /**< misses before a lazy capture; 0: 1 */
     uint32_t own_max;      /**< keys with executables of their own; 0: a tenth */
     double hot_share;      /**< a key with this share of the replays gets its own, if it
-                                pays; 0: 0.01; 1: none does; below 0: every key */
+                                pays; 0: 0.01; 1: no key; below 0: every key */
     gph_rng *rng; /**< or NULL; outlives the cache. Replays then take a lock, and none may
                        run during a call */
 } gph_cache_options;
@@ -239,9 +239,9 @@ typedef int gph_cache_progress_fn(void *user, const gph_cache_progress *now);
 
 /** Captures keys: first runs all of them eagerly, so that workspaces reach their largest
  *  size before any address is recorded, then captures all, the largest first. With
- *  GPH_CACHE_WARM_LARGEST only the largest is run. If a capture then fails or keeps
- *  memory, a sign that more runs were needed, all captures are thrown away and everything
- *  is done the first way.
+ *  GPH_CACHE_WARM_LARGEST it runs only the largest. If a capture then fails or keeps
+ *  memory, a sign that more runs were needed, it throws all captures away and starts again
+ *  without that option.
  *
  *  stream    not captured, not the legacy stream. It is waited for.
  *  keys      borrowed for the call; NULL with 0: all. `progress` may be NULL.

@@ -71,8 +71,8 @@ GPH_API GPH_CHECKED gph_status gph_cache_write(const gph_cache *cache,
                                                gph_write_fn *write, void *user,
                                                gph_error *error);
 
-/** What one key's recording takes: given by hand, or read from a cache, for example on
- *  softcuda. In an array, `size` of the first applies to all. */
+/** What one key's recording takes: written by the caller, or read from a cache, for
+ *  example on softcuda. In an array, `size` of the first applies to all. */
 typedef struct gph_cache_trace {
     uint32_t size;                      /**< sizeof(gph_cache_trace) */
     int64_t values[GPH_CACHE_AXES_MAX]; /**< of the key */

@@ -136,7 +136,7 @@ GPH_API GPH_CHECKED gph_status gph_dispatch_stop(gph_dispatch *dispatch,
 /** What it did so far. */
 typedef struct gph_dispatch_stats {
     uint32_t size;   /**< sizeof(gph_dispatch_stats) */
-    uint32_t graphs; /**< that were added */
+    uint32_t graphs; /**< graphs added */
     uint64_t sent;   /**< requests */
     uint64_t done;   /**< that have ended */
     uint64_t starts; /**< launches by the host */

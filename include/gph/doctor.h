@@ -81,7 +81,7 @@ typedef struct gph_finding {
     const gph_object *objects;       /**< that the texts name, each once */
     uint32_t object_count;           /**< of `objects` */
     uint32_t rank;                   /**< of the process, in a job of several */
-    uint32_t rank_count;             /**< ranks of that job; 0: it is of none */
+    uint32_t rank_count;             /**< ranks of that job; 0: it is not in a job */
 } gph_finding;
 
 /** Begins an examination. `out` is owned by the caller: gph_doctor_destroy(). Fails with
@@ -147,8 +147,8 @@ GPH_API const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t
 GPH_API uint64_t gph_doctor_event_count(const gph_doctor *doctor, uint64_t *lost);
 
 /** Writes which ranks the processes are, how each ended, and for each communicator how many
- *  collectives each rank called, its last, and how long it came after the first; nothing of
- *  a program of one rank. After gph_doctor_finish().
+ *  collectives each rank called, its last one, and how long after the first rank it came
+ *  there. Writes nothing for a program of one rank. After gph_doctor_finish().
  *
  *  write    borrowed for the call; gets the text in pieces, no zero at the end.
  *  user     borrowed for the call.
@@ -191,7 +191,7 @@ GPH_API GPH_CHECKED gph_status gph_doctor_say(const char *language, gph_write_fn
     GPH_PRINTF(4, 5);
 
 /** Writes all findings as one JSON object (docs/doctor.schema.json); after
- *  gph_doctor_finish(). `program` is borrowed for the call; NULL: nothing is known of it.
+ *  gph_doctor_finish(). `program` is borrowed for the call; NULL: it is not known.
  *  The rest, and failures, as gph_finding_text_write(). */
 GPH_API GPH_CHECKED gph_status gph_doctor_json_write(const gph_doctor *doctor,
                                                      const gph_program *program,

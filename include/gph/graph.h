@@ -212,7 +212,7 @@ GPH_API void gph_graph_destroy(gph_graph *graph);
 GPH_API GPH_CHECKED gph_status gph_graph_name_set(gph_graph *graph, const char *name,
                                                   gph_error *error);
 
-/** The graph's name, or NULL (all queries take a NULL graph for an empty one). Lent until
+/** The graph's name, or NULL (all queries treat a NULL graph as an empty one). Lent until
  *  gph_graph_name_set() or gph_graph_destroy(). */
 GPH_API const char *gph_graph_name(const gph_graph *graph);
 
@@ -223,9 +223,9 @@ GPH_API const char *gph_graph_name(const gph_graph *graph);
  *  index  the caller's, may be NULL: the node's index, counting from 0.
  *  error  may be NULL.
  *
- *  Fails with GPH_E_INVALID (unknown kind, arguments outside their buffer, an element of other
- *  than 1, 2 or 4 bytes, a child that has a parent already or nests too deep, a graph that is
- *  a child itself and so may not change) and GPH_E_NO_MEMORY. Thread: one at a time. */
+ *  Fails with GPH_E_INVALID (unknown kind, arguments outside their buffer, elements of
+ *  another size than 1, 2 or 4 bytes, a child that has a parent already or nests too deep, a
+ *  graph that is itself a child, which may not be changed) and GPH_E_NO_MEMORY. Thread: one at a time. */
 GPH_API GPH_CHECKED gph_status gph_graph_node_add(gph_graph *graph, const gph_node *node,
                                                   uint32_t *index, gph_error *error);
 

@@ -177,9 +177,9 @@ typedef struct gph_loop_result {
 } gph_loop_result;
 
 /** Waits for a stream without using the processor, and reports on the launch that ended
- *  last. Where several launches in a row took the same time, it sleeps as long in one piece:
- *  then a launch that ends earlier than those before is noticed when they would have ended,
- *  unless gph_loop_abort() ended it.
+ *  last. After several launches in a row that took the same time, it sleeps for that time
+ *  without checking: a launch that ends earlier is noticed only then, unless
+ *  gph_loop_abort() ended it.
  *
  *  stream  borrowed for the call: where it was launched.
  *  out     may be NULL; filled in, as far as it is known, on failure too.

@@ -318,7 +318,7 @@ GPH_API GPH_CHECKED gph_status gph_pool_may_replay(
     const gph_pool *pool, gph_recording_id first, gph_recording_id second,
     gph_replay_order order, gph_pool_conflict *conflict, gph_error *error);
 
-/** To be called before each replay, in the order of the replays: refuses a recording
+/** Call it before each replay, in the order of the replays. It refuses a recording
  *  whose inputs a replay or eager work has overwritten since they were made, or that
  *  would overwrite live eager memory; else notes what this replay overwrites and makes.
  *  It makes a few comparisons, allocates nothing, calls no driver function, and takes

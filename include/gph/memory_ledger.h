@@ -48,9 +48,9 @@ typedef struct gph_ledger_total {
 /** Reads the ledger: the pools of the arena, each followed by its recordings, then the
  *  executables of its device. `entries`: the caller's, room for `capacity`, may be NULL
  *  with 0; `count`: the caller's, how many there are; `total`: the caller's, may be NULL.
- *  Fails with GPH_E_INVALID, GPH_E_STATE (`total` of an arena that was made with another
- *  device's context current, which is so again), GPH_E_NO_MEMORY and what the driver
- *  returns. Thread: any. */
+ *  Fails with GPH_E_INVALID, GPH_E_STATE (`total`, if neither now nor when the arena was
+ *  made a context of its device was current), GPH_E_NO_MEMORY and what the driver returns.
+ *  Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_ledger_get(gph_arena *arena, gph_ledger_entry *entries,
                                               uint32_t capacity, uint32_t *count,
                                               gph_ledger_total *total, gph_error *error);

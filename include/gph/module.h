@@ -44,8 +44,8 @@ GPH_API GPH_CHECKED gph_status gph_module_load(gph_runtime *runtime, const void 
                                                size_t bytes, gph_module **out,
                                                gph_error *error);
 
-/** One user less; after the last one it is unloaded, or when the process's open captures
- *  have ended. Destroy graphs that use its kernels first. NULL is allowed. Thread:
+/** One user less; after the last one the module is unloaded, as soon as no capture is open
+ *  in the process. Destroy graphs that use its kernels first. NULL is allowed. Thread:
  *  any. */
 GPH_API void gph_module_unload(gph_module *module);
 

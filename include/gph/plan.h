@@ -91,7 +91,7 @@ typedef struct gph_plan_result {
  *  options  borrowed for the call; NULL means all defaults
  *
  *  GPH_E_INVALID: a life that ends before it begins, a size of 0, sums beyond 2^62 bytes,
- *  a body that is not there or whose parent comes after it, pinned buffers that overlap
+ *  a body that does not exist or whose parent comes after it, pinned buffers that overlap
  *  or are not aligned, a capacity below the bound (the message has the values).
  *  GPH_E_STATE: no plan within `capacity` was found in time. GPH_E_NO_MEMORY. On failure
  *  the outputs are untouched. Thread: any. */
@@ -131,7 +131,7 @@ GPH_API GPH_CHECKED gph_status gph_plan_table_read(const char *text, size_t byte
                                                    const gph_allocator *allocator,
                                                    gph_plan_table **out,
                                                    gph_error *error);
-/** Ends a table, its buffers and names. NULL is allowed. */
+/** Destroys a table, its buffers and names. NULL is allowed. */
 GPH_API void gph_plan_table_destroy(gph_plan_table *table);
 /** Its buffers, in the order of the lines; lent. */
 GPH_API const gph_plan_buffer *gph_plan_table_buffers(const gph_plan_table *table);

@@ -246,11 +246,11 @@ typedef struct gph_plan_line {
     double base;     /**< at size 0 */
     double slope;    /**< for each unit of size */
     double spread;   /**< standard error of one value, as a share of it; < 0: unknown,
-                          since two measures leave no error */
+                          since two measurements leave no error */
     double reserved; /**< zero */
 } gph_plan_line;
 
-/** Lines fitted to measures. Layout frozen: three lines and the range that was
+/** Lines fitted to measurements. Layout frozen: three lines and the range that was
  *  measured. */
 typedef struct gph_plan_fit {
     gph_plan_line tensor_bytes; /**< of gph_plan_measure::tensor_bytes */

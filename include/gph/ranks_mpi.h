@@ -111,16 +111,16 @@ static inline void gphi_mpi_close(void *user)
 
 /** @endcond */
 
-/** Makes a transport of an MPI communicator. All its ranks call it, since it is duplicated:
- *  the program's own messages and the group's do not meet.
+/** Makes a transport of an MPI communicator. All its ranks call it. The communicator is
+ *  duplicated, so that the group's messages do not mix with the program's own.
  *
  *  comm  borrowed for the call.
- *  out   the caller's; what it refers to is freed when gph_ranks_close() closes it, or
- *        gph_ranks_open(), where that fails. To be closed before MPI_Finalize().
+ *  out   the caller's; what it refers to is freed by gph_ranks_close(), or by
+ *        gph_ranks_open() if that fails. Must be closed before MPI_Finalize().
  *  error may be NULL.
  *
- *  Fails with GPH_E_NO_MEMORY and GPH_E_IO (what MPI said). Thread: those that MPI was
- *  initialized for. */
+ *  Fails with GPH_E_NO_MEMORY and GPH_E_IO (with MPI's message). Thread: one from which
+ *  MPI may be called. */
 static inline GPH_CHECKED gph_status gph_ranks_mpi(MPI_Comm comm,
                                                    gph_ranks_transport *out,
                                                    gph_error *error)

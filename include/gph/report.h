@@ -79,11 +79,12 @@ GPH_API GPH_CHECKED gph_status gph_report_text_write(gph_report *report,
                                                      gph_write_fn *write, void *user,
                                                      gph_error *error);
 
-/** Writes what the device decided and launched as a JSON object: `nodes` (conditional nodes
- *  that ran: graph, node, kind, how often, rounds of its loop, how often each body was
- *  taken (a loop's: had a round at all), and how often none or one beyond the eighth was)
- *  and `launches` (graphs that kernels launched, and launches that were refused). Empty
- *  lists where the driver does not record it; softcuda does.
+/** Writes what the device decided and launched as a JSON object with two lists: `nodes`, the
+ *  conditional nodes that ran, and `launches`, the graphs that kernels launched and the
+ *  launches that were refused. A node has its graph, index and kind, how often it ran, the
+ *  rounds of its loop, how often each body was taken (of a loop: in how many runs there was
+ *  a round), and how often no body, or one beyond the eighth, was taken. The lists are
+ *  empty if the driver does not record this; softcuda does.
  *
  *  write  borrowed for the call; gets the text in pieces, no zero at the end.
  *  user   borrowed for the call.

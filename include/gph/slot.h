@@ -101,7 +101,7 @@ GPH_API uint32_t gph_slots_window_count(const gph_slots *slots);
 GPH_API GPH_CHECKED gph_status gph_slots_window_set(gph_slots *slots, uint32_t window,
                                                     gph_error *error);
 
-/** To be called before the work that uses the slots. In a captured stream it adds one
+/** Call it before the work that uses the slots. In a captured stream it adds one
  *  tiny kernel to the graph if the table has INDIRECT slots, else nothing. In another
  *  stream, what is bound takes effect for the work after it, as with gph_slots_launch()
  *  (REMAP: in the chosen window).

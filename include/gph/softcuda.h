@@ -84,17 +84,17 @@ typedef struct gph_softcuda_memory {
 GPH_API GPH_CHECKED gph_status gph_softcuda_memory_get(int device,
                                                        gph_softcuda_memory *out);
 
-/** Kernels of this process: what was loaded, and for what of it there is machine code. A
- *  module's load describes its kernels; the machine code of each is made when it is first
- *  launched, put into an executable graph, or asked for by cuFuncLoad(). */
+/** Kernels of this process: how many were loaded, and how many were compiled. Loading a
+ *  module only describes its kernels; the machine code of each is made when the kernel is
+ *  first launched, put into an executable graph, or requested by cuFuncLoad(). */
 typedef struct gph_softcuda_code {
     uint32_t size;       /**< sizeof(gph_softcuda_code) */
     uint64_t kernels;    /**< in the modules that were loaded so far */
-    uint64_t compiled;   /**< times that machine code was made, of a kernel or of all the
-                            functions of a module whose address is taken */
+    uint64_t compiled;   /**< times that machine code was made: of a kernel, or of all
+                            functions of a module whose addresses are taken */
     uint64_t cached;     /**< times that it came from the disk cache */
     uint64_t compile_ns; /**< time in the compiler, summed over threads */
-    uint64_t parsed;  /**< times that PTX was parsed: not where the disk cache has all */
+    uint64_t parsed;  /**< times that PTX was parsed; not if the disk cache has it all */
     uint64_t written; /**< times that LLVM IR was written, to compile or to find what was
                          compiled */
 } gph_softcuda_code;
