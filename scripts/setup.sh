@@ -7,7 +7,7 @@ set -u
 
 run="gcc g++ libc6-dev cmake ninja-build llvm-19-dev clang-19 libzstd-dev liblz4-dev libxxhash-dev libjansson-dev node-d3 python3-minimal scdoc"
 test="$run python3 python3-dev python3-numpy libclang-rt-19-dev"
-wheel="gcc g++ cmake ninja-build llvm-19-dev libzstd-dev liblz4-dev zlib1g-dev libxxhash-dev libjansson-dev node-d3 python3-venv python3-dev debootstrap"
+wheel="gcc g++ cmake ninja-build llvm-19-dev libzstd-dev liblz4-dev zlib1g-dev libxxhash-dev libjansson-dev node-d3 python3-venv python3-dev scdoc debootstrap"
 all="$test abigail-tools clang-format-14 libtbb-dev libomp-19-dev mandoc doxygen chromium chromium-driver zsh"
 
 case "${1:-}" in

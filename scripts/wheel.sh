@@ -105,7 +105,7 @@ sys.exit(not (has and sys.version_info >= (3, 10) and name.startswith("CPython")
     }
     echo "wheel.sh: libgph's objects for $what"
     build_one bindings/python graphophone -Cwheel.py-api= -Ccmake.define.GPH_PYTHON=ON \
-        "-Cbuild.targets=gph;gph-doctor;gph_command;gph_attach;gph_start;gph_python"
+        "-Cbuild.targets=gph;gph-doctor;gph_command;gph_attach;gph_start;man;completion;gph_python"
 }
 
 build() {

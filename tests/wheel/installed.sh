@@ -35,6 +35,14 @@ says "904-stream-capture-unjoined" env/bin/gph explain 904
 says "pip has it as graphophone-softcuda" env/bin/gph run --driver soft -- true
 env/bin/python -m pip install -q --no-index --find-links "$dist" 'graphophone[softcuda]'
 
+# The manual is beside the folder of programs, where man looks for it.
+for page in man1/gph.1 man1/gph-doctor.1 man1/gph-run.1 man5/gph-graph.5; do
+    [ -s "env/share/man/$page" ] || fail "the wheel has no $page"
+done
+if command -v man >/dev/null; then
+    says "env/share/man/man1/gph-doctor.1" env -u MANPATH PATH="$PWD/env/bin:$PATH" man -w gph-doctor
+fi
+
 # libgph's objects, where the wheel is for this Python; NumPy where pip gets it.
 env/bin/python -m pip install -q numpy >/dev/null 2>&1 || echo "installed.sh: without NumPy, which pip did not get"
 if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' && ls "$dist" | grep -q '^graphophone-.*-cp3'; then
