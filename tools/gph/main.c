@@ -35,7 +35,7 @@ static const command commands[] = {
          "use libgph or the driver API itself; it is not changed. The exit status is "
          "PROGRAM's own, 128 + n after signal n, 127 if it is not found. If softcuda "
          "refused every call, that is reported at the end. Programs that use the CUDA "
-         "runtime run, too, also when nvcc linked it statically: softcuda replaces it "
+         "runtime run, too, even when nvcc linked it statically: softcuda replaces it "
          "with its own. For stripped programs, static_runtime.py, which is installed "
          "with softcuda, must have read the toolkit's libcudart_static.a once.",
      .options =
@@ -157,14 +157,13 @@ static const command commands[] = {
            NULL},
           {"json", "FILE", "write the findings as JSON into FILE, - is standard output",
            NULL},
-          {"save-events", "FILE", "keep what was seen in FILE", NULL},
+          {"save-events", "FILE", "save what was seen to FILE, for --events", NULL},
           {"events", "FILE",
-           "examine what --save-events has kept, - is standard input, or the folder that "
-           "a "
-           "killed gph doctor left in TMPDIR, not a program",
+           "examine a FILE of --save-events instead of a program, - is standard "
+           "input; or the folder that a killed gph doctor left in TMPDIR",
            NULL},
           {"lang", "en|zh", "English or Chinese", "en"},
-          {"quiet", NULL, "print the count alone", NULL},
+          {"quiet", NULL, "print only the count of findings", NULL},
           {"report", "FILE.html",
            "write a page that shows what happened: timelines, findings, graphs, memory",
            NULL},
@@ -172,44 +171,41 @@ static const command commands[] = {
           {"summary", NULL, "end with tables of calls, graphs and memory", NULL},
           {"grace", "SECONDS", "how long to read processes that outlive PROGRAM", "5"},
           {"watch", "SECONDS",
-           "end a process in which a driver call does not return for so long while a "
-           "graph is being replayed, and say what it waited for; on softcuda also which "
-           "nodes of the graph had ended, ran and waited",
+           "end a process in which a driver call has not returned for this long while "
+           "a graph is being replayed, and say what it waited for; on softcuda also "
+           "which nodes of the graph had ended, were running or were waiting",
            NULL},
           {"sentinels", NULL,
-           "give the program's executable graphs sentinels, so that --watch, a fault and "
-           "a "
-           "crash say which nodes had ended, ran and waited on a GPU, too",
+           "give the program's executable graphs sentinels, so that on a GPU, too, "
+           "--watch, a fault and a crash say which nodes had ended, were running or "
+           "were waiting",
            NULL},
           {"leave", NULL,
-           "with --watch: say it, and leave the program as it is; what it does from then "
-           "on is not examined, and the exit status is its own",
+           "with --watch: report the hang, but let the program run on; what it does "
+           "from then on is not examined, and the exit status is its own",
            NULL},
           {"check", NULL,
-           "run PROGRAM on softcuda with every access of kernels, copies and host code "
-           "watched (SOFTCUDA_CHECK=all, unless that is set), slower: races, what is "
-           "read "
-           "too early, use of memory that is gone",
+           "run PROGRAM on softcuda and watch every access of kernels, copies and "
+           "host code (SOFTCUDA_CHECK=all, unless that is set): finds races, reads "
+           "that come too early, use of freed memory; slower",
            NULL}},
      .stops_early = true,
      .run = cmd_doctor},
     {.name = "explain",
      .operands = "[WORD...]",
      .summary = "explain an error text: why, what helps, what does not",
-     .text =
-         "Explains what WORDs are about: an error code (910), a name "
-         "(cudaErrorStreamCaptureUnjoined), a slug or a rule of gph doctor "
-         "(capture.unjoined-fork), an interface (cudaGraphExecUpdate), or a "
-         "few words. Without WORDs, or for -, a log or "
-         "traceback is read from standard input, and the line that counts is found in "
-         "it. Works without a GPU and without a network. The exit status is 0 if "
-         "something was found, 1 if not, 2 after a failure.",
+     .text = "Explains what WORDs are about: an error code (910), a name "
+             "(cudaErrorStreamCaptureUnjoined), a slug or a rule of gph doctor "
+             "(capture.unjoined-fork), an interface (cudaGraphExecUpdate), or a "
+             "few words. Without WORDs, or for -, a log or "
+             "traceback is read from standard input, and the line that matters is found "
+             "in it. Works without a GPU and without a network. The exit status is 0 if "
+             "something was found, 1 if not, 2 after a failure.",
      .options = {{"lang", "en|zh", "English or Chinese",
                   "zh where LC_ALL, LC_MESSAGES or LANG says so, else en"},
                  {"json", NULL, "answer in JSON", NULL},
-                 {"list", NULL, "list all that is known", NULL},
-                 {"markdown", NULL, "write all that is known as a page in Markdown",
-                  NULL}},
+                 {"list", NULL, "list all entries", NULL},
+                 {"markdown", NULL, "write all entries as a page in Markdown", NULL}},
      .locale = explain_locale,
      .run = cmd_explain},
     {.name = "version",
@@ -225,8 +221,8 @@ static const command commands[] = {
                   "write the man page of COMMAND up to its examples, or a list of the "
                   "commands",
                   NULL},
-                 {"completion", "bash|zsh",
-                  "write what a shell completes the commands' words by", NULL}},
+                 {"completion", "bash|zsh", "write the completion script for a shell",
+                  NULL}},
      .run = cmd_help},
     {.name = NULL},
 };
