@@ -51,8 +51,13 @@ static gph_status put_program(page_escape *to, const gph_report *report,
             GPHI_TRY(put(to, " "));
         GPHI_TRY(escape(to, program->words[i], strlen(program->words[i])));
     }
-    if (program->word_count == 0 && report->program)
-        GPHI_TRY(escape(to, report->program, strlen(report->program)));
+    const char *at = program->word_count == 0 ? report->program : NULL;
+    while (at && *at != '\0') { /* a word a line, and none may begin a line of ours */
+        const size_t bytes = strcspn(at, "\n");
+        GPHI_TRY(escape(to, at, bytes));
+        at += bytes + (at[bytes] != '\0');
+        GPHI_TRY(put(to, *at != '\0' ? " " : ""));
+    }
     return put(to, "</h1>\n");
 }
 
