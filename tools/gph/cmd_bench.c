@@ -200,11 +200,14 @@ static int bench_launch(struct bench *bench, gph_driver driver)
 int cmd_bench(const command_line *line)
 {
     if (line->operand_count != 1 || strcmp(line->operands[0], "launch") != 0) {
-        const bool is_one = line->operand_count == 1;
         fputs("gph bench: ", stderr);
-        put_text(stderr, is_one ? line->operands[0] : "one word is wanted");
-        fprintf(stderr, "%s: launch\ntry: gph bench --help\n",
-                is_one ? " is not what it measures, which is" : ", which is");
+        if (line->operand_count == 1) {
+            fputs("cannot measure ", stderr);
+            put_text(stderr, line->operands[0]);
+        } else {
+            fputs("needs one word", stderr);
+        }
+        fputs("; what it measures: launch\ntry: gph bench --help\n", stderr);
         return EXIT_USAGE;
     }
     struct bench bench = {.nodes = 20, .launches = 10000};

@@ -76,8 +76,7 @@ static int compare(const command_line *line)
 int cmd_diff(const command_line *line)
 {
     if (line->operand_count != 2) {
-        fprintf(stderr,
-                "gph diff: two files are wanted, %d were given\ntry: gph help diff\n",
+        fprintf(stderr, "gph diff: needs two files, got %d\ntry: gph help diff\n",
                 line->operand_count);
         return EXIT_TROUBLE;
     }

@@ -342,11 +342,12 @@ static bool check_usage(const command_line *line)
         int option;
         const char *wrong;
     } of_programs[] = {
-        {DOCTOR_WATCH, "--watch needs a program: a log has ended"},
-        {DOCTOR_SENTINELS, "--sentinels needs a program: a log has ended"},
-        {DOCTOR_KERNELS, "--kernels needs a program: a log has the times that it has"},
-        {DOCTOR_NODES, "--nodes needs a program: a log has the lines that it has"},
-        {DOCTOR_CHECK, "--check needs a program: what a log has was seen without it"}};
+        {DOCTOR_WATCH, "--watch needs a program to run: a log has ended"},
+        {DOCTOR_SENTINELS, "--sentinels needs a program to run: a log has ended"},
+        {DOCTOR_KERNELS,
+         "--kernels needs a program to run: times cannot be added to a log"},
+        {DOCTOR_NODES, "--nodes needs a program to run: lines cannot be added to a log"},
+        {DOCTOR_CHECK, "--check needs a program to run: a log was recorded without it"}};
     for (size_t i = 0; has_log && i < sizeof(of_programs) / sizeof(*of_programs); i++)
         if (line->values[of_programs[i].option])
             wrong = of_programs[i].wrong;

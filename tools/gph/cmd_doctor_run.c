@@ -76,10 +76,9 @@ static bool ask_check(const doctor_run *run, gph_driver driver)
         return true;
     if (driver == GPH_DRIVER_SOFT)
         return (set && set[0] != '\0') || launch_variable(who, "SOFTCUDA_CHECK", "all");
-    doctor_say(
-        run->seen->language, gph_write_file, stderr,
-        "gph doctor: --check is softcuda's, which watches every access; the driver "
-        "here is a GPU's: add --driver soft\n");
+    doctor_say(run->seen->language, gph_write_file, stderr,
+               "gph doctor: --check works only on softcuda, which watches every access; "
+               "the driver here is NVIDIA's: add --driver soft\n");
     return false;
 }
 

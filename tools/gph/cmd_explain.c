@@ -98,10 +98,10 @@ static int answer_text(const command_line *line, const char *text, size_t bytes,
 static int list_all(const command_line *line, gph_explain_language language)
 {
     if (line->operand_count > 0)
-        return trouble("a list of all takes no word: ", line->operands[0]);
+        return trouble("--list and --markdown take no word: ", line->operands[0]);
     if (line->values[EXPLAIN_MARKDOWN] &&
         (line->values[EXPLAIN_JSON] || line->values[EXPLAIN_LIST]))
-        return trouble("--markdown goes without --json and --list", "");
+        return trouble("--markdown cannot be combined with --json or --list", "");
     if (line->values[EXPLAIN_MARKDOWN])
         explain_list_markdown(language, stdout);
     else if (line->values[EXPLAIN_JSON])

@@ -14,9 +14,9 @@ static int write_for(const command_line *line)
     const bool is_page = line->values[HELP_SCDOC];
     if (line->operand_count > is_page || (is_page && shell)) {
         fprintf(stderr, "gph help: %s\n",
-                is_page && shell ? "--scdoc or --completion, one of them"
+                is_page && shell ? "--scdoc and --completion cannot be combined"
                 : is_page        ? "one command at a time"
-                                 : "--completion is of all commands");
+                                 : "--completion takes no command");
         return EXIT_USAGE;
     }
     if (is_page && line->operand_count == 1) {

@@ -157,7 +157,7 @@ static int inspect_file(const char *path, const char *dot)
     else if (!dot)
         code = inspect_recipe(in.path, path);
     else
-        fprintf(stderr, "gph inspect: --dot is for a graph, this is a recipe\n");
+        fprintf(stderr, "gph inspect: --dot is for graphs; this is a recipe\n");
     input_close(&in);
     return code;
 }
@@ -166,7 +166,7 @@ int cmd_inspect(const command_line *line)
 {
     if (line->operand_count != 1) {
         fprintf(stderr,
-                "gph inspect: one file is wanted, %d were given\n"
+                "gph inspect: needs one file, got %d\n"
                 "try: gph inspect --help\n",
                 line->operand_count);
         return EXIT_USAGE;

@@ -45,7 +45,7 @@ static bool read_options(const command_line *line, gph_plan_options *options)
 {
     long capacity = 0, seconds = 60;
     if (line->values[PLAN_BUCKETS] || line->values[PLAN_MULTIPLE]) {
-        fprintf(stderr, "gph plan: --%s goes with --ladder only\n",
+        fprintf(stderr, "gph plan: --%s needs --ladder\n",
                 line->values[PLAN_BUCKETS] ? "buckets" : "multiple");
         return false;
     }
@@ -105,8 +105,7 @@ static int plan(const gph_plan_table *table, gph_plan_options *options, const ch
 int cmd_plan(const command_line *line)
 {
     if (line->operand_count != 1) {
-        fprintf(stderr,
-                "gph plan: one file is wanted, %d were given\ntry: gph help plan\n",
+        fprintf(stderr, "gph plan: needs one file, got %d\ntry: gph help plan\n",
                 line->operand_count);
         return EXIT_USAGE;
     }

@@ -13,7 +13,7 @@ bool plan_ladder_read_options(const command_line *line, gph_plan_ladder_options 
 {
     long bytes = 0, buckets = 0, multiple = 0; /* 0: no limit, any size */
     if (line->values[PLAN_OUT] || line->values[PLAN_TIME]) {
-        fprintf(stderr, "gph plan: --%s does not go with --ladder\n",
+        fprintf(stderr, "gph plan: --%s cannot be combined with --ladder\n",
                 line->values[PLAN_OUT] ? "out" : "time-limit");
         return false;
     }
