@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Errand 2: find why a capture fails. The program gets 901 at its end, which says nothing of the cause.
+# Errand 2: find why a capture fails. The program gets 901 at its end, which does not name the cause.
 . "$(dirname "$0")/common.sh"
 
 step "A step that allocates where it needs memory"
 cat >step.py <<'END'
-"""Whatever the program is made with: here the driver by ctypes, so that nothing has to be installed."""
+"""Any CUDA program will do. This one calls the driver by ctypes, so that nothing has to be installed."""
 import ctypes
 import sys
 
@@ -38,7 +38,7 @@ show 'gph run -- python3 step.py || true' >said
 cat said
 want "end of the capture: 901" said
 
-step "The number, and then the cause with its line"
+step "First the number, then the cause with its line"
 show 'gph explain 901 | head -12' >said
 cat said
 want "a consequence, not the cause" said
@@ -48,7 +48,7 @@ want "error capture.unsafe-call" said
 want "normalize (step.py:$(grep -n 'cuMemAlloc_v2(ctypes.byref(scratch' step.py | cut -d: -f1))" said
 want "fix:" said
 
-step "As it says: allocated before the capture, by a warm-up"
+step "The fix that it names: a warm-up allocates before the capture"
 show 'gph doctor -- python3 step.py --warm-up 2>&1' >said
 cat said
 want "end of the capture: 0" said

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Errand 3: make a decode loop faster. Asked first whether a graph would pay, then done, then compared.
+# Errand 3: make a decode loop faster. Ask first whether a graph would pay, then record it, then compare.
 . "$(dirname "$0")/common.sh"
 
-step "A decode loop: forty small kernels a token, launched one by one"
+step "A decode loop: forty small kernels per token, launched one by one"
 cat >decode.c <<'END'
 #include <gph/gph.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ int main(int count, char **words)
     MUST(cu->StreamCreate(&stream, 1) || cu->MemAlloc(&state, 4));
     MUST(cu->ModuleLoadData(&module, ptx) || cu->ModuleGetFunction(&mix, module, "mix"));
     MUST(cu->MemsetD32Async(state, 1, 1, stream));
-    if (is_graph) { /* what is new: record a step once */
+    if (is_graph) { /* new: record a step once */
         gph_capture *capture;
         gph_recording *recording;
         MUST(gph_capture_begin(gph, stream, NULL, &capture, &error));
@@ -53,7 +53,7 @@ int main(int count, char **words)
     clock_gettime(CLOCK_MONOTONIC, &from);
     for (int t = 0; t < TOKENS; t++) {
         if (is_graph) {
-            MUST(gph_replay_launch(replay, stream, &error)); /* and play it again */
+            MUST(gph_replay_launch(replay, stream, &error)); /* and replay it */
         } else {
             for (unsigned k = 0; k < KERNELS; k++)
                 MUST(cu->LaunchKernel(mix, 1, 1, 1, 1, 1, 1, 0, stream,
@@ -63,7 +63,7 @@ int main(int count, char **words)
     }
     clock_gettime(CLOCK_MONOTONIC, &to);
     printf("last token %u\n", token);
-    fprintf(stderr, "%.1f us a token\n",
+    fprintf(stderr, "%.1f us per token\n",
             ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
                 1e3 / TOKENS);
     return 0;
@@ -77,6 +77,6 @@ show 'gph doctor --advise -- ./decode 2>&1' >said
 sed -n '/^advice/,$p' said
 want "decode.c:" said
 
-step "The step recorded once, and played again for each token: the same tokens"
+step "The step recorded once and replayed for each token: the same tokens"
 show './decode graph >graph && cat graph'
 show 'cmp eager graph && echo the same'

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Errand 4: run a CUDA-graph test in CI, on a machine without a GPU, and let it fail where it should.
+# Errand 4: run a CUDA-graph test in CI, on a machine without a GPU, and see it fail when it should.
 . "$(dirname "$0")/common.sh"
 
-step "A test: two streams add up what a third reads; the join of one can be left out"
+step "A test: two streams in one capture write two words; the join of the second stream can be left out"
 cat >test.py <<'END'
 import ctypes
 import sys
@@ -37,18 +37,18 @@ print(list(got))
 assert list(got) == [7, 9]
 END
 
-step "In CI: the driver is the software one; the exit status is the test's"
+step "In CI: the software driver; the exit status is the test's own"
 show 'gph run --driver soft -- python3 test.py'
 show 'gph run --driver soft -- python3 test.py --no-join 2>&1 || echo "exit $?: the job is red"' >said
 cat said
 want "the job is red" said
 
-step "And the job says why: a finding is a failure, too"
+step "The doctor says why; a finding fails the job, too"
 show 'gph doctor --driver soft --json findings.json -- python3 test.py --no-join 2>&1 || true' >said
 cat said
 want "error capture.unjoined-fork" said
 want "test.py:$(grep -n 'x.value + 4' test.py | cut -d: -f1)" said
 show 'grep -c capture.unjoined-fork findings.json'
 
-step "Races that a GPU hides are looked for: nothing here"
+step "Look for races that a GPU may hide: none here"
 show 'SOFTCUDA_CHECK=race gph run --driver soft -- python3 test.py'

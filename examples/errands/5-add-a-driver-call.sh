@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Errand 5: add a driver call to softcuda, as docs/ARCHITECTURE.md says where. In a copy of the source; builds it, which
-# takes some minutes. The call: one that softcuda refuses today, the atomics that devices can do on each other's memory.
+# Errand 5: add a driver call to softcuda, in the places that docs/ARCHITECTURE.md names. It works in a copy of the source and
+# builds it, which takes some minutes. softcuda refuses this call today: which atomics devices can do on each other's memory.
 GPH_PREFIX=none
 . "$(dirname "$0")/common.sh"
 call=cuDeviceGetP2PAtomicCapabilities
@@ -13,13 +13,13 @@ want "docs/driver-calls.md" said
 awk '/^## Not built/ { missing = 1 } missing && /'$call'/ { found = 1 } END { exit !found }' "$source/docs/driver-calls.md" ||
     { echo "softcuda has $call by now: choose another for this errand"; exit 77; }
 
-step "Its three rows are there already, as for every call; what is missing is its code"
+step "Its three rows exist already, as for every call; only its code is missing"
 mkdir copy
 (cd "$source" && tar -c --exclude=./build --exclude=./.git --exclude=./.cache .) | tar -x -C copy
 cd copy
 cat >>softcuda/api/cu_device.c <<'END'
 
-/* Of memory that all devices share: what one can do, each can. */
+/* Devices share one memory: what one can do, each can. */
 CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities,
                                           const CUatomicOperation *operations,
                                           unsigned int count, CUdevice source,
@@ -36,7 +36,7 @@ CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities,
 END
 cat >tests/conformance/atomics_test.c <<'END'
 // SPDX-License-Identifier: Apache-2.0
-/* What devices can do on each other's memory. */
+/* Which atomics devices can do on each other's memory. */
 #include "driver.h"
 
 static void a_device_has_no_peer_in_itself(void)
@@ -56,7 +56,7 @@ int main(void)
 END
 echo 'conformance_test(atomics_test)' >>tests/conformance/CMakeLists.txt
 
-step "Built and asked"
+step "Build it and test it"
 show 'cmake --preset debug >/dev/null && cmake --build build/debug --target softcuda softcuda_jit conformance_atomics_test | tail -1'
 show 'ctest --test-dir build/debug -R "^conformance_atomics_test$" --output-on-failure' >said
 tail -3 said

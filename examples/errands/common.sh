@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the errands share: an installed Graphophone, an empty folder, and the commands shown as they run.
+# What the errands share: an installed Graphophone, an empty folder, and commands that are shown as they run.
 #
-#   GPH_PREFIX  where it is installed; unset: build/release (or GPH_BUILD) is installed into a folder that goes away
+#   GPH_PREFIX  where it is installed; not set: build/release (or GPH_BUILD) is installed into a temporary folder
 set -eu
 cd "$(dirname "$0")/../.."
 source=$PWD
@@ -25,5 +25,5 @@ show() { # COMMAND: prints it, then runs it
     sh -c "$1"
 }
 want() { # TEXT FILE: stops the errand where a user would be stuck
-    grep -qF -- "$1" "$2" || { echo "stuck: \"$1\" is not said:"; cat "$2"; exit 1; }
+    grep -qF -- "$1" "$2" || { echo "stuck: \"$1\" is missing from this output:"; cat "$2"; exit 1; }
 }
