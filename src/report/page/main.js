@@ -16,7 +16,7 @@
   if (counts.info) parts.push(el('b', '', gph.plural(counts.info, 'note')));
   const verdict = byId('verdict');
   parts.forEach((part, i) => verdict.append(i ? (i + 1 < parts.length ? gph.say(', ') : gph.say(' and ')) : '', part));
-  verdict.append(h.exit > 128 ? gph.say('. It was ended by signal {0}.', h.exit - 128) : gph.say('. It left with exit code {0}.', h.exit));
+  verdict.append(h.exit > 128 ? gph.say('. It was ended by signal {0}.', h.exit - 128) : gph.say('. It ended with exit code {0}.', h.exit));
 
   const facts = byId('facts');
   const fact = (term, text) => { if (text) facts.append(el('dt', '', term), el('dd', '', text)); };
@@ -38,7 +38,7 @@
   if (gph.memoryPeak) tile(gph.bytes(gph.memoryPeak), gph.say('memory at its peak'));
   if (h.lost) tile(gph.count(h.lost), gph.say('records lost'));
 
-  byId('foot').textContent = gph.say('Written by gph {0}. This file is whole: it loads nothing and sends nothing.', h.gph);
+  byId('foot').textContent = gph.say('Written by gph {0}. This file is complete: it loads nothing and sends nothing.', h.gph);
   if (h.dropped) tile(gph.count(h.dropped), gph.say('records without memory for them'));
   gph.select('call', null);
   gph.openFirst();

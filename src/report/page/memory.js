@@ -212,7 +212,7 @@
   for (const i of byAddress) { if (m.a[i] < above) reused++; above = Math.max(above, m.a[i] + m.b[i]); }
   gph.byId('memory-note').textContent = gph.say('{0} in {1}', gph.plural(n, 'allocation') + (n < m.count ? gph.say(' of {0}', gph.count(m.count)) : ''),
     gph.plural(islands.length, 'range') + (rows.length < islands.length ? gph.say(' in {0} rows', gph.count(rows.length)) : '')) +
-    (reused ? gph.say(', {0} at addresses that others had before', gph.count(reused)) : '') + gph.say('; peak {0}. Height grows with the root of the size.', gph.bytes(peak));
+    (reused ? gph.say(', {0} at addresses that earlier ones had', gph.count(reused)) : '') + gph.say('; peak {0}. Heights grow with the square root of the size.', gph.bytes(peak));
   gph.legend('memory-legend', gph.MEMORY, new Set(columns.kind));
   view.onDraw(paint);
 })(window.gph);

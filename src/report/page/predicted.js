@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gph doctor --advise says of repeated eager work: eager beside the graph that it would be.
+// What gph doctor --advise says about repeated eager work: eager beside the graph that it would be.
 (function (gph) {
   'use strict';
   const d = gph.data, el = gph.el, box = gph.byId('predicted');
@@ -24,7 +24,7 @@
     return;
   }
   gph.show('pairs-card', true);
-  if (!gph.pairs) gph.byId('pairs-note').textContent = gph.say('What gph doctor --advise says of repeated eager work: as it runs now, and as a graph.');
+  if (!gph.pairs) gph.byId('pairs-note').textContent = gph.say('What gph doctor --advise says about repeated eager work: as it runs now, and as a graph.');
   list.slice(0, 8).forEach((p) => {
     const most = Math.max(p.eager, p.graph, p.busy, 0.001), place = gph.place(p.frame);
     const launches = gph.plural(p.launches, 'launch', 'launches'), of = p.frame.name ? gph.brief(p.frame.name) + (place ? ' (' + place + ')' : '') : '';

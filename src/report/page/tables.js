@@ -61,7 +61,7 @@
   };
   if (d.trees.length) {
     gph.show('tree-card', true);
-    gph.byId('tree-note').textContent = gph.say('Graphs by the path of calls that leads to them; thick is replayed often.');
+    gph.byId('tree-note').textContent = gph.say('Graphs by the path of calls that leads to them; thicker lines are replayed more often.');
     for (const t of d.trees) gph.byId('trees').append(drawTree(t));
   }
 
