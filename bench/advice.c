@@ -7,7 +7,7 @@
  *   bench_advice [--samples N] [--assert] [--text] [WORK...]     on either driver
  *
  * A graph pays if it saves 5 % or more and the program repeats often enough to earn its
- * recording, in nine of ten pairs of batches, one eager and one as graphs; "either" stands
+ * recording, in nine of ten pairs of batches, one eager and one as graphs; "either" is printed
  * where they do not agree, and then no verdict is judged ("open"). --assert: exit 1 if a
  * verdict is wrong. */
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static gph_error error;
 
 /* What a round gave. */
 typedef struct round_of {
-    gph_prediction told;
+    gph_prediction forecast;
     char why[320];
     measured seen;
     bool is_soft;
@@ -171,15 +171,16 @@ static void predict(const char *name, const char *rounds, bool with_text, round_
     shop_must(gph_doctor_poll(doctor, folder, 1, &error), "gph_doctor_poll");
     shop_must(gph_doctor_finish(doctor, &error), "gph_doctor_finish");
     shop_must(gph_advice_finish(advice, &error), "gph_advice_finish");
-    const gph_prediction *told = gph_advice_prediction(advice, 0);
-    r->told = told == NULL ? (gph_prediction){.graph_us = -1} : *told;
-    snprintf(r->why, sizeof(r->why), "%s", told == NULL ? "nothing repeats" : told->why);
+    const gph_prediction *forecast = gph_advice_prediction(advice, 0);
+    r->forecast = forecast == NULL ? (gph_prediction){.graph_us = -1} : *forecast;
+    snprintf(r->why, sizeof(r->why), "%s",
+             forecast == NULL ? "nothing repeats" : forecast->why);
     uint64_t lost = 0;
     const uint64_t events = gph_doctor_event_count(doctor, &lost);
     if (with_text || lost > 0)
         printf("%llu events, %llu lost; %u calls, %u windows\n",
-               (unsigned long long)events, (unsigned long long)lost, r->told.launches,
-               r->told.windows);
+               (unsigned long long)events, (unsigned long long)lost, r->forecast.launches,
+               r->forecast.windows);
     if (with_text) {
         shop_must(gph_advice_text_write(advice, GPH_ADVICE_BOTH, 0, gph_write_file,
                                         stdout, &error),
@@ -230,12 +231,12 @@ static double field(const round_of *rounds, int count, size_t offset, bool per_c
     for (int i = 0; i < count; i++) {
         const round_of *r = &rounds[i];
         memcpy(&values[i], (const char *)r + offset, sizeof(double));
-        if (per_call && r->told.launches > 0)
-            values[i] *= r->seen.nodes / r->told.launches;
+        if (per_call && r->forecast.launches > 0)
+            values[i] *= r->seen.nodes / r->forecast.launches;
     }
     return median(values, count);
 }
-#define TOLD(name) field(rounds, count, offsetof(round_of, told.name), true)
+#define FORECAST(name) field(rounds, count, offsetof(round_of, forecast.name), true)
 #define SEEN(name) field(rounds, count, offsetof(round_of, seen.name), false)
 
 /* Of all pairs of batches, the share in which a graph pays. */
@@ -265,17 +266,17 @@ static outcome outcome_of(gph_verdict verdict, double agree)
 static row sum_up(const work *w, const round_of *rounds, int count)
 {
     const int iterations = rounds[0].is_soft ? w->soft_iterations : w->iterations;
-    row out = {.predicted_eager = TOLD(eager_us),
-               .predicted = TOLD(graph_us),
-               .busy = TOLD(busy_us),
-               .once = TOLD(once_us),
+    row out = {.predicted_eager = FORECAST(eager_us),
+               .predicted = FORECAST(graph_us),
+               .busy = FORECAST(busy_us),
+               .once = FORECAST(once_us),
                .eager = SEEN(eager_us),
                .graph = SEEN(graph_us),
                .measured_once = SEEN(once_us),
                .wrong = -1};
     out.agree = paid_share(rounds, count, out.measured_once, out.eager, iterations);
     for (int i = 0; i < count; i++) {
-        const outcome now = outcome_of(rounds[i].told.verdict, out.agree);
+        const outcome now = outcome_of(rounds[i].forecast.verdict, out.agree);
         out.outcomes[now]++;
         out.wrong = now == WRONG && out.wrong < 0 ? i : out.wrong;
     }

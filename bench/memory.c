@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bench/memory: without traces, what libgph's ways to hold the memory of many graphs take
- * (memory_ways.c). With traces, what stands after a graph's alloc nodes, beside the
+ * (memory_ways.c). With traces, the pages of a graph's alloc nodes, beside the
  * largest sum of bytes that are allocated at once: through the driver API of softcuda or,
  * with GPH_DRIVER=cuda in the environment, of NVIDIA's driver, which reports reserved
  * memory alone.

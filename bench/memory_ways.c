@@ -47,7 +47,7 @@ static gph_status run_layers(void *user, gph_call *call, gph_error *error)
     return status;
 }
 
-/* Most bytes that were allocated at a time, and pages that stand after them. */
+/* Most bytes that were allocated at a time, and pages mapped for them. */
 struct taken {
     uint64_t peak, pages;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench/python_calls: the calls of C beside which bench/python_calls.py stands. Each makes
+/* bench/python_calls: the calls of C that bench/python_calls.py is compared with. Each makes
  * `count` calls and returns what they took, in ns; a failure is below 0. */
 #define _GNU_SOURCE
 #include "sample.h"

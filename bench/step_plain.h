@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A step's kernels called in a plain C loop: no streams, no graph, no scheduler. The same
  * PTX, compiled by the same compiler; each thread of the team calls the block functions
- * of its share of every grid, and a spin barrier stands between two kernels. */
+ * of its share of every grid, and a spin barrier is between two kernels. */
 #ifndef BENCH_STEP_PLAIN_H
 #define BENCH_STEP_PLAIN_H
 

@@ -219,7 +219,7 @@ def clean():
 
 
 def prepared(program, name):
-    """What the way's loop calls, and the function as it stands. In a frame of its own, which keeps nothing."""
+    """What the way's loop calls, and the function as it is. In a frame of its own, which keeps nothing."""
     way, patched, _ = WAYS[name]
     function, args = program.start()
     program.args = args

@@ -131,7 +131,7 @@ def callables(per_call):
 
 
 def tree_hits(per_call):
-    """A hit of torch.compile's tree without Dynamo: what stands in front of a compiled function of 8 tensors, called with them."""
+    """A hit of torch.compile's tree without Dynamo: what runs before a compiled function of 8 tensors, called with them."""
     def function(*tensors):
         total = tensors[0] + 1
         for tensor in tensors[1:]:

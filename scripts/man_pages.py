@@ -27,7 +27,7 @@ def escaped(text):
 
 
 def paragraphs(lines):
-    """Running text, escaped; what is indented is shown as it stands."""
+    """Running text, escaped; what is indented is shown as it is."""
     out, block = [], []
     for line in lines + [""]:
         if line.startswith("  ") and line.strip():

@@ -100,7 +100,7 @@ void attach_sentinels_forked(void)
     gphi_map_init(&all.by_exec, gphi_heap(NULL));
 }
 
-/* The first times: a program may make graphs for ever. */
+/* The first times: a program may make graphs forever. */
 static void say(const char *what, const gph_error *error)
 {
     static atomic_uint count;

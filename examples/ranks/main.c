@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ranks: a decoder whose matrices are split over several processes, one a GPU. Each token
+/* ranks: a decoder whose matrices are split over several processes, one per GPU. Each token
  * takes two sums over the ranks a layer, and is one graph on every rank.
  *
  *   examples/ranks/run.sh 2          mpirun -n 2 ranks          torchrun --no-python ... ranks
@@ -155,7 +155,7 @@ static void forget(program *p)
     p->comm = NULL;
 }
 
-/* Never cuStreamSynchronize(): a rank that has died would be waited for, for ever. */
+/* Never cuStreamSynchronize(): a rank that has died would be waited for, forever. */
 static gph_status wait(program *p, gph_error *error)
 {
     return gph_ranks_wait(p->ranks, p->d.runtime, p->d.stream, error);

@@ -21,6 +21,6 @@ void soft_room_delete(void *room, size_t bytes); /* takes NULL; `bytes` as they 
 const gph_allocator *soft_allocator(void);
 
 /* Exported. nth < 0: none fails (the start value); 0: the next one. Returns the value as
- * it stands: below 0 once the failing allocation was reached. */
+ * it is: below 0 once the failing allocation was reached. */
 GPH_API long gph_softcuda_fail_allocation(long nth);
 #endif

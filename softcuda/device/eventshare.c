@@ -5,7 +5,7 @@
  *
  * A word is used again once nobody has it: its process and all that opened it count. A
  * process that is killed keeps its words in use, and a record of work that it had not done
- * is never over: who waits for it waits for ever, as on an H100. */
+ * is never over: who waits for it waits forever, as on an H100. */
 #include "softcuda/device/eventshare.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memory of graphs: addresses that alloc nodes own for ever, and the physical memory that
+/* Memory of graphs: addresses that alloc nodes own forever, and the physical memory that
  * backs them while their graph runs.
  *
  *   arena     the addresses of one graph on one device |A1..|A2.|freed|A3......|virgin

@@ -105,7 +105,7 @@ typedef struct ptx_program {
 
 /* Compiles the kernels of the module, or the part of it that the options name: then the
  * program has that kernel alone, or none. A kernel that cannot be compiled is UNSUPPORTED,
- * with its reason; that is no failure. Fails with GPH_E_NO_MEMORY.
+ * with its reason; that is not a failure. Fails with GPH_E_NO_MEMORY.
  *
  *  module   borrowed until the program is destroyed (names are lent).
  *  options  borrowed for the call; NULL means all defaults.

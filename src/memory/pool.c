@@ -332,7 +332,7 @@ static gph_status alloc_locked(gph_pool *pool, uint64_t bytes, CUstream stream,
     return GPH_OK;
 }
 
-/* A callback that always says it freed something is not believed for ever. */
+/* A callback that always says it freed something is not believed forever. */
 enum { OOM_ROUNDS = 1000 };
 
 /* The callback runs without the lock: it frees into this very pool. */

@@ -44,7 +44,7 @@ static void count_waiting(gph_ranks *ranks, bool begins)
         atomic_fetch_sub_explicit(&slot->waiting, 1, memory_order_relaxed);
 }
 
-/* NCCL's kernels wait for ever. A rank that waits for a stream, too, or was seen since, is
+/* NCCL's kernels wait forever. A rank that waits for a stream, too, or was seen since, is
  * about its work; one that left, or does something else for longer than the patience, will
  * not come. */
 static void look_for_late(gph_ranks *ranks, uint64_t begin)

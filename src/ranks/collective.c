@@ -139,7 +139,7 @@ static gph_status choose(const gph_comm *comm, const gphi_comm_record *record,
     gphi_comm_record_text(record, text, sizeof(text));
     return gphi_fail(
         error, GPH_E_UNSUPPORTED,
-        "communicator %s: %s: the own kernel takes f32, f16, bf16 and i32 to "
+        "communicator %s: %s: libgph's kernel takes f32, f16, bf16 and i32 to "
         "%llu bytes%s%s",
         comm->name, text, (unsigned long long)comm->own_up_to,
         comm->has_nccl ? "" : ", and NCCL is not there: ",

@@ -427,7 +427,7 @@ static void describe(const gph_comm *comm, gph_comm_info *info)
     if (comm->has_nccl)
         snprintf(nccl, sizeof(nccl), "NCCL %d", comm->nccl.version);
     if (comm->has_own)
-        snprintf(own, sizeof(own), "the own kernel to %llu bytes",
+        snprintf(own, sizeof(own), "libgph's kernel up to %llu bytes",
                  (unsigned long long)comm->own_up_to);
     snprintf(info->text, sizeof(info->text), "%s%s%s%s%s", own,
              comm->has_own && comm->has_nccl ? ", above it " : "", nccl,

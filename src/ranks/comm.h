@@ -5,7 +5,7 @@
  *       │               away when the last graph has gone
  *   gph_comm ── peers: memory, kernels    ── nccl: library, ncclComm_t
  *       └─ graphs -> {capture's id, handle, gone, [numbers of records]} -> ...
- *       └─ records: each kind of call once: what, count, where it stands
+ *       └─ records: each kind of call once: what, count, where it is in the program
  *
  * A graph's entry goes after its user object was destroyed, which only sets `gone`: the
  * driver allows no call there. */

@@ -60,7 +60,7 @@ gph_status gphi_nccl_fail(gph_error *error, const gphi_nccl *nccl, gphi_nccl_com
 int gphi_nccl_dtype(uint32_t dtype);
 int gphi_nccl_reduction(uint32_t reduction);
 
-/* Joins a communicator. ncclCommInitRank() waits for all ranks, for ever where one of them
+/* Joins a communicator. ncclCommInitRank() waits for all ranks, forever where one of them
  * has ended: so another thread calls it, which is left to itself when `goes_on(user)` fails,
  * with what that returned, or after `patience_ns`. */
 gph_status gphi_nccl_join(const gphi_nccl *nccl, gph_runtime *runtime,

@@ -81,7 +81,7 @@ gph_status gphi_peers_init(gphi_peers *peers, gph_runtime *runtime, uint32_t ran
     *peers = (gphi_peers){.runtime = runtime};
     if (count > RANKS_MAX)
         return gphi_fail(error, GPH_E_UNSUPPORTED,
-                         "the own kernel takes %d ranks at most, not %u", RANKS_MAX,
+                         "libgph's kernel takes %d ranks at most, not %u", RANKS_MAX,
                          count);
     peers->call = (ranks_call){.patience = patience_ns,
                                .rank = rank,

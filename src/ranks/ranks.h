@@ -133,9 +133,8 @@ struct gph_ranks {
     pthread_t watcher;
     bool is_watched;
     atomic_bool is_closing;
-    atomic_bool
-        has_no_limit;      /* work was launched that waits for ranks for ever: NCCL's */
-    pthread_mutex_t hooks; /* recursive: a hook may take itself out */
+    atomic_bool has_no_limit; /* work was launched that waits for ranks forever: NCCL's */
+    pthread_mutex_t hooks;    /* recursive: a hook may take itself out */
     gphi_ranks_watch *first, *following;
     struct gph_ranks *next; /* of this process */
 };
@@ -153,7 +152,7 @@ void gphi_ranks_watch_remove(gph_ranks *ranks, gphi_ranks_watch *entry);
 void gphi_ranks_tell(gph_ranks *ranks);
 /* Calls settle() of all. */
 void gphi_ranks_settle(gph_ranks *ranks);
-/* Calls closing() of all: each takes itself out or stays for ever. */
+/* Calls closing() of all: each takes itself out or stays forever. */
 void gphi_ranks_part(gph_ranks *ranks);
 
 /* This rank did something that others may wait for. */

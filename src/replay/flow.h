@@ -28,7 +28,7 @@ typedef struct gphi_flow {
     gph_flow_way way;
     uint32_t depth;
     uint32_t region;  /* 1 + index of its name; 0: none */
-    uint32_t segment; /* in which it stands */
+    uint32_t segment; /* in which it is */
     uint32_t count;   /* of bodies */
     gphi_flow_body *bodies;
     CUgraphNode

@@ -76,7 +76,7 @@ void gphi_report_put_columns(report_writing *writing, const gphi_vec *items,
 /* Numbers of the frames of a stack, as a list. */
 void gphi_report_put_frames(report_writing *writing, const gph_place *frames,
                             uint32_t count);
-/* "name": and a text that may be NULL, for which `other` stands. */
+/* "name": and a text that may be NULL, for which `other` is written. */
 void gphi_report_put_name(report_writing *writing, const char *name, const char *other);
 /* A comma in front of all but the first. */
 static inline void gphi_report_comma(report_writing *writing, size_t index)

@@ -617,7 +617,7 @@ static void survivor(void)
     CHECK(recv(peer, &end, 1, 0) == 0);
     usleep(200000);
     CHECK(byte_at(at) == 3);
-    CHECK(cu.cuEventQuery(event) == CUDA_ERROR_NOT_READY); /* for ever */
+    CHECK(cu.cuEventQuery(event) == CUDA_ERROR_NOT_READY); /* forever */
     OK(cu.cuIpcCloseMemHandle(at));
     OK(cu.cuEventDestroy(event));
 }

@@ -290,7 +290,7 @@ static void own_watchdog(void)
     EXPECT(end() == NULL);
 }
 
-/* One graph a length, for ever; each launched once. */
+/* One graph a length, forever; each launched once. */
 static void endless_cache(void)
 {
     static CUgraphExec execs[200];

@@ -105,7 +105,7 @@ static void test_memory(void)
     gphi_model_destroy(model);
 }
 
-/* Objects of a program that runs for ever are forgotten, oldest first. */
+/* Objects of a program that runs forever are forgotten, oldest first. */
 static void test_bounds(void)
 {
     begin(NON_BLOCKING);

@@ -138,7 +138,7 @@ static void a_slow_tail_of_its_own(void)
     CHECK(launches >= 1 && launches <= 12);
 }
 
-/* The graph of the host ends at once, and one that it fired goes on for ever. */
+/* The graph of the host ends at once, and one that it fired goes on forever. */
 static void a_tail_of_what_was_fired(void)
 {
     CUgraphExec exec = again_after(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Kernels that loop for ever, assert, trap or read what is not theirs, through the driver
+/* Kernels that loop forever, assert, trap or read what is not theirs, through the driver
  * API: the error has the real driver's code, the log says where, the process lives. */
 #include "conformance/driver.h"
 #include "conformance/kernels.h"

@@ -29,7 +29,7 @@ static struct fake_driver {
     int is_terse;           /* the log names calls without a sentence */
     CUgraphNode error_node; /* what a failed instantiation blames */
     int changes;            /* describing: the graph changes under the reader */
-    int deep;               /* child graphs nest for ever */
+    int deep;               /* child graphs nest forever */
 } fake;
 
 /* Handles are addresses of these. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Kernels that run for ever, or for longer than anybody waits: the time limit ends each
+/* Kernels that run forever, or for longer than anybody waits: the time limit ends each
  * of them on both paths, whatever they do. */
 #include "kernel_run.h"
 #include "test.h"

@@ -52,7 +52,7 @@ static const char ir[] = HEAD
     "  br i1 %is, label %bad, label %good\n"
     "bad:\n  call void @ptx_rt_trap(ptr %b, i32 5)\n  unreachable\n"
     "good:\n  ret void\n}\n"
-    /* for ever, with a safepoint */
+    /* forever, with a safepoint */
     "define void @b.forever(ptr %b) {\n  br label %l\n"
     "l:\n  call void @ptx_rt_safepoint(ptr %b)\n  br label %l\n}\n"
     /* block c waits until out[0] == nctaid - 1 - c: the last block goes first */

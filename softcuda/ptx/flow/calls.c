@@ -53,7 +53,7 @@ static bool has_own_cut(const ptx_build *p, const ptx_function *f)
         if (role == PTX_ROLE_BARRIER || role == PTX_ROLE_WARP ||
             ptx_insn_keeps_lockstep(p->module, f, &f->insns[i]))
             return true;
-        /* Compilers write `trap; exit;`: what stands after a trap is never reached. */
+        /* Compilers write `trap; exit;`: what comes after a trap is never reached. */
         if (role == PTX_ROLE_EXIT && f->insns[i].opcode == PTX_OP_EXIT &&
             !(i > 0 && f->insns[i - 1].opcode == PTX_OP_TRAP && !f->insns[i - 1].guarded))
             return true;

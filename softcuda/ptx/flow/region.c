@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The fast path, planned: where the body is cut, which blocks make a region, and in which
- * order regions stand.
+ * order regions are in.
  *
  * A region has one entry, its head, and becomes one loop over the threads. Heads are: the
  * entry; every cut and what follows it; head and exits of every loop that is run round by
  * round (uniform, lockstep, or with a cut inside); both ways of a uniform branch that do
  * not meet in the region; and every block whose predecessors lie in several regions.
  * A region whose head is divergent is masked: only threads that were sent there run it.
- * Masked regions of one divergent branch stand one after the other, before its join. */
+ * Masked regions of one divergent branch are one after the other, before its join. */
 #include <string.h>
 
 #include "softcuda/ptx/flow/flow.h"
@@ -402,8 +402,8 @@ static bool is_round(const ptx_shape *s, uint32_t from, uint32_t to)
     return s->blocks[s->regions[to].head].order <= s->blocks[s->regions[from].head].order;
 }
 
-/* Always the next region all of whose predecessors stand before it; of several, one in
- * the same loops as the last, so that a loop stands in one piece. */
+/* Always the next region all of whose predecessors are before it; of several, one in
+ * the same loops as the last, so that a loop is in one piece. */
 static void order_regions(ptx_shape *s)
 {
     uint32_t *waits = ptx_alloc(s->memory, s->region_count, sizeof(*waits));

@@ -2,7 +2,7 @@
 /* Which registers have one value for the whole block, and which blocks all live threads
  * reach together. Both at once, from the optimistic side, without regard to order:
  *  - a register is divergent if one of its definitions reads a divergent register or
- *    something of the thread's own, or stands in a divergent block;
+ *    something of the thread's own, or is in a divergent block;
  *  - a block is divergent if it may run between a branch on a divergent predicate and the
  *    place where its ways meet. A way that ends the thread needs no meeting. */
 #include "softcuda/ptx/flow/flow.h"

@@ -389,7 +389,7 @@ static bool once_a_round(const ptx_shape *s, uint32_t loop, uint32_t b)
     return true;
 }
 
-/* Where a step may stand: where all live threads come together, or in a lockstep loop,
+/* Where a step may be: where all live threads come together, or in a lockstep loop,
  * all of whose threads that still run have made the same number of rounds. */
 static bool step_place(const ptx_shape *s, uint32_t i, uint32_t reg, uint32_t *loop)
 {

@@ -155,7 +155,7 @@ static bool may_wait(const ptx_shape *s, bool spins)
                .blocks = ptx_alloc(s->memory, s->block_words, sizeof(uint32_t)),
                .branches = ptx_alloc(s->memory, s->block_words, sizeof(uint32_t)),
                .map = ptx_alloc(s->memory, s->block_words, sizeof(uint32_t))};
-    if (s->irreducible) /* rounds that are no loops of loops[] */
+    if (s->irreducible) /* rounds that are not in loops[] */
         return true;
     for (t.loop = 0; t.loop < s->loop_count; t.loop++)
         if ((spins || !s->loops[t.loop].spins) && loop_waits(&t))

@@ -9,7 +9,7 @@
 
 /* ---- division: by zero gives all ones, the remainder then is the dividend --------- */
 
-/* 32-bit quotients are exact in double: a quotient that is no integer is at least 2^-32
+/* 32-bit quotients are exact in double: a quotient that is not an integer is at least 2^-32
  * of itself away from one, and double divides to 2^-53. So it vectorizes. */
 u32 x_div_u32(u32 a, u32 b)
 {

@@ -4,7 +4,7 @@
  * library_ir.inc (committed; lowering pastes the functions that a kernel needs) and, for
  * unit tests, by the host's compiler.
  *
- * Everything is branch-free arithmetic where it may stand in a vectorized thread loop. No
+ * Everything is branch-free arithmetic where it may be in a vectorized thread loop. No
  * function calls anything but another one of these and LLVM intrinsics. Names end in
  * rounding and type as the instructions do; f16 and bf16 are their 16 bits. */
 #ifndef SOFT_PTX_LIBRARY_H

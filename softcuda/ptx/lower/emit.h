@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "softcuda/ptx/compile.h"
 
-/* An SSA value or a constant, as it stands in IR: "%v17", "5", "0x3FF0000000000000". */
+/* An SSA value or a constant, as it is written in IR: "%v17", "5", "0x3FF0000000000000". */
 typedef struct ptx_value {
     char name[40];
 } ptx_value;

@@ -7,7 +7,7 @@
  *             operands, lines of IR     lower_address.c, operand.c, emit.c */
 #include "softcuda/ptx/lower/lower.h"
 
-/* An opcode that stands in several is the first one's: arithmetic goes by type. */
+/* An opcode that is in several is the first one's: arithmetic is chosen by type. */
 static ptx_lower_fn *const *const families[] = {
     ptx_low_integer,  ptx_low_float,  ptx_low_bits,    ptx_low_compare,
     ptx_low_convert,  ptx_low_memory, ptx_low_atomic,  ptx_low_video,

@@ -90,7 +90,7 @@ static ptx_value widen_constant(ptx_low *l, ptx_value half)
 }
 
 /* Addresses of 32 bits there are sums modulo 2^32, displacement included: a register may
- * stand before the window by what the displacement adds. */
+ * are before the window by what the displacement adds. */
 static bool is_window(ptx_space space)
 {
     return space == PTX_SPACE_SHARED || space == PTX_SPACE_LOCAL;

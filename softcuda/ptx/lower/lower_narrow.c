@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cvt to and from floats of 8 bits, which come in pairs, and to tf32.
  *
- * A pair is one register of 16 bits; what stands first in the instruction is its upper
+ * A pair is one register of 16 bits; what is first in the instruction is its upper
  * half. The library converts one number at a time (library/narrow.c). */
 #include "softcuda/ptx/lower/lower.h"
 

@@ -121,7 +121,7 @@ static bool types_fit(const ptx_matrix *x)
            (x->is_wmma || (!small && x->n == 8 && (row == 128 || row == 256)));
 }
 
-/* What may stand in the name of such an instruction, beside a shape and types.
+/* What may be in the name of such an instruction, beside a shape and types.
  * Modifiers that are read, or change nothing here: .sync and .aligned are promises. */
 static const uint8_t known[] = {
     PTX_MOD_SYNC,  PTX_MOD_ALIGNED,    PTX_MOD_ROW,   PTX_MOD_COL, PTX_MOD_SATFINITE,
@@ -225,7 +225,7 @@ static bool read_moves(const ptx_insn *insn, ptx_matrix *out)
 /* ---- operands ---- */
 
 /* Operands are one flat list, a vector as its head and then its elements.
- * Registers, or numbers, `count` of them in braces (one may stand without). */
+ * Registers, or numbers, `count` of them in braces (one may be without). */
 static const ptx_operand *take(const ptx_function *f, const ptx_insn *insn, uint32_t *at,
                                uint32_t count, uint32_t unit)
 {

@@ -223,7 +223,7 @@ static bool check_operand(ptx_low *l, const ptx_operand *operand, ptx_type type,
     if ((!is_out || operand->kind == PTX_OPERAND_REG) && can_read(l, operand, type))
         return true;
     return ptx_refuse(
-        l, is_out ? "the destination is no register of the instruction's type"
+        l, is_out ? "the destination is not a register of the instruction's type"
                   : "an operand is of another kind than the instruction's type");
 }
 

@@ -168,7 +168,7 @@ static uint32_t destinations(const ptx_insn *insn)
     }
 }
 
-/* At most PTX_OPERANDS_MAX registers stand in one instruction. */
+/* At most PTX_OPERANDS_MAX registers are in one instruction. */
 static void add_once(uint32_t *list, uint32_t *count, uint32_t reg)
 {
     for (uint32_t i = 0; i < *count; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where the parser stands: the current token, errors at it, and the arrays that grow
- * while it moves on. The bottom of the parser: every other file of it stands on this. */
+/* Where the parser is: the current token, errors at it, and the arrays that grow
+ * while it moves on. The bottom of the parser: every other file of it uses this one. */
 #include "softcuda/ptx/parse/parse.h"
 
 #include <stdarg.h>

@@ -57,10 +57,10 @@ static void place(const ptx_lexer *lexer, ptx_token *out)
 }
 
 /* Columns are counted from here; tabs count as one. */
-static void next_line(ptx_lexer *lexer, const char *behind)
+static void next_line(ptx_lexer *lexer, const char *after)
 {
     lexer->line++;
-    lexer->line_start = behind;
+    lexer->line_start = after;
 }
 
 /* After the comment that starts at `at`; false if it does not end. */

@@ -81,7 +81,7 @@ typedef struct ptx_lexer {
     const char *problem, *hint;
 } ptx_lexer;
 
-/* The next token. False: the text at `out` (its position is set) is no token; `problem`
+/* The next token. False: the text at `out` (its position is set) is not a token; `problem`
  * says why. */
 bool ptx_lex(ptx_lexer *lexer, ptx_token *out);
 

@@ -45,7 +45,7 @@ typedef enum ptx_symbol_kind {
     PTX_SYMBOL_CALLTARGETS /* label of a .calltargets: index is its first function */
 } ptx_symbol_kind;
 
-/* All symbols stand on one stack, inner scopes above outer ones, and hang in hash chains,
+/* All symbols are on one stack, inner scopes above outer ones, and hang in hash chains,
  * newest first: leaving a scope takes the top of the stack off the heads of the chains.
  */
 typedef struct ptx_symbol {

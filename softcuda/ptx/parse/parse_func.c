@@ -33,7 +33,7 @@ static gph_status parse_number(ptx_parser *parser, uint32_t *out)
     return ptx_parse_u32(parser, "a number", out);
 }
 
-/* What may stand between the parameters and the body. Limits that are not in the function's
+/* What may be between the parameters and the body. Limits that are not in the function's
  * description have no meaning here. */
 static gph_status parse_head_directives(ptx_parser *parser, ptx_function *function)
 {

@@ -18,7 +18,7 @@
 
 /* clang-format off */
 /* Operators with their precedence, that of C (PTX ISA, 4.5.4). One that is the beginning
- * of another may stand anywhere: binary_at() takes the longer one. The unary ones are the
+ * of another may be anywhere: binary_at() takes the longer one. The unary ones are the
  * last four. */
 #define OPERATORS(X)                                                                     \
     X(OP_OR_ELSE, "||", 1) X(OP_AND_ALSO, "&&", 2) X(OP_OR, "|", 3) X(OP_XOR, "^", 4)    \
@@ -173,7 +173,7 @@ static gph_status parse_term(ptx_parser *parser, expression *e, ptx_constant *ou
     }
 }
 
-/* Only signs may stand in front of a float. */
+/* Only signs may precede a float. */
 static gph_status finish_float(ptx_parser *parser, const expression *e, ptx_constant *out)
 {
     for (unsigned i = 0; i < e->operator_count; i++) {

@@ -76,10 +76,11 @@ static gph_status parse_modifiers(reader *r)
         const ptx_word *word = ptx_at_word(parser);
         if (!word && looks_like_type(&parser->token))
             return ptx_fail_at(parser, &parser->token,
-                               "types are u, s, b 8 to 64, f16 to f64", "%s is no type",
-                               ptx_quote(&parser->token).text);
+                               "types are u, s, b 8 to 64, f16 to f64",
+                               "%s is not a type", ptx_quote(&parser->token).text);
         if (!is_modifier(word) && !takes_any_modifier[insn->opcode])
-            return ptx_fail_at(parser, &parser->token, NULL, "%s is no modifier of PTX",
+            return ptx_fail_at(parser, &parser->token, NULL,
+                               "%s is not a modifier of PTX",
                                ptx_quote(&parser->token).text);
         if (!word) {
             add_modifier(insn, PTX_MOD_UNKNOWN);
@@ -346,7 +347,7 @@ static gph_status parse_predicate(reader *r, const ptx_token *name, uint32_t *ou
         symbol->kind == PTX_SYMBOL_REG || symbol->kind == PTX_SYMBOL_RANGE;
     if (!is_reg || symbol->width > 1 || registers[symbol->index].type != PTX_PRED)
         return ptx_fail_at(parser, name, "declare it with .reg .pred",
-                           "%s is no predicate register", ptx_quote(name).text);
+                           "%s is not a predicate register", ptx_quote(name).text);
     *out = symbol->index + member;
     return GPH_OK;
 }
@@ -462,7 +463,7 @@ static gph_status parse_second(reader *r, uint32_t first)
     GPHI_TRY(parse_name(r));
     const ptx_operand_kind other = operand_at(r, second)->kind;
     if (other != PTX_OPERAND_REG && other != PTX_OPERAND_SINK)
-        return ptx_fail_at(parser, &where, NULL, "%s is no register",
+        return ptx_fail_at(parser, &where, NULL, "%s is not a register",
                            ptx_quote(&where).text);
     operand_at(r, first)->pair = 1;
     return GPH_OK;
@@ -478,7 +479,7 @@ static gph_status parse_minus(reader *r)
         return ptx_fail_expected(r->parser, "a register after '-'");
     GPHI_TRY(parse_name(r));
     if (operand_at(r, first)->kind != PTX_OPERAND_REG)
-        return ptx_fail_at(r->parser, &name, NULL, "%s is no register",
+        return ptx_fail_at(r->parser, &name, NULL, "%s is not a register",
                            ptx_quote(&name).text);
     operand_at(r, first)->negate = 1;
     return GPH_OK;
@@ -527,7 +528,7 @@ static gph_status add_label(reader *r, const ptx_token *name)
     return GPH_OK;
 }
 
-/* bra L; the label may stand further down. */
+/* bra L; the label may be further down. */
 static gph_status parse_bra(reader *r)
 {
     const ptx_token name = r->parser->token;
@@ -672,7 +673,7 @@ gph_status ptx_parse_insn(ptx_parser *parser, const ptx_insn_head *head)
     const ptx_word *word =
         ptx_words_find(&parser->words, opcode->text, opcode->length, opcode->hash);
     if (!word || word->opcode == PTX_OP_UNKNOWN)
-        return ptx_fail_at(parser, opcode, NULL, "%s is no instruction of PTX",
+        return ptx_fail_at(parser, opcode, NULL, "%s is not an instruction of PTX",
                            ptx_quote(opcode).text);
     reader r = {
         .parser = parser,

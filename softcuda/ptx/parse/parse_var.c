@@ -30,7 +30,8 @@ static gph_status parse_align(ptx_parser *parser, uint32_t *out)
     GPHI_TRY(ptx_parse_u32(parser, "an alignment in bytes", out));
     if (*out == 0 || (*out & (*out - 1)) != 0 || *out > ALIGN_MAX)
         return ptx_fail_at(parser, &where, NULL,
-                           "alignment %u is no power of two up to %u", *out, ALIGN_MAX);
+                           "alignment %u is not a power of two up to %u", *out,
+                           ALIGN_MAX);
     return GPH_OK;
 }
 

@@ -359,7 +359,7 @@ void ptx_write_call(ptx_emit *emit, const ptx_insn *insn)
     gphi_text_add(emit->out, ")%s\n", emit->access);
     load_results(emit, insn, slots);
     /* A thread that ended in the callee ends here, too. On the fast path a function with
-     * an exit stands in place of its calls, or the kernel would be on the slow one. */
+     * an exit takes the place of its calls, or the kernel would be on the slow one. */
     if (!w->fast) {
         const uint32_t go_on = ptx_new_label(emit);
         ptx_line(emit, "br i1 %s, label %%ended, label %%L%u", ended.name, go_on);

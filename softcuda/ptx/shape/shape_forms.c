@@ -31,7 +31,7 @@ static void write_choice(ptx_shape *s)
 
 /* ---- what every plan starts from --------------------------------------------------- */
 
-/* A call that nobody can serve: an external function that is no intrinsic. */
+/* A call that nobody can serve: an external function that is not an intrinsic. */
 static void check_calls(ptx_shape *s)
 {
     const ptx_function *f = s->function;

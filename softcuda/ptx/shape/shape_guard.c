@@ -71,7 +71,7 @@ static int axis_of(const ptx_operand *operand)
     }
 }
 
-/* A sum has room for TERMS_MAX; a longer one is no requirement. */
+/* A sum has room for TERMS_MAX; a longer one is not a requirement. */
 static bool add_term(sum *to, const ptx_operand *a, const ptx_operand *b)
 {
     if (to->count == TERMS_MAX)

@@ -72,9 +72,9 @@ static void note_definition(names *n, const char *line, const char *end)
     const bool value = at < end && *at == '%';
     at += value;
     const uint32_t bytes = name_length(at, end);
-    const char *behind = at + bytes;
-    if (bytes > 0 && behind < end && (value ? *behind == ' ' : *behind == ':') &&
-        (!value || (end - behind > 2 && behind[1] == '=')))
+    const char *after = at + bytes;
+    if (bytes > 0 && after < end && (value ? *after == ' ' : *after == ':') &&
+        (!value || (end - after > 2 && after[1] == '=')))
         find(n, at, bytes)->defined = true;
 }
 
@@ -141,7 +141,7 @@ static bool begins(const name *n, const char *text)
     return n->bytes > strlen(text) && memcmp(n->text, text, strlen(text)) == 0;
 }
 
-/* The number after the last point of a name; it is followed by what is no digit. */
+/* The number after the last point of a name; it is followed by something that is not a digit. */
 static uint32_t number_of(const name *n)
 {
     uint32_t at = n->bytes;

@@ -56,7 +56,7 @@ window.gph = {};
     'Cannot be captured as it is': '照现在的写法不能捕获',
     'Capture, instantiation and upload once: {0}{1}. ': '捕获、实例化和上传的一次性开销：{0}{1}。',
     'Collectives · as called': '集合操作 · 调用情况',
-    'Colours': '颜色',
+    'Colors': '颜色',
     'Counts': '计数',
     'Does not help': '无效的做法',
     'Driver calls': '驱动调用',
@@ -273,7 +273,7 @@ window.gph = {};
   };
   gph.words = (list) => list.map((word) => gph.say(word));
 
-  // The page's own texts and labels, before anything of the program stands among them.
+  // The page's own texts and labels, before anything of the program is among them.
   const texts = gph.isChinese ? document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, (node) =>
     /[A-Za-z]/.test(node.data) && !node.parentNode.closest('script, noscript, .maker') ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_REJECT) : null;
   while (texts && texts.nextNode()) texts.currentNode.data = gph.say(texts.currentNode.data.trim());

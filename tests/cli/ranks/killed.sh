@@ -19,7 +19,7 @@ fail() {
 
 now_ms() { date +%s%3N; }
 
-# Rank 0 says its first line when both have prepared; what comes then takes for ever.
+# Rank 0 says its first line when both have prepared; what comes then takes forever.
 kill_one() { # OPTIONS...
     export GPH_RANKS=2 GPH_RANKS_ID="killed-$$-$1"
     shift

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* 100 shapes, 120 requests, a graph for each shape, kept for ever. */
+/* 100 shapes, 120 requests, a graph for each shape, kept forever. */
 #include "app.h"
 
 struct entry {

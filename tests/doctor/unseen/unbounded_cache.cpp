@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One graph per sequence length, for ever; most are launched once. */
+/* One graph per sequence length, forever; most are launched once. */
 #include "app.h"
 #include <unordered_map>
 
