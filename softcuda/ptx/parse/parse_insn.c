@@ -79,8 +79,7 @@ static gph_status parse_modifiers(reader *r)
                                "types are u, s, b 8 to 64, f16 to f64",
                                "%s is not a type", ptx_quote(&parser->token).text);
         if (!is_modifier(word) && !takes_any_modifier[insn->opcode])
-            return ptx_fail_at(parser, &parser->token, NULL,
-                               "%s is not a modifier of PTX",
+            return ptx_fail_at(parser, &parser->token, NULL, "%s is not a PTX modifier",
                                ptx_quote(&parser->token).text);
         if (!word) {
             add_modifier(insn, PTX_MOD_UNKNOWN);
@@ -673,7 +672,7 @@ gph_status ptx_parse_insn(ptx_parser *parser, const ptx_insn_head *head)
     const ptx_word *word =
         ptx_words_find(&parser->words, opcode->text, opcode->length, opcode->hash);
     if (!word || word->opcode == PTX_OP_UNKNOWN)
-        return ptx_fail_at(parser, opcode, NULL, "%s is not an instruction of PTX",
+        return ptx_fail_at(parser, opcode, NULL, "%s is not a PTX instruction",
                            ptx_quote(opcode).text);
     reader r = {
         .parser = parser,
