@@ -4,11 +4,12 @@
 allocator, whether the results are equal, and the gain that `gph doctor --advise` predicted for the eager program.
 
     PYTHONPATH=the package's folder torch_end_to_end.py [--only NAME,...] [--ways NAME,...] [--calls N]
-                                                        [--advice FOLDER [--advise GPH]]
+                                                        [--advice FOLDER [--advise GPH]] [--rows FILE] [--seconds N]
 
 --advise GPH runs each program eagerly below that command first, and keeps what it says in FOLDER, where it is read.
 A decoder reads each token before it asks for the next, as a server does that looks for the end of an answer; "queued"
-does not. Requests wait for their answer, too. Training steps are waited for at the end of a round. Medians of rounds."""
+does not. Requests wait for their answer, too. Training steps are waited for at the end of a round. Medians of rounds.
+--rows FILE keeps what was measured, and adds to what it has; at the end two tables of all of it are printed."""
 import argparse
 import gc
 import json
@@ -253,23 +254,23 @@ def measure(program, name, count):
 
 
 def advice_of(folder, name):
-    """The line that --advise's JSON comes to; the dearest sequence is the first."""
+    """What --advise said of the sequence that takes most of the time: "pays, 3.62 x (71 to 74 %)"; None: it was not asked."""
     path = os.path.join(folder or "", name + ".json")
     if not folder or not os.path.exists(path):
         return None
     with open(path) as file:
         sequences = (json.load(file).get("advice") or {}).get("sequences") or []
     if not sequences:
-        return "--advise: nothing that repeats was seen"
+        return "nothing that repeats was seen"
     one = sequences[0]
     if one.get("graph_us", -1) < 0:
-        return "--advise: %s; %s" % (one["verdict"], one["why"])
-    return "--advise: %s; a graph takes %.1f of %.1f us: %.2f x (saves %.0f to %.0f %%)" % (
-        one["verdict"], one["graph_us"], one["eager_us"], one["eager_us"] / one["graph_us"], 100 * one["saves_low"],
-        100 * one["saves_high"])
+        return "%s: %s" % (one["verdict"], one["why"])
+    return "%s: %.2f x (%.1f of %.1f us, %.0f to %.0f %%); %s" % (
+        one["verdict"], one["eager_us"] / one["graph_us"], one["graph_us"], one["eager_us"], 100 * one["saves_low"],
+        100 * one["saves_high"], one["why"])
 
 
-def run(name, ways, count, folder):
+def run(name, ways, count, row):
     program = PROGRAMS[name]
     print("%s, us a %s%28s%12s%10s%9s" % (name, program.unit, "time", "x eager", "MiB", "equal"), flush=True)
     found = {}
@@ -282,6 +283,7 @@ def run(name, ways, count, folder):
         group = WAYS[way][2]
         first = next((other[2] for known, other in found.items() if WAYS[known][2] == group), result)
         found[way] = taken, peak, result
+        row["ways"][way] = {"us": taken, "mib": peak, "equal": result == first}
         base = found.get("eager", found[way])[0]
         print("  %-24s %18.1f %11.2f %9.0f %8s" % (way, taken, base / taken, peak, "yes" if result == first else "NO"), flush=True)
     for ours, theirs in (("our graph", "torch.cuda.graph"), ("our callable", "torch callable"), ("our trees", "reduce-overhead"),
@@ -289,9 +291,26 @@ def run(name, ways, count, folder):
         if ours in found and theirs in found:
             print("  %-24s %6.3f x %s, peak %.3f x" % (ours, found[theirs][0] / found[ours][0], theirs,
                                                        found[ours][1] / found[theirs][1]))
-    said = advice_of(folder, name)
-    if said:
-        print("  " + said, flush=True)
+
+
+def cells_of(row, ways, what, form):
+    return [form % row["ways"][way][what] if way in row["ways"] else "" for way in ways]
+
+
+def tables(rows):
+    """Times with the gain over reduce-overhead and over eager code, and peaks of memory, as Markdown."""
+    ways = [way for way in WAYS if any(way in row["ways"] for row in rows.values())]
+    for what, form, more in (("us", "%.1f", ["a graph's gain", "--advise", "best of ours against reduce-overhead"]), ("mib", "%.0f", [])):
+        print("\n| %s | %s |\n|%s" % ({"us": "us", "mib": "peak, MiB"}[what], " | ".join(ways + more), "---|" * (len(ways + more) + 1)))
+        for name, row in rows.items():
+            cells, taken = cells_of(row, ways, what, form), {way: one["us"] for way, one in row["ways"].items()}
+            if more:
+                graph, ours = taken.get("our graph"), [taken[way] for way in ("our trees", "compile+our callable") if way in taken]
+                cells.append("%.2f x" % (taken["eager"] / graph) if graph and "eager" in taken else "")
+                cells.append((row.get("advice") or "").partition(" (")[0])
+                cells.append("%.2f x" % (taken["reduce-overhead"] / min(ours)) if ours and "reduce-overhead" in taken else "")
+            unequal = [way for way, one in row["ways"].items() if not one["equal"]]
+            print("| %s | %s |%s" % (name, " | ".join(cells), "  not equal: %s" % ", ".join(unequal) if unequal else ""))
 
 
 def ask_the_doctor(gph, name, folder):
@@ -310,6 +329,8 @@ def main():
     parser.add_argument("--calls", type=int, default=40, help="units a round")
     parser.add_argument("--advice", help="folder of what --advise said")
     parser.add_argument("--advise", metavar="GPH", help="the command that is asked first")
+    parser.add_argument("--rows", metavar="FILE", help="what was measured, by earlier runs, too")
+    parser.add_argument("--seconds", type=float, default=1e9, help="no program begins after so many")
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(PROGRAMS)
     ways = options.ways.split(",") if options.ways else list(WAYS)
@@ -318,10 +339,25 @@ def main():
             parser.error("%r is not a program or a way" % word)
     torch.backends.cudnn.deterministic = True
     print(torch.cuda.get_device_name(0), "PyTorch", torch.__version__, "Python", sys.version.split()[0], flush=True)
+    begin, rows = time.monotonic(), {}
+    if options.rows and os.path.exists(options.rows):
+        with open(options.rows) as file:
+            rows = json.load(file)
     for name in names:
+        if time.monotonic() - begin > options.seconds:
+            print("%s: no time" % name, flush=True)
+            continue
+        row = rows.setdefault(name, {"ways": {}})
         if options.advise:
             ask_the_doctor(options.advise, name, options.advice or "advice")
-        run(name, ways, options.calls, options.advice)
+        row["advice"] = advice_of(options.advice or (options.advise and "advice"), name) or row.get("advice")
+        run(name, ways, options.calls, row)
+        if row["advice"]:
+            print("  --advise: " + row["advice"], flush=True)
+        if options.rows:
+            with open(options.rows, "w") as file:
+                json.dump(rows, file, indent=1)
+    tables(rows)
 
 
 if __name__ == "__main__":
