@@ -4,7 +4,7 @@
  *   records ──> sites (call, source line, stream)           beats.c
  *          └──> beats of each thread (site, time, values)
  *                   └──> loops: what repeats                loops.c
- *                          └──> one period in pieces        period.c
+ *                          └──> one period in pieces        period.c, obstacles.c
  *                                 └──> a prediction         cost.c, flow.c
  *                                        └──> text, JSON    advice_text.c, advice_json.c
  *
@@ -127,6 +127,7 @@ typedef struct gphi_fusion {
 typedef enum gphi_obstacle_kind {
     GPHI_BREAKS,    /* the capture fails */
     GPHI_ESCAPES,   /* done at capture, missing in the graph */
+    GPHI_MOVES,     /* on the legacy stream, as all of it: a node on a created stream */
     GPHI_CUTS,      /* what is before it and after it are two graphs */
     GPHI_ELSEWHERE, /* of another thread: breaks captures in global mode */
     GPHI_FREEZES,   /* the graph keeps what it was given: pointer, state */
@@ -307,6 +308,15 @@ uint64_t gphi_loop_overlap(const gph_advice *advice, const gphi_loop *loop,
 
 /* Finds where the period begins, its pieces, what changes, what is in the way. */
 gph_status gphi_repeat_read(const gph_advice *advice, gphi_repeat *repeat);
+
+/* Whether a call of the period is a result that the host copies and waits for. */
+bool gphi_repeat_is_read(const gph_advice *advice, const gphi_repeat *repeat,
+                         uint32_t place);
+
+/* ---- obstacles.c ---- */
+
+/* Finds the stream of the period and what is in the way; its pieces are known. */
+gph_status gphi_repeat_look(const gph_advice *advice, gphi_repeat *repeat);
 
 /* ---- measure.c ---- */
 

@@ -5,6 +5,7 @@
 #include "doctor/findings/stacks.h"
 #include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 enum {
     SHORT = 8, /* calls: of less nobody makes a graph */
@@ -258,6 +259,25 @@ static void say_little(gphi_repeat *repeat, const char *with)
             most, with, least_saving * 100);
 }
 
+/* What the saving supposes. */
+static void conditions_text(const gphi_repeat *repeat, char *out, size_t capacity)
+{
+    const gph_prediction *p = &repeat->prediction;
+    out[0] = '\0';
+    if (repeat->stream && repeat->stream->is_legacy)
+        gphi_language_into(out, capacity,
+                           ", on a created stream (the legacy one cannot be captured; "
+                           "torch.cuda.graph() changes to its own)");
+    const size_t used = strlen(out);
+    if (p->updates > 0)
+        gphi_language_into(out + used, capacity - used,
+                           ", %u nodes updated each time (%.1f us)", p->updates,
+                           p->update_us);
+    else if (repeat->variants > 1)
+        gphi_language_into(out + used, capacity - used,
+                           ", with %u graphs that take turns", repeat->variants);
+}
+
 /* Reasons against, the strongest first; the last is that nothing is against it. Only
  * what holds at both ends of what was measured is an answer. */
 static void judge_gain(const gph_advice *advice, gphi_repeat *repeat)
@@ -268,14 +288,9 @@ static void judge_gain(const gph_advice *advice, gphi_repeat *repeat)
     const double surely = p->saves_low * repeat->eager_ns;
     const uint32_t graphs = repeat->other_shapes > 0 ? repeat->shapes : 1;
     const gphi_obstacle *in_way = blocker(repeat);
-    char saving[SAVING_BYTES], with[160] = "";
+    char saving[SAVING_BYTES], with[320];
     (void)saving_text(repeat, saving);
-    if (p->updates > 0)
-        gphi_language_into(with, sizeof(with), ", %u nodes updated each time (%.1f us)",
-                           p->updates, p->update_us);
-    else if (repeat->variants > 1)
-        gphi_language_into(with, sizeof(with), ", with %u graphs that take turns",
-                           repeat->variants);
+    conditions_text(repeat, with, sizeof(with));
     if (p->saves_high < least_saving)
         say_little(repeat, with);
     else if (once * graphs >= most * count)

@@ -228,6 +228,15 @@ static double least(const timing *t, uint32_t place)
     return best;
 }
 
+/* What the host takes to read a result that is there already: the call itself also waits
+ * for what makes it. */
+static double read_ns(const timing *t, uint32_t place)
+{
+    const double copy = gphi_advice_anchor(t->advice, GPHI_ANCHOR_LAUNCH) +
+                        gphi_advice_anchor(t->advice, GPHI_ANCHOR_STREAM_COPY);
+    return fmin(least(t, place), copy);
+}
+
 static double own_of(const timing *t, uint32_t from, uint32_t count)
 {
     double calls = 0;
@@ -278,7 +287,9 @@ static void time_pieces(timing *t)
         const gphi_site *site =
             gphi_advice_site(t->advice, beat(t, 0, piece->from)->site);
         for (uint32_t b = 0; b < piece->count; b++) {
-            if (piece->kind == GPHI_OTHER)
+            if (gphi_repeat_is_read(t->advice, t->repeat, piece->from + b))
+                piece->host_ns += read_ns(t, piece->from + b);
+            else if (piece->kind == GPHI_OTHER)
                 piece->host_ns += usual_of(t, piece->from + b, duration);
             else if (site->effect == GPHI_EFFECT_LEGACY)
                 piece->host_ns += least(t, piece->from + b);

@@ -43,18 +43,24 @@ const char *gphi_verdict_text(gph_verdict verdict)
 const char *gphi_obstacle_title(gphi_obstacle_kind kind)
 {
     static const char *const texts[] = {
-        "breaks a capture",      "escapes a capture",
-        "cuts it in two graphs", "of other threads",
-        "would be frozen",       "changes from one repetition to the next",
-        "stays outside",         "is fine",
+        "breaks a capture",
+        "escapes a capture",
+        "fits on a created stream",
+        "cuts it in two graphs",
+        "of other threads",
+        "would be frozen",
+        "changes from one repetition to the next",
+        "stays outside",
+        "is fine",
     };
     return texts[kind];
 }
 
 const char *gphi_obstacle_name(gphi_obstacle_kind kind)
 {
-    static const char *const texts[] = {"breaks", "escapes", "cuts",    "elsewhere",
-                                        "frozen", "changes", "outside", "fine"};
+    static const char *const texts[] = {"breaks",  "escapes",   "moves",
+                                        "cuts",    "elsewhere", "frozen",
+                                        "changes", "outside",   "fine"};
     return texts[kind];
 }
 

@@ -111,6 +111,7 @@ static const char *rule_of(const line_mark *mark)
     case GPHI_ELSEWHERE: return "capture.unsafe-call-other-thread";
     case GPHI_FREEZES: return "capture.host-pointer";
     case GPHI_CHANGES: return "replay.frozen-value";
+    case GPHI_MOVES: return "capture.legacy-stream";
     default: break;
     }
     switch (mark->site->effect) {

@@ -9,6 +9,7 @@
  *   allocates  a step allocates its scratch memory and frees it
  *   two        two buffers take turns
  *   copies     a copy in the step goes to another place each time
+ *   reads      a decoder on the legacy stream that reads each token into plain memory
  *
  * None of them does anything that is wrong. */
 #include "tests/doctor/rules/broken.h"
@@ -139,6 +140,17 @@ static void copies(void)
     }
 }
 
+static void reads(void)
+{
+    for (int i = 0; i < STEPS; i++) {
+        int token = 0;
+        work(NULL, out[0], 8);
+        CU(cuMemcpyDtoHAsync(&token, out[0], sizeof(token), NULL));
+        wait_for(NULL);
+        FILL(NULL, in, (float)(token & 1)); /* the next position, before the next token */
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -146,7 +158,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } ways[] = {{"threads", threads},     {"alternate", alternate}, {"warm-up", warm_up},
                 {"grows", grows},         {"inner", inner},         {"two", two},
-                {"allocates", allocates}, {"copies", copies}};
+                {"allocates", allocates}, {"copies", copies},       {"reads", reads}};
     for (size_t i = 0; argc == 2 && i < sizeof(ways) / sizeof(ways[0]); i++) {
         if (strcmp(argv[1], ways[i].name) != 0)
             continue;

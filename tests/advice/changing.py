@@ -60,7 +60,7 @@ checks = {q["question"]: q for q in first["checklist"]}
 kind_of = {}
 for c in first["calls"]:
     kind_of.setdefault(c["call"], c)
-check(first["kernels"] == (25 if way == "allocates" else 24), "the step is found, not what it lies in")
+check(first["kernels"] == {"allocates": 25, "reads": 25}.get(way, 24), "the step is found, not what it lies in")
 check(way == "warm-up" or len(found) == (2 if way == "threads" else 1), "and nothing that is a part of it")
 if way == "threads":
     check([s["repetitions"] for s in found] == [120, 120], "each thread has its steps")
@@ -88,6 +88,13 @@ elif way == "copies":
     check({c["call"] for c in first["changes"]} == {"cuMemcpyDtoDAsync", "cuMemcpyDtoHAsync"} and
           all(c["is_address"] for c in first["changes"]), "by addresses")
     check(first["updates"] == 2, "two nodes to update")
+elif way == "reads":
+    check(first["repetitions"] == 119 and first["graphs"] == 1 and first["launches"] == 25, "one graph of a step's kernels, without the read")
+    check(kind_of["cuLaunchKernel"]["kind"] == "moves" and "fits on a created stream" in done.stderr, "its kernels need a created stream only")
+    check(kind_of["cuMemcpyDtoHAsync"]["kind"] == kind_of["cuStreamSynchronize"]["kind"] == "outside", "the token is read after the graph")
+    check(checks["no wait or query inside"]["answer"] == "yes" and checks["not on the legacy stream"]["answer"] == "no", "the checklist")
+    check(first["verdict"] != "cannot be captured" and "saves_high" in first, "a graph of the step is predicted")
+    check(first["verdict"] != "pays" or "on a created stream" in first["why"], "which is said with the condition")
 if done.returncode != 0:
     faults.append(f"exit status {done.returncode}")
 for fault in faults:

@@ -6,7 +6,8 @@
   if (!sources || !sources.length) return;
   // The worst first: a line has the colour of the worst of its calls. The first word is a class of the sheet.
   const KINDS = { breaks: ['breaks', gph.say('breaks a capture')], elsewhere: ['breaks', gph.say('breaks captures of other threads')],
-    cuts: ['breaks', gph.say('waits: cuts it in two graphs')], escapes: ['escapes', gph.say('escapes a capture')], frozen: ['frozen', gph.say('would be frozen')],
+    cuts: ['breaks', gph.say('waits: cuts it in two graphs')], escapes: ['escapes', gph.say('escapes a capture')],
+    moves: ['fits', gph.say('fits on a created stream')], frozen: ['frozen', gph.say('would be frozen')],
     changes: ['frozen', gph.say('would be frozen, and changes from one repetition to the next')], outside: ['outside', gph.say('stays outside')], fine: ['fits', gph.say('fits')] };
   const order = Object.keys(KINDS), worst = (marks) => [...marks].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))[0];
   gph.show('source-card', true);

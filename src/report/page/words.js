@@ -20,6 +20,7 @@ window.gph = {};
     'would be frozen, and changes from one repetition to the next': '会被固定，而它每次重复都不同',
     'stays outside': '留在外面',
     'fits': '可以捕获',
+    'fits on a created stream': '在所创建的流上可以捕获',
     ' (the first of {0})': '（共 {0} 个，只画出前面的）',
     ' and ': '和 ',
     ' in {0} rows': '（画成 {0} 行）',
