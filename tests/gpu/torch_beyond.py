@@ -149,6 +149,7 @@ class PyTorchs(unittest.TestCase):
                    "    print('none' if old is None else 'old' if old[0].item() == call else 'new')\n"
                    "  except RuntimeError: print('raised')")
         self.assertIn("new", self.run_alone(program))
+        self.assertEqual(self.run_alone("gt.patch(check_outputs=True)\n" + program), ["none"] + ["raised"] * 5)
         step = gt.bucketed(inputs={"x": ("n",)}, ladder={"n": (4,)}, outputs=[("n",)])(lambda x: x + 1)
         last = None
         for call in range(6):

@@ -13,12 +13,12 @@ from graphophone.torch import _trees
 torch.backends.cuda.matmul.allow_tf32 = False
 
 
-def run(mode, program, steps=8):
+def run(mode, program, steps=8, **options):
     """What a program gives, step by step, and the PathHits that there are at its end."""
     torch._dynamo.reset()
     gc.collect()
     results = []
-    with gt.patch():
+    with gt.patch(**options):
         for out in program(lambda function: torch.compile(function, **mode), steps):
             results.append([tensor.detach().clone() for tensor in out])
         torch.cuda.synchronize()
@@ -28,9 +28,11 @@ def run(mode, program, steps=8):
 
 
 class Trees(unittest.TestCase):
+    options = {}  # of patch()
+
     def same(self, program, steps=8, hits=True, mode=None):
         expected, _ = run({}, program, steps)
-        got, counts = run(mode or {"mode": "reduce-overhead"}, program, steps)
+        got, counts = run(mode or {"mode": "reduce-overhead"}, program, steps, **self.options)
         for step, (one, other) in enumerate(zip(expected, got)):
             for a, b in zip(one, other):
                 self.assertTrue(torch.equal(a, b), "step %d differs" % step)
@@ -175,6 +177,15 @@ class Trees(unittest.TestCase):
         self.assertTrue(gt.is_patched())
         self.assertGreater(gt.memory()["graphs"], 0)
         gt.unpatch()
+
+
+class Checked(unittest.TestCase):
+    """The same where outputs are checked: each replay makes its own."""
+    options = {"check_outputs": True}
+    same = Trees.same
+    test_inference, test_training, test_a_graph_break_makes_a_path = (
+        Trees.test_inference, Trees.test_training, Trees.test_a_graph_break_makes_a_path)
+    test_buffers_are_changed, test_kept_results_and_marks = Trees.test_buffers_are_changed, Trees.test_kept_results_and_marks
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ import torch
 _LIBRARIES = tuple(os.path.dirname(file) + os.sep for file in (torch.__file__, __file__))
 
 
-def place_outside(frame):
-    """"file:line" of the innermost frame that is neither PyTorch's nor ours; None if there is none."""
+def place_outside(frame, also=()):
+    """"file:line" of the innermost frame that is neither PyTorch's nor ours, nor of the folders `also`; None if there is none."""
     while frame is not None:
-        if not frame.f_code.co_filename.startswith(_LIBRARIES):
+        if not frame.f_code.co_filename.startswith(_LIBRARIES + also):
             return "%s:%d" % (frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return None

@@ -26,10 +26,14 @@ class _Patch:
         unpatch()
 
 
-def patch():
+def patch(check_outputs=False):
     """Puts CUDAGraph, graph and their like of graphophone.torch into torch.cuda, for all of the process.
 
     torch.compile(mode="reduce-overhead") then records with them, and what was compiled since replays in C.
+
+    check_outputs=True: of what torch.compile makes from here on, an output that a later call has overwritten is an exception when
+    it is read, at any call, with both calls and their lines. A hit then makes its outputs anew, by PyTorch's Python. It stays on
+    until the last unpatch().
 
     Counted: as many unpatch() take them out again, or the end of a `with` block. Graphs that exist stay what they are.
     What a module has imported by name before (`from torch.cuda import CUDAGraph`) stays PyTorch's."""
@@ -42,6 +46,8 @@ def patch():
                     setattr(module, name, ours)
             _imports.when_imported(_TREES, _trees.install)
             _names.install()
+        if check_outputs:
+            _trees.check_outputs()
         _count += 1
     return _Patch()
 

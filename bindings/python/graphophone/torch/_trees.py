@@ -12,7 +12,7 @@ import torch
 
 import graphophone as gph
 
-from . import _driver, _reasons
+from . import _driver, _overwritten, _reasons
 
 _hits = weakref.WeakSet()
 _FORGET_AT = ("record_function", "run_eager", "shutdown", "apply_checkpoint_execution_state_in_allocator",
@@ -47,7 +47,7 @@ def _dead(node, indices):
     return functools.partial(node._check_liveness, indices, node.path_weakrefs) if indices else None
 
 
-def _parts(trees, manager, previous, state, node, sizes):
+def _parts(trees, manager, previous, state, node, sizes, is_new_round):
     """What the replay of a node rests on: the parts of a step. None: it is not of the sort that C does."""
     config = torch._inductor.config.triton
     settings = (config.fast_path_cudagraph_asserts, config.force_cudagraph_sync, config.force_cudagraphs_warmup,
@@ -58,6 +58,9 @@ def _parts(trees, manager, previous, state, node, sizes):
     whole = len(node.cached_tensor_outputs) == len(node.outputs_metadata) and all(
         tensor is not None for tensor in node.cached_tensor_outputs)
     number = node.wrapped_function.id
+    dead_before = _dead(node, node.expected_dead_indices_before_graph)
+    if is_new_round and _overwritten.is_on:
+        dead_before = _overwritten.before_round(manager, dead_before)
     pending = {trees.CompilationMode.FORWARD: True, trees.CompilationMode.BACKWARD: False}
     managed = list(node.cudagraph_managed_idxs)
     return {
@@ -67,7 +70,7 @@ def _parts(trees, manager, previous, state, node, sizes):
         "pointers_same": torch._C._tensors_data_ptrs_at_indices_equal, "pointers": node.static_input_data_ptrs,
         "managed": managed, "fixed": list(node.static_input_idxs),
         "dropped": [index for index in managed if not node.preserved_aliased_inputs[index]],
-        "dead_before": _dead(node, node.expected_dead_indices_before_graph),
+        "dead_before": dead_before,
         "dead_after": _dead(node, node.expected_dead_indices_after_graph),
         "sizes": sizes, "copied": copied, "targets": [node.reconstructed_inputs[index] for index in copied],
         "copy": torch._foreach_copy_,
@@ -92,7 +95,7 @@ def _learn(trees, hit, model, manager, previous, state, had_children, input_coun
         is_new_round = True
     else:
         return
-    parts = _parts(trees, manager, previous, state, node, sizes)
+    parts = _parts(trees, manager, previous, state, node, sizes, is_new_round)
     if parts:
         hit.arm(input_count, is_new_round, **parts)
 
@@ -120,7 +123,16 @@ def cudagraphify_impl(model, inputs, static_input_idxs, *args, **kwargs):
     hit = gph.PathHit(miss)
     itself = weakref.ref(hit)
     _hits.add(hit)
-    return hit
+    return _overwritten.checked(trees, hit, model, device) if _overwritten.is_on else hit
+
+
+def check_outputs():
+    """What is compiled from now on says which call wrote over an output that is read too late."""
+    if not _overwritten.is_on:
+        _overwritten.is_on = True
+        forget()
+        if _before:
+            _overwritten.install(_trees())
 
 
 def install():
@@ -132,11 +144,14 @@ def install():
         _before[name] = getattr(trees.CUDAGraphTreeManager, name)
         setattr(trees.CUDAGraphTreeManager, name, _forgetting(_before[name], _NOTED_AT.get(name)))
     _reasons.install()
+    if _overwritten.is_on:
+        _overwritten.install(trees)
 
 
 def remove():
     """What was compiled meanwhile keeps its PathHit, which asks the tree each time."""
     forget()
+    _overwritten.remove()
     if not _before:
         return
     _reasons.remove()
