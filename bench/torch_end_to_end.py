@@ -32,11 +32,11 @@ class Decode:
     """A loop of ten lines over the model: tokens one by one."""
     unit = "token"
 
-    def __init__(self, size, batch, is_read=True):
-        self.size, self.batch, self.is_read = size, batch, is_read
+    def __init__(self, size, batch, is_read=True, make=None):
+        self.size, self.batch, self.is_read, self.make = size, batch, is_read, make
 
     def start(self):
-        self.model = models.llama(self.size, self.batch)
+        self.model = models.llama(self.size, self.batch, self.make)
         self.first = torch.ones(self.batch, 1, dtype=torch.long, device="cuda")
         self.position = torch.zeros(1, dtype=torch.long, device="cuda")
         return self.model.forward, (self.first.clone(), self.position)
@@ -51,6 +51,21 @@ class Decode:
             self.position.add_(1)
         torch.cuda.synchronize()
         return tokens or token.flatten().tolist()
+
+
+class Generate(Decode):
+    """transformers' own loop, generate(), which compiles by itself where a way compiles."""
+
+    def __init__(self, size, batch):
+        super().__init__(size, batch, make=models.TransformersLlama)
+
+    def start(self):
+        super().start()
+        self.is_compiled = False
+        return self.model.generate, ()
+
+    def loop(self, call, count):
+        return call(self.first, count, self.is_compiled).flatten().tolist()
 
 
 class Requests:
@@ -139,6 +154,9 @@ def encoder():
 
 PROGRAMS = {
     "decode-tiny-1": Decode("tiny", 1), "decode-tiny-8": Decode("tiny", 8),
+    "transformers-tiny-1": Decode("tiny", 1, make=models.TransformersLlama),
+    "transformers-1b-1": Decode("1b", 1, make=models.TransformersLlama), "transformers-1b-8": Decode("1b", 8, make=models.TransformersLlama),
+    "generate-tiny-1": Generate("tiny", 1), "generate-1b-1": Generate("1b", 1),
     "decode-1b-1": Decode("1b", 1), "decode-1b-8": Decode("1b", 8), "queued-1b-1": Decode("1b", 1, False),
     "resnet50-1": Requests(resnet50(1)), "resnet50-32": Requests(resnet50(32)), "product-4096": Requests(product),
     "train-many-small": Training(many_small), "train-resnet18": Training(resnet18), "train-encoder": Training(encoder),
@@ -153,6 +171,8 @@ def eager(program, function, args):
 
 def graph_by(graph_type, block):
     def way(program, function, args):
+        if isinstance(program, Generate):
+            raise NotImplementedError("generate() is a loop, and cannot be captured")
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -180,6 +200,8 @@ def callable_by(make, compiled=False):
             model = torch.compile(program.model) if compiled else program.model
             program.forward = make(model, (program.x,))
             return function
+        if isinstance(program, Generate):
+            raise NotImplementedError("generate() is a loop, and no callable of tensors")
         return make(torch.compile(function) if compiled else function, args)
     return way
 
@@ -188,6 +210,11 @@ def compile_by(**options):
     def way(program, function, args):
         if isinstance(program, Training):
             program.forward = torch.compile(program.model, **options)
+            return function
+        if isinstance(program, Generate):
+            if not options:
+                raise NotImplementedError("generate() compiles with reduce-overhead only")
+            program.is_compiled = True
             return function
         compiled = torch.compile(function, **options)
         if isinstance(program, Decode) and options:  # a token is the tree's memory, and the next call takes it back

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The models of torch_end_to_end.py, of random weights: a decoder with a static cache of keys and values, a stack of many
-small kernels, a small encoder. The residual networks are torchvision's."""
+"""The models of torch_end_to_end.py, of random weights: a decoder with a static cache of keys and values, the same of
+transformers, a stack of many small kernels, a small encoder. The residual networks are torchvision's."""
 import torch
 from torch import nn
 from torch.nn import functional
@@ -68,17 +68,44 @@ class Llama(nn.Module):
 LLAMAS = {"tiny": (4, 256, 8, 4, 512, 4096), "1b": (16, 2048, 32, 8, 8192, 128256)}
 
 
-def llama(size, batch):
-    """In bfloat16, with its parameters on the GPU; positions stay exact in float32."""
+def llama(size, batch, make=None):
+    """In bfloat16, with its parameters on the GPU; positions stay exact in float32. make(size, batch): another one."""
     torch.manual_seed(0)
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.bfloat16)
     try:
         with torch.device("cuda"):
-            model = Llama(*LLAMAS[size], batch)
+            model = make(size, batch) if make else Llama(*LLAMAS[size], batch)
     finally:
         torch.set_default_dtype(before)
     return model.eval().requires_grad_(False)
+
+
+class TransformersLlama(nn.Module):
+    """transformers' Llama of the same size with its static cache; forward() as that of Llama."""
+
+    def __init__(self, size, batch, length=256):
+        from transformers.cache_utils import StaticCache
+        from transformers.models.llama.configuration_llama import LlamaConfig
+        from transformers.models.llama.modeling_llama import LlamaForCausalLM
+        super().__init__()
+        layers, dim, heads, groups, hidden, words = LLAMAS[size]
+        config = LlamaConfig(vocab_size=words, hidden_size=dim, intermediate_size=hidden, num_hidden_layers=layers, num_attention_heads=heads,
+                             num_key_value_heads=groups, max_position_embeddings=length, rope_theta=500000.0, tie_word_embeddings=True)
+        config._attn_implementation = "sdpa"
+        self.model = LlamaForCausalLM(config)
+        nn.init.normal_(self.model.model.norm.weight)  # as Llama's
+        self.cache = StaticCache(config=config, max_cache_len=length)
+        self.cache.early_initialization(batch, groups, dim // heads, torch.get_default_dtype(), torch.device("cuda"))
+
+    def forward(self, token, position):
+        logits = self.model(token, cache_position=position, past_key_values=self.cache, use_cache=True).logits
+        return logits[:, -1].argmax(-1, keepdim=True)
+
+    def generate(self, token, count, compiled):
+        """As many tokens by its own loop; compiled: by its own use of torch.compile(mode="reduce-overhead")."""
+        return self.model.generate(token, attention_mask=torch.ones_like(token), max_new_tokens=count, min_new_tokens=count, do_sample=False,
+                                   cache_implementation="static", disable_compile=not compiled, pad_token_id=0)
 
 
 class ManySmall(nn.Module):
