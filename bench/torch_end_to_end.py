@@ -356,6 +356,7 @@ def main():
     parser.add_argument("--calls", type=int, default=40, help="units a round")
     parser.add_argument("--advice", help="folder of what --advise said")
     parser.add_argument("--advise", metavar="GPH", help="the command that is asked first")
+    parser.add_argument("--deterministic", action="store_true", help="deterministic algorithms: equal to the bit, and slower")
     parser.add_argument("--rows", metavar="FILE", help="what was measured, by earlier runs, too")
     parser.add_argument("--seconds", type=float, default=1e9, help="no program begins after so many")
     options = parser.parse_args()
@@ -365,6 +366,9 @@ def main():
         if word not in PROGRAMS and word not in WAYS:
             parser.error("%r is not a program or a way" % word)
     torch.backends.cudnn.deterministic = True
+    if options.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
     print(torch.cuda.get_device_name(0), "PyTorch", torch.__version__, "Python", sys.version.split()[0], flush=True)
     begin, rows = time.monotonic(), {}
     if options.rows and os.path.exists(options.rows):

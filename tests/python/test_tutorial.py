@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tutorial.md: its blocks run one after the other in one interpreter, and print what is below each of them. Blocks
+"""docs/tutorial.md and README.md: their blocks run one after the other in one interpreter, and print what is below each. Blocks
 that need a GPU ("python gpu") are compiled here, and run with --gpu, on a machine that has one and PyTorch 2.11.
 
 usage: test_tutorial.py GPH [--gpu]"""
@@ -57,7 +57,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         ran, wrong = run(document, "--gpu" in sys.argv)
+        more, faults = run(ROOT / "README.md", "--gpu" in sys.argv)
         os.chdir("/")
+    ran, wrong = ran + more, wrong + faults
     if steps != list(range(1, 11)):
         wrong.append("the steps are %s" % steps)
     for text in wrong:
