@@ -343,7 +343,7 @@ def tables(rows):
 def ask_the_doctor(gph, name, folder):
     os.makedirs(folder, exist_ok=True)
     command = [gph, "doctor", "--advise", "--quiet", "--json", os.path.join(folder, name + ".json"), "--", sys.executable, "-B",
-               __file__, "--only", name, "--ways", "eager", "--calls", "60"]
+               __file__, "--only", name, "--ways", "eager", "--calls", "30"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode not in (0, 1):
         print("--advise of %s: exit %d: %s" % (name, done.returncode, done.stdout.strip()[-300:]))
