@@ -344,7 +344,11 @@ def ask_the_doctor(gph, name, folder):
     os.makedirs(folder, exist_ok=True)
     command = [gph, "doctor", "--advise", "--quiet", "--json", os.path.join(folder, name + ".json"), "--", sys.executable, "-B",
                __file__, "--only", name, "--ways", "eager", "--calls", "30"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        print("--advise of %s: not done after 60 s" % name)
+        return
     if done.returncode not in (0, 1):
         print("--advise of %s: exit %d: %s" % (name, done.returncode, done.stdout.strip()[-300:]))
 
