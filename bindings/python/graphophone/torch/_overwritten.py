@@ -92,7 +92,7 @@ def _freeing(method):
 
 
 def _no_cached_tensors(node):
-    """In place of CUDAGraphNode._initialize_cached_tensors: each replay makes its outputs anew."""
+    """In place of CUDAGraphNode._initialize_cached_tensors: each replay makes new outputs."""
     node.cached_tensor_outputs.extend([None] * len(node.outputs_metadata))
 
 

@@ -32,7 +32,7 @@ def patch(check_outputs=False):
     torch.compile(mode="reduce-overhead") then records with them, and what was compiled since replays in C.
 
     check_outputs=True: of what torch.compile makes from here on, an output that a later call has overwritten is an exception when
-    it is read, at any call, with both calls and their lines. A hit then makes its outputs anew, by PyTorch's Python. It stays on
+    it is read, at any call, with both calls and their lines. A hit then makes new outputs, by PyTorch's Python. It stays on
     until the last unpatch().
 
     Counted: as many unpatch() take them out again, or the end of a `with` block. Graphs that exist stay what they are.
