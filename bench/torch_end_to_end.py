@@ -290,7 +290,7 @@ def advice_of(folder, name):
     if not sequences:
         return "nothing that repeats was seen"
     one = sequences[0]
-    if one.get("graph_us", -1) < 0:
+    if one.get("graph_us") is None:
         return "%s: %s" % (one["verdict"], one["why"])
     return "%s: %.2f x (%.1f of %.1f us, %.0f to %.0f %%); %s" % (
         one["verdict"], one["eager_us"] / one["graph_us"], one["graph_us"], one["eager_us"], 100 * one["saves_low"],
