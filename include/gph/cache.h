@@ -105,6 +105,17 @@ typedef enum gph_cache_lazy {
     GPH_CACHE_LAZY_OFF = 2   /**< never later: only in gph_cache_start() */
 } gph_cache_lazy;
 
+/** How an executable that keys of one topology share changes from one to the other. */
+typedef enum gph_cache_cold {
+    /** Where the graphs differ in arguments and grids of kernels alone, and have 16 nodes
+     *  or more, their first node is a kernel of libgph's that changes the others: the
+     *  host writes one word. Where they differ in more, or with `rng`, as
+     *  GPH_CACHE_COLD_UPDATE. */
+    GPH_CACHE_COLD_PATCH = 0,
+    /** By a whole update (cuGraphExecUpdate) before the launch. */
+    GPH_CACHE_COLD_UPDATE = 1
+} gph_cache_cold;
+
 /** Start from GPH_CACHE_OPTIONS_INIT. */
 typedef struct gph_cache_options {
     uint32_t size;                   /**< sizeof(gph_cache_options) */
@@ -119,7 +130,7 @@ typedef struct gph_cache_options {
     uint32_t output_count;           /**< of `outputs` */
     uint32_t axis_bytes;             /**< sizeof(gph_cache_axis); 0: as 0.1 has it */
     uint32_t tensor_bytes;           /**< sizeof(gph_cache_tensor); 0: as 0.1 has it */
-    uint32_t reserved;               /**< zero */
+    uint32_t cold;                   /**< a gph_cache_cold */
     uint32_t warmup; /**< eager runs of a key before it is captured; 0: 1. Or this: */
 #define GPH_CACHE_WARM_LARGEST UINT32_MAX /**< see gph_cache_start() */
     /** The function. It gets `inputs` and a last input, the real sizes: i64, one per
@@ -286,8 +297,9 @@ GPH_API gph_status gph_cache_output(const gph_cache *cache, uint32_t key, uint32
 
 /** Replays a key on the present contents of its inputs: no copy, no padding. For a key
  *  with an executable of its own this takes a few comparisons and the launch, without a
- *  lock; for others it takes a lock, and one whole update if the shared executable was
- *  last used by another key.
+ *  lock; for others it takes a lock, and a word or one whole update (gph_cache_cold) if
+ *  the shared executable was last used by another key. 64 replays of one shared
+ *  executable may be queued; the next one waits up to 10 s for the oldest to begin.
  *
  *  Fails with GPH_E_INVALID, GPH_E_STATE and driver failures. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_cache_replay(gph_cache *cache, uint32_t key,

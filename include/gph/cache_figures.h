@@ -52,9 +52,9 @@ typedef struct gph_cache_stats {
     uint32_t captured_count; /**< keys */
     uint64_t verdicts[8];    /**< calls and replays, by gph_cache_verdict */
     uint64_t reasons[GPH_CACHE_REASONS_MAX]; /**< calls that were not replayed */
-    uint64_t updates;                        /**< of shared executables */
-    uint64_t captures;                       /**< of keys */
-    uint64_t evictions;                      /**< of keys */
+    uint64_t updates;      /**< how often a shared executable took another key */
+    uint64_t captures;     /**< of keys */
+    uint64_t evictions;    /**< of keys */
     uint64_t real_units;   /**< of replayed calls: the sizes of all axes multiplied */
     uint64_t padded_units; /**< of the same calls: the values of the keys, multiplied */
     uint32_t own_count;    /**< executables of one key */
@@ -62,6 +62,10 @@ typedef struct gph_cache_stats {
     uint64_t exec_bytes;   /**< executables */
     uint64_t input_bytes;  /**< input buffers */
     uint64_t tensor_bytes; /**< input buffers and graphs, which share memory */
+    uint32_t
+        patched_count; /**< of `shared_count`: those that a kernel of libgph's changes,
+                                 see GPH_CACHE_COLD_PATCH */
+    uint32_t reserved; /**< zero */
 } gph_cache_stats;
 /** Reads them. `out`: the caller's. Thread: any. */
 GPH_API void gph_cache_stats_get(const gph_cache *cache, gph_cache_stats *out);

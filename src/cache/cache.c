@@ -116,6 +116,9 @@ static gph_status check_options(const gph_runtime *runtime, const gph_cache_opti
     if (opt->lazy > GPH_CACHE_LAZY_OFF)
         return gphi_fail(error, GPH_E_INVALID, "options.lazy %u is not a gph_cache_lazy",
                          opt->lazy);
+    if (opt->cold > GPH_CACHE_COLD_UPDATE)
+        return gphi_fail(error, GPH_E_INVALID, "options.cold %u is not a gph_cache_cold",
+                         opt->cold);
     if (!(opt->hot_share <= 1))
         return gphi_fail(error, GPH_E_INVALID, "options.hot_share %g is above 1",
                          opt->hot_share);

@@ -3,8 +3,9 @@
  *
  *   bucket 0   own exec ------------------> launch                     hot, no lock
  *   bucket 1   -.
- *   bucket 2   --+-> class 0: exec, holder -> update if held by another, launch
+ *   bucket 2   --+-> class 0: patch -------> a store, launch           (patch.h)
  *   bucket 3   -'
+ *   bucket 4   ----> class 1: exec, holder -> update if held by another, launch
  *
  * Two locks, taken in this order: `call` for calls and for the capture of one key, which
  * share buffers and may share a stream, `mutex` for classes and entries, never held over
@@ -18,6 +19,7 @@
 #include "base/thread.h"
 #include "base/vec.h"
 #include "cache/layout.h"
+#include "cache/patch.h"
 #include "callable/record.h"
 #include <stdalign.h>
 
@@ -29,7 +31,8 @@ typedef struct gphi_entry {
     gph_tensor *outputs; /* output_count of the layout */
     uint32_t class_index;
     uint32_t node_count, edge_count;
-    bool keeps; /* memory that it allocated, and that is not an output */
+    bool keeps;        /* memory that it allocated, and that is not an output */
+    CUdeviceptr block; /* of the class' patch, or 0 */
     uint64_t own_exec_bytes;
     uint64_t own_bytes, shared_bytes; /* as gphi_cache_count() found last */
 } gphi_entry;
@@ -52,9 +55,11 @@ typedef struct gphi_bucket {
 
 /* Graphs of one topology: each was accepted by a whole update of one executable. */
 typedef struct gphi_class {
-    gph_exec *exec;  /* NULL: no key needs it now */
-    uint32_t holder; /* the key whose graph it holds */
-    uint32_t users;  /* captured keys of the class */
+    gph_exec *exec;    /* NULL: no key needs it now, or there is a patch */
+    gphi_patch *patch; /* or NULL: each key has its block, and exec is NULL */
+    bool is_plain;     /* its graphs differ in more than a patch changes */
+    uint32_t holder;   /* the key whose graph it holds */
+    uint32_t users;    /* captured keys of the class */
     uint32_t node_count, edge_count;
     uint64_t bytes;
 } gphi_class;
@@ -174,9 +179,12 @@ void gphi_cache_evict(gph_cache *cache, uint32_t key);
 gph_status gphi_cache_attach(gph_cache *cache, uint32_t key, gphi_entry *entry,
                              CUstream stream, gph_error *error)
     GPHI_REQUIRES(&cache->mutex);
-/* The class' executable, holding the graph of `key`. */
+/* The class' executable, holding the graph of `key`, or, with a patch, about to. */
 gph_status gphi_cache_hold(gph_cache *cache, uint32_t key, CUstream stream,
                            gph_exec **out, gph_error *error) GPHI_REQUIRES(&cache->mutex);
+/* Launches it by its class. */
+gph_status gphi_cache_launch(gph_cache *cache, uint32_t key, CUstream stream,
+                             gph_error *error) GPHI_REQUIRES(&cache->mutex);
 void gphi_cache_detach(gph_cache *cache, uint32_t key, gphi_entry *entry)
     GPHI_REQUIRES(&cache->mutex);
 /* Gives a key its own executable, or takes it. */

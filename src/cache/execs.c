@@ -3,7 +3,9 @@
  *
  * Whether a graph is of a class is not predicted but tried: a whole update of the class'
  * executable by it costs less than describing the graph, and it is the driver's own word.
- */
+ * When a class has two keys it is described all the same: where keys differ in arguments
+ * and grids alone, a patch takes the place of the executable (patch.h), and keys that it
+ * does not fit are of another class. */
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/heap.h"
@@ -14,8 +16,10 @@
 
 #include <gph/plan_ladder.h>
 
-/* Replays since the last decision before another one is made. */
-enum { DECIDE_AFTER = 64 };
+enum {
+    DECIDE_AFTER = 64,    /* replays since the last decision before another one is made */
+    PATCH_NODES_MIN = 16, /* an update of fewer costs no more than what a patch adds */
+};
 /* A key that has its own keeps it until others are used so much more. */
 static const double STAY = 1.5;
 /* Until one was measured: a whole update of 1,000 nodes takes 58.6 us on an H100. */
@@ -86,10 +90,108 @@ static uint64_t measure(const gph_exec *exec, uint32_t node_count)
                                    : (uint64_t)node_count * GPHI_CACHE_NODE_BYTES;
 }
 
+/* ---- patches ---- */
+
+static bool may_patch(const gph_cache *cache, const gphi_entry *entry)
+{
+    return cache->options.cold == GPH_CACHE_COLD_PATCH && !cache->options.rng &&
+           entry->node_count >= PATCH_NODES_MIN;
+}
+
+/* A class whose patch takes the graph, for which the entry has its block then. */
+static uint32_t find_patched(gph_cache *cache, uint32_t key, gphi_entry *entry,
+                             CUstream stream)
+{
+    for (uint32_t i = 0; i < cache->classes.count; i++) {
+        const gphi_class *class = gphi_class_at(cache, i);
+        gph_error why = {0};
+        if (!class->patch || class->node_count != entry->node_count ||
+            class->edge_count != entry->edge_count)
+            continue;
+        if (gphi_patch_block(class->patch, entry->record->graph, stream, &entry->block,
+                             &why) == GPH_OK)
+            return i;
+        gphi_log("cache", GPH_LOG_DEBUG, "%s: key %u is not of class %u: %s", cache->name,
+                 key, i, why.message);
+    }
+    return GPHI_CLASS_NONE;
+}
+
+static void free_blocks(gph_cache *cache, uint32_t index, gphi_patch *patch)
+{
+    for (uint32_t k = 0; k < cache->layout.key_count; k++) {
+        gphi_entry *entry = cache->buckets[k].entry;
+        if (!entry || entry->class_index != index)
+            continue;
+        gphi_patch_block_free(patch, entry->block);
+        entry->block = 0;
+    }
+}
+
+/* Blocks of all keys that the class has so far. */
+static gph_status make_blocks(gph_cache *cache, uint32_t index, gphi_patch *patch,
+                              CUstream stream, gph_error *error)
+{
+    for (uint32_t k = 0; k < cache->layout.key_count; k++) {
+        gphi_entry *entry = cache->buckets[k].entry;
+        if (entry && entry->class_index == index)
+            GPHI_TRY(gphi_patch_block(patch, entry->record->graph, stream, &entry->block,
+                                      error));
+    }
+    return GPH_OK;
+}
+
+static gph_status make_patch(gph_cache *cache, uint32_t index, gphi_entry *entry,
+                             CUstream stream, gphi_patch **out, gph_error *error)
+{
+    gphi_patch *patch = NULL;
+    GPHI_TRY(
+        gphi_patch_create(cache->runtime, entry->record->graph, stream, &patch, error));
+    gph_status status = make_blocks(cache, index, patch, stream, error);
+    GPHI_THEN(status, gphi_patch_block(patch, entry->record->graph, stream, &entry->block,
+                                       error));
+    if (status == GPH_OK) {
+        *out = patch;
+        return GPH_OK;
+    }
+    free_blocks(cache, index, patch);
+    gphi_patch_destroy(patch);
+    return status;
+}
+
+/* Puts a patch in the place of an executable that a second key has come to. Where that
+ * fails, the executable serves as well. */
+static void try_patch(gph_cache *cache, uint32_t index, uint32_t key, gphi_entry *entry,
+                      CUstream stream)
+{
+    gphi_class *class = gphi_class_at(cache, index);
+    gph_error why = {0};
+    if (class->is_plain || !may_patch(cache, entry))
+        return;
+    if (make_patch(cache, index, entry, stream, &class->patch, &why) != GPH_OK) {
+        class->is_plain = true;
+        gphi_log("cache", GPH_LOG_DEBUG, "%s: class %u is updated, since key %u %s",
+                 cache->name, index, key, why.message);
+        return;
+    }
+    gph_exec_destroy(class->exec);
+    class->exec = NULL;
+    class->holder = GPH_CACHE_NONE;
+    class->bytes = measure(gphi_patch_exec(class->patch), entry->node_count) +
+                   gphi_patch_bytes(class->patch);
+}
+
+/* ---- classes ---- */
+
 static gph_status join_class(gph_cache *cache, uint32_t key, gphi_entry *entry,
                              CUstream stream, gph_error *error)
 {
-    uint32_t index = find_class(cache, key, entry);
+    uint32_t index = find_patched(cache, key, entry, stream);
+    if (index == GPHI_CLASS_NONE) {
+        index = find_class(cache, key, entry);
+        if (index != GPHI_CLASS_NONE)
+            try_patch(cache, index, key, entry, stream);
+    }
     if (index == GPHI_CLASS_NONE) {
         gphi_class *class = place_class(cache, &index);
         GPHI_TRY(gphi_made(error, class, "a class of key %u", key));
@@ -130,10 +232,15 @@ gph_status gphi_cache_attach(gph_cache *cache, uint32_t key, gphi_entry *entry,
 }
 
 /* No key uses it now: keys with their own may come back to it, and then it is made
- * again. */
+ * again. A patch stays as long as one key is of the class: work that is queued in any
+ * stream may read what lies around it. */
 static void drop_exec(gph_cache *cache, uint32_t index)
 {
     gphi_class *class = gphi_class_at(cache, index);
+    if (class->patch && class->users > 0)
+        return;
+    gphi_patch_destroy(class->patch);
+    class->patch = NULL;
     gph_exec_destroy(class->exec);
     class->exec = NULL;
     class->holder = GPH_CACHE_NONE;
@@ -158,6 +265,9 @@ static void leave_class(gph_cache *cache, uint32_t key, gphi_entry *entry)
     gphi_class *class = gphi_class_at(cache, entry->class_index);
     if (class->holder == key)
         class->holder = GPH_CACHE_NONE;
+    if (class->patch)
+        gphi_patch_block_free(class->patch, entry->block);
+    entry->block = 0;
     class->users--;
     entry->class_index = GPHI_CLASS_NONE;
 }
@@ -185,6 +295,10 @@ gph_status gphi_cache_hold(gph_cache *cache, uint32_t key, CUstream stream,
     if (entry->class_index == GPHI_CLASS_NONE)
         GPHI_TRY(join_class(cache, key, entry, stream, error));
     gphi_class *class = gphi_class_at(cache, entry->class_index);
+    if (class->patch) {
+        *out = gphi_patch_exec(class->patch);
+        return GPH_OK;
+    }
     if (!class->exec) {
         GPHI_TRY(make_exec(cache, entry, stream, &class->exec, error));
         class->bytes = measure(class->exec, entry->node_count);
@@ -197,6 +311,22 @@ gph_status gphi_cache_hold(gph_cache *cache, uint32_t key, CUstream stream,
         atomic_fetch_add_explicit(&cache->updates, 1, memory_order_relaxed);
     }
     *out = class->exec;
+    return GPH_OK;
+}
+
+gph_status gphi_cache_launch(gph_cache *cache, uint32_t key, CUstream stream,
+                             gph_error *error)
+{
+    const gphi_entry *entry = cache->buckets[key].entry;
+    gph_exec *exec = NULL;
+    GPHI_TRY(gphi_cache_hold(cache, key, stream, &exec, error));
+    gphi_class *class = gphi_class_at(cache, entry->class_index);
+    if (!class->patch)
+        return gph_exec_launch(exec, stream, error);
+    GPHI_TRY(gphi_patch_launch(class->patch, entry->block, stream, error));
+    if (class->holder != key)
+        atomic_fetch_add_explicit(&cache->updates, 1, memory_order_relaxed);
+    class->holder = key;
     return GPH_OK;
 }
 
@@ -263,6 +393,13 @@ void gphi_cache_reap(gph_cache *cache, bool all)
     cache->retired.count = kept;
 }
 
+static uint64_t block_bytes(const gph_cache *cache, const gphi_entry *entry)
+{
+    return entry->block == 0
+               ? 0
+               : gphi_patch_block_bytes(gphi_class_at(cache, entry->class_index)->patch);
+}
+
 uint64_t gphi_cache_exec_bytes(const gph_cache *cache)
 {
     uint64_t bytes = 0;
@@ -270,7 +407,8 @@ uint64_t gphi_cache_exec_bytes(const gph_cache *cache)
         bytes += gphi_class_at(cache, (uint32_t)i)->bytes;
     for (uint32_t k = 0; k < cache->layout.key_count; k++)
         if (cache->buckets[k].entry)
-            bytes += cache->buckets[k].entry->own_exec_bytes;
+            bytes += cache->buckets[k].entry->own_exec_bytes +
+                     block_bytes(cache, cache->buckets[k].entry);
     return bytes;
 }
 

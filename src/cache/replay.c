@@ -20,15 +20,10 @@ __attribute__((noinline, cold)) static gph_status fail_key(const gph_cache *cach
 static gph_status launch_shared(gph_cache *cache, uint32_t key, CUstream stream,
                                 gph_error *error)
 {
-    gph_exec *exec = NULL;
-    gph_status status = GPH_OK;
     gphi_mutex_lock(&cache->mutex); /* until the launch: another key may want it */
-    if (!cache->buckets[key].entry) {
-        status = fail_key(cache, key, error);
-    } else {
-        status = gphi_cache_hold(cache, key, stream, &exec, error);
-        GPHI_THEN(status, gph_exec_launch(exec, stream, error));
-    }
+    const gph_status status = cache->buckets[key].entry
+                                  ? gphi_cache_launch(cache, key, stream, error)
+                                  : fail_key(cache, key, error);
     gphi_mutex_unlock(&cache->mutex);
     return status;
 }

@@ -90,8 +90,11 @@ static void read_stats(gph_cache *cache, gph_cache_stats *out)
         out->own_count +=
             atomic_load_explicit(&bucket->own, memory_order_relaxed) != NULL;
     }
-    for (uint32_t i = 0; i < cache->classes.count; i++)
-        out->shared_count += gphi_class_at(cache, i)->exec != NULL;
+    for (uint32_t i = 0; i < cache->classes.count; i++) {
+        const gphi_class *class = gphi_class_at(cache, i);
+        out->shared_count += class->exec || class->patch;
+        out->patched_count += class->patch != NULL;
+    }
     gph_error ignored;
     if (gphi_cache_count(cache, &out->tensor_bytes, &ignored) != GPH_OK)
         out->tensor_bytes = 0;

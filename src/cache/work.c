@@ -32,8 +32,10 @@ static gph_status evict(gph_cache *cache, uint32_t key, CUstream stream,
     *kind = GPH_CACHE_WORK_EVICT;
     gphi_mutex_lock(&cache->mutex);
     const gphi_entry *entry = cache->buckets[key].entry;
-    if (entry->own_exec_bytes > 0 && entry->class_index != GPHI_CLASS_NONE &&
-        gphi_class_at(cache, entry->class_index)->exec) {
+    const gphi_class *class = entry->class_index == GPHI_CLASS_NONE
+                                  ? NULL
+                                  : gphi_class_at(cache, entry->class_index);
+    if (entry->own_exec_bytes > 0 && class && (class->exec || class->patch)) {
         status = gphi_cache_unown(cache, key, error);
         *kind = GPH_CACHE_WORK_SHARE;
     }

@@ -11,6 +11,7 @@
 
 static fault_heap heap = {.fail_at = -1};
 static uint32_t warmup; /* of the cache */
+static uint32_t layers; /* of the model: enough, and keys share a patch */
 
 /* Calls that are made to fail: not those that undo, which a caller cannot help. */
 static const struct shim_rule rules[] = {
@@ -96,7 +97,7 @@ static gph_status use_cache(gph_cache *cache)
 
 static gph_status do_it_all(void)
 {
-    model m = {0};
+    model m = {.layers = layers};
     gph_cache *cache = NULL;
     pool = NULL;
     arena = NULL;
@@ -152,7 +153,7 @@ static void every_driver_call_fails_in_turn(void)
 {
     const long live = atomic_load(&heap.live_bytes);
     static const CUresult codes[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_OUT_OF_MEMORY};
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < (layers > 0 ? 1 : 2); c++) {
         long failures = 0;
         shim.code = codes[c];
         for (long nth = 0; nth < 20000 && atomic_load(&test_failures) < 20; nth++) {
@@ -201,6 +202,8 @@ int main(void)
     RUN(every_driver_call_fails_in_turn);
     warmup = GPH_CACHE_WARM_LARGEST;
     RUN(every_allocation_fails_in_turn);
+    RUN(every_driver_call_fails_in_turn);
+    layers = 8; /* allocations of a patch: cache_patch_fault_test */
     RUN(every_driver_call_fails_in_turn);
     gph_close(runtime);
     CHECK(atomic_load(&heap.live_bytes) == 0);
