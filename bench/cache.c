@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bench/cache: what shape buckets cost, beside the driver's own calls, in one run.
  *
- *   bench_cache [--nodes N] [--rounds N] [--warmup N]
+ *   bench_cache [--nodes N] [--rounds N] [--warmup N] [--cold patch|update]
  *
  * host time of a replay: hot (own executable), called (exact, in place; with copies;
  * padded), cold (shared executable that holds another key), beside gph_exec_launch,
@@ -19,7 +19,7 @@
 enum { WIDTH_MAX = 64, BUCKETS = 67, ROUNDS_MAX = 101, LAUNCHES = 32 };
 
 static gph_status (*exec_update)(CUgraphExec, CUgraph, void *);
-static uint32_t node_count = 200, rounds = 11, warmup = 1;
+static uint32_t node_count = 200, rounds = 11, warmup = 1, cold_way;
 /* Floats a token: few where time is measured, so that it is the host's. */
 static int64_t width = 4;
 static int64_t ladder[BUCKETS];
@@ -71,6 +71,7 @@ static gph_cache *make_cache(gph_pool *pool, const int64_t *values, uint32_t cou
     options.function = run_model;
     options.warmup = is_quick ? GPH_CACHE_WARM_LARGEST : warmup;
     options.hot_share = hot_share;
+    options.cold = cold_way;
     GPH(gph_cache_create(runtime, &options, &cache, error));
     return cache;
 }
@@ -96,6 +97,7 @@ struct replays {
     gph_exec *exec;
     CUgraph graphs[2];
     double us[WAYS][ROUNDS_MAX];
+    double waited[WAYS][ROUNDS_MAX]; /* each waited for */
 };
 
 static CUgraph capture(gph_pool *pool, int64_t tokens)
@@ -159,6 +161,16 @@ static void replay(const struct replays *self, enum ways way, uint32_t i)
     }
 }
 
+static double time_waited(const struct replays *self, enum ways way)
+{
+    const double begin = now_us();
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        replay(self, way, i);
+        CU(StreamSynchronize, stream);
+    }
+    return (now_us() - begin) / LAUNCHES;
+}
+
 /* Alternating, so that what disturbs one disturbs all. */
 static void time_ways(struct replays *self)
 {
@@ -173,6 +185,7 @@ static void time_ways(struct replays *self)
                 replay(self, way, i);
             self->us[way][r] = (now_us() - begin) / LAUNCHES;
             CU(StreamSynchronize, stream);
+            self->waited[way][r] = time_waited(self, way);
         }
 }
 
@@ -194,7 +207,7 @@ static double find_ns(const gph_cache *cache)
     return ns;
 }
 
-static void report_replays(const double *us, double cold)
+static void report_replays(const double *us, const double *waited, double cold)
 {
     static const char *const names[WAYS] = {
         "cuGraphLaunch",
@@ -206,12 +219,14 @@ static void report_replays(const double *us, double cold)
         "cuGraphExecUpdate, cuGraphLaunch",
         "gph_cache_replay, cold",
     };
-    printf("host time of a replay of %u nodes, us\n", node_count);
+    printf("a replay of %u nodes, us: of the host; until it has ended\n", node_count);
     for (int way = 0; way < WAYS; way++)
-        printf("  %-58s %10.3f\n", names[way], us[way]);
+        printf("  %-58s %10.3f %10.3f\n", names[way], us[way], waited[way]);
     bar("hot, beyond gph_exec_launch", us[HOT] - us[EXEC], 0.2, "us");
     bar("called in place, beyond gph_exec_launch", us[CALL] - us[EXEC], 0.2, "us");
+    bar("cold, beyond gph_exec_launch", us[COLD] - us[EXEC], 3, "us");
     bar("cold, of update and launch by hand", cold, 1.1, "x ");
+    bar("the same, each waited for", waited[COLD] / waited[UPDATE], 1.1, "x ");
 }
 
 static void bench_replays(void)
@@ -227,12 +242,14 @@ static void bench_replays(void)
     self.graphs[1] = capture(pools[2], 16);
     GPH(gph_exec_create(runtime, self.graphs[0], NULL, &self.exec, error));
     time_ways(&self);
-    double us[WAYS], cold[ROUNDS_MAX];
+    double us[WAYS], waited[WAYS], cold[ROUNDS_MAX];
     for (uint32_t r = 0; r < rounds; r++) /* they follow each other at once */
         cold[r] = self.us[COLD][r] / self.us[UPDATE][r];
-    for (int way = 0; way < WAYS; way++)
+    for (int way = 0; way < WAYS; way++) {
         us[way] = median(self.us[way], (int)rounds);
-    report_replays(us, median(cold, (int)rounds));
+        waited[way] = median(self.waited[way], (int)rounds);
+    }
+    report_replays(us, waited, median(cold, (int)rounds));
     printf("  %-58s %10.3f\n", "gph_cache_find", find_ns(self.own) * 1e-3);
     gph_exec_destroy(self.exec);
     for (int i = 0; i < 2; i++)
@@ -401,6 +418,9 @@ int main(int argc, char **argv)
             rounds = number(argv[i + 1], ROUNDS_MAX);
         else if (strcmp(argv[i], "--warmup") == 0)
             warmup = number(argv[i + 1], 100);
+        else if (strcmp(argv[i], "--cold") == 0)
+            cold_way = strcmp(argv[i + 1], "update") == 0 ? GPH_CACHE_COLD_UPDATE
+                                                          : GPH_CACHE_COLD_PATCH;
     }
     make_ladder();
     open_chain();
