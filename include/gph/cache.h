@@ -131,8 +131,9 @@ typedef struct gph_cache_options {
     uint32_t axis_bytes;             /**< sizeof(gph_cache_axis); 0: as 0.1 has it */
     uint32_t tensor_bytes;           /**< sizeof(gph_cache_tensor); 0: as 0.1 has it */
     uint32_t cold;                   /**< a gph_cache_cold */
-    uint32_t warmup; /**< eager runs of a key before it is captured; 0: 1. Or this: */
-#define GPH_CACHE_WARM_LARGEST UINT32_MAX /**< see gph_cache_start() */
+    uint32_t warmup; /**< eager runs of a key before it is captured; 0: 1. Or these: */
+#define GPH_CACHE_WARM_LARGEST UINT32_MAX       /**< see gph_cache_start() */
+#define GPH_CACHE_WARM_KERNELS (UINT32_MAX - 1) /**< see gph_cache_start() */
     /** The function. It gets `inputs` and a last input, the real sizes: i64, one per
      *  axis, to mask with; its key is the values of the axes: those of the bucket, or,
      *  when it is called eagerly, the real ones. */
@@ -252,7 +253,9 @@ typedef int gph_cache_progress_fn(void *user, const gph_cache_progress *now);
  *  size before any address is recorded, then captures all, the largest first. With
  *  GPH_CACHE_WARM_LARGEST it runs only the largest. If a capture then fails or keeps
  *  memory, a sign that more runs were needed, it throws all captures away and starts again
- *  without that option.
+ *  without that option. GPH_CACHE_WARM_KERNELS is as that, but a key whose graph has a
+ *  kernel that no key has run, or other graphs inside, is run as well, and then all are
+ *  captured again: every kernel has run, though not with every shape.
  *
  *  stream    not captured, not the legacy stream. It is waited for.
  *  keys      borrowed for the call; NULL with 0: all. `progress` may be NULL.

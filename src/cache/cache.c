@@ -132,7 +132,9 @@ static void set_defaults(gph_cache *cache)
     options->axes = NULL; /* the layout has them */
     options->inputs = options->outputs = NULL;
     cache->warms_largest = options->warmup == GPH_CACHE_WARM_LARGEST;
-    options->warmup = options->warmup == 0 || cache->warms_largest ? 1 : options->warmup;
+    cache->warms_kernels = options->warmup == GPH_CACHE_WARM_KERNELS;
+    if (options->warmup == 0 || cache->warms_largest || cache->warms_kernels)
+        options->warmup = 1;
     options->lazy_misses = options->lazy_misses == 0 ? 1 : options->lazy_misses;
     options->hot_share = options->hot_share == 0 ? 0.01 : options->hot_share;
     if (options->own_max == 0)

@@ -16,6 +16,7 @@
  * and is destroyed by the next work() that finds no reader in the bucket. */
 #ifndef GPHI_CACHE_CACHE_H
 #define GPHI_CACHE_CACHE_H
+#include "base/map.h"
 #include "base/thread.h"
 #include "base/vec.h"
 #include "cache/layout.h"
@@ -87,7 +88,8 @@ struct gph_cache {
     gphi_bucket *buckets;
     void *bucket_block; /* in which they lie, aligned */
 
-    bool warms_largest; /* GPH_CACHE_WARM_LARGEST */
+    bool warms_largest; /* GPH_CACHE_WARM_LARGEST, or: */
+    bool warms_kernels; /* GPH_CACHE_WARM_KERNELS */
     atomic_bool busy;   /* a thread captures */
     gphi_mutex call;
     gphi_mutex mutex;
@@ -172,6 +174,13 @@ void gphi_cache_drop(gph_cache *cache, uint32_t key, gph_cache_reason why);
 
 /* The same, for look-ups at once, and counted. */
 void gphi_cache_evict(gph_cache *cache, uint32_t key);
+
+/* ---- seen.c: kernels ---- */
+
+/* Adds the kernels of a graph to those that were seen. `is_new`: one of them was not among
+ * them, or the graph has nodes that hide graphs of their own. */
+gph_status gphi_cache_see(const gph_cache *cache, CUgraph graph, gphi_map *seen,
+                          bool *is_new, gph_error *error);
 
 /* ---- execs.c: executables ---- */
 

@@ -31,8 +31,8 @@ static const uint64_t WAIT_NS = UINT64_C(10000000000);
 struct gphi_patch {
     gph_runtime *runtime;
     gphi_kernels *kernels;
-    gph_snapshot *like;   /* what nodes hold as they are instantiated */
-    CUgraph template;     /* outlives the executable, which it alone may have */
+    gph_snapshot *like; /* what nodes hold as they are instantiated */
+    CUgraph template;   /* outlives the executable, which it alone may have */
     gph_exec *exec;
     gphi_patch_row *rows; /* of kernel nodes, in the snapshot's order */
     uint32_t row_count;
@@ -208,8 +208,7 @@ gph_status gphi_patch_block(gphi_patch *patch, CUgraph graph, CUstream stream,
     gph_snapshot *snapshot = NULL;
     GPHI_TRY(gph_snapshot_take(patch->runtime, graph, &snapshot, error));
     gph_status status = check_fit(patch, snapshot, error);
-    GPHI_THEN(status,
-              put_block(patch, snapshot, patch->serial + 1, stream, out, error));
+    GPHI_THEN(status, put_block(patch, snapshot, patch->serial + 1, stream, out, error));
     if (status == GPH_OK)
         patch->serial++;
     gph_snapshot_release(snapshot);
@@ -240,9 +239,8 @@ static uint64_t word_of(const gphi_patch *patch, size_t index)
 
 /* Until so many have read their block: GPH_E_STATE if they do not within 10 s, and what
  * the driver says if the context is at its end, so that they never will. */
-__attribute__((noinline, cold)) static gph_status wait_for(gphi_patch *patch,
-                                                           uint64_t count,
-                                                           gph_error *error)
+__attribute__((noinline, cold)) static gph_status
+wait_for(gphi_patch *patch, uint64_t count, gph_error *error)
 {
     const uint64_t from = gphi_clock_ns();
     const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -295,15 +293,14 @@ static gph_status mark_nodes(gphi_patch *patch, gph_error *error)
         CUgraphNode node = NULL;
         if (place->node->kind != GPH_NODE_KERNEL)
             continue;
-        GPHI_TRY(
-            check(cu->cuGraphNodeFindInClone(&node, place->handle, patch->template),
-                  "cuGraphNodeFindInClone", error));
+        GPHI_TRY(check(cu->cuGraphNodeFindInClone(&node, place->handle, patch->template),
+                       "cuGraphNodeFindInClone", error));
         memset(&value, 0, sizeof(value));
         value.deviceUpdatableKernelNode.deviceUpdatable = 1;
-        GPHI_TRY(check(cu->cuGraphKernelNodeSetAttribute(
-                           node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
-                           &value),
-                       "cuGraphKernelNodeSetAttribute", error));
+        GPHI_TRY(
+            check(cu->cuGraphKernelNodeSetAttribute(
+                      node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value),
+                  "cuGraphKernelNodeSetAttribute", error));
         patch->rows[row++].node =
             (uint64_t)(uintptr_t)value.deviceUpdatableKernelNode.devNode;
     }
@@ -335,9 +332,9 @@ static gph_status add_head(const gphi_patch *patch, gph_error *error)
     size_t found = room;
     gph_status status = check(cu->cuGraphGetRootNodes(patch->template, roots, &found),
                               "cuGraphGetRootNodes", error);
-    GPHI_THEN(status, check(cu->cuGraphAddKernelNode(&head, patch->template, NULL, 0,
-                                                     &params),
-                            "cuGraphAddKernelNode", error));
+    GPHI_THEN(status,
+              check(cu->cuGraphAddKernelNode(&head, patch->template, NULL, 0, &params),
+                    "cuGraphAddKernelNode", error));
     for (size_t i = 0; i < found; i++)
         roots[room + i] = head;
     GPHI_THEN(status, check(cu->cuGraphAddDependencies(patch->template, roots + room,
@@ -366,8 +363,7 @@ static gph_status make_ring(gphi_patch *patch, gph_error *error)
     return check(result, call, error);
 }
 
-static gph_status make(gphi_patch *patch, CUgraph like, CUstream stream,
-                       gph_error *error)
+static gph_status make(gphi_patch *patch, CUgraph like, CUstream stream, gph_error *error)
 {
     const gphi_cuda_table *cu = &patch->runtime->cu;
     gph_exec_options options = GPH_EXEC_OPTIONS_INIT;

@@ -6,6 +6,8 @@
  *   start ── warm up all keys ── capture all, the largest first ── serve
  *      └── GPH_CACHE_WARM_LARGEST: warm up the largest only; if a capture then fails, or
  *          keeps memory, a run was needed: all is dropped and done the long way
+ *      └── GPH_CACHE_WARM_KERNELS: as that, but what was captured is looked at; keys with
+ *          kernels that no key has run are run, and all are captured once more
  *
  * One thread captures at a time (`busy`); others replay meanwhile, so a key becomes
  * visible by one store after everything it needs is in place. What a capture kept
@@ -502,38 +504,116 @@ static bool capture_unwarmed(const struct start *start, uint32_t index, gph_erro
     return false;
 }
 
-/* Runs the largest key and captures all. Whatever a run would have brought about (a
- * workspace, a kernel that is loaded) shows in a capture: it fails, or keeps memory. Then
- * all that was captured is thrown away, and `done` false. */
+static bool warm_quickly(const struct start *start, uint32_t index, gph_error *why)
+{
+    gph_cache *cache = start->cache;
+    gphi_mutex_lock(&cache->call);
+    const gph_status status =
+        gphi_cache_warm(cache, start->keys[index], start->stream, why);
+    gphi_mutex_unlock(&cache->call);
+    return status == GPH_OK;
+}
+
+static void drop_all(const struct start *start)
+{
+    for (uint32_t i = 0; i < start->count; i++)
+        gphi_cache_drop(start->cache, start->keys[i], GPH_CACHE_NOT_CAPTURED);
+}
+
+/* Whatever a run would have brought about (a workspace, a kernel that is loaded) shows in
+ * a capture: it fails, or keeps memory. Then `done` is false, and `why` says it. */
+static gph_status capture_quickly(struct start *start, bool *done, gph_error *why,
+                                  gph_error *error)
+{
+    for (uint32_t i = 0; i < start->count && *done; i++) {
+        *done = capture_unwarmed(start, i, why);
+        if (!*done)
+            break;
+        GPHI_TRY(keep_budget(start, i, error));
+        GPHI_TRY(call_progress(start, GPH_PHASE_CAPTURE, i + 1, error));
+    }
+    return GPH_OK;
+}
+
+/* Marks the keys whose graphs have kernels that none of the marked ones before them has,
+ * and counts them; a key that was let go has none. */
+static gph_status mark_new(const struct start *start, uint8_t *marked, uint32_t *count,
+                           gph_error *error)
+{
+    gph_cache *cache = start->cache;
+    gphi_map seen;
+    gph_status status = GPH_OK;
+    gphi_map_init(&seen, cache->runtime->heap);
+    for (int pass = 0; pass < 2; pass++) /* first those that were run */
+        for (uint32_t i = 0; i < start->count && status == GPH_OK; i++) {
+            const gphi_entry *entry = cache->buckets[start->keys[i]].entry;
+            bool is_new = false;
+            if (!entry || (marked[i] != 0) != (pass == 0))
+                continue;
+            status = gphi_cache_see(cache, entry->record->graph, &seen, &is_new, error);
+            if (pass == 0 || !is_new)
+                continue;
+            marked[i] = 1;
+            (*count)++;
+        }
+    gphi_map_fini(&seen);
+    return status;
+}
+
+/* Runs what has kernels of its own, and captures all again: a workspace that grew in
+ * these runs may lie in what was captured before. `marked`: a byte a key. */
+static gph_status warm_kernels(struct start *start, uint8_t *marked, bool *done,
+                               gph_error *why, gph_error *error)
+{
+    uint32_t fresh = 0;
+    marked[0] = 1;
+    GPHI_TRY(mark_new(start, marked, &fresh, error));
+    if (fresh == 0)
+        return GPH_OK;
+    drop_all(start);
+    for (uint32_t i = 1; i < start->count && *done; i++)
+        *done = marked[i] == 0 || warm_quickly(start, i, why);
+    GPHI_TRY(capture_quickly(start, done, why, error));
+    fresh = 0;
+    if (*done)
+        GPHI_TRY(mark_new(start, marked, &fresh, error));
+    if (fresh > 0) {
+        gphi_fail(why, GPH_E_STATE, "%u keys have other kernels once keys were run",
+                  fresh);
+        *done = false;
+    }
+    return GPH_OK;
+}
+
+/* Runs the largest key, or also those with kernels of their own, and captures all. Where
+ * a run of another key was needed, `done` is false, and nothing is captured. */
 static gph_status start_quickly(struct start *start, bool *done, gph_error *error)
 {
     gph_cache *cache = start->cache;
+    const gph_allocator heap = cache->runtime->heap;
     gph_error why = {0};
-    uint32_t count = 0;
-    gphi_mutex_lock(&cache->call);
-    gph_status status = gphi_cache_warm(cache, start->keys[0], start->stream, &why);
-    gphi_mutex_unlock(&cache->call);
-    *done = status == GPH_OK;
-    for (; count < start->count && *done; count++) {
-        *done = capture_unwarmed(start, count, &why);
-        if (!*done)
-            break;
-        GPHI_TRY(keep_budget(start, count, error));
-        GPHI_TRY(call_progress(start, GPH_PHASE_CAPTURE, count + 1, error));
+    *done = warm_quickly(start, 0, &why);
+    GPHI_TRY(capture_quickly(start, done, &why, error));
+    if (*done && cache->warms_kernels) {
+        uint8_t *marked = gphi_heap_alloc(heap, start->count);
+        GPHI_TRY(gphi_made(error, marked, "%u keys", start->count));
+        const gph_status status = warm_kernels(start, marked, done, &why, error);
+        gphi_heap_free(heap, marked, start->count);
+        GPHI_TRY(status);
     }
     if (*done)
         return GPH_OK;
-    gphi_log("cache", GPH_LOG_INFO, "%s: all keys are run first, since key %u did: %s",
-             cache->name, start->keys[count], why.message);
-    for (uint32_t i = 0; i <= count && i < start->count; i++)
-        gphi_cache_drop(cache, start->keys[i], GPH_CACHE_NOT_CAPTURED);
+    gphi_log("cache", GPH_LOG_INFO, "%s: all keys are run first: %s", cache->name,
+             why.message);
+    drop_all(start);
     return GPH_OK;
 }
 
 static gph_status start_all(struct start *start, gph_error *error)
 {
     bool done = false;
-    start->is_quick = start->cache->warms_largest && start->count > 1;
+    const gph_cache *cache = start->cache;
+    start->is_quick = (cache->warms_largest || cache->warms_kernels) && start->count > 1;
     if (start->is_quick)
         GPHI_TRY(start_quickly(start, &done, error));
     if (done)

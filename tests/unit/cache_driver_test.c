@@ -624,6 +624,41 @@ static void a_dump_tells_everything(void)
     end_cache(cache);
 }
 
+/* Keys whose kernels have all been run are not run, but where a workspace asks for it. */
+static void each_kernel_is_run_before_captures(void)
+{
+    static const struct {
+        int64_t other_at;
+        uint64_t workspace_at;
+        uint32_t warmups, captures;
+    } cases[] = {{0, 0, 1, 7}, {64, 0, 1, 7}, {8, 0, 2, 14}, {0, 64, 8, 9}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        model m = {.other_at = cases[i].other_at, .workspace_at = cases[i].workspace_at};
+        gph_cache_options options = model_options(&m);
+        gph_cache_stats stats = GPH_SIZED(gph_cache_stats);
+        options.warmup = GPH_CACHE_WARM_KERNELS;
+        gph_cache *cache = make_cache(&options);
+        if (cache == NULL)
+            return;
+        CHECK_OK(gph_cache_start(cache, stream, NULL, 0, NULL, NULL, &error), error);
+        gph_cache_stats_get(cache, &stats);
+        CHECK(stats.captured_count == 7);
+        CHECK(m.calls[GPH_PHASE_WARMUP] == cases[i].warmups);
+        if (!CHECK(m.calls[GPH_PHASE_CAPTURE] == cases[i].captures))
+            fprintf(stderr, "  case %zu: %u captures\n", i, m.calls[GPH_PHASE_CAPTURE]);
+        for (int64_t tokens = 1; tokens <= 64; tokens += 9) {
+            gph_cache_call_args args = GPH_CACHE_CALL_INIT;
+            gph_tensor outputs[2] = {{0}};
+            CHECK_OK(call_model(cache, tokens, &args, outputs), error);
+            CHECK(args.match.key != GPH_CACHE_NONE && is_right(tokens, outputs));
+        }
+        end_cache(cache);
+        if (m.workspace != 0)
+            CHECK_OK(gph_pool_free(pool, m.workspace, stream, &error), error);
+        check_pool_is_empty();
+    }
+}
+
 int main(void)
 {
     if (!set_up())
@@ -643,6 +678,7 @@ int main(void)
     RUN(several_axes_are_padded_and_modes_are_kept_apart);
     RUN(a_forecast_is_within_a_tenth);
     RUN(a_dump_tells_everything);
+    RUN(each_kernel_is_run_before_captures);
     tear_down();
     return test_done();
 }

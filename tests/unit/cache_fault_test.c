@@ -19,6 +19,8 @@ static const struct shim_rule rules[] = {
     SHIM_CALL(cuGraphExecUpdate),
     SHIM_CALL(cuGraphLaunch),
     SHIM_CALL(cuGraphGetNodes),
+    SHIM_CALL(cuGraphNodeGetType),
+    SHIM_CALL(cuGraphKernelNodeGetParams),
     SHIM_CALL(cuGraphGetEdges),
     SHIM_CALL(cuStreamSynchronize),
     SHIM_CALL(cuStreamIsCapturing),
@@ -97,7 +99,7 @@ static gph_status use_cache(gph_cache *cache)
 
 static gph_status do_it_all(void)
 {
-    model m = {.layers = layers};
+    model m = {.layers = layers, .other_at = 2};
     gph_cache *cache = NULL;
     pool = NULL;
     arena = NULL;
@@ -203,6 +205,8 @@ int main(void)
     warmup = GPH_CACHE_WARM_LARGEST;
     RUN(every_allocation_fails_in_turn);
     RUN(every_driver_call_fails_in_turn);
+    warmup = GPH_CACHE_WARM_KERNELS;
+    RUN(every_allocation_fails_in_turn);
     layers = 8; /* allocations of a patch: cache_patch_fault_test */
     RUN(every_driver_call_fails_in_turn);
     gph_close(runtime);

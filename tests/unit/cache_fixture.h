@@ -39,11 +39,12 @@ static const char fixture_ptx[] =
     "LOOP:\nsetp.ge.u64 %p1, %d2, %d5;\n@%p1 bra DONE;\n"
     "ld.global.f32 %f2, [%d2];\nadd.f32 %f1, %f1, %f2;\nadd.u64 %d2, %d2, 4;\n"
     "bra LOOP;\n"
-    "DONE:\nst.global.f32 [%d1], %f1;\nret;\n}\n";
+    "DONE:\nst.global.f32 [%d1], %f1;\nret;\n}\n"
+    ".visible .entry other(.param .u64 p)\n{\nret;\n}\n";
 
 enum { WIDTH = 4, TOKENS_MAX = 1024 };
 
-static CUfunction kernel_line, kernel_total;
+static CUfunction kernel_line, kernel_total, kernel_other;
 static CUstream stream;
 static gph_arena *arena;
 static gph_pool *pool;
@@ -55,6 +56,7 @@ typedef struct model {
     int64_t sync_at;       /* tokens at which it does what no capture allows */
     int64_t short_at;      /* tokens at which output 0 is too short */
     int64_t longer_at;     /* tokens from which its graph has one node more */
+    int64_t other_at;      /* tokens at which it launches a kernel that no others do */
     uint32_t calls[4];     /* by gph_phase */
     int64_t order[256];    /* tokens of warm-ups and captures, in their order */
     uint32_t order_count;  /* of `order` */
@@ -135,6 +137,11 @@ static gph_status run_model(void *user, gph_call *call, gph_error *why)
         status = run_layer(call, y, call->inputs[0].data, count, why);
     if (status == GPH_OK && m->longer_at > 0 && tokens >= m->longer_at)
         status = cu->MemsetD32Async(s, 7, 1, call->stream);
+    if (status == GPH_OK && tokens == m->other_at) {
+        void *params[] = {&s};
+        status = cu->LaunchKernel(kernel_other, 1, 1, 1, 1, 1, 1, 0, call->stream, params,
+                                  NULL);
+    }
     if (status == GPH_OK) {
         CUdeviceptr sizes = call->inputs[call->input_count - 1].data;
         void *params[] = {&s, &y, &sizes};
@@ -269,6 +276,7 @@ static bool use_runtime(void)
            CU(ModuleLoadData, &module, fixture_ptx) &&
            CU(ModuleGetFunction, &kernel_line, module, "line") &&
            CU(ModuleGetFunction, &kernel_total, module, "total") &&
+           CU(ModuleGetFunction, &kernel_other, module, "other") &&
            CU(StreamCreate, &stream, 1) && make_memory();
 }
 

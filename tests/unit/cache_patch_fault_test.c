@@ -45,7 +45,8 @@ static const struct shim_rule rules[] = {
 static bool make_graphs(void)
 {
     for (unsigned key = 0; key < KEYS; key++) {
-        if (!CHECK(runtime->cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS))
+        if (!CHECK(runtime->cu.cuStreamBeginCapture(
+                       stream, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS))
             return false;
         for (int i = 0; i < NODES; i++) {
             CUdeviceptr none = 0;
@@ -68,7 +69,9 @@ static bool has_run(void)
     bool right = CU(MemcpyDtoHAsync, y, device_y, sizeof(y), stream) &&
                  CU(StreamSynchronize, stream);
     for (int i = 0; i < 3 * COUNT; i++)
-        right = right && y[i] == (float)(i < COUNT ? 3 * NODES : i < 2 * COUNT ? NODES : 0);
+        right = right && y[i] == (float)(i < COUNT       ? 3 * NODES
+                                         : i < 2 * COUNT ? NODES
+                                                         : 0);
     return right;
 }
 
@@ -168,7 +171,7 @@ static void what_differs_in_more_has_no_block(void)
 int main(void)
 {
     const gph_allocator own = {fault_realloc, &heap};
-    (void)model_options; /* no cache here */
+    (void)model_options;                 /* no cache here */
     runtime_open(GPH_DRIVER_SOFT, &own); /* a GPU's calls are too slow for so many */
     if (!use_runtime() || !make_graphs())
         return 1;

@@ -51,10 +51,10 @@ static void keys_that_differ_in_arguments_and_grids_take_turns(void)
 
 typedef enum odd {
     NOTHING_ODD,
-    ODD_FILL,     /* a fill whose size depends on the key */
-    ODD_KERNEL,   /* another kernel from 16 tokens on */
-    ODD_BLOCK,    /* larger blocks from 16 tokens on */
-    ODD_LENGTH    /* a kernel more from 16 tokens on */
+    ODD_FILL,   /* a fill whose size depends on the key */
+    ODD_KERNEL, /* another kernel from 16 tokens on */
+    ODD_BLOCK,  /* larger blocks from 16 tokens on */
+    ODD_LENGTH  /* a kernel more from 16 tokens on */
 } odd;
 
 struct counter {
@@ -90,8 +90,8 @@ static gph_status count_calls(void *user, gph_call *call, gph_error *why)
         unsigned count = 0;
         float one = 1;
         void *total[] = {&s, &y, &sizes}, *line[] = {&y, &y, &s, &one, &count};
-        status = cu->LaunchKernel(is_odd ? kernel_total : kernel_line, 1, 1, 1, 1, 1, 1, 0,
-                                  call->stream, is_odd ? total : line, NULL);
+        status = cu->LaunchKernel(is_odd ? kernel_total : kernel_line, 1, 1, 1, 1, 1, 1,
+                                  0, call->stream, is_odd ? total : line, NULL);
     }
     return gph_cuda_check(status, "counting", why);
 }
