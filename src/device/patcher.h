@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The kernel that gives the kernel nodes behind it other arguments and grids. It is the
+/* The kernel that gives the kernel nodes after it other arguments and grids. It is the
  * first node of a graph whose other kernels are device-updatable (R78), so its changes
  * count in the launch that it belongs to, and launches of one executable, which come one
  * after the other (R33), each have their own. A driver alone resolves what it calls
