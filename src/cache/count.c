@@ -26,7 +26,8 @@ static int by_first(const void *a, const void *b)
 static uint64_t cover(struct span *spans, size_t count)
 {
     uint64_t bytes = 0, end = 0;
-    qsort(spans, count, sizeof(*spans), by_first);
+    if (count > 0) /* `spans` may be NULL else */
+        qsort(spans, count, sizeof(*spans), by_first);
     for (size_t i = 0; i < count; i++) {
         const uint64_t first = spans[i].first > end ? spans[i].first : end;
         if (spans[i].end > first) {
