@@ -11,6 +11,8 @@
 
 enum { THREADS = 4, REPLAYS = 300 };
 
+static uint32_t layers; /* of the model: 8 are enough for a patch */
+
 struct replayer {
     gph_cache *cache;
     CUcontext context;
@@ -72,7 +74,7 @@ static void change_all(gph_cache *cache)
 
 static void replays_go_on_while_the_cache_changes(void)
 {
-    model m = {0};
+    model m = {.layers = layers};
     gph_cache_options options = model_options(&m);
     options.own_max = 2;
     gph_cache *cache = make_cache(&options);
@@ -215,6 +217,8 @@ int main(void)
 {
     if (!set_up())
         return 1;
+    RUN(replays_go_on_while_the_cache_changes);
+    layers = 8;
     RUN(replays_go_on_while_the_cache_changes);
     RUN(calls_of_several_threads_follow_each_other);
     RUN(one_thread_captures_at_a_time);
