@@ -327,7 +327,7 @@ static PyObject *stats(gphpy_cache *self, PyObject *unused)
     gph_cache_stats s = GPH_SIZED(gph_cache_stats);
     gph_cache_stats_get(self->gph, &s);
     return Py_BuildValue(
-        "{sI sK sK sK sK sK sK sK sK sK sI sI sK sK sK}", "captured_count",
+        "{sI sK sK sK sK sK sK sK sK sK sI sI sI sK sK sK}", "captured_count",
         s.captured_count, "exact", (unsigned long long)s.verdicts[GPH_CACHE_EXACT],
         "padded", (unsigned long long)s.verdicts[GPH_CACHE_PADDED], "eager",
         (unsigned long long)s.verdicts[GPH_CACHE_EAGER], "misses",
@@ -336,7 +336,8 @@ static PyObject *stats(gphpy_cache *self, PyObject *unused)
         "evictions", (unsigned long long)s.evictions, "real_units",
         (unsigned long long)s.real_units, "padded_units",
         (unsigned long long)s.padded_units, "own_count", s.own_count, "shared_count",
-        s.shared_count, "exec_bytes", (unsigned long long)s.exec_bytes, "input_bytes",
+        s.shared_count, "patched_count", s.patched_count, "exec_bytes",
+        (unsigned long long)s.exec_bytes, "input_bytes",
         (unsigned long long)s.input_bytes, "tensor_bytes",
         (unsigned long long)s.tensor_bytes);
 }
