@@ -41,8 +41,8 @@ gph_status gphi_cache_see(const gph_cache *cache, CUgraph graph, gphi_map *seen,
     gph_status status = gphi_nodes_read(cache->runtime, graph, &nodes, error);
     *is_new = false;
     for (size_t i = 0; i < nodes.count && status == GPH_OK; i++)
-        status = see_node(cache, *(CUgraphNode *)gphi_vec_at(&nodes, i), seen, is_new,
-                          error);
+        status =
+            see_node(cache, *(CUgraphNode *)gphi_vec_at(&nodes, i), seen, is_new, error);
     gphi_vec_fini(&nodes);
     return status;
 }
