@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench/slot: what a buffer that changes costs, as COPY, INDIRECT and REMAP, on softcuda
+/* bench/slot: what a buffer that changes costs, as COPY, INDIRECT, PULL and REMAP, on softcuda
  * or, with GPH_DRIVER=cuda in the environment, NVIDIA's driver.
  *
  *   bench_slot [ROUNDS]
@@ -27,7 +27,7 @@ static const char ptx[] =
     "ld.param.u64 %a1, [p];\nld.param.u64 %a2, [out];\nld.global.u64 %a1, [%a1];\n"
     "ld.global.u32 %r1, [%a1];\nst.global.u32 [%a2], %r1;\nret;\n}\n";
 
-enum { BUFFERS = 5, STEPS = 20, ROUNDS_MAX = 1001, KINDS = 4 };
+enum { BUFFERS = 5, STEPS = 20, ROUNDS_MAX = 1001, KINDS = 5 };
 
 static gph_runtime *runtime;
 static const gph_cuda_calls *cu;
@@ -149,13 +149,13 @@ static double steps_of(const struct table *table, gph_slot_buffer *const *buffer
     return (double)(gphi_clock_ns() - from) / STEPS / 1e3;
 }
 
-static void bind_costs(void)
+static void bind_costs(gph_slot_kind kind, const char *name)
 {
     static double samples[3][ROUNDS_MAX];
     enum { BINDS = 10000, LAUNCHES = 32 };
     gph_slot_buffer *buffer;
     MUST(gph_slot_buffer_create(runtime, 1, &buffer, &error));
-    struct table table = make(GPH_SLOT_INDIRECT, 0, buffer);
+    struct table table = make(kind, 1024, buffer);
     gph_exec *plain = capture(NULL, functions[0]);
     const CUdeviceptr address = gph_slot_buffer_address(buffer);
     for (int i = 0; i < rounds; i++) {
@@ -180,8 +180,8 @@ static void bind_costs(void)
     }
     const double bind = median(samples[0]), with = median(samples[1]),
                  without = median(samples[2]);
-    printf("%-52s %9.4f us, bar 0.1%s\n", "INDIRECT: a bind", bind / 1e3,
-           bind <= 100 ? "" : ": MISSED");
+    printf("%s: a bind %*s %9.4f us, bar 0.1%s\n", name, 42 - (int)strlen(name), "",
+           bind / 1e3, bind <= 100 ? "" : ": MISSED");
     missed += bind > 100;
     printf("%-52s %9.3f us\n", "  bind and launch, a feed and a kernel", with / 1e3);
     printf("%-52s %9.3f us\n", "  gph_exec_launch() of the kernel alone", without / 1e3);
@@ -196,6 +196,7 @@ static const struct {
     int buffers;
 } kinds[KINDS] = {{"COPY", GPH_SLOT_COPY, BUFFERS},
                   {"INDIRECT", GPH_SLOT_INDIRECT, BUFFERS},
+                  {"PULL", GPH_SLOT_PULL, BUFFERS},
                   {"REMAP, 2 by turns", GPH_SLOT_REMAP, 2},
                   {"REMAP, 5 by turns", GPH_SLOT_REMAP, BUFFERS}};
 
@@ -215,7 +216,7 @@ static unsigned size_line(uint64_t bytes)
     for (int i = 0; i < rounds; i++)
         for (int k = 0; k < KINDS; k++)
             samples[k][i] = steps_of(&tables[k], buffers, kinds[k].buffers);
-    printf("%10.2f MiB", (double)bytes / (1 << 20));
+    printf("%10.3f MiB", (double)bytes / (1 << 20));
     const double copy = median(samples[0]);
     for (int k = 0; k < KINDS; k++) {
         const double us = k == 0 ? copy : median(samples[k]);
@@ -238,13 +239,14 @@ int main(int argc, char **argv)
         return 2;
     }
     open_driver();
-    bind_costs();
+    bind_costs(GPH_SLOT_INDIRECT, "INDIRECT");
+    bind_costs(GPH_SLOT_PULL, "PULL");
     printf("us a replay with another buffer each time\n%14s", "");
     for (int k = 0; k < KINDS; k++)
         printf(" %18s", kinds[k].name);
     printf("\n");
     uint64_t first[KINDS] = {0};
-    for (uint64_t bytes = 64 << 10; bytes <= (is_soft ? 64u : 256u) << 20; bytes *= 4) {
+    for (uint64_t bytes = 1 << 10; bytes <= (is_soft ? 64u : 256u) << 20; bytes *= 4) {
         const unsigned faster = size_line(bytes);
         for (int k = 0; k < KINDS; k++)
             if ((faster & 1u << k) == 0)
@@ -254,7 +256,7 @@ int main(int argc, char **argv)
     }
     for (int k = 1; k < KINDS; k++)
         if (first[k] != 0)
-            printf("%s beats COPY from %.2f MiB\n", kinds[k].name,
+            printf("%s beats COPY from %.3f MiB\n", kinds[k].name,
                    (double)first[k] / (1 << 20));
         else
             printf("%s beats COPY at no size\n", kinds[k].name);

@@ -6,6 +6,7 @@
  *      COPY      a fixed address; what is bound is copied there before the launch
  *      INDIRECT  kernels read the address from one word; each replay has its own
  *      REMAP     a fixed address; what is bound is mapped there
+ *      PULL      a fixed address; the graph's first kernel copies what is bound there
  *
  *  A table holds the slots of one graph:
  *
@@ -35,7 +36,9 @@ typedef struct gph_slot_buffer gph_slot_buffer;
 typedef enum gph_slot_kind {
     GPH_SLOT_COPY = 1,     /**< copied */
     GPH_SLOT_INDIRECT = 2, /**< its address is read by the kernels */
-    GPH_SLOT_REMAP = 3     /**< mapped */
+    GPH_SLOT_REMAP = 3,    /**< mapped */
+    GPH_SLOT_PULL = 4 /**< copied by the graph itself: no call besides the launch. Only
+                                from memory that a kernel of the context may read */
 } gph_slot_kind;
 
 /** One slot of a table. Stride: gph_slots_options.slot_bytes. */
@@ -43,22 +46,30 @@ typedef struct gph_slot {
     const char *name; /**< copied; NULL: none */
     uint32_t kind;    /**< a gph_slot_kind */
     uint32_t flags;   /**< 0 */
-    uint64_t bytes;   /**< COPY, REMAP: size of the buffer; INDIRECT: not used */
-    /** COPY: address of the buffer, borrowed until gph_slots_destroy(); 0: the table
+    uint64_t bytes;   /**< size of the buffer; INDIRECT: not used */
+    /** COPY, PULL: address of the buffer, borrowed until gph_slots_destroy(); 0: the table
      *  allocates it. */
     CUdeviceptr address;
 } gph_slot;
 
 /** Start from GPH_SLOTS_OPTIONS_INIT. */
 typedef struct gph_slots_options {
-    uint32_t size;       /**< sizeof(gph_slots_options) */
-    uint32_t depth;      /**< INDIRECT: how many replays may be queued; 0 means 64 */
-    uint32_t windows;    /**< REMAP: address windows, 1 to 8; 0 means 2 */
+    uint32_t size;    /**< sizeof(gph_slots_options) */
+    uint32_t depth;   /**< INDIRECT, PULL: how many replays may be queued; 0 means 64 */
+    uint32_t windows; /**< REMAP: address windows, 1 to 8; 0 means 2 */
     uint32_t slot_bytes; /**< sizeof(gph_slot); 0: as 0.1 has it */
-    /** INDIRECT, REMAP: how long a launch waits for an earlier replay if the ring is full
+    /** INDIRECT, PULL, REMAP: how long a launch waits for an earlier replay if the ring is full
      *  or no window is free; 0 means 10 s. */
     uint64_t wait_ns;
+    uint32_t flags; /**< GPH_SLOTS_ flags */
 } gph_slots_options;
+
+/** Flags of a table. */
+enum {
+    /** One executable is launched, which the driver orders: streams need not be, and may be
+     *  destroyed between launches. For INDIRECT and PULL slots. */
+    GPH_SLOTS_ONE_EXEC = 1
+};
 /** All defaults. */
 #define GPH_SLOTS_OPTIONS_INIT GPH_SIZED(gph_slots_options)
 
@@ -81,7 +92,7 @@ GPH_API GPH_CHECKED gph_status gph_slots_create(gph_runtime *runtime,
  *  not be launched again. NULL is allowed. */
 GPH_API void gph_slots_destroy(gph_slots *slots);
 
-/** The address to pass to kernels for slot `index`: for COPY and REMAP the address of the
+/** The address to pass to kernels for slot `index`: for COPY, REMAP and PULL the address of the
  *  buffer, for INDIRECT the address of the word that holds the buffer's address. With
  *  several windows, it is for the window chosen by gph_slots_window_set(). 0 if there is
  *  no such slot. */
@@ -102,7 +113,8 @@ GPH_API GPH_CHECKED gph_status gph_slots_window_set(gph_slots *slots, uint32_t w
                                                     gph_error *error);
 
 /** Call it before the work that uses the slots. In a captured stream it adds one
- *  tiny kernel to the graph if the table has INDIRECT slots, else nothing. In another
+ *  tiny kernel to the graph if the table has INDIRECT slots, and one that copies if it has
+ *  PULL slots. In another
  *  stream, what is bound takes effect for the work after it, as with gph_slots_launch()
  *  (REMAP: in the chosen window).
  *
@@ -112,11 +124,29 @@ GPH_API GPH_CHECKED gph_status gph_slots_window_set(gph_slots *slots, uint32_t w
 GPH_API GPH_CHECKED gph_status gph_slots_feed(gph_slots *slots, CUstream stream,
                                               gph_error *error);
 
+/** The same for a graph that is there already, as captured by somebody else: the kernels
+ *  come before all of its nodes.
+ *
+ *  graph  borrowed for the call; the nodes stay until gph_slots_leave().
+ *
+ *  A launch costs the device about 2 us more, and the host nothing beside the launch.
+ *  Fails with GPH_E_STATE (they are in a graph already), GPH_E_NO_MEMORY and what the
+ *  driver returns; the graph is then as before, if the driver lets nodes be removed. */
+GPH_API GPH_CHECKED gph_status gph_slots_enter(gph_slots *slots, CUgraph graph,
+                                               gph_error *error);
+
+/** Takes the kernels out of that graph, which must be there still; executables that were
+ *  made of it keep them. Where there are none it does nothing. Fails with what
+ *  cuGraphDestroyNode returns: a graph with memory nodes keeps its nodes. */
+GPH_API gph_status gph_slots_leave(gph_slots *slots, gph_error *error);
+
 /** Binds a buffer for later launches: a store, no driver call. Queued replays keep what
  *  they were launched with.
  *
  *  buffer  borrowed until the replays that use it have ended. COPY: `bytes` of it are
  *          read at the first launch after a bind; bind it again when its contents change.
+ *          PULL: each replay reads them; what was never bound, or the slot's own address,
+ *          is not copied.
  *          REMAP slots need gph_slots_bind_buffer().
  *
  *  Fails with GPH_E_INVALID (no such slot, a REMAP slot, address 0). */
@@ -141,8 +171,8 @@ GPH_API GPH_CHECKED gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t 
  *
  *  COPY slots bound since the last launch are copied, in one call. REMAP: uses the window
  *  in which most of what is bound is mapped already; the rest is mapped there once the
- *  last replay of that window has ended. INDIRECT: the words go into a ring in pinned
- *  memory, which the graph reads; if the ring is full, the call waits for the oldest
+ *  last replay of that window has ended. INDIRECT, PULL: the addresses go into a ring in
+ *  pinned memory, which the graph reads; if the ring is full, the call waits for the oldest
  *  replay.
  *
  *  Launches of one table run one after the other: a launch in a different stream than the

@@ -264,6 +264,12 @@ typedef struct gph_tree_stats {
     uint32_t live_outputs;                       /**< held */
     uint32_t live_blocks;                        /**< buffers of the path below them */
     uint32_t due;                                /**< forwards whose backward is due */
+    uint64_t inputs_pulled; /**< copied inputs that the launched graph copied itself: the
+                                 host pays for the launch alone, and for a look at the
+                                 source (docs/design/tree.md) */
+    uint64_t inputs_copied; /**< copied by calls before the launch: they lie in memory
+                                 that is not the device's, are too large, or the function
+                                 has breaks; a call costs the host 3 to 5 us on a GPU */
 } gph_tree_stats;
 /** Reads them. `out`: the caller's, filled in. */
 GPH_API void gph_tree_stats_get(const gph_tree *tree, gph_tree_stats *out);

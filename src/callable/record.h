@@ -14,13 +14,16 @@
 #include "callable/rng.h"
 #include "callable/signature.h"
 #include "replay/copy.h"
+#include "slot/slots.h"
 
 enum gphi_record_flags {
     GPHI_RECORD_KEEP_GRAPH = 1 << 0,   /* `graph` stays: updates, shared executables */
     GPHI_RECORD_NO_EXEC = 1 << 1,      /* none is made: gphi_record_instantiate() later.
                                           Implies KEEP_GRAPH */
     GPHI_RECORD_SHARE_INPUTS = 1 << 2, /* see above */
-    GPHI_RECORD_ORDERED = 1 << 3       /* each launch asks gph_pool_replay() */
+    GPHI_RECORD_ORDERED = 1 << 3,      /* each launch asks gph_pool_replay() */
+    GPHI_RECORD_PULL = 1 << 4          /* its own executable copies inputs, where it can:
+                                          record_pull.c */
 };
 
 /* All borrowed for the call, but for user, pool (retained), rng: until the end. */
@@ -76,6 +79,11 @@ typedef struct gphi_record {
     CUdeviceptr *copy_to, *copy_from;
     size_t *copy_bytes;
     gphi_copier *copier; /* or NULL; with two copied inputs and more */
+
+    /* Inputs that `exec` copies by itself: a table of PULL slots, NULL: none. */
+    gph_slots *pulls;
+    uint32_t *pull_of;       /* the slot of each input, or GPHI_RECORD_NO_PULL */
+    uint64_t pulled, copied; /* inputs, so far: by the graph, by calls before it */
 } gphi_record;
 
 /* Warm-ups, capture, executable. A function with breaks cannot be recorded without an
@@ -103,6 +111,16 @@ gph_status gphi_record_instantiate(gphi_record *record, const gph_exec_options *
 gph_exec *gphi_record_take_exec(gphi_record *record);
 /* Gives it one; it must have none. `exec` is taken. */
 void gphi_record_give_exec(gphi_record *record, gph_exec *exec);
+
+/* record_pull.c. Before `exec` is made: the graph gets what copies its inputs, where that
+ * is possible; after it: the graph is as before, if it stays. Else nothing happens, and
+ * inputs are copied by calls. Fails with GPH_E_NO_MEMORY, or if the graph could not be
+ * left as it was. */
+#define GPHI_RECORD_NO_PULL UINT32_MAX
+gph_status gphi_record_pull_enter(gphi_record *record, gph_error *error);
+gph_status gphi_record_pull_leave(gphi_record *record, gph_error *error);
+/* Whether the template stays after the executable is made. */
+bool gphi_record_keeps_graph(const gphi_record *record);
 
 /* "warm-up" */
 const char *gphi_phase_name(uint32_t phase);

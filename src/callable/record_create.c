@@ -425,6 +425,18 @@ static gph_status capture(struct session *s, gph_error *error)
     return GPH_OK;
 }
 
+/* The graph is as it was afterwards, if it stays. */
+static gph_status make_exec(gphi_record *record, const gph_exec_options *options,
+                            gph_error *error)
+{
+    GPHI_TRY(gphi_record_pull_enter(record, error));
+    const gph_status status =
+        gph_exec_create(record->runtime, record->graph, options, &record->exec, error);
+    const gph_status left =
+        gphi_record_pull_leave(record, status == GPH_OK ? error : NULL);
+    return status == GPH_OK ? left : status;
+}
+
 gph_status gphi_record_instantiate(gphi_record *record, const gph_exec_options *options,
                                    gph_error *error)
 {
@@ -434,8 +446,7 @@ gph_status gphi_record_instantiate(gphi_record *record, const gph_exec_options *
     if (gph_recording_segment_count(record->recording) > 1)
         GPHI_TRY(gph_replay_create(record->recording, options, &record->replay, error));
     else
-        GPHI_TRY(gph_exec_create(record->runtime, record->graph, options, &record->exec,
-                                 error));
+        GPHI_TRY(make_exec(record, options, error));
     record->instantiate_ns = gphi_clock_ns() - start;
     return GPH_OK;
 }
@@ -452,8 +463,7 @@ static void destroy_graph(gphi_record *record)
 /* The template goes, unless somebody needs it: an edit of the generator's node does. */
 static void drop_graph(gphi_record *record)
 {
-    if (!record->recording && record->rng.count == 0 &&
-        (record->flags & (GPHI_RECORD_KEEP_GRAPH | GPHI_RECORD_NO_EXEC)) == 0)
+    if (!gphi_record_keeps_graph(record))
         destroy_graph(record);
 }
 
@@ -621,6 +631,8 @@ void gphi_record_destroy(gphi_record *record)
         gph_pool_record_forget(record->pool, record->id);
     gphi_rng_slot_fini(&record->rng);
     gphi_copier_release(record->copier);
+    gph_slots_destroy(record->pulls);
+    gphi_heap_free(heap, record->pull_of, inputs * sizeof(*record->pull_of));
     gphi_heap_free(heap, record->kept, record->kept_room * sizeof(*record->kept));
     gphi_heap_free(heap, record->outputs,
                    record->output_count * sizeof(*record->outputs));

@@ -4,8 +4,28 @@
 #include "callable/record.h"
 #include "memory/pool.h"
 
+/* Whether the executable's own graph copies it. */
+static bool pull(const gphi_record *record, uint32_t input, CUdeviceptr from)
+{
+    const uint32_t slot = record->pull_of[input];
+    const CUdeviceptr to = record->signature.inputs[input].data;
+    if (slot == GPHI_RECORD_NO_PULL)
+        return false;
+    const bool is_fit = gphi_copy_may_pull(record->runtime, record->signature.device, to,
+                                           from, (size_t)record->input_bytes[input]);
+    gphi_slots_pull(record->pulls, slot, is_fit ? from : to);
+    return is_fit;
+}
+
+/* What was bound for the last replay is not for this one. */
+static void pull_nothing(const gphi_record *record)
+{
+    for (uint32_t i = 0; i < record->pulls->count; i++)
+        gphi_slots_pull(record->pulls, i, 0);
+}
+
 /* *has_written: something may have been queued, whether it failed or not. */
-static gph_status copy_inputs(gphi_record *record, const gph_tensor *inputs,
+static gph_status copy_inputs(gphi_record *record, const gph_tensor *inputs, bool pulls,
                               CUstream stream, bool *has_written, gph_error *error)
 {
     const gphi_signature *signature = &record->signature;
@@ -15,6 +35,10 @@ static gph_status copy_inputs(gphi_record *record, const gph_tensor *inputs,
         if (signature->modes[i] != GPH_INPUT_COPY || from == to || from == 0 ||
             record->input_bytes[i] == 0)
             continue;
+        if (pulls && pull(record, i, from)) {
+            record->pulled++;
+            continue;
+        }
         record->copy_to[count] = to;
         record->copy_from[count] = from;
         record->copy_bytes[count] = record->input_bytes[i];
@@ -22,6 +46,7 @@ static gph_status copy_inputs(gphi_record *record, const gph_tensor *inputs,
     }
     if (count == 0)
         return GPH_OK;
+    record->copied += count;
     *has_written = true;
     const gphi_copies copies = {.to = record->copy_to,
                                 .from = record->copy_from,
@@ -36,7 +61,9 @@ static inline gph_status launch(const gphi_record *record, gph_exec *exec,
 {
     if (!exec && record->replay)
         return gph_replay_launch(record->replay, stream, error);
-    return gph_exec_launch(exec, stream, error);
+    return record->pulls && exec == record->exec
+               ? gph_slots_launch(record->pulls, &exec, 1, stream, error)
+               : gph_exec_launch(exec, stream, error);
 }
 
 /* With a generator. A launch that is refused takes no numbers. */
@@ -65,8 +92,11 @@ gph_status gphi_record_launch(gphi_record *record, gph_exec *exec,
         GPHI_TRY(gph_pool_replay(record->pool, record->id, error));
     bool has_written = record->replay; /* which may end between its parts */
     gph_status status = GPH_OK;
+    const bool pulls = record->pulls && exec == record->exec;
+    if (pulls)
+        pull_nothing(record);
     if (inputs)
-        status = copy_inputs(record, inputs, stream, &has_written, error);
+        status = copy_inputs(record, inputs, pulls, stream, &has_written, error);
     GPHI_THEN(status, record->rng.count == 0
                           ? launch(record, exec, stream, error)
                           : step_and_launch(record, exec, stream, error));

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "cuda/status.h"
+#include "replay/copy_body.h"
 
 enum {
     MANY = 32, /* ranges of a launch. 4 KiB of arguments could be 170, but the driver
@@ -24,26 +25,8 @@ struct range {
     uint64_t bytes;
 };
 
-/* Block (x, y) copies its share of range y. Three ways by how the two sides lie to each
- * other: vectors of 16 bytes, words of 4, bytes. Before the first whole unit of the
- * destination and after the last there are less than 16 bytes (4): threads of the first
- * block copy one each. Vectors are read four at a time: a read may not pass a write. */
+/* Block (x, y) copies its share of range y. */
 /* clang-format off */
-#define COPY_UNITS(NAME, MASK, SHIFT) \
-    NAME ":\n" \
-    "neg.s64 %d9, %d3;\nand.b64 %d9, %d9, " MASK ";\nmin.u64 %d9, %d9, %d5;\n" \
-    "sub.s64 %d10, %d5, %d9;\n"        /* after the head */                              \
-    "shr.u64 %d11, %d10, " SHIFT ";\n" /* units */ \
-    "shl.b64 %d12, %d11, " SHIFT ";\n" /* their bytes */ \
-    "sub.s64 %d13, %d5, %d12;\n"       /* head and tail */ \
-    "setp.ge.u64 %p1, %d6, %d13;\n@%p1 bra " NAME "_BODY;\n" \
-    "setp.lt.u64 %p2, %d6, %d9;\nadd.s64 %d14, %d6, %d12;\n" \
-    "selp.b64 %d14, %d6, %d14, %p2;\n" \
-    "add.s64 %d15, %d4, %d14;\nld.global.u8 %r6, [%d15];\n" \
-    "add.s64 %d15, %d3, %d14;\nst.global.u8 [%d15], %r6;\n" \
-    NAME "_BODY:\n" \
-    "add.s64 %d3, %d3, %d9;\nadd.s64 %d4, %d4, %d9;\n"
-
 static const char copy_ptx[] =
     ".version 6.3\n.target sm_70\n.address_size 64\n"
     ".visible .entry gph_copy(.param .align 8 .b8 ranges[768])\n"
@@ -59,42 +42,7 @@ static const char copy_ptx[] =
     "cvt.u64.u32 %d7, %r4;\n"
     "mad.wide.u32 %d6, %r2, %r3, %d7;\n" /* this thread in all of the range's */
     "mul.wide.u32 %d7, %r3, %r5;\n" /* those */
-    "xor.b64 %d8, %d3, %d4;\n"
-    "and.b64 %d9, %d8, 15;\nsetp.eq.s64 %p1, %d9, 0;\n@%p1 bra WIDE;\n"
-    "and.b64 %d9, %d8, 3;\nsetp.eq.s64 %p1, %d9, 0;\n@%p1 bra WORDS;\n"
-    "BYTES:\n"
-    "setp.ge.u64 %p1, %d6, %d5;\n@%p1 bra DONE;\n"
-    "add.s64 %d14, %d4, %d6;\nld.global.u8 %r6, [%d14];\n"
-    "add.s64 %d15, %d3, %d6;\nst.global.u8 [%d15], %r6;\n"
-    "add.s64 %d6, %d6, %d7;\nbra BYTES;\n"
-    COPY_UNITS("WORDS", "3", "2")
-    "WORDS_NEXT:\n"
-    "setp.ge.u64 %p1, %d6, %d11;\n@%p1 bra DONE;\n"
-    "shl.b64 %d16, %d6, 2;\n"
-    "add.s64 %d14, %d4, %d16;\nld.global.u32 %r6, [%d14];\n"
-    "add.s64 %d15, %d3, %d16;\nst.global.u32 [%d15], %r6;\n"
-    "add.s64 %d6, %d6, %d7;\nbra WORDS_NEXT;\n"
-    COPY_UNITS("WIDE", "15", "4")
-    "mul.lo.s64 %d17, %d7, 3;\n"
-    "shl.b64 %d18, %d7, 4;\n" /* bytes of a step */
-    "WIDE_FOUR:\n"
-    "add.s64 %d19, %d6, %d17;\nsetp.ge.u64 %p1, %d19, %d11;\n@%p1 bra WIDE_NEXT;\n"
-    "shl.b64 %d16, %d6, 4;\nadd.s64 %d14, %d4, %d16;\nadd.s64 %d15, %d3, %d16;\n"
-    "ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d14];\nadd.s64 %d14, %d14, %d18;\n"
-    "ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d14];\nadd.s64 %d14, %d14, %d18;\n"
-    "ld.global.v4.u32 {%r14, %r15, %r16, %r17}, [%d14];\nadd.s64 %d14, %d14, %d18;\n"
-    "ld.global.v4.u32 {%r18, %r19, %r20, %r21}, [%d14];\n"
-    "st.global.v4.u32 [%d15], {%r6, %r7, %r8, %r9};\nadd.s64 %d15, %d15, %d18;\n"
-    "st.global.v4.u32 [%d15], {%r10, %r11, %r12, %r13};\nadd.s64 %d15, %d15, %d18;\n"
-    "st.global.v4.u32 [%d15], {%r14, %r15, %r16, %r17};\nadd.s64 %d15, %d15, %d18;\n"
-    "st.global.v4.u32 [%d15], {%r18, %r19, %r20, %r21};\n"
-    "add.s64 %d6, %d19, %d7;\nbra WIDE_FOUR;\n"
-    "WIDE_NEXT:\n"
-    "setp.ge.u64 %p1, %d6, %d11;\n@%p1 bra DONE;\n"
-    "shl.b64 %d16, %d6, 4;\nadd.s64 %d14, %d4, %d16;\nadd.s64 %d15, %d3, %d16;\n"
-    "ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d14];\n"
-    "st.global.v4.u32 [%d15], {%r6, %r7, %r8, %r9};\n"
-    "add.s64 %d6, %d6, %d7;\nbra WIDE_NEXT;\n"
+    GPHI_COPY_BODY
     "DONE:\nret;\n"
     "}\n";
 /* clang-format on */
@@ -177,7 +125,7 @@ static gph_status copy_by_driver(const gph_runtime *runtime, const gphi_copies *
 
 /* Memory of the copier's device that kernels reach at this address. Asked again each time:
  * an address may have become another device's. */
-static bool is_ours(const gphi_copier *copier, CUdeviceptr address)
+static bool is_ours(const gph_runtime *runtime, CUdevice own, CUdeviceptr address)
 {
     CUdeviceptr there = 0;
     int device = -1;
@@ -186,24 +134,37 @@ static bool is_ours(const gphi_copier *copier, CUdeviceptr address)
                                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                   CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
     void *data[] = {&there, &device, &type};
-    return copier->runtime->cu.cuPointerGetAttributes(3, what, data, address) ==
-               CUDA_SUCCESS &&
-           there == address && device == copier->device && type == CU_MEMORYTYPE_DEVICE;
+    return runtime->cu.cuPointerGetAttributes(3, what, data, address) == CUDA_SUCCESS &&
+           there == address && device == own && type == CU_MEMORYTYPE_DEVICE;
 }
 
-static size_t most(const gphi_copies *copies, size_t i)
+static size_t most(CUdeviceptr to, CUdeviceptr from)
 {
-    const CUdeviceptr skew = copies->to[i] ^ copies->from[i];
+    const CUdeviceptr skew = to ^ from;
     return skew % 16 == 0 ? WIDE_MAX : skew % 4 == 0 ? WORDS_MAX : BYTES_MAX;
 }
 
 /* Worth the kernel by its size, and allowed by its addresses. */
 static bool is_fit(const gphi_copier *copier, const gphi_copies *copies, size_t i)
 {
-    return (copier->runtime->copy_way == GPHI_COPY_KERNEL ||
-            copies->bytes[i] <= most(copies, i)) &&
-           (copies->to_is_own || is_ours(copier, copies->to[i])) &&
-           (copies->from_is_own || is_ours(copier, copies->from[i]));
+    const gph_runtime *runtime = copier->runtime;
+    return (runtime->copy_way == GPHI_COPY_KERNEL ||
+            copies->bytes[i] <= most(copies->to[i], copies->from[i])) &&
+           (copies->to_is_own || is_ours(runtime, copier->device, copies->to[i])) &&
+           (copies->from_is_own || is_ours(runtime, copier->device, copies->from[i]));
+}
+
+bool gphi_copy_is_for_graph(const gph_runtime *runtime, size_t bytes)
+{
+    return runtime->copy_way == GPHI_COPY_KERNEL ||
+           (runtime->copy_way == GPHI_COPY_AUTO && bytes <= WIDE_MAX);
+}
+
+bool gphi_copy_may_pull(const gph_runtime *runtime, CUdevice device, CUdeviceptr to,
+                        CUdeviceptr from, size_t bytes)
+{
+    return (runtime->copy_way == GPHI_COPY_KERNEL || bytes <= most(to, from)) &&
+           is_ours(runtime, device, from);
 }
 
 /* Ranges for one launch. */

@@ -10,6 +10,7 @@
 #ifndef GPHI_REPLAY_COPY_H
 #define GPHI_REPLAY_COPY_H
 #include "device/kernels.h"
+#include <stdbool.h>
 
 /* gph_runtime.copy_way. */
 typedef enum gphi_copy_way {
@@ -38,6 +39,12 @@ typedef struct gphi_copies {
     bool to_is_own, from_is_own; /* known to be memory of the copier's device, of a pool:
                                     the driver is not asked */
 } gphi_copies;
+
+/* Whether a kernel inside a graph is to copy such a range: the sizes above which the
+ * driver's own copies are ahead, and where sources may lie. `to`: memory of `device`. */
+bool gphi_copy_is_for_graph(const gph_runtime *runtime, size_t bytes);
+bool gphi_copy_may_pull(const gph_runtime *runtime, CUdevice device, CUdeviceptr to,
+                        CUdeviceptr from, size_t bytes);
 
 /* Allocates nothing. `copier` NULL: not by the kernel. */
 gph_status gphi_copy(const gph_runtime *runtime, const gphi_copier *copier,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The ring of INDIRECT slots. Launch n owns row n mod depth from the moment that the row
+/* The ring of INDIRECT and PULL slots. Launch n owns row n mod depth from the moment that the row
  * is written until the replay's first kernel has read it and counted itself in `done`.
  *
  * The kernel reads rows as volatile memory of the system, and counts with a fence of the
  * system after its reads: the host sees a count only after the row was read. The host
  * writes a row before the launch, which the driver makes visible with the launch itself.
- * Replays of one table come one after the other, so the counter needs no atomics. */
+ * Replays of one table come one after the other, so the counter needs no atomics. PULL slots
+ * without INDIRECT ones have no use for this kernel: theirs reads the row itself. */
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "slot/slots.h"
 
@@ -67,9 +69,23 @@ static const char feed_ptx[] =
     "  ret;\n"
     "}\n";
 
+static const gphi_kernel_text feed_text = {
+    .what = "the kernel that feeds slots", .ptx = feed_ptx, .names = {"gph_slot_feed"}};
+
+static bool has_indirect(const gph_slots *slots)
+{
+    return slots->word_count > slots->pull_count;
+}
+
 static size_t ring_words(const gph_slots *slots)
 {
-    return (size_t)slots->depth * slots->word_count;
+    return (size_t)slots->depth * slots->row_words;
+}
+
+/* Words, counter, blocks that have come; then two for each PULL slot. */
+static size_t device_words(const gph_slots *slots)
+{
+    return (size_t)slots->word_count + 2 + 2 * (size_t)slots->pull_count;
 }
 
 /* Pairs with the kernel's fence: what a row held was read by then. */
@@ -84,7 +100,6 @@ static CUresult allocate(gph_slots *slots, const char **call)
 {
     const gphi_cuda_table *cu = &slots->runtime->cu;
     const size_t bytes = (ring_words(slots) + 1) * sizeof(uint64_t);
-    const size_t device_bytes = ((size_t)slots->word_count + 1) * sizeof(uint64_t);
     void *ring = NULL;
     *call = "cuMemHostAlloc";
     CUresult result = cu->cuMemHostAlloc(
@@ -98,25 +113,31 @@ static CUresult allocate(gph_slots *slots, const char **call)
     if (result != CUDA_SUCCESS)
         return result;
     *call = "cuMemAlloc";
-    result = cu->cuMemAlloc(&slots->words, device_bytes);
-    if (result != CUDA_SUCCESS)
-        return result;
-    *call = "cuMemcpyHtoD"; /* which is done when it returns, for all streams */
-    return cu->cuMemcpyHtoD(slots->words, ring, device_bytes);
+    return cu->cuMemAlloc(&slots->words, device_words(slots) * sizeof(uint64_t));
 }
 
-/* A module of its own, loaded when the table is made: never in a capture. */
-static CUresult load(gph_slots *slots, const char **call)
+/* What the device has: zeros, and where PULL slots are. */
+static gph_status fill(gph_slots *slots, gph_error *error)
 {
-    const gphi_cuda_table *cu = &slots->runtime->cu;
-    *call = "cuModuleLoadData";
-    const CUresult result = cu->cuModuleLoadData(&slots->module, feed_ptx);
-    if (result != CUDA_SUCCESS) {
-        slots->module = NULL;
-        return result;
+    const gph_allocator heap = slots->runtime->heap;
+    const size_t count = device_words(slots);
+    uint64_t *words = gphi_heap_array(heap, count, sizeof(*words)); /* zeroed */
+    GPHI_TRY(gphi_made(error, words, "a ring of %u words", slots->word_count));
+    const uint32_t first = slots->word_count - slots->pull_count;
+    for (uint32_t i = 0; i < slots->count; i++) {
+        const struct gphi_slot *slot = &slots->slots[i];
+        if (slot->kind != GPH_SLOT_PULL)
+            continue;
+        uint64_t *target = words + slots->word_count + 2 + 2 * (slot->place - first);
+        target[0] = slot->address;
+        target[1] = slot->bytes;
+        const unsigned blocks = gphi_pull_blocks(slot->bytes);
+        slots->pull_blocks = blocks > slots->pull_blocks ? blocks : slots->pull_blocks;
     }
-    *call = "cuModuleGetFunction";
-    return cu->cuModuleGetFunction(&slots->feed, slots->module, "gph_slot_feed");
+    const CUresult result =
+        gphi_put_words(&slots->runtime->cu, slots->words, words, count * sizeof(*words));
+    gphi_heap_free(heap, words, count * sizeof(*words));
+    return gphi_slots_check(result, "cuMemcpyHtoD", error);
 }
 
 gph_status gphi_ring_create(gph_slots *slots, gph_error *error)
@@ -124,18 +145,23 @@ gph_status gphi_ring_create(gph_slots *slots, gph_error *error)
     const char *call;
     if (slots->word_count == 0)
         return GPH_OK;
-    CUresult result = allocate(slots, &call);
-    GPHI_THEN(result, load(slots, &call));
-    return gphi_slots_check(result, call, error);
+    const CUresult result = allocate(slots, &call);
+    GPHI_TRY(gphi_slots_check(result, call, error));
+    GPHI_TRY(fill(slots, error));
+    if (has_indirect(slots))
+        GPHI_TRY(gphi_kernels_retain(slots->runtime, &feed_text, &slots->feed, error));
+    return slots->pull_count == 0 ? GPH_OK
+                                  : gphi_kernels_retain(slots->runtime, &gphi_pull_text,
+                                                        &slots->pull, error);
 }
 
 void gphi_ring_destroy(gph_slots *slots)
 {
     const gphi_cuda_table *cu = &slots->runtime->cu;
     CUresult result = CUDA_SUCCESS;
-    if (slots->module)
-        result = cu->cuModuleUnload(slots->module);
-    if (slots->words != 0 && result == CUDA_SUCCESS)
+    gphi_kernels_release(slots->feed);
+    gphi_kernels_release(slots->pull);
+    if (slots->words != 0)
         result = cu->cuMemFree(slots->words);
     if (slots->ring && result == CUDA_SUCCESS)
         result = cu->cuMemFreeHost(slots->ring);
@@ -203,25 +229,69 @@ gph_status gphi_ring_write(gph_slots *slots, gph_error *error)
 {
     if (slots->launched - slots->done_seen >= slots->depth)
         GPHI_TRY(look_for_row(slots, error));
+    const bool is_numbered = slots->row_words > slots->word_count;
     uint64_t *row =
-        slots->ring + (slots->launched & (slots->depth - 1)) * slots->word_count;
+        slots->ring + (slots->launched & (slots->depth - 1)) * slots->row_words;
+    uint64_t *words = row + is_numbered;
     for (uint32_t i = 0; i < slots->word_count; i++)
-        row[i] = slots->bound[i];
+        words[i] = slots->bound[i];
+    if (is_numbered)
+        row[0] = slots->launched + 1;
     /* A graph that somebody launches without the table reads an old row, not zeros. */
-    for (uint32_t r = 1; slots->launched == 0 && r < slots->depth; r++)
+    for (uint32_t r = 1; !is_numbered && slots->launched == 0 && r < slots->depth; r++)
         memcpy(row + (size_t)r * slots->word_count, row,
                slots->word_count * sizeof(*row));
     atomic_thread_fence(memory_order_release); /* before the launch that reads it */
     return GPH_OK;
 }
 
+uint32_t gphi_ring_kernels(gph_slots *slots, struct gphi_feed_room *room)
+{
+    const uint32_t count = slots->word_count, others = count - slots->pull_count;
+    uint32_t kernels = 0;
+    *room = (struct gphi_feed_room){
+        .depth = slots->depth,
+        .count = count,
+        .stride = slots->row_words,
+        .counter = slots->words + count * sizeof(uint64_t),
+        .words = slots->words,
+        .rowless = others == 0 ? 0 : slots->words + others * sizeof(uint64_t),
+        .feed = {&slots->ring_there, &room->words, &room->depth, &room->count},
+        .pull = {&slots->ring_there, &room->counter, &room->rowless, &room->depth,
+                 &room->stride}};
+    if (others > 0)
+        room->params[kernels++] = (CUDA_KERNEL_NODE_PARAMS){
+            .func = slots->feed->functions[0],
+            .gridDimX = 1,
+            .gridDimY = 1,
+            .gridDimZ = 1,
+            .blockDimX = count < THREADS_MAX ? (count + 31) / 32 * 32 : THREADS_MAX,
+            .blockDimY = 1,
+            .blockDimZ = 1,
+            .kernelParams = room->feed};
+    if (slots->pull_count > 0)
+        room->params[kernels++] =
+            (CUDA_KERNEL_NODE_PARAMS){.func = slots->pull->functions[0],
+                                      .gridDimX = slots->pull_blocks,
+                                      .gridDimY = slots->pull_count,
+                                      .gridDimZ = 1,
+                                      .blockDimX = GPHI_PULL_THREADS,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .kernelParams = room->pull};
+    return kernels;
+}
+
 gph_status gphi_ring_feed(gph_slots *slots, CUstream stream, gph_error *error)
 {
-    uint32_t depth = slots->depth, count = slots->word_count;
-    void *arguments[] = {&slots->ring_there, &slots->words, &depth, &count};
-    const unsigned threads = count < THREADS_MAX ? (count + 31) / 32 * 32 : THREADS_MAX;
-    return gphi_slots_check(slots->runtime->cu.cuLaunchKernel(slots->feed, 1, 1, 1,
-                                                              threads, 1, 1, 0, stream,
-                                                              arguments, NULL),
-                            "cuLaunchKernel", error);
+    struct gphi_feed_room room;
+    const uint32_t count = gphi_ring_kernels(slots, &room);
+    for (uint32_t i = 0; i < count; i++) {
+        const CUDA_KERNEL_NODE_PARAMS *p = &room.params[i];
+        GPHI_TRY(gphi_slots_check(slots->runtime->cu.cuLaunchKernel(
+                                      p->func, p->gridDimX, p->gridDimY, 1, p->blockDimX,
+                                      1, 1, 0, stream, p->kernelParams, NULL),
+                                  "cuLaunchKernel", error));
+    }
+    return GPH_OK;
 }

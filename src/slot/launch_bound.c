@@ -47,7 +47,8 @@ static void note_copied(gph_slots *slots)
 
 /* ---- order ---- */
 
-/* After what the table launched in another stream. */
+/* After what the table launched in another stream. The driver orders launches of one
+ * executable itself: GPH_SLOTS_ONE_EXEC. */
 __attribute__((noinline, cold)) static gph_status
 order_behind(gph_slots *slots, CUstream stream, gph_error *error)
 {
@@ -76,7 +77,7 @@ static gph_status check_bound(const gph_slots *slots, gph_error *error)
 /* All but the launch itself. */
 static gph_status prepare(gph_slots *slots, CUstream stream, gph_error *error)
 {
-    if (slots->has_stream && slots->stream != stream)
+    if (slots->has_stream && slots->stream != stream && !slots->is_for_one)
         GPHI_TRY(order_behind(slots, stream, error));
     if (slots->word_count > 0)
         GPHI_TRY(gphi_ring_write(slots, error));

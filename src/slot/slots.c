@@ -26,12 +26,16 @@ static gph_status read_options(const gph_slots_options *options, gph_slots_optio
     if (out->windows > GPHI_WINDOWS_MAX)
         return gphi_fail(error, GPH_E_INVALID, "options.windows %u: at most %d",
                          out->windows, GPHI_WINDOWS_MAX);
+    if ((out->flags & ~(uint32_t)GPH_SLOTS_ONE_EXEC) != 0)
+        return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
+                         out->flags, (unsigned)GPH_SLOTS_ONE_EXEC);
     return GPH_OK;
 }
 
-static gph_status check_slots(const gph_slot *slots, uint32_t count, uint32_t stride,
-                              gph_error *error)
+static gph_status check_slots(const gph_slot *slots, uint32_t count,
+                              const gph_slots_options *options, gph_error *error)
 {
+    const uint32_t stride = options->slot_bytes;
     gph_slot read;
     const gph_slot *slot = &read;
     if (count == 0 || count > GPHI_SLOTS_MAX)
@@ -39,15 +43,38 @@ static gph_status check_slots(const gph_slot *slots, uint32_t count, uint32_t st
                          GPHI_SLOTS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         GPHI_TRY(gphi_element_read(&read, sizeof(read), slots, stride, i, error));
-        if (slot->kind < GPH_SLOT_COPY || slot->kind > GPH_SLOT_REMAP || slot->flags != 0)
+        if (slot->kind < GPH_SLOT_COPY || slot->kind > GPH_SLOT_PULL || slot->flags != 0)
             return gphi_fail(error, GPH_E_INVALID, "slot %u: kind %u, flags 0x%x", i,
                              slot->kind, slot->flags);
         if (slot->kind != GPH_SLOT_INDIRECT &&
             (slot->bytes == 0 || slot->bytes > UINT64_C(1) << 48))
             return gphi_fail(error, GPH_E_INVALID, "slot %u: %llu bytes", i,
                              (unsigned long long)slot->bytes);
+        if ((options->flags & GPH_SLOTS_ONE_EXEC) != 0 &&
+            (slot->kind == GPH_SLOT_COPY || slot->kind == GPH_SLOT_REMAP))
+            return gphi_fail(error, GPH_E_INVALID,
+                             "slot %u is copied or mapped before the launch: "
+                             "GPH_SLOTS_ONE_EXEC is for tables without such slots",
+                             i);
     }
     return GPH_OK;
+}
+
+/* Whose address is the same in all replays. */
+static bool is_fixed(const struct gphi_slot *slot)
+{
+    return slot->kind == GPH_SLOT_COPY || slot->kind == GPH_SLOT_PULL;
+}
+
+static uint32_t *counter_of(gph_slots *table, gph_slot_kind kind)
+{
+    switch (kind) {
+    case GPH_SLOT_COPY: return &table->copy_count;
+    case GPH_SLOT_INDIRECT: return &table->word_count;
+    case GPH_SLOT_PULL: return &table->pull_count;
+    case GPH_SLOT_REMAP: break;
+    }
+    return &table->range_count;
 }
 
 /* After check_slots() has read all of them. */
@@ -67,13 +94,16 @@ static bool fill_slots(gph_slots *table, const gph_slot *slots, uint32_t stride)
         slot->name = gphi_heap_text(heap, from.name);
         if (from.name && !slot->name)
             return false;
-        if (slot->kind == GPH_SLOT_COPY)
+        if (is_fixed(slot))
             slot->address = from.address;
-        uint32_t *counter = slot->kind == GPH_SLOT_COPY       ? &table->copy_count
-                            : slot->kind == GPH_SLOT_INDIRECT ? &table->word_count
-                                                              : &table->range_count;
-        slot->place = (*counter)++;
+        slot->place = (*counter_of(table, slot->kind))++;
     }
+    /* Words of PULL slots follow the others, so that one kernel finds them in a row. */
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->slots[i].kind == GPH_SLOT_PULL)
+            table->slots[i].place += table->word_count;
+    table->row_words = table->pull_count + table->word_count + (table->word_count == 0);
+    table->word_count += table->pull_count;
     return true;
 }
 
@@ -93,6 +123,25 @@ static bool allocate_arrays(gph_slots *table)
     return table->word_count == 0 || table->bound;
 }
 
+/* A launch looks at one number instead of all slots. */
+static void note_bound(gph_slots *slots, struct gphi_slot *slot)
+{
+    slots->unbound -= !slot->is_bound;
+    slot->is_bound = true;
+}
+
+/* What nobody binds is not copied. */
+static void bind_to_themselves(gph_slots *table)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct gphi_slot *slot = &table->slots[i];
+        if (slot->kind != GPH_SLOT_PULL)
+            continue;
+        table->bound[slot->place] = slot->address;
+        note_bound(table, slot);
+    }
+}
+
 /* On failure the table is half built, which destroy_now() takes. */
 static gph_status make_driver_side(gph_slots *table, gph_error *error)
 {
@@ -105,7 +154,7 @@ static gph_status make_driver_side(gph_slots *table, gph_error *error)
     table->order = order;
     for (uint32_t i = 0; i < table->count; i++) {
         struct gphi_slot *slot = &table->slots[i];
-        if (slot->kind != GPH_SLOT_COPY || slot->address != 0)
+        if (!is_fixed(slot) || slot->address != 0)
             continue;
         CUdeviceptr address = 0;
         GPHI_TRY(gphi_slots_check(cu->cuMemAlloc(&address, (size_t)slot->bytes),
@@ -115,6 +164,7 @@ static gph_status make_driver_side(gph_slots *table, gph_error *error)
     }
     if (table->copy_count > 1)
         GPHI_TRY(gphi_copier_retain(table->runtime, &table->copier, error));
+    bind_to_themselves(table);
     GPHI_TRY(gphi_ring_create(table, error));
     return gphi_windows_create(table, error);
 }
@@ -160,7 +210,7 @@ gph_status gph_slots_create(gph_runtime *runtime, const gph_slot *slots, uint32_
     gph_slots_options opt;
     GPHI_TRY(gphi_need(error, runtime, slots, out));
     GPHI_TRY(read_options(options, &opt, error));
-    GPHI_TRY(check_slots(slots, count, opt.slot_bytes, error));
+    GPHI_TRY(check_slots(slots, count, &opt, error));
     gph_slots *table = gphi_heap_alloc(runtime->heap, sizeof(*table));
     GPHI_TRY(gphi_made(error, table, "a table of %u slots", count));
     table->runtime = runtime;
@@ -168,6 +218,7 @@ gph_status gph_slots_create(gph_runtime *runtime, const gph_slot *slots, uint32_
     table->depth = opt.depth;
     table->window_count = opt.windows;
     table->wait_ns = opt.wait_ns;
+    table->is_for_one = (opt.flags & GPH_SLOTS_ONE_EXEC) != 0;
     gph_status status = GPH_OK;
     if (!fill_slots(table, slots, opt.slot_bytes) || !allocate_arrays(table))
         status = gphi_fail(error, GPH_E_NO_MEMORY, "a table of %u slots", count);
@@ -189,7 +240,8 @@ CUdeviceptr gph_slots_address(const gph_slots *slots, uint32_t index)
         return 0;
     const struct gphi_slot *slot = &slots->slots[index];
     switch (slot->kind) {
-    case GPH_SLOT_COPY: return slot->address;
+    case GPH_SLOT_COPY:
+    case GPH_SLOT_PULL: return slot->address;
     case GPH_SLOT_INDIRECT: return slots->words + slot->place * sizeof(uint64_t);
     case GPH_SLOT_REMAP: break;
     }
@@ -227,17 +279,10 @@ void gph_slots_stats_get(const gph_slots *slots, gph_slots_stats *out)
 
 /* ---- binding ---- */
 
-/* A launch looks at one number instead of all slots. */
-static void note_bound(gph_slots *slots, struct gphi_slot *slot)
-{
-    slots->unbound -= !slot->is_bound;
-    slot->is_bound = true;
-}
-
 static void bind_address(gph_slots *slots, struct gphi_slot *slot, CUdeviceptr buffer)
 {
     note_bound(slots, slot);
-    if (slot->kind == GPH_SLOT_INDIRECT) {
+    if (slot->kind == GPH_SLOT_INDIRECT || slot->kind == GPH_SLOT_PULL) {
         slots->bound[slot->place] = buffer;
         return;
     }

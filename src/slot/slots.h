@@ -9,6 +9,12 @@
  *     device    counter  = 3                      ^ done = 3    ^ the next launch's
  *                                words    [slot 0's address][slot 1's address]...
  *
+ * PULL: the same ring. Without INDIRECT slots a row begins with the number of its launch, so
+ * that a graph which somebody launches without the table reads no row of another launch:
+ *
+ *                                words    [1 + launch][source of slot 0][of slot 1]...
+ *     device    [counter, blocks that have come] [to, bytes of slot 0][of slot 1]...
+ *
  * REMAP: windows. A window has an address range for each such slot; its graph was
  * captured with them. What is mapped stays until something else is wanted there. */
 #ifndef GPHI_SLOT_SLOTS_H
@@ -35,12 +41,12 @@ struct gphi_slot {
     char *name;
     gph_slot_kind kind;
     uint64_t bytes;      /* REMAP: rounded up to pages */
-    CUdeviceptr address; /* COPY: of the fixed buffer */
+    CUdeviceptr address; /* COPY, PULL: of the fixed buffer */
     bool owns_address;
     bool is_bound;
-    bool is_dirty;           /* COPY: bound since the last launch */
-    uint32_t place;          /* INDIRECT: its word; REMAP: its range in each window */
-    CUdeviceptr bound;       /* COPY */
+    bool is_dirty;     /* COPY: bound since the last launch */
+    uint32_t place;    /* INDIRECT, PULL: its word; REMAP: its range in each window */
+    CUdeviceptr bound; /* COPY */
     gph_slot_buffer *buffer; /* REMAP */
 };
 
@@ -62,9 +68,11 @@ struct gphi_window {
 struct gph_slots {
     gph_runtime *runtime;
     uint32_t count, unbound; /* slots; those never bound */
-    uint32_t copy_count, word_count, range_count;
+    uint32_t copy_count, range_count;
+    uint32_t word_count, pull_count; /* PULL slots have the last words */
     struct gphi_slot *slots;
     uint64_t wait_ns;
+    bool is_for_one; /* GPH_SLOTS_ONE_EXEC */
     CUstream stream; /* of the last launch */
     bool has_stream;
     CUevent order; /* orders a launch in another stream */
@@ -76,16 +84,19 @@ struct gph_slots {
     size_t *sizes;
     gphi_copier *copier; /* or NULL */
 
-    /* INDIRECT */
+    /* INDIRECT, PULL */
     uint32_t depth;
+    uint32_t row_words;     /* word_count, and one for the launch's number: see above */
     uint64_t *bound;        /* word_count: what the next row holds */
     uint64_t *ring;         /* pinned: `depth` rows, then the count of replays done */
     CUdeviceptr ring_there; /* the same for the device */
-    CUdeviceptr words;      /* word_count, then the device's counter */
+    CUdeviceptr words; /* word_count, then the device's counter, then PULL's: above */
     uint64_t launched;
-    uint64_t done_seen; /* as read last: the word is in the device's hands */
-    CUmodule module;
-    CUfunction feed;
+    uint64_t done_seen;        /* as read last: the word is in the device's hands */
+    gphi_kernels *feed, *pull; /* NULL: not needed */
+    unsigned pull_blocks;      /* of a slot */
+    CUgraphNode nodes[2];      /* gph_slots_enter(): feed and pull, those needed */
+    uint32_t node_count;
 
     /* REMAP */
     uint32_t window_count, chosen;
@@ -106,8 +117,31 @@ static inline void gphi_ring_push(gph_slots *slots)
 {
     slots->launched++;
 }
-/* The kernel that reads a row, into a stream or its capture. */
+/* gph_slots_bind() of a PULL slot that is known to be one; 0: its own address. */
+static inline void gphi_slots_pull(gph_slots *slots, uint32_t index, CUdeviceptr from)
+{
+    const struct gphi_slot *slot = &slots->slots[index];
+    slots->bound[slot->place] = from != 0 ? from : slot->address;
+}
+/* The kernels that read a row, in their order: as nodes' parameters. The arguments are
+ * lent by `room`. */
+struct gphi_feed_room {
+    uint32_t depth, count, stride;
+    CUdeviceptr counter, words;
+    CUdeviceptr
+        rowless; /* words of PULL slots that the feed has put there; 0: in the row */
+    void *feed[4], *pull[5];
+    CUDA_KERNEL_NODE_PARAMS params[2];
+};
+uint32_t gphi_ring_kernels(gph_slots *slots, struct gphi_feed_room *room);
+/* The same into a stream or its capture. */
 gph_status gphi_ring_feed(gph_slots *slots, CUstream stream, gph_error *error);
+
+/* pull.c: the kernel of PULL slots, and a graph that gets its feed later. */
+extern const gphi_kernel_text gphi_pull_text;
+enum { GPHI_PULL_THREADS = 256 };
+/* Blocks for a slot of so many bytes. */
+unsigned gphi_pull_blocks(uint64_t bytes);
 
 /* window.c */
 gph_status gphi_windows_create(gph_slots *slots, gph_error *error);

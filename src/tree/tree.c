@@ -10,6 +10,7 @@
 #include "tree/tree.h"
 #include "base/fail.h"
 #include "base/heap.h"
+#include "callable/record.h"
 #include "cuda/runtime.h"
 #include <stdio.h>
 #include <string.h>
@@ -434,6 +435,17 @@ void gph_tree_event_get(const gph_tree *tree, gph_tree_event *out)
     gphi_struct_write(out, &event, sizeof(event));
 }
 
+/* By whom inputs were copied: the recordings have counted. */
+static void count_copies(const gph_tree *tree, gph_tree_stats *stats)
+{
+    gphi_tree_node *const *nodes = tree->nodes.items;
+    for (size_t i = 0; i < tree->nodes.count && tree->ops->record_of; i++) {
+        const struct gphi_record *record = tree->ops->record_of(nodes[i]->recording);
+        stats->inputs_pulled += record->pulled;
+        stats->inputs_copied += record->copied;
+    }
+}
+
 void gph_tree_stats_get(const gph_tree *tree, gph_tree_stats *out)
 {
     if (!tree || !out)
@@ -443,5 +455,6 @@ void gph_tree_stats_get(const gph_tree *tree, gph_tree_stats *out)
     stats.live_outputs = tree->held;
     stats.live_blocks = tree->alive;
     stats.due = tree->due;
+    count_copies(tree, &stats);
     gphi_struct_write(out, &stats, sizeof(stats));
 }

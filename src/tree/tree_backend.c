@@ -78,6 +78,7 @@ static gphi_record_spec spec_of(const struct backend *backend, enum gphi_tree_po
         .rng = backend->rng,
         .output_count = work->output_count,
         .flags = (uint32_t)GPHI_RECORD_SHARE_INPUTS | (uint32_t)GPHI_RECORD_ORDERED |
+                 (uint32_t)GPHI_RECORD_PULL |
                  (backend->keeps_graphs ? (uint32_t)GPHI_RECORD_KEEP_GRAPH : 0)};
 }
 

@@ -4,6 +4,7 @@
  * caller. Depth first without recursion: a path may have hundreds of calls. */
 #include "base/fail.h"
 #include "base/text.h"
+#include "callable/record.h"
 #include "tree/tree.h"
 #include <inttypes.h>
 #include <string.h>
@@ -183,8 +184,20 @@ static void put_tensor(gphi_text *to, const gph_tensor *tensor)
     gphi_text_put(to, "]");
 }
 
+/* Who copies it: NULL: it is not copied, or nothing is known of that. */
+static const char *copier_of(const gph_tree *tree, const gphi_tree_node *node,
+                             uint32_t input)
+{
+    if (node->kinds[input] != GPHI_TREE_COPIED || !tree->ops->record_of)
+        return NULL;
+    const struct gphi_record *record = tree->ops->record_of(node->recording);
+    return record->pulls && record->pull_of[input] != GPHI_RECORD_NO_PULL
+               ? ", by the graph"
+               : ", by a call";
+}
+
 /* The inputs as the key has them. */
-static void put_inputs(gphi_text *to, const gphi_tree_node *node)
+static void put_inputs(gphi_text *to, const gph_tree *tree, const gphi_tree_node *node)
 {
     static const char *const kinds[] = {"copied", "static", "managed"};
     const gph_tree_function *function = node->function;
@@ -204,7 +217,8 @@ static void put_inputs(gphi_text *to, const gphi_tree_node *node)
         put_tensor(to, &tensor);
         if (kind != GPHI_TREE_COPIED)
             gphi_text_add(to, " at 0x%llx", tensor.data);
-        gphi_text_put(to, "\n");
+        const char *copier = copier_of(tree, node, i);
+        gphi_text_add(to, "%s\n", copier ? copier : "");
     }
 }
 
@@ -266,7 +280,7 @@ static void put_long(gphi_text *to, const gph_tree *tree)
             gphi_text_put(to, " at the root");
         gphi_text_add(to, ", recorded: %s, hits: %" PRIu64 "\n", words[node->reason],
                       node->hits);
-        put_inputs(to, node);
+        put_inputs(to, tree, node);
         put_dead(to, node);
         put_outputs(to, node);
     }

@@ -29,7 +29,7 @@ set_tests_properties(ranks_comm_all_test PROPERTIES SKIP_RETURN_CODE 77 LABELS l
   ENVIRONMENT SOFTCUDA_WORKERS=2)
 # Failures, in a group of one.
 gph_test(ranks_fault_test ranks_fault_test.c
-  LIBS test_shim gph_ranks gph_callable gph_memory gph_event gph_replay gph_device gph_graph gph_cuda gph_symbol gph_base
+  LIBS test_shim gph_ranks gph_callable gph_slot gph_memory gph_event gph_replay gph_device gph_graph gph_cuda gph_symbol gph_base
   ENV GPH_SOFTCUDA_PATH=${PROJECT_BINARY_DIR}/lib/gph/soft/libcuda.so.1)
 if(TARGET softcuda)
   add_dependencies(ranks_comm_test softcuda softcuda_jit)

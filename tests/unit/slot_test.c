@@ -496,7 +496,7 @@ static void wrong_tables_are_refused(void)
     REFUSED(&slot, 1, &options);
     slot.bytes = 0;
     REFUSED(&slot, 1, NULL);
-    slot = (gph_slot){.kind = 4, .bytes = 16};
+    slot = (gph_slot){.kind = GPH_SLOT_PULL + 1, .bytes = 16};
     REFUSED(&slot, 1, NULL);
     slot = (gph_slot){.kind = GPH_SLOT_COPY, .flags = 1, .bytes = 16};
     REFUSED(&slot, 1, NULL);

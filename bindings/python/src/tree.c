@@ -220,7 +220,7 @@ static PyObject *stats(gphpy_tree *self, PyObject *unused)
         return NULL;
     }
     return Py_BuildValue(
-        "{sK sK sK sK sK sK sK sK sK sK sN sN sI sI sI sI sI sI}", "calls",
+        "{sK sK sK sK sK sK sK sK sK sK sN sN sI sI sI sI sI sI sK sK}", "calls",
         (unsigned long long)s.calls, "steps", (unsigned long long)s.steps, "paths",
         (unsigned long long)s.paths, "replays", (unsigned long long)s.replays,
         "recordings", (unsigned long long)s.recordings, "warmups",
@@ -228,7 +228,9 @@ static PyObject *stats(gphpy_tree *self, PyObject *unused)
         (unsigned long long)s.restores, "demotions", (unsigned long long)s.demotions,
         "promotions", (unsigned long long)s.promotions, "recorded_for", recorded,
         "eager_for", eager, "roots", s.roots, "nodes", s.nodes, "depth", s.depth,
-        "live_outputs", s.live_outputs, "live_blocks", s.live_blocks, "due", s.due);
+        "live_outputs", s.live_outputs, "live_blocks", s.live_blocks, "due", s.due,
+        "inputs_pulled", (unsigned long long)s.inputs_pulled, "inputs_copied",
+        (unsigned long long)s.inputs_copied);
 }
 
 static PyObject *represent(gphpy_tree *self)

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/* PULL slots: the kernel that copies what is bound, and graphs that get it after they were
+ * captured.
+ *
+ * Block (x, y) copies its share of slot y, from where the launch's row says (or the words
+ * that the feed has put there). The row is read by one thread a block, over the bus; the
+ * last block that has read it counts the replay, so that the host may write the row again
+ * while the others still copy. */
+#include "base/fail.h"
+#include "base/heap.h"
+#include "replay/copy_body.h"
+#include "slot/slots.h"
+
+enum {
+    BLOCK_BYTES = 16384, /* 4 vectors of 16 a thread */
+    BLOCKS_MAX = 128
+};
+
+/* More than the 4095 bytes that ISO C promises a literal. */
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+
+/* counter: the count of replays, how many blocks have come, then {to, bytes} a slot. */
+/* clang-format off */
+static const char pull_ptx[] =
+    ".version 6.3\n.target sm_70\n.address_size 64\n"
+    ".visible .entry gph_slot_pull(.param .u64 ring, .param .u64 counter,"
+    " .param .u64 words, .param .u32 depth, .param .u32 stride)\n"
+    "{\n"
+    ".reg .pred %p<8>;\n.reg .b32 %r<32>;\n.reg .b64 %d<32>;\n"
+    ".shared .align 8 .b8 source[8];\n"
+    "mov.u32 %r4, %tid.x;\nmov.u32 %r1, %ctaid.y;\nld.param.u64 %d20, [counter];\n"
+    "mul.wide.u32 %d1, %r1, 16;\nadd.s64 %d2, %d20, %d1;\n"
+    "ld.global.u64 %d3, [%d2+16];\n" /* to */
+    "ld.global.u64 %d5, [%d2+24];\n" /* bytes */
+    "setp.ne.u32 %p3, %r4, 0;\n@%p3 bra READ;\n"
+    "ld.param.u64 %d21, [words];\nmul.wide.u32 %d22, %r1, 8;\n"
+    "setp.eq.s64 %p4, %d21, 0;\n@%p4 bra ROW;\n"
+    "add.s64 %d21, %d21, %d22;\nld.global.u64 %d23, [%d21];\nbra PUT;\n"
+    "ROW:\n"
+    "ld.param.u64 %d24, [ring];\nld.param.u32 %r23, [depth];\n"
+    "ld.param.u32 %r24, [stride];\nmul.wide.u32 %d26, %r24, 8;\n"
+    "ld.global.u64 %d25, [%d20];\n"
+    "cvt.u32.u64 %r25, %d25;\nsub.u32 %r26, %r23, 1;\nand.b32 %r25, %r25, %r26;\n"
+    "cvt.u64.u32 %d27, %r25;\nmul.lo.u64 %d27, %d27, %d26;\n"
+    "add.s64 %d27, %d24, %d27;\nadd.s64 %d28, %d27, %d22;\n"
+    "ld.volatile.global.u64 %d29, [%d27];\n" /* whose row it is */
+    "ld.volatile.global.u64 %d23, [%d28+8];\n"
+    "add.s64 %d25, %d25, 1;\nsetp.ne.s64 %p5, %d29, %d25;\n"
+    "selp.b64 %d23, 0, %d23, %p5;\n"
+    "PUT:\nst.shared.u64 [source], %d23;\n"
+    "READ:\nbar.sync 0;\nld.shared.u64 %d4, [source];\n"
+    "@%p3 bra COPY;\n@!%p4 bra COPY;\n"
+    "mov.u32 %r27, %nctaid.x;\nmov.u32 %r28, %nctaid.y;\n"
+    "mul.lo.u32 %r27, %r27, %r28;\nsub.u32 %r27, %r27, 1;\n"
+    "setp.eq.u32 %p6, %r27, 0;\n@%p6 bra COUNT;\n"
+    "membar.gl;\natom.global.inc.u32 %r28, [%d20+8], %r27;\n" /* the last: 0 again */
+    "setp.ne.u32 %p6, %r28, %r27;\n@%p6 bra COPY;\n"
+    "COUNT:\n@%p5 bra COPY;\n"
+    "st.global.u64 [%d20], %d25;\n"
+    "cvt.u64.u32 %d27, %r23;\nmul.lo.u64 %d27, %d27, %d26;\nadd.s64 %d27, %d24, %d27;\n"
+    "membar.sys;\nst.volatile.global.u64 [%d27], %d25;\n" /* `done`, after the rows */
+    "COPY:\n"
+    "setp.eq.s64 %p1, %d4, 0;\n@%p1 bra DONE;\n"
+    "setp.eq.s64 %p1, %d4, %d3;\n@%p1 bra DONE;\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r5, %nctaid.x;\n"
+    "cvt.u64.u32 %d7, %r4;\nmad.wide.u32 %d6, %r2, %r3, %d7;\nmul.wide.u32 %d7, %r3, %r5;\n"
+    GPHI_COPY_BODY
+    "DONE:\nret;\n"
+    "}\n";
+/* clang-format on */
+
+const gphi_kernel_text gphi_pull_text = {
+    .what = "the kernel that copies into slots", .ptx = pull_ptx, .names = {"gph_slot_pull"}};
+
+unsigned gphi_pull_blocks(uint64_t bytes)
+{
+    const uint64_t shares = (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
+    return shares < BLOCKS_MAX ? (unsigned)shares : BLOCKS_MAX;
+}
+
+/* ---- graphs of others ---- */
+
+/* The nodes that come first. NULL: there is not enough memory. */
+static gph_status list_roots(const gph_slots *slots, CUgraph graph, CUgraphNode **out,
+                             size_t *count, gph_error *error)
+{
+    const gphi_cuda_table *cu = &slots->runtime->cu;
+    const gph_allocator heap = slots->runtime->heap;
+    size_t total = 0;
+    GPHI_TRY(gphi_slots_check(cu->cuGraphGetRootNodes(graph, NULL, &total),
+                        "cuGraphGetRootNodes", error));
+    *count = total;
+    *out = NULL;
+    if (total == 0)
+        return GPH_OK;
+    CUgraphNode *roots = gphi_heap_array(heap, total, sizeof(CUgraphNode));
+    GPHI_TRY(gphi_made(error, roots, "the %zu roots of a graph", total));
+    const CUresult result = cu->cuGraphGetRootNodes(graph, roots, count);
+    if (result != CUDA_SUCCESS) {
+        gphi_heap_free(heap, roots, total * sizeof(CUgraphNode));
+        return gphi_slots_check(result, "cuGraphGetRootNodes", error);
+    }
+    *out = roots;
+    return GPH_OK;
+}
+
+/* Kernels in a row, ahead of all that was first. */
+static CUresult add_nodes(gph_slots *slots, CUgraph graph, const CUgraphNode *roots,
+                          size_t count, const char **call)
+{
+    const gphi_cuda_table *cu = &slots->runtime->cu;
+    struct gphi_feed_room room;
+    const uint32_t kernels = gphi_ring_kernels(slots, &room);
+    CUresult result = CUDA_SUCCESS;
+    *call = "cuGraphAddKernelNode";
+    for (uint32_t i = 0; i < kernels && result == CUDA_SUCCESS; i++) {
+        const CUgraphNode *before = i > 0 ? &slots->nodes[i - 1] : NULL;
+        result = cu->cuGraphAddKernelNode(&slots->nodes[i], graph, before, i,
+                                          &room.params[i]);
+        slots->node_count += result == CUDA_SUCCESS;
+    }
+    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
+        *call = "cuGraphAddDependencies";
+        result = cu->cuGraphAddDependencies(graph, &slots->nodes[kernels - 1], &roots[i],
+                                            NULL, 1);
+    }
+    return result;
+}
+
+gph_status gph_slots_enter(gph_slots *slots, CUgraph graph, gph_error *error)
+{
+    GPHI_TRY(gphi_need(error, slots, graph));
+    if (slots->node_count > 0)
+        return gphi_fail(error, GPH_E_STATE,
+                         "the feed is in a graph already: gph_slots_leave() first");
+    if (slots->word_count == 0)
+        return GPH_OK;
+    CUgraphNode *roots = NULL;
+    size_t count = 0;
+    const char *call = NULL;
+    GPHI_TRY(list_roots(slots, graph, &roots, &count, error));
+    const CUresult result = add_nodes(slots, graph, roots, count, &call);
+    gphi_heap_free(slots->runtime->heap, roots, count * sizeof(CUgraphNode));
+    if (result == CUDA_SUCCESS)
+        return GPH_OK;
+    gphi_ignore(gph_slots_leave(slots, NULL), "the first failure counts");
+    return gphi_slots_check(result, call, error);
+}
+
+/* A node that the driver keeps counts as being there. */
+gph_status gph_slots_leave(gph_slots *slots, gph_error *error)
+{
+    GPHI_TRY(gphi_need(error, slots));
+    for (; slots->node_count > 0; slots->node_count--)
+        GPHI_TRY(gphi_slots_check(slots->runtime->cu.cuGraphDestroyNode(
+                                      slots->nodes[slots->node_count - 1]),
+                                  "cuGraphDestroyNode", error));
+    return GPH_OK;
+}
