@@ -246,7 +246,7 @@ int main(int argc, char **argv)
         printf(" %18s", kinds[k].name);
     printf("\n");
     uint64_t first[KINDS] = {0};
-    for (uint64_t bytes = 1 << 10; bytes <= (is_soft ? 64u : 256u) << 20; bytes *= 4) {
+    for (uint64_t bytes = 256; bytes <= (is_soft ? 64u : 256u) << 20; bytes *= 4) {
         const unsigned faster = size_line(bytes);
         for (int k = 0; k < KINDS; k++)
             if ((faster & 1u << k) == 0)

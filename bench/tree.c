@@ -8,9 +8,11 @@
  *   exec   gph_exec_launch of them
  *   tree   gph_tree_call, all hits; steps and releases counted in
  *
+ * Copied inputs are copied by the graph itself (PULL slots), or by a call as before.
  * Host time a call: BATCH calls are timed as one, then the stream is waited for. The
  * three take turns, and each figure is a median of all rounds. bench/torch_graphs.py
  * prints the same for PyTorch. */
+#include "replay/copy.h"
 #include "sample.h"
 
 #include <gph/gph.h>
@@ -77,15 +79,18 @@ typedef struct program {
     int graphs;       /* a step */
     unsigned kernels; /* a graph */
     uint32_t statics; /* static inputs besides the first */
-    int copies;       /* the first input of the step is copied */
+    uint32_t copied;  /* of the inputs of a step, the first ones */
+    bool by_calls;    /* before the launch, instead of inside the graph */
 } program;
 
 static const program programs[] = {
-    {"1 graph of 1 kernel, 8 static inputs", 1, 1, WEIGHTS, 0},
-    {"1 graph of 1 kernel, 1 copied input", 1, 1, 0, 1},
-    {"1 graph of 40 kernels, 8 static inputs", 1, 40, WEIGHTS, 0},
-    {"3 graphs of 1 kernel, 8 inputs", 3, 1, WEIGHTS, 0},
-    {"24 graphs of 10 kernels, 8 inputs", 24, 10, WEIGHTS, 0},
+    {"1 graph of 1 kernel, 8 static inputs", 1, 1, WEIGHTS, 0, false},
+    {"1 graph of 1 kernel, 1 copied input", 1, 1, 0, 1, false},
+    {"  the same, copied by a call", 1, 1, 0, 1, true},
+    {"1 graph of 40 kernels, 8 static inputs", 1, 40, WEIGHTS, 0, false},
+    {"1 graph of 40 kernels, 8 copied inputs", 1, 40, WEIGHTS, 8, false},
+    {"3 graphs of 1 kernel, 8 inputs", 3, 1, WEIGHTS, 0, false},
+    {"24 graphs of 10 kernels, 8 inputs", 24, 10, WEIGHTS, 0, false},
 };
 
 static chain work;
@@ -132,8 +137,8 @@ static void make_tree(const program *p)
     gph_tree_options options = GPH_TREE_OPTIONS_INIT;
     gph_tree_function_options one = GPH_TREE_FUNCTION_OPTIONS_INIT;
     memset(flags, GPH_TREE_INPUT_STATIC, sizeof(flags));
-    if (p->copies)
-        flags[0] = 0;
+    memset(flags, 0, p->copied);
+    gph->copy_way = p->by_calls ? GPHI_COPY_BATCH : GPHI_COPY_AUTO;
     options.stream = stream;
     one.name = "chain";
     one.inputs = flags;

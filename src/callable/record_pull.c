@@ -61,9 +61,8 @@ static uint32_t list_slots(const gphi_record *record, gph_slot *slots)
             count == GPHI_SLOTS_MAX || !gphi_copy_is_for_graph(record->runtime, bytes))
             continue;
         record->pull_of[i] = count;
-        slots[count++] = (gph_slot){.kind = GPH_SLOT_PULL,
-                                    .bytes = bytes,
-                                    .address = signature->inputs[i].data};
+        slots[count++] = (gph_slot){
+            .kind = GPH_SLOT_PULL, .bytes = bytes, .address = signature->inputs[i].data};
     }
     return count;
 }
@@ -75,8 +74,8 @@ static gph_status make_table(gphi_record *record, const gph_slot *slots, uint32_
     options.depth = count > MANY ? DEPTH_OF_MANY : DEPTH;
     options.wait_ns = WAIT_NS;
     options.flags = GPH_SLOTS_ONE_EXEC;
-    GPHI_TRY(gph_slots_create(record->runtime, slots, count, &options, &record->pulls,
-                              error));
+    GPHI_TRY(
+        gph_slots_create(record->runtime, slots, count, &options, &record->pulls, error));
     return gph_slots_enter(record->pulls, record->graph, error);
 }
 

@@ -19,6 +19,9 @@ enum {
  * the host's calls. Words and bytes are slower by what they move less at a time. */
 enum { WIDE_MAX = 4 << 20, WORDS_MAX = 1 << 18, BYTES_MAX = 1 << 16 };
 
+/* On softcuda the kernel's work is the host's: from 4 KiB on a call is cheaper. */
+enum { SOFT_GRAPH_MAX = 1 << 10 };
+
 /* As the kernel reads it. */
 struct range {
     CUdeviceptr to, from;
@@ -156,8 +159,10 @@ static bool is_fit(const gphi_copier *copier, const gphi_copies *copies, size_t 
 
 bool gphi_copy_is_for_graph(const gph_runtime *runtime, size_t bytes)
 {
+    const bool is_soft = (runtime->info.features & GPH_FEATURE_SOFTCUDA) != 0;
     return runtime->copy_way == GPHI_COPY_KERNEL ||
-           (runtime->copy_way == GPHI_COPY_AUTO && bytes <= WIDE_MAX);
+           (runtime->copy_way == GPHI_COPY_AUTO &&
+            bytes <= (is_soft ? SOFT_GRAPH_MAX : WIDE_MAX));
 }
 
 bool gphi_copy_may_pull(const gph_runtime *runtime, CUdevice device, CUdeviceptr to,

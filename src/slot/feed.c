@@ -131,8 +131,8 @@ static gph_status fill(gph_slots *slots, gph_error *error)
         uint64_t *target = words + slots->word_count + 2 + 2 * (slot->place - first);
         target[0] = slot->address;
         target[1] = slot->bytes;
-        const unsigned blocks = gphi_pull_blocks(slot->bytes);
-        slots->pull_blocks = blocks > slots->pull_blocks ? blocks : slots->pull_blocks;
+        if (slot->bytes > slots->pull_largest)
+            slots->pull_largest = slot->bytes;
     }
     const CUresult result =
         gphi_put_words(&slots->runtime->cu, slots->words, words, count * sizeof(*words));
@@ -249,6 +249,7 @@ uint32_t gphi_ring_kernels(gph_slots *slots, struct gphi_feed_room *room)
 {
     const uint32_t count = slots->word_count, others = count - slots->pull_count;
     uint32_t kernels = 0;
+    unsigned blocks = 0, threads = 0;
     *room = (struct gphi_feed_room){
         .depth = slots->depth,
         .count = count,
@@ -269,16 +270,18 @@ uint32_t gphi_ring_kernels(gph_slots *slots, struct gphi_feed_room *room)
             .blockDimY = 1,
             .blockDimZ = 1,
             .kernelParams = room->feed};
-    if (slots->pull_count > 0)
+    if (slots->pull_count > 0) {
+        gphi_pull_shape(slots->pull_largest, &blocks, &threads);
         room->params[kernels++] =
             (CUDA_KERNEL_NODE_PARAMS){.func = slots->pull->functions[0],
-                                      .gridDimX = slots->pull_blocks,
+                                      .gridDimX = blocks,
                                       .gridDimY = slots->pull_count,
                                       .gridDimZ = 1,
-                                      .blockDimX = GPHI_PULL_THREADS,
+                                      .blockDimX = threads,
                                       .blockDimY = 1,
                                       .blockDimZ = 1,
                                       .kernelParams = room->pull};
+    }
     return kernels;
 }
 

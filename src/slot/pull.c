@@ -13,7 +13,9 @@
 
 enum {
     BLOCK_BYTES = 16384, /* 4 vectors of 16 a thread */
-    BLOCKS_MAX = 128
+    BLOCKS_MAX = 128,
+    THREADS_MAX = 256,
+    WARP = 32
 };
 
 /* More than the 4095 bytes that ISO C promises a literal. */
@@ -69,13 +71,17 @@ static const char pull_ptx[] =
     "}\n";
 /* clang-format on */
 
-const gphi_kernel_text gphi_pull_text = {
-    .what = "the kernel that copies into slots", .ptx = pull_ptx, .names = {"gph_slot_pull"}};
+const gphi_kernel_text gphi_pull_text = {.what = "the kernel that copies into slots",
+                                         .ptx = pull_ptx,
+                                         .names = {"gph_slot_pull"}};
 
-unsigned gphi_pull_blocks(uint64_t bytes)
+void gphi_pull_shape(uint64_t largest, unsigned *blocks, unsigned *threads)
 {
-    const uint64_t shares = (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
-    return shares < BLOCKS_MAX ? (unsigned)shares : BLOCKS_MAX;
+    const uint64_t shares = (largest + BLOCK_BYTES - 1) / BLOCK_BYTES;
+    const uint64_t vectors = (largest + 15) / 16;
+    *blocks = shares < BLOCKS_MAX ? (unsigned)shares : BLOCKS_MAX;
+    *threads = vectors < THREADS_MAX ? ((unsigned)vectors + WARP - 1) / WARP * WARP
+                                     : THREADS_MAX;
 }
 
 /* ---- graphs of others ---- */
@@ -88,7 +94,7 @@ static gph_status list_roots(const gph_slots *slots, CUgraph graph, CUgraphNode 
     const gph_allocator heap = slots->runtime->heap;
     size_t total = 0;
     GPHI_TRY(gphi_slots_check(cu->cuGraphGetRootNodes(graph, NULL, &total),
-                        "cuGraphGetRootNodes", error));
+                              "cuGraphGetRootNodes", error));
     *count = total;
     *out = NULL;
     if (total == 0)
@@ -115,8 +121,8 @@ static CUresult add_nodes(gph_slots *slots, CUgraph graph, const CUgraphNode *ro
     *call = "cuGraphAddKernelNode";
     for (uint32_t i = 0; i < kernels && result == CUDA_SUCCESS; i++) {
         const CUgraphNode *before = i > 0 ? &slots->nodes[i - 1] : NULL;
-        result = cu->cuGraphAddKernelNode(&slots->nodes[i], graph, before, i,
-                                          &room.params[i]);
+        result =
+            cu->cuGraphAddKernelNode(&slots->nodes[i], graph, before, i, &room.params[i]);
         slots->node_count += result == CUDA_SUCCESS;
     }
     for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
@@ -152,8 +158,8 @@ gph_status gph_slots_leave(gph_slots *slots, gph_error *error)
 {
     GPHI_TRY(gphi_need(error, slots));
     for (; slots->node_count > 0; slots->node_count--)
-        GPHI_TRY(gphi_slots_check(slots->runtime->cu.cuGraphDestroyNode(
-                                      slots->nodes[slots->node_count - 1]),
-                                  "cuGraphDestroyNode", error));
+        GPHI_TRY(gphi_slots_check(
+            slots->runtime->cu.cuGraphDestroyNode(slots->nodes[slots->node_count - 1]),
+            "cuGraphDestroyNode", error));
     return GPH_OK;
 }

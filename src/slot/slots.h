@@ -94,7 +94,7 @@ struct gph_slots {
     uint64_t launched;
     uint64_t done_seen;        /* as read last: the word is in the device's hands */
     gphi_kernels *feed, *pull; /* NULL: not needed */
-    unsigned pull_blocks;      /* of a slot */
+    uint64_t pull_largest;     /* bytes of a slot */
     CUgraphNode nodes[2];      /* gph_slots_enter(): feed and pull, those needed */
     uint32_t node_count;
 
@@ -139,9 +139,8 @@ gph_status gphi_ring_feed(gph_slots *slots, CUstream stream, gph_error *error);
 
 /* pull.c: the kernel of PULL slots, and a graph that gets its feed later. */
 extern const gphi_kernel_text gphi_pull_text;
-enum { GPHI_PULL_THREADS = 256 };
-/* Blocks for a slot of so many bytes. */
-unsigned gphi_pull_blocks(uint64_t bytes);
+/* Blocks a slot, and their threads, where the largest slot has so many bytes. */
+void gphi_pull_shape(uint64_t largest, unsigned *blocks, unsigned *threads);
 
 /* window.c */
 gph_status gphi_windows_create(gph_slots *slots, gph_error *error);

@@ -91,8 +91,9 @@ static bool is_there(CUdeviceptr at, size_t count, const uint8_t *expected)
 /* Sizes from a byte on, and each way in which two addresses lie to each other. */
 static void every_size_and_skew_is_copied(void)
 {
-    static const size_t sizes[] = {1,  2,   3,   4,    7,    8,     15,     16,    17,
-                                   63, 255, 256, 1023, 4096, 16384, 16385, 100000, 400000};
+    static const size_t sizes[] = {1,    2,    3,     4,     7,      8,
+                                   15,   16,   17,    63,    255,    256,
+                                   1023, 4096, 16384, 16385, 100000, 400000};
     CUdeviceptr room = 0;
     OK(world.cu->cuMemAlloc(&room, ROOM));
     for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++)
