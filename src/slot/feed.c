@@ -82,7 +82,7 @@ static size_t ring_words(const gph_slots *slots)
     return (size_t)slots->depth * slots->row_words;
 }
 
-/* Words, counter, blocks that have come; then two for each PULL slot. */
+/* Words, counter, one for the alignment; then two for each PULL slot. */
 static size_t device_words(const gph_slots *slots)
 {
     return (size_t)slots->word_count + 2 + 2 * (size_t)slots->pull_count;
@@ -159,6 +159,9 @@ void gphi_ring_destroy(gph_slots *slots)
 {
     const gphi_cuda_table *cu = &slots->runtime->cu;
     CUresult result = CUDA_SUCCESS;
+    /* An executable may be destroyed while launches of it run, and its table with it. */
+    if (slots->ring && done_of(slots) < slots->launched)
+        gphi_ignore((gph_status)cu->cuCtxSynchronize(), "what is broken shows below");
     gphi_kernels_release(slots->feed);
     gphi_kernels_release(slots->pull);
     if (slots->words != 0)
@@ -245,6 +248,24 @@ gph_status gphi_ring_write(gph_slots *slots, gph_error *error)
     return GPH_OK;
 }
 
+static unsigned threads_of(uint32_t words)
+{
+    return words < THREADS_MAX ? (words + 31) / 32 * 32 : THREADS_MAX;
+}
+
+static CUDA_KERNEL_NODE_PARAMS kernel_of(CUfunction function, unsigned x, unsigned y,
+                                         unsigned threads, void **params)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){.func = function,
+                                     .gridDimX = x,
+                                     .gridDimY = y,
+                                     .gridDimZ = 1,
+                                     .blockDimX = threads,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .kernelParams = params};
+}
+
 uint32_t gphi_ring_kernels(gph_slots *slots, struct gphi_feed_room *room)
 {
     const uint32_t count = slots->word_count, others = count - slots->pull_count;
@@ -256,32 +277,23 @@ uint32_t gphi_ring_kernels(gph_slots *slots, struct gphi_feed_room *room)
         .stride = slots->row_words,
         .counter = slots->words + count * sizeof(uint64_t),
         .words = slots->words,
-        .rowless = others == 0 ? 0 : slots->words + others * sizeof(uint64_t),
+        .rowless = slots->words + others * sizeof(uint64_t),
         .feed = {&slots->ring_there, &room->words, &room->depth, &room->count},
         .pull = {&slots->ring_there, &room->counter, &room->rowless, &room->depth,
                  &room->stride}};
     if (others > 0)
-        room->params[kernels++] = (CUDA_KERNEL_NODE_PARAMS){
-            .func = slots->feed->functions[0],
-            .gridDimX = 1,
-            .gridDimY = 1,
-            .gridDimZ = 1,
-            .blockDimX = count < THREADS_MAX ? (count + 31) / 32 * 32 : THREADS_MAX,
-            .blockDimY = 1,
-            .blockDimZ = 1,
-            .kernelParams = room->feed};
-    if (slots->pull_count > 0) {
-        gphi_pull_shape(slots->pull_largest, &blocks, &threads);
         room->params[kernels++] =
-            (CUDA_KERNEL_NODE_PARAMS){.func = slots->pull->functions[0],
-                                      .gridDimX = blocks,
-                                      .gridDimY = slots->pull_count,
-                                      .gridDimZ = 1,
-                                      .blockDimX = threads,
-                                      .blockDimY = 1,
-                                      .blockDimZ = 1,
-                                      .kernelParams = room->pull};
-    }
+            kernel_of(slots->feed->functions[0], 1, 1, threads_of(count), room->feed);
+    if (slots->pull_count > 0)
+        gphi_pull_shape(slots->pull_largest, &blocks, &threads);
+    if (others == 0 && blocks * slots->pull_count == 1)
+        room->rowless = 0;
+    else if (others == 0)
+        room->params[kernels++] =
+            kernel_of(slots->pull->functions[1], 1, 1, threads_of(count), room->pull);
+    if (slots->pull_count > 0)
+        room->params[kernels++] = kernel_of(slots->pull->functions[0], blocks,
+                                            slots->pull_count, threads, room->pull);
     return kernels;
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* PULL slots: the kernel that copies what is bound, and graphs that get it after they were
+/* PULL slots: the kernels that copy what is bound, and graphs that get them after they were
  * captured.
  *
- * Block (x, y) copies its share of slot y, from where the launch's row says (or the words
- * that the feed has put there). The row is read by one thread a block, over the bus; the
- * last block that has read it counts the replay, so that the host may write the row again
- * while the others still copy. */
+ * Block (x, y) copies its share of slot y. A single block reads its launch's row itself. Blocks
+ * that read one row over the bus wait for each other, 2 us each on an H200, so for several a
+ * kernel of one block has put the row's words into the device's memory before. */
 #include "base/fail.h"
 #include "base/heap.h"
 #include "replay/copy_body.h"
@@ -21,10 +20,39 @@ enum {
 /* More than the 4095 bytes that ISO C promises a literal. */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
-/* counter: the count of replays, how many blocks have come, then {to, bytes} a slot. */
+/* counter: the count of replays, a word, then {to, bytes} a slot. In both kernels thread 0
+ * counts the replay once its row was read, if the row is the launch's. */
 /* clang-format off */
+#define FIND_ROW /* %d27 the row, %d26 its bytes, %d25 the count, %r23 depth */ \
+    "ld.param.u64 %d24, [ring];\nld.param.u32 %r23, [depth];\n" \
+    "ld.param.u32 %r24, [stride];\nmul.wide.u32 %d26, %r24, 8;\n" \
+    "ld.global.u64 %d25, [%d20];\n" \
+    "cvt.u32.u64 %r25, %d25;\nsub.u32 %r26, %r23, 1;\nand.b32 %r25, %r25, %r26;\n" \
+    "cvt.u64.u32 %d27, %r25;\nmul.lo.u64 %d27, %d27, %d26;\nadd.s64 %d27, %d24, %d27;\n"
+#define COUNT_ONE /* `done`, after the rows */ \
+    "st.global.u64 [%d20], %d25;\n" \
+    "cvt.u64.u32 %d27, %r23;\nmul.lo.u64 %d27, %d27, %d26;\nadd.s64 %d27, %d24, %d27;\n" \
+    "membar.sys;\nst.volatile.global.u64 [%d27], %d25;\n"
+
 static const char pull_ptx[] =
     ".version 6.3\n.target sm_70\n.address_size 64\n"
+    ".visible .entry gph_slot_row(.param .u64 ring, .param .u64 counter,"
+    " .param .u64 words, .param .u32 depth, .param .u32 stride)\n"
+    "{\n"
+    ".reg .pred %p<8>;\n.reg .b32 %r<32>;\n.reg .b64 %d<32>;\n"
+    "mov.u32 %r4, %tid.x;\nmov.u32 %r5, %ntid.x;\nld.param.u64 %d20, [counter];\n"
+    "ld.param.u64 %d21, [words];\n"
+    FIND_ROW
+    "ld.volatile.global.u64 %d29, [%d27];\n" /* whose row it is */
+    "add.s64 %d25, %d25, 1;\nsetp.ne.s64 %p5, %d29, %d25;\nadd.u32 %r6, %r4, 1;\n"
+    "NEXT:\nsetp.ge.u32 %p1, %r6, %r24;\n@%p1 bra READ;\n"
+    "mul.wide.u32 %d1, %r6, 8;\nadd.s64 %d2, %d27, %d1;\nadd.s64 %d3, %d21, %d1;\n"
+    "ld.volatile.global.u64 %d4, [%d2];\nselp.b64 %d4, 0, %d4, %p5;\n"
+    "st.global.u64 [%d3+-8], %d4;\nadd.u32 %r6, %r6, %r5;\nbra NEXT;\n"
+    "READ:\nbar.sync 0;\nsetp.ne.u32 %p3, %r4, 0;\n@%p3 bra DONE;\n@%p5 bra DONE;\n"
+    COUNT_ONE
+    "DONE:\nret;\n"
+    "}\n"
     ".visible .entry gph_slot_pull(.param .u64 ring, .param .u64 counter,"
     " .param .u64 words, .param .u32 depth, .param .u32 stride)\n"
     "{\n"
@@ -39,28 +67,15 @@ static const char pull_ptx[] =
     "setp.eq.s64 %p4, %d21, 0;\n@%p4 bra ROW;\n"
     "add.s64 %d21, %d21, %d22;\nld.global.u64 %d23, [%d21];\nbra PUT;\n"
     "ROW:\n"
-    "ld.param.u64 %d24, [ring];\nld.param.u32 %r23, [depth];\n"
-    "ld.param.u32 %r24, [stride];\nmul.wide.u32 %d26, %r24, 8;\n"
-    "ld.global.u64 %d25, [%d20];\n"
-    "cvt.u32.u64 %r25, %d25;\nsub.u32 %r26, %r23, 1;\nand.b32 %r25, %r25, %r26;\n"
-    "cvt.u64.u32 %d27, %r25;\nmul.lo.u64 %d27, %d27, %d26;\n"
-    "add.s64 %d27, %d24, %d27;\nadd.s64 %d28, %d27, %d22;\n"
-    "ld.volatile.global.u64 %d29, [%d27];\n" /* whose row it is */
-    "ld.volatile.global.u64 %d23, [%d28+8];\n"
+    FIND_ROW
+    "ld.volatile.global.u64 %d29, [%d27];\n"
+    "ld.volatile.global.u64 %d23, [%d27+8];\n"
     "add.s64 %d25, %d25, 1;\nsetp.ne.s64 %p5, %d29, %d25;\n"
     "selp.b64 %d23, 0, %d23, %p5;\n"
     "PUT:\nst.shared.u64 [source], %d23;\n"
     "READ:\nbar.sync 0;\nld.shared.u64 %d4, [source];\n"
-    "@%p3 bra COPY;\n@!%p4 bra COPY;\n"
-    "mov.u32 %r27, %nctaid.x;\nmov.u32 %r28, %nctaid.y;\n"
-    "mul.lo.u32 %r27, %r27, %r28;\nsub.u32 %r27, %r27, 1;\n"
-    "setp.eq.u32 %p6, %r27, 0;\n@%p6 bra COUNT;\n"
-    "membar.gl;\natom.global.inc.u32 %r28, [%d20+8], %r27;\n" /* the last: 0 again */
-    "setp.ne.u32 %p6, %r28, %r27;\n@%p6 bra COPY;\n"
-    "COUNT:\n@%p5 bra COPY;\n"
-    "st.global.u64 [%d20], %d25;\n"
-    "cvt.u64.u32 %d27, %r23;\nmul.lo.u64 %d27, %d27, %d26;\nadd.s64 %d27, %d24, %d27;\n"
-    "membar.sys;\nst.volatile.global.u64 [%d27], %d25;\n" /* `done`, after the rows */
+    "@%p3 bra COPY;\n@!%p4 bra COPY;\n@%p5 bra COPY;\n"
+    COUNT_ONE
     "COPY:\n"
     "setp.eq.s64 %p1, %d4, 0;\n@%p1 bra DONE;\n"
     "setp.eq.s64 %p1, %d4, %d3;\n@%p1 bra DONE;\n"
@@ -73,7 +88,7 @@ static const char pull_ptx[] =
 
 const gphi_kernel_text gphi_pull_text = {.what = "the kernel that copies into slots",
                                          .ptx = pull_ptx,
-                                         .names = {"gph_slot_pull"}};
+                                         .names = {"gph_slot_pull", "gph_slot_row"}};
 
 void gphi_pull_shape(uint64_t largest, unsigned *blocks, unsigned *threads)
 {

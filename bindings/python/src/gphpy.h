@@ -343,6 +343,9 @@ PyObject *gphpy_last_cause(PyObject *module, PyObject *unused);
 
 /* A Launcher's replay(). */
 PyObject *gphpy_launcher_replay(PyObject *launcher);
+/* How many inputs its graph copies itself; and a replay with those that lie at `from`. */
+uint32_t gphpy_launcher_pulls(PyObject *launcher);
+PyObject *gphpy_launcher_pull(PyObject *launcher, const CUdeviceptr *from);
 
 /* The gph_capture of an open Capture; NULL with an exception. And what a call of it failed
  * with, raised with the place and region that are known. */

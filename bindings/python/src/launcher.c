@@ -8,12 +8,14 @@
 #include "gphpy.h"
 
 #include "dlpack.h"
+#include "pulls.h"
 #include "recipe.h"
 
 #include <stdio.h>
 
 typedef struct launcher {
     PyObject_HEAD gph_exec *gph; /* NULL: it is not armed */
+    gphpy_pulls *pulls;          /* inputs that `gph` copies; NULL: none */
     gphpy_runtime *runtime;
     CUcontext context; /* of the graph */
     int keeps_gil;     /* as gphpy_exec_new() has it */
@@ -114,37 +116,41 @@ static bool prepare(launcher *self)
     return result != NULL;
 }
 
-static gph_status launch_here(const launcher *self, CUstream stream, gph_error *error)
+/* from: as gphpy_pulls_launch() has it. */
+static gph_status launch_here(const launcher *self, const CUdeviceptr *from,
+                              CUstream stream, gph_error *error)
 {
+    if (self->pulls)
+        return gphpy_pulls_launch(self->pulls, self->gph, from, stream, error);
     return self->loaded
                ? gph_loaded_launch(self->loaded->gph, self->number, stream, error)
                : gph_exec_launch(self->gph, stream, error);
 }
 
 /* In the graph's context, which the thread's own seldom is not. */
-static gph_status launch(const launcher *self, CUstream stream, gph_error *error)
+static gph_status launch(const launcher *self, const CUdeviceptr *from, CUstream stream,
+                         gph_error *error)
 {
     CUcontext current = NULL;
     const gph_cuda_calls *cu = self->runtime->cu;
     if (self->is_only && gphpy_thread_has_context)
-        return launch_here(self, stream, error);
+        return launch_here(self, from, stream, error);
     (void)cu->CtxGetCurrent(&current);
     if (current == self->context) {
         gphpy_thread_has_context = gphpy_thread_has_context || self->is_only;
-        return launch_here(self, stream, error);
+        return launch_here(self, from, stream, error);
     }
     gph_status status =
         gph_cuda_check(cu->CtxSetCurrent(self->context), "cuCtxSetCurrent", error);
     if (status != GPH_OK)
         return status;
-    status = launch_here(self, stream, error);
+    status = launch_here(self, from, stream, error);
     (void)cu->CtxSetCurrent(current);
     return status;
 }
 
-static PyObject *replay(launcher *self, PyObject *unused)
+static PyObject *replay_from(launcher *self, const CUdeviceptr *from)
 {
-    (void)unused;
     CUstream stream = NULL;
     gph_error error;
     if (self->lost)
@@ -154,23 +160,42 @@ static PyObject *replay(launcher *self, PyObject *unused)
         return NULL;
     gph_status status;
     error.message[0] = '\0';
-    LAUNCH(status, self->keeps_gil, launch(self, stream, &error));
+    LAUNCH(status, self->keeps_gil, launch(self, from, stream, &error));
     return status == GPH_OK ? Py_NewRef(Py_None) : gphpy_raise(status, &error, NULL);
+}
+
+static PyObject *replay(launcher *self, PyObject *unused)
+{
+    (void)unused;
+    return replay_from(self, NULL);
 }
 
 PyObject *gphpy_launcher_replay(PyObject *object)
 {
-    return replay((launcher *)object, NULL);
+    return replay_from((launcher *)object, NULL);
+}
+
+uint32_t gphpy_launcher_pulls(PyObject *object)
+{
+    return gphpy_pulls_count(((launcher *)object)->pulls);
+}
+
+PyObject *gphpy_launcher_pull(PyObject *object, const CUdeviceptr *from)
+{
+    return replay_from((launcher *)object, from);
 }
 
 static PyObject *disarm(launcher *self, PyObject *unused)
 {
     (void)unused;
     gph_exec *gph = self->gph;
+    gphpy_pulls *pulls = self->pulls;
     self->gph = NULL;
+    self->pulls = NULL;
     if (gph) {
         PyThreadState *state = PyEval_SaveThread();
         gph_exec_destroy(gph);
+        gphpy_pulls_free(pulls);
         PyEval_RestoreThread(state);
         gphpy_comms_settle();
     }
@@ -224,30 +249,38 @@ static void take_on(launcher *self, const struct surroundings *found, PyObject *
 
 static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
 {
-    static const char *const names[] = {"runtime",  "graph",    "stream_of",
-                                        "argument", "before",   "flags",
-                                        "stream",   "keep_gil", NULL};
+    static const char *const names[] = {"runtime", "graph", "stream_of", "argument",
+                                        "before",  "flags", "stream",    "keep_gil",
+                                        "pulls",   NULL};
     gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
     PyObject *runtime = NULL, *stream_of = NULL, *argument = NULL, *before = Py_None;
+    PyObject *list = Py_None;
+    gphpy_pulls *pulls = NULL;
     unsigned long long graph = 0;
     int keep_gil = 0;
     gph_exec *gph = NULL;
     gph_error error = {0};
-    if (!PARSE(args, kwargs, "O!KOO|$OIO&p:arm", names, gphpy_types.runtime, &runtime,
+    if (!PARSE(args, kwargs, "O!KOO|$OIO&pO:arm", names, gphpy_types.runtime, &runtime,
                &graph, &stream_of, &argument, &before, &options.flags, gphpy_stream_read,
-               &options.upload_stream, &keep_gil))
+               &options.upload_stream, &keep_gil, &list))
         return NULL;
     gphpy_runtime *const opened = (gphpy_runtime *)runtime;
     struct surroundings found = {.runtime = opened};
     if (!look_around(&found, stream_of, argument))
         return NULL;
+    if (gphpy_pulls_read(list, &pulls) < 0)
+        return NULL;
     gph_status status;
-    WITHOUT_GIL(status, gph_exec_create(opened->gph, (CUgraph)(uintptr_t)graph, &options,
-                                        &gph, &error));
-    if (status != GPH_OK)
+    WITHOUT_GIL(status,
+                gphpy_pulls_instantiate(&pulls, opened->gph, (CUgraph)(uintptr_t)graph,
+                                        &options, &gph, &error));
+    if (status != GPH_OK) {
+        gphpy_pulls_free(pulls);
         return gphpy_raise(status, &error, NULL);
+    }
     take_on(self, &found, stream_of, argument);
     self->gph = gph;
+    self->pulls = pulls;
     self->keeps_gil = keep_gil;
     self->before = before == Py_None ? NULL : Py_NewRef(before);
     Py_RETURN_NONE;
@@ -341,6 +374,12 @@ static int set_lost(launcher *self, PyObject *value, void *unused)
     return 0;
 }
 
+static PyObject *get_pulls(launcher *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLong(gphpy_pulls_count(self->pulls));
+}
+
 static PyMethodDef methods[] = {
     METHOD0("replay", replay,
             "replay($self)\n--\n\nLaunches the graph in the stream that is current, "
@@ -348,7 +387,7 @@ static PyMethodDef methods[] = {
     METHOD(
         "arm", arm,
         "arm($self, runtime, graph, stream_of, argument, *, before=None, flags=0, "
-        "stream=None, keep_gil=False)\n--\n\n"
+        "stream=None, keep_gil=False, pulls=None)\n--\n\n"
         "Makes a CUgraph, an int, executable, in place of what it had; the graph stays "
         "the\n"
         "caller's. stream_of(argument) gives the current stream, an int; or stream_of is "
@@ -357,9 +396,13 @@ static PyMethodDef methods[] = {
         "called\n"
         "ahead of each launch. flags are CUDA's: 1 auto free on launch, 4 device "
         "launch, 8 node\n"
-        "priorities. stream: of the upload. keep_gil: as in Runtime.instantiate(). After "
-        "a failure\n"
-        "it is as it was. Thread: one at a time."),
+        "priorities. stream: of the upload. keep_gil: as in Runtime.instantiate(). "
+        "pulls:\n"
+        "pairs of address and bytes, inputs that the graph copies itself when it is "
+        "launched by a\n"
+        "PathHit, from where they lie then; replay() finds them in place. After a "
+        "failure it is as\n"
+        "it was. Thread: one at a time."),
     {"arm_loaded", (PyCFunction)arm_loaded, METH_VARARGS,
      "arm_loaded($self, loaded, number, stream_of, argument, /)\n--\n\n"
      "The same with a graph of a Loaded, which stays as long as it is launched; handle "
@@ -382,6 +425,8 @@ static PyGetSetDef members[] = {
     GETTER("handle", get_handle, "The CUgraphExec, an int; None if it is not armed."),
     GETTER("address", get_address,
            "The address of the gph_exec, for C; None if it is not armed."),
+    GETTER("pulls", get_pulls,
+           "How many inputs the graph copies itself; 0: PathHits copy them by calls."),
     {NULL, NULL, NULL, NULL, NULL},
 };
 

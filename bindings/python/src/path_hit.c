@@ -36,6 +36,7 @@
     X(targets)       /* where to, tensors */                                             \
     X(copy)          /* torch._foreach_copy_ */                                          \
     X(replay)        /* CUDAGraph.replay, bound */                                       \
+    X(graph)         /* the CUDAGraph, where replay is a Launcher's own; or None */      \
     X(cached)        /* the node's list of output tensors */                             \
     X(rebuild)       /* the node's reconstruct_outputs, or None: they are in `cached` */ \
     X(reads)         /* of gphpy_reader_read(): None, or how tensors are read in C */
@@ -284,18 +285,10 @@ static int advance(const step *s, PyObject *generation)
     return s->state == s->running ? 0 : set_attribute(s, names.path_state, s->running);
 }
 
-static int copy_inputs(const step *s, PyObject *inputs)
+/* By PyTorch. */
+static int copy_generally(const step *s, PyObject *inputs)
 {
     const Py_ssize_t count = PyList_Size(s->copied);
-    if (count == 0)
-        return 0;
-    if (count == (Py_ssize_t)s->reader.copy_count) {
-        PyObject *few[GPHPY_READER_COPIES];
-        for (Py_ssize_t i = 0; i < count; i++)
-            few[i] = PyList_GetItem(inputs, index_at(s->copied, i));
-        if (gphpy_reader_copy(&s->reader, few, count))
-            return 0; /* `inputs` is emptied at the end */
-    }
     PyObject *sources = PyList_New(count);
     for (Py_ssize_t i = 0; sources && i < count; i++) {
         const Py_ssize_t index = index_at(s->copied, i);
@@ -309,6 +302,35 @@ static int copy_inputs(const step *s, PyObject *inputs)
     Py_DECREF(sources);
     Py_XDECREF(result);
     return result ? 0 : -1;
+}
+
+/* Where all that is copied lies, if it is as it was when the step was taken first. */
+static bool find_sources(const step *s, PyObject *inputs, Py_ssize_t count,
+                         CUdeviceptr *from)
+{
+    PyObject *sources[GPHPY_READER_TARGETS];
+    if (count != (Py_ssize_t)s->reader.target_count)
+        return false;
+    for (Py_ssize_t i = 0; i < count; i++)
+        sources[i] = PyList_GetItem(inputs, index_at(s->copied, i));
+    return gphpy_reader_sources(&s->reader, sources, count, from);
+}
+
+/* Copies and launches: in one call of the driver where the graph copies. */
+static PyObject *copy_and_replay(const step *s, PyObject *inputs)
+{
+    CUdeviceptr from[GPHPY_READER_TARGETS];
+    const Py_ssize_t count = PyList_Size(s->copied);
+    const bool is_ours = s->graph != Py_None;
+    if (count > 0) {
+        const bool is_found = find_sources(s, inputs, count, from);
+        if (is_found && is_ours && gphpy_launcher_pulls(s->graph) == (uint32_t)count)
+            return gphpy_launcher_pull(s->graph, from);
+        if ((!is_found || !gphpy_reader_copy(&s->reader, from)) &&
+            copy_generally(s, inputs) < 0)
+            return NULL;
+    }
+    return is_ours ? gphpy_launcher_replay(s->graph) : PyObject_CallNoArgs(s->replay);
 }
 
 static int take_hooks_off(PyObject *tensor)
@@ -341,10 +363,9 @@ static PyObject *outputs_of(const step *s)
 
 static PyObject *take(const step *s, PyObject *inputs, PyObject *generation)
 {
-    if (drop_managed(s, inputs) < 0 || advance(s, generation) < 0 ||
-        copy_inputs(s, inputs) < 0)
+    if (drop_managed(s, inputs) < 0 || advance(s, generation) < 0)
         return NULL;
-    PyObject *result = PyObject_CallNoArgs(s->replay);
+    PyObject *result = copy_and_replay(s, inputs); /* `inputs` is emptied at the end */
     if (!result)
         return NULL;
     Py_DECREF(result);
@@ -464,7 +485,8 @@ static int read_reader(step *s)
         return -1;
     if (!s->reader.type)
         return 0;
-    gphpy_reader_targets(&s->reader, s->targets);
+    if (gphpy_reader_targets(&s->reader, s->targets) < 0)
+        return -1;
     return s->reader.data_ptr ? read_places(s) : 0;
 }
 
@@ -511,6 +533,10 @@ static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
         !PyList_Check(s.dropped) || !PyList_Check(s.copied) || !PyList_Check(s.cached)) {
         forget(&s);
         return PyErr_Format(PyExc_TypeError, "indices and outputs are lists");
+    }
+    if (s.graph != Py_None && !PyObject_TypeCheck(s.graph, gphpy_types.launcher)) {
+        forget(&s);
+        return PyErr_Format(PyExc_TypeError, "graph is a Launcher or None");
     }
     if (read_reader(&s) < 0 || read_attributes(&s) < 0) {
         forget(&s);

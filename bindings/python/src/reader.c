@@ -44,6 +44,11 @@ void gphpy_reader_free(gphpy_reader *reader)
 {
     Py_CLEAR(reader->type);
     Py_XSETREF(reader->runtime, NULL);
+    PyMem_Free(reader->targets);
+    PyMem_Free(reader->bytes);
+    reader->targets = NULL;
+    reader->bytes = NULL;
+    reader->target_count = 0;
 }
 
 static bool is_tensor(const gphpy_reader *reader, PyObject *object)
@@ -99,23 +104,33 @@ static size_t dense_bytes(const dl_tensor *t)
     return (size_t)dense * (t->type.bits / 8u);
 }
 
-void gphpy_reader_targets(gphpy_reader *reader, PyObject *targets)
+int gphpy_reader_targets(gphpy_reader *reader, PyObject *targets)
 {
     const Py_ssize_t count = PyList_Size(targets);
-    reader->copy_count = 0;
     if (!reader->api || !reader->api->tensor_from_object ||
-        !reader->api->current_stream || count > GPHPY_READER_COPIES)
-        return;
+        !reader->api->current_stream || count <= 0 || count > GPHPY_READER_TARGETS)
+        return 0;
+    reader->targets = PyMem_Calloc((size_t)count, sizeof(*reader->targets));
+    reader->bytes = PyMem_Calloc((size_t)count, sizeof(*reader->bytes));
+    if (!reader->targets || !reader->bytes) {
+        PyErr_NoMemory();
+        return -1;
+    }
     for (Py_ssize_t i = 0; i < count; i++) {
         dl_tensor *target = &reader->targets[i];
         reader->bytes[i] =
             view_of(reader, PyList_GetItem(targets, i), target) ? dense_bytes(target) : 0;
         if (reader->bytes[i] == 0)
-            return;
+            return 0;
     }
-    if (count > 0)
-        reader->is_neg = gphpy_is_neg_of(PyList_GetItem(targets, 0));
-    reader->copy_count = (uint32_t)count;
+    reader->is_neg = gphpy_is_neg_of(PyList_GetItem(targets, 0));
+    reader->target_count = (uint32_t)count;
+    return 0;
+}
+
+static CUdeviceptr begin_of(const dl_tensor *tensor)
+{
+    return (CUdeviceptr)(uintptr_t)tensor->data + tensor->byte_offset;
 }
 
 static bool is_alike(const dl_tensor *a, const dl_tensor *b)
@@ -139,31 +154,34 @@ static bool is_negative(const gphpy_reader *reader, PyObject *tensor)
     return !is_plain;
 }
 
-bool gphpy_reader_copy(const gphpy_reader *reader, PyObject *const *sources,
-                       Py_ssize_t count)
+bool gphpy_reader_sources(const gphpy_reader *reader, PyObject *const *sources,
+                          Py_ssize_t count, CUdeviceptr *from)
 {
-    dl_tensor views[GPHPY_READER_COPIES];
-    void *stream = NULL;
-    if (count == 0 || count != (Py_ssize_t)reader->copy_count)
+    if (count == 0 || count != (Py_ssize_t)reader->target_count)
         return false;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *source = sources[i];
-        if (!view_of(reader, source, &views[i]) ||
-            !is_alike(&views[i], &reader->targets[i]) ||
-            dense_bytes(&views[i]) != reader->bytes[i] || is_negative(reader, source))
+        dl_tensor view;
+        if (!view_of(reader, source, &view) || !is_alike(&view, &reader->targets[i]) ||
+            dense_bytes(&view) != reader->bytes[i] || is_negative(reader, source))
             return false;
+        from[i] = begin_of(&view);
     }
+    return true;
+}
+
+bool gphpy_reader_copy(const gphpy_reader *reader, const CUdeviceptr *from)
+{
+    void *stream = NULL;
+    if (reader->target_count > GPHPY_READER_COPIES)
+        return false;
     if (reader->api->current_stream(DL_CUDA, reader->device, &stream) != 0) {
         PyErr_Clear();
         return false;
     }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        const dl_tensor *to = &reader->targets[i], *from = &views[i];
-        if (reader->runtime->cu->MemcpyDtoDAsync(
-                (CUdeviceptr)(uintptr_t)to->data + to->byte_offset,
-                (CUdeviceptr)(uintptr_t)from->data + from->byte_offset, reader->bytes[i],
-                stream) != 0)
+    for (uint32_t i = 0; i < reader->target_count; i++)
+        if (reader->runtime->cu->MemcpyDtoDAsync(begin_of(&reader->targets[i]), from[i],
+                                                 reader->bytes[i], stream) != 0)
             return false;
-    }
     return true;
 }

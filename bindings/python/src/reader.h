@@ -5,8 +5,10 @@
 #include "dlpack.h"
 
 enum {
-    GPHPY_READER_COPIES = 3
-}; /* more are one kernel's: each copy costs the host a microsecond */
+    GPHPY_READER_TARGETS = 32,
+    GPHPY_READER_COPIES =
+        3 /* by calls: more are one kernel's, as each costs the host a microsecond */
+};
 
 /* Where PyTorch has what a call of its own would look up, in bytes: found out by looking at tensors
  * (_driver.layout()), so that none of it is known ahead. `storage` 0: it is not known. */
@@ -47,9 +49,9 @@ typedef struct gphpy_reader {
     gphpy_layout layout;
     gphpy_runtime *runtime;
     int device;
-    uint32_t copy_count;
-    dl_tensor targets[GPHPY_READER_COPIES]; /* lent by the tensors, which a step keeps */
-    size_t bytes[GPHPY_READER_COPIES];
+    uint32_t target_count; /* 0: PyTorch copies */
+    dl_tensor *targets;    /* lent by the tensors, which a step keeps */
+    size_t *bytes;
 } gphpy_reader;
 
 /* From a tuple (type, address of the function, Runtime, device, layout: five ints or None), or None.
@@ -62,10 +64,14 @@ bool gphpy_reader_address(const gphpy_reader *reader, PyObject *tensor, void **o
 bool gphpy_reader_peek(const gphpy_reader *reader, PyObject *tensor, void **out);
 /* Whether a tensor is known to have no hooks; false: it may have some. */
 bool gphpy_reader_is_bare(const gphpy_reader *reader, PyObject *tensor);
-/* Remembers the targets (a list) of copies that it may do itself; else it does none. */
-void gphpy_reader_targets(gphpy_reader *reader, PyObject *targets);
-/* Copies as many sources there, in the current stream. False, without exception: something is
- * not as it was (layout, type, device), or the driver refused; nothing is lost by copying again. */
-bool gphpy_reader_copy(const gphpy_reader *reader, PyObject *const *sources,
-                       Py_ssize_t count);
+/* Remembers the targets (a list) of copies, if all of them are dense: only then is there anything
+ * that it copies, or says the sources of. -1 with an exception. */
+int gphpy_reader_targets(gphpy_reader *reader, PyObject *targets);
+/* Where as many sources lie. False, without exception: something is not as it was (layout, type,
+ * device). */
+bool gphpy_reader_sources(const gphpy_reader *reader, PyObject *const *sources,
+                          Py_ssize_t count, CUdeviceptr *from);
+/* Copies them, up to GPHPY_READER_COPIES, in the current stream. False, without exception: there are
+ * too many, or the driver refused; nothing is lost by copying again. */
+bool gphpy_reader_copy(const gphpy_reader *reader, const CUdeviceptr *from);
 #endif

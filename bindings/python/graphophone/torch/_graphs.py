@@ -87,6 +87,7 @@ class CUDAGraph(gph.Launcher):
         self._place = None  # "file:line" where the capture began
         self._template = None  # a _Template, where there is one
         self._before = None  # what replay() calls first
+        self._pulls = None  # (address, bytes) of inputs that the graph is to copy itself: _trees.py
         self._watched = []  # weak references to storages
         self._has_ended = False
         self.nodes = 0  # of the graph that was captured
@@ -177,7 +178,8 @@ class CUDAGraph(gph.Launcher):
     def _arm(self, graph):
         free = torch.cuda.mem_get_info(self._device)[0]
         self.arm(_driver.runtime(), graph, torch.Tensor, self._device, before=self._before,
-                 flags=AUTO_FREE | NODE_PRIORITY, stream=self._stream.cuda_stream, keep_gil=self.keep_gil)
+                 flags=AUTO_FREE | NODE_PRIORITY, stream=self._stream.cuda_stream, keep_gil=self.keep_gil,
+                 pulls=self._pulls)
         self.driver_bytes = max(0, free - torch.cuda.mem_get_info(self._device)[0])
 
     def _unarmed(self):

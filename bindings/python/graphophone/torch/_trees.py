@@ -2,7 +2,8 @@
 """torch.compile's graph trees over libgph.
 
 PyTorch's tree (torch._inductor.cudagraph_trees) warms up, records and decides; its graphs are ours, by patch(). What it
-decided once and would decide again is done in C: a graphophone.PathHit is in front of each compiled function. After a
+decided once and would decide again is done in C: a graphophone.PathHit is in front of each compiled function. Inputs that
+PyTorch copies ahead of a replay are copied by the graph itself, from where a PathHit says (Launcher.arm(pulls=)). After a
 call that the tree answered by a replay, it is given what that replay rested on; as long as this holds, it replays itself.
 All of them forget what they know whenever the tree records, warms up, restores its allocator or ends."""
 import functools
@@ -12,13 +13,14 @@ import torch
 
 import graphophone as gph
 
-from . import _driver, _overwritten, _reasons
+from . import _driver, _graphs, _overwritten, _reasons
 
 _hits = weakref.WeakSet()
 _FORGET_AT = ("record_function", "run_eager", "shutdown", "apply_checkpoint_execution_state_in_allocator",
               "dealloc_current_path_weakrefs")
 _NOTED_AT = {"record_function": _reasons.before_record, "run_eager": _reasons.before_eager}
 _before = {}
+PULL_MAX = 4 << 20  # bytes of the largest input that a graph copies itself: above, the driver's copies are ahead
 
 
 def _trees():
@@ -47,12 +49,42 @@ def _dead(node, indices):
     return functools.partial(node._check_liveness, indices, node.path_weakrefs) if indices else None
 
 
+def _copied(node):
+    """Indices of the inputs that are copied ahead of a replay."""
+    return [index for index in node.non_static_input_idx if isinstance(node.reconstructed_inputs[index], torch.Tensor)]
+
+
+def _pulls(node):
+    """(address, bytes) of each of them, if the graph can copy them all: dense, and not too large."""
+    targets = [node.reconstructed_inputs[index] for index in _copied(node)]
+    if any(node.expanded_dims[index] for index in _copied(node)) or not all(
+            target.is_cuda and target.is_contiguous() and 0 < target.nbytes <= PULL_MAX for target in targets):
+        return None
+    return [(target.data_ptr(), target.nbytes) for target in targets]
+
+
+def _recording(method):
+    """CUDAGraphNode._record, whose graph is made executable in it."""
+    @functools.wraps(method)
+    def wrapper(node, *args, **kwargs):
+        if isinstance(node.graph, _graphs.CUDAGraph):
+            node.graph._pulls = _pulls(node)
+        return method(node, *args, **kwargs)
+    return wrapper
+
+
+def _own(graph):
+    """The graph, if its replay() is ours as it is: a PathHit then calls it without Python."""
+    plain = isinstance(graph, gph.Launcher) and type(graph).replay is gph.Launcher.replay and "replay" not in vars(graph)
+    return graph if plain else None
+
+
 def _parts(trees, manager, previous, state, node, sizes, is_new_round):
     """What the replay of a node rests on: the parts of a step. None: it is not of the sort that C does."""
     config = torch._inductor.config.triton
     settings = (config.fast_path_cudagraph_asserts, config.force_cudagraph_sync, config.force_cudagraphs_warmup,
                 config.cudagraph_capture_sizes)
-    copied = [index for index in node.non_static_input_idx if isinstance(node.reconstructed_inputs[index], torch.Tensor)]
+    copied = _copied(node)
     if any(settings) or not node.rerecord_if_static_inputs_change or any(node.expanded_dims[index] for index in copied):
         return None
     whole = len(node.cached_tensor_outputs) == len(node.outputs_metadata) and all(
@@ -74,7 +106,7 @@ def _parts(trees, manager, previous, state, node, sizes, is_new_round):
         "dead_after": _dead(node, node.expected_dead_indices_after_graph),
         "sizes": sizes, "copied": copied, "targets": [node.reconstructed_inputs[index] for index in copied],
         "copy": torch._foreach_copy_,
-        "replay": node.graph.replay, "cached": node.cached_tensor_outputs if whole else [],
+        "replay": node.graph.replay, "graph": _own(node.graph), "cached": node.cached_tensor_outputs if whole else [],
         "rebuild": None if whole else node.reconstruct_outputs,
         "reads": (torch.Tensor, _driver.data_ptr_function(), _driver.runtime(), manager.device_index, _driver.layout()),
     }
@@ -143,6 +175,8 @@ def install():
     for name in _FORGET_AT:
         _before[name] = getattr(trees.CUDAGraphTreeManager, name)
         setattr(trees.CUDAGraphTreeManager, name, _forgetting(_before[name], _NOTED_AT.get(name)))
+    _before["_record"] = trees.CUDAGraphNode._record
+    trees.CUDAGraphNode._record = _recording(_before["_record"])
     _reasons.install()
     if _overwritten.is_on:
         _overwritten.install(trees)
@@ -157,5 +191,6 @@ def remove():
     _reasons.remove()
     trees = _trees()
     trees.cudagraphify_impl = _before.pop("cudagraphify_impl")
+    trees.CUDAGraphNode._record = _before.pop("_record")
     for name in _FORGET_AT:
         setattr(trees.CUDAGraphTreeManager, name, _before.pop(name))
