@@ -131,25 +131,33 @@ def callables(per_call):
 
 
 def tree_hits(per_call):
-    """A hit of torch.compile's tree without Dynamo: what runs before a compiled function of 8 tensors, called with them."""
-    def function(*tensors):
-        total = tensors[0] + 1
-        for tensor in tensors[1:]:
-            total = total * 2 + tensor
-        return total
+    """A hit of torch.compile's tree without Dynamo: what runs before a compiled function of 8 tensors, called with them.
+    The two are different functions: Inductor's cache gives one that was compiled before its static inputs, too."""
+    def function_of(factor):
+        def function(*tensors):
+            total = tensors[0] + 1
+            for tensor in tensors[1:]:
+                total = total * factor + tensor
+            return total
+        return function
+    from torch._inductor import cudagraph_trees
     mark = torch.compiler.cudagraph_mark_step_begin
     launch = gt._driver.runtime().find("cuGraphLaunch")
     stream = torch.cuda.current_stream().cuda_stream
-    for what in ("in place", "copied"):
+    for factor, what, copies in ((2, "in place", 0), (3, "copied", 8)):
         torch._dynamo.reset()
         gc.collect()
         inputs = [torch.zeros(64, device="cuda") for _ in range(8)]
         for tensor in inputs if what == "in place" else ():
             torch._dynamo.mark_static_address(tensor)
         with gt.patch(), torch.no_grad():
-            compiled = torch.compile(function, mode="reduce-overhead")
+            compiled = torch.compile(function_of(factor), mode="reduce-overhead")
             for _ in range(6):
                 compiled(*inputs)
+            node = cudagraph_trees.get_manager(torch.cuda.current_device()).current_node
+            if len(node.non_static_input_idx) != copies:
+                raise RuntimeError("%d inputs are copied, not %d" % (len(node.non_static_input_idx), copies))
+            del node
             [hit] = [one for one in gt._trees._hits if one.count]
             graph = max((one for one in gt._ledger.graphs if one.handle), key=lambda one: one.nodes)
             taken = {"C": [], "hit": [], "loop": []}

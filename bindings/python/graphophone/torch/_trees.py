@@ -20,7 +20,8 @@ _FORGET_AT = ("record_function", "run_eager", "shutdown", "apply_checkpoint_exec
               "dealloc_current_path_weakrefs")
 _NOTED_AT = {"record_function": _reasons.before_record, "run_eager": _reasons.before_eager}
 _before = {}
-PULL_MAX = 4 << 20  # bytes of the largest input that a graph copies itself: above, the driver's copies are ahead
+# Bytes of the largest input that a graph copies itself: above, the driver's copies are ahead. On softcuda a kernel is the host's work.
+PULL_MAX, SOFT_PULL_MAX = 4 << 20, 1 << 10
 
 
 def _trees():
@@ -57,8 +58,9 @@ def _copied(node):
 def _pulls(node):
     """(address, bytes) of each of them, if the graph can copy them all: dense, and not too large."""
     targets = [node.reconstructed_inputs[index] for index in _copied(node)]
+    most = SOFT_PULL_MAX if _driver.runtime().driver == "soft" else PULL_MAX
     if any(node.expanded_dims[index] for index in _copied(node)) or not all(
-            target.is_cuda and target.is_contiguous() and 0 < target.nbytes <= PULL_MAX for target in targets):
+            target.is_cuda and target.is_contiguous() and 0 < target.nbytes <= most for target in targets):
         return None
     return [(target.data_ptr(), target.nbytes) for target in targets]
 
