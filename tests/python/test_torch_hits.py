@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a hit of a tree looks at in memory, without asking PyTorch: run by test_torch.py."""
 import ctypes
+import threading
 import unittest.mock
 
 import torch
-from torch_common import Case, copied, tensor
+from torch_common import Case, captured, copied, tensor
 
 import graphophone.torch as gt
 
@@ -13,8 +14,8 @@ def word(address):
     return ctypes.c_uint64.from_address(address).value
 
 
-class Looks(Case):
-    """PyTorch's tree by its own entry, with a function that copies its static input."""
+class Tree(Case):
+    """PyTorch's tree by its own entry."""
 
     def setUp(self):
         super().setUp()
@@ -28,6 +29,10 @@ class Looks(Case):
     def tearDown(self):
         self.trees.reset_cudagraph_trees()
         self.patch.__exit__()
+
+
+class Looks(Tree):
+    """With a function that copies its static input."""
 
     def weighted(self, example):
         """A compiled function of a weight, which it gives a copy of."""
@@ -116,3 +121,86 @@ class Looks(Case):
             weight.data = tensor(8.0)
             self.hits(function, weight, 8.0)
         self.assertEqual((self.calls, function.count), (3, 1))
+
+
+class Pulls(Tree):
+    """Inputs that the graph copies itself, from where a hit says."""
+
+    def copying(self, count):
+        """A compiled function that gives copies of its inputs, none of which is static."""
+        def model(inputs):
+            self.calls += 1
+            taken = list(inputs)
+            inputs.clear()
+            return [copied(one) for one in taken]
+        example = [tensor() for _ in range(count)]
+        return self.trees.cudagraphify_impl(model, example, (), device_index=0, stack_traces=[None] * count, is_backward=False,
+                                            is_inference=True)
+
+    def all(self, function, *inputs):
+        self.generations.generation += 1
+        return function(list(inputs))
+
+    def node(self):
+        return self.trees.get_manager(0).current_node
+
+    def test_one_launch_and_no_copy(self):
+        for count in (1, 2, 9):
+            function = self.copying(count)
+            for call in range(5):
+                self.all(function, *(tensor(call + index) for index in range(count)))
+            with unittest.mock.patch.object(torch, "_foreach_copy_", None):  # nobody asks for it
+                for call in range(20):
+                    for index, out in enumerate(self.all(function, *(tensor(100 * call + index) for index in range(count)))):
+                        self.same(out, 100 * call + index)
+                        del out
+            self.assertEqual((self.node().graph.pulls, function.count), (count, 1))
+
+    def test_pytorch_replays_what_it_copied(self):
+        function = self.copying(1)
+        for call in range(12):
+            if call % 3 == 2:
+                function.disarm()  # the tree itself copies, and replays
+            self.same(self.all(function, tensor(call))[0], call)
+        self.assertEqual(self.calls, 2)
+        self.assertEqual(self.node().graph.pulls, 1)
+
+    def test_what_is_not_as_it_was_is_copied_by_pytorch(self):
+        function = self.copying(1)
+        for call in range(5):
+            self.same(self.all(function, tensor(call))[0], call)
+        asked, strided = [], torch.empty(2 * self.x.numel(), device="cuda")[::2]  # which a kernel would copy
+        with unittest.mock.patch.object(torch, "_foreach_copy_", lambda targets, sources: asked.append(sources)):
+            function.disarm()
+            for _ in range(2):  # the tree, then a hit
+                self.all(function, strided)
+            self.assertEqual([function.count, len(asked)], [1, 2])
+            asked.clear()
+            self.same(self.all(function, tensor(9.0))[0], 9.0)
+            self.assertEqual(asked, [])
+        self.same(self.all(function, tensor(3.0))[0], 3.0)
+        self.assertEqual(self.calls, 2)
+
+    def test_large_inputs_are_copied_by_calls(self):
+        with unittest.mock.patch.object(gt._trees, "SOFT_PULL_MAX", 16):
+            function = self.copying(1)
+            for call in range(6):
+                self.same(self.all(function, tensor(call))[0], call)
+        self.assertEqual((self.node().graph.pulls, function.count), (0, 1))
+
+    def test_threads_replay_one_graph(self):
+        graph, target, result = gt.CUDAGraph(), tensor(), tensor()
+        graph._pulls = [(target.data_ptr(), target.nbytes)]
+        captured(lambda: result.copy_(target), graph)
+        threads = [threading.Thread(target=lambda: [graph.replay() for _ in range(200)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.same(result)
+        self.assertEqual(graph.pulls, 1)
+        for wrong in ([1], [(1, 2, 3)], [("a", 1)], 5):
+            graph = gt.CUDAGraph()
+            graph._pulls = wrong
+            with self.assertRaises(TypeError):
+                captured(lambda: result.copy_(target), graph)

@@ -34,6 +34,14 @@ static const struct shim_rule tree_rules[] = {
     SHIM_CALL(cuEventRecord),
     SHIM_CALL(cuStreamCreate),
     SHIM_CALL(cuMemAddressReserve),
+    SHIM_CALL(cuMemHostAlloc), /* from here on: of inputs that the graph copies */
+    SHIM_CALL(cuMemAlloc),
+    SHIM_CALL(cuMemcpyHtoD),
+    SHIM_CALL(cuModuleLoadData),
+    SHIM_CALL(cuGraphGetRootNodes),
+    SHIM_CALL(cuGraphAddKernelNode),
+    SHIM_CALL(cuGraphAddDependencies),
+    SHIM_CALL(cuGraphDestroyNode),
     SHIM_END,
 };
 

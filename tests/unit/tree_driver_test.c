@@ -2,6 +2,7 @@
 /* Trees on a driver: random programs, memory, functions that cannot be recorded, threads,
  * and each driver call and allocation failing in turn. */
 #define _GNU_SOURCE /* pthread_barrier_t */
+#include "replay/copy.h"
 #include "unit/tree_device.h"
 #include "unit/tree_random.h"
 
@@ -293,6 +294,85 @@ static void a_tree_takes_no_more_than_the_eager_program(void)
     gph_tree_destroy(one);
     CHECK(below.cuMemFree(x) == 0);
     check_device_is_empty();
+}
+
+/* ---- who copies inputs ---- */
+
+static gph_tree_stats stats_of(const gph_tree *of)
+{
+    gph_tree_stats stats = GPH_SIZED(gph_tree_stats);
+    gph_tree_stats_get(of, &stats);
+    return stats;
+}
+
+enum { BYTES = 1000 };
+
+static gph_status copy_small(void *user, gph_call *in, gph_error *why)
+{
+    (void)user;
+    CUdeviceptr out = 0;
+    GPHI_TRY(gph_pool_alloc(in->pool, BYTES, in->stream, &out, why));
+    in->outputs[0] = gph_tensor_dense(out, GPH_DTYPE_U8, 1, in->inputs[0].shape);
+    return gph_cuda_check(
+        gph_cuda(in->runtime)
+            ->MemcpyDtoDAsync(out, in->inputs[0].data, BYTES, in->stream),
+        "cuMemcpyDtoDAsync", why);
+}
+
+/* From the device inside the graph, whatever was copied last; from the host by a call. */
+static void inputs_are_copied_by_the_graph(gphi_copy_way way)
+{
+    static char text[4096];
+    const int64_t shape[] = {BYTES};
+    CUdeviceptr from[2] = {0, 0};
+    void *pinned = NULL;
+    uint8_t back[BYTES];
+    device_runtime->copy_way = way;
+    gph_tree *one = new_tree();
+    gph_tree_function *fn = NULL;
+    gph_tree_function_options opt = GPH_TREE_FUNCTION_OPTIONS_INIT;
+    opt.input_count = opt.output_count = 1;
+    CHECK_OK(gph_tree_function_add(one, copy_small, NULL, &opt, &fn, &error), error);
+    CHECK(below.cuMemHostAlloc(&pinned, BYTES, 0) == 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(below.cuMemAlloc(&from[i], LARGE) == 0);
+    for (int step = 0; step < 12; step++) {
+        const bool is_host = step % 4 == 3;
+        const CUdeviceptr at =
+            is_host ? (CUdeviceptr)(uintptr_t)pinned : from[step % 2] + (unsigned)step;
+        if (is_host)
+            memset(pinned, step + 1, BYTES);
+        else
+            CHECK(below.cuMemsetD8Async(at, (uint8_t)(step + 1), BYTES, device_stream) ==
+                  0);
+        const gph_tree_input in = {.tensor =
+                                       gph_tensor_dense(at, GPH_DTYPE_U8, 1, shape)};
+        const gph_tree_output out = call(one, fn, in);
+        CUdeviceptr data = 0;
+        CHECK_OK(gph_tree_output_data(one, out, &data, &error), error);
+        CHECK(below.cuStreamSynchronize(device_stream) == 0);
+        CHECK(below.cuMemcpyDtoH(back, data, BYTES) == 0);
+        CHECK(back[0] == step + 1 && back[BYTES - 1] == step + 1);
+        gph_tree_output_release(one, out);
+    }
+    const gph_tree_stats stats = stats_of(one);
+    const bool by_graph = way == GPHI_COPY_AUTO;
+    CHECK(stats.replays == 10 && stats.inputs_pulled == (by_graph ? 8u : 0u));
+    CHECK(stats.inputs_copied == (by_graph ? 3u : 11u));
+    gph_buffer to = {.text = text, .bytes = sizeof(text)};
+    CHECK_OK(gph_tree_write(one, GPH_TREE_LONG, gph_write_buffer, &to, &error), error);
+    CHECK(strstr(text, by_graph ? "[1000], by the graph" : "[1000], by a call") != NULL);
+    gph_tree_destroy(one);
+    device_runtime->copy_way = GPHI_COPY_AUTO;
+    CHECK(below.cuMemFreeHost(pinned) == 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(below.cuMemFree(from[i]) == 0);
+}
+
+static void copied_inputs_need_no_call(void)
+{
+    inputs_are_copied_by_the_graph(GPHI_COPY_AUTO);
+    inputs_are_copied_by_the_graph(GPHI_COPY_EACH);
 }
 
 /* ---- functions that do not fit a graph ---- */
@@ -598,6 +678,7 @@ int main(void)
     RUN(bad_options_are_refused);
     RUN(random_programs_do_what_a_model_does);
     RUN(a_tree_takes_no_more_than_the_eager_program);
+    RUN(copied_inputs_need_no_call);
     RUN(a_synchronizing_function_runs_eagerly);
     RUN(a_tensor_that_is_none_is_refused_with_its_value);
     RUN(a_kept_workspace_stays_whole);

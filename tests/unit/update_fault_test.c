@@ -329,11 +329,13 @@ static const gph_slot all_kinds[] = {
     {.name = "copied", .kind = GPH_SLOT_COPY, .bytes = 64},
     {.name = "copied, too", .kind = GPH_SLOT_COPY, .bytes = 64},
     {.name = "indirect", .kind = GPH_SLOT_INDIRECT},
-    {.name = "mapped", .kind = GPH_SLOT_REMAP, .bytes = 4096}};
+    {.name = "mapped", .kind = GPH_SLOT_REMAP, .bytes = 4096},
+    {.name = "pulled", .kind = GPH_SLOT_PULL, .bytes = 40000}};
+enum { SLOTS = sizeof(all_kinds) / sizeof(all_kinds[0]) };
 
 static gph_status bind(gph_slots *slots, int which)
 {
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < SLOTS; i++)
         CHECK_OK(gph_slots_bind_buffer(slots, i, pages[which], &world.error),
                  world.error);
     return GPH_OK;
@@ -349,7 +351,7 @@ static gph_status capture(struct table *table, uint32_t window)
         return status;
     OK(below.cuStreamBeginCapture(world.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     status = gph_slots_feed(table->slots, world.stream, &world.error);
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < SLOTS; i++)
         OK(below.cuMemcpyDtoDAsync(world.at[AT_DEVICE] + 8 * i,
                                    gph_slots_address(table->slots, i), 8, world.stream));
     OK(below.cuStreamEndCapture(world.stream, &graph));
@@ -364,17 +366,17 @@ static gph_status capture(struct table *table, uint32_t window)
 /* Whether a replay sees what is bound: `which` of the buffers. */
 static bool sees(int which)
 {
-    uint64_t got[4] = {0};
+    uint64_t got[SLOTS] = {0};
     OK(below.cuMemcpyDtoHAsync(got, world.at[AT_DEVICE], sizeof(got), world.stream));
     OK(below.cuStreamSynchronize(world.stream));
     const uint64_t value = 500 + (uint64_t)which;
-    return got[0] == value && got[1] == value && got[3] == value &&
+    return got[0] == value && got[1] == value && got[3] == value && got[4] == value &&
            got[2] == gph_slot_buffer_address(pages[which]);
 }
 
 static gph_status replay(struct table *table, int which)
 {
-    OK(below.cuMemsetD32Async(world.at[AT_DEVICE], 0, 16, world.stream));
+    OK(below.cuMemsetD32Async(world.at[AT_DEVICE], 0, 4 * SLOTS, world.stream));
     bind(table->slots, which);
     return gph_slots_launch(table->slots, table->execs, 2, world.stream, &world.error);
 }
@@ -384,7 +386,7 @@ static gph_status use_slots(void)
 {
     struct table table = {0};
     gph_status status =
-        gph_slots_create(shimmed, all_kinds, 4, NULL, &table.slots, &world.error);
+        gph_slots_create(shimmed, all_kinds, SLOTS, NULL, &table.slots, &world.error);
     if (status != GPH_OK)
         return status;
     bind(table.slots, 0);
@@ -404,6 +406,54 @@ static gph_status use_slots(void)
     for (int w = 0; w < 2; w++)
         gph_exec_destroy(table.execs[w]);
     gph_slots_destroy(table.slots);
+    return status;
+}
+
+static size_t nodes_of(CUgraph graph)
+{
+    size_t count = 0;
+    OK(below.cuGraphGetNodes(graph, NULL, &count));
+    return count;
+}
+
+/* A graph that was there before gets two kernels, and is as it was whatever fails. */
+static gph_status use_entered(void)
+{
+    const gph_slot *slot = &all_kinds[SLOTS - 1];
+    CUgraph graph = NULL;
+    gph_exec *exec = NULL;
+    gph_slots *slots = NULL;
+    gph_exec_options options = GPH_EXEC_OPTIONS_INIT;
+    options.upload_stream = world.stream;
+    gph_status status = gph_slots_create(shimmed, slot, 1, NULL, &slots, &world.error);
+    if (status != GPH_OK)
+        return status;
+    OK(below.cuStreamBeginCapture(world.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    OK(below.cuMemcpyDtoDAsync(world.at[AT_DEVICE], gph_slots_address(slots, 0), 8,
+                               world.stream));
+    OK(below.cuStreamEndCapture(world.stream, &graph));
+    status = gph_slots_enter(slots, graph, &world.error);
+    CHECK(nodes_of(graph) == (status == GPH_OK ? 3 : 1));
+    if (status == GPH_OK)
+        status = gph_exec_create(shimmed, graph, &options, &exec, &world.error);
+    gph_status left = gph_slots_leave(slots, &world.error);
+    if (left != GPH_OK) /* they are there still, and go the second time */
+        CHECK_OK(gph_slots_leave(slots, &world.error), world.error);
+    CHECK(nodes_of(graph) == 1);
+    status = status == GPH_OK ? left : status;
+    if (status == GPH_OK)
+        status = gph_slots_bind_buffer(slots, 0, pages[1], &world.error);
+    if (status == GPH_OK)
+        status = gph_slots_launch(slots, &exec, 1, world.stream, &world.error);
+    if (status == GPH_OK) {
+        uint64_t got = 0;
+        OK(below.cuMemcpyDtoHAsync(&got, world.at[AT_DEVICE], 8, world.stream));
+        OK(below.cuStreamSynchronize(world.stream));
+        CHECK(got == 501);
+    }
+    gph_exec_destroy(exec);
+    OK(below.cuGraphDestroy(graph));
+    gph_slots_destroy(slots);
     return status;
 }
 
@@ -447,6 +497,8 @@ static void slots_survive_failures(void)
 {
     sweep_slots(use_slots, false, 30);
     sweep_slots(use_slots, true, 8);
+    sweep_slots(use_entered, false, 12);
+    sweep_slots(use_entered, true, 3);
 }
 
 static void buffers_survive_failures(void)

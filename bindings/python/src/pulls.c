@@ -114,8 +114,8 @@ gph_status gphpy_pulls_launch(gphpy_pulls *pulls, gph_exec *exec, const CUdevice
     gph_status status = GPH_OK;
     pthread_mutex_lock(&pulls->mutex);
     for (uint32_t i = 0; i < pulls->count && status == GPH_OK; i++)
-        status = gph_slots_bind(pulls->slots, i, from ? from[i] : pulls->inputs[i].address,
-                                error);
+        status = gph_slots_bind(pulls->slots, i,
+                                from ? from[i] : pulls->inputs[i].address, error);
     if (status == GPH_OK)
         status = gph_slots_launch(pulls->slots, &exec, 1, stream, error);
     pthread_mutex_unlock(&pulls->mutex);
