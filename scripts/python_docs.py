@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE, STUBS = ROOT / "docs/python-api.md", ROOT / "bindings/python/graphophone/_gph.pyi"
 
 PARAMETERS = {
-    "streams": "Iterable[StreamLike]", "tensor": "TensorLike",
+    "streams": "Iterable[StreamLike]", "pulls": "Iterable[tuple[int, int]] | None", "tensor": "TensorLike",
     **dict.fromkeys(("device", "priority", "flags", "segment", "node", "growth_bytes", "max_bytes", "reserve_bytes",
                      "budget_bytes", "base", "keep_bytes", "count", "epoch", "index", "seed", "data", "key", "warmups",
                      "depth_max", "rerecords_max", "backoff", "moves_max", "settle", "warmup", "lazy_misses", "own_max",
@@ -96,7 +96,7 @@ MEMBERS = {
     "ladders": "tuple[tuple[int, ...], ...]", "nodes": "list[dict[str, Any]]", "edges": "list[tuple[int, int]]",
     "range": "tuple[int, int]", "summary": "dict[str, Any]", "Recipe.graphs": "list[dict[str, Any]]",
     "Call.stream": "Stream", "Tree.stream": "StreamLike", "Launcher.handle": "int | None", "Launcher.address": "int | None",
-    "Launcher.lost": "str | None", "Cache.loaded": "Loaded | None",
+    "Launcher.lost": "str | None", "Launcher.pulls": "int", "Cache.loaded": "Loaded | None",
     "before": "Callable_[[], Any] | None", "count": "int",
     "flows": "list[dict[str, Any]]", "progress": "dict[str, Any]", "ways": "dict[str, Any]",
     **dict.fromkeys(("rank", "local"), "int"), "peers": "list[dict[str, Any]]", "info": "dict[str, Any]", "nccl": "int | None",
