@@ -207,7 +207,7 @@ class PathHits(unittest.TestCase):
                  "dead_before": None, "dead_after": None, "sizes": [], "copied": [1], "targets": ["target"],
                  "copy": lambda targets, sources: self.copied.append((targets, [one.address for one in sources])),
                  "replay": lambda: self.replays.append(1), "cached": self.cached, "rebuild": None,
-                 "reads": None, **options}
+                 "reads": None, "graph": None, **options}
         self.hit.arm(count, is_new_round, **parts)
 
     def inputs(self, *addresses):
@@ -287,6 +287,10 @@ class PathHits(unittest.TestCase):
         Marks.mark_step_counter = -1
         self.assertTrue(again())
         self.assertEqual(self.manager.current_gen, -1)
+
+    def test_a_graph_is_a_launcher(self):
+        self.assertRaisesRegex(TypeError, "graph is a Launcher or None", self.arm, graph=self)
+        self.assertEqual(self.hit.count, 0)
 
     def test_steps(self):
         for node in range(10):

@@ -22,6 +22,7 @@ _NOTED_AT = {"record_function": _reasons.before_record, "run_eager": _reasons.be
 _before = {}
 # Bytes of the largest input that a graph copies itself: above, the driver's copies are ahead. On softcuda a kernel is the host's work.
 PULL_MAX, SOFT_PULL_MAX = 4 << 20, 1 << 10
+PULLS_MAX = 32  # inputs: a PathHit looks for no more (bindings/python/src/reader.h)
 
 
 def _trees():
@@ -56,10 +57,10 @@ def _copied(node):
 
 
 def _pulls(node):
-    """(address, bytes) of each of them, if the graph can copy them all: dense, and not too large."""
+    """(address, bytes) of each of them, if the graph can copy them all: dense, not too large, not too many."""
     targets = [node.reconstructed_inputs[index] for index in _copied(node)]
     most = SOFT_PULL_MAX if _driver.runtime().driver == "soft" else PULL_MAX
-    if any(node.expanded_dims[index] for index in _copied(node)) or not all(
+    if len(targets) > PULLS_MAX or any(node.expanded_dims[index] for index in _copied(node)) or not all(
             target.is_cuda and target.is_contiguous() and 0 < target.nbytes <= most for target in targets):
         return None
     return [(target.data_ptr(), target.nbytes) for target in targets]
