@@ -28,13 +28,17 @@ struct unit {
     unsigned least, step;
 };
 
+/* No GPU of its capability is as small as softcuda's own default: a device that is less than
+ * two of its parts has pairs, so that what divides a GPU divides it, too. */
 static struct unit unit_of_device(void)
 {
     const int capability = soft_compute_capability();
-    return capability >= 90   ? (struct unit){8, 8}
-           : capability >= 80 ? (struct unit){4, 2}
-           : capability >= 70 ? (struct unit){2, 2}
-                              : (struct unit){1, 1};
+    const struct unit unit = capability >= 90   ? (struct unit){8, 8}
+                             : capability >= 80 ? (struct unit){4, 2}
+                             : capability >= 70 ? (struct unit){2, 2}
+                                                : (struct unit){1, 1};
+    return unit.least > 2 && soft_multiprocessors() < 2 * unit.least ? (struct unit){2, 2}
+                                                                     : unit;
 }
 
 /* The mark goes where CUDA keeps its own: programs may only copy it. */

@@ -3,7 +3,8 @@
  *
  *   nvrtcGetCUBIN             what nvrtcGetPTX gives: it is there for real architectures,
  *                             too (-arch=sm_90)
- *   nvJitLink without -lto    its inputs, linked by the driver if there are several
+ *   nvJitLink without -lto    its inputs, linked by the driver if there are several; the
+ *                             library judges the options
  *   nvJitLink with -lto       the library's own work with -ptx, and its PTX; inputs that are
  *                             PTX already, which it refuses then, are linked with that
  *
@@ -56,7 +57,7 @@ enum {
     LOG_BYTES = 1024
 };
 
-/* What the library itself does, for -lto. */
+/* What the library itself does: options, and all for -lto. */
 typedef struct jit_link {
     int (*create)(void **out, uint32_t count, const char **options);
     int (*destroy)(void **handle);
@@ -107,7 +108,12 @@ static int create(const jit_link *of, void **out, uint32_t count, const char **o
         return LINK_INTERNAL;
     made->of = of;
     made->last = &made->first;
-    const int result = is_lto ? of->create(&made->real, count + 1, with) : LINK_SUCCESS;
+    /* Options are the library's to judge (-arch=sm_99), also where it does nothing else. */
+    int result = of->create(&made->real, is_lto ? count + 1 : count, with);
+    if (result == LINK_SUCCESS && !is_lto) {
+        result = of->destroy(&made->real);
+        made->real = NULL;
+    }
     if (result == LINK_SUCCESS)
         *out = made;
     else

@@ -63,6 +63,8 @@ static void limits_of_this_class_of_device(void)
     CHECK(attribute(CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES) &
           CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     CHECK(attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) == 1);
+    CHECK(attribute(CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED) == 1);
+    CHECK(attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED) == 1);
     CHECK(attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) == 1);
     CHECK(attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == 1);
     CHECK(attribute(CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED) == 1);
@@ -119,6 +121,19 @@ static void a_device_is_no_peer_of_itself(void)
     REFUSED(INVALID_DEVICE, cu.cuDeviceCanAccessPeer(&can, 0, count));
 }
 
+/* Whatever its size is: softcuda's is smaller than any GPU's without SOFTCUDA_MULTIPROCESSORS. */
+static void every_device_can_be_divided(void)
+{
+    CUdevResource all, parts[2];
+    unsigned count = 2;
+    OK(cu.cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
+    CHECK(all.sm.minSmPartitionSize >= 2);
+    OK(cu.cuDevSmResourceSplitByCount(parts, &count, &all, NULL, 0,
+                                      all.sm.minSmPartitionSize));
+    CHECK(count == 2);
+    CHECK(parts[1].sm.smCount % all.sm.smCoscheduledAlignment == 0);
+}
+
 int main(void)
 {
     DEVICE_OR_SKIP();
@@ -129,5 +144,6 @@ int main(void)
     RUN(pci_address_leads_back);
     RUN(uuid_is_not_empty);
     RUN(a_device_is_no_peer_of_itself);
+    RUN(every_device_can_be_divided);
     return test_done();
 }

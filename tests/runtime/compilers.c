@@ -147,6 +147,17 @@ static void machine_code_is_refused_by_name(void)
     CHECK(!handle && nvJitLinkDestroy(&handle) != 0);
 }
 
+/* Without -lto, too: what is wrong with them is said where they are given. */
+static void options_are_judged_at_once(void *nvjitlink)
+{
+    const char *options[] = {"-arch=sm_99", "-lto"};
+    void *handle = NULL;
+    FIND(nvjitlink, nvJitLinkCreate, create_fn *);
+    CHECK(nvJitLinkCreate(&handle, 1, options) == 1);
+    CHECK(nvJitLinkCreate(&handle, 2, options) == 1);
+    CHECK(!handle);
+}
+
 int main(int count, char **words)
 {
     (void)add_one, (void)touch, (void)no_kernel;
@@ -162,5 +173,6 @@ int main(int count, char **words)
     RUN(link_time_optimization_is_the_librarys);
     RUN(ptx_is_linked_with_what_was_optimized);
     RUN(machine_code_is_refused_by_name);
+    RUN(options_are_judged_at_once);
     return test_done();
 }

@@ -55,6 +55,9 @@ typedef struct handle {
 HIDDEN int fake_create(handle **out, uint32_t count, const char **options);
 int fake_create(handle **out, uint32_t count, const char **options)
 {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(options[i], "-arch=sm_99") == 0)
+            return 1; /* ERROR_UNRECOGNIZED_OPTION */
     *out = calloc(1, sizeof(**out));
     for (uint32_t i = 0; i < count && *out; i++)
         (*out)->is_ptx |= strcmp(options[i], "-ptx") == 0;
