@@ -292,8 +292,12 @@ static int complete(void *handle)
         if (result != LINK_SUCCESS || !of->first)
             return result;
     }
-    if (!of->first || of->linked)
+    /* Without inputs, too: a module without functions. */
+    static const char none[] = ".version 8.0\n.target sm_75\n.address_size 64\n";
+    if (of->linked)
         return LINK_INVALID_INPUT;
+    if (!of->first && keep(of, none, sizeof(none) - 1) != LINK_SUCCESS)
+        return LINK_INTERNAL;
     if (of->first->next)
         return link_several(of);
     of->bytes = of->first->bytes + 1;

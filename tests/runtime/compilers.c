@@ -137,7 +137,6 @@ static void machine_code_is_refused_by_name(void)
     FIND(nvjitlink, nvJitLinkGetErrorLog, get_fn *);
     FIND(nvjitlink, nvJitLinkDestroy, destroy_fn *);
     OK(nvJitLinkCreate(&handle, 0, NULL));
-    CHECK(nvJitLinkComplete(handle) != 0);
     CHECK(nvJitLinkAddData(handle, INPUT_CUBIN, "\177ELF....", 8, "old.cubin") != 0);
     OK(nvJitLinkGetErrorLogSize(handle, &bytes));
     if (CHECK(bytes > 1 && bytes <= sizeof(text)))
@@ -147,8 +146,17 @@ static void machine_code_is_refused_by_name(void)
     CHECK(!handle && nvJitLinkDestroy(&handle) != 0);
 }
 
+/* As the library: a module without functions. */
+static void nothing_can_be_linked(void)
+{
+    size_t bytes = 0;
+    char *linked = link_inputs(NULL, 0, INPUT_PTX, NULL, 0, &bytes);
+    CHECK(bytes > 1 && strncmp(linked, ".version", 8) == 0 && !strstr(linked, ".entry"));
+    free(linked);
+}
+
 /* Without -lto, too: what is wrong with them is said where they are given. */
-static void options_are_judged_at_once(void *nvjitlink)
+static void options_are_judged_at_once(void)
 {
     const char *options[] = {"-arch=sm_99", "-lto"};
     void *handle = NULL;
@@ -173,6 +181,7 @@ int main(int count, char **words)
     RUN(link_time_optimization_is_the_librarys);
     RUN(ptx_is_linked_with_what_was_optimized);
     RUN(machine_code_is_refused_by_name);
+    RUN(nothing_can_be_linked);
     RUN(options_are_judged_at_once);
     return test_done();
 }
