@@ -16,8 +16,8 @@ static bool is_seen_by_host(CUdeviceptr address)
 {
     soft_device *device = soft_device_holding(address);
     soft_allocation found;
-    return !device ||
-           (soft_memory_find(device->memory, address, &found) && found.is_managed);
+    return !device || (soft_memory_find(device->memory, address, &found) &&
+                       (found.is_managed || found.of_host));
 }
 
 static CUresult fill(const char *call, CUstream stream, bool per_thread, bool waits,

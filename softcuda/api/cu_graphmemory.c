@@ -100,9 +100,9 @@ CUresult soft_api_capture_alloc(soft_stream *stream, const soft_pool_object *poo
 {
     if (!soft_rule(R59))
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "allocations are not captured");
-    if (pool->is_managed) /* nodes allocate pinned memory of a device */
+    if (pool->is_managed || pool->of_host) /* nodes allocate pinned memory of a device */
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "allocations of managed pools are not captured");
+                         "allocations of managed pools and the host's are not captured");
     soft_pool_policy policy;
     soft_pool_get_policy(pool->pool, &policy);
     if (!soft_rule(M_pool_captured_apart) && policy.max_bytes && bytes > policy.max_bytes)

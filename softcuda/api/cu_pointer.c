@@ -23,7 +23,8 @@ static bool find(CUdeviceptr address, soft_allocation *out)
 
 static bool is_host(const soft_allocation *found)
 {
-    return found->kind == SOFT_MEMORY_HOST || found->kind == SOFT_MEMORY_REGISTERED;
+    return found->kind == SOFT_MEMORY_HOST || found->kind == SOFT_MEMORY_REGISTERED ||
+           found->of_host;
 }
 
 #define PUT(type, value)                                                                 \

@@ -43,6 +43,13 @@ static CUresult pool_located(const CUmemLocation *location, soft_device **out)
     return located(location, out);
 }
 
+/* Pools of the host are kept by the first device. */
+static bool is_of_host(const CUmemLocation *location)
+{
+    return location->type == CU_MEM_LOCATION_TYPE_HOST ||
+           location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+}
+
 /* The device that keeps managed memory which prefers that location. */
 static CUresult managed_at(const CUmemLocation *location, soft_device **out)
 {
@@ -66,10 +73,11 @@ static CUresult check_host_pool(const CUmemPoolProps *props)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "a pool is made for a NUMA node by its number, not for the "
                          "current one");
-    if ((type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA) &&
+    if (type == CU_MEM_LOCATION_TYPE_HOST &&
         props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "handle type 0x%x: a pool of the host cannot be exported",
+                         "handle type 0x%x: a pool of the host cannot be exported, one "
+                         "of a NUMA node can",
                          (unsigned)props->handleTypes);
     return CUDA_SUCCESS;
 }
@@ -130,6 +138,10 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
                              (unsigned)props->handleTypes);
         SOFT_TRY(soft_pool_object_create_managed(device, props->maxSize, &props->location,
                                                  &object));
+    } else if (is_of_host(&props->location)) {
+        SOFT_TRY(soft_pool_object_create_host(soft_device_at(0), props->maxSize,
+                                              &props->location, props->handleTypes,
+                                              &object));
     } else {
         SOFT_TRY(located(&props->location, &device));
         SOFT_TRY(
@@ -277,7 +289,8 @@ static CUresult check_access(const soft_pool_object *object,
         access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "0x%x are not access flags",
                          (unsigned)access->flags);
-    if (device == object->device && access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+    if (device == object->device && !object->of_host &&
+        access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
         return soft_fail(CUDA_ERROR_INVALID_DEVICE,
                          "access of device %d to its own pool cannot be revoked",
                          device->ordinal);
@@ -300,7 +313,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
     return CUDA_SUCCESS;
 }
 
-/* The host has none: a pool says nothing of it. */
+/* The host has its own pools; of others it has none, and they say nothing of it. */
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
                             CUmemLocation *location)
 {
@@ -309,7 +322,8 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
     if (location->type == CU_MEM_LOCATION_TYPE_HOST) {
-        *out = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+        *out = object->of_host ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                               : CU_MEM_ACCESS_FLAGS_PROT_NONE;
         return CUDA_SUCCESS;
     }
     soft_device *device;
@@ -345,9 +359,9 @@ static CUresult set_pool(soft_device *device, CUmemoryPool handle)
 {
     soft_pool_object *object;
     SOFT_TRY(find_own(handle, &object));
-    if (object->is_managed)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pool %p is of managed memory",
-                         (void *)handle);
+    if (object->is_managed || object->of_host)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "pool %p is of %s memory",
+                         (void *)handle, object->of_host ? "the host's" : "managed");
     if (soft_rule(R110) && object->device != device)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "the pool belongs to device %d, not to %d",
@@ -371,7 +385,10 @@ static CUresult typed_device(const CUmemLocation *location, CUmemAllocationType 
 {
     if (type == CU_MEM_ALLOCATION_TYPE_MANAGED)
         return managed_at(location, out);
-    SOFT_TRY(pool_located(location, out));
+    if (location && is_of_host(location))
+        *out = soft_device_at(0);
+    else
+        SOFT_TRY(pool_located(location, out));
     if (type != CU_MEM_ALLOCATION_TYPE_PINNED)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "allocation type %d is none",
                          (int)type);
@@ -387,7 +404,8 @@ CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, CUmemLocation *location,
     SOFT_TRY(typed_device(location, type, &device));
     *out = (CUmemoryPool)(type == CU_MEM_ALLOCATION_TYPE_MANAGED
                               ? device->managed_default[location->type]
-                              : device->default_pool);
+                          : is_of_host(location) ? device->host_default[location->type]
+                                                 : device->default_pool);
     return CUDA_SUCCESS;
 }
 
@@ -399,27 +417,32 @@ CUresult cuMemGetMemPool(CUmemoryPool *out, CUmemLocation *location,
     SOFT_TRY(typed_device(location, type, &device));
     *out = (CUmemoryPool)(type == CU_MEM_ALLOCATION_TYPE_MANAGED
                               ? atomic_load(&device->managed_current[location->type])
+                          : is_of_host(location)
+                              ? atomic_load(&device->host_current[location->type])
                               : soft_device_pool(device));
     return CUDA_SUCCESS;
 }
 
-/* A pool of managed memory serves the place that it was made for alone. */
+/* A pool of managed memory or of the host serves the place that it was made for alone. */
 CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
                          CUmemoryPool handle)
 {
     SOFT_TRY(soft_enter(__func__));
     soft_device *device;
     SOFT_TRY(typed_device(location, type, &device));
-    if (type != CU_MEM_ALLOCATION_TYPE_MANAGED)
+    const bool is_managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+    if (!is_managed && !is_of_host(location))
         return set_pool(device, handle);
     soft_pool_object *object;
     SOFT_TRY(find_own(handle, &object));
-    if (!object->is_managed || object->device != device ||
-        object->place.type != location->type)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "pool %p is not of managed memory at location type %d",
-                         (void *)handle, (int)location->type);
-    atomic_store(&device->managed_current[location->type], object);
+    if (!(is_managed ? object->is_managed : object->of_host) ||
+        object->device != device || object->place.type != location->type)
+        return soft_fail(
+            CUDA_ERROR_INVALID_VALUE, "pool %p is not of %s memory at location type %d",
+            (void *)handle, is_managed ? "managed" : "the host's", (int)location->type);
+    atomic_store(
+        &(is_managed ? device->managed_current : device->host_current)[location->type],
+        object);
     return CUDA_SUCCESS;
 }
 

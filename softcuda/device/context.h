@@ -37,6 +37,8 @@ typedef struct soft_device {
     struct soft_pool_object *_Atomic current_pool;
     struct soft_pool_object *managed_default[SOFT_POOL_PLACES];
     struct soft_pool_object *_Atomic managed_current[SOFT_POOL_PLACES];
+    struct soft_pool_object *host_default[SOFT_POOL_PLACES];
+    struct soft_pool_object *_Atomic host_current[SOFT_POOL_PLACES];
     soft_context *primary; /* the same handle for the life of the process */
 } soft_device;
 

@@ -80,6 +80,22 @@ static CUresult start_managed(soft_device *device)
     return CUDA_SUCCESS;
 }
 
+/* The first device keeps what is the host's. */
+static CUresult start_host(soft_device *device)
+{
+    for (int type = CU_MEM_LOCATION_TYPE_HOST; type < SOFT_POOL_PLACES; type++) {
+        soft_pool_object **pool = &device->host_default[type];
+        if (*pool || device->ordinal != 0)
+            continue;
+        const CUmemLocation place = {.type = (CUmemLocationType)type};
+        SOFT_TRY(soft_pool_object_create_host(device, 0, &place, CU_MEM_HANDLE_TYPE_NONE,
+                                              pool));
+        (*pool)->is_default = true;
+        atomic_store(&device->host_current[type], *pool);
+    }
+    return CUDA_SUCCESS;
+}
+
 CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
 {
     SOFT_TRY(start_engine(workers, seed));
@@ -102,7 +118,8 @@ CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
         device->default_pool->is_default = true;
         atomic_store(&device->current_pool, device->default_pool);
     }
-    return start_managed(device);
+    SOFT_TRY(start_managed(device));
+    return start_host(device);
 }
 
 CUresult soft_device_find(int ordinal, soft_device **out)
@@ -200,6 +217,12 @@ CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
     return CUDA_SUCCESS;
 }
 
+static void reach_everywhere(soft_pool_object *object)
+{
+    for (int i = 0; i < SOFT_DEVICE_MAX; i++)
+        atomic_store(&object->access[i], CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+}
+
 CUresult soft_pool_object_create_managed(soft_device *device, uint64_t bytes,
                                          const CUmemLocation *place,
                                          soft_pool_object **out)
@@ -214,8 +237,29 @@ CUresult soft_pool_object_create_managed(soft_device *device, uint64_t bytes,
     SOFT_TRY(soft_pool_object_adopt(device, pool, out));
     (*out)->is_managed = true;
     (*out)->place = *place;
-    for (int i = 0; i < SOFT_DEVICE_MAX; i++)
-        atomic_store(&(*out)->access[i], CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    reach_everywhere(*out);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_pool_object_create_host(soft_device *device, uint64_t bytes,
+                                      const CUmemLocation *place,
+                                      CUmemAllocationHandleType handle_types,
+                                      soft_pool_object **out)
+{
+    const soft_pool_policy policy = {.follow_event_dependencies = 1,
+                                     .allow_opportunistic = 1,
+                                     .allow_internal_dependencies = 1,
+                                     .max_bytes = bytes,
+                                     .of_host = true};
+    soft_pool *pool;
+    SOFT_TRY(soft_pass((handle_types != CU_MEM_HANDLE_TYPE_NONE ? soft_pool_create_shared
+                                                                : soft_pool_create)(
+        device->memory, &policy, &pool, soft_error())));
+    SOFT_TRY(soft_pool_object_adopt(device, pool, out));
+    (*out)->of_host = true;
+    (*out)->place = *place;
+    (*out)->handle_types = handle_types;
+    reach_everywhere(*out);
     return CUDA_SUCCESS;
 }
 
@@ -259,6 +303,9 @@ static void no_longer_current(soft_pool_object *object)
         atomic_compare_exchange_strong(&device->managed_current[object->place.type],
                                        &mine,
                                        device->managed_default[object->place.type]);
+    else if (object->of_host)
+        atomic_compare_exchange_strong(&device->host_current[object->place.type], &mine,
+                                       device->host_default[object->place.type]);
     else
         atomic_compare_exchange_strong(&device->current_pool, &mine,
                                        device->default_pool);

@@ -10,7 +10,8 @@ typedef struct soft_pool_object {
     soft_device *device;
     bool is_default;                        /* of its device: cannot be destroyed */
     bool is_managed;                        /* its memory is the host's, too */
-    CUmemLocation place;                    /* managed: preferred, may be none */
+    bool of_host;                           /* its memory is the host's own */
+    CUmemLocation place;                    /* managed: preferred, may be none; of_host */
     CUmemAllocationHandleType handle_types; /* asked for */
     atomic_uint access[SOFT_DEVICE_MAX];    /* CUmemAccess_flags of each device */
     uint32_t imports;              /* of an import: how often; under device.c's lock */
@@ -25,6 +26,11 @@ CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
 CUresult soft_pool_object_create_managed(soft_device *device, uint64_t bytes,
                                          const CUmemLocation *place,
                                          soft_pool_object **out);
+/* Of page-locked memory of the host or of the NUMA node `place`; all devices reach it. */
+CUresult soft_pool_object_create_host(soft_device *device, uint64_t bytes,
+                                      const CUmemLocation *place,
+                                      CUmemAllocationHandleType handle_types,
+                                      soft_pool_object **out);
 /* The object of a pool that is taken over, on failure too. */
 CUresult soft_pool_object_adopt(soft_device *device, soft_pool *pool,
                                 soft_pool_object **out);

@@ -349,11 +349,14 @@ bool soft_slots_map(soft_memory *memory, uint32_t slot, uint32_t count,
     return true;
 }
 
-bool soft_slots_show(soft_memory *memory, uint32_t slot, uint32_t count)
+bool soft_slots_show(soft_memory *memory, uint32_t slot, uint32_t count,
+                     const struct soft_places *places)
 {
     for (uint32_t i = 0; memory->alias && i < count; i++) {
         void *at = (void *)(uintptr_t)soft_slot_address(memory, slot + i);
-        if (map_run(memory, at, -1, memory->slots[slot + i].chunk, SOFT_CHUNK_BYTES,
+        const uint32_t first =
+            places ? place_at(places, i) : memory->slots[slot + i].chunk;
+        if (map_run(memory, at, places ? places->file : -1, first, SOFT_CHUNK_BYTES,
                     PROT_READ | PROT_WRITE))
             continue;
         soft_slots_unmap(memory, slot, count);

@@ -150,8 +150,9 @@ bool soft_slots_map_places(soft_memory *memory, uint32_t slot, uint32_t count,
 void soft_slots_unmap(soft_memory *memory, uint32_t slot, uint32_t count);
 bool soft_slots_protect(soft_memory *memory, uint32_t slot, uint32_t count, int prot);
 /* Check mode: maps what soft_slots_map() mapped where the program sees it, too. On false
- * the slots are unmapped. */
-bool soft_slots_show(soft_memory *memory, uint32_t slot, uint32_t count);
+ * the slots are unmapped. `places`: as above; NULL: the chunks of the slots. */
+bool soft_slots_show(soft_memory *memory, uint32_t slot, uint32_t count,
+                     const struct soft_places *places);
 static inline uint64_t soft_slot_address(const soft_memory *memory, uint32_t slot)
 {
     return (uint64_t)(uintptr_t)memory->base + slot * SOFT_CHUNK_BYTES;

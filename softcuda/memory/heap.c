@@ -185,9 +185,12 @@ static bool map_chunks(const struct soft_segment *segment, const uint32_t *chunk
     if (heap->file < 0)
         return soft_slots_map(memory, segment->slot, segment->slot_count, chunks, prot) &&
                (!heap->is_shown ||
-                soft_slots_show(memory, segment->slot, segment->slot_count));
+                soft_slots_show(memory, segment->slot, segment->slot_count, NULL));
     const struct soft_places places = {.file = heap->file, .first = segment->slot};
-    if (!soft_slots_map_places(memory, segment->slot, segment->slot_count, &places, prot))
+    if (!soft_slots_map_places(memory, segment->slot, segment->slot_count, &places,
+                               prot) ||
+        (heap->is_shown &&
+         !soft_slots_show(memory, segment->slot, segment->slot_count, &places)))
         return false;
     for (uint32_t i = 0; i < segment->slot_count; i++)
         memory->slots[segment->slot + i].chunk = chunks[i];

@@ -43,6 +43,7 @@ typedef struct soft_allocation {
     void *owner;        /* the context (device, managed, host kinds), else NULL */
     soft_pool *pool;    /* POOL, GRAPH */
     bool is_managed;    /* MANAGED, and POOL where the host may touch it, too */
+    bool of_host;       /* POOL: the host's own, which devices reach */
 } soft_allocation;
 
 typedef struct soft_memory_options {
@@ -171,8 +172,8 @@ typedef struct soft_pool_stats {
 typedef struct soft_pool_policy {
     uint64_t release_threshold_bytes; /* kept when a synchronization trims; default 0 */
     uint32_t follow_event_dependencies, allow_opportunistic, allow_internal_dependencies;
-    uint64_t max_bytes; /* 0: the device's limit */
-    bool is_managed;    /* what it gives out; never changed */
+    uint64_t max_bytes;       /* 0: the device's limit */
+    bool is_managed, of_host; /* what it gives out; never changed */
 } soft_pool_policy;
 
 GPH_CHECKED gph_status soft_pool_create(soft_memory *memory,

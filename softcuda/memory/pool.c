@@ -31,7 +31,7 @@ gph_status soft_pool_make(soft_memory *memory, const soft_pool_policy *policy, i
     pool->policy = *policy;
     soft_heap_init(&pool->heap, memory, pool, POOL_SEGMENT_SLOTS, true);
     pool->heap.file = file;
-    pool->heap.is_shown = policy->is_managed;
+    pool->heap.is_shown = policy->is_managed || policy->of_host;
     pthread_mutex_lock(&memory->mutex);
     pool->after = memory->pools;
     memory->pools = pool;
@@ -238,7 +238,8 @@ gph_status soft_pool_alloc(soft_pool *pool, uint64_t bytes, soft_queue *queue,
                                         .device = memory->device,
                                         .buffer_id = soft_next_buffer_id(),
                                         .pool = pool,
-                                        .is_managed = pool->policy.is_managed};
+                                        .is_managed = pool->policy.is_managed,
+                                        .of_host = pool->policy.of_host};
         pool->live_count++;
         pool->used_bytes += bytes;
         if (pool->used_bytes > pool->used_high)

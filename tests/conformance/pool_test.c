@@ -237,6 +237,39 @@ static void managed_memory_has_pools_of_its_own(void)
     REFUSED(INVALID_VALUE, cu.cuMemPoolDestroy(first));
 }
 
+/* Page-locked memory in stream order; a pool of a NUMA node can go to another process. */
+static void pools_of_the_host_give_its_memory(void)
+{
+    CUmemLocation places[] = {{.type = CU_MEM_LOCATION_TYPE_HOST},
+                              {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA}};
+    for (unsigned i = 0; i < 2; i++) {
+        const CUmemPoolProps props = {
+            .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+            .location = places[i],
+            .handleTypes = i == 0 ? CU_MEM_HANDLE_TYPE_NONE
+                                  : CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+        CUmemoryPool pool = NULL, first = NULL;
+        CUdeviceptr p = 0;
+        CUmemorytype type = (CUmemorytype)0;
+        OK(cu.cuMemGetDefaultMemPool(&first, &places[i], CU_MEM_ALLOCATION_TYPE_PINNED));
+        OK(cu.cuMemPoolCreate(&pool, &props));
+        CHECK(pool && first && pool != first);
+        OK(cu.cuMemAllocFromPoolAsync(&p, 4096, pool, stream));
+        OK(cu.cuStreamSynchronize(stream));
+        OK(cu.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+        CHECK(type == CU_MEMORYTYPE_HOST);
+        volatile uint32_t *words = (uint32_t *)(uintptr_t)p;
+        words[1] = 7;
+        OK(cu.cuMemsetD32(p, 5, 1));
+        OK(cu.cuCtxSynchronize());
+        CHECK(words[0] == 5 && words[1] == 7);
+        OK(cu.cuMemFreeAsync(p, stream));
+        REFUSED(INVALID_VALUE, cu.cuDeviceSetMemPool(0, pool));
+        OK(cu.cuStreamSynchronize(stream));
+        OK(cu.cuMemPoolDestroy(pool));
+    }
+}
+
 int main(void)
 {
     DEVICE_OR_SKIP();
@@ -254,6 +287,7 @@ int main(void)
     RUN(access_is_read_and_set);
     RUN(managed_pools_give_memory_that_the_host_sees);
     RUN(managed_memory_has_pools_of_its_own);
+    RUN(pools_of_the_host_give_its_memory);
     OK(cu.cuStreamDestroy(stream));
     return test_done();
 }
