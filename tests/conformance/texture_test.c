@@ -2,7 +2,7 @@
 /* Texture and surface instructions give the bytes that an H100 gives (texture.expected,
  * recorded by `GPH_DRIVER=cuda texture_test --record FILE`): every geometry, format,
  * address mode and filter, over coordinates inside, at edges and far outside. */
-#include "texture_kernel.h"
+#include "texture_resource.h"
 
 #include "driver.h"
 
@@ -12,7 +12,6 @@
 
 #define NAME_BYTES 88u
 #define OUT_BYTES_MAX (POINTS * RESULTS * 4u)
-#define HOST_BYTES_MAX 8192u
 
 struct record {
     char name[NAME_BYTES];
@@ -20,190 +19,8 @@ struct record {
     uint32_t bytes;
 };
 
-struct question {
-    const struct form *form;
-    enum resource resource;
-    enum format format;
-    CUDA_TEXTURE_DESC texture;
-    bool is_surface, stores; /* what the resource then holds is the answer */
-    unsigned points;
-};
-
-static uint32_t in[POINTS][COORDINATES];
-static unsigned char out[HOST_BYTES_MAX], expected[HOST_BYTES_MAX];
-static unsigned char content[5 * HOST_BYTES_MAX];
 static FILE *recording, *recorded;
 static unsigned compared, unrecorded;
-
-/* ---- resources with a content ---- */
-
-/* Ordinary numbers: floats around zero, halfs of seven exponents, all integers. */
-static void fill_channel(unsigned char *to, const struct format_facts *format,
-                         uint64_t *state)
-{
-    uint32_t word = draw(state);
-    if (format->format == CU_AD_FORMAT_FLOAT) {
-        const float value = (float)((int)(word % 20001) - 10000) / 997.f;
-        memcpy(&word, &value, sizeof(word));
-    } else if (format->format == CU_AD_FORMAT_HALF) {
-        word = (word & 0x83ffu) | ((12 + word % 7) << 10);
-    }
-    memcpy(to, &word, format->bytes);
-}
-
-struct box {
-    size_t width, height, depth, row; /* of `row` bytes */
-};
-
-static struct box box_of(const struct question *q, unsigned level)
-{
-    const struct resource_facts *r = &resources[q->resource];
-    const struct format_facts *f = &formats[q->format];
-    const bool layered = (r->flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
-    const unsigned w = r->width >> level, h = r->height >> level;
-    const unsigned d = layered ? r->depth : r->depth >> level;
-    struct box box = {w ? w : 1, h ? h : 1, d ? d : 1, 0};
-    box.row = box.width * f->channels * f->bytes;
-    return box;
-}
-
-static void fill_content(const struct question *q, size_t bytes, unsigned level)
-{
-    const struct format_facts *f = &formats[q->format];
-    uint64_t state = 88172645463325252ull + 1000u * q->resource + 10u * level + q->format;
-    for (unsigned i = 0; i < 8; i++)
-        (void)draw(&state);
-    for (size_t i = 0; i < bytes; i += f->bytes)
-        fill_channel(content + i, f, &state);
-}
-
-static CUresult fill_array(const struct question *q, CUarray array, unsigned level)
-{
-    const struct box box = box_of(q, level);
-    fill_content(q, box.row * box.height * box.depth, level);
-    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = content,
-                                .srcPitch = box.row,
-                                .srcHeight = box.height,
-                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .dstArray = array,
-                                .WidthInBytes = box.row,
-                                .Height = box.height,
-                                .Depth = box.depth};
-    return cu.cuMemcpy3D(&copy);
-}
-
-static CUresult read_array(const struct question *q, CUarray array, size_t *bytes)
-{
-    const struct box box = box_of(q, 0);
-    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .srcArray = array,
-                                .dstMemoryType = CU_MEMORYTYPE_HOST,
-                                .dstHost = out,
-                                .dstPitch = box.row,
-                                .dstHeight = box.height,
-                                .WidthInBytes = box.row,
-                                .Height = box.height,
-                                .Depth = box.depth};
-    *bytes = box.row * box.height * box.depth;
-    return cu.cuMemcpy3D(&copy);
-}
-
-struct made {
-    CUarray array;
-    CUmipmappedArray levels;
-    CUdeviceptr memory;
-    CUDA_RESOURCE_DESC desc;
-};
-
-static CUresult make_memory(const struct question *q, struct made *m)
-{
-    const struct format_facts *f = &formats[q->format];
-    const struct box box = box_of(q, 0);
-    const bool flat = q->resource == R_LINEAR;
-    const size_t pitch = flat ? box.row : 512;
-    CUresult status = cu.cuMemAlloc(&m->memory, pitch * box.height);
-    if (status != CUDA_SUCCESS)
-        return status;
-    fill_content(q, box.row * box.height, 0);
-    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = content,
-                                .srcPitch = box.row,
-                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                                .dstDevice = m->memory,
-                                .dstPitch = pitch,
-                                .WidthInBytes = box.row,
-                                .Height = box.height};
-    if (flat) {
-        m->desc.resType = CU_RESOURCE_TYPE_LINEAR;
-        m->desc.res.linear.devPtr = m->memory;
-        m->desc.res.linear.format = f->format;
-        m->desc.res.linear.numChannels = f->channels;
-        m->desc.res.linear.sizeInBytes = box.row;
-    } else {
-        m->desc.resType = CU_RESOURCE_TYPE_PITCH2D;
-        m->desc.res.pitch2D.devPtr = m->memory;
-        m->desc.res.pitch2D.format = f->format;
-        m->desc.res.pitch2D.numChannels = f->channels;
-        m->desc.res.pitch2D.width = box.width;
-        m->desc.res.pitch2D.height = box.height;
-        m->desc.res.pitch2D.pitchInBytes = pitch;
-    }
-    return cu.cuMemcpy2D(&copy);
-}
-
-static CUresult make_levels(const struct question *q, const CUDA_ARRAY3D_DESCRIPTOR *desc,
-                            struct made *m)
-{
-    const unsigned levels = resources[q->resource].levels;
-    CUresult status = cu.cuMipmappedArrayCreate(&m->levels, desc, levels);
-    for (unsigned i = 0; i < levels && status == CUDA_SUCCESS; i++) {
-        CUarray level;
-        status = cu.cuMipmappedArrayGetLevel(&level, m->levels, i);
-        if (status == CUDA_SUCCESS)
-            status = fill_array(q, level, i);
-    }
-    m->desc.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-    m->desc.res.mipmap.hMipmappedArray = m->levels;
-    return status;
-}
-
-static bool gathers(const struct question *q)
-{
-    return strncmp(q->form->name, "tld4", 4) == 0;
-}
-
-static CUresult make(const struct question *q, struct made *m)
-{
-    const struct resource_facts *r = &resources[q->resource];
-    const struct format_facts *f = &formats[q->format];
-    if (q->resource == R_LINEAR || q->resource == R_PITCH)
-        return make_memory(q, m);
-    const CUDA_ARRAY3D_DESCRIPTOR desc = {
-        .Width = r->width,
-        .Height = r->height,
-        .Depth = r->depth,
-        .Format = f->format,
-        .NumChannels = f->channels,
-        .Flags = r->flags | (q->is_surface ? CUDA_ARRAY3D_SURFACE_LDST : 0u) |
-                 (gathers(q) && q->resource == R_2D ? CUDA_ARRAY3D_TEXTURE_GATHER : 0u)};
-    if (r->levels > 0)
-        return make_levels(q, &desc, m);
-    const CUresult status = cu.cuArray3DCreate(&m->array, &desc);
-    m->desc.resType = CU_RESOURCE_TYPE_ARRAY;
-    m->desc.res.array.hArray = m->array;
-    return status == CUDA_SUCCESS ? fill_array(q, m->array, 0) : status;
-}
-
-static void destroy(const struct made *m)
-{
-    if (m->array)
-        (void)cu.cuArrayDestroy(m->array);
-    if (m->levels)
-        (void)cu.cuMipmappedArrayDestroy(m->levels);
-    if (m->memory)
-        (void)cu.cuMemFree(m->memory);
-}
 
 /* ---- coordinates ---- */
 
@@ -244,6 +61,7 @@ static uint32_t place_in(const struct question *q, unsigned point, char letter)
     case 'u': return (x + outside) * unit;
     case 'q':
     case 'v': return y;
+    case 'o': return point == POINTS - 2 ? 1000 : point == POINTS - 3 ? (uint32_t)-1 : z;
     default: return z; /* w, r; n, where there is one row */
     }
 }
@@ -382,8 +200,15 @@ static size_t excused(const char *name)
         size_t bytes;
     } all[] = {
         {"tex.2d.f32 of 2d s8x2", 6}, /* a tie that is none in 16 bits */
-        {"tex.3d.f32 of 3d f16x4", 9}, {"tex.3d.f32 of 3d f32x1", 1},
-        {"tex.level.3d of mip3d", 6},  {"tex.2d.f32 of mip2d", 1},
+        {"tex.3d.f32 of 3d f16x4", 9},
+        {"tex.3d.f32 of 3d f32x1", 1},
+        {"tex.level.3d of mip3d", 6},
+        {"tex.2d.f32 of mip2d", 1},
+        {"tex.grad.1d of mip1d", 44},
+        {"tex.grad.2d of mip2d", 52}, /* a level's last bit */
+        {"tex.grad.3d of mip3d", 74},
+        {"tex.grad.a2d of mipa2d", 14},
+        {"tex.grad.cube of mipcube", 39},
     };
     for (size_t i = 0; i < COUNT(all); i++)
         if (strncmp(name, all[i].form, strlen(all[i].form)) == 0)
@@ -611,6 +436,14 @@ static void levels(void)
         put_level(LEVEL_CUBE, R_MIP_CUBE, F32X1, 1, filters, 0);
         put_level(TEX_2D, R_MIP_2D, F32X1, 1, filters, 0);
         put_level(TEX_2D, R_MIP_2D, F32X1, 1, filters, 1.25f);
+    }
+    for (unsigned filters = 0; filters < 4; filters++) {
+        put_level(GRAD_1D, R_MIP_1D, F32X1, 1, filters, 0);
+        put_level(GRAD_2D, R_MIP_2D, F32X1, 1, filters, 0);
+        put_level(GRAD_2D, R_MIP_2D, F32X1, 0, filters, .625f);
+        put_level(GRAD_3D, R_MIP_3D, F32X1, 1, filters, 0);
+        put_level(GRAD_A2D, R_MIP_A2D, F32X1, 1, filters, 0);
+        put_level(GRAD_CUBE, R_MIP_CUBE, F32X1, 1, filters, 0);
     }
     put_level(LEVEL_2D, R_2D, F32X1, 1, 3, 0);
     put_level(LEVEL_ACUBE, R_ACUBE, F32X1, 1, 3, 0);

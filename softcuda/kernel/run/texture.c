@@ -330,7 +330,22 @@ static float clamp(float value, float least, float most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* The longer axis of the ellipse that two steps span, in texels, as a level. */
+/* The length of a step in texels, as an H100 takes it: no root of squares. */
+static double length_of(const double step[3])
+{
+    double part[3];
+    for (unsigned i = 0; i < 3; i++) {
+        const double size = fabs(step[i]);
+        unsigned at = i;
+        for (; at > 0 && part[at - 1] < size; at--)
+            part[at] = part[at - 1];
+        part[at] = size;
+    }
+    return part[0] + part[1] * (11. / 32) + part[2] * .25;
+}
+
+/* The longer axis of the ellipse that two steps span, in texels, as a level: an H100 looks
+ * at both steps, their sum and their difference. Of the logarithm's mantissa ten bits count. */
 static float level_of_steps(const struct fetch *f,
                             const uint32_t words[PTX_TEXTURE_WORDS])
 {
@@ -340,17 +355,19 @@ static float level_of_steps(const struct fetch *f,
     const unsigned axes = g == PTX_GEOMETRY_1D || g == PTX_GEOMETRY_A1D   ? 1
                           : g == PTX_GEOMETRY_2D || g == PTX_GEOMETRY_A2D ? 2
                                                                           : 3;
-    double xx = 0, yy = 0, xy = 0;
+    double x[3] = {0}, y[3] = {0}, sum[3] = {0}, difference[3] = {0};
     for (unsigned i = 0; i < axes; i++) {
         const double size = f->t->normalized ? sizes[i] : 1;
-        const double x = size * (double)float_of(words[4 + i]);
-        const double y = size * (double)float_of(words[8 + i]);
-        xx += x * x;
-        yy += y * y;
-        xy += x * y;
+        x[i] = size * (double)float_of(words[4 + i]);
+        y[i] = size * (double)float_of(words[8 + i]);
+        sum[i] = x[i] + y[i];
+        difference[i] = x[i] - y[i];
     }
-    const double most = (xx + yy + sqrt((xx - yy) * (xx - yy) + 4 * xy * xy)) / 2;
-    return (float)(0.5 * log2(most));
+    const double alone = fmax(length_of(x), length_of(y));
+    const double both = fmax(length_of(sum), length_of(difference)) * (11. / 16);
+    int exponent;
+    const double mantissa = frexp(fmax(alone, both), &exponent);
+    return (float)(log2(floor(mantissa * 1024) / 1024) + exponent);
 }
 
 static float wanted_level(const struct fetch *f, const uint32_t words[PTX_TEXTURE_WORDS])
