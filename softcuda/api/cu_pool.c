@@ -278,8 +278,9 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
 static CUresult check_access(const soft_pool_object *object,
                              const CUmemAccessDesc *access)
 {
-    soft_device *device;
-    SOFT_TRY(located(&access->location, &device));
+    soft_device *device = NULL;
+    if (!object->of_host || !is_of_host(&access->location))
+        SOFT_TRY(located(&access->location, &device));
     if (!soft_rule(M_pool_access))
         return CUDA_SUCCESS;
     if (access->flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
@@ -309,7 +310,8 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
     for (size_t i = 0; i < count; i++)
         SOFT_TRY(check_access(object, &map[i]));
     for (size_t i = 0; i < count; i++)
-        atomic_store(&object->access[map[i].location.id], (unsigned)map[i].flags);
+        if (map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+            atomic_store(&object->access[map[i].location.id], (unsigned)map[i].flags);
     return CUDA_SUCCESS;
 }
 
@@ -321,7 +323,8 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool handle,
     SOFT_TRY(soft_need(location, "location"));
     soft_pool_object *object;
     SOFT_TRY(soft_pool_object_find(handle, &object));
-    if (location->type == CU_MEM_LOCATION_TYPE_HOST) {
+    if (location->type == CU_MEM_LOCATION_TYPE_HOST ||
+        (object->of_host && location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA)) {
         *out = object->of_host ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
                                : CU_MEM_ACCESS_FLAGS_PROT_NONE;
         return CUDA_SUCCESS;

@@ -259,7 +259,8 @@ CUresult soft_pool_object_create_host(soft_device *device, uint64_t bytes,
     (*out)->of_host = true;
     (*out)->place = *place;
     (*out)->handle_types = handle_types;
-    reach_everywhere(*out);
+    for (int i = 0; i < SOFT_DEVICE_MAX; i++) /* an H200 gives devices none by itself */
+        atomic_store(&(*out)->access[i], CU_MEM_ACCESS_FLAGS_PROT_NONE);
     return CUDA_SUCCESS;
 }
 

@@ -26,7 +26,8 @@ CUresult soft_pool_object_create(soft_device *device, uint64_t bytes,
 CUresult soft_pool_object_create_managed(soft_device *device, uint64_t bytes,
                                          const CUmemLocation *place,
                                          soft_pool_object **out);
-/* Of page-locked memory of the host or of the NUMA node `place`; all devices reach it. */
+/* Of page-locked memory of the host or of the NUMA node `place`. That a device needs access
+ * is kept, and not enforced. */
 CUresult soft_pool_object_create_host(soft_device *device, uint64_t bytes,
                                       const CUmemLocation *place,
                                       CUmemAllocationHandleType handle_types,

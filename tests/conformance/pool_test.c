@@ -254,6 +254,16 @@ static void pools_of_the_host_give_its_memory(void)
         OK(cu.cuMemGetDefaultMemPool(&first, &places[i], CU_MEM_ALLOCATION_TYPE_PINNED));
         OK(cu.cuMemPoolCreate(&pool, &props));
         CHECK(pool && first && pool != first);
+        CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+        CUmemAccessDesc access[] = {
+            {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+             .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+            {.location = places[0], .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
+        OK(cu.cuMemPoolGetAccess(&flags, pool, &access[0].location));
+        CHECK(flags == CU_MEM_ACCESS_FLAGS_PROT_NONE);
+        OK(cu.cuMemPoolGetAccess(&flags, pool, &places[0]));
+        CHECK(flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+        OK(cu.cuMemPoolSetAccess(pool, access, 2));
         OK(cu.cuMemAllocFromPoolAsync(&p, 4096, pool, stream));
         OK(cu.cuStreamSynchronize(stream));
         OK(cu.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
