@@ -36,11 +36,26 @@ const char *gphi_status_text(gph_status status)
     return status > 0 ? NULL : "";
 }
 
+_Atomic(uintptr_t) gphi_fail_ear;
+
+void gphi_fail_hear(gph_status code, const char *message)
+{
+    const uintptr_t ear = atomic_load_explicit(&gphi_fail_ear, memory_order_relaxed);
+    gphi_fail_heard *heard = NULL;
+    memcpy(&heard, &ear, sizeof(heard)); /* ISO C has no cast from object to function */
+    if (heard)
+        heard(code, message);
+}
+
 gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
 {
-    if (!error)
+    gph_error own;
+    const bool is_heard = atomic_load_explicit(&gphi_fail_ear, memory_order_relaxed) != 0;
+    if (!error && !is_heard)
         return code;
 
+    if (!error)
+        error = &own;
     *error = (gph_error){.code = code}; /* nothing of an earlier failure stays */
     /* Callers say what they were at. */
     const char *what = code == GPH_E_NO_MEMORY ? "out of memory: " : "";
@@ -51,6 +66,8 @@ gph_status gphi_fail(gph_error *error, gph_status code, const char *format, ...)
     vsnprintf(error->message + used, sizeof(error->message) - used, format, args);
     va_end(args);
     gphi_make_plain(error->message, strlen(error->message)); /* names of regions, files */
+    if (is_heard)
+        gphi_fail_hear(code, error->message);
     return code;
 }
 

@@ -3,7 +3,17 @@
 #ifndef GPHI_BASE_FAIL_H
 #define GPHI_BASE_FAIL_H
 #include <gph/base.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+/* Hears of each failure that gphi_fail() is asked to describe, with its message; with GPH_OK,
+ * that the last one of this thread was dropped. */
+typedef void gphi_fail_heard(gph_status code, const char *message);
+
+/* Who hears (event/failures.c), as an address: 0 is nobody, the usual case. Relaxed: it leads
+ * to code alone, which was there before. */
+extern _Atomic(uintptr_t) gphi_fail_ear;
 
 /* Fills *error if there is one, and returns `code`, so that a failing function ends with
  * `return gphi_fail(error, GPH_E_INVALID, "...")`. Only the code that decides on the
@@ -45,12 +55,15 @@ void gphi_hint(gph_error *error, const char *format, ...) GPH_PRINTF(2, 3);
 /* Puts words before the message of a failure: whose it is, and when it came. */
 void gphi_fail_in(gph_error *error, const char *format, ...) GPH_PRINTF(2, 3);
 
+/* Calls who hears. */
+void gphi_fail_hear(gph_status code, const char *message);
+
 /* Drops a status whose failure changes nothing for the caller; `why` says so to the
  * reader. */
 static inline void gphi_ignore(gph_status status, const char *why)
 {
-    (void)status;
-    (void)why;
+    if (status < GPH_OK)
+        gphi_fail_hear(GPH_OK, why);
 }
 
 #define GPHI_TRY(expr)                                                                   \

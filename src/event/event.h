@@ -295,8 +295,15 @@ typedef enum gphi_note_kind {
     GPHI_NOTE_DEVICE_RUN, /* a launch by a kernel is over: CUgraphExec, CUgraphExec of the
                              kernel, stream (1 tail, 2 to forget, 3 sibling), runs (more than
                              one: in a row), from and to (ns) */
-    GPHI_NOTE_DEVICE_REFUSED /* a kernel got 1: CUgraphExec or 0, CUgraphExec of the kernel,
-                                when (ns). Text: the reason */
+    GPHI_NOTE_DEVICE_REFUSED, /* a kernel got 1: CUgraphExec or 0, CUgraphExec of the kernel,
+                                 when (ns). Text: the reason */
+    GPHI_NOTE_FAILED, /* a call of libgph is refused: gph_status, no CUresult. Text: its message.
+                         GPH_OK: the thread's last one was dropped in libgph, and why */
+    GPHI_NOTE_SLOT, /* a slot is bound: table, slot, gph_slot_kind, the buffer (0 of REMAP),
+                         its bytes, and where kernels read: COPY the fixed buffer, INDIRECT the
+                         word. Text: its name */
+    GPHI_NOTE_TRACKED, /* gph_exec_track: CUgraphExec */
+    GPHI_NOTE_UPDATED  /* gph_exec_update: CUgraphExec as it is now, gph_update_way */
 } gphi_note_kind;
 
 static inline const uint64_t *gphi_event_words(const gphi_event *event)

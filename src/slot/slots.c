@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "event/note.h"
 
 #include <string.h>
 
@@ -279,9 +280,32 @@ void gph_slots_stats_get(const gph_slots *slots, gph_slots_stats *out)
 
 /* ---- binding ---- */
 
-static void bind_address(gph_slots *slots, struct gphi_slot *slot, CUdeviceptr buffer)
+/* PULL slots are not the doctor's: a tree binds its own at each call. */
+__attribute__((noinline, cold)) static void
+tell_bound(const gph_slots *slots, const struct gphi_slot *slot, CUdeviceptr buffer)
+{
+    const uint32_t index = (uint32_t)(slot - slots->slots);
+    const uint64_t words[] = {
+        (uint64_t)(uintptr_t)slots,
+        index,
+        (uint64_t)slot->kind,
+        buffer,
+        slot->bytes,
+        slot->kind == GPH_SLOT_REMAP ? 0 : gph_slots_address(slots, index)};
+    if (slot->kind != GPH_SLOT_PULL)
+        gphi_note(GPHI_NOTE_SLOT, slot->name, words, 6);
+}
+
+static void take_bound(gph_slots *slots, struct gphi_slot *slot, CUdeviceptr buffer)
 {
     note_bound(slots, slot);
+    if (gphi_note_is_on())
+        tell_bound(slots, slot, buffer);
+}
+
+static void bind_address(gph_slots *slots, struct gphi_slot *slot, CUdeviceptr buffer)
+{
+    take_bound(slots, slot, buffer);
     if (slot->kind == GPH_SLOT_INDIRECT || slot->kind == GPH_SLOT_PULL) {
         slots->bound[slot->place] = buffer;
         return;
@@ -322,7 +346,7 @@ gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t index,
         bind_address(slots, slot, buffer->address);
         return GPH_OK;
     }
-    note_bound(slots, slot);
+    take_bound(slots, slot, 0);
     slot->buffer = buffer;
     return GPH_OK;
 }

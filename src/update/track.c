@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "cuda/status.h"
+#include "event/note.h"
 
 #include <string.h>
 
@@ -141,6 +142,7 @@ gph_status gph_exec_track(gph_exec *exec, CUgraph graph, const gph_track_options
     track->context = context;
     track->owned = opt.takes_graph ? graph : NULL;
     track->stats.whole_ns = WHOLE_NS + (uint64_t)WHOLE_NS_A_NODE * count;
+    gphi_note(GPHI_NOTE_TRACKED, NULL, &(uint64_t){(uint64_t)(uintptr_t)exec->handle}, 1);
     return GPH_OK;
 }
 

@@ -18,6 +18,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "cuda/status.h"
+#include "event/note.h"
 #include "update/track.h"
 
 #include <stdio.h>
@@ -391,6 +392,10 @@ gph_status gph_exec_update(gph_exec *exec, CUgraph graph,
         stats->ns += to->ns;
         stats->last_way = status == GPH_OK ? to->way : stats->last_way;
         memcpy(stats->last_reason, to->text, sizeof(stats->last_reason));
+    }
+    if (status == GPH_OK) {
+        const uint64_t words[] = {(uint64_t)(uintptr_t)exec->handle, to->way};
+        gphi_note(GPHI_NOTE_UPDATED, NULL, words, 2);
     }
     if (job.is_compared)
         gphi_comparison_fini(&job.found);

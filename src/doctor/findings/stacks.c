@@ -30,6 +30,7 @@ typedef struct stack {
     uint64_t file;               /* of that line: key in `wrappers` */
     size_t python_bytes;
     gph_place *places;
+    const char *entered; /* gphi_stacks_entered() */
     uint32_t address_count, place_count, place_room;
     uint64_t key; /* gphi_stacks_key(); 0: not asked for */
     bool is_known;
@@ -242,13 +243,20 @@ static bool begins(const char *text, const char *with)
     return text && strncmp(text, with, strlen(with)) == 0;
 }
 
+/* libgph.so.0, libgph-attach.so; not a program whose name begins so. */
+static bool is_libgph(const gph_place *place)
+{
+    const char *name = gphi_path_name(place->module);
+    return begins(name, "libgph") && strstr(name, ".so");
+}
+
 /* Whose code stands between the program and the driver: libraries, the runtime where it
  * is linked into the program (it has no lines), and what nvcc adds to the program. */
 static bool is_plumbing(const gph_place *place)
 {
     const char *name = gphi_path_name(place->module), *file = gphi_path_name(place->file);
     const char *function = place->function;
-    return begins(name, "libgph") || begins(name, "libcuda.so") ||
+    return is_libgph(place) || begins(name, "libcuda.so") ||
            begins(name, "libcudart.so") || begins(function, "libcudart_static_") ||
            begins(function, "__device_stub__") || begins(file, "cuda_runtime") ||
            begins(file, "device_functions.h") ||
@@ -388,6 +396,9 @@ static void add_native(gphi_stacks *stacks, stack *of)
                                      .address = of->addresses[i]};
             if (i > 0 && of->place_count == first && is_trampoline(&place))
                 continue;
+            if (of->place_count == first && begins(place.function, "gph_") &&
+                is_libgph(&place))
+                of->entered = place.function;
             if (first > 0 && is_interpreter(&place))
                 return;
             if (!add_place(of, first, &place,
@@ -416,6 +427,16 @@ const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t id, uint32_t *
     }
     *count = of->place_count;
     return of->place_count > 0 ? of->places : NULL;
+}
+
+const char *gphi_stacks_entered(gphi_stacks *stacks, uint32_t id)
+{
+    uint32_t count = 0;
+    const uint64_t *known = stacks ? gphi_map_get(&stacks->by_id, id) : NULL;
+    (void)gphi_stacks_frames(stacks, id, &count);
+    return known && id != 0
+               ? ((stack *)gphi_vec_at(&stacks->list, (size_t)*known))->entered
+               : NULL;
 }
 
 uint64_t gphi_stacks_key(gphi_stacks *stacks, uint32_t id)

@@ -20,7 +20,11 @@ gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event);
  * memory. Lent until the end. */
 const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t stack, uint32_t *count);
 
-/* The same for stacks that show the same frames. Of one with Python's that is more than its
+/* The public function of libgph by which the innermost frame of those came into it:
+ * "gph_exec_launch". NULL: the program called the driver itself. */
+const char *gphi_stacks_entered(gphi_stacks *stacks, uint32_t stack);
+
+/* A number that is the same for stacks that show the same frames. Of one with Python's that is more than its
  * number: an interpreter calls C from other addresses once it has specialized a line. */
 uint64_t gphi_stacks_key(gphi_stacks *stacks, uint32_t stack);
 

@@ -21,6 +21,7 @@
     X(nccl)                                                                              \
     X(log)                                                                               \
     X(error)                                                                             \
+    X(libgph)                                                                            \
     X(framework)                                                                         \
     X(check)
 

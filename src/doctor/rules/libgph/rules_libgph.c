@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules libgph.*: what a program does with libgph itself, by what libgph says of itself. */
+#include "doctor/rules/libgph/rules_libgph.h"
+#include "doctor/rules/rules.h"
+
+const gphi_rule gphi_rules_libgph[] = {
+    GPHI_RULE("libgph.ignored-status", ERROR, .list_bytes = sizeof(gphi_libgph_refusal),
+              .call = gphi_libgph_refused_call, .event = gphi_libgph_refused_event,
+              .end = gphi_libgph_refused_end),
+    GPHI_RULE("libgph.slot-not-bound-again", ERROR,
+              .list_bytes = sizeof(gphi_libgph_slot), .call = gphi_libgph_rebind_call,
+              .event = gphi_libgph_slots_event),
+    GPHI_RULE("libgph.slot-unread", WARNING, .list_bytes = sizeof(gphi_libgph_slot),
+              .call = gphi_libgph_unread_call, .event = gphi_libgph_slots_event,
+              .end = gphi_libgph_unread_end),
+    GPHI_RULE("libgph.slots-bypassed", ERROR, .state_bytes = 1,
+              .call = gphi_libgph_bypass_call),
+    GPHI_RULE("libgph.edited-behind", ERROR, .list_bytes = sizeof(gphi_libgph_tracked),
+              .call = gphi_libgph_behind_call, .event = gphi_libgph_behind_event),
+    {.id = NULL},
+};

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The rules libgph.*, over several files: libgph_refused.c what libgph refused and nobody
+ * looked at, libgph_slots.c tables of slots, libgph_behind.c what is done to an executable
+ * behind libgph's back. */
+#ifndef GPHI_DOCTOR_RULES_LIBGPH_H
+#define GPHI_DOCTOR_RULES_LIBGPH_H
+#include "doctor/findings/rule.h"
+#include "doctor/history/history.h"
+#include "doctor/model/call_kinds.h"
+#include <gph/base.h>
+
+/* The place of a note: a call of its own has none. */
+gphi_call gphi_libgph_at(const gphi_rule_run *run, const gphi_event *event);
+
+/* ---- libgph_refused.c ---- */
+
+/* What would show that the program saw that a function failed. */
+typedef enum gphi_libgph_sort {
+    GPHI_LIBGPH_MEMORY, /* it allocates: memory from elsewhere */
+    GPHI_LIBGPH_CHANGE, /* it binds, sets, updates: another executable */
+    GPHI_LIBGPH_RUN,    /* it launches: kernels, another graph */
+    GPHI_LIBGPH_MAKE,   /* it records, makes: kernels, another capture */
+    GPHI_LIBGPH_OTHER
+} gphi_libgph_sort;
+
+typedef struct gphi_libgph_refusal {
+    gphi_call at, used; /* used: what went on as if it had succeeded; number 0: nothing */
+    char function[64], said[256];
+    gph_status status;
+    gphi_libgph_sort sort;
+    bool is_open; /* nothing has shown yet what the program did about it */
+    bool is_left; /* at the end: nothing of its thread succeeded after it */
+    uint64_t more;
+} gphi_libgph_refusal;
+
+void gphi_libgph_refused_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_libgph_refused_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_libgph_refused_end(gphi_rule_run *run);
+
+/* ---- libgph_slots.c ---- */
+
+typedef struct gphi_libgph_slot {
+    uint64_t table, index;
+    char name[64];
+    uint64_t kind, buffer, bytes, there; /* as GPHI_NOTE_SLOT */
+    gphi_call bound, written, launched;
+    uint64_t binds, launches; /* launches since it was bound that use it */
+    uint64_t stale;           /* of these, with contents written since the copy */
+    bool is_read;             /* a node of a graph that was launched has its address */
+    bool is_unsure;           /* it may be read where nobody sees it */
+} gphi_libgph_slot;
+
+void gphi_libgph_slots_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_libgph_rebind_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_libgph_unread_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_libgph_unread_end(gphi_rule_run *run);
+void gphi_libgph_bypass_call(gphi_rule_run *run, const gphi_seen *seen);
+
+/* ---- libgph_behind.c ---- */
+
+void gphi_libgph_behind_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_libgph_behind_call(gphi_rule_run *run, const gphi_seen *seen);
+
+/* Of an executable that libgph keeps up to date. */
+typedef struct gphi_libgph_tracked {
+    uint64_t exec;
+    gphi_call tracked,
+        edited; /* edited: by no function of libgph, since the last update */
+} gphi_libgph_tracked;
+#endif
