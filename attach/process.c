@@ -9,6 +9,7 @@
  *   GPH_DOCTOR_CHAIN an injection library that was set before */
 #define _GNU_SOURCE
 #include "attach/process.h"
+#include "attach/crash.h"
 #include "attach/cupti/cupti.h"
 #include "attach/driver/find.h"
 #include "attach/output.h"
@@ -169,8 +170,10 @@ bool attach_start(void)
                     NULL);
     const uint32_t is = !ring ? ATTACH_OFF : is_logs ? ATTACH_LOGS : ATTACH_ON;
     const gphi_timing_host host = {attach_entry, attach_open_captures};
-    if (is == ATTACH_ON)
+    if (is == ATTACH_ON) {
         gphi_timing_start(&host);
+        attach_crash_prepare();
+    }
     atomic_store_explicit(&attach_is, is, memory_order_release);
     return is == ATTACH_ON;
 }

@@ -70,6 +70,7 @@ static struct kept of_fork;               /* by which this process was made */
 
 struct walk {
     uintptr_t base;
+    uintptr_t from; /* frames above that one are left out; 0: it was reached */
     uint32_t count;
     bool is_whole; /* the slots hold the addresses */
     uint32_t slots[ATTACH_FRAMES];
@@ -82,8 +83,11 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *user)
     const uintptr_t at = _Unwind_GetIP(context);
     if (at == 0)
         return _URC_END_OF_STACK;
-    if (at - own_start < own_end - own_start)
+    if (walk->from != 0 && at != walk->from)
         return _URC_NO_REASON;
+    if (walk->from == 0 && at - own_start < own_end - own_start)
+        return _URC_NO_REASON;
+    walk->from = 0;
     /* What the caller of this frame's callee pushed: below the stack pointer at the call.
      */
     const uintptr_t slot = _Unwind_GetCFA(context) - sizeof(uintptr_t);
@@ -395,8 +399,9 @@ uint32_t attach_stack_python_seldom(const void *above)
     return number;
 }
 
-/* How many of the innermost frames are the C library's, which is making the child. */
-static uint32_t frames_of_fork(const struct walk *walk)
+/* How many of the innermost frames are the C library's: which makes a child, or ends the
+ * process. */
+static uint32_t frames_of_libc(const struct walk *walk)
 {
     Dl_info library, frame;
     uint32_t count = 0;
@@ -408,6 +413,24 @@ static uint32_t frames_of_fork(const struct walk *walk)
     return count;
 }
 
+uint32_t attach_stack_of_fault(uintptr_t at, uintptr_t caller)
+{
+    struct walk walk = {.from = at};
+    char *python = local ? local->python : NULL;
+    _Unwind_Backtrace(step, &walk);
+    if (walk.count == 0 && caller != 0)
+        walk.frames[walk.count++] = caller;
+    else if (walk.count > 0)
+        walk.frames[0]++;
+    const uint32_t inner = frames_of_libc(&walk);
+    if (!python || !attach_python_is_known() ||
+        attach_python(python, sizeof(local->python)) == 0)
+        python = NULL;
+    if (walk.count == 0 && !python)
+        return 0;
+    return number_of(&walk.frames[inner], walk.count - inner, python);
+}
+
 void attach_stack_keep(void)
 {
     struct local *own = local_of_thread();
@@ -416,7 +439,7 @@ void attach_stack_keep(void)
         return;
     const int saved = errno;
     unwind(&walk, 0);
-    const uint32_t inner = frames_of_fork(&walk);
+    const uint32_t inner = frames_of_libc(&walk);
     own->kept.count = walk.count - inner;
     memcpy(own->kept.frames, &walk.frames[inner], own->kept.count * sizeof(uintptr_t));
     if (!has_python(own) || !attach_python(own->kept.python, sizeof(own->kept.python)))

@@ -35,6 +35,11 @@ uint32_t attach_stack_python_alone(void);
  * else 0. Of the call in which a process ends there is no later chance. */
 uint32_t attach_stack_python_seldom(const void *above);
 
+/* In a handler of a signal: the number of the stack from the instruction that raised it on,
+ * without the C library's frames on top; the first frame is one byte after it, as a return
+ * address is. `caller`: the only frame where there is no code at that instruction. */
+uint32_t attach_stack_of_fault(uintptr_t at, uintptr_t caller);
+
 /* In a child of fork(): the numbers begin again, for another ring. */
 void attach_stack_forked(void);
 

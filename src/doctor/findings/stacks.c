@@ -429,6 +429,20 @@ const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t id, uint32_t *
     return of->place_count > 0 ? of->places : NULL;
 }
 
+bool gphi_stacks_place(gphi_stacks *stacks, uint64_t address, gph_place *out)
+{
+    gphi_symbol found[GPHI_SYMBOL_FRAMES];
+    if (!stacks || address == 0 ||
+        gphi_symbols_find(stacks->symbols, address + 1, found) == 0 || !found[0].module)
+        return false;
+    *out = (gph_place){.function = plain_name(stacks, found[0].function),
+                       .file = plain_name(stacks, found[0].file),
+                       .line = found[0].line,
+                       .module = plain_name(stacks, found[0].module),
+                       .address = address};
+    return true;
+}
+
 const char *gphi_stacks_entered(gphi_stacks *stacks, uint32_t id)
 {
     uint32_t count = 0;

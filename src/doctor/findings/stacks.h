@@ -4,6 +4,7 @@
 #define GPHI_DOCTOR_STACKS_H
 #include "event/event.h"
 #include <gph/doctor.h>
+#include <stdbool.h>
 
 typedef struct gphi_stacks gphi_stacks;
 
@@ -19,6 +20,9 @@ gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event);
  * on top, and those of the C++ standard library are left out. NULL and 0: none, or no
  * memory. Lent until the end. */
 const gph_place *gphi_stacks_frames(gphi_stacks *stacks, uint32_t stack, uint32_t *count);
+
+/* What is at an address of code, whoever's it is. False: nothing is known of it. */
+bool gphi_stacks_place(gphi_stacks *stacks, uint64_t address, gph_place *out);
 
 /* The public function of libgph by which the innermost frame of those came into it:
  * "gph_exec_launch". NULL: the program called the driver itself. */

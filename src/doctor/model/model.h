@@ -219,8 +219,13 @@ typedef struct gphi_model {
     uint64_t first_ns, last_ns;
     gphi_call forked; /* the fork() that made it, of one that had used the driver */
     uint64_t parent;  /* that one's pid; 0: it was not made so */
-    bool is_killed;   /* it did not exit by itself; known at the end */
-    bool is_replaced; /* by another program, exec(), in the same process */
+    gphi_call
+        crashed; /* where a signal was raised that ends the process; number 0: none, or
+                          nothing is known of it */
+    uint32_t crashed_by;                /* that signal */
+    uint64_t crashed_at, crash_address; /* the instruction, and what it was about */
+    bool is_killed;                     /* it did not exit by itself; known at the end */
+    bool is_replaced;           /* by another program, exec(), in the same process */
     struct gphi_stacks *stacks; /* for words; NULL: none */
     struct gphi_model_private *own;
 } gphi_model;

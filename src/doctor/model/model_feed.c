@@ -290,6 +290,16 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
                                     .thread = event->thread,
                                     .stack = event->stack};
         return GPH_OK;
+    case GPHI_EVENT_CRASHED:
+        model->crashed_by = (uint32_t)event->id;
+        model->crash_address = gphi_event_word(event, 0);
+        model->crashed_at = gphi_event_word(event, 1);
+        model->crashed = (gphi_call){.number = model->call_count + 1,
+                                     .time_ns = event->time_ns,
+                                     .call = GPHI_CALL_COUNT,
+                                     .thread = event->thread,
+                                     .stack = event->stack};
+        return GPH_OK;
     case GPHI_EVENT_STANDING: return gphi_exec_stands(model, event);
     case GPHI_EVENT_LOST: model->lost += event->id; return GPH_OK;
     default: return GPH_OK;

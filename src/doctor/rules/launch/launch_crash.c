@@ -5,6 +5,8 @@
  *
  * launch.crash-elsewhere: so ended, but in no call. The mistake is the program's own or a
  * library's, and silence would read as an all-clear. */
+#include "base/path.h"
+#include "doctor/findings/stacks.h"
 #include "doctor/rules/launch/rules_launch.h"
 
 #include <inttypes.h>
@@ -108,6 +110,32 @@ static const char *say_dead(gphi_model *model, const gphi_dead *dead)
                : gphi_say_event(model, dead->handle);
 }
 
+/* Whether the thread of a call, or any (NULL), raised the signal by itself. */
+static bool is_raised(const gphi_model *model, const gphi_call *by)
+{
+    return model->crashed.number != 0 && model->crashed_by == model->signal &&
+           (!by || model->crashed.thread == by->thread);
+}
+
+/* Which library it was in. */
+static void tell_place(const gphi_rule_run *run, gphi_draft *draft)
+{
+    gphi_model *model = run->model;
+    gph_place place = {.address = model->crashed_at};
+    char words[256] = "";
+    if (gphi_stacks_place(model->stacks, model->crashed_at, &place))
+        gphi_say_into(words, sizeof(words), "%.120s (%.100s)",
+                      place.function ? place.function : "?",
+                      gphi_path_name(place.module));
+    else
+        gphi_say_into(words, sizeof(words), "0x%llx", (unsigned long long)place.address);
+    if (model->crash_address != 0 || model->signal == SIGSEGV)
+        gphi_evidence(draft, "the signal was raised in %s, about address 0x%llx", words,
+                      (unsigned long long)model->crash_address);
+    else
+        gphi_evidence(draft, "the signal was raised in %s", words);
+}
+
 static void tell(gphi_rule_run *run, uint32_t index)
 {
     const gphi_launch_crash *state = run->state;
@@ -134,11 +162,13 @@ static void tell(gphi_rule_run *run, uint32_t index)
     else if (dead->what)
         gphi_evidence(draft, "%s, an argument, was destroyed before",
                       say_dead(run->model, dead));
+    if (is_raised(run->model, call))
+        tell_place(run, draft);
     const bool has_host_function =
         is_crash(number) && is_wait(call) && tell_host_functions(run, draft);
     tell_standing(run, draft);
     tell_others(state, index, draft);
-    if (is_crash(number) && state->threads > 1)
+    if (is_crash(number) && state->threads > 1 && !is_raised(run->model, call))
         gphi_evidence(
             draft,
             "%u threads of the process have used the driver: one that was in no "
@@ -191,15 +221,22 @@ void gphi_launch_elsewhere_end(gphi_rule_run *run)
     if (!run->model->is_killed || run->model->hung != 0 || state->is_inside ||
         state->last.number == 0 || !is_crash(number))
         return;
-    gphi_draft *draft = gphi_finding_begin(run, &state->last, 0);
+    const bool is_known = is_raised(run->model, NULL);
+    const bool has_stack = is_known && run->model->crashed.stack != 0;
+    gphi_draft *draft =
+        gphi_finding_begin(run, has_stack ? &run->model->crashed : &state->last, 0);
     if (!draft)
         return;
     gphi_cause(draft,
                "the process was ended by signal %u%s while no thread of it was inside of "
                "a driver call; the last one that returned is %s",
                (unsigned)number, signal_name(number), gphi_say_call(&state->last));
+    if (is_known)
+        tell_place(run, draft);
+    if (has_stack)
+        gphi_evidence_call(draft, &state->last, "the last call that returned");
     tell_standing(run, draft);
-    if (state->threads > 1)
+    if (state->threads > 1 && !is_known)
         gphi_evidence(
             draft,
             "%u threads of the process have used the driver: any of them, or one "

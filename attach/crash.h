@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where the process is when a signal ends it. */
+#ifndef ATTACH_CRASH_H
+#define ATTACH_CRASH_H
+
+/* Once, with the ring: catches those signals that end the process and that nobody has caught
+ * so far. Who catches them later has them; they end the process as they would have. */
+void attach_crash_prepare(void);
+#endif
