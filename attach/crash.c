@@ -9,11 +9,11 @@
  * there already. */
 #define _GNU_SOURCE
 #include "attach/crash.h"
+#include "attach/peek/kind.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/stack.h"
 #include "attach/ring/draft.h"
 #include "attach/ring/state.h"
-#include "attach/peek/kind.h"
 #include "attach/ring/thread.h"
 
 #include <errno.h>
@@ -71,8 +71,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
 void attach_crash_prepare(void)
 {
     for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++) {
-        struct sigaction now, ours = {.sa_sigaction = on_crash,
-                                      .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        struct sigaction now,
+            ours = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigemptyset(&ours.sa_mask);
         if (sigaction(crashes[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
             (now.sa_flags & SA_SIGINFO) == 0)

@@ -307,7 +307,8 @@ typedef enum gphi_note_kind {
                          its bytes, and where kernels read: COPY the fixed buffer, INDIRECT the
                          word. Text: its name */
     GPHI_NOTE_TRACKED, /* gph_exec_track: CUgraphExec */
-    GPHI_NOTE_UPDATED  /* gph_exec_update: CUgraphExec as it is now, gph_update_way */
+    GPHI_NOTE_UPDATED, /* gph_exec_update: CUgraphExec as it is now, gph_update_way */
+    GPHI_NOTE_REGION   /* of a capture: its stream, 1 begins 0 ends. Text: the name */
 } gphi_note_kind;
 
 static inline const uint64_t *gphi_event_words(const gphi_event *event)

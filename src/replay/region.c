@@ -9,6 +9,7 @@
 #include "base/heap.h"
 #include "base/map.h"
 #include "cuda/status.h"
+#include "event/note.h"
 #include "replay/capture.h"
 
 #include <string.h>
@@ -149,6 +150,12 @@ static uint32_t find_region(gph_recording *recording, const gphi_region *outer,
     return add_region(recording, path, place);
 }
 
+static void tell_region(const gph_capture *capture, const char *name)
+{
+    const uint64_t words[] = {(uint64_t)(uintptr_t)capture->stream, name ? 1 : 0};
+    gphi_note(GPHI_NOTE_REGION, name, words, 2);
+}
+
 gph_status gph_region_push_at(const char *place, gph_capture *capture, const char *name,
                               gph_error *error)
 {
@@ -169,6 +176,7 @@ gph_status gph_region_push_at(const char *place, gph_capture *capture, const cha
     if (region == 0)
         return gphi_fail(error, GPH_E_NO_MEMORY, "opening region %.200s", name);
     *(uint32_t *)gphi_vec_add(&capture->region_stack, 1) = region;
+    tell_region(capture, name);
     return GPH_OK;
 }
 
@@ -187,6 +195,7 @@ gph_status gph_region_pop(gph_capture *capture, gph_error *error)
                          (void *)capture->stream);
     GPHI_TRY(sync(capture, error));
     capture->region_stack.count--;
+    tell_region(capture, NULL);
     return GPH_OK;
 }
 

@@ -515,7 +515,8 @@ static void leave_out_asides(const gphi_findings *findings)
     bool has_error = false;
     for (size_t i = 0; i < findings->drafts.count; i++) {
         const gphi_draft *draft = gphi_vec_pointer(&findings->drafts, i);
-        has_error |= !draft->is_withdrawn && severity_of(draft) == GPH_SEVERITY_ERROR;
+        has_error |= !draft->is_withdrawn && !draft->rule->is_aside &&
+                     severity_of(draft) == GPH_SEVERITY_ERROR;
     }
     for (size_t i = 0; has_error && i < findings->drafts.count; i++) {
         gphi_draft *draft = gphi_vec_pointer(&findings->drafts, i);

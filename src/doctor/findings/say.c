@@ -75,8 +75,12 @@ const char *gphi_say_sort(const gph_node *node)
 const char *gphi_say_node(const gphi_snapshot *snapshot, uint32_t index)
 {
     const gph_node *node = gph_graph_node(gphi_snapshot_graph(snapshot), index);
+    const char *region = gphi_snapshot_region(snapshot, index);
     if (!node)
         return gphi_say("node %u", (unsigned)index);
+    if (region)
+        return gphi_say("node %u (%s, region \"%.60s\")", (unsigned)index,
+                        gphi_say_sort(node), region);
     return gphi_say("node %u (%s)", (unsigned)index, gphi_say_sort(node));
 }
 

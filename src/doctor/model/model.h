@@ -80,6 +80,12 @@ typedef struct gphi_capture_member {
     bool is_joined; /* ended captures: its last node is reached from the origin's end */
 } gphi_capture_member;
 
+/* What libgph's gph_region_push() and gph_region_pop() enclose, by numbers of calls. */
+typedef struct gphi_region {
+    uint64_t after, until; /* until 0: to the end of the capture */
+    char name[64];
+} gphi_region;
+
 struct gphi_capture {
     uint64_t id;     /* the driver's; else made up */
     uint32_t mode;   /* CUstreamCaptureMode */
@@ -90,6 +96,7 @@ struct gphi_capture {
     gphi_vec members;      /* of gphi_capture_member */
     gphi_vec calls;        /* of gphi_call: all that captured a node, in order */
     gphi_vec failures;     /* of gphi_call: all that failed on it or because of it */
+    gphi_vec regions;      /* of gphi_region, in order of their begin */
     uint64_t graph;        /* what came of it, or 0 */
     gphi_snapshot *snapshot;
     bool is_open, is_to_graph;
@@ -286,6 +293,9 @@ static inline const gph_graph *gphi_snapshot_graph(const gphi_snapshot *snapshot
 {
     return snapshot ? snapshot->data : NULL;
 }
+
+/* The innermost region that a node was recorded in; NULL: none. */
+const char *gphi_snapshot_region(const gphi_snapshot *snapshot, uint32_t index);
 
 /* The call that made a node, never NULL: number 0 if it is not known. */
 const gphi_call *gphi_snapshot_made(const gphi_snapshot *snapshot, uint32_t index);

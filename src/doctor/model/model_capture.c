@@ -11,6 +11,7 @@
 #include "doctor/model/call_kinds.h"
 #include "doctor/model/model_state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -53,6 +54,7 @@ void gphi_capture_clear(gphi_model *model, void *item)
     gphi_vec_fini(&capture->seen.members);
     gphi_vec_fini(&capture->seen.calls);
     gphi_vec_fini(&capture->seen.failures);
+    gphi_vec_fini(&capture->seen.regions);
     gphi_vec_fini(&capture->nodes);
     gphi_vec_fini(&capture->deps);
     gphi_map_fini(&capture->by_handle);
@@ -96,6 +98,7 @@ static gphi_capture *open_capture(gphi_model *model, uint64_t id, model_stream *
     gphi_vec_init(&seen->members, model->heap, sizeof(gphi_capture_member));
     gphi_vec_init(&seen->calls, model->heap, sizeof(gphi_call));
     gphi_vec_init(&seen->failures, model->heap, sizeof(gphi_call));
+    gphi_vec_init(&seen->regions, model->heap, sizeof(gphi_region));
     gphi_vec_init(&capture->nodes, model->heap, sizeof(model_node));
     gphi_vec_init(&capture->deps, model->heap, sizeof(uint32_t));
     gphi_map_init(&capture->by_handle, model->heap);
@@ -311,6 +314,42 @@ static gph_status event_call(gphi_model *model, gphi_seen *seen, model_stream *s
     if (gphi_seen_is(seen, GPHI_CALL_cuStreamWaitEvent))
         return wait_event(model, seen, stream, event);
     return GPH_OK;
+}
+
+/* ---- regions ---- */
+
+gph_status gphi_capture_region(gphi_model *model, const gphi_event *event)
+{
+    const gphi_stream *stream =
+        gphi_model_stream(model, gphi_event_word(event, 0), event->thread, false);
+    gphi_capture *capture = stream ? stream->capture : NULL;
+    if (!capture)
+        return GPH_OK;
+    if (gphi_event_word(event, 1) != 0) {
+        gphi_region begun = {.after = model->call_count};
+        snprintf(begun.name, sizeof(begun.name), "%s", gphi_event_text(event, 0));
+        return gphi_vec_push(&capture->regions, &begun);
+    }
+    for (size_t i = capture->regions.count; i-- > 0;) {
+        gphi_region *open = gphi_vec_at(&capture->regions, i);
+        if (open->until == 0) {
+            open->until = model->call_count;
+            break;
+        }
+    }
+    return GPH_OK;
+}
+
+const char *gphi_snapshot_region(const gphi_snapshot *snapshot, uint32_t index)
+{
+    const gphi_capture *capture = snapshot ? snapshot->capture : NULL;
+    const uint64_t number = gphi_snapshot_made(snapshot, index)->number;
+    for (size_t i = capture && number != 0 ? capture->regions.count : 0; i-- > 0;) {
+        const gphi_region *region = gphi_vec_at(&capture->regions, i);
+        if (region->after < number && (region->until == 0 || number <= region->until))
+            return region->name;
+    }
+    return NULL;
 }
 
 /* ---- failures ---- */

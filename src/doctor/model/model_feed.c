@@ -290,6 +290,8 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
                                     .thread = event->thread,
                                     .stack = event->stack};
         return GPH_OK;
+    case GPHI_EVENT_NOTE:
+        return event->id == GPHI_NOTE_REGION ? gphi_capture_region(model, event) : GPH_OK;
     case GPHI_EVENT_CRASHED:
         model->crashed_by = (uint32_t)event->id;
         model->crash_address = gphi_event_word(event, 0);

@@ -174,6 +174,8 @@ gphi_thread *gphi_thread_of(gphi_model *model, uint32_t id);
 /* What the call puts on its stream, and what the host then knows to be over. */
 gph_status gphi_submit(gphi_model *model, gphi_seen *seen);
 gph_status gphi_synchronize(gphi_model *model, const gphi_seen *seen);
+/* Takes in GPHI_NOTE_REGION. */
+gph_status gphi_capture_region(gphi_model *model, const gphi_event *event);
 
 /* ---- model_work.c ---- */
 

@@ -235,6 +235,8 @@ void gphi_launch_elsewhere_end(gphi_rule_run *run)
         tell_place(run, draft);
     if (has_stack)
         gphi_evidence_call(draft, &state->last, "the last call that returned");
+    if (has_stack && number != SIGABRT && number != SIGTRAP)
+        gphi_harden(draft);
     tell_standing(run, draft);
     if (state->threads > 1 && !is_known)
         gphi_evidence(

@@ -106,6 +106,22 @@ typedef struct gphi_launch_awaited {
 void gphi_launch_event(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_launch_event_end(gphi_rule_run *run);
 
+/* ---- launch_late.c ---- */
+
+/* An event that the host waits for, and the launch that it was recorded before. */
+typedef struct gphi_launch_late {
+    uint64_t event, made;
+    gphi_call record, launch, wait;
+    const gphi_stream *stream;
+    gphi_exec_state *exec;
+    uint64_t late, idle, kept; /* waits that miss a launch; those of an event that nothing
+                                  came before; waits that do not miss it */
+    bool is_idle, is_timing;
+} gphi_launch_late;
+
+void gphi_launch_late_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_launch_late_end(gphi_rule_run *run);
+
 /* ---- launch_operand.c ---- */
 
 /* What an executable uses and what was freed or destroyed. */
