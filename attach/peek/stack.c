@@ -417,11 +417,14 @@ uint32_t attach_stack_of_fault(uintptr_t at, uintptr_t caller)
 {
     struct walk walk = {.from = at};
     char *python = local ? local->python : NULL;
-    _Unwind_Backtrace(step, &walk);
-    if (walk.count == 0 && caller != 0)
-        walk.frames[walk.count++] = caller;
-    else if (walk.count > 0)
+    Dl_info code;
+    const bool is_code = at != 0 && dladdr((void *)at, &code) != 0;
+    if (is_code)
+        _Unwind_Backtrace(step, &walk);
+    if (walk.count > 0)
         walk.frames[0]++;
+    else if (caller != 0)
+        walk.frames[walk.count++] = caller;
     const uint32_t inner = frames_of_libc(&walk);
     if (!python || !attach_python_is_known() ||
         attach_python(python, sizeof(local->python)) == 0)

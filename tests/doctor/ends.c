@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A program that breaks a rule and then ends as argv[1] says: exit, _exit, abort, kill,
- * segv, fork (the child breaks it, too), exec; or works with 8 threads that capture,
+ * segv, fork (the child breaks it, too), exec; that crashes before (crash-...); or works with 8 threads that capture,
  * launch and wait, all rightly (threads) or one of them wrongly (threads-broken). */
 #include "../../tests/doctor/rules/broken.h"
 
@@ -83,6 +83,21 @@ static void end(const char *how, char **argv)
         execl("/proc/self/exe", argv[0], "exit", (char *)NULL);
 }
 
+/* A mistake of the program's own, which nothing of CUDA explains. */
+static void crash(const char *how)
+{
+    void (*volatile nothing)(void) = NULL;
+    volatile size_t nowhere = 64;
+    char to[16];
+    if (strcmp(how, "crash-null") == 0)
+        nothing(); // <-- crash-null
+    if (strcmp(how, "crash-library") == 0)
+        memcpy(to, (void *)nowhere, 16 + nowhere / 64); // <-- crash-library
+    if (strcmp(how, "crash-abort") == 0)
+        abort(); // <-- crash-abort
+    EXPECT(to[0] == 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "exit";
@@ -100,6 +115,8 @@ int main(int argc, char **argv)
         run_threads(strcmp(how, "threads-broken") == 0);
         return broken_failures > 0;
     }
+    if (strncmp(how, "crash", 5) == 0)
+        crash(how);
     break_rule();
     end(how, argv);
     return 0;

@@ -55,6 +55,16 @@ for way, code in {"exit": 1, "_exit": 3, "abort": 134, "kill": 137, "segv": 139}
     check(returned == code, f"{way}: exit status {returned}, not {code}")
     check("\nerror " in "\n" + text, f"{way}: no line begins with error")
 
+# Which library it was in, and at which line of the program.
+lines = open(os.path.join(os.path.dirname(__file__), "ends.c")).read().splitlines()
+for way, library, code in (("crash-null", "0x0", 139), ("crash-library", "libc.so", 139), ("crash-abort", "libc.so", 134)):
+    found, text, returned = examine(way)
+    mark = next(number for number, line in enumerate(lines, 1) if line.endswith(f"// <-- {way}"))
+    crashes = [f for f in found["findings"] if f["id"] == "launch.crash-elsewhere"]
+    check(len(crashes) == 1 and crashes[0]["at"]["line"] == mark, f"{way}: not at line {mark}: {text}")
+    check(any("the signal was raised in" in line and library in line for f in crashes for line in f["evidence"]), f"{way}: {text}")
+    check(returned == code, f"{way}: exit status {returned}, not {code}")
+
 found, text, returned = examine("fork")
 check(count(found) == 2, f"fork: reported {count(found)} times, not by both processes: {text}")
 check(found and len({f["at"]["process"] for f in found["findings"]}) == 2, "fork: not of two processes")

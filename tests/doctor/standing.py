@@ -70,7 +70,8 @@ def libgph(how, options):
         said = [line for finding in json.loads(pathlib.Path(folder, "f").read_text())["findings"] for line in finding["evidence"]]
         boards = [name for name in os.listdir(folder) if name.startswith("board.")]
         check(done.returncode == 137, f"libgph, {how}: exit status {done.returncode}: {done.stderr}")
-        for words, mark in (("it was running: node 1 (kernel gate)", "gated"), ("(kernel pass) waits for node 1", "last"),
+        for words, mark in (('it was running: node 1 (kernel gate, region "attn")', "gated"),
+                            ('(kernel pass, region "layer.0") waits for node 1', "last"),
                             ("it had ended: node 0 (kernel pass)", "first")):
             place = f"regions.c:{line_of(mark, within)})"
             check(any(words in line and place in line for line in said), f"libgph, {how}: no '{words} ... {place}': {said}")

@@ -113,12 +113,13 @@ void gphi_launch_late_end(gphi_rule_run *run)
         if (one->late < LATE_MIN || one->idle == 0 || one->kept > 0 || one->is_timing)
             continue;
         gphi_draft *draft = gphi_finding_begin(run, &one->record, one->event);
-        gphi_cause(draft,
-                   "%s is recorded before %s is launched in the same stream, and the host "
-                   "waits for it to read what that graph copies (times: %" PRIu64
-                   "): it does not wait for the graph",
-                   gphi_say_event(run->model, one->event),
-                   gphi_say_exec(run->model, one->exec), one->late);
+        gphi_cause(
+            draft,
+            "%s is recorded before %s is launched in the same stream, and the host "
+            "waits for it to read what that graph copies (times: %" PRIu64
+            "): it does not wait for the graph",
+            gphi_say_event(run->model, one->event), gphi_say_exec(run->model, one->exec),
+            one->late);
         gphi_evidence_call(draft, &one->launch, "launched by");
         gphi_evidence_call(draft, &one->wait, "waited for by");
     }
