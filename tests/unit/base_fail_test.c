@@ -12,6 +12,31 @@ static void a_failure_keeps_its_values(void)
     CHECK(gphi_fail(NULL, GPH_E_FORMAT, "x") == GPH_E_FORMAT);
 }
 
+static gph_status heard_code;
+static char heard_text[64];
+
+static void hear(gph_status code, const char *message)
+{
+    heard_code = code;
+    snprintf(heard_text, sizeof(heard_text), "%s", message);
+}
+
+static void failures_are_heard_without_an_error_too(void)
+{
+    gph_error error = {0};
+    atomic_store(&gphi_fail_ear, (uintptr_t)hear);
+    CHECK(gphi_fail(NULL, GPH_E_STATE, "node %d is gone", 7) == GPH_E_STATE);
+    CHECK(heard_code == GPH_E_STATE && strcmp(heard_text, "node 7 is gone") == 0);
+    CHECK(gphi_fail(&error, GPH_E_INVALID, "x is %d", 1) == GPH_E_INVALID);
+    CHECK(heard_code == GPH_E_INVALID && strcmp(heard_text, error.message) == 0);
+    gphi_ignore(GPH_OK, "nothing failed");
+    CHECK(heard_code == GPH_E_INVALID);
+    gphi_ignore(GPH_E_IO, "it is written again");
+    CHECK(heard_code == GPH_OK && strcmp(heard_text, "it is written again") == 0);
+    atomic_store(&gphi_fail_ear, 0);
+    CHECK(gphi_fail(NULL, GPH_E_IO, "y") == GPH_E_IO && heard_code == GPH_OK);
+}
+
 /* A struct as three versions of a header have it. */
 struct first {
     uint32_t size, a;
@@ -89,6 +114,7 @@ static void text_goes_to_a_buffer_and_to_a_file(void)
 int main(void)
 {
     RUN(a_failure_keeps_its_values);
+    RUN(failures_are_heard_without_an_error_too);
     RUN(an_output_is_filled_up_to_the_size_of_the_caller);
     RUN(an_array_is_read_by_its_stride);
     RUN(text_goes_to_a_buffer_and_to_a_file);
