@@ -48,7 +48,7 @@ static gph_callable *record(gph_tensor in)
     return callable;
 }
 
-/* What is refused is recorded anew. */
+/* What is refused is recorded again. */
 static void batches(void)
 {
     const CUdeviceptr x = new_floats();

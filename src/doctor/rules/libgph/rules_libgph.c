@@ -15,7 +15,7 @@ const gphi_rule gphi_rules_libgph[] = {
               .end = gphi_libgph_unread_end),
     GPHI_RULE("libgph.slots-bypassed", ERROR, .state_bytes = 1,
               .call = gphi_libgph_bypass_call),
-    GPHI_RULE("libgph.edited-behind", ERROR, .list_bytes = sizeof(gphi_libgph_tracked),
-              .call = gphi_libgph_behind_call, .event = gphi_libgph_behind_event),
+    GPHI_RULE("libgph.edited-past", ERROR, .list_bytes = sizeof(gphi_libgph_tracked),
+              .call = gphi_libgph_past_call, .event = gphi_libgph_past_event),
     {.id = NULL},
 };

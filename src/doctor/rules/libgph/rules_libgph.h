@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rules libgph.*, over several files: libgph_refused.c what libgph refused and nobody
- * looked at, libgph_slots.c tables of slots, libgph_behind.c what is done to an executable
- * behind libgph's back. */
+ * looked at, libgph_slots.c tables of slots, libgph_past.c what is done to an executable
+ * past libgph. */
 #ifndef GPHI_DOCTOR_RULES_LIBGPH_H
 #define GPHI_DOCTOR_RULES_LIBGPH_H
 #include "doctor/findings/rule.h"
@@ -56,10 +56,10 @@ void gphi_libgph_unread_call(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_libgph_unread_end(gphi_rule_run *run);
 void gphi_libgph_bypass_call(gphi_rule_run *run, const gphi_seen *seen);
 
-/* ---- libgph_behind.c ---- */
+/* ---- libgph_past.c ---- */
 
-void gphi_libgph_behind_event(gphi_rule_run *run, const gphi_event *event);
-void gphi_libgph_behind_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_libgph_past_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_libgph_past_call(gphi_rule_run *run, const gphi_seen *seen);
 
 /* Of an executable that libgph keeps up to date. */
 typedef struct gphi_libgph_tracked {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rule libgph.edited-behind. libgph knows what a tracked executable holds, and sends the
+/* Rule libgph.edited-past. libgph knows what a tracked executable holds, and sends the
  * driver only what differs. What the program sets past it, it does not know:
  *
  *   gph_exec_track ── cuGraphExec...SetParams by the program ── gph_exec_update: "nothing"
@@ -26,7 +26,7 @@ static void report(gphi_rule_run *run, const gphi_libgph_tracked *of, uint64_t w
     gphi_evidence_call(draft, &of->tracked, "tracked since");
 }
 
-void gphi_libgph_behind_event(gphi_rule_run *run, const gphi_event *event)
+void gphi_libgph_past_event(gphi_rule_run *run, const gphi_event *event)
 {
     const uint64_t exec = gphi_event_word(event, 0);
     if (event->kind != GPHI_EVENT_NOTE ||
@@ -53,7 +53,7 @@ static bool is_edit(uint32_t call)
            call == GPHI_CALL_cuGraphNodeSetEnabled || call == GPHI_CALL_cuGraphExecUpdate;
 }
 
-void gphi_libgph_behind_call(gphi_rule_run *run, const gphi_seen *seen)
+void gphi_libgph_past_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_vec *all = run->state;
     if (all->count == 0 || !seen->exec || seen->call.result != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libgph.edited-behind
+// libgph.edited-past
 //
 // libgph knows what an executable holds that it tracks, and an update sends the driver only
 // what differs from that. Here a node is set through the driver, and the update that is to put
