@@ -233,6 +233,11 @@ bool ptx_is_large(const ptx_shape *s);
 /* Blocks that begin a region since too much is before them: forced[]. */
 void ptx_bound_regions(ptx_shape *s);
 
+/* ---- web.c ---- */
+/* The function with registers of their own for what one definition alone arrives at; itself
+ * if there are none, or it is large. */
+const ptx_function *ptx_split_registers(const ptx_shape *s);
+
 /* ---- uniform.c ---- */
 void ptx_find_uniformity(ptx_shape *s);
 bool ptx_is_uniform_insn(const ptx_shape *s, uint32_t insn);
@@ -371,6 +376,8 @@ void ptx_find_homes(ptx_shape *s);
 void ptx_find_liveness(ptx_shape *s);
 uint32_t ptx_local_def(const ptx_shape *s, uint32_t insn, uint32_t reg);
 bool ptx_is_remat(const ptx_shape *s, uint32_t reg);
+/* One or two instructions of a processor, without memory or a fault. */
+bool ptx_is_cheap(const ptx_shape *s, uint32_t insn);
 bool ptx_has_one_meaning(const ptx_shape *s,
                          uint32_t reg); /* all definitions are alike */
 #define SHAPE_STEP_MAX 64u

@@ -137,7 +137,7 @@ static const bool cheap[PTX_OP_COUNT] = {
     [PTX_OP_BFI] = true,  [PTX_OP_LOP3] = true,  [PTX_OP_SHF] = true,
 };
 
-static bool is_cheap(const ptx_shape *s, uint32_t i)
+bool ptx_is_cheap(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
     if (!cheap[insn->opcode] || insn->guarded || ptx_has(insn, PTX_MOD_CC) ||
@@ -260,7 +260,7 @@ static bool operands_near(ptx_shape *s, uint8_t *state, uint32_t i, uint32_t dep
             more = s->regs[q].cost;
         } else {
             const uint32_t d = ptx_local_def(s, i, q);
-            if (d == SHAPE_NONE || !is_cheap(s, d) ||
+            if (d == SHAPE_NONE || !ptx_is_cheap(s, d) ||
                 !operands_remat(s, state, d, depth + 1, &more))
                 return false;
         }
@@ -284,7 +284,7 @@ static bool can_remat(ptx_shape *s, uint8_t *state, uint32_t reg, uint32_t depth
     if (state[reg] != REMAT_UNKNOWN || depth > REMAT_COST_MAX)
         return false;
     state[reg] = REMAT_VISITING;
-    const bool can = r->def_count > 0 && !r->warp_write && is_cheap(s, r->def) &&
+    const bool can = r->def_count > 0 && !r->warp_write && ptx_is_cheap(s, r->def) &&
                      ptx_has_one_meaning(s, reg) &&
                      (r->def_count == 1 ? operands_near(s, state, r->def, depth, &cost)
                                         : operands_remat(s, state, r->def, depth, &cost));
@@ -455,7 +455,7 @@ static bool find_affine(ptx_shape *s, uint8_t *state, uint32_t reg)
     if (base == SHAPE_NONE)
         return false;
     /* Of several bases each is in a place of its own. */
-    if (steps == 0 || !is_cheap(s, base) ||
+    if (steps == 0 || !ptx_is_cheap(s, base) ||
         !(bases == 1 ? operands_near(s, state, base, 0, &cost)
                      : operands_remat(s, state, base, 0, &cost))) {
         if (loop != SHAPE_NONE || !find_part(s, state, reg, base, &r->part))

@@ -257,6 +257,26 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
     want_callees(p, s->function);
 }
 
+/* The kernel as the fast path plans it. */
+static ptx_shape *split_registers(ptx_shape *s)
+{
+    const ptx_function *f =
+        s->options->force_slow ? s->function : ptx_split_registers(s);
+    if (f == s->function)
+        return s;
+    ptx_shape *n = ptx_alloc(s->memory, 1, sizeof(*n));
+    *n = (ptx_shape){.memory = s->memory,
+                     .module = s->module,
+                     .options = s->options,
+                     .function = f,
+                     .program = s->program,
+                     .offsets = s->offsets,
+                     .shared_offsets = s->shared_offsets,
+                     .local_bytes = s->local_bytes};
+    ptx_analyze(n);
+    return n;
+}
+
 typedef struct kernel_job {
     uint32_t function;
     ptx_kernel *kernel;
@@ -288,9 +308,10 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
         k->reason = ptx_format(&p->memory, "%s", refusal);
         return false;
     }
-    write_kernel(p, s, k);
+    ptx_shape *planned = split_registers(s);
+    write_kernel(p, planned, k);
     k->registers = ptx_estimate_registers(s, k->max_threads, has_room(s));
-    ptx_describe_plan(p, s, k);
+    ptx_describe_plan(p, planned, k);
     return false;
 }
 
