@@ -117,6 +117,19 @@ static void cut_warp(const ptx_insn *insn, operands *o, ptx_cut_form *cut)
     }
 }
 
+/* The number that a register always is: compilers write `mov r, 16` and shuffle by r. */
+static const ptx_operand *number_of(const ptx_shape *s, const ptx_operand *o)
+{
+    if (!o || o->kind != PTX_OPERAND_REG || o->negate || s->regs[o->index].def_count != 1)
+        return o;
+    const ptx_insn *def = &s->function->insns[s->regs[o->index].def];
+    const ptx_operand *from = &s->function->operands[def->operand];
+    return def->opcode == PTX_OP_MOV && !def->guarded && def->operand_count == 2 &&
+                   from[1].kind == PTX_OPERAND_INT
+               ? &from[1]
+               : o;
+}
+
 ptx_cut_form ptx_cut_of(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
@@ -134,6 +147,11 @@ ptx_cut_form ptx_cut_of(const ptx_shape *s, uint32_t i)
     cut_warp(insn, &o, &cut);
     cut.out = outputs.out;
     cut.out_pred = outputs.out_pred;
+    cut.mask = number_of(s, cut.mask);
+    if (cut.kind == SHAPE_CUT_SHFL) {
+        cut.b = number_of(s, cut.b);
+        cut.c = number_of(s, cut.c);
+    }
     return cut;
 }
 

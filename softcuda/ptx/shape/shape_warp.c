@@ -94,9 +94,10 @@ static ptx_value predicate_of(ptx_warp *w, const ptx_operand *o)
 
 /* ---- results ---------------------------------------------------------------------- */
 
-static bool is_stored(const ptx_operand *out)
+/* Nobody reads most predicates of shuffles. */
+static bool is_stored(const ptx_warp *w, const ptx_operand *out)
 {
-    return out && out->kind == PTX_OPERAND_REG;
+    return out && out->kind == PTX_OPERAND_REG && ptx_bit(w->region->live_out, out->index);
 }
 
 /* In a masked region the lanes that are elsewhere keep what they have. */
@@ -112,13 +113,13 @@ void ptx_warp_store_active(ptx_warp *w, const char *type, uint32_t reg, ptx_valu
 
 static void store_result(ptx_warp *w, const ptx_operand *out, ptx_value value)
 {
-    if (is_stored(out))
+    if (is_stored(w, out))
         ptx_warp_store_active(w, "i32", out->index, value);
 }
 
 static void store_predicate(ptx_warp *w, const ptx_operand *out, ptx_value value)
 {
-    if (!is_stored(out))
+    if (!is_stored(w, out))
         return;
     value = ptx_let(w->e, "zext <32 x i1> %s to <32 x i8>", value.name);
     ptx_warp_store_active(w, "i8", out->index, value);
@@ -193,7 +194,7 @@ static void shuffle_constant(ptx_warp *w, ptx_value value)
                       source_of(w->cut.mode, l, b, c).lane);
     gphi_text_put(w->e->out, ">\n");
     store_result(w, w->cut.out, moved);
-    if (!w->cut.out_pred)
+    if (!is_stored(w, w->cut.out_pred))
         return;
     const ptx_value good = ptx_fresh(w->e);
     gphi_text_add(w->e->out, "  %s = xor <32 x i1> zeroinitializer, <", good.name);
