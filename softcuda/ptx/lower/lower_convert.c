@@ -96,6 +96,37 @@ static ptx_value make_integral(ptx_low *l, const conversion *c, ptx_value x,
     return c->integral ? ptx_call_llvm(l, c->integral, held, &x, 1) : x;
 }
 
+static ptx_value choose(ptx_low *l, const char *compare, const char *llvm, ptx_value x,
+                        const char *bound, long long then, ptx_value otherwise)
+{
+    const ptx_value is =
+        ptx_op(l, "fcmp %s %s %s, %s", compare, llvm, x.name, bound);
+    return ptx_op(l, "select i1 %s, i32 %lld, i32 %s", is.name, then, otherwise.name);
+}
+
+/* To 32 bits or fewer, by comparisons: LLVM has no vectors of its saturating conversions on
+ * x86. What a conversion of a number out of range gives is not chosen. */
+static ptx_value saturate_word(ptx_low *l, const char *llvm, ptx_value x, uint32_t bits,
+                               bool is_signed)
+{
+    if (bits == 32 && !is_signed) {
+        ptx_value u = ptx_op(l, "fptoui %s %s to i32", llvm, x.name);
+        u = choose(l, "oge", llvm, x, "4294967296.0", 0xffffffffLL, u);
+        return choose(l, "ule", llvm, x, "0.0", 0, u);
+    }
+    ptx_value n = ptx_op(l, "fptosi %s %s to i32", llvm, x.name);
+    n = choose(l, "oge", llvm, x, "2147483648.0", INT32_MAX, n);
+    n = choose(l, "olt", llvm, x, "-2147483648.0", INT32_MIN, n);
+    n = choose(l, "uno", llvm, x, "0.0", 0, n);
+    if (bits == 32)
+        return n;
+    const int32_t most = (int32_t)((1u << (bits - is_signed)) - 1);
+    const int32_t least = is_signed ? -most - 1 : 0;
+    n = ptx_op(l, "call i32 @llvm.smin.i32(i32 %s, i32 %d)", n.name, most);
+    n = ptx_op(l, "call i32 @llvm.smax.i32(i32 %s, i32 %d)", n.name, least);
+    return ptx_op(l, "trunc i32 %s to i%u", n.name, bits);
+}
+
 /* Saturates. A NaN gives 0, or the bit pattern 100...0 where the source or the result is
  * 64 bits wide (PTX ISA, cvt). */
 static bool float_to_int(ptx_low *l, const conversion *c)
@@ -107,9 +138,13 @@ static bool float_to_int(ptx_low *l, const conversion *c)
     x = make_integral(l, c, x, held);
     const uint32_t bits = ptx_bits(c->to);
     const char *llvm = ptx_llvm_type(held), *to = ptx_int_name(bits);
-    ptx_value result =
-        ptx_op(l, "call %s @llvm.fpto%ci.sat.%s.%s(%s %s)", to,
-               ptx_is_signed(c->to) ? 's' : 'u', to, ptx_type_name(held), llvm, x.name);
+    ptx_value result;
+    if (bits <= 32)
+        result = saturate_word(l, llvm, x, bits, ptx_is_signed(c->to));
+    else
+        result = ptx_op(l, "call %s @llvm.fpto%ci.sat.%s.%s(%s %s)", to,
+                        ptx_is_signed(c->to) ? 's' : 'u', to, ptx_type_name(held), llvm,
+                        x.name);
     if (c->from == PTX_F64 || bits == 64) {
         const ptx_value nan = ptx_op(l, "fcmp uno %s %s, 0.0", llvm, x.name);
         result = ptx_op(l, "select i1 %s, %s %lld, %s %s", nan.name, to,
