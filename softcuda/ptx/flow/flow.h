@@ -254,6 +254,11 @@ bool ptx_is_lane(const ptx_shape *s, uint32_t reg);
 /* The same without the multiple: the lane alone. */
 bool ptx_is_bare_lane(const ptx_shape *s, uint32_t reg);
 
+/* ---- slope.c ---- */
+#define SHAPE_NO_SLOPE INT64_MIN
+/* By register: how much it is thought to grow from a thread to the next; or NO_SLOPE. */
+const int64_t *ptx_find_slopes(ptx_shape *s);
+
 /* ---- wait.c ---- */
 /* Whether a loop may go on until another thread does something. */
 bool ptx_may_wait(const ptx_shape *s);

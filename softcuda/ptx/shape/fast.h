@@ -47,6 +47,8 @@ typedef struct ptx_fast {
     const uint8_t *ways; /* by block: the way of its branch that all take, + 1; or NULL */
     const ptx_side *side;     /* of the copy being written, or NULL */
     const ptx_window *window; /* of the copy being written, or NULL: all threads */
+    const int64_t *slopes;    /* by register: ptx_find_slopes(); NULL: not yet */
+    const uint8_t *rows;      /* of the copy being written, by register; or NULL */
     const char *next;         /* the label after its loops, or NULL: after the region */
     ptx_part_hash *parts;     /* a table by hash; NULL: none yet */
     uint32_t part_mask;
@@ -69,6 +71,14 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan);
 /* A copy for when all threads take the same ways, and one for when not. False, nothing
  * written: there is no such branch. */
 bool ptx_fast_write_without_guards(ptx_fast *f);
+
+/* ---- shape_row.c ---- */
+/* A copy for all threads, where registers in arrays rise from thread to thread by what is
+ * guessed; where they do not, the code goes on at `label`. False, nothing written: there are
+ * no such registers. */
+bool ptx_fast_write_rows(ptx_fast *f, const char *label);
+void ptx_fast_load_row(ptx_fast *f, uint32_t reg); /* in that copy, of a thread */
+void ptx_fast_write_row_helpers(gphi_text *out);
 
 /* ---- shape_stride.c ---- */
 #define PTX_FAST_ROW_MAX 1024u /* threads along x */

@@ -234,4 +234,5 @@ void ptx_fast_write_helpers(gphi_text *out)
         "  %i1 = add nuw nsw i64 %i, 1\n"
         "  %c = icmp ult i64 %i1, %n\n  br i1 %c, label %loop, label %done\n"
         "done:\n  ret void\n}\n\n");
+    ptx_fast_write_row_helpers(out);
 }

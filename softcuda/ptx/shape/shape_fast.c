@@ -10,6 +10,7 @@
  *   T7f.*      all threads, when none turns off at a guard (shape_guard.c)
  *   T7g.*      the same for several rounds of a loop at once
  *   T7l.*      all threads, in the round that is the last of all
+ *   T7e.*      all threads, when what they have in arrays is a row (shape_row.c)
  *   T7A.* ...  threads at an edge of the block (shape_sides.c)
  *   R7.again:  after it, in a loop: straight into the next round
  *   R7.after:  did the last thread end?
@@ -67,6 +68,11 @@ static void write_threads(ptx_fast *f, const char *scan)
     if (scan[0] == 0 && copies &&
         (ptx_fast_write_sides(f) || ptx_fast_write_without_guards(f)))
         return;
+    if (scan[0] == 0 && copies) {
+        snprintf(from, sizeof(from), "C%u.odd", f->region);
+        if (ptx_fast_write_rows(f, from))
+            gphi_text_add(f->emit.out, "%s:\n", from);
+    }
     const char copy = scan[0] != 0 ? 'b' : 'a';
     snprintf(from, sizeof(from), "C%u", f->region);
     gphi_text_add(f->emit.out, "  br label %%%s\n%s:\n  br label %%T%u%c.z\n", from, from,

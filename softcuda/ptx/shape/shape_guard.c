@@ -547,6 +547,18 @@ static void write_round(ptx_fast *f, const char *scan)
     write_last(f, scan, &guards, ways);
 }
 
+/* All threads, and what they have in arrays is a row: see shape_row.c. */
+static void write_full(ptx_fast *f, const char *full)
+{
+    char on[32];
+    snprintf(on, sizeof(on), "C%u.q", f->region);
+    ptx_line(&f->emit, "br i1 %s, label %%C%u.full, label %%%s", full, f->region, on);
+    gphi_text_add(f->emit.out, "C%u.full:\n", f->region);
+    if (!ptx_fast_write_rows(f, on))
+        ptx_line(&f->emit, "br label %%%s", on);
+    gphi_text_add(f->emit.out, "%s:\n", on);
+}
+
 /* `scan` says how many threads take part; in its top bit, that they are not the first
  * ones. All of them, or the first n of a row, need no flags. */
 void ptx_fast_write_choice(ptx_fast *f, const char *scan)
@@ -557,6 +569,7 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan)
     const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, all_of(f));
     const ptx_value easy = ptx_let(e, "or i1 %%one.row, %s", full.name);
     const ptx_value plain = ptx_let(e, "and i1 %s, %s", prefix.name, easy.name);
+    write_full(f, full.name);
     const ptx_value bound = /* of a block; a warp's loops have 32 rounds */
         ptx_let(e, "select i1 %s, i32 %%ntid.x, i32 %s", full.name, scan);
     ptx_line(e, "br i1 %s, label %%C%u.a, label %%C%u.b", plain.name, f->region,

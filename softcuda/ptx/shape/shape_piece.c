@@ -3,6 +3,7 @@
  * instructions are the scalar part's, and loading a thread's value from its context
  * array. */
 #include <stdio.h>
+#include <string.h>
 
 #include "softcuda/ptx/shape/fast.h"
 
@@ -122,9 +123,35 @@ static bool converts_halves(const ptx_fast *f)
     return false;
 }
 
+static bool computes_doubles(const ptx_fast *f)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            for (uint32_t k = 0; k < f->s->function->insns[i].type_count; k++)
+                if (f->s->function->insns[i].types[k] == PTX_F64 &&
+                    !ptx_fast_is_scalar(f->s, i))
+                    return true;
+    }
+    return false;
+}
+
+/* An address of 64 bits in an array is the widest thing of the region, by which LLVM decides
+ * how many threads are done at once, though all that takes time is of 32 bits. */
+static bool keeps_addresses(const ptx_fast *f)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    for (uint32_t reg = 0; reg < f->s->function->register_count; reg++)
+        if (ptx_fast_is_array(f, reg) && strcmp(ptx_fast_type(f, reg), "i64") == 0 &&
+            (ptx_bit(r->live_in, reg) || ptx_bit(r->live_out, reg)))
+            return !computes_doubles(f);
+    return false;
+}
+
 uint32_t ptx_fast_loop_node(ptx_fast *f)
 {
-    const bool eight = converts_halves(f);
+    const bool eight = converts_halves(f) || (f->rows && keeps_addresses(f));
     const uint32_t kind = f->s->by_warp ? eight ? PTX_LOOP_WARP_EIGHT : PTX_LOOP_WARP
                           : eight       ? PTX_LOOP_BLOCK_EIGHT
                                         : PTX_LOOP_BLOCK;

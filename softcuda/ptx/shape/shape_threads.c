@@ -237,7 +237,9 @@ static void load_thread(ptx_fast *f, bool guarded)
         if (!ptx_fast_is_array(f, reg))
             continue;
         const bool in = ptx_bit(r->live_in, reg);
-        if (in || (guarded && ptx_bit(r->live_out, reg)))
+        if (f->rows && f->rows[reg])
+            ptx_fast_load_row(f, reg);
+        else if (in || (guarded && ptx_bit(r->live_out, reg)))
             ptx_fast_load_context(f, reg);
     }
     for (uint32_t m = 0; m < s->mask_count; m++) {
