@@ -67,7 +67,7 @@ static int64_t combined(const ptx_insn *insn, const ptx_operand *o, const int64_
                    : SHAPE_NO_SLOPE;
     case PTX_OP_AND: /* threadIdx.x & 31 */
         return x[1] == 1 && o[2].kind == PTX_OPERAND_INT && o[2].imm > 0 ? 1
-                                                                        : SHAPE_NO_SLOPE;
+                                                                         : SHAPE_NO_SLOPE;
     default: return SHAPE_NO_SLOPE;
     }
 }

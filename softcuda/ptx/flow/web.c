@@ -23,9 +23,10 @@ typedef struct splitter {
     const ptx_shape *s;
     ptx_function *to;
     uint32_t reg;
-    uint32_t *arrives; /* by block: the definition of reg that does; NONE: not known yet */
-    uint32_t *own;     /* by instruction: the register that its definition got, or NONE */
-    uint32_t *place;   /* by instruction: where it went */
+    uint32_t
+        *arrives;    /* by block: the definition of reg that does; NONE: not known yet */
+    uint32_t *own;   /* by instruction: the register that its definition got, or NONE */
+    uint32_t *place; /* by instruction: where it went */
     uint32_t made;
 } splitter;
 
@@ -148,8 +149,8 @@ static void split_read(splitter *n, uint32_t i, uint32_t def)
     const uint32_t first = n->s->insns[i].write_count > 0 ? 1 : 0;
     for (uint32_t k = first; k < insn->operand_count; k++) {
         ptx_operand *o = &n->to->operands[insn->operand + k];
-        const bool is = o->kind == PTX_OPERAND_REG || (o->kind == PTX_OPERAND_ADDRESS &&
-                                                       o->base == PTX_OPERAND_REG);
+        const bool is = o->kind == PTX_OPERAND_REG ||
+                        (o->kind == PTX_OPERAND_ADDRESS && o->base == PTX_OPERAND_REG);
         if (is && o->index == n->reg)
             o->index = own_register(n, def);
     }
@@ -163,7 +164,8 @@ static void split_block(splitter *n, uint32_t block)
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const ptx_insn *insn = &s->function->insns[i];
         if (def < MANY && !insn->guarded && s->insns[i].role == PTX_ROLE_PLAIN &&
-            s->insns[i].write_count <= 1 && gets(s, i, n->reg) && is_split(s, def, n->reg))
+            s->insns[i].write_count <= 1 && gets(s, i, n->reg) &&
+            is_split(s, def, n->reg))
             split_read(n, i, def);
         if (sets(s, i, n->reg))
             def = insn->guarded ? MANY : i;
@@ -220,10 +222,10 @@ const ptx_function *ptx_split_registers(const ptx_shape *s)
     for (uint32_t i = 0; i < f->insn_count; i++)
         n.own[i] = SHAPE_NONE;
     n.to->insns = copy_of(s, f->insns, f->insn_count, f->insn_count, sizeof(ptx_insn));
-    n.to->operands = copy_of(s, f->operands, f->operand_count, 2 * f->insn_count,
-                             sizeof(ptx_operand));
-    n.to->registers = copy_of(s, f->registers, f->register_count, f->insn_count,
-                              sizeof(ptx_register));
+    n.to->operands =
+        copy_of(s, f->operands, f->operand_count, 2 * f->insn_count, sizeof(ptx_operand));
+    n.to->registers =
+        copy_of(s, f->registers, f->register_count, f->insn_count, sizeof(ptx_register));
     n.to->labels = copy_of(s, f->labels, f->label_count, 0, sizeof(ptx_label));
     for (uint32_t r = 0; r < f->register_count; r++) {
         if (!is_candidate(s, r))

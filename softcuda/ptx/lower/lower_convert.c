@@ -99,8 +99,7 @@ static ptx_value make_integral(ptx_low *l, const conversion *c, ptx_value x,
 static ptx_value choose(ptx_low *l, const char *compare, const char *llvm, ptx_value x,
                         const char *bound, long long then, ptx_value otherwise)
 {
-    const ptx_value is =
-        ptx_op(l, "fcmp %s %s %s, %s", compare, llvm, x.name, bound);
+    const ptx_value is = ptx_op(l, "fcmp %s %s %s, %s", compare, llvm, x.name, bound);
     return ptx_op(l, "select i1 %s, i32 %lld, i32 %s", is.name, then, otherwise.name);
 }
 

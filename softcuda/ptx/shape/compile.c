@@ -260,8 +260,7 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
 /* The kernel as the fast path plans it. */
 static ptx_shape *split_registers(ptx_shape *s)
 {
-    const ptx_function *f =
-        s->options->force_slow ? s->function : ptx_split_registers(s);
+    const ptx_function *f = s->options->force_slow ? s->function : ptx_split_registers(s);
     if (f == s->function)
         return s;
     ptx_shape *n = ptx_alloc(s->memory, 1, sizeof(*n));

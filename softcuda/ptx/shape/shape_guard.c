@@ -25,10 +25,10 @@ typedef struct sum {
     int axis;        /* 0 x, 1 y, 2 z, 3 the lane of a warp, -1 none */
 } sum;
 
-/* What must hold for all threads: `left cmp right` is `value`. */
+/* What must hold for all threads: `left cmp right` is `value`; or the two differ. */
 typedef struct requirement {
     const char *predicate; /* of icmp */
-    bool is_signed, value;
+    bool is_signed, value, differs;
     sum left, right;
 } requirement;
 
@@ -227,6 +227,13 @@ static const char *compare_name(const ptx_insn *insn, bool *is_signed)
     }
 }
 
+/* `x == 0` is false, or `x != 0` true: threads at an edge take another way. */
+static bool asks_to_differ(const ptx_insn *insn, bool value)
+{
+    return insn->mod_count == 1 && ptx_fast_is_32_bits(insn) &&
+           (ptx_modifier)insn->mods[0] == (value ? PTX_MOD_NE : PTX_MOD_EQ);
+}
+
 /* `value`: what the comparison must give for all threads. */
 static bool require_compare(const ptx_fast *f, const ptx_insn *insn, bool value,
                             requirements *all)
@@ -239,7 +246,8 @@ static bool require_compare(const ptx_fast *f, const ptx_insn *insn, bool value,
                        .left = {.axis = -1, .offset = SHAPE_NONE},
                        .right = {.axis = -1, .offset = SHAPE_NONE}};
     r->predicate = compare_name(insn, &r->is_signed);
-    if (!r->predicate || !add_operand(f, &o[1], insn, &r->left) ||
+    r->differs = !r->predicate && asks_to_differ(insn, value);
+    if ((!r->predicate && !r->differs) || !add_operand(f, &o[1], insn, &r->left) ||
         !add_operand(f, &o[2], insn, &r->right))
         return false;
     if ((r->left.axis >= 0) == (r->right.axis >= 0))
@@ -299,6 +307,31 @@ static int usual_way(const ptx_flow_block *b)
     return -1;
 }
 
+/* What it takes for all threads to go that way. */
+static bool require_way(const ptx_fast *f, const ptx_flow_block *b, int way,
+                        requirements *all)
+{
+    const requirements before = *all;
+    if (way >= 0 && require(f, b->reg, (way == 0) != (b->negate != 0), all))
+        return true;
+    *all = before;
+    return false;
+}
+
+/* The way past `x == 0 || y == 0 || x == last`, which the others than those at an edge go. */
+static int inner_way(const ptx_fast *f, const ptx_flow_block *b, requirements *all)
+{
+    const requirements before = *all;
+    const int way = b->negate ? 0 : 1;
+    if (!require_way(f, b, way, all))
+        return -1;
+    for (uint32_t i = before.count; i < all->count; i++)
+        if (all->list[i].differs)
+            return way;
+    *all = before;
+    return -1;
+}
+
 /* Of all branches in the region; one that is no such comparison is left as it is. */
 static bool find_all(const ptx_fast *f, uint8_t *ways, requirements *all)
 {
@@ -306,14 +339,13 @@ static bool find_all(const ptx_fast *f, uint8_t *ways, requirements *all)
     bool any = false;
     for (uint32_t n = 0; n < r->block_count; n++) {
         const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
-        const int way = usual_way(b);
-        if (way < 0 || !f->s->regs[b->reg].divergent)
+        if (b->end != SHAPE_BRANCH || b->succ_count != 2 || !f->s->regs[b->reg].divergent)
             continue;
-        const requirements before = *all;
-        if (!require(f, b->reg, (way == 0) != (b->negate != 0), all)) {
-            *all = before;
+        int way = usual_way(b);
+        if (!require_way(f, b, way, all))
+            way = inner_way(f, b, all);
+        if (way < 0)
             continue;
-        }
         ways[r->blocks[n]] = (uint8_t)(way + 1);
         any = true;
     }
@@ -377,6 +409,10 @@ static ptx_value write_requirement(ptx_fast *f, const requirement *r, uint32_t r
     const ptx_value bound = write_sum(f, left ? &r->right : &r->left);
     const ptx_value last = ptx_fast_index_range(f, axis);
     const ptx_value high = ptx_let(e, "add i32 %s, %s", low.name, last.name);
+    if (r->differs) { /* the value is not among those of the threads */
+        const ptx_value away = ptx_let(e, "sub i32 %s, %s", bound.name, low.name);
+        return ptx_let(e, "icmp ugt i32 %s, %s", away.name, last.name);
+    }
     const ptx_value rises = ptx_let(e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule",
                                     low.name, high.name);
     holds = ptx_let(e, "and i1 %s, %s", holds.name, rises.name);
@@ -445,6 +481,8 @@ static bool may_jam(const ptx_fast *f, const requirements *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         const requirement *r = &all->list[i];
+        if (r->differs)
+            return false;
         const sum *bound = r->left.axis >= 0 ? &r->right : &r->left;
         if (bound->offset != SHAPE_NONE)
             return false;
@@ -495,7 +533,7 @@ static void write_last(ptx_fast *f, const char *scan, const requirements *guards
 {
     ptx_emit *e = &f->emit;
     char from[32];
-    if (guards->count != 1)
+    if (guards->count != 1 || guards->list[0].differs)
         return; /* not all of several things: some thread may stay */
     ptx_fast_set_scalar(f, true);
     requirement opposite = guards->list[0];
@@ -588,8 +626,8 @@ static uint32_t first_threads(const requirement *r)
 {
     const bool left = r->left.axis == 0;
     const sum *x = left ? &r->left : &r->right, *bound = left ? &r->right : &r->left;
-    if (x->axis != 0 || x->count != 0 || x->offset != SHAPE_NONE || bound->count != 1 ||
-        bound->offset != SHAPE_NONE || bound->terms[0][1] ||
+    if (r->differs || x->axis != 0 || x->count != 0 || x->offset != SHAPE_NONE ||
+        bound->count != 1 || bound->offset != SHAPE_NONE || bound->terms[0][1] ||
         bound->terms[0][0]->kind != PTX_OPERAND_INT)
         return 0;
     const int64_t k = (int64_t)bound->terms[0][0]->imm;

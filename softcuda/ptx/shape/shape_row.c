@@ -79,8 +79,9 @@ static ptx_value write_question(ptx_fast *f, uint32_t reg)
                        type, reg, type, (long long)f->slopes[reg]);
     const ptx_value all =
         ptx_let(e, "load <32 x %s>, ptr %%ctx.%u, align 64, !alias.scope !8", type, reg);
-    const ptx_value one = ptx_let(e, "insertelement <32 x %s> poison, %s %%row.%u.%u, i32 0",
-                                  type, type, f->region, reg);
+    const ptx_value one =
+        ptx_let(e, "insertelement <32 x %s> poison, %s %%row.%u.%u, i32 0", type, type,
+                f->region, reg);
     const ptx_value first = ptx_let(
         e, "shufflevector <32 x %s> %s, <32 x %s> poison, <32 x i32> zeroinitializer",
         type, one.name, type);
@@ -98,12 +99,11 @@ static ptx_value write_question(ptx_fast *f, uint32_t reg)
 static ptx_value write_wrap(ptx_fast *f, uint32_t reg)
 {
     ptx_emit *e = &f->emit;
-    const ptx_value first =
-        ptx_let(e, "sext i32 %%row.%u.%u to i64", f->region, reg);
+    const ptx_value first = ptx_let(e, "sext i32 %%row.%u.%u to i64", f->region, reg);
     const ptx_value count =
         ptx_let(e, "zext i32 %s to i64", f->s->by_warp ? "32" : "%threads");
-    const ptx_value way = ptx_let(e, "mul i64 %s, %lld", count.name,
-                                  (long long)f->slopes[reg]);
+    const ptx_value way =
+        ptx_let(e, "mul i64 %s, %lld", count.name, (long long)f->slopes[reg]);
     const ptx_value end = ptx_let(e, "add i64 %s, %s", first.name, way.name);
     const ptx_value small = ptx_let(e, "trunc i64 %s to i32", end.name);
     const ptx_value again = ptx_let(e, "sext i32 %s to i64", small.name);
@@ -149,7 +149,7 @@ void ptx_fast_load_row(ptx_fast *f, uint32_t reg)
     const char *type = ptx_fast_type(f, reg);
     char lane[32];
     snprintf(lane, sizeof(lane), "%%x.%s", f->name);
-    const char *at = is_wide(f, reg)   ? f->index64.name
+    const char *at = is_wide(f, reg) ? f->index64.name
                      : f->s->by_warp ? lane
                                      : f->emit.thread_index.name;
     const ptx_value by =
@@ -162,21 +162,22 @@ void ptx_fast_load_row(ptx_fast *f, uint32_t reg)
 /* Whether the first n of an array rise by `step`. */
 static void write_helper(gphi_text *out, const char *type, const char *made)
 {
-    gphi_text_add(out,
-                  "define internal i1 @soft.row.%s(ptr %%array, i32 %%n, %s %%step) noinline "
-                  "nounwind {\nentry:\n  %%n64 = zext i32 %%n to i64\n"
-                  "  %%first = load %s, ptr %%array\n  br label %%loop\n"
-                  "loop:\n  %%i = phi i64 [ 0, %%entry ], [ %%i1, %%loop ]\n"
-                  "  %%all = phi i1 [ true, %%entry ], [ %%all1, %%loop ]\n"
-                  "  %%p = getelementptr %s, ptr %%array, i64 %%i\n"
-                  "  %%v = load %s, ptr %%p\n  %%at = %s\n"
-                  "  %%by = mul %s %%at, %%step\n  %%want = add %s %%first, %%by\n"
-                  "  %%same = icmp eq %s %%v, %%want\n"
-                  "  %%all1 = and i1 %%all, %%same\n  %%i1 = add nuw nsw i64 %%i, 1\n"
-                  "  %%c = icmp ult i64 %%i1, %%n64\n"
-                  "  br i1 %%c, label %%loop, label %%done\n"
-                  "done:\n  ret i1 %%all1\n}\n\n",
-                  type, type, type, type, type, made, type, type, type);
+    gphi_text_add(
+        out,
+        "define internal i1 @soft.row.%s(ptr %%array, i32 %%n, %s %%step) noinline "
+        "nounwind {\nentry:\n  %%n64 = zext i32 %%n to i64\n"
+        "  %%first = load %s, ptr %%array\n  br label %%loop\n"
+        "loop:\n  %%i = phi i64 [ 0, %%entry ], [ %%i1, %%loop ]\n"
+        "  %%all = phi i1 [ true, %%entry ], [ %%all1, %%loop ]\n"
+        "  %%p = getelementptr %s, ptr %%array, i64 %%i\n"
+        "  %%v = load %s, ptr %%p\n  %%at = %s\n"
+        "  %%by = mul %s %%at, %%step\n  %%want = add %s %%first, %%by\n"
+        "  %%same = icmp eq %s %%v, %%want\n"
+        "  %%all1 = and i1 %%all, %%same\n  %%i1 = add nuw nsw i64 %%i, 1\n"
+        "  %%c = icmp ult i64 %%i1, %%n64\n"
+        "  br i1 %%c, label %%loop, label %%done\n"
+        "done:\n  ret i1 %%all1\n}\n\n",
+        type, type, type, type, type, made, type, type, type);
 }
 
 void ptx_fast_write_row_helpers(gphi_text *out)

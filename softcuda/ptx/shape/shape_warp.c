@@ -97,7 +97,8 @@ static ptx_value predicate_of(ptx_warp *w, const ptx_operand *o)
 /* Nobody reads most predicates of shuffles. */
 static bool is_stored(const ptx_warp *w, const ptx_operand *out)
 {
-    return out && out->kind == PTX_OPERAND_REG && ptx_bit(w->region->live_out, out->index);
+    return out && out->kind == PTX_OPERAND_REG &&
+           ptx_bit(w->region->live_out, out->index);
 }
 
 /* In a masked region the lanes that are elsewhere keep what they have. */
