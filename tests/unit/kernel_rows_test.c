@@ -53,9 +53,20 @@ static const struct {
     {"backwards", KERNEL(UNROLLED("sub.s32 %r10, 63, %r1;\n")), true, false},
     {"every other word", KERNEL(UNROLLED("shl.b32 %r10, %r1, 1;\n")), true, false},
     {"a start from memory",
-     KERNEL(UNROLLED("ld.global.u32 %r10, [%rd4];\nand.b32 %r10, %r10, 63;\n")), false, false},
+     KERNEL(UNROLLED("ld.global.u32 %r10, [%rd4];\nand.b32 %r10, %r10, 63;\n")), false,
+     false},
     {"a start that no step leads to",
-     KERNEL(UNROLLED("mul.lo.s32 %r10, %r1, %r1;\nand.b32 %r10, %r10, 63;\n")), false, false},
+     KERNEL(UNROLLED("mul.lo.s32 %r10, %r1, %r1;\nand.b32 %r10, %r10, 63;\n")), false,
+     false},
+    {"past the edges",
+     KERNEL("setp.eq.s32 %p1, %r1, %r5;\nsetp.eq.s32 %p2, %r3, 1;\n"
+            "or.pred %p3, %p1, %p2;\n@%p3 bra END;\nld.global.u32 %r20, [%rd4];\n"
+            "add.s32 %r20, %r20, 5;\nEND:\n"),
+     false, false},
+    {"where two values are not the same",
+     KERNEL("sub.s32 %r10, %r5, 40;\nsetp.ne.s32 %p1, %r1, %r10;\n@!%p1 bra END;\n"
+            "ld.global.u32 %r20, [%rd4];\nEND:\n"),
+     false, false},
 };
 #define KERNELS (sizeof(kernels) / sizeof(kernels[0]))
 
@@ -81,7 +92,8 @@ static void has_a_copy_for_rows_where_it_can(void)
             fprintf(stderr, "%s\n", kernels[k].name);
         free(ir);
         ir = ir_of(kernels[k].text, true);
-        CHECK(ir && strstr(ir, ".row:\n") == NULL); /* each access is asked for by itself */
+        CHECK(ir &&
+              strstr(ir, ".row:\n") == NULL); /* each access is asked for by itself */
         free(ir);
     }
 }
@@ -127,15 +139,15 @@ static void gives_what_the_slow_path_gives(void)
 
 /* Between barriers the index is used, in a loop after them it is a counter. */
 #define SHARED "shl.b32 %r6, %r10, 2;\nmov.u32 %r7, s;\nadd.s32 %r8, %r7, %r6;\n"
-#define SUM(n, bytes)                                                                           \
-    "bar.sync 0;\nsetp.ge.s32 %p1, %r10, " n ";\n@%p1 bra A" n ";\n"                 \
+#define SUM(n, bytes)                                                                    \
+    "bar.sync 0;\nsetp.ge.s32 %p1, %r10, " n ";\n@%p1 bra A" n ";\n"                     \
     "ld.shared.u32 %r21, [%r8];\nld.shared.u32 %r22, [%r8+" bytes "];\n"                 \
     "add.s32 %r21, %r21, %r22;\nst.shared.u32 [%r8], %r21;\nA" n ":\n"
 static const char reused[] =
     KERNEL("mov.u32 %r10, %r1;\n" SHARED "st.shared.u32 [%r8], %r10;\n" SUM("16", "64")
                SUM("8", "32") "bar.sync 0;\nL:\nadd.s32 %r20, %r20, %r10;\n"
-                        "add.s32 %r10, %r10, 64;\nsetp.lt.s32 %p5, %r10, %r5;\n"
-                        "@%p5 bra L;\n");
+                              "add.s32 %r10, %r10, 64;\nsetp.lt.s32 %p5, %r10, %r5;\n"
+                              "@%p5 bra L;\n");
 
 static uint32_t arrays_of(const char *text)
 {
@@ -205,11 +217,15 @@ static uint32_t clamped(double x, double least, double most)
 
 static void conversions_saturate(void)
 {
-    static const float in[] = {
-        0,           -0.0f,       1.5f,         -1.5f,    127.9f,   128,      -128.5f,
-        -129,        255.5f,      256,          32767.5f, 32768,    -32769,   65535.5f,
-        65536,       0x1p31f,     0x1.fffffep30f, -0x1p31f, -0x1.2p31f, 0x1p32f,
-        0x1.fffffep31f, 1e30f,    -1e30f,       1e-40f,   INFINITY, -INFINITY, NAN};
+    static const float in[] = {0,          -0.0f,          1.5f,
+                               -1.5f,      127.9f,         128,
+                               -128.5f,    -129,           255.5f,
+                               256,        32767.5f,       32768,
+                               -32769,     65535.5f,       65536,
+                               0x1p31f,    0x1.fffffep30f, -0x1p31f,
+                               -0x1.2p31f, 0x1p32f,        0x1.fffffep31f,
+                               1e30f,      -1e30f,         1e-40f,
+                               INFINITY,   -INFINITY,      NAN};
     enum { COUNT = sizeof(in) / sizeof(in[0]) };
     static uint32_t out[COUNT][7];
     kernel_unit *unit = kernel_open(convert, KERNEL_FAST, &error);
@@ -223,11 +239,14 @@ static void conversions_saturate(void)
     CHECK_OK(kernel_run(unit, &call, &params, &error), error);
     for (int i = 0; i < COUNT; i++) {
         const double x = in[i];
-        const uint32_t want[] = {
-            clamped(x, INT32_MIN, INT32_MAX), clamped(x, 0, UINT32_MAX),
-            clamped(x, -128, 127),            clamped(x, 0, 255),
-            clamped(x, -32768, 32767),        clamped(x, 0, 65535),
-            isnan(x) ? 0x80000000u : clamped(rint(x), INT32_MIN, INT32_MAX)};
+        const uint32_t want[] = {clamped(x, INT32_MIN, INT32_MAX),
+                                 clamped(x, 0, UINT32_MAX),
+                                 clamped(x, -128, 127),
+                                 clamped(x, 0, 255),
+                                 clamped(x, -32768, 32767),
+                                 clamped(x, 0, 65535),
+                                 isnan(x) ? 0x80000000u
+                                          : clamped(rint(x), INT32_MIN, INT32_MAX)};
         for (int k = 0; k < 7; k++)
             if (!CHECK(out[i][k] == want[k]))
                 fprintf(stderr, "%g, conversion %d: %x, not %x\n", x, k, out[i][k],

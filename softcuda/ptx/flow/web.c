@@ -235,7 +235,7 @@ const ptx_function *ptx_split_registers(const ptx_shape *s)
         for (uint32_t k = 0; k < s->order_count; k++)
             split_block(&n, s->order[k]);
     }
-    if (n.made == 0)
+    if (n.made == 0 || f->insn_count + n.made > SHAPE_LARGE_INSNS)
         return f;
     write_insns(&n);
     for (uint32_t k = 0; k < f->label_count; k++)

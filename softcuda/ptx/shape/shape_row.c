@@ -116,8 +116,8 @@ bool ptx_fast_write_rows(ptx_fast *f, const char *label)
     char from[32];
     uint8_t *rows = ptx_alloc(f->s->memory, f->s->function->register_count, 1);
     if (f->s->options->check_memory || ptx_fast_insn_count(f) > INSNS_MAX ||
-        !touches_memory(f))
-        return false;
+        f->s->blocks[ptx_fast_region(f)->head].loop == SHAPE_NONE || !touches_memory(f))
+        return false; /* what runs once is not worth the question */
     const uint32_t count = find_rows(f, rows);
     if (count == 0 || count > REGISTERS_MAX)
         return false;
