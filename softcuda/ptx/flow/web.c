@@ -7,7 +7,7 @@
  *   loop:                       loop:
  *     ... add r, r, 256           ... add r, r, 256
  *
- * Later analyses do not look at order, so as written r is no index anywhere: it is kept in
+ * Later analyses do not look at order, so as written r is not an index anywhere: it is kept in
  * memory from barrier to barrier, and each access by it is a gather. Here what reads `r`
  * where one definition alone arrives reads a register of its own, which can be computed
  * again anywhere (value.c). */

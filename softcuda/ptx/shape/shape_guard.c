@@ -312,10 +312,9 @@ static bool require_way(const ptx_fast *f, const ptx_flow_block *b, int way,
                         requirements *all)
 {
     const requirements before = *all;
-    if (way >= 0 && require(f, b->reg, (way == 0) != (b->negate != 0), all))
-        return true;
-    *all = before;
-    return false;
+    const bool can = way >= 0 && require(f, b->reg, (way == 0) != (b->negate != 0), all);
+    *all = can ? *all : before;
+    return can;
 }
 
 /* The way past `x == 0 || y == 0 || x == last`, which the others than those at an edge go. */
