@@ -137,7 +137,7 @@ uint32_t gphi_ring_kernels(gph_slots *slots, struct gphi_feed_room *room);
 /* The same into a stream or its capture. */
 gph_status gphi_ring_feed(gph_slots *slots, CUstream stream, gph_error *error);
 
-/* pull.c: the kernel of PULL slots, and a graph that gets its feed later. */
+/* pull.c: the kernel of PULL slots. */
 extern const gphi_kernel_text gphi_pull_text;
 /* Blocks a slot, and their threads, where the largest slot has so many bytes. */
 void gphi_pull_shape(uint64_t largest, unsigned *blocks, unsigned *threads);
