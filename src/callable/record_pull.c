@@ -10,6 +10,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "callable/record.h"
+#include "cuda/status.h"
 #include "replay/query.h"
 
 /* A replay waits for a row as it would for a place in the driver's queue. */
@@ -22,31 +23,37 @@ bool gphi_record_keeps_graph(const gphi_record *record)
            (record->flags & (GPHI_RECORD_KEEP_GRAPH | GPHI_RECORD_NO_EXEC)) != 0;
 }
 
-static bool is_of_memory(const gph_runtime *runtime, CUgraphNode node)
+static gph_status look_at(const gph_runtime *runtime, CUgraphNode node, bool *is_plain,
+                          gph_error *error)
 {
-    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
-    return runtime->cu.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS ||
-           type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    GPHI_TRY(gphi_cuda_check(error, runtime->cu.cuGraphNodeGetType(node, &type),
+                             "cuGraphNodeGetType", "inputs of a recording"));
+    *is_plain =
+        type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE;
+    return GPH_OK;
 }
 
 /* The driver takes no node out of a graph with memory nodes. */
-static bool may_leave(const gphi_record *record)
+static gph_status may_leave(const gphi_record *record, bool *may, gph_error *error)
 {
     const gph_runtime *runtime = record->runtime;
     gphi_vec nodes;
     gphi_vec_init(&nodes, runtime->heap, sizeof(CUgraphNode));
-    bool may = gphi_nodes_read(runtime, record->graph, &nodes, NULL) == GPH_OK;
-    for (size_t i = 0; i < nodes.count && may; i++)
-        may = !is_of_memory(runtime, ((const CUgraphNode *)nodes.items)[i]);
+    gph_status status = gphi_nodes_read(runtime, record->graph, &nodes, error);
+    *may = true;
+    for (size_t i = 0; i < nodes.count && status == GPH_OK && *may; i++)
+        status = look_at(runtime, ((const CUgraphNode *)nodes.items)[i], may, error);
     gphi_vec_fini(&nodes);
-    return may;
+    return status;
 }
 
-static bool may_enter(const gphi_record *record)
+static gph_status may_enter(const gphi_record *record, bool *may, gph_error *error)
 {
-    return (record->flags & GPHI_RECORD_PULL) != 0 &&
-           gph_recording_segment_count(record->recording) <= 1 &&
-           (!gphi_record_keeps_graph(record) || may_leave(record));
+    *may = (record->flags & GPHI_RECORD_PULL) != 0 &&
+           gph_recording_segment_count(record->recording) <= 1;
+    return *may && gphi_record_keeps_graph(record) ? may_leave(record, may, error)
+                                                   : GPH_OK;
 }
 
 /* The slots, and which input has which. */
@@ -99,7 +106,11 @@ gph_status gphi_record_pull_enter(gphi_record *record, gph_error *error)
     const gph_allocator heap = record->runtime->heap;
     const uint32_t inputs = record->signature.input_count;
     gph_error own = {0};
-    if (inputs == 0 || record->pull_of || !may_enter(record))
+    bool may = false;
+    if (inputs == 0 || record->pull_of)
+        return GPH_OK;
+    GPHI_TRY(may_enter(record, &may, error));
+    if (!may)
         return GPH_OK;
     record->pull_of = gphi_heap_array(heap, inputs, sizeof(*record->pull_of));
     gph_slot *slots = gphi_heap_array(heap, inputs, sizeof(*slots));
