@@ -10,7 +10,8 @@
  * Later analyses do not look at order, so as written r is not an index anywhere: it is kept in
  * memory from barrier to barrier, and each access by it is a gather. Here what reads `r`
  * where one definition alone arrives reads a register of its own, which can be computed
- * again anywhere (value.c). */
+ * again anywhere (value.c). `add r, r, x` reads r all the same: it is a step from what r
+ * was, which value.c knows, and with a register between them no more. */
 #include <string.h>
 
 #include "softcuda/ptx/flow/flow.h"
@@ -164,7 +165,7 @@ static void split_block(splitter *n, uint32_t block)
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const ptx_insn *insn = &s->function->insns[i];
         if (def < MANY && !insn->guarded && s->insns[i].role == PTX_ROLE_PLAIN &&
-            s->insns[i].write_count <= 1 && gets(s, i, n->reg) &&
+            s->insns[i].write_count <= 1 && gets(s, i, n->reg) && !sets(s, i, n->reg) &&
             is_split(s, def, n->reg))
             split_read(n, i, def);
         if (sets(s, i, n->reg))
