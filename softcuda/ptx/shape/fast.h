@@ -74,9 +74,9 @@ bool ptx_fast_write_without_guards(ptx_fast *f);
 
 /* ---- shape_row.c ---- */
 /* A copy for all threads, where registers in arrays rise from thread to thread by what is
- * guessed; where they do not, the code goes on at `label`. False, nothing written: there are
- * no such registers. */
-bool ptx_fast_write_rows(ptx_fast *f, const char *label);
+ * guessed; where they do not, the code goes on at `label`, as it does where `full` is false
+ * (NULL: all threads are there). False, nothing written: there are no such registers. */
+bool ptx_fast_write_rows(ptx_fast *f, const char *full, const char *label);
 void ptx_fast_load_row(ptx_fast *f, uint32_t reg); /* in that copy, of a thread */
 void ptx_fast_write_row_helpers(gphi_text *out);
 

@@ -70,7 +70,7 @@ static void write_threads(ptx_fast *f, const char *scan)
         return;
     if (scan[0] == 0 && copies) {
         snprintf(from, sizeof(from), "C%u.odd", f->region);
-        if (ptx_fast_write_rows(f, from))
+        if (ptx_fast_write_rows(f, NULL, from))
             gphi_text_add(f->emit.out, "%s:\n", from);
     }
     const char copy = scan[0] != 0 ? 'b' : 'a';

@@ -589,11 +589,8 @@ static void write_full(ptx_fast *f, const char *full)
 {
     char on[32];
     snprintf(on, sizeof(on), "C%u.q", f->region);
-    ptx_line(&f->emit, "br i1 %s, label %%C%u.full, label %%%s", full, f->region, on);
-    gphi_text_add(f->emit.out, "C%u.full:\n", f->region);
-    if (!ptx_fast_write_rows(f, on))
-        ptx_line(&f->emit, "br label %%%s", on);
-    gphi_text_add(f->emit.out, "%s:\n", on);
+    if (ptx_fast_write_rows(f, full, on))
+        gphi_text_add(f->emit.out, "%s:\n", on);
 }
 
 /* `scan` says how many threads take part; in its top bit, that they are not the first

@@ -110,7 +110,14 @@ static ptx_value write_wrap(ptx_fast *f, uint32_t reg)
     return ptx_let(e, "icmp eq i64 %s, %s", again.name, end.name);
 }
 
-bool ptx_fast_write_rows(ptx_fast *f, const char *label)
+/* Some threads are elsewhere: what those have is not asked for. */
+static void ask_all(ptx_fast *f, const char *full, const char *label)
+{
+    ptx_line(&f->emit, "br i1 %s, label %%C%u.full, label %%%s", full, f->region, label);
+    gphi_text_add(f->emit.out, "C%u.full:\n", f->region);
+}
+
+bool ptx_fast_write_rows(ptx_fast *f, const char *full, const char *label)
 {
     ptx_emit *e = &f->emit;
     char from[32];
@@ -122,6 +129,8 @@ bool ptx_fast_write_rows(ptx_fast *f, const char *label)
     if (count == 0 || count > REGISTERS_MAX)
         return false;
     ptx_fast_set_scalar(f, true);
+    if (full)
+        ask_all(f, full, label);
     ptx_value holds = {"true"};
     for (uint32_t reg = 0; reg < f->s->function->register_count; reg++) {
         if (!rows[reg])
