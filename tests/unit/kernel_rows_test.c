@@ -90,6 +90,7 @@ static void has_a_copy_for_rows_where_it_can(void)
         char *ir = ir_of(kernels[k].text, false);
         if (!CHECK(ir && (strstr(ir, ".row:\n") != NULL) == kernels[k].rows))
             fprintf(stderr, "%s\n", kernels[k].name);
+        CHECK(ir && (kernels[k].rows || !strstr(ir, ".full:\n"))); /* nor is it asked */
         free(ir);
         ir = ir_of(kernels[k].text, true);
         CHECK(ir &&
