@@ -77,7 +77,6 @@ bool ptx_fast_write_without_guards(ptx_fast *f);
  * guessed; where they do not, the code goes on at `label`, as it does where `full` is false
  * (NULL: all threads are there). False, nothing written: there are no such registers. */
 bool ptx_fast_write_rows(ptx_fast *f, const char *full, const char *label);
-void ptx_fast_load_row(ptx_fast *f, uint32_t reg); /* in that copy, of a thread */
 void ptx_fast_write_row_helpers(gphi_text *out);
 
 /* ---- shape_stride.c ---- */
@@ -142,7 +141,8 @@ void ptx_fast_load_context(ptx_fast *f, uint32_t reg);
 bool ptx_fast_is_array(const ptx_fast *f, uint32_t reg);
 /* The number of a metadata node for one loop over the threads of the current region. */
 uint32_t ptx_fast_loop_node(ptx_fast *f);
-bool ptx_fast_is_32_bits(const ptx_insn *insn); /* of whole numbers or bits */
+void ptx_fast_load_row(ptx_fast *f, uint32_t reg); /* in a copy of rows, of a thread */
+bool ptx_fast_is_32_bits(const ptx_insn *insn);    /* of whole numbers or bits */
 bool ptx_fast_is_scalar(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_is_inside(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_heads_loop(const ptx_fast *f, uint32_t region, uint32_t *loop);

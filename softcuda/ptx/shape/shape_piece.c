@@ -172,3 +172,20 @@ ptx_value ptx_fast_scan(ptx_fast *f, const char *array, uint32_t n)
     const ptx_value some = ptx_let(e, "select i1 %s, i32 0, i32 -2147483647", none.name);
     return ptx_let(e, "select i1 %s, i32 32, i32 %s", all.name, some.name);
 }
+
+void ptx_fast_load_row(ptx_fast *f, uint32_t reg)
+{
+    ptx_emit *e = &f->emit;
+    const char *type = ptx_fast_type(f, reg);
+    const bool wide = ptx_type_bytes((ptx_type)f->s->function->registers[reg].type) == 8;
+    char lane[32];
+    snprintf(lane, sizeof(lane), "%%x.%s", f->name);
+    const char *at = wide            ? f->index64.name
+                     : f->s->by_warp ? lane
+                                     : f->emit.thread_index.name;
+    const ptx_value by =
+        ptx_let(e, "mul nsw %s %s, %lld", type, at, (long long)f->slopes[reg]);
+    const ptx_value value =
+        ptx_let(e, "add nsw %s %%row.%u.%u, %s", type, f->region, reg, by.name);
+    ptx_store_register(e, reg, value);
+}

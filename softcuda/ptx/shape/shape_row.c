@@ -152,22 +152,6 @@ bool ptx_fast_write_rows(ptx_fast *f, const char *full, const char *label)
     return true;
 }
 
-void ptx_fast_load_row(ptx_fast *f, uint32_t reg)
-{
-    ptx_emit *e = &f->emit;
-    const char *type = ptx_fast_type(f, reg);
-    char lane[32];
-    snprintf(lane, sizeof(lane), "%%x.%s", f->name);
-    const char *at = is_wide(f, reg) ? f->index64.name
-                     : f->s->by_warp ? lane
-                                     : f->emit.thread_index.name;
-    const ptx_value by =
-        ptx_let(e, "mul nsw %s %s, %lld", type, at, (long long)f->slopes[reg]);
-    const ptx_value value =
-        ptx_let(e, "add nsw %s %%row.%u.%u, %s", type, f->region, reg, by.name);
-    ptx_store_register(e, reg, value);
-}
-
 /* Whether the first n of an array rise by `step`. */
 static void write_helper(gphi_text *out, const char *type, const char *made)
 {
