@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Call stacks: a cache a thread, numbers for the process.
  *
- *   thread:  [return address, where it lies] -> entry: slots and what stood in them, number
+ *   thread:  [return address, where it lies, Python's frames] -> a set of entries: slots
+ *            and what stood in them, number
  *   process: hash of the return addresses -> number (the place in the table + 1) */
 #define _GNU_SOURCE
 #include "attach/peek/stack.h"
@@ -26,7 +27,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
-enum { ENTRIES = 256, NUMBERS = 1 << 16, MODULES = 1 << 13, LOOK_EVERY = 16 };
+/* WAYS: all launches of a library are one return address, often at one depth. */
+enum { ENTRIES = 1024, WAYS = 4, NUMBERS = 1 << 16, MODULES = 1 << 13, LOOK_EVERY = 16 };
 
 /* Frames above the first of this library: where the return address lies, and what it is.
  */
@@ -40,6 +42,7 @@ struct entry {
 /* A thread's own: mapped, since malloc() may be what calls us. */
 struct local {
     struct entry entries[ENTRIES];
+    uint32_t taken;  /* entries and known ones so far: the next takes a place in turn */
     uint32_t looks;  /* for Python */
     uint32_t seldom; /* stacks of attach_stack_python_seldom(), and its next */
     uint64_t next_ns;
@@ -251,11 +254,10 @@ static struct local *local_of_thread(void)
     return local;
 }
 
-static struct entry *entry_of(uintptr_t address, uintptr_t at)
+/* Where the set of a hash begins, in a table of ENTRIES. */
+static size_t set_of(uint64_t hash)
 {
-    struct local *own = local_of_thread();
-    const uint64_t mixed = gphi_hash_word(address, at);
-    return own ? &own->entries[mixed % ENTRIES] : NULL;
+    return (size_t)(hash % (ENTRIES / WAYS)) * WAYS;
 }
 
 /* Whether the stack is as it was when the entry was made. */
@@ -307,17 +309,25 @@ static uintptr_t slot_of(const void *above)
 #endif
 }
 
-static uint32_t cached(uintptr_t at)
+/* `python`: a key of Python's frames, or 0: under one of them few stacks differ. */
+static uint32_t cached(uintptr_t at, uint64_t python)
 {
-    struct entry *entry = at != 0 ? entry_of(*(const uintptr_t *)at, at) : NULL;
-    if (entry && is_same(entry, at))
-        return entry->number;
+    struct local *own = at != 0 ? local_of_thread() : NULL;
+    struct entry *set = NULL;
+    if (own) {
+        const uint64_t hash = gphi_hash_word(*(const uintptr_t *)at, at);
+        set = &own->entries[set_of(gphi_hash_word(hash, python))];
+        for (uint32_t i = 0; i < WAYS; i++)
+            if (is_same(&set[i], at))
+                return set[i].number;
+    }
     struct walk walk;
     unwind(&walk, at);
     if (walk.count == 0)
         return 0;
     const uint32_t number = number_of(walk.frames, walk.count, NULL);
-    if (entry && walk.is_whole && walk.slots[0] == 0 && number != 0) {
+    if (set && walk.is_whole && walk.slots[0] == 0 && number != 0) {
+        struct entry *entry = &set[own->taken++ % WAYS];
         entry->at = at;
         entry->number = number;
         entry->count = walk.count;
@@ -330,7 +340,7 @@ static uint32_t cached(uintptr_t at)
 uint32_t attach_stack(const void *above)
 {
     const int saved = errno;
-    const uint32_t number = cached(slot_of(above));
+    const uint32_t number = cached(slot_of(above), 0);
     errno = saved;
     return number;
 }
@@ -348,9 +358,22 @@ static uint32_t number_with_python(struct local *own, uintptr_t at)
 {
     struct walk walk;
     if (attach_python(own->python, sizeof(own->python)) == 0)
-        return cached(at);
+        return cached(at, 0);
     unwind(&walk, 0);
     return number_of(walk.frames, walk.count, own->python);
+}
+
+/* The number of a stack with Python frames, by their key. */
+static uint32_t known_number(struct local *own, uintptr_t at, uint64_t key)
+{
+    const uint64_t hash = gphi_hash_word(key, cached(at, key));
+    struct known *set = &own->known[set_of(hash)];
+    for (uint32_t i = 0; i < WAYS; i++)
+        if (set[i].number != 0 && set[i].hash == hash)
+            return set[i].number;
+    const uint32_t number = number_with_python(own, at);
+    set[own->taken++ % WAYS] = (struct known){hash, number};
+    return number;
 }
 
 uint32_t attach_stack_python(const void *above)
@@ -361,16 +384,11 @@ uint32_t attach_stack_python(const void *above)
     uint64_t key;
     uint32_t number;
     if (!own || !has_python(own))
-        number = cached(at);
+        number = cached(at, 0);
     else if (at == 0 || !attach_python_key(&key))
         number = number_with_python(own, at);
-    else {
-        const uint64_t hash = gphi_hash_word(key, cached(at));
-        struct known *known = &own->known[hash % ENTRIES];
-        if (known->number == 0 || known->hash != hash)
-            *known = (struct known){hash, number_with_python(own, at)};
-        number = known->number;
-    }
+    else
+        number = known_number(own, at, key);
     errno = saved;
     return number;
 }
