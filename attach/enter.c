@@ -119,6 +119,10 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
                   (uint32_t)attach_me.mode << GPHI_CALL_MODE_SHIFT;
     call->capture = 0;
     call->begin_ns = call->enter_ns = call->end_ns = 0;
+    /* what the doctor adds to a call begins here */
+    if (attach_me.depth == 0 &&
+        atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed))
+        call->enter_ns = gphi_clock_ns();
     look_before(call);
     call->is_counted = attach_me.depth == 0 &&
                        atomic_load_explicit(&attach_cupti_is_on, memory_order_relaxed);
@@ -133,16 +137,15 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
         attach_inside_begin(call);
         attach_me.busy--;
     }
-    if (attach_me.depth++ == 0 &&
-        atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed)) {
-        call->enter_ns = gphi_clock_ns();
+    attach_me.depth++;
+    if (call->enter_ns != 0) {
         attach_me.busy++;
         const bool is_done = gphi_timing_before(symbol->call, call->words, call->flags);
         attach_me.busy--;
         if (is_done)
             real = (attach_function *)done;
     }
-    if (symbol->policy != ATTACH_FAIL)
+    if (symbol->policy != ATTACH_FAIL || call->enter_ns != 0)
         call->begin_ns = gphi_clock_ns();
     if (is_noted)
         attach_inside_enter(call);

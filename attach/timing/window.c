@@ -27,8 +27,8 @@ enum {
     WINDOWS_MAX = 64, /* in all */
     CALLS_MAX = 192,  /* in a held one: drivers queue some 256 launches, then block */
     CALLS_MIN = 32,
-    OWN = 128,
-    OWN_STEP = 32 /* ns */
+    OWN = 256,
+    OWN_EXACT = 16 /* steps of a factor of 2, from as many ns on */
 };
 static const uint64_t hold_ns = 1500000, watchdog_ns = 2000000, settle_ns = 500000;
 static const int build_turns = 10; /* of the watchdog: a graph holds nothing up */
@@ -57,13 +57,15 @@ static struct {
     gphi_timing_graph graph;
     gphi_rhythm rhythms[THREADS];
     _Atomic uint32_t thread_count;
-    _Atomic uint32_t own[OWN]; /* calls by what the wrapper cost, in steps of OWN_STEP */
+    _Atomic uint32_t own[OWN]; /* calls by what the wrapper cost; own_step() */
     _Atomic int set_up;        /* 0 not yet, 1 going on, 2 done, 3 failed */
 } t = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 atomic_bool gphi_timing_is_on;
 static _Thread_local gphi_rhythm *own;
 static _Thread_local bool has_none; /* more threads than rhythms */
+static _Thread_local uint64_t
+    beside_ns; /* of calls that are no beats, since the last work */
 
 static gphi_rhythm *own_rhythm(void)
 {
@@ -80,16 +82,34 @@ static gphi_rhythm *own_rhythm(void)
 
 /* ---- results ---- */
 
-/* The median. */
-static uint64_t own_cost(void)
+/* By halves and sixteenths of them, since Python's frames cost a hundred times as much as
+ * a call from C. */
+static uint32_t own_step(uint64_t ns)
+{
+    uint32_t octave = 0;
+    while (ns >> octave >= 2 * OWN_EXACT)
+        octave++;
+    const uint64_t step = octave * OWN_EXACT + (ns >> octave);
+    return step < OWN ? (uint32_t)step : OWN - 1;
+}
+
+/* The middle of a step. */
+static uint64_t own_ns(uint32_t step)
+{
+    const uint32_t octave = step < OWN_EXACT ? 0 : step / OWN_EXACT - 1;
+    return ((uint64_t)(step - octave * OWN_EXACT) << octave) + ((1ULL << octave) / 2);
+}
+
+/* What so many quarters of the calls cost at most. */
+static uint64_t own_cost(uint32_t quarters)
 {
     uint64_t calls = 0, below = 0;
     for (uint32_t i = 0; i < OWN; i++)
         calls += atomic_load_explicit(&t.own[i], memory_order_relaxed);
     for (uint32_t i = 0; i < OWN; i++) {
         below += atomic_load_explicit(&t.own[i], memory_order_relaxed);
-        if (2 * below >= calls)
-            return calls == 0 ? 0 : i * OWN_STEP + OWN_STEP / 2;
+        if (4 * below >= quarters * calls)
+            return calls == 0 ? 0 : own_ns(i);
     }
     return 0;
 }
@@ -121,10 +141,12 @@ static void put_window(double ms)
                               t.first_ns,
                               t.last_ns,
                               t.calls,
-                              own_cost(),
+                              own_cost(2),
                               t.kind == GPHI_WINDOW_GRAPH,
                               t.instantiate_ns,
-                              interruptions() - t.interruptions};
+                              interruptions() - t.interruptions,
+                              own_cost(1),
+                              own_cost(3)};
     put_record(words, sizeof(words) / sizeof(words[0]), t.owner->thread,
                atomic_load(&t.window));
 }
@@ -588,11 +610,21 @@ static void count_call(gphi_timing_class class, const gphi_timing_end *end)
     (void)pthread_mutex_unlock(&t.lock);
 }
 
+/* What the wrapper has added to a call until now. */
+static uint64_t added_ns(const gphi_timing_end *end)
+{
+    const uint64_t all = gphi_span_ns(end->enter_ns, gphi_clock_ns());
+    const uint64_t driver = gphi_span_ns(end->begin_ns, end->end_ns);
+    return all > driver ? all - driver : 0;
+}
+
 void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
 {
     if (atomic_load(&t.set_up) != 2 || !own)
         return;
     const gphi_timing_class class = gphi_timing_class_of(call);
+    if (class == GPHI_NOISE)
+        beside_ns += added_ns(end);
     const int state = atomic_load(&t.state);
     if (state == HELD || state == BUILT) {
         count_call(class, end);
@@ -606,9 +638,10 @@ void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
     }
     if (class != GPHI_WORK)
         return;
-    const uint64_t all = gphi_span_ns(end->enter_ns, gphi_clock_ns());
-    const uint64_t driver = gphi_span_ns(end->begin_ns, end->end_ns);
-    const uint64_t step = all > driver ? (all - driver) / OWN_STEP : 0;
-    (void)atomic_fetch_add_explicit(&t.own[step < OWN ? step : OWN - 1], 1,
-                                    memory_order_relaxed);
+    /* what comes before a period is known is not what its repetitions cost: places are
+     * new */
+    if (gphi_rhythm_is_steady(own))
+        (void)atomic_fetch_add_explicit(&t.own[own_step(added_ns(end) + beside_ns)], 1,
+                                        memory_order_relaxed);
+    beside_ns = 0;
 }

@@ -61,7 +61,8 @@ typedef struct gphi_track {
 typedef struct gphi_window {
     uint32_t thread, calls;
     bool is_graph, is_interrupted; /* a thread lost its processor to another meanwhile */
-    uint64_t first_ns, last_ns, gpu_ns, own_ns, instantiate_ns;
+    uint64_t first_ns, last_ns, gpu_ns, instantiate_ns;
+    uint64_t own_ns[3]; /* by gphi_bound: that the wrappers add to a call */
 } gphi_window;
 
 /* What repeats: stretches of a thread, its runs, in which each beat is like the one a
@@ -169,6 +170,7 @@ typedef struct gphi_repeat {
     const gphi_stream *stream; /* that most of its work is on */
     double eager_ns, busy_ns, graph_ns, once_ns, launch_ns;
     double spread[GPHI_BOUNDS]; /* a repetition's time now, with the doctor's part */
+    double own[GPHI_BOUNDS];    /* that part; until it is known, by the usual one */
     double graph_spread[GPHI_BOUNDS]; /* its graphs' time; < 0: not known */
     uint32_t graph_windows; /* that the graph's time rests on, of the worst segment */
     uint32_t windows, interrupted; /* of them interrupted */

@@ -261,7 +261,8 @@ static gph_status take_gpu(gph_advice *advice, const gphi_event *event)
         .first_ns = gphi_event_word(event, 4),
         .last_ns = gphi_event_word(event, 5),
         .calls = (uint32_t)gphi_event_word(event, 6),
-        .own_ns = gphi_event_word(event, 7),
+        .own_ns = {gphi_event_word(event, 11), gphi_event_word(event, 7),
+                   gphi_event_word(event, 12)},
         .is_graph = gphi_event_word(event, 8) != 0,
         .instantiate_ns = gphi_event_word(event, 9),
         .is_interrupted = gphi_event_word(event, 10) != 0};

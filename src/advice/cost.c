@@ -18,6 +18,7 @@ enum {
     LEAST = 3 /* repetitions: of fewer it cannot be said by how much they differ */
 };
 static const double least_saving = 0.05; /* of the time: less is not worth a change */
+static const double most_own = 0.5;      /* of the time: what is left is not known then */
 static const double mostly_busy = 0.6;   /* of the time: the GPU is what takes it */
 
 typedef enum how { AS_GRAPH, AS_IT_IS, WITHOUT_DOCTOR } how;
@@ -291,7 +292,13 @@ static void judge_gain(const gph_advice *advice, gphi_repeat *repeat)
     char saving[SAVING_BYTES], with[320];
     (void)saving_text(repeat, saving);
     conditions_text(repeat, with, sizeof(with));
-    if (p->saves_high < least_saving)
+    if (repeat->own[GPHI_USUAL] > most_own * repeat->spread[GPHI_USUAL])
+        say(repeat, GPH_VERDICT_UNKNOWN,
+            "the doctor itself takes %.0f of the %.0f us of a repetition: what is left "
+            "is "
+            "known too little",
+            repeat->own[GPHI_USUAL] / 1e3, repeat->spread[GPHI_USUAL] / 1e3);
+    else if (p->saves_high < least_saving)
         say_little(repeat, with);
     else if (once * graphs >= most * count)
         say(repeat, GPH_VERDICT_DOES_NOT_PAY,
@@ -344,11 +351,17 @@ static limits limits_of(const gph_advice *advice, const gphi_repeat *repeat)
     return most;
 }
 
+/* The doctor's part of a time now, at least or at most, taken off. */
+static double without_own(const gphi_repeat *repeat, gphi_bound time, gphi_bound own)
+{
+    return fmax(repeat->spread[time] - repeat->own[own], repeat->spread[time] * 0.2);
+}
+
 /* How far the saving can be off, of the time now. What the two clocks do not explain of
  * that time is either not the program's, or a graph has it as well; the GPU's work takes
  * what its windows took, the host's part no more than there is of it. */
 static void set_saving(const gph_advice *advice, gphi_repeat *repeat, double eager,
-                       double graph, double own)
+                       double graph)
 {
     double *bound = repeat->graph_spread, least = eager;
     gph_prediction *p = &repeat->prediction;
@@ -357,7 +370,7 @@ static void set_saving(const gph_advice *advice, gphi_repeat *repeat, double eag
     bound[GPHI_HIGH] = fmax(graph, run(advice, repeat, AS_GRAPH, GPHI_HIGH));
     p->saves_low = p->saves_high = 1 - graph / eager;
     for (int b = GPHI_LOW; b <= GPHI_USUAL; b++) {
-        const double seen = fmax(repeat->spread[b] - own, repeat->spread[b] * 0.2);
+        const double seen = without_own(repeat, (gphi_bound)b, GPHI_HIGH);
         const double unexplained = fmax(seen - eager, 0), base = fmin(eager, seen);
         least = fmin(least, base);
         if (base > 0)
@@ -366,11 +379,12 @@ static void set_saving(const gph_advice *advice, gphi_repeat *repeat, double eag
     }
     /* half of what is known of launches may be wrong */
     const double most = 2 * limits_of(advice, repeat).saved / least;
-    const double slow = fmax(repeat->spread[GPHI_HIGH] - own, eager);
+    const double slow = fmax(without_own(repeat, GPHI_HIGH, GPHI_LOW), eager);
     p->saves_high = fmax(p->saves_high, fmin(1 - bound[GPHI_LOW] / slow, most));
     for (int b = 0; b < GPHI_BOUNDS; b++) {
         bound[b] /= repeat->inner;
         repeat->spread[b] /= repeat->inner;
+        repeat->own[b] /= repeat->inner;
     }
 }
 
@@ -396,7 +410,9 @@ static void set_times(const gph_advice *advice, gphi_repeat *repeat)
     if (repeat->busy_ns > mostly_busy * eager)
         graph = fmax(graph, eager - most.saved);
     graph = fmin(graph, eager + most.lost);
-    set_saving(advice, repeat, eager, graph, fmax(with - without, 0));
+    for (int b = 0; b < GPHI_BOUNDS; b++)
+        repeat->own[b] *= fmax(with - without, 0);
+    set_saving(advice, repeat, eager, graph);
     repeat->busy_ns = fmin(repeat->busy_ns, eager);
     repeat->eager_ns = eager / repeat->inner;
     repeat->graph_ns = repeat->busy_ns < 0 ? -1 : graph / repeat->inner;

@@ -33,6 +33,7 @@ typedef struct timing {
     gphi_repeat *repeat;
     gphi_vec windows;               /* of placed */
     double own_ns;                  /* that the doctor adds to a call */
+    bool is_own_measured;           /* with its part of questions between two calls */
     uint64_t count;                 /* whole repetitions */
     double events_ns;               /* that a window shows beside its calls */
     double fresh_ns, fresh_node_ns; /* and a graph that is not warm yet: whole, by node */
@@ -81,7 +82,7 @@ static gph_status place_windows(timing *t)
 {
     const gphi_loop *loop = &t->repeat->loop;
     const gphi_track *track = gphi_advice_track(t->advice, loop->track);
-    double own[SAMPLES];
+    double own[GPHI_BOUNDS][SAMPLES];
     size_t owns = 0;
     for (size_t i = 0; i < t->advice->windows.count; i++) {
         const gphi_window *window = gphi_vec_at(&t->advice->windows, i);
@@ -107,10 +108,16 @@ static gph_status place_windows(timing *t)
                       .gpu_ns = fmax((double)window->gpu_ns - beside, 0),
                       .instantiate_ns = (double)window->instantiate_ns};
         t->repeat->interrupted += window->is_interrupted;
-        if (owns < SAMPLES)
-            own[owns++] = (double)window->own_ns;
+        for (int b = 0; b < GPHI_BOUNDS && owns < SAMPLES; b++)
+            own[b][owns] = (double)window->own_ns[b];
+        owns += owns < SAMPLES;
     }
-    t->own_ns = owns > 0 ? gphi_median(own, owns) : least_gap(t);
+    t->is_own_measured = owns > 0;
+    t->own_ns = owns > 0 ? gphi_median(own[GPHI_USUAL], owns) : least_gap(t);
+    for (int b = 0; b < GPHI_BOUNDS; b++) {
+        const double here = owns > 0 ? gphi_median(own[b], owns) : 0;
+        t->repeat->own[b] = here > 0 && t->own_ns > 0 ? here / t->own_ns : 1;
+    }
     t->repeat->windows = (uint32_t)t->windows.count;
     return GPH_OK;
 }
@@ -241,7 +248,7 @@ static double own_of(const timing *t, uint32_t from, uint32_t count)
 {
     double calls = 0;
     for (uint32_t i = from; i < from + count; i++)
-        calls += 1.0 + beat(t, 0, i)->extra;
+        calls += 1.0 + (t->is_own_measured ? 0 : beat(t, 0, i)->extra);
     return calls * t->own_ns;
 }
 
