@@ -90,6 +90,13 @@ static void look_before(attach_call *call)
     }
 }
 
+/* Whether it counts for the advice what this call costs. */
+static bool is_timed(void)
+{
+    return attach_me.depth == 0 &&
+           atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed);
+}
+
 attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64_t *words)
 {
     const attach_symbol *symbol = &attach_symbols[number];
@@ -118,11 +125,8 @@ attach_function *(attach_enter)(attach_call *call, uint32_t number, const uint64
                   (attach_me.depth > 0 ? GPHI_CALL_NESTED : 0U) |
                   (uint32_t)attach_me.mode << GPHI_CALL_MODE_SHIFT;
     call->capture = 0;
-    call->begin_ns = call->enter_ns = call->end_ns = 0;
-    /* what the doctor adds to a call begins here */
-    if (attach_me.depth == 0 &&
-        atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed))
-        call->enter_ns = gphi_clock_ns();
+    call->begin_ns = call->end_ns = 0;
+    call->enter_ns = is_timed() ? gphi_clock_ns() : 0; /* what the doctor adds begins */
     look_before(call);
     call->is_counted = attach_me.depth == 0 &&
                        atomic_load_explicit(&attach_cupti_is_on, memory_order_relaxed);

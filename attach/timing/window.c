@@ -63,9 +63,8 @@ static struct {
 
 atomic_bool gphi_timing_is_on;
 static _Thread_local gphi_rhythm *own;
-static _Thread_local bool has_none; /* more threads than rhythms */
-static _Thread_local uint64_t
-    beside_ns; /* of calls that are no beats, since the last work */
+static _Thread_local bool has_none;      /* more threads than rhythms */
+static _Thread_local uint64_t beside_ns; /* of questions since the last work */
 
 static gphi_rhythm *own_rhythm(void)
 {

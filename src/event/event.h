@@ -246,8 +246,7 @@ typedef enum gphi_gpu_what {
                         are, ns that a wrapper adds to a call, whether they were launched
                         as one graph, ns that instantiating it took (0: it was updated),
                         how often threads of the process lost their processor, then
-                        the quartiles of what a wrapper adds, of which the word above is
-                        the median */
+                        the quartiles of what a wrapper adds, besides the median above */
     GPHI_GPU_ANCHORS /* what this machine takes, measured once: 0, 0, then words as
                         gphi_anchor says, in picoseconds. Or why that failed: a CUresult,
                         0, then the driver's call, 4 words of text */
