@@ -176,6 +176,9 @@ typedef struct gphi_repeat {
     uint32_t windows, interrupted; /* of them interrupted */
     uint32_t other_shapes,
         shapes;        /* repetitions that differ in size from the one before */
+    uint32_t compared; /* repetitions whose sizes were compared */
+    uint32_t odd;   /* of them so few of other sizes that they stay outside the graph */
+    uint64_t shape; /* of the others, where some are odd */
     uint32_t variants; /* sets of arguments that take turns; 0: more than a few */
     uint32_t graph_launches;
     gphi_question flow[GPHI_FLOW], checks[GPHI_CHECKS];

@@ -269,7 +269,12 @@ static void conditions_text(const gphi_repeat *repeat, char *out, size_t capacit
         gphi_language_into(out, capacity,
                            ", on a created stream (the legacy one cannot be captured; "
                            "torch.cuda.graph() changes to its own)");
-    const size_t used = strlen(out);
+    size_t used = strlen(out);
+    if (repeat->odd > 0)
+        gphi_language_into(out + used, capacity - used,
+                           ", but not of the %u of %u repetitions that have other sizes",
+                           repeat->odd, repeat->compared);
+    used = strlen(out);
     if (p->updates > 0)
         gphi_language_into(out + used, capacity - used,
                            ", %u nodes updated each time (%.1f us)", p->updates,
@@ -284,7 +289,8 @@ static void conditions_text(const gphi_repeat *repeat, char *out, size_t capacit
 static void judge_gain(const gph_advice *advice, gphi_repeat *repeat)
 {
     const gph_prediction *p = &repeat->prediction;
-    const double count = (double)p->repetitions, once = repeat->once_ns;
+    const double like = 1 - (double)repeat->odd / fmax(repeat->compared, 1);
+    const double count = floor((double)p->repetitions * like), once = repeat->once_ns;
     const double most = p->saves_high * repeat->spread[GPHI_HIGH];
     const double surely = p->saves_low * repeat->eager_ns;
     const uint32_t graphs = repeat->other_shapes > 0 ? repeat->shapes : 1;

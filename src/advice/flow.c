@@ -109,7 +109,11 @@ static uint32_t changes(const gphi_repeat *repeat, bool addresses)
 
 static void ask_shapes(const gphi_repeat *repeat, gphi_question *q)
 {
-    if (repeat->other_shapes == 0)
+    if (repeat->other_shapes == 0 && repeat->odd > 0)
+        answer(q, "same shapes?", GPHI_YES,
+               "each call has the same size in all but %u of the %u that were compared",
+               repeat->odd, repeat->compared);
+    else if (repeat->other_shapes == 0)
         answer(q, "same shapes?", GPHI_YES, "each call has the same size in all of them");
     else
         answer(q, "same shapes?", GPHI_NO,

@@ -10,6 +10,8 @@
 enum {
     INNER_MIN = 8, /* work calls that make a graph of their own */
     COMPARED = 32, /* repetitions in which changes are looked for */
+    FEW_OF = 4,    /* repetitions: of fewer none is an odd one */
+    SHARE_OF = 8,  /* at most one of so many may be odd */
     CHANGES_MAX = 256,
     VARIANTS_MAX = 4, /* sets of arguments with a graph each */
     TIMED = 64        /* repetitions whose gaps are looked at */
@@ -295,20 +297,19 @@ static gph_status compare(const gph_advice *advice, gphi_repeat *repeat, uint32_
     return GPH_OK;
 }
 
-/* Of one repetition against the one before, and of inner ones against each other. */
+/* Of one repetition against one before it, and of inner ones against each other. */
 static gph_status compare_all(const gph_advice *advice, gphi_repeat *repeat, uint64_t r,
-                              uint64_t *shape, bool *same)
+                              uint64_t than, bool *same)
 {
     const gphi_piece *first = gphi_vec_at(&repeat->pieces, 0);
     const uint32_t inner = repeat->inner > 1 ? first->count / repeat->inner : 0;
     gph_status status = GPH_OK;
     for (uint32_t i = 0; i < repeat->loop.period && status == GPH_OK; i++) {
         const gphi_beat *now = gphi_repeat_beat(advice, repeat, r, i), *before = NULL;
-        *shape = gphi_hash_word(*shape, now->strong);
         if (inner != 0 && i >= inner && i < first->count)
             before = gphi_repeat_beat(advice, repeat, r, i - inner);
-        else if (r > 0)
-            before = gphi_repeat_beat(advice, repeat, r - 1, i);
+        else if (than < r)
+            before = gphi_repeat_beat(advice, repeat, than, i);
         if (!before)
             continue;
         *same = *same && before->strong == now->strong;
@@ -317,21 +318,64 @@ static gph_status compare_all(const gph_advice *advice, gphi_repeat *repeat, uin
     return status;
 }
 
+static uint64_t shape_of(const gph_advice *advice, const gphi_repeat *repeat, uint64_t r)
+{
+    uint64_t shape = GPHI_HASH_START;
+    for (uint32_t i = 0; i < repeat->loop.period; i++)
+        shape = gphi_hash_word(shape, gphi_repeat_beat(advice, repeat, r, i)->strong);
+    return shape;
+}
+
+/* Whether a repetition is one of the few of another size. */
+static bool is_odd(const gph_advice *advice, const gphi_repeat *repeat, uint64_t r)
+{
+    return repeat->odd > 0 && shape_of(advice, repeat, r) != repeat->shape;
+}
+
+/* The kinds of sizes. If all but one repetition, or seven of eight, are of one kind, a
+ * graph of that is worth having: the others (a first step, a last batch) stay as they
+ * are. */
+static void count_shapes(const gph_advice *advice, gphi_repeat *repeat)
+{
+    uint64_t shapes[COMPARED];
+    uint32_t counts[COMPARED], most = 0;
+    for (uint32_t r = 0; r < repeat->compared; r++) {
+        const uint64_t now = shape_of(advice, repeat, r);
+        uint32_t at = 0;
+        while (at < repeat->shapes && shapes[at] != now)
+            at++;
+        if (at == repeat->shapes) {
+            shapes[at] = now;
+            counts[at] = 0;
+            repeat->shapes++;
+        }
+        counts[at]++;
+        if (counts[at] <= most)
+            continue;
+        most = counts[at];
+        repeat->shape = now;
+    }
+    const uint32_t others = repeat->compared - most;
+    const bool is_few =
+        others == 1 ? repeat->compared >= FEW_OF : others * SHARE_OF <= repeat->compared;
+    if (repeat->inner == 1 && is_few)
+        repeat->odd = others;
+}
+
 static gph_status look_for_changes(const gph_advice *advice, gphi_repeat *repeat)
 {
     const uint64_t all = gphi_repeat_count(repeat);
-    const uint64_t count = all < COMPARED ? all : COMPARED;
-    uint64_t shapes[COMPARED];
+    uint64_t before = UINT64_MAX;
     gph_status status = GPH_OK;
-    for (uint64_t r = 0; r < count && status == GPH_OK; r++) {
-        bool same = true, is_known = false;
-        uint64_t shape = GPHI_HASH_START;
-        status = compare_all(advice, repeat, r, &shape, &same);
+    repeat->compared = (uint32_t)(all < COMPARED ? all : COMPARED);
+    count_shapes(advice, repeat);
+    for (uint64_t r = 0; r < repeat->compared && status == GPH_OK; r++) {
+        bool same = true;
+        if (is_odd(advice, repeat, r))
+            continue;
+        status = compare_all(advice, repeat, r, before, &same);
         repeat->other_shapes += !same;
-        for (uint32_t i = 0; i < repeat->shapes; i++)
-            is_known |= shapes[i] == shape;
-        if (!is_known)
-            shapes[repeat->shapes++] = shape;
+        before = r;
     }
     return status;
 }
@@ -431,7 +475,9 @@ static uint32_t count_variants(const gph_advice *advice, const gphi_repeat *repe
     uint64_t known[VARIANTS_MAX];
     uint32_t count = 0, seen = 0;
     for (uint64_t r = 0; r < gphi_repeat_count(repeat) && seen < COMPARED; r++)
-        for (uint32_t i = 0; i < repeat->inner && seen < COMPARED; i++, seen++) {
+        for (uint32_t i = 0;
+             i < repeat->inner && seen < COMPARED && !is_odd(advice, repeat, r);
+             i++, seen++) {
             const uint64_t now = values_of(advice, repeat, r, i * inner);
             uint32_t at = 0;
             while (at < count && known[at] != now)

@@ -25,8 +25,8 @@ static const uint64_t machine[GPHI_ANCHOR_COUNT] = {
 typedef struct story {
     gph_advice *advice;
     gphi_model *model;
-    gph_status status; /* the first that was not GPH_OK */
-    uint64_t now;
+    gph_status status;    /* the first that was not GPH_OK */
+    uint64_t now, own_ns; /* own_ns: what the doctor adds to a call; 0: 50 */
     uint32_t thread;
 } story;
 
@@ -67,7 +67,7 @@ static void call_with(story *s, uint32_t call, gphi_stream *stream, uint64_t ns,
     memcpy(record.words, words, 4 * sizeof(*words));
     const gphi_seen seen = {.event = &record.head, .stream = stream};
     take(s, &record.head, &seen);
-    s->now += ns + GAP;
+    s->now += ns + (s->own_ns ? s->own_ns : GAP);
 }
 
 static void call_of(story *s, uint32_t call, gphi_stream *stream, uint64_t ns)
@@ -104,7 +104,7 @@ static void window(story *s, uint64_t from, uint32_t calls, uint64_t gpu_ns)
 {
     gpu(s,
         (const uint64_t[]){GPHI_GPU_WINDOW, from, from + gpu_ns, 16, from, s->now, calls,
-                           50},
+                           s->own_ns ? s->own_ns : 50},
         8);
 }
 
@@ -219,6 +219,16 @@ static void busy_gpu_does_not_pay(void)
 }
 
 /* Whatever was measured of them: two times are not a spread. */
+static void what_the_doctor_mostly_takes_itself_is_unknown(void)
+{
+    story *s = begin(&c_heap);
+    s->own_ns = 9000;
+    chain(s, 40, 40 * STREAM_NODE, 120);
+    CHECK(finish(s)->verdict == GPH_VERDICT_UNKNOWN);
+    CHECK(strstr(gph_advice_prediction(s->advice, 0)->why, "the doctor itself takes"));
+    end(s);
+}
+
 static void fewer_than_three_repetitions_are_unknown(void)
 {
     for (int is_measured = 0; is_measured < 2; is_measured++) {
@@ -403,6 +413,40 @@ static void varied(story *s, int changing, uint64_t kinds, bool is_size)
         wait_for(s, 4000);
         if (i % 4 == 2)
             window(s, from, 41, 41 * STREAM_NODE);
+    }
+}
+
+/* 24 repetitions; from the `first` on one in `every` is larger. */
+static const gph_prediction *with_large(story *s, int first, int every)
+{
+    for (int i = 0; i < 24; i++) {
+        const uint64_t from = s->now, more = i >= first && (i - first) % every == 0;
+        for (uint64_t k = 0; k < 40; k++)
+            call_with(s, GPHI_CALL_cuMemsetD32Async, &streams[0], LAUNCH,
+                      (const uint64_t[4]){more * 8, 0, k == 3 ? 64 + more : 64});
+        kernel(s, 100);
+        wait_for(s, 4000);
+        if (i % 4 == 2)
+            window(s, from, 41, 41 * STREAM_NODE);
+    }
+    return finish(s);
+}
+
+static void few_of_another_size_stay_outside(void)
+{
+    const struct {
+        int first, every;
+        const char *why;
+    } all[] = {{0, 99, "not of the 1 of 24"},
+               {5, 10, "not of the 2 of 24"},
+               {1, 4, "2 kinds"},
+               {13, 1, "2 kinds"}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        story *s = begin(&c_heap);
+        const gph_prediction *found = with_large(s, all[i].first, all[i].every);
+        CHECK(found->verdict == (i < 2 ? GPH_VERDICT_PAYS : GPH_VERDICT_NEEDS_BUCKETS));
+        CHECK(strstr(found->why, all[i].why) && (i >= 2 || found->changed == 0));
+        end(s);
     }
 }
 
@@ -632,9 +676,11 @@ int main(void)
 {
     RUN(launch_bound_chain_pays);
     RUN(busy_gpu_does_not_pay);
+    RUN(what_the_doctor_mostly_takes_itself_is_unknown);
     RUN(fewer_than_three_repetitions_are_unknown);
     RUN(noise_is_measured_and_said);
     RUN(sizes_that_differ_need_buckets);
+    RUN(few_of_another_size_stay_outside);
     RUN(updates_are_counted);
     RUN(token_is_found_and_not_the_problem);
     RUN(host_time_between_single_calls_stays);
