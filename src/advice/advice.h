@@ -314,11 +314,10 @@ uint64_t gphi_loop_overlap(const gph_advice *advice, const gphi_loop *loop,
 /* Finds where the period begins, its pieces, what changes, what is in the way. */
 gph_status gphi_repeat_read(const gph_advice *advice, gphi_repeat *repeat);
 
+/* ---- obstacles.c ---- */
 /* Whether a call of the period is a result that the host copies and waits for. */
 bool gphi_repeat_is_read(const gph_advice *advice, const gphi_repeat *repeat,
                          uint32_t place);
-
-/* ---- obstacles.c ---- */
 
 /* Finds the stream of the period and what is in the way; its pieces are known. */
 gph_status gphi_repeat_look(const gph_advice *advice, gphi_repeat *repeat);

@@ -101,6 +101,17 @@ static gphi_obstacle_kind kind_inside(const gph_advice *advice, const gphi_repea
     }
 }
 
+/* A copy of device memory to host memory that is not pinned, and a wait: the host reads a
+ * result, which no graph would hold. It reads after the replay. */
+bool gphi_repeat_is_read(const gph_advice *advice, const gphi_repeat *repeat,
+                         uint32_t place)
+{
+    const gphi_site *site = gphi_repeat_site(advice, repeat, place);
+    return site->is_fetch && site->pageable == site->count &&
+           place + 1 < repeat->loop.period &&
+           gphi_effect_waits(gphi_repeat_site(advice, repeat, place + 1)->call);
+}
+
 /* The last beat of the period that a graph would hold: what comes after it is outside. */
 static uint32_t last_work(const gph_advice *advice, const gphi_repeat *repeat)
 {

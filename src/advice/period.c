@@ -170,17 +170,6 @@ static void count_streams(const gph_advice *advice, const gphi_repeat *repeat,
     }
 }
 
-/* A copy of device memory to host memory that is not pinned, and a wait: the host reads a
- * result, which no graph would hold. It reads after the replay. */
-bool gphi_repeat_is_read(const gph_advice *advice, const gphi_repeat *repeat,
-                         uint32_t place)
-{
-    const gphi_site *site = gphi_repeat_site(advice, repeat, place);
-    return site->is_fetch && site->pageable == site->count &&
-           place + 1 < repeat->loop.period &&
-           gphi_effect_waits(gphi_repeat_site(advice, repeat, place + 1)->call);
-}
-
 /* Calls that stay with the host do not cut a segment: they can be moved out of it. */
 static gph_status cut(const gph_advice *advice, gphi_repeat *repeat)
 {
