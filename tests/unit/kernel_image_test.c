@@ -354,6 +354,36 @@ static void room_is_made_among_all_files(void)
     CHECK(access(other, R_OK) == 0);
 }
 
+static uint64_t bytes_in(const char *path)
+{
+    uint64_t total = 0;
+    char name[400];
+    DIR *stream = opendir(path);
+    for (struct dirent *entry; CHECK(stream) && (entry = readdir(stream));) {
+        struct stat info;
+        snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
+        if (stat(name, &info) == 0 && S_ISREG(info.st_mode))
+            total += (uint64_t)info.st_size;
+    }
+    closedir(stream);
+    return total;
+}
+
+/* Files are many, and to look at all of them takes longer than to compile a kernel. */
+static void few_writes_look_for_room(void)
+{
+    enum { BLOCK = 10000, COUNT = 20, LIMIT = 64000 };
+    static const unsigned char block[BLOCK] = {1};
+    char inside[64];
+    snprintf(inside, sizeof(inside), "%s/turns", folder);
+    for (uint64_t i = 0; i < COUNT; i++)
+        CHECK(soft_cache_write(inside, (gphi_hash128){i, 9}, block, BLOCK, UINT64_MAX));
+    CHECK(soft_cache_write(inside, (gphi_hash128){500, 9}, block, 10, LIMIT));
+    CHECK(bytes_in(inside) == COUNT * BLOCK + 10);
+    CHECK(soft_cache_write(inside, (gphi_hash128){3, 9}, block, BLOCK, LIMIT));
+    CHECK(bytes_in(inside) <= LIMIT);
+}
+
 static void no_cache_is_no_failure(void)
 {
     const char *const places[] = {"off", "/proc/nowhere", "/dev/null/x"};
@@ -434,6 +464,7 @@ int main(void)
     RUN(files_that_others_may_write_are_not_read);
     RUN(the_cache_keeps_to_its_size);
     RUN(room_is_made_among_all_files);
+    RUN(few_writes_look_for_room);
     RUN(no_cache_is_no_failure);
     RUN(every_failed_allocation_is_survived);
     char command[96];

@@ -4,8 +4,8 @@
  *   directory/   0700 and ours, or it is not used: who may write there decides what runs
  *     <key>.gphcode      written beside, then renamed: readers see all of it or nothing
  *
- * A hit sets the file's time, and a write that makes the directory larger than its limit
- * deletes the files that were not used for longest. No lock: two processes that compile
+ * A hit sets the file's time, and a write now and then, once in 1/64 of the directory's limit,
+ * deletes the files that were not used for longest where there is more. No lock: two processes that compile
  * the same write the same bytes. */
 #include "softcuda/kernel/load/cache.h"
 
@@ -25,6 +25,7 @@
 
 #define FILE_BYTES_MAX (1ull << 30)
 #define LIMIT_DEFAULT (512ull << 20)
+#define LOOKS_A_LIMIT 64u
 #define SUFFIX ".code"
 
 bool soft_cache_directory(const char *setting, char path[SOFT_CACHE_PATH_MAX])
@@ -213,6 +214,13 @@ static void make_room(int folder, uint64_t limit)
     gphi_vec_fini(&files);
 }
 
+/* Whether a write looks at all files, of which there are tens of thousands: by its key, which
+ * is a hash, so that processes that write little each take turns without knowing of others. */
+static bool has_turn(gphi_hash128 key, size_t bytes, uint64_t limit)
+{
+    return limit != UINT64_MAX && key.low % (limit / LOOKS_A_LIMIT + 1) < bytes;
+}
+
 bool soft_cache_write(const char *directory, gphi_hash128 key, const void *data,
                       size_t bytes, uint64_t limit)
 {
@@ -233,7 +241,7 @@ bool soft_cache_write(const char *directory, gphi_hash128 key, const void *data,
         written = gphi_limit_write(file, data, bytes);
         written = close(file) == 0 && written;
         written = written && renameat(folder, other, folder, name) == 0;
-        if (written && limit != UINT64_MAX)
+        if (written && has_turn(key, bytes, limit))
             make_room(folder, limit);
         else if (!written)
             unlinkat(folder, other, 0);

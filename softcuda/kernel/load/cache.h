@@ -20,9 +20,9 @@ bool soft_cache_read(const char *directory, gphi_hash128 key, gph_allocator heap
                      unsigned char **out, size_t *bytes);
 
 /* Writes a file under another name and renames it into place; makes the directory;
- * removes the files longest unused when there are more than `limit` bytes, looking at all
- * of them, which UINT64_MAX saves. False: no file
- * was written, which costs time later and nothing else. */
+ * removes the files longest unused when there are more than `limit` bytes: not at each write,
+ * since it looks at all files, but about once in limit / 64 bytes; never by UINT64_MAX.
+ * False: no file was written, which costs time later and nothing else. */
 bool soft_cache_write(const char *directory, gphi_hash128 key, const void *data,
                       size_t bytes, uint64_t limit);
 
