@@ -214,8 +214,8 @@ static void make_room(int folder, uint64_t limit)
     gphi_vec_fini(&files);
 }
 
-/* Whether a write looks at all files, of which there are tens of thousands: by its key, which
- * is a hash, so that processes that write little each take turns without knowing of others. */
+/* Whether a write looks at all files, tens of thousands: by its key, which is a hash, so that
+ * processes that write little each take turns without knowing of others. */
 static bool has_turn(gphi_hash128 key, size_t bytes, uint64_t limit)
 {
     return limit != UINT64_MAX && key.low % (limit / LOOKS_A_LIMIT + 1) < bytes;
