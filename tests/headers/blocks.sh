@@ -9,8 +9,9 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 for document; do
     awk -v folder="$folder" -v name="$(basename "$document" .md)" '
-        /^```c$/ { n++; file = folder "/" name n ".c"; next }
-        /^```output$/ { file = folder "/" name n ".out"; next }
+        /^```c$/ { n++; out = folder "/" name n ".out"; file = folder "/" name n ".c"; next }
+        /^```output$/ { file = out; next }
+        /^```./ { out = "" } # what follows is what this one prints
         /^```$/ { file = ""; next }
         file { print > file }' "$document"
 done

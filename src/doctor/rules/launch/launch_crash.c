@@ -52,10 +52,17 @@ void gphi_launch_unreturned(gphi_rule_run *run, const gphi_seen *seen)
         state->dead[index].what = NULL;
 }
 
+/* A thread that only crashed has not used the driver: it is the driver's own, or another's. */
 void gphi_launch_crash_event(gphi_rule_run *run, const gphi_event *event)
 {
     gphi_launch_crash *state = run->state;
-    state->threads += event->kind == GPHI_EVENT_THREAD;
+    if (event->kind == GPHI_EVENT_THREAD) {
+        state->threads++;
+        state->silent = event->thread;
+    } else if (event->thread == state->silent && event->kind == GPHI_EVENT_CALL)
+        state->silent = 0;
+    else if (event->thread == state->silent && event->kind == GPHI_EVENT_CRASHED)
+        state->threads--;
 }
 
 /* Launches that nobody had waited for. */

@@ -144,6 +144,7 @@ enum { GPHI_LAUNCH_INSIDE = 16 };
 
 typedef struct gphi_launch_crash {
     uint32_t count, threads;
+    uint32_t silent; /* the newest thread, if it has made no call */
     gphi_call calls[GPHI_LAUNCH_INSIDE];
     gphi_dead dead[GPHI_LAUNCH_INSIDE];
 } gphi_launch_crash;
