@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { RANKS_MAX = 8, WORD = 64 };
@@ -62,9 +63,12 @@ static const char ptx[] =
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
 {
     static atomic_int made;
+    struct timespec
+        now; /* a process that was killed leaves its file, and numbers come again */
+    clock_gettime(CLOCK_MONOTONIC, &now);
     memset(id, 0, sizeof(*id));
-    snprintf(id->bytes, sizeof(id->bytes), "gph-nccl-%ld-%d", (long)getpid(),
-             atomic_fetch_add(&made, 1));
+    snprintf(id->bytes, sizeof(id->bytes), "gph-nccl-%ld-%d-%lld.%09ld", (long)getpid(),
+             atomic_fetch_add(&made, 1), (long long)now.tv_sec, now.tv_nsec);
     return ncclSuccess;
 }
 
