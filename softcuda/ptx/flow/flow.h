@@ -199,6 +199,15 @@ typedef struct ptx_shape {
     struct ptx_build *program;
 } ptx_shape;
 
+/* Whether instruction i writes it. */
+static inline bool ptx_writes(const ptx_shape *s, uint32_t i, uint32_t reg)
+{
+    for (uint32_t k = 0; k < s->insns[i].write_count; k++)
+        if (s->insns[i].writes[k] == reg)
+            return true;
+    return false;
+}
+
 static inline bool ptx_bit(const uint32_t *map, uint32_t i)
 {
     return map[i >> 5] >> (i & 31) & 1;

@@ -37,14 +37,6 @@ static void check_barriers(ptx_shape *s)
 
 /* ---- loops ------------------------------------------------------------------------ */
 
-static bool writes_register(const ptx_shape *s, uint32_t i, uint32_t reg)
-{
-    for (uint32_t k = 0; k < s->insns[i].write_count; k++)
-        if (s->insns[i].writes[k] == reg)
-            return true;
-    return false;
-}
-
 typedef struct slice {
     uint32_t loop;
     uint32_t *seen; /* registers */
@@ -66,7 +58,7 @@ static void follow(const ptx_shape *s, slice *q, uint32_t first)
             if (!ptx_in_loop(s, q->loop, s->order[n]))
                 continue;
             for (uint32_t i = b->first; i < b->first + b->count; i++) {
-                if (!writes_register(s, i, reg))
+                if (!ptx_writes(s, i, reg))
                     continue;
                 q->waits |= s->insns[i].is_volatile && !ptx_is_retry(s, q->loop, i);
                 for (uint32_t k = 0; k < s->insns[i].read_count; k++) {

@@ -173,14 +173,6 @@ static bool same_insn(const ptx_shape *s, uint32_t a, uint32_t b)
     return true;
 }
 
-static bool defines(const ptx_shape *s, uint32_t i, uint32_t reg)
-{
-    for (uint32_t k = 0; k < s->insns[i].write_count; k++)
-        if (s->insns[i].writes[k] == reg)
-            return true;
-    return false;
-}
-
 /* All definitions of the register say the same (a compiler repeats them in both arms). */
 bool ptx_has_one_meaning(const ptx_shape *s, uint32_t reg)
 {
@@ -191,7 +183,7 @@ bool ptx_has_one_meaning(const ptx_shape *s, uint32_t reg)
     for (uint32_t n = 0; n < s->order_count; n++) {
         const ptx_flow_block *b = &s->blocks[s->order[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if (defines(s, i, reg) && !same_insn(s, s->regs[reg].def, i))
+            if (ptx_writes(s, i, reg) && !same_insn(s, s->regs[reg].def, i))
                 return false;
     }
     return true;
@@ -231,7 +223,7 @@ uint32_t ptx_local_def(const ptx_shape *s, uint32_t i, uint32_t q)
     for (uint32_t depth = 0; depth < WAY_MAX; depth++) {
         const ptx_flow_block *b = &s->blocks[at];
         for (uint32_t k = b->first; k < b->first + b->count; k++) {
-            if (!defines(s, k, q))
+            if (!ptx_writes(s, k, q))
                 continue;
             if (found != SHAPE_NONE || (depth == 0 && k >= i))
                 return SHAPE_NONE;
@@ -345,7 +337,7 @@ uint32_t ptx_find_step(const ptx_shape *s, uint32_t i, uint32_t reg, uint32_t *c
         chain[count++] = at;
         if (from == reg) {
             for (uint32_t k = at; k < i; k++) /* nothing else sets it meanwhile */
-                if (defines(s, k, reg))
+                if (ptx_writes(s, k, reg))
                     return 0;
             return count;
         }
@@ -437,7 +429,7 @@ static bool find_affine(ptx_shape *s, uint8_t *state, uint32_t reg)
     for (uint32_t n = 0; n < s->order_count; n++) {
         const ptx_flow_block *b = &s->blocks[s->order[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
-            if (!defines(s, i, reg))
+            if (!ptx_writes(s, i, reg))
                 continue;
             if (ptx_is_step(s, i, reg)) {
                 if (steps++ > 0 && loop == SHAPE_NONE && b->divergent)
@@ -521,7 +513,7 @@ static bool is_induction(const ptx_shape *s, uint32_t loop, uint32_t reg)
     for (uint32_t n = 0; n < s->order_count; n++) {
         const ptx_flow_block *b = &s->blocks[s->order[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
-            if (!ptx_in_loop(s, loop, s->order[n]) || !defines(s, i, reg))
+            if (!ptx_in_loop(s, loop, s->order[n]) || !ptx_writes(s, i, reg))
                 continue;
             if (!ptx_is_step(s, i, reg) || ++steps > 1)
                 return false;
@@ -542,7 +534,7 @@ static bool comes_from_index(const ptx_shape *s, uint32_t reg, uint32_t *seen,
     for (uint32_t n = 0; n < s->order_count; n++) {
         const ptx_flow_block *b = &s->blocks[s->order[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
-            if (!defines(s, i, reg))
+            if (!ptx_writes(s, i, reg))
                 continue;
             if (s->insns[i].role != PTX_ROLE_PLAIN || s->insns[i].reads_memory)
                 return false;

@@ -20,14 +20,6 @@ typedef struct taint {
     bool changed;
 } taint;
 
-static bool writes_register(const ptx_shape *s, uint32_t i, uint32_t reg)
-{
-    for (uint32_t k = 0; k < s->insns[i].write_count; k++)
-        if (s->insns[i].writes[k] == reg)
-            return true;
-    return false;
-}
-
 bool ptx_is_retry(const ptx_shape *s, uint32_t loop, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
@@ -39,7 +31,7 @@ bool ptx_is_retry(const ptx_shape *s, uint32_t loop, uint32_t i)
             continue;
         for (uint32_t n = 0; n < s->function->insn_count; n++)
             if (ptx_in_loop(s, loop, s->insns[n].block) &&
-                writes_register(s, n, operands[k].index))
+                ptx_writes(s, n, operands[k].index))
                 return true;
         return false;
     }

@@ -36,14 +36,6 @@ static const ptx_operand *operands_of(const ptx_shape *s, uint32_t i)
     return &s->function->operands[s->function->insns[i].operand];
 }
 
-static bool sets(const ptx_shape *s, uint32_t i, uint32_t reg)
-{
-    for (uint32_t k = 0; k < s->insns[i].write_count; k++)
-        if (s->insns[i].writes[k] == reg)
-            return true;
-    return false;
-}
-
 static bool gets(const ptx_shape *s, uint32_t i, uint32_t reg)
 {
     for (uint32_t k = 0; k < s->insns[i].read_count; k++)
@@ -98,7 +90,7 @@ static uint32_t leaves(const splitter *n, uint32_t block)
 {
     const ptx_flow_block *b = &n->s->blocks[block];
     for (uint32_t i = b->first + b->count; i-- > b->first;)
-        if (sets(n->s, i, n->reg))
+        if (ptx_writes(n->s, i, n->reg))
             return n->s->function->insns[i].guarded ? MANY : i;
     return n->arrives[block];
 }
@@ -165,10 +157,10 @@ static void split_block(splitter *n, uint32_t block)
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const ptx_insn *insn = &s->function->insns[i];
         if (def < MANY && !insn->guarded && s->insns[i].role == PTX_ROLE_PLAIN &&
-            s->insns[i].write_count <= 1 && gets(s, i, n->reg) && !sets(s, i, n->reg) &&
-            is_split(s, def, n->reg))
+            s->insns[i].write_count <= 1 && gets(s, i, n->reg) &&
+            !ptx_writes(s, i, n->reg) && is_split(s, def, n->reg))
             split_read(n, i, def);
-        if (sets(s, i, n->reg))
+        if (ptx_writes(s, i, n->reg))
             def = insn->guarded ? MANY : i;
     }
 }
