@@ -252,6 +252,16 @@ static gph_status feed_thread(gphi_model *model, const gphi_event *event)
     return GPH_OK;
 }
 
+/* Of a record that is of no call. */
+static gphi_call place_of(const gphi_model *model, const gphi_event *event)
+{
+    return (gphi_call){.number = model->call_count + 1,
+                       .time_ns = event->time_ns,
+                       .call = GPHI_CALL_COUNT,
+                       .thread = event->thread,
+                       .stack = event->stack};
+}
+
 gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen *seen)
 {
     *seen = (gphi_seen){.event = NULL};
@@ -284,11 +294,7 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
         return GPH_OK;
     case GPHI_EVENT_FORKED:
         model->parent = event->id;
-        model->forked = (gphi_call){.number = model->call_count + 1,
-                                    .time_ns = event->time_ns,
-                                    .call = GPHI_CALL_COUNT,
-                                    .thread = event->thread,
-                                    .stack = event->stack};
+        model->forked = place_of(model, event);
         return GPH_OK;
     case GPHI_EVENT_NOTE:
         return event->id == GPHI_NOTE_REGION ? gphi_capture_region(model, event) : GPH_OK;
@@ -296,11 +302,7 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
         model->crashed_by = (uint32_t)event->id;
         model->crash_address = gphi_event_word(event, 0);
         model->crashed_at = gphi_event_word(event, 1);
-        model->crashed = (gphi_call){.number = model->call_count + 1,
-                                     .time_ns = event->time_ns,
-                                     .call = GPHI_CALL_COUNT,
-                                     .thread = event->thread,
-                                     .stack = event->stack};
+        model->crashed = place_of(model, event);
         return GPH_OK;
     case GPHI_EVENT_STANDING: return gphi_exec_stands(model, event);
     case GPHI_EVENT_LOST: model->lost += event->id; return GPH_OK;
