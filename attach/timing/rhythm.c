@@ -31,6 +31,72 @@ enum { CONFIG = 100 };
     X(cuStreamWaitEvent, GPHI_ORDER, 0)                                                  \
     X(cuGraphLaunch, GPHI_WORK, 1)
 
+/* What frameworks and libraries call between their launches: it asks, or sets what only
+ * later calls of this thread see, and waits for nothing. PyTorch asks for the state of the
+ * primary context ahead of each kernel, cuBLAS sets the shared memory of its own. */
+#define QUESTIONS(X)                                                                     \
+    X(cuCtxGetApiVersion)                                                                \
+    X(cuCtxGetCurrent)                                                                   \
+    X(cuCtxGetDevice)                                                                    \
+    X(cuCtxGetFlags)                                                                     \
+    X(cuCtxGetId)                                                                        \
+    X(cuCtxGetLimit)                                                                     \
+    X(cuCtxGetStreamPriorityRange)                                                       \
+    X(cuCtxPopCurrent)                                                                   \
+    X(cuCtxPushCurrent)                                                                  \
+    X(cuCtxSetCurrent)                                                                   \
+    X(cuDeviceCanAccessPeer)                                                             \
+    X(cuDeviceGet)                                                                       \
+    X(cuDeviceGetAttribute)                                                              \
+    X(cuDeviceGetCount)                                                                  \
+    X(cuDeviceGetDefaultMemPool)                                                         \
+    X(cuDeviceGetMemPool)                                                                \
+    X(cuDeviceGetName)                                                                   \
+    X(cuDeviceGetUuid)                                                                   \
+    X(cuDevicePrimaryCtxGetState)                                                        \
+    X(cuDriverGetVersion)                                                                \
+    X(cuFuncGetAttribute)                                                                \
+    X(cuFuncGetModule)                                                                   \
+    X(cuFuncGetName)                                                                     \
+    X(cuFuncGetParamInfo)                                                                \
+    X(cuFuncIsLoaded)                                                                    \
+    X(cuFuncSetAttribute)                                                                \
+    X(cuFuncSetCacheConfig)                                                              \
+    X(cuGetErrorName)                                                                    \
+    X(cuGetErrorString)                                                                  \
+    X(cuGetProcAddress)                                                                  \
+    X(cuKernelGetAttribute)                                                              \
+    X(cuKernelGetFunction)                                                               \
+    X(cuKernelGetLibrary)                                                                \
+    X(cuKernelGetName)                                                                   \
+    X(cuKernelGetParamInfo)                                                              \
+    X(cuKernelSetAttribute)                                                              \
+    X(cuKernelSetCacheConfig)                                                            \
+    X(cuMemGetAddressRange)                                                              \
+    X(cuMemHostGetFlags)                                                                 \
+    X(cuMemPoolGetAttribute)                                                             \
+    X(cuOccupancyAvailableDynamicSMemPerBlock)                                           \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                       \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)                              \
+    X(cuOccupancyMaxActiveClusters)                                                      \
+    X(cuOccupancyMaxPotentialBlockSize)                                                  \
+    X(cuOccupancyMaxPotentialBlockSizeWithFlags)                                         \
+    X(cuOccupancyMaxPotentialClusterSize)                                                \
+    X(cuPointerGetAttribute)                                                             \
+    X(cuPointerGetAttributes)                                                            \
+    X(cuStreamGetAttribute)                                                              \
+    X(cuStreamGetCaptureInfo)                                                            \
+    X(cuStreamGetCtx)                                                                    \
+    X(cuStreamGetDevice)                                                                 \
+    X(cuStreamGetFlags)                                                                  \
+    X(cuStreamGetId)                                                                     \
+    X(cuStreamGetPriority)                                                               \
+    X(cuStreamIsCapturing)                                                               \
+    X(cuTensorMapEncodeIm2col)                                                           \
+    X(cuTensorMapEncodeIm2colWide)                                                       \
+    X(cuTensorMapEncodeTiled)                                                            \
+    X(cuThreadExchangeStreamCaptureMode)
+
 static gphi_timing_class class_of(uint32_t call, int *stream_word)
 {
     *stream_word = -1;
@@ -41,24 +107,10 @@ static gphi_timing_class class_of(uint32_t call, int *stream_word)
 #undef X
     case GPHI_CALL_cuStreamBeginCapture:
     case GPHI_CALL_cuStreamBeginCaptureToGraph: return GPHI_CAPTURE;
-    case GPHI_CALL_cuCtxGetCurrent:
-    case GPHI_CALL_cuCtxSetCurrent:
-    case GPHI_CALL_cuCtxPushCurrent:
-    case GPHI_CALL_cuCtxPopCurrent:
-    case GPHI_CALL_cuCtxGetDevice:
-    case GPHI_CALL_cuDeviceGet:
-    case GPHI_CALL_cuDeviceGetAttribute:
-    case GPHI_CALL_cuFuncGetAttribute:
-    case GPHI_CALL_cuFuncSetAttribute:
-    case GPHI_CALL_cuKernelGetFunction:
-    case GPHI_CALL_cuPointerGetAttribute:
-    case GPHI_CALL_cuPointerGetAttributes:
-    case GPHI_CALL_cuStreamIsCapturing:
-    case GPHI_CALL_cuStreamGetCaptureInfo:
-    case GPHI_CALL_cuThreadExchangeStreamCaptureMode:
-    case GPHI_CALL_cuGetErrorName:
-    case GPHI_CALL_cuGetErrorString:
-    case GPHI_CALL_cuOccupancyMaxActiveBlocksPerMultiprocessor: return GPHI_NOISE;
+#define X(name) case GPHI_CALL_##name:
+        QUESTIONS(X)
+#undef X
+        return GPHI_NOISE;
     default: return GPHI_STOP;
     }
 }

@@ -10,6 +10,7 @@
  *   two        two buffers take turns
  *   copies     a copy in the step goes to another place each time
  *   reads      a decoder on the legacy stream that reads each token into plain memory
+ *   asks       before each launch what frameworks and libraries ask, and set for a kernel
  *
  * None of them does anything that is wrong. */
 #include "tests/doctor/rules/broken.h"
@@ -151,14 +152,45 @@ static void reads(void)
     }
 }
 
+/* As PyTorch and cuBLAS do ahead of a kernel. */
+static void ask(void)
+{
+    unsigned flags = 0;
+    int active = 0, value = 0;
+    CUcontext current = NULL;
+    CU(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    CU(cuCtxGetCurrent(&current));
+    CU(cuCtxGetFlags(&flags));
+    CU(cuStreamGetPriority(stream, &value));
+    CU(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, scale_add));
+    CU(cuFuncSetAttribute(scale_add, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                          1024));
+    CU(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&value, scale_add, 128, 0,
+                                                            0));
+}
+
+static void asks(void)
+{
+    for (int i = 0; i < STEPS; i++) {
+        for (int k = 0; k < KERNELS; k++) {
+            ask();
+            LAUNCH(scale_add, 8, stream, &out[0], &in, &(float){2.0f},
+                   &(unsigned){FLOATS});
+        }
+        wait_for(stream);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"threads", threads},     {"alternate", alternate}, {"warm-up", warm_up},
-                {"grows", grows},         {"inner", inner},         {"two", two},
-                {"allocates", allocates}, {"copies", copies},       {"reads", reads}};
+    } ways[] = {{"threads", threads},     {"alternate", alternate},
+                {"warm-up", warm_up},     {"grows", grows},
+                {"inner", inner},         {"two", two},
+                {"allocates", allocates}, {"copies", copies},
+                {"reads", reads},         {"asks", asks}};
     for (size_t i = 0; argc == 2 && i < sizeof(ways) / sizeof(ways[0]); i++) {
         if (strcmp(argv[1], ways[i].name) != 0)
             continue;
