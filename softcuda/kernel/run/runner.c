@@ -14,6 +14,9 @@
 #define BLOCK_STACK_BYTES (256u << 10)
 /* 1,024 threads that read 16 bytes each */
 #define MARGIN_BYTES (16u << 10)
+/* Before shared memory there is scratch memory, at least so much: a thread that is not
+ * meant to may load from there, see ptx/shape/shape_flat.c. */
+#define BEFORE_BYTES 4096u
 /* Safepoints before a block of an ordinary grid lets others run: long loops are common,
  * and switching between blocks costs their place in the cache. */
 #define PATIENCE 4u
@@ -134,9 +137,9 @@ bool soft_block_grow(soft_block *block, const soft_kernel_launch *launch)
     const size_t page = launch->page_bytes;
     const size_t local =
         up(launch->local_bytes > memory->local ? launch->local_bytes : memory->local, 64);
-    const size_t scratch = up(
-        launch->scratch_bytes > memory->scratch ? launch->scratch_bytes : memory->scratch,
-        64);
+    size_t scratch =
+        launch->scratch_bytes > memory->scratch ? launch->scratch_bytes : memory->scratch;
+    scratch = up(scratch > BEFORE_BYTES ? scratch : BEFORE_BYTES, 64);
     const size_t shared =
         launch->shared_room > memory->shared ? launch->shared_room : memory->shared;
     const size_t inside = up(local + scratch + shared, page);

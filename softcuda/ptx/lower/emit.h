@@ -51,6 +51,8 @@ struct ptx_emit {
     /* Whether the register's slot is a scalar of the function, `%u.7`, and not the
      * thread's own, `%r.7`. NULL: all are the thread's own. */
     bool (*is_scalar)(const ptx_emit *emit, uint32_t reg);
+    /* Stores are done only if it is true, else what is there is written again; or "". */
+    ptx_value only_if;
     void *shape; /* the shape's own state */
 };
 

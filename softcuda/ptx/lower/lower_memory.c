@@ -95,6 +95,14 @@ static bool load(ptx_low *l)
     return true;
 }
 
+static ptx_value value_or_old(ptx_low *l, const char *llvm, ptx_value at, ptx_value value)
+{
+    const ptx_value old =
+        ptx_op(l, "load %s, ptr %s, align 1%s", llvm, at.name, l->emit->access);
+    return ptx_op(l, "select i1 %s, %s %s, %s %s", l->emit->only_if.name, llvm,
+                  value.name, llvm, old.name);
+}
+
 static bool store(ptx_low *l)
 {
     access a;
@@ -112,8 +120,10 @@ static bool store(ptx_low *l)
     const ptx_operand *first = l->operands[1] + (a.elements ? 1 : 0);
     const char *llvm = ptx_llvm_type(a.type);
     for (uint32_t i = 0; i < n; i++) {
-        const ptx_value value = ptx_operand_value(l->emit, first + i, a.type);
+        ptx_value value = ptx_operand_value(l->emit, first + i, a.type);
         const ptx_value at = element_pointer(l, &place, (uint64_t)i * bytes);
+        if (l->emit->only_if.name[0] != 0)
+            value = value_or_old(l, llvm, at, value);
         if (a.order)
             ptx_do(l, "store atomic %s %s, ptr %s %s, align %u", llvm, value.name,
                    at.name, a.order, bytes);

@@ -47,10 +47,13 @@ typedef struct ptx_fast {
     const uint8_t *ways; /* by block: the way of its branch that all take, + 1; or NULL */
     const ptx_side *side;     /* of the copy being written, or NULL */
     const ptx_window *window; /* of the copy being written, or NULL: all threads */
-    const int64_t *slopes;    /* by register: ptx_find_slopes(); NULL: not yet */
-    const uint8_t *rows;      /* of the copy being written, by register; or NULL */
-    const char *next;         /* the label after its loops, or NULL: after the region */
-    ptx_part_hash *parts;     /* a table by hash; NULL: none yet */
+    ptx_value
+        *flat; /* by block: the threads that come there, in a copy without branches */
+    uint32_t piece;        /* the loop over x is one over so many, in another one; or 0 */
+    const int64_t *slopes; /* by register: ptx_find_slopes(); NULL: not yet */
+    const uint8_t *rows;   /* of the copy being written, by register; or NULL */
+    const char *next;      /* the label after its loops, or NULL: after the region */
+    ptx_part_hash *parts;  /* a table by hash; NULL: none yet */
     uint32_t part_mask;
     uint32_t loop_nodes[PTX_LOOP_KINDS]; /* given out before the part being written */
 } ptx_fast;
@@ -90,6 +93,16 @@ bool ptx_fast_only_computes(const ptx_fast *f, uint32_t block);
 /* The loops of a region with sides that only threads at an edge of the block have anything
  * to do in. False, nothing written: it has none, or they cannot be written after the rest. */
 bool ptx_fast_write_sides(ptx_fast *f);
+/* No masks, early ends or loops in the region; instructions that can be done again, and
+ * accesses of memory. */
+bool ptx_fast_is_plain(const ptx_fast *f);
+
+/* ---- shape_flat.c ---- */
+/* The region with and without its branches by thread. False, nothing written: it has none,
+ * or where a thread's access would be is not known. */
+bool ptx_fast_write_flat(ptx_fast *f);
+void ptx_fast_begin_flat(ptx_fast *f, uint32_t block); /* around a block's instructions */
+void ptx_fast_end_flat(ptx_fast *f, uint32_t block);
 
 /* ---- shape_warp.c ---- */
 /* The barrier or warp operation of the current region; `scan` as above, or "". */

@@ -11,6 +11,7 @@
  *   T7g.*      the same for several rounds of a loop at once
  *   T7l.*      all threads, in the round that is the last of all
  *   T7e.*      all threads, when what they have in arrays is a row (shape_row.c)
+ *   T7p.*      all threads, without branches (shape_flat.c)
  *   T7A.* ...  threads at an edge of the block (shape_sides.c)
  *   R7.again:  after it, in a loop: straight into the next round
  *   R7.after:  did the last thread end?
@@ -66,7 +67,8 @@ static void write_threads(ptx_fast *f, const char *scan)
         return;
     }
     if (scan[0] == 0 && copies &&
-        (ptx_fast_write_sides(f) || ptx_fast_write_without_guards(f)))
+        (ptx_fast_write_sides(f) || ptx_fast_write_flat(f) ||
+         ptx_fast_write_without_guards(f)))
         return;
     if (scan[0] == 0 && copies) {
         snprintf(from, sizeof(from), "C%u.odd", f->region);

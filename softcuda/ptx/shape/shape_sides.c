@@ -216,7 +216,7 @@ static bool is_known(const ptx_fast *f, uint32_t i)
 }
 
 /* Nothing of a thread's end or of masks, and instructions that are known. */
-static bool is_plain(const ptx_fast *f)
+bool ptx_fast_is_plain(const ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     const ptx_region *r = ptx_fast_region(f);
@@ -495,7 +495,7 @@ static bool find_plan(const ptx_fast *f, plan *p)
     bool any = false;
     p->place = ptx_alloc(f->s->memory, f->s->block_count, sizeof(*p->place));
     p->tainted = ptx_alloc(f->s->memory, f->s->reg_words, sizeof(*p->tainted));
-    if (!is_plain(f))
+    if (!ptx_fast_is_plain(f))
         return false;
     taint_arrays(f, p);
     if (!find_way(f, p) || !check_way(f, p))

@@ -370,9 +370,64 @@ static void write_end(ptx_fast *f, uint32_t block)
     ptx_line(&f->emit, "br label %%%s", label);
 }
 
+/* What the threads that do not come to the block keep of the registers that it sets, from
+ * before its code to after it: in `old`, by register, as they are numbered. */
+static void keep_registers(ptx_fast *f, uint32_t block, ptx_value *old, bool after)
+{
+    const ptx_flow_block *b = &f->s->blocks[block];
+    ptx_emit *e = &f->emit;
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const ptx_flow_insn *insn = &f->s->insns[i];
+        for (uint32_t k = 0; k < insn->write_count; k++) {
+            const uint32_t reg = insn->writes[k];
+            const char *type = ptx_fast_type(f, reg);
+            if (ptx_fast_is_scalar(f->s, i) && !ptx_fast_is_inside(f->s, i))
+                continue;
+            if (!after && old[reg].name[0] == 0)
+                old[reg] = ptx_load_register(e, reg);
+            if (!after || old[reg].name[0] == 0)
+                continue;
+            const ptx_value now = ptx_load_register(e, reg);
+            ptx_store_register(e, reg,
+                               ptx_let(e, "select i1 %s, %s %s, %s %s", e->only_if.name,
+                                       type, now.name, type, old[reg].name));
+            old[reg].name[0] = 0;
+        }
+    }
+}
+
+/* The copy without branches: see shape_flat.c. */
+static void write_flat_body(ptx_fast *f)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    ptx_value *old =
+        ptx_alloc(f->s->memory, f->s->function->register_count, sizeof(*old));
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
+        gphi_text_add(f->emit.out, "%s.b%u:\n", f->name, r->blocks[n]);
+        ptx_fast_begin_flat(f, r->blocks[n]);
+        if (b->divergent)
+            keep_registers(f, r->blocks[n], old, false);
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            write_thread_insn(f, i);
+        if (b->divergent)
+            keep_registers(f, r->blocks[n], old, true);
+        f->emit.only_if.name[0] = 0;
+        ptx_fast_end_flat(f, r->blocks[n]);
+        if (n + 1 < r->block_count)
+            ptx_line(&f->emit, "br label %%%s.b%u", f->name, r->blocks[n + 1]);
+        else
+            ptx_line(&f->emit, "br label %%%s.latch", f->name);
+    }
+}
+
 static void write_body(ptx_fast *f)
 {
     const ptx_region *r = ptx_fast_region(f);
+    if (f->flat) {
+        write_flat_body(f);
+        return;
+    }
     for (uint32_t n = 0; n < r->block_count; n++) {
         const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
         gphi_text_add(f->emit.out, "%s.b%u:\n", f->name, r->blocks[n]);
@@ -439,6 +494,37 @@ static void close_lanes(ptx_fast *f)
 static const ptx_window all_threads = {{{"0"}, {"0"}, {"0"}, {"0"}},
                                        {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}, {"32"}}};
 
+/* x inside, in pieces of as many threads: where each begins, `xp`, is a multiple of that. */
+static void open_pieces(ptx_fast *f)
+{
+    const char *n = f->name;
+    gphi_text_add(f->emit.out,
+                  "  br label %%%s.xp\n"
+                  "%s.xp:\n  %%xp.%s = phi i32 [ 0, %%%s.y ], [ %%xp1.%s, %%%s.xl ]\n"
+                  "  %%xb.%s = mul nuw nsw i32 %%xp.%s, %u\n  br label %%%s.x\n"
+                  "%s.x:\n  %%j.%s = phi i32 [ 0, %%%s.xp ], [ %%x1.%s, %%%s.latch ]\n"
+                  "  %%x.%s = add nuw nsw i32 %%xb.%s, %%j.%s\n"
+                  "  %%i.%s = add nuw nsw i32 %%row.%s, %%x.%s\n"
+                  "  %%i64.%s = zext i32 %%i.%s to i64\n",
+                  n, n, n, n, n, n, n, n, f->piece, n, n, n, n, n, n, n, n, n, n, n, n, n,
+                  n);
+}
+
+static void close_pieces(ptx_fast *f)
+{
+    const char *n = f->name;
+    gphi_text_add(f->emit.out,
+                  "  %%x1.%s = add nuw nsw i32 %%j.%s, 1\n"
+                  "  %%xc.%s = icmp ult i32 %%x1.%s, %u\n"
+                  "  br i1 %%xc.%s, label %%%s.x, label %%%s.xl, !llvm.loop !%u\n"
+                  "%s.xl:\n  %%xp1.%s = add nuw nsw i32 %%xp.%s, 1\n"
+                  "  %%xe.%s = mul nuw nsw i32 %%xp1.%s, %u\n"
+                  "  %%xd.%s = icmp ult i32 %%xe.%s, %%ntid.x\n"
+                  "  br i1 %%xd.%s, label %%%s.xp, label %%%s.yl\n",
+                  n, n, n, n, f->piece, n, n, n, ptx_fast_loop_node(f), n, n, n, n, n,
+                  f->piece, n, n, n, n, n);
+}
+
 /* z and y outside, x inside; close_loops() ends x. */
 static void open_loops(ptx_fast *f, const char *from)
 {
@@ -456,13 +542,18 @@ static void open_loops(ptx_fast *f, const char *from)
     gphi_text_add(out,
                   "%s.y:\n  %%y.%s = phi i32 [ %s, %%%s.z ], [ %%y1.%s, %%%s.yl ]\n"
                   "  %%yrow.%s = add nuw nsw i32 %%zrow.%s, %%y.%s\n"
-                  "  %%row.%s = mul nuw nsw i32 %%yrow.%s, %%ntid.x\n  br label %%%s.x\n",
-                  n, n, w->from[1].name, n, n, n, n, n, n, n, n, n);
+                  "  %%row.%s = mul nuw nsw i32 %%yrow.%s, %%ntid.x\n",
+                  n, n, w->from[1].name, n, n, n, n, n, n, n, n);
+    if (f->piece != 0) {
+        open_pieces(f);
+        return;
+    }
     gphi_text_add(out,
-                  "%s.x:\n  %%x.%s = phi i32 [ %s, %%%s.y ], [ %%x1.%s, %%%s.latch ]\n"
+                  "  br label %%%s.x\n%s.x:\n  %%x.%s = phi i32 [ %s, %%%s.y ], [ "
+                  "%%x1.%s, %%%s.latch ]\n"
                   "  %%i.%s = add nuw nsw i32 %%row.%s, %%x.%s\n"
                   "  %%i64.%s = zext i32 %%i.%s to i64\n",
-                  n, n, w->from[0].name, n, n, n, n, n, n, n, n);
+                  n, n, n, w->from[0].name, n, n, n, n, n, n, n, n);
 }
 
 /* The innermost loop carries the metadata that makes LLVM vectorize it. */
@@ -477,11 +568,14 @@ static void close_loops(ptx_fast *f, const char *bound)
         return;
     }
     snprintf(after, sizeof(after), "R%u.%s", f->region, f->round ? "again" : "after");
-    gphi_text_add(out,
-                  "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
-                  "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
-                  "  br i1 %%xc.%s, label %%%s.x, label %%%s.yl, !llvm.loop !%u\n",
-                  n, n, f->stride, n, n, bound, n, n, n, ptx_fast_loop_node(f));
+    if (f->piece != 0)
+        close_pieces(f);
+    else
+        gphi_text_add(out,
+                      "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
+                      "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
+                      "  br i1 %%xc.%s, label %%%s.x, label %%%s.yl, !llvm.loop !%u\n",
+                      n, n, f->stride, n, n, bound, n, n, n, ptx_fast_loop_node(f));
     gphi_text_add(out,
                   "%s.yl:\n  %%y1.%s = add nuw nsw i32 %%y.%s, 1\n"
                   "  %%yc.%s = icmp ult i32 %%y1.%s, %s\n"
