@@ -172,13 +172,19 @@ float x_cvt_rp_f32_f64(double x)
 
 /* ---- directed arithmetic ---------------------------------------------------------- */
 
-/* Exact sums of opposite signs are -0 when rounding down, else +0, as IR gives. */
-static float zero_down(double a, double b, float result)
+/* a + b rounded down. What the sum s lost decides where s itself is a float; the nearest
+ * float of s is the wanted one or the next above it. An exact sum of zero is -0 unless both
+ * are +0. Of the exponential function of CUDA's library, so in few instructions. */
+static float sum_down(double a, double b)
 {
-    const u64 both = bits64(a) & bits64(b) & SIGN64,
-              any = (bits64(a) | bits64(b)) & SIGN64;
-    const float zero = both || any ? float32(SIGN32) : 0.0f;
-    return result == 0.0f && a + b == 0.0 ? zero : result;
+    const double s = a + b, t = s - a;
+    const double e = (a - (s - t)) + (b - t);
+    const float f = (float)s;
+    const u32 bits = bits32(f);
+    const u32 down = bits + (bits >> 31 << 1) - 1; /* f is not +0 there */
+    const u32 zero = (u32)((bits64(a) | bits64(b)) >> 32) & SIGN32;
+    const int above = (int)((double)f > s) | ((int)((double)f == s) & (int)(e < 0));
+    return s == 0.0 ? float32(zero) : above ? float32(down) : f;
 }
 
 /* Exact: 24 and 24 bits make 48, double has 53. */
@@ -233,7 +239,7 @@ DIRECTED(rm)
 DIRECTED(rp)
 
 /* Rounded up or towards zero an exact zero sum is +0 as IR's own sum is, so only rounding
- * down needs zero_down(). */
+ * down asks for it. */
 float x_add_rz_f32(float a, float b)
 {
     return x_cvt_rz_f32_f64(x_odd_add_f64(a, b));
@@ -244,7 +250,7 @@ float x_add_rp_f32(float a, float b)
 }
 float x_add_rm_f32(float a, float b)
 {
-    return zero_down(a, b, x_cvt_rm_f32_f64(x_odd_add_f64(a, b)));
+    return sum_down(a, b);
 }
 float x_sub_rz_f32(float a, float b)
 {
@@ -268,8 +274,7 @@ float x_fma_rp_f32(float a, float b, float c)
 }
 float x_fma_rm_f32(float a, float b, float c)
 {
-    const double p = product(a, b);
-    return zero_down(p, c, x_cvt_rm_f32_f64(x_odd_add_f64(p, c)));
+    return sum_down(product(a, b), c);
 }
 
 /* Atomic additions of f32 in global memory flush what they read and what they write;

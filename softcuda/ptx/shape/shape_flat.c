@@ -139,11 +139,12 @@ static bool evaluate(const ptx_fast *f, flat *p, const ptx_operand *o, uint32_t 
         if (!evaluate(f, p, &ptx_fast_operands(f, insn)[k + 1], depth + 1, values[k]))
             return false;
     }
-    if (insn->opcode == PTX_OP_AND && ptx_fast_operands(f, insn)[2].kind == PTX_OPERAND_INT)
+    if (insn->opcode == PTX_OP_AND &&
+        ptx_fast_operands(f, insn)[2].kind == PTX_OPERAND_INT)
         note_piece(p, values[0], values[1][0]);
     for (uint32_t x = 0; x < PTX_FAST_ROW_MAX; x++)
-        to[x] = compute((ptx_opcode)insn->opcode, values[0][x], values[1][x],
-                        values[2][x]);
+        to[x] =
+            compute((ptx_opcode)insn->opcode, values[0][x], values[1][x], values[2][x]);
     return true;
 }
 
@@ -308,8 +309,8 @@ void ptx_fast_end_flat(ptx_fast *f, uint32_t block)
     const ptx_value value = ptx_load_register(e, b->reg);
     const ptx_value other = ptx_let(e, "xor i1 %s, true", value.name);
     for (uint32_t k = 0; k < 2; k++) {
-        const ptx_value way = ptx_let(
-            e, "and i1 %s, %s", own.name, (k == 0) != b->negate ? value.name : other.name);
+        const ptx_value way = ptx_let(e, "and i1 %s, %s", own.name,
+                                      (k == 0) != b->negate ? value.name : other.name);
         add_condition(f, block, k, &way);
     }
 }
