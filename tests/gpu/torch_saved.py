@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Graphed callables in files on a GPU, with PyTorch's own kernels and cuBLAS's: saved here, loaded by a new process whose weights
-lie elsewhere, with the bits of eager calls. usage: PYTHONPATH=the package's folder torch_saved.py [names of tests]"""
+"""Graphed callables and whole steps of training in files on a GPU, with PyTorch's own kernels, cuBLAS's and Triton's: saved here,
+loaded by a new process whose weights lie elsewhere, with the bits of eager calls. usage: PYTHONPATH=the package's folder torch_saved.py [names of tests]"""
 import os
 import subprocess
 import sys
@@ -39,6 +39,96 @@ def made(name, dtype):
     return model, torch.randn(2, 64, 256, device="cuda", dtype=getattr(torch, dtype))
 
 
+def passes(model, x):
+    """Output and gradients of x and of the parameters."""
+    x = x.detach().clone().requires_grad_()
+    for parameter in model.parameters():
+        parameter.grad = None
+    out = model(x)
+    (out * out).sum().backward()
+    return [out.detach().clone(), x.grad.clone(), *(parameter.grad.clone() for parameter in model.parameters())]
+
+
+def same(ours, theirs):
+    return [torch.equal(a, b) for a, b in zip(ours, theirs)]
+
+
+def train(path, name, dtype, address):
+    """In a new process: forward and backward passes."""
+    keep = [torch.zeros(3 << 20, device="cuda") for _ in range(5)]
+    model, x = made(name, dtype)
+    weight = next(model.parameters())
+    expected = [passes(model, x * factor) for factor in (1.0, 0.5)]
+    begin = time.perf_counter()
+    loaded = gt.load_graphed_callables(path, model, check=True)
+    took = time.perf_counter() - begin
+    found = [same(passes(loaded, x * factor), one) for factor, one in zip((1.0, 0.5), expected)]
+    del keep
+    print("%s, weights %s, loaded in %.2f s" % ([all(one) for one in found], "elsewhere" if weight.data_ptr() != int(address) else
+                                                "at the same address", took))
+
+
+class Steps:
+    """A model, its optimizer and one step of training."""
+
+    def __init__(self, dtype="float32"):
+        self.model, self.x = made("mlp", dtype)
+        self.model.train()
+        self.target = torch.ones_like(self.x)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, capturable=True)
+
+    def step(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = torch.nn.functional.mse_loss(self.model(self.x), self.target)
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+    def named(self):
+        return {"model": self.model, "optimizer": self.optimizer, "x": self.x, "target": self.target}
+
+
+def steps(path, address):
+    """In a new process: steps of training by the graph and eagerly from the same state."""
+    keep = [torch.zeros(3 << 20, device="cuda") for _ in range(5)]
+    ours, theirs = Steps(), Steps()
+    ours.step(), theirs.step()  # makes the optimizers' state
+    weight = next(ours.model.parameters())
+    begin = time.perf_counter()
+    graph, loss = gt.load_graph(path, ours.named())
+    took = time.perf_counter() - begin
+    equal = []
+    for _ in range(5):
+        graph.replay()
+        equal.append(torch.equal(loss, theirs.step().detach()))
+    equal += same(ours.model.parameters(), theirs.model.parameters())
+    del keep
+    print("%s, weights %s, loaded in %.2f s, %d nodes" % (all(equal), "elsewhere" if weight.data_ptr() != int(address) else
+                                                          "at the same address", took, graph.nodes))
+
+
+def by_triton():
+    """A function of (y, x) that launches a kernel of Triton's, and gives the cubin."""
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def times(y, x, count, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(y + at, tl.load(x + at, mask=at < count) * 3.0, mask=at < count)
+    return lambda y, x: times[(triton.cdiv(x.numel(), 256),)](y, x, x.numel(), BLOCK=256).asm["cubin"]
+
+
+def replay(path):
+    """In a new process, which compiles nothing."""
+    keep = [torch.zeros(3 << 20, device="cuda") for _ in range(5)]
+    x, y = torch.randn(1000, device="cuda"), torch.zeros(1000, device="cuda")
+    graph, _ = gt.load_graph(path, {"x": x, "y": y})
+    graph.replay()
+    print(torch.equal(y, x * 3.0))
+    del keep
+
+
 def load(path, name, dtype, address):
     """In a new process."""
     keep = [torch.zeros(3 << 20, device="cuda") for _ in range(5)]
@@ -66,6 +156,45 @@ class Saved(unittest.TestCase):
                                   capture_output=True, text=True, timeout=100)
         print("\n%s %s: saved in %.2f s; %s" % (name, dtype, took, done.stdout.strip() or done.stderr[-600:]), flush=True)
         self.assertIn("[True, True], weights elsewhere", done.stdout)
+
+    def elsewhere(self, *args):
+        """What a new process prints."""
+        done = subprocess.run([sys.executable, "-B", __file__, *args], capture_output=True, text=True, timeout=100)
+        print("\n%s: %s" % (args[0], done.stdout.strip() or done.stderr[-600:]), flush=True)
+        return done.stdout
+
+    def trained(self, name, dtype):
+        model, x = made(name, dtype)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "recipe")
+            gt.save_graphed_callables(path, model, (x.requires_grad_(),), backward=True)
+            said = self.elsewhere("train", path, name, dtype, str(next(model.parameters()).data_ptr()))
+        self.assertIn("[True, True], weights elsewhere", said)
+
+    def test_backward_passes(self):
+        self.trained("elementwise", "float32")
+        self.trained("mlp", "float32")
+
+    def test_a_whole_step_of_training(self):
+        one = Steps()
+        one.step()
+        before = [parameter.detach().clone() for parameter in one.model.parameters()]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "recipe")
+            gt.save_graph(path, one.step, one.named())
+            self.assertTrue(all(same(one.model.parameters(), before)))  # though it ran
+            said = self.elsewhere("steps", path, str(next(one.model.parameters()).data_ptr()))
+        self.assertIn("True, weights elsewhere", said)
+
+    def test_a_kernel_of_tritons(self):
+        x, y, times = torch.randn(1000, device="cuda"), torch.zeros(1000, device="cuda"), by_triton()
+        cubin = times(y, x)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "recipe")
+            with self.assertRaisesRegex(gph.UnsupportedError, "node 0: kernel times: no library"):
+                gt.save_graph(path, lambda: times(y, x) and None, {"x": x, "y": y})
+            gt.save_graph(path, lambda: times(y, x) and None, {"x": x, "y": y}, images=[cubin])
+            self.assertIn("True", self.elsewhere("replay", path))
 
     def test_kernels_of_pytorch(self):
         self.saved("elementwise", "float32")
@@ -102,7 +231,7 @@ class Saved(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["load"]:
-        load(*sys.argv[2:])
+    if sys.argv[1:2] and sys.argv[1] in ("load", "train", "steps", "replay"):
+        globals()[sys.argv[1]](*sys.argv[2:])
     else:
         unittest.main(verbosity=2)

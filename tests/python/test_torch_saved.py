@@ -63,6 +63,31 @@ class Model(torch.nn.Module):
         return launch(plus, torch.empty_like(x), middle, 2.0), [torch.empty_like(x).copy_(self.weight)]
 
 
+class Times(torch.autograd.Function):
+    """x * 3 by a kernel of a library, and its gradient by another one; the gradient of the weight is the input that was kept."""
+    @staticmethod
+    def forward(context, x, weight, plus, times):
+        context.kernels = plus, times
+        kept = launch(times, torch.empty_like(x), x, 3.0)  # a temporary that the backward pass reads
+        context.save_for_backward(kept)
+        return launch(plus, torch.empty_like(x), kept, 1.0)
+
+    @staticmethod
+    def backward(context, given):
+        kept, = context.saved_tensors
+        plus, times = context.kernels
+        return launch(times, torch.empty_like(given), given, 3.0), launch(plus, torch.empty_like(kept), kept, 5.0), None, None
+
+
+class Trained(torch.nn.Module):
+    def __init__(self, first=0.0):
+        super().__init__()
+        self.weight, self.kernels = torch.nn.Parameter(tensor(first)), None
+
+    def forward(self, x):
+        return Times.apply(x, self.weight, *self.kernels)
+
+
 def values(one):
     torch.cuda.synchronize()
     return one.detach().cpu().tolist()
@@ -116,6 +141,94 @@ class Saved(Case):
         with torch.no_grad():
             self.assertRaisesRegex(gph.StateError, "memory was let go of", loaded, self.x)
 
+    def pair(self, **options):
+        model = Trained()
+        model.kernels = self.model.kernels
+        gt.save_graphed_callables(self.path, model, (self.x.requires_grad_(),), backward=True, **options)
+        return model
+
+    def test_a_backward_pass_in_a_new_process(self):
+        model = self.pair()
+        recipe = gph.Recipe.load(self.path)
+        self.assertEqual([one["name"] for one in recipe.graphs], ["0.Trained", "0.Trained.backward"])
+        self.assertTrue(all(one["has_check"] for one in recipe.graphs), recipe.graphs)
+        self.assertEqual((model.weight.grad, self.x.grad), (None, None))
+        self.assertEqual(self.elsewhere("train_elsewhere", self.path, str(model.weight.data_ptr())), "trained\n")
+
+    def test_a_backward_pass_in_the_same_process(self):
+        self.pair()
+        self.enterContext(unittest.mock.patch.object(torch, "_foreach_copy_"))  # train() puts its own there
+        train(self, gt.load_graphed_callables(self.path, Trained(), check=True))
+        frozen = Trained().requires_grad_(False)
+        self.assertRaisesRegex(ValueError, "parameter 0 of 0.Trained does not require a gradient, and was saved otherwise",
+                               gt.load_graphed_callables, self.path, frozen)
+        self.assertRaisesRegex(gph.FormatError, "has no graph", gt.load_graph, self.path, {})
+
+    def step(self):
+        """Of a counter and a state, in place, by way of a temporary; what it gives is read later."""
+        plus, times = self.model.kernels
+        middle = launch(times, torch.empty_like(self.x), self.x, 2.0)
+        launch(plus, self.y, middle, 1.0)
+        return {"twice": launch(times, torch.empty_like(self.y), self.y, 2.0), "state": self.y}
+
+    def test_a_graph_of_named_tensors_in_a_new_process(self):
+        before = values(self.x), values(self.y)
+        gt.save_graph(self.path, self.step, {"x": self.x, "y": self.y})
+        self.assertEqual((values(self.x), values(self.y)), before)  # though it ran
+        self.assertEqual(self.elsewhere("replay_elsewhere", self.path, str(self.x.data_ptr())), "replayed\n")
+
+    def test_modules_and_optimizers_are_named_tensors(self):
+        model, plus = Model(5.0), self.model.kernels[0]
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.5)
+        optimizer.state[model.weight]["momentum_buffer"] = tensor(2.0)
+
+        def step():
+            return launch(plus, model.weight, optimizer.state[model.weight]["momentum_buffer"], 1.0)
+        gt.save_graph(self.path, step, {"model": model, "optimizer": optimizer})
+        with open(self.path + ".json") as file:
+            about = json.load(file)["graph"]
+        self.assertEqual(sorted(about["tensors"]), ["model.scale", "model.tied", "model.weight", "optimizer.0.momentum_buffer"])
+        self.same(model.weight, 5.0)
+        other = Model(0.0)
+        later = torch.optim.SGD(other.parameters(), lr=0.5, momentum=0.5)
+        self.assertRaisesRegex(ValueError, "saved with a tensor optimizer.0.momentum_buffer, which is not there", gt.load_graph,
+                               self.path, {"model": other, "optimizer": later})
+        later.state[other.weight]["momentum_buffer"] = tensor(30.0)
+        graph, result = gt.load_graph(self.path, {"model": other, "optimizer": later})
+        graph.replay()
+        self.same(other.weight, 31.0)
+        self.assertEqual(result.data_ptr(), other.weight.data_ptr())
+        self.same(model.weight, 5.0)
+        graph.reset()
+        self.assertRaisesRegex(RuntimeError, "without a preceding successful capture", graph.replay)
+
+    def test_a_named_tensor_that_died_ends_the_replays(self):
+        gt.save_graph(self.path, self.step, {"x": self.x, "y": self.y})
+        other = tensor(1.0)
+        graph, _ = gt.load_graph(self.path, {"x": other, "y": self.y})
+        graph.replay()
+        other.data = tensor(2.0)
+        self.assertRaisesRegex(gph.StateError, "memory was let go of", graph.replay)
+
+    def test_what_no_name_was_given_for_is_refused(self):
+        for tensors in ({"x": self.x}, {"y": self.y}):
+            with self.assertRaisesRegex(gph.UnsupportedError, "cannot be saved: node [0-9]+: |output 1 is not a tensor"):
+                gt.save_graph(self.path, self.step, tensors)
+            self.assertEqual(os.listdir(os.path.dirname(self.path)), [])
+        self.assertRaisesRegex(TypeError, "z is neither a CUDA tensor", gt.save_graph, self.path, self.step, {"z": 3})
+
+    def test_images_that_the_program_has(self):
+        """As NVRTC's and Triton's, which no library has."""
+        program = PLUS.replace("jit", "mine")
+        kernel = loaded_by_others(program, b"mine")
+
+        def step():
+            return launch(kernel, self.y, self.x, 4.0)
+        self.assertRaisesRegex(gph.UnsupportedError, "step cannot be saved: node 0: kernel mine: no library", gt.save_graph,
+                               self.path, step, {"x": self.x, "y": self.y})
+        gt.save_graph(self.path, step, {"x": self.x, "y": self.y}, images=[JIT.encode(), program.encode()])
+        self.assertEqual(self.elsewhere("replay_mine", self.path), "mine\n")
+
     def test_other_weights_do_not_pass_the_check(self):
         gt.save_graphed_callables(self.path, self.model, (self.x,))
         other = Model(1.0)
@@ -133,10 +246,10 @@ class Saved(Case):
         short.weight = torch.nn.Parameter(tensor()[:5])
         half.scale = torch.empty(COUNT, dtype=torch.float16, device="cuda")
         untied.tied = torch.nn.Parameter(tensor())
-        for module, text in ((short, r"weight weight of 0.Model has shape \[5\], and was saved with \[64\]"),
-                             (half, "weight scale of 0.Model has dtype float16, and was saved with float32"),
-                             (untied, "weight tied of 0.Model was saved as another one's memory"),
-                             (bare, "a weight weight, which Linear has not got"),
+        for module, text in ((short, r"tensor weight of 0.Model has shape \[5\], and was saved with \[64\]"),
+                             (half, "tensor scale of 0.Model has dtype float16, and was saved with float32"),
+                             (untied, "tensor tied of 0.Model was saved as another one's memory"),
+                             (bare, "a tensor weight, which is not there"),
                              ((Model(), Model()), "2 callables are given, and .* has 1"),
                              (Model().eval(), "was saved in training mode")):
             self.assertRaisesRegex(ValueError, text, load, self.path, module)
@@ -146,13 +259,7 @@ class Saved(Case):
         jit = driver.runtime().module(JIT)  # libgph's own modules are known by their image, and must be loaded again
         twin = kernel_of("image_one", "twin")
 
-        def loaded_by_others(a):
-            module, function = ctypes.c_void_p(), ctypes.c_void_p()
-            pointer = ctypes.POINTER(ctypes.c_void_p)
-            driver.call("cuModuleLoadData", pointer, ctypes.c_char_p)(ctypes.byref(module), JIT.replace("jit", "own").encode())
-            driver.call("cuModuleGetFunction", pointer, ctypes.c_void_p, ctypes.c_char_p)(ctypes.byref(function), module, b"own")
-            self.own = function.value
-        loaded_by_others(None)
+        self.own = loaded_by_others(JIT.replace("jit", "own"), b"own")
         for function, text in ((lambda a: torch.empty_like(a).copy_(hidden), "outside|memory"),
                                (lambda a: launch(twin, torch.empty_like(a), a, 1.0), "kernel twin: 2 images of .* have a kernel"),
                                (lambda a: launch(self.own, torch.empty_like(a), a, 1.0), "kernel own: no library that is loaded"),
@@ -175,8 +282,8 @@ class Saved(Case):
                 json.dump(wrong, file)
             self.assertRaisesRegex(gph.UnsupportedError, text, gt.load_graphed_callables, self.path, Model())
         with open(self.path + ".json", "w") as file:
-            json.dump({"format": 2}, file)
-        self.assertRaisesRegex(gph.FormatError, "format 2", gt.load_graphed_callables, self.path, Model())
+            json.dump({"format": 1}, file)
+        self.assertRaisesRegex(gph.FormatError, "format 1, and this version reads 2", gt.load_graphed_callables, self.path, Model())
 
     def test_identify_is_checked(self):
         recipe, runtime = gph.Recipe(), driver.runtime()
@@ -273,6 +380,79 @@ JIT = """.version 7.0
     ret;
 }
 """
+
+
+PLUS = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry jit(.param .u64 to, .param .u64 from, .param .u32 count, .param .f32 by)
+{
+    .reg .f32 %f<4>; .reg .b32 %r<2>; .reg .b64 %d<4>;
+    ld.param.u64 %d1, [to]; ld.param.u64 %d2, [from]; ld.param.f32 %f1, [by];
+    mov.u32 %r1, %tid.x; mul.wide.u32 %d3, %r1, 4; add.u64 %d1, %d1, %d3; add.u64 %d2, %d2, %d3;
+    ld.global.f32 %f2, [%d2]; add.f32 %f3, %f2, %f1; st.global.f32 [%d1], %f3;
+    ret;
+}
+"""
+
+
+def loaded_by_others(program, name):
+    """A CUfunction of a module that neither libgph nor a library has."""
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    pointer = ctypes.POINTER(ctypes.c_void_p)
+    driver.call("cuModuleLoadData", pointer, ctypes.c_char_p)(ctypes.byref(module), program.encode())
+    driver.call("cuModuleGetFunction", pointer, ctypes.c_void_p, ctypes.c_char_p)(ctypes.byref(function), module, name)
+    return function.value
+
+
+def train(case, model):
+    """Forward and backward passes of a Trained that was loaded."""
+    torch._foreach_copy_ = lambda targets, sources: [a.copy_(b) for a, b in zip(targets, sources)]  # a kernel does it: tests/gpu
+    for call, first in enumerate((4.0, 40.0, 7.0)):
+        x = tensor(first).requires_grad_()
+        out = model(x)
+        case.assertEqual(values(out), [3.0 * (first + i) + 1.0 for i in range(COUNT)])
+        model.weight.grad = None
+        out.backward(tensor(float(call)))
+        case.assertEqual(values(x.grad), [3.0 * (call + i) for i in range(COUNT)])
+        case.assertEqual(values(model.weight.grad), [3.0 * (first + i) + 5.0 for i in range(COUNT)])
+    with torch.no_grad():
+        case.assertEqual(values(model(tensor(2.0))), [3.0 * (2.0 + i) + 1.0 for i in range(COUNT)])
+
+
+def train_elsewhere(path, address):
+    ctypes.CDLL(IMAGES)
+    keep = [tensor() for _ in range(9)]
+    model = Trained(3.0)
+    assert model.weight.data_ptr() != int(address)
+    train(unittest.TestCase(), gt.load_graphed_callables(path, model, check=True))
+    del keep
+    print("trained")
+
+
+def replay_elsewhere(path, address):
+    ctypes.CDLL(IMAGES)
+    keep = [tensor() for _ in range(9)]
+    x, y = tensor(10.0), tensor()
+    assert x.data_ptr() != int(address)
+    graph, result = gt.load_graph(path, {"y": y, "x": x})
+    for first in (10.0, 20.0):
+        x.copy_(tensor(first))
+        graph.replay()
+        assert values(y) == [2 * (first + i) + 1 for i in range(COUNT)], values(y)
+        assert values(result["twice"]) == [2 * one for one in values(y)] and values(result["state"]) == values(y)
+    del keep
+    print("replayed")
+
+
+def replay_mine(path):
+    keep = [tensor() for _ in range(9)]
+    x, y = tensor(10.0), tensor()
+    graph, result = gt.load_graph(path, {"y": y, "x": x})
+    graph.replay()
+    assert values(result) == values(tensor(14.0)), values(result)
+    del keep
+    print("mine")
 
 
 def load_elsewhere(path, address):

@@ -10,6 +10,7 @@ cuBLASLt unpacks some of its images itself, one for each GPU, each a frame of zs
 
 What is in no library (Triton's kernels, NVRTC's, cuBLASLt's nvjet_...) is not found, and neither is what two different images could
 be."""
+import base64
 import ctypes
 import functools
 import hashlib
@@ -130,6 +131,10 @@ class Image:
     def hash(self):
         return hashlib.sha256(self.read()).digest()
 
+    def about(self, digest):
+        """For image_in()."""
+        return {"library": os.path.basename(self.path), "offset": self.offset, "bytes": self.bytes, "plain": self.plain, "sha256": digest}
+
     def names(self):
         """Of its kernels, a set; empty where it has none for this GPU."""
         if self._names is None:
@@ -138,6 +143,23 @@ class Image:
             except RuntimeError:
                 self._names = frozenset()
         return self._names
+
+
+class Given(Image):
+    """An image that the program has: a cubin, a fat binary, or PTX."""
+
+    def __init__(self, content):
+        super().__init__("images that were given", 0, len(content))
+        self._content = bytes(content)
+
+    def can_have(self, name):
+        return True
+
+    def read(self):
+        return self._content
+
+    def about(self, digest):
+        return {"content": base64.b64encode(self._content).decode(), "sha256": digest}
 
 
 def _fat_in(path, file, at, end):
@@ -219,8 +241,9 @@ def _names_beside(function):
 class Finder:
     """What Recipe.add(identify=...) is given. `used` has the images that it found, by hash; `unknown` why others were not."""
 
-    def __init__(self):
+    def __init__(self, images=()):
         self.used, self.unknown = {}, {}
+        self._given = [Given(image) for image in images]
         self._libraries = None  # path: images
         self._known = {}  # names of a module: (hash or None, why not)
 
@@ -228,7 +251,7 @@ class Finder:
         if self._libraries is None:
             self._libraries = sorted((images for images in map(_images_of, _mapped()) if images), key=len)  # the small ones are quick
         longest = max(names, key=len)  # the one that says most
-        for images in self._libraries:
+        for images in [self._given, *self._libraries]:
             alike = {}
             for image in images:
                 if image.can_have(longest) and image.names() == names:
@@ -254,8 +277,10 @@ class Finder:
 
 
 def image_in(about):
-    """The bytes of an image that was saved as {library, offset, bytes, plain, sha256}, of a library of this process. Raises
-    LookupError with a sentence."""
+    """The bytes of an image that was saved as {library, offset, bytes, plain, sha256}, of a library of this process, or as {content,
+    sha256}. Raises LookupError with a sentence."""
+    if "content" in about:
+        return base64.b64decode(about["content"])
     paths = [path for path in _mapped() if os.path.basename(path) == about["library"]]
     if not paths:
         raise LookupError("its kernels are in %s, which this process has not loaded" % about["library"])
