@@ -234,6 +234,38 @@ class Callables(Case):
         self.assertRaises(RuntimeError, graphed, tensor()[:5], b)
         self.assertIsNot(graphed(a, b)[0], graphed(a, b)[0])
 
+    def test_the_graph_copies_what_is_not_in_place(self):
+        for count in (1, 3, 8):
+            own = [tensor() for _ in range(count)]
+            graphed = gt.make_graphed_callables(lambda *all: tuple(copied(one) for one in all), tuple(own))
+            given = [tensor(10.0 * index) for index in range(count)]
+            with unittest.mock.patch.object(torch.Tensor, "copy_", side_effect=InterruptedError), \
+                    unittest.mock.patch.object(torch, "_foreach_copy_", None):
+                all_of = graphed(*own), graphed(*given), graphed(own[0], *given[1:])
+            for index, out in enumerate(all_of[2]):
+                self.same(out, 10.0 * index if index else 0.0)
+            for call in range(30):
+                for index, out in enumerate(graphed(*(tensor(call + index) for index in range(count)))):
+                    self.same(out, float(call + index))
+            self.assertRaises(RuntimeError, graphed, tensor()[:5], *own[1:])
+
+    def test_the_graph_copies_only_while_what_it_reads_is_alive(self):
+        module = torch.nn.Module()
+        module.weight = torch.nn.Parameter(tensor(4.0), requires_grad=False)
+        module.forward = lambda a: (copied(a), copied(module.weight))
+        graphed = gt.make_graphed_callables(module, (self.x,))
+        for _ in range(2):
+            self.same(graphed(tensor(3.0))[0], 3.0)
+        module.weight.data = tensor(5.0)
+        self.assertRaisesRegex(gt._callables.gph.StateError, "memory was let go of", graphed, tensor(3.0))
+
+    def test_without_room_for_the_graph_that_copies_a_call_does(self):
+        graphed = gt.make_graphed_callables(copied, (self.x,))
+        with unittest.mock.patch.object(gt._callables._Copying, "arm", side_effect=gt._callables.gph.Error("full"), create=True):
+            for first in (1.0, 2.0):
+                self.same(graphed(tensor(first)), first)
+        self.same(graphed(tensor(3.0)), 3.0)
+
     def test_an_output_that_nobody_has_is_given_again(self):
         graphed = gt.make_graphed_callables(copied, (self.x,))
         first = graphed(self.x)
@@ -330,10 +362,10 @@ class Callables(Case):
     def test_wrong_parts(self):
         call = gt._callables.gph.GraphedCall
         parts = {"miss": print, "graph": gt.CUDAGraph(), "tensor": torch.Tensor, "inputs": (), "outputs": (), "copy": print,
-                 "finish": None, "pending": [], "is_blocked": None}
+                 "finish": None, "pending": [], "is_blocked": None, "copying": None}
         call(False, **parts)
         self.assertRaises(ValueError, call, True, **parts)
-        for wrong in ({"inputs": []}, {"pending": ()}, {"graph": 3}, {"tensor": 3}):
+        for wrong in ({"inputs": []}, {"pending": ()}, {"graph": 3}, {"tensor": 3}, {"copying": 3}):
             self.assertRaises(TypeError, call, False, **{**parts, **wrong})
         self.assertRaises(TypeError, call, False)
 

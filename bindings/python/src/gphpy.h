@@ -345,6 +345,7 @@ PyObject *gphpy_last_cause(PyObject *module, PyObject *unused);
 PyObject *gphpy_launcher_replay(PyObject *launcher);
 /* How many inputs its graph copies itself; and a replay with those that lie at `from`. */
 uint32_t gphpy_launcher_pulls(PyObject *launcher);
+bool gphpy_launcher_is_lost(PyObject *launcher); /* replay() would refuse */
 PyObject *gphpy_launcher_pull(PyObject *launcher, const CUdeviceptr *from);
 
 /* The gph_capture of an open Capture; NULL with an exception. And what a call of it failed

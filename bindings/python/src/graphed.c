@@ -2,6 +2,7 @@
 /* GraphedCall: a call of a function of PyTorch that is a graph, where no gradient is wanted.
  *
  *   arguments that are not in place  ->  one copy of all  ->  replay  ->  detach() of each output
+ *                                    `->  a launch of the graph that copies them  -'
  *
  * What is not as plain as that (keywords, nested arguments, gradients) is miss()'s, which is the
  * same in Python. Addresses are read through DLPack's C table where the type has it. An output
@@ -9,7 +10,7 @@
  * takes a tenth of a detach(). */
 #include "gphpy.h"
 
-#include "dlpack.h"
+#include "reader.h"
 
 #include <stddef.h>
 
@@ -18,6 +19,7 @@
     X(miss)       /* function(*args) */                                                  \
     X(graph)      /* a Launcher */                                                       \
     X(tensor)     /* the type that arguments have to be of */                            \
+    X(copying)    /* a Launcher of the same graph that copies inputs itself, or None */  \
     X(inputs)     /* a tuple: the graph's own */                                         \
     X(copy)       /* function(list of own, list of given), where several are copied */   \
     X(outputs)    /* a tuple: the graph's own */                                         \
@@ -35,11 +37,14 @@ typedef struct graphed {
     dl_tensor *views;       /* of outputs; likewise */
     PyObject **last;        /* of outputs: what the last call gave */
     gphpy_question *is_neg; /* of `tensor`, or NULL: by its method */
+    gphpy_reader reader;    /* of inputs, for `copying` */
     bool is_one;            /* output, with `finish` None */
+    bool has_asked;         /* whether `copying` can be had */
 } graphed;
 
-static PyObject *name_copy, *name_detach, *name_is_conj, *name_is_neg,
+static PyObject *name_copy, *name_detach, *name_is_conj, *name_is_neg, *name_prepare,
     *name_requires_grad;
+enum { PULL = 2 };
 
 static bool view_of(const graphed *self, PyObject *tensor, dl_tensor *out)
 {
@@ -127,8 +132,26 @@ static PyObject *copy(const graphed *self, PyObject *own, PyObject *given)
                                      PyList_GetItem(given, 0));
 }
 
-/* 1: all is in place; 0: the call is miss()'s; -1: an exception. */
-static int put(const graphed *self, PyObject *const *args, Py_ssize_t count)
+/* Whether the graph can copy, which it is made for when it first has to. -1 with an exception. */
+static int can_pull(graphed *self, Py_ssize_t count)
+{
+    if (self->copying == Py_None || self->reader.target_count != (uint32_t)count)
+        return 0;
+    if (!self->has_asked) {
+        self->has_asked = true;
+        PyObject *result =
+            PyObject_CallMethodOneArg(self->copying, name_prepare, self->graph);
+        if (!result)
+            return -1;
+        Py_DECREF(result);
+    }
+    return gphpy_launcher_pulls(self->copying) == (uint32_t)count &&
+           !gphpy_launcher_is_lost(self->graph);
+}
+
+/* 1: all is in place; PULL: the graph is to copy from `from`; 0: the call is miss()'s; -1: an
+ * exception. */
+static int put(graphed *self, PyObject *const *args, Py_ssize_t count, CUdeviceptr *from)
 {
     PyObject *lists[2] = {NULL, NULL};
     int truth = 1;
@@ -137,7 +160,12 @@ static int put(const graphed *self, PyObject *const *args, Py_ssize_t count)
         if (truth == 0)
             truth = note(self, i, args[i], lists);
     }
-    if (truth == 1 && lists[0]) {
+    const int may = truth == 1 && lists[0] ? can_pull(self, count) : 0;
+    if (may < 0)
+        truth = -1;
+    if (may > 0 && gphpy_reader_sources(&self->reader, args, count, from)) {
+        truth = PULL;
+    } else if (truth == 1 && lists[0]) {
         PyObject *result = copy(self, lists[0], lists[1]);
         truth = result ? 1 : -1;
         Py_XDECREF(result);
@@ -233,14 +261,16 @@ static PyObject *call(PyObject *object, PyObject *const *args, size_t flags,
 {
     graphed *const self = (graphed *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    CUdeviceptr from[GPHPY_READER_TARGETS];
     int plain = keywords ? 0 : is_plain(self, args, count);
     if (plain == 1)
-        plain = put(self, args, count);
+        plain = put(self, args, count, from);
     if (plain < 0)
         return NULL;
     if (plain == 0)
         return miss(self, args, flags, keywords);
-    PyObject *result = gphpy_launcher_replay(self->graph);
+    PyObject *result = plain == PULL ? gphpy_launcher_pull(self->copying, from)
+                                     : gphpy_launcher_replay(self->graph);
     if (!result)
         return NULL;
     Py_DECREF(result);
@@ -271,7 +301,23 @@ static int read_parts(graphed *self, PyObject *parts)
                      (PyObject *)Py_TYPE(self->graph));
         return -1;
     }
+    if (self->copying != Py_None &&
+        !PyObject_TypeCheck(self->copying, gphpy_types.launcher)) {
+        PyErr_Format(PyExc_TypeError, "copying is a %S, not a Launcher or None",
+                     (PyObject *)Py_TYPE(self->copying));
+        return -1;
+    }
     return 0;
+}
+
+static int look_at_targets(graphed *self)
+{
+    self->reader.type = (PyTypeObject *)Py_NewRef(self->tensor);
+    self->reader.api = self->api;
+    PyObject *targets = PySequence_List(self->inputs);
+    const int result = targets ? gphpy_reader_targets(&self->reader, targets) : -1;
+    Py_XDECREF(targets); /* the tuple keeps them */
+    return result;
 }
 
 /* What the table says of inputs and outputs; of what it does not, nothing is remembered. */
@@ -290,6 +336,8 @@ static int look(graphed *self)
     }
     if (inputs > 0 && self->api)
         self->is_neg = gphpy_is_neg_of(TUPLE_ITEM(self->inputs, 0));
+    if (self->copying != Py_None && look_at_targets(self) < 0)
+        return -1;
     dl_tensor view;
     for (Py_ssize_t i = 0; i < inputs; i++)
         if (view_of(self, TUPLE_ITEM(self->inputs, i), &view) && view.data)
@@ -344,6 +392,7 @@ static void destroy(graphed *self)
     PyObject_GC_UnTrack(self);
     for (Py_ssize_t i = 0; self->last && i < TUPLE_SIZE(self->outputs); i++)
         Py_XDECREF(self->last[i]);
+    gphpy_reader_free(&self->reader);
     PyMem_Free(self->last);
     PyMem_Free(self->views);
     PyMem_Free(self->places);
@@ -378,11 +427,12 @@ int gphpy_graphed_ready(PyObject *module)
         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC, slots};
     name_is_conj = PyUnicode_InternFromString("is_conj");
     name_is_neg = PyUnicode_InternFromString("is_neg");
+    name_prepare = PyUnicode_InternFromString("prepare");
     name_detach = PyUnicode_InternFromString("detach");
     name_requires_grad = PyUnicode_InternFromString("requires_grad");
     name_copy = PyUnicode_InternFromString("copy_");
-    if (!name_requires_grad || !name_copy || !name_detach || !name_is_conj ||
-        !name_is_neg)
+    if (!name_requires_grad || !name_copy || !name_prepare || !name_detach ||
+        !name_is_conj || !name_is_neg)
         return -1;
     return gphpy_type_add(module, &spec, &gphpy_types.graphed);
 }

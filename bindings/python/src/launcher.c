@@ -180,6 +180,11 @@ uint32_t gphpy_launcher_pulls(PyObject *object)
     return gphpy_pulls_count(((launcher *)object)->pulls);
 }
 
+bool gphpy_launcher_is_lost(PyObject *object)
+{
+    return ((launcher *)object)->lost != NULL;
+}
+
 PyObject *gphpy_launcher_pull(PyObject *object, const CUdeviceptr *from)
 {
     return replay_from((launcher *)object, from);

@@ -11,7 +11,8 @@ from torch.utils._pytree import arg_tree_leaves, tree_flatten, tree_leaves, tree
 
 import graphophone as gph
 
-from ._graphs import CUDAGraph, graph, graph_pool_handle
+from . import _driver, _trees
+from ._graphs import AUTO_FREE, NODE_PRIORITY, CUDAGraph, graph, graph_pool_handle
 
 
 def _check(function, args):
@@ -31,6 +32,27 @@ def _is_in_place(own, given):
     """Whether what the graph reads is what is given: not another view of the same memory, as a transposed or conjugate one."""
     return own is given or (own.data_ptr() == given.data_ptr() and own.shape == given.shape and own.stride() == given.stride() and
                             own.dtype == given.dtype and own.is_conj() == given.is_conj() and own.is_neg() == given.is_neg())
+
+
+class _Copying(gph.Launcher):
+    """The graph of a callable with a kernel that copies its inputs from where they lie. It is made executable when inputs are
+    copied for the first time: one whose inputs are always in place needs neither the kernel nor the memory."""
+
+    def __new__(cls, targets, keep):
+        self = super().__new__(cls)
+        self.targets, self.keep = targets, keep
+        return self
+
+    def prepare(self, graph_of):
+        """Called once, by GraphedCall. Without: inputs are copied by a call."""
+        pulls, template = _trees.pulls_of(self.targets), self.keep.pop()
+        if not pulls:
+            return
+        try:
+            self.arm(_driver.runtime(), template.graph, torch.Tensor, graph_of._device, before=graph_of.before,
+                     flags=AUTO_FREE | NODE_PRIORITY, stream=graph_of._stream.cuda_stream, keep_gil=graph_of.keep_gil, pulls=pulls)
+        except gph.Error:  # as without memory: the plain one is there
+            pass
 
 
 class _Group:
@@ -65,7 +87,7 @@ class _Part:
         self.parameters = tuple(function.parameters()) if isinstance(function, torch.nn.Module) else ()
         self.surface = self.args + self.parameters
         self.wanted = tuple(tensor for tensor in self.surface if tensor.requires_grad)
-        self.forward_graph, self.backward_graph = CUDAGraph(), CUDAGraph()
+        self.forward_graph, self.backward_graph = CUDAGraph(keep_graph=True), CUDAGraph()
         self.gradients = (None,) * len(self.surface)
 
     def _gradients_of(self, outputs, given):
@@ -82,6 +104,9 @@ class _Part:
     def capture_forward(self, pool):
         with graph(self.forward_graph, pool=pool):
             result = self.function(*self.sample_args)
+        self.forward_graph.instantiate()
+        self.copying = _Copying(self.args, [self.forward_graph._template])
+        self.forward_graph._template, self.forward_graph._keep_graph = None, False
         outputs, self.structure = tree_flatten(result)
         self.outputs = tuple(outputs)
         buffers = tuple(self.function.buffers()) if isinstance(self.function, torch.nn.Module) else ()
@@ -145,7 +170,7 @@ class _Part:
         is_one = structure.is_leaf()
         is_tuple = structure.type is tuple and all(child.is_leaf() for child in structure.children())
         finish = None if is_one or is_tuple else functools.partial(tree_unflatten, treespec=structure)
-        return gph.GraphedCall(is_one, miss=graphed, graph=self.forward_graph, tensor=torch.Tensor, inputs=self.args,
+        return gph.GraphedCall(is_one, miss=graphed, graph=self.forward_graph, copying=self.copying, tensor=torch.Tensor, inputs=self.args,
                                copy=torch._foreach_copy_, outputs=self.outputs, finish=finish, pending=self.group.pending,
                                is_blocked=torch.is_grad_enabled if needs_gradients else None)
 

@@ -326,8 +326,8 @@ class _Loaded:
     def make(self):
         is_one = self.structure.is_leaf()
         blocks = any(one.requires_grad for one in self._parameters())
-        return gph.GraphedCall(is_one, miss=self._slowly, graph=self.forward_graph, tensor=torch.Tensor, inputs=self.inputs,
-                               copy=torch._foreach_copy_, outputs=self.outputs,
+        return gph.GraphedCall(is_one, miss=self._slowly, graph=self.forward_graph, copying=None, tensor=torch.Tensor,
+                               inputs=self.inputs, copy=torch._foreach_copy_, outputs=self.outputs,
                                finish=None if is_one else lambda outputs: tree_unflatten(list(outputs), self.structure),
                                pending=[], is_blocked=torch.is_grad_enabled if blocks else None)
 
@@ -350,7 +350,7 @@ class _LoadedPair(_callables._Part):
         self.outputs, self.given = _tensors_in(wholes, about["outputs"]), _tensors_in(wholes, backward["given"])
         found = iter(_tensors_in(wholes, backward["gradients"]))
         self.gradients = tuple(next(found) if is_wanted else None for is_wanted in requires)
-        self.structure = treespec_loads(about["out_spec"])
+        self.structure, self.copying = treespec_loads(about["out_spec"]), None
         self.forward_graph, self.backward_graph = _Replay(), _Replay()
         self.graphs = [self.forward_graph, self.backward_graph]
 

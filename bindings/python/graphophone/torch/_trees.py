@@ -56,14 +56,18 @@ def _copied(node):
     return [index for index in node.non_static_input_idx if isinstance(node.reconstructed_inputs[index], torch.Tensor)]
 
 
-def _pulls(node):
-    """(address, bytes) of each of them, if the graph can copy them all: dense, not too large, not too many."""
-    targets = [node.reconstructed_inputs[index] for index in _copied(node)]
+def pulls_of(targets):
+    """(address, bytes) of tensors, if a graph can copy to them all: dense, not too large, not too many. Else None."""
     most = SOFT_PULL_MAX if _driver.runtime().driver == "soft" else PULL_MAX
-    if len(targets) > PULLS_MAX or any(node.expanded_dims[index] for index in _copied(node)) or not all(
-            target.is_cuda and target.is_contiguous() and 0 < target.nbytes <= most for target in targets):
+    if len(targets) > PULLS_MAX or not all(target.is_cuda and target.is_contiguous() and 0 < target.nbytes <= most for target in targets):
         return None
     return [(target.data_ptr(), target.nbytes) for target in targets]
+
+
+def _pulls(node):
+    """Of the inputs that are copied."""
+    copied = _copied(node)
+    return None if any(node.expanded_dims[index] for index in copied) else pulls_of([node.reconstructed_inputs[index] for index in copied])
 
 
 def _recording(method):
