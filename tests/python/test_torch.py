@@ -20,8 +20,8 @@ import torch  # noqa: E402
 from torch_common import COUNT, Case, captured, copied, tensor  # noqa: E402: ends without PyTorch 2.11
 
 import graphophone.torch as gt  # noqa: E402
-from test_torch_hits import Looks, Pulls  # noqa: E402,F401: run here
-from test_torch_inputs import Allocators, Inputs, Names  # noqa: E402,F401: run here
+from test_torch_hits import Liveness, Looks, Pulls  # noqa: E402,F401: run here
+from test_torch_inputs import Allocators, Copies, Inputs, Names  # noqa: E402,F401: run here
 from test_torch_overwritten import Overwritten  # noqa: E402,F401: run here
 
 
@@ -233,38 +233,6 @@ class Callables(Case):
         self.assertRaisesRegex(TypeError, "1 tensors are given, and it was recorded with 2", graphed, a)
         self.assertRaises(RuntimeError, graphed, tensor()[:5], b)
         self.assertIsNot(graphed(a, b)[0], graphed(a, b)[0])
-
-    def test_the_graph_copies_what_is_not_in_place(self):
-        for count in (1, 3, 8):
-            own = [tensor() for _ in range(count)]
-            graphed = gt.make_graphed_callables(lambda *all: tuple(copied(one) for one in all), tuple(own))
-            given = [tensor(10.0 * index) for index in range(count)]
-            with unittest.mock.patch.object(torch.Tensor, "copy_", side_effect=InterruptedError), \
-                    unittest.mock.patch.object(torch, "_foreach_copy_", None):
-                all_of = graphed(*own), graphed(*given), graphed(own[0], *given[1:])
-            for index, out in enumerate(all_of[2]):
-                self.same(out, 10.0 * index if index else 0.0)
-            for call in range(30):
-                for index, out in enumerate(graphed(*(tensor(call + index) for index in range(count)))):
-                    self.same(out, float(call + index))
-            self.assertRaises(RuntimeError, graphed, tensor()[:5], *own[1:])
-
-    def test_the_graph_copies_only_while_what_it_reads_is_alive(self):
-        module = torch.nn.Module()
-        module.weight = torch.nn.Parameter(tensor(4.0), requires_grad=False)
-        module.forward = lambda a: (copied(a), copied(module.weight))
-        graphed = gt.make_graphed_callables(module, (self.x,))
-        for _ in range(2):
-            self.same(graphed(tensor(3.0))[0], 3.0)
-        module.weight.data = tensor(5.0)
-        self.assertRaisesRegex(gt._callables.gph.StateError, "memory was let go of", graphed, tensor(3.0))
-
-    def test_without_room_for_the_graph_that_copies_a_call_does(self):
-        graphed = gt.make_graphed_callables(copied, (self.x,))
-        with unittest.mock.patch.object(gt._callables._Copying, "arm", side_effect=gt._callables.gph.Error("full"), create=True):
-            for first in (1.0, 2.0):
-                self.same(graphed(tensor(first)), first)
-        self.same(graphed(tensor(3.0)), 3.0)
 
     def test_an_output_that_nobody_has_is_given_again(self):
         graphed = gt.make_graphed_callables(copied, (self.x,))

@@ -204,3 +204,72 @@ class Pulls(Tree):
             graph._pulls = wrong
             with self.assertRaises(TypeError):
                 captured(lambda: result.copy_(target), graph)
+
+
+class Liveness(Tree):
+    """Outputs of earlier functions of a path that have to be dead, which a hit looks at in C."""
+
+    def two(self, count):
+        def model(inputs):
+            self.calls += 1
+            taken = list(inputs)
+            inputs.clear()
+            return [copied(one) for one in taken for _ in range(count)]
+        return [self.trees.cudagraphify_impl(model, [self.x], (), device_index=0, stack_traces=[None] * count, is_backward=False,
+                                             is_inference=True) for _ in range(2)]
+
+    def round(self, functions, first, kept):
+        """Two calls; what the first gives is let go of in between, but for those of the indices."""
+        self.generations.generation += 1
+        outs = functions[0]([tensor(first)])
+        held = [outs[index] for index in kept]
+        del outs
+        [last, *_] = functions[1]([tensor(first + 5.0)])
+        self.same(last, first + 5.0)
+        for one in held:
+            self.same(one, first)
+
+    def test_a_path_of_two_is_answered_without_the_nodes_python(self):
+        functions = self.two(3)
+        for call in range(6):
+            self.round(functions, float(call), (0,))  # without any that lives the second one would begin a path of its own
+        recorded = self.calls
+        self.assertTrue(all(one.count for one in functions))
+        with unittest.mock.patch.object(self.trees.StorageWeakRefWrapper, "expired", side_effect=InterruptedError):
+            for call in range(1000):
+                self.generations.generation += 1
+                outs = functions[0]([tensor(float(call))])
+                del outs[1:]
+                [last, *_] = functions[1]([self.x])
+                self.same(outs[0], float(call))
+                self.same(last)
+                del outs, last, _
+        self.assertEqual(self.calls, recorded)
+
+    def test_an_output_that_lives_is_seen_at_every_call(self):
+        functions = self.two(3)
+        for call in range(1000):
+            self.round(functions, float(call % 7), (0,))
+        recorded = self.calls
+        for kept in ((1,), (0, 2), (), (0,), (0, 1, 2)):  # each the first time is another path: recorded, or warmed up
+            for call in range(5):
+                self.round(functions, float(call), kept)
+        self.assertGreater(self.calls, recorded)
+        recorded = self.calls
+        for call in range(20):
+            self.round(functions, float(call), (1,) if call % 2 else ())
+        self.assertEqual(self.calls, recorded)
+
+    def test_wrong_parts_are_refused(self):
+        arm, hit = gt._trees._parts, gt._trees.gph.PathHit(print)
+        self.assertTrue(callable(arm))
+        functions = self.two(2)
+        for call in range(4):
+            self.round(functions, 1.0, (0,))
+        node, manager = self.trees.get_manager(0).current_node, self.trees.get_manager(0)
+        parts = arm(self.trees, manager, None, manager.path_state, node, [], False)
+        self.assertIsInstance(parts["dead_before"], tuple)
+        hit.arm(1, False, **parts)
+        for wrong in (3, (), (len, 3), (len, ([], [])), (len, ([], (), 0)), (len, ([], [], "0"))):
+            self.assertRaises(TypeError, hit.arm, 1, False, **{**parts, "dead_before": wrong})
+        self.assertEqual(hit.count, 1)

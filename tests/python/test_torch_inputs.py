@@ -4,11 +4,48 @@ import os
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import torch
 from torch_common import Case, captured, copied, tensor
 
 import graphophone.torch as gt
+
+
+class Copies(Case):
+    """Inputs of a graphed callable that are not in place."""
+
+    def test_the_graph_copies_what_is_not_in_place(self):
+        for count in (1, 3, 8):
+            own = [tensor() for _ in range(count)]
+            graphed = gt.make_graphed_callables(lambda *all: tuple(copied(one) for one in all), tuple(own))
+            given = [tensor(10.0 * index) for index in range(count)]
+            with unittest.mock.patch.object(torch.Tensor, "copy_", side_effect=InterruptedError), \
+                    unittest.mock.patch.object(torch, "_foreach_copy_", None):
+                all_of = graphed(*own), graphed(*given), graphed(own[0], *given[1:])
+            for index, out in enumerate(all_of[2]):
+                self.same(out, 10.0 * index if index else 0.0)
+            for call in range(30):
+                for index, out in enumerate(graphed(*(tensor(call + index) for index in range(count)))):
+                    self.same(out, float(call + index))
+            self.assertRaises(RuntimeError, graphed, tensor()[:5], *own[1:])
+
+    def test_the_graph_copies_only_while_what_it_reads_is_alive(self):
+        module = torch.nn.Module()
+        module.weight = torch.nn.Parameter(tensor(4.0), requires_grad=False)
+        module.forward = lambda a: (copied(a), copied(module.weight))
+        graphed = gt.make_graphed_callables(module, (self.x,))
+        for _ in range(2):
+            self.same(graphed(tensor(3.0))[0], 3.0)
+        module.weight.data = tensor(5.0)
+        self.assertRaisesRegex(gt._callables.gph.StateError, "memory was let go of", graphed, tensor(3.0))
+
+    def test_without_room_for_the_graph_that_copies_a_call_does(self):
+        graphed = gt.make_graphed_callables(copied, (self.x,))
+        with unittest.mock.patch.object(gt._callables._Copying, "arm", side_effect=gt._callables.gph.Error("full"), create=True):
+            for first in (1.0, 2.0):
+                self.same(graphed(tensor(first)), first)
+        self.same(graphed(tensor(3.0)), 3.0)
 
 
 class Inputs(Case):

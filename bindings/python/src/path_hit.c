@@ -8,6 +8,7 @@
  * The checks are those of CUDAGraphNode.check_invariants, in their order, and of the manager's
  * _run before them. What a step holds are the node's own lists: outputs count references,
  * so that nothing here may keep one. */
+#include "liveness.h"
 #include "reader.h"
 
 #include <stddef.h>
@@ -29,7 +30,7 @@
     X(managed)       /* indices of inputs that are outputs of the path */                \
     X(fixed)         /* indices of static inputs */                                      \
     X(dropped)       /* of the managed ones those that are let go of */                  \
-    X(dead_before)   /* a function: whether what has to be dead is; or None */           \
+    X(dead_before)   /* what has to be dead, as liveness.h has it */                     \
     X(dead_after)    /* the same, after `dropped` */                                     \
     X(sizes)         /* inputs that are ints: a list of (index, value) */                \
     X(copied)        /* indices of inputs that are copied */                             \
@@ -227,11 +228,6 @@ static int are_aligned(const step *s, PyObject *inputs)
     return 1;
 }
 
-static int all_dead(PyObject *function)
-{
-    return function == Py_None ? 1 : ask(function, NULL, 0);
-}
-
 /* Nothing is changed before all that may be asked is. */
 static verdict check(const step *s, PyObject *inputs, PyObject **generation)
 {
@@ -255,7 +251,7 @@ static verdict check(const step *s, PyObject *inputs, PyObject **generation)
     if (truth == 1)
         truth = is_same(s, inputs, s->managed);
     if (truth == 1)
-        truth = all_dead(s->dead_before);
+        truth = gphpy_all_dead(s->dead_before);
     if (truth == 1)
         truth = is_same(s, inputs, s->fixed);
     return truth < 0 ? FAILED : truth ? HIT : MISS;
@@ -267,7 +263,7 @@ static int drop_managed(const step *s, PyObject *inputs)
     for (Py_ssize_t i = 0; i < count; i++)
         if (PyList_SetItem(inputs, index_at(s->dropped, i), Py_NewRef(Py_None)) < 0)
             return -1;
-    const int truth = all_dead(s->dead_after);
+    const int truth = gphpy_all_dead(s->dead_after);
     if (truth == 0)
         PyErr_SetString(PyExc_RuntimeError,
                         "an input tensor that died while the graph was recorded lives "
@@ -538,7 +534,9 @@ static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
         forget(&s);
         return PyErr_Format(PyExc_TypeError, "graph is a Launcher or None");
     }
-    if (read_reader(&s) < 0 || read_attributes(&s) < 0) {
+    if (gphpy_liveness_check(s.dead_before) < 0 ||
+        gphpy_liveness_check(s.dead_after) < 0 || read_reader(&s) < 0 ||
+        read_attributes(&s) < 0) {
         forget(&s);
         return NULL;
     }

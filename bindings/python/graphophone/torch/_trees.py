@@ -7,6 +7,7 @@ PyTorch copies ahead of a replay are copied by the graph itself, from where a Pa
 call that the tree answered by a replay, it is given what that replay rested on; as long as this holds, it replays itself.
 All of them forget what they know whenever the tree records, warms up, restores its allocator or ends."""
 import functools
+import sys
 import weakref
 
 import torch
@@ -22,6 +23,7 @@ _NOTED_AT = {"record_function": _reasons.before_record, "run_eager": _reasons.be
 _before = {}
 # Bytes of the largest input that a graph copies itself: above, the driver's copies are ahead. On softcuda a kernel is the host's work.
 PULL_MAX, SOFT_PULL_MAX = 4 << 20, 1 << 10
+_COUNTS = getattr(sys, "_is_gil_enabled", lambda: True)()  # a reference's count is the object's alone
 PULLS_MAX = 32  # inputs: a PathHit looks for no more (bindings/python/src/reader.h)
 
 
@@ -47,8 +49,19 @@ def _forgetting(method, note=None):
 
 
 def _dead(node, indices):
-    """A function that says whether outputs of the path are dead; None if there are none to ask about."""
-    return functools.partial(node._check_liveness, indices, node.path_weakrefs) if indices else None
+    """What a PathHit looks at to see whether outputs of the path are dead; None if there are none to ask about. Where threads count
+    references apart, or an output is of another sort: a function, PyTorch's own."""
+    if not indices:
+        return None
+    path = list(node._path_from_root)
+    nodes = [path[depth] if depth < len(path) else None for depth, _ in indices]
+    if not _COUNTS or any(one is None or one.outputs_weakrefs is not node.path_weakrefs[depth] for one, (depth, _) in zip(nodes, indices)):
+        return functools.partial(node._check_liveness, indices, node.path_weakrefs)
+    return (torch._C._storage_Use_Count, *((one.outputs_weakrefs, one.cached_tensor_outputs, index) for one, (_, index) in zip(nodes, indices)))
+
+
+def _as_function(node, indices, dead):
+    return functools.partial(node._check_liveness, indices, node.path_weakrefs) if isinstance(dead, tuple) else dead
 
 
 def _copied(node):
@@ -99,7 +112,7 @@ def _parts(trees, manager, previous, state, node, sizes, is_new_round):
     number = node.wrapped_function.id
     dead_before = _dead(node, node.expected_dead_indices_before_graph)
     if is_new_round and _overwritten.is_on:
-        dead_before = _overwritten.before_round(manager, dead_before)
+        dead_before = _overwritten.before_round(manager, _as_function(node, node.expected_dead_indices_before_graph, dead_before))
     pending = {trees.CompilationMode.FORWARD: True, trees.CompilationMode.BACKWARD: False}
     managed = list(node.cudagraph_managed_idxs)
     return {
