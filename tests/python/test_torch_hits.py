@@ -53,6 +53,19 @@ class Looks(Tree):
         for _ in range(6):
             self.same(self.call(function, weight), first)
 
+    def test_after_unpatch_nothing_is_remembered(self):
+        weight = tensor(3.0)
+        function = self.weighted(weight)
+        self.hits(function, weight, 3.0)
+        self.assertEqual(function.count, 1)
+        gt.unpatch()
+        try:
+            self.assertEqual(function.count, 0)
+            self.hits(function, weight, 3.0)
+            self.assertEqual(function.count, 0)  # the tree may record again, and nobody would say so
+        finally:
+            gt.patch()
+
     def test_the_places_are_those_that_pytorch_reads(self):
         storage, offset, data, poisoned, hooks = gt._driver.layout()
         for one in (tensor(3.0), tensor()[5:], torch.nn.Parameter(tensor()), torch.zeros(7)[2:], torch.zeros(3, 5).t()):

@@ -16,5 +16,8 @@ def start():
     elif "libcudart" in os.environ.get("LD_PRELOAD", ""):
         os.environ["LD_PRELOAD"] = library + ":" + os.environ["LD_PRELOAD"]
         os.execv(sys.executable, [sys.executable, "-B"] + sys.argv)
+    elif os.environ.get("GPH_TORCH_STARTED"):
+        sys.exit("softcuda's runtime is not below the program: is libsoftcudart built beside " + command + "?")
     else:
+        os.environ["GPH_TORCH_STARTED"] = "1"  # once: without the runtime it would go on forever
         os.execv(command, [command, "run", "--driver", "soft", "--", sys.executable, "-B"] + sys.argv)

@@ -166,7 +166,8 @@ def cudagraphify_impl(model, inputs, static_input_idxs, *args, **kwargs):
         children = {key for key, nodes in getattr(previous, "children", {}).items() if nodes}
         count, sizes = len(given), [(index, given[index]) for index in numbers]
         outputs = theirs(given)
-        if manager is not None and manager.graph is not None and state in states:
+        # without _before nothing makes hits forget any more, so they learn nothing either
+        if _before and manager is not None and manager.graph is not None and state in states:
             hit = itself()
             if hit is not None:
                 _learn(trees, hit, model, manager, previous, state, children.__contains__, count, sizes)
