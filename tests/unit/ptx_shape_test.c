@@ -196,6 +196,40 @@ static void kernels_are_described(void)
     drop(&u);
 }
 
+/* As on a GPU, which counts what the variables need; what a launch adds follows, aligned. */
+static void shared_bytes_are_counted(void)
+{
+    unit u = compile(HEAD ".extern .shared .align 4 .b8 rest[];\n"
+                          ".entry a()\n{\n.reg .b32 %r<2>;\n"
+                          ".shared .align 4 .b8 s[40];\n"
+                          "st.shared.u32 [s], 1;\nret;\n}\n"
+                          ".entry b()\n{\n.reg .b32 %r<2>;\n"
+                          ".shared .align 4 .b8 s[40];\n"
+                          "st.shared.u32 [s], 1;\nst.shared.u32 [rest], 1;\nret;\n}\n",
+                     NULL);
+    if (u.kernel != NULL) {
+        CHECK(u.kernel[0].static_shared_bytes == 40);
+        CHECK(u.kernel[1].static_shared_bytes == 48);
+    }
+    drop(&u);
+}
+
+/* Mangled names of nested functions are longer than any buffer. */
+static void calls_name_all_of_a_function(void)
+{
+    static const char format[] =
+        HEAD ".func %s()\n{\nret;\n}\n.entry k()\n{\ncall %s, ();\nret;\n}\n";
+    char name[1200], text[2600], called[1300];
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    snprintf(text, sizeof(text), format, name, name);
+    snprintf(called, sizeof(called), "call i1 @\"f.%s\"(", name);
+    unit u = compile(text, &(ptx_compile_options){.force_slow = true});
+    if (u.kernel != NULL)
+        CHECK(strstr(u.program->ir, called) != NULL);
+    drop(&u);
+}
+
 static void one_bad_kernel_leaves_the_others(void)
 {
     unit u = compile(HEAD ".visible .entry bad()\n{\n.reg .b32 %r<4>;\n"
@@ -370,6 +404,8 @@ int main(void)
     RUN(what_has_no_fast_form_is_slow);
     RUN(the_slow_path_can_be_asked_for);
     RUN(kernels_are_described);
+    RUN(shared_bytes_are_counted);
+    RUN(calls_name_all_of_a_function);
     RUN(one_bad_kernel_leaves_the_others);
     RUN(functions_with_cuts_are_put_in_place);
     RUN(what_cannot_be_put_in_place_is_slow);

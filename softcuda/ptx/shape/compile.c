@@ -105,6 +105,16 @@ static uint64_t place_own(ptx_shape *s, uint64_t shared)
     return shared;
 }
 
+/* Dynamic shared memory follows the static part, aligned for any type. */
+static bool may_use_dynamic(const ptx_module *m, const ptx_function *f)
+{
+    for (uint32_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].space == PTX_SPACE_SHARED &&
+            !is_static_shared(&m->variables[v]) && ptx_uses_variable(f, v))
+            return true;
+    return false;
+}
+
 /* A kernel's: function variables, the module's that the kernel names, then its own. */
 static uint32_t place_kernel(ptx_shape *s)
 {
@@ -124,7 +134,8 @@ static uint32_t place_kernel(ptx_shape *s)
         at += m->variables[v].bytes;
     }
     s->shared_offsets = offsets;
-    return (uint32_t)align_up(place_own(s, at), 16);
+    const bool grows = calls || may_use_dynamic(m, s->function);
+    return (uint32_t)align_up(place_own(s, at), grows ? 16 : 1);
 }
 
 /* ---- one kernel ------------------------------------------------------------------- */

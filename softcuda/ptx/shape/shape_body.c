@@ -331,7 +331,7 @@ void ptx_write_call(ptx_emit *emit, const ptx_insn *insn)
 {
     const ptx_writer *w = emit->shape;
     char slots[CALL_SLOTS_MAX][SLOT_BYTES];
-    char callee[300];
+    ptx_value callee = {0};
     const uint32_t results = insn->return_count, arguments = insn->argument_count;
     const ptx_operand *target = operand_at(emit, insn, results);
     for (uint32_t i = 0; i < results; i++)
@@ -339,18 +339,19 @@ void ptx_write_call(ptx_emit *emit, const ptx_insn *insn)
     for (uint32_t i = 0; i < arguments; i++)
         call_slot(emit, operand_at(emit, insn, results + 1 + i), results + i, true,
                   slots[results + i]);
-    if (target->kind == PTX_OPERAND_FUNC) {
-        const ptx_function *f = &emit->module->functions[target->index];
-        snprintf(callee, sizeof(callee), "@\"f.%.280s\"", f->name);
-    } else {
+    const bool is_direct = target->kind == PTX_OPERAND_FUNC;
+    if (!is_direct) {
         const ptx_value address = ptx_operand_value(emit, target, PTX_B64);
-        const ptx_value pointer = ptx_let(emit, "inttoptr i64 %s to ptr", address.name);
-        snprintf(callee, sizeof(callee), "%s", pointer.name);
+        callee = ptx_let(emit, "inttoptr i64 %s to ptr", address.name);
     }
     const ptx_value ended = ptx_fresh(emit);
+    /* Names of functions have any length. */
     gphi_text_add(emit->out,
-                  "  %s = call i1 %s(ptr %%block, ptr %s, i32 %s, i32 %s, i32 %s, i32 %s",
-                  ended.name, callee, w->thread.name, emit->thread_index.name,
+                  "  %s = call i1 %s%s%s(ptr %%block, ptr %s, i32 %s, i32 %s, i32 %s, "
+                  "i32 %s",
+                  ended.name, is_direct ? "@\"f." : "",
+                  is_direct ? emit->module->functions[target->index].name : callee.name,
+                  is_direct ? "\"" : "", w->thread.name, emit->thread_index.name,
                   w->tid[0].name, w->tid[1].name, w->tid[2].name);
     for (uint32_t i = 0; i < arguments; i++)
         gphi_text_add(emit->out, ", ptr %s", slots[results + i]);
