@@ -59,13 +59,14 @@ typedef struct ptx_kernel {
     uint32_t param_count, param_bytes;
     uint32_t static_shared_bytes;
     uint32_t const_bytes;
-    uint32_t local_bytes;          /* a thread */
-    uint32_t registers;            /* an estimate as the GPU would report it, <= 255 */
-    uint32_t max_threads;          /* of .maxntid / .reqntid, else 1024 */
-    uint32_t required_threads[3];  /* 0: none */
-    uint32_t required_cluster[3];  /* likewise, in blocks */
-    uint32_t max_cluster;          /* blocks, 0: what a device has */
-    uint32_t explicit_cluster;     /* a launch has to name one */
+    uint32_t local_bytes;         /* a thread */
+    uint32_t memory_align;        /* of a block's shared and local memory; a power of 2 */
+    uint32_t registers;           /* an estimate as the GPU would report it, <= 255 */
+    uint32_t max_threads;         /* of .maxntid / .reqntid, else 1024 */
+    uint32_t required_threads[3]; /* 0: none */
+    uint32_t required_cluster[3]; /* likewise, in blocks */
+    uint32_t max_cluster;         /* blocks, 0: what a device has */
+    uint32_t explicit_cluster;    /* a launch has to name one */
     uint32_t scratch_thread_bytes; /* context arrays: scratch = fixed + threads * this */
     uint32_t scratch_fixed_bytes;
     uint32_t uses_safepoints;      /* it may wait for another block: a stack of its own */

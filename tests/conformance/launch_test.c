@@ -95,6 +95,40 @@ static void shared_memory_has_limits(void)
     OK(cu.cuMemFree(p));
 }
 
+/* Shared and local variables lie where their alignment says, in every thread: the kernel
+ * ors the addresses that two variables and a function's have. */
+static void memory_is_aligned(void)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".shared .align 1024 .b8 s[1024];\n"
+        ".func (.reg .b64 %out) deep(.reg .b64 %in)\n{\n.local .align 512 .b8 f[8];\n"
+        ".reg .b64 %a;\nst.local.u64 [f], %in;\nmov.u64 %a, f;\n"
+        "cvta.local.u64 %a, %a;\nand.b64 %out, %a, 511;\nret;\n}\n"
+        ".visible .entry where(.param .u64 p)\n{\n.local .align 256 .b8 l[8];\n"
+        ".reg .b64 %p, %a, %b, %c;\nld.param.u64 %p, [p];\nst.local.u64 [l], %p;\n"
+        "st.shared.u64 [s], %p;\nmov.u64 %a, l;\ncvta.local.u64 %a, %a;\n"
+        "and.b64 %a, %a, 255;\nmov.u64 %b, s;\ncvta.shared.u64 %b, %b;\n"
+        "and.b64 %b, %b, 1023;\nor.b64 %a, %a, %b;\ncall (%c), deep, (%p);\n"
+        "or.b64 %a, %a, %c;\natom.global.or.b64 %b, [%p], %a;\nret;\n}\n";
+    CUmodule aligned;
+    CUfunction where;
+    CUdeviceptr p;
+    unsigned long long low = ~0ull;
+    OK(cu.cuModuleLoadData(&aligned, text));
+    OK(cu.cuModuleGetFunction(&where, aligned, "where"));
+    OK(cu.cuMemAlloc(&p, 8));
+    void *params[] = {&p};
+    for (unsigned threads = 1; threads < 100; threads += 33) {
+        OK(cu.cuMemsetD32(p, 0, 2));
+        OK(launch_with(where, 3, threads, 0, params));
+        OK(cu.cuMemcpyDtoH(&low, p, 8));
+        CHECK(low == 0);
+    }
+    OK(cu.cuMemFree(p));
+    OK(cu.cuModuleUnload(aligned));
+}
+
 static void parameters_come_one_way(void)
 {
     CUdeviceptr p;
@@ -213,6 +247,7 @@ int main(void)
     RUN(wrong_dimensions_are_refused);
     RUN(launch_bounds_are_held);
     RUN(shared_memory_has_limits);
+    RUN(memory_is_aligned);
     RUN(parameters_come_one_way);
     RUN(launch_by_config);
     RUN(host_functions_run_in_order);

@@ -158,6 +158,10 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
                           ~(uint64_t)(PTX_SHARED_ALIGN - 1);
     if (kernel->uses_reserved_shared)
         launch->shared_room += PTX_SHARED_RESERVED;
+    launch->memory_align =
+        kernel->memory_align > PTX_SHARED_ALIGN ? kernel->memory_align : PTX_SHARED_ALIGN;
+    launch->shared_room = (launch->shared_room + launch->memory_align - 1) &
+                          ~(uint64_t)(launch->memory_align - 1);
     launch->needs_memory =
         (launch->local_bytes | launch->scratch_bytes | launch->shared_room) != 0;
     launch->entry = kernel->path == PTX_PATH_FAST ? code->entry.block : NULL;

@@ -118,7 +118,8 @@ typedef struct soft_kernel_launch {
     uint64_t part_count; /* what workers claim: clusters, else blocks */
     int64_t node;
     uint64_t local_bytes, scratch_bytes; /* of a block */
-    uint64_t shared_room;                /* of a block, rounded up */
+    uint64_t shared_room;                /* of a block, rounded up to */
+    uint32_t memory_align;               /* where it and local memory begin */
     soft_kernel_sync *sync;              /* NULL: not cooperative */
     soft_kernel_graph *graph; /* borrowed; NULL: it runs in none that knows of launches */
     uint32_t page_bytes;

@@ -142,7 +142,9 @@ bool soft_block_grow(soft_block *block, const soft_kernel_launch *launch)
     scratch = up(scratch > BEFORE_BYTES ? scratch : BEFORE_BYTES, 64);
     const size_t shared =
         launch->shared_room > memory->shared ? launch->shared_room : memory->shared;
-    const size_t inside = up(local + scratch + shared, page);
+    const uint32_t align =
+        launch->memory_align > memory->align ? launch->memory_align : memory->align;
+    const size_t inside = up(local + scratch + shared + align, page);
     const size_t margin = up(MARGIN_BYTES, page);
     const size_t mapped = inside + margin + 2 * page;
     unsigned char *base = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
@@ -164,7 +166,8 @@ bool soft_block_grow(soft_block *block, const soft_kernel_launch *launch)
                                   .mapped = mapped,
                                   .local = local,
                                   .scratch = scratch,
-                                  .shared = shared};
+                                  .shared = shared,
+                                  .align = align};
     return true;
 }
 

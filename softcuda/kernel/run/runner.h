@@ -26,6 +26,7 @@ typedef struct soft_block_memory {
     unsigned char *end;  /* of what may be used */
     size_t mapped;
     size_t local, scratch, shared; /* room for each */
+    uint32_t align;                /* of local memory */
 } soft_block_memory;
 
 /* A cluster: blocks that run on one worker, switch by switch, so that nothing here is atomic.
@@ -118,12 +119,14 @@ static inline bool soft_block_prepare(soft_block *block, const soft_kernel_launc
 {
     const soft_block_memory *memory = &block->memory;
     if (!memory->base || memory->local < launch->local_bytes ||
-        memory->scratch < launch->scratch_bytes || memory->shared < launch->shared_room)
+        memory->scratch < launch->scratch_bytes || memory->shared < launch->shared_room ||
+        memory->align < launch->memory_align)
         if (!soft_block_grow(block, launch))
             return false;
     block->view.shared = memory->end - launch->shared_room;
     block->view.scratch = memory->end - memory->shared - memory->scratch;
-    block->view.local = block->view.scratch - memory->local;
+    unsigned char *local = block->view.scratch - memory->local;
+    block->view.local = local - ((uintptr_t)local & (launch->memory_align - 1));
     soft_block_point(block, launch, smid);
     return true;
 }

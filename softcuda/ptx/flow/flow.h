@@ -181,7 +181,8 @@ typedef struct ptx_shape {
     uint8_t alone;      /* a thread waits for other blocks: see alone.c */
     uint8_t has_phases; /* by_warp: there are barriers */
     uint8_t reserved[2];
-    uint32_t local_bytes;           /* a thread */
+    uint32_t local_bytes;           /* a thread; a multiple of */
+    uint32_t local_align;           /* what its variables need */
     const uint32_t *offsets;        /* of the function's own variables */
     const uint32_t *shared_offsets; /* of the module's .shared variables */
     const char *slow_reason;        /* why not the fast path, or NULL */

@@ -21,6 +21,9 @@ static uint64_t align_up(uint64_t value, uint64_t align)
 
 /* ---- where variables lie ---------------------------------------------------------- */
 
+/* At least: vectors are stored there. */
+enum { LOCAL_ALIGN = 16 };
+
 static bool is_static_shared(const ptx_variable *v)
 {
     return v->space == PTX_SPACE_SHARED && !(v->is_extern && v->bytes == 0);
@@ -84,6 +87,7 @@ static uint64_t place_own(ptx_shape *s, uint64_t shared)
     const ptx_function *f = s->function;
     uint32_t *offsets = ptx_alloc(s->memory, f->variable_count, sizeof(*offsets));
     uint64_t params = 0, local = 0;
+    s->local_align = LOCAL_ALIGN;
     for (uint32_t i = 0; i < f->variable_count; i++) {
         const ptx_variable *v = &f->variables[i];
         uint64_t *at = NULL;
@@ -95,14 +99,33 @@ static uint64_t place_own(ptx_shape *s, uint64_t shared)
             at = &params;
         if (!at)
             continue;
+        if (at == &local && v->align > s->local_align)
+            s->local_align = v->align;
         *at = align_up(*at, v->align);
         offsets[i] = (uint32_t)*at;
         *at += v->bytes;
     }
     s->offsets = offsets;
     /* The memory of one thread follows that of another: each begins aligned. */
-    s->local_bytes = (uint32_t)align_up(local, 16);
+    s->local_bytes = (uint32_t)align_up(local, s->local_align);
     return shared;
+}
+
+/* What the kernel's own variables need, and all that may be shared. */
+static uint32_t memory_align(const ptx_shape *s)
+{
+    const ptx_module *m = s->module;
+    uint32_t most = s->local_align;
+    for (uint32_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].space == PTX_SPACE_SHARED && m->variables[v].align > most)
+            most = m->variables[v].align;
+    for (uint32_t n = 0; n < m->function_count; n++)
+        for (uint32_t v = 0; v < m->functions[n].variable_count; v++) {
+            const ptx_variable *own = &m->functions[n].variables[v];
+            if (own->space == PTX_SPACE_SHARED && own->align > most)
+                most = own->align;
+        }
+    return most;
 }
 
 /* Dynamic shared memory follows the static part, aligned for any type. */
@@ -310,6 +333,7 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
                       .names_functions = p->names_open[kernel->function]};
     k->static_shared_bytes = place_kernel(s);
     k->local_bytes = s->local_bytes;
+    k->memory_align = memory_align(s);
     ptx_analyze(s);
     ptx_describe_kernel(p, s, k);
     const char *refusal = s->refusal ? s->refusal : refusal_below(p, s->function);

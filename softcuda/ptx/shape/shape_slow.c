@@ -181,9 +181,9 @@ void ptx_write_device(ptx_shape *s)
     gphi_text_add(emit.out, ") %s {\n", small ? "#2" : "#0");
     ptx_write_head(&emit);
     gphi_text_add(emit.out,
-                  "  %%local.frame = alloca [%u x i8], align 16\n"
+                  "  %%local.frame = alloca [%u x i8], align %u\n"
                   "  %%exited = alloca i1\n  store i1 false, ptr %%exited\n",
-                  s->local_bytes ? s->local_bytes : 1);
+                  s->local_bytes ? s->local_bytes : 1, s->local_align);
     /* A pointer that comes from the frame may touch nothing else, says LLVM: where
      * addresses of the caller are turned into local ones, it must not know. */
     gphi_text_add(emit.out,
