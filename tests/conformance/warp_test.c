@@ -145,6 +145,31 @@ static unsigned late_fills(CUdeviceptr at, size_t bytes)
     return late;
 }
 
+/* NVIDIA's reduction sample adds what lanes have that its block does not have. */
+static void absent_lanes_give_0(void)
+{
+    static const char lonely[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry lonely(.param .u64 out)\n{\n.reg .b32 %r<4>; .reg .b64 %d<3>;\n"
+        "ld.param.u64 %d0, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4;\n"
+        "add.u64 %d2, %d0, %d1; ld.global.u32 %r1, [%d2];\n"
+        "shfl.sync.down.b32 %r2, %r1, 1, 31, -1;\nst.global.u32 [%d2], %r2;\nret;\n}\n";
+    unsigned values[3] = {5, 6, 7};
+    CUmodule own;
+    CUfunction function;
+    CUdeviceptr p;
+    void *params[] = {&p};
+    OK(cu.cuModuleLoadData(&own, lonely));
+    OK(cu.cuModuleGetFunction(&function, own, "lonely"));
+    OK(cu.cuMemAlloc(&p, sizeof(values)));
+    OK(cu.cuMemcpyHtoD(p, values, sizeof(values)));
+    OK(cu.cuLaunchKernel(function, 1, 1, 1, 3, 1, 1, 0, NULL, params, NULL));
+    OK(cu.cuMemcpyDtoH(values, p, sizeof(values)));
+    CHECK(values[0] == 6 && values[1] == 7 && values[2] == 0);
+    OK(cu.cuMemFree(p));
+    OK(cu.cuModuleUnload(own));
+}
+
 static void a_fill_of_host_memory_is_done_when_it_returns(void)
 {
     const size_t bytes = 8u << 20;
@@ -166,6 +191,7 @@ int main(void)
     RUN(activemask_tells_who_is_on_this_side);
     RUN(shared_addresses_wrap);
     RUN(volatile_shared_memory_acts_in_lockstep);
+    RUN(absent_lanes_give_0);
     RUN(a_fill_of_host_memory_is_done_when_it_returns);
     return test_done();
 }

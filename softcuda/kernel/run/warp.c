@@ -54,9 +54,10 @@ static void shuffle(soft_lane *warp, uint32_t there)
         }
         if (!valid)
             from = (int32_t)i;
-        /* From a lane that is not there the value is undefined: its own is given. */
-        const uint32_t source = in(there, (uint32_t)from) ? (uint32_t)from : i;
-        warp[i].result = (uint32_t)warp[source].value | (uint64_t)valid << 32;
+        /* From a lane that is not there the value is undefined: 0, as on an H200. */
+        const bool is_there = in(there, (uint32_t)from);
+        warp[i].result = (is_there ? (uint32_t)warp[from].value : 0) | (uint64_t)valid
+                                                                           << 32;
     }
 }
 

@@ -303,9 +303,13 @@ static void shuffle_any(ptx_warp *w, ptx_value value)
     store_predicate(w, w->cut.out_pred, good);
 }
 
+/* A lane that is not there has 0 for the others, as on an H200. */
 static void write_shfl(ptx_warp *w)
 {
-    const ptx_value value = lanes_of(w, w->cut.value, "i32");
+    const ptx_value all = lanes_of(w, w->cut.value, "i32");
+    const ptx_value value =
+        ptx_let(w->e, "select <32 x i1> %s, <32 x i32> %s, <32 x i32> zeroinitializer",
+                w->active.name, all.name);
     if (w->cut.b->kind == PTX_OPERAND_INT && w->cut.c->kind == PTX_OPERAND_INT)
         shuffle_constant(w, value);
     else
