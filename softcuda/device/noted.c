@@ -24,6 +24,8 @@ static void note_one(const soft_decision *d, uint64_t now)
     if (d->type == 1) /* a loop */
         starts = d->rounds < SOFT_NOTED_ROUNDS ? (uint32_t)d->rounds : SOFT_NOTED_ROUNDS;
     memcpy(words + 7, d->starts_ns, starts * sizeof(words[0]));
+    if (d->type == 2 && d->body == SOFT_NO_BODY) /* a SWITCH node without a body for it */
+        words[7 + starts++] = d->value;
     gphi_note(GPHI_NOTE_DECISION, NULL, words, 7 + starts);
 }
 
@@ -114,6 +116,14 @@ void soft_noted_rest_of_runs(soft_noted_run *run, uint64_t now_ns)
     if (run->rest > 0)
         note_runs(run, run->rest, run->rest_from_ns, now_ns);
     run->rest = 0;
+}
+
+void soft_noted_host(uint64_t function, uint64_t user, uint64_t from_ns, uint64_t cpu_ns)
+{
+    const uint64_t now = gphi_clock_ns();
+    const uint64_t words[] = {function, user, from_ns, now, cpu_ns};
+    if (now - from_ns >= SOFT_NOTED_HOST_NS)
+        gphi_note(GPHI_NOTE_HOST, NULL, words, sizeof(words) / sizeof(words[0]));
 }
 
 void soft_noted_refused(uint64_t exec, uint64_t parent, const char *why)

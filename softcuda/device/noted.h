@@ -9,20 +9,23 @@
 #include <stdbool.h>
 
 enum {
-    SOFT_NOTED_ONE_BY_ONE = 64, /* of a launch */
-    SOFT_NOTED_ROUNDS = 16,     /* whose beginnings are noted */
-    SOFT_NOTED_BODIES = 8       /* that sums count apart; last: none, or a further one */
+    SOFT_NOTED_ONE_BY_ONE = 64,  /* of a launch */
+    SOFT_NOTED_ROUNDS = 16,      /* whose beginnings are noted */
+    SOFT_NOTED_HOST_NS = 200000, /* host functions that take as long are noted */
+    SOFT_NOTED_BODIES = 8        /* that sums count apart; last: none, or a further one */
 };
 
-/* A conditional node of an executable graph: of its running launch. */
+/* A conditional node of an executable graph: of its running launch. Who asks for a body sets
+ * `value` before soft_noted_choice(). */
 typedef struct soft_decision {
     uint64_t exec, node; /* handles */
     uint32_t type, size; /* CUgraphConditionalNodeType, bodies */
     uint32_t flat;       /* its number in the executable */
     uint32_t count;      /* times in this launch */
     uint64_t from_ns, rounds;
-    uint32_t body; /* what it chose last; SOFT_NO_BODY */
-    bool is_open;  /* it has begun and is not done */
+    uint32_t body;  /* what it chose last; SOFT_NO_BODY */
+    uint32_t value; /* of its handle, of a SWITCH node, when it chose last */
+    bool is_open;   /* it has begun and is not done */
     uint64_t starts_ns[SOFT_NOTED_ROUNDS];
     uint64_t rest, rest_rounds, rest_of[SOFT_NOTED_BODIES + 1]; /* not noted yet */
 } soft_decision;
@@ -49,6 +52,9 @@ void soft_noted_begin_run(soft_noted_run *run, uint64_t now_ns);
 void soft_noted_end_run(soft_noted_run *run, uint64_t now_ns);
 /* What was counted and not noted. */
 void soft_noted_rest_of_runs(soft_noted_run *run, uint64_t now_ns);
+/* A host function has returned: what it was given, when it began, the processor time of its
+ * thread that it took. Quick ones are not noted. */
+void soft_noted_host(uint64_t function, uint64_t user, uint64_t from_ns, uint64_t cpu_ns);
 /* A kernel got 1, for a reason: a sentence of static storage. */
 void soft_noted_refused(uint64_t exec, uint64_t parent, const char *why);
 

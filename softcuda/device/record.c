@@ -2,6 +2,7 @@
 /* From a checked task to what the engine runs. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "softcuda/check/trace.h"
@@ -158,6 +159,14 @@ static void run_batch(void *argument, soft_worker *worker)
     (void)poll_batch(argument); /* nothing in it waits */
 }
 
+/* What this thread has taken of a processor. */
+static uint64_t thread_ns(void)
+{
+    struct timespec time = {0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
+}
+
 /* Not run if the context is in error (R25). */
 static void run_host(void *argument, soft_worker *worker)
 {
@@ -166,9 +175,16 @@ static void run_host(void *argument, soft_worker *worker)
     if (is_dead(record->context) && !record->u.host.always)
         return;
     soft_thread *self = soft_thread_self();
+    const bool is_noted = soft_noted_wanted();
+    const uint64_t from = is_noted ? gphi_clock_ns() : 0;
+    const uint64_t before = is_noted ? thread_ns() : 0;
+    const uint64_t function = (uint64_t)(uintptr_t)record->u.host.function;
+    const uint64_t user = (uint64_t)(uintptr_t)record->u.host.user;
     self->in_callback = true;
     record->u.host.function(record->u.host.user);
     self->in_callback = false;
+    if (is_noted)
+        soft_noted_host(function, user, from, thread_ns() - before);
 }
 
 /* A loop that never ends keeps its stream from everything else: a limit ends it. */
@@ -254,6 +270,8 @@ static uint32_t choose_body(void *argument, uint64_t round)
         return body;
     if (body != SOFT_NO_BODY) /* who notes it wants to hear of the end */
         body &= ~SOFT_BODY_ONCE;
+    record->u.branch.noted->value =
+        atomic_load_explicit(record->u.branch.value, memory_order_relaxed);
     soft_noted_choice(record->u.branch.noted, round, body);
     return body;
 }

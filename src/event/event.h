@@ -293,7 +293,8 @@ typedef enum gphi_note_kind {
     GPHI_NOTE_DECISION,     /* of softcuda, a conditional node is done: CUgraphExec, the
                                CUgraphNode that it was made of, type
                                (CUgraphConditionalNodeType), body (~0: none), rounds, from
-                               and to (ns), then when the first rounds began. No text */
+                               and to (ns), then when the first rounds began; of a SWITCH
+                               node without a body, the value. No text */
     GPHI_NOTE_DECISIONS, /* the same many times more: executable, node, type, times, rounds,
                             then times for each of the first bodies, and last for others and
                             none */
@@ -309,7 +310,9 @@ typedef enum gphi_note_kind {
                          word. Text: its name */
     GPHI_NOTE_TRACKED, /* gph_exec_track: CUgraphExec */
     GPHI_NOTE_UPDATED, /* gph_exec_update: CUgraphExec as it is now, gph_update_way */
-    GPHI_NOTE_REGION   /* of a capture: its stream, 1 begins 0 ends. Text: the name */
+    GPHI_NOTE_REGION,  /* of a capture: its stream, 1 begins 0 ends. Text: the name */
+    GPHI_NOTE_HOST     /* of softcuda, a host function that took long has returned: its
+                          address, its argument, from and to (ns), processor time (ns) */
 } gphi_note_kind;
 
 static inline const uint64_t *gphi_event_words(const gphi_event *event)

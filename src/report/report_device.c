@@ -55,7 +55,8 @@ static gph_status add_span(gph_report *report, const report_span *span)
 static gph_status add_rounds(gph_report *report, const gphi_event *event, uint32_t exec)
 {
     const uint64_t rounds = gphi_event_word(event, 4);
-    const uint32_t known = event->word_count - 7u;
+    const uint32_t noted = event->word_count - 7u;
+    const uint32_t known = noted < rounds ? noted : (uint32_t)rounds;
     for (uint32_t i = 0; i < known; i++) {
         if (i + 1 == known && known < rounds)
             break;

@@ -6,7 +6,7 @@ the line marked `<-- first`, `<-- second`; `near` must give no error and no warn
 usage: run.py GPH PROGRAM SOURCE SCHEMA [DRIVER]
 
 Exit status 77: skipped. A finding of another rule fails, unless a line of the source's head
-says `// also: other.rule`. `// watch: N`: with --watch N. `needs: cuda` in the head: softcuda cannot show it. What a rule with
+says `// also: other.rule`. `// watch: N`: with --watch N. `needs: cuda` in the head: softcuda cannot show it; `needs: soft`: NVIDIA's driver cannot. What a rule with
 `// timing: ...` in the head reports rests on how long things take: on a loaded machine it is
 tried up to three times. `// env: NAME=VALUE` is set for its programs: one that begins with SOFTCUDA_ is of
 softcuda's own checks, which a GPU does not have, and its test is skipped there. What the doctor says of the same calls in Chinese has no English left (chinese.py).
@@ -121,6 +121,9 @@ def note(way, outcome):
 ours = [line.split(":", 1)[1].strip() for line in lines if line.startswith("// env: SOFTCUDA_")]
 if driver != "soft" and ours:
     print(f"skipped: {rule} rests on what softcuda says with {', '.join(ours)}; NVIDIA's driver does not")
+    sys.exit(77)
+if driver != "soft" and any("needs: soft" in line for line in lines if line.startswith("//")):
+    print(f"skipped: {rule} rests on what softcuda alone says")
     sys.exit(77)
 if driver == "soft" and any("needs: cuda" in line for line in lines if line.startswith("//")):
     for way in ("first", "second", "near"):

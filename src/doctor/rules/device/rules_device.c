@@ -70,17 +70,25 @@ static void on_call(gphi_rule_run *run, const gphi_seen *seen)
     device_launch_call(run, seen);
     device_endless_launch(run, seen);
     device_node_call(run, seen);
+    device_switch_call(run, seen);
     if (has_any && seen->call.result == 0)
         device_words(run, seen, on_word);
 }
 
 static void on_event(gphi_rule_run *run, const gphi_event *event)
 {
+    device_switch_event(run, event);
     if (event->kind != GPHI_EVENT_LOG)
         return;
     const char *text = gphi_event_text(event, 0);
     device_launch_said(run, text);
     device_condition_said(run, text);
+}
+
+static void on_end(gphi_rule_run *run)
+{
+    device_endless_end(run);
+    device_switch_end(run);
 }
 
 static void on_init(gphi_rule_run *run)
@@ -93,6 +101,7 @@ static void on_init(gphi_rule_run *run)
     gphi_vec_init(&state->nodes, heap, sizeof(device_node));
     gphi_vec_init(&state->bodies, heap, sizeof(device_body));
     gphi_vec_init(&state->strangers, heap, sizeof(device_stranger));
+    gphi_vec_init(&state->switches, heap, sizeof(device_switch));
 }
 
 static void on_fini(gphi_rule_run *run)
@@ -104,12 +113,13 @@ static void on_fini(gphi_rule_run *run)
     gphi_vec_fini(&state->nodes);
     gphi_vec_fini(&state->bodies);
     gphi_vec_fini(&state->strangers);
+    gphi_vec_fini(&state->switches);
 }
 
 const gphi_rule gphi_rules_device[] = {
     GPHI_RULE("device.not-uploaded", WARNING, .state_bytes = sizeof(device_state),
-              .init = on_init, .call = on_call, .event = on_event,
-              .end = device_endless_end, .fini = on_fini),
+              .init = on_init, .call = on_call, .event = on_event, .end = on_end,
+              .fini = on_fini),
     GPHI_RULE_NAME("device.stale-upload", WARNING),
     GPHI_RULE_NAME("device.still-running", ERROR),
     GPHI_RULE_NAME("device.too-many-launches", ERROR),
@@ -123,5 +133,6 @@ const gphi_rule gphi_rules_device[] = {
     GPHI_RULE_NAME("device.endless-loop", ERROR),
     GPHI_RULE_NAME("device.handle-unordered", ERROR),
     GPHI_RULE_NAME("device.branch-beside-launch", WARNING),
+    GPHI_RULE_NAME("device.no-body", WARNING),
     {.id = NULL},
 };

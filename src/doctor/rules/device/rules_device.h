@@ -29,7 +29,8 @@ enum {
     DEVICE_OVERWRITTEN,
     DEVICE_ENDLESS,
     DEVICE_UNORDERED,
-    DEVICE_BRANCH_BESIDE
+    DEVICE_BRANCH_BESIDE,
+    DEVICE_NO_BODY
 };
 
 /* Of each of the lists below: a program that makes more is looked at no further. */
@@ -94,8 +95,20 @@ typedef struct device_stranger {
     gphi_call call;
 } device_stranger;
 
+/* A SWITCH node. */
+typedef struct device_switch {
+    uint64_t node;
+    uint32_t bodies;
+    bool has_first; /* its body 0 ran */
+    gphi_call made;
+    gphi_call came;         /* what wrote the number that its setter reads, or number 0 */
+    gphi_call given;        /* its setter */
+    uint64_t times, misses; /* misses: a number that no body has */
+    uint64_t value;         /* the first of these numbers */
+} device_switch;
+
 typedef struct device_state {
-    gphi_vec conditions, execs, uses, nodes, bodies, strangers;
+    gphi_vec conditions, execs, uses, nodes, bodies, strangers, switches;
     gphi_draft *failed; /* the last instantiation that gave nothing, and whose it was */
     uint32_t failed_thread;
     gphi_draft *endless; /* the last loop that softcuda said does not end, or NULL */
@@ -147,6 +160,11 @@ void device_launch_call(gphi_rule_run *run, const gphi_seen *seen);
 void device_launch_word(gphi_rule_run *run, const gphi_seen *seen, uint64_t word,
                         uint64_t next);
 void device_launch_said(gphi_rule_run *run, const char *text);
+
+/* device_switch.c */
+void device_switch_call(gphi_rule_run *run, const gphi_seen *seen);
+void device_switch_event(gphi_rule_run *run, const gphi_event *event);
+void device_switch_end(gphi_rule_run *run);
 
 /* device_node.c */
 void device_node_call(gphi_rule_run *run, const gphi_seen *seen);

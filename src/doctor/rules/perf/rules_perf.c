@@ -524,5 +524,7 @@ const gphi_rule gphi_rules_perf[] = {
               .call = gphi_rule_partly_call, .end = gphi_rule_partly_end),
     GPHI_RULE("perf.pool-gives-back", WARNING, .state_bytes = sizeof(gphi_pool_rounds),
               .call = gphi_rule_pool_rounds_call, .end = gphi_rule_pool_rounds_end),
+    GPHI_RULE("perf.host-function", WARNING, .list_bytes = sizeof(gphi_host_time),
+              .event = gphi_rule_host_function_event, .end = gphi_rule_host_function_end),
     {.id = NULL},
 };

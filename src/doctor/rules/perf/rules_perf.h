@@ -67,6 +67,14 @@ void gphi_rule_partly_end(gphi_rule_run *run);
 /* perf_rare.c */
 void gphi_rule_hardly_replayed(gphi_rule_run *run);
 
+/* perf_host.c */
+typedef struct gphi_host_time {
+    uint64_t function, user; /* a host function and its argument */
+    uint64_t times, ns, cpu_ns, longest_ns;
+} gphi_host_time;
+void gphi_rule_host_function_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_rule_host_function_end(gphi_rule_run *run);
+
 /* perf_pool.c */
 typedef struct gphi_pool_rounds {
     gphi_call alloc,

@@ -16,6 +16,7 @@
 #include "doctor/model/call_kinds.h"
 #include "doctor/rules/rules.h"
 #include "doctor/rules/update/update_edit.h"
+#include "doctor/rules/update/update_left.h"
 #include "doctor/rules/update/update_why.h"
 
 #include <inttypes.h>
@@ -416,5 +417,9 @@ const gphi_rule gphi_rules_update[] = {
     GPHI_RULE("update.edit-without-effect", WARNING,
               .state_bytes = sizeof(gphi_edit_state), .init = gphi_edit_init,
               .call = gphi_edit_call, .end = gphi_edit_end, .fini = gphi_edit_fini),
+    GPHI_RULE("update.left-disabled", WARNING, .list_bytes = sizeof(gphi_left),
+              .call = gphi_left_call, .end = gphi_left_end),
+    GPHI_RULE("update.read-not-set", WARNING, .list_bytes = sizeof(gphi_unset),
+              .call = gphi_unset_call, .end = gphi_unset_end),
     {.id = NULL},
 };
