@@ -297,7 +297,7 @@ static void event_of_capture(void)
     }
 }
 
-/* 12 a step is recorded and instantiated anew each time, though nothing changed */
+/* 12 a step is recorded and instantiated again each time, though nothing changed */
 static void anew_each_step(void)
 {
     CUdeviceptr x = new_floats(), y = new_floats();
@@ -323,8 +323,10 @@ static void anew_each_step(void)
     X(row_frozen)                                                                        \
     X(refused_copy)                                                                      \
     X(blocking_copy)                                                                     \
-    X(stream_gone) X(wrong_slot) X(second_launch) X(other_stream) X(refused_remake)      \
-        X(event_of_capture) X(anew_each_step)
+    X(stream_gone)                                                                       \
+    X(wrong_slot)                                                                        \
+    X(second_launch) X(other_stream) X(refused_remake) X(event_of_capture)               \
+        X(anew_each_step)
 int main(int argc, char **argv)
 {
     static const struct {
