@@ -16,7 +16,7 @@ static CUgraph graph;
 static CUgraphExec exec;
 static CUgraphNode nodes[2];
 
-/* Two kernels, the second of which adds to what is read. */
+/* Two kernels; the second adds to what is read. */
 static void make(bool is_by_hand)
 {
     const float one = 1;
