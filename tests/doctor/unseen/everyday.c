@@ -535,10 +535,16 @@ static void null_plugin(void)
     X(step_count)                                                                        \
     X(stack_source)                                                                      \
     X(cache_grown)                                                                       \
-    X(continued) X(early_event) X(freed_beside) X(update_unseen) X(not_cleared)          \
-        X(overwritten) X(per_request) X(child_edited) X(left_off) X(waits_too_early)     \
-            X(never_enters) X(loader_allocates) X(shapes_in_turn) X(gph_update_ignored)  \
-                X(bind_ignored) X(null_plugin)
+    X(continued)                                                                         \
+    X(early_event)                                                                       \
+    X(freed_beside)                                                                      \
+    X(update_unseen)                                                                     \
+    X(not_cleared)                                                                       \
+    X(overwritten)                                                                       \
+    X(per_request)                                                                       \
+    X(child_edited)                                                                      \
+    X(left_off) X(waits_too_early) X(never_enters) X(loader_allocates) X(shapes_in_turn) \
+        X(gph_update_ignored) X(bind_ignored) X(null_plugin)
 int main(int argc, char **argv)
 {
     static const struct {
