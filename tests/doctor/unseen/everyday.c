@@ -543,8 +543,15 @@ static void null_plugin(void)
     X(overwritten)                                                                       \
     X(per_request)                                                                       \
     X(child_edited)                                                                      \
-    X(left_off) X(waits_too_early) X(never_enters) X(loader_allocates) X(shapes_in_turn) \
-        X(gph_update_ignored) X(bind_ignored) X(null_plugin)
+    X(left_off)                                                                          \
+    X(waits_too_early)                                                                   \
+    X(never_enters)                                                                      \
+    X(loader_allocates)                                                                  \
+    X(shapes_in_turn)                                                                    \
+    X(gph_update_ignored)                                                                \
+    X(bind_ignored)                                                                      \
+    X(null_plugin)
+
 int main(int argc, char **argv)
 {
     static const struct {

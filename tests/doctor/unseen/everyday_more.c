@@ -326,7 +326,11 @@ static void anew_each_step(void)
     X(stream_gone)                                                                       \
     X(wrong_slot)                                                                        \
     X(second_launch)                                                                     \
-    X(other_stream) X(refused_remake) X(event_of_capture) X(anew_each_step)
+    X(other_stream)                                                                      \
+    X(refused_remake)                                                                    \
+    X(event_of_capture)                                                                  \
+    X(anew_each_step)
+
 int main(int argc, char **argv)
 {
     static const struct {
