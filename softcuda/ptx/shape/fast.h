@@ -23,6 +23,16 @@ typedef struct ptx_side {
     uint32_t block, main;  /* where they leave it, and the way that they do not take */
 } ptx_side;
 
+/* Values that rise from thread to thread but for some places, by instruction: see
+ * shape_bend.c. */
+typedef struct ptx_bends {
+    const uint8_t *wanted, *kinds, *moving;
+    uint8_t *given;
+    const int64_t *slopes, *steps;
+    ptx_value run; /* how long the run is, as far as has been asked */
+    bool first;    /* what is being written is of the run's first thread */
+} ptx_bends;
+
 /* A region's function: shape_part.c. */
 typedef struct ptx_part_hash {
     gphi_hash128 hash; /* of its text */
@@ -52,6 +62,7 @@ typedef struct ptx_fast {
     uint32_t piece;        /* the loop over x is one over so many, in another one; or 0 */
     const int64_t *slopes; /* by register: ptx_find_slopes(); NULL: not yet */
     const uint8_t *rows;   /* of the copy being written, by register; or NULL */
+    ptx_bends *bends;      /* of the copy being written, or NULL */
     const char *next;      /* the label after its loops, or NULL: after the region */
     ptx_part_hash *parts;  /* a table by hash; NULL: none yet */
     uint32_t part_mask;
@@ -74,6 +85,12 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan);
 /* A copy for when all threads take the same ways, and one for when not. False, nothing
  * written: there is no such branch. */
 bool ptx_fast_write_without_guards(ptx_fast *f);
+
+/* ---- shape_bend.c ---- */
+void ptx_fast_find_bends(ptx_fast *f); /* f->bends, for the copy to be written */
+/* Between the loop over rows and the one over threads, which ends at `bound`. */
+void ptx_fast_open_runs(ptx_fast *f, const char *first, const char *bound);
+void ptx_fast_lower(ptx_fast *f, uint32_t insn); /* ptx_lower(), with regard to bends */
 
 /* ---- shape_row.c ---- */
 /* A copy for all threads, where registers in arrays rise from thread to thread by what is
@@ -133,6 +150,7 @@ void ptx_fast_write_snapshots(ptx_fast *f);
 void ptx_fast_write_scalar(ptx_fast *f);
 void ptx_fast_move_offsets(ptx_fast *f);
 void ptx_fast_name_thread(ptx_fast *f);
+void ptx_fast_name_run(ptx_fast *f); /* the first thread of a run of them */
 /* Of threadIdx's axis, 0 to 2, or the lane, 3: that of the first thread of the block or
  * warp, and how much larger that of the last one is. */
 ptx_value ptx_fast_first_index(const ptx_fast *f, int axis);

@@ -476,7 +476,7 @@ static uint32_t count_insns(const ptx_fast *f, bool scalar)
 
 /* Whether a thread may make several rounds before the next thread makes its own: nothing
  * but offsets changes from round to round for all of them. */
-static bool may_jam(const ptx_fast *f, const requirements *all)
+static bool may_jam(ptx_fast *f, const requirements *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         const requirement *r = &all->list[i];
@@ -486,7 +486,10 @@ static bool may_jam(const ptx_fast *f, const requirements *all)
         if (bound->offset != SHAPE_NONE)
             return false;
     }
-    return count_insns(f, true) == 0 && count_insns(f, false) <= JAM_INSNS_MAX;
+    if (count_insns(f, true) != 0 || count_insns(f, false) > JAM_INSNS_MAX)
+        return false;
+    ptx_fast_find_bends(f); /* each round has runs of its own */
+    return !f->bends;
 }
 
 /* The copy for several rounds at once. A row of threads reads a kilobyte or so and then

@@ -116,7 +116,7 @@ void ptx_fast_write_remat(ptx_fast *f)
             ptx_line(&f->emit, "store %s undef, ptr %%r.%u", ptx_fast_type(f, reg), reg);
     }
     for (uint32_t k = 0; k < f->chain_count; k++) {
-        ptx_lower(&f->emit, &s->function->insns[f->chain[k].def]);
+        ptx_fast_lower(f, f->chain[k].def);
         ptx_fast_part_lane(f, f->chain[k].def);
     }
     restore_near(f);

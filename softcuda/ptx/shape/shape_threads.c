@@ -339,7 +339,10 @@ static void write_thread_insn(ptx_fast *f, uint32_t i)
     if (!ptx_fast_is_scalar(f->s, i)) {
         if (!f->side || f->side->place[insn->block] == 0 ||
             (!insn->reads_memory && !insn->writes_memory)) {
-            ptx_write_insn(&f->emit, i);
+            if (f->bends && f->bends->wanted[i])
+                ptx_fast_lower(f, i);
+            else
+                ptx_write_insn(&f->emit, i);
             ptx_fast_part_lane(f, i);
         }
         return;
@@ -526,7 +529,7 @@ static void close_pieces(ptx_fast *f)
 }
 
 /* z and y outside, x inside; close_loops() ends x. */
-static void open_loops(ptx_fast *f, const char *from)
+static void open_loops(ptx_fast *f, const char *from, const char *bound)
 {
     gphi_text *out = f->emit.out;
     const char *n = f->name;
@@ -548,12 +551,22 @@ static void open_loops(ptx_fast *f, const char *from)
         open_pieces(f);
         return;
     }
+    char first[40];
+    snprintf(first, sizeof(first), f->bends ? "%%s.%s" : "%s",
+             f->bends ? n : w->from[0].name);
+    if (f->bends)
+        ptx_fast_open_runs(f, w->from[0].name, bound);
     gphi_text_add(out,
-                  "  br label %%%s.x\n%s.x:\n  %%x.%s = phi i32 [ %s, %%%s.y ], [ "
-                  "%%x1.%s, %%%s.latch ]\n"
+                  "  br label %%%s.x\n"
+                  "%s.x:\n  %%x.%s = phi i32 [ %s, %%%s.%c ], [ %%x1.%s, %%%s.latch ]\n"
                   "  %%i.%s = add nuw nsw i32 %%row.%s, %%x.%s\n"
                   "  %%i64.%s = zext i32 %%i.%s to i64\n",
-                  n, n, n, w->from[0].name, n, n, n, n, n, n, n, n);
+                  n, n, n, first, n, f->bends ? 's' : 'y', n, n, n, n, n, n, n);
+    if (f->bends)
+        gphi_text_add(out,
+                      "  %%k.%s = sub nuw nsw i32 %%x.%s, %%s.%s\n"
+                      "  %%k64.%s = zext i32 %%k.%s to i64\n",
+                      n, n, n, n, n);
 }
 
 /* The innermost loop carries the metadata that makes LLVM vectorize it. */
@@ -562,20 +575,28 @@ static void close_loops(ptx_fast *f, const char *bound)
     gphi_text *out = f->emit.out;
     const char *n = f->name;
     const ptx_window *w = f->window ? f->window : &all_threads;
-    char after[32];
+    char after[32], end[32];
+    snprintf(end, sizeof(end), "%%e.%s", n);
     if (f->s->by_warp) {
         close_lanes(f);
         return;
     }
     snprintf(after, sizeof(after), "R%u.%s", f->region, f->round ? "again" : "after");
-    if (f->piece != 0)
+    if (f->piece != 0) {
         close_pieces(f);
-    else
+    } else {
         gphi_text_add(out,
                       "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
                       "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
-                      "  br i1 %%xc.%s, label %%%s.x, label %%%s.yl, !llvm.loop !%u\n",
-                      n, n, f->stride, n, n, bound, n, n, n, ptx_fast_loop_node(f));
+                      "  br i1 %%xc.%s, label %%%s.x, label %%%s.%s, !llvm.loop !%u\n",
+                      n, n, f->stride, n, n, f->bends ? end : bound, n, n, n,
+                      f->bends ? "sl" : "yl", ptx_fast_loop_node(f));
+        if (f->bends)
+            gphi_text_add(out,
+                          "%s.sl:\n  %%sc.%s = icmp ult i32 %%e.%s, %s\n"
+                          "  br i1 %%sc.%s, label %%%s.s, label %%%s.yl\n",
+                          n, n, n, bound, n, n, n);
+    }
     gphi_text_add(out,
                   "%s.yl:\n  %%y1.%s = add nuw nsw i32 %%y.%s, 1\n"
                   "  %%yc.%s = icmp ult i32 %%y1.%s, %s\n"
@@ -634,6 +655,14 @@ void ptx_fast_name_thread(ptx_fast *f)
         snprintf(f->emit.local.name, sizeof(f->emit.local.name), "null");
 }
 
+void ptx_fast_name_run(ptx_fast *f)
+{
+    snprintf(f->w.tid[0].name, sizeof(f->w.tid[0].name), "%%s.%s", f->name);
+    snprintf(f->emit.thread_index.name, sizeof(f->emit.thread_index.name), "%%si.%s",
+             f->name);
+    snprintf(f->index64.name, sizeof(f->index64.name), "%%si64.%s", f->name);
+}
+
 void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *bound)
 {
     const ptx_region *r = ptx_fast_region(f);
@@ -641,7 +670,8 @@ void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *
     snprintf(f->name, sizeof(f->name), "T%u%c", f->region, copy);
     ptx_fast_set_scalar(f, false);
     ptx_fast_name_thread(f);
-    open_loops(f, from);
+    ptx_fast_find_bends(f);
+    open_loops(f, from, bound);
     if (f->s->local_bytes > 0)
         gphi_text_add(f->emit.out,
                       "  %%li.%s = zext i32 %%i.%s to i64\n"
