@@ -78,6 +78,10 @@ static int64_t of_insn(const ptx_shape *s, const int64_t *slopes, uint32_t i)
     const ptx_operand *o = operands_of(s, i);
     int64_t x[4] = {0, 0, 0, 0};
     bool all_zero = true;
+    if (insn->opcode == PTX_OP_LD && insn->operand_count == 2 && !insn->guarded &&
+        insn->space != PTX_SPACE_LOCAL && o[1].kind == PTX_OPERAND_ADDRESS &&
+        o[1].base == PTX_OPERAND_REG && !s->regs[o[1].index].divergent)
+        return 0; /* a number of all threads, read where some do not come */
     if (insn->guarded || s->insns[i].write_count != 1 ||
         s->insns[i].role != PTX_ROLE_PLAIN || s->insns[i].reads_memory ||
         insn->operand_count > 4 || insn->operand_count < 2)

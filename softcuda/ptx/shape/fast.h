@@ -62,6 +62,7 @@ typedef struct ptx_fast {
     uint32_t piece;        /* the loop over x is one over so many, in another one; or 0 */
     const int64_t *slopes; /* by register: ptx_find_slopes(); NULL: not yet */
     const uint8_t *rows;   /* of the copy being written, by register; or NULL */
+    char row_copy;         /* of the loop over threads then: 'e' or 'k' */
     ptx_bends *bends;      /* of the copy being written, or NULL */
     const char *next;      /* the label after its loops, or NULL: after the region */
     ptx_part_hash *parts;  /* a table by hash; NULL: none yet */

@@ -66,6 +66,18 @@ static bool is_moved(const ptx_fast *f, uint32_t reg, uint32_t use)
     return false;
 }
 
+/* What sets the register that `use` reads, in the region or in what it computes again. */
+static uint32_t definition_of(const ptx_fast *f, uint32_t reg, uint32_t use)
+{
+    if (ptx_is_remat(f->s, reg))
+        return f->s->regs[reg].def;
+    const bool inside = is_in_region(f, use);
+    const uint32_t def = inside && ptx_fast_definition(f, reg)
+                             ? f->s->regs[reg].def
+                             : ptx_local_def(f->s, use, reg);
+    return def != SHAPE_NONE && inside == is_in_region(f, def) ? def : SHAPE_NONE;
+}
+
 /* Of the register as instruction `use` reads it. */
 static int64_t slope_of(found *w, uint32_t reg, uint32_t use, uint32_t depth)
 {
@@ -81,12 +93,8 @@ static int64_t slope_of(found *w, uint32_t reg, uint32_t use, uint32_t depth)
         return r->part != SHAPE_NONE ? slope_of(w, r->part, r->base, depth + 1)
                                      : slope_of_insn(w, r->base, depth + 1);
     }
-    const uint32_t def = ptx_fast_definition(f, reg) ? r->def
-                         : is_in_region(f, use)      ? ptx_local_def(f->s, use, reg)
-                                                     : SHAPE_NONE;
+    const uint32_t def = definition_of(f, reg, use);
     if (def == SHAPE_NONE || depth == DEPTH_MAX)
-        return SHAPE_NO_SLOPE;
-    if (!is_in_region(f, def) && r->home != SHAPE_REMAT)
         return SHAPE_NO_SLOPE;
     return slope_of_insn(w, def, depth + 1);
 }
@@ -283,9 +291,7 @@ static bool want(found *w, uint32_t reg, uint32_t use)
         const ptx_flow_reg *r = &f->s->regs[q];
         if (!r->divergent || (f->rows && f->rows[q]))
             continue;
-        uint32_t def = r->home == SHAPE_AFFINE     ? r->base
-                       : ptx_fast_definition(f, q) ? r->def
-                                                   : ptx_local_def(f->s, at, q);
+        const uint32_t def = r->home == SHAPE_AFFINE ? r->base : definition_of(f, q, at);
         if (w->wanted[def])
             continue;
         w->wanted[def] = 1;

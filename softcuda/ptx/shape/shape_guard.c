@@ -571,6 +571,9 @@ static void write_round(ptx_fast *f, const char *scan)
     ptx_line(e, "br i1 %s, label %%C%u.f, label %%C%u.r", go.name, f->region, f->region);
     gphi_text_add(e->out, "C%u.f:\n", f->region);
     f->round = true;
+    snprintf(from, sizeof(from), "C%u.p", f->region);
+    if (ptx_fast_write_rows(f, NULL, from))
+        gphi_text_add(e->out, "%s:\n", from);
     write_jam(f, &guards);
     snprintf(from, sizeof(from), "C%u.one", f->region);
     gphi_text_add(e->out, "  br label %%%s\n%s:\n  br label %%T%uf.z\n", from, from,

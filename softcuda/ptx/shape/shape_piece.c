@@ -185,7 +185,7 @@ void ptx_fast_load_row(ptx_fast *f, uint32_t reg)
                                      : f->emit.thread_index.name;
     const ptx_value by =
         ptx_let(e, "mul nsw %s %s, %lld", type, at, (long long)f->slopes[reg]);
-    const ptx_value value =
-        ptx_let(e, "add nsw %s %%row.%u.%u, %s", type, f->region, reg, by.name);
+    const ptx_value value = ptx_let(e, "add nsw %s %%row%c.%u.%u, %s", type, f->row_copy,
+                                    f->region, reg, by.name);
     ptx_store_register(e, reg, value);
 }

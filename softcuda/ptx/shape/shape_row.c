@@ -72,16 +72,16 @@ static ptx_value write_question(ptx_fast *f, uint32_t reg)
 {
     ptx_emit *e = &f->emit;
     const char *type = ptx_fast_type(f, reg);
-    ptx_line(e, "%%row.%u.%u = load %s, ptr %%ctx.%u, !alias.scope !8", f->region, reg,
-             type, reg);
+    ptx_line(e, "%%row%c.%u.%u = load %s, ptr %%ctx.%u, !alias.scope !8", f->row_copy,
+             f->region, reg, type, reg);
     if (!f->s->by_warp)
         return ptx_let(e, "call i1 @soft.row.%s(ptr %%ctx.%u, i32 %%threads, %s %lld)",
                        type, reg, type, (long long)f->slopes[reg]);
     const ptx_value all =
         ptx_let(e, "load <32 x %s>, ptr %%ctx.%u, align 64, !alias.scope !8", type, reg);
     const ptx_value one =
-        ptx_let(e, "insertelement <32 x %s> poison, %s %%row.%u.%u, i32 0", type, type,
-                f->region, reg);
+        ptx_let(e, "insertelement <32 x %s> poison, %s %%row%c.%u.%u, i32 0", type, type,
+                f->row_copy, f->region, reg);
     const ptx_value first = ptx_let(
         e, "shufflevector <32 x %s> %s, <32 x %s> poison, <32 x i32> zeroinitializer",
         type, one.name, type);
@@ -99,7 +99,8 @@ static ptx_value write_question(ptx_fast *f, uint32_t reg)
 static ptx_value write_wrap(ptx_fast *f, uint32_t reg)
 {
     ptx_emit *e = &f->emit;
-    const ptx_value first = ptx_let(e, "sext i32 %%row.%u.%u to i64", f->region, reg);
+    const ptx_value first =
+        ptx_let(e, "sext i32 %%row%c.%u.%u to i64", f->row_copy, f->region, reg);
     const ptx_value count =
         ptx_let(e, "zext i32 %s to i64", f->s->by_warp ? "32" : "%threads");
     const ptx_value way =
@@ -128,6 +129,7 @@ bool ptx_fast_write_rows(ptx_fast *f, const char *full, const char *label)
     const uint32_t count = find_rows(f, rows);
     if (count == 0 || count > REGISTERS_MAX)
         return false;
+    f->row_copy = f->round ? 'k' : 'e';
     ptx_fast_set_scalar(f, true);
     if (full)
         ask_all(f, full, label);
@@ -143,11 +145,11 @@ bool ptx_fast_write_rows(ptx_fast *f, const char *full, const char *label)
         holds = ptx_let(e, "and i1 %s, %s", holds.name, fits.name);
     }
     const ptx_value known = ptx_let(e, "freeze i1 %s", holds.name);
-    snprintf(from, sizeof(from), "C%u.row", f->region);
+    snprintf(from, sizeof(from), "C%u.row%c", f->region, f->row_copy);
     ptx_line(e, "br i1 %s, label %%%s, label %%%s", known.name, from, label);
-    gphi_text_add(e->out, "%s:\n  br label %%T%ue.z\n", from, f->region);
+    gphi_text_add(e->out, "%s:\n  br label %%T%u%c.z\n", from, f->region, f->row_copy);
     f->rows = rows;
-    ptx_fast_write_loops(f, 'e', from, "%ntid.x");
+    ptx_fast_write_loops(f, f->row_copy, from, "%ntid.x");
     f->rows = NULL;
     return true;
 }
