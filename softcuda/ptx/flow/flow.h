@@ -269,6 +269,13 @@ bool ptx_is_bare_lane(const ptx_shape *s, uint32_t reg);
 /* By register: how much it is thought to grow from a thread to the next; or NO_SLOPE. */
 const int64_t *ptx_find_slopes(ptx_shape *s);
 
+/* ---- range.c ---- */
+typedef struct ptx_range {
+    int64_t low, high; /* both in it; low > high: nothing sets the register */
+} ptx_range;
+/* By register, of whole numbers, as numbers with a sign. */
+const ptx_range *ptx_find_ranges(ptx_shape *s);
+
 /* ---- wait.c ---- */
 /* Whether a loop may go on until another thread does something. */
 bool ptx_may_wait(const ptx_shape *s);

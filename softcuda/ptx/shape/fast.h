@@ -63,9 +63,11 @@ typedef struct ptx_fast {
     const int64_t *slopes; /* by register: ptx_find_slopes(); NULL: not yet */
     const uint8_t *rows;   /* of the copy being written, by register; or NULL */
     char row_copy;         /* of the loop over threads then: 'e' or 'k' */
-    ptx_bends *bends;      /* of the copy being written, or NULL */
-    const char *next;      /* the label after its loops, or NULL: after the region */
-    ptx_part_hash *parts;  /* a table by hash; NULL: none yet */
+    uint8_t *narrow;       /* by register: how its small numbers are, shape_narrow.c */
+    const ptx_range *ranges; /* by register, where there are narrow ones */
+    ptx_bends *bends;        /* of the copy being written, or NULL */
+    const char *next;        /* the label after its loops, or NULL: after the region */
+    ptx_part_hash *parts;    /* a table by hash; NULL: none yet */
     uint32_t part_mask;
     uint32_t loop_nodes[PTX_LOOP_KINDS]; /* given out before the part being written */
 } ptx_fast;
@@ -92,6 +94,11 @@ void ptx_fast_find_bends(ptx_fast *f); /* f->bends, for the copy to be written *
 /* Between the loop over rows and the one over threads, which ends at `bound`. */
 void ptx_fast_open_runs(ptx_fast *f, const char *first, const char *bound);
 void ptx_fast_lower(ptx_fast *f, uint32_t insn); /* ptx_lower(), with regard to bends */
+
+/* ---- shape_narrow.c ---- */
+void ptx_fast_plan_narrow(ptx_fast *f);
+bool ptx_fast_write_narrow(ptx_fast *f, uint32_t insn);
+void ptx_fast_keep_narrow(ptx_fast *f, uint32_t reg);
 
 /* ---- shape_row.c ---- */
 /* A copy for all threads, where registers in arrays rise from thread to thread by what is
@@ -174,7 +181,8 @@ bool ptx_fast_is_array(const ptx_fast *f, uint32_t reg);
 /* The number of a metadata node for one loop over the threads of the current region. */
 uint32_t ptx_fast_loop_node(ptx_fast *f);
 void ptx_fast_load_row(ptx_fast *f, uint32_t reg); /* in a copy of rows, of a thread */
-bool ptx_fast_is_32_bits(const ptx_insn *insn);    /* of whole numbers or bits */
+bool ptx_fast_is_whole(const ptx_insn *insn);   /* all its types are of whole numbers */
+bool ptx_fast_is_32_bits(const ptx_insn *insn); /* of whole numbers or bits */
 bool ptx_fast_is_scalar(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_is_inside(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_heads_loop(const ptx_fast *f, uint32_t region, uint32_t *loop);

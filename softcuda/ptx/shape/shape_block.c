@@ -183,6 +183,7 @@ void ptx_write_fast(ptx_shape *s)
     init_fast(f, s);
     write_start(f);
     ptx_write_slots(&f->emit);
+    ptx_fast_plan_narrow(f);
     write_load_slots(f);
     write_arrays(f);
     if (s->by_warp)

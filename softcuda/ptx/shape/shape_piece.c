@@ -98,6 +98,15 @@ bool ptx_fast_is_32_bits(const ptx_insn *insn)
             insn->types[0] == PTX_B32);
 }
 
+bool ptx_fast_is_whole(const ptx_insn *insn)
+{
+    for (uint32_t k = 0; k < insn->type_count; k++)
+        if ((insn->types[k] < PTX_U8 || insn->types[k] > PTX_S64) &&
+            (insn->types[k] < PTX_B8 || insn->types[k] > PTX_B64))
+            return false;
+    return true;
+}
+
 bool ptx_fast_is_array(const ptx_fast *f, uint32_t reg)
 {
     return f->s->regs[reg].home == SHAPE_ARRAY;

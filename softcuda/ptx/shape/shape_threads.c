@@ -331,6 +331,19 @@ static void write_edges(ptx_fast *f, uint32_t block)
     }
 }
 
+static void write_own_insn(ptx_fast *f, uint32_t i)
+{
+    const bool bends = f->bends && f->bends->wanted[i];
+    if (!bends && ptx_fast_write_narrow(f, i))
+        return;
+    if (bends)
+        ptx_fast_lower(f, i);
+    else
+        ptx_write_insn(&f->emit, i);
+    for (uint32_t k = 0; k < f->s->insns[i].write_count; k++)
+        ptx_fast_keep_narrow(f, f->s->insns[i].writes[k]);
+}
+
 /* The scalar part has run the uniform ones; what it set in a slot by thread is done again
  * here, so that each thread sees the changes in its own order. */
 static void write_thread_insn(ptx_fast *f, uint32_t i)
@@ -339,10 +352,7 @@ static void write_thread_insn(ptx_fast *f, uint32_t i)
     if (!ptx_fast_is_scalar(f->s, i)) {
         if (!f->side || f->side->place[insn->block] == 0 ||
             (!insn->reads_memory && !insn->writes_memory)) {
-            if (f->bends && f->bends->wanted[i])
-                ptx_fast_lower(f, i);
-            else
-                ptx_write_insn(&f->emit, i);
+            write_own_insn(f, i);
             ptx_fast_part_lane(f, i);
         }
         return;
@@ -692,6 +702,9 @@ void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *
         gphi_text_add(f->emit.out, "%s.body:\n", f->name);
     }
     ptx_fast_write_remat(f);
+    for (uint32_t reg = 0; f->narrow && reg < f->s->function->register_count; reg++)
+        if (ptx_bit(r->live_in, reg))
+            ptx_fast_keep_narrow(f, reg);
     write_bodies(f);
     store_thread(f);
     close_loops(f, bound);
