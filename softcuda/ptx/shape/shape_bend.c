@@ -29,7 +29,8 @@ typedef enum bend_kind {
     BEND_MAX,
     BEND_DIV,
     BEND_REM,
-    BEND_WIDE
+    BEND_WIDE,
+    BEND_COMPARE
 } bend_kind;
 
 typedef struct found {
@@ -204,6 +205,23 @@ static int64_t bent(const ptx_insn *insn, const ptx_operand *o, const int64_t *x
     }
 }
 
+/* A comparison has one answer up to where the index meets the bound. */
+static bool is_compare(const ptx_fast *f, const ptx_insn *insn)
+{
+    if (insn->opcode != PTX_OP_SETP || insn->mod_count != 1 || insn->operand_count != 3 ||
+        !ptx_fast_is_32_bits(insn) || ptx_fast_operands(f, insn)[0].pair)
+        return false;
+    switch ((ptx_modifier)insn->mods[0]) {
+    case PTX_MOD_EQ:
+    case PTX_MOD_NE: return true;
+    case PTX_MOD_LT:
+    case PTX_MOD_LE:
+    case PTX_MOD_GT:
+    case PTX_MOD_GE: return insn->types[0] != PTX_B32;
+    default: return false;
+    }
+}
+
 /* From 32 bits to 64. */
 static int64_t widened(const ptx_insn *insn, const ptx_operand *o, const int64_t *x,
                        uint8_t *kind)
@@ -267,8 +285,13 @@ static int64_t slope_of_insn(found *w, uint32_t i, uint32_t depth)
         all_zero &= x[k] == 0;
     }
     uint8_t kind = BEND_NONE;
-    const int64_t slope =
-        all_zero && flow->keeps_uniformity ? 0 : combined(insn, o, x, &kind);
+    int64_t slope = 0;
+    if (all_zero && flow->keeps_uniformity)
+        kind = BEND_NONE;
+    else if (is_compare(w->f, insn) && x[1] + x[2] == 1 && x[1] * x[2] == 0)
+        kind = BEND_COMPARE;
+    else
+        slope = combined(insn, o, x, &kind);
     w->kinds[i] = slope == SHAPE_NO_SLOPE ? BEND_NONE : kind;
     w->moving[i] = x[1] != 0 ? 1 : 2;
     w->steps[i] = x[w->moving[i]];
@@ -319,6 +342,19 @@ static uint32_t address_of(const ptx_fast *f, uint32_t i)
     return SHAPE_NONE;
 }
 
+/* A branch at an edge: `x == 0 || y == 0`. */
+static bool want_branch(found *w, uint32_t block)
+{
+    const ptx_fast *f = w->f;
+    const ptx_flow_block *b = &f->s->blocks[block];
+    if (b->end != SHAPE_BRANCH || b->succ_count != 2 || !f->s->regs[b->reg].divergent ||
+        (f->ways && f->ways[block] != 0) || b->count == 0 ||
+        !ptx_fast_definition(f, b->reg))
+        return false;
+    const uint32_t last = b->first + b->count - 1;
+    return slope_of(w, b->reg, last, 0) == 0 && want(w, b->reg, last);
+}
+
 /* A loop inside a thread's code is no vector. */
 static bool has_inner_loop(const ptx_fast *f)
 {
@@ -341,6 +377,7 @@ static bool find(found *w)
     bool bends = false;
     for (uint32_t n = 0; n < r->block_count; n++) {
         const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
+        bends |= want_branch(w, r->blocks[n]);
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             const uint32_t reg = address_of(f, i);
             if (reg != SHAPE_NONE && slope_of(w, reg, i, 0) != SHAPE_NO_SLOPE)
@@ -453,6 +490,27 @@ static ptx_value write_wrap(ptx_fast *f, ptx_value v, ptx_value mask, bool is_kn
     return ptx_let(e, "select i1 %s, i32 %s, i32 1", good.name, some.name);
 }
 
+static ptx_value write_compare(ptx_fast *f, uint32_t i, ptx_value v, ptx_value u)
+{
+    ptx_emit *e = &f->emit;
+    const ptx_insn *insn = &f->s->function->insns[i];
+    const ptx_modifier how = (ptx_modifier)insn->mods[0];
+    const bool is_signed = insn->types[0] == PTX_S32, left = f->bends->moving[i] == 1;
+    const ptx_value way = ptx_let(e, "sub i32 %s, %s", u.name, v.name);
+    if (how == PTX_MOD_EQ || how == PTX_MOD_NE)
+        return ptx_let(e, "call i32 @llvm.umax.i32(i32 %s, i32 1)", way.name);
+    /* v < u changes where v is u; v <= u, or u < v, one later */
+    const bool later = (how == PTX_MOD_LE || how == PTX_MOD_GT) == left;
+    const ptx_value below = ptx_let(e, "icmp %cl%c i32 %s, %s", is_signed ? 's' : 'u',
+                                    later ? 'e' : 't', v.name, u.name);
+    const ptx_value run = ptx_let(e, "add i32 %s, %d", way.name, later);
+    const ptx_value wraps =
+        ptx_let(e, "sub i32 %d, %s", is_signed ? INT32_MIN : 0, v.name);
+    const ptx_value one =
+        ptx_let(e, "select i1 %s, i32 %s, i32 %s", below.name, run.name, wraps.name);
+    return ptx_let(e, "call i32 @llvm.umax.i32(i32 %s, i32 1)", one.name);
+}
+
 /* How many threads from the run's first on go straight through bend i of value v; u: what
  * its other operand is. */
 static ptx_value write_length(ptx_fast *f, uint32_t i, ptx_value v, ptx_value u,
@@ -473,6 +531,7 @@ static ptx_value write_length(ptx_fast *f, uint32_t i, ptx_value v, ptx_value u,
     case BEND_MAX: return write_clamp(f, insn, f->bends->kinds[i] == BEND_MIN, v, u);
     case BEND_DIV:
     case BEND_REM: return write_divided(f, insn, v, u);
+    case BEND_COMPARE: return write_compare(f, i, v, u);
     case BEND_WIDE:
     case BEND_NONE: break;
     }
@@ -497,7 +556,8 @@ static void write_first(ptx_fast *f, uint32_t i)
     f->bends->given[i] = 1;
     const uint32_t reg = f->s->insns[i].writes[0];
     const ptx_value value = ptx_load_register(e, reg);
-    ptx_line(e, "%%bend.%s.%u = add %s %s, 0", f->name, i, ptx_fast_type(f, reg),
+    ptx_line(e, "%%bend.%s.%u = %s %s %s, 0", f->name, i,
+             f->bends->kinds[i] == BEND_COMPARE ? "xor" : "add", ptx_fast_type(f, reg),
              value.name);
     const ptx_value run = write_length(f, i, v, u, f->bends->run);
     f->bends->run = ptx_let(e, "call i32 @llvm.umin.i32(i32 %s, i32 %s)",
@@ -511,6 +571,10 @@ static void write_other(ptx_fast *f, uint32_t i)
     ptx_emit *e = &f->emit;
     const uint32_t reg = f->s->insns[i].writes[0];
     const char *type = ptx_fast_type(f, reg);
+    if (f->bends->slopes[i] == 0) {
+        ptx_line(e, "store %s %%bend.%s.%u, ptr %%r.%u", type, f->name, i, reg);
+        return;
+    }
     const bool wide = ptx_type_bytes((ptx_type)f->s->function->registers[reg].type) == 8;
     const ptx_value by = ptx_let(e, "mul nsw %s %%k%s.%s, %lld", type, wide ? "64" : "",
                                  f->name, (long long)f->bends->slopes[i]);
