@@ -29,8 +29,9 @@ typedef struct ptx_bends {
     const uint8_t *wanted, *kinds, *moving;
     uint8_t *given;
     const int64_t *slopes, *steps;
-    ptx_value run; /* how long the run is, as far as has been asked */
-    bool first;    /* what is being written is of the run's first thread */
+    ptx_value run;  /* how long the run is, as far as has been asked */
+    ptx_value fits; /* an i1: whether it is longer than one thread at all */
+    bool first;     /* what is being written is of the run's first thread */
 } ptx_bends;
 
 /* A region's function: shape_part.c. */

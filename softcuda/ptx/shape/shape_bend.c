@@ -426,18 +426,16 @@ static ptx_value least(ptx_emit *e, ptx_value a, ptx_value b)
     return ptx_let(e, "call i32 @llvm.umax.i32(i32 %s, i32 1)", low.name);
 }
 
-/* How far v can go, as far as being wide is asked for. */
-static ptx_value write_wide(ptx_fast *f, const ptx_insn *insn, int64_t slope, ptx_value v,
-                            ptx_value all)
+/* Whether v does not wrap in a whole row. */
+static ptx_value write_wide(ptx_fast *f, const ptx_insn *insn, int64_t slope, ptx_value v)
 {
     ptx_emit *e = &f->emit;
     const bool is_signed = insn->types[insn->opcode == PTX_OP_CVT ? 1 : 0] == PTX_S32;
     const uint32_t way = (uint32_t)(slope < 0 ? -slope : slope) * PTX_FAST_ROW_MAX;
     const uint32_t bound = slope > 0 ? (is_signed ? 0x7fffffffu : 0xffffffffu) - way
                                      : (is_signed ? 0x80000000u : 0u) + way;
-    const ptx_value fits = ptx_let(e, "icmp %c%s i32 %s, %d", is_signed ? 's' : 'u',
-                                   slope > 0 ? "le" : "ge", v.name, (int32_t)bound);
-    return ptx_let(e, "select i1 %s, i32 %s, i32 1", fits.name, all.name);
+    return ptx_let(e, "icmp %c%s i32 %s, %d", is_signed ? 's' : 'u',
+                   slope > 0 ? "le" : "ge", v.name, (int32_t)bound);
 }
 
 static ptx_value write_divided(ptx_fast *f, const ptx_insn *insn, ptx_value v,
@@ -513,8 +511,7 @@ static ptx_value write_compare(ptx_fast *f, uint32_t i, ptx_value v, ptx_value u
 
 /* How many threads from the run's first on go straight through bend i of value v; u: what
  * its other operand is. */
-static ptx_value write_length(ptx_fast *f, uint32_t i, ptx_value v, ptx_value u,
-                              ptx_value all)
+static ptx_value write_length(ptx_fast *f, uint32_t i, ptx_value v, ptx_value u)
 {
     const ptx_insn *insn = &f->s->function->insns[i];
     const ptx_operand *by = &ptx_fast_operands(f, insn)[3 - f->bends->moving[i]];
@@ -531,11 +528,11 @@ static ptx_value write_length(ptx_fast *f, uint32_t i, ptx_value v, ptx_value u,
     case BEND_MAX: return write_clamp(f, insn, f->bends->kinds[i] == BEND_MIN, v, u);
     case BEND_DIV:
     case BEND_REM: return write_divided(f, insn, v, u);
-    case BEND_COMPARE: return write_compare(f, i, v, u);
+    case BEND_COMPARE:
     case BEND_WIDE:
     case BEND_NONE: break;
     }
-    return write_wide(f, insn, f->bends->steps[i], v, all);
+    return write_compare(f, i, v, u);
 }
 
 /* Of the run's first thread: notes the value of a bend, and ends the run there. What it
@@ -559,7 +556,12 @@ static void write_first(ptx_fast *f, uint32_t i)
     ptx_line(e, "%%bend.%s.%u = %s %s %s, 0", f->name, i,
              f->bends->kinds[i] == BEND_COMPARE ? "xor" : "add", ptx_fast_type(f, reg),
              value.name);
-    const ptx_value run = write_length(f, i, v, u, f->bends->run);
+    if (f->bends->kinds[i] == BEND_WIDE) {
+        const ptx_value fits = write_wide(f, insn, f->bends->steps[i], v);
+        f->bends->fits = ptx_let(e, "and i1 %s, %s", f->bends->fits.name, fits.name);
+        return;
+    }
+    const ptx_value run = write_length(f, i, v, u);
     f->bends->run = ptx_let(e, "call i32 @llvm.umin.i32(i32 %s, i32 %s)",
                             f->bends->run.name, run.name);
 }
@@ -622,10 +624,13 @@ void ptx_fast_open_runs(ptx_fast *f, const char *first, const char *bound)
                   "  %%left.%s = sub nuw nsw i32 %s, %%s.%s\n",
                   n, n, n, first, n, n, n, n, n, n, n, n, n, bound, n);
     snprintf(f->bends->run.name, sizeof(f->bends->run.name), "%%left.%s", n);
+    snprintf(f->bends->fits.name, sizeof(f->bends->fits.name), "true");
     ptx_fast_name_run(f);
     f->bends->first = true;
     write_chain(f);
     f->bends->first = false;
     ptx_fast_name_thread(f);
-    ptx_line(&f->emit, "%%e.%s = add nuw nsw i32 %%s.%s, %s", n, n, f->bends->run.name);
+    const ptx_value run = ptx_let(&f->emit, "select i1 %s, i32 %s, i32 1",
+                                  f->bends->fits.name, f->bends->run.name);
+    ptx_line(&f->emit, "%%e.%s = add nuw nsw i32 %%s.%s, %s", n, n, run.name);
 }

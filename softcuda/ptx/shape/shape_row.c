@@ -145,7 +145,7 @@ bool ptx_fast_write_rows(ptx_fast *f, const char *full, const char *label)
         holds = ptx_let(e, "and i1 %s, %s", holds.name, fits.name);
     }
     const ptx_value known = ptx_let(e, "freeze i1 %s", holds.name);
-    snprintf(from, sizeof(from), "C%u.row%c", f->region, f->row_copy);
+    snprintf(from, sizeof(from), f->round ? "C%u.next" : "C%u.row", f->region);
     ptx_line(e, "br i1 %s, label %%%s, label %%%s", known.name, from, label);
     gphi_text_add(e->out, "%s:\n  br label %%T%u%c.z\n", from, f->region, f->row_copy);
     f->rows = rows;
