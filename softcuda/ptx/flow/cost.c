@@ -53,6 +53,19 @@ static int64_t added(int64_t a, int64_t b, bool subtract)
     return subtract ? a - b : a + b;
 }
 
+/* Rows of threads are done in runs, between the places where such a value bends; but in a
+ * warp's form, whose loops have 32 rounds. */
+static bool bends(const ptx_shape *s, uint32_t i)
+{
+    const ptx_insn *insn = &s->function->insns[i];
+    if (s->by_warp || insn->type_count != 1 || insn->mod_count != 0 ||
+        ptx_type_bytes((ptx_type)insn->types[0]) != 4)
+        return false;
+    return insn->opcode == PTX_OP_MIN || insn->opcode == PTX_OP_MAX ||
+           insn->opcode == PTX_OP_DIV || insn->opcode == PTX_OP_REM ||
+           insn->opcode == PTX_OP_AND || insn->opcode == PTX_OP_SHR;
+}
+
 static int64_t stride_of_insn(const ptx_shape *s, uint32_t i, uint32_t depth)
 {
     const ptx_insn *insn = &s->function->insns[i];
@@ -79,12 +92,30 @@ static int64_t stride_of_insn(const ptx_shape *s, uint32_t i, uint32_t depth)
     case PTX_OP_AND: /* threads side by side, but at the end of a run of them */
         if (o[2].kind == PTX_OPERAND_INT && (o[2].imm & 15) == 15)
             return stride_of_operand(s, &o[1], i, depth);
+        if (bends(s, i)) {
+            const int64_t a = stride_of_operand(s, &o[1], i, depth),
+                          b = stride_of_operand(s, &o[2], i, depth);
+            if (b == 0 && o[2].kind == PTX_OPERAND_INT && (o[2].imm & 7) == 0 && a == 1)
+                return 0;
+            if (a != UNKNOWN && b != UNKNOWN && a + b == 1)
+                return 1;
+        }
         break;
     case PTX_OP_SHR: /* one value for 16 threads side by side */
         if (o[2].kind == PTX_OPERAND_INT && o[2].imm >= 4 &&
             stride_of_operand(s, &o[1], i, depth) == 1)
             return 0;
         break;
+    case PTX_OP_MIN:
+    case PTX_OP_MAX:
+    case PTX_OP_REM: /* up to where it bends, see shape_bend.c */
+    case PTX_OP_DIV: {
+        const int64_t a = stride_of_operand(s, &o[1], i, depth),
+                      b = stride_of_operand(s, &o[2], i, depth);
+        if (bends(s, i) && (a == 1 || b == 1) && a + b == 1)
+            return insn->opcode == PTX_OP_DIV ? (b == 0 ? 0 : UNKNOWN) : 1;
+        break;
+    }
     default: break;
     }
     for (uint32_t k = 0; k < s->insns[i].read_count; k++)
@@ -107,6 +138,30 @@ static int64_t stride_of(const ptx_shape *s, uint32_t reg, uint32_t user, uint32
     const bool one = r->def_count == 1 || ptx_has_one_meaning(s, reg);
     const uint32_t def = one ? r->def : ptx_local_def(s, user, reg);
     return def != SHAPE_NONE ? stride_of_insn(s, def, depth + 1) : UNKNOWN;
+}
+
+/* What sets the register that `user` reads; SHAPE_NONE: several things do. */
+static uint32_t definition_of(const ptx_shape *s, uint32_t reg, uint32_t user)
+{
+    const ptx_flow_reg *r = &s->regs[reg];
+    if (r->home == SHAPE_AFFINE)
+        return r->base;
+    return r->def_count == 1 ? r->def : ptx_local_def(s, user, reg);
+}
+
+/* Whether something that bends is in the register's value. */
+static bool is_bent(const ptx_shape *s, uint32_t reg, uint32_t user, uint32_t depth)
+{
+    const uint32_t def =
+        s->regs[reg].divergent ? definition_of(s, reg, user) : SHAPE_NONE;
+    if (def == SHAPE_NONE || depth == DEPTH_MAX || s->insns[def].reads_memory)
+        return false;
+    if (bends(s, def))
+        return true;
+    for (uint32_t k = 0; k < s->insns[def].read_count; k++)
+        if (is_bent(s, s->insns[def].reads[k], def, depth + 1))
+            return true;
+    return false;
 }
 
 /* Bytes that one thread reads or writes. */
@@ -141,7 +196,10 @@ static const char *access_cost(ptx_flow_memory *memory, const ptx_shape *s, uint
         return NULL;
     const int64_t stride = stride_of(s, at->index, i, 0), bytes = bytes_of(insn);
     if (stride == bytes || (load && stride == 0))
-        return NULL;
+        return is_bent(s, at->index, i, 0)
+                   ? "runs: vectors between the threads where the index is clamped, "
+                     "wrapped or divided"
+                   : NULL;
     if (stride == UNKNOWN)
         return load ? "gather: the address is not the thread's index times a constant"
                     : "scatter: the address is not the thread's index times a constant";

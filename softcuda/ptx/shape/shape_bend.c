@@ -166,7 +166,7 @@ static int64_t product(const ptx_operand *o, const int64_t *x)
     return SHAPE_NO_SLOPE;
 }
 
-/* What is no multiple of the index in any way, but rises as it does up to a bend. */
+/* What rises as the index does, or stays, up to a bend. */
 static int64_t bent(const ptx_insn *insn, const ptx_operand *o, const int64_t *x,
                     uint8_t *kind)
 {
@@ -355,7 +355,7 @@ static bool want_branch(found *w, uint32_t block)
     return slope_of(w, b->reg, last, 0) == 0 && want(w, b->reg, last);
 }
 
-/* A loop inside a thread's code is no vector. */
+/* A loop inside a thread's code is not made vectors. */
 static bool has_inner_loop(const ptx_fast *f)
 {
     const ptx_region *r = ptx_fast_region(f);

@@ -528,8 +528,7 @@ static const char *all_of(const ptx_fast *f)
     return f->s->by_warp ? "32" : "%threads";
 }
 
-/* A copy of the last round, for when all threads leave together: their flags are
- * cleared, not worked out. Goes on where they do not. */
+/* A copy of the last round, for when all threads leave together: flags are cleared. */
 static void write_last(ptx_fast *f, const char *scan, const requirements *guards,
                        const uint8_t *ways)
 {
@@ -556,6 +555,15 @@ static void write_last(ptx_fast *f, const char *scan, const requirements *guards
     gphi_text_add(e->out, "C%u.m:\n", f->region);
 }
 
+/* All threads, and what they have in arrays is a row: see shape_row.c. */
+static void write_full(ptx_fast *f, const char *full, char on)
+{
+    char label[32];
+    snprintf(label, sizeof(label), "C%u.%c", f->region, on);
+    if (ptx_fast_write_rows(f, full, label))
+        gphi_text_add(f->emit.out, "%s:\n", label);
+}
+
 /* A loop that all threads go round, and will go round once more: no flags are looked at
  * or written, and the next round knows how many take part. */
 static void write_round(ptx_fast *f, const char *scan)
@@ -571,9 +579,7 @@ static void write_round(ptx_fast *f, const char *scan)
     ptx_line(e, "br i1 %s, label %%C%u.f, label %%C%u.r", go.name, f->region, f->region);
     gphi_text_add(e->out, "C%u.f:\n", f->region);
     f->round = true;
-    snprintf(from, sizeof(from), "C%u.p", f->region);
-    if (ptx_fast_write_rows(f, NULL, from))
-        gphi_text_add(e->out, "%s:\n", from);
+    write_full(f, NULL, 'p');
     write_jam(f, &guards);
     snprintf(from, sizeof(from), "C%u.one", f->region);
     gphi_text_add(e->out, "  br label %%%s\n%s:\n  br label %%T%uf.z\n", from, from,
@@ -590,15 +596,6 @@ static void write_round(ptx_fast *f, const char *scan)
     write_last(f, scan, &guards, ways);
 }
 
-/* All threads, and what they have in arrays is a row: see shape_row.c. */
-static void write_full(ptx_fast *f, const char *full)
-{
-    char on[32];
-    snprintf(on, sizeof(on), "C%u.q", f->region);
-    if (ptx_fast_write_rows(f, full, on))
-        gphi_text_add(f->emit.out, "%s:\n", on);
-}
-
 /* `scan` says how many threads take part; in its top bit, that they are not the first
  * ones. All of them, or the first n of a row, need no flags. */
 void ptx_fast_write_choice(ptx_fast *f, const char *scan)
@@ -609,7 +606,7 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan)
     const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, all_of(f));
     const ptx_value easy = ptx_let(e, "or i1 %%one.row, %s", full.name);
     const ptx_value plain = ptx_let(e, "and i1 %s, %s", prefix.name, easy.name);
-    write_full(f, full.name);
+    write_full(f, full.name, 'q');
     const ptx_value bound = /* of a block; a warp's loops have 32 rounds */
         ptx_let(e, "select i1 %s, i32 %%ntid.x, i32 %s", full.name, scan);
     ptx_line(e, "br i1 %s, label %%C%u.a, label %%C%u.b", plain.name, f->region,
