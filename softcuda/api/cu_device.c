@@ -227,6 +227,9 @@ CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice o
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
         *out = (int)soft_multiprocessors();
         break;
+    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
+        *out = soft_compute_capability() >= 90;
+        break;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *out = device->physical; break;
     case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID: *out = device->physical; break;
     default: *out = fixed[attribute];

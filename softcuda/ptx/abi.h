@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PTX_ABI_VERSION 7u
+#define PTX_ABI_VERSION 8u
 #define PTX_WARP_SIZE 32u
 #define PTX_SHARED_ALIGN 128u
 /* After a block's shared memory, for %reserved_smem_offset_...: cooperative groups keep
@@ -105,6 +105,8 @@ enum {
  */
 #define PTX_CHECK_WRITE 0x80000000u
 #define PTX_CHECK_STRONG 0x40000000u
+#define PTX_CHECK_UNALIGNED 0x20000000u /* many elements at once */
+#define PTX_CHECK_FLAGS 0xe0000000u
 
 /* What generated code may call; the loader resolves exactly these (and memcpy, memset,
  * memmove, and the libm functions of PTX_LIBM_CALLS). X(name, LLVM return type, LLVM
@@ -171,6 +173,10 @@ enum {
     /* textures and surfaces: (block, thread, textureform.h's word, handle, 12 words) -> 4 */ \
     X(ptx_rt_texture, "<4 x i32>",                                                            \
       "ptr, i32, i64, i64, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32")       \
+    /* a box of a tensor (block, thread, tensorform.h's word, address of the map, of the */    \
+    /* box in shared memory, 5 coordinates, 2 words of offsets) -> its bytes */               \
+    X(ptx_rt_tensor, "i32",                                                                   \
+      "ptr, i32, i32, i64, i64, i32, i32, i32, i32, i32, i32, i32")                           \
     /* a back edge of the slow path: may switch to another thread or block */                 \
     X(ptx_rt_thread_safepoint, "void", "ptr")                                                 \
     /* mbarrier: (thread, address, operation, argument) */                                    \

@@ -179,7 +179,9 @@ typedef enum ptx_opcode {
     X(D1, "1d") X(D2, "2d") X(D3, "3d") X(A1D, "a1d") X(A2D, "a2d") X(CUBE, "cube")       \
     X(ACUBE, "acube") X(LEVEL, "level") X(GRAD, "grad") X(BASE, "base") X(GREEN, "g")     \
     X(ZERO, "zero") X(OUTSIDE_TRAP, "trap") X(SAMPLES, "p")                               \
-    X(WIDTH, "width") X(HEIGHT, "height") X(DEPTH, "depth")
+    X(WIDTH, "width") X(HEIGHT, "height") X(DEPTH, "depth")                               \
+    X(D4, "4d") X(D5, "5d") X(TILE, "tile") X(IM2COL, "im2col") X(PREFETCH, "prefetch")   \
+    X(REDUCE, "reduce") X(TENSORMAP, "tensormap")
 
 typedef enum ptx_modifier {
     PTX_MOD_UNKNOWN, /* kept in the instruction's text only; the form is unsupported */

@@ -191,17 +191,18 @@ void *ptx_rt_check(ptx_block *view, uint32_t thread, uint64_t address, uint32_t 
     soft_block *block = soft_block_from(view);
     const soft_touch touch = {.address = address,
                               .block = view->block_index,
-                              .bytes = bytes & ~(PTX_CHECK_WRITE | PTX_CHECK_STRONG),
+                              .bytes = bytes & ~PTX_CHECK_FLAGS,
                               .thread = thread,
                               .line = line,
                               .write = (bytes & PTX_CHECK_WRITE) != 0,
                               .strong = (bytes & PTX_CHECK_STRONG) != 0};
     char text[256], reason[200] = "";
     gph_status code = SOFT_ERROR_MISALIGNED_ADDRESS;
+    const bool aligned = (bytes & PTX_CHECK_UNALIGNED) == 0;
     bytes = touch.bytes;
     if (bytes == 0) /* cp.async that reads nothing */
         return (void *)(uintptr_t)address;
-    if ((bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) != 0) {
+    if (aligned && (bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) != 0) {
         snprintf(reason, sizeof(reason), "no multiple of %u", bytes);
     } else {
         void *at = reach(block, &touch, reason, sizeof(reason));

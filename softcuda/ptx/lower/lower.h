@@ -100,7 +100,8 @@ extern ptx_family ptx_low_integer, ptx_low_float, ptx_low_half, ptx_low_bits,
     ptx_low_compare, ptx_low_convert, ptx_low_memory, ptx_low_atomic, ptx_low_video,
     ptx_low_mbarrier, ptx_low_misc, ptx_low_texture;
 /* Forms of one family's opcodes that another writes. */
-ptx_lower_fn ptx_low_pack, ptx_low_copy_arrive, ptx_low_narrow, ptx_low_copy_bulk;
+ptx_lower_fn ptx_low_pack, ptx_low_copy_arrive, ptx_low_narrow, ptx_low_copy_bulk,
+    ptx_low_tensor;
 
 /* lower_address.c: an address operand as `ptr`, with a check call where asked for, which
  * then says where the bytes are. */

@@ -127,8 +127,8 @@ static void check_bulk(ptx_low *l, ptx_place *place, ptx_value bytes, uint32_t f
 {
     if (!l->emit || !l->emit->options->check_memory)
         return;
-    const ptx_value all =
-        ptx_op(l, "or i32 %s, %u", bytes.name, flags | PTX_CHECK_STRONG);
+    const ptx_value all = ptx_op(l, "or i32 %s, %u", bytes.name,
+                                 flags | PTX_CHECK_STRONG | PTX_CHECK_UNALIGNED);
     place->pointer = ptx_add_check(l, place->pointer, all);
 }
 

@@ -196,7 +196,7 @@ static bool copy_async(ptx_low *l)
         return l->insn->type_count == 0;
     }
     if (is_bulk)
-        return ptx_low_copy_bulk(l);
+        return ptx_mod(l, PTX_MOD_TENSOR) ? ptx_low_tensor(l) : ptx_low_copy_bulk(l);
     if (ptx_mod(l, PTX_MOD_MBARRIER))
         return ptx_low_copy_arrive(l);
     const uint32_t extra = skip_hints(l);
@@ -233,6 +233,7 @@ static bool prefetch(ptx_low *l)
     (void)skip_hints(l);
     (void)ptx_mod(l, PTX_MOD_L1);
     (void)ptx_mod(l, PTX_MOD_L2);
+    (void)ptx_mod(l, PTX_MOD_TENSORMAP);
     return l->count == 1 && l->operands[0]->kind == PTX_OPERAND_ADDRESS;
 }
 

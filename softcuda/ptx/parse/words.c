@@ -47,7 +47,7 @@ static const char *const other_modifiers[] = {
     "L2::evict_unchanged", "async::generic", "fractional", "mask",
     "op_restrict::mbarrier_init",
     "range", "rs", "scaled::n2::ue8m0", "sync_restrict::shared::cluster",
-    "sync_restrict::shared::cta", "tensormap", "tensormap::generic", "unified",
+    "sync_restrict::shared::cta", "tensormap::generic", "unified",
 };
 static const char *const other_opcodes[] = {
     "clusterlaunchcontrol", "tcgen05", "tensormap",

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Boxes of tensors for a thread. What is read and written faults as the kernel's; in check
+ * mode each row is an access like any other. */
+#include <stdio.h>
+
+#include "softcuda/kernel/run/env.h"
+#include "softcuda/kernel/run/place.h"
+#include "softcuda/kernel/run/rtcalls.h"
+#include "softcuda/kernel/run/runner.h"
+#include "softcuda/kernel/run/tensormap.h"
+
+struct mover {
+    ptx_block *view;
+    uint32_t thread;
+    bool checks;
+};
+
+/* Where the bytes are: shared memory, which is the block's own, needs no check. */
+static void *reach(const struct mover *m, uint64_t address, uint32_t bytes,
+                   uint32_t flags)
+{
+    if (m->checks)
+        return ptx_rt_check(m->view, m->thread, address, bytes | flags, 0);
+    return (void *)(uintptr_t)address;
+}
+
+static void read_row(void *user, uint64_t address, void *to, uint32_t bytes)
+{
+    (void)soft_text_copy(
+        to, reach(user, address, bytes, PTX_CHECK_STRONG | PTX_CHECK_UNALIGNED), bytes);
+}
+
+static void write_row(void *user, uint64_t address, const void *from, uint32_t bytes)
+{
+    void *to = reach(user, address, bytes,
+                     PTX_CHECK_WRITE | PTX_CHECK_STRONG | PTX_CHECK_UNALIGNED);
+    (void)soft_text_copy(to, from, bytes);
+}
+
+/* Touched first, so that a fault is the kernel's. */
+static void *word_of(void *user, uint64_t address, uint32_t bytes)
+{
+    unsigned char seen[8];
+    void *at = reach(user, address, bytes, PTX_CHECK_WRITE | PTX_CHECK_STRONG);
+    (void)soft_text_copy(seen, at, bytes);
+    return at;
+}
+
+static void raise(ptx_block *view, uint32_t thread, gph_status code, uint64_t address,
+                  const char *why)
+{
+    char text[256];
+    soft_block *block = soft_block_from(view);
+    block->runner->raised.has_thread = true;
+    block->runner->raised.thread = thread;
+    snprintf(text, sizeof(text), "an instruction with a tensor map: %s", why);
+    soft_runner_raise(block->runner, code, address, text);
+}
+
+uint32_t ptx_rt_tensor(ptx_block *view, uint32_t thread, uint32_t word, uint64_t map,
+                       uint64_t box, uint32_t a, uint32_t b, uint32_t c, uint32_t d,
+                       uint32_t e, uint32_t first, uint32_t second)
+{
+    const ptx_tensor form = ptx_tensor_unpack(word);
+    const int32_t at[PTX_TENSOR_RANK_MAX] = {(int32_t)a, (int32_t)b, (int32_t)c,
+                                             (int32_t)d, (int32_t)e};
+    const uint16_t offsets[] = {(uint16_t)first, (uint16_t)(first >> 16),
+                                (uint16_t)second};
+    struct mover m = {view, thread,
+                      soft_block_from(view)->runner->launch->env->options.check != NULL};
+    const soft_tensor_memory memory = {read_row, write_row, word_of, &m,
+                                       (uint64_t)(uintptr_t)view->shared};
+    soft_tensor_map made;
+    /* Word by word: a parameter is a copy, which lies anywhere. */
+    for (uint32_t i = 0; i < sizeof(made); i += 8)
+        (void)soft_text_copy((unsigned char *)&made + i, reach(&m, map + i, 8, 0), 8);
+    const char *why = soft_tensor_refuses(&made, &form);
+    if (why)
+        raise(view, thread, SOFT_ERROR_ILLEGAL_INSTRUCTION, map, why);
+    if ((box - memory.shared) % SOFT_TENSOR_ALIGN != 0)
+        raise(view, thread, SOFT_ERROR_MISALIGNED_ADDRESS, box - memory.shared,
+              "its place in shared memory is not a multiple of 128");
+    return soft_tensor_move(&made, &form, &memory, box, at, offsets);
+}

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tensor maps: what cuTensorMapEncode...() refuse, and boxes that a kernel moves, element by
+ * element as CUDA and PTX describe them. Elements of the tensor count up, so that each says
+ * where it comes from; what was in shared memory before is 0xee. */
+#include <stdint.h>
+
+#include "driver.h"
+
+#define ROOM 8192u /* bytes of shared memory that a kernel shows */
+#define TENSOR_BYTES (128u << 10)
+#define PTX_BYTES 8192u
+
+#define U8 CU_TENSOR_MAP_DATA_TYPE_UINT8
+#define U16 CU_TENSOR_MAP_DATA_TYPE_UINT16
+#define U32 CU_TENSOR_MAP_DATA_TYPE_UINT32
+#define S32 CU_TENSOR_MAP_DATA_TYPE_INT32
+#define F64 CU_TENSOR_MAP_DATA_TYPE_FLOAT64
+#define BF16 CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+#define SWIZZLE_32B CU_TENSOR_MAP_SWIZZLE_32B
+#define SWIZZLE_64B CU_TENSOR_MAP_SWIZZLE_64B
+#define SWIZZLE_128B CU_TENSOR_MAP_SWIZZLE_128B
+
+typedef struct box_case {
+    const char *name;
+    CUtensorMapDataType type;
+    unsigned rank, bytes; /* of an element */
+    cuuint64_t size[5], stride[4];
+    cuuint32_t box[5], step[5];
+    CUtensorMapSwizzle swizzle;
+    int at[5];
+} box_case;
+
+static const box_case cases[] = {
+    {"a plane", U16, 2, 2, {40, 10}, {96}, {16, 4}, {1, 1}, 0, {8, 2}},
+    {"before its begin", U16, 2, 2, {40, 10}, {96}, {16, 4}, {1, 1}, 0, {-3, -1}},
+    {"past its end", U16, 2, 2, {40, 10}, {96}, {16, 4}, {1, 1}, 0, {30, 8}},
+    {"far outside", U16, 2, 2, {40, 10}, {96}, {16, 4}, {1, 1}, 0, {1000, -1000}},
+    {"a row of bytes", U8, 1, 1, {100}, {0}, {48}, {1}, 0, {70}},
+    {"a box above its tensor", F64, 2, 8, {3, 2}, {32}, {8, 5}, {1, 1}, 0, {0, -1}},
+    {"every second row", U16, 2, 2, {40, 20}, {96}, {16, 8}, {1, 2}, 0, {0, 1}},
+    {"every third, of eight", U16, 2, 2, {40, 20}, {96}, {16, 8}, {1, 3}, 0, {4, 1}},
+    {"three dimensions",
+     U16,
+     3,
+     2,
+     {24, 6, 4},
+     {48, 288},
+     {8, 3, 2},
+     {1, 1, 1},
+     0,
+     {4, -1, 3}},
+    {"four",
+     S32,
+     4,
+     4,
+     {12, 6, 4, 3},
+     {48, 288, 1152},
+     {4, 2, 2, 2},
+     {1, 1, 1, 1},
+     0,
+     {10, 1, 3, -1}},
+    {"five",
+     BF16,
+     5,
+     2,
+     {24, 6, 4, 3, 2},
+     {48, 288, 1152, 3456},
+     {8, 2, 2, 1, 2},
+     {1, 1, 1, 1, 1},
+     0,
+     {0, 5, 0, 2, 0}},
+    {"five with steps",
+     U16,
+     5,
+     2,
+     {24, 6, 4, 3, 2},
+     {48, 288, 1152, 3456},
+     {8, 4, 2, 3, 2},
+     {1, 2, 1, 2, 1},
+     0,
+     {16, 1, -1, 0, 0}},
+    {"swizzled by 32",
+     U16,
+     2,
+     2,
+     {512, 32},
+     {1024},
+     {16, 24},
+     {1, 1},
+     SWIZZLE_32B,
+     {16, 3}},
+    {"swizzled by 64",
+     U32,
+     2,
+     4,
+     {256, 32},
+     {1024},
+     {16, 24},
+     {1, 1},
+     SWIZZLE_64B,
+     {16, 3}},
+    {"swizzled by 128",
+     U16,
+     2,
+     2,
+     {512, 32},
+     {1024},
+     {64, 24},
+     {1, 1},
+     SWIZZLE_128B,
+     {480, -2}},
+};
+
+/* ---- what a box is --------------------------------------------------------------------- */
+
+static unsigned char before[TENSOR_BYTES], after[TENSOR_BYTES], wanted[TENSOR_BYTES];
+static CUdeviceptr tensor;
+
+/* Byte `i` of words that count up: 1, 2, 3 ... in 16 bits. */
+static unsigned char counted(unsigned i, unsigned first)
+{
+    const unsigned word = i / 2 + first;
+    return (unsigned char)(i % 2 ? word >> 8 : word);
+}
+
+/* Where byte `i` of a box lies in shared memory, which begins at a multiple of 1024. */
+static unsigned swizzled(unsigned i, CUtensorMapSwizzle swizzle)
+{
+    const unsigned chunk = i / 16, row = i / 128;
+    switch ((int)swizzle) {
+    case SWIZZLE_32B: return (chunk ^ row % 2) * 16 + i % 16;
+    case SWIZZLE_64B: return (chunk ^ row % 4) * 16 + i % 16;
+    case SWIZZLE_128B: return (chunk ^ row % 8) * 16 + i % 16;
+    default: return i;
+    }
+}
+
+static unsigned count_of(const box_case *c, unsigned nth)
+{
+    return nth == 0 ? c->box[0] : (c->box[nth] + c->step[nth] - 1) / c->step[nth];
+}
+
+static unsigned elements_of(const box_case *c)
+{
+    unsigned elements = 1;
+    for (unsigned i = 0; i < c->rank; i++)
+        elements *= count_of(c, i);
+    return elements;
+}
+
+/* Where in the tensor element `nth` of the box lies; -1: outside. */
+static long place_of(const box_case *c, unsigned nth)
+{
+    long place = 0;
+    for (unsigned i = 0; i < c->rank; i++) {
+        const unsigned in_box = nth % count_of(c, i);
+        const long at = c->at[i] + (long)in_box * (i == 0 ? 1 : (long)c->step[i]);
+        nth /= count_of(c, i);
+        if (at < 0 || at >= (long)c->size[i])
+            return -1;
+        place += at * (i == 0 ? (long)c->bytes : (long)c->stride[i - 1]);
+    }
+    return place;
+}
+
+/* ---- kernels --------------------------------------------------------------------------- */
+
+/* map, five coordinates, bytes to expect, im2col's offsets, where to show shared memory */
+static const char head[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry k(.param .align 64 .b8 map[128], .param .align 4 .b8 c[32],\n"
+    "  .param .u64 out)\n{\n"
+    ".reg .b64 %m, %o, %u; .reg .b32 %c<5>, %w<2>, %t, %i, %n, %a, %x, %b;\n"
+    ".reg .b16 %h<3>; .reg .pred %p;\n"
+    ".shared .align 1024 .b8 tile[8192]; .shared .align 8 .b64 bar;\n"
+    "mov.b64 %m, map; cvta.param.u64 %m, %m; ld.param.u64 %o, [out];\n"
+    "ld.param.u32 %c0, [c]; ld.param.u32 %c1, [c+4]; ld.param.u32 %c2, [c+8];\n"
+    "ld.param.u32 %c3, [c+12]; ld.param.u32 %c4, [c+16]; ld.param.u32 %n, [c+20];\n"
+    "ld.param.u32 %w0, [c+24]; ld.param.u32 %w1, [c+28];\n"
+    "cvt.u16.u32 %h0, %w0; shr.u32 %w0, %w0, 16; cvt.u16.u32 %h1, %w0;\n"
+    "cvt.u16.u32 %h2, %w1;\n"
+    "mov.u32 %t, %tid.x; mov.u32 %a, tile; mov.u32 %b, bar; shl.b32 %i, %t, 2;\n";
+
+/* All of a warp: shared memory is 0xee, thread 0 loads, all wait and show it. */
+static const char load_text[] =
+    "F: add.u32 %%x, %%a, %%i; st.shared.b32 [%%x], 0xeeeeeeee; add.u32 %%i, %%i, 128;\n"
+    "setp.lt.u32 %%p, %%i, 8192; @%%p bra F;\n"
+    "fence.proxy.async; bar.sync 0; setp.ne.u32 %%p, %%t, 0; @%%p bra W;\n"
+    "prefetch.tensormap [%%m];\n"
+    "cp.async.bulk.prefetch.tensor.%s.L2.global.%s [%%m, {%s}]%s;\n"
+    "mbarrier.init.shared.b64 [%%b], 1; fence.mbarrier_init.release.cluster;\n"
+    "mbarrier.arrive.expect_tx.shared.b64 %%u, [%%b], %%n;\n"
+    "cp.async.bulk.tensor.%s.shared::cluster.global.%s.mbarrier::complete_tx::bytes "
+    "[%%a], [%%m, {%s}], [%%b]%s;\n"
+    "W: bar.sync 0;\nL: mbarrier.try_wait.parity.shared.b64 %%p, [%%b], 0; @!%%p bra L;\n"
+    "shl.b32 %%i, %%t, 2;\n"
+    "G: add.u32 %%x, %%a, %%i; ld.shared.b32 %%x, [%%x]; cvt.u64.u32 %%u, %%i;\n"
+    "add.s64 %%u, %%u, %%o; st.global.b32 [%%u], %%x; add.u32 %%i, %%i, 128;\n"
+    "setp.lt.u32 %%p, %%i, 8192; @%%p bra G;\nret;\n}\n";
+
+/* Shared memory counts up from 1001 in 16 bits, and thread 0 stores it. */
+static const char store_text[] =
+    "F: add.u32 %%x, %%a, %%i; shr.u32 %%n, %%i, 1; add.u32 %%n, %%n, 1001;\n"
+    "add.u32 %%w0, %%n, 1; shl.b32 %%w0, %%w0, 16; or.b32 %%n, %%n, %%w0;\n"
+    "st.shared.b32 [%%x], %%n; add.u32 %%i, %%i, 128;\n"
+    "setp.lt.u32 %%p, %%i, 8192; @%%p bra F;\n"
+    "fence.proxy.async; bar.sync 0; setp.ne.u32 %%p, %%t, 0; @%%p bra E;\n"
+    "cp%s.async.bulk.tensor.%s.global.shared::cta%s.tile.bulk_group [%%m, {%s}], [%%a];\n"
+    "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nE: ret;\n}\n";
+
+static const char *const ranks[] = {"", "1d", "2d", "3d", "4d", "5d"};
+static const char *const coordinates[] = {"",
+                                          "%c0",
+                                          "%c0, %c1",
+                                          "%c0, %c1, %c2",
+                                          "%c0, %c1, %c2, %c3",
+                                          "%c0, %c1, %c2, %c3, %c4"};
+static const char *const filter[] = {
+    "", "", "", ", {%h0}", ", {%h0, %h1}", ", {%h0, %h1, %h2}"};
+
+static void write_load(unsigned rank, bool columns, char *text)
+{
+    const char *mode = columns ? "im2col" : "tile", *more = columns ? filter[rank] : "";
+    strcpy(text, head);
+    sprintf(text + strlen(text), load_text, ranks[rank], mode, coordinates[rank], more,
+            ranks[rank], mode, coordinates[rank], more);
+}
+
+/* `operation` NULL: a store. */
+static void write_store(unsigned rank, const char *operation, char *text)
+{
+    strcpy(text, head);
+    sprintf(text + strlen(text), store_text, operation ? ".reduce" : "", ranks[rank],
+            operation ? operation : "", coordinates[rank]);
+}
+
+typedef struct arguments {
+    int at[5];
+    unsigned bytes, offsets[2];
+} arguments;
+
+static bool run(const char *text, const CUtensorMap *map, const arguments *values,
+                unsigned char *shown)
+{
+    CUmodule module;
+    CUfunction kernel;
+    CUdeviceptr out = 0;
+    CUtensorMap kept __attribute__((aligned(64))) = *map;
+    arguments passed = *values;
+    if (!CHECK(cu.cuModuleLoadData(&module, text) == CUDA_SUCCESS))
+        return false;
+    OK(cu.cuModuleGetFunction(&kernel, module, "k"));
+    OK(cu.cuMemAlloc(&out, ROOM));
+    OK(cu.cuMemcpyHtoD(tensor, before, TENSOR_BYTES));
+    void *params[] = {&kept, &passed, &out};
+    OK(cu.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+    const CUresult done = cu.cuCtxSynchronize();
+    CHECK_IS(done, CUDA_SUCCESS);
+    if (done == CUDA_SUCCESS && shown)
+        OK(cu.cuMemcpyDtoH(shown, out, ROOM));
+    if (done == CUDA_SUCCESS)
+        OK(cu.cuMemcpyDtoH(after, tensor, TENSOR_BYTES));
+    OK(cu.cuMemFree(out));
+    OK(cu.cuModuleUnload(module));
+    return done == CUDA_SUCCESS;
+}
+
+static CUresult encode(const box_case *c, CUtensorMap *map)
+{
+    return cu.cuTensorMapEncodeTiled(
+        map, c->type, c->rank, (void *)(uintptr_t)tensor, c->size, c->stride, c->box,
+        c->step, CU_TENSOR_MAP_INTERLEAVE_NONE, c->swizzle,
+        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+static arguments arguments_of(const box_case *c)
+{
+    arguments a = {.bytes = elements_of(c) * c->bytes};
+    memcpy(a.at, c->at, sizeof(a.at));
+    return a;
+}
+
+static void compare(const char *name, const unsigned char *got, unsigned bytes)
+{
+    unsigned i = 0;
+    while (i < bytes && got[i] == wanted[i])
+        i++;
+    if (!CHECK(i == bytes))
+        fprintf(stderr, "  %s: byte %u is %02x, not %02x\n", name, i, got[i], wanted[i]);
+}
+
+#define EACH(c)                                                                          \
+    for (const box_case *c = cases; c < cases + sizeof(cases) / sizeof(cases[0]); c++)
+
+static void boxes_are_loaded(void)
+{
+    unsigned char shown[ROOM];
+    char text[PTX_BYTES];
+    EACH(c)
+    {
+        CUtensorMap map __attribute__((aligned(64)));
+        const arguments a = arguments_of(c);
+        OK(encode(c, &map));
+        memset(wanted, 0xee, ROOM);
+        for (unsigned i = 0; i < a.bytes; i++) {
+            const long place = place_of(c, i / c->bytes);
+            wanted[swizzled(i, c->swizzle)] =
+                place < 0 ? 0 : before[place + (long)(i % c->bytes)];
+        }
+        write_load(c->rank, false, text);
+        if (run(text, &map, &a, shown))
+            compare(c->name, shown, ROOM);
+    }
+}
+
+static void boxes_are_stored(void)
+{
+    char text[PTX_BYTES];
+    EACH(c)
+    {
+        CUtensorMap map __attribute__((aligned(64)));
+        const arguments a = arguments_of(c);
+        OK(encode(c, &map));
+        memcpy(wanted, before, TENSOR_BYTES);
+        for (unsigned i = 0; i < a.bytes; i++) {
+            const long place = place_of(c, i / c->bytes);
+            if (place >= 0)
+                wanted[place + (long)(i % c->bytes)] =
+                    counted(swizzled(i, c->swizzle), 1001);
+        }
+        write_store(c->rank, NULL, text);
+        if (run(text, &map, &a, NULL))
+            compare(c->name, after, TENSOR_BYTES);
+    }
+}
+
+static unsigned word_at(const unsigned char *at)
+{
+    unsigned word;
+    memcpy(&word, at, 4);
+    return word;
+}
+
+static void boxes_are_reduced(void)
+{
+    static const char *const operations[] = {".add", ".min", ".max", ".inc",
+                                             ".dec", ".and", ".or",  ".xor"};
+    const box_case c = {"reduced", U32, 2, 4, {20, 10}, {96}, {8, 4}, {1, 1}, 0, {-3, 7}};
+    const arguments a = arguments_of(&c);
+    CUtensorMap map __attribute__((aligned(64)));
+    char text[PTX_BYTES];
+    OK(encode(&c, &map));
+    for (unsigned n = 0; n < 8; n++) {
+        memcpy(wanted, before, TENSOR_BYTES);
+        for (unsigned i = 0; i < elements_of(&c); i++) {
+            const long place = place_of(&c, i);
+            if (place < 0)
+                continue;
+            const unsigned old = word_at(before + place);
+            const unsigned by = (2 * i + 1001) | (2 * i + 1002) << 16;
+            const unsigned results[] = {old + by,
+                                        by < old ? by : old,
+                                        by > old ? by : old,
+                                        old >= by ? 0 : old + 1,
+                                        old == 0 || old > by ? by : old - 1,
+                                        old & by,
+                                        old | by,
+                                        old ^ by};
+            memcpy(wanted + place, &results[n], 4);
+        }
+        write_store(c.rank, operations[n], text);
+        if (run(text, &map, &a, NULL))
+            compare(operations[n], after, TENSOR_BYTES);
+    }
+}
+
+/* ---- im2col ---------------------------------------------------------------------------- */
+
+typedef struct pixel_case {
+    const char *name;
+    unsigned rank;
+    int lower, upper;    /* of each dimension */
+    cuuint32_t step;     /* of each, too */
+    int at[5];           /* a channel, pixels, an image */
+    unsigned offsets[3]; /* of the filter */
+} pixel_case;
+
+#define CHANNELS 8u
+#define PIXELS 20u
+static const cuuint64_t image_sizes[][5] = {{0},        {0},           {0},
+                                            {16, 9, 3}, {16, 6, 5, 3}, {16, 4, 3, 3, 2}};
+
+static const pixel_case pixel_cases[] = {
+    {"a line", 3, -1, -1, 1, {0, -1, 0}, {0}},
+    {"a line's filter", 3, -1, -1, 1, {8, 2, 1}, {2}},
+    {"a picture", 4, -1, -1, 1, {0, -1, -1, 0}, {0, 0}},
+    {"a picture's filter", 4, -1, -1, 1, {0, -1, -1, 0}, {1, 2}},
+    {"from its middle", 4, -1, -1, 1, {8, 2, 3, 1}, {2, 0}},
+    {"past the last one", 4, -1, -1, 1, {0, 3, 3, 2}, {0, 0}},
+    {"with steps", 4, -1, -1, 2, {0, -1, -1, 0}, {0, 0}},
+    {"without a border", 4, 0, -2, 1, {0, 0, 0, 1}, {2, 2}},
+    {"a volume", 5, -1, -1, 1, {0, -1, -1, -1, 0}, {2, 1, 0}},
+};
+
+static CUresult encode_pixels(const pixel_case *c, cuuint64_t stride[4], CUtensorMap *map)
+{
+    const cuuint64_t *size = image_sizes[c->rank];
+    int lower[3], upper[3];
+    cuuint32_t step[5];
+    stride[0] = 32;
+    for (unsigned i = 1; i + 1 < c->rank; i++)
+        stride[i] = stride[i - 1] * size[i];
+    for (unsigned i = 0; i < 5; i++)
+        step[i] = i == 0 || i + 1 == c->rank ? 1 : c->step;
+    for (unsigned i = 0; i < 3; i++) {
+        lower[i] = c->lower;
+        upper[i] = c->upper;
+    }
+    return cu.cuTensorMapEncodeIm2col(
+        map, U16, c->rank, (void *)(uintptr_t)tensor, size, stride, lower, upper,
+        CHANNELS, PIXELS, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+/* The pixels of one column after the other, as a filter's first place goes over them. */
+static void want_pixels(const pixel_case *c, const cuuint64_t stride[4])
+{
+    const cuuint64_t *size = image_sizes[c->rank];
+    int at[5];
+    memcpy(at, c->at, sizeof(at));
+    memset(wanted, 0xee, ROOM);
+    for (unsigned n = 0; n < PIXELS; n++) {
+        long place = 2l * at[0];
+        bool inside = true;
+        for (unsigned i = 1; i < c->rank; i++) {
+            const long p = at[i] + (i + 1 < c->rank ? (long)c->offsets[i - 1] : 0);
+            inside = inside && p >= 0 && p < (long)size[i];
+            place += p * (long)stride[i - 1];
+        }
+        for (unsigned i = 0; i < 2 * CHANNELS; i++)
+            wanted[2 * CHANNELS * n + i] = inside ? before[place + (long)i] : 0;
+        unsigned i = 1;
+        for (; i + 1 < c->rank; i++) {
+            at[i] += (int)c->step;
+            if (at[i] < (int)size[i] + c->upper)
+                break;
+            at[i] = c->lower;
+        }
+        if (i + 1 == c->rank)
+            at[i]++;
+    }
+}
+
+static void pixels_are_loaded(void)
+{
+    unsigned char shown[ROOM];
+    char text[PTX_BYTES];
+    for (unsigned n = 0; n < sizeof(pixel_cases) / sizeof(pixel_cases[0]); n++) {
+        const pixel_case *c = &pixel_cases[n];
+        CUtensorMap map __attribute__((aligned(64)));
+        cuuint64_t stride[4];
+        arguments a = {.bytes = PIXELS * CHANNELS * 2,
+                       .offsets = {c->offsets[0] | c->offsets[1] << 16, c->offsets[2]}};
+        memcpy(a.at, c->at, sizeof(a.at));
+        OK(encode_pixels(c, stride, &map));
+        want_pixels(c, stride);
+        write_load(c->rank, true, text);
+        if (run(text, &map, &a, shown))
+            compare(c->name, shown, ROOM);
+    }
+}
+
+static void a_replaced_address_is_loaded(void)
+{
+    const box_case c = {"replaced", U16, 1, 2, {4096}, {0}, {64}, {1}, 0, {0}};
+    const arguments a = arguments_of(&c);
+    CUtensorMap map __attribute__((aligned(64)));
+    unsigned char shown[ROOM];
+    char text[PTX_BYTES];
+    OK(encode(&c, &map));
+    OK(cu.cuTensorMapReplaceAddress(&map, (void *)(uintptr_t)(tensor + 4096)));
+    REFUSED(INVALID_VALUE,
+            cu.cuTensorMapReplaceAddress(&map, (void *)(uintptr_t)(tensor + 8)));
+    REFUSED(INVALID_VALUE, cu.cuTensorMapReplaceAddress(NULL, (void *)(uintptr_t)tensor));
+    memset(wanted, 0xee, ROOM);
+    memcpy(wanted, before + 4096, a.bytes);
+    write_load(c.rank, false, text);
+    if (run(text, &map, &a, shown))
+        compare(c.name, shown, ROOM);
+}
+
+int main(void)
+{
+    int supported = 0;
+    DEVICE_OR_SKIP();
+    use_primary();
+    OK(cu.cuDeviceGetAttribute(&supported,
+                               CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 0));
+    if (!supported) {
+        printf("tensor maps need compute capability 9.0\n");
+        return 77;
+    }
+    OK(cu.cuMemAlloc(&tensor, TENSOR_BYTES));
+    for (unsigned i = 0; i < TENSOR_BYTES; i++)
+        before[i] = counted(i, 1);
+    RUN(boxes_are_loaded);
+    RUN(boxes_are_stored);
+    RUN(boxes_are_reduced);
+    RUN(pixels_are_loaded);
+    RUN(a_replaced_address_is_loaded);
+    OK(cu.cuMemFree(tensor));
+    return test_done();
+}
