@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The rules of cuTensorMapEncode...(), in the order of CUDA's description of them. */
+/* The rules of cuTensorMapEncode...() as an H200 has them (driver 580): of CUDA's description
+ * it does not ask for a map's alignment, nor for the swizzle of 32 bytes with interleaving;
+ * it does ask for whole 16 bytes where there is interleaving, too, for a stride of the first
+ * dimension that means nothing, and for strides where there are none. */
 #include "softcuda/device/tensorencode.h"
 
 #include <string.h>
@@ -12,6 +15,8 @@
 #define BOX_MAX 256u
 #define PIXELS_MAX 1024u
 #define STEP_MAX 8u
+#define ADDRESS_END (1ull << 57)
+#define BOX_BYTES_END (1ull << 18)
 #define PACKED_BOX 128u /* elements, of the types that are spread to 16 bytes */
 
 _Static_assert(sizeof(soft_tensor_map) <= sizeof(CUtensorMap) &&
@@ -55,10 +60,11 @@ static CUresult check_words(const soft_tensor_desc *d)
     if (d->fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE && !is_float(d->type))
         return REFUSE("NaN as the fill of type %d, which is not a floating-point type",
                       (int)d->type);
-    if (d->interleave == CU_TENSOR_MAP_INTERLEAVE_32B &&
-        d->swizzle != CU_TENSOR_MAP_SWIZZLE_32B)
-        return REFUSE("interleaving of 32 bytes with swizzle %d, not that of 32 bytes",
-                      (int)d->swizzle);
+    const bool is_new = soft_compute_capability() >= 100;
+    if (!is_new && (soft_tensor_element((uint32_t)d->type) == 0 ||
+                    d->swizzle > CU_TENSOR_MAP_SWIZZLE_128B))
+        return REFUSE("type %d with swizzle %d needs compute capability 10.0",
+                      (int)d->type, (int)d->swizzle);
     return CUDA_SUCCESS;
 }
 
@@ -82,8 +88,8 @@ static CUresult check_places(const soft_tensor_desc *d)
     const uint64_t address = (uint64_t)(uintptr_t)d->address;
     const uint64_t unit =
         d->interleave == CU_TENSOR_MAP_INTERLEAVE_32B || is_spread(d->type) ? 32 : 16;
-    if (address % unit != 0)
-        return REFUSE("globalAddress 0x%llx is not a multiple of %llu",
+    if (address % unit != 0 || address >= ADDRESS_END)
+        return REFUSE("globalAddress 0x%llx is not a multiple of %llu below 2^57",
                       (unsigned long long)address, (unsigned long long)unit);
     for (uint32_t i = 0; i + 1 < d->rank; i++) {
         const uint64_t stride = d->strides[i];
@@ -92,8 +98,7 @@ static CUresult check_places(const soft_tensor_desc *d)
                           i, (unsigned long long)stride, (unsigned long long)unit);
     }
     for (uint32_t i = 0; i < d->rank; i++)
-        if ((i != 0 || d->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) &&
-            (d->steps[i] == 0 || d->steps[i] > STEP_MAX))
+        if (d->steps[i] == 0 || d->steps[i] > STEP_MAX)
             return REFUSE("elementStrides[%u] is %u, not 1 ... 8", i, d->steps[i]);
     return CUDA_SUCCESS;
 }
@@ -105,12 +110,11 @@ static CUresult check_inner(const soft_tensor_desc *d, uint64_t count, const cha
     const uint64_t bytes = count * bits_of(d->type) / 8;
     if (is_spread(d->type) && count != PACKED_BOX)
         return REFUSE("%s is %llu, not 128", name, (unsigned long long)count);
-    if (d->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
-        return CUDA_SUCCESS;
     if (bytes % 16 != 0)
         return REFUSE("%s is %llu bytes, not a multiple of 16", name,
                       (unsigned long long)bytes);
-    if (d->swizzle != CU_TENSOR_MAP_SWIZZLE_NONE && bytes > spans[d->swizzle])
+    if (d->interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
+        d->swizzle != CU_TENSOR_MAP_SWIZZLE_NONE && bytes > spans[d->swizzle])
         return REFUSE("%s is %llu bytes, more than the swizzle's %u", name,
                       (unsigned long long)bytes, spans[d->swizzle]);
     return CUDA_SUCCESS;
@@ -126,12 +130,9 @@ static CUresult check_all(const soft_tensor_desc *d, uint32_t least,
     SOFT_TRY(soft_need(out, "tensorMap"));
     SOFT_TRY(soft_need(d->sizes, "globalDim"));
     SOFT_TRY(soft_need(d->steps, "elementStrides"));
-    if ((uintptr_t)out % 64 != 0)
-        return REFUSE("tensorMap %p is not a multiple of 64", (const void *)out);
     if (d->rank < least || d->rank > PTX_TENSOR_RANK_MAX)
         return REFUSE("%u dimensions, not %u ... 5", d->rank, least);
-    if (d->rank > 1)
-        SOFT_TRY(soft_need(d->strides, "globalStrides"));
+    SOFT_TRY(soft_need(d->strides, "globalStrides"));
     SOFT_TRY(check_words(d));
     SOFT_TRY(check_sizes(d));
     return check_places(d);
@@ -168,12 +169,18 @@ static void keep(const soft_tensor_map *map, CUtensorMap *out)
 CUresult soft_tensor_encode_tiled(const soft_tensor_desc *desc, const cuuint32_t *box,
                                   CUtensorMap *out)
 {
+    uint64_t bytes = bits_of(desc->type) / 8;
     const bool is_interleaved = desc->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE;
     SOFT_TRY(soft_need(box, "boxDim"));
     SOFT_TRY(check_all(desc, is_interleaved ? 3 : 1, out));
     for (uint32_t i = 0; i < desc->rank; i++)
         if (box[i] == 0 || box[i] > BOX_MAX)
             return REFUSE("boxDim[%u] is %u, not 1 ... 256", i, box[i]);
+    for (uint32_t i = 0; i < desc->rank && bytes < BOX_BYTES_END; i++)
+        bytes *=
+            (box[i] + (i == 0 ? 0 : desc->steps[i] - 1)) / (i == 0 ? 1 : desc->steps[i]);
+    if (bytes >= BOX_BYTES_END)
+        return REFUSE("a box of 2^18 bytes or more");
     SOFT_TRY(check_inner(desc, box[0], "boxDim[0]"));
     soft_tensor_map map = map_of(desc, SOFT_TENSOR_TILED);
     for (uint32_t i = 0; i < desc->rank; i++)
@@ -205,9 +212,10 @@ static CUresult encode_pixels(const soft_tensor_desc *desc, const soft_tensor_pi
                               uint32_t corners, soft_tensor_map *map)
 {
     SOFT_TRY(check_corners(desc, p, corners));
-    if (p->channels > BOX_MAX || p->pixels > PIXELS_MAX)
-        return REFUSE("%u channels of %u pixels, not up to 256 of 1024", p->channels,
-                      p->pixels);
+    if (p->channels == 0 || p->channels > BOX_MAX || p->pixels == 0 ||
+        p->pixels > PIXELS_MAX)
+        return REFUSE("%u channels of %u pixels, not 1 ... 256 of 1 ... 1024",
+                      p->channels, p->pixels);
     SOFT_TRY(check_inner(desc, p->channels, "channelsPerPixel"));
     for (uint32_t i = 0; i < corners; i++) {
         map->lower[i] = (int16_t)p->lower[i];
@@ -237,11 +245,6 @@ CUresult soft_tensor_encode_wide(const soft_tensor_desc *desc,
     SOFT_TRY(check_all(desc, 3, out));
     if ((unsigned)mode > CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128)
         return REFUSE("%d is not a wide mode", (int)mode);
-    if (desc->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
-        desc->swizzle < CU_TENSOR_MAP_SWIZZLE_64B)
-        return REFUSE("the wide modes have no interleaving and swizzles from 64 bytes, "
-                      "not %d and %d",
-                      (int)desc->interleave, (int)desc->swizzle);
     soft_tensor_map map = map_of(desc, SOFT_TENSOR_WIDE);
     SOFT_TRY(encode_pixels(desc, pixels, 1, &map));
     map.mode = (uint8_t)mode;
@@ -261,9 +264,10 @@ CUresult soft_tensor_replace(CUtensorMap *map, void *address)
                                   is_spread((CUtensorMapDataType)made.type)
                               ? 32
                               : 16;
-    if ((uint64_t)(uintptr_t)address % unit != 0)
-        return REFUSE("globalAddress %p is not a multiple of %llu", address,
-                      (unsigned long long)unit);
+    if (!address || (uint64_t)(uintptr_t)address % unit != 0 ||
+        (uint64_t)(uintptr_t)address >= ADDRESS_END)
+        return REFUSE("globalAddress %p is not a multiple of %llu below 2^57, or NULL",
+                      address, (unsigned long long)unit);
     made.address = (uint64_t)(uintptr_t)address;
     memcpy(map, &made, sizeof(made));
     return CUDA_SUCCESS;

@@ -30,86 +30,37 @@ typedef struct box_case {
     int at[5];
 } box_case;
 
+/* clang-format off */
+#define PLANE U16, 2, 2, {40, 10}, {96}, {16, 4}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_NONE
+#define NONE CU_TENSOR_MAP_SWIZZLE_NONE
 static const box_case cases[] = {
-    {"a plane", U16, 2, 2, {40, 10}, {96}, {16, 4}, {1, 1}, 0, {8, 2}},
-    {"before its begin", U16, 2, 2, {40, 10}, {96}, {16, 4}, {1, 1}, 0, {-3, -1}},
-    {"past its end", U16, 2, 2, {40, 10}, {96}, {16, 4}, {1, 1}, 0, {30, 8}},
-    {"far outside", U16, 2, 2, {40, 10}, {96}, {16, 4}, {1, 1}, 0, {1000, -1000}},
-    {"a row of bytes", U8, 1, 1, {100}, {0}, {48}, {1}, 0, {70}},
-    {"a box above its tensor", F64, 2, 8, {3, 2}, {32}, {8, 5}, {1, 1}, 0, {0, -1}},
-    {"every second row", U16, 2, 2, {40, 20}, {96}, {16, 8}, {1, 2}, 0, {0, 1}},
-    {"every third, of eight", U16, 2, 2, {40, 20}, {96}, {16, 8}, {1, 3}, 0, {4, 1}},
-    {"three dimensions",
-     U16,
-     3,
-     2,
-     {24, 6, 4},
-     {48, 288},
-     {8, 3, 2},
-     {1, 1, 1},
-     0,
-     {4, -1, 3}},
-    {"four",
-     S32,
-     4,
-     4,
-     {12, 6, 4, 3},
-     {48, 288, 1152},
-     {4, 2, 2, 2},
-     {1, 1, 1, 1},
-     0,
-     {10, 1, 3, -1}},
-    {"five",
-     BF16,
-     5,
-     2,
-     {24, 6, 4, 3, 2},
-     {48, 288, 1152, 3456},
-     {8, 2, 2, 1, 2},
-     {1, 1, 1, 1, 1},
-     0,
-     {0, 5, 0, 2, 0}},
-    {"five with steps",
-     U16,
-     5,
-     2,
-     {24, 6, 4, 3, 2},
-     {48, 288, 1152, 3456},
-     {8, 4, 2, 3, 2},
-     {1, 2, 1, 2, 1},
-     0,
-     {16, 1, -1, 0, 0}},
-    {"swizzled by 32",
-     U16,
-     2,
-     2,
-     {512, 32},
-     {1024},
-     {16, 24},
-     {1, 1},
-     SWIZZLE_32B,
-     {16, 3}},
-    {"swizzled by 64",
-     U32,
-     2,
-     4,
-     {256, 32},
-     {1024},
-     {16, 24},
-     {1, 1},
-     SWIZZLE_64B,
-     {16, 3}},
-    {"swizzled by 128",
-     U16,
-     2,
-     2,
-     {512, 32},
-     {1024},
-     {64, 24},
-     {1, 1},
-     SWIZZLE_128B,
+    {"a plane", PLANE, {8, 2}},
+    {"before its begin", PLANE, {-8, -1}},
+    {"past its end", PLANE, {32, 8}},
+    {"far outside", PLANE, {1000, -1000}},
+    {"a row of bytes", U8, 1, 1, {100}, {0}, {48}, {1}, NONE, {64}},
+    {"a box above its tensor", F64, 2, 8, {3, 2}, {32}, {8, 5}, {1, 1}, NONE, {0, -1}},
+    {"every second row", U16, 2, 2, {40, 20}, {96}, {16, 8}, {1, 2}, NONE, {0, 1}},
+    {"every third, of eight", U16, 2, 2, {40, 20}, {96}, {16, 8}, {1, 3}, NONE, {8, 1}},
+    {"three", U16, 3, 2, {24, 6, 4}, {48, 288}, {8, 3, 2}, {1, 1, 1}, NONE, {16, -1, 3}},
+    {"four", S32, 4, 4, {14, 6, 4, 3}, {64, 384, 1536}, {4, 2, 2, 2}, {1, 1, 1, 1}, NONE,
+     {12, 1, 3, -1}},
+    {"five", BF16, 5, 2, {24, 6, 4, 3, 2}, {48, 288, 1152, 3456}, {8, 2, 2, 1, 2},
+     {1, 1, 1, 1, 1}, NONE, {0, 5, 0, 2, 0}},
+    {"five with steps", U16, 5, 2, {24, 6, 4, 3, 2}, {48, 288, 1152, 3456}, {8, 4, 2, 3, 2},
+     {1, 2, 1, 2, 1}, NONE, {16, 1, -1, 0, 0}},
+    {"swizzled by 32", U16, 2, 2, {512, 32}, {1024}, {16, 24}, {1, 1}, SWIZZLE_32B, {16, 3}},
+    {"swizzled by 64", U32, 2, 4, {256, 32}, {1024}, {16, 24}, {1, 1}, SWIZZLE_64B, {16, 3}},
+    {"swizzled by 128", U16, 2, 2, {512, 32}, {1024}, {64, 24}, {1, 1}, SWIZZLE_128B,
      {480, -2}},
+    {"half a span of 32", U16, 2, 2, {512, 32}, {1024}, {8, 24}, {1, 1}, SWIZZLE_32B,
+     {0, 3}},
+    {"three quarters of 64", U16, 2, 2, {512, 32}, {1024}, {24, 24}, {1, 1}, SWIZZLE_64B,
+     {0, 3}},
+    {"48 bytes of 128", U16, 3, 2, {512, 8, 4}, {1024, 8192}, {24, 8, 2}, {1, 1, 1},
+     SWIZZLE_128B, {64, 3, 1}},
 };
+/* clang-format on */
 
 /* ---- what a box is --------------------------------------------------------------------- */
 
@@ -133,6 +84,14 @@ static unsigned swizzled(unsigned i, CUtensorMapSwizzle swizzle)
     case SWIZZLE_128B: return (chunk ^ row % 8) * 16 + i % 16;
     default: return i;
     }
+}
+
+/* Where byte `i` of what moves lies: with a swizzle each row takes the whole span. */
+static unsigned lies_at(const box_case *c, unsigned i)
+{
+    static const unsigned spans[] = {0, 32, 64, 128};
+    const unsigned row = c->box[0] * c->bytes, span = spans[c->swizzle];
+    return span == 0 ? i : swizzled(i / row * span + i % row, c->swizzle);
 }
 
 static unsigned count_of(const box_case *c, unsigned nth)
@@ -304,8 +263,7 @@ static void boxes_are_loaded(void)
         memset(wanted, 0xee, ROOM);
         for (unsigned i = 0; i < a.bytes; i++) {
             const long place = place_of(c, i / c->bytes);
-            wanted[swizzled(i, c->swizzle)] =
-                place < 0 ? 0 : before[place + (long)(i % c->bytes)];
+            wanted[lies_at(c, i)] = place < 0 ? 0 : before[place + (long)(i % c->bytes)];
         }
         write_load(c->rank, false, text);
         if (run(text, &map, &a, shown))
@@ -325,8 +283,7 @@ static void boxes_are_stored(void)
         for (unsigned i = 0; i < a.bytes; i++) {
             const long place = place_of(c, i / c->bytes);
             if (place >= 0)
-                wanted[place + (long)(i % c->bytes)] =
-                    counted(swizzled(i, c->swizzle), 1001);
+                wanted[place + (long)(i % c->bytes)] = counted(lies_at(c, i), 1001);
         }
         write_store(c->rank, NULL, text);
         if (run(text, &map, &a, NULL))
@@ -345,7 +302,7 @@ static void boxes_are_reduced(void)
 {
     static const char *const operations[] = {".add", ".min", ".max", ".inc",
                                              ".dec", ".and", ".or",  ".xor"};
-    const box_case c = {"reduced", U32, 2, 4, {20, 10}, {96}, {8, 4}, {1, 1}, 0, {-3, 7}};
+    const box_case c = {"reduced", U32, 2, 4, {20, 10}, {96}, {8, 4}, {1, 1}, 0, {-4, 7}};
     const arguments a = arguments_of(&c);
     CUtensorMap map __attribute__((aligned(64)));
     char text[PTX_BYTES];
@@ -470,6 +427,39 @@ static void pixels_are_loaded(void)
     }
 }
 
+/* 10 bits of mantissa, to even; NaN is one; nothing is flushed. As an H200 loads it. */
+static void tf32_is_rounded(void)
+{
+    static const unsigned words[][2] = {
+        {0x00001fff, 0x00002000}, {0x01012100, 0x01012000}, {0x02022201, 0x02022000},
+        {0x7fc01234, 0x7fffe000}, {0x00000123, 0x00000000}, {0x80000123, 0x80000000},
+        {0x7f801fff, 0x7fffe000}, {0x3f801000, 0x3f800000}, {0x3f801001, 0x3f802000},
+        {0x3f803000, 0x3f804000}, {0xff801000, 0x7fffe000}, {0x7f7fffff, 0x7f800000},
+        {0x007fffff, 0x00800000}, {0x00800001, 0x00800000}, {0x807ff000, 0x80800000},
+        {0xff800000, 0xff800000}};
+    static const CUtensorMapDataType types[] = {CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+                                                CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ,
+                                                CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ};
+    unsigned char kept[sizeof(words)], shown[ROOM];
+    char text[PTX_BYTES];
+    memcpy(kept, before, sizeof(kept));
+    write_load(1, false, text);
+    for (unsigned n = 0; n < 3; n++) {
+        const box_case c = {"rounded", types[n], 1, 4, {16}, {0}, {16}, {1}, NONE, {0}};
+        const arguments a = arguments_of(&c);
+        CUtensorMap map __attribute__((aligned(64)));
+        OK(encode(&c, &map));
+        memset(wanted, 0xee, ROOM);
+        for (unsigned i = 0; i < 16; i++) {
+            memcpy(before + 4 * i, &words[i][0], 4);
+            memcpy(wanted + 4 * i, &words[i][n < 2], 4);
+        }
+        if (run(text, &map, &a, shown))
+            compare(c.name, shown, ROOM);
+    }
+    memcpy(before, kept, sizeof(kept));
+}
+
 static void a_replaced_address_is_loaded(void)
 {
     const box_case c = {"replaced", U16, 1, 2, {4096}, {0}, {64}, {1}, 0, {0}};
@@ -487,6 +477,188 @@ static void a_replaced_address_is_loaded(void)
     write_load(c.rank, false, text);
     if (run(text, &map, &a, shown))
         compare(c.name, shown, ROOM);
+}
+
+/* ---- what is refused, as by an H200 ---------------------------------------------------- */
+
+typedef struct request {
+    int type, interleave, swizzle, promotion, fill;
+    unsigned rank;
+    cuuint64_t address, size[6], stride[6];
+    cuuint32_t box[6], step[6];
+} request;
+
+static CUresult ask(const request *r, CUtensorMap *map)
+{
+    return cu.cuTensorMapEncodeTiled(
+        map, (CUtensorMapDataType)r->type, r->rank, (void *)(uintptr_t)r->address,
+        r->size, r->stride, r->box, r->step, (CUtensorMapInterleave)r->interleave,
+        (CUtensorMapSwizzle)r->swizzle, (CUtensorMapL2promotion)r->promotion,
+        (CUtensorMapFloatOOBfill)r->fill);
+}
+
+static request plain(void)
+{
+    return (request){.type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                     .rank = 3,
+                     .address = tensor,
+                     .size = {64, 64, 4, 4, 4, 4},
+                     .stride = {256, 16384, 65536, 65536, 65536},
+                     .box = {16, 8, 2, 1, 1, 1},
+                     .step = {1, 1, 1, 1, 1, 1}};
+}
+
+/* The same request but for one thing. */
+#define WITH(status, change)                                                             \
+    do {                                                                                 \
+        request r = plain();                                                             \
+        CUtensorMap got;                                                                 \
+        change;                                                                          \
+        memset(&got, 0x5a, sizeof(got));                                                 \
+        const CUresult is = ask(&r, &got);                                               \
+        if (!CHECK(is == (status)))                                                      \
+            fprintf(stderr, "  %s: %d\n", #change, (int)is);                             \
+        if (is != CUDA_SUCCESS)                                                          \
+            CHECK(((unsigned char *)&got)[0] == 0x5a);                                   \
+    } while (0)
+#define TAKEN(change) WITH(CUDA_SUCCESS, change)
+#define BAD(change) WITH(CUDA_ERROR_INVALID_VALUE, change)
+
+static void tiles_are_judged(void)
+{
+    TAKEN(r.rank = 1);
+    BAD(r.rank = 0);
+    BAD(r.rank = 6);
+    BAD(r.type = 16);
+    BAD(r.type = -1);
+    BAD(r.promotion = 4);
+    BAD(r.interleave = 3);
+    BAD(r.swizzle = 7);
+    BAD(r.fill = 2);
+    TAKEN(r.fill = 1);
+    BAD(r.fill = 1; r.type = S32);
+    BAD(r.address += 8);
+    TAKEN(r.address += 16);
+    TAKEN(r.address = 0);
+    BAD(r.address = 1ull << 57);
+    BAD(r.size[1] = 0);
+    TAKEN(r.size[1] = 1ull << 32);
+    BAD(r.size[1] = (1ull << 32) + 1);
+    BAD(r.stride[0] = 8);
+    TAKEN(r.stride[0] = 16);
+    TAKEN(r.stride[1] = 0);
+    TAKEN(r.stride[1] = (1ull << 40) - 16);
+    BAD(r.stride[1] = 1ull << 40);
+    BAD(r.box[1] = 0);
+    TAKEN(r.box[1] = 256);
+    BAD(r.box[1] = 257);
+    BAD(r.box[0] = r.box[1] = 256);
+    BAD(r.box[0] = 2);
+    BAD(r.box[0] = 5);
+    TAKEN(r.size[0] = 8);
+    BAD(r.step[1] = 0);
+    TAKEN(r.step[1] = 8);
+    BAD(r.step[1] = 9);
+    BAD(r.step[0] = 0);
+    BAD(r.step[0] = 9);
+}
+
+static void swizzles_are_judged(void)
+{
+    TAKEN(r.swizzle = 2);
+    BAD(r.swizzle = 1);
+    TAKEN(r.swizzle = 3; r.box[0] = 32);
+    BAD(r.swizzle = 3; r.box[0] = 64);
+    BAD(r.interleave = 1; r.rank = 2);
+    TAKEN(r.interleave = 1);
+    TAKEN(r.interleave = 1; r.swizzle = 3; r.box[0] = 64);
+    TAKEN(r.interleave = 2; r.box[0] = 8);
+    BAD(r.interleave = 2; r.box[0] = 8; r.address += 16);
+    BAD(r.interleave = 2; r.box[0] = 8; r.stride[0] = 272);
+    BAD(r.interleave = 1; r.box[0] = 1);
+    int major = 0;
+    OK(cu.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+    if (major != 9)
+        SKIP("the packed types are judged at compute capability 9");
+    for (int swizzle = 4; swizzle < 7; swizzle++)
+        BAD(r.swizzle = swizzle);
+    for (int type = 13; type < 16; type++)
+        BAD(r.type = type; r.size[0] = r.box[0] = 128);
+}
+
+static void arguments_are_needed(void)
+{
+    const request r = plain();
+    CUtensorMap map;
+#define ENCODE(map, size, stride, box, step)                                             \
+    cu.cuTensorMapEncodeTiled(map, U32, 1, (void *)(uintptr_t)r.address, size, stride,   \
+                              box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, NONE,            \
+                              CU_TENSOR_MAP_L2_PROMOTION_NONE,                           \
+                              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+    REFUSED(INVALID_VALUE, ENCODE(NULL, r.size, r.stride, r.box, r.step));
+    REFUSED(INVALID_VALUE, ENCODE(&map, NULL, r.stride, r.box, r.step));
+    REFUSED(INVALID_VALUE, ENCODE(&map, r.size, NULL, r.box, r.step));
+    REFUSED(INVALID_VALUE, ENCODE(&map, r.size, r.stride, NULL, r.step));
+    REFUSED(INVALID_VALUE, ENCODE(&map, r.size, r.stride, r.box, NULL));
+}
+
+static CUresult ask_pixels(unsigned rank, int lower, int upper, unsigned channels,
+                           unsigned pixels, unsigned step)
+{
+    static const cuuint64_t size[6] = {16, 8, 8, 2, 2, 2};
+    static const cuuint64_t stride[6] = {32, 256, 2048, 4096, 8192};
+    const int low[3] = {lower, -1, -1}, high[3] = {upper, -1, -1};
+    const cuuint32_t steps[6] = {1, step, 1, 1, 1, 1};
+    CUtensorMap map;
+    return cu.cuTensorMapEncodeIm2col(
+        &map, U16, rank, (void *)(uintptr_t)tensor, size, stride, low, high, channels,
+        pixels, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, NONE,
+        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+static void columns_are_judged(void)
+{
+    OK(ask_pixels(4, -1, -1, 8, 16, 1));
+    OK(ask_pixels(3, -1, -1, 8, 16, 1));
+    OK(ask_pixels(5, -1, -1, 8, 16, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(2, -1, -1, 8, 16, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(6, -1, -1, 8, 16, 1));
+    OK(ask_pixels(4, 127, 127, 8, 16, 1));
+    OK(ask_pixels(4, -128, -1, 8, 16, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(4, -129, -1, 8, 16, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(4, -1, 128, 8, 16, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(4, 4, -4, 8, 16, 1));
+    OK(ask_pixels(4, 3, -4, 8, 16, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(5, -17, -1, 8, 16, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 0, 16, 1));
+    OK(ask_pixels(4, -1, -1, 256, 1024, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 264, 16, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 4, 16, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 8, 0, 1));
+    REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 8, 1025, 1));
+    OK(ask_pixels(4, -1, -1, 8, 16, 8));
+    REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 8, 16, 9));
+}
+
+/* Ends the context: the last test. A box may begin at whole 16 bytes alone. */
+static void a_begin_that_is_not_aligned_is_a_fault(void)
+{
+    const box_case c = {"not aligned", PLANE, {2, 0}};
+    const arguments a = arguments_of(&c);
+    CUtensorMap map __attribute__((aligned(64)));
+    CUmodule module;
+    CUfunction kernel;
+    CUdeviceptr out = 0;
+    char text[PTX_BYTES];
+    arguments passed = a;
+    OK(encode(&c, &map));
+    write_load(c.rank, false, text);
+    OK(cu.cuModuleLoadData(&module, text));
+    OK(cu.cuModuleGetFunction(&kernel, module, "k"));
+    OK(cu.cuMemAlloc(&out, ROOM));
+    void *params[] = {&map, &passed, &out};
+    OK(cu.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+    REFUSED(ILLEGAL_INSTRUCTION, cu.cuCtxSynchronize());
 }
 
 int main(void)
@@ -507,7 +679,12 @@ int main(void)
     RUN(boxes_are_stored);
     RUN(boxes_are_reduced);
     RUN(pixels_are_loaded);
+    RUN(tf32_is_rounded);
     RUN(a_replaced_address_is_loaded);
-    OK(cu.cuMemFree(tensor));
+    RUN(tiles_are_judged);
+    RUN(swizzles_are_judged);
+    RUN(arguments_are_needed);
+    RUN(columns_are_judged);
+    RUN(a_begin_that_is_not_aligned_is_a_fault);
     return test_done();
 }

@@ -101,7 +101,8 @@ static const struct format_facts formats[] = {
  *   X Y Z  a direction                              L  a level, D a derivative
  *   p q r  integers inside, a place for each thread, in bytes where the form is `bytes`
  *   u v w  the same, and the last thread outside
- *   n      a layer, as q of a row                   m  a level or layer inside */
+ *   n      a layer, as q of a row                   m  a level or layer inside
+ *   o      the same, and two threads outside */
 struct form {
     const char *name, *coordinates, *text;
     unsigned unit; /* bytes of one p or u; 1: elements */
@@ -311,6 +312,7 @@ static const struct surface_form surface_forms[] = {
     {SULD("3d", "", "%d0", "b32", "clamp", "uvw", "$0,$1,$2,$2", 4), R_3D, F32X1},
     {SULD("3d", "", "%d0", "b32", "zero", "uvw", "$0,$1,$2,$2", 4), R_3D, U8X4},
     {SULD("a1d", "", "%d0", "b32", "zero", "mu", "$0,$1", 4), R_A1D, F32X1},
+    {SULD("a1d", "", "%d0", "b32", "clamp", "lu", "$0,$1", 4), R_A1D, F32X1},
     {SULD("a2d", "", "%d0", "b32", "clamp", "luv", "$0,$1,$2,$2", 4), R_A2D, F32X1},
     {SULD("a2d", "", "%d0", "b32", "zero", "luv", "$0,$1,$2,$2", 4), R_A2D, F32X1},
     {SULD("a2d", "", "%d0", "b32", "zero", "luv", "$0,$1,$2,$2", 4), R_CUBE, F32X1},
@@ -330,6 +332,24 @@ static const struct surface_form surface_forms[] = {
     {SUST("2d", "", "b32", "clamp", "uv", "$0,$1", "$b", 4), R_2D, F32X1},
     {SUST("2d", "", "b32", "zero", "uv", "$0,$1", "$b", 4), R_2D, U8X4},
     {SUST("3d", "", "b32", "zero", "uvw", "$0,$1,$2,$2", "$b", 4), R_3D, F32X1},
+    {SUST("a1d", "", "b32", "trap", "np", "$0,$1", "$b", 4), R_A1D, F32X1},
+    {SUST("a1d", "", "b32", "clamp", "ou", "$0,$1", "$b", 4), R_A1D, F32X1},
+    {SUST("a1d", "", "b32", "zero", "ou", "$0,$1", "$b", 4), R_A1D, U8X4},
+    {SUST("a2d", "", "b32", "trap", "npq", "$0,$1,$2,$2", "$b", 4), R_A2D, F32X1},
+    {SUST("a2d", "", "b32", "clamp", "ouv", "$0,$1,$2,$2", "$b", 4), R_A2D, F32X1},
+    {SUST("a2d", "", "b32", "zero", "ouv", "$0,$1,$2,$2", "$b", 4), R_A2D, U8X4},
+    {SUST("a2d", ".v4", "b32", "zero", "ouv", "$0,$1,$2,$2", "{$8,$9,$a,$b}", 16), R_A2D,
+     F32X4},
+    {SUST("a2d", "", "b32", "zero", "ouv", "$0,$1,$2,$2", "$b", 4), R_CUBE, F32X1},
+    {SUST("a2d", "", "b32", "clamp", "ouv", "$0,$1,$2,$2", "$b", 4), R_ACUBE, F32X1},
+    {{"sust.p.a2d.b32.zero u8x4", "ouv",
+      "sust.p.a2d.v4.b32.zero [%h,{$0,$1,$2,$2}],{$8,$9,$a,$b};", 1},
+     R_A2D,
+     U8X4},
+    {{"sust.p.a1d.b32.clamp f16x4", "ou",
+      "sust.p.a1d.v4.b32.clamp [%h,{$0,$1}],{$8,$9,$a,$b};", 1},
+     R_A1D,
+     F16X4},
     {{"sust.p.1d.b32.trap f32", "p", "sust.p.1d.v4.b32.trap [%h,{$0}],{$8,$9,$a,$b};", 1},
      R_1D,
      F32X1},

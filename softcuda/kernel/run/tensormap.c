@@ -7,7 +7,8 @@
  *
  * A swizzle moves the 16-byte chunks of what lies in shared memory: of the offset from the
  * block's memory, bits 7 ... 9 are added without carry to bits 4 ... 6 (128 bytes), two of
- * them for 64 bytes, one for 32. */
+ * them for 64 bytes, one for 32. Each row then takes the whole span, and what is past the
+ * box in it stays as it is. All as an H200 does it (tests/conformance/tensormap_test.c). */
 #include "softcuda/kernel/run/tensormap.h"
 
 #include <string.h>
@@ -26,6 +27,8 @@ typedef struct move {
     uint64_t box;     /* address of the next row */
     uint32_t element; /* bytes */
     uint32_t columns; /* elements of a row */
+    uint32_t pitch;   /* bytes from row to row in shared memory */
+    uint32_t rows;
 } move;
 
 uint32_t soft_tensor_element(uint32_t type)
@@ -35,7 +38,8 @@ uint32_t soft_tensor_element(uint32_t type)
     return type < SOFT_TENSOR_TYPES ? bytes[type] : 0;
 }
 
-const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *form)
+const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *form,
+                                int32_t first)
 {
     if (map->mark != SOFT_TENSOR_MARK)
         return "what is there was not made by cuTensorMapEncode...()";
@@ -44,6 +48,8 @@ const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *fo
     if ((map->kind != SOFT_TENSOR_TILED) != form->is_im2col)
         return form->is_im2col ? "the map is of tiles, not of im2col"
                                : "the map is of im2col, not of tiles";
+    if ((int64_t)first * soft_tensor_element(map->type) % CHUNK != 0)
+        return "the first coordinate is not a multiple of 16 bytes";
     if (map->kind == SOFT_TENSOR_WIDE || map->interleave != 0 ||
         soft_tensor_element(map->type) == 0 || map->swizzle >= SWIZZLE_128_ATOM)
         return "softcuda moves tiles and im2col without interleaving, of types that are "
@@ -64,6 +70,22 @@ static void fill_row(const move *m, unsigned char *row)
                                            : 0x7fffffffffffffff;
     for (uint32_t i = 0; i < m->columns; i++)
         memcpy(row + (size_t)i * m->element, &nan, m->element);
+}
+
+/* Rounded to 10 bits of mantissa, to even; no NaN keeps its bits, and nothing is flushed. */
+static void round_row(const move *m, unsigned char *row)
+{
+    const uint8_t type = m->map->type;
+    if (type != SOFT_TENSOR_TF32 && type != SOFT_TENSOR_TF32_FTZ)
+        return;
+    for (uint32_t i = 0; i < m->columns; i++) {
+        uint32_t word;
+        memcpy(&word, row + 4u * i, 4);
+        word = (word & 0x7fffffff) > 0x7f800000
+                   ? 0x7fffe000
+                   : (word + 0xfff + (word >> 13 & 1)) & 0xffffe000;
+        memcpy(row + 4u * i, &word, 4);
+    }
 }
 
 /* ---- reductions ----------------------------------------------------------------------- */
@@ -213,9 +235,12 @@ static void move_row(move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
             for (uint32_t i = 0; i < bytes; i += m->element)
                 reduce_element(m, address + i, first + i);
     }
-    if (loads)
+    if (loads) {
+        round_row(m, row);
         move_shared(m, row, true);
-    m->box += (uint64_t)m->columns * m->element;
+    }
+    m->box += m->pitch;
+    m->rows++;
 }
 
 /* ---- boxes ---------------------------------------------------------------------------- */
@@ -271,12 +296,17 @@ uint32_t soft_tensor_move(const soft_tensor_map *map, const ptx_tensor *form,
                           const int32_t at[PTX_TENSOR_RANK_MAX],
                           const uint16_t offsets[PTX_TENSOR_RANK_MAX - 2])
 {
-    move m = {map, form, memory, box, soft_tensor_element(map->type), map->box[0]};
-    if (map->kind == SOFT_TENSOR_TILED) {
+    const bool is_tile = map->kind == SOFT_TENSOR_TILED;
+    move m = {.map = map,
+              .form = form,
+              .memory = memory,
+              .box = box,
+              .element = soft_tensor_element(map->type),
+              .columns = is_tile ? map->box[0] : map->channels};
+    m.pitch = map->swizzle == SWIZZLE_NONE ? m.columns * m.element : 16u << map->swizzle;
+    if (is_tile)
         move_tile(&m, at);
-    } else {
-        m.columns = map->channels;
+    else
         move_columns(&m, at, offsets);
-    }
-    return (uint32_t)(m.box - box);
+    return m.rows * m.columns * m.element;
 }
