@@ -87,23 +87,49 @@ static bool is_fixed(const soft_texture *t)
     return t->texel != SOFT_TEXEL_FLOAT && t->channel_bytes < 4 && !t->integers;
 }
 
-/* Linear light of sRGB's 8 bits; alpha is linear as it is. */
+/* Linear light of sRGB's 8 bits in 2^-15, as an H200 reads it: its table is coarser than f16
+ * and not sRGB's curve rounded. Alpha is linear as it is. */
+static const uint16_t lights[256] = {
+    0,     10,    20,    30,    40,    50,    60,    70,    80,    90,    100,   110,
+    120,   132,   144,   156,   170,   184,   198,   214,   230,   246,   262,   280,
+    300,   318,   338,   360,   380,   402,   426,   448,   472,   500,   524,   552,
+    580,   608,   636,   664,   696,   728,   760,   792,   824,   860,   896,   932,
+    968,   1008,  1048,  1088,  1128,  1168,  1208,  1248,  1296,  1344,  1384,  1432,
+    1480,  1528,  1576,  1632,  1680,  1728,  1792,  1840,  1888,  1952,  2000,  2064,
+    2128,  2176,  2240,  2304,  2368,  2432,  2496,  2560,  2624,  2704,  2768,  2832,
+    2912,  2976,  3056,  3120,  3200,  3280,  3344,  3424,  3504,  3584,  3664,  3744,
+    3840,  3904,  4000,  4096,  4160,  4256,  4352,  4448,  4544,  4640,  4736,  4832,
+    4928,  5024,  5120,  5216,  5312,  5408,  5504,  5632,  5728,  5824,  5952,  6048,
+    6144,  6272,  6368,  6496,  6592,  6720,  6848,  6944,  7072,  7200,  7328,  7424,
+    7552,  7680,  7808,  7936,  8064,  8192,  8320,  8448,  8576,  8704,  8832,  9024,
+    9152,  9280,  9408,  9536,  9728,  9856,  9984,  10112, 10304, 10432, 10560, 10752,
+    10880, 11072, 11200, 11392, 11520, 11648, 11840, 12032, 12160, 12352, 12480, 12672,
+    12800, 12992, 13184, 13376, 13504, 13696, 13888, 14016, 14208, 14400, 14592, 14784,
+    14976, 15168, 15360, 15488, 15744, 15872, 16128, 16256, 16512, 16640, 16896, 17024,
+    17280, 17536, 17664, 17920, 18048, 18304, 18560, 18688, 18944, 19200, 19328, 19584,
+    19840, 19968, 20224, 20480, 20608, 20864, 21120, 21376, 21632, 21760, 22016, 22272,
+    22528, 22784, 22912, 23168, 23424, 23680, 23936, 24192, 24448, 24704, 24960, 25216,
+    25472, 25728, 25984, 26240, 26496, 26752, 27008, 27264, 27520, 27776, 28032, 28288,
+    28544, 28800, 29056, 29312, 29696, 29952, 30208, 30464, 30720, 30976, 31232, 31488,
+    32000, 32256, 32512, 32768,
+};
+
 static double light_of(uint32_t word)
 {
-    const double value = word / 255.0;
-    return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
+    return lights[word & 255] * 0x1p-15;
 }
 
+/* Of two channels the second is no color. */
 static bool is_light(const soft_texture *t, uint32_t channel)
 {
-    return t->srgb && channel < 3 && t->channel_bytes == 1 &&
+    return t->srgb && channel < (t->channels == 2 ? 1u : 3u) && t->channel_bytes == 1 &&
            t->texel == SOFT_TEXEL_UNSIGNED;
 }
 
 double soft_texel_filtered(const soft_texture *t, uint32_t word, uint32_t channel)
 {
     if (is_light(t, channel))
-        return floor(light_of(word) * 65535.0 + 0.5);
+        return light_of(word);
     if (t->texel == SOFT_TEXEL_FLOAT)
         return t->channel_bytes == 2 ? soft_float_from_half((uint16_t)word)
                                      : float_of(word);
@@ -141,7 +167,8 @@ static uint16_t half_away(double value)
 
 float soft_texel_result(const soft_texture *t, double value, uint32_t channel)
 {
-    (void)channel;
+    if (is_light(t, channel))
+        return soft_float_from_half(half_away(value));
     if (t->texel == SOFT_TEXEL_FLOAT)
         return t->channel_bytes == 2 ? soft_float_from_half(half_away(value))
                                      : round_away(value);
