@@ -14,7 +14,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type,
 {
     const soft_tensor_desc desc = {type,  rank,       address, sizes,     strides,
                                    steps, interleave, swizzle, promotion, fill};
-    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     return soft_tensor_encode_tiled(&desc, box, out);
 }
 
@@ -29,7 +29,7 @@ cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t r
     const soft_tensor_desc desc = {type,  rank,       address, sizes,     strides,
                                    steps, interleave, swizzle, promotion, fill};
     const soft_tensor_pixels box = {lower, upper, channels, pixels};
-    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     return soft_tensor_encode_im2col(&desc, &box, out);
 }
 
@@ -44,12 +44,12 @@ CUresult cuTensorMapEncodeIm2colWide(
     const soft_tensor_desc desc = {type,  rank,       address, sizes,     strides,
                                    steps, interleave, swizzle, promotion, fill};
     const soft_tensor_pixels box = {&lower, &upper, channels, pixels};
-    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     return soft_tensor_encode_wide(&desc, &box, mode, out);
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address)
 {
-    SOFT_TRY(soft_enter(__func__));
+    SOFT_TRY(soft_enter_context(__func__, NULL));
     return soft_tensor_replace(map, address);
 }

@@ -16,7 +16,7 @@
 #define PIXELS_MAX 1024u
 #define STEP_MAX 8u
 #define ADDRESS_END (1ull << 57)
-#define BOX_BYTES_END (1ull << 18)
+#define BOX_BYTES_MAX (228ull << 10) /* shared memory of a multiprocessor */
 #define PACKED_BOX 128u /* elements, of the types that are spread to 16 bytes */
 
 _Static_assert(sizeof(soft_tensor_map) <= sizeof(CUtensorMap) &&
@@ -176,11 +176,11 @@ CUresult soft_tensor_encode_tiled(const soft_tensor_desc *desc, const cuuint32_t
     for (uint32_t i = 0; i < desc->rank; i++)
         if (box[i] == 0 || box[i] > BOX_MAX)
             return REFUSE("boxDim[%u] is %u, not 1 ... 256", i, box[i]);
-    for (uint32_t i = 0; i < desc->rank && bytes < BOX_BYTES_END; i++)
+    for (uint32_t i = 0; i < desc->rank && bytes <= BOX_BYTES_MAX; i++)
         bytes *=
             (box[i] + (i == 0 ? 0 : desc->steps[i] - 1)) / (i == 0 ? 1 : desc->steps[i]);
-    if (bytes >= BOX_BYTES_END)
-        return REFUSE("a box of 2^18 bytes or more");
+    if (bytes > BOX_BYTES_MAX)
+        return REFUSE("a box of more than %llu bytes", BOX_BYTES_MAX);
     SOFT_TRY(check_inner(desc, box[0], "boxDim[0]"));
     soft_tensor_map map = map_of(desc, SOFT_TENSOR_TILED);
     for (uint32_t i = 0; i < desc->rank; i++)
@@ -194,7 +194,7 @@ static CUresult check_corners(const soft_tensor_desc *d, const soft_tensor_pixel
                               uint32_t count)
 {
     static const int limits[] = {0, 32768, 128, 16};
-    const int limit = limits[count];
+    const int limit = limits[d->rank - 2];
     for (uint32_t i = 0; i < count; i++) {
         if (p->lower[i] < -limit || p->lower[i] >= limit || p->upper[i] < -limit ||
             p->upper[i] >= limit)
@@ -260,14 +260,10 @@ CUresult soft_tensor_replace(CUtensorMap *map, void *address)
     if (made.mark != SOFT_TENSOR_MARK)
         return REFUSE("what is at %p was not made by cuTensorMapEncode...()",
                       (void *)map);
-    const uint64_t unit = made.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ||
-                                  is_spread((CUtensorMapDataType)made.type)
-                              ? 32
-                              : 16;
-    if (!address || (uint64_t)(uintptr_t)address % unit != 0 ||
+    if (!address || (uint64_t)(uintptr_t)address % 16 != 0 ||
         (uint64_t)(uintptr_t)address >= ADDRESS_END)
-        return REFUSE("globalAddress %p is not a multiple of %llu below 2^57, or NULL",
-                      address, (unsigned long long)unit);
+        return REFUSE("globalAddress %p is not a multiple of 16 below 2^57, or NULL",
+                      address);
     made.address = (uint64_t)(uintptr_t)address;
     memcpy(map, &made, sizeof(made));
     return CUDA_SUCCESS;

@@ -65,9 +65,7 @@ static void fill_row(const move *m, unsigned char *row)
     memset(row, 0, (size_t)m->columns * m->element);
     if (m->map->fill == 0)
         return;
-    const uint64_t nan = m->element == 2   ? 0x7fff
-                         : m->element == 4 ? 0x7fffffff
-                                           : 0x7fffffffffffffff;
+    const uint64_t nan = 0x7ff77ff77ff77ff7; /* an H200's, whatever the type is */
     for (uint32_t i = 0; i < m->columns; i++)
         memcpy(row + (size_t)i * m->element, &nan, m->element);
 }
