@@ -173,7 +173,7 @@ enum {
     /* textures and surfaces: (block, thread, textureform.h's word, handle, 12 words) -> 4 */ \
     X(ptx_rt_texture, "<4 x i32>",                                                            \
       "ptr, i32, i64, i64, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32")       \
-    /* a box of a tensor (block, thread, tensorform.h's word, address of the map, of the */    \
+    /* a box of a tensor (block, thread, tensorform.h's word, address of the map, of the */   \
     /* box in shared memory, 5 coordinates, 2 words of offsets) -> its bytes */               \
     X(ptx_rt_tensor, "i32",                                                                   \
       "ptr, i32, i32, i64, i64, i32, i32, i32, i32, i32, i32, i32")                           \

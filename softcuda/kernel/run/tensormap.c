@@ -2,7 +2,7 @@
 /* Boxes of tensors, row by row as they lie in shared memory:
  *
  *   tensor   . . . . . . .        box   0 0 a b     a row is as long as the box's first
- *            .[a b c]. . .              0 0 e f     dimension; what is outside of the
+ *            .[a b c]. . .              0 0 e f     dimension; what is outside the
  *            .[e f g]. . .                          tensor is filled, and never stored
  *
  * A swizzle moves the 16-byte chunks of what lies in shared memory: of the offset from the
@@ -59,7 +59,7 @@ const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *fo
 
 /* ---- elements ------------------------------------------------------------------------ */
 
-/* What an element outside of the tensor is: zeros, or one NaN. */
+/* What an element outside the tensor is: zeros, or one NaN. */
 static void fill_row(const move *m, unsigned char *row)
 {
     memset(row, 0, (size_t)m->columns * m->element);

@@ -66,11 +66,11 @@ typedef struct soft_tensor_memory {
     /* Of an element that others change meanwhile: where it is, which can be written. */
     void *(*word)(void *user, uint64_t address, uint32_t bytes);
     void *user;
-    uint64_t shared; /* address of the block's: swizzles go by the offset from it */
+    uint64_t shared; /* address of the block's: swizzles use the offset from it */
 } soft_tensor_memory;
 
 /* One instruction, with the coordinates and im2col's offsets. The box lies at `box`.
- * Returns its bytes, those outside of the tensor included. */
+ * Returns its bytes, those outside the tensor included. */
 uint32_t soft_tensor_move(const soft_tensor_map *map, const ptx_tensor *form,
                           const soft_tensor_memory *memory, uint64_t box,
                           const int32_t at[PTX_TENSOR_RANK_MAX],
