@@ -119,7 +119,7 @@ static double light_of(uint32_t word)
     return lights[word & 255] * 0x1p-15;
 }
 
-/* Of two channels the second is no color. */
+/* Of two channels the second is not a color. */
 static bool is_light(const soft_texture *t, uint32_t channel)
 {
     return t->srgb && channel < (t->channels == 2 ? 1u : 3u) && t->channel_bytes == 1 &&
