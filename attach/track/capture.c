@@ -13,11 +13,17 @@
 enum { IS_CAPTURING = 1 }; /* flag of a stream */
 
 static atomic_int open_captures;
+static atomic_bool has_captured;
 
 uint32_t attach_open_captures(void)
 {
     const int count = atomic_load_explicit(&open_captures, memory_order_relaxed);
     return count > 0 ? (uint32_t)count : 0;
+}
+
+bool attach_has_captured(void)
+{
+    return atomic_load_explicit(&has_captured, memory_order_relaxed);
 }
 
 /* ---- streams ---- */
@@ -121,6 +127,7 @@ void attach_capture_begun(const attach_call *call)
     if (attach_set_find(&attach_streams, key) < 0)
         attach_set_add(&attach_streams, key, 0); /* the driver took it: it is one */
     set_capturing(key, true);
+    atomic_store_explicit(&has_captured, true, memory_order_relaxed);
     attach_me.last_node = 0;
 }
 

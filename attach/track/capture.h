@@ -7,6 +7,9 @@
 /* In the process, now. */
 uint32_t attach_open_captures(void);
 
+/* Whether one was ever begun. */
+bool attach_has_captured(void);
+
 typedef struct attach_status {
     uint8_t status; /* CUstreamCaptureStatus; 0xFF: not asked */
     uint64_t capture, node;

@@ -105,10 +105,13 @@ typedef enum gphi_event_kind {
                        the communicator's name, or empty. stack: of GPHI_COLLECTIVE_CALLED */
     GPHI_EVENT_FORKED, /* the process was made by fork(), of one that had used the driver. id:
                        that one's pid. stack: of the fork() */
-    GPHI_EVENT_CRASHED /* a signal that ends the process. id: its number. words: address that
+    GPHI_EVENT_CRASHED, /* a signal that ends the process. id: its number. words: address that
                        it is about, or 0, and of the instruction. stack: without the C
                        library's frames on top; a second record has it, as the first has none
                        and is there even if the stack cannot be read */
+    GPHI_EVENT_BLOCK /* PyTorch's allocator hands out memory that it has. id: its address.
+                        words: bytes, 0 where it takes it back: then, if anything was
+                        captured before, stack */
 } gphi_event_kind;
 
 typedef enum gphi_hang_how {

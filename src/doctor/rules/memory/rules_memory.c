@@ -139,6 +139,7 @@ static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
 static void stale_address(gphi_rule_run *run, const gphi_seen *seen)
 {
     tell_dead(run, seen, DEAD_REUSED);
+    gphi_rule_block_call(run, seen);
 }
 
 /* The touch of an executable by which it works in what this call has freed. */
@@ -302,7 +303,10 @@ static void foreign_free(gphi_rule_run *run, const gphi_seen *seen)
 /* ---- the table ---- */
 
 const gphi_rule gphi_rules_memory[] = {
-    GPHI_RULE("memory.stale-address", ERROR, .call = stale_address),
+    GPHI_RULE("memory.stale-address", ERROR, .state_bytes = sizeof(gphi_block_state),
+              .map_count = 3, .init = gphi_rule_block_init, .call = stale_address,
+              .event = gphi_rule_block_event, .end = gphi_rule_block_end,
+              .fini = gphi_rule_block_fini),
     GPHI_RULE("memory.freed-input", ERROR, .call = freed_input),
     GPHI_RULE("memory.alias-after-capture", ERROR, .call = alias_after_capture),
     GPHI_RULE("memory.pointer-before-launch", ERROR, .call = pointer_before_launch),

@@ -78,6 +78,20 @@ void gphi_rule_input_moved(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_input_moved_end(gphi_rule_run *run);
 void gphi_rule_input_fini(gphi_rule_run *run);
 
+/* memory_block.c: tensors of PyTorch */
+typedef struct gphi_block_state {
+    gphi_map indices;          /* of blocks in use, by address, in `live` */
+    gphi_map addresses;        /* of blocks that are watched */
+    gphi_map private_segments; /* that captures were given memory of */
+    gphi_vec live, watched, gone; /* memory_block.c's; gone: watched ones given back */
+    int64_t captures;             /* open */
+} gphi_block_state;
+void gphi_rule_block_init(gphi_rule_run *run);
+void gphi_rule_block_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_rule_block_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_block_end(gphi_rule_run *run);
+void gphi_rule_block_fini(gphi_rule_run *run);
+
 /* memory_input.c */
 void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_input_not_refreshed_end(gphi_rule_run *run);
