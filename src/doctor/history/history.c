@@ -217,6 +217,7 @@ static void note_pointer(gphi_history *history, const gphi_touch *touch)
     GPHI_EACH (gphi_touch, at, &one->pointers) {
         if (at->address == touch->address && at->function == touch->function &&
             at->arg == touch->arg) {
+            at->earlier = at->since;
             at->since = touch->since;
             return;
         }

@@ -101,6 +101,24 @@ static bool is_series(const double *v, uint32_t count, double part)
     return adds || scales;
 }
 
+/* What bends one way, in steps that shrink or grow: one less a power, its reciprocal, the root of
+ * a count. A series by chance would have to bend so in each of its steps. */
+static bool is_curve(const double *v, uint32_t count)
+{
+    enum { VALUES_MIN = 4 };
+    const double first = v[1] - v[0], second = v[2] - v[1];
+    const bool shrinks = second / first < 1;
+    if (count < VALUES_MIN)
+        return false;
+    for (uint32_t i = 2; i < count; i++) {
+        const double factor = (v[i] - v[i - 1]) / (v[i - 1] - v[i - 2]);
+        if (!(factor > 0.1 && factor < 10) || factor == 1 || (factor < 1) != shrinks ||
+            !(v[i] * v[i - 1] > 0 && v[i - 1] * v[i - 2] > 0))
+            return false;
+    }
+    return true;
+}
+
 /* What is passed as a struct may have holes, where anything lies (an empty functor is a byte of it):
  * a change counts if it is a series, as an integer or as a number, of the whole word or of a half. */
 static bool is_orderly(const uint64_t *values, uint32_t count)
@@ -125,7 +143,7 @@ static bool is_orderly(const uint64_t *values, uint32_t count)
     bool holds = is_series(words[0], count, 1e-3) || is_series(words[1], count, 0);
     for (uint32_t k = 0; k < 2; k++)
         holds = holds || (is_half && is_series(halves[k], count, 0)) ||
-                is_series(halves[2 + k], count, 1e-3);
+                is_series(halves[2 + k], count, 1e-3) || is_curve(halves[2 + k], count);
     return holds;
 }
 
@@ -310,7 +328,8 @@ static bool has_sibling(const gphi_history *history, const gphi_stray *of)
     return false;
 }
 
-/* By anybody but this graph, after its first launch. */
+/* By anybody but this graph, after its first launch, and before its last, of which somebody
+ * reads the results then. */
 static bool is_written_after(const gphi_history *history, const gphi_stray *of,
                              uint64_t address, uint64_t bytes)
 {
@@ -319,7 +338,9 @@ static bool is_written_after(const gphi_history *history, const gphi_stray *of,
     if (!memory || is_filled(history, address, bytes, since))
         return true;
     GPHI_EACH (const gphi_touch, pointer, &memory->pointers)
-        if (pointer->since > since && gphi_touch_meets(history, pointer, address, bytes))
+        if ((pointer->since > of->exec->last_launch.number ? pointer->earlier
+                                                            : pointer->since) > since &&
+            gphi_touch_meets(history, pointer, address, bytes))
             return true;
     for (size_t i = 0; i < history->execs.count; i++) {
         const gphi_exec_history *other = gphi_history_exec_at(history, i);
