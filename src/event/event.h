@@ -109,7 +109,7 @@ typedef enum gphi_event_kind {
                        it is about, or 0, and of the instruction. stack: without the C
                        library's frames on top; a second record has it, as the first has none
                        and is there even if the stack cannot be read */
-    GPHI_EVENT_BLOCK /* PyTorch's allocator hands out memory that it has. id: its address.
+    GPHI_EVENT_BLOCK /* PyTorch's allocator gives memory to a tensor. id: its address.
                         words: bytes, 0 where it takes it back: then, if anything was
                         captured before, stack */
 } gphi_event_kind;

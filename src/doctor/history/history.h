@@ -21,14 +21,15 @@ typedef struct gphi_touch {
     gphi_allocation *memory; /* that it lay in when it was put there; NULL: unknown */
     uint64_t memory_number;  /* memory->allocated.number then */
     uint64_t since;          /* number of the call that put it there */
-    uint64_t earlier; /* of what kernels outside graphs were given: the call before, or 0 */
-    uint64_t function;       /* of a kernel, else 0 */
-    const char *name;        /* of a kernel of a graph, as its source has it; or NULL */
-    uint32_t node;           /* of the snapshot; what is in a child counts as the child */
-    uint32_t arg;            /* of a kernel */
-    bool reads, writes;      /* for certain */
-    bool is_random;          /* of a kernel that draws random numbers, by its name */
-    bool is_only;            /* all that its kernel is given: what comes of it is there */
+    uint64_t
+        earlier; /* of what kernels outside graphs were given: the call before, or 0 */
+    uint64_t function;  /* of a kernel, else 0 */
+    const char *name;   /* of a kernel of a graph, as its source has it; or NULL */
+    uint32_t node;      /* of the snapshot; what is in a child counts as the child */
+    uint32_t arg;       /* of a kernel */
+    bool reads, writes; /* for certain */
+    bool is_random;     /* of a kernel that draws random numbers, by its name */
+    bool is_only;       /* all that its kernel is given: what comes of it is there */
 } gphi_touch;
 
 /* How often which of the last launches came, and what happened when. */

@@ -19,8 +19,7 @@ enum { ENDLESS_SHAPES = 80, ENDLESS_ALIKE = 48 };
 
 typedef struct class_of {
     gphi_vec members; /* of gphi_exec_history *, in order of creation */
-    uint64_t hash; /* of kernels; or the stack that makes them */
-    bool is_by_place;
+    uint64_t hash;
     size_t alive, shapes, short_lived, refused;
     uint64_t launches, nodes, median; /* median: launches of one */
     double cost_ns;                   /* of capture and instantiation, a member */
@@ -85,18 +84,13 @@ static bool was_kept(const gphi_history *history, const gphi_exec_history *one)
            (last && one->destroyed.number > last->last_launch.number);
 }
 
-static uint64_t key_of(const gphi_exec_history *one, bool is_by_place)
-{
-    return is_by_place ? one->exec->created.stack : one->class_hash;
-}
-
 /* Sums over the executables of the class; false: none, or no memory. */
 static bool fill_class(gphi_rule_run *run, const gphi_history *history, class_of *class)
 {
     double cost = 0;
     for (size_t i = 0; i < history->execs.count; i++) {
         gphi_exec_history *one = gphi_history_exec_at(history, i);
-        if (key_of(one, class->is_by_place) != class->hash || one->nodes == 0)
+        if (one->class_hash != class->hash || one->nodes == 0)
             continue;
         if (gphi_vec_push(&class->members, &one) != GPH_OK)
             return false;
@@ -158,18 +152,17 @@ static bool is_endless(const gphi_history *history, const class_of *class, size_
 static void each_class(gphi_rule_run *run,
                        void (*tell)(gphi_rule_run *run, const gphi_history *history,
                                     const class_of *class),
-                       size_t least, bool is_by_place)
+                       size_t least)
 {
     const gphi_history *history = run->history;
     gphi_map done;
     gphi_map_init(&done, run->model->heap);
     for (size_t i = 0; history->execs.count >= least && i < history->execs.count; i++) {
         const gphi_exec_history *one = gphi_history_exec_at(history, i);
-        const uint64_t key = key_of(one, is_by_place);
-        if (key == 0 || gphi_map_get(&done, key) ||
-            gphi_map_set(&done, key, 1) != GPH_OK)
+        if (gphi_map_get(&done, one->class_hash) ||
+            gphi_map_set(&done, one->class_hash, 1) != GPH_OK)
             continue;
-        class_of class = {.hash = key, .is_by_place = is_by_place};
+        class_of class = {.hash = one->class_hash};
         gphi_vec_init(&class.members, run->model->heap, sizeof(gphi_exec_history *));
         if (fill_class(run, history, &class) && class.members.count >= least)
             tell(run, history, &class);
@@ -219,7 +212,7 @@ static void tell_per_launch(gphi_rule_run *run, const gphi_history *history,
 
 void gphi_rule_instantiate_per_launch(gphi_rule_run *run)
 {
-    each_class(run, tell_per_launch, LAUNCHED_MIN, false);
+    each_class(run, tell_per_launch, LAUNCHED_MIN);
 }
 
 /* ---- cache.shape-explosion ---- */
@@ -236,11 +229,10 @@ static void tell_explosion(gphi_rule_run *run, const gphi_history *history,
     const gphi_exec_history *last = member(class, count - 1);
     gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, class->hash);
     gphi_cause(draft,
-               "%zu graphs %s were instantiated for %zu different "
+               "%zu graphs of the same kernels were instantiated for %zu different "
                "sizes; half of them were launched %" PRIu64
                " times or less, and a graph here pays from launch %.0f",
-               count, class->is_by_place ? "of one place" : "of the same kernels",
-               class->shapes, class->median, from);
+               count, class->shapes, class->median, from);
     gphi_evidence(draft,
                   "%zu of them were kept to the end, %s; %" PRIu64 " launches in all",
                   class->alive, gphi_say_count(class->nodes, "node"), class->launches);
@@ -249,22 +241,9 @@ static void tell_explosion(gphi_rule_run *run, const gphi_history *history,
     gphi_evidence_call(draft, &last->exec->created, "the last one was made by");
 }
 
-/* Sizes for which libraries choose other kernels are classes of their own: what one place makes
- * while the program runs. Finding a class of theirs is enough. */
-static void tell_places(gphi_rule_run *run, const gphi_history *history,
-                        const class_of *class)
-{
-    size_t alike = 0;
-    for (size_t i = 0; i < class->members.count; i++)
-        alike += member(class, i)->class_hash == member(class, 0)->class_hash;
-    if (alike < class->members.count && is_interleaved(class))
-        tell_explosion(run, history, class);
-}
-
 void gphi_rule_shape_explosion(gphi_rule_run *run)
 {
-    each_class(run, tell_explosion, SHAPES_MIN, false);
-    each_class(run, tell_places, SHAPES_MIN, true);
+    each_class(run, tell_explosion, SHAPES_MIN);
 }
 
 /* ---- memory.executable-growth ---- */
@@ -312,5 +291,5 @@ static void tell_growth(gphi_rule_run *run, const gphi_history *history,
 
 void gphi_rule_executable_growth(gphi_rule_run *run)
 {
-    each_class(run, tell_growth, GROWTH_MIN, false);
+    each_class(run, tell_growth, GROWTH_MIN);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* memory.stale-address and memory.freed-input for memory that PyTorch's allocator hands out
+/* memory.stale-address and memory.freed-input for memory that PyTorch's allocator gives to tensors
  * (GPHI_EVENT_BLOCK): the driver still has it as allocated, but the tensor that a graph was
  * captured with is gone, and the next one that fits lies there.
  *
@@ -266,13 +266,14 @@ static void report(gphi_rule_run *run, const watched *of)
     if (of->launches_taken == 0)
         as.rule++; /* memory.freed-input */
     gphi_draft *draft = gphi_finding_begin(
-        &as, of->freed.stack != 0 || node->number == 0 ? &of->freed : node, exec->created);
+        &as, of->freed.stack != 0 || node->number == 0 ? &of->freed : node,
+        exec->created);
     gphi_cause(draft,
                "the tensor that %s was captured with, argument %u, %s at 0x%" PRIx64
                ", was given back to PyTorch's allocator; the graph was launched %" PRIu64
                " times since and works on what lies there",
-               gphi_say_node(exec->source, of->node), of->arg, gphi_say_bytes(of->at.bytes),
-               of->at.address, of->launches);
+               gphi_say_node(exec->source, of->node), of->arg,
+               gphi_say_bytes(of->at.bytes), of->at.address, of->launches);
     if (of->taken != 0)
         gphi_evidence(draft,
                       "another tensor, of %s, lies there now: %" PRIu64
@@ -283,9 +284,10 @@ static void report(gphi_rule_run *run, const watched *of)
         gphi_evidence(draft, "it was given back at %s",
                       gphi_say_place(run->model, &of->freed));
     gphi_evidence_call(draft, &exec->last_launch, "the graph was launched last by");
-    gphi_fix(draft, "Here: keep the tensor for as long as the graph is launched, and copy "
-                    "new values into it (tensor.copy_()) instead of assigning another one "
-                    "to its name.");
+    gphi_fix(draft,
+             "Here: keep the tensor for as long as the graph is launched, and copy "
+             "new values into it (tensor.copy_()) instead of assigning another one "
+             "to its name.");
     if (draft && of->launches_taken == 0)
         gphi_soften(draft);
 }

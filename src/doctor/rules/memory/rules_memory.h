@@ -80,9 +80,9 @@ void gphi_rule_input_fini(gphi_rule_run *run);
 
 /* memory_block.c: tensors of PyTorch */
 typedef struct gphi_block_state {
-    gphi_map indices;          /* of blocks in use, by address, in `live` */
-    gphi_map addresses;        /* of blocks that are watched */
-    gphi_map private_segments; /* that captures were given memory of */
+    gphi_map indices;             /* of blocks in use, by address, in `live` */
+    gphi_map addresses;           /* of blocks that are watched */
+    gphi_map private_segments;    /* that captures were given memory of */
     gphi_vec live, watched, gone; /* memory_block.c's; gone: watched ones given back */
     int64_t captures;             /* open */
 } gphi_block_state;

@@ -114,44 +114,11 @@ static uint64_t only_pointer(const gphi_look *at, const gphi_eager *item)
     return found;
 }
 
-static bool is_reset_name(const gphi_model *model, uint64_t kernel)
-{
-    static const char *const words[] = {"fill",  "zero",    "clear",   "memset",
-                                        "reset", "advance", "restore", NULL};
-    return gphi_name_has(gphi_function_name(model, kernel), words);
-}
-
-/* One kernel for the tensors of a list, as PyTorch's optimizers clear gradients and go a step. */
-static bool is_of_list(const gphi_model *model, uint64_t kernel)
-{
-    static const char *const words[] = {"multi_tensor_apply", NULL};
-    return gphi_name_has(gphi_function_name(model, kernel), words);
-}
-
-/* The address of a list's kernel that the graph's kernels have as well; 0: none. */
-static uint64_t listed_pointer(const gphi_look *at, const gphi_eager *item)
-{
-    const unsigned char *args = is_of_list(at->run->model, item->kernel)
-                                    ? gphi_eager_args(&at->state->log, item)
-                                    : NULL;
-    for (uint32_t i = 0; args && i + 8 <= item->arg_bytes; i += 8) {
-        const gphi_word one = {.offset = i, .bytes = 8};
-        const uint64_t address = gphi_word_in(args, &one);
-        if (!gphi_is_address(at->run->model, address))
-            continue;
-        GPHI_EACH (const gphi_touch, touch, &at->exec->touches)
-            if (touch->address == address)
-                return address;
-    }
-    return 0;
-}
-
 static bool is_same_work(const gphi_look *at, const gphi_eager *a, const gphi_eager *b)
 {
     return a->kernel == b->kernel && a->address == b->address && a->bytes == b->bytes &&
            a->is_fill == b->is_fill && a->arg_bytes == b->arg_bytes &&
-           (!a->kernel || (only_pointer(at, a) == only_pointer(at, b) &&
-                           listed_pointer(at, a) == listed_pointer(at, b)));
+           (!a->kernel || only_pointer(at, a) == only_pointer(at, b));
 }
 
 static uint64_t last_of(const gphi_look *at, uint32_t round)
@@ -228,6 +195,13 @@ static bool begins_step(const gphi_look *at, const gphi_eager *item)
     return before && item->steps > before->steps;
 }
 
+static bool is_reset_name(const gphi_model *model, uint64_t kernel)
+{
+    static const char *const words[] = {"fill",  "zero",    "clear",   "memset",
+                                        "reset", "advance", "restore", NULL};
+    return gphi_name_has(gphi_function_name(model, kernel), words);
+}
+
 /* A kernel that works on one buffer of the graph: it resets it, at the start of a step or
  * by its name, or it advances a state of a few bytes. What is worked on after a step may
  * be its result. */
@@ -237,10 +211,6 @@ static const char *kernel_work(const gphi_look *at, const gphi_eager *item,
     const bool is_state = touch->memory && touch->memory->bytes <= STATE_BYTES;
     if (touch->is_random)
         return "worked on by another kernel";
-    if (listed_pointer(at, item) == touch->address)
-        return has_kernel(at->exec, item->kernel, touch->address)
-                   ? NULL
-                   : "worked on by another kernel";
     if (touch->address != only_pointer(at, item) ||
         has_kernel(at->exec, item->kernel, touch->address) ||
         (is_state
@@ -294,8 +264,7 @@ static const char *work_of(const gphi_look *at, const gphi_eager *item,
 static uint64_t worked_on(const gphi_look *at, const gphi_eager *item)
 {
     const uint64_t state = has_kernel(at->exec, item->kernel, 0) ? 0 : state_of(at, item);
-    const uint64_t only = state ? state : only_pointer(at, item);
-    return only ? only : listed_pointer(at, item);
+    return state ? state : only_pointer(at, item);
 }
 
 /* The last time but one that a step did it, NULL unless each step did; *last becomes the

@@ -328,8 +328,8 @@ static bool has_sibling(const gphi_history *history, const gphi_stray *of)
     return false;
 }
 
-/* By anybody but this graph, after its first launch, and before its last, of which somebody
- * reads the results then. */
+/* By anybody but this graph, after its first launch, and before its last: what touches it then
+ * may read the results. */
 static bool is_written_after(const gphi_history *history, const gphi_stray *of,
                              uint64_t address, uint64_t bytes)
 {
@@ -339,7 +339,7 @@ static bool is_written_after(const gphi_history *history, const gphi_stray *of,
         return true;
     GPHI_EACH (const gphi_touch, pointer, &memory->pointers)
         if ((pointer->since > of->exec->last_launch.number ? pointer->earlier
-                                                            : pointer->since) > since &&
+                                                           : pointer->since) > since &&
             gphi_touch_meets(history, pointer, address, bytes))
             return true;
     for (size_t i = 0; i < history->execs.count; i++) {
