@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* PyTorch's allocator hands parts of its memory out and takes them back without a call to the
- * driver. It tells PyTorch's profiler each time, by a function of another library, which is
+ * driver. It reports to PyTorch's profiler each time, by a function of another library, which is
  * exported here, too, goes on to PyTorch's, and is noted:
  *
  *   libc10_cuda.so ─> here ─> libc10.so

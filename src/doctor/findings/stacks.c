@@ -501,7 +501,7 @@ static bool is_wrapper(const gphi_stacks *stacks, const gph_place *place,
     return strcmp(place->file, outermost->file) != 0 && calls > 0 && is_small;
 }
 
-/* One line of Python makes many calls of the driver there: it is no binding. */
+/* One line of Python makes many calls of the driver there: it is not a binding. */
 static bool is_by_torch(const gph_place *frames, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
