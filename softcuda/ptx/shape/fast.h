@@ -129,6 +129,8 @@ bool ptx_fast_is_plain(const ptx_fast *f);
 bool ptx_fast_write_flat(ptx_fast *f);
 void ptx_fast_begin_flat(ptx_fast *f, uint32_t block); /* around a block's instructions */
 void ptx_fast_end_flat(ptx_fast *f, uint32_t block);
+void ptx_fast_open_pieces(ptx_fast *f); /* the loop over x where f->piece is not 0 */
+void ptx_fast_close_pieces(ptx_fast *f);
 
 /* ---- shape_warp.c ---- */
 /* The barrier or warp operation of the current region; `scan` as above, or "". */

@@ -357,3 +357,34 @@ bool ptx_fast_write_flat(ptx_fast *f)
     ptx_fast_write_loops(f, 'a', from, "%ntid.x");
     return true;
 }
+
+/* x inside, in pieces of as many threads: where each begins, `xp`, is a multiple of that. */
+void ptx_fast_open_pieces(ptx_fast *f)
+{
+    const char *n = f->name;
+    gphi_text_add(f->emit.out,
+                  "  br label %%%s.xp\n"
+                  "%s.xp:\n  %%xp.%s = phi i32 [ 0, %%%s.y ], [ %%xp1.%s, %%%s.xl ]\n"
+                  "  %%xb.%s = mul nuw nsw i32 %%xp.%s, %u\n  br label %%%s.x\n"
+                  "%s.x:\n  %%j.%s = phi i32 [ 0, %%%s.xp ], [ %%x1.%s, %%%s.latch ]\n"
+                  "  %%x.%s = add nuw nsw i32 %%xb.%s, %%j.%s\n"
+                  "  %%i.%s = add nuw nsw i32 %%row.%s, %%x.%s\n"
+                  "  %%i64.%s = zext i32 %%i.%s to i64\n",
+                  n, n, n, n, n, n, n, n, f->piece, n, n, n, n, n, n, n, n, n, n, n, n, n,
+                  n);
+}
+
+void ptx_fast_close_pieces(ptx_fast *f)
+{
+    const char *n = f->name;
+    gphi_text_add(f->emit.out,
+                  "  %%x1.%s = add nuw nsw i32 %%j.%s, 1\n"
+                  "  %%xc.%s = icmp ult i32 %%x1.%s, %u\n"
+                  "  br i1 %%xc.%s, label %%%s.x, label %%%s.xl, !llvm.loop !%u\n"
+                  "%s.xl:\n  %%xp1.%s = add nuw nsw i32 %%xp.%s, 1\n"
+                  "  %%xe.%s = mul nuw nsw i32 %%xp1.%s, %u\n"
+                  "  %%xd.%s = icmp ult i32 %%xe.%s, %%ntid.x\n"
+                  "  br i1 %%xd.%s, label %%%s.xp, label %%%s.yl\n",
+                  n, n, n, n, f->piece, n, n, n, ptx_fast_loop_node(f), n, n, n, n, n,
+                  f->piece, n, n, n, n, n);
+}

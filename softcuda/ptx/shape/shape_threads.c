@@ -507,37 +507,6 @@ static void close_lanes(ptx_fast *f)
 static const ptx_window all_threads = {{{"0"}, {"0"}, {"0"}, {"0"}},
                                        {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}, {"32"}}};
 
-/* x inside, in pieces of as many threads: where each begins, `xp`, is a multiple of that. */
-static void open_pieces(ptx_fast *f)
-{
-    const char *n = f->name;
-    gphi_text_add(f->emit.out,
-                  "  br label %%%s.xp\n"
-                  "%s.xp:\n  %%xp.%s = phi i32 [ 0, %%%s.y ], [ %%xp1.%s, %%%s.xl ]\n"
-                  "  %%xb.%s = mul nuw nsw i32 %%xp.%s, %u\n  br label %%%s.x\n"
-                  "%s.x:\n  %%j.%s = phi i32 [ 0, %%%s.xp ], [ %%x1.%s, %%%s.latch ]\n"
-                  "  %%x.%s = add nuw nsw i32 %%xb.%s, %%j.%s\n"
-                  "  %%i.%s = add nuw nsw i32 %%row.%s, %%x.%s\n"
-                  "  %%i64.%s = zext i32 %%i.%s to i64\n",
-                  n, n, n, n, n, n, n, n, f->piece, n, n, n, n, n, n, n, n, n, n, n, n, n,
-                  n);
-}
-
-static void close_pieces(ptx_fast *f)
-{
-    const char *n = f->name;
-    gphi_text_add(f->emit.out,
-                  "  %%x1.%s = add nuw nsw i32 %%j.%s, 1\n"
-                  "  %%xc.%s = icmp ult i32 %%x1.%s, %u\n"
-                  "  br i1 %%xc.%s, label %%%s.x, label %%%s.xl, !llvm.loop !%u\n"
-                  "%s.xl:\n  %%xp1.%s = add nuw nsw i32 %%xp.%s, 1\n"
-                  "  %%xe.%s = mul nuw nsw i32 %%xp1.%s, %u\n"
-                  "  %%xd.%s = icmp ult i32 %%xe.%s, %%ntid.x\n"
-                  "  br i1 %%xd.%s, label %%%s.xp, label %%%s.yl\n",
-                  n, n, n, n, f->piece, n, n, n, ptx_fast_loop_node(f), n, n, n, n, n,
-                  f->piece, n, n, n, n, n);
-}
-
 /* z and y outside, x inside; close_loops() ends x. */
 static void open_loops(ptx_fast *f, const char *from, const char *bound)
 {
@@ -558,7 +527,7 @@ static void open_loops(ptx_fast *f, const char *from, const char *bound)
                   "  %%row.%s = mul nuw nsw i32 %%yrow.%s, %%ntid.x\n",
                   n, n, w->from[1].name, n, n, n, n, n, n, n, n);
     if (f->piece != 0) {
-        open_pieces(f);
+        ptx_fast_open_pieces(f);
         return;
     }
     char first[40];
@@ -593,7 +562,7 @@ static void close_loops(ptx_fast *f, const char *bound)
     }
     snprintf(after, sizeof(after), "R%u.%s", f->region, f->round ? "again" : "after");
     if (f->piece != 0) {
-        close_pieces(f);
+        ptx_fast_close_pieces(f);
     } else {
         gphi_text_add(out,
                       "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
