@@ -53,8 +53,8 @@ MODES = {
     "pageable": "silent",  # unseen
     "freed_input": "memory.freed-input|memory.stale-address + launch.fault",
     "moved_weight": "memory.freed-input|memory.stale-address + launch.fault",
-    "reused_input": "silent",  # unseen
-    "input_new": "memory.input-not-refreshed",
+    "reused_input": "silent + memory.stale-address memory.freed-input",
+    "input_new": "memory.input-not-refreshed + memory.stale-address memory.freed-input",
     "read_early": "memory.read-before-done",
     "frozen_seed": "rng.frozen",
     "adam": "silent",  # unseen
@@ -80,14 +80,14 @@ MODES = {
 # torch_scripts.py: mistakes that nothing catches, each beside its twin that is right.
 TWINS = {
     "scalar": "silent",  # unseen
-    "new_input": "memory.input-not-refreshed",
+    "new_input": "memory.input-not-refreshed + memory.stale-address memory.freed-input",
     "rate": "silent",  # unseen
     "set_to_none": "silent",  # unseen
     "per_step": "perf.instantiate-per-launch",
     "item": "capture.synchronize",
     "cpu_copy": "framework.exception",
     "side_alloc": "capture.unsafe-call|capture.isolation",
-    "weights": "silent",  # unseen
+    "weights": "silent + memory.stale-address memory.freed-input",
     "kept_outputs": "memory.output-overwritten",
     "early": "silent",  # unseen
     "rows": "silent",  # unseen
