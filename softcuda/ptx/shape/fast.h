@@ -96,6 +96,9 @@ void ptx_fast_find_bends(ptx_fast *f); /* f->bends, for the copy to be written *
 void ptx_fast_open_runs(ptx_fast *f, const char *first, const char *bound);
 void ptx_fast_lower(ptx_fast *f, uint32_t insn); /* ptx_lower(), with regard to bends */
 
+/* ---- shape_floor.c ---- */
+bool ptx_fast_write_floor(ptx_fast *f, uint32_t insn);
+
 /* ---- shape_narrow.c ---- */
 void ptx_fast_plan_narrow(ptx_fast *f);
 bool ptx_fast_write_narrow(ptx_fast *f, uint32_t insn);

@@ -334,7 +334,7 @@ static void write_edges(ptx_fast *f, uint32_t block)
 static void write_own_insn(ptx_fast *f, uint32_t i)
 {
     const bool bends = f->bends && f->bends->wanted[i];
-    if (!bends && ptx_fast_write_narrow(f, i))
+    if (!bends && (ptx_fast_write_narrow(f, i) || ptx_fast_write_floor(f, i)))
         return;
     if (bends)
         ptx_fast_lower(f, i);
