@@ -3,7 +3,7 @@
 // timing: how long a host function takes
 // needs: soft
 //
-// A host function stands in the graph of each step and takes long: the kernels after it wait
+// A host function is in the graph of each step and takes long: the kernels after it wait
 // for it. Or it waits for what the thread that waits for the graph has: a lock. Take it out of
 // the graph, or hand its work to a thread.
 #include "broken.h"
