@@ -126,7 +126,7 @@ static void close_memory(struct memory *memory)
     gph_arena_destroy(memory->arena);
 }
 
-/* 16 topologies: neighbouring buckets differ in grids and numbers only. */
+/* 16 topologies: neighboring buckets differ in grids and numbers only. */
 static int node_count(int graph)
 {
     return 200 + graph * 16 / graph_count * 400 / 15;

@@ -95,7 +95,7 @@ void c_scan(uint32_t *restrict out, const uint32_t *restrict in, size_t n)
     }
 }
 
-/* Neighbours ------------------------------------------------------------------------ */
+/* Neighbors ------------------------------------------------------------------------ */
 
 static float five(const float *row, const float *up, const float *down, size_t x,
                   size_t left, size_t right)
@@ -207,7 +207,7 @@ void c_bf162_chain(uint16_t *restrict y, const uint16_t *restrict x, const uint1
 
 /* Whole numbers --------------------------------------------------------------------- */
 
-/* Four tables a thread: counts of equal neighbours need not wait for one another. */
+/* Four tables a thread: counts of equal neighbors need not wait for one another. */
 void c_histogram(uint32_t *restrict out, const uint32_t *restrict in, size_t words)
 {
 #pragma omp parallel

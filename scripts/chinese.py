@@ -49,7 +49,7 @@ def is_sentence(text):
 
 
 def literals(name):
-    """(line, text, calls that it is in) of each literal; neighbours are one."""
+    """(line, text, calls that it is in) of each literal; neighbors are one."""
     line, calls, last, text, started = 1, [], "", None, 0
     for token in TOKEN.findall((ROOT / name).read_text()):
         if token.startswith('"'):

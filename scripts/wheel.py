@@ -32,7 +32,7 @@ def check_metadata(wheel, folder, name, version):
         if not getattr(metadata, field):
             yield "METADATA has no %s" % field
     if not any(entry.startswith(folder + "licenses/") for entry in wheel.namelist()):
-        yield "no licence is in it"
+        yield "no license is in it"
 
 
 def check_record(wheel, folder):

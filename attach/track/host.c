@@ -113,7 +113,7 @@ static uint64_t freed_mark(void)
 }
 
 /* Whether glibc's free() was called on a block that begins there: small ones have the
- * mark, larger ones are in a list, whose neighbours point back at them. */
+ * mark, larger ones are in a list, whose neighbors point back at them. */
 static bool is_freed(uint64_t address)
 {
     enum { FORWARD = 2, BACK = 3 };

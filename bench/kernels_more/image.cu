@@ -3,7 +3,7 @@
 #define KERNEL extern "C" __global__ void
 typedef unsigned char u8;
 
-/* Grey, to another size. */
+/* Gray, to another size. */
 KERNEL resize_bilinear(u8 *out, const u8 *in, int width, int height, int to_width,
                        int to_height)
 {

@@ -159,7 +159,7 @@ static void prepare_histogram(more_job *job)
     more_number(job, n);
     more_line(job, 16 * 256, 256);
 }
-/* Four tables a thread: counts of equal neighbours need not wait for one another. */
+/* Four tables a thread: counts of equal neighbors need not wait for one another. */
 static void plain_histogram(const more_job *job)
 {
     uint32_t *out = more_at(job, 0);

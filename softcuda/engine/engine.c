@@ -147,7 +147,7 @@ static soft_queue *pick_any(soft_worker *worker, uint32_t word, uint64_t bits)
 }
 
 /* One of the queues in `bits` (of word `word`): the first of the lowest priority, counted
- * from a place that changes, so that no queue is passed over for ever. */
+ * from a place that changes, so that no queue is passed over forever. */
 static soft_queue *pick(soft_worker *worker, uint32_t word, uint64_t bits)
 {
     soft_engine *engine = worker->engine;

@@ -147,7 +147,7 @@ uint32_t soft_worker_slot(const soft_worker *worker);
  * memory in use must not be found through the slot. */
 bool soft_worker_relieve(soft_worker *worker);
 
-/* Queues are never freed before the engine, but recycled: a point stays valid for ever.
+/* Queues are never freed before the engine, but recycled: a point stays valid forever.
  * priority: lower runs first. */
 GPH_CHECKED gph_status soft_queue_create(soft_engine *engine, int priority,
                                          soft_queue **out, gph_error *error);

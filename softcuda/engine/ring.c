@@ -5,7 +5,7 @@
  *   tail   the last submitted          written by submitters, under `submit`
  *   done   the last completed          written by the owner
  *
- * A submission's number is its place in the ring, counted for ever; the number is also
+ * A submission's number is its place in the ring, counted forever; the number is also
  * the sequence of the point that the caller gets. Nobody waits in here for a lock that is
  * held for long: an owner that has nothing to do lets go, and a submitter that finds the
  * queue idle sets its bit in the engine's list of queues that want an owner. */
@@ -465,7 +465,7 @@ void soft_queue_block_on(soft_queue *queue, soft_point point)
         soft_hold_urge(on);
 }
 
-/* ---- fences: owned for ever, so that nobody else is -------------------------------- */
+/* ---- fences: owned forever, so that nobody else is -------------------------------- */
 
 gph_status soft_fence_create(soft_engine *engine, soft_queue **out, gph_error *error)
 {

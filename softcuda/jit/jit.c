@@ -117,7 +117,7 @@ static bool goes_on(part *p)
     const _Atomic uint32_t *cancel = p->request->cancel;
     if (!cancel || atomic_load_explicit(cancel, memory_order_relaxed) == 0)
         return true;
-    return fail(p, "cancelled", NULL);
+    return fail(p, "canceled", NULL);
 }
 
 static bool parse(part *p)

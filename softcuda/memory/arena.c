@@ -119,7 +119,7 @@ static gph_status make_tables(soft_memory *memory, gph_error *error)
                        memory->chunk_count));
     for (uint32_t i = 0; i < memory->slot_count; i++)
         memory->slots[i].chunk = SOFT_NO_CHUNK;
-    /* Low chunks on top, so that neighbours come out together and map in one call. */
+    /* Low chunks on top, so that neighbors come out together and map in one call. */
     for (uint32_t i = 0; i < memory->chunk_count; i++)
         memory->free_chunks[i] = memory->chunk_count - 1 - i;
     memory->free_chunk_count = memory->chunk_count;
@@ -291,7 +291,7 @@ static bool map_again(const soft_memory *memory, void *at, uint64_t offset,
     return mapped != MAP_FAILED && mprotect(at, bytes, prot) == 0;
 }
 
-/* Maps neighbouring pieces of a file, or of the device's chunks, from `chunk` on at
+/* Maps neighboring pieces of a file, or of the device's chunks, from `chunk` on at
  * `at`. */
 static bool map_run(soft_memory *memory, void *at, int file, uint32_t chunk,
                     uint64_t bytes, int prot)

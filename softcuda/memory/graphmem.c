@@ -2,7 +2,7 @@
 /* The addresses of a graph's memory: given when an alloc node is added, used again by
  * nodes that come after the free.
  *
- * Blocks of an arena are a sorted array. A request takes the tightest run of neighbouring
+ * Blocks of an arena are a sorted array. A request takes the tightest run of neighboring
  * blocks that are virgin, or whose free comes before the request. */
 #include <stdio.h>
 #include <string.h>
@@ -179,7 +179,7 @@ static bool was_freed(const struct graph_block *block, const soft_reach *before)
            block->number <= before->frees[block->chain];
 }
 
-/* The tightest run of neighbours that were freed before: its first block; else the
+/* The tightest run of neighbors that were freed before: its first block; else the
  * tightest block that nobody has had; else UINT32_MAX. As on an H100 the two are not
  * joined. */
 static uint32_t find_run(const soft_graph_arena *arena, uint64_t bytes,

@@ -369,7 +369,7 @@ static bool give(struct soft_mapping *mapping, uint32_t device, uint32_t access)
     return changes;
 }
 
-/* Mapping by mapping: neighbours may be open to other devices. */
+/* Mapping by mapping: neighbors may be open to other devices. */
 static bool give_all_locked(soft_memory *memory, uint32_t slot, uint32_t count,
                             uint32_t device, uint32_t access)
 {

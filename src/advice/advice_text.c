@@ -13,7 +13,7 @@ typedef struct printing {
     const gph_advice *advice;
     gphi_text *out;
     bool has_colours;
-    const char *bold, *plain; /* empty without colours */
+    const char *bold, *plain; /* empty without colors */
 } printing;
 
 static const char *verdict_colour(const printing *p, gph_verdict verdict)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the doctor lets its neighbours (advice, report) see. */
+/* What the doctor lets its neighbors (advice, report) see. */
 #ifndef GPHI_DOCTOR_LISTEN_H
 #define GPHI_DOCTOR_LISTEN_H
 #include "doctor/model/model.h"

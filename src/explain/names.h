@@ -10,7 +10,7 @@ extern const size_t gphi_names_count;
 
 enum { GPHI_NAME_MAX_BYTES = 64, GPHI_NAME_FAR = 1000 };
 
-/* Letters that were changed, left out, added or exchanged with their neighbour; case
+/* Letters that were changed, left out, added or exchanged with their neighbor; case
  * counts for nothing. GPHI_NAME_FAR where they are more than `most`, or a name is too
  * long. */
 int gphi_name_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes,

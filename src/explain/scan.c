@@ -292,7 +292,7 @@ static void try_word(scan *s, size_t at, size_t end)
     }
 }
 
-/* Colours of a terminal: bytes they take at `at`, or 0. They end with a line. */
+/* Colors of a terminal: bytes they take at `at`, or 0. They end with a line. */
 static size_t escape_at(const scan *s, size_t at)
 {
     if (s->text[at] != '\x1b' || at + 1 >= s->bytes || s->text[at + 1] != '[')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Terms of a text: words of English cut to their stem, pairs of neighbouring Chinese
+/* Terms of a text: words of English cut to their stem, pairs of neighboring Chinese
  * characters, which stand for words there. A name is one term and its parts as well:
  * make_graphed_callables, CUDAGraph. Entries and questions are read alike. */
 #ifndef GPHI_EXPLAIN_TERMS_H

@@ -559,7 +559,7 @@ static void code_graph(struct walk *walk, struct gphi_bundle_graph *graph)
     check_order(walk, graph);
 }
 
-/* Graphs own arrays, so they are initialised one by one, and a half-read bundle can
+/* Graphs own arrays, so they are initialized one by one, and a half-read bundle can
  * always be finished. */
 static void code_graphs(struct walk *walk)
 {

@@ -62,7 +62,7 @@ bool gphi_arena_place(const gph_arena *arena, uint64_t count, uint64_t *first)
         *first = idle[0];
     else if (gap[0] == 0)
         *first = 0;
-    else /* in the middle, so that both neighbours can grow */
+    else /* in the middle, so that both neighbors can grow */
         *first = gap[0] + (gap[1] - count) / 2;
     return true;
 }

@@ -307,14 +307,14 @@ static uint32_t cut(struct gphi_blocks *b, uint32_t i, uint64_t bytes)
     return rest;
 }
 
-/* Only within a lane: neighbours of another wait for other work. */
+/* Only within a lane: neighbors of another wait for other work. */
 static bool merges(const struct gphi_blocks *b, uint32_t i, uint32_t lane)
 {
     return i != GPHI_NIL && gphi_block_at(b, i)->state == GPHI_BLOCK_FREE &&
            gphi_block_at(b, i)->lane == lane;
 }
 
-/* Puts a block that is in no lane into one, with its neighbours there. */
+/* Puts a block that is in no lane into one, with its neighbors there. */
 static uint32_t enter_merged(struct gphi_blocks *b, uint32_t i, uint32_t lane,
                              uint64_t position)
 {

@@ -11,7 +11,7 @@
  * count tickets (fence.c), lanes of a capture count sets of terminal nodes (walk.c). A
  * lane is a treap by (bytes, address) in which each node knows the least position below
  * it, so that the best fit among blocks up to a position is found in logarithmic time.
- * Neighbours in one lane are merged.
+ * Neighbors in one lane are merged.
  *
  * Everything lies in arrays, by number: NIL is none. */
 #ifndef GPHI_MEMORY_BLOCKS_H
@@ -28,7 +28,7 @@ enum gphi_block_state { GPHI_BLOCK_UNUSED, GPHI_BLOCK_FREE, GPHI_BLOCK_LIVE };
 
 struct gphi_block {
     uint64_t address, bytes;
-    uint32_t previous, next; /* neighbours; `next` links unused ones */
+    uint32_t previous, next; /* neighbors; `next` links unused ones */
     uint8_t state;
 
     /* free */
@@ -125,7 +125,7 @@ uint32_t gphi_blocks_live(const struct gphi_blocks *b, uint64_t address);
 /* The segment that holds an address, or NIL. */
 uint32_t gphi_blocks_segment(const struct gphi_blocks *b, uint64_t address);
 
-/* New pages: a free block in a lane, merged with its neighbours there; segments that
+/* New pages: a free block in a lane, merged with its neighbors there; segments that
  * touch become one. Needs 1 block reserved, and room in `segments`. */
 void gphi_blocks_add_pages(struct gphi_blocks *b, uint64_t address, uint64_t bytes,
                            uint32_t lane, uint64_t position);
@@ -149,7 +149,7 @@ uint32_t gphi_blocks_put(struct gphi_blocks *b, uint32_t block, uint32_t lane,
 /* Moves what is in a lane up to a position to another one. */
 void gphi_blocks_move(struct gphi_blocks *b, uint32_t from, uint64_t upto, uint32_t to,
                       uint64_t position);
-/* Makes a run of free neighbours, from `first` to `last`, one block of a lane. */
+/* Makes a run of free neighbors, from `first` to `last`, one block of a lane. */
 uint32_t gphi_blocks_join(struct gphi_blocks *b, uint32_t first, uint32_t last,
                           uint32_t lane, uint64_t position);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where more memory comes from: runs of free neighbours, pages at the end of a segment,
+/* Where more memory comes from: runs of free neighbors, pages at the end of a segment,
  * pages elsewhere, pages that others can spare, and at last a message. */
 #include "base/fail.h"
 #include "base/log.h"

@@ -223,7 +223,7 @@ static uint32_t fit_others(const gph_pool *pool, const struct gphi_route *route,
     return best;
 }
 
-/* Neighbours that the route may use, each in a lane of its own, made one block. */
+/* Neighbors that the route may use, each in a lane of its own, made one block. */
 static uint32_t fit_run(gph_pool *pool, const struct gphi_route *route, uint64_t bytes,
                         uint64_t position)
 {

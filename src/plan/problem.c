@@ -52,7 +52,7 @@ static uint32_t index_of(const uint64_t *times, uint32_t count, uint64_t time)
     return (uint32_t)(at - times);
 }
 
-/* Sections lie between neighbouring times at which some life begins or ends. */
+/* Sections lie between neighboring times at which some life begins or ends. */
 static gph_status cut(gphi_problem *p)
 {
     const size_t room = (size_t)p->count * 2;

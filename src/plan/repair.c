@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "plan/placed.h"
 
-#define LOOK 65536u /* neighbours looked at between looks at the clock */
+#define LOOK 65536u /* neighbors looked at between looks at the clock */
 #define HEAVIER 1.3 /* what was driven out, the next time */
 #define LATELY 64u  /* driven out: the largest of them goes first */
 
@@ -28,7 +28,7 @@ struct repair {
         *weight; /* a buffer: how hard it is to place; what driving it out costs */
     uint32_t *out, out_count; /* not placed, the last one is next */
     gphi_levels *by_top;
-    const gphi_level *low; /* neighbours by their begin, by their end */
+    const gphi_level *low; /* neighbors by their begin, by their end */
     gphi_level *high;
     uint64_t random, looked, aim;
 };
@@ -75,7 +75,7 @@ static void consider(struct repair *r, struct choice *best, uint64_t offset, dou
     best->cost = cost;
 }
 
-/* Where it drives out the least: right above a neighbour, right below one, on the floor or
+/* Where it drives out the least: right above a neighbor, right below one, on the floor or
  * under the aim. */
 static struct choice choose(struct repair *r, uint32_t buffer, uint32_t count)
 {
@@ -85,7 +85,7 @@ static struct choice choose(struct repair *r, uint32_t buffer, uint32_t count)
     double begun = 0,
            ended = 0; /* weights of those that begin below the end, end below */
     uint32_t low = 0, high = 0;
-    /* Right above a neighbour, in rising order; the floor first. */
+    /* Right above a neighbor, in rising order; the floor first. */
     for (uint32_t i = 0; i <= count; i++) {
         const uint64_t offset = gphi_plan_align(b, i == 0 ? 0 : r->high[i - 1].key);
         if (offset > last)
@@ -100,7 +100,7 @@ static struct choice choose(struct repair *r, uint32_t buffer, uint32_t count)
     }
     begun = ended = 0;
     low = high = 0;
-    /* Right below a neighbour; last, under the aim. */
+    /* Right below a neighbor; last, under the aim. */
     for (uint32_t i = 0; i <= count; i++) {
         const uint64_t end = i < count ? r->low[i].key : r->aim;
         if (end < b->size || end > r->aim)

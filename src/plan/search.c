@@ -10,7 +10,7 @@
  * What cuts the search:
  * - Section bound: what is left in a section begins no lower than the lowest of its
  *   offsets, so that offset plus the bytes left must be within the capacity.
- * - Who is passed over at its offset in favour of a later one cannot lie there any more.
+ * - Who is passed over at its offset in favor of a later one cannot lie there any more.
  * - Dominance: if some buffer fits wholly below the next one's offset, it comes first.
  * - Free buffers: who lies below all that is left and lives with it is placed at once; if
  *   it was passed over before, the plan can be pushed down, and another branch has it.

@@ -29,7 +29,7 @@ static gphi_board_block *block_at(const gphi_board *board, uint64_t offset)
 /* The lock is for writers of blocks and for readers in this process. Others read a copy of
  * the file, and check what they find. */
 
-/* First fit, free neighbours made one on the way. */
+/* First fit, free neighbors made one on the way. */
 static uint64_t find_locked(gphi_board *board, uint64_t bytes)
     GPHI_REQUIRES(&board->mutex);
 

@@ -19,7 +19,7 @@ struct draft {
     gphi_text texts;
 };
 
-/* Neighbours mostly have the same one. */
+/* Neighbors mostly have the same one. */
 static uint32_t put_text(struct draft *draft, const char *text, uint32_t before)
 {
     if (!text || text[0] == '\0')

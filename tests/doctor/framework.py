@@ -89,7 +89,7 @@ def capture():
 
 
 def ranked():
-    """torchrun's children say whose each line is, in colours."""
+    """torchrun's children say whose each line is, in colors."""
     def hook(kind, value, trace):
         import traceback
         for line in "".join(traceback.format_exception(kind, value, trace)).splitlines():

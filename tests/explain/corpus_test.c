@@ -144,7 +144,7 @@ static void titles_that_came_later_lead_where_they_should(void)
     most_lead_where_they_should(EXPLAIN_CORPUS "/fresh", 80);
 }
 
-/* 205 more, English and Chinese, labelled before they were asked; one half was looked at
+/* 205 more, English and Chinese, labeled before they were asked; one half was looked at
  * while questions were added (74 of 103 at first sight, 95 after; one went to an entry of a rule
  * that came later), the other only then (78 of 102 before, 81 after; 95 since it was
  * looked at). The floors are what is reached. */
@@ -154,7 +154,7 @@ static void halves_of_a_set_lead_where_they_should(void)
     most_lead_where_they_should(EXPLAIN_CORPUS "/issues_unseen", 92);
 }
 
-/* 100 titles and sentences of public issues, none of them near to one above, labelled before
+/* 100 titles and sentences of public issues, none of them near to one above, labeled before
  * they were asked and not looked at since: 72 were right at first sight, 71 after 240
  * questions were added for what the other sets had missed. */
 static void public_titles_lead_where_they_should(void)
@@ -162,7 +162,7 @@ static void public_titles_lead_where_they_should(void)
     most_lead_where_they_should(EXPLAIN_CORPUS "/public", 70);
 }
 
-/* 160 as people type them, a third of them Chinese or mixed, labelled before they were asked.
+/* 160 as people type them, a third of them Chinese or mixed, labeled before they were asked.
  * Of the first 100, 85 were right at first sight; all but one, which asks for what no entry
  * has, are here, with what other trades say in the same words. 60 came later and were not
  * looked at: 49 were right then, 49 after questions were added for what the first had

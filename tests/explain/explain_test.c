@@ -179,7 +179,7 @@ static void lines_are_counted(void)
         return;
     CHECK(match->line == 4);
     CHECK(match->line_begin == 10 && match->line_bytes == 40);
-    /* A colour that does not end before its line does. */
+    /* A color that does not end before its line does. */
     match = first("\x1b[1\ncudaErrorStreamCaptureMerge", 31);
     CHECK(match != NULL && match->line == 2);
 }

@@ -90,7 +90,7 @@ def main():
                     common(browser, name)
             finally:
                 browser.close()
-    print("each line has its colour" if not failures else f"{failures} failed")
+    print("each line has its color" if not failures else f"{failures} failed")
     return 1 if failures else 0
 
 

@@ -12,7 +12,7 @@ gph, hello, failing = sys.argv[1:]
 failures = 0
 SIZES = ((1400, 900, False), (800, 900, True), (800, 900, False), (390, 844, False))
 UNEXPLAINED = ("seen done", "pale:", " of 32")
-# Colours of kinds, of what is under way and of what is empty, as CIELAB: none may be taken for another.
+# Colors of kinds, of what is under way and of what is empty, as CIELAB: none may be taken for another.
 NEAREST = """
 const names = gph.KINDS.map(([name]) => name).concat("wait", "card", "error"), lab = (hex) => {
   const [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
@@ -52,11 +52,11 @@ def low(browser, selector):
 def common(browser, name, width):
     check(f"{name}: the window is as wide as was asked for", browser.run("return innerWidth") == width)
     check(f"{name}: nothing is wider than the window", browser.run("return document.documentElement.scrollWidth <= innerWidth"))
-    for what, script in (("text", CONTRAST), ("colours", FAINT), ("words on bars", ON_BARS)):
+    for what, script in (("text", CONTRAST), ("colors", FAINT), ("words on bars", ON_BARS)):
         bad = browser.run(script)
         check(f"{name}: contrast of {what} {bad[:5]}", not bad)
     near = browser.run(NEAREST)
-    check(f"{name}: colours that are alike: {near}", near[0] >= 18)
+    check(f"{name}: colors that are alike: {near}", near[0] >= 18)
     text = browser.run("return document.body.innerText + gph.laneNames().join()")
     check(f"{name}: words that nothing explains", not any(word in text for word in UNEXPLAINED))
     said = [x["message"] for x in browser.log("browser")]

@@ -125,7 +125,7 @@ static void launch_and_wait(soft_engine *engine, soft_queue *queue, soft_program
 }
 
 /* One thread seems to be faster, as when others have the CPUs: the plan is put aside,
- * what one thread really takes is learnt, and the plan comes back. */
+ * what one thread really takes is learned, and the plan comes back. */
 static void slow_plans_rest_and_come_back(void)
 {
     const check_shape wide = {.nodes = 400, .max_preds = 1, .window = 1, .spin = 4000};

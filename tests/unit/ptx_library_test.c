@@ -128,7 +128,7 @@ CHECK_MODE(rz, FE_TOWARDZERO)
 CHECK_MODE(rm, FE_DOWNWARD)
 CHECK_MODE(rp, FE_UPWARD)
 
-/* The half (or bf16) nearest to `exact`, ties to even, found by trying neighbours;
+/* The half (or bf16) nearest to `exact`, ties to even, found by trying neighbors;
  * `exact` is a sum of few halves, which long double's 64 bits hold for moderate
  * exponents. */
 static u16 nearest(long double exact, float (*widen)(u16), u16 infinity)

@@ -103,7 +103,7 @@ static gphi_copier *retain(gph_runtime *runtime)
 enum { LENGTHS = 70, PITCH = 128, LINE = 16 * 16, ARENA = LINE * PITCH };
 
 /* For one length, all pairs of alignments: a row of the arena each, guarded by its
- * neighbours' bytes. */
+ * neighbors' bytes. */
 static void copy_one_length(gph_runtime *runtime, const gphi_copier *copier,
                             CUdeviceptr from, CUdeviceptr to, size_t length)
 {

@@ -6,7 +6,7 @@
  *
  *   every product is exact; the largest exponent (of a product that is the sum of the two
  *   exponents, not normalized) decides the grid: FRACTION bits below it
- *   every term is cut off there, towards zero
+ *   every term is cut off there, toward zero
  *   the exact sum of those is cut off to the 24 bits of an f32, or rounded to f16
  *
  * fp8 is done as f16, in two halves, and the addend comes after; wmma's tf32 in halves.
@@ -96,7 +96,7 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-/* Towards zero; beyond the largest number infinity. */
+/* Toward zero; beyond the largest number infinity. */
 static uint32_t cut_to_f32(double value)
 {
     uint64_t bits;

@@ -5,7 +5,7 @@
  *                 by the size; texels are numbered by their floor. A filter takes half a
  *                 texel off and rounds to 8 bits, the weights
  *   weights       of 8 bits: those of both planes are split by x, halves up, then by y,
- *                 halves towards the first row where x is the first column
+ *                 halves toward the first row where x is the first column
  *   a row         is a plane of one row, read at y = 0: with a border half of it counts
  *
  * Formats are texel.c's. */
@@ -144,7 +144,7 @@ static bool gives_floats(const soft_texture *t)
     return t->texel == SOFT_TEXEL_FLOAT || (!t->integers && t->channel_bytes < 4);
 }
 
-/* The border's colour as a texel of the format. */
+/* The border's color as a texel of the format. */
 static soft_texel_words border_of(const struct fetch *f)
 {
     const soft_texture *t = f->t;

@@ -547,7 +547,7 @@ static bool comes_from_index(const ptx_shape *s, uint32_t reg, uint32_t *seen,
 }
 
 /* The loop starts from what the thread's index gives: not from data, where one thread may
- * make many more rounds than its neighbours. */
+ * make many more rounds than its neighbors. */
 static bool starts_alike(ptx_shape *s, uint32_t reg)
 {
     uint32_t *seen = ptx_alloc(s->memory, s->reg_words, sizeof(*seen));

@@ -30,7 +30,7 @@ static double pack(u32 sign, s32 exponent, u128 sig, u32 mode)
     const u64 biased = e < -1022 ? 0 : (u64)(e + 1022);
     u64 bits = (biased << 52) + kept + up;
     if (e > 1023 || bits >= INF64) {
-        /* IEEE 754, 7.4: away from zero overflows to infinity, towards zero stops at the
+        /* IEEE 754, 7.4: away from zero overflows to infinity, toward zero stops at the
          * largest. */
         const u32 to_infinity = (mode == RM && sign) || (mode == RP && !sign);
         bits = to_infinity ? INF64 : INF64 - 1;

@@ -99,7 +99,7 @@ PROPERTIES(f64, double, u64, bits64, INF64, SIGN64)
 
 /* ---- round to odd ----------------------------------------------------------------- */
 
-/* `x` is a rounded value, `e` the exact value minus x: makes x the neighbour whose last
+/* `x` is a rounded value, `e` the exact value minus x: makes x the neighbor whose last
  * bit is 1 if anything was cut off. A result rounded to odd with two bits to spare can be
  * rounded again, in any direction, as if it had been rounded once (Boldo and Melquiond):
  * f64 has 53 bits, f32 needs 24 + 2. */
@@ -123,7 +123,7 @@ float x_odd_f32_f64(double x)
     const float f = (float)x;
     const u32 b = bits32(f);
     const double wide = f;
-    /* Towards zero first (from infinity to the largest), then the last bit. */
+    /* Toward zero first (from infinity to the largest), then the last bit. */
     const double magnitude = float64(bits64(x) & ~SIGN64);
     const double rounded = float64(bits64(wide) & ~SIGN64);
     const u32 towards_zero = rounded > magnitude ? b - 1 : b;
@@ -132,8 +132,8 @@ float x_odd_f32_f64(double x)
 
 /* ---- f64 to f32, directed --------------------------------------------------------- */
 
-/* Floats of one sign are in the order of their bits, so a neighbour is one away; zero has
- * two neighbours of different signs. */
+/* Floats of one sign are in the order of their bits, so a neighbor is one away; zero has
+ * two neighbors of different signs. */
 static float next_up(float f)
 {
     const u32 b = bits32(f);
@@ -151,7 +151,7 @@ double x_tiny_f64(double x)
                                                          : x;
 }
 /* The nearest float is at most one step from the directed one. Stepping down from
- * infinity gives the largest finite number, as IEEE 754 wants it towards zero. */
+ * infinity gives the largest finite number, as IEEE 754 wants it toward zero. */
 float x_cvt_rz_f32_f64(double x)
 {
     const float f = (float)x;
@@ -238,7 +238,7 @@ DIRECTED(rz)
 DIRECTED(rm)
 DIRECTED(rp)
 
-/* Rounded up or towards zero an exact zero sum is +0 as IR's own sum is, so only rounding
+/* Rounded up or toward zero an exact zero sum is +0 as IR's own sum is, so only rounding
  * down asks for it. */
 float x_add_rz_f32(float a, float b)
 {

@@ -34,7 +34,7 @@ u16 x_cvt_rn_f16_f32(float x)
     return (u16)(a > INF32 ? NAN16 : bounded | sign);
 }
 
-/* Towards zero, and whether something was cut off. Subnormals of f16 are multiples of
+/* Toward zero, and whether something was cut off. Subnormals of f16 are multiples of
  * 2^-24; above 65504 (0x7bff) nothing is finite, and truncation stops there. */
 static u32 trunc_f16(u32 a, u32 *rest)
 {

@@ -68,7 +68,7 @@ static bool is_nearest(const form *s)
     return s->round == PTX_MOD_RN || s->round == PTX_MOD_UNKNOWN;
 }
 
-/* add, sub, mul: fusing with a neighbour is allowed only without a written rounding. */
+/* add, sub, mul: fusing with a neighbor is allowed only without a written rounding. */
 static bool basic(ptx_low *l)
 {
     form s;

@@ -79,7 +79,7 @@ static const struct native {
     uint32_t level;
     const char *name, *ir;
 } natives[] = {
-    /* The processor makes signalling NaNs quiet; the device keeps all bits. */
+    /* The processor makes signaling NaNs quiet; the device keeps all bits. */
     {PTX_HALF_CONVERTS, "x_cvt_f32_f16",
      UNARY_HALF("cvt_f32_f16", "i16", "float",
                 "%2 = bitcast i16 %0 to half\n%3 = fpext half %2 to float\n"

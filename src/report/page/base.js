@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all modules of the page use: numbers with units, colours of the theme, small DOM help.
+// What all modules of the page use: numbers with units, colors of the theme, small DOM help.
 // Everything that comes of the examined program is put into the page as text, never as HTML.
 (function (gph) {
   'use strict';
@@ -44,7 +44,7 @@
   // C++ names without namespaces and arguments, for labels only.
   gph.brief = (name) => name.replace(/\(.*$/, '').replace(/<.*$/, '').replace(/^.*::/, '') || name;
 
-  // Kinds of calls: the colour's variable and the word in the legend. The order is data.c's.
+  // Kinds of calls: the color's variable and the word in the legend. The order is data.c's.
   gph.KINDS = [['other', gph.say('other')], ['kernel', gph.say('kernel')], ['graph', gph.say('graph launch')], ['copy', gph.say('copy, fill')],
     ['memory', gph.say('memory')], ['build', gph.say('capture, instantiate')], ['event', gph.say('event')], ['sync', gph.say('wait')]];
   gph.MEMORY = [['other', gph.say('other')], ['kernel', 'cuMemAlloc'], ['event', gph.say('stream-ordered')], ['graph', gph.say('graph')], ['copy', gph.say('managed')],
@@ -53,7 +53,7 @@
     'semaphore wait', 'mem alloc', 'mem free', 'batch mem op', 'conditional']);
   gph.NODE_COLOURS = ['kernel', 'copy', 'copy', 'event', 'graph', 'other', 'sync', 'sync', 'sync', 'sync', 'memory', 'memory', 'build', 'build'];
 
-  // Colours for canvases; read again when the system's theme changes.
+  // Colors for canvases; read again when the system's theme changes.
   gph.colour = {};
   const readColours = () => {
     const style = getComputedStyle(document.documentElement);
@@ -62,7 +62,7 @@
       gph.colour[name] = style.getPropertyValue('--' + name).trim();
   };
   readColours();
-  // Ink or paper, whichever can be read on a colour better.
+  // Ink or paper, whichever can be read on a color better.
   const light = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
   gph.contrast = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };

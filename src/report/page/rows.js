@@ -5,7 +5,7 @@
   gph.THIN = 3; // pixels
   const STACKED = [2, 1, 3, 5, 4, 6, 0, 7]; // kinds from below: work first, waits on top
 
-  // Colours of kinds by number and of some names, as words for gph.Dots.
+  // Colors of kinds by number and of some names, as words for gph.Dots.
   gph.palette = function () {
     const rgb = gph.KINDS.map(([name]) => gph.rgb(gph.colour[name]));
     for (const name of ['error', 'build', 'band', 'wait']) rgb[name] = gph.rgb(gph.colour[name]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's own source, each line in the colour of what a capture would make of it (--capturable).
+// The program's own source, each line in the color of what a capture would make of it (--capturable).
 (function (gph) {
   'use strict';
   const el = gph.el, sources = gph.data.sources, box = gph.byId('source');
   if (!sources || !sources.length) return;
-  // The worst first: a line has the colour of the worst of its calls. The first word is a class of the sheet.
+  // The worst first: a line has the color of the worst of its calls. The first word is a class of the sheet.
   const KINDS = { breaks: ['breaks', gph.say('breaks a capture')], elsewhere: ['breaks', gph.say('breaks captures of other threads')],
     cuts: ['breaks', gph.say('waits: cuts it in two graphs')], escapes: ['escapes', gph.say('escapes a capture')],
     moves: ['fits', gph.say('fits on a created stream')], frozen: ['frozen', gph.say('would be frozen')],
@@ -25,7 +25,7 @@
     row.after(el('div', 'of-line', marks.map(describe)));
     row.setAttribute('aria-expanded', 'true');
   };
-  const NEAR = 6; // lines around those with a colour
+  const NEAR = 6; // lines around those with a color
   const file = function (s) {
     const byLine = d3.group ? d3.group(s.marks, (m) => m.line) : s.marks.reduce((map, m) => map.set(m.line, [...(map.get(m.line) || []), m]), new Map());
     const lines = s.text === null ? [] : s.text.split('\n'), rows = [];

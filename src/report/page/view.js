@@ -108,7 +108,7 @@
       this.image = this.ctx.createImageData(width, height);
       this.words = new Uint32Array(this.image.data.buffer);
     }
-    // From (x, y) to (right, low), in pixels; colour as gph.rgb() has it, alpha up to 255.
+    // From (x, y) to (right, low), in pixels; color as gph.rgb() has it, alpha up to 255.
     put(x, y, right, low, rgb, alpha) {
       const word = (alpha << 24 | rgb) >>> 0, left = Math.max(0, x);
       const end = Math.min(this.width, right), last = Math.min(this.height, low);

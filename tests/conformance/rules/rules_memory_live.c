@@ -103,7 +103,7 @@ static void addresses_are_used_again_behind_the_free(void)
     CHECK(p[2] == p[0]);
     CHECK(!overlap(p[3], p[2], MIB) && !overlap(p[3], p[1], MIB)); /* taken already */
 
-    /* Neighbours that are free become one. */
+    /* Neighbors that are free become one. */
     CUgraph joined = new_graph();
     CUgraphNode node = add_alloc(joined, NULL, 4 * MIB, &p[0]);
     node = add_alloc(joined, node, 4 * MIB, &p[1]);

@@ -2,7 +2,7 @@
 // device.endless-loop
 //
 // A WHILE node runs its body until its handle is 0. Where no kernel of the body sets the handle, or
-// never to 0, it runs for ever, and nothing but the end of the process stops it on a GPU. Set the
+// never to 0, it runs forever, and nothing but the end of the process stops it on a GPU. Set the
 // handle in each round, and count rounds: gph_loop has a ceiling, a time budget and a word to stop
 // it.
 // env: SOFTCUDA_CHECK=race

@@ -3,7 +3,7 @@
 //
 // A replay ends when all of its nodes have. A kernel that waits for a word which nobody
 // writes, or a node that waits for a value or an event which never comes, keeps whoever
-// synchronizes waiting for ever, and the call that hangs names nothing of it. Let the
+// synchronizes waiting forever, and the call that hangs names nothing of it. Let the
 // writer come before what waits for it, and bound every wait in a kernel.
 // watch: 2
 #include "broken.h"

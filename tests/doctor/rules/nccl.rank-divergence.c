@@ -4,7 +4,7 @@
 // The ranks of a communicator must call the same collectives in the same order, and capture
 // the same ones: a collective runs when all of them have come to it. Where one rank captured
 // another count, type or number of them, each replay pairs what does not belong together,
-// and waits for ever. Let all ranks agree on what is captured, before it is
+// and waits forever. Let all ranks agree on what is captured, before it is
 // (gph_comm_graph_agree(), gph_ranks_agree()).
 #include "ranks.h"
 

@@ -3,7 +3,7 @@
 //
 // Two graphs run collectives of one communicator, in streams that nothing orders. On each
 // rank the GPU may begin with the other of the two, and then rank 0 waits in one collective
-// and rank 1 in the other, for ever: now and then, under load. Replay both in one stream, let
+// and rank 1 in the other, forever: now and then, under load. Replay both in one stream, let
 // one stream wait for the other, or give each graph a communicator of its own.
 #include "ranks.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A loader thread copies into the input and synchronises its stream, then hands over by
- * a condition variable; the server launches, synchronises, hands back. */
+/* A loader thread copies into the input and synchronizes its stream, then hands over by
+ * a condition variable; the server launches, synchronizes, hands back. */
 #include "app.h"
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a graph reads and does not own: it reads the addresses of its capture for ever, so that a tensor which dies, or gets
+"""What a graph reads and does not own: it reads the addresses of its capture forever, so that a tensor which dies, or gets
 other memory (`.data =`, `set_()`), leaves it with what the allocator puts there next. A weak reference to the storage says
 when that happens, and replay() refuses from then on; until then this costs it one comparison."""
 import weakref

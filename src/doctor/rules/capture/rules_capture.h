@@ -238,7 +238,7 @@ const char *gphi_say_capture(const gphi_model *model, const gphi_capture *captur
 /* Begin site, thread, what was captured until the call. */
 void gphi_tell_capture(const gphi_model *model, gphi_draft *draft,
                        const gphi_capture *capture);
-/* The cell of the matrix and its neighbours; and the fix that follows from them. */
+/* The cell of the matrix and its neighbors; and the fix that follows from them. */
 void gphi_tell_cell(gphi_draft *draft, const gphi_capture_cell *cell,
                     const gphi_call *call);
 

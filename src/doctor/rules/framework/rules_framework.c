@@ -215,7 +215,7 @@ static void hear_line(gphi_rule_run *run, speaker *of, uint32_t stack)
         hear_inside(of, line);
 }
 
-/* Colours of a terminal are left out, and a line that is too long ends where it is full. */
+/* Colors of a terminal are left out, and a line that is too long ends where it is full. */
 static void hear(gphi_rule_run *run, const gphi_event *event)
 {
     framework *state = run->state;

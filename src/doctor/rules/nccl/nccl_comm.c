@@ -169,7 +169,7 @@ static void launched(gphi_rule_run *run, const gphi_seen *seen, gphi_comm *comm)
         gphi_cause(draft,
                    "%s on %s and %s on %s both run collectives of %s, and nothing orders "
                    "the two launches: another rank may run them the other way round, and "
-                   "then both wait for ever",
+                   "then both wait forever",
                    gphi_say_exec(run->model, seen->exec),
                    gphi_say_stream(run->model, seen->stream),
                    gphi_say_exec(run->model, other->exec),

@@ -56,8 +56,8 @@ static uint32_t kernels_after(const gphi_model *model, const gphi_exec_history *
     return count;
 }
 
-static void tell(gphi_rule_run *run, const gphi_host_time *one,
-                 const gphi_exec_history *exec, uint32_t node, uint32_t after)
+static void report(gphi_rule_run *run, const gphi_host_time *one,
+                   const gphi_exec_history *exec, uint32_t node, uint32_t after)
 {
     const gphi_call *made = gphi_snapshot_made(exec->source, node);
     const bool waits = one->cpu_ns < one->ns / 10;
@@ -98,7 +98,7 @@ void gphi_rule_host_function_end(gphi_rule_run *run)
             const bool waits =
                 one->cpu_ns < one->ns / 10 && one->ns >= WAIT_NS * one->times;
             if (after > 0 || waits)
-                tell(run, one, exec, node, after);
+                report(run, one, exec, node, after);
             break;
         }
     }
