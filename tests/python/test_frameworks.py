@@ -121,7 +121,7 @@ class GraphedCalls(Case):
         self.inputs, self.blocked, self.pending = (Tensor(16), Tensor(32)), False, []
 
     def make(self, outputs=(Tensor(48), Tensor(64)), is_one=False, **options):
-        parts = {"miss": lambda *args, **kwargs: ("miss", args, kwargs), "graph": self.launcher, "tensor": Tensor,
+        parts = {"miss": lambda *args, **kwargs: ("miss", args, kwargs), "graph": self.launcher, "copying": None, "tensor": Tensor,
                  "inputs": self.inputs, "copy": copy, "outputs": outputs, "finish": None, "pending": self.pending,
                  "is_blocked": lambda: self.blocked, **options}
         return gph.GraphedCall(is_one, **parts)
