@@ -220,7 +220,7 @@ static const struct insn_case insn_cases[] = {
     {"bar.warp.sync -1;", "bar.warp.sync -1"},
     {"trap;", "trap"},
     {"tensormap.replace.tile [%rd1], 1, 2, 3, 4, 5, 6, 7;",
-     "?.?.? [%rd1+0] 1 2 3 4 5 6 7"},
+     "?.?.tile [%rd1+0] 1 2 3 4 5 6 7"},
 };
 
 static void parses_every_instruction_form(void)

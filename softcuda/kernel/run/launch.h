@@ -109,7 +109,7 @@ typedef struct soft_kernel_launch {
     soft_kernel_env *env;
     struct soft_trace *trace;    /* check mode: what it touches is noted there; or NULL */
     soft_conditions *conditions; /* of the graph it runs in, borrowed; NULL: none */
-    uint32_t needs_memory;       /* a block has local, scratch or shared memory */
+    uint32_t memory_align;       /* where a block's shared and local memory begin */
     uint32_t safepoint_budget;
     uint32_t processors; /* multiprocessors that it runs on: first << 16 | how many */
     atomic_uint fault;   /* 0 none, 1 being written, 2 there */
@@ -118,14 +118,14 @@ typedef struct soft_kernel_launch {
     uint64_t part_count; /* what workers claim: clusters, else blocks */
     int64_t node;
     uint64_t local_bytes, scratch_bytes; /* of a block */
-    uint64_t shared_room;                /* of a block, rounded up to */
-    uint32_t memory_align;               /* where it and local memory begin */
+    uint64_t shared_room;                /* of a block, rounded up to memory_align */
     soft_kernel_sync *sync;              /* NULL: not cooperative */
     soft_kernel_graph *graph; /* borrowed; NULL: it runs in none that knows of launches */
     uint32_t page_bytes;
-    bool on_fibers; /* a block may wait for another */
-    bool is_single; /* one block, fast path, waits for nobody, no time limit */
-    bool in_body;   /* of a conditional node */
+    bool on_fibers;    /* a block may wait for another */
+    bool is_single;    /* one block, fast path, waits for nobody, no time limit */
+    bool in_body;      /* of a conditional node */
+    bool needs_memory; /* a block has local, scratch or shared memory */
 } soft_kernel_launch;
 
 /* A block met a fault: those still to come are not run. */

@@ -342,6 +342,26 @@ static uint32_t address_of(const ptx_fast *f, uint32_t i)
     return SHAPE_NONE;
 }
 
+/* Whether all threads leave the region for one place. Where they part, one may go on to wait
+ * for what the others do, and a branch that is the same for a run is not to decide that. */
+static bool has_one_exit(const ptx_fast *f)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    uint32_t exit = SHAPE_NONE;
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
+        for (uint32_t k = 0; k < b->succ_count; k++) {
+            const uint32_t to = b->succ[k];
+            if (to != SHAPE_EXIT && f->s->blocks[to].region == f->region)
+                continue;
+            if (exit != SHAPE_NONE && exit != to)
+                return false;
+            exit = to;
+        }
+    }
+    return true;
+}
+
 /* A branch at an edge: `x == 0 || y == 0`. */
 static bool want_branch(found *w, uint32_t block)
 {
@@ -374,10 +394,11 @@ static bool find(found *w)
 {
     const ptx_fast *f = w->f;
     const ptx_region *r = ptx_fast_region(f);
+    const bool may_branch = has_one_exit(f);
     bool bends = false;
     for (uint32_t n = 0; n < r->block_count; n++) {
         const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
-        bends |= want_branch(w, r->blocks[n]);
+        bends |= may_branch && want_branch(w, r->blocks[n]);
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             const uint32_t reg = address_of(f, i);
             if (reg != SHAPE_NONE && slope_of(w, reg, i, 0) != SHAPE_NO_SLOPE)
@@ -574,7 +595,9 @@ static void write_other(ptx_fast *f, uint32_t i)
     const uint32_t reg = f->s->insns[i].writes[0];
     const char *type = ptx_fast_type(f, reg);
     if (f->bends->slopes[i] == 0) {
-        ptx_line(e, "store %s %%bend.%s.%u, ptr %%r.%u", type, f->name, i, reg);
+        ptx_value same;
+        snprintf(same.name, sizeof(same.name), "%%bend.%s.%u", f->name, i);
+        ptx_store_register(e, reg, same);
         return;
     }
     const bool wide = ptx_type_bytes((ptx_type)f->s->function->registers[reg].type) == 8;
