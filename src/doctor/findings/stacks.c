@@ -502,9 +502,9 @@ static bool is_wrapper(const gphi_stacks *stacks, const gph_place *place,
 }
 
 /* One line of Python makes many calls of the driver there: it is not a binding. */
-static bool is_by_torch(const gph_place *frames, uint32_t count)
+static bool is_by_torch(const gph_place *frames, uint32_t from, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = from; i < count; i++)
         if (frames[i].module && begins(gphi_path_name(frames[i].module), "libtorch"))
             return true;
     return false;
@@ -516,7 +516,7 @@ uint32_t gphi_stacks_own(const gphi_stacks *stacks, const gph_place *frames,
     uint32_t own = 0, python = 0;
     while (python < count && frames[python].is_python)
         python++;
-    const gphi_stacks *of = is_by_torch(frames + python, count - python) ? NULL : stacks;
+    const gphi_stacks *of = is_by_torch(frames, python, count) ? NULL : stacks;
     while (own < python && (is_between(&frames[own]) ||
                             is_wrapper(of, &frames[own], &frames[python - 1])))
         own++;
