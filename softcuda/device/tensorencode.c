@@ -160,10 +160,12 @@ static soft_tensor_map map_of(const soft_tensor_desc *d, soft_tensor_kind kind)
     return map;
 }
 
+/* CUDA's type is aligned, but an H200 takes a map anywhere: by bytes. */
 static void keep(const soft_tensor_map *map, CUtensorMap *out)
 {
-    memset(out, 0, sizeof(*out));
-    memcpy(out, map, sizeof(*map));
+    unsigned char *bytes = (unsigned char *)out;
+    memset(bytes, 0, sizeof(*out));
+    memcpy(bytes, map, sizeof(*map));
 }
 
 CUresult soft_tensor_encode_tiled(const soft_tensor_desc *desc, const cuuint32_t *box,
@@ -255,8 +257,9 @@ CUresult soft_tensor_encode_wide(const soft_tensor_desc *desc,
 CUresult soft_tensor_replace(CUtensorMap *map, void *address)
 {
     SOFT_TRY(soft_need(map, "tensorMap"));
+    unsigned char *bytes = (unsigned char *)map; /* as in keep() */
     soft_tensor_map made;
-    memcpy(&made, map, sizeof(made));
+    memcpy(&made, bytes, sizeof(made));
     if (made.mark != SOFT_TENSOR_MARK)
         return REFUSE("what is at %p was not made by cuTensorMapEncode...()",
                       (void *)map);
@@ -265,6 +268,6 @@ CUresult soft_tensor_replace(CUtensorMap *map, void *address)
         return REFUSE("globalAddress %p is not a multiple of 16 below 2^57, or NULL",
                       address);
     made.address = (uint64_t)(uintptr_t)address;
-    memcpy(map, &made, sizeof(made));
+    memcpy(bytes, &made, sizeof(made));
     return CUDA_SUCCESS;
 }
