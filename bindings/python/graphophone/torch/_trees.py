@@ -48,6 +48,11 @@ def _forgetting(method, note=None):
     return wrapper
 
 
+def _asking(node, indices):
+    """PyTorch's own function."""
+    return functools.partial(node._check_liveness, indices, node.path_weakrefs)
+
+
 def _dead(node, indices):
     """What a PathHit looks at to see whether outputs of the path are dead; None if there are none to ask about. Where threads count
     references apart, or an output is of another sort: a function, PyTorch's own."""
@@ -56,12 +61,12 @@ def _dead(node, indices):
     path = list(node._path_from_root)
     nodes = [path[depth] if depth < len(path) else None for depth, _ in indices]
     if not _COUNTS or any(one is None or one.outputs_weakrefs is not node.path_weakrefs[depth] for one, (depth, _) in zip(nodes, indices)):
-        return functools.partial(node._check_liveness, indices, node.path_weakrefs)
+        return _asking(node, indices)
     return (torch._C._storage_Use_Count, *((one.outputs_weakrefs, one.cached_tensor_outputs, index) for one, (_, index) in zip(nodes, indices)))
 
 
 def _as_function(node, indices, dead):
-    return functools.partial(node._check_liveness, indices, node.path_weakrefs) if isinstance(dead, tuple) else dead
+    return _asking(node, indices) if isinstance(dead, tuple) else dead
 
 
 def _copied(node):

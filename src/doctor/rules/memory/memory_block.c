@@ -10,6 +10,7 @@
  * What is in a graph's private pool is another matter: it is only handed out to captures,
  * and replays may follow one another there. */
 #include "base/heap.h"
+#include "base/vec.h"
 #include "doctor/rules/memory/rules_memory.h"
 
 #include <inttypes.h>
@@ -150,17 +151,10 @@ static int by_address(const void *left, const void *right)
 
 static const block *find(const block *blocks, size_t count, uint64_t address)
 {
-    size_t from = 0;
-    while (count > 0) {
-        const size_t half = count / 2;
-        if (blocks[from + half].address <= address) {
-            from += half + 1;
-            count -= half + 1;
-        } else
-            count = half;
-    }
-    const block *at = from > 0 ? &blocks[from - 1] : NULL;
-    return at && address - at->address < at->bytes ? at : NULL;
+    size_t from;
+    GPHI_HALVE(from, count, at, blocks[at].address <= address);
+    const block *last = from > 0 ? &blocks[from - 1] : NULL;
+    return last && address - last->address < last->bytes ? last : NULL;
 }
 
 /* Tables of many tensors: words that this launch has not set are those of one before. */

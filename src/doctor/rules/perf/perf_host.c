@@ -56,11 +56,16 @@ static uint32_t kernels_after(const gphi_model *model, const gphi_exec_history *
     return count;
 }
 
+/* Whether it hardly computes in its time. */
+static bool is_idle(const gphi_host_time *one)
+{
+    return one->cpu_ns < one->ns / 10;
+}
+
 static void report(gphi_rule_run *run, const gphi_host_time *one,
                    const gphi_exec_history *exec, uint32_t node, uint32_t after)
 {
     const gphi_call *made = gphi_snapshot_made(exec->source, node);
-    const bool waits = one->cpu_ns < one->ns / 10;
     gphi_draft *draft =
         gphi_finding_begin(run, made->number != 0 ? made : &exec->exec->created, node);
     gphi_cause(draft,
@@ -72,7 +77,7 @@ static void report(gphi_rule_run *run, const gphi_host_time *one,
                after > 0 ? gphi_say("it holds up %s after it in the graph",
                                     gphi_say_count(after, "kernel"))
                          : "whoever waits for the graph waits for it");
-    if (waits)
+    if (is_idle(one))
         gphi_evidence(
             draft,
             "it took %.2f ms of a processor in all: it does not compute, it waits. "
@@ -95,8 +100,7 @@ void gphi_rule_host_function_end(gphi_rule_run *run)
             if (node == GPH_NODE_NONE)
                 continue;
             const uint32_t after = kernels_after(run->model, exec, node);
-            const bool waits =
-                one->cpu_ns < one->ns / 10 && one->ns >= WAIT_NS * one->times;
+            const bool waits = is_idle(one) && one->ns >= WAIT_NS * one->times;
             if (after > 0 || waits)
                 report(run, one, exec, node, after);
             break;
