@@ -211,14 +211,21 @@ static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
     return result;
 }
 
+static const char launch_call[] = "cuGraphLaunch";
+
+static __attribute__((noinline)) CUresult
+launch_slowly(CUgraphExec handle, CUstream stream, bool per_thread)
+{
+    return launch_or_upload(handle, (struct launch_site){launch_call, stream, per_thread},
+                            soft_exec_launch);
+}
+
 static CUresult launch(CUgraphExec handle, CUstream stream_handle, bool per_thread)
 {
-    static const char call[] = "cuGraphLaunch";
-    soft_stream *stream = soft_enter_quickly(call, stream_handle);
+    soft_stream *stream = soft_enter_quickly(launch_call, stream_handle);
     if (stream && soft_exec_launch_plain(handle, stream))
         return CUDA_SUCCESS;
-    return launch_or_upload(handle, (struct launch_site){call, stream_handle, per_thread},
-                            soft_exec_launch);
+    return launch_slowly(handle, stream_handle, per_thread);
 }
 
 /* Whether the stream of an upload could take one. */

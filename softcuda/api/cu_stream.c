@@ -96,16 +96,28 @@ static CUresult query(CUstream handle, bool per_thread)
 SOFT_TWINS(cuStreamQuery, _ptsz, (CUstream handle), query(handle, per_thread))
 
 /* A point at which pools give back what was freed before it. */
-static CUresult synchronize(CUstream handle, bool per_thread)
+static CUresult synchronize_entered(soft_stream *stream)
 {
-    static const char call[] = "cuStreamSynchronize";
-    soft_stream *stream = soft_enter_quickly(call, handle);
-    if (!stream)
-        SOFT_TRY(soft_enter_stream(call, handle, per_thread, &stream));
     SOFT_TRY(soft_stream_synchronize(stream));
     if (soft_rule(M_pool_steps))
         soft_memory_synchronized(stream->context->device->memory);
     return CUDA_SUCCESS;
+}
+
+static const char synchronize_call[] = "cuStreamSynchronize";
+
+static __attribute__((noinline)) CUresult synchronize_slowly(CUstream handle,
+                                                             bool per_thread)
+{
+    soft_stream *stream;
+    SOFT_TRY(soft_enter_stream(synchronize_call, handle, per_thread, &stream));
+    return synchronize_entered(stream);
+}
+
+static CUresult synchronize(CUstream handle, bool per_thread)
+{
+    soft_stream *stream = soft_enter_quickly(synchronize_call, handle);
+    return stream ? synchronize_entered(stream) : synchronize_slowly(handle, per_thread);
 }
 
 SOFT_TWINS(cuStreamSynchronize, _ptsz, (CUstream handle), synchronize(handle, per_thread))

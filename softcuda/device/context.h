@@ -135,6 +135,12 @@ CUresult soft_context_find_seen(CUcontext handle, soft_current *out);
 
 /* Fails with the sticky error of `context`, or with CONTEXT_IS_DESTROYED. */
 CUresult soft_context_check(soft_context *context);
+/* Whether it would not. */
+static inline bool soft_context_lives(const soft_context *context)
+{
+    return atomic_load_explicit(&context->alive, memory_order_acquire) &&
+           atomic_load_explicit(&context->error, memory_order_acquire) == 0;
+}
 
 /* Makes an error sticky: every later call in the context gives it, and says the cause.
  * The first one stays. Called by whoever runs work, on any thread. */

@@ -11,13 +11,7 @@
 #include "softcuda/memory/graphmem.h"
 #include "softcuda/rules/rules.h"
 
-/* Of the process; set by cuInit() before any call can ask for it. */
-static soft_beside *beside;
-
-soft_beside *soft_racing(void)
-{
-    return beside;
-}
+soft_beside *soft_racing_check;
 
 /* ---- sentences --------------------------------------------------------------------- */
 
@@ -125,29 +119,29 @@ CUresult soft_racing_start(void)
                                          .found = found,
                                          .incomplete = incomplete,
                                          .memory_at = memory_at};
-    if (!soft_check_wanted().race || beside)
+    if (!soft_check_wanted().race || soft_racing_check)
         return CUDA_SUCCESS;
-    return soft_pass(soft_beside_create(&options, &beside, soft_error()));
+    return soft_pass(soft_beside_create(&options, &soft_racing_check, soft_error()));
 }
 
 /* ---- order ------------------------------------------------------------------------- */
 
 void soft_racing_after(const soft_stream *stream, soft_point point)
 {
-    if (beside)
-        soft_beside_after(beside, stream->queue, point);
+    if (soft_racing_check)
+        soft_beside_after(soft_racing_check, stream->queue, point);
 }
 
 void soft_racing_waited(soft_point point)
 {
-    if (beside)
-        soft_beside_waited(beside, point);
+    if (soft_racing_check)
+        soft_beside_waited(soft_racing_check, point);
 }
 
 void soft_racing_forget(const soft_context *context)
 {
-    if (beside)
-        soft_beside_forget(beside, context);
+    if (soft_racing_check)
+        soft_beside_forget(soft_racing_check, context);
 }
 
 /* ---- work of streams --------------------------------------------------------------- */
@@ -226,7 +220,7 @@ static void submit_known(soft_stream *stream)
 
 soft_racing_task *soft_racing_begin(soft_stream *stream, const soft_task *task)
 {
-    if (!beside || task->kind == SOFT_TASK_CALL)
+    if (!soft_racing_check || task->kind == SOFT_TASK_CALL)
         return NULL;
     if (task->kind == SOFT_TASK_HOST) {
         submit_known(stream);
@@ -241,7 +235,7 @@ soft_racing_task *soft_racing_begin(soft_stream *stream, const soft_task *task)
         .place = stream->kind == SOFT_STREAM_CREATED ? (uint64_t)(uintptr_t)stream : 0,
         .context = stream->context,
         .type = type_of(task->kind)};
-    racing->unit = soft_unit_begin(beside, stream->queue, acquires);
+    racing->unit = soft_unit_begin(soft_racing_check, stream->queue, acquires);
     if (racing->unit)
         return racing;
     give_back(racing);

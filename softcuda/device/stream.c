@@ -272,11 +272,7 @@ soft_stream *soft_enter_quickly(const char *call, CUstream handle)
         self->in_callback || soft_capture_is_open() ||
         !soft_handle_is_near(handle, SOFT_KIND_STREAM) || stream->green)
         return NULL;
-    const soft_context *context = stream->context;
-    return atomic_load_explicit(&context->alive, memory_order_acquire) &&
-                   atomic_load_explicit(&context->error, memory_order_acquire) == 0
-               ? stream
-               : NULL;
+    return soft_context_lives(stream->context) ? stream : NULL;
 }
 
 /* ---- order among streams ----------------------------------------------------------- */
@@ -486,15 +482,19 @@ CUresult soft_stream_launch(soft_stream *stream, const soft_launched *launch,
     return taken(status);
 }
 
+static __attribute__((noinline)) bool waits_for_legacy(const soft_stream *stream)
+{
+    return !soft_point_reached(soft_queue_tail(legacy_of(stream)->queue));
+}
+
 /* One submission, so that the queue's own order is enough. */
 uint64_t soft_stream_launch_plain(soft_stream *stream, const soft_launched *launch,
-                                  const soft_point *after)
+                                  soft_point after)
 {
     if (is_behind_others(stream) ||
-        (soft_stream_is_blocking(stream) &&
-         !soft_point_reached(soft_queue_tail(legacy_of(stream)->queue))))
+        (soft_stream_is_blocking(stream) && waits_for_legacy(stream)))
         return 0;
-    return soft_queue_launch_kept(stream->queue, launch, after, 1);
+    return soft_queue_launch_after(stream->queue, launch, after);
 }
 
 CUresult soft_stream_call(soft_stream *stream, const soft_work *work,
@@ -571,11 +571,17 @@ CUresult soft_stream_query(soft_stream *stream)
 
 CUresult soft_stream_synchronize(soft_stream *stream)
 {
-    const soft_point tail = is_behind_others(stream) ? soft_stream_tail(stream)
-                                                     : soft_queue_tail(stream->queue);
-    soft_point_wait(stream->context->device->engine, tail);
-    soft_racing_waited(tail);
-    return soft_context_check(stream->context);
+    soft_context *const context = stream->context;
+    soft_point tail;
+    if (is_behind_others(stream)) {
+        tail = soft_stream_tail(stream);
+        soft_point_wait(context->device->engine, tail);
+    } else {
+        tail = soft_queue_wait(stream->queue);
+    }
+    if (soft_racing())
+        soft_racing_waited(tail);
+    return soft_context_lives(context) ? CUDA_SUCCESS : soft_context_check(context);
 }
 
 CUresult soft_stream_wait(soft_context *context, CUstream handle, bool per_thread)

@@ -230,7 +230,7 @@ CUresult soft_stream_launch(soft_stream *stream, const soft_launched *launch,
  * are ordered by who launches (soft_queue_launch_kept()). Returns its number in the stream's
  * queue; 0: nothing was done, since the stream waits for others just now. */
 uint64_t soft_stream_launch_plain(soft_stream *stream, const soft_launched *launch,
-                                  const soft_point *after);
+                                  soft_point after);
 /* Puts a piece of work into the stream's order. */
 CUresult soft_stream_call(soft_stream *stream, const soft_work *work,
                           const soft_point *waits, uint32_t wait_count);

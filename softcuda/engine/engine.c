@@ -461,7 +461,7 @@ static bool wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns)
 
 /* Most waits: this thread has launched what it waits for, alone in a held queue, and nobody
  * else has been to it. True if it is over. */
-static bool run_alone(soft_engine *engine, soft_point point)
+static inline bool run_alone(soft_engine *engine, soft_point point)
 {
     soft_queue *queue = point.queue;
     if (!atomic_load_explicit(&queue->held, memory_order_relaxed) || engine->seed != 0 ||
@@ -486,14 +486,25 @@ static inline void note_wait(soft_point point)
         atomic_store_explicit(&point.queue->waited, true, memory_order_relaxed);
 }
 
+static inline void wait_for_point(soft_engine *engine, soft_point point)
+{
+    note_wait(point);
+    if (!soft_queue_reached(point.queue, point.sequence) && !run_alone(engine, point))
+        wait_for(engine, point, UINT64_MAX);
+}
+
 void soft_point_wait(soft_engine *engine, soft_point point)
 {
-    if (!point.queue)
-        return;
-    note_wait(point);
-    if (soft_queue_reached(point.queue, point.sequence) || run_alone(engine, point))
-        return;
-    wait_for(engine, point, UINT64_MAX);
+    if (point.queue)
+        wait_for_point(engine, point);
+}
+
+soft_point soft_queue_wait(soft_queue *queue)
+{
+    const soft_point point = {queue,
+                              atomic_load_explicit(&queue->tail, memory_order_acquire)};
+    wait_for_point(queue->engine, point);
+    return point;
 }
 
 bool soft_point_wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns)

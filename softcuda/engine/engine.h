@@ -184,6 +184,9 @@ typedef struct soft_launched {
 } soft_launched;
 uint64_t soft_queue_launch_kept(soft_queue *queue, const soft_launched *launch,
                                 const soft_point *waits, uint32_t wait_count);
+/* The same where it waits for one point, or none: most launches. */
+uint64_t soft_queue_launch_after(soft_queue *queue, const soft_launched *launch,
+                                 soft_point after);
 
 /* The same by who knows that no launch of the program runs, and none will before this one
  * is over: it takes no turn, and who launches keeps the program until `done` has run. `by`: the
@@ -205,6 +208,8 @@ bool soft_point_reached(soft_point point);
 /* Returns when the point is reached; the calling thread runs ready work meanwhile.
  * Must not be called from inside work (host functions included). */
 void soft_point_wait(soft_engine *engine, soft_point point);
+/* The same for all that was submitted to a queue; returns its last point. */
+soft_point soft_queue_wait(soft_queue *queue);
 /* Sleeps or helps for at most timeout_ns: true if reached. */
 bool soft_point_wait_for(soft_engine *engine, soft_point point, uint64_t timeout_ns);
 

@@ -19,7 +19,6 @@ enum {
     STREAK = 4,          /* submissions in a row that were waited for at once */
     PENALTY_FIRST = 64,  /* submissions until it may be held again, doubled each time */
     PENALTY_MOST = 4096, /* ... up to this */
-    FORGIVE = 1024,      /* held submissions in a row after which it starts small again */
     LOOK_NS = 2000,      /* from one look to the next */
     LATER_NS = 10000,    /* that a worker may leave alone what it keeps for itself */
 };
@@ -68,7 +67,7 @@ void soft_hold_forget(soft_queue *queue)
 
 /* ---- submitters -------------------------------------------------------------------- */
 
-void soft_hold_begin(soft_queue *queue)
+void soft_hold_change(soft_queue *queue)
 {
     if (!atomic_load_explicit(&queue->waited, memory_order_relaxed)) {
         queue->streak = 0;
@@ -77,8 +76,7 @@ void soft_hold_begin(soft_queue *queue)
     }
     atomic_store_explicit(&queue->waited, false, memory_order_relaxed);
     if (atomic_load_explicit(&queue->held, memory_order_relaxed)) {
-        if (++queue->streak % FORGIVE == 0)
-            queue->penalty = 0;
+        queue->penalty = 0; /* HOLD_FORGIVE in a row */
         return;
     }
     if (++queue->streak < STREAK + queue->penalty)

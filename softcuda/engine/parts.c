@@ -156,16 +156,6 @@ void soft_cost_update(uint32_t *cost_ns, uint64_t ns)
     __atomic_store_n(cost_ns, (uint32_t)sample, __ATOMIC_RELAXED);
 }
 
-void soft_work_inline(const soft_work *work, soft_worker *worker)
-{
-    if (work->kind == SOFT_WORK_CALL) {
-        work->run(work->argument, worker);
-    } else if (work->kind == SOFT_WORK_PARTS) {
-        soft_parts parts = {.have = work->parts, .total = work->parts};
-        work->run_parts(work->argument, &parts, worker);
-    }
-}
-
 static void run_timed(const soft_work *work, soft_worker *worker, uint32_t *cost_ns)
 {
     const uint64_t from = soft_ticks();

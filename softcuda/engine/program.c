@@ -645,26 +645,36 @@ static void end_launch(soft_queue *queue, soft_program *program, const soft_work
     }
 }
 
+bool soft_program_run_straight(soft_queue *queue, soft_worker *worker,
+                               const soft_launched *launch)
+{
+    soft_program *program = launch->program;
+    if (!program->straight || (program->launches + 1) % MEASURE_EVERY == 0)
+        return false;
+    soft_queue *const before = worker->current;
+    worker->current = queue;
+    program->launches++;
+    uint32_t end = 1;
+    if (program->count == 1)
+        soft_work_inline(&launch->works[program->order[0]], worker);
+    else
+        end = run_inline(program, 0, launch->works, worker);
+    assert(end == program->count && "a node of a straight program is none");
+    (void)end;
+    worker->current = before;
+    return true;
+}
+
 bool soft_program_run(soft_queue *queue, soft_worker *worker,
                       const soft_submission *launch)
 {
+    if (queue->position == 0 &&
+        soft_program_run_straight(queue, worker, &launch->u.launch))
+        return true;
     soft_program *program = launch->u.launch.program;
     const soft_work *works = launch->u.launch.works;
     soft_queue *const before = worker->current;
     worker->current = queue;
-    if (program->straight && queue->position == 0 &&
-        (program->launches + 1) % MEASURE_EVERY != 0) {
-        program->launches++;
-        uint32_t end = 1;
-        if (program->count == 1)
-            soft_work_inline(&works[program->order[0]], worker);
-        else
-            end = run_inline(program, 0, works, worker);
-        assert(end == program->count && "a node of a straight program is none");
-        (void)end;
-        worker->current = before;
-        return true;
-    }
     bool here = true;
     if (queue->position == 0)
         begin_launch(queue, program, works);

@@ -86,13 +86,11 @@ static inline enum ending complete(soft_queue *queue, uint64_t done, uint64_t li
     return END_GONE;
 }
 
-/* The head has run. */
-static inline enum ending end_head(soft_queue *queue, soft_worker *worker, uint64_t done,
-                                   uint64_t limit)
+/* The head, a launch, has run. */
+static inline enum ending end_launch(soft_queue *queue, soft_worker *worker,
+                                     const soft_submission *head, uint64_t done,
+                                     uint64_t limit)
 {
-    const soft_submission *head = soft_queue_place(queue, done + 1);
-    if (head->kind == SUBMIT_WORK)
-        return complete(queue, done, limit);
     /* Of a relaunch it may be gone when `done` has run. */
     soft_program *const program =
         head->kind == SUBMIT_LAUNCH ? head->u.launch.program : NULL;
@@ -129,7 +127,9 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
             return;
         assert(atomic_load(&queue->state) == QUEUE_RUNNING && "a queue without an owner");
         assert(atomic_load(&queue->done) == done && "two threads ended one submission");
-        const enum ending ending = end_head(queue, worker, done, limit);
+        const enum ending ending =
+            head->kind == SUBMIT_WORK ? complete(queue, done, limit)
+                                      : end_launch(queue, worker, head, done, limit);
         if (ending == END_GONE)
             return;
         /* Who has a limit came for one more launch, not for a row of them without end. */
@@ -149,14 +149,17 @@ bool soft_queue_advance_alone(soft_queue *queue, soft_worker *worker, uint64_t s
         done + 1 != sequence || queue->started || head->kind == SUBMIT_WORK ||
         head->wait_count != 0)
         return false;
-    queue->waits_met = 0;
-    queue->started = true;
-    queue->position = 0;
-    if (!soft_program_run(queue, worker, head))
-        return true;
+    /* Nothing asks a queue how far a straight launch is. */
+    if (!soft_program_run_straight(queue, worker, &head->u.launch)) {
+        queue->waits_met = 0;
+        queue->started = true;
+        queue->position = 0;
+        if (!soft_program_run(queue, worker, head))
+            return true;
+    }
     assert(atomic_load(&queue->state) == QUEUE_RUNNING && "a queue without an owner");
     assert(atomic_load(&queue->done) == done && "two threads ended one submission");
-    if (end_head(queue, worker, done, sequence) != END_GONE)
+    if (end_launch(queue, worker, head, done, sequence) != END_GONE)
         soft_queue_let_go(queue); /* it repeats, and others should have a turn */
     return true;
 }

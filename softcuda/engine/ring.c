@@ -310,6 +310,24 @@ uint64_t soft_queue_launch_kept(soft_queue *queue, const soft_launched *launch,
     return sequence;
 }
 
+uint64_t soft_queue_launch_after(soft_queue *queue, const soft_launched *launch,
+                                 soft_point after)
+{
+    if (atomic_load_explicit(&queue->engine->stop, memory_order_relaxed) != 0)
+        return 0;
+    soft_light_lock(&queue->submit);
+    soft_hold_begin(queue);
+    const uint64_t sequence =
+        atomic_load_explicit(&queue->tail, memory_order_relaxed) + 1;
+    soft_submission *place = next_place(queue, sequence);
+    if (needs_wait(queue, after))
+        place->waits[place->wait_count++] = after;
+    place->kind = SUBMIT_RELAUNCH;
+    place->u.launch = *launch;
+    end_submit(queue, sequence, NULL);
+    return sequence;
+}
+
 /* Whether to give it to the team costs more than to run it. */
 static bool is_small(const soft_program *program)
 {
@@ -368,14 +386,6 @@ gph_status soft_queue_repeat(soft_queue *queue, const soft_work *works)
 }
 
 /* ---- ownership --------------------------------------------------------------------- */
-
-bool soft_queue_own(soft_queue *queue)
-{
-    uint32_t idle = QUEUE_IDLE;
-    /* Acquire: pairs with whoever made it idle, for the run's fields. */
-    return atomic_load_explicit(&queue->state, memory_order_relaxed) == QUEUE_IDLE &&
-           atomic_compare_exchange_strong(&queue->state, &idle, QUEUE_RUNNING);
-}
 
 /* After it was let go of: what came meanwhile. */
 static inline void look_again(soft_queue *queue)

@@ -319,7 +319,13 @@ static inline bool soft_worker_is_last(const soft_worker *worker)
 /* wake.c: a queue wants an owner (or hands); wakes a worker if nobody looks. */
 void soft_queue_pend(soft_queue *queue);
 /* ring.c */
-bool soft_queue_own(soft_queue *queue); /* QUEUE_IDLE to QUEUE_RUNNING */
+static inline bool soft_queue_own(soft_queue *queue) /* QUEUE_IDLE to QUEUE_RUNNING */
+{
+    uint32_t idle = QUEUE_IDLE;
+    /* Acquire: pairs with whoever made it idle, for the run's fields. */
+    return atomic_load_explicit(&queue->state, memory_order_relaxed) == QUEUE_IDLE &&
+           atomic_compare_exchange_strong(&queue->state, &idle, QUEUE_RUNNING);
+}
 /* Gives ownership up: to whoever comes, or until the point may have been reached. */
 void soft_queue_let_go(soft_queue *queue);
 void soft_queue_block_on(soft_queue *queue, soft_point point);
@@ -346,7 +352,17 @@ static inline const soft_submission *soft_queue_head(soft_queue *queue)
 
 /* hold.c. By submitters, under `submit`: before the tail is written, whether the streak goes
  * on; after it, whether no worker need hear of it. */
-void soft_hold_begin(soft_queue *queue);
+enum { HOLD_FORGIVE = 1024 }; /* held submissions in a row after which it starts small again */
+void soft_hold_change(soft_queue *queue); /* the streak ends, or is counted for holding */
+static inline void soft_hold_begin(soft_queue *queue)
+{
+    if (atomic_load_explicit(&queue->waited, memory_order_relaxed) &&
+        atomic_load_explicit(&queue->held, memory_order_relaxed) &&
+        ++queue->streak % HOLD_FORGIVE != 0)
+        atomic_store_explicit(&queue->waited, false, memory_order_relaxed);
+    else
+        soft_hold_change(queue);
+}
 bool soft_hold_back(soft_queue *queue);
 /* Both, for a held queue that is idle; false: it is none, or has to be made known. */
 static inline bool soft_hold_publish(soft_queue *queue, uint64_t sequence)
@@ -396,7 +412,15 @@ bool soft_step_run(soft_queue *queue, soft_worker *worker, const soft_work *work
 bool soft_step_join(soft_queue *queue, soft_worker *worker);
 /* Whether its step has units to claim, as far as this worker can see. */
 bool soft_step_wants_workers(const soft_queue *queue, soft_worker *worker);
-void soft_work_inline(const soft_work *work, soft_worker *worker);
+static inline void soft_work_inline(const soft_work *work, soft_worker *worker)
+{
+    if (work->kind == SOFT_WORK_CALL) {
+        work->run(work->argument, worker);
+    } else if (work->kind == SOFT_WORK_PARTS) {
+        soft_parts parts = {.have = work->parts, .total = work->parts};
+        work->run_parts(work->argument, &parts, worker);
+    }
+}
 void soft_cost_update(uint32_t *cost_ns, uint64_t ns);
 
 /* park.c */
@@ -410,6 +434,10 @@ bool soft_plan_join(soft_queue *queue, soft_worker *worker);
 /* program.c: like soft_step_run(), for a launch. */
 bool soft_program_run(soft_queue *queue, soft_worker *worker,
                       const soft_submission *launch);
+/* The same where a launch is a loop over the nodes and nothing else, as most are. False: it is
+ * not, and nothing was done. */
+bool soft_program_run_straight(soft_queue *queue, soft_worker *worker,
+                               const soft_launched *launch);
 /* A launch is over: its program may be gone afterwards. */
 void soft_program_finished(soft_program *program);
 

@@ -21,6 +21,11 @@
 
 _Atomic uint32_t soft_exec_handles;
 
+/* Places of executables that are gone, under that lock. They are never anything else, so that
+ * who has found a handle may lock the mutex behind it without a look at whether somebody ends
+ * the executable just then: `plain` says it, under the mutex. */
+static soft_exec *free_places;
+
 /* ---- what user objects are held ---------------------------------------------------- */
 
 CUresult soft_object_set_create(const soft_graph *graph, soft_object_set **out)
@@ -54,6 +59,35 @@ void soft_object_set_release(soft_object_set *set)
 
 /* ---- life -------------------------------------------------------------------------- */
 
+static soft_exec *exec_new(void)
+{
+    soft_word_lock(&soft_exec_handles);
+    soft_exec *exec = free_places;
+    if (exec)
+        free_places = exec->next_free;
+    soft_word_unlock(&soft_exec_handles);
+    const size_t kept = offsetof(soft_exec, references);
+    if (!exec)
+        return soft_new(sizeof(*exec));
+    memset((char *)exec + kept, 0, sizeof(*exec) - kept);
+    return exec;
+}
+
+static void exec_free(soft_exec *exec)
+{
+    soft_word_lock(&soft_exec_handles);
+    exec->next_free = free_places;
+    free_places = exec;
+    soft_word_unlock(&soft_exec_handles);
+}
+
+static void set_plain(soft_exec *exec, bool plain)
+{
+    soft_light_lock(&exec->mutex);
+    exec->plain = plain;
+    soft_light_unlock(&exec->mutex);
+}
+
 void soft_exec_release(soft_exec *exec)
 {
     /* acq_rel: what launches and calls read is read before the last one frees it. */
@@ -80,7 +114,7 @@ void soft_exec_release(soft_exec *exec)
         soft_fence_release(exec->fences[i]);
     soft_delete(exec->fences);
     soft_delete(exec->event_nodes);
-    soft_delete(exec);
+    exec_free(exec);
 }
 
 soft_exec *soft_exec_hold(CUgraphExec handle)
@@ -126,6 +160,7 @@ CUresult soft_exec_destroy(CUgraphExec handle)
                          (void *)handle);
     soft_exec *exec = (soft_exec *)handle;
     soft_light_lock(&exec->mutex);
+    exec->plain = false;
     soft_exec_memory_disown(exec->memory);
     const bool plain = soft_plain_is_launched(exec);
     const soft_point last = exec->last;
@@ -247,7 +282,7 @@ static CUresult make_conditions(const soft_graph *graph, soft_conditions **out)
 static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
                        soft_exec **out, CUDA_GRAPH_INSTANTIATE_PARAMS *result)
 {
-    soft_exec *exec = soft_new(sizeof(*exec));
+    soft_exec *exec = exec_new();
     SOFT_TRY(soft_made(exec, "no memory for an executable graph"));
     atomic_init(&exec->references, 1);
     exec->flags = flags;
@@ -264,9 +299,10 @@ static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
                                               NULL, &exec->memory));
     if (status == CUDA_SUCCESS)
         exec->current->memory = exec->memory;
-    exec->plain = soft_exec_is_plain(exec);
+    set_plain(exec, soft_exec_is_plain(exec));
     SOFT_THEN(status, soft_handle_add(exec, SOFT_KIND_GRAPH_EXEC));
     if (status != CUDA_SUCCESS) {
+        set_plain(exec, false);
         soft_exec_release(exec);
         return status;
     }

@@ -137,13 +137,16 @@ void soft_object_set_release(soft_object_set *set); /* takes NULL */
 #define SOFT_JOURNAL 64u
 
 struct soft_exec {
-    atomic_uint references; /* the handle's, each launch's, each call's */
+    soft_light mutex; /* of all below, and of the order of launches */
+    bool plain; /* a launch takes no more than soft_exec_launch_plain() does, mostly; false
+                   in a place that no executable has */
+    struct soft_exec *next_free;
+    atomic_uint references; /* the handle's, each launch's, each call's; this and all below is
+                               zero at first */
     uint64_t flags;
     soft_device *device;
     soft_program *program;
     struct soft_object_set *objects; /* what it holds; launches hold it, too (R107) */
-    soft_light mutex;                /* of all below, and of the order of launches */
-    bool plain; /* a launch takes no more than soft_exec_launch_plain() does, mostly */
     soft_shape shape;
     uint32_t *costs; /* measured by the engine, by flat node */
     soft_version *versions[SOFT_VERSIONS_MAX];
@@ -168,8 +171,7 @@ struct soft_exec {
     struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };
 
-/* A lock: between finding a handle and holding a reference, or the mutex, nobody may end the
- * executable. */
+/* A lock: between finding a handle and holding a reference nobody may end the executable. */
 extern _Atomic uint32_t soft_exec_handles __attribute__((visibility("hidden")));
 
 /* ---- plain.c */

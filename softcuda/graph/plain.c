@@ -65,20 +65,8 @@ void soft_exec_plain_done(void *argument, soft_worker *worker)
                           memory_order_release);
 }
 
-/* With its mutex and without a reference: who ends it takes that after the handle has become
- * invalid. NULL also where another thread has the mutex. */
-static inline soft_exec *lock_at_once(CUgraphExec handle)
-{
-    soft_word_lock(&soft_exec_handles);
-    soft_exec *exec =
-        soft_handle_is_near(handle, SOFT_KIND_GRAPH_EXEC) ? (soft_exec *)handle : NULL;
-    if (exec && !soft_light_try(&exec->mutex))
-        exec = NULL;
-    soft_word_unlock(&soft_exec_handles);
-    return exec;
-}
 
-static bool launch_locked(soft_exec *exec, soft_stream *stream)
+static inline bool launch_locked(soft_exec *exec, soft_stream *stream)
 {
     soft_version *version = exec->current;
     if (!exec->plain || exec->trail || exec->memory || version->memory ||
@@ -86,7 +74,7 @@ static bool launch_locked(soft_exec *exec, soft_stream *stream)
         return false;
     version->begun++;
     const uint64_t sequence =
-        soft_stream_launch_plain(stream, &version->plain, &exec->last);
+        soft_stream_launch_plain(stream, &version->plain, exec->last);
     if (sequence == 0) {
         version->begun--;
         return false;
@@ -97,10 +85,13 @@ static bool launch_locked(soft_exec *exec, soft_stream *stream)
     return true;
 }
 
+/* With its mutex and without a reference. Whoever ends the executable between the two looks
+ * leaves the mutex (exec.c), and takes `plain` back under it. */
 bool soft_exec_launch_plain(CUgraphExec handle, soft_stream *stream)
 {
-    soft_exec *exec = lock_at_once(handle);
-    if (!exec)
+    soft_exec *exec = (soft_exec *)handle;
+    if (!soft_handle_is_near(handle, SOFT_KIND_GRAPH_EXEC) ||
+        !soft_light_try(&exec->mutex))
         return false;
     const bool launched = launch_locked(exec, stream);
     soft_light_unlock(&exec->mutex);
