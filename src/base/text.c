@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,11 +90,81 @@ void gphi_text_put(gphi_text *text, const char *piece)
     gphi_text_put_bytes(text, piece, strlen(piece));
 }
 
+/* The kinds of values that most formats have, and no others. A writer of code adds millions
+ * of them, which printf takes three times as long for. */
+static bool is_plain(const char *format)
+{
+    for (const char *at = strchr(format, '%'); at; at = strchr(at + 1, '%')) {
+        at++;
+        if (*at == 'l' && at[1] == 'l')
+            at += 2;
+        else if (*at == 's' || *at == 'c' || *at == '%')
+            continue;
+        if (*at != 'u' && *at != 'd')
+            return false;
+    }
+    return true;
+}
+
+static void put_number(gphi_text *text, uint64_t number, bool is_negative)
+{
+    char digits[24], *at = digits + sizeof(digits);
+    uint64_t left = is_negative ? 0 - number : number;
+    do
+        *--at = (char)('0' + left % 10);
+    while ((left /= 10) != 0);
+    if (is_negative)
+        *--at = '-';
+    gphi_text_put_bytes(text, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+/* One value; returns where the format goes on. */
+static const char *put_value(gphi_text *text, const char *kind, va_list *values)
+{
+    const bool is_long = *kind == 'l';
+    kind += is_long ? 2 : 0;
+    if (*kind == 's') {
+        const char *piece = va_arg(*values, const char *);
+        gphi_text_put(text, piece ? piece : "(null)");
+    } else if (*kind == 'c') {
+        const char one = (char)va_arg(*values, int);
+        gphi_text_put_bytes(text, &one, 1);
+    } else if (*kind == 'u') {
+        put_number(text,
+                   is_long ? va_arg(*values, unsigned long long)
+                           : va_arg(*values, unsigned),
+                   false);
+    } else if (*kind == 'd') {
+        const long long number =
+            is_long ? va_arg(*values, long long) : va_arg(*values, int);
+        put_number(text, (uint64_t)number, number < 0);
+    } else {
+        gphi_text_put_bytes(text, "%", 1);
+    }
+    return kind + 1;
+}
+
+static void add_plain(gphi_text *text, const char *format, va_list *values)
+{
+    const char *next;
+    while ((next = strchr(format, '%')) != NULL) {
+        gphi_text_put_bytes(text, format, (size_t)(next - format));
+        format = put_value(text, next + 1, values);
+    }
+    gphi_text_put(text, format);
+}
+
 void gphi_text_addv(gphi_text *text, const char *format, va_list values)
 {
     va_list again;
     if (text->status != GPH_OK)
         return;
+    if (is_plain(format)) {
+        va_copy(again, values);
+        add_plain(text, format, &again);
+        va_end(again);
+        return;
+    }
     va_copy(again, values);
     const size_t left = text->room - text->length;
     char *const end = left > 0 ? text->bytes + text->length : NULL;

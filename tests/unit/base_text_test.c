@@ -65,6 +65,30 @@ static void a_text_is_the_same_whether_it_grows_or_streams(void)
     gphi_text_fini(&grown);
 }
 
+/* What printf writes, for each kind of value that is written without it. */
+static void values_are_written_as_by_printf(void)
+{
+    static const long long numbers[] = {0,         1,         -1,       9,        10,
+                                        -10,       INT32_MAX, INT32_MIN, UINT32_MAX,
+                                        INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        char want[256];
+        gphi_text text = {0};
+        const long long n = numbers[i];
+        static const char format[] = "%% %d|%u|%lld|%llu|%c|%s|%s%%";
+        snprintf(want, sizeof(want), format, (int)n, (unsigned)n, n, (unsigned long long)n,
+                 'x', "", "text");
+        gphi_text_add(&text, format, (int)n, (unsigned)n, n, (unsigned long long)n, 'x',
+                      "", "text");
+        CHECK(gphi_text_end(&text, NULL) == GPH_OK && strcmp(text.bytes, want) == 0);
+        gphi_text_fini(&text);
+        snprintf(want, sizeof(want), "%u %05u %lld", (unsigned)n, (unsigned)n, n);
+        gphi_text_add(&text, "%u %05u %lld", (unsigned)n, (unsigned)n, n);
+        CHECK(strcmp(text.bytes, want) == 0);
+        gphi_text_fini(&text);
+    }
+}
+
 static void the_first_failure_sticks(void)
 {
     char buffer[16];
@@ -207,6 +231,7 @@ static void a_terminal_is_not_steered(void)
 int main(void)
 {
     RUN(a_text_is_the_same_whether_it_grows_or_streams);
+    RUN(values_are_written_as_by_printf);
     RUN(the_first_failure_sticks);
     RUN(survives_every_failed_allocation);
     RUN(what_is_taken_is_a_text);

@@ -41,6 +41,13 @@ static bool is_zero(ptx_low *l)
     return true;
 }
 
+/* By a number that is less than the width, as nearly all are. */
+static bool shifts_by_number(const ptx_low *l, uint32_t bits)
+{
+    const ptx_operand *by = l->operands[2];
+    return by->kind == PTX_OPERAND_INT && by->imm >= 0 && by->imm < (int64_t)bits;
+}
+
 /* The amount is 32 bits wide whatever the type. */
 static bool shift(ptx_low *l)
 {
@@ -55,17 +62,20 @@ static bool shift(ptx_low *l)
         return false;
     const char *llvm = ptx_int_name(bits);
     const ptx_value a = ptx_in(l, 1, type);
+    const char *operation = ptx_is_signed(type) ? "ashr" : left ? "shl" : "lshr";
     ptx_value amount = ptx_in(l, 2, PTX_U32), result;
-    if (ptx_is_signed(type)) {
+    if (shifts_by_number(l, bits)) {
+        result = ptx_op(l, "%s %s %s, %lld", operation, llvm, a.name,
+                        (long long)l->operands[2]->imm);
+    } else if (ptx_is_signed(type)) {
         const ptx_value most = ptx_name("%u", bits - 1);
         amount = ptx_call_llvm(l, "umin", PTX_U32, (ptx_value[]){amount, most}, 2);
         amount = ptx_resize(l, amount, 32, bits, false);
-        result = ptx_op(l, "ashr %s %s, %s", llvm, a.name, amount.name);
+        result = ptx_op(l, "%s %s %s, %s", operation, llvm, a.name, amount.name);
     } else {
         const ptx_value fits = ptx_op(l, "icmp ult i32 %s, %u", amount.name, bits);
         amount = ptx_resize(l, amount, 32, bits, false);
-        result =
-            ptx_op(l, "%s %s %s, %s", left ? "shl" : "lshr", llvm, a.name, amount.name);
+        result = ptx_op(l, "%s %s %s, %s", operation, llvm, a.name, amount.name);
         result =
             ptx_op(l, "select i1 %s, %s %s, %s 0", fits.name, llvm, result.name, llvm);
     }
