@@ -4,10 +4,10 @@
 #include "base/fail.h"
 #include "softcuda/engine/state.h"
 
-void soft_host_post(soft_queue *queue, const soft_work *work)
+void soft_host_post(soft_queue *queue, soft_host_row row)
 {
     soft_host *host = &queue->engine->host;
-    queue->host_work = work;
+    queue->host_row = row;
     atomic_store_explicit(&queue->next, NULL, memory_order_relaxed);
     pthread_mutex_lock(&host->mutex);
     if (host->last)
@@ -40,8 +40,11 @@ static void *host_main(void *argument)
     soft_engine *engine = argument;
     soft_queue *queue;
     while ((queue = take(&engine->host))) {
-        const soft_work *work = queue->host_work;
-        work->run(work->argument, NULL);
+        const soft_host_row row = queue->host_row;
+        for (uint32_t i = 0; i < row.count; i++) {
+            const soft_work *work = &row.works[row.order ? row.order[i] : 0];
+            work->run(work->argument, NULL);
+        }
         soft_queue_let_go(queue);
     }
     return NULL;

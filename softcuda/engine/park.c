@@ -55,7 +55,7 @@ static bool run_pass(soft_queue *queue, soft_worker *worker, soft_program *progr
             program->host_place = place;
             program->host_runs = true;
             soft_queue_close(queue);
-            soft_host_post(queue, work);
+            soft_host_post(queue, (soft_host_row){.works = work, .count = 1});
             return false;
         }
         if (work->kind == SOFT_WORK_POLL && !work->poll(work->argument)) {

@@ -160,16 +160,6 @@ static gph_status check_edges(uint32_t node_count, const soft_edge *edges,
     return GPH_OK;
 }
 
-uint8_t soft_mode_of(uint8_t kind)
-{
-    switch (kind) {
-    case SOFT_WORK_CALL: return MODE_CALL;
-    case SOFT_WORK_PARTS: return MODE_STEP; /* until its cost is known */
-    case SOFT_WORK_BRANCH: return MODE_BRANCH;
-    default: return MODE_HOST;
-    }
-}
-
 /* The positions: `order` without EMPTY nodes. NULL `order`: by number. */
 static gph_status lay_out(soft_program *program, const uint32_t *order,
                           const uint8_t *kinds, const soft_bodies *bodies,
@@ -566,6 +556,18 @@ static void judge_plan(soft_program *program, uint64_t ns)
         make_plan(program);
 }
 
+/* All that follow each other: between them nobody need hear of the queue. */
+static void post_hosts(soft_queue *queue, const soft_program *program,
+                       const soft_work *works)
+{
+    const uint32_t first = queue->position;
+    uint32_t end = first;
+    while (end < program->count && program->mode[end] == MODE_HOST)
+        end++;
+    queue->position = end;
+    soft_host_post(queue, (soft_host_row){works, &program->order[first], end - first});
+}
+
 /* Runs nodes in order, from where the queue's run is. */
 static bool run_in_order(soft_queue *queue, soft_worker *worker, soft_program *program,
                          const soft_work *works)
@@ -583,13 +585,13 @@ static bool run_in_order(soft_queue *queue, soft_worker *worker, soft_program *p
             soft_queue_let_go(queue);
             return false;
         }
-        const uint32_t position = queue->position++;
-        const soft_work *work = &works[program->order[position]];
-        if (program->mode[position] == MODE_HOST) {
+        if (program->mode[queue->position] == MODE_HOST) {
             soft_queue_close(queue);
-            soft_host_post(queue, work);
+            post_hosts(queue, program, works);
             return false;
         }
+        const uint32_t position = queue->position++;
+        const soft_work *work = &works[program->order[position]];
         if (!soft_step_run(queue, worker, work, &program->cost[position]))
             return false;
     }

@@ -161,8 +161,16 @@ soft_plan *soft_plan_create(soft_program *program, uint64_t draws);
 /* Waits for workers that still look at it. Takes NULL. */
 void soft_plan_destroy(soft_engine *engine, soft_plan *plan);
 
-/* program.c: how work of a kind is run, until its cost is known. */
-uint8_t soft_mode_of(uint8_t kind);
+/* How work of a kind is run, until its cost is known. */
+static inline uint8_t soft_mode_of(uint8_t kind)
+{
+    switch (kind) {
+    case SOFT_WORK_CALL: return MODE_CALL;
+    case SOFT_WORK_PARTS: return MODE_STEP; /* until its cost is known */
+    case SOFT_WORK_BRANCH: return MODE_BRANCH;
+    default: return MODE_HOST;
+    }
+}
 
 /* planrun.c: like soft_step_run(), for the whole launch. */
 bool soft_plan_run(soft_queue *queue, soft_worker *worker, soft_program *program,

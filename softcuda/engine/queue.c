@@ -5,6 +5,8 @@
 
 #include "softcuda/engine/program.h"
 
+enum { VAIN_MAX = 4 };
+
 bool soft_queue_wants_workers(const soft_queue *queue, soft_worker *worker)
 {
     /* Relaxed: a hint. */
@@ -41,7 +43,7 @@ static bool run_head(soft_queue *queue, soft_worker *worker, const soft_submissi
         return true; /* another thread finished it, or the host thread */
     if (head->u.work.kind == SOFT_WORK_HOST) {
         soft_queue_close(queue);
-        soft_host_post(queue, &head->u.work);
+        soft_host_post(queue, (soft_host_row){.works = &head->u.work, .count = 1});
         return false;
     }
     if (head->u.work.kind == SOFT_WORK_POLL) {
@@ -55,6 +57,17 @@ static bool run_head(soft_queue *queue, soft_worker *worker, const soft_submissi
            soft_step_run(queue, worker, &head->u.work, NULL);
 }
 
+/* Whether another queue waits for an owner, and no worker looks for one. */
+static bool is_wanted_elsewhere(soft_engine *engine)
+{
+    const uint32_t words =
+        atomic_load_explicit(&engine->queue_count, memory_order_relaxed) / 64 + 1;
+    for (uint32_t i = 0; i < words && i < QUEUE_WORDS; i++)
+        if (atomic_load_explicit(&engine->bits[i].pending, memory_order_relaxed) != 0)
+            return atomic_load_explicit(&engine->idle, memory_order_relaxed) == 0;
+    return false;
+}
+
 /* Whether a worker should see to other queues before it goes on with this one. */
 static bool should_yield(soft_queue *queue, soft_worker *worker, uint32_t served)
 {
@@ -64,23 +77,69 @@ static bool should_yield(soft_queue *queue, soft_worker *worker, uint32_t served
     if (served % 16 != 0 &&
         atomic_load_explicit(&engine->many_priorities, memory_order_relaxed) == 0)
         return false;
-    const uint32_t words =
-        atomic_load_explicit(&engine->queue_count, memory_order_relaxed) / 64 + 1;
-    for (uint32_t i = 0; i < words && i < QUEUE_WORDS; i++)
-        if (atomic_load_explicit(&engine->bits[i].pending, memory_order_relaxed) != 0)
-            return atomic_load_explicit(&engine->idle, memory_order_relaxed) == 0;
-    return false;
+    return is_wanted_elsewhere(engine);
 }
 
 enum ending { END_MORE, END_REPEATS, END_GONE };
 
-/* END_GONE if there is nothing more to do, and the queue was let go of. */
-static inline enum ending complete(soft_queue *queue, uint64_t done, uint64_t limit)
+/* How far the owner comes: `seen` is the tail when it last looked, which takes the line from
+ * the submitter. */
+struct way {
+    uint64_t limit, seen;
+};
+
+static bool has_more(const soft_queue *queue, uint64_t done, struct way *way)
 {
-    if (done + 1 < limit &&
-        atomic_load_explicit(&queue->tail, memory_order_relaxed) != done + 1) {
+    if (way->seen <= done) /* acquire: pairs with publish(), for the places */
+        way->seen = atomic_load_explicit(&((soft_queue *)(uintptr_t)queue)->tail,
+                                         memory_order_acquire);
+    return way->seen > done;
+}
+
+/* Whether the next submission is likely to come within a microsecond: a program launches in a
+ * row and waits for none. To let go of the queue, and for another one to come, costs three
+ * lines back and forth. */
+static bool may_linger(const soft_queue *queue)
+{
+    soft_queue *const q = (soft_queue *)(uintptr_t)queue;
+    return queue->places == RING_PLACES && queue->vain < VAIN_MAX &&
+           queue->engine->seed == 0 && !queue->engine->crowded &&
+           !atomic_load_explicit(&q->waited, memory_order_relaxed) &&
+           !atomic_load_explicit(&q->held, memory_order_relaxed) &&
+           !atomic_load_explicit(&q->released, memory_order_relaxed);
+}
+
+/* Until it is there, or for as long as that. */
+static bool next_comes(soft_queue *queue, uint64_t done, struct way *way)
+{
+    enum { ROUNDS = 64 };
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        if (has_more(queue, done, way))
+            return true;
+        if (round % 8 == 7 && (!may_linger(queue) || is_wanted_elsewhere(queue->engine)))
+            return false;
+        soft_relax();
+    }
+    return false;
+}
+
+/* END_GONE if there is nothing more to do, and the queue was let go of. */
+static inline enum ending complete(soft_queue *queue, uint64_t done, struct way *way)
+{
+    if (done + 1 < way->limit && has_more(queue, done + 1, way)) {
+        queue->vain = 0; /* they come in rows */
         soft_queue_complete(queue);
         return END_MORE;
+    }
+    if (way->limit == UINT64_MAX && may_linger(queue)) {
+        soft_queue_complete(queue);
+        if (next_comes(queue, done + 1, way)) {
+            queue->vain = 0;
+            return END_MORE;
+        }
+        queue->vain++;
+        soft_queue_let_go(queue);
+        return END_GONE;
     }
     soft_queue_complete_and_let_go(queue);
     return END_GONE;
@@ -89,7 +148,7 @@ static inline enum ending complete(soft_queue *queue, uint64_t done, uint64_t li
 /* The head, a launch, has run. */
 static inline enum ending end_launch(soft_queue *queue, soft_worker *worker,
                                      const soft_submission *head, uint64_t done,
-                                     uint64_t limit)
+                                     struct way *way)
 {
     /* Of a relaunch it may be gone when `done` has run. */
     soft_program *const program =
@@ -101,7 +160,7 @@ static inline enum ending end_launch(soft_queue *queue, soft_worker *worker,
         queue->position = 0;
         return END_REPEATS;
     }
-    const enum ending ending = complete(queue, done, limit);
+    const enum ending ending = complete(queue, done, way);
     if (program)
         soft_program_finished(program);
     return ending;
@@ -109,11 +168,10 @@ static inline enum ending end_launch(soft_queue *queue, soft_worker *worker,
 
 void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
 {
+    struct way way = {.limit = limit};
     for (uint32_t served = 1;; served++) {
         const uint64_t done = atomic_load_explicit(&queue->done, memory_order_relaxed);
-        /* Acquire: pairs with publish(), for the place. */
-        if (atomic_load_explicit(&queue->tail, memory_order_acquire) == done ||
-            done >= limit)
+        if (done >= limit || !has_more(queue, done, &way))
             break;
         const soft_submission *head = soft_queue_place(queue, done + 1);
         if (!queue->started) {
@@ -128,8 +186,8 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
         assert(atomic_load(&queue->state) == QUEUE_RUNNING && "a queue without an owner");
         assert(atomic_load(&queue->done) == done && "two threads ended one submission");
         const enum ending ending =
-            head->kind == SUBMIT_WORK ? complete(queue, done, limit)
-                                      : end_launch(queue, worker, head, done, limit);
+            head->kind == SUBMIT_WORK ? complete(queue, done, &way)
+                                      : end_launch(queue, worker, head, done, &way);
         if (ending == END_GONE)
             return;
         /* Who has a limit came for one more launch, not for a row of them without end. */
@@ -159,7 +217,8 @@ bool soft_queue_advance_alone(soft_queue *queue, soft_worker *worker, uint64_t s
     }
     assert(atomic_load(&queue->state) == QUEUE_RUNNING && "a queue without an owner");
     assert(atomic_load(&queue->done) == done && "two threads ended one submission");
-    if (end_launch(queue, worker, head, done, sequence) != END_GONE)
+    struct way way = {sequence, sequence};
+    if (end_launch(queue, worker, head, done, &way) != END_GONE)
         soft_queue_let_go(queue); /* it repeats, and others should have a turn */
     return true;
 }

@@ -200,7 +200,7 @@ static bool run_place(soft_queue *queue, soft_worker *worker, soft_program *prog
     if (work->kind == SOFT_WORK_HOST) {
         program->host_place = place;
         soft_queue_close(queue);
-        soft_host_post(queue, work);
+        soft_host_post(queue, (soft_host_row){.works = work, .count = 1});
         return false;
     }
     if ((work->kind == SOFT_WORK_CALL || work->kind == SOFT_WORK_PARTS) &&

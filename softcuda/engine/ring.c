@@ -187,8 +187,11 @@ static void wait_done(soft_queue *queue, uint64_t sequence)
 /* The next place of the ring, waited for if there is none. Under `submit`. */
 static inline soft_submission *next_place(soft_queue *queue, uint64_t sequence)
 {
-    if (sequence > queue->places && !soft_queue_reached(queue, sequence - queue->places))
-        wait_done(queue, sequence - queue->places);
+    if (sequence - queue->reached > queue->places) {
+        if (!soft_queue_reached(queue, sequence - queue->places))
+            wait_done(queue, sequence - queue->places);
+        queue->reached = atomic_load_explicit(&queue->done, memory_order_acquire);
+    }
     soft_submission *place = soft_queue_place(queue, sequence);
     place->wait_count = 0;
     return place;

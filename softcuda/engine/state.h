@@ -122,6 +122,13 @@ enum queue_state {
     QUEUE_BLOCKED  /* in the waiters of another queue; whoever pops it makes it idle */
 };
 
+/* Host functions, one after the other. */
+typedef struct soft_host_row {
+    const soft_work *works;
+    const uint32_t *order; /* into `works`; NULL: there is one */
+    uint32_t count;
+} soft_host_row;
+
 struct soft_queue {
     soft_engine *engine;
     uint32_t index;
@@ -135,6 +142,7 @@ struct soft_queue {
 
     /* Written by submitters. */
     alignas(CACHE_LINE) _Atomic uint64_t tail; /* the last submission, 0: none yet */
+    uint64_t reached; /* `done` as it was last looked at, under `submit`: a place is free */
 
     /* hold.c */
     _Atomic bool waited;   /* somebody waits, or has waited, for the last submission */
@@ -143,9 +151,8 @@ struct soft_queue {
     uint32_t penalty;      /* submissions by which the next streak must be longer */
     _Atomic uint64_t seen; /* the tail when a watcher last found work left */
 
-    /* Written by the owner. */
-    alignas(CACHE_LINE) _Atomic uint64_t done; /* the last one completed */
-    _Atomic uint32_t state;
+    /* Looked at by each submission, and written where owners change. */
+    alignas(CACHE_LINE) _Atomic uint32_t state;
     _Atomic uint32_t signal;   /* futex: changes when `done` does and somebody sleeps */
     _Atomic uint32_t sleepers; /* threads on `signal` */
     _Atomic(soft_queue *) waiters;    /* queues blocked on this one, linked by next */
@@ -153,8 +160,12 @@ struct soft_queue {
     _Atomic(soft_queue *) blocked_on; /* for helpers; may be stale */
     _Atomic uint64_t blocked_until;
 
-    /* The run of the head submission: the owner's. */
-    uint32_t waits_met;
+    /* Written by the owner for each submission. */
+    alignas(CACHE_LINE) _Atomic uint64_t done; /* the last one completed */
+    uint32_t vain; /* how often in a row its owner waited for one more for nothing */
+    /* The run of the head submission: the owner's, written in each round of a loop. Who waits
+     * looks at `done` all the time. */
+    alignas(CACHE_LINE) uint32_t waits_met;
     bool started;
     bool repeats;               /* the head is run once more */
     uint32_t position;          /* node of the program's order */
@@ -162,7 +173,7 @@ struct soft_queue {
     bool is_open;               /* its bit in queue_bits.open is set */
     _Atomic bool calls;         /* who was woken and takes part wakes another one */
     uint32_t *step_cost;        /* of the node that the step runs; may be NULL */
-    const soft_work *host_work; /* that the host thread was given */
+    soft_host_row host_row;     /* that the host thread was given */
     uint32_t tickets;           /* runs of plans so far */
     /* Not 0: the plan that runs has items to claim. A number never used again << 32 | the
      * epoch of the launch: all that a thread needs to know that it is not too late. */
@@ -400,8 +411,8 @@ bool soft_later_is_safe(soft_engine *engine);
 /* host.c */
 gph_status soft_host_start(soft_engine *engine, gph_error *error);
 void soft_host_stop(soft_engine *engine);
-/* Of an owned queue: the host thread has it now, runs the function and lets go. */
-void soft_host_post(soft_queue *queue, const soft_work *work);
+/* Of an owned queue: the host thread has it now, runs the functions and lets go. */
+void soft_host_post(soft_queue *queue, soft_host_row row);
 
 /* parts.c: runs one piece of work. True if it is done and the caller still (or now) owns
  * the queue; false if the queue has gone to another thread. */

@@ -23,7 +23,9 @@ static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 static struct sigaction previous[CAUGHT_COUNT];
 static _Atomic(bool (*)(uintptr_t pc)) in_generated_code;
 static _Atomic(soft_fault_say *) say_host, say_early;
-static _Thread_local soft_fault_scope *volatile current;
+/* Initial-exec: a handler reads it, and small copies do little more than to set it. */
+static _Thread_local soft_fault_scope *volatile current
+    __attribute__((tls_model("initial-exec")));
 
 static uintptr_t program_counter(const void *context)
 {
@@ -255,7 +257,8 @@ void soft_fault_leave(soft_fault_scope *scope)
 
 bool soft_fault_run(soft_fault_scope *scope, void (*body)(void *argument), void *argument)
 {
-    (void)install(NULL);
+    if (!atomic_load_explicit(&installed, memory_order_acquire))
+        (void)install(NULL);
     scope->recover = NULL;
     scope->ranged = true;
     /* Without the mask, which would cost a call of the kernel: the handler restores it.
