@@ -143,6 +143,11 @@ struct soft_exec {
     struct soft_exec *next_free;
     atomic_uint references; /* the handle's, each launch's, each call's; this and all below is
                                zero at first */
+    /* What each launch looks at, together: after a long graph none of it is in a cache. */
+    soft_version *current;
+    struct soft_trail *trail;        /* trail.h; NULL: nobody reads how far launches are */
+    struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
+    soft_point last;                 /* of the last launch */
     uint64_t flags;
     soft_device *device;
     soft_program *program;
@@ -151,7 +156,6 @@ struct soft_exec {
     uint32_t *costs; /* measured by the engine, by flat node */
     soft_version *versions[SOFT_VERSIONS_MAX];
     uint32_t version_count;
-    soft_version *current;
     uint64_t edits;
     uint32_t journal[SOFT_JOURNAL]; /* flat nodes edited last, by edit number */
     uint32_t *event_nodes;          /* flat nodes of event records and waits, batches */
@@ -163,12 +167,9 @@ struct soft_exec {
     struct soft_side *side; /* deviceside.h; NULL: no kernel launches it, or from it */
     struct soft_updatables *updatables; /* updatable.h; NULL: none */
     struct soft_late *late;             /* late.c; NULL: no wait nodes */
-    soft_point last;                    /* of the last launch */
     struct soft_watch *watch;           /* SOFTCUDA_CHECK=race; NULL: not asked for */
-    struct soft_trail *trail; /* trail.h; NULL: nobody reads how far launches are */
     struct soft_decision *decisions; /* device/noted.h, by flat number; NULL: no doctor */
     uint32_t decision_count;
-    struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
 };
 
 /* A lock: between finding a handle and holding a reference nobody may end the executable. */

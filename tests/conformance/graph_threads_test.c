@@ -240,6 +240,60 @@ static void one_executable_is_destroyed_under_all(void)
     }
 }
 
+/* ---- places ---- */
+
+static _Atomic(CUgraphExec) shown;
+static atomic_bool over;
+
+/* Launches whatever is shown, though it may be gone, and perhaps another one in its place. */
+static void *launches_what_is_shown(void *unused)
+{
+    CUstream stream;
+    (void)unused;
+    OK(cu.cuCtxSetCurrent(context));
+    OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    while (!atomic_load(&over)) {
+        (void)lives(cu.cuGraphLaunch(atomic_load(&shown), stream));
+        OK(cu.cuStreamSynchronize(stream));
+    }
+    OK(cu.cuStreamDestroy(stream));
+    return NULL;
+}
+
+static void places_are_used_again_under_launches(void)
+{
+    pthread_t threads[2];
+    CUgraphNode node;
+    CUgraph graph;
+    const CUDA_KERNEL_NODE_PARAMS kernel = writes(0);
+    unsigned word = 0, same = 0;
+    OK(cu.cuGraphCreate(&graph, 0));
+    OK(cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    atomic_store(&shown, exec);
+    atomic_store(&over, false);
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&threads[i], NULL, launches_what_is_shown, NULL) == 0);
+    for (int i = 0; i < 2000; i++) {
+        const CUgraphExec before = exec;
+        OK(cu.cuGraphExecDestroy(exec));
+        OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+        same += exec == before;
+        atomic_store(&shown, exec);
+    }
+    atomic_store(&over, true);
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(same > 0); /* else nothing was asked here */
+    OK(cu.cuGraphLaunch(exec, NULL));
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuMemcpyDtoH(&word, memory, sizeof(word)));
+    CHECK(word == values[0]);
+    OK(cu.cuGraphExecDestroy(exec));
+    CHECK_IS(cu.cuGraphLaunch(exec, NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(cu.cuGraphDestroy(graph));
+}
+
 int main(void)
 {
     DEVICE_OR_SKIP();
@@ -257,5 +311,6 @@ int main(void)
     RUN(one_executable_is_launched_and_edited);
     RUN(one_graph_is_edited_and_instantiated);
     RUN(one_executable_is_destroyed_under_all);
+    RUN(places_are_used_again_under_launches);
     return test_done();
 }

@@ -354,8 +354,40 @@ static void what_comes_beside_is_run(void)
     }
 }
 
+/* An owner waits a moment for the next of a row: rows of all lengths, with and without breaks,
+ * in queues that are given back at once and used again while an owner may still be there. */
+static void rows_in_queues_that_change_hands(void)
+{
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        soft_engine *engine = make(workers, 0);
+        atomic_uint counter = 0;
+        unsigned sum = 0;
+        for (unsigned round = 0; round < 600; round++) {
+            soft_queue *queue = queue_of(engine);
+            const unsigned count = round * 7 % 40 + (round % 97 == 0 ? 3000 : 1);
+            soft_point last = {0};
+            for (unsigned i = 0; i < count; i++) {
+                submit(queue, &counter, &last);
+                if (round % 3 == 0 && i % 5 == 0)
+                    for (const uint64_t from = gphi_clock_ns();
+                         gphi_clock_ns() - from < round * 2;)
+                        continue;
+            }
+            sum += count;
+            if (round % 4 == 0)
+                soft_point_wait(engine, last);
+            soft_queue_release(queue);
+        }
+        CHECK(comes(&counter, sum));
+        usleep(1000);
+        CHECK(atomic_load(&counter) == sum);
+        soft_engine_destroy(engine);
+    }
+}
+
 int main(void)
 {
+    RUN(rows_in_queues_that_change_hands);
     RUN(what_comes_beside_is_run);
     RUN(nobody_comes);
     RUN(others_want_it);

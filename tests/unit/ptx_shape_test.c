@@ -308,13 +308,9 @@ static void too_much_is_not_put_in_place(void)
     expect_slow(text, "call of f0");
 }
 
-static void survives_every_failed_allocation(void)
+/* Each allocation of compiling the text fails in turn. */
+static void sweep(const char *text)
 {
-    static const char text[] = HEAD FUNCTION("f", VOTE) KERNEL_BODY(CALL(
-        "f") "ld.global.f32 %f1, [%rd3];\nmov.u32 %r3, 0;\nL:\n"
-             "shfl.sync.down.b32 %f2, %f1, 4, 31, -1;\nadd.f32 %f1, %f1, %f2;\n" BARRIER
-             "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L;\n"
-             "st.global.f32 [%rd3], %f1;");
     ptx_module *module = NULL;
     gph_error error = {0};
     if (!CHECK_OK(ptx_parse(text, strlen(text), NULL, &module, &error), error))
@@ -333,6 +329,50 @@ static void survives_every_failed_allocation(void)
             break;
     }
     ptx_module_destroy(module);
+}
+
+/* %r3 is the thread's index until a barrier, and something else after it: two registers,
+ * of which the first is computed again. */
+static const char two_meanings[] =
+    KERNEL("mov.u32 %r3, %r2;\n" BARRIER "mul.wide.u32 %rd4, %r3, 8;\n"
+           "add.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r3, [%rd5];\n"
+           "st.global.u32 [%rd3], %r3;");
+
+/* A row of a table is copied; each thread's index is kept between rounds, where it is taken to
+ * grow by 1 from thread to thread: whether it does is asked for. */
+static const char row_of_a_table[] =
+    KERNEL("mov.u32 %r6, %tid.x;\nsetp.ge.s32 %p1, %r6, %r1;\n@%p1 bra END;\n"
+           "mov.u32 %r3, %ctaid.x;\nmul.wide.u32 %rd4, %r3, 4;\n"
+           "add.s64 %rd4, %rd1, %rd4;\nld.global.u32 %r4, [%rd4];\n"
+           "mul.wide.s32 %rd5, %r4, %r1;\nmov.u32 %r5, %ntid.x;\nL:\n"
+           "cvt.s64.s32 %rd6, %r6;\nadd.s64 %rd6, %rd5, %rd6;\nshl.b64 %rd6, %rd6, 2;\n"
+           "add.s64 %rd7, %rd1, %rd6;\nld.global.f32 %f1, [%rd7];\n"
+           "st.global.f32 [%rd7], %f1;\nadd.s32 %r6, %r6, %r5;\n"
+           "setp.lt.s32 %p2, %r6, %r1;\n@%p2 bra L;\nEND:");
+
+static void meanings_get_registers_of_their_own(void)
+{
+    expect(two_meanings, PTX_PATH_FAST, 1, 0);
+}
+
+static void guessed_rows_are_asked_for(void)
+{
+    unit u = compile(row_of_a_table, NULL);
+    if (u.kernel != NULL)
+        CHECK(u.kernel->path == PTX_PATH_FAST &&
+              strstr(u.program->ir, "call i1 @soft.row.") != NULL);
+    drop(&u);
+}
+
+static void survives_every_failed_allocation(void)
+{
+    sweep(HEAD FUNCTION("f", VOTE) KERNEL_BODY(CALL(
+        "f") "ld.global.f32 %f1, [%rd3];\nmov.u32 %r3, 0;\nL:\n"
+             "shfl.sync.down.b32 %f2, %f1, 4, 31, -1;\nadd.f32 %f1, %f1, %f2;\n" BARRIER
+             "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L;\n"
+             "st.global.f32 [%rd3], %f1;"));
+    sweep(two_meanings);
+    sweep(row_of_a_table);
 }
 
 static void expect_waits(const char *text, bool waits)
@@ -410,6 +450,8 @@ int main(void)
     RUN(functions_with_cuts_are_put_in_place);
     RUN(what_cannot_be_put_in_place_is_slow);
     RUN(too_much_is_not_put_in_place);
+    RUN(meanings_get_registers_of_their_own);
+    RUN(guessed_rows_are_asked_for);
     RUN(survives_every_failed_allocation);
     return test_done();
 }
