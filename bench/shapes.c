@@ -203,8 +203,8 @@ static double nodes_row(const char *name, CUgraphExec exec, unsigned nodes,
 }
 
 /* What `run` does, `count` launches a time. */
-static double launches_row(const char *name, void (*run)(CUgraphExec *), CUgraphExec *execs,
-                           int count)
+static double launches_row(const char *name, void (*run)(CUgraphExec *),
+                           CUgraphExec *execs, int count)
 {
     for (int i = -2; i < samples; i++) {
         const double from = now_us();
@@ -345,8 +345,8 @@ static void by_nodes(void)
 {
     static const kind mixed[] = {MEMSET, KERNEL, MEMCPY, KERNEL};
     static const kind kinds[] = {KERNEL, MEMSET, MEMCPY, EMPTY, HOST};
-    node_ns = nodes_row("chain of 1,000 kernels", instantiate(chain(kinds, 1, 1000)),
-                        1000, 0);
+    node_ns =
+        nodes_row("chain of 1,000 kernels", instantiate(chain(kinds, 1, 1000)), 1000, 0);
     unsigned nodes = 0;
     CUgraphExec exec = instantiate(layers(1, 2, 4000, &nodes));
     nodes_row("diamonds: 1, 2, 1, 2, ...", exec, nodes, 0);
@@ -366,8 +366,8 @@ static void by_nodes(void)
               1000, 0);
     nodes_row("chain of 1,000 empty nodes", instantiate(chain(&kinds[EMPTY], 1, 1000)),
               1000, 0);
-    nodes_row("chain of 100 host functions", instantiate(chain(&kinds[HOST], 1, 100)), 100,
-              0);
+    nodes_row("chain of 100 host functions", instantiate(chain(&kinds[HOST], 1, 100)),
+              100, 0);
     nodes_row("WHILE of 1,000 rounds, the deciding kernel", instantiate(loop(0)), ROUNDS,
               ROUNDS);
     nodes_row("the same and 8 empty kernels", instantiate(loop(8)), ROUNDS, ROUNDS);
@@ -381,14 +381,16 @@ static void by_launches(int size)
         execs[i] = instantiate(chain(&kernel, 1, (unsigned)size));
     printf("-- graphs of %d kernel%s\n", size, size == 1 ? "" : "s");
     launch_ns = 0;
-    launch_ns = launches_row("one graph, each launch waited for", one_waited, execs, ROUNDS);
+    launch_ns =
+        launches_row("one graph, each launch waited for", one_waited, execs, ROUNDS);
     launches_row("one graph, in a row", one_in_a_row, execs, ROUNDS);
     launches_row("64 graphs in turn, each waited for", many_waited, execs, ROUNDS);
     launches_row("64 graphs in turn, in a row", many_in_a_row, execs, ROUNDS);
-    launches_row("4 streams, a graph each, then waited for", streams_waited, execs, ROUNDS);
-    launches_row("4 streams in turn, in a row", streams_in_a_row, execs, ROUNDS);
-    launches_row("4 streams, each after the one before by an event", relay_in_a_row, execs,
+    launches_row("4 streams, a graph each, then waited for", streams_waited, execs,
                  ROUNDS);
+    launches_row("4 streams in turn, in a row", streams_in_a_row, execs, ROUNDS);
+    launches_row("4 streams, each after the one before by an event", relay_in_a_row,
+                 execs, ROUNDS);
     launches_row("the same, each fourth waited for", relay_waited, execs, ROUNDS);
     threads_row("2 threads with a stream each, each launch waited for", execs, 2);
     threads_row("4 threads with a stream each, each launch waited for", execs, STREAMS);

@@ -213,8 +213,8 @@ static CUresult launch_or_upload(CUgraphExec handle, struct launch_site site,
 
 static const char launch_call[] = "cuGraphLaunch";
 
-static __attribute__((noinline)) CUresult
-launch_slowly(CUgraphExec handle, CUstream stream, bool per_thread)
+static __attribute__((noinline)) CUresult launch_slowly(CUgraphExec handle,
+                                                        CUstream stream, bool per_thread)
 {
     return launch_or_upload(handle, (struct launch_site){launch_call, stream, per_thread},
                             soft_exec_launch);

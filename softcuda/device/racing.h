@@ -9,8 +9,8 @@
 
 /* cuInit(): the check, where it is asked for. */
 CUresult soft_racing_start(void);
-extern soft_beside *soft_racing_check
-    __attribute__((visibility("hidden"))); /* racing.c; set before any call can ask for it */
+extern soft_beside *soft_racing_check __attribute__((
+    visibility("hidden"))); /* racing.c; set before any call can ask for it */
 /* NULL: it is not asked for. */
 static inline soft_beside *soft_racing(void)
 {

@@ -185,9 +185,9 @@ void soft_queue_advance(soft_queue *queue, soft_worker *worker, uint64_t limit)
             return;
         assert(atomic_load(&queue->state) == QUEUE_RUNNING && "a queue without an owner");
         assert(atomic_load(&queue->done) == done && "two threads ended one submission");
-        const enum ending ending =
-            head->kind == SUBMIT_WORK ? complete(queue, done, &way)
-                                      : end_launch(queue, worker, head, done, &way);
+        const enum ending ending = head->kind == SUBMIT_WORK
+                                       ? complete(queue, done, &way)
+                                       : end_launch(queue, worker, head, done, &way);
         if (ending == END_GONE)
             return;
         /* Who has a limit came for one more launch, not for a row of them without end. */

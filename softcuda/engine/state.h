@@ -142,7 +142,8 @@ struct soft_queue {
 
     /* Written by submitters. */
     alignas(CACHE_LINE) _Atomic uint64_t tail; /* the last submission, 0: none yet */
-    uint64_t reached; /* `done` as it was last looked at, under `submit`: a place is free */
+    uint64_t
+        reached; /* `done` as it was last looked at, under `submit`: a place is free */
 
     /* hold.c */
     _Atomic bool waited;   /* somebody waits, or has waited, for the last submission */
@@ -167,14 +168,14 @@ struct soft_queue {
      * looks at `done` all the time. */
     alignas(CACHE_LINE) uint32_t waits_met;
     bool started;
-    bool repeats;               /* the head is run once more */
-    uint32_t position;          /* node of the program's order */
-    bool measure;               /* this launch takes a time stamp a node */
-    bool is_open;               /* its bit in queue_bits.open is set */
-    _Atomic bool calls;         /* who was woken and takes part wakes another one */
-    uint32_t *step_cost;        /* of the node that the step runs; may be NULL */
-    soft_host_row host_row;     /* that the host thread was given */
-    uint32_t tickets;           /* runs of plans so far */
+    bool repeats;           /* the head is run once more */
+    uint32_t position;      /* node of the program's order */
+    bool measure;           /* this launch takes a time stamp a node */
+    bool is_open;           /* its bit in queue_bits.open is set */
+    _Atomic bool calls;     /* who was woken and takes part wakes another one */
+    uint32_t *step_cost;    /* of the node that the step runs; may be NULL */
+    soft_host_row host_row; /* that the host thread was given */
+    uint32_t tickets;       /* runs of plans so far */
     /* Not 0: the plan that runs has items to claim. A number never used again << 32 | the
      * epoch of the launch: all that a thread needs to know that it is not too late. */
     _Atomic uint64_t plan_ticket;
@@ -363,7 +364,9 @@ static inline const soft_submission *soft_queue_head(soft_queue *queue)
 
 /* hold.c. By submitters, under `submit`: before the tail is written, whether the streak goes
  * on; after it, whether no worker need hear of it. */
-enum { HOLD_FORGIVE = 1024 }; /* held submissions in a row after which it starts small again */
+enum {
+    HOLD_FORGIVE = 1024
+}; /* held submissions in a row after which it starts small again */
 void soft_hold_change(soft_queue *queue); /* the streak ends, or is counted for holding */
 static inline void soft_hold_begin(soft_queue *queue)
 {

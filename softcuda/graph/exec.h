@@ -138,14 +138,16 @@ void soft_object_set_release(soft_object_set *set); /* takes NULL */
 
 struct soft_exec {
     soft_light mutex; /* of all below, and of the order of launches */
-    bool plain; /* a launch takes no more than soft_exec_launch_plain() does, mostly; false
+    bool
+        plain; /* a launch takes no more than soft_exec_launch_plain() does, mostly; false
                    in a place that no executable has */
     struct soft_exec *next_free;
-    atomic_uint references; /* the handle's, each launch's, each call's; this and all below is
+    atomic_uint
+        references; /* the handle's, each launch's, each call's; this and all below is
                                zero at first */
     /* What each launch looks at, together: after a long graph none of it is in a cache. */
     soft_version *current;
-    struct soft_trail *trail;        /* trail.h; NULL: nobody reads how far launches are */
+    struct soft_trail *trail; /* trail.h; NULL: nobody reads how far launches are */
     struct soft_exec_memory *memory; /* memnode.h; NULL: no memory nodes */
     soft_point last;                 /* of the last launch */
     uint64_t flags;

@@ -65,12 +65,13 @@ void soft_exec_plain_done(void *argument, soft_worker *worker)
                           memory_order_release);
 }
 
-
 static inline bool launch_locked(soft_exec *exec, soft_stream *stream)
 {
+    if (!exec->plain || exec->trail || exec->memory || !soft_rule(R33) ||
+        !soft_rule(R40) || !soft_rule(R41))
+        return false;
     soft_version *version = exec->current;
-    if (!exec->plain || exec->trail || exec->memory || version->memory ||
-        version->objects || !soft_rule(R33) || !soft_rule(R40) || !soft_rule(R41))
+    if (version->memory || version->objects)
         return false;
     version->begun++;
     const uint64_t sequence =

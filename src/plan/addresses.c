@@ -37,6 +37,16 @@ static gph_status start_clock(gphi_plan_clock *clock, const gph_plan_options *o,
     return GPH_OK;
 }
 
+static uint64_t height_of(const gphi_problem *p, const uint64_t *offsets)
+{
+    uint64_t height = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const uint64_t top = offsets[i] + p->buffers[i].size;
+        height = top > height ? top : height;
+    }
+    return height;
+}
+
 /* Searches a plan within `capacity` until `share` of the time that is left is used. */
 static gph_status search_within(struct job *job, uint64_t capacity, double share)
 {
@@ -54,13 +64,8 @@ static gph_status search_within(struct job *job, uint64_t capacity, double share
         job->floor = capacity + 1;
     if (how != GPHI_SEARCH_FOUND)
         return GPH_OK;
-    uint64_t height = 0;
-    for (uint32_t i = 0; i < job->problem.count; i++) {
-        const uint64_t top = job->trial[i] + job->problem.buffers[i].size;
-        height = top > height ? top : height;
-    }
     memcpy(job->offsets, job->trial, job->problem.count * sizeof(*job->offsets));
-    job->height = clock->now.height = height;
+    job->height = clock->now.height = height_of(&job->problem, job->trial);
     return GPH_OK;
 }
 
@@ -81,6 +86,40 @@ static gph_status minimize(struct job *job)
     return GPH_OK;
 }
 
+/* Repairs a plan until `share` of the time that is left is used. */
+static gph_status repair_for(struct job *job, double share, uint64_t enough,
+                             uint64_t *offsets, uint64_t *height)
+{
+    gphi_plan_clock *clock = &job->clock;
+    const uint64_t end = clock->end_ns, now = gphi_clock_ns();
+    if (now < end)
+        clock->end_ns = now + (uint64_t)((double)(end - now) * share);
+    const gph_status status =
+        gphi_plan_repair(&job->problem, clock, enough, offsets, height);
+    const uint64_t then = gphi_clock_ns();
+    if (then >= clock->end_ns && then < end)
+        clock->over = false; /* only its share is used up */
+    clock->end_ns = end;
+    return status;
+}
+
+/* The lowest plan of all orders may be a bad one to repair: what is all but full everywhere
+ * leaves no room to put things. So the plan in order of time, in `trial`, has a try, too. */
+static gph_status repair(struct job *job, uint64_t enough)
+{
+    uint64_t height = height_of(&job->problem, job->trial);
+    if (height > job->height) {
+        GPHI_TRY(repair_for(job, 0.15, enough, job->offsets, &job->height));
+        if (job->height > enough)
+            GPHI_TRY(repair_for(job, 0.18, enough, job->trial, &height));
+        if (height < job->height) {
+            memcpy(job->offsets, job->trial, job->problem.count * sizeof(*job->trial));
+            job->height = height;
+        }
+    }
+    return repair_for(job, 1, enough, job->offsets, &job->height);
+}
+
 static gph_status solve(struct job *job)
 {
     const uint64_t wanted = job->options.capacity;
@@ -92,14 +131,15 @@ static gph_status solve(struct job *job)
     if (repairs) /* the ten orders may take all of it */
         clock->end_ns = clock->begin_ns + (end - clock->begin_ns) / 4;
     GPHI_TRY(gphi_plan_greedy(&job->problem, clock, enough, pinned, job->offsets,
-                              &job->height));
+                              job->trial, &job->height));
     if (repairs && gphi_clock_ns() >= clock->end_ns)
         clock->over = false; /* only its share is used up */
-    clock->end_ns = end;
+    const uint64_t half = (end - clock->begin_ns) / 2;
+    clock->end_ns = end - (clock->check_ns < half ? clock->check_ns : half);
     if (pinned || job->height <= enough)
         return GPH_OK;
     if (repairs)
-        return gphi_plan_repair(&job->problem, clock, enough, job->offsets, &job->height);
+        return repair(job, enough);
     return wanted ? search_within(job, wanted, 1) : minimize(job);
 }
 
@@ -110,6 +150,7 @@ static gph_status run(struct job *job, const gph_plan_buffer *buffers, size_t co
     GPHI_TRY(start_clock(&job->clock, &job->options, error));
     GPHI_TRY(gphi_problem_init(&job->problem, buffers, count, job->options.bodies,
                                job->options.body_count, heap, error));
+    job->clock.check_ns = gphi_clock_ns() - job->clock.begin_ns;
     const uint64_t wanted = job->options.capacity;
     job->floor = job->clock.now.lower_bound = job->problem.bound;
     if (wanted != 0 && wanted < job->floor)

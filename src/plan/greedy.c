@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/vec.h"
 #include "plan/gaps.h"
 #include "plan/placed.h"
@@ -201,10 +202,11 @@ static void keep(const struct greedy *g, gphi_plan_clock *clock, uint64_t *offse
 
 gph_status gphi_plan_greedy(const gphi_problem *p, gphi_plan_clock *clock,
                             uint64_t enough, bool more, uint64_t *offsets,
-                            uint64_t *height)
+                            uint64_t *first, uint64_t *height)
 {
     struct greedy g;
     gph_status status = start(&g, p);
+    const uint64_t from = gphi_clock_ns();
     uint64_t lowest = UINT64_MAX;
     const uint32_t rules = ORDERS * 2;
     /* Where cases share memory, a range may be taken by several at a time, which gaps
@@ -212,9 +214,12 @@ gph_status gphi_plan_greedy(const gphi_problem *p, gphi_plan_clock *clock,
     if (status == GPH_OK && p->bodies.has_choice)
         plan(&g, NULL, BY_BEGIN, false, 0);
     else if (status == GPH_OK)
-        status = plan_through_time(&g);
+        status = plan_through_time(&g); /* as the check does */
+    clock->check_ns += gphi_clock_ns() - from;
     if (status == GPH_OK)
         keep(&g, clock, offsets, &lowest);
+    if (status == GPH_OK && first)
+        memcpy(first, offsets, p->count * sizeof(*first));
     for (uint32_t i = 0; status == GPH_OK && lowest > enough && i < ORDERS &&
                          !p->pinned && !gphi_plan_is_over(clock);
          i++) {

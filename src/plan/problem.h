@@ -64,16 +64,18 @@ typedef struct gphi_plan_clock {
     void *user;
     gph_plan_progress now;
     bool over;
+    uint64_t check_ns; /* what the check of the plan will take, about */
 } gphi_plan_clock;
 
 /* Whether to stop. Looks at the time; reports progress. */
 bool gphi_plan_is_over(gphi_plan_clock *clock);
 
 /* Greedy rules by turns; the lowest plan of all, at once; *height its height. With
- * `more`, goes on with disturbed orders until the clock or `enough` bytes end it. */
+ * `more`, goes on with disturbed orders until the clock or `enough` bytes end it. `first`: the
+ * offsets of the first of all, in order of time, whatever comes after it; may be NULL. */
 gph_status gphi_plan_greedy(const gphi_problem *problem, gphi_plan_clock *clock,
                             uint64_t enough, bool more, uint64_t *offsets,
-                            uint64_t *height);
+                            uint64_t *first, uint64_t *height);
 
 /* Makes the plan in `offsets`, of that height, lower, until the clock or `enough` bytes end
  * it. Nothing may be pinned. */

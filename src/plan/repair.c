@@ -235,13 +235,15 @@ gph_status gphi_plan_repair(const gphi_problem *p, gphi_plan_clock *clock,
                             uint64_t enough, uint64_t *offsets, uint64_t *height)
 {
     struct repair r;
+    if (*height <= enough || gphi_plan_is_over(clock))
+        return GPH_OK; /* to start takes a while, too */
     const gph_status status = start(&r, p, clock);
     uint64_t steps = (uint64_t)p->count + 1000;
     uint64_t low = enough; /* nothing lower is tried at present */
     while (status == GPH_OK && *height > enough && !gphi_plan_is_over(clock)) {
         const uint64_t aim = low + (*height - low) / 2;
         if (lower(&r, offsets, aim, steps))
-            *height = clock->now.height = keep(&r, offsets);
+            *height = keep(&r, offsets);
         else if (*height - low > (*height - enough) / 64 + 1)
             low = aim;
         else {
@@ -249,6 +251,8 @@ gph_status gphi_plan_repair(const gphi_problem *p, gphi_plan_clock *clock,
             steps *= 4;
         }
         low = low > *height ? *height : low;
+        if (*height < clock->now.height)
+            clock->now.height = *height;
     }
     finish(&r);
     return status;

@@ -68,16 +68,15 @@ static void a_text_is_the_same_whether_it_grows_or_streams(void)
 /* What printf writes, for each kind of value that is written without it. */
 static void values_are_written_as_by_printf(void)
 {
-    static const long long numbers[] = {0,         1,         -1,       9,        10,
-                                        -10,       INT32_MAX, INT32_MIN, UINT32_MAX,
-                                        INT64_MAX, INT64_MIN};
+    static const long long numbers[] = {
+        0, 1, -1, 9, 10, -10, INT32_MAX, INT32_MIN, UINT32_MAX, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         char want[256];
         gphi_text text = {0};
         const long long n = numbers[i];
         static const char format[] = "%% %d|%u|%lld|%llu|%c|%s|%s%%";
-        snprintf(want, sizeof(want), format, (int)n, (unsigned)n, n, (unsigned long long)n,
-                 'x', "", "text");
+        snprintf(want, sizeof(want), format, (int)n, (unsigned)n, n,
+                 (unsigned long long)n, 'x', "", "text");
         gphi_text_add(&text, format, (int)n, (unsigned)n, n, (unsigned long long)n, 'x',
                       "", "text");
         CHECK(gphi_text_end(&text, NULL) == GPH_OK && strcmp(text.bytes, want) == 0);
