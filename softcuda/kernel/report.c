@@ -109,7 +109,12 @@ static void add_text(struct report *r, const ptx_kernel *k)
     for (uint32_t i = 0; i < k->cost_count; i++)
         gphi_text_add(text, "  slow at line %u: %s\n", k->costs[i].line,
                       k->costs[i].reason);
-    if (k->by_warps)
+    if (k->by_warps != 0 && k->by_warps != 32)
+        gphi_text_add(text,
+                      "  %u threads at a time where rows of the block are multiples of "
+                      "it\n",
+                      k->by_warps);
+    else if (k->by_warps != 0)
         gphi_text_add(text,
                       "  a warp at a time where rows of the block are whole warps%s\n",
                       k->uses_barrier ? ", from barrier to barrier" : "");

@@ -180,7 +180,8 @@ typedef struct ptx_shape {
     uint8_t by_warp;    /* planned for the 32 threads of a warp, not for a block */
     uint8_t alone;      /* a thread waits for other blocks: see alone.c */
     uint8_t has_phases; /* by_warp: there are barriers */
-    uint8_t reserved[2];
+    uint8_t lanes;      /* by_warp: 32, or SHAPE_STRIP threads of a row */
+    uint8_t reserved[1];
     uint32_t local_bytes;           /* a thread; a multiple of */
     uint32_t local_align;           /* what its variables need */
     const uint32_t *offsets;        /* of the function's own variables */
@@ -263,6 +264,13 @@ bool ptx_is_warp_uniform(const ptx_shape *s, uint32_t insn);
 bool ptx_is_lane(const ptx_shape *s, uint32_t reg);
 /* The same without the multiple: the lane alone. */
 bool ptx_is_bare_lane(const ptx_shape *s, uint32_t reg);
+
+/* ---- strip.c ---- */
+#define SHAPE_STRIP 16u
+/* Whether the loop, whose rounds differ by thread, gains by being run round by round, some
+ * threads at a time, each of them as a lane of vectors. */
+bool ptx_gains_by_strips(const ptx_shape *s, uint32_t loop);
+uint32_t ptx_strip_lanes(const ptx_shape *s); /* how many threads; 0: no such loop */
 
 /* ---- slope.c ---- */
 #define SHAPE_NO_SLOPE INT64_MIN

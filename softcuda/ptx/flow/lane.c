@@ -8,6 +8,7 @@
  *             y * ntid.x + x (ntid.x is a multiple of 32), moved and widened
  *   uniform   made of such a value, but without its last five bits: x >> 5, x & ~31,
  *             x < 32, x > 31: a comparison that all lanes of a warp answer alike */
+#include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/flow/flow.h"
 
 #define DEPTH_MAX 8u
@@ -27,7 +28,7 @@ static bool is_set_once(const ptx_shape *s, uint32_t reg)
 static bool is_multiple_of_warp(const ptx_shape *s, const ptx_operand *o, uint32_t depth)
 {
     if (o->kind == PTX_OPERAND_INT)
-        return ((uint64_t)o->imm & 31) == 0;
+        return ((uint64_t)o->imm & (s->lanes - 1u)) == 0;
     if (o->kind == PTX_OPERAND_SREG)
         return o->index == PTX_SREG_NTID_X;
     if (o->kind != PTX_OPERAND_REG || o->negate || s->regs[o->index].divergent ||
@@ -73,10 +74,10 @@ static bool is_lane_insn(const ptx_shape *s, uint32_t i, bool bare, uint32_t dep
                is_lane_operand(s, &o[1], bare, depth);
     case PTX_OP_AND: {
         if (!is_32_bits(insn) || o[2].kind != PTX_OPERAND_INT ||
-            ((uint64_t)o[2].imm & 31) != 31)
+            ((uint64_t)o[2].imm & (s->lanes - 1u)) != s->lanes - 1u)
             return false;
-        const bool last_five = ((uint64_t)o[2].imm & 0xffffffffu) == 31;
-        return is_lane_operand(s, &o[1], bare && !last_five, depth);
+        const bool alone = ((uint64_t)o[2].imm & 0xffffffffu) == s->lanes - 1u;
+        return is_lane_operand(s, &o[1], bare && !alone, depth);
     }
     case PTX_OP_MAD: /* rows of the block */
         return !bare && is_32_bits(insn) && insn->mod_count == 1 &&
@@ -96,7 +97,8 @@ static bool is_lane_operand(const ptx_shape *s, const ptx_operand *o, bool bare,
                             uint32_t depth)
 {
     if (o->kind == PTX_OPERAND_SREG)
-        return o->index == PTX_SREG_LANEID || (!bare && o->index == PTX_SREG_TID_X);
+        return (o->index == PTX_SREG_LANEID && (!bare || s->lanes == PTX_WARP_SIZE)) ||
+               (!bare && o->index == PTX_SREG_TID_X);
     if (o->kind != PTX_OPERAND_REG || o->negate || depth == DEPTH_MAX ||
         !is_set_once(s, o->index))
         return false;
@@ -129,15 +131,16 @@ static bool reads_warp_registers(const ptx_shape *s, uint32_t i)
 
 /* Between two multiples of 32 a comparison with one of them gives the same, signed or
  * not. */
-static bool parts_warps(const ptx_insn *insn, uint64_t n)
+static bool parts_warps(const ptx_shape *s, const ptx_insn *insn, uint64_t n)
 {
+    const uint64_t last = s->lanes - 1u;
     if (insn->mod_count != 1 || insn->types[0] == PTX_F32)
         return false;
     switch ((ptx_modifier)insn->mods[0]) {
     case PTX_MOD_LT:
-    case PTX_MOD_GE: return (n & 31) == 0;
+    case PTX_MOD_GE: return (n & last) == 0;
     case PTX_MOD_LE:
-    case PTX_MOD_GT: return (n & 31) == 31;
+    case PTX_MOD_GT: return (n & last) == last;
     default: return false;
     }
 }
@@ -155,8 +158,8 @@ bool ptx_is_warp_uniform(const ptx_shape *s, uint32_t i)
         return false;
     const uint64_t n = (uint64_t)o[2].imm & 0xffffffffu;
     if (insn->opcode == PTX_OP_SHR)
-        return n >= 5;
+        return n < 32 && 1u << n >= s->lanes;
     if (insn->opcode == PTX_OP_SETP)
-        return parts_warps(insn, n);
-    return insn->opcode == PTX_OP_AND && (n & 31) == 0;
+        return parts_warps(s, insn, n);
+    return insn->opcode == PTX_OP_AND && (n & (s->lanes - 1u)) == 0;
 }

@@ -156,7 +156,8 @@ static bool force_loops(ptx_shape *s)
     bool changed = false;
     for (uint32_t l = 0; l < s->loop_count; l++) {
         ptx_flow_loop *loop = &s->loops[l];
-        if (!loop->uniform && !loop->lockstep && !has_forced(s, l))
+        if (!loop->uniform && !loop->lockstep && !has_forced(s, l) &&
+            !(s->by_warp && ptx_gains_by_strips(s, l)))
             continue;
         loop->outside = 1;
         changed |= force(s, loop->head);

@@ -169,6 +169,7 @@ void ptx_fast_name_run(ptx_fast *f); /* the first thread of a run of them */
  * warp, and how much larger that of the last one is. */
 ptx_value ptx_fast_first_index(const ptx_fast *f, int axis);
 ptx_value ptx_fast_index_range(ptx_fast *f, int axis);
+const char *ptx_fast_lanes(const ptx_fast *f); /* "32", or as many as a strip has */
 void ptx_fast_name_first(ptx_fast *f); /* in the scalar part of a region */
 void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *bound);
 

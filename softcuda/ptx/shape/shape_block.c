@@ -83,21 +83,26 @@ static void write_warp_arrays(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     gphi_text *out = f->emit.out;
-    gphi_text_put(out, "  %lanes = add i64 0, 32\n  %warps = add i32 0, 1\n"
-                       "  %one.row = icmp eq i32 0, 0\n"
-                       "  %known = alloca i32\n  store i32 0, ptr %known\n");
+    gphi_text_add(out,
+                  "  %%lanes = add i64 0, %u\n  %%warps = add i32 0, 1\n"
+                  "  %%one.row = icmp eq i32 0, 0\n"
+                  "  %%known = alloca i32\n  store i32 0, ptr %%known\n",
+                  s->lanes);
     for (uint32_t r = 0; r < s->function->register_count; r++)
         if (s->regs[r].home == SHAPE_ARRAY)
-            gphi_text_add(out, "  %%ctx.%u = alloca [32 x %s], align 64\n", r,
-                          ptx_fast_memory_type(f, r));
+            gphi_text_add(out, "  %%ctx.%u = alloca [%u x %s], align 64\n", r,
+                          s->lanes, ptx_fast_memory_type(f, r));
     for (uint32_t m = 0; m < s->mask_count; m++)
         gphi_text_add(out,
                       "  %%mk.%u = alloca i8\n"
-                      "  %%mask.%u = alloca [32 x i8], align 64\n",
-                      m, m);
+                      "  %%mask.%u = alloca [%u x i8], align 64\n",
+                      m, m, s->lanes);
     if (s->has_live)
-        gphi_text_put(out, "  %lv.0 = alloca i8\n  %live.0 = alloca [32 x i8], align 64\n"
-                           "  %live.scan = alloca i32\n");
+        gphi_text_add(out,
+                      "  %%lv.0 = alloca i8\n"
+                      "  %%live.0 = alloca [%u x i8], align 64\n"
+                      "  %%live.scan = alloca i32\n",
+                      s->lanes);
 }
 
 static void write_arrays(ptx_fast *f)

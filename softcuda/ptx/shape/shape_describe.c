@@ -180,7 +180,7 @@ void ptx_describe_kernel(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 void ptx_describe_plan(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
     describe_cuts(p, s, k);
-    k->by_warps = s->twin != NULL;
+    k->by_warps = s->twin ? s->twin->lanes : 0;
     if (p->options->costs && k->path == PTX_PATH_FAST)
         describe_costs(p, s->twin ? s->twin : s, k);
 }

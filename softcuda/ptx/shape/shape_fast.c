@@ -234,8 +234,8 @@ static bool is_apart(const ptx_fast *f)
     if (r->kind == SHAPE_BARRIER &&
         ptx_cut_of(s, s->blocks[r->head].first).kind == SHAPE_CUT_SYNC)
         return false;
-    return s->region_count > FAST_REGIONS_MAX ||
-           (ptx_is_large(s) && !s->by_warp && s->region_count > 1);
+    return !s->by_warp && (s->region_count > FAST_REGIONS_MAX ||
+                           (ptx_is_large(s) && s->region_count > 1));
 }
 
 void ptx_fast_write_region(ptx_fast *f, uint32_t region)

@@ -2,6 +2,8 @@
 /* The two forms of a kernel on the fast path: a block's, which runs all threads of a block
  * from cut to cut, and, of a kernel with shuffles or votes, a warp's, which runs the 32
  * threads of a warp from the kernel's start to its end, or to a barrier (shape_phase.c).
+ * A kernel with loops whose rounds differ by thread has one, too, of 16 or 32 threads
+ * (flow/strip.c).
  *
  *   b.k(block)   ntid.x % 32 == 0:  w.k(block): warp 0, warp 1 ..., barrier by barrier
  *                else:              n.k(block)
@@ -12,6 +14,8 @@
 #include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/shape/fast.h"
 
+#define MANY_REGIONS_INSNS 400u
+
 /* The kernel's function where it has both forms: a warp's for blocks whose rows are whole
  * warps, else the block's. */
 static void write_choice(ptx_shape *s)
@@ -21,12 +25,12 @@ static void write_choice(ptx_shape *s)
     gphi_text_add(out, "define void @\"b.%s\"(ptr %%block) #0 {\n", s->function->name);
     ptx_write_head(&emit);
     gphi_text_add(out,
-                  "  %%odd = and i32 %%ntid.x, 31\n  %%whole = icmp eq i32 %%odd, 0\n"
+                  "  %%odd = and i32 %%ntid.x, %u\n  %%whole = icmp eq i32 %%odd, 0\n"
                   "  br i1 %%whole, label %%warps, label %%block.form\n"
                   "warps:\n  call void @\"w.%s\"(ptr %%block)\n  br label %%done\n"
                   "block.form:\n  call void @\"n.%s\"(ptr %%block)\n  br label %%done\n"
                   "done:\n  ret void\n}\n\n",
-                  s->function->name, s->function->name);
+                  s->twin->lanes - 1u, s->function->name, s->function->name);
 }
 
 /* ---- what every plan starts from --------------------------------------------------- */
@@ -60,6 +64,13 @@ void ptx_analyze(ptx_shape *s)
 
 /* ---- plans ------------------------------------------------------------------------ */
 
+/* A warp's form is one function; LLVM gets short regions of many shuffles done, too. */
+static uint32_t regions_max(const ptx_shape *s)
+{
+    return s->function->insn_count <= MANY_REGIONS_INSNS ? 2 * FAST_REGIONS_MAX
+                                                         : FAST_REGIONS_MAX;
+}
+
 /* bar.sync, of the block alone. */
 static bool is_plain_barrier(const ptx_shape *s, uint32_t block)
 {
@@ -67,12 +78,21 @@ static bool is_plain_barrier(const ptx_shape *s, uint32_t block)
     return cut.kind == SHAPE_CUT_SYNC && !cut.cluster;
 }
 
+/* Without cuts threads run one after the other, and so may strips of them. Where loops go
+ * round by round all threads are together in between, and one may wait for what another has
+ * written there. */
+static bool runs_by_strips(const ptx_shape *s)
+{
+    return !s->has_cuts && !ptx_is_large(s) && ptx_waits_by_warps(s) &&
+           (s->region_count == 1 || !ptx_may_wait_unseen(s)) && ptx_strip_lanes(s) != 0;
+}
+
 /* Shuffles and votes: then each warp may run from its start to its end, or to a barrier,
  * before the next one. Not where a thread may wait for another warp. */
 static bool runs_by_warps(const ptx_shape *s)
 {
     bool any = false;
-    if (s->region_count > FAST_REGIONS_MAX || ptx_has_matrix(s->function) ||
+    if (s->region_count > regions_max(s) || ptx_has_matrix(s->function) ||
         ptx_may_wait_unseen(s) || !ptx_waits_by_warps(s))
         return false;
     for (uint32_t n = 0; n < s->order_count; n++) {
@@ -126,7 +146,8 @@ static bool tears_rows(const ptx_shape *w, uint32_t *line)
 /* The same kernel planned for a warp, or NULL. */
 static ptx_shape *plan_by_warp(ptx_shape *s)
 {
-    if (!runs_by_warps(s))
+    const bool warps = runs_by_warps(s);
+    if (!warps && !runs_by_strips(s))
         return NULL;
     ptx_shape *w = ptx_alloc(s->memory, 1, sizeof(*w));
     *w = (ptx_shape){.memory = s->memory,
@@ -135,12 +156,13 @@ static ptx_shape *plan_by_warp(ptx_shape *s)
                      .function = s->function,
                      .program = s->program,
                      .by_warp = 1,
+                     .lanes = (uint8_t)(warps ? PTX_WARP_SIZE : ptx_strip_lanes(s)),
                      .offsets = s->offsets,
                      .shared_offsets = s->shared_offsets,
                      .local_bytes = s->local_bytes};
     ptx_analyze(w);
     ptx_plan_fast(w);
-    if (w->slow_reason || w->region_count > FAST_REGIONS_MAX)
+    if (w->slow_reason || w->region_count > regions_max(w))
         return NULL;
     ptx_plan_phases(w, s);
     if (!tears_rows(w, &s->no_twin_line))

@@ -525,7 +525,7 @@ static void write_jam(ptx_fast *f, const requirements *all)
 /* How many threads the region's loops are over: the block's, or a warp's. */
 static const char *all_of(const ptx_fast *f)
 {
-    return f->s->by_warp ? "32" : "%threads";
+    return f->s->by_warp ? ptx_fast_lanes(f) : "%threads";
 }
 
 /* A copy of the last round, for when all threads leave together: flags are cleared. */

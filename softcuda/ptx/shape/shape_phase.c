@@ -112,7 +112,7 @@ static void forget(ptx_fast *f)
     for (uint32_t r = 0; r < s->function->register_count; r++) {
         const char *type = ptx_fast_type(f, r);
         if (s->regs[r].home == SHAPE_ARRAY)
-            ptx_line(&f->emit, "store <32 x %s> undef, ptr %%ctx.%u",
+            ptx_line(&f->emit, "store <%u x %s> undef, ptr %%ctx.%u", s->lanes,
                      ptx_fast_memory_type(f, r), r);
         else if (s->regs[r].home == SHAPE_AFFINE)
             ptx_line(&f->emit, "store %s 0, ptr %%off.%u", type, r);
@@ -120,7 +120,7 @@ static void forget(ptx_fast *f)
             ptx_line(&f->emit, "store %s undef, ptr %%u.%u", type, r);
     }
     for (uint32_t m = 0; m < s->mask_count; m++)
-        ptx_line(&f->emit, "store <32 x i8> zeroinitializer, ptr %%mask.%u", m);
+        ptx_line(&f->emit, "store <%u x i8> zeroinitializer, ptr %%mask.%u", s->lanes, m);
 }
 
 static void write_switch(ptx_fast *f)
@@ -138,19 +138,23 @@ void ptx_fast_open_warps(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     gphi_text *out = f->emit.out;
+    gphi_text_add(out,
+                  "  %%wp.phase.at = alloca i32\n  store i32 -1, ptr %%wp.phase.at\n"
+                  "  %%wp.next.at = alloca i32\n"
+                  "  %%wp.row = udiv i32 %%ntid.x, %u\n"
+                  "  %%wp.count = udiv i32 %%threads, %u\n  br label %%wp.phase\n",
+                  s->lanes, s->lanes);
     gphi_text_put(out,
-                  "  %wp.phase.at = alloca i32\n  store i32 -1, ptr %wp.phase.at\n"
-                  "  %wp.next.at = alloca i32\n"
-                  "  %wp.row = lshr i32 %ntid.x, 5\n"
-                  "  %wp.count = lshr i32 %threads, 5\n  br label %wp.phase\n"
                   "wp.phase:\n  %wp.at = load i32, ptr %wp.phase.at\n"
                   "  store i32 -1, ptr %wp.next.at\n  br label %wp.warp\n"
                   "wp.warp:\n  %wp.n = phi i32 [ 0, %wp.phase ], [ %wp.n1, %wp.step ]\n"
                   "  %wp.x = phi i32 [ 0, %wp.phase ], [ %wp.x2, %wp.step ]\n"
                   "  %warp.y = phi i32 [ 0, %wp.phase ], [ %wp.y2, %wp.step ]\n"
-                  "  %warp.z = phi i32 [ 0, %wp.phase ], [ %wp.z1, %wp.step ]\n"
-                  "  %warp.x = shl nuw nsw i32 %wp.x, 5\n"
-                  "  %warp.first = shl nuw nsw i32 %wp.n, 5\n");
+                  "  %warp.z = phi i32 [ 0, %wp.phase ], [ %wp.z1, %wp.step ]\n");
+    gphi_text_add(out,
+                  "  %%warp.x = mul nuw nsw i32 %%wp.x, %u\n"
+                  "  %%warp.first = mul nuw nsw i32 %%wp.n, %u\n",
+                  s->lanes, s->lanes);
     if (s->has_phases)
         gphi_text_add(out,
                       "  %%wp.own = mul nuw nsw i32 %%wp.n, %u\n"
@@ -165,10 +169,10 @@ void ptx_fast_open_warps(ptx_fast *f)
     gphi_text_put(out, "wp.first:\n");
     if (!s->has_live)
         return;
-    gphi_text_put(out, "  store <32 x i8> <");
-    for (uint32_t lane = 0; lane < 32; lane++)
+    gphi_text_add(out, "  store <%u x i8> <", s->lanes);
+    for (uint32_t lane = 0; lane < s->lanes; lane++)
         gphi_text_add(out, "%si8 1", lane ? ", " : "");
-    gphi_text_put(out, ">, ptr %live.0\n  store i32 32, ptr %live.scan\n");
+    gphi_text_add(out, ">, ptr %%live.0\n  store i32 %u, ptr %%live.scan\n", s->lanes);
 }
 
 /* After all regions: the end of a warp, and the next one. */

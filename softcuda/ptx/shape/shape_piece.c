@@ -173,13 +173,16 @@ ptx_value ptx_fast_scan(ptx_fast *f, const char *array, uint32_t n)
     ptx_emit *e = &f->emit;
     if (!f->s->by_warp)
         return ptx_let(e, "call i32 @soft.scan(ptr %%%s.%u, i32 %%threads)", array, n);
-    const ptx_value bytes = ptx_let(e, "load <32 x i8>, ptr %%%s.%u", array, n);
-    const ptx_value set = ptx_let(e, "icmp ne <32 x i8> %s, zeroinitializer", bytes.name);
-    const ptx_value bits = ptx_let(e, "bitcast <32 x i1> %s to i32", set.name);
-    const ptx_value none = ptx_let(e, "icmp eq i32 %s, 0", bits.name);
-    const ptx_value all = ptx_let(e, "icmp eq i32 %s, -1", bits.name);
+    const uint32_t lanes = f->s->lanes;
+    const ptx_value bytes = ptx_let(e, "load <%u x i8>, ptr %%%s.%u", lanes, array, n);
+    const ptx_value set =
+        ptx_let(e, "icmp ne <%u x i8> %s, zeroinitializer", lanes, bytes.name);
+    const ptx_value bits =
+        ptx_let(e, "bitcast <%u x i1> %s to i%u", lanes, set.name, lanes);
+    const ptx_value none = ptx_let(e, "icmp eq i%u %s, 0", lanes, bits.name);
+    const ptx_value all = ptx_let(e, "icmp eq i%u %s, -1", lanes, bits.name);
     const ptx_value some = ptx_let(e, "select i1 %s, i32 0, i32 -2147483647", none.name);
-    return ptx_let(e, "select i1 %s, i32 32, i32 %s", all.name, some.name);
+    return ptx_let(e, "select i1 %s, i32 %u, i32 %s", all.name, lanes, some.name);
 }
 
 void ptx_fast_load_row(ptx_fast *f, uint32_t reg)

@@ -62,9 +62,9 @@ static uint32_t find_rows(ptx_fast *f, uint8_t *rows)
 /* The slope times 0, 1, ... 31. */
 static void write_steps(ptx_fast *f, const char *type, int64_t slope)
 {
-    for (int k = 0; k < 32; k++)
+    for (uint32_t k = 0; k < f->s->lanes; k++)
         gphi_text_add(f->emit.out, "%s%s %lld", k ? ", " : "<", type,
-                      (long long)slope * k);
+                      (long long)slope * (long long)k);
     gphi_text_put(f->emit.out, ">");
 }
 
@@ -72,27 +72,31 @@ static ptx_value write_question(ptx_fast *f, uint32_t reg)
 {
     ptx_emit *e = &f->emit;
     const char *type = ptx_fast_type(f, reg);
+    const uint32_t lanes = f->s->lanes;
     ptx_line(e, "%%row%c.%u.%u = load %s, ptr %%ctx.%u, !alias.scope !8", f->row_copy,
              f->region, reg, type, reg);
     if (!f->s->by_warp)
         return ptx_let(e, "call i1 @soft.row.%s(ptr %%ctx.%u, i32 %%threads, %s %lld)",
                        type, reg, type, (long long)f->slopes[reg]);
     const ptx_value all =
-        ptx_let(e, "load <32 x %s>, ptr %%ctx.%u, align 64, !alias.scope !8", type, reg);
+        ptx_let(e, "load <%u x %s>, ptr %%ctx.%u, align 64, !alias.scope !8", lanes, type,
+                reg);
     const ptx_value one =
-        ptx_let(e, "insertelement <32 x %s> poison, %s %%row%c.%u.%u, i32 0", type, type,
-                f->row_copy, f->region, reg);
+        ptx_let(e, "insertelement <%u x %s> poison, %s %%row%c.%u.%u, i32 0", lanes, type,
+                type, f->row_copy, f->region, reg);
     const ptx_value first = ptx_let(
-        e, "shufflevector <32 x %s> %s, <32 x %s> poison, <32 x i32> zeroinitializer",
-        type, one.name, type);
+        e, "shufflevector <%u x %s> %s, <%u x %s> poison, <%u x i32> zeroinitializer",
+        lanes, type, one.name, lanes, type, lanes);
     const ptx_value steps = ptx_fresh(e);
-    gphi_text_add(e->out, "  %s = add <32 x %s> %s, ", steps.name, type, first.name);
+    gphi_text_add(e->out, "  %s = add <%u x %s> %s, ", steps.name, lanes, type,
+                  first.name);
     write_steps(f, type, f->slopes[reg]);
     gphi_text_put(e->out, "\n");
     const ptx_value same =
-        ptx_let(e, "icmp eq <32 x %s> %s, %s", type, all.name, steps.name);
-    const ptx_value bits = ptx_let(e, "bitcast <32 x i1> %s to i32", same.name);
-    return ptx_let(e, "icmp eq i32 %s, -1", bits.name);
+        ptx_let(e, "icmp eq <%u x %s> %s, %s", lanes, type, all.name, steps.name);
+    const ptx_value bits =
+        ptx_let(e, "bitcast <%u x i1> %s to i%u", lanes, same.name, lanes);
+    return ptx_let(e, "icmp eq i%u %s, -1", lanes, bits.name);
 }
 
 /* Whether no index wraps, so that what it addresses is a row, too. */
@@ -102,7 +106,7 @@ static ptx_value write_wrap(ptx_fast *f, uint32_t reg)
     const ptx_value first =
         ptx_let(e, "sext i32 %%row%c.%u.%u to i64", f->row_copy, f->region, reg);
     const ptx_value count =
-        ptx_let(e, "zext i32 %s to i64", f->s->by_warp ? "32" : "%threads");
+        ptx_let(e, "zext i32 %s to i64", f->s->by_warp ? ptx_fast_lanes(f) : "%threads");
     const ptx_value way =
         ptx_let(e, "mul i64 %s, %lld", count.name, (long long)f->slopes[reg]);
     const ptx_value end = ptx_let(e, "add i64 %s, %s", first.name, way.name);

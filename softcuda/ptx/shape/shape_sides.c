@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/shape/fast.h"
 
 #define SIDES_MAX 16u
@@ -66,7 +67,8 @@ static int axis_of(const ptx_fast *f, const ptx_operand *o)
 {
     for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
         if (f->s->by_warp &&
-            (o->kind == PTX_OPERAND_SREG ? o->index == PTX_SREG_LANEID
+            (o->kind == PTX_OPERAND_SREG ? o->index == PTX_SREG_LANEID &&
+                                               f->s->lanes == PTX_WARP_SIZE
                                          : o->kind == PTX_OPERAND_REG && !o->negate &&
                                                ptx_is_bare_lane(f->s, o->index)))
             return 3;
@@ -537,7 +539,10 @@ static void narrow(ptx_fast *f, const bound *b, ptx_window *window)
 {
     ptx_emit *e = &f->emit;
     char count[16];
-    snprintf(count, sizeof(count), b->axis == 3 ? "32" : "%%ntid.%c", "xyz?"[b->axis]);
+    if (b->axis == 3)
+        snprintf(count, sizeof(count), "%s", ptx_fast_lanes(f));
+    else
+        snprintf(count, sizeof(count), "%%ntid.%c", "xyz"[b->axis]);
     const ptx_value value = ptx_operand_value(e, b->value, PTX_U32);
     const bool lower =
         b->compare == PTX_MOD_GE || b->compare == PTX_MOD_GT || b->compare == PTX_MOD_EQ;
@@ -583,6 +588,7 @@ static void write_side(ptx_fast *f, const plan *p, uint32_t nth, const char *nex
     const side *one = &p->sides[nth];
     ptx_window window = {{{"0"}, {"0"}, {"0"}, {"0"}},
                          {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}, {"32"}}};
+    ptx_fast_set_name(&window.to[3], ptx_fast_lanes(f));
     const int axes = f->s->by_warp ? 4 : 3;
     char from[32];
     ptx_fast_set_scalar(f, true);

@@ -500,7 +500,8 @@ static void close_lanes(ptx_fast *f)
                   "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
                   "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
                   "  br i1 %%xc.%s, label %%%s.x, label %%%s, !llvm.loop !%u\n",
-                  n, n, f->stride, n, n, f->window ? f->window->to[3].name : "32", n, n,
+                  n, n, f->stride, n, n, f->window ? f->window->to[3].name : ptx_fast_lanes(f),
+                  n, n,
                   f->next ? f->next : after, ptx_fast_loop_node(f));
 }
 
@@ -588,6 +589,11 @@ static void close_loops(ptx_fast *f, const char *bound)
                   n, n, n, n, n, w->to[2].name, n, n, f->next ? f->next : after);
 }
 
+const char *ptx_fast_lanes(const ptx_fast *f)
+{
+    return f->s->lanes == SHAPE_STRIP ? "16" : "32";
+}
+
 /* A block's scalar part reads nothing of the thread's own; a warp's may, of its first. */
 void ptx_fast_name_first(ptx_fast *f)
 {
@@ -614,7 +620,8 @@ ptx_value ptx_fast_first_index(const ptx_fast *f, int axis)
 ptx_value ptx_fast_index_range(ptx_fast *f, int axis)
 {
     ptx_value range;
-    ptx_fast_set_name(&range, axis == 0 || axis == 3 ? "31" : "0");
+    const char *last = f->s->lanes == SHAPE_STRIP ? "15" : "31";
+    ptx_fast_set_name(&range, axis == 0 || axis == 3 ? last : "0");
     return f->s->by_warp ? range : ptx_let(&f->emit, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
 }
 
