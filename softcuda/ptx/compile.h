@@ -81,7 +81,7 @@ typedef struct ptx_kernel {
     uint32_t lockstep_store, lockstep_load;
     const ptx_cut *cuts;
     uint32_t cut_count;
-    uint32_t by_warps;    /* it has a form for blocks whose rows are multiples of it; or 0 */
+    uint32_t by_warps; /* it has a form for blocks whose rows are multiples of it; or 0 */
     const ptx_cut *costs; /* what makes it slow on the fast path; of options.costs */
     uint32_t cost_count;
     uint32_t line; /* of its .entry */

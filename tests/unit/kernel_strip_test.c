@@ -72,8 +72,8 @@ static const struct {
             "setp.lt.s32 %p2, %r30, 5;\n@%p2 bra M;\n"),
      16},
     {"a binary search", KERNEL(BISECT), 32},
-    {"a search of some threads", KERNEL("setp.gt.u32 %p4, %r5, 6000;\n@%p4 bra END;\n"
-                                        BISECT), 32},
+    {"a search of some threads",
+     KERNEL("setp.gt.u32 %p4, %r5, 6000;\n@%p4 bra END;\n" BISECT), 32},
     {"a probe, whose next place is known",
      KERNEL("and.b32 %r20, %r5, 1023;\n"
             "L:\nmul.wide.u32 %rd5, %r20, 4;\nadd.s64 %rd6, %rd2, %rd5;\n"
@@ -82,8 +82,9 @@ static const struct {
             "and.pred %p3, %p1, %p2;\n@%p3 bra L;\n"),
      0},
     {"one that stores",
-     KERNEL("mov.u32 %r20, %r5;\nL:\nst.global.u32 [%rd3], %r20;\nshr.u32 %r20, %r20, 1;\n"
-            "setp.gt.u32 %p1, %r20, 3;\n@%p1 bra L;\n"),
+     KERNEL(
+         "mov.u32 %r20, %r5;\nL:\nst.global.u32 [%rd3], %r20;\nshr.u32 %r20, %r20, 1;\n"
+         "setp.gt.u32 %p1, %r20, 3;\n@%p1 bra L;\n"),
      0},
     {"one that divides",
      KERNEL("mov.u32 %r20, %r5;\nL:\nadd.s32 %r21, %r6, 2;\ndiv.u32 %r20, %r20, %r21;\n"

@@ -34,6 +34,14 @@ typedef struct ptx_bends {
     bool first;     /* what is being written is of the run's first thread */
 } ptx_bends;
 
+#define PTX_SPARES_MAX 4u
+/* Loads under a condition that all threads of a run may do: see shape_spare.c. */
+typedef struct ptx_spare {
+    uint32_t own[PTX_SPARES_MAX], with[PTX_SPARES_MAX], count;
+    bool small;    /* one of them is of bytes */
+    uint8_t *kept; /* by instruction: its value for the run's first thread is */
+} ptx_spare;
+
 /* A region's function: shape_part.c. */
 typedef struct ptx_part_hash {
     gphi_hash128 hash; /* of its text */
@@ -67,6 +75,7 @@ typedef struct ptx_fast {
     uint8_t *narrow;       /* by register: how its small numbers are, shape_narrow.c */
     const ptx_range *ranges; /* by register, where there are narrow ones */
     ptx_bends *bends;        /* of the copy being written, or NULL */
+    ptx_spare *spare;        /* of the copy being written, or NULL */
     const char *next;        /* the label after its loops, or NULL: after the region */
     ptx_part_hash *parts;    /* a table by hash; NULL: none yet */
     uint32_t part_mask;
@@ -95,6 +104,15 @@ void ptx_fast_find_bends(ptx_fast *f); /* f->bends, for the copy to be written *
 /* Between the loop over rows and the one over threads, which ends at `bound`. */
 void ptx_fast_open_runs(ptx_fast *f, const char *first, const char *bound);
 void ptx_fast_lower(ptx_fast *f, uint32_t insn); /* ptx_lower(), with regard to bends */
+
+bool ptx_fast_is_compare(const ptx_fast *f, uint32_t insn); /* one that bends */
+
+/* ---- shape_spare.c ---- */
+bool ptx_fast_is_small_load(const ptx_fast *f, uint32_t insn);
+void ptx_fast_find_spare(ptx_fast *f); /* f->spare, after f->bends */
+void ptx_fast_keep_first(ptx_fast *f, uint32_t insn);
+void ptx_fast_open_spare(ptx_fast *f);
+void ptx_fast_open_branches(ptx_fast *f, const char *from);
 
 /* ---- shape_floor.c ---- */
 bool ptx_fast_write_floor(ptx_fast *f, uint32_t insn);
@@ -130,6 +148,8 @@ bool ptx_fast_is_plain(const ptx_fast *f);
 /* The region with and without its branches by thread. False, nothing written: it has none,
  * or where a thread's access would be is not known. */
 bool ptx_fast_write_flat(ptx_fast *f);
+bool ptx_fast_is_harmless(
+    const ptx_insn *insn); /* for a thread that has not taken the way */
 void ptx_fast_begin_flat(ptx_fast *f, uint32_t block); /* around a block's instructions */
 void ptx_fast_end_flat(ptx_fast *f, uint32_t block);
 void ptx_fast_open_pieces(ptx_fast *f); /* the loop over x where f->piece is not 0 */
@@ -170,7 +190,7 @@ void ptx_fast_name_run(ptx_fast *f); /* the first thread of a run of them */
 ptx_value ptx_fast_first_index(const ptx_fast *f, int axis);
 ptx_value ptx_fast_index_range(ptx_fast *f, int axis);
 const char *ptx_fast_lanes(const ptx_fast *f); /* "32", or as many as a strip has */
-void ptx_fast_name_first(ptx_fast *f); /* in the scalar part of a region */
+void ptx_fast_name_first(ptx_fast *f);         /* in the scalar part of a region */
 void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *bound);
 
 /* ---- shape_piece.c ---- */

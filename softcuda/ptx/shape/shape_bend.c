@@ -402,7 +402,7 @@ static bool find(found *w)
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             const uint32_t reg = address_of(f, i);
             if (reg != SHAPE_NONE && slope_of(w, reg, i, 0) != SHAPE_NO_SLOPE)
-                bends |= want(w, reg, i);
+                bends |= want(w, reg, i) || ptx_fast_is_small_load(f, i);
         }
     }
     return bends;
@@ -413,6 +413,7 @@ void ptx_fast_find_bends(ptx_fast *f)
 {
     const uint32_t count = f->s->function->insn_count;
     f->bends = NULL;
+    f->spare = NULL;
     if (f->s->by_warp || f->s->options->check_memory || f->flat || f->stride != 1 ||
         f->rounds > 1 || ptx_is_large(f->s) || ptx_fast_insn_count(f) > INSNS_MAX ||
         has_inner_loop(f))
@@ -435,6 +436,7 @@ void ptx_fast_find_bends(ptx_fast *f)
                          .slopes = w.slopes,
                          .steps = w.steps};
     f->bends = bends;
+    ptx_fast_find_spare(f);
 }
 
 /* ---- writing ----------------------------------------------------------------------- */
@@ -608,6 +610,11 @@ static void write_other(ptx_fast *f, uint32_t i)
     ptx_store_register(e, reg, value);
 }
 
+bool ptx_fast_is_compare(const ptx_fast *f, uint32_t i)
+{
+    return f->bends->kinds[i] == BEND_COMPARE;
+}
+
 void ptx_fast_lower(ptx_fast *f, uint32_t i)
 {
     if (!f->bends || !f->bends->wanted[i] || f->bends->kinds[i] == BEND_NONE)
@@ -629,8 +636,10 @@ static void write_chain(ptx_fast *f)
     for (uint32_t n = 0; n < r->block_count; n++) {
         const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if (f->bends->wanted[i] && !ptx_fast_is_scalar(f->s, i))
+            if (f->bends->wanted[i] && !ptx_fast_is_scalar(f->s, i)) {
                 ptx_fast_lower(f, i);
+                ptx_fast_keep_first(f, i);
+            }
     }
 }
 

@@ -90,8 +90,8 @@ static void write_warp_arrays(ptx_fast *f)
                   s->lanes);
     for (uint32_t r = 0; r < s->function->register_count; r++)
         if (s->regs[r].home == SHAPE_ARRAY)
-            gphi_text_add(out, "  %%ctx.%u = alloca [%u x %s], align 64\n", r,
-                          s->lanes, ptx_fast_memory_type(f, r));
+            gphi_text_add(out, "  %%ctx.%u = alloca [%u x %s], align 64\n", r, s->lanes,
+                          ptx_fast_memory_type(f, r));
     for (uint32_t m = 0; m < s->mask_count; m++)
         gphi_text_add(out,
                       "  %%mk.%u = alloca i8\n"

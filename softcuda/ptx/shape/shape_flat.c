@@ -220,7 +220,7 @@ static void bound_stores(const ptx_fast *f, flat *p, uint32_t shared)
 }
 
 /* What may be done for a thread that has not taken the way: nothing that traps. */
-static bool is_harmless(const ptx_insn *insn)
+bool ptx_fast_is_harmless(const ptx_insn *insn)
 {
     return !insn->guarded && insn->opcode != PTX_OP_DIV && insn->opcode != PTX_OP_REM &&
            insn->opcode != PTX_OP_TRAP;
@@ -232,7 +232,7 @@ static bool add_block(const ptx_fast *f, flat *p, uint32_t block)
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const ptx_flow_insn *flow = &f->s->insns[i];
         const ptx_insn *insn = &f->s->function->insns[i];
-        if (b->divergent && !is_harmless(insn))
+        if (b->divergent && !ptx_fast_is_harmless(insn))
             return false;
         if (ptx_fast_is_scalar(f->s, i))
             continue;
@@ -255,6 +255,8 @@ static bool add_way(const ptx_fast *f, uint32_t block)
         if (to != SHAPE_EXIT && f->s->blocks[to].region == f->region &&
             f->s->blocks[to].order <= b->order)
             return false;
+        if (to == SHAPE_EXIT && b->end != SHAPE_JUMP)
+            return false; /* what comes after is not of all threads, nor marked so */
     }
     return b->end == SHAPE_JUMP ||
            (b->end == SHAPE_BRANCH && f->s->regs[b->reg].divergent);
@@ -302,8 +304,8 @@ void ptx_fast_end_flat(ptx_fast *f, uint32_t block)
     ptx_emit *e = &f->emit;
     const ptx_flow_block *b = &f->s->blocks[block];
     const ptx_value own = f->flat[block];
-    if (b->end == SHAPE_JUMP) {
-        add_condition(f, block, 0, &own);
+    if (b->end == SHAPE_JUMP || (f->ways && f->ways[block] != 0)) {
+        add_condition(f, block, b->end == SHAPE_JUMP ? 0 : f->ways[block] - 1u, &own);
         return;
     }
     const ptx_value value = ptx_load_register(e, b->reg);

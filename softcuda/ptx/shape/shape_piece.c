@@ -201,3 +201,65 @@ void ptx_fast_load_row(ptx_fast *f, uint32_t reg)
                                     f->region, reg, by.name);
     ptx_store_register(e, reg, value);
 }
+
+/* ---- names ------------------------------------------------------------------------ */
+
+const char *ptx_fast_lanes(const ptx_fast *f)
+{
+    return f->s->lanes == SHAPE_STRIP ? "16" : "32";
+}
+
+/* A block's scalar part reads nothing of the thread's own; a warp's may, of its first. */
+void ptx_fast_name_first(ptx_fast *f)
+{
+    if (!f->s->by_warp) {
+        ptx_fast_set_name(&f->emit.thread_index, "0");
+        return;
+    }
+    ptx_fast_set_name(&f->emit.thread_index, "%warp.first");
+    ptx_fast_set_name(&f->w.tid[0], "%warp.x");
+    ptx_fast_set_name(&f->w.tid[1], "%warp.y");
+    ptx_fast_set_name(&f->w.tid[2], "%warp.z");
+}
+
+/* The value of the first thread's index along the axis, and how far the last one's is. */
+ptx_value ptx_fast_first_index(const ptx_fast *f, int axis)
+{
+    static const char *const names[] = {"%warp.x", "%warp.y", "%warp.z", "0"};
+    ptx_value value = {"0"};
+    if (f->s->by_warp)
+        ptx_fast_set_name(&value, names[axis]);
+    return value;
+}
+
+ptx_value ptx_fast_index_range(ptx_fast *f, int axis)
+{
+    ptx_value range;
+    const char *last = f->s->lanes == SHAPE_STRIP ? "15" : "31";
+    ptx_fast_set_name(&range, axis == 0 || axis == 3 ? last : "0");
+    return f->s->by_warp ? range : ptx_let(&f->emit, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
+}
+
+void ptx_fast_name_thread(ptx_fast *f)
+{
+    static const char axis[] = "xyz";
+    if (f->s->by_warp)
+        snprintf(f->w.tid[0].name, sizeof(f->w.tid[0].name), "%%tx.%s", f->name);
+    for (int k = 0; k < 3 && !f->s->by_warp; k++)
+        snprintf(f->w.tid[k].name, sizeof(f->w.tid[k].name), "%%%c.%s", axis[k], f->name);
+    snprintf(f->emit.thread_index.name, sizeof(f->emit.thread_index.name), "%%i.%s",
+             f->name);
+    snprintf(f->index64.name, sizeof(f->index64.name), "%%i64.%s", f->name);
+    if (f->s->local_bytes > 0)
+        snprintf(f->emit.local.name, sizeof(f->emit.local.name), "%%lm.%s", f->name);
+    else /* .local may be named all the same: cvta.to.local of a foreign address */
+        snprintf(f->emit.local.name, sizeof(f->emit.local.name), "null");
+}
+
+void ptx_fast_name_run(ptx_fast *f)
+{
+    snprintf(f->w.tid[0].name, sizeof(f->w.tid[0].name), "%%s.%s", f->name);
+    snprintf(f->emit.thread_index.name, sizeof(f->emit.thread_index.name), "%%si.%s",
+             f->name);
+    snprintf(f->index64.name, sizeof(f->index64.name), "%%si64.%s", f->name);
+}

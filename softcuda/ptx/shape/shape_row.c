@@ -78,9 +78,8 @@ static ptx_value write_question(ptx_fast *f, uint32_t reg)
     if (!f->s->by_warp)
         return ptx_let(e, "call i1 @soft.row.%s(ptr %%ctx.%u, i32 %%threads, %s %lld)",
                        type, reg, type, (long long)f->slopes[reg]);
-    const ptx_value all =
-        ptx_let(e, "load <%u x %s>, ptr %%ctx.%u, align 64, !alias.scope !8", lanes, type,
-                reg);
+    const ptx_value all = ptx_let(
+        e, "load <%u x %s>, ptr %%ctx.%u, align 64, !alias.scope !8", lanes, type, reg);
     const ptx_value one =
         ptx_let(e, "insertelement <%u x %s> poison, %s %%row%c.%u.%u, i32 0", lanes, type,
                 type, f->row_copy, f->region, reg);

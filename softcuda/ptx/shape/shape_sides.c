@@ -67,10 +67,10 @@ static int axis_of(const ptx_fast *f, const ptx_operand *o)
 {
     for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
         if (f->s->by_warp &&
-            (o->kind == PTX_OPERAND_SREG ? o->index == PTX_SREG_LANEID &&
-                                               f->s->lanes == PTX_WARP_SIZE
-                                         : o->kind == PTX_OPERAND_REG && !o->negate &&
-                                               ptx_is_bare_lane(f->s, o->index)))
+            (o->kind == PTX_OPERAND_SREG
+                 ? o->index == PTX_SREG_LANEID && f->s->lanes == PTX_WARP_SIZE
+                 : o->kind == PTX_OPERAND_REG && !o->negate &&
+                       ptx_is_bare_lane(f->s, o->index)))
             return 3;
         if (o->kind == PTX_OPERAND_SREG && f->s->by_warp) /* it has one y and z */
             return o->index == PTX_SREG_TID_X ? 0 : -1;

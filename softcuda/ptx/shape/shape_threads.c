@@ -404,6 +404,7 @@ static void keep_registers(ptx_fast *f, uint32_t block, ptx_value *old, bool aft
             ptx_store_register(e, reg,
                                ptx_let(e, "select i1 %s, %s %s, %s %s", e->only_if.name,
                                        type, now.name, type, old[reg].name));
+            ptx_fast_keep_narrow(f, reg);
             old[reg].name[0] = 0;
         }
     }
@@ -421,12 +422,14 @@ static void write_flat_body(ptx_fast *f)
         ptx_fast_begin_flat(f, r->blocks[n]);
         if (b->divergent)
             keep_registers(f, r->blocks[n], old, false);
-        for (uint32_t i = b->first; i < b->first + b->count; i++)
+        for (uint32_t i = b->first;
+             i < b->first + b->count && f->flat[r->blocks[n]].name[0] != 0; i++)
             write_thread_insn(f, i);
         if (b->divergent)
             keep_registers(f, r->blocks[n], old, true);
         f->emit.only_if.name[0] = 0;
-        ptx_fast_end_flat(f, r->blocks[n]);
+        if (f->flat[r->blocks[n]].name[0] != 0)
+            ptx_fast_end_flat(f, r->blocks[n]);
         if (n + 1 < r->block_count)
             ptx_line(&f->emit, "br label %%%s.b%u", f->name, r->blocks[n + 1]);
         else
@@ -500,13 +503,30 @@ static void close_lanes(ptx_fast *f)
                   "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
                   "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
                   "  br i1 %%xc.%s, label %%%s.x, label %%%s, !llvm.loop !%u\n",
-                  n, n, f->stride, n, n, f->window ? f->window->to[3].name : ptx_fast_lanes(f),
-                  n, n,
+                  n, n, f->stride, n, n,
+                  f->window ? f->window->to[3].name : ptx_fast_lanes(f), n, n,
                   f->next ? f->next : after, ptx_fast_loop_node(f));
 }
 
 static const ptx_window all_threads = {{{"0"}, {"0"}, {"0"}, {"0"}},
                                        {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}, {"32"}}};
+
+/* The loop over x, from the block `from` of the same name. */
+static void open_x(ptx_fast *f, const char *first, char from)
+{
+    gphi_text *out = f->emit.out;
+    const char *n = f->name;
+    gphi_text_add(out,
+                  "%s.x:\n  %%x.%s = phi i32 [ %s, %%%s.%c ], [ %%x1.%s, %%%s.latch ]\n"
+                  "  %%i.%s = add nuw nsw i32 %%row.%s, %%x.%s\n"
+                  "  %%i64.%s = zext i32 %%i.%s to i64\n",
+                  n, n, first, n, from, n, n, n, n, n, n, n);
+    if (f->bends)
+        gphi_text_add(out,
+                      "  %%k.%s = sub nuw nsw i32 %%x.%s, %%s.%s\n"
+                      "  %%k64.%s = zext i32 %%k.%s to i64\n",
+                      n, n, n, n, n);
+}
 
 /* z and y outside, x inside; close_loops() ends x. */
 static void open_loops(ptx_fast *f, const char *from, const char *bound)
@@ -536,17 +556,47 @@ static void open_loops(ptx_fast *f, const char *from, const char *bound)
              f->bends ? n : w->from[0].name);
     if (f->bends)
         ptx_fast_open_runs(f, w->from[0].name, bound);
-    gphi_text_add(out,
-                  "  br label %%%s.x\n"
-                  "%s.x:\n  %%x.%s = phi i32 [ %s, %%%s.%c ], [ %%x1.%s, %%%s.latch ]\n"
-                  "  %%i.%s = add nuw nsw i32 %%row.%s, %%x.%s\n"
-                  "  %%i64.%s = zext i32 %%i.%s to i64\n",
-                  n, n, n, first, n, f->bends ? 's' : 'y', n, n, n, n, n, n, n);
-    if (f->bends)
-        gphi_text_add(out,
-                      "  %%k.%s = sub nuw nsw i32 %%x.%s, %%s.%s\n"
-                      "  %%k64.%s = zext i32 %%k.%s to i64\n",
-                      n, n, n, n, n);
+    if (f->spare)
+        ptx_fast_open_spare(f);
+    else
+        gphi_text_add(out, "  br label %%%s.x\n", n);
+    open_x(f, first, f->bends ? 's' : 'y');
+}
+
+/* The code of a thread that has what it starts from in memory. */
+static void write_thread(ptx_fast *f)
+{
+    ptx_fast_write_remat(f);
+    for (uint32_t reg = 0; f->narrow && reg < f->s->function->register_count; reg++)
+        if (ptx_bit(ptx_fast_region(f)->live_in, reg))
+            ptx_fast_keep_narrow(f, reg);
+    write_bodies(f);
+    store_thread(f);
+}
+
+/* The copy with branches of a run: see shape_spare.c. */
+static void write_branches(ptx_fast *f)
+{
+    char name[sizeof(f->name)], first[24];
+    ptx_value *flat = f->flat;
+    memcpy(name, f->name, sizeof(name));
+    snprintf(f->name, sizeof(f->name), "%.12sn", name);
+    snprintf(first, sizeof(first), "%%s.%s", f->name);
+    f->flat = NULL;
+    ptx_fast_name_thread(f);
+    ptx_fast_open_branches(f, name);
+    gphi_text_add(f->emit.out, "  br label %%%s.x\n", f->name);
+    open_x(f, first, 'p');
+    load_thread(f, false);
+    write_thread(f);
+    gphi_text_add(f->emit.out,
+                  "  %%x1.%s = add nuw nsw i32 %%x.%s, 1\n"
+                  "  %%xc.%s = icmp ult i32 %%x1.%s, %%e.%s\n"
+                  "  br i1 %%xc.%s, label %%%s.x, label %%%s.sl\n",
+                  f->name, f->name, f->name, f->name, name, f->name, f->name, name);
+    memcpy(f->name, name, sizeof(name));
+    f->flat = flat;
+    ptx_fast_name_thread(f);
 }
 
 /* The innermost loop carries the metadata that makes LLVM vectorize it. */
@@ -571,6 +621,8 @@ static void close_loops(ptx_fast *f, const char *bound)
                       "  br i1 %%xc.%s, label %%%s.x, label %%%s.%s, !llvm.loop !%u\n",
                       n, n, f->stride, n, n, f->bends ? end : bound, n, n, n,
                       f->bends ? "sl" : "yl", ptx_fast_loop_node(f));
+        if (f->spare)
+            write_branches(f);
         if (f->bends)
             gphi_text_add(out,
                           "%s.sl:\n  %%sc.%s = icmp ult i32 %%e.%s, %s\n"
@@ -589,66 +641,6 @@ static void close_loops(ptx_fast *f, const char *bound)
                   n, n, n, n, n, w->to[2].name, n, n, f->next ? f->next : after);
 }
 
-const char *ptx_fast_lanes(const ptx_fast *f)
-{
-    return f->s->lanes == SHAPE_STRIP ? "16" : "32";
-}
-
-/* A block's scalar part reads nothing of the thread's own; a warp's may, of its first. */
-void ptx_fast_name_first(ptx_fast *f)
-{
-    if (!f->s->by_warp) {
-        ptx_fast_set_name(&f->emit.thread_index, "0");
-        return;
-    }
-    ptx_fast_set_name(&f->emit.thread_index, "%warp.first");
-    ptx_fast_set_name(&f->w.tid[0], "%warp.x");
-    ptx_fast_set_name(&f->w.tid[1], "%warp.y");
-    ptx_fast_set_name(&f->w.tid[2], "%warp.z");
-}
-
-/* The value of the first thread's index along the axis, and how far the last one's is. */
-ptx_value ptx_fast_first_index(const ptx_fast *f, int axis)
-{
-    static const char *const names[] = {"%warp.x", "%warp.y", "%warp.z", "0"};
-    ptx_value value = {"0"};
-    if (f->s->by_warp)
-        ptx_fast_set_name(&value, names[axis]);
-    return value;
-}
-
-ptx_value ptx_fast_index_range(ptx_fast *f, int axis)
-{
-    ptx_value range;
-    const char *last = f->s->lanes == SHAPE_STRIP ? "15" : "31";
-    ptx_fast_set_name(&range, axis == 0 || axis == 3 ? last : "0");
-    return f->s->by_warp ? range : ptx_let(&f->emit, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
-}
-
-void ptx_fast_name_thread(ptx_fast *f)
-{
-    static const char axis[] = "xyz";
-    if (f->s->by_warp)
-        snprintf(f->w.tid[0].name, sizeof(f->w.tid[0].name), "%%tx.%s", f->name);
-    for (int k = 0; k < 3 && !f->s->by_warp; k++)
-        snprintf(f->w.tid[k].name, sizeof(f->w.tid[k].name), "%%%c.%s", axis[k], f->name);
-    snprintf(f->emit.thread_index.name, sizeof(f->emit.thread_index.name), "%%i.%s",
-             f->name);
-    snprintf(f->index64.name, sizeof(f->index64.name), "%%i64.%s", f->name);
-    if (f->s->local_bytes > 0)
-        snprintf(f->emit.local.name, sizeof(f->emit.local.name), "%%lm.%s", f->name);
-    else /* .local may be named all the same: cvta.to.local of a foreign address */
-        snprintf(f->emit.local.name, sizeof(f->emit.local.name), "null");
-}
-
-void ptx_fast_name_run(ptx_fast *f)
-{
-    snprintf(f->w.tid[0].name, sizeof(f->w.tid[0].name), "%%s.%s", f->name);
-    snprintf(f->emit.thread_index.name, sizeof(f->emit.thread_index.name), "%%si.%s",
-             f->name);
-    snprintf(f->index64.name, sizeof(f->index64.name), "%%si64.%s", f->name);
-}
-
 void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *bound)
 {
     const ptx_region *r = ptx_fast_region(f);
@@ -657,6 +649,8 @@ void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *
     ptx_fast_set_scalar(f, false);
     ptx_fast_name_thread(f);
     ptx_fast_find_bends(f);
+    if (f->spare)
+        f->flat = ptx_alloc(f->s->memory, f->s->block_count, sizeof(*f->flat));
     open_loops(f, from, bound);
     if (f->s->local_bytes > 0)
         gphi_text_add(f->emit.out,
@@ -677,11 +671,8 @@ void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *
                  f->name, f->name);
         gphi_text_add(f->emit.out, "%s.body:\n", f->name);
     }
-    ptx_fast_write_remat(f);
-    for (uint32_t reg = 0; f->narrow && reg < f->s->function->register_count; reg++)
-        if (ptx_bit(r->live_in, reg))
-            ptx_fast_keep_narrow(f, reg);
-    write_bodies(f);
-    store_thread(f);
+    write_thread(f);
     close_loops(f, bound);
+    if (f->spare)
+        f->flat = NULL;
 }
