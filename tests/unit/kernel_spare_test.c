@@ -46,10 +46,11 @@ static const struct {
             "cvt.u32.u16 %r20, %h1;\n"),
      true},
     {"wrapped around an edge",
-     KERNEL("add.s32 %r12, %r4, 1;\nand.b32 %r13, %r12, 255;\nand.b32 %r14, %r4, -256;\n"
-            "add.s32 %r15, %r14, %r13;\ncvt.s64.s32 %rd9, %r15;\nadd.s64 %rd10, %rd2, "
-            "%rd9;\nld.global.u8 %r20, [%rd10];\nsetp.gt.u32 %p1, %r20, 50;\n@%p1 bra A;\n"
-            "ld.global.u8 %r21, [%rd5];\nadd.s32 %r20, %r20, %r21;\nA:\n"),
+     KERNEL(
+         "add.s32 %r12, %r4, 1;\nand.b32 %r13, %r12, 255;\nand.b32 %r14, %r4, -256;\n"
+         "add.s32 %r15, %r14, %r13;\ncvt.s64.s32 %rd9, %r15;\nadd.s64 %rd10, %rd2, "
+         "%rd9;\nld.global.u8 %r20, [%rd10];\nsetp.gt.u32 %p1, %r20, 50;\n@%p1 bra A;\n"
+         "ld.global.u8 %r21, [%rd5];\nadd.s32 %r20, %r20, %r21;\nA:\n"),
      true},
     {"backward",
      KERNEL("sub.s32 %r12, 1023, %r4;\ncvt.s64.s32 %rd9, %r12;\nadd.s64 %rd10, %rd2, "
@@ -94,8 +95,8 @@ static void run_pair(kernel_unit *const *pair, const char *name, uint32_t block,
     uint32_t i = 0;
     while (out[0][i] == out[1][i])
         i++;
-    fprintf(stderr, "%s, blocks of %u, n %u: thread %u has %x, not %x\n", name, block, n, i,
-            out[0][i], out[1][i]);
+    fprintf(stderr, "%s, blocks of %u, n %u: thread %u has %x, not %x\n", name, block, n,
+            i, out[0][i], out[1][i]);
 }
 
 /* A page between two that nobody may touch. The bytes are zeros in one pattern, then no
@@ -110,8 +111,8 @@ static void fill(uint8_t *page, int pattern)
 static void reads_what_the_slow_path_reads(void)
 {
     static const uint32_t blocks[] = {32, 64, 128, 256, 512, 1024};
-    uint8_t *memory = mmap(NULL, 5 * (size_t)PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-                           -1, 0);
+    uint8_t *memory =
+        mmap(NULL, 5 * (size_t)PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!CHECK(memory != MAP_FAILED &&
                mprotect(memory + PAGE, PAGE, PROT_READ | PROT_WRITE) == 0))
         return;

@@ -30,6 +30,7 @@ u32 x_div_u32(u32, u32);
 u32 x_rem_u32(u32, u32);
 s32 x_div_s32(s32, s32);
 s32 x_rem_s32(s32, s32);
+float x_ex2_approx_ftz_f32(float);
 
 #define ROUNDS 200000
 
@@ -266,6 +267,31 @@ static void division_never_traps(void)
     }
 }
 
+/* Within 3 units in the last place; with .ftz the same numbers, zeros for subnormal ones. */
+static void ex2_is_near_and_flushes(void)
+{
+    static const u32 corners[] = {0,          SIGN32,     1,          0x7fffff,
+                                  0x42fc0000, 0x42fe0000, 0x42ffffff, 0x43000000,
+                                  0xc2fc0000, 0xc2fc0001, 0xc2fbffff, 0xc2fe0000,
+                                  0xc3150000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                  0xffc00001, 0x7f7fffff, 0xff7fffff, 0x42fd8000};
+    const u32 n = sizeof(corners) / sizeof(corners[0]);
+    for (u32 i = 0; i < ROUNDS + n; i++) {
+        const u32 r = (u32)next();
+        const float x = i < n ? float32(corners[i])
+                        : i & 1
+                            ? float32((r & 0x807fffffu) | (100 + (r >> 23 & 31)) << 23)
+                            : float32(r);
+        const float plain = x_ex2_approx_f32(x), flushed = x_ex2_approx_ftz_f32(x);
+        const double right = exp2((double)x);
+        if (!CHECK(bits32(flushed) == bits32(x_ftz_f32(plain))))
+            fprintf(stderr, "  2^%a: %a, not %a\n", x, flushed, plain);
+        if (right >= 0x1p-126 && right < 0x1p128 &&
+            !CHECK(fabs(plain - right) <= 3 * 0x1p-23 * right))
+            fprintf(stderr, "  2^%a: %a\n", x, plain);
+    }
+}
+
 int main(void)
 {
     RUN(rz_f64_rounds_as_the_host);
@@ -278,5 +304,6 @@ int main(void)
     RUN(bf16_rounds_once);
     RUN(bf16_is_as_by_way_of_f64);
     RUN(division_never_traps);
+    RUN(ex2_is_near_and_flushes);
     return test_done();
 }

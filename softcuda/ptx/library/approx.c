@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The approximate functions, as polynomials that vectorize, within the error bounds that
  * the PTX ISA gives for the GPU's (which has last bits of its own). Polynomials are those
- * of Cephes (Moshier), by Horner's rule with plain multiply and add. */
+ * of Cephes (Moshier), by Horner's rule with plain multiply and add, of ex2 with fma. */
 #include "library.h"
 
 /* The ISA lets these be wrong by one or two units in the last place. The host's division
@@ -31,8 +31,19 @@ float x_div_approx_f32(float a, float b)
     return a / (huge ? float32((bits32(b) & SIGN32) | INF32) : b);
 }
 
-/* 2^x = 2^n * 2^f, f in [-0.5, 0.5]; 2^n in two factors, so that a subnormal result is
- * rounded once. */
+/* 2^f, f in [-0.5, 0.5]. */
+static inline float ex2_part(float f)
+{
+    float p = 1.535336188319500e-4f;
+    p = __builtin_fmaf(p, f, 1.339887440266574e-3f);
+    p = __builtin_fmaf(p, f, 9.618437357674640e-3f);
+    p = __builtin_fmaf(p, f, 5.550332471162809e-2f);
+    p = __builtin_fmaf(p, f, 2.402264791363012e-1f);
+    p = __builtin_fmaf(p, f, 6.931472028550421e-1f);
+    return __builtin_fmaf(p, f, 1.0f);
+}
+
+/* 2^x = 2^n * 2^f; 2^n in two factors, so that a subnormal result is rounded once. */
 float x_ex2_approx_f32(float x)
 {
     const float above =
@@ -40,18 +51,23 @@ float x_ex2_approx_f32(float x)
     /* Beyond the two bounds the result is 0 or infinity anyhow; inside them n fits the
      * exponent arithmetic below. */
     const float c = above < 130.0f ? above : 130.0f;
-    const float n = __builtin_rintf(c), f = c - n;
-    float p = 1.535336188319500e-4f;
-    p = p * f + 1.339887440266574e-3f;
-    p = p * f + 9.618437357674640e-3f;
-    p = p * f + 5.550332471162809e-2f;
-    p = p * f + 2.402264791363012e-1f;
-    p = p * f + 6.931472028550421e-1f;
-    p = p * f + 1.0f;
+    const float n = __builtin_rintf(c), p = ex2_part(c - n);
     const s32 e = (s32)n, half = e >> 1;
     const float first = float32((u32)(half + 127) << 23);
     const float second = float32((u32)(e - half + 127) << 23);
     return is_nan32(x) ? float32(0x7fffffffu) : p * first * second;
+}
+
+/* The same where subnormal results are zeros: then n is added to the exponent. At 128 that
+ * gives infinity; a subnormal x gives 1 as a zero does. */
+float x_ex2_approx_ftz_f32(float x)
+{
+    const float above = x > -127.0f ? x : -127.0f; /* NaN goes here, too */
+    const float c = above < 128.0f ? above : 128.0f;
+    const float n = __builtin_rintf(c), p = ex2_part(c - n);
+    const float scaled = float32(bits32(p) + ((u32)(s32)n << 23));
+    const float flushed = x < -126.0f ? 0.0f : scaled;
+    return is_nan32(x) ? float32(0x7fffffffu) : flushed;
 }
 
 /* log2 of x = m * 2^e, m in [sqrt(1/2), sqrt(2)). */

@@ -143,10 +143,10 @@ static bool approximate(ptx_low *l)
     if (!ptx_mod(l, PTX_MOD_APPROX) || !begin(l, &s, 1) || s.sat ||
         s.round != PTX_MOD_UNKNOWN)
         return false;
-    const bool wide_flush = s.type == PTX_F64 && s.ftz;
-    if (wide_flush)
+    const bool flushes = s.ftz && (s.type == PTX_F64 || l->insn->opcode == PTX_OP_EX2);
+    if (flushes)
         s.ftz = false; /* the library function does it */
-    return by_library(l, &s, l->word, wide_flush ? "approx_ftz" : "approx", 1);
+    return by_library(l, &s, l->word, flushes ? "approx_ftz" : "approx", 1);
 }
 
 /* Three inputs need a later device. */

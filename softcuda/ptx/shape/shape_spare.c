@@ -73,8 +73,9 @@ static uint32_t maker_of(const ptx_fast *f, uint32_t i)
     if (!at || ptx_is_remat(f->s, at->index) ||
         f->s->regs[at->index].home == SHAPE_AFFINE || (f->rows && f->rows[at->index]))
         return SHAPE_NONE;
-    const uint32_t def = ptx_fast_definition(f, at->index) ? f->s->regs[at->index].def
-                                                           : ptx_local_def(f->s, i, at->index);
+    const uint32_t def = ptx_fast_definition(f, at->index)
+                             ? f->s->regs[at->index].def
+                             : ptx_local_def(f->s, i, at->index);
     if (def == SHAPE_NONE || !in_region(f, f->s->insns[def].block) ||
         !f->bends->wanted[def] || ptx_fast_is_scalar(f->s, def) ||
         f->bends->slopes[def] < -4096 || f->bends->slopes[def] > 4096)
@@ -107,7 +108,8 @@ static uint32_t nearest(const ptx_fast *f, uint32_t own, const uint8_t *always)
     const ptx_region *r = ptx_fast_region(f);
     for (uint32_t n = 0; n < r->block_count; n++) {
         const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
-        for (uint32_t i = b->first; i < b->first + b->count && always[r->blocks[n]]; i++) {
+        for (uint32_t i = b->first; i < b->first + b->count && always[r->blocks[n]];
+             i++) {
             const uint32_t def = maker_of(f, i);
             uint32_t common = 1;
             if (def == SHAPE_NONE || f->bends->slopes[def] != f->bends->slopes[own])
@@ -212,14 +214,16 @@ void ptx_fast_open_spare(ptx_fast *f)
 {
     ptx_emit *e = &f->emit;
     ptx_value good = {"true"};
-    const ptx_value count = ptx_let(e, "sub nuw nsw i32 %%e.%s, %%s.%s", f->name, f->name);
+    const ptx_value count =
+        ptx_let(e, "sub nuw nsw i32 %%e.%s, %%s.%s", f->name, f->name);
     const ptx_value last = ptx_let(e, "sub nuw nsw i32 %s, 1", count.name);
     const ptx_value way = ptx_let(e, "zext i32 %s to i64", last.name);
     for (uint32_t k = 0; k < f->spare->count; k++) {
         ptx_value own[2], with[2];
         write_pages(f, f->spare->own[k], way.name, own);
         write_pages(f, f->spare->with[k], way.name, with);
-        const ptx_value low = ptx_let(e, "icmp uge i64 %s, %s", own[0].name, with[0].name);
+        const ptx_value low =
+            ptx_let(e, "icmp uge i64 %s, %s", own[0].name, with[0].name);
         const ptx_value high =
             ptx_let(e, "icmp ule i64 %s, %s", own[1].name, with[1].name);
         const ptx_value both = ptx_let(e, "and i1 %s, %s", low.name, high.name);
@@ -233,10 +237,11 @@ void ptx_fast_open_spare(ptx_fast *f)
 void ptx_fast_open_branches(ptx_fast *f, const char *from)
 {
     const char *n = f->name;
-    gphi_text_add(f->emit.out,
-                  "%s.p:\n  %%s.%s = add i32 %%s.%s, 0\n  %%row.%s = add i32 %%row.%s, 0\n"
-                  "  %%y.%s = add i32 %%y.%s, 0\n  %%z.%s = add i32 %%z.%s, 0\n",
-                  n, n, from, n, from, n, from, n, from);
+    gphi_text_add(
+        f->emit.out,
+        "%s.p:\n  %%s.%s = add i32 %%s.%s, 0\n  %%row.%s = add i32 %%row.%s, 0\n"
+        "  %%y.%s = add i32 %%y.%s, 0\n  %%z.%s = add i32 %%z.%s, 0\n",
+        n, n, from, n, from, n, from, n, from);
     for (uint32_t i = 0; i < f->s->function->insn_count; i++)
         if (f->bends->given[i])
             gphi_text_add(f->emit.out, "  %%bend.%s.%u = %s %s %%bend.%s.%u, 0\n", n, i,
