@@ -18,7 +18,10 @@
  * columns are those of threads 0 2 4 6 | 1 3 5 7. Arithmetic does not mind as long as all it
  * takes is in that order, or the same for all threads; so a sum of products is made in it,
  * and turned to the threads' order once. Both ways are written, and what nobody uses is
- * taken out again. */
+ * taken out again.
+ *
+ * Eight words a thread are loads of 64, twice the same: words 0 to 3 of rows 0 and 4 ... 3
+ * and 7, and words 4 to 7 of them. */
 #include "softcuda/jit/interleave.h"
 
 #include <llvm-c/Core.h>
@@ -41,6 +44,7 @@ typedef struct rewriter {
     LLVMTypeRef word;
     parts known[KNOWN_MAX];
     uint32_t count;
+    LLVMValueRef wide, column[THREADS]; /* the last load of 64 words, and every eighth */
 } rewriter;
 
 /* ---- pieces ------------------------------------------------------------------------ */
@@ -179,6 +183,42 @@ static const parts *parts_of(rewriter *w, LLVMValueRef wide)
     return to;
 }
 
+/* The eight columns of a load of 64 words, after it. */
+static void load_columns(rewriter *w, LLVMValueRef wide)
+{
+    const parts from = {.wide = wide};
+    w->wide = wide;
+    w->word = word_of(wide, 2 * WORDS);
+    LLVMPositionBuilderBefore(w->builder, LLVMGetNextInstruction(wide));
+    for (uint32_t half = 0; half < 2; half++) {
+        LLVMValueRef pairs[4];
+        for (uint32_t r = 0; r < 4; r++) {
+            const LLVMValueRef low = load_rows(w, &from, 2 * r + half, 1),
+                               high = load_rows(w, &from, 2 * (r + 4) + half, 1);
+            pairs[r] = shuffle(w, low, high, both_halves, THREADS);
+        }
+        transpose(w, pairs, w->column + 4 * half);
+    }
+}
+
+/* The shuffle takes every eighth of 64 words: it gives way to a column. */
+static bool rewrite_eighth(rewriter *w, LLVMValueRef value)
+{
+    const LLVMValueRef wide = LLVMGetOperand(value, 0);
+    if (LLVMGetNumMaskElements(value) != THREADS || !word_of(wide, 2 * WORDS) ||
+        !is_plain_load(wide))
+        return false;
+    const int first = LLVMGetMaskValue(value, 0);
+    for (uint32_t k = 0; k < THREADS; k++)
+        if (first < 0 || first > 7 || LLVMGetMaskValue(value, k) != first + 8 * (int)k)
+            return false;
+    if (w->wide != wide)
+        load_columns(w, wide);
+    LLVMReplaceAllUsesWith(value, w->column[first]);
+    LLVMInstructionEraseFromParent(value);
+    return true;
+}
+
 /* Which of the four parts of its first operand the shuffle takes; 4: none. */
 static uint32_t part_taken(LLVMValueRef value)
 {
@@ -195,6 +235,8 @@ static uint32_t part_taken(LLVMValueRef value)
 /* The shuffle gives way to one of the parts. */
 static void rewrite_shuffle(rewriter *w, LLVMValueRef value)
 {
+    if (rewrite_eighth(w, value))
+        return;
     const uint32_t part = part_taken(value);
     if (part == 4 || !has_parts(w, LLVMGetOperand(value, 0), 0))
         return;
@@ -484,11 +526,12 @@ void soft_jit_interleave(LLVMModuleRef module)
     w->builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         w->count = 0;
+        w->wide = NULL;
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
              b = LLVMGetNextBasicBlock(b))
             rewrite_block(w, b);
-        for (LLVMBasicBlockRef b = LLVMGetLastBasicBlock(f); b && w->count > 0;
-             b = LLVMGetPreviousBasicBlock(b))
+        for (LLVMBasicBlockRef b = LLVMGetLastBasicBlock(f);
+             b && (w->count > 0 || w->wide); b = LLVMGetPreviousBasicBlock(b))
             sweep(b);
     }
     LLVMDisposeBuilder(w->builder);

@@ -31,6 +31,8 @@ u32 x_rem_u32(u32, u32);
 s32 x_div_s32(s32, s32);
 s32 x_rem_s32(s32, s32);
 float x_ex2_approx_ftz_f32(float);
+u32 x_prmt_b32(u32, u32, u32);
+u32 x_prmt_signs_b32(u32);
 
 #define ROUNDS 200000
 
@@ -267,6 +269,14 @@ static void division_never_traps(void)
     }
 }
 
+static void signs_of_bytes_are_as_permuted(void)
+{
+    for (u32 i = 0; i < ROUNDS; i++) {
+        const u32 a = (u32)next();
+        CHECK(x_prmt_signs_b32(a) == x_prmt_b32(a, 0, 0xba98));
+    }
+}
+
 /* Within 3 units in the last place; with .ftz the same numbers, zeros for subnormal ones. */
 static void ex2_is_near_and_flushes(void)
 {
@@ -305,5 +315,6 @@ int main(void)
     RUN(bf16_is_as_by_way_of_f64);
     RUN(division_never_traps);
     RUN(ex2_is_near_and_flushes);
+    RUN(signs_of_bytes_are_as_permuted);
     return test_done();
 }

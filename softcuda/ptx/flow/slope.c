@@ -65,6 +65,8 @@ static int64_t combined(const ptx_insn *insn, const ptx_operand *o, const int64_
         return o[2].kind == PTX_OPERAND_INT && o[2].imm >= 0 && o[2].imm <= 12
                    ? bounded(x[1] * ((int64_t)1 << o[2].imm))
                    : SHAPE_NO_SLOPE;
+    case PTX_OP_OR: /* lane | 32: a sum, if the number's bits are not in the lane */
+        return x[2] == 0 ? x[1] : x[1] == 0 ? x[2] : SHAPE_NO_SLOPE;
     case PTX_OP_AND: /* threadIdx.x & 31 */
         return x[1] == 1 && o[2].kind == PTX_OPERAND_INT && o[2].imm > 0 ? 1
                                                                          : SHAPE_NO_SLOPE;

@@ -336,6 +336,12 @@ u32 x_prmt_b32(u32 a, u32 b, u32 c)
     return byte_of(a, b, c) | byte_of(a, b, c >> 4) << 8 | byte_of(a, b, c >> 8) << 16 |
            byte_of(a, b, c >> 12) << 24;
 }
+/* The sign of each byte in all its bits: prmt by 0xba98, of comparisons of bytes. */
+u32 x_prmt_signs_b32(u32 a)
+{
+    const u32 signs = a & 0x80808080u;
+    return (signs << 1) - (signs >> 7);
+}
 /* The modes take their selector for c & 3 from a table of four: PTX ISA, prmt, written as
  * four nibbles each, that of c & 3 == 0 lowest. */
 static u32 by_table(u32 a, u32 b, u32 c, u64 table)

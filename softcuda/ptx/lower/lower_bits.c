@@ -217,6 +217,12 @@ static bool by_library(ptx_low *l, const char *mode, const char *letters)
 static bool permute(ptx_low *l)
 {
     const ptx_modifier mode = ptx_one_of(l, PTX_MOD_F4E, PTX_MOD_RC16);
+    if (!mode && l->emit && l->count == 4 && l->operands[3]->kind == PTX_OPERAND_INT &&
+        (l->operands[3]->imm & 0xffff) == 0xba98) {
+        const ptx_arg from = {"i32", ptx_in(l, 1, PTX_B32)};
+        ptx_out(l, 0, PTX_B32, ptx_call_library(l, "prmt_signs_b32", "i32", &from, 1));
+        return true;
+    }
     return by_library(l, mode ? ptx_name("_%s", ptx_modifier_name(mode)).name : "",
                       "tttt");
 }

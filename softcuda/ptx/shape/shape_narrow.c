@@ -262,6 +262,43 @@ static bool write_choice(ptx_fast *f, const ptx_insn *insn, uint32_t reg)
     return true;
 }
 
+static const char *order_of(ptx_modifier mod)
+{
+    switch (mod) {
+    case PTX_MOD_EQ: return "eq";
+    case PTX_MOD_NE: return "ne";
+    case PTX_MOD_LT: return "lt";
+    case PTX_MOD_LE: return "le";
+    case PTX_MOD_GT: return "gt";
+    case PTX_MOD_GE: return "ge";
+    default: return NULL;
+    }
+}
+
+/* A comparison of words of 32 bits. Both operands are extended alike, which keeps either
+ * order of them; numbers without a sign are in the same order by both. */
+static bool write_compare(ptx_fast *f, const ptx_insn *insn)
+{
+    ptx_emit *e = &f->emit;
+    const ptx_operand *o = ptx_fast_operands(f, insn);
+    if (insn->opcode != PTX_OP_SETP || insn->guarded || insn->mod_count != 1 ||
+        insn->operand_count != 3 || !ptx_fast_is_32_bits(insn) || o[0].pair ||
+        o[0].kind != PTX_OPERAND_REG || o[1].kind != PTX_OPERAND_REG)
+        return false;
+    const char *order = order_of((ptx_modifier)insn->mods[0]);
+    const narrow as = joined(form_of_operand(f, &o[1]), form_of_operand(f, &o[2]));
+    if (!order || as == FORM_NONE)
+        return false;
+    const char *sign = order[0] == 'e' || order[0] == 'n'               ? ""
+                       : as == FORM_SIGNED && insn->types[0] == PTX_S32 ? "s"
+                                                                        : "u";
+    const ptx_value a = read(f, &o[1], as), b = read(f, &o[2], as);
+    ptx_store_register(
+        e, o[0].index,
+        ptx_let(e, "icmp %s%s %s %s, %s", sign, order, type_of(as), a.name, b.name));
+    return true;
+}
+
 /* False: nothing is written, the instruction is not of small numbers. */
 bool ptx_fast_write_narrow(ptx_fast *f, uint32_t i)
 {
@@ -270,6 +307,8 @@ bool ptx_fast_write_narrow(ptx_fast *f, uint32_t i)
         f->s->insns[i].role != PTX_ROLE_PLAIN)
         return false;
     const uint32_t reg = f->s->insns[i].writes[0];
+    if (write_compare(f, insn))
+        return true;
     if (!has_kept(f, reg) || !ptx_fast_is_whole(insn))
         return false;
     if (write_choice(f, insn, reg) || write_quotient(f, insn, reg))
