@@ -321,13 +321,61 @@ static bool adds_strict(const ptx_shape *s, uint32_t i, uint32_t from)
     return u->kind == PTX_OPERAND_INT || s->regs[u->index].strict;
 }
 
+/* Instruction i alone sets reg in its loop. */
+static bool sets_alone(const ptx_shape *s, uint32_t i, uint32_t reg)
+{
+    const uint32_t loop = s->blocks[s->insns[i].block].loop;
+    for (uint32_t n = 0; n < s->order_count; n++) {
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
+        for (uint32_t k = b->first; k < b->first + b->count; k++)
+            if (k != i && ptx_in_loop(s, loop, s->order[n]) && ptx_writes(s, k, reg))
+                return false;
+    }
+    return true;
+}
+
+/* Instruction `at` has been made, once, whenever i of the same round is: in its block, or on
+ * all ways there from the start of the round. */
+static bool comes_before(const ptx_shape *s, uint32_t at, uint32_t i)
+{
+    const uint32_t from = s->insns[at].block, to = s->insns[i].block;
+    if (from == to)
+        return at < i;
+    return s->blocks[from].loop != SHAPE_NONE &&
+           s->blocks[from].loop == s->blocks[to].loop && ptx_dominates(s, from, to);
+}
+
+/* `mov r, t`, where a step ends: the register t, or SHAPE_NONE. */
+static uint32_t moved_from(const ptx_shape *s, uint32_t i, uint32_t reg)
+{
+    const ptx_insn *insn = &s->function->insns[i];
+    const ptx_operand *o = operands_of(s, i);
+    if (insn->opcode != PTX_OP_MOV || insn->guarded || insn->mod_count != 0 ||
+        insn->operand_count != 2 || s->insns[i].role != PTX_ROLE_PLAIN ||
+        o[0].kind != PTX_OPERAND_REG || o[0].index != reg ||
+        o[1].kind != PTX_OPERAND_REG || o[1].negate || s->regs[o[1].index].def_count != 1)
+        return SHAPE_NONE;
+    return o[1].index;
+}
+
 /* Instruction i adds uniform values to reg: `add r, r, u`, or the end of a chain
- * `add t, r, u; add t', t, u; ...; add r, t', u` in one block, as an unrolled loop has
- * it. The instructions of the chain, its end first; how many, 0 if it is none. */
+ * `add t, r, u; add t', t, u; ...; add r, t', u` in one block or one round of a loop, as an
+ * unrolled loop has it, with branches between its parts or without; or `mov r, t` after
+ * those. The instructions of the chain but the mov, its end first; how many, 0 if it is
+ * none. */
 uint32_t ptx_find_step(const ptx_shape *s, uint32_t i, uint32_t reg, uint32_t *chain)
 {
     const uint32_t block = s->insns[i].block;
     uint32_t at = i, target = reg;
+    bool here = true;
+    const uint32_t moved = moved_from(s, i, reg);
+    if (moved != SHAPE_NONE) {
+        target = moved;
+        at = s->regs[moved].def;
+        here = s->insns[at].block == block;
+        if (!comes_before(s, at, i))
+            return 0;
+    }
     for (uint32_t count = 0; count < SHAPE_STEP_MAX;) {
         const uint32_t from = stepped_from(s, at, target);
         if (from == SHAPE_NONE)
@@ -336,14 +384,15 @@ uint32_t ptx_find_step(const ptx_shape *s, uint32_t i, uint32_t reg, uint32_t *c
             return 0;
         chain[count++] = at;
         if (from == reg) {
-            for (uint32_t k = at; k < i; k++) /* nothing else sets it meanwhile */
+            for (uint32_t k = at; here && k < i; k++) /* nothing else sets it meanwhile */
                 if (ptx_writes(s, k, reg))
                     return 0;
-            return count;
+            return here || sets_alone(s, i, reg) ? count : 0;
         }
         at = s->regs[from].def;
-        if (s->regs[from].def_count != 1 || at >= i || s->insns[at].block != block)
+        if (s->regs[from].def_count != 1 || !comes_before(s, at, i))
             return 0;
+        here &= s->insns[at].block == block;
         target = from;
     }
     return 0;

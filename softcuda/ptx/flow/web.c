@@ -53,8 +53,15 @@ static bool is_candidate(const ptx_shape *s, uint32_t reg)
            (ptx_type_bytes(type) == 4 || ptx_type_bytes(type) == 8);
 }
 
-/* A step of a loop, `add r, r, u`, perhaps by way of other registers of its block: those
- * stay as they are, for what they are is known (value.c). */
+/* One block, or one round of a loop. */
+static bool in_round(const ptx_shape *s, uint32_t a, uint32_t b)
+{
+    return a == b || (s->blocks[a].loop != SHAPE_NONE &&
+                      s->blocks[a].loop == s->blocks[b].loop);
+}
+
+/* A step of a loop, `add r, r, u`, perhaps by way of other registers of its block or round:
+ * those stay as they are, for what they are is known (value.c). */
 static bool steps(const ptx_shape *s, uint32_t def, uint32_t reg)
 {
     uint32_t stack[BACK_MAX], depth = 0, seen = 0;
@@ -66,7 +73,7 @@ static bool steps(const ptx_shape *s, uint32_t def, uint32_t reg)
         for (uint32_t k = 0; k < s->insns[at].read_count; k++) {
             const uint32_t q = s->insns[at].reads[k], d = s->regs[q].def;
             if (s->regs[q].def_count != 1 || d >= at ||
-                s->insns[d].block != s->insns[def].block)
+                !in_round(s, s->insns[d].block, s->insns[def].block))
                 continue;
             if (depth == BACK_MAX || ++seen > BACK_MAX)
                 return true;
