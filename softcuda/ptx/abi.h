@@ -66,6 +66,7 @@ typedef struct ptx_block {
     uint32_t
         safepoint_budget; /* signed; back edges count it down: 0 or less is the end */
     uint32_t cluster_rank;
+    uint64_t aside[2]; /* for stores whose condition does not hold; nobody reads it */
 } ptx_block;
 
 /* One thread on the slow path. */

@@ -156,6 +156,29 @@ static void warp_operations_stay_fast_under_conditions(void)
     drop(&u);
 }
 
+/* Sums rows of the block, or of the grid, and then by a shuffle and over a barrier. */
+#define ROWS(step)                                                                       \
+    KERNEL(                                                                              \
+        "mov.u32 %r3, %r2;\nmov.u32 %r5, %ntid.x;\nmov.u32 %r6, %nctaid.x;\n"            \
+        "mul.lo.s32 %r7, %r5, %r6;\nmov.f32 %f1, 0f00000000;\n"                          \
+        "setp.ge.s32 %p1, %r3, %r1;\n@%p1 bra DONE;\nLOOP:\n"                            \
+        "mul.wide.s32 %rd4, %r3, 4;\nadd.s64 %rd5, %rd1, %rd4;\n"                        \
+        "ld.global.f32 %f2, [%rd5];\nadd.f32 %f1, %f1, %f2;\n"                           \
+        "add.s32 %r3, %r3, " step ";\nsetp.lt.s32 %p2, %r3, %r1;\n@%p2 bra LOOP;\n"      \
+        "DONE:\nmov.b32 %r8, %f1;\nshfl.sync.bfly.b32 %r9, %r8, 16, 31, -1;\n" BARRIER   \
+        "st.global.u32 [%rd3], %r9;")
+
+static void rows_of_a_block_may_be_torn_by_its_warps(void)
+{
+    static const char *const texts[] = {ROWS("%r5"), ROWS("%r7")};
+    for (int k = 0; k < 2; k++) {
+        unit u = compile(texts[k], NULL);
+        if (u.kernel != NULL)
+            CHECK((strstr(u.program->ir, "@\"w.k\"") != NULL) == (k == 0));
+        drop(&u);
+    }
+}
+
 static void what_has_no_fast_form_is_slow(void)
 {
     expect_slow(KERNEL("setp.gt.u32 %p1, %r2, 31;\n@%p1 bra J;\n" BARRIER
@@ -441,6 +464,7 @@ int main(void)
     RUN(strided_loops_run_in_lockstep);
     RUN(reused_indices_run_in_lockstep);
     RUN(warp_operations_stay_fast_under_conditions);
+    RUN(rows_of_a_block_may_be_torn_by_its_warps);
     RUN(what_has_no_fast_form_is_slow);
     RUN(the_slow_path_can_be_asked_for);
     RUN(kernels_are_described);

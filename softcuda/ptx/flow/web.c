@@ -56,8 +56,8 @@ static bool is_candidate(const ptx_shape *s, uint32_t reg)
 /* One block, or one round of a loop. */
 static bool in_round(const ptx_shape *s, uint32_t a, uint32_t b)
 {
-    return a == b || (s->blocks[a].loop != SHAPE_NONE &&
-                      s->blocks[a].loop == s->blocks[b].loop);
+    return a == b ||
+           (s->blocks[a].loop != SHAPE_NONE && s->blocks[a].loop == s->blocks[b].loop);
 }
 
 /* A step of a loop, `add r, r, u`, perhaps by way of other registers of its block or round:

@@ -53,6 +53,8 @@ struct ptx_emit {
     bool (*is_scalar)(const ptx_emit *emit, uint32_t reg);
     /* Stores are done only if it is true, else what is there is written again; or "". */
     ptx_value only_if;
+    /* Where such a store goes then, if that is not "". */
+    ptx_value aside;
     void *shape; /* the shape's own state */
 };
 

@@ -121,8 +121,11 @@ static bool store(ptx_low *l)
     const char *llvm = ptx_llvm_type(a.type);
     for (uint32_t i = 0; i < n; i++) {
         ptx_value value = ptx_operand_value(l->emit, first + i, a.type);
-        const ptx_value at = element_pointer(l, &place, (uint64_t)i * bytes);
-        if (l->emit->only_if.name[0] != 0)
+        ptx_value at = element_pointer(l, &place, (uint64_t)i * bytes);
+        if (l->emit->only_if.name[0] != 0 && l->emit->aside.name[0] != 0)
+            at = ptx_op(l, "select i1 %s, ptr %s, ptr %s, !unpredictable !13",
+                        l->emit->only_if.name, at.name, l->emit->aside.name);
+        else if (l->emit->only_if.name[0] != 0)
             value = value_or_old(l, llvm, at, value);
         if (a.order)
             ptx_do(l, "store atomic %s %s, ptr %s %s, align %u", llvm, value.name,

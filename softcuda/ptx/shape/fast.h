@@ -143,6 +143,7 @@ bool ptx_fast_write_sides(ptx_fast *f);
 /* No masks, early ends or loops in the region; instructions that can be done again, and
  * accesses of memory. */
 bool ptx_fast_is_plain(const ptx_fast *f);
+bool ptx_fast_is_known(const ptx_fast *f); /* but that threads may have ended before */
 
 /* ---- shape_flat.c ---- */
 /* The region with and without its branches by thread. False, nothing written: it has none,
@@ -152,6 +153,16 @@ bool ptx_fast_is_harmless(
     const ptx_insn *insn); /* for a thread that has not taken the way */
 void ptx_fast_begin_flat(ptx_fast *f, uint32_t block); /* around a block's instructions */
 void ptx_fast_end_flat(ptx_fast *f, uint32_t block);
+bool ptx_fast_leads_on(const ptx_fast *f, uint32_t block); /* each way may be for all */
+
+/* ---- shape_aside.c ---- */
+/* Whether the copy to be written has no branches, and stores that a thread does not come to
+ * go aside. */
+bool ptx_fast_sets_aside(ptx_fast *f);
+/* Some threads end at the end of the block, and others go on in the region. */
+bool ptx_fast_leaves_early(const ptx_fast *f, uint32_t block);
+/* Not all threads come to the block in the copy to be written. */
+bool ptx_fast_is_conditional(const ptx_fast *f, uint32_t block);
 void ptx_fast_open_pieces(ptx_fast *f); /* the loop over x where f->piece is not 0 */
 void ptx_fast_close_pieces(ptx_fast *f);
 
@@ -166,7 +177,8 @@ void ptx_fast_close_warps(ptx_fast *f);
 void ptx_fast_write_phase(ptx_fast *f); /* the current region, a barrier */
 
 /* ---- shape_part.c ---- */
-#define FAST_REGIONS_MAX 32u /* kernels of more have a function for each */
+#define FAST_REGIONS_MAX 32u      /* kernels of more have a function for each */
+#define FAST_WARP_REGIONS_MAX 96u /* of a warp's form, which is one function */
 /* What is written between the two goes into a function of its own. `scan`: the value that
  * says how many threads take part, or "". The code leads to R<n>.after or R<n>.back. */
 void ptx_fast_begin_part(ptx_fast *f);

@@ -67,7 +67,7 @@ static void write_threads(ptx_fast *f, const char *scan)
         return;
     }
     if (scan[0] == 0 && copies &&
-        (ptx_fast_write_sides(f) || ptx_fast_write_flat(f) ||
+        ((!ptx_fast_sets_aside(f) && ptx_fast_write_sides(f)) || ptx_fast_write_flat(f) ||
          ptx_fast_write_without_guards(f)))
         return;
     if (scan[0] == 0 && copies) {

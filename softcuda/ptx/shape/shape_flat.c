@@ -247,7 +247,7 @@ static bool add_block(const ptx_fast *f, flat *p, uint32_t block)
 }
 
 /* Ways lead on in the region or out of it, and all threads may go each. */
-static bool add_way(const ptx_fast *f, uint32_t block)
+bool ptx_fast_leads_on(const ptx_fast *f, uint32_t block)
 {
     const ptx_flow_block *b = &f->s->blocks[block];
     for (uint32_t k = 0; k < b->succ_count; k++) {
@@ -271,7 +271,7 @@ static bool find_flat(const ptx_fast *f, flat *p)
         !ptx_fast_is_plain(f) || f->s->blocks[r->head].divergent)
         return false;
     for (uint32_t n = 0; n < r->block_count; n++)
-        if (!add_way(f, r->blocks[n]))
+        if (!ptx_fast_leads_on(f, r->blocks[n]) || ptx_fast_leaves_early(f, r->blocks[n]))
             return false;
     for (uint32_t n = 0; n < r->block_count; n++)
         if (!add_block(f, p, r->blocks[n]))
@@ -320,7 +320,7 @@ void ptx_fast_end_flat(ptx_fast *f, uint32_t block)
 /* What all threads come to has no condition. */
 void ptx_fast_begin_flat(ptx_fast *f, uint32_t block)
 {
-    if (!f->s->blocks[block].divergent)
+    if (!ptx_fast_is_conditional(f, block))
         ptx_fast_set_name(&f->flat[block], "true");
     else
         f->emit.only_if = f->flat[block];

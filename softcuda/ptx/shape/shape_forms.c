@@ -123,21 +123,51 @@ static bool steps_by_warp(const ptx_shape *w, uint32_t i)
            o[0].kind == PTX_OPERAND_REG && ptx_is_step(w, i, o[0].index);
 }
 
-/* A loop of all threads of the block reads memory as it lies, warp after warp; one warp
- * alone would skip what the others read, and each come through memory again. */
+#define SPAN_DEPTH_MAX 4u
+
+/* The value is made of how many blocks there are. */
+static bool spans_grid(const ptx_shape *w, const ptx_operand *o, uint32_t depth)
+{
+    if (o->kind == PTX_OPERAND_SREG)
+        return o->index >= PTX_SREG_NCTAID_X && o->index <= PTX_SREG_NCTAID_Z;
+    if (o->kind != PTX_OPERAND_REG || w->regs[o->index].def_count != 1 ||
+        depth == SPAN_DEPTH_MAX)
+        return false;
+    const ptx_insn *insn = &w->function->insns[w->regs[o->index].def];
+    for (uint32_t k = 1; k < insn->operand_count; k++)
+        if (spans_grid(w, &w->function->operands[insn->operand + k], depth + 1))
+            return true;
+    return false;
+}
+
+/* `i += gridDim.x * blockDim.x`: what a block reads is no row that stays in a cache until
+ * its next warp comes. */
+static bool steps_by_grid(const ptx_shape *w, uint32_t i)
+{
+    const ptx_insn *insn = &w->function->insns[i];
+    const ptx_operand *o = &w->function->operands[insn->operand];
+    return insn->opcode == PTX_OP_ADD && insn->operand_count == 3 &&
+           o[0].kind == PTX_OPERAND_REG && ptx_is_step(w, i, o[0].index) &&
+           (spans_grid(w, &o[1], 0) || spans_grid(w, &o[2], 0));
+}
+
+/* A loop of all threads of the block over memory that reaches as far as the grid reads it as
+ * it lies, warp after warp; one warp alone would skip what the others read, and each come
+ * through memory again. A row of the block is still in a cache then. */
 static bool tears_rows(const ptx_shape *w, uint32_t *line)
 {
     for (uint32_t l = 0; l < w->loop_count && w->has_phases; l++) {
-        bool around = false, by_warp = false;
+        bool around = false, by_warp = false, by_grid = false;
         for (uint32_t i = 0; i < w->function->insn_count && w->loops[l].outside; i++) {
             if (!w->blocks[w->insns[i].block].reachable ||
                 !ptx_in_loop(w, l, w->insns[i].block))
                 continue;
             around |= reads_around(w, i);
             by_warp |= steps_by_warp(w, i);
+            by_grid |= steps_by_grid(w, i);
         }
         *line = w->blocks[w->loops[l].head].line;
-        if (around && !by_warp)
+        if (around && by_grid && !by_warp)
             return true;
     }
     return false;

@@ -217,13 +217,16 @@ static bool is_known(const ptx_fast *f, uint32_t i)
     }
 }
 
-/* Nothing of a thread's end or of masks, and instructions that are known. */
 bool ptx_fast_is_plain(const ptx_fast *f)
+{
+    return !ptx_fast_region(f)->needs_live && ptx_fast_is_known(f);
+}
+
+bool ptx_fast_is_known(const ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     const ptx_region *r = ptx_fast_region(f);
-    if (r->masked || r->exits || r->needs_live || s->options->check_memory ||
-        f->stride != 1)
+    if (r->masked || r->exits || s->options->check_memory || f->stride != 1)
         return false;
     for (uint32_t k = 0; k < r->target_count; k++)
         if (s->regions[r->targets[k]].masked)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/shape/fast.h"
 
 /* ---- the scalar part of a region -------------------------------------------------- */
@@ -416,16 +417,18 @@ static void write_flat_body(ptx_fast *f)
     const ptx_region *r = ptx_fast_region(f);
     ptx_value *old =
         ptx_alloc(f->s->memory, f->s->function->register_count, sizeof(*old));
+    memset(f->flat, 0, f->s->block_count * sizeof(*f->flat));
     for (uint32_t n = 0; n < r->block_count; n++) {
         const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
         gphi_text_add(f->emit.out, "%s.b%u:\n", f->name, r->blocks[n]);
         ptx_fast_begin_flat(f, r->blocks[n]);
-        if (b->divergent)
+        const bool some = f->emit.only_if.name[0] != 0;
+        if (some)
             keep_registers(f, r->blocks[n], old, false);
         for (uint32_t i = b->first;
              i < b->first + b->count && f->flat[r->blocks[n]].name[0] != 0; i++)
             write_thread_insn(f, i);
-        if (b->divergent)
+        if (some)
             keep_registers(f, r->blocks[n], old, true);
         f->emit.only_if.name[0] = 0;
         if (f->flat[r->blocks[n]].name[0] != 0)
@@ -671,7 +674,18 @@ void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *
                  f->name, f->name);
         gphi_text_add(f->emit.out, "%s.body:\n", f->name);
     }
+    const bool aside =
+        !guarded && !f->flat && !f->side && !f->bends && ptx_fast_sets_aside(f);
+    if (aside) {
+        f->flat = ptx_alloc(f->s->memory, f->s->block_count, sizeof(*f->flat));
+        f->emit.aside = ptx_let(&f->emit, "getelementptr i8, ptr %%block, i64 %zu",
+                                offsetof(ptx_block, aside));
+    }
     write_thread(f);
+    if (aside) {
+        f->flat = NULL;
+        f->emit.aside.name[0] = 0;
+    }
     close_loops(f, bound);
     if (f->spare)
         f->flat = NULL;
