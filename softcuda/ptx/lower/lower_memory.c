@@ -64,6 +64,28 @@ static ptx_value element_pointer(ptx_low *l, const ptx_place *place, uint64_t of
                   (unsigned long long)offset);
 }
 
+/* ld.v4.u8 and st.v4.u8, v2 of 8 or 16 bits: one word of the processor and shifts. LLVM makes
+ * of the bytes of neighboring threads a word each only where all of them are wanted. */
+static bool is_word(const access *a, uint32_t n)
+{
+    const uint32_t bytes = ptx_type_bytes(a->type) * n;
+    return n > 1 && !a->order && (bytes == 2 || bytes == 4) &&
+           ptx_type_bytes(a->type) < 4 && !ptx_is_half(a->type);
+}
+
+static void load_word(ptx_low *l, const access *a, const ptx_place *place, uint32_t n,
+                      ptx_value *values)
+{
+    const uint32_t bits = ptx_bits(a->type);
+    const ptx_value word = ptx_op(l, "load i%u, ptr %s, align %u%s", bits * n,
+                                  place->pointer.name, bits / 8, access_suffix(l, place));
+    for (uint32_t i = 0; i < n; i++) {
+        const ptx_value down =
+            i == 0 ? word : ptx_op(l, "lshr i%u %s, %u", bits * n, word.name, bits * i);
+        values[i] = ptx_op(l, "trunc i%u %s to i%u", bits * n, down.name, bits);
+    }
+}
+
 /* All elements are loaded before one is stored to its register: the address may be in one
  * of them. */
 static bool load(ptx_low *l)
@@ -83,7 +105,9 @@ static bool load(ptx_low *l)
     const ptx_operand *first = l->operands[0] + (a.elements ? 1 : 0);
     ptx_value values[8];
     const char *llvm = ptx_llvm_type(a.type);
-    for (uint32_t i = 0; i < n; i++) {
+    if (is_word(&a, n))
+        load_word(l, &a, &place, n, values);
+    for (uint32_t i = 0; i < n && !is_word(&a, n); i++) {
         const ptx_value at = element_pointer(l, &place, (uint64_t)i * bytes);
         values[i] = a.order ? ptx_op(l, "load atomic %s, ptr %s %s, align %u", llvm,
                                      at.name, a.order, bytes)
@@ -103,6 +127,22 @@ static ptx_value value_or_old(ptx_low *l, const char *llvm, ptx_value at, ptx_va
                   value.name, llvm, old.name);
 }
 
+static void store_word(ptx_low *l, const access *a, const ptx_place *place, uint32_t n,
+                       const ptx_operand *first)
+{
+    const uint32_t bits = ptx_bits(a->type);
+    ptx_value word = {"0"};
+    for (uint32_t i = 0; i < n; i++) {
+        const ptx_value value = ptx_operand_value(l->emit, first + i, a->type);
+        const ptx_value wide =
+            ptx_op(l, "zext i%u %s to i%u", bits, value.name, bits * n);
+        const ptx_value up = ptx_op(l, "shl i%u %s, %u", bits * n, wide.name, bits * i);
+        word = i == 0 ? wide : ptx_op(l, "or i%u %s, %s", bits * n, word.name, up.name);
+    }
+    ptx_do(l, "store i%u %s, ptr %s, align %u%s", bits * n, word.name,
+           place->pointer.name, bits / 8, access_suffix(l, place));
+}
+
 static bool store(ptx_low *l)
 {
     access a;
@@ -119,6 +159,10 @@ static bool store(ptx_low *l)
         return true;
     const ptx_operand *first = l->operands[1] + (a.elements ? 1 : 0);
     const char *llvm = ptx_llvm_type(a.type);
+    if (is_word(&a, n) && l->emit->only_if.name[0] == 0) {
+        store_word(l, &a, &place, n, first);
+        return true;
+    }
     for (uint32_t i = 0; i < n; i++) {
         ptx_value value = ptx_operand_value(l->emit, first + i, a.type);
         ptx_value at = element_pointer(l, &place, (uint64_t)i * bytes);

@@ -3,9 +3,13 @@
  * has a second, narrow slot, %n.7 beside %r.7: bytes from 0 to 255, or words of 16 bits with
  * the sign that the range asks for. What is computed narrow is made wide for %r.7, which
  * LLVM drops where nobody reads it. */
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "softcuda/ptx/shape/fast.h"
+
+#define FLOAT_MAX (1 << 22) /* whole numbers that are divided as floats */
 
 typedef enum narrow {
     FORM_NONE,
@@ -207,9 +211,10 @@ static narrow form_of_insn(const ptx_fast *f, const ptx_insn *insn, uint32_t reg
     return as;
 }
 
-/* x / d as x * m >> n, where mul.wide.u32 made the product; 0: it is another shift. */
+/* x / d as x * m >> n, where mul.wide.u32 made the product, for x from 0 to `most`; 0: it is
+ * another shift, or not exact. */
 static uint32_t divisor_of(const ptx_fast *f, const ptx_insn *insn,
-                           const ptx_operand **dividend)
+                           const ptx_operand **dividend, uint64_t *most)
 {
     const ptx_operand *o = ptx_fast_operands(f, insn);
     if (insn->opcode != PTX_OP_SHR || insn->guarded || insn->mod_count != 0 ||
@@ -221,24 +226,52 @@ static uint32_t divisor_of(const ptx_fast *f, const ptx_insn *insn,
         !ptx_has(mul, PTX_MOD_WIDE) || mul->mod_count != 1)
         return 0;
     const ptx_operand *p = ptx_fast_operands(f, mul);
-    const narrow from = form_of_operand(f, &p[1]);
-    if (p[2].kind != PTX_OPERAND_INT || from == FORM_NONE || from == FORM_SIGNED ||
-        p[1].kind != PTX_OPERAND_REG || !ptx_fast_definition(f, p[1].index))
+    if (p[2].kind != PTX_OPERAND_INT || p[1].kind != PTX_OPERAND_REG || p[1].negate ||
+        !ptx_fast_definition(f, p[1].index))
         return 0;
+    const ptx_range r = f->ranges[p[1].index];
+    if (r.low < 0 || r.high > FLOAT_MAX)
+        return 0;
+    *most = r.high > UINT16_MAX ? FLOAT_MAX : UINT16_MAX;
     const uint64_t m = (uint32_t)p[2].imm, two = (uint64_t)1 << o[2].imm;
     const uint64_t d = m ? (two + m - 1) / m : 0;
-    if (d < 2 || d > INT16_MAX || m * d < two || (m * d - two) * UINT16_MAX >= two)
+    if (d < 2 || d > INT16_MAX || m * d < two || (m * d - two) * *most >= two)
         return 0;
     *dividend = &p[1];
     return (uint32_t)d;
 }
 
+/* Of a number below 2^22, by a float that is at least 1 / d: a multiple of d gives no less than
+ * the whole number, and what is below the next one misses it by 1 / d, more than two
+ * roundings make. A product of 64 bits would take two vectors for one. */
+static ptx_value divide_float(ptx_fast *f, const ptx_operand *dividend, uint32_t d)
+{
+    ptx_emit *e = &f->emit;
+    float by = 1.0f / (float)d;
+    if ((double)by * d < 1.0)
+        by = nextafterf(by, 1.0f);
+    const double wide = (double)by; /* as which LLVM reads a float exactly */
+    uint64_t bits;
+    memcpy(&bits, &wide, sizeof(bits));
+    const ptx_value x = ptx_operand_value(e, dividend, PTX_U32);
+    const ptx_value real = ptx_let(e, "sitofp i32 %s to float", x.name);
+    const ptx_value q =
+        ptx_let(e, "fmul float %s, 0x%016llX", real.name, (unsigned long long)bits);
+    const ptx_value whole = ptx_let(e, "fptosi float %s to i32", q.name);
+    return ptx_let(e, "trunc i32 %s to i16", whole.name);
+}
+
 static bool write_quotient(ptx_fast *f, const ptx_insn *insn, uint32_t reg)
 {
     const ptx_operand *dividend;
-    const uint32_t d = divisor_of(f, insn, &dividend);
+    uint64_t most;
+    const uint32_t d = divisor_of(f, insn, &dividend, &most);
     if (d == 0)
         return false;
+    if (most > UINT16_MAX || !has_kept(f, dividend->index)) {
+        write(f, reg, FORM_UNSIGNED, divide_float(f, dividend, d));
+        return true;
+    }
     const ptx_value x = read(f, dividend, FORM_UNSIGNED);
     write(f, reg, FORM_UNSIGNED, ptx_let(&f->emit, "udiv i16 %s, %u", x.name, d));
     return true;
