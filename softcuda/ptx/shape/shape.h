@@ -55,7 +55,10 @@ void ptx_analyze(ptx_shape *s);    /* compile.c: what every plan starts from */
 
 /* ---- shape_describe.c: of an analyzed kernel, then of its plan ---- */
 void ptx_describe_kernel(ptx_build *p, const ptx_shape *s, ptx_kernel *k);
-void ptx_describe_plan(ptx_build *p, const ptx_shape *s, ptx_kernel *k);
+void ptx_describe_plan(ptx_build *p, ptx_shape *s, ptx_kernel *k);
+/* shape_flat.c: how a region of the fast path does without branches, for the kernel report:
+ * how many lines, 0 or 1. */
+uint32_t ptx_describe_region(ptx_shape *s, uint32_t region, ptx_cut *out);
 bool ptx_uses_variable(const ptx_function *f, uint32_t variable);
 
 #endif

@@ -161,10 +161,13 @@ static void describe_cuts(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
     k->cuts = cuts;
 }
 
-static void describe_costs(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
+static void describe_costs(ptx_build *p, ptx_shape *s, ptx_kernel *k)
 {
-    ptx_cut *costs = ptx_alloc(&p->memory, ptx_costs_max(s) + 1, sizeof(*costs));
+    ptx_cut *costs =
+        ptx_alloc(&p->memory, ptx_costs_max(s) + s->region_count + 1ull, sizeof(*costs));
     k->cost_count = ptx_find_costs(&p->memory, s, costs);
+    for (uint32_t n = 0; n < s->region_count; n++)
+        k->cost_count += ptx_describe_region(s, n, &costs[k->cost_count]);
     if (s->no_twin)
         costs[k->cost_count++] = (ptx_cut){s->no_twin_line, s->no_twin};
     k->costs = costs;
@@ -177,7 +180,7 @@ void ptx_describe_kernel(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
     describe_uses(p, s, k);
 }
 
-void ptx_describe_plan(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
+void ptx_describe_plan(ptx_build *p, ptx_shape *s, ptx_kernel *k)
 {
     describe_cuts(p, s, k);
     k->by_warps = s->twin ? s->twin->lanes : 0;

@@ -390,3 +390,43 @@ void ptx_fast_close_pieces(ptx_fast *f)
                   n, n, n, n, f->piece, n, n, n, ptx_fast_loop_node(f), n, n, n, n, n,
                   f->piece, n, n, n, n, n);
 }
+
+/* ---- for the kernel report ---------------------------------------------------------- */
+
+/* The first line that not all threads come to as it is written. */
+static uint32_t line_of_condition(const ptx_fast *f)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
+        if (b->count > 0 && ptx_fast_is_conditional(f, r->blocks[n]))
+            return f->s->function->insns[b->first].line;
+    }
+    return f->s->blocks[r->head].line;
+}
+
+uint32_t ptx_describe_region(ptx_shape *s, uint32_t region, ptx_cut *out)
+{
+    ptx_fast *f = ptx_alloc(s->memory, 1, sizeof(*f));
+    flat p = {.count = 0};
+    f->s = s;
+    f->region = region;
+    f->stride = ptx_fast_stride(f);
+    if (s->regions[region].kind != SHAPE_CODE)
+        return 0;
+    if (ptx_fast_sets_aside(f)) {
+        *out =
+            (ptx_cut){line_of_condition(f),
+                      "aside: all threads store, those elsewhere to a place of no use"};
+        return 1;
+    }
+    if (!find_flat(f, &p))
+        return 0;
+    *out =
+        (ptx_cut){line_of_condition(f),
+                  ptx_format(&s->program->memory,
+                             "flat: all threads of rows up to %u access shared memory, "
+                             "whatever the condition",
+                             p.threads)};
+    return 1;
+}
