@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The approximate functions, as polynomials that vectorize, within the error bounds that
  * the PTX ISA gives for the GPU's (which has last bits of its own). Polynomials are those
- * of Cephes (Moshier), by Horner's rule with plain multiply and add, of ex2 with fma. */
+ * of Cephes (Moshier), by Horner's rule: each step is one fma, rounded once. */
 #include "library.h"
+
+static float step(float p, float x, float c)
+{
+    return __builtin_fmaf(p, x, c);
+}
 
 /* The ISA lets these be wrong by one or two units in the last place. The host's division
  * and root are rounded correctly, which is within that, and vectorize. */
@@ -35,15 +40,17 @@ float x_div_approx_f32(float a, float b)
 static inline float ex2_part(float f)
 {
     float p = 1.535336188319500e-4f;
-    p = __builtin_fmaf(p, f, 1.339887440266574e-3f);
-    p = __builtin_fmaf(p, f, 9.618437357674640e-3f);
-    p = __builtin_fmaf(p, f, 5.550332471162809e-2f);
-    p = __builtin_fmaf(p, f, 2.402264791363012e-1f);
-    p = __builtin_fmaf(p, f, 6.931472028550421e-1f);
-    return __builtin_fmaf(p, f, 1.0f);
+    p = step(p, f, 1.339887440266574e-3f);
+    p = step(p, f, 9.618437357674640e-3f);
+    p = step(p, f, 5.550332471162809e-2f);
+    p = step(p, f, 2.402264791363012e-1f);
+    p = step(p, f, 6.931472028550421e-1f);
+    return step(p, f, 1.0f);
 }
 
-/* 2^x = 2^n * 2^f; 2^n in two factors, so that a subnormal result is rounded once. */
+/* 2^x = 2^n * 2^f. A float of 1.5 * 2^23 and a bit is n in its low bits, to nearest. 2^n is
+ * two factors, so that a subnormal result is rounded once: the first is added to the
+ * exponent. */
 float x_ex2_approx_f32(float x)
 {
     const float above =
@@ -51,11 +58,11 @@ float x_ex2_approx_f32(float x)
     /* Beyond the two bounds the result is 0 or infinity anyhow; inside them n fits the
      * exponent arithmetic below. */
     const float c = above < 130.0f ? above : 130.0f;
-    const float n = __builtin_rintf(c), p = ex2_part(c - n);
-    const s32 e = (s32)n, half = e >> 1;
-    const float first = float32((u32)(half + 127) << 23);
-    const float second = float32((u32)(e - half + 127) << 23);
-    return is_nan32(x) ? float32(0x7fffffffu) : p * first * second;
+    const float near = c + 12582912.0f, p = ex2_part(c - (near - 12582912.0f));
+    const s32 n = (s32)(bits32(near) - 0x4b400000u), half = n >> 1;
+    const float first = float32(bits32(p) + ((u32)half << 23));
+    const float second = float32((u32)(n - half + 127) << 23);
+    return is_nan32(x) ? float32(0x7fffffffu) : first * second;
 }
 
 /* The same where subnormal results are zeros: then n is added to the exponent. At 128 that
@@ -82,18 +89,18 @@ float x_lg2_approx_f32(float x)
     const float m = float32((shifted & 0x007fffffu) + 0x3f3504f3u);
     const float t = m - 1.0f, z = t * t;
     float p = 7.0376836292e-2f;
-    p = p * t - 1.1514610310e-1f;
-    p = p * t + 1.1676998740e-1f;
-    p = p * t - 1.2420140846e-1f;
-    p = p * t + 1.4249322787e-1f;
-    p = p * t - 1.6668057665e-1f;
-    p = p * t + 2.0000714765e-1f;
-    p = p * t - 2.4999993993e-1f;
-    p = p * t + 3.3333331174e-1f;
-    const float rest = p * t * z - 0.5f * z; /* ln(1+t) - t */
+    p = step(p, t, -1.1514610310e-1f);
+    p = step(p, t, 1.1676998740e-1f);
+    p = step(p, t, -1.2420140846e-1f);
+    p = step(p, t, 1.4249322787e-1f);
+    p = step(p, t, -1.6668057665e-1f);
+    p = step(p, t, 2.0000714765e-1f);
+    p = step(p, t, -2.4999993993e-1f);
+    p = step(p, t, 3.3333331174e-1f);
+    const float rest = step(p * t, z, -0.5f * z); /* ln(1+t) - t */
     /* log2(e) in two parts: 1 + 0.4427. */
     const float log =
-        rest * 0.44269504088896340736f + t * 0.44269504088896340736f + rest + t;
+        step(rest, 0.44269504088896340736f, t * 0.44269504088896340736f) + rest + t;
     const float value = log + (float)e - (small ? 24.0f : 0.0f);
     const float positive = bits32(x) == INF32 ? x : value;
     const float negative = x == 0.0f ? float32(SIGN32 | INF32) : float32(0x7fffffffu);
@@ -105,11 +112,11 @@ static float sine_of_turns(float u)
 {
     const float z = u * u;
     float p = -15.094642576822990f;
-    p = p * z + 42.058693944897650f;
-    p = p * z - 76.705859753061390f;
-    p = p * z + 81.605249276075050f;
-    p = p * z - 41.341702240399760f;
-    p = p * z + 6.2831853071795860f;
+    p = step(p, z, 42.058693944897650f);
+    p = step(p, z, -76.705859753061390f);
+    p = step(p, z, 81.605249276075050f);
+    p = step(p, z, -41.341702240399760f);
+    p = step(p, z, 6.2831853071795860f);
     return p * u;
 }
 /* As on the GPU, the angle is scaled to turns first and only then reduced, so that large
@@ -139,11 +146,11 @@ float x_tanh_approx_f32(float x)
     const u32 sign = bits32(x) & SIGN32;
     const float a = float32(bits32(x) & ~SIGN32), z = x * x;
     float p = -5.70498872745e-3f;
-    p = p * z + 2.06390887954e-2f;
-    p = p * z - 5.37397155531e-2f;
-    p = p * z + 1.33314422036e-1f;
-    p = p * z - 3.33332819422e-1f;
-    const float small = p * z * a + a;
+    p = step(p, z, 2.06390887954e-2f);
+    p = step(p, z, -5.37397155531e-2f);
+    p = step(p, z, 1.33314422036e-1f);
+    p = step(p, z, -3.33332819422e-1f);
+    const float small = step(p * z, a, a);
     const float e = x_ex2_approx_f32(a * 2.8853900817779268f);
     const float large = 1.0f - 2.0f / (e + 1.0f);
     const float magnitude = a < 0.625f ? small : large;

@@ -70,7 +70,7 @@ bool ptx_warp_is_array(const ptx_warp *w, const ptx_operand *o)
 }
 
 /* A 32- or 64-bit operand of every lane. */
-static ptx_value lanes_of(ptx_warp *w, const ptx_operand *o, const char *type)
+ptx_value ptx_warp_lanes(ptx_warp *w, const ptx_operand *o, const char *type)
 {
     if (ptx_warp_is_array(w, o))
         return ptx_warp_load_lanes(w, type, "%ctx.", o->index);
@@ -112,13 +112,13 @@ void ptx_warp_store_active(ptx_warp *w, const char *type, uint32_t reg, ptx_valu
     store_lanes(w, type, "%ctx.", reg, value);
 }
 
-static void store_result(ptx_warp *w, const ptx_operand *out, ptx_value value)
+void ptx_warp_store_result(ptx_warp *w, const ptx_operand *out, ptx_value value)
 {
     if (is_stored(w, out))
         ptx_warp_store_active(w, "i32", out->index, value);
 }
 
-static void store_predicate(ptx_warp *w, const ptx_operand *out, ptx_value value)
+void ptx_warp_store_predicate(ptx_warp *w, const ptx_operand *out, ptx_value value)
 {
     if (!is_stored(w, out))
         return;
@@ -136,14 +136,14 @@ static void store_either(ptx_warp *w, const ptx_operand *out, ptx_value value)
 {
     if (!w->many_masks)
         value = ptx_warp_splat(w, "i32", value.name);
-    store_result(w, out, value);
+    ptx_warp_store_result(w, out, value);
 }
 
 static void store_either_predicate(ptx_warp *w, const ptx_operand *out, ptx_value value)
 {
     if (!w->many_masks)
         value = ptx_warp_splat(w, "i1", value.name);
-    store_predicate(w, out, value);
+    ptx_warp_store_predicate(w, out, value);
 }
 
 /* ---- shfl ---- */
@@ -194,7 +194,7 @@ static void shuffle_constant(ptx_warp *w, ptx_value value)
         gphi_text_add(w->e->out, "%si32 %u", l ? ", " : "",
                       source_of(w->cut.mode, l, b, c).lane);
     gphi_text_put(w->e->out, ">\n");
-    store_result(w, w->cut.out, moved);
+    ptx_warp_store_result(w, w->cut.out, moved);
     if (!is_stored(w, w->cut.out_pred))
         return;
     const ptx_value good = ptx_fresh(w->e);
@@ -203,15 +203,15 @@ static void shuffle_constant(ptx_warp *w, ptx_value value)
         gphi_text_add(w->e->out, "%si1 %s", l ? ", " : "",
                       source_of(w->cut.mode, l, b, c).in_range ? "true" : "false");
     gphi_text_put(w->e->out, ">\n");
-    store_predicate(w, w->cut.out_pred, good);
+    ptx_warp_store_predicate(w, w->cut.out_pred, good);
 }
 
-static ptx_value vector_op(ptx_warp *w, const char *op, ptx_value a, const char *b)
+ptx_value ptx_warp_op(ptx_warp *w, const char *op, ptx_value a, const char *b)
 {
     return ptx_let(w->e, "%s <32 x i32> %s, %s", op, a.name, b);
 }
 
-static ptx_value splat_number(ptx_warp *w, int number)
+ptx_value ptx_warp_number(ptx_warp *w, int number)
 {
     char text[16];
     snprintf(text, sizeof(text), "%d", number);
@@ -221,25 +221,26 @@ static ptx_value splat_number(ptx_warp *w, int number)
 /* The lane that each lane reads from, and whether it is in range; see source_of(). */
 static ptx_value source_lanes(ptx_warp *w, ptx_value *good)
 {
-    const ptx_value b = lanes_of(w, w->cut.b, "i32"), c = lanes_of(w, w->cut.c, "i32");
-    const ptx_value k31 = splat_number(w, 31), ones = splat_number(w, -1);
-    const ptx_value shifted = vector_op(w, "lshr", c, splat_number(w, 8).name);
-    const ptx_value segment = vector_op(w, "and", shifted, k31.name);
-    const ptx_value rest = vector_op(w, "xor", segment, ones.name);
-    const ptx_value clamp = vector_op(w, "and", c, k31.name);
-    const ptx_value by = vector_op(w, "and", b, k31.name);
-    const ptx_value low = vector_op(w, "and", segment, LANES);
-    const ptx_value top = vector_op(w, "and", clamp, rest.name);
-    const ptx_value high = vector_op(w, "or", low, top.name);
+    const ptx_value b = ptx_warp_lanes(w, w->cut.b, "i32"),
+                    c = ptx_warp_lanes(w, w->cut.c, "i32");
+    const ptx_value k31 = ptx_warp_number(w, 31), ones = ptx_warp_number(w, -1);
+    const ptx_value shifted = ptx_warp_op(w, "lshr", c, ptx_warp_number(w, 8).name);
+    const ptx_value segment = ptx_warp_op(w, "and", shifted, k31.name);
+    const ptx_value rest = ptx_warp_op(w, "xor", segment, ones.name);
+    const ptx_value clamp = ptx_warp_op(w, "and", c, k31.name);
+    const ptx_value by = ptx_warp_op(w, "and", b, k31.name);
+    const ptx_value low = ptx_warp_op(w, "and", segment, LANES);
+    const ptx_value top = ptx_warp_op(w, "and", clamp, rest.name);
+    const ptx_value high = ptx_warp_op(w, "or", low, top.name);
     ptx_value from;
     if (w->cut.mode == 0)
         from = ptx_let(w->e, "sub <32 x i32> " LANES ", %s", by.name);
     else if (w->cut.mode == 1)
-        from = vector_op(w, "add", by, LANES);
+        from = ptx_warp_op(w, "add", by, LANES);
     else if (w->cut.mode == 2)
-        from = vector_op(w, "xor", by, LANES);
+        from = ptx_warp_op(w, "xor", by, LANES);
     else
-        from = vector_op(w, "or", low, vector_op(w, "and", by, rest.name).name);
+        from = ptx_warp_op(w, "or", low, ptx_warp_op(w, "and", by, rest.name).name);
     *good = ptx_let(w->e, "icmp %s <32 x i32> %s, %s", w->cut.mode == 0 ? "sge" : "sle",
                     from.name, high.name);
     return ptx_let(w->e, "select <32 x i1> %s, <32 x i32> %s, <32 x i32> " LANES,
@@ -299,14 +300,14 @@ static void shuffle_any(ptx_warp *w, ptx_value value)
     set_element(w, "%warp.c", lane.name, element(w, "%warp.a", wide.name));
     close_lanes(w, label);
     const ptx_value moved = ptx_let(w->e, "load <32 x i32>, ptr %%warp.c");
-    store_result(w, w->cut.out, moved);
-    store_predicate(w, w->cut.out_pred, good);
+    ptx_warp_store_result(w, w->cut.out, moved);
+    ptx_warp_store_predicate(w, w->cut.out_pred, good);
 }
 
 /* A lane that is not there has 0 for the others, as on an H200. */
 static void write_shfl(ptx_warp *w)
 {
-    const ptx_value all = lanes_of(w, w->cut.value, "i32");
+    const ptx_value all = ptx_warp_lanes(w, w->cut.value, "i32");
     const ptx_value value =
         ptx_let(w->e, "select <32 x i1> %s, <32 x i32> %s, <32 x i32> zeroinitializer",
                 w->active.name, all.name);
@@ -365,9 +366,9 @@ static void write_elect(ptx_warp *w)
     set_element(w, "%warp.b", lane.name, inside);
     close_lanes(w, label);
     const ptx_value leaders = ptx_let(w->e, "load <32 x i32>, ptr %%warp.b");
-    store_result(w, w->cut.out, leaders);
-    store_predicate(w, w->cut.out_pred,
-                    ptx_let(w->e, "icmp eq <32 x i32> %s, " LANES, leaders.name));
+    ptx_warp_store_result(w, w->cut.out, leaders);
+    ptx_warp_store_predicate(
+        w, w->cut.out_pred, ptx_let(w->e, "icmp eq <32 x i32> %s, " LANES, leaders.name));
 }
 
 /* ---- match, redux ---- */
@@ -388,9 +389,11 @@ static void keep_masks(ptx_warp *w)
 static void write_match(ptx_warp *w)
 {
     uint32_t label;
+    if (ptx_warp_match_bits(w))
+        return;
     const bool wide = ptx_type_bytes(w->cut.type) == 8;
     const char *type = wide ? "i64" : "i32";
-    const ptx_value value = lanes_of(w, w->cut.value, type);
+    const ptx_value value = ptx_warp_lanes(w, w->cut.value, type);
     ptx_line(w->e, "store <32 x %s> %s, ptr %%warp.a", type, value.name);
     keep_masks(w);
     const ptx_value lane = open_lanes(w, &label, "LB");
@@ -415,8 +418,8 @@ static void write_match(ptx_warp *w)
     set_element(w, "%warp.b", lane.name, found);
     close_lanes(w, label);
     const ptx_value results = ptx_let(w->e, "load <32 x i32>, ptr %%warp.b");
-    store_result(w, w->cut.out, results);
-    store_predicate(
+    ptx_warp_store_result(w, w->cut.out, results);
+    ptx_warp_store_predicate(
         w, w->cut.out_pred,
         ptx_let(w->e, "icmp ne <32 x i32> %s, zeroinitializer", results.name));
 }
@@ -456,12 +459,12 @@ static void reduce_lanes(ptx_warp *w, ptx_value members, const char *label_name)
 static void write_redux(ptx_warp *w)
 {
     uint32_t label;
-    const ptx_value value = lanes_of(w, w->cut.value, "i32");
+    const ptx_value value = ptx_warp_lanes(w, w->cut.value, "i32");
     ptx_line(w->e, "store <32 x i32> %s, ptr %%warp.a", value.name);
     if (!w->many_masks) {
         reduce_lanes(w, among_members(w, w->bits), "LB");
         const ptx_value one = ptx_let(w->e, "load i32, ptr %%warp.one");
-        store_result(w, w->cut.out, ptx_warp_splat(w, "i32", one.name));
+        ptx_warp_store_result(w, w->cut.out, ptx_warp_splat(w, "i32", one.name));
         return;
     }
     keep_masks(w);
@@ -471,7 +474,7 @@ static void write_redux(ptx_warp *w)
     reduce_lanes(w, members, "LI");
     set_element(w, "%warp.b", lane.name, ptx_let(w->e, "load i32, ptr %%warp.one"));
     close_lanes(w, label);
-    store_result(w, w->cut.out, ptx_let(w->e, "load <32 x i32>, ptr %%warp.b"));
+    ptx_warp_store_result(w, w->cut.out, ptx_let(w->e, "load <32 x i32>, ptr %%warp.b"));
 }
 
 /* ---- a warp ---- */
@@ -487,7 +490,7 @@ static void find_active(ptx_warp *w)
     } else {
         const ptx_value first = ptx_let(w->e, "trunc i64 %s to i32", w->base);
         const ptx_value all = ptx_warp_splat(w, "i32", first.name);
-        const ptx_value lanes = vector_op(w, "add", all, LANES);
+        const ptx_value lanes = ptx_warp_op(w, "add", all, LANES);
         w->active = ptx_let(w->e, "icmp ult <32 x i32> %s, %s", lanes.name,
                             ptx_warp_splat(w, "i32", "%threads").name);
     }
@@ -518,7 +521,9 @@ static void write_operation(ptx_warp *w)
     case SHAPE_CUT_REDUX: write_redux(w); break;
     case SHAPE_CUT_ELECT: write_elect(w); break;
     case SHAPE_CUT_MATRIX: ptx_warp_write_matrix(w); break;
-    default: store_result(w, w->cut.out, ptx_warp_splat(w, "i32", w->bits.name)); break;
+    default:
+        ptx_warp_store_result(w, w->cut.out, ptx_warp_splat(w, "i32", w->bits.name));
+        break;
     }
 }
 
@@ -628,7 +633,7 @@ static void store_everywhere(ptx_fast *f, const ptx_cut_form *cut, ptx_value res
         store_lanes(&w, "i32", "%ctx.", cut->out->index,
                     ptx_warp_splat(&w, "i32", result.name));
     else
-        store_predicate(&w, cut->out, ptx_warp_splat(&w, "i1", result.name));
+        ptx_warp_store_predicate(&w, cut->out, ptx_warp_splat(&w, "i1", result.name));
     close_warps(f, "Vv");
 }
 
