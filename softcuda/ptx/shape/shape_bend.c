@@ -67,10 +67,12 @@ static bool is_moved(const ptx_fast *f, uint32_t reg, uint32_t use)
     return false;
 }
 
-/* What sets the register that `use` reads, in the region or in what it computes again. */
+/* What sets the register that `use` reads, in the region or in what it computes again: not
+ * what a warp operation has in an array, though it could be, for that is loaded, and by each
+ * thread. */
 static uint32_t definition_of(const ptx_fast *f, uint32_t reg, uint32_t use)
 {
-    if (ptx_is_remat(f->s, reg))
+    if (ptx_is_remat(f->s, reg) && !ptx_fast_is_array(f, reg))
         return f->s->regs[reg].def;
     const bool inside = is_in_region(f, use);
     const uint32_t def = inside && ptx_fast_definition(f, reg)
@@ -342,26 +344,6 @@ static uint32_t address_of(const ptx_fast *f, uint32_t i)
     return SHAPE_NONE;
 }
 
-/* Whether all threads leave the region for one place. Where they part, one may go on to wait
- * for what the others do, and a branch that is the same for a run is not to decide that. */
-static bool has_one_exit(const ptx_fast *f)
-{
-    const ptx_region *r = ptx_fast_region(f);
-    uint32_t exit = SHAPE_NONE;
-    for (uint32_t n = 0; n < r->block_count; n++) {
-        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
-        for (uint32_t k = 0; k < b->succ_count; k++) {
-            const uint32_t to = b->succ[k];
-            if (to != SHAPE_EXIT && f->s->blocks[to].region == f->region)
-                continue;
-            if (exit != SHAPE_NONE && exit != to)
-                return false;
-            exit = to;
-        }
-    }
-    return true;
-}
-
 /* A branch at an edge: `x == 0 || y == 0`. */
 static bool want_branch(found *w, uint32_t block)
 {
@@ -394,11 +376,10 @@ static bool find(found *w)
 {
     const ptx_fast *f = w->f;
     const ptx_region *r = ptx_fast_region(f);
-    const bool may_branch = has_one_exit(f);
     bool bends = false;
     for (uint32_t n = 0; n < r->block_count; n++) {
         const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
-        bends |= may_branch && want_branch(w, r->blocks[n]);
+        bends |= want_branch(w, r->blocks[n]);
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             const uint32_t reg = address_of(f, i);
             if (reg != SHAPE_NONE && slope_of(w, reg, i, 0) != SHAPE_NO_SLOPE)
