@@ -130,6 +130,10 @@ static CUresult check_type(CUjitInputType type)
     if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%d is not a type of input",
                          (int)type);
+    if (type == CU_JIT_INPUT_NVVM)
+        return soft_fail(
+            CUDA_ERROR_NOT_SUPPORTED,
+            "LTOIR cannot be linked here: nvJitLink with -lto makes PTX of it");
     return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                      "input type %d cannot be linked: only PTX, fatbins with PTX, and "
                      "libraries without anything that is needed",

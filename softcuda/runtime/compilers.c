@@ -171,7 +171,7 @@ static int keep(state *to, const void *data, size_t bytes)
 static int add_data(void *handle, int type, const void *data, size_t bytes,
                     const char *name)
 {
-    static const char elf[4] = "\177ELF";
+    static const char elf[4] = "\177ELF", ltoir[4] = "\355CN\177";
     state *to = handle;
     if (!to || !data || bytes == 0)
         return LINK_INVALID_INPUT;
@@ -184,6 +184,9 @@ static int add_data(void *handle, int type, const void *data, size_t bytes,
     if (bytes >= sizeof(elf) && memcmp(data, elf, sizeof(elf)) == 0)
         return refuse(to, LINK_UNRECOGNIZED_INPUT, name,
                       "machine code for a GPU; softcuda links PTX");
+    if (bytes >= sizeof(ltoir) && memcmp(data, ltoir, sizeof(ltoir)) == 0)
+        return refuse(to, LINK_UNRECOGNIZED_INPUT, name,
+                      "LTOIR, which nvJitLink reads with its option -lto alone");
     return keep(to, data, bytes);
 }
 

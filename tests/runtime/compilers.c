@@ -142,6 +142,9 @@ static void machine_code_is_refused_by_name(void)
     if (CHECK(bytes > 1 && bytes <= sizeof(text)))
         OK(nvJitLinkGetErrorLog(handle, text));
     CHECK(strstr(text, "old.cubin: machine code"));
+    CHECK(nvJitLinkAddData(handle, INPUT_LTOIR, "\355CN\177....", 8, "new.ltoir") != 0);
+    OK(nvJitLinkGetErrorLog(handle, text));
+    CHECK(strstr(text, "new.ltoir: LTOIR") && strstr(text, "-lto alone"));
     OK(nvJitLinkDestroy(&handle));
     CHECK(!handle && nvJitLinkDestroy(&handle) != 0);
 }

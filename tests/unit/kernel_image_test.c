@@ -190,6 +190,25 @@ static void images_without_ptx_are_told_apart(void)
     CHECK(soft_ptx_find(wrapper, 0, NULL, &text, &error) == SOFT_ERROR_INVALID_IMAGE);
 }
 
+/* What NVRTC makes with -dlto, alone and in a fatbin: the message says what to do. */
+static void ltoir_is_refused_with_what_to_do(void)
+{
+    static const unsigned char ltoir[] = {0xed, 0x43, 0x4e, 0x7f, 1, 0x41, 2, 0x62};
+    soft_ptx_text text;
+    fatbin f;
+    CHECK(soft_ptx_find(ltoir, sizeof(ltoir), NULL, &text, &error) ==
+          SOFT_ERROR_INVALID_IMAGE);
+    CHECK(strstr(error.message, "LTOIR") && strstr(error.message, "nvJitLink with -lto"));
+    start(&f);
+    add(&f, 8, 90, 0x41, ltoir, sizeof(ltoir), 0);
+    CHECK(soft_ptx_find(f.bytes, f.count, NULL, &text, &error) ==
+          SOFT_ERROR_NO_BINARY_FOR_GPU);
+    CHECK(strstr(error.message, "LTOIR") && strstr(error.message, "without -dlto"));
+    add(&f, 1, 80, 0, ptx, sizeof(ptx), 0);
+    if (CHECK_OK(soft_ptx_find(f.bytes, f.count, NULL, &text, &error), error))
+        soft_ptx_text_fini(&text);
+}
+
 static void damaged_fatbins_stay_within_their_bytes(void)
 {
     fatbin f;
@@ -456,6 +475,7 @@ int main(void)
     RUN(newer_ptx_of_any_length_is_taken);
     RUN(compressed_ptx_is_unpacked);
     RUN(images_without_ptx_are_told_apart);
+    RUN(ltoir_is_refused_with_what_to_do);
     RUN(damaged_fatbins_stay_within_their_bytes);
     if (mkdtemp(folder) == NULL)
         return 1;

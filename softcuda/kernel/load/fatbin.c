@@ -4,7 +4,7 @@
  *
  *   wrapper   u32 0x466243b1, u32 version, u64 address of the data
  *   data      u32 0xba55ed50, u16 version, u16 bytes of this header, u64 bytes after it
- *   entry     u16 kind (1 PTX, 2 ELF), u16, u32 header bytes, u64 payload bytes,
+ *   entry     u16 kind (1 PTX, 2 ELF, 8 LTOIR), u16, u32 header bytes, u64 payload bytes,
  *             u32 compressed bytes, u32, u16 minor, u16 major, u32 architecture,
  *             u32, u32, u64 flags, u64, u64 bytes when decompressed */
 #include "softcuda/kernel/load/fatbin.h"
@@ -29,6 +29,8 @@
 #define DATA_HEADER_BYTES 16u
 #define ENTRY_HEADER_BYTES 64u
 #define KIND_PTX 1u
+#define KIND_LTOIR 8u
+#define LTOIR_MAGIC 0x7f4e43edu /* of what NVRTC makes with -dlto */
 #define FLAG_LZ4 0x2000u
 #define FLAG_ZSTD 0x8000u
 #define ARCHITECTURE_MAX 90u
@@ -95,6 +97,15 @@ static bool is_better(const struct entry *entry, const struct entry *best)
                 : entry->architecture < best->architecture;
 }
 
+static gph_status refuse_ltoir(gph_error *error, gph_status code, const char *what)
+{
+    return gphi_fail(
+        error, code,
+        "%s LTOIR: link it by nvJitLink with -lto, which makes PTX of it, or "
+        "compile without -dlto (nvcc: code=compute_90, not lto_90)",
+        what);
+}
+
 static gph_status find_entry(const unsigned char *data, uint64_t bytes,
                              struct entry *best, gph_error *error)
 {
@@ -104,7 +115,7 @@ static gph_status find_entry(const unsigned char *data, uint64_t bytes,
         return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                          "the fatbin says it has %llu bytes, but %llu are there",
                          (unsigned long long)(header + after), (unsigned long long)bytes);
-    uint32_t others = 0;
+    uint32_t others = 0, ltoir = 0;
     *best = (struct entry){0};
     const uint64_t end = header + after;
     for (uint64_t offset = header; offset < end;) {
@@ -113,13 +124,18 @@ static gph_status find_entry(const unsigned char *data, uint64_t bytes,
         GPHI_TRY(read_entry(data, offset, end, &entry, &used, error));
         if (entry.kind == KIND_PTX && is_better(&entry, best))
             *best = entry;
+        else if (entry.kind == KIND_LTOIR)
+            ltoir++;
         else if (entry.kind != KIND_PTX)
             others++;
         offset += used;
     }
-    best->has_code = others > 0;
+    best->has_code = others + ltoir > 0;
     if (best->payload)
         return GPH_OK;
+    if (ltoir > 0)
+        return refuse_ltoir(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
+                            "the fatbin has no PTX, but");
     gphi_fail(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
               "the fatbin has no PTX, only %u entries of machine code", others);
     gphi_hint(error, "compile with -gencode arch=compute_90,code=compute_90");
@@ -335,6 +351,8 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
         gphi_fail(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
                   "the image is machine code for a GPU (ELF), PTX is needed");
         return SOFT_ERROR_NO_BINARY_FOR_GPU;
+    } else if (magic == LTOIR_MAGIC) {
+        return refuse_ltoir(error, SOFT_ERROR_INVALID_IMAGE, "the image is");
     } else {
         text.text = image;
         text.bytes = bytes != 0 ? strnlen(image, bytes) : strlen(image);
