@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "softcuda/device/checkpoint.h"
 #include "softcuda/device/process.h"
 #include "softcuda/device/racing.h"
 
@@ -15,6 +16,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void after_fork_in_child(void)
 {
     soft_driver_set_phase(SOFT_PHASE_FORKED);
+    soft_checkpoint_after_fork();
 }
 
 static void at_exit(void)
@@ -77,6 +79,7 @@ static CUresult init_locked(void)
             return soft_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for exit handlers");
         hooked = true;
     }
+    soft_checkpoint_publish();
     soft_driver_set_phase(SOFT_PHASE_READY);
     return CUDA_SUCCESS;
 }

@@ -11,6 +11,7 @@
 
 #include "base/vec.h"
 #include "softcuda/device/alloc.h"
+#include "softcuda/device/checkpoint.h"
 #include "softcuda/device/device.h"
 #include "softcuda/device/driver.h"
 #include "softcuda/device/green.h"
@@ -77,6 +78,8 @@ static CUresult enter(const char *call)
     if (soft_self.in_callback)
         return soft_fail(CUDA_ERROR_NOT_PERMITTED,
                          "a host function of a stream may not call the driver");
+    if (soft_checkpoint_state() != CU_PROCESS_STATE_RUNNING)
+        soft_checkpoint_wait();
     return CUDA_SUCCESS;
 }
 

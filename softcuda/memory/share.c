@@ -21,9 +21,9 @@
 #define MAGIC "softcuda share 1"
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
-static const char *const names[] = {"softcuda",         "softcuda-memory",
-                                    "softcuda-pool",    "softcuda-device",
-                                    "softcuda-exports", "softcuda-events"};
+static const char *const names[] = {
+    "softcuda",         "softcuda-memory", "softcuda-pool",   "softcuda-device",
+    "softcuda-exports", "softcuda-events", "softcuda-process"};
 
 static bool write_label(int file, soft_label *label)
 {

@@ -5,7 +5,8 @@
  *   cuMemCreate with a file descriptor   a file of its own           [bytes | label]
  *   a pool with a file descriptor        a file of its own, sparse:  [slot 0 | 1 | ... | label]
  *   cuMemAlloc, by cuIpcGetMemHandle     the device's file, and a ledger that says where
- *   events between processes             a file of words, one a process (device/share.c)
+ *   events between processes             a file of words, one a process (device/eventshare.c)
+ *   checkpoints                          the state of a process (device/checkpoint.c)
  *
  * A label ends every file and says what it is; seals keep anybody from making a file
  * smaller, so that no reader can fault. Handles of 64 bytes carry no descriptor: they name
@@ -19,7 +20,8 @@ typedef enum soft_share_kind {
     SOFT_SHARE_POOL,
     SOFT_SHARE_DEVICE,
     SOFT_SHARE_LEDGER,
-    SOFT_SHARE_EVENTS
+    SOFT_SHARE_EVENTS,
+    SOFT_SHARE_PROCESS
 } soft_share_kind;
 
 #define SOFT_LABEL_BYTES 4096ull
