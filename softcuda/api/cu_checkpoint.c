@@ -76,10 +76,11 @@ static CUresult check_pairs(const CUcheckpointRestoreArgs *args)
             is_there |= memcmp(&args->gpuPairs[k].oldUuid, &own, sizeof(own)) == 0 &&
                         memcmp(&args->gpuPairs[k].newUuid, &own, sizeof(own)) == 0;
         if (!is_there)
-            return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                             "gpuPairs does not restore device %d onto itself: softcuda's "
-                             "devices do not change places",
-                             i);
+            return soft_fail(
+                CUDA_ERROR_INVALID_VALUE,
+                "gpuPairs does not restore device %d onto itself: softcuda's "
+                "devices do not change places",
+                i);
     }
     return CUDA_SUCCESS;
 }

@@ -9,7 +9,8 @@
 #include "softcuda/device/log.h"
 
 /* A CUprocessState; in memory that others map once soft_checkpoint_publish() was called. */
-extern __attribute__((visibility("hidden"))) _Atomic uint32_t *_Atomic soft_checkpoint_word;
+extern
+    __attribute__((visibility("hidden"))) _Atomic uint32_t *_Atomic soft_checkpoint_word;
 
 /* Acquire pairs with who unlocks. */
 static inline uint32_t soft_checkpoint_state(void)

@@ -109,6 +109,11 @@ static void add_text(struct report *r, const ptx_kernel *k)
     for (uint32_t i = 0; i < k->cost_count; i++)
         gphi_text_add(text, "  slow at line %u: %s\n", k->costs[i].line,
                       k->costs[i].reason);
+    for (uint32_t i = 0; i < k->row_count; i++)
+        gphi_text_add(text,
+                      "  copy of rows at line %u: for threads whose indices rise by the "
+                      "same step from each to the next\n",
+                      k->rows[i]);
     if (k->by_warps != 0 && k->by_warps != 32)
         gphi_text_add(text,
                       "  %u threads at a time where rows of the block are multiples of "
@@ -165,6 +170,9 @@ static void add_json(struct report *r, const ptx_kernel *k)
     add_lines(text, k->cuts, k->cut_count);
     gphi_text_put(text, "],\n     \"costs\": [");
     add_lines(text, k->costs, k->cost_count);
+    gphi_text_put(text, "],\n     \"rows\": [");
+    for (uint32_t i = 0; i < k->row_count; i++)
+        gphi_text_add(text, "%s%u", i ? ", " : "", k->rows[i]);
     gphi_text_add(text, "],\n     \"by_warps\": %s", k->by_warps ? "true" : "false");
     gphi_text_add(text,
                   ",\n     \"live_across_cuts\": %u, \"scratch_thread_bytes\": %u, "

@@ -84,6 +84,8 @@ typedef struct ptx_kernel {
     uint32_t by_warps; /* it has a form for blocks whose rows are multiples of it; or 0 */
     const ptx_cut *costs; /* what makes it slow on the fast path; of options.costs */
     uint32_t cost_count;
+    const uint32_t *rows; /* lines at which regions begin that have a copy for rows */
+    uint32_t row_count;
     uint32_t line; /* of its .entry */
 } ptx_kernel;
 

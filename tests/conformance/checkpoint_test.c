@@ -42,8 +42,8 @@ static void serve(void)
         unsigned char byte = 0;
         if (write(from_other[1], &order, 1) != 1 || read(to_other[0], &order, 1) != 1)
             _exit(0);
-        order = cu.cuMemcpyDtoH(&byte, memory, 1) == CUDA_SUCCESS && byte == 0x42 ? 'd'
-                                                                                : 'x';
+        order =
+            cu.cuMemcpyDtoH(&byte, memory, 1) == CUDA_SUCCESS && byte == 0x42 ? 'd' : 'x';
     }
 }
 

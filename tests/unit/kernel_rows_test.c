@@ -8,6 +8,8 @@
 #include "softcuda/ptx/compile.h"
 #include "test.h"
 
+#include <gph/softcuda.h>
+
 #define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
 #define KERNEL(body)                                                                     \
     HEAD ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"        \
@@ -41,6 +43,7 @@
     "mov.u32 %r30, " distance ";\nmov.u32 %r31, 31;\nmov.u32 %r32, -1;\n"                \
     "shfl.sync.bfly.b32 %r33|%p6, %r20, %r30, %r31, %r32;\nadd.s32 %r20, %r20, %r33;\n"
 
+#define REPORT_BYTES 16384u
 static gph_error error;
 
 static const struct {
@@ -96,6 +99,55 @@ static void has_a_copy_for_rows_where_it_can(void)
         CHECK(ir &&
               strstr(ir, ".row:\n") == NULL); /* each access is asked for by itself */
         free(ir);
+    }
+}
+
+static gph_status append(void *user, const void *text, size_t bytes)
+{
+    char *said = user;
+    if (strlen(said) + bytes < REPORT_BYTES)
+        strncat(said, text, bytes);
+    return GPH_OK;
+}
+
+static unsigned line_of(const char *text, const char *word)
+{
+    unsigned line = 1;
+    for (const char *end = strstr(text, word); end && text < end; text++)
+        line += *text == '\n';
+    return line;
+}
+
+/* The rest of a loop's rounds and its rounds of four, by the lines where they begin. */
+static void the_report_names_the_copies(void)
+{
+    char said[REPORT_BYTES], wanted[64];
+    const char *heads[] = {"mul.wide.s32 %rd5", "mul.wide.s32 %rd7"};
+    for (size_t k = 0; k < KERNELS; k++) {
+        const char *text = kernels[k].text;
+        for (int json = 0; json < 2; json++) {
+            said[0] = '\0';
+            CHECK_OK(gph_softcuda_report_write(text, strlen(text),
+                                               GPH_PTX_REPORT_NO_JIT |
+                                                   (json ? GPH_PTX_REPORT_JSON : 0u),
+                                               append, said, &error),
+                     error);
+            if (json)
+                CHECK((strstr(said, "\"rows\": []") == NULL) == kernels[k].rows);
+            else
+                CHECK((strstr(said, "copy of rows") != NULL) == kernels[k].rows);
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const char *text = kernels[0].text;
+        said[0] = '\0';
+        CHECK_OK(gph_softcuda_report_write(text, strlen(text), GPH_PTX_REPORT_NO_JIT,
+                                           append, said, &error),
+                 error);
+        snprintf(wanted, sizeof(wanted),
+                 "copy of rows at line %u: ", line_of(text, heads[i]));
+        if (!CHECK(strstr(said, wanted) != NULL))
+            fprintf(stderr, "%s%s", wanted, said);
     }
 }
 
@@ -259,6 +311,7 @@ static void conversions_saturate(void)
 int main(void)
 {
     RUN(has_a_copy_for_rows_where_it_can);
+    RUN(the_report_names_the_copies);
     RUN(gives_what_the_slow_path_gives);
     RUN(an_index_that_is_a_counter_later_is_kept_in_no_array);
     RUN(shuffles_by_a_number_in_a_register_are_constant);

@@ -194,6 +194,8 @@ typedef struct ptx_shape {
     struct ptx_shape *twin; /* of a block's form: the warp's, or NULL */
     const char *no_twin;    /* why it has none though it has shuffles or votes, or NULL */
     uint32_t no_twin_line;
+    uint32_t *row_lines; /* of regions that have a copy for rows, as they were written */
+    uint32_t row_line_count;
     /* Of a warp's form, see shape_phase.c. By register: the same in all warps; where it lies
      * in what a warp keeps over barriers, or 0. */
     uint8_t *steady;

@@ -173,6 +173,28 @@ static void describe_costs(ptx_build *p, ptx_shape *s, ptx_kernel *k)
     k->costs = costs;
 }
 
+/* Of a form for warps as well, in the order of lines. */
+static void describe_rows(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
+{
+    const ptx_shape *forms[] = {s, s->twin};
+    uint32_t *lines = ptx_alloc(
+        &p->memory, s->row_line_count + (s->twin ? s->twin->row_line_count : 0) + 1u,
+        sizeof(*lines));
+    for (uint32_t n = 0; n < 2 && forms[n]; n++)
+        for (uint32_t i = 0; i < forms[n]->row_line_count; i++) {
+            const uint32_t line = forms[n]->row_lines[i];
+            uint32_t at = k->row_count;
+            while (at > 0 && lines[at - 1] > line)
+                at--;
+            if (at > 0 && lines[at - 1] == line)
+                continue;
+            memmove(&lines[at + 1], &lines[at], (k->row_count - at) * sizeof(*lines));
+            lines[at] = line;
+            k->row_count++;
+        }
+    k->rows = lines;
+}
+
 void ptx_describe_kernel(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
     describe_params(p, s, k);
@@ -184,6 +206,7 @@ void ptx_describe_plan(ptx_build *p, ptx_shape *s, ptx_kernel *k)
 {
     describe_cuts(p, s, k);
     k->by_warps = s->twin ? s->twin->lanes : 0;
+    describe_rows(p, s, k);
     if (p->options->costs && k->path == PTX_PATH_FAST)
         describe_costs(p, s->twin ? s->twin : s, k);
 }

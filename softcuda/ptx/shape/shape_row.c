@@ -121,6 +121,20 @@ static void ask_all(ptx_fast *f, const char *full, const char *label)
     gphi_text_add(f->emit.out, "C%u.full:\n", f->region);
 }
 
+/* For the report. A region is written several times, also for warps and for blocks. */
+static void note_copy(ptx_fast *f)
+{
+    ptx_shape *s = f->s;
+    const ptx_region *r = ptx_fast_region(f);
+    const uint32_t line = s->function->insns[s->blocks[r->head].first].line;
+    if (!s->row_lines)
+        s->row_lines = ptx_alloc(s->memory, s->region_count, sizeof(*s->row_lines));
+    for (uint32_t i = 0; i < s->row_line_count; i++)
+        if (s->row_lines[i] == line)
+            return;
+    s->row_lines[s->row_line_count++] = line;
+}
+
 bool ptx_fast_write_rows(ptx_fast *f, const char *full, const char *label)
 {
     ptx_emit *e = &f->emit;
@@ -132,6 +146,7 @@ bool ptx_fast_write_rows(ptx_fast *f, const char *full, const char *label)
     const uint32_t count = find_rows(f, rows);
     if (count == 0 || count > REGISTERS_MAX)
         return false;
+    note_copy(f);
     f->row_copy = f->round ? 'k' : 'e';
     ptx_fast_set_scalar(f, true);
     if (full)
