@@ -20,7 +20,8 @@ static const gph_softcuda_setting settings[] = {
     {"SOFTCUDA_DRIVER_VERSION", "13.0",
      "an older driver's, from 12.0: later calls, and forms of conditional nodes that "
      "came "
-     "later, are not there"},
+     "later, are not there; or a newer one's, to 13.9: the same driver, and newer PTX is "
+     "read as 13.0's (Warp 1.19)"},
     {"SOFTCUDA_WORKERS", "one a CPU", "threads that run kernels, 1 to 64"},
     {"SOFTCUDA_SCHEDULE_SEED", "none",
      "a number: whatever may run in any order runs in one drawn from it, for tests"},

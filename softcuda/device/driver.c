@@ -10,6 +10,7 @@
 #include "softcuda/device/checkpoint.h"
 #include "softcuda/device/process.h"
 #include "softcuda/device/racing.h"
+#include "softcuda/kernel/load/fatbin.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -72,6 +73,7 @@ static CUresult init_locked(void)
                                                "leaves none");
     SOFT_TRY(make_devices());
     SOFT_TRY(soft_racing_start());
+    soft_ptx_take_newer(soft_driver_version() > SOFT_DRIVER_VERSION);
     soft_process.device_count = soft_process.settings.device_count;
     static bool hooked;
     if (!hooked) {

@@ -105,6 +105,10 @@ static CUresult read_capability(int *out)
     return CUDA_SUCCESS;
 }
 
+/* A newer driver is the same one, for clients that compile by a newer toolkit and give PTX
+ * to a driver of that age alone. */
+#define NEWEST_VERSION 13090
+
 /* False: it is not understood. */
 static bool parse_version(const char *text, int *out)
 {
@@ -115,7 +119,7 @@ static bool parse_version(const char *text, int *out)
     if (sscanf(text, "%2d.%1d%n", &major, &minor, &length) != 2 || text[length] != '\0')
         return false;
     const int version = major * 1000 + minor * 10;
-    if (version < 12000 || version > SOFT_DRIVER_VERSION)
+    if (version < 12000 || version > NEWEST_VERSION)
         return false;
     *out = version;
     return true;
@@ -138,7 +142,7 @@ static CUresult check_version(void)
     const char *text = getenv("SOFTCUDA_DRIVER_VERSION");
     return parse_version(text, &unused) ? CUDA_SUCCESS
                                         : refuse("SOFTCUDA_DRIVER_VERSION", text,
-                                                 "wanted a version from 12.0 to 13.0");
+                                                 "wanted a version from 12.0 to 13.9");
 }
 
 CUuuid soft_device_uuid(int physical)

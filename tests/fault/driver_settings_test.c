@@ -154,11 +154,43 @@ static bool is_12_4(void)
            cu.cuInit(0) == CUDA_SUCCESS;
 }
 
+static CUresult load_newer_ptx(void)
+{
+    static const char text[] =
+        ".version 9.4\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
+    CUcontext context;
+    CUmodule module;
+    if (cu.cuInit(0) != CUDA_SUCCESS ||
+        cu.cuCtxCreate(&context, NULL, 0, 0) != CUDA_SUCCESS)
+        return CUDA_ERROR_NOT_INITIALIZED;
+    return cu.cuModuleLoadData(&module, text);
+}
+
+static bool is_13_4(void)
+{
+    int version = 0;
+    return cu.cuDriverGetVersion(&version) == CUDA_SUCCESS && version == 13040 &&
+           load_newer_ptx() == CUDA_SUCCESS;
+}
+
+static bool refuses_newer_ptx(void)
+{
+    return load_newer_ptx() == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+}
+
 static void the_version_can_be_an_older_one(void)
 {
     CHECK(SEES(is_12_4, {"SOFTCUDA_DRIVER_VERSION", "12.4"}));
     CHECK(SEES(refused, {"SOFTCUDA_DRIVER_VERSION", "11.8"}));
     CHECK(SEES(refused, {"SOFTCUDA_DRIVER_VERSION", "new"}));
+}
+
+/* The same driver, which reads newer PTX as its newest. */
+static void the_version_can_be_a_newer_one(void)
+{
+    CHECK(SEES(is_13_4, {"SOFTCUDA_DRIVER_VERSION", "13.4"}));
+    CHECK(SEES(refuses_newer_ptx, {"SOFTCUDA_DRIVER_VERSION", "13.0"}));
+    CHECK(SEES(refused, {"SOFTCUDA_DRIVER_VERSION", "14.0"}));
 }
 
 static bool launches(void)
@@ -284,6 +316,7 @@ int main(void)
     RUN(memory_has_the_size_that_is_asked_for);
     RUN(compute_capability_can_be_another);
     RUN(the_version_can_be_an_older_one);
+    RUN(the_version_can_be_a_newer_one);
     RUN(workers_and_blocking_launches);
     RUN(log_and_summary_go_to_files);
     RUN(two_devices_are_peers);

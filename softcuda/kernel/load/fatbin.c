@@ -231,6 +231,13 @@ static size_t find_version(const char *text, size_t bytes, size_t *at)
     return length;
 }
 
+static bool takes_newer; /* from every image: soft_ptx_take_newer() */
+
+void soft_ptx_take_newer(bool takes)
+{
+    takes_newer = takes;
+}
+
 /* A GPU runs the machine code beside PTX that is newer than its driver (CUDA's minor version
  * compatibility): its PTX is taken as of the newest version that is known here, and what that
  * lacks makes its kernel unsupported. */
@@ -269,7 +276,7 @@ static gph_status read_fatbin(const unsigned char *data, size_t bytes, soft_ptx_
         out->bytes = (size_t)entry.payload_bytes;
     }
     out->bytes = strnlen(out->text, out->bytes); /* padded with NULs */
-    return entry.has_code ? take_newer(out, error) : GPH_OK;
+    return entry.has_code || takes_newer ? take_newer(out, error) : GPH_OK;
 }
 
 /* What has no .version anywhere is not PTX; a driver says so before it asks the compiler.
@@ -348,8 +355,11 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
         if (!is_gpu_code(data, bytes))
             return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                              "the image begins as ELF and is not machine code for a GPU");
-        gphi_fail(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
-                  "the image is machine code for a GPU (ELF), PTX is needed");
+        gphi_fail(
+            error, SOFT_ERROR_NO_BINARY_FOR_GPU,
+            "the image is machine code for a GPU (ELF), PTX is needed; a client of a "
+            "toolkit newer than the driver (Warp) gives PTX where "
+            "SOFTCUDA_DRIVER_VERSION is its toolkit's");
         return SOFT_ERROR_NO_BINARY_FOR_GPU;
     } else if (magic == LTOIR_MAGIC) {
         return refuse_ltoir(error, SOFT_ERROR_INVALID_IMAGE, "the image is");
@@ -360,6 +370,8 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
             return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                              "%zu bytes that are neither PTX (no .version) nor a fatbin",
                              text.bytes);
+        if (takes_newer)
+            GPHI_TRY(take_newer(&text, error));
     }
     const gph_status status = add_runtime(&text, error);
     if (status == GPH_OK)

@@ -5,6 +5,7 @@
 #define SOFT_KERNEL_LOAD_FATBIN_H
 
 #include <gph/base.h>
+#include <stdbool.h>
 
 typedef struct soft_ptx_text {
     const char *text; /* lent by the image, or by `owned` */
@@ -19,6 +20,10 @@ typedef struct soft_ptx_text {
 GPH_CHECKED gph_status soft_ptx_find(const void *image, size_t bytes,
                                      const gph_allocator *allocator, soft_ptx_text *out,
                                      gph_error *error);
+/* PTX that is newer than what is known here is taken as of the newest version that is, with
+ * or without machine code beside it: a driver that claims to be newer. Before any image is
+ * loaded. */
+void soft_ptx_take_newer(bool takes);
 void soft_ptx_text_fini(soft_ptx_text *text);
 
 #endif
