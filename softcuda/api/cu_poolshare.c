@@ -31,6 +31,7 @@ CUresult cuMemPoolExportToShareableHandle(void *out, CUmemoryPool handle,
         return soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
                          "no file descriptor is left (ulimit -n)");
     memcpy(out, &own, sizeof(own));
+    soft_pool_export(object->pool);
     return CUDA_SUCCESS;
 }
 

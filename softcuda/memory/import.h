@@ -14,6 +14,7 @@ struct soft_pool {
     uint64_t live_count, used_bytes, used_high, reserved_high;
     bool dying;
     bool is_import; /* another process' pool: its segments are there */
+    bool is_export; /* its handle was given out: pointers may follow */
 };
 /* pool.c; takes over `file`, on failure too. Without the mutex. */
 gph_status soft_pool_make(soft_memory *memory, const soft_pool_policy *policy, int file,

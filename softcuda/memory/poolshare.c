@@ -41,6 +41,13 @@ int soft_pool_file(const soft_pool *pool)
     return pool->heap.file;
 }
 
+void soft_pool_export(soft_pool *pool)
+{
+    pthread_mutex_lock(&pool->heap.memory->mutex);
+    pool->is_export = true;
+    pthread_mutex_unlock(&pool->heap.memory->mutex);
+}
+
 bool soft_pool_is_import(const soft_pool *pool)
 {
     return pool->is_import;
@@ -64,7 +71,8 @@ gph_status soft_pool_export_pointer(soft_memory *memory, uint64_t address,
     pthread_mutex_lock(&memory->mutex);
     const struct soft_block *block = soft_block_at(memory, address);
     const bool known = block && block->used && !block->pending && block->info.pool &&
-                       address == block->info.base && identify(block->info.pool, &handle);
+                       address == block->info.base && block->info.pool->is_export &&
+                       identify(block->info.pool, &handle);
     if (known) {
         handle.offset = block->info.base - soft_memory_base(memory);
         handle.bytes = block->info.bytes;
@@ -73,7 +81,7 @@ gph_status soft_pool_export_pointer(soft_memory *memory, uint64_t address,
     pthread_mutex_unlock(&memory->mutex);
     if (!known)
         return gphi_fail(error, CUDA_ERROR_INVALID_VALUE,
-                         "0x%llx is not live memory of a pool that can be exported",
+                         "0x%llx is not live memory of a pool whose handle was exported",
                          (unsigned long long)address);
     soft_share_seal(&handle);
     *out = handle;

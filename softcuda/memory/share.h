@@ -103,7 +103,9 @@ bool soft_pool_is_import(const soft_pool *pool);
 bool soft_pool_is_of(const soft_pool *pool, int file);
 /* How many allocations live. */
 uint64_t soft_pool_live(soft_pool *pool);
-/* Fails with INVALID_VALUE where `address` is not live memory of a pool with a file. */
+/* Its handle was given out, which an H200 wants before pointers. */
+void soft_pool_export(soft_pool *pool);
+/* Fails with INVALID_VALUE where `address` is not live memory of a pool that was exported. */
 GPH_CHECKED gph_status soft_pool_export_pointer(soft_memory *memory, uint64_t address,
                                                 soft_share_handle *out, gph_error *error);
 /* The allocation in this process, until soft_pool_free(); imported again, the same. */

@@ -56,6 +56,17 @@ static cudaError_t allocate_3d(const rt_driver *cu, struct cudaPitchedPtr *out,
     return result;
 }
 
+/* Nothing is no error (an H200), unlike in the driver. */
+static cudaError_t allocate_managed(const rt_driver *cu, CUdeviceptr *out, size_t bytes,
+                                    unsigned flags)
+{
+    if (bytes > 0 || !out ||
+        (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+        return (cudaError_t)cu->cuMemAllocManaged(out, bytes, flags);
+    *out = 0;
+    return cudaSuccess;
+}
+
 RT_ENTRY(cudaMalloc, (CUdeviceptr *, pointer, size_t, bytes),
          allocate(cu, pointer, bytes))
 RT_ENTRY(cudaFree, (CUdeviceptr, pointer), release(cu, pointer))
@@ -65,7 +76,7 @@ RT_ENTRY(cudaMallocPitch,
 RT_ENTRY(cudaMalloc3D, (struct cudaPitchedPtr *, pointer, struct cudaExtent, extent),
          allocate_3d(cu, pointer, extent))
 RT_ENTRY(cudaMallocManaged, (CUdeviceptr *, pointer, size_t, bytes, unsigned, flags),
-         cu->cuMemAllocManaged(pointer, bytes, flags))
+         allocate_managed(cu, pointer, bytes, flags))
 RT_TWINS(cudaMallocAsync, _ptsz,
          (CUdeviceptr *, pointer, size_t, bytes, CUstream, stream),
          cu->cuMemAllocAsync(pointer, bytes, stream))

@@ -33,15 +33,23 @@ static cudaError_t reset(const rt_driver *cu)
     const CUresult result = cu->cuDevicePrimaryCtxReset(device);
     rt_device_forget(cu, device);
     cu->cuCtxSetCurrent(NULL);
+    if (result == CUDA_SUCCESS)
+        return (cudaError_t)cu->cuDevicePrimaryCtxSetFlags(device, 0);
     return (cudaError_t)result;
 }
 
+/* Host memory can be mapped, always (an H200). */
 static cudaError_t get_flags(const rt_driver *cu, unsigned *out)
 {
     int is_active = 0;
-    return out ? (cudaError_t)cu->cuDevicePrimaryCtxGetState(rt_device(cu), out,
-                                                             &is_active)
-               : cudaErrorInvalidValue;
+    unsigned flags = 0;
+    if (!out)
+        return cudaErrorInvalidValue;
+    const CUresult result =
+        cu->cuDevicePrimaryCtxGetState(rt_device(cu), &flags, &is_active);
+    if (result == CUDA_SUCCESS)
+        *out = flags | CU_CTX_MAP_HOST;
+    return (cudaError_t)result;
 }
 
 static cudaError_t init_device(const rt_driver *cu, int device, unsigned flags)

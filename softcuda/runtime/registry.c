@@ -286,8 +286,9 @@ cudaError_t rt_kernel(const rt_driver *cu, const void *host, CUkernel *out)
     if (stub || !host)
         return result;
     /* A CUkernel of cudaGetKernel() or of a library passes for a stub. */
-    if (cu->cuKernelGetFunction(&function, (CUkernel)(uintptr_t)host) != CUDA_SUCCESS)
-        return NOT_REGISTERED;
+    const CUresult got = cu->cuKernelGetFunction(&function, (CUkernel)(uintptr_t)host);
+    if (got != CUDA_SUCCESS) /* or the context is in error, and the kernel is known */
+        return got == CUDA_ERROR_INVALID_HANDLE ? NOT_REGISTERED : (cudaError_t)got;
     *out = (CUkernel)(uintptr_t)host;
     return cudaSuccess;
 }

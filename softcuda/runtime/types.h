@@ -32,6 +32,7 @@ enum {
     cudaErrorNoKernelImageForDevice = 209,
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorSymbolNotFound = 500,
+    cudaErrorNotReady = 600,
     cudaErrorNotSupported = 801
 };
 

@@ -49,6 +49,7 @@ static void names_fit_their_buffer(void)
 static void limits_of_this_class_of_device(void)
 {
     CHECK(attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 32);
+    CHECK(attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH) == 16384);
     CHECK(attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 1024);
     CHECK(attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X) == 1024);
     CHECK(attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z) == 64);

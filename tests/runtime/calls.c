@@ -6,6 +6,8 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 enum { N = 1000, BLOCK = 256, GRID = (N + BLOCK - 1) / BLOCK };
 
@@ -300,6 +302,42 @@ static void a_device_begins_anew_after_a_reset(void)
     CHECK(read_word(0) == 1 && counted() == N);
 }
 
+static void wait_for(void *go)
+{
+    while (!atomic_load((atomic_int *)go))
+        usleep(1000);
+}
+
+/* As an H200: what is not ready is no error that stays; host memory can be mapped always,
+ * and a reset forgets the other flags; nothing of managed memory is none. */
+static void what_an_h200_says_of_flags_and_streams(void)
+{
+    unsigned flags = 0;
+    void *managed = words;
+    atomic_int go = 0;
+    CUstream stream;
+    OK(cudaGetDeviceFlags(&flags));
+    CHECK(flags == 8);
+    OK(cudaSetDeviceFlags(2));
+    OK(cudaGetDeviceFlags(&flags));
+    CHECK(flags == 10);
+    OK(cudaStreamCreate(&stream));
+    OK(cudaLaunchHostFunc(stream, wait_for, &go));
+    CHECK(cudaStreamQuery(stream) == cudaErrorNotReady);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    atomic_store(&go, 1);
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaStreamDestroy(stream));
+    OK(cudaMallocManaged(&managed, 0, 1));
+    CHECK(!managed);
+    CHECK(cudaMallocManaged(&managed, 0, 7) == cudaErrorInvalidValue);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+    OK(cudaDeviceReset());
+    OK(cudaGetDeviceFlags(&flags));
+    CHECK(flags == 8);
+    OK(cudaMalloc((void **)&words, N * sizeof(*words)));
+}
+
 static void what_is_missing_says_so(void)
 {
     CHECK(cudaGraphicsUnregisterResource(NULL) == cudaErrorNotSupported);
@@ -321,6 +359,7 @@ int main(void)
     RUN(nodes_are_added_by_hand);
     RUN(threads_have_their_own_stream_and_error);
     RUN(a_device_begins_anew_after_a_reset);
+    RUN(what_an_h200_says_of_flags_and_streams);
     RUN(what_is_missing_says_so);
     OK(cudaFree(words));
     __cudaUnregisterFatBinary(fat_handle);

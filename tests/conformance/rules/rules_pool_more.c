@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What an H100 showed of stream-ordered pools and of virtual memory beside R109-R115, and
  * how captures meet pools. Two devices are asked of softcuda. */
+#include <unistd.h>
+
 #include "memory_help.h"
 
 static CUstream stream;
@@ -239,11 +241,17 @@ static void plain_pools_are_not_exported(void)
     REFUSED(INVALID_VALUE, cu.cuMemPoolExportToShareableHandle(&file, shared, fd, 1));
     const CUdeviceptr at = take(pool, 4096);
     REFUSED(INVALID_VALUE, cu.cuMemPoolExportPointer(&data, at));
+    const CUdeviceptr early = take(shared, 4096);
+    REFUSED(INVALID_VALUE, cu.cuMemPoolExportPointer(&data, early));
+    CHECK(file == -1);
+    OK(cu.cuMemPoolExportToShareableHandle(&file, shared, fd, 0));
+    OK(cu.cuMemPoolExportPointer(&data, early)); /* after its pool (an H200) */
+    close(file);
     OK(cu.cuMemFreeAsync(at, stream));
+    OK(cu.cuMemFreeAsync(early, stream));
     OK(cu.cuStreamSynchronize(stream));
     OK(cu.cuMemPoolDestroy(pool));
     OK(cu.cuMemPoolDestroy(shared));
-    CHECK(file == -1);
 }
 
 static void nothing_is_an_address(void)
