@@ -5,10 +5,13 @@
  *            .[a b c]. . .              0 0 e f     dimension; what is outside the
  *            .[e f g]. . .                          tensor is filled, and never stored
  *
+ * With interleaving an element of the first dimension is a slice of 16 or 32 bytes, whatever
+ * the type is: channels of a pixel that lie side by side.
+ *
  * A swizzle moves the 16-byte chunks of what lies in shared memory: of the offset from the
  * block's memory, bits 7 ... 9 are added without carry to bits 4 ... 6 (128 bytes), two of
- * them for 64 bytes, one for 32. Each row then takes the whole span, and what is past the
- * box in it stays as it is. All as an H200 does it (tests/conformance/tensormap_test.c). */
+ * them for 64 bytes, one for 32. Each row without interleaving then takes the whole span, and
+ * what is past the box in it stays as it is. All as an H200 does it (tests/conformance/tensormap_test.c). */
 #include "softcuda/kernel/run/tensormap.h"
 
 #include <string.h>
@@ -25,8 +28,9 @@ typedef struct move {
     const ptx_tensor *form;
     const soft_tensor_memory *memory;
     uint64_t box;     /* address of the next row */
-    uint32_t element; /* bytes */
-    uint32_t columns; /* elements of a row */
+    uint32_t element; /* bytes, of its type */
+    uint32_t slice;   /* bytes, of one step along the first dimension */
+    uint32_t columns; /* steps of a row */
     uint32_t pitch;   /* bytes from row to row in shared memory */
     uint32_t rows;
 } move;
@@ -36,6 +40,11 @@ uint32_t soft_tensor_element(uint32_t type)
     static const uint8_t bytes[SOFT_TENSOR_TYPES] = {1, 2, 4, 4, 8, 8, 2,
                                                      4, 8, 2, 4, 4, 4};
     return type < SOFT_TENSOR_TYPES ? bytes[type] : 0;
+}
+
+static uint32_t slice_of(const soft_tensor_map *map)
+{
+    return map->interleave == 0 ? soft_tensor_element(map->type) : 8u << map->interleave;
 }
 
 const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *form,
@@ -48,11 +57,12 @@ const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *fo
     if ((map->kind != SOFT_TENSOR_TILED) != form->is_im2col)
         return form->is_im2col ? "the map is of tiles, not of im2col"
                                : "the map is of im2col, not of tiles";
-    if ((int64_t)first * soft_tensor_element(map->type) % CHUNK != 0)
+    if ((int64_t)first * slice_of(map) % CHUNK != 0)
         return "the first coordinate is not a multiple of 16 bytes";
-    if (map->kind == SOFT_TENSOR_WIDE || map->interleave != 0 ||
+    if (map->kind == SOFT_TENSOR_WIDE ||
+        (map->interleave != 0 && map->kind != SOFT_TENSOR_TILED) ||
         soft_tensor_element(map->type) == 0 || map->swizzle >= SWIZZLE_128_ATOM)
-        return "softcuda moves tiles and im2col without interleaving, of types that are "
+        return "softcuda moves tiles, and im2col without interleaving, of types that are "
                "not packed, with swizzles of 32, 64 and 128 bytes";
     return NULL;
 }
@@ -60,29 +70,29 @@ const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *fo
 /* ---- elements ------------------------------------------------------------------------ */
 
 /* What an element outside the tensor is: zeros, or one NaN. */
-static void fill_row(const move *m, unsigned char *row)
+static void fill_row(const move *m, unsigned char *row, uint32_t bytes)
 {
-    memset(row, 0, (size_t)m->columns * m->element);
+    memset(row, 0, bytes);
     if (m->map->fill == 0)
         return;
     const uint64_t nan = 0x7ff77ff77ff77ff7; /* an H200's, whatever the type is */
-    for (uint32_t i = 0; i < m->columns; i++)
-        memcpy(row + (size_t)i * m->element, &nan, m->element);
+    for (uint32_t i = 0; i < bytes; i += m->element)
+        memcpy(row + i, &nan, m->element);
 }
 
 /* Rounded to 10 bits of mantissa, to even; no NaN keeps its bits, and nothing is flushed. */
-static void round_row(const move *m, unsigned char *row)
+static void round_row(const move *m, unsigned char *row, uint32_t bytes)
 {
     const uint8_t type = m->map->type;
     if (type != SOFT_TENSOR_TF32 && type != SOFT_TENSOR_TF32_FTZ)
         return;
-    for (uint32_t i = 0; i < m->columns; i++) {
+    for (uint32_t i = 0; i < bytes; i += 4) {
         uint32_t word;
-        memcpy(&word, row + 4u * i, 4);
+        memcpy(&word, row + i, 4);
         word = (word & 0x7fffffff) > 0x7f800000
                    ? 0x7fffe000
                    : (word + 0xfff + (word >> 13 & 1)) & 0xffffe000;
-        memcpy(row + 4u * i, &word, 4);
+        memcpy(row + i, &word, 4);
     }
 }
 
@@ -184,14 +194,14 @@ static uint64_t swizzled(const move *m, uint64_t address)
     return m->memory->shared + (offset ^ (offset >> 7 & mask) << 4);
 }
 
-/* The row between shared memory and `row`. */
-static void move_shared(const move *m, unsigned char *row, bool loads)
+/* A piece of a row, `from` bytes after its begin, between shared memory and `row`. */
+static void move_shared(const move *m, uint32_t from, uint32_t bytes, unsigned char *row,
+                        bool loads)
 {
     const soft_tensor_memory *memory = m->memory;
-    const uint32_t bytes = m->columns * m->element;
     const uint32_t step = m->map->swizzle == SWIZZLE_NONE ? bytes : CHUNK;
     for (uint32_t at = 0; at < bytes; at += step) {
-        const uint64_t address = swizzled(m, m->box + at);
+        const uint64_t address = swizzled(m, m->box + from + at);
         if (loads)
             memory->write(memory->user, address, row + at, step);
         else
@@ -208,34 +218,48 @@ static bool is_inside(const move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
     return true;
 }
 
-static void move_row(move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
+/* Columns [first, last) of a row. */
+static void move_piece(const move *m, const int64_t place[PTX_TENSOR_RANK_MAX],
+                       uint32_t first, uint32_t last)
 {
     const soft_tensor_memory *memory = m->memory;
-    const int64_t end = place[0] + m->columns, size = (int64_t)m->map->last[0] + 1;
-    const int64_t from = place[0] < 0 ? 0 : place[0], to = end < size ? end : size;
+    const int64_t begin = place[0] + first, end = place[0] + last;
+    const int64_t size = (int64_t)m->map->last[0] + 1;
+    const int64_t from = begin < 0 ? 0 : begin, to = end < size ? end : size;
+    const uint32_t all = (last - first) * m->slice;
     unsigned char row[ROW_BYTES_MAX];
     const bool loads = m->form->op == PTX_TENSOR_LOAD;
     if (loads)
-        fill_row(m, row);
+        fill_row(m, row, all);
     else
-        move_shared(m, row, false);
+        move_shared(m, first * m->slice, all, row, false);
     if (from < to && is_inside(m, place)) {
-        uint64_t address = m->map->address + (uint64_t)from * m->element;
+        uint64_t address = m->map->address + (uint64_t)from * m->slice;
         for (uint32_t i = 1; i < m->map->rank; i++)
             address += (uint64_t)place[i] * m->map->stride[i - 1];
-        unsigned char *first = row + (size_t)(from - place[0]) * m->element;
-        const uint32_t bytes = (uint32_t)(to - from) * m->element;
+        unsigned char *inside = row + (size_t)(from - begin) * m->slice;
+        const uint32_t bytes = (uint32_t)(to - from) * m->slice;
         if (loads)
-            memory->read(memory->user, address, first, bytes);
+            memory->read(memory->user, address, inside, bytes);
         else if (m->form->op == PTX_TENSOR_STORE)
-            memory->write(memory->user, address, first, bytes);
+            memory->write(memory->user, address, inside, bytes);
         else
             for (uint32_t i = 0; i < bytes; i += m->element)
-                reduce_element(m, address + i, first + i);
+                reduce_element(m, address + i, inside + i);
     }
     if (loads) {
-        round_row(m, row);
-        move_shared(m, row, true);
+        round_row(m, row, all);
+        move_shared(m, first * m->slice, all, row, true);
+    }
+}
+
+/* In pieces, as stacks are small. */
+static void move_row(move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
+{
+    const uint32_t most = ROW_BYTES_MAX / m->slice;
+    for (uint32_t first = 0; first < m->columns; first += most) {
+        const uint32_t last = first + most;
+        move_piece(m, place, first, last < m->columns ? last : m->columns);
     }
     m->box += m->pitch;
     m->rows++;
@@ -300,11 +324,13 @@ uint32_t soft_tensor_move(const soft_tensor_map *map, const ptx_tensor *form,
               .memory = memory,
               .box = box,
               .element = soft_tensor_element(map->type),
+              .slice = slice_of(map),
               .columns = is_tile ? map->box[0] : map->channels};
-    m.pitch = map->swizzle == SWIZZLE_NONE ? m.columns * m.element : 16u << map->swizzle;
+    m.pitch = map->swizzle == SWIZZLE_NONE || map->interleave != 0 ? m.columns * m.slice
+                                                                   : 16u << map->swizzle;
     if (is_tile)
         move_tile(&m, at);
     else
         move_columns(&m, at, offsets);
-    return m.rows * m.columns * m.element;
+    return m.rows * m.columns * m.slice;
 }
