@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "softcuda/device/driver.h"
 #include "softcuda/memory/share.h"
 
 #define BYTES 4096u
@@ -104,11 +105,11 @@ static int find_file(int pid)
 /* The word of a process, until drop_word(). */
 static CUresult reach_word(int pid, _Atomic uint32_t **out)
 {
-    if (pid == (int)getpid()) {
+    if (pid == (int)getpid() && soft_driver_phase() == SOFT_PHASE_READY) {
         *out = atomic_load(&soft_checkpoint_word);
         return CUDA_SUCCESS;
     }
-    const int file = pid > 0 ? find_file(pid) : -1;
+    const int file = pid > 0 && pid != (int)getpid() ? find_file(pid) : -1;
     if (file < 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "process %d does not use softcuda, or is another user's", pid);

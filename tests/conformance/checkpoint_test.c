@@ -158,10 +158,27 @@ static void a_process_that_ended_has_no_state(void)
     REFUSED(INVALID_VALUE, cu.cuCheckpointProcessGetState(other, &state));
 }
 
+/* Also by a process that does not use the driver itself, as this one does not yet. */
+static void who_asks_needs_no_driver(void)
+{
+    CUprocessState state;
+    CHECK(state_of(other) == CU_PROCESS_STATE_RUNNING);
+    lock(other);
+    CHECK(state_of(other) == CU_PROCESS_STATE_LOCKED);
+    OK(cu.cuCheckpointProcessUnlock(other, NULL));
+    REFUSED(INVALID_VALUE, cu.cuCheckpointProcessGetState((int)getpid(), &state));
+}
+
 int main(void)
 {
     const bool started = start();
-    DEVICE_OR_SKIP();
+    DRIVER_OR_SKIP();
+    if (started && cu.cuCheckpointProcessLock)
+        RUN(who_asks_needs_no_driver);
+    if (!device_wanted()) {
+        printf("no device\n");
+        return 77;
+    }
     if (!CHECK(started))
         return test_done();
     use_primary();
