@@ -509,10 +509,17 @@ CUresult soft_stream_call(soft_stream *stream, const soft_work *work,
     return taken(status);
 }
 
+/* Whether a wait for the point needs no work of its own. Where races are looked for it always has
+ * some, as what is recorded next is a point of the queue, and has to lie after the wait. */
+static bool is_over(soft_point point)
+{
+    return !soft_racing() && soft_point_reached(point);
+}
+
 CUresult soft_stream_wait_point(soft_stream *stream, soft_point point)
 {
     soft_racing_after(stream, point);
-    if (soft_point_reached(point))
+    if (is_over(point))
         return CUDA_SUCCESS;
     pthread_mutex_lock(&stream->mutex);
     const gph_status status = submit_empty(stream, &point, 1);
@@ -654,7 +661,7 @@ CUresult soft_streams_wait_point(soft_current seen, soft_point point)
     for (soft_stream *s = streams->list; s && soft_racing(); s = s->next)
         if (!seen.green || s->green == seen.green)
             soft_racing_after(s, point);
-    for (soft_stream *s = streams->list; s && !soft_point_reached(point); s = s->next)
+    for (soft_stream *s = streams->list; s && !is_over(point); s = s->next)
         if (!seen.green || s->green == seen.green)
             status = status ? status : submit_empty(s, &point, 1);
     pthread_mutex_unlock(&streams->mutex);

@@ -63,6 +63,8 @@ typedef enum between {
     EVENT,
     EVENT_AT_ONCE, /* waited for when it is reached */
     TWO_EVENTS,    /* by a third stream */
+    TWO_PAST_EVENTS,
+    PAST_OF_CONTEXT, /* all streams wait for it, and the third one goes on */
     STREAM_WAIT,
     STREAM_QUERY,
     EVENT_WAIT,
@@ -80,6 +82,8 @@ static const char *const between_names[BETWEENS] = {"nothing",
                                                     "an event",
                                                     "a past event",
                                                     "two events",
+                                                    "two past events",
+                                                    "a past event of the context",
                                                     "a wait for the stream",
                                                     "a query of the stream",
                                                     "an event wait",
@@ -132,8 +136,18 @@ static void put(between what)
         OK(cu.cuStreamWaitEvent(streams[1], events[0], 0));
         break;
     case TWO_EVENTS:
+    case TWO_PAST_EVENTS:
+    case PAST_OF_CONTEXT:
         OK(cu.cuEventRecord(events[0], streams[0]));
-        OK(cu.cuStreamWaitEvent(streams[2], events[0], 0));
+        if (what != TWO_EVENTS)
+            usleep(3000);
+        if (what != PAST_OF_CONTEXT) {
+            OK(cu.cuStreamWaitEvent(streams[2], events[0], 0));
+        } else {
+            CUcontext context;
+            OK(cu.cuCtxGetCurrent(&context));
+            OK(cu.cuCtxWaitEvent(context, events[0]));
+        }
         OK(cu.cuEventRecord(events[1], streams[2]));
         OK(cu.cuStreamWaitEvent(streams[1], events[1], 0));
         break;
