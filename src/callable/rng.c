@@ -18,6 +18,7 @@
 #include "base/thread.h"
 #include "base/vec.h"
 #include "cuda/status.h"
+#include "event/note.h"
 
 #include <stdatomic.h>
 
@@ -145,6 +146,8 @@ void gph_rng_state_set(gph_rng *rng, gph_rng_state state)
         return;
     atomic_store_explicit(&rng->seed, state.seed, memory_order_relaxed);
     atomic_store_explicit(&rng->offset, state.offset, memory_order_relaxed);
+    const uint64_t words[] = {(uint64_t)(uintptr_t)rng, state.seed, state.offset};
+    gphi_note(GPHI_NOTE_RNG, NULL, words, 3);
 }
 
 gph_rng_state gph_rng_take(gph_rng *rng, uint64_t count)

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "event/note.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -305,6 +306,13 @@ static gph_status reserve_books(gph_pool *pool, const struct gphi_route *route,
     return GPH_OK;
 }
 
+static void note_block(CUdeviceptr address, uint64_t bytes,
+                       const struct gphi_route *route)
+{
+    const uint64_t words[] = {address, bytes, route->recording != NULL};
+    gphi_note(GPHI_NOTE_BLOCK, NULL, words, 3);
+}
+
 /* Takes from the books only what was reserved, so that nothing is to be undone. */
 static gph_status alloc_locked(gph_pool *pool, uint64_t bytes, CUstream stream,
                                CUdeviceptr *out, gph_error *error)
@@ -329,6 +337,7 @@ static gph_status alloc_locked(gph_pool *pool, uint64_t bytes, CUstream stream,
         gphi_recording_allocated(pool, route.recording, i, stream);
     else
         gphi_proof_eager(pool, *out, rounded, 1, true);
+    note_block(*out, rounded, &route);
     return GPH_OK;
 }
 
@@ -462,8 +471,10 @@ static gph_status free_locked(gph_pool *pool, CUdeviceptr address, CUstream stre
     GPHI_TRY(find_live(pool, address, &block, error));
     GPHI_TRY(gphi_route_find(pool, stream, &route, error));
     GPHI_TRY(reserve_books(pool, &route, error));
-    return route.recording ? gphi_recording_free(pool, &route, block, error)
-                           : free_eager(pool, &route, block, error);
+    GPHI_TRY(route.recording ? gphi_recording_free(pool, &route, block, error)
+                             : free_eager(pool, &route, block, error));
+    note_block(address, 0, &route);
+    return GPH_OK;
 }
 
 gph_status gph_pool_free(gph_pool *pool, CUdeviceptr address, CUstream stream,

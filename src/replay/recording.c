@@ -7,6 +7,7 @@
  * number in the pool when the last of its replays is gone, too. */
 #include "base/fail.h"
 #include "base/heap.h"
+#include "event/note.h"
 #include "replay/capture.h"
 #include "replay/exec.h"
 #include "replay/flow.h"
@@ -45,10 +46,18 @@ static void drop_graphs(gph_recording *recording)
     for (size_t i = 0; i < recording->segments.count; i++) {
         gphi_segment *segment = gphi_segment_at(recording, i);
         if (segment->graph)
+            segment->known = (uint64_t)(uintptr_t)segment->graph;
+        if (segment->graph)
             gphi_ignore((gph_status)recording->runtime->cu.cuGraphDestroy(segment->graph),
                         "it is ours");
         segment->graph = NULL;
     }
+}
+
+static void note_left(gph_recording *recording)
+{
+    for (size_t i = 0; recording->pool && i < recording->segments.count; i++)
+        gphi_note(GPHI_NOTE_LEFT, NULL, &gphi_segment_at(recording, i)->known, 1);
 }
 
 void gphi_recording_release(gph_recording *recording)
@@ -58,6 +67,7 @@ void gphi_recording_release(gph_recording *recording)
         return;
     const gph_allocator heap = recording->runtime->heap;
     drop_graphs(recording);
+    note_left(recording);
     for (size_t i = recording->holds.count; i-- > 0;) {
         const gphi_hold *hold = gphi_vec_at(&recording->holds, i);
         hold->release(hold->user);

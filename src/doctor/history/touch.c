@@ -37,7 +37,8 @@ static bool is_random_name(const char *name)
 {
     static const char *const words[] = {"philox",    "curand", "random", "dropout",
                                         "bernoulli", "rng",    "rnd",    NULL};
-    static const char *const not_drawing[] = {"grad", "backward", "bwd", NULL};
+    /* libgph's own advances the state; that it does not is for its users to fear */
+    static const char *const not_drawing[] = {"grad", "backward", "bwd", "gph_rng", NULL};
     return gphi_name_has(name, words) && !gphi_name_has(name, not_drawing);
 }
 

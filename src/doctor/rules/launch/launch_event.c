@@ -7,12 +7,14 @@
  *
  * Rings of buffers begin so on purpose, with a wait for what nobody has used yet. So it is
  * reported at the end only: if the event was never waited for after a record, and what
- * came before the record wrote for certain what comes after the wait. */
+ * came before the record wrote for certain what comes after the wait.
+ *
+ * The host waits for nothing, launch after launch, if nothing ever records the event. */
 #include "doctor/rules/launch/rules_launch.h"
 
 #include <string.h>
 
-enum { EVENTS_MAX = 256, WORKS_MAX = 64, AFTER_MAX = 16 };
+enum { EVENTS_MAX = 256, WORKS_MAX = 64, AFTER_MAX = 16, TIMES_MIN = 2 };
 
 static gphi_launch_awaited *awaited_of(gphi_rule_run *run, uint64_t event)
 {
@@ -42,6 +44,22 @@ static void note_wait(gphi_rule_run *run, const gphi_seen *seen, uint64_t event,
     one->wait = seen->call;
     one->after = after;
     one->stream = seen->stream;
+}
+
+/* By the host, after a launch that it has not asked about so far. */
+static void note_asked(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const uint64_t handle = gphi_event_word(seen->event, 0);
+    const gphi_cuda_event *known = gphi_model_event(run->model, handle);
+    const gphi_exec_history *last = run->history->recent[0];
+    const bool is_of_here = known && (known->created.call == GPHI_CALL_cuEventCreate) &&
+                            known->recorded.number == 0;
+    gphi_launch_awaited *one = is_of_here && last ? awaited_of(run, handle) : NULL;
+    if (!one || one->launch.number == last->last_launch.number)
+        return;
+    if (one->times++ == 0)
+        one->asked = seen->call;
+    one->launch = last->last_launch;
 }
 
 /* What a piece of work writes for certain, if the other one reads or writes there: the
@@ -140,15 +158,32 @@ void gphi_launch_event(gphi_rule_run *run, const gphi_seen *seen)
         note_nodes(run, seen, GPH_NODE_EVENT_RECORD);
     } else if (seen->call.call == GPHI_CALL_cuStreamWaitEvent)
         note_wait(run, seen, gphi_event_word(seen->event, 1), run->model->work_count);
+    else if (seen->call.call == GPHI_CALL_cuEventSynchronize)
+        note_asked(run, seen);
     else if (seen->call.call == GPHI_CALL_cuEventRecord ||
              seen->call.call == GPHI_CALL_cuEventRecordWithFlags)
         note_record(run, seen, gphi_event_word(seen->event, 0));
+}
+
+static void tell_never(gphi_rule_run *run, const gphi_launch_awaited *one)
+{
+    gphi_draft *draft = gphi_finding_begin(run, &one->asked, one->event);
+    gphi_cause(draft,
+               "the host waited %s for %s after launches of graphs, and nothing ever "
+               "recorded that event: each wait ended at once, whatever was under way",
+               gphi_say_count(one->times, "time"),
+               gphi_say_event(run->model, one->event));
+    gphi_evidence_call(draft, &one->launch, "the last of these launches is");
 }
 
 void gphi_launch_event_end(gphi_rule_run *run)
 {
     const gphi_vec *events = run->state;
     GPHI_EACH (const gphi_launch_awaited, one, events) {
+        const gphi_cuda_event *known = gphi_model_event(run->model, one->event);
+        if (one->times >= TIMES_MIN && !one->is_recorded && run->model->lost == 0 &&
+            known && known->created.number == one->made && known->recorded.number == 0)
+            tell_never(run, one);
         if (one->writer.number == 0 || one->is_kept)
             continue;
         gphi_draft *draft = gphi_finding_begin(run, &one->wait, one->event);

@@ -8,7 +8,7 @@
 #include "doctor/history/history.h"
 #include "doctor/rules/launch/rules_launch.h"
 
-enum { TOUCHES_MAX = 2048, PAIRS_MAX = 64 };
+enum { TOUCHES_MAX = 2048, PAIRS_MAX = 64, CUTS_MAX = 64, GRAPHS_MAX = 64 };
 
 /* A kernel that is given one address only. */
 static bool is_alone(const gphi_exec_history *exec, const gphi_touch *of)
@@ -25,6 +25,45 @@ static bool is_meeting(const gphi_touch *a, const gphi_touch *b)
                             b->bytes != 0 ? b->bytes : 1);
 }
 
+/* The living graph whose newest snapshot has the node, or NULL. */
+static const gphi_graph_state *graph_with(const gphi_model *model, uint64_t node)
+{
+    for (size_t i = model->graphs.count, n = 0; i-- > 0 && n < GRAPHS_MAX;) {
+        const gphi_graph_state *graph = gphi_vec_pointer(&model->graphs, i);
+        n += graph->is_alive;
+        if (graph->is_alive && gphi_snapshot_index(graph->last, node) != GPH_NODE_NONE)
+            return graph;
+    }
+    return NULL;
+}
+
+/* Before the model forgets the node: the newest snapshot is older than the call. */
+static void note_cut(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const uint64_t first = gphi_event_word(seen->event, 0);
+    const bool is_node = seen->call.call == GPHI_CALL_cuGraphDestroyNode;
+    const gphi_graph_state *graph =
+        is_node ? graph_with(run->model, first) : gphi_model_graph(run->model, first);
+    const gphi_launch_cut new = {.graph = graph ? graph->handle : 0,
+                                 .made = graph ? graph->created.number : 0,
+                                 .call = seen->call};
+    gphi_vec *cuts = run->state;
+    if (graph && cuts->count < CUTS_MAX && gphi_vec_push(cuts, &new) != GPH_OK)
+        gphi_short(run);
+}
+
+/* The last cut of the executable's graph after both nodes had been made, or NULL. */
+static const gphi_launch_cut *cut_of(const gphi_vec *cuts, const gphi_exec_history *exec,
+                                     uint64_t after)
+{
+    const gphi_launch_cut *found = NULL;
+    GPHI_EACH (const gphi_launch_cut, cut, cuts)
+        if (cut->graph == exec->exec->graph && cut->made == exec->exec->graph_made &&
+            cut->call.number > after && cut->call.number < exec->exec->created.number)
+            found = cut;
+    return found;
+}
+
 static void report_nodes(gphi_rule_run *run, const gphi_exec_history *exec,
                          const gphi_touch *writer, const gphi_touch *other)
 {
@@ -33,8 +72,12 @@ static void report_nodes(gphi_rule_run *run, const gphi_exec_history *exec,
     const gphi_call *first = gphi_snapshot_made(exec->source, writer->node);
     if (first->number > made->number)
         made = first;
-    gphi_draft *draft = gphi_finding_begin(
-        run, made->number != 0 ? made : &exec->exec->created, exec->created);
+    const gphi_launch_cut *cut = cut_of(run->state, exec, made->number);
+    gphi_draft *draft = gphi_finding_begin(run,
+                                           cut                 ? &cut->call
+                                           : made->number != 0 ? made
+                                                               : &exec->exec->created,
+                                           exec->created);
     gphi_cause(
         draft,
         "%s writes %s, which %s has, too, and no path leads from one to the other: "
@@ -47,6 +90,9 @@ static void report_nodes(gphi_rule_run *run, const gphi_exec_history *exec,
     if (!writer->writes)
         gphi_evidence(draft, "that the kernel writes there is concluded: it is given no "
                              "other address");
+    if (cut)
+        gphi_evidence_call(draft, &cut->call,
+                           "what may have ordered them was taken out of the graph by");
     gphi_evidence_call(draft, &exec->first_launch, "first launched by");
 }
 
@@ -66,7 +112,10 @@ void gphi_launch_nodes(gphi_rule_run *run, const gphi_seen *seen)
 {
     const gphi_exec_history *exec = run->history->launched;
     uint32_t pairs = 0;
-    (void)seen;
+    if ((seen->call.call == GPHI_CALL_cuGraphDestroyNode ||
+         seen->call.call == GPHI_CALL_cuGraphRemoveDependencies) &&
+        seen->call.result == 0)
+        note_cut(run, seen);
     if (!exec || exec->launches != 1 || exec->touches.count > TOUCHES_MAX ||
         !gphi_snapshot_graph(exec->source))
         return;

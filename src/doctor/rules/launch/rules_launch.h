@@ -88,6 +88,13 @@ void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event);
 
 /* ---- launch_nodes.c ---- */
 
+/* A node that was taken out of a graph, or an edge: what it lay between is not ordered by it
+ * any more. */
+typedef struct gphi_launch_cut {
+    uint64_t graph, made; /* made: number of the call that made the graph */
+    gphi_call call;
+} gphi_launch_cut;
+
 void gphi_launch_nodes(gphi_rule_run *run, const gphi_seen *seen);
 
 /* ---- launch_event.c ---- */
@@ -101,6 +108,8 @@ typedef struct gphi_launch_awaited {
     uint64_t after;                 /* the last work before that wait */
     const gphi_stream *stream;      /* that waits */
     uint64_t address;               /* written too late */
+    gphi_call asked, launch; /* the host's first wait without, and the launch before it */
+    uint64_t times;          /* of such waits, each after another launch */
 } gphi_launch_awaited;
 
 void gphi_launch_event(gphi_rule_run *run, const gphi_seen *seen);

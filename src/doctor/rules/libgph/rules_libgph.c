@@ -17,5 +17,9 @@ const gphi_rule gphi_rules_libgph[] = {
               .call = gphi_libgph_bypass_call),
     GPHI_RULE("libgph.edited-past", ERROR, .list_bytes = sizeof(gphi_libgph_tracked),
               .call = gphi_libgph_past_call, .event = gphi_libgph_past_event),
+    GPHI_RULE("libgph.memory-given-back", ERROR, .state_bytes = sizeof(gphi_libgph_memory),
+              .map_count = 1, .init = gphi_libgph_memory_init,
+              .call = gphi_libgph_memory_call, .event = gphi_libgph_memory_event,
+              .end = gphi_libgph_memory_end, .fini = gphi_libgph_memory_fini),
     {.id = NULL},
 };

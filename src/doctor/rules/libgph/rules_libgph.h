@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rules libgph.*, over several files: libgph_refused.c what libgph refused and nobody
  * looked at, libgph_slots.c tables of slots, libgph_past.c what is done to an executable
- * past libgph. */
+ * past libgph, libgph_memory.c memory of pools. */
 #ifndef GPHI_DOCTOR_RULES_LIBGPH_H
 #define GPHI_DOCTOR_RULES_LIBGPH_H
 #include "doctor/findings/rule.h"
@@ -55,6 +55,19 @@ void gphi_libgph_rebind_call(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_libgph_unread_call(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_libgph_unread_end(gphi_rule_run *run);
 void gphi_libgph_bypass_call(gphi_rule_run *run, const gphi_seen *seen);
+
+/* ---- libgph_memory.c ---- */
+
+typedef struct gphi_libgph_memory {
+    gphi_map by_address; /* of blocks in use, in `blocks` */
+    gphi_vec blocks, gone;
+} gphi_libgph_memory;
+
+void gphi_libgph_memory_init(gphi_rule_run *run);
+void gphi_libgph_memory_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_libgph_memory_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_libgph_memory_end(gphi_rule_run *run);
+void gphi_libgph_memory_fini(gphi_rule_run *run);
 
 /* ---- libgph_past.c ---- */
 

@@ -147,10 +147,21 @@ static staged *staged_of(gphi_rule_run *run, uint64_t created, uint64_t address)
     return gphi_vec_keyed(&state->staged, key, sizeof(key), STAGED_MAX);
 }
 
+/* The last call of a thread, by its number: the place of one is another's if these meet. */
+static gphi_call *last_of(gphi_staging_state *state, uint32_t thread)
+{
+    return &state->last[thread % (sizeof(state->last) / sizeof(state->last[0]))];
+}
+
+/* The write itself is no call. It came after the thread's call before: that is where the
+ * program lacks a wait. */
 static void report_staging(gphi_rule_run *run, const staged *before, const gphi_call *now,
                            uint64_t bytes, uint64_t key)
 {
-    gphi_draft *draft = gphi_finding_begin(run, now, key);
+    const gphi_call *last = last_of(run->state, now->thread);
+    const bool is_between = last->thread == now->thread && last->stack != 0 &&
+                            last->number >= before->call.number;
+    gphi_draft *draft = gphi_finding_begin(run, is_between ? last : now, key);
     gphi_cause(
         draft,
         "the host has written other contents into the %" PRIu64
@@ -158,6 +169,9 @@ static void report_staging(gphi_rule_run *run, const staged *before, const gphi_
         "read them: nothing has waited for it",
         bytes, gphi_say_memory(run->model, before->key[1]), gphi_say_call(&before->call));
     gphi_evidence_call(draft, &before->call, "what reads it was submitted by");
+    if (is_between)
+        gphi_evidence_call(draft, now, "the host wrote after %s, and before",
+                           gphi_say_call(last));
 }
 
 /* Before a launch: the host memory of the graph's copies as it is now. */
@@ -204,11 +218,9 @@ static bool is_pinned(const gphi_model *model, uint64_t address)
 }
 
 /* A copy outside graphs, into memory that a graph has. */
-void gphi_rule_staging(gphi_rule_run *run, const gphi_seen *seen)
+static void look_at_copy(gphi_rule_run *run, const gphi_seen *seen)
 {
     const gphi_work *work = seen->work;
-    if (seen->call.result == 0 && !seen->capture)
-        note_signal(run, seen);
     const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_HASH, 0);
     if (!part || part->bytes != sizeof(uint64_t) || !work || work->is_captured ||
         work->host == 0 || work->write_bytes == 0 || seen->call.result != 0 ||
@@ -226,4 +238,12 @@ void gphi_rule_staging(gphi_rule_run *run, const gphi_seen *seen)
     one->hash = hash;
     one->work = work->number;
     one->call = seen->call;
+}
+
+void gphi_rule_staging(gphi_rule_run *run, const gphi_seen *seen)
+{
+    if (seen->call.result == 0 && !seen->capture)
+        note_signal(run, seen);
+    look_at_copy(run, seen);
+    *last_of(run->state, seen->call.thread) = seen->call;
 }

@@ -101,6 +101,7 @@ typedef struct gphi_staging_state {
     gphi_vec staged;    /* memory_staging.c's */
     uint64_t signalled; /* last work after which the host may know of it without a wait */
     bool is_ordered;    /* the host may write in the order of a stream */
+    gphi_call last[16]; /* of threads, each one's last call, where they fall */
 } gphi_staging_state;
 void gphi_rule_staging_init(gphi_rule_run *run);
 void gphi_rule_staging_event(gphi_rule_run *run, const gphi_event *event);

@@ -118,8 +118,12 @@ void gphi_rule_early_end(gphi_rule_run *run)
             continue;
         const bool is_strange =
             one->is_exact && one->made.thread != one->instantiated.thread;
-        gphi_draft *draft =
-            gphi_finding_begin(run, is_strange ? &one->made : &one->read, 0);
+        /* in a loop of steps the launch is what one of them lacks */
+        gphi_draft *draft = gphi_finding_begin(run,
+                                               is_strange      ? &one->made
+                                               : one->is_again ? &one->launch
+                                                               : &one->read,
+                                               0);
         tell_early(run, draft, one);
         if (is_strange)
             gphi_evidence(draft, "that call was by another thread than the one that made "

@@ -295,7 +295,7 @@ static void look_at_item(gphi_look *at, const gphi_eager *item)
     bool needs_reads = false;
     const gphi_touch *touch =
         address && bytes ? touch_in(history, at->exec, address, bytes) : NULL;
-    const char *how = touch ? work_of(at, item, touch, &needs_reads) : NULL;
+    const char *how = touch && !item->is_to_host ? work_of(at, item, touch, &needs_reads) : NULL;
     const gphi_eager *last = item, *before = how ? other_time(at, &last) : NULL;
     gphi_stray *new = before ? gphi_stray_add(at, GPHI_MISSING_WORK) : NULL;
     if (!new)

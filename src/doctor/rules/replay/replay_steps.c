@@ -102,6 +102,12 @@ bool gphi_eager_note(gphi_eager_log *log, const gphi_model *model, const gphi_se
         item.bytes = ranges.write_bytes;
         item.is_fill = ranges.is_fill;
         item.is_from_host = ranges.from_host;
+        item.is_to_host = ranges.to_host;
+        item.host = seen->work->host;
+        if (ranges.to_host) {
+            item.address = ranges.read;
+            item.bytes = ranges.read_bytes;
+        }
         item.contents = contents_of(seen->event);
         log->steps += ranges.from_host || ranges.to_host;
     } else

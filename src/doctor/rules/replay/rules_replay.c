@@ -46,8 +46,7 @@ static uint32_t values_of(const gphi_look *at, size_t kernel, const gphi_word *o
     return count;
 }
 
-/* Another one in each step, three different ones in a row at least. */
-static bool is_changing(const uint64_t *values, uint32_t count)
+bool gphi_is_changing(const uint64_t *values, uint32_t count)
 {
     const bool goes_on = values[count - 1] != values[count - 2];
     for (uint32_t i = 1; i + 1 < count; i++)
@@ -248,7 +247,7 @@ static void look_at_word(void *user, const gphi_word *of)
     const gphi_look *at = user;
     uint64_t values[GPHI_ROUNDS_MAX + 1];
     const uint32_t count = values_of(at, at->kernel, of, values);
-    if (count < 3 || !is_changing(values, count))
+    if (count < 3 || !gphi_is_changing(values, count))
         return;
     uint32_t addresses = 0;
     for (uint32_t i = 0; i < count && of->bytes == 8; i++)
@@ -280,6 +279,7 @@ static void first_launch(gphi_rule_run *run, gphi_exec_history *exec)
         }
         at.kernel = 0;
         gphi_missing_look(&at);
+        gphi_turn_look(&at, before);
     }
     gphi_rounds_fini(&rounds);
 }
@@ -461,6 +461,8 @@ static bool is_wrong(const gphi_rule_run *run, const gphi_stray *of)
         return false;
     if (of->sent != 0 && !gphi_sent_is_lost(run, of))
         return false;
+    if (of->is_copy)
+        return gphi_turn_is_wrong(history, of);
     if (of->kind == GPHI_MISSING_WORK)
         return !is_written_after(history, of, of->address, of->length);
     return !has_sibling(history, of) &&
@@ -485,6 +487,8 @@ static void on_end(gphi_rule_run *run)
         one->is_told = true;
         if (one->sent != 0)
             gphi_sent_report(run, one, begin(run, one));
+        else if (one->is_copy)
+            gphi_turn_report(run, one, begin(run, one));
         else if (one->kind == GPHI_MISSING_WORK)
             tell_missing(run, one);
         else

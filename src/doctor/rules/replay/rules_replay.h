@@ -18,9 +18,11 @@ typedef struct gphi_eager {
     uint64_t kernel, shape; /* shape: hash of grid, block and shared bytes */
     uint64_t steps;         /* waits, reads and uploads of the host before it */
     uint64_t at;            /* arguments: their place in gphi_eager_log.bytes */
-    uint64_t address, bytes, contents; /* written; contents: hash of the host's, or 0 */
+    uint64_t address, bytes, contents; /* written; contents: hash of the host's, or 0; of
+                                          a copy to the host: read */
+    uint64_t host;                     /* its side of a copy, or 0 */
     uint32_t arg_bytes;
-    bool is_fill, is_from_host;
+    bool is_fill, is_from_host, is_to_host;
 } gphi_eager;
 
 typedef struct gphi_eager_log {
@@ -84,6 +86,9 @@ typedef struct gphi_stray {
     uint64_t sent_changes; /* of that place, at the first launch */
     const char *how;       /* of missing work */
     bool is_told;
+    bool is_copy;     /* values are of a copy's host side; address: the graph's, length: hash
+                         of what was there at the last launch */
+    bool is_refilled; /* and that was another than before */
     bool needs_reads; /* reported only if results are read: it may be a benchmark */
 } gphi_stray;
 
@@ -147,6 +152,16 @@ void gphi_sent_look(gphi_look *at);
 /* Whether it goes on to be sent, and nobody reads it. */
 bool gphi_sent_is_lost(const gphi_rule_run *run, const gphi_stray *of);
 void gphi_sent_report(const gphi_rule_run *run, const gphi_stray *of, gphi_draft *draft);
+
+/* Another one in each step, three different ones in a row at least. */
+bool gphi_is_changing(const uint64_t *values, uint32_t count);
+
+/* replay_turn.c; before: the number of the call that began the capture */
+void gphi_turn_look(const gphi_look *at, uint64_t before);
+void gphi_turn_event(gphi_rule_run *run, const gphi_event *event,
+                     const gphi_exec_state *exec);
+bool gphi_turn_is_wrong(const gphi_history *history, const gphi_stray *of);
+void gphi_turn_report(const gphi_rule_run *run, const gphi_stray *of, gphi_draft *draft);
 
 /* replay_source.c */
 void gphi_source_event(gphi_rule_run *run, const gphi_event *event);

@@ -2,7 +2,9 @@
 /* Rule rng.frozen: a kernel that draws random numbers (by its name) is replayed with the
  * same arguments, and nothing it is given can be a state that advances. An address may be
  * a state unless it is seen to be data: copied from, or an argument of a kernel that
- * draws nothing and works on other addresses, too. */
+ * draws nothing and works on other addresses, too.
+ *
+ * And a generator of libgph's that is set back to the same state before each launch. */
 #include "doctor/rules/memory/rules_memory.h"
 #include "doctor/rules/rules.h"
 
@@ -10,12 +12,25 @@
 
 enum {
     LAUNCHES_MIN = 3,
-    LAUNCHES_MAX = 64 /* what is not frozen by then is not */
+    LAUNCHES_MAX = 64, /* what is not frozen by then is not */
+    SETS_MIN = 4,      /* a test may compare two or three replays */
+    SETS_KEPT = 16
 };
+
+/* A generator of libgph's. */
+typedef struct generator {
+    uint64_t id, seed, offset;
+    uint64_t times; /* set to that, each time after another launch */
+    uint64_t launches;
+    gphi_call first, last;
+    bool is_other; /* it was set to something else as well */
+} generator;
 
 typedef struct frozen {
     gphi_map
         rows; /* gphi_exec_history -> launches without anything new for its kernels */
+    generator sets[SETS_KEPT];
+    uint32_t count;
 } frozen;
 
 /* A kernel that is given more than one address. */
@@ -121,8 +136,68 @@ static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
     gphi_evidence_call(draft, &seen->call, "launched again by");
 }
 
+/* ---- set back ---- */
+
+static generator *generator_of(frozen *state, uint64_t id)
+{
+    for (uint32_t i = 0; i < state->count; i++)
+        if (state->sets[i].id == id)
+            return &state->sets[i];
+    generator *new = state->count < SETS_KEPT ? &state->sets[state->count++] : NULL;
+    if (new)
+        *new = (generator){.id = id};
+    return new;
+}
+
+static void frozen_event(gphi_rule_run *run, const gphi_event *event)
+{
+    if (event->kind != GPHI_EVENT_NOTE || event->id != GPHI_NOTE_RNG || !run->history)
+        return;
+    const uint64_t launches = run->history->now.launches;
+    const uint64_t seed = gphi_event_word(event, 1), offset = gphi_event_word(event, 2);
+    generator *one = generator_of(run->state, gphi_event_word(event, 0));
+    if (!one)
+        return;
+    const gphi_call at = {.number = run->model->call_count,
+                          .time_ns = event->time_ns,
+                          .call = GPHI_CALL_COUNT,
+                          .thread = event->thread,
+                          .stack = event->stack};
+    if (one->times == 0) {
+        one->seed = seed;
+        one->offset = offset;
+        one->first = at;
+    } else if (one->launches == launches)
+        return;
+    one->is_other |= one->seed != seed || one->offset != offset;
+    one->times++;
+    one->launches = launches;
+    one->last = at;
+}
+
+/* The one call of a loop: who compares replays sets it in more places, or once for each. */
+static void frozen_end(gphi_rule_run *run)
+{
+    const frozen *state = run->state;
+    for (uint32_t i = 0; i < state->count; i++) {
+        const generator *one = &state->sets[i];
+        const uint64_t launches = run->history->now.launches;
+        if (one->is_other || one->times < SETS_MIN || one->first.stack == 0 ||
+            one->first.stack != one->last.stack || launches > one->times)
+            continue;
+        gphi_draft *draft = gphi_finding_begin(run, &one->last, one->id);
+        gphi_cause(draft,
+                   "a generator was set %s to the same seed, %" PRIu64
+                   ", and offset, %" PRIu64
+                   ", each time before a launch: all launches have the same numbers",
+                   gphi_say_count(one->times, "time"), one->seed, one->offset);
+        gphi_fix(draft, "Here: set it once; each launch goes on where the one before "
+                        "has ended.");
+    }
+}
+
 const gphi_rule gphi_rules_rng[] = {
     GPHI_RULE("rng.frozen", WARNING, .state_bytes = sizeof(frozen), .map_count = 1,
-              .call = frozen_call),
+              .call = frozen_call, .event = frozen_event, .end = frozen_end),
     {.id = NULL},
 };

@@ -5,6 +5,7 @@
  *
  *   edit of G ── instantiation, update, clone, child of G     -> nothing
  *             ├─ the executable's own node is set             -> nothing
+ *             ├─ launches of what was made of a clone of G, taken before -> reported
  *             └─ launches of what was made of G before, then the end -> reported */
 #include "doctor/rules/update/update_edit.h"
 #include "doctor/history/history.h"
@@ -20,6 +21,7 @@ typedef struct edit {
     gphi_call call, launch, made; /* made: the executable */
     uint64_t launches, times;
     bool is_copied; /* into the root, as a child */
+    bool is_cloned; /* nothing was made of the root, but of a clone of it */
 } edit;
 
 void gphi_edit_init(gphi_rule_run *run)
@@ -127,6 +129,19 @@ static gphi_exec_state *exec_before(const gphi_model *model, uint64_t graph,
     return NULL;
 }
 
+/* A living clone of a graph, whichever; NULL: none. */
+static const gphi_graph_state *clone_of(const gphi_model *model, uint64_t graph)
+{
+    const gphi_graph_state *of = gphi_model_graph(model, graph);
+    for (size_t i = model->graphs.count, n = 0; of && i-- > 0 && n < GRAPHS_MAX; n++) {
+        const gphi_graph_state *other = gphi_vec_pointer(&model->graphs, i);
+        if (other->is_alive && other->clone_of == of &&
+            other->created.number > of->created.number)
+            return other;
+    }
+    return NULL;
+}
+
 /* What had a handle is gone: what gets it next was not copied, and lies in nothing. */
 static void forget(gphi_rule_run *run, uint64_t graph)
 {
@@ -176,7 +191,9 @@ static void note_edit(gphi_rule_run *run, const gphi_seen *seen)
     const uint64_t root = graph ? root_of(run, graph) : 0;
     const uint64_t *added = gphi_map_get(&state->added, graph);
     const bool is_copied = added && *added < seen->call.number;
-    if (!root || (!is_copied && !exec_before(run->model, root, seen->call.number)))
+    const bool is_made = root && exec_before(run->model, root, seen->call.number);
+    const bool is_cloned = root && !is_copied && !is_made && clone_of(run->model, root);
+    if (!root || (!is_copied && !is_made && !is_cloned))
         return;
     const uint64_t key[] = {graph, is_node ? named : 0};
     edit *one = gphi_vec_keyed(&state->edits, key, sizeof(key), EDITS_MAX);
@@ -187,6 +204,7 @@ static void note_edit(gphi_rule_run *run, const gphi_seen *seen)
     one->root = root;
     one->root_made = made_of(run->model, root);
     one->is_copied = is_copied;
+    one->is_cloned = is_cloned;
 }
 
 /* The graph is taken up as it is now; so is what lies in it. */
@@ -270,6 +288,23 @@ static bool is_set_there(const gphi_rule_run *run, const gphi_exec_state *exec,
     return there && gphi_map_get(&run->history->edits, gphi_edit_key(exec, there));
 }
 
+/* A launch of what was made of a clone that the graph had before it was edited. */
+static bool is_of_clone(const gphi_model *model, const edit *one,
+                        const gphi_exec_state *exec)
+{
+    const gphi_graph_state *graph = gphi_model_graph(model, exec->graph);
+    return one->is_cloned && graph && graph->created.number == exec->graph_made &&
+           graph->clone_of && graph->clone_of->handle == one->root &&
+           graph->clone_of->created.number == one->root_made &&
+           exec->graph_made < one->call.number;
+}
+
+static bool is_of_edited(const edit *one, const gphi_exec_state *exec)
+{
+    return one->root == exec->graph && one->root_made == exec->graph_made &&
+           (one->is_copied || exec->created.number <= one->call.number);
+}
+
 void gphi_edit_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_edit_state *state = run->state;
@@ -280,9 +315,9 @@ void gphi_edit_call(gphi_rule_run *run, const gphi_seen *seen)
     for (size_t i = 0; gphi_is_launch(seen) && seen->exec && i < state->edits.count;
          i++) {
         edit *one = gphi_vec_at(&state->edits, i);
-        if (one->root != seen->exec->graph || one->root_made != seen->exec->graph_made ||
-            (!one->is_copied && seen->exec->created.number > one->call.number) ||
-            is_set_there(run, seen->exec, one->node))
+        if (one->is_cloned ? !is_of_clone(run->model, one, seen->exec)
+                           : !is_of_edited(one, seen->exec) ||
+                                 is_set_there(run, seen->exec, one->node))
             continue;
         one->launch = seen->call;
         one->made = seen->exec->created;
@@ -302,12 +337,16 @@ void gphi_edit_end(gphi_rule_run *run)
                    "%s changed %s after %s; what was made of it was "
                    "launched %s more, as it was before",
                    gphi_say_call(&one->call), gphi_say_graph(run->model, one->graph),
-                   one->is_copied ? "it had been copied into another graph as a child"
-                                  : "it had been instantiated",
+                   one->is_copied   ? "it had been copied into another graph as a child"
+                   : one->is_cloned ? "it had been cloned"
+                                    : "it had been instantiated",
                    gphi_say_count(one->launches, "time"));
         gphi_evidence_call(draft, &one->made, "the executable was made by");
         gphi_evidence_call(draft, &one->launch, "last launched by");
         gphi_evidence(draft, "nothing instantiates, updates from, clones or adds that "
                              "graph afterwards");
+        if (one->is_cloned)
+            gphi_fix(draft, "Here: a clone has nodes of its own; cuGraphNodeFindInClone "
+                            "gives that of a node of the original.");
     }
 }
