@@ -308,13 +308,12 @@ static void decode(bool launches_first, bool is_sent)
             ONE("add", stream, &word);
             exec = end_capture(stream);
         }
-        if (!is_new || launches_first)
-            CU(cuGraphLaunch(exec, stream));
+        if ((!is_new || launches_first) && is_sent)
+            CU(cuGraphLaunch(exec, stream)); // <-- first_step_after_copy
+        else if (!is_new || launches_first)
+            CU(cuGraphLaunch(exec, stream)); // <-- first_step
         CU(cuStreamSynchronize(stream));
-        if (is_sent)
-            CU(cuMemcpyDtoH(&token, word, sizeof(token))); // <-- first_step_after_copy
-        else
-            CU(cuMemcpyDtoH(&token, word, sizeof(token))); // <-- first_step
+        CU(cuMemcpyDtoH(&token, word, sizeof(token)));
     }
     EXPECT(token == (launches_first ? 4 : 3));
     CU(cuGraphExecDestroy(exec));

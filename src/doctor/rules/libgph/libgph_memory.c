@@ -25,7 +25,8 @@ typedef struct gone {
     uint64_t created, updated; /* of the executable */
     uint64_t address, bytes;
     uint32_t node, arg;
-    gphi_call taken, freed, other, launch; /* other: who got it; launch: the first since */
+    gphi_call taken, freed, other,
+        launch; /* other: who got it; launch: the first since */
     uint64_t launches;
 } gone;
 
@@ -93,14 +94,11 @@ static const gphi_touch *touch_of(const gphi_history *history,
                                   const gphi_exec_history *exec, uint64_t address,
                                   uint64_t bytes, uint64_t since)
 {
-    const gphi_touch *touch =
-        gphi_exec_is_alive(exec)
-            ? gphi_history_touches(history, exec, address, bytes)
-            : NULL;
-    return touch && touch->since > since &&
-                   touch->address - address < bytes
-               ? touch
-               : NULL;
+    const gphi_touch *touch = gphi_exec_is_alive(exec)
+                                  ? gphi_history_touches(history, exec, address, bytes)
+                                  : NULL;
+    return touch && touch->since > since && touch->address - address < bytes ? touch
+                                                                             : NULL;
 }
 
 static void taken_back(gphi_rule_run *run, uint64_t address, const gphi_call *at)
@@ -169,8 +167,7 @@ void gphi_libgph_memory_call(gphi_rule_run *run, const gphi_seen *seen)
         return;
     GPHI_EACH (gone, one, &state->gone) {
         if (one->exec != exec || one->created != exec->created ||
-            one->updated != exec->updated ||
-            (one->bytes != 0 && one->other.number == 0))
+            one->updated != exec->updated || (one->bytes != 0 && one->other.number == 0))
             continue;
         if (one->launches++ == 0)
             one->launch = seen->call;
@@ -209,7 +206,8 @@ void gphi_libgph_memory_end(gphi_rule_run *run)
                        "its pool, which gives it to others",
                        gphi_say_exec(run->model, one->exec->exec),
                        gphi_say_count(one->launches, "time"));
-        gphi_evidence_call(draft, &one->exec->exec->created, "the executable was made by");
+        gphi_evidence_call(draft, &one->exec->exec->created,
+                           "the executable was made by");
         gphi_evidence_call(draft, &one->launch, "launched, then, by");
     }
 }

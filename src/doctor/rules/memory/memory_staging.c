@@ -153,13 +153,13 @@ static gphi_call *last_of(gphi_staging_state *state, uint32_t thread)
     return &state->last[thread % (sizeof(state->last) / sizeof(state->last[0]))];
 }
 
-/* The write itself is no call. It came after the thread's call before: that is where the
- * program lacks a wait. */
+/* The write itself is no call. Of a graph (`key`) it came after the thread's call before: that
+ * is where the program lacks a wait. */
 static void report_staging(gphi_rule_run *run, const staged *before, const gphi_call *now,
                            uint64_t bytes, uint64_t key)
 {
     const gphi_call *last = last_of(run->state, now->thread);
-    const bool is_between = last->thread == now->thread && last->stack != 0 &&
+    const bool is_between = key != 0 && last->thread == now->thread && last->stack != 0 &&
                             last->number >= before->call.number;
     gphi_draft *draft = gphi_finding_begin(run, is_between ? last : now, key);
     gphi_cause(

@@ -89,8 +89,8 @@ static void look_at_copy(const gphi_look *at, uint32_t index, const sides *of,
     for (uint32_t i = 0; i < count; i++)
         values[count - 1 - i] = found[i]->host;
     values[count] = of->host;
-    if (count < 2 || !gphi_is_changing(values, count + 1) || values[count - 1] == of->host ||
-        !were_there(at->run->model, found, count))
+    if (count < 2 || !gphi_is_changing(values, count + 1) ||
+        values[count - 1] == of->host || !were_there(at->run->model, found, count))
         return;
     gphi_stray *new = gphi_stray_add(at, GPHI_TURNING_POINTER);
     if (!new)
