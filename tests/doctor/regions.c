@@ -2,9 +2,12 @@
 /* A program of libgph that hangs in a region, for standing.py: the doctor has the lines of
  * the calls, its own sentinels the region and the line that began it.
  *
- *   regions         hangs; GPH_SENTINEL_FILE is where its sentinels write
- *   regions FILE    says what they wrote */
+ *   regions           hangs; GPH_SENTINEL_FILE is where its sentinels write
+ *   regions FILE      says what they wrote
+ *   regions - WAY     chooses in a region, wrongly: a case that is not there (choice), by a
+ *                     handle that nobody sets (unset) */
 #include <gph/gph.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,6 +33,44 @@ static void must(gph_status status)
     exit(1);
 }
 #define CU(call) must(gph_cuda_check((call), #call, &error))
+
+static gph_status sets_nothing(void *user, CUstream stream, uint64_t handle,
+                               gph_error *why)
+{
+    (void)user;
+    (void)stream;
+    (void)handle;
+    (void)why;
+    return GPH_OK;
+}
+
+static int choose(gph_runtime *gph, CUstream stream, bool is_set)
+{
+    const gph_cuda_calls *cu = gph_cuda(gph);
+    gph_condition condition = GPH_CONDITION_INIT;
+    gph_capture *capture = NULL;
+    gph_recording *recording = NULL;
+    gph_replay *replay = NULL;
+    CUdeviceptr word = 0;
+    CU(cu->MemAlloc(&word, 8));
+    CU(cu->MemsetD32Async(word, 2, 1, stream)); /* of cases 0 and 1 */
+    condition.kind = is_set ? GPH_CONDITION_WORD : GPH_CONDITION_KERNEL;
+    condition.left = word;
+    condition.set = is_set ? NULL : sets_nothing;
+    must(gph_capture_begin(gph, stream, NULL, &capture, &error));
+    must(gph_region_push(capture, "router", &error));
+    must(gph_capture_switch(capture, &condition, 2, &error)); // chosen
+    CU(cu->MemsetD32Async(word + 4, 1, 1, stream));
+    must(gph_capture_case(capture, 1, &error));
+    CU(cu->MemsetD32Async(word + 4, 2, 1, stream));
+    must(gph_capture_flow_end(capture, &error));
+    must(gph_region_pop(capture, &error));
+    must(gph_capture_finish(capture, &recording, &error));
+    must(gph_replay_create(recording, NULL, &replay, &error));
+    must(gph_replay_launch(replay, stream, &error));
+    CU(cu->StreamSynchronize(stream));
+    return 0;
+}
 
 static int say(const char *path)
 {
@@ -84,6 +125,8 @@ int main(int argc, char **argv)
     CU(cu->DevicePrimaryCtxRetain(&context, 0));
     CU(cu->CtxSetCurrent(context));
     CU(cu->StreamCreate(&stream, 1));
+    if (argc == 3)
+        return choose(gph, stream, argv[2][0] == 'c');
     sentinel_options.every = 1;
     must(gph_sentinel_create(gph, &sentinel_options, &exec_options.sentinel, &error));
     must(gph_replay_create(record(gph, stream), &exec_options, &replay, &error));

@@ -32,14 +32,14 @@ def check(condition, what):
     return condition
 
 
-def examine(way, *options):
+def examine(way, *options, program_of=None):
     with tempfile.TemporaryDirectory() as folder:
         out, temporary = os.path.join(folder, "f.json"), os.path.join(folder, "tmp")
         log = os.path.join(folder, "log")
         os.mkdir(temporary)
         begun = time.monotonic()
         done = subprocess.run([gph, "doctor", "--driver", driver, "--json", out, "--save-events", log, *options, "--",
-                               program, way], capture_output=True, text=True, timeout=100, errors="replace",
+                               *(program_of or [program, way])], capture_output=True, text=True, timeout=100, errors="replace",
                               env={**os.environ, "TMPDIR": temporary})
         if done.returncode == 77:
             sys.exit(77)
@@ -85,6 +85,23 @@ def libgph(how, options):
             check(line in listed, f"libgph, {how}: no '{line}' in\n{listed}")
 
 
+def chosen(way, rule):
+    """What is wrong with a node that decides on the device is reported with the node, its region and its line."""
+    within = pathlib.Path(regions_source).read_text().splitlines()
+    done, found, _ = examine(way, program_of=[regions, "-", way])
+    of_rule = [finding for finding in found if finding["id"] == rule]
+    if not check(len(of_rule) == 1, f"{way}: {[f['id'] for f in found]}: {done.stderr}"):
+        return
+    place = f"regions.c:{line_of('chosen', within)})"
+    said = [of_rule[0]["cause"], *of_rule[0]["evidence"]]
+    check(any('region "router"' in line for line in said), f"{way}: no region in {said}")
+    check(any('region "router"' in line and place in line for line in said) or place in str(of_rule[0]),
+          f"{way}: no {place} in {said}")
+
+
+if driver == "soft":
+    chosen("choice", "device.no-body")
+    chosen("unset", "device.handle-never-set")
 for how, options in WAYS.items():
     libgph(how, options)
     for way in ("hang", "late", "slow", "killed", "fault"):

@@ -194,6 +194,17 @@ static gph_status change_front(gphi_seen *seen, model_stream *stream)
     return status;
 }
 
+/* What goes on where a capture has ended, as libgph's does after a body, is in the regions that
+ * were open there. */
+static gph_status go_on_in_regions(const gphi_model *model, gphi_capture *capture)
+{
+    const gphi_graph_state *graph = gphi_model_graph(model, capture->graph);
+    const gphi_capture *before = graph && graph->is_alive ? graph->capture : NULL;
+    for (size_t i = 0; before && before != capture && i < before->regions.count; i++)
+        GPHI_TRY(gphi_vec_push(&capture->regions, gphi_vec_at(&before->regions, i)));
+    return GPH_OK;
+}
+
 /* ---- begin and end ---- */
 
 static gph_status begin(gphi_model *model, gphi_seen *seen, model_stream *stream)
@@ -213,6 +224,8 @@ static gph_status begin(gphi_model *model, gphi_seen *seen, model_stream *stream
     capture->mode = (uint32_t)gphi_event_word(seen->event, is_to_graph ? 5 : 1);
     capture->is_to_graph = is_to_graph;
     capture->graph = is_to_graph ? gphi_event_word(seen->event, 1) : 0;
+    if (is_to_graph)
+        GPHI_TRY(go_on_in_regions(model, capture));
     return join(capture, stream, &seen->call);
 }
 

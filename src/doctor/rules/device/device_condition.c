@@ -99,7 +99,7 @@ static void on_refused(const gphi_rule_run *run, const gphi_seen *seen,
     gphi_evidence_call(draft, &(is_twice ? own : other)->created,
                        "the handle was made by");
     if (is_twice)
-        gphi_evidence_call(draft, &own->node, "its node was added by");
+        device_put_node(run, draft, &own->node);
 }
 
 /* ---- who sets it ---- */
@@ -163,7 +163,7 @@ static void tell_never_set(const gphi_rule_run *run, const gphi_seen *seen,
                    (unsigned)one->initial);
     if (draft && one->assigns) /* what it does, it does each time */
         gphi_soften(draft);
-    gphi_evidence_call(draft, &one->node, "its node was added by");
+    device_put_node(run, draft, &one->node);
     gphi_evidence_call(draft, &seen->call, "launched by");
 }
 
@@ -218,18 +218,10 @@ static void tell_endless(const gphi_rule_run *run, const gphi_seen *seen,
         "no kernel of %s is given the handle of its WHILE node, and its default is "
         "%u: nothing ends the loop",
         gphi_say_exec(run->model, seen->exec), (unsigned)one->initial);
+    device_put_node(run, draft, &one->node);
     gphi_evidence_call(draft, &one->created, "the handle was made by");
     put_other(run, draft, one);
     gphi_evidence_call(draft, &seen->call, "launched by");
-}
-
-/* The node that a call made; GPH_NODE_NONE: it is in a body, or not known. */
-static uint32_t made_by(const gphi_snapshot *snapshot, const gphi_call *call)
-{
-    for (uint32_t i = 0; snapshot && i < snapshot->node_count; i++)
-        if (gphi_snapshot_made(snapshot, i)->number == call->number)
-            return i;
-    return GPH_NODE_NONE;
 }
 
 static gphi_draft *begin_unordered(const gphi_rule_run *run, const device_condition *one,
@@ -245,6 +237,7 @@ static gphi_draft *begin_unordered(const gphi_rule_run *run, const device_condit
             device_say_type(one->type), gphi_say_exec(run->model, one->exec));
         gphi_evidence_call(draft, &one->given, "the kernel was given the handle by");
         gphi_evidence_call(draft, &one->created, "the handle was made by");
+        device_put_node(run, draft, &one->node);
     }
     return draft;
 }
@@ -258,8 +251,8 @@ static void check_order(const gphi_rule_run *run, const device_condition *one)
     const gph_graph *graph = gphi_snapshot_graph(snapshot);
     if (!graph || one->setters != 1)
         return;
-    const uint32_t node = made_by(snapshot, &one->node);
-    const uint32_t setter = made_by(snapshot, &one->given);
+    const uint32_t node = device_made_by(snapshot, &one->node);
+    const uint32_t setter = device_made_by(snapshot, &one->given);
     bool is_new;
     if (node != GPH_NODE_NONE && setter != GPH_NODE_NONE &&
         !gphi_node_leads_to(run->model, graph, setter, node) &&
@@ -302,7 +295,7 @@ static void tell_set_inside(const gphi_rule_run *run, const gphi_seen *seen,
              "Here: make the handle with CU_GRAPH_COND_ASSIGN_DEFAULT, and the value "
              "of the first decision as its default.");
     gphi_evidence_call(draft, &one->given, "the kernel was given the handle by");
-    gphi_evidence_call(draft, &one->node, "its node was added by");
+    device_put_node(run, draft, &one->node);
     gphi_evidence_call(draft, &seen->call, "launched by");
 }
 
@@ -471,6 +464,7 @@ void device_condition_said(gphi_rule_run *run, const char *text)
                    strstr(text, "no kernel has set its handle")
                        ? "no kernel has set its handle"
                        : "no round has set its handle to 0");
+        device_put_node(run, draft, &one->node);
         gphi_evidence_call(draft, &one->created, "the handle was made by");
         gphi_evidence_call(draft, &one->given, "a kernel was given it by");
         put_other(run, draft, one);

@@ -53,6 +53,7 @@ static void check_beside(const gphi_rule_run *run, const gphi_seen *seen)
             "%s has a conditional node (%s) with work in its body, and a kernel that "
             "launches graphs: on an H100 its launch does not end once the body runs",
             gphi_say_exec(run->model, seen->exec), device_say_type(one->type));
+        device_put_node(run, draft, &one->node);
         gphi_evidence_call(draft, &use->call, "the kernel was given an executable by");
         gphi_evidence_call(draft, &seen->call, "launched by");
         return;
@@ -92,8 +93,10 @@ static bool is_loop_of(const device_condition *one, const gphi_exec_state *exec)
            one->launched != 0 && may_run(one);
 }
 
-static void put_handle(gphi_draft *draft, const device_condition *one)
+static void put_handle(const gphi_rule_run *run, gphi_draft *draft,
+                       const device_condition *one)
 {
+    device_put_node(run, draft, &one->node);
     gphi_evidence_call(draft, &one->created, "the handle was made by");
     if (one->given.number != 0)
         gphi_evidence_call(draft, &one->given, "a kernel was given it by");
@@ -139,7 +142,7 @@ static void tell_hung(const gphi_rule_run *run, const gphi_exec_state *exec,
         if (!is_new)
             continue;
         gphi_evidence_call(draft, &launch->call, "launched by");
-        put_handle(draft, one);
+        put_handle(run, draft, one);
     }
 }
 

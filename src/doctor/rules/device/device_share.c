@@ -45,3 +45,29 @@ uint64_t device_graph_of(const gphi_seen *seen)
         return seen->capture->graph;
     return gphi_call_is_kernel(seen->call.call) ? 0 : gphi_event_word(seen->event, 1);
 }
+
+/* ---- nodes ---- */
+
+uint32_t device_made_by(const gphi_snapshot *snapshot, const gphi_call *call)
+{
+    for (uint32_t i = 0; snapshot && i < snapshot->node_count; i++)
+        if (gphi_snapshot_made(snapshot, i)->number == call->number)
+            return i;
+    return GPH_NODE_NONE;
+}
+
+void device_put_node(const gphi_rule_run *run, gphi_draft *draft, const gphi_call *added)
+{
+    enum { EXECS_MAX = 64 };
+    const gphi_vec *execs = &run->model->execs;
+    for (size_t i = execs->count, n = 0; added->number != 0 && i-- > 0 && n < EXECS_MAX;
+         n++) {
+        const gphi_exec_state *exec = gphi_vec_pointer(execs, i);
+        const uint32_t index = device_made_by(exec->source, added);
+        if (index == GPH_NODE_NONE)
+            continue;
+        gphi_evidence_node(draft, exec->source, index, "the node");
+        return;
+    }
+    gphi_evidence_call(draft, added, "its node was added by");
+}

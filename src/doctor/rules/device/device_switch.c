@@ -92,7 +92,7 @@ void device_switch_end(gphi_rule_run *run)
             gphi_evidence(draft,
                           "body 0 never ran, and the number is that of the bodies: "
                           "what sets the handle counts from 1");
-        gphi_evidence_call(draft, &one->made, "its node was added by");
+        device_put_node(run, draft, &one->made);
         gphi_evidence_call(draft, &one->given, "the kernel was given the handle by");
         if (one->came.number != 0)
             gphi_evidence(draft, "that kernel reads what was copied there");

@@ -122,6 +122,12 @@ gphi_draft *device_begin(const gphi_rule_run *run, uint32_t rule, const gphi_cal
 gphi_draft *device_begin_any(const gphi_rule_run *run, uint32_t rule, const gphi_call *at,
                              uint64_t key, bool *is_new);
 
+/* The node that a call made; GPH_NODE_NONE: it is in a body, or not known. */
+uint32_t device_made_by(const gphi_snapshot *snapshot, const gphi_call *call);
+/* As evidence: the node that a call has added, with its number and region, as the newest
+ * executable has it; where none has it, the call. */
+void device_put_node(const gphi_rule_run *run, gphi_draft *draft, const gphi_call *added);
+
 /* The outermost graph that a graph is a body in; itself where it is none. */
 uint64_t device_root(const device_state *state, uint64_t graph);
 
