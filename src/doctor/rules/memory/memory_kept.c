@@ -25,11 +25,44 @@ typedef struct kept {
     gphi_call first;    /* of the run */
 } kept;
 
+/* ---- what a capture gives back ---- */
+
+typedef struct inside {
+    uint64_t address;
+    gphi_call freed;
+} inside;
+
+void gphi_rule_output_event(gphi_rule_run *run, const gphi_event *event)
+{
+    gphi_output_state *state = run->state;
+    if (event->kind != GPHI_EVENT_NOTE || event->id != GPHI_NOTE_BLOCK ||
+        gphi_event_word(event, 1) != 0 || gphi_event_word(event, 2) == 0)
+        return;
+    const uint64_t address = gphi_event_word(event, 0);
+    inside *one = gphi_vec_keyed(&state->inside, &address, sizeof(address), KEPT_MAX);
+    if (one && one->freed.number == 0)
+        one->freed = (gphi_call){.number = run->model->call_count,
+                                 .time_ns = event->time_ns,
+                                 .call = GPHI_CALL_COUNT,
+                                 .thread = event->thread,
+                                 .stack = event->stack};
+}
+
+const gphi_call *gphi_freed_inside(const gphi_rule_run *run, uint64_t address)
+{
+    const gphi_output_state *state = run->state;
+    GPHI_EACH (const inside, one, &state->inside)
+        if (one->address == address && one->freed.stack != 0)
+            return &one->freed;
+    return NULL;
+}
+
 void gphi_rule_output_init(gphi_rule_run *run)
 {
     gphi_output_state *state = run->state;
     gphi_vec_init(&state->reads, run->model->heap, sizeof(gphi_output_read));
     gphi_vec_init(&state->kept, run->model->heap, sizeof(kept));
+    gphi_vec_init(&state->inside, run->model->heap, sizeof(inside));
 }
 
 void gphi_rule_output_fini(gphi_rule_run *run)
@@ -37,6 +70,7 @@ void gphi_rule_output_fini(gphi_rule_run *run)
     gphi_output_state *state = run->state;
     gphi_vec_fini(&state->reads);
     gphi_vec_fini(&state->kept);
+    gphi_vec_fini(&state->inside);
 }
 
 static bool is_written_outside(const gphi_memory_history *memory, uint64_t address)

@@ -394,8 +394,8 @@ static const gphi_output_read *read_before(const gphi_rule_run *run,
 }
 
 /* A range is read twice, for two results, and nothing is launched between. Two graphs
- * write there; the later one was launched with new inputs before anybody read what the
- * earlier one had left. */
+ * write there; the later one was launched with new inputs, or has the place because a capture
+ * gave it back, before anybody read what the earlier one had left. */
 static void find_shared(gphi_rule_run *run, gphi_history *history, const gphi_seen *seen)
 {
     const gphi_work *work = seen->work;
@@ -407,14 +407,25 @@ static void find_shared(gphi_rule_run *run, gphi_history *history, const gphi_se
             gphi_exec_is_alive(earlier) && read_before(run, earlier, work)
                 ? gphi_history_writes(history, earlier, work->read, work->read_bytes)
                 : NULL;
-        if (!touch || !is_fresh(history, later, earlier->last_work, later->last_work))
+        const gphi_call *freed = gphi_freed_inside(run, work->read);
+        if (!touch ||
+            (!freed && !is_fresh(history, later, earlier->last_work, later->last_work)))
             continue;
-        gphi_draft *draft = gphi_finding_begin(run, &one->call, 0);
-        gphi_cause(draft,
-                   "%s is read twice, and nothing is launched between; two graphs write "
-                   "there, and the second was launched, with new inputs, before anybody "
-                   "had read the result of the first",
-                   gphi_say_memory(run->model, work->read));
+        gphi_draft *draft = gphi_finding_begin(run, freed ? freed : &one->call, 0);
+        if (freed)
+            gphi_cause(
+                draft,
+                "%s was given back to its pool while the graph that writes there "
+                "was captured, and a graph that was captured later has it, too; it "
+                "is read twice after launches of both, for two results",
+                gphi_say_memory(run->model, work->read));
+        else
+            gphi_cause(
+                draft,
+                "%s is read twice, and nothing is launched between; two graphs write "
+                "there, and the second was launched, with new inputs, before anybody "
+                "had read the result of the first",
+                gphi_say_memory(run->model, work->read));
         gphi_evidence_call(draft, &earlier->last_launch,
                            "the first graph is launched by");
         gphi_evidence_call(draft, &later->last_launch, "the second, which overwrites it");

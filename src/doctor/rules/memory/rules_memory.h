@@ -16,8 +16,9 @@ typedef struct gphi_output_read {
 
 /* Of memory.output-overwritten. */
 typedef struct gphi_output_state {
-    gphi_vec reads; /* first: of gphi_output_read */
-    gphi_vec kept;  /* memory_kept.c's */
+    gphi_vec reads;  /* first: of gphi_output_read */
+    gphi_vec kept;   /* memory_kept.c's */
+    gphi_vec inside; /* memory_kept.c's: blocks of libgph's pools, freed while captured */
 } gphi_output_state;
 
 /* A launch whose input may be old: what came from the host went elsewhere. */
@@ -46,6 +47,13 @@ typedef struct gphi_kernel_writes {
     uint64_t count;
 } gphi_kernel_writes;
 
+/* Memory that a stream allocates, as long as the host has not waited for it. */
+typedef struct gphi_pending {
+    gphi_allocation *memory;
+    uint64_t number, work; /* of the allocation */
+} gphi_pending;
+void gphi_rule_elsewhere(gphi_rule_run *run, const gphi_seen *seen);
+
 /* Memory that a thread allocated while it had a capture open. */
 typedef struct gphi_workspace {
     gphi_allocation *memory;
@@ -70,6 +78,10 @@ void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_output_init(gphi_rule_run *run);
 void gphi_rule_output_kept(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_output_end(gphi_rule_run *run);
+void gphi_rule_output_event(gphi_rule_run *run, const gphi_event *event);
+/* Where a capture gave back, to one of libgph's pools, the memory at that address, so that
+ * what is captured later may get it; NULL: nowhere. */
+const gphi_call *gphi_freed_inside(const gphi_rule_run *run, uint64_t address);
 void gphi_rule_output_fini(gphi_rule_run *run);
 
 /* memory_moved.c */
