@@ -21,6 +21,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/text.h"
+#include "softcuda/jit/form.h"
 
 #define SITES_MAX 48u /* of a function; each costs a parameter */
 #define NONE UINT32_MAX
@@ -51,9 +53,7 @@ typedef struct merge {
     bool has_failed; /* no memory */
 } merge;
 
-static const char region_start[] = "define internal i1 @\"b.";
-/* From `define internal i1 @"` and `call i1 @"` to the name. */
-#define NAME_AT (sizeof(region_start) - 3)
+/* From `call i1 @"` to the name. */
 #define CALL_NAME_AT (sizeof("call i1 @\"") - 1)
 
 static const char *line_end(const char *line, const char *end)
@@ -64,8 +64,7 @@ static const char *line_end(const char *line, const char *end)
 
 static bool begins(const char *at, const char *end, const char *text)
 {
-    const size_t bytes = strlen(text);
-    return (size_t)(end - at) >= bytes && memcmp(at, text, bytes) == 0;
+    return gphi_text_begins_in(at, (size_t)(end - at), text);
 }
 
 /* The constant at the end of a line, if it may become a parameter. */
@@ -133,7 +132,7 @@ static bool add_region(merge *m, const char *text, const char *end)
 static bool find_regions(merge *m, const char *ir, const char *end)
 {
     for (const char *line = ir; line < end; line = line_end(line, end) + 1) {
-        if (!begins(line, end, region_start))
+        if (!begins(line, end, SOFT_REGION_START))
             continue;
         const char *last = line;
         while (last < end && *last != '}')
@@ -157,8 +156,8 @@ static const char *name_end(const char *name)
 static const char *piece(const merge *m, const region *r, uint32_t n, size_t *bytes)
 {
     const site *sites = &m->sites[r->site];
-    const char *from =
-        n == 0 ? name_end(r->text + NAME_AT) : sites[n - 1].text + sites[n - 1].bytes;
+    const char *from = n == 0 ? name_end(r->text + SOFT_REGION_NAME)
+                              : sites[n - 1].text + sites[n - 1].bytes;
     const char *to = n < r->site_count ? sites[n].text : r->text + r->bytes;
     *bytes = (size_t)(to - from);
     return from;
@@ -199,7 +198,8 @@ static uint32_t *find_name(const merge *m, const char *name)
     const size_t bytes = (size_t)(name_end(name) - name) + 1; /* with the quote */
     for (uint32_t at = (uint32_t)hash_name(name);; at++) {
         uint32_t *entry = &m->by_name[at & m->mask];
-        if (*entry == NONE || memcmp(m->regions[*entry].text + NAME_AT, name, bytes) == 0)
+        if (*entry == NONE ||
+            memcmp(m->regions[*entry].text + SOFT_REGION_NAME, name, bytes) == 0)
             return entry;
     }
 }
@@ -231,7 +231,7 @@ static bool find_same(merge *m)
     memset(m->by_name, 0xff, bytes);
     for (uint32_t i = 0; i < m->count; i++) {
         region *r = &m->regions[i];
-        *find_name(m, r->text + NAME_AT) = i;
+        *find_name(m, r->text + SOFT_REGION_NAME) = i;
         r->same = find_first(m, i);
         m->regions[r->same].members++;
         any |= r->same != i;
@@ -316,7 +316,7 @@ static void put_call(merge *m, const char *line, const char *end, const char *ca
         put(m, line, (size_t)(end - line));
         return;
     }
-    const char *own = first->text + NAME_AT;
+    const char *own = first->text + SOFT_REGION_NAME;
     put(m, line, (size_t)(name - line));
     put(m, own, (size_t)(name_end(own) - own));
     const char *rest = name_end(name); /* ends with ")" */

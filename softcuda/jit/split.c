@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "softcuda/jit/form.h"
+
 enum kind { COMMON, KERNEL, REGION };
 
 typedef struct span {
@@ -30,19 +33,12 @@ struct soft_split {
     uint32_t count, room, batch_count;
 };
 
-static const char region_start[] = "define internal i1 @\"b.";
-
-static bool begins(const char *line, const char *text)
-{
-    return strncmp(line, text, strlen(text)) == 0;
-}
-
 /* A kernel's function: "b.", "n.", "t.", "w." and its name. */
 static enum kind kind_of(const char *line)
 {
-    if (begins(line, region_start))
+    if (gphi_text_begins(line, SOFT_REGION_START))
         return REGION;
-    const char *name = begins(line, "define ") ? strchr(line, '@') : NULL;
+    const char *name = gphi_text_begins(line, "define ") ? strchr(line, '@') : NULL;
     if (!name || name[1] != '"' || name[2] == '\0' || name[3] != '.')
         return COMMON;
     return strchr("bntw", name[2]) ? KERNEL : COMMON;
@@ -64,8 +60,8 @@ static bool add(soft_split *s, const char *text, enum kind kind)
 
 static bool begins_span(const char *line)
 {
-    return begins(line, "define ") || begins(line, "declare ") ||
-           begins(line, "attributes ") || *line == '@';
+    return gphi_text_begins(line, "define ") || gphi_text_begins(line, "declare ") ||
+           gphi_text_begins(line, "attributes ") || *line == '@';
 }
 
 /* Neighbors of the common kind are one span. */

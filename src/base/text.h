@@ -11,6 +11,8 @@
 #define GPHI_BASE_TEXT_H
 #include <gph/base.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
 
 typedef struct gphi_text {
     char *bytes; /* NULL: nothing yet; else with a zero at `length`, unless it streams */
@@ -48,6 +50,18 @@ gph_status gphi_text_end(gphi_text *text, gph_error *error);
 /* What grew on C's heap, with a zero at its end, to be freed with free(), or NULL: no
  * memory. The text is empty then. */
 char *gphi_text_take(gphi_text *text);
+
+/* Whether a text, or (_in) the first bytes of one, begins with another; NULL does not. */
+static inline bool gphi_text_begins(const char *text, const char *with)
+{
+    return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+static inline bool gphi_text_begins_in(const char *text, size_t bytes, const char *with)
+{
+    const size_t length = strlen(with);
+    return bytes >= length && memcmp(text, with, length) == 0;
+}
 
 /* Bytes of the UTF-8 character at `at`, which ends in a zero byte; 0: it is not one
  * (RFC 3629: neither overlong forms nor surrogates). */

@@ -6,44 +6,22 @@
 #include "softcuda/kernel/run/env.h"
 #include "softcuda/kernel/run/place.h"
 #include "softcuda/kernel/run/rtcalls.h"
+#include "softcuda/kernel/run/rtreach.h"
 #include "softcuda/kernel/run/runner.h"
 #include "softcuda/kernel/run/tensormap.h"
-
-struct mover {
-    ptx_block *view;
-    uint32_t thread;
-    bool checks;
-};
-
-/* Where the bytes are: shared memory, which is the block's own, needs no check. */
-static void *reach(const struct mover *m, uint64_t address, uint32_t bytes,
-                   uint32_t flags)
-{
-    if (m->checks)
-        return ptx_rt_check(m->view, m->thread, address, bytes | flags, 0);
-    return (void *)(uintptr_t)address;
-}
 
 static void read_row(void *user, uint64_t address, void *to, uint32_t bytes)
 {
     (void)soft_text_copy(
-        to, reach(user, address, bytes, PTX_CHECK_STRONG | PTX_CHECK_UNALIGNED), bytes);
+        to, soft_reach_at(user, address, bytes, PTX_CHECK_STRONG | PTX_CHECK_UNALIGNED),
+        bytes);
 }
 
 static void write_row(void *user, uint64_t address, const void *from, uint32_t bytes)
 {
-    void *to = reach(user, address, bytes,
-                     PTX_CHECK_WRITE | PTX_CHECK_STRONG | PTX_CHECK_UNALIGNED);
+    void *to = soft_reach_at(user, address, bytes,
+                             PTX_CHECK_WRITE | PTX_CHECK_STRONG | PTX_CHECK_UNALIGNED);
     (void)soft_text_copy(to, from, bytes);
-}
-
-/* Touched first, so that a fault is the kernel's. */
-static void *word_of(void *user, uint64_t address, uint32_t bytes)
-{
-    unsigned char seen[8];
-    void *at = reach(user, address, bytes, PTX_CHECK_WRITE | PTX_CHECK_STRONG);
-    (void)soft_text_copy(seen, at, bytes);
-    return at;
 }
 
 static void raise(ptx_block *view, uint32_t thread, gph_status code, uint64_t address,
@@ -66,14 +44,15 @@ uint32_t ptx_rt_tensor(ptx_block *view, uint32_t thread, uint32_t word, uint64_t
                                              (int32_t)d, (int32_t)e};
     const uint16_t offsets[] = {(uint16_t)first, (uint16_t)(first >> 16),
                                 (uint16_t)second};
-    struct mover m = {view, thread,
-                      soft_block_from(view)->runner->launch->env->options.check != NULL};
-    const soft_tensor_memory memory = {read_row, write_row, word_of, &m,
+    soft_reach m = {view, thread,
+                    soft_block_from(view)->runner->launch->env->options.check != NULL};
+    const soft_tensor_memory memory = {read_row, write_row, soft_reach_word, &m,
                                        (uint64_t)(uintptr_t)view->shared};
     soft_tensor_map made;
     /* Word by word: a parameter is a copy, which lies anywhere. */
     for (uint32_t i = 0; i < sizeof(made); i += 8)
-        (void)soft_text_copy((unsigned char *)&made + i, reach(&m, map + i, 8, 0), 8);
+        (void)soft_text_copy((unsigned char *)&made + i, soft_reach_at(&m, map + i, 8, 0),
+                             8);
     const char *why = soft_tensor_refuses(&made, &form, at[0]);
     if (why)
         raise(view, thread, SOFT_ERROR_ILLEGAL_INSTRUCTION, map, why);

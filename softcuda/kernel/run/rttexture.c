@@ -7,41 +7,19 @@
 #include "softcuda/kernel/run/env.h"
 #include "softcuda/kernel/run/place.h"
 #include "softcuda/kernel/run/rtcalls.h"
+#include "softcuda/kernel/run/rtreach.h"
 #include "softcuda/kernel/run/runner.h"
 #include "softcuda/kernel/run/texture.h"
 
-struct reader {
-    ptx_block *view;
-    uint32_t thread;
-    bool checks;
-};
-
-/* Where the bytes are. An access that is not aligned is a fault. */
-static void *reach(const struct reader *r, uint64_t address, uint32_t bytes,
-                   uint32_t flags)
-{
-    if (r->checks)
-        return ptx_rt_check(r->view, r->thread, address, bytes | flags, 0);
-    return (void *)(uintptr_t)address;
-}
-
 static void read_texel(void *user, uint64_t address, void *to, uint32_t bytes)
 {
-    (void)soft_text_copy(to, reach(user, address, bytes, 0), bytes);
+    (void)soft_text_copy(to, soft_reach_at(user, address, bytes, 0), bytes);
 }
 
 static void write_texel(void *user, uint64_t address, const void *from, uint32_t bytes)
 {
-    (void)soft_text_copy(reach(user, address, bytes, PTX_CHECK_WRITE), from, bytes);
-}
-
-/* Touched first, so that a fault is the kernel's. */
-static void *word_of(void *user, uint64_t address, uint32_t bytes)
-{
-    unsigned char seen[8];
-    void *at = reach(user, address, bytes, PTX_CHECK_WRITE | PTX_CHECK_STRONG);
-    (void)soft_text_copy(seen, at, bytes);
-    return at;
+    (void)soft_text_copy(soft_reach_at(user, address, bytes, PTX_CHECK_WRITE), from,
+                         bytes);
 }
 
 static void raise(ptx_block *view, uint32_t thread, gph_status code, uint64_t address,
@@ -66,15 +44,15 @@ ptx_words4 ptx_rt_texture(ptx_block *view, uint32_t thread, uint64_t word,
         return (ptx_words4){0};
     bool alive;
     const soft_texture *texture = soft_texture_find(handle, &alive);
-    struct reader r = {view, thread,
-                       soft_block_from(view)->runner->launch->env->options.check != NULL};
+    soft_reach r = {view, thread,
+                    soft_block_from(view)->runner->launch->env->options.check != NULL};
     if (!texture)
         raise(view, thread, SOFT_ERROR_ILLEGAL_ADDRESS, handle,
               "a texture or surface instruction with a handle that no object has");
     if (r.checks && !alive)
         raise(view, thread, SOFT_ERROR_ILLEGAL_ADDRESS, handle,
               "a texture or surface instruction with an object that was destroyed");
-    const soft_texels texels = {read_texel, write_texel, word_of, &r};
+    const soft_texels texels = {read_texel, write_texel, soft_reach_word, &r};
     if (form.bytes > 1 && !form.by_element &&
         words[form.geometry >= PTX_GEOMETRY_A1D] % form.bytes != 0)
         raise(view, thread, SOFT_ERROR_MISALIGNED_ADDRESS,

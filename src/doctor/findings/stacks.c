@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "base/plain.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "symbol/symbol.h"
 
@@ -238,16 +239,11 @@ uint32_t gphi_stacks_python(gphi_stacks *stacks, const char *text)
 
 /* ---- in words ---- */
 
-static bool begins(const char *text, const char *with)
-{
-    return text && strncmp(text, with, strlen(with)) == 0;
-}
-
 /* libgph.so.0, libgph-attach.so; not a program whose name begins so. */
 static bool is_libgph(const gph_place *place)
 {
     const char *name = gphi_path_name(place->module);
-    return begins(name, "libgph") && strstr(name, ".so");
+    return gphi_text_begins(name, "libgph") && strstr(name, ".so");
 }
 
 /* Whose code stands between the program and the driver: libraries, the runtime where it
@@ -256,19 +252,22 @@ static bool is_plumbing(const gph_place *place)
 {
     const char *name = gphi_path_name(place->module), *file = gphi_path_name(place->file);
     const char *function = place->function;
-    return is_libgph(place) || begins(name, "libcuda.so") ||
-           begins(name, "libcudart.so") || begins(function, "libcudart_static_") ||
-           begins(function, "__device_stub__") || begins(file, "cuda_runtime") ||
-           begins(file, "device_functions.h") ||
-           (!file && begins(function, "cuda") && isupper((unsigned char)function[4]));
+    return is_libgph(place) || gphi_text_begins(name, "libcuda.so") ||
+           gphi_text_begins(name, "libcudart.so") ||
+           gphi_text_begins(function, "libcudart_static_") ||
+           gphi_text_begins(function, "__device_stub__") ||
+           gphi_text_begins(file, "cuda_runtime") ||
+           gphi_text_begins(file, "device_functions.h") ||
+           (!file && gphi_text_begins(function, "cuda") &&
+            isupper((unsigned char)function[4]));
 }
 
 /* The interpreter, and what calls C for it: its frames are the Python frames. */
 static bool is_interpreter(const gph_place *place)
 {
     const char *name = gphi_path_name(place->module);
-    return begins(name, "libpython") || begins(name, "python") ||
-           begins(name, "libffi") || begins(name, "_ctypes.");
+    return gphi_text_begins(name, "libpython") || gphi_text_begins(name, "python") ||
+           gphi_text_begins(name, "libffi") || gphi_text_begins(name, "_ctypes.");
 }
 
 /* The last word of a demangled name before its arguments: what is before it is the
@@ -290,28 +289,28 @@ static const char *word_of(const char *function)
 static bool is_cxx_library(const gph_place *place)
 {
     const char *name = gphi_path_name(place->module);
-    if (begins(name, "libstdc++.so") || begins(name, "libc++.so"))
+    if (gphi_text_begins(name, "libstdc++.so") || gphi_text_begins(name, "libc++.so"))
         return true;
     if (place->file)
         return strstr(place->file, "/include/c++/") != NULL;
     const char *word = place->function ? word_of(place->function) : NULL;
-    return begins(word, "std::") || begins(word, "__gnu_cxx::");
+    return gphi_text_begins(word, "std::") || gphi_text_begins(word, "__gnu_cxx::");
 }
 
 /* Where a signal handler returns to, which has no name: softcuda says in one what the host
  * did. */
 static bool is_trampoline(const gph_place *place)
 {
-    return begins(gphi_path_name(place->module), "libc.so") &&
+    return gphi_text_begins(gphi_path_name(place->module), "libc.so") &&
            (!place->function || strcmp(place->function, "__restore_rt") == 0);
 }
 
 static bool is_start(const gph_place *place)
 {
     const char *name = place->function;
-    return begins(name, "__libc_start") || begins(name, "_start") ||
-           begins(name, "start_thread") || begins(name, "clone3") ||
-           begins(name, "__clone");
+    return gphi_text_begins(name, "__libc_start") || gphi_text_begins(name, "_start") ||
+           gphi_text_begins(name, "start_thread") || gphi_text_begins(name, "clone3") ||
+           gphi_text_begins(name, "__clone");
 }
 
 /* "file:line function", cut in place. False: not of that form. */
@@ -353,7 +352,8 @@ static void add_python(stack *of)
  */
 static bool add_place(stack *of, uint32_t first, const gph_place *place, bool is_only)
 {
-    if (of->place_count > first && begins(gphi_path_name(place->module), "libcuda.so"))
+    if (of->place_count > first &&
+        gphi_text_begins(gphi_path_name(place->module), "libcuda.so"))
         return false;
     const bool is_first = of->place_count == first;
     if ((is_first && is_plumbing(place) && !is_only) ||
@@ -396,7 +396,7 @@ static void add_native(gphi_stacks *stacks, stack *of)
                                      .address = of->addresses[i]};
             if (i > 0 && of->place_count == first && is_trampoline(&place))
                 continue;
-            if (of->place_count == first && begins(place.function, "gph_") &&
+            if (of->place_count == first && gphi_text_begins(place.function, "gph_") &&
                 is_libgph(&place))
                 of->entered = place.function;
             if (first > 0 && is_interpreter(&place))
@@ -479,8 +479,9 @@ static bool is_between(const gph_place *place)
     const char *file = place->file ? place->file : "";
     const char *library = strstr(file, "/lib/python3");
     const char *packages = strstr(file, "-packages/");
-    return place->is_python && (begins(file, "<frozen") || (library && !packages) ||
-                                (packages && begins(packages, "-packages/torch/")));
+    return place->is_python &&
+           (gphi_text_begins(file, "<frozen") || (library && !packages) ||
+            (packages && gphi_text_begins(packages, "-packages/torch/")));
 }
 
 /* A line through which all calls go, and small functions around it in a module of its
@@ -497,7 +498,7 @@ static bool is_wrapper(const gphi_stacks *stacks, const gph_place *place,
         return true;
     const int calls = calls_of(stacks, key_of(place->file, bytes, place->function, 0));
     /* __init__ and the like are one of each class */
-    const bool is_small = calls < CALLS_MIN || begins(place->function, "__");
+    const bool is_small = calls < CALLS_MIN || gphi_text_begins(place->function, "__");
     return strcmp(place->file, outermost->file) != 0 && calls > 0 && is_small;
 }
 
@@ -505,7 +506,8 @@ static bool is_wrapper(const gphi_stacks *stacks, const gph_place *place,
 static bool is_by_torch(const gph_place *frames, uint32_t from, uint32_t count)
 {
     for (uint32_t i = from; i < count; i++)
-        if (frames[i].module && begins(gphi_path_name(frames[i].module), "libtorch"))
+        if (frames[i].module &&
+            gphi_text_begins(gphi_path_name(frames[i].module), "libtorch"))
             return true;
     return false;
 }

@@ -2,6 +2,7 @@
 /* The model as a whole: which tables it has, what dies with an object, the signatures of
  * calls, its life. Lookups stand below it in model_find.c. */
 #include "base/heap.h"
+#include "base/text.h"
 #include "doctor/model/model_state.h"
 
 #include <string.h>
@@ -99,12 +100,12 @@ static model_what what_of(const char *name, const model_signature *has)
                         "cuMemFreeHost cuMemHostUnregister"))
         return WHAT_CONTEXT_SYNC;
     if (has->stream < 0)
-        return gphi_name_begins(name, "cuMemcpy") || gphi_name_begins(name, "cuMemset")
+        return gphi_text_begins(name, "cuMemcpy") || gphi_text_begins(name, "cuMemset")
                    ? WHAT_SYNC_WORK
                    : WHAT_OTHER;
-    if (gphi_name_begins(name, "cuLaunch") || gphi_name_begins(name, "cuMemcpy") ||
-        gphi_name_begins(name, "cuMemset") || gphi_name_begins(name, "cuMemPrefetch") ||
-        gphi_name_begins(name, "cuMemDiscard") ||
+    if (gphi_text_begins(name, "cuLaunch") || gphi_text_begins(name, "cuMemcpy") ||
+        gphi_text_begins(name, "cuMemset") || gphi_text_begins(name, "cuMemPrefetch") ||
+        gphi_text_begins(name, "cuMemDiscard") ||
         is_one_of(name, "cuGraphLaunch cuStreamWriteValue32 cuStreamWriteValue64 "
                         "cuStreamWaitValue32 cuStreamWaitValue64 cuStreamBatchMemOp "
                         "cuMemAllocAsync cuMemFreeAsync cuMemAllocFromPoolAsync "
@@ -135,8 +136,8 @@ static model_signature read_signature(const char *name, const char *arguments)
             if (strlen(plain[i].type) == type && memcmp(at, plain[i].type, type) == 0 &&
                 at[type + 1] != '*' && *plain[i].place < 0)
                 *plain[i].place = index;
-        has.gives_exec |= index == 0 && gphi_name_begins(at, "CUgraphExec *");
-        has.gives_graph |= gphi_name_begins(at, "CUgraph *");
+        has.gives_exec |= index == 0 && gphi_text_begins(at, "CUgraphExec *");
+        has.gives_graph |= gphi_text_begins(at, "CUgraph *");
         at += length + (at[length] != '\0');
         at += strspn(at, " ");
     }

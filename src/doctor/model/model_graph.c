@@ -2,6 +2,7 @@
 /* Graphs and executables: who made which node, what an executable holds, its updates and
  * launches. Snapshots stand in model_snapshot.c. */
 #include "base/fail.h"
+#include "base/text.h"
 #include "doctor/model/model_state.h"
 
 #include <string.h>
@@ -337,7 +338,7 @@ static gph_status exec_call(gphi_model *model, gphi_seen *seen)
         destroy_exec(seen);
     else if (gphi_seen_is(seen, GPHI_CALL_cuGraphUpload))
         exec->seen.is_uploaded |= seen->call.result == 0;
-    else if (gphi_name_begins(name, "cuGraphExec") && strstr(name, "Set"))
+    else if (gphi_text_begins(name, "cuGraphExec") && strstr(name, "Set"))
         return set_params(model, seen);
     return GPH_OK;
 }
@@ -347,9 +348,9 @@ gph_status gphi_graph_call(gphi_model *model, gphi_seen *seen)
     const char *name = gphi_call_name(seen->call.call);
     if (gphi_seen_is(seen, GPHI_CALL_cuStreamEndCapture))
         return seen->call.result == 0 ? end_capture(model, seen) : GPH_OK;
-    if (!gphi_name_begins(name, "cuGraph"))
+    if (!gphi_text_begins(name, "cuGraph"))
         return GPH_OK;
-    if (gphi_name_begins(name, "cuGraphInstantiate"))
+    if (gphi_text_begins(name, "cuGraphInstantiate"))
         return instantiate(model, seen);
     if (model->own->calls[seen->call.call].exec >= 0)
         return exec_call(model, seen);
@@ -365,7 +366,7 @@ gph_status gphi_graph_call(gphi_model *model, gphi_seen *seen)
                    : GPH_E_NO_MEMORY;
     if (gphi_seen_is(seen, GPHI_CALL_cuGraphClone))
         return clone_graph(model, seen);
-    if (gphi_name_begins(name, "cuGraphAdd") && strstr(name, "Node"))
+    if (gphi_text_begins(name, "cuGraphAdd") && strstr(name, "Node"))
         return add_node(model, seen);
     return GPH_OK;
 }

@@ -250,10 +250,4 @@ static inline bool gphi_seen_is(const gphi_seen *seen, gphi_call_id call)
 {
     return seen->call.call == (uint32_t)call;
 }
-
-/* Of a call's name. */
-static inline bool gphi_name_begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a call puts on its stream, and what the host waits for. */
 #include "base/fail.h"
+#include "base/text.h"
 #include "doctor/model/call_kinds.h"
 #include "doctor/model/model_state.h"
 
@@ -34,20 +35,20 @@ static void read_copy(const char *name, const gphi_event *event, gphi_work *out)
 {
     const uint64_t to = gphi_event_word(event, 0), from = gphi_event_word(event, 1);
     const uint64_t bytes = gphi_event_word(event, 2);
-    if (gphi_name_begins(name, "cuMemcpy2D")) {
+    if (gphi_text_begins(name, "cuMemcpy2D")) {
         const CUDA_MEMCPY2D *copy =
             gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*copy));
         if (copy)
             read_copy_2d(copy, out);
         return;
     }
-    if (gphi_name_begins(name, "cuMemcpy3D") || gphi_name_begins(name, "cuMemcpyBatch") ||
+    if (gphi_text_begins(name, "cuMemcpy3D") || gphi_text_begins(name, "cuMemcpyBatch") ||
         strpbrk(name + strlen("cuMemcpy"), "A") == name + strlen("cuMemcpy"))
-        if (!gphi_name_begins(name, "cuMemcpyAsync"))
+        if (!gphi_text_begins(name, "cuMemcpyAsync"))
             return;
-    const bool from_host = gphi_name_begins(name, "cuMemcpyHto"),
+    const bool from_host = gphi_text_begins(name, "cuMemcpyHto"),
                to_host = strstr(name, "toH");
-    const bool is_peer = gphi_name_begins(name, "cuMemcpyPeer");
+    const bool is_peer = gphi_text_begins(name, "cuMemcpyPeer");
     if (to_host || from_host)
         out->host = to_host ? to : from;
     if (!to_host && !strstr(name, "toA")) {
@@ -62,7 +63,7 @@ static void read_copy(const char *name, const gphi_event *event, gphi_work *out)
 
 static void read_fill(const char *name, const gphi_event *event, gphi_work *out)
 {
-    const bool is_2d = gphi_name_begins(name, "cuMemsetD2D");
+    const bool is_2d = gphi_text_begins(name, "cuMemsetD2D");
     const char *digits = name + strlen(is_2d ? "cuMemsetD2D" : "cuMemsetD");
     const uint64_t size = digits[0] == '8' ? 1 : digits[0] == '1' ? 2 : 4;
     out->write = gphi_event_word(event, 0);
@@ -79,8 +80,8 @@ static void read_fill(const char *name, const gphi_event *event, gphi_work *out)
 bool gphi_work_ranges(const gphi_event *event, gphi_work *out)
 {
     const char *name = gphi_call_name(event->u.call.call);
-    const bool is_copy = gphi_name_begins(name, "cuMemcpy");
-    const bool is_fill = gphi_name_begins(name, "cuMemset");
+    const bool is_copy = gphi_text_begins(name, "cuMemcpy");
+    const bool is_fill = gphi_text_begins(name, "cuMemset");
     if (is_copy)
         read_copy(name, event, out);
     if (is_fill)
@@ -167,18 +168,18 @@ static bool ends_at_host(const gphi_model *model, const gphi_seen *seen)
 {
     const char *name = gphi_call_name(seen->call.call);
     const gphi_work *work = seen->work;
-    if (!gphi_name_begins(name, "cuMemcpy") || !work)
+    if (!gphi_text_begins(name, "cuMemcpy") || !work)
         return false;
     const uint64_t to = strstr(name, "toH")                       ? work->host
-                        : gphi_name_begins(name, "cuMemcpyAsync") ? work->write
+                        : gphi_text_begins(name, "cuMemcpyAsync") ? work->write
                                                                   : 0;
     return to != 0 && !gphi_model_memory(model, to, false);
 }
 
 static bool is_device_only(const char *name)
 {
-    return gphi_name_begins(name, "cuMemset") || gphi_name_begins(name, "cuMemcpyDtoD") ||
-           gphi_name_begins(name, "cuMemcpyPeer");
+    return gphi_text_begins(name, "cuMemset") || gphi_text_begins(name, "cuMemcpyDtoD") ||
+           gphi_text_begins(name, "cuMemcpyPeer");
 }
 
 gph_status gphi_synchronize(gphi_model *model, const gphi_seen *seen)
