@@ -24,7 +24,7 @@ PARAMETERS = {
                      "recording", "first", "second", "branches", "ceiling", "unroll", "budget_ns", "poll_ns", "capacity", "idle_us",
                      "wait_ns", "number"), "int"),
     **dict.fromkeys(("run", "kernels", "verbose", "at_once", "may_reinstantiate", "keep_graph", "any_order",
-                     "share_inputs", "strict", "keep_gil", "explicit_steps", "keep_graphs", "root", "eager", "check", "share",
+                     "share_inputs", "strict", "keep_gil", "explicit_steps", "keep_graphs", "root", "eager", "check", "unset", "share",
                      "lazy"), "bool"),
     **dict.fromkeys(("mode", "join", "dtype", "kind", "form", "language"), "str"),
     **dict.fromkeys(("hot_share", "overshoot_max", "wait_s"), "float"),

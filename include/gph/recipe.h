@@ -92,7 +92,12 @@ typedef struct gph_recipe_entry {
     uint32_t output_count;     /**< of `outputs` */
     const int64_t *key;        /**< the caller's own numbers, `key_count` of them */
     uint32_t key_count;        /**< of `key`, 64 at most */
-    uint32_t reserved;         /**< zero */
+    /** Nonzero: kernels take structures with bytes that nobody sets (padding, arrays beyond
+     *  their count). A word of theirs that differs between the captures is kept as in
+     *  `graph`, unless it changed as addresses do or is one of memory there. Zero: refused,
+     *  which also finds numbers that differ by mistake.
+     */
+    uint32_t unset;
     const gph_resolver *resolver; /**< NULL: only modules loaded by libgph */
     CUstream stream; /**< for the check; NULL: the per-thread default stream */
     /** The pool that it was captured in, of an arena that was added as a range; or NULL.

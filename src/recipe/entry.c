@@ -224,8 +224,11 @@ gph_status gph_recipe_add(gph_recipe *recipe, gph_runtime *runtime,
     GPHI_TRY(gphi_options_read(&opt, sizeof(opt), "gph_recipe_entry", entry, error));
     gphi_bundle *bundle = &recipe->bundle;
     GPHI_TRY(check_entry(bundle, recipe, &opt, error));
-    const gphi_survey survey = {
-        .runtime = runtime, .bundle = bundle, .resolver = opt.resolver, .error = error};
+    const gphi_survey survey = {.runtime = runtime,
+                                .bundle = bundle,
+                                .resolver = opt.resolver,
+                                .error = error,
+                                .unset = opt.unset != 0};
     GPHI_TRY(read_device(&survey));
     GPHI_TRY(gphi_made(error, gphi_vec_reserve(&bundle->graphs, 1) == GPH_OK,
                        "recording a graph"));

@@ -39,6 +39,7 @@ typedef struct gphi_survey {
     gphi_bundle *bundle;
     const gph_resolver *resolver; /* or NULL */
     gph_error *error;
+    bool unset; /* words that nobody set are kept: gph_recipe_entry.unset */
 } gphi_survey;
 
 /* Keeps a reason why a graph cannot be kept; those beyond the 64th are dropped.

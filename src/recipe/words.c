@@ -12,13 +12,20 @@
  *
  * A word that moved in any other way is refused, and so is one that points into a range
  * that moved, but did not move itself: somebody kept an address of the first capture. A
- * graph that was captured once is kept as it is, and loads only where it was recorded. */
+ * graph that was captured once is kept as it is, and loads only where it was recorded.
+ *
+ * Arguments that are structures have bytes that nobody sets: padding, the byte of an empty
+ * functor, entries of arrays beyond their count. What lies there is what the stack had. With
+ * `unset` a word that changed is kept as in the first capture, if that graph itself could
+ * not have used it as an address (no memory is there), and if it changed in no way in which
+ * what is computed from addresses does. */
 #include "base/fail.h"
 #include "base/map.h"
 #include "cuda/status.h"
 #include "device/setters.h"
 #include "recipe/parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct hunt {
@@ -27,7 +34,8 @@ struct hunt {
     struct gphi_bundle_graph *graph;
     const struct gphi_bundle_graph *shifted;       /* or NULL */
     unsigned char setters[GPHI_BUNDLE_HASH_BYTES]; /* the image of libgph's own */
-    gphi_map outside; /* words that were asked for: CUmemorytype, 0: no memory */
+    gphi_map outside;   /* words that were asked for: CUmemorytype, 0: no memory */
+    gphi_map distances; /* with `unset`: by which ranges moved, and 0 */
 };
 
 /* `by`: how far the range must have moved; NULL: any. */
@@ -89,13 +97,37 @@ struct spot {
     bool is_address; /* certainly: of a copy or a fill */
 };
 
-static gph_status refuse_at(const struct hunt *hunt, const struct spot *spot,
-                            const char *why, uint64_t value)
+/* `what` is said of the place: "0x1000 is host memory", with the kernel. */
+static gph_status refuse_spot(const struct hunt *hunt, const struct spot *spot,
+                              const char *what)
 {
     const struct gphi_bundle_node *node =
         GPHI_BUNDLE_AT(&hunt->graph->nodes, node, spot->node);
+    if (node->kind != GPH_NODE_KERNEL)
+        return gphi_refuse(hunt->survey, hunt->graph, spot->node, node->kind,
+                           spot->offset, "%s", what);
+    const struct gphi_bundle_kernel *kernel =
+        GPHI_BUNDLE_AT(&hunt->bundle->kernels, kernel, node->item);
     return gphi_refuse(hunt->survey, hunt->graph, spot->node, node->kind, spot->offset,
-                       "0x%llx %s", (unsigned long long)value, why);
+                       "%s (byte %u of the arguments of %.160s)", what, spot->offset,
+                       gphi_bundle_text(hunt->bundle, kernel->name));
+}
+
+static gph_status refuse_at(const struct hunt *hunt, const struct spot *spot,
+                            const char *why, uint64_t value)
+{
+    char what[128];
+    snprintf(what, sizeof(what), "0x%llx %s", (unsigned long long)value, why);
+    return refuse_spot(hunt, spot, what);
+}
+
+static gph_status refuse_change(const struct hunt *hunt, const struct spot *spot,
+                                const char *why, uint64_t value, uint64_t shifted)
+{
+    char what[160];
+    snprintf(what, sizeof(what), "0x%llx changed to 0x%llx, %s",
+             (unsigned long long)value, (unsigned long long)shifted, why);
+    return refuse_spot(hunt, spot, what);
 }
 
 gph_status gphi_memory_kind(gph_runtime *runtime, gphi_map *known, uint64_t address,
@@ -153,16 +185,60 @@ static gph_status judge_still(struct hunt *hunt, const struct spot *spot, uint64
                      value);
 }
 
+/* Whether a change is what ranges moved by, or the difference of two such distances: of an
+ * address outside its range (a base less an offset), of a distance between two ranges. */
+static bool follows_ranges(const struct hunt *hunt, uint64_t by)
+{
+    for (size_t i = 0; i < hunt->bundle->ranges.count; i++) {
+        const struct gphi_bundle_range *range = gphi_recipe_range(hunt->bundle, i);
+        const uint64_t distance = range->shifted - range->address;
+        if (gphi_map_get(&hunt->distances, distance - by) ||
+            gphi_map_get(&hunt->distances, distance + by))
+            return true;
+    }
+    return false;
+}
+
+/* A word that changed as no range did, in no range of the first capture. */
+static gph_status judge_unset(struct hunt *hunt, const struct spot *spot, uint64_t value,
+                              uint64_t shifted)
+{
+    if (!hunt->survey->unset || spot->is_address)
+        return refuse_change(hunt, spot, "and is in no range", value, shifted);
+    if (follows_ranges(hunt, shifted - value))
+        return refuse_change(hunt, spot,
+                             "as what is computed from addresses, and is in no range",
+                             value, shifted);
+    uint64_t kind = 0;
+    GPHI_TRY(look_outside(hunt, value, &kind));
+    if (kind == 0)
+        return GPH_OK;
+    return refuse_change(hunt, spot, "and is memory outside every range", value, shifted);
+}
+
+/* A word at an offset that is not a multiple of 8, of which the aligned words may have been
+ * taken for such as nobody set. */
+static gph_status judge_packed(struct hunt *hunt, const struct spot *spot, uint64_t value,
+                               uint64_t shifted)
+{
+    const uint64_t by = shifted - value;
+    if (find_range(hunt->bundle, value, 0, &by) == GPHI_BUNDLE_NONE)
+        return GPH_OK;
+    return refuse_change(hunt, spot, "with its range, and is not at a multiple of 8",
+                         value, shifted);
+}
+
 /* A word that moved. */
 static gph_status judge_moved(struct hunt *hunt, const struct spot *spot, uint64_t value,
                               uint64_t shifted)
 {
     const uint32_t range = range_of_word(hunt, value, shifted - value);
     if (range == GPHI_BUNDLE_NONE)
-        return refuse_at(hunt, spot, "changed, and is in no range", value);
+        return judge_unset(hunt, spot, value, shifted);
     const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
     if (shifted - value != at->shifted - at->address)
-        return refuse_at(hunt, spot, "changed by another distance than its range", value);
+        return refuse_change(hunt, spot, "by another distance than its range", value,
+                             shifted);
     const struct gphi_bundle_word word = {spot->node, spot->offset, range};
     if (gphi_vec_push(&hunt->graph->words, &word) != GPH_OK)
         return fail_memory(hunt);
@@ -259,7 +335,7 @@ static uint64_t word_at(const unsigned char *bytes, size_t count, size_t offset)
 }
 
 /* Every aligned word; and, for addresses in packed structures, what is at other
- * offsets and has not moved. */
+ * offsets and has not moved, or has and may have been taken for unset. */
 static gph_status hunt_arguments(struct hunt *hunt, uint32_t index,
                                  const struct gphi_bundle_node *node,
                                  const struct gphi_bundle_node *twin)
@@ -283,6 +359,8 @@ static gph_status hunt_arguments(struct hunt *hunt, uint32_t index,
             GPHI_TRY(judge(hunt, &spot, value, shifted));
         else if (offset % 8 != 0 && value == shifted && bytes - offset >= 8)
             GPHI_TRY(judge_still(hunt, &spot, value));
+        else if (offset % 8 != 0 && bytes - offset >= 8 && hunt->survey->unset)
+            GPHI_TRY(judge_packed(hunt, &spot, value, shifted));
     }
     return GPH_OK;
 }
@@ -399,6 +477,16 @@ static bool has_same_shape(const struct gphi_bundle_graph *a,
                                           a->edges.count * sizeof(gph_edge)) == 0);
 }
 
+static gph_status list_distances(struct hunt *hunt)
+{
+    gph_status status = gphi_map_set(&hunt->distances, 0, 1);
+    for (size_t i = 0; i < hunt->bundle->ranges.count && status == GPH_OK; i++) {
+        const struct gphi_bundle_range *range = gphi_recipe_range(hunt->bundle, i);
+        status = gphi_map_set(&hunt->distances, range->shifted - range->address, 1);
+    }
+    return status == GPH_OK ? GPH_OK : fail_memory(hunt);
+}
+
 gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *graph,
                            const struct gphi_bundle_graph *shifted)
 {
@@ -411,10 +499,12 @@ gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *
     struct hunt hunt = {
         .survey = survey, .bundle = survey->bundle, .graph = graph, .shifted = shifted};
     gphi_map_init(&hunt.outside, survey->bundle->heap);
+    gphi_map_init(&hunt.distances, survey->bundle->heap);
     gphi_sha256_text(gphi_setter_text.ptx, hunt.setters);
-    gph_status status = GPH_OK;
+    gph_status status = survey->unset ? list_distances(&hunt) : GPH_OK;
     for (uint32_t i = 0; i < graph->nodes.count && status == GPH_OK; i++)
         status = hunt_node(&hunt, i);
+    gphi_map_fini(&hunt.distances);
     gphi_map_fini(&hunt.outside);
     return status;
 }

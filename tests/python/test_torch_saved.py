@@ -39,9 +39,9 @@ def kernel_of(symbol, name):
     return function.value
 
 
-def launch(function, to, source, by):
-    args = [ctypes.c_uint64(to.data_ptr()), ctypes.c_uint64(source.data_ptr()), ctypes.c_uint(COUNT), ctypes.c_float(by)]
-    params = (ctypes.c_void_p * 4)(*[ctypes.addressof(one) for one in args])
+def launch(function, to, source, by, *more):
+    args = [ctypes.c_uint64(to.data_ptr()), ctypes.c_uint64(source.data_ptr()), ctypes.c_uint(COUNT), ctypes.c_float(by), *more]
+    params = (ctypes.c_void_p * len(args))(*[ctypes.addressof(one) for one in args])
     call = driver.call("cuLaunchKernel", ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3)
     call(function, 1, 1, 1, COUNT, 1, 1, 0, torch.cuda.current_stream().cuda_stream, params, None)
     return to
@@ -216,6 +216,29 @@ class Saved(Case):
                 gt.save_graph(self.path, self.step, tensors)
             self.assertEqual(os.listdir(os.path.dirname(self.path)), [])
         self.assertRaisesRegex(TypeError, "z is neither a CUDA tensor", gt.save_graph, self.path, self.step, {"z": 3})
+
+    def test_bytes_of_arguments_that_nobody_sets(self):
+        """As PyTorch's kernels have them on a GPU: padding of structures, what the stack had there."""
+        kernel, left = loaded_by_others(UNSET, b"unset"), iter(range(1, 1000))
+
+        def step():
+            number = next(left)
+            rest = (ctypes.c_uint64 * 3)(number << 32 | 64, 0x7ffc00000000 + 8 * number, self.y.data_ptr())
+            return launch(kernel, self.y, self.x, 4.0, rest)
+        before = values(self.y)
+        gt.save_graph(self.path, step, {"x": self.x, "y": self.y}, images=[UNSET.encode()])
+        self.assertEqual(values(self.y), before)
+        self.assertEqual(gph.Recipe.load(self.path).graphs[0]["pointer_count"], 3)
+        self.assertEqual(self.elsewhere("replay_mine", self.path), "mine\n")
+        recipe, one, two = gph.Recipe(), gt.CUDAGraph(keep_graph=True), gt.CUDAGraph(keep_graph=True)
+        for graph in (one, two):
+            with gt.graph(graph):
+                step()
+        recipe.range("x", self.x.data_ptr(), 4 * COUNT)
+        recipe.range("y", self.y.data_ptr(), 4 * COUNT)
+        recipe.add(driver.runtime(), "not asked for", one.raw_cuda_graph(), shifted=two.raw_cuda_graph(),
+                   identify=lambda function: (hashlib.sha256(UNSET.encode()).digest(), "unset"))
+        self.assertIn("and is in no range (byte 24 of the arguments of unset)", recipe.graphs[0]["refusals"][0]["why"])
 
     def test_images_that_the_program_has(self):
         """As NVRTC's and Triton's, which no library has."""
@@ -394,6 +417,9 @@ PLUS = """.version 7.0
     ret;
 }
 """
+
+
+UNSET = PLUS.replace("jit", "unset").replace(".param .f32 by)", ".param .f32 by, .param .align 8 .b8 rest[24])")
 
 
 def loaded_by_others(program, name):

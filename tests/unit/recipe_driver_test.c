@@ -398,11 +398,11 @@ static void what_differs_between_captures_is_refused(void)
 {
     refuse(work_kept, true, GPH_NODE_KERNEL, 0, "but did not move with it");
     refuse(work_strides, true, GPH_NODE_KERNEL, 0, "by another distance than its range");
-    refuse(work_number, true, GPH_NODE_KERNEL, 16, "changed, and is in no range");
+    refuse(work_number, true, GPH_NODE_KERNEL, 16, ", and is in no range");
     refuse(work_more, true, GPH_NODE_MEMSET, -1, "its shape or value differs");
     refuse(work_extra_node, true, GPH_NODE_KERNEL, -1,
            "the captures differ: 1 nodes and 0 edges, then 2 and 1");
-    refuse(work_packed, true, GPH_NODE_KERNEL, 0, "changed, and is in no range");
+    refuse(work_packed, true, GPH_NODE_KERNEL, 0, ", and is in no range");
     refuse(work_packed_kept, true, GPH_NODE_KERNEL, 1, "but did not move with it");
 }
 

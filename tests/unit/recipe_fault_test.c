@@ -86,7 +86,8 @@ static gph_status add(gph_recipe *recipe, gph_runtime *runtime, CUfunction funct
     gph_error error = {0};
     entry.name = name;
     entry.graph = build(function, first, n);
-    entry.shifted = build(function, second, n);
+    entry.shifted = build(function, second, n + 1); /* as bytes that nobody sets */
+    entry.unset = 1;
     entry.inputs = &input;
     entry.outputs = &output;
     entry.input_count = entry.output_count = 1;

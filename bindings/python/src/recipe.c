@@ -158,18 +158,18 @@ static PyObject *add(recipe *self, PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = {
         "runtime", "name",   "graph", "shifted",   "inputs",   "outputs", "key",
-        "check",   "stream", "pool",  "recording", "identify", NULL};
+        "check",   "stream", "pool",  "recording", "identify", "unset",   NULL};
     gph_recipe_entry entry = GPH_RECIPE_ENTRY_INIT;
     gphpy_identify names_kernels = {0};
     PyObject *object = NULL, *inputs = NULL, *outputs = NULL, *key = NULL,
              *pool = Py_None, *identify = NULL;
     unsigned long long graph = 0, shifted = 0;
     int64_t words[GPHPY_KEY_MAX];
-    int check = 0, word_count = 0;
+    int check = 0, unset = 0, word_count = 0;
     gph_error error = {0};
-    if (!PARSE(args, kwargs, "OsK|$KOOOpO&OIO:add", names, &object, &entry.name, &graph,
+    if (!PARSE(args, kwargs, "OsK|$KOOOpO&OIOp:add", names, &object, &entry.name, &graph,
                &shifted, &inputs, &outputs, &key, &check, gphpy_stream_read,
-               &entry.stream, &pool, &entry.recording, &identify))
+               &entry.stream, &pool, &entry.recording, &identify, &unset))
         return NULL;
     gphpy_runtime *runtime = gphpy_runtime_of(object);
     if (!runtime || (key && (word_count = gphpy_key_read(key, words)) < 0) ||
@@ -182,6 +182,7 @@ static PyObject *add(recipe *self, PyObject *args, PyObject *kwargs)
     entry.graph = (CUgraph)(uintptr_t)graph;
     entry.shifted = (CUgraph)(uintptr_t)shifted;
     entry.check = (uint32_t)check;
+    entry.unset = (uint32_t)unset;
     entry.inputs = in;
     entry.outputs = out;
     entry.key = words;
@@ -497,7 +498,7 @@ static PyMethodDef methods[] = {
         "add", add,
         "add($self, runtime, name, graph, *, shifted=0, inputs=(), outputs=(), key=(), "
         "check=False, "
-        "stream=None, pool=None, recording=0, identify=None)\n--\n\n"
+        "stream=None, pool=None, recording=0, identify=None, unset=False)\n--\n\n"
         "Adds a CUgraph (Recording.graphs). shifted: the same work captured with its "
         "ranges at\n"
         "their shifted addresses, so that it loads anywhere. check: it is replayed now, "
@@ -507,7 +508,10 @@ static PyMethodDef methods[] = {
         "others loaded, what it is: (SHA-256 of the image, name), or None. What cannot "
         "be "
         "kept\n"
-        "is added as refused: graphs says why."),
+        "is added as refused: graphs says why. unset: words of arguments that differ "
+        "between the\n"
+        "captures, and can be no address, are bytes that nobody sets, and kept; else "
+        "refused."),
     METHOD("add_tree", add_tree,
            "add_tree($self, tree, check=False)\n--\n\nAdds each recording of a Tree made "
            "with\n"

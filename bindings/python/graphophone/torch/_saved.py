@@ -226,7 +226,8 @@ class _Saving:
 
     def _add_graph(self, name, one, other, inputs, outputs, check):
         self.recipe.add(_driver.runtime(), name, one.raw_cuda_graph(), shifted=other.raw_cuda_graph(), inputs=inputs,
-                        outputs=[out.detach() for out in outputs], check=check, stream=self.stream.cuda_stream, identify=self.finder)
+                        outputs=[out.detach() for out in outputs], check=check, stream=self.stream.cuda_stream, identify=self.finder,
+                        unset=True)
         _refuse(name, self.recipe.graphs[-1], self.finder)
 
     def add(self, check):

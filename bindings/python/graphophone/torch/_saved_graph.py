@@ -70,7 +70,7 @@ def save_graph(path, function, tensors, *, images=()):
         one, other, [result], again, about["segments"] = _saved._twice(name, [function], pairs, stream, add_ranges, let_go)
         outputs, spec = tree_flatten(result)
         about["outputs"], about["out_spec"] = _saved._places(name, "output", ranges, outputs), treespec_dumps(spec)
-        recipe.add(_saved._driver.runtime(), name, one[0].raw_cuda_graph(), shifted=other[0].raw_cuda_graph(), identify=finder)
+        recipe.add(_saved._driver.runtime(), name, one[0].raw_cuda_graph(), shifted=other[0].raw_cuda_graph(), identify=finder, unset=True)
         _saved._refuse(name, recipe.graphs[-1], finder)
         _saved._write(path, recipe, {"format": _saved._FORMAT, "torch": torch.__version__, "graph": about,
                                      "ranges": {key: size for key, _, size in ranges.all}}, finder)
