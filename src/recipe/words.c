@@ -216,8 +216,8 @@ static gph_status judge_unset(struct hunt *hunt, const struct spot *spot, uint64
     return refuse_change(hunt, spot, "and is memory outside every range", value, shifted);
 }
 
-/* A word at an offset that is not a multiple of 8, of which the aligned words may have been
- * taken for such as nobody set. */
+/* A word at an offset that is not a multiple of 8: the aligned words that it is a part of may
+ * have been taken for unset. */
 static gph_status judge_packed(struct hunt *hunt, const struct spot *spot, uint64_t value,
                                uint64_t shifted)
 {

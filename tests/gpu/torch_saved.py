@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphed callables and whole steps of training in files on a GPU, with PyTorch's own kernels, cuBLAS's and Triton's: saved here,
 loaded by a new process whose weights lie elsewhere, with the bits of eager calls. usage: PYTHONPATH=the package's folder torch_saved.py [names of tests]"""
+import importlib.util
 import os
 import subprocess
 import sys
@@ -33,10 +34,15 @@ def mlp():
     return torch.nn.Sequential(torch.nn.LayerNorm(256), torch.nn.Linear(256, 512), torch.nn.GELU(), torch.nn.Linear(512, 256))
 
 
+def transformer():
+    return torch.nn.Sequential(*(torch.nn.TransformerEncoderLayer(256, 4, 512, dropout=0.0, batch_first=True) for _ in range(2)))
+
+
 def made(name, dtype):
     torch.manual_seed(1)
-    model = {"elementwise": elementwise, "mlp": mlp, "attention": Attention}[name]().to("cuda", getattr(torch, dtype)).eval()
-    return model, torch.randn(2, 64, 256, device="cuda", dtype=getattr(torch, dtype))
+    models = {"elementwise": elementwise, "mlp": mlp, "attention": Attention, "transformer": transformer}
+    model = models[name]().to("cuda", getattr(torch, dtype))
+    return model.train(name == "transformer"), torch.randn(2, 64, 256, device="cuda", dtype=getattr(torch, dtype))
 
 
 def passes(model, x):
@@ -71,15 +77,23 @@ def train(path, name, dtype, address):
 class Steps:
     """A model, its optimizer and one step of training."""
 
-    def __init__(self, dtype="float32"):
-        self.model, self.x = made("mlp", dtype)
+    def __init__(self, name):
+        if name.startswith("resnet18"):
+            import torchvision
+            torch.manual_seed(1)
+            torch.backends.cudnn.deterministic = True
+            torch.backends.cudnn.enabled = not name.endswith("without_cudnn")
+            self.model, self.x = torchvision.models.resnet18(weights=None, num_classes=10).cuda(), torch.randn(8, 3, 64, 64, device="cuda")
+            self.target, self.loss = torch.arange(8, device="cuda"), torch.nn.functional.cross_entropy
+        else:
+            self.model, self.x = made(name, "float32")
+            self.target, self.loss = torch.ones_like(self.x), torch.nn.functional.mse_loss
         self.model.train()
-        self.target = torch.ones_like(self.x)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, capturable=True)
 
     def step(self):
         self.optimizer.zero_grad(set_to_none=True)
-        loss = torch.nn.functional.mse_loss(self.model(self.x), self.target)
+        loss = self.loss(self.model(self.x), self.target)
         loss.backward()
         self.optimizer.step()
         return loss
@@ -87,24 +101,34 @@ class Steps:
     def named(self):
         return {"model": self.model, "optimizer": self.optimizer, "x": self.x, "target": self.target}
 
+    def state(self):
+        return [*self.model.state_dict().values(), *(one for state in self.optimizer.state.values() for one in state.values())]
 
-def steps(path, address):
-    """In a new process: steps of training by the graph and eagerly from the same state."""
+
+def steps(path, name, address):
+    """In a new process: steps of training by the graph, by one that was captured here, and eagerly, from the same state."""
     keep = [torch.zeros(3 << 20, device="cuda") for _ in range(5)]
-    ours, theirs = Steps(), Steps()
-    ours.step(), theirs.step()  # makes the optimizers' state
-    weight = next(ours.model.parameters())
+    loaded, captured, eager = (Steps(name) for _ in range(3))
+    for one in (loaded, captured, eager):
+        one.step()  # makes the optimizers' state
+    weight = next(loaded.model.parameters())
     begin = time.perf_counter()
-    graph, loss = gt.load_graph(path, ours.named())
+    graph, loss = gt.load_graph(path, loaded.named())
     took = time.perf_counter() - begin
-    equal = []
+    other = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(other):
+        other_loss = captured.step()
+    with_captured, with_eager = [], []
     for _ in range(5):
-        graph.replay()
-        equal.append(torch.equal(loss, theirs.step().detach()))
-    equal += same(ours.model.parameters(), theirs.model.parameters())
+        graph.replay(), other.replay()
+        with_captured.append(torch.equal(loss, other_loss))
+        with_eager.append(torch.equal(loss, eager.step().detach()))
+    with_captured += same(loaded.state(), captured.state())
+    with_eager += same(loaded.state(), eager.state())
     del keep
-    print("%s, weights %s, loaded in %.2f s, %d nodes" % (all(equal), "elsewhere" if weight.data_ptr() != int(address) else
-                                                          "at the same address", took, graph.nodes))
+    print("equal to a captured graph %s, to eager steps %s; weights %s, loaded in %.2f s, %d nodes, loss %.6f" % (
+        all(with_captured), all(with_eager), "elsewhere" if weight.data_ptr() != int(address) else "at the same address", took,
+        graph.nodes, loss.item()))
 
 
 def by_triton():
@@ -145,68 +169,25 @@ def load(path, name, dtype, address):
 
 
 class Saved(unittest.TestCase):
-    def saved(self, name, dtype):
-        model, x = made(name, dtype)
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "recipe")
-            begin = time.perf_counter()
-            gt.save_graphed_callables(path, model, (x,))
-            took = time.perf_counter() - begin
-            done = subprocess.run([sys.executable, "-B", __file__, "load", path, name, dtype, str(next(model.parameters()).data_ptr())],
-                                  capture_output=True, text=True, timeout=100)
-        print("\n%s %s: saved in %.2f s; %s" % (name, dtype, took, done.stdout.strip() or done.stderr[-600:]), flush=True)
-        self.assertIn("[True, True], weights elsewhere", done.stdout)
-
     def elsewhere(self, *args):
         """What a new process prints."""
         done = subprocess.run([sys.executable, "-B", __file__, *args], capture_output=True, text=True, timeout=100)
         print("\n%s: %s" % (args[0], done.stdout.strip() or done.stderr[-600:]), flush=True)
         return done.stdout
 
-    def save(self, function, *args, **options):
-        """Skips, with the sentence, where a kernel's arguments have padding that nobody sets: what lies there differs between the
-        captures, and is refused as an address that is not known."""
-        try:
-            function(*args, **options)
-        except gph.UnsupportedError as error:
-            self.assertRegex(str(error), r"cannot be saved: node \d+: 0x[0-9a-f]+ changed, and is in no range")
-            self.assertEqual(os.listdir(os.path.dirname(args[0])), [])
-            self.skipTest(str(error))
+    def path(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return os.path.join(folder.name, "recipe")
 
-    def trained(self, name, dtype):
+
+class Forward(Saved):
+    def saved(self, name, dtype):
         model, x = made(name, dtype)
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "recipe")
-            self.save(gt.save_graphed_callables, path, model, (x.requires_grad_(),), backward=True)
-            said = self.elsewhere("train", path, name, dtype, str(next(model.parameters()).data_ptr()))
-        self.assertIn("[True, True], weights elsewhere", said)
-
-    def test_backward_passes(self):
-        self.trained("elementwise", "float32")
-
-    def test_backward_passes_with_products(self):
-        self.trained("mlp", "float32")
-
-    def test_a_whole_step_of_training(self):
-        one = Steps()
-        one.step()
-        before = [parameter.detach().clone() for parameter in one.model.parameters()]
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "recipe")
-            self.save(gt.save_graph, path, one.step, one.named())
-            self.assertTrue(all(same(one.model.parameters(), before)))  # though it ran
-            said = self.elsewhere("steps", path, str(next(one.model.parameters()).data_ptr()))
-        self.assertIn("True, weights elsewhere", said)
-
-    def test_a_kernel_of_tritons(self):
-        x, y, times = torch.randn(1000, device="cuda"), torch.zeros(1000, device="cuda"), by_triton()
-        cubin = times(y, x)
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "recipe")
-            with self.assertRaisesRegex(gph.UnsupportedError, "node 0: kernel times: no library"):
-                gt.save_graph(path, lambda: times(y, x) and None, {"x": x, "y": y})
-            gt.save_graph(path, lambda: times(y, x) and None, {"x": x, "y": y}, images=[cubin])
-            self.assertIn("True", self.elsewhere("replay", path))
+        path, begin = self.path(), time.perf_counter()
+        gt.save_graphed_callables(path, model, (x,))
+        print("\n%s %s: saved in %.2f s" % (name, dtype, time.perf_counter() - begin))
+        self.assertIn("[True, True], weights elsewhere", self.elsewhere("load", path, name, dtype, str(next(model.parameters()).data_ptr())))
 
     def test_kernels_of_pytorch(self):
         self.saved("elementwise", "float32")
@@ -220,14 +201,70 @@ class Saved(unittest.TestCase):
     def test_attention(self):
         self.saved("attention", "float32")
 
+
+class Backward(Saved):
+    def trained(self, name, dtype):
+        model, x = made(name, dtype)
+        path = self.path()
+        gt.save_graphed_callables(path, model, (x.requires_grad_(),), backward=True)
+        said = self.elsewhere("train", path, name, dtype, str(next(model.parameters()).data_ptr()))
+        self.assertIn("[True, True], weights elsewhere", said)
+
+    def test_of_kernels_of_pytorch(self):
+        self.trained("elementwise", "float32")
+
+    def test_with_products(self):
+        self.trained("mlp", "float32")
+
+    def test_of_a_transformer(self):
+        self.trained("transformer", "float32")
+
+
+class Training(Saved):
+    def trained(self, name):
+        one, path = Steps(name), self.path()
+        one.step()
+        before = [state.detach().clone() for state in one.state()]
+        gt.save_graph(path, one.step, one.named())
+        self.assertTrue(all(same(one.state(), before)))  # though it ran
+        said = self.elsewhere("steps", path, name, str(next(one.model.parameters()).data_ptr()))
+        self.assertIn("equal to a captured graph True, to eager steps True; weights elsewhere", said)
+
+    def test_steps_of_a_perceptron(self):
+        self.trained("mlp")
+
+    def test_steps_of_a_transformer(self):
+        self.trained("transformer")
+
+
+@unittest.skipUnless(importlib.util.find_spec("torchvision"), "torchvision is not installed")
+class Residual(Training):
+    test_steps_of_a_perceptron = test_steps_of_a_transformer = None
+
+    def test_steps_of_resnet18(self):
+        self.trained("resnet18")
+
+    def test_steps_of_resnet18_without_cudnn(self):
+        self.trained("resnet18_without_cudnn")
+
+
+class Others(Saved):
+    def test_a_kernel_of_tritons(self):
+        x, y, times = torch.randn(1000, device="cuda"), torch.zeros(1000, device="cuda"), by_triton()
+        cubin, path = times(y, x), self.path()
+        with self.assertRaisesRegex(gph.UnsupportedError, "node 0: kernel times: no library"):
+            gt.save_graph(path, lambda: times(y, x) and None, {"x": x, "y": y})
+        gt.save_graph(path, lambda: times(y, x) and None, {"x": x, "y": y}, images=[cubin])
+        self.assertIn("True", self.elsewhere("replay", path))
+
     def test_kernels_that_cublas_generates_are_refused(self):
         if torch.cuda.get_device_capability()[0] != 9:
             self.skipTest("where cuBLASLt takes them for this is known of sm_90")
         model, x = made("mlp", "bfloat16")
-        with tempfile.TemporaryDirectory() as folder:
-            with self.assertRaisesRegex(gph.UnsupportedError, "kernel nvjet_.*: cuBLASLt generates it at run time"):
-                gt.save_graphed_callables(os.path.join(folder, "recipe"), model, (x,))
-            self.assertEqual(os.listdir(folder), [])
+        path = self.path()
+        with self.assertRaisesRegex(gph.UnsupportedError, "kernel nvjet_.*: cuBLASLt generates it at run time"):
+            gt.save_graphed_callables(path, model, (x,))
+        self.assertEqual(os.listdir(os.path.dirname(path)), [])
 
     def test_refusals(self):
         x, hidden = torch.ones(64, device="cuda"), torch.ones(64, device="cuda")
@@ -235,10 +272,10 @@ class Saved(unittest.TestCase):
         compiled = torch.compile(lambda a: torch.sin(a) * 2 + 1)
         compiled(x)
         for function, text in ((dropout, "random numbers"), (lambda a: a + hidden, ""), (compiled, "kernel triton.*compiled by the program")):
-            with tempfile.TemporaryDirectory() as folder:
-                with self.assertRaisesRegex(gph.UnsupportedError, text) as caught:
-                    gt.save_graphed_callables(os.path.join(folder, "recipe"), function, (x,))
-                self.assertEqual(os.listdir(folder), [])
+            path = self.path()
+            with self.assertRaisesRegex(gph.UnsupportedError, text) as caught:
+                gt.save_graphed_callables(path, function, (x,))
+            self.assertEqual(os.listdir(os.path.dirname(path)), [])
             print("\n" + str(caught.exception), flush=True)
 
 
