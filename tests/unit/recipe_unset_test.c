@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Structures as arguments, of which nobody sets every byte: padding, and entries of an array
+/* Structures as arguments with bytes that nobody sets: padding, and entries of an array
  * beyond its count. What lies there differs between two captures; it is kept where it can be
  * no address, and refused where it may be one.
  *
@@ -169,9 +169,10 @@ static void it_is_refused_unless_it_is_asked_for(void)
 {
     struct list one, two;
     make_lists(&one, &two);
-    expect_refusal(recipe_of_lists(&one, &two, 0), offsetof(struct list, number),
-                   "0x600000001e changed to 0xffffff7f0000001e, and is in no range (byte 8 "
-                   "of the arguments of gather)");
+    expect_refusal(
+        recipe_of_lists(&one, &two, 0), offsetof(struct list, number),
+        "0x600000001e changed to 0xffffff7f0000001e, and is in no range (byte 8 "
+        "of the arguments of gather)");
 }
 
 static void memory_that_is_in_no_range_is_refused(void)
@@ -193,7 +194,8 @@ static void memory_of_a_range_that_moved_otherwise_is_refused(void)
 /* Which the driver may well know no memory at. */
 static void what_is_computed_from_addresses_is_refused(void)
 {
-    static const char *const words = ", as what is computed from addresses, and is in no range";
+    static const char *const words =
+        ", as what is computed from addresses, and is in no range";
     const size_t offset = offsetof(struct list, from[1]);
     struct list one = list_at(first), two = list_at(second);
     one.from[1] = first - 64 * (uint64_t)PLACE;
