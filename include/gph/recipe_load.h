@@ -22,7 +22,8 @@ typedef struct gph_recipe_place {
 enum {
     GPH_RECIPE_CHECK = 1, /**< replays each graph that has a check, and compares */
     GPH_RECIPE_SHARE = 2, /**< graphs of one topology share an executable */
-    GPH_RECIPE_LAZY = 4   /**< an executable is made at its first launch */
+    GPH_RECIPE_LAZY = 4,  /**< an executable is made at its first launch */
+    GPH_RECIPE_KEEP = 8   /**< graphs stay beside their executables: gph_loaded_take() */
 };
 
 /** Start from GPH_LOADED_OPTIONS_INIT. */
@@ -90,6 +91,18 @@ typedef struct gph_loaded_graph {
 /** Reads it; graphs have the recipe's indices. Returns 0 if the index is too large. */
 GPH_API int gph_loaded_get(const gph_loaded *loaded, uint32_t index,
                            gph_loaded_graph *out);
+
+/** Gives a graph away that GPH_RECIPE_KEEP kept, so that the caller can make another
+ *  executable of it, as with slots of its own; the one here stays. Its kernels' modules must
+ *  stay loaded.
+ *
+ *  out  owned by the caller on success: cuGraphDestroy(). Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID (no such graph), GPH_E_STATE (it was not loaded, or not kept, or
+ *  was taken) and GPH_E_UNSUPPORTED (it has conditional nodes, whose description is here).
+ *  Thread: one at a time. */
+GPH_API GPH_CHECKED gph_status gph_loaded_take(gph_loaded *loaded, uint32_t index,
+                                               CUgraph *out, gph_error *error);
 
 /** How many graphs and how many executables there are. Either may be NULL. */
 GPH_API void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs,

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "cuda/status.h"
 #include "device/patcher.h"
+#include "replay/ahead.h"
 #include "update/compare.h"
 
 #include <stdatomic.h>
@@ -310,8 +311,6 @@ static gph_status mark_nodes(gphi_patch *patch, gph_error *error)
 /* In front of all that has nothing before it. */
 static gph_status add_head(const gphi_patch *patch, gph_error *error)
 {
-    const gphi_cuda_table *cu = &patch->runtime->cu;
-    const gph_allocator heap = patch->runtime->heap;
     uint32_t count = patch->row_count, depth = DEPTH;
     void *arguments[] = {(void *)&patch->table, (void *)&patch->ring_there,
                          (void *)&patch->state, &count, &depth};
@@ -326,22 +325,9 @@ static gph_status add_head(const gphi_patch *patch, gph_error *error)
         .blockDimZ = 1,
         .kernelParams = arguments};
     CUgraphNode head = NULL;
-    const size_t room = patch->like->count;
-    CUgraphNode *roots = gphi_heap_array(heap, room, 2 * sizeof(CUgraphNode));
-    GPHI_TRY(gphi_made(error, roots, "%zu nodes", room));
-    size_t found = room;
-    gph_status status = check(cu->cuGraphGetRootNodes(patch->template, roots, &found),
-                              "cuGraphGetRootNodes", error);
-    GPHI_THEN(status,
-              check(cu->cuGraphAddKernelNode(&head, patch->template, NULL, 0, &params),
-                    "cuGraphAddKernelNode", error));
-    for (size_t i = 0; i < found; i++)
-        roots[room + i] = head;
-    GPHI_THEN(status, check(cu->cuGraphAddDependencies(patch->template, roots + room,
-                                                       roots, NULL, found),
-                            "cuGraphAddDependencies", error));
-    gphi_heap_free(heap, roots, room * 2 * sizeof(CUgraphNode));
-    return status;
+    uint32_t made = 0;
+    return gphi_put_ahead(patch->runtime, patch->template, &params, 1, &head, &made,
+                          error);
 }
 
 static gph_status make_ring(gphi_patch *patch, gph_error *error)

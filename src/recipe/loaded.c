@@ -424,7 +424,8 @@ static gph_status load_graph(struct loading *loading, uint32_t index)
         return give_up(loading, graph, status, why.message);
     if (from->has_check && (flags & GPH_RECIPE_CHECK) != 0)
         GPHI_TRY(check_graph(loading, index, from));
-    if (graph->class == GPHI_BUNDLE_NONE && (flags & GPH_RECIPE_LAZY) == 0) {
+    if (graph->class == GPHI_BUNDLE_NONE &&
+        (flags & (GPH_RECIPE_LAZY | GPH_RECIPE_KEEP)) == 0) {
         if (graph->flows)
             gphi_flow_list_remove(graph->flows);
         gphi_ignore((gph_status)loaded->runtime->cu.cuGraphDestroy(graph->graph),
@@ -530,7 +531,8 @@ static gph_status read_options(const gph_loaded_options *options, gph_loaded_opt
                                gph_error *error)
 {
     GPHI_TRY(gphi_options_read(opt, sizeof(*opt), "gph_loaded_options", options, error));
-    const uint32_t known = GPH_RECIPE_CHECK | GPH_RECIPE_SHARE | GPH_RECIPE_LAZY;
+    const uint32_t known =
+        GPH_RECIPE_CHECK | GPH_RECIPE_SHARE | GPH_RECIPE_LAZY | GPH_RECIPE_KEEP;
     if ((opt->flags & ~known) != 0)
         return gphi_fail(error, GPH_E_INVALID, "options.flags 0x%x: only 0x%x are known",
                          opt->flags, known);
@@ -609,6 +611,27 @@ void gph_loaded_count(const gph_loaded *loaded, uint32_t *graphs, uint32_t *exec
         *graphs = loaded_graphs;
     if (execs)
         *execs = made;
+}
+
+/* One without an executable of its own would be lost to the launches here. */
+gph_status gph_loaded_take(gph_loaded *loaded, uint32_t index, CUgraph *out,
+                           gph_error *error)
+{
+    GPHI_TRY(gphi_need(error, loaded, out));
+    if (index >= loaded->count)
+        return gphi_fail(error, GPH_E_INVALID, "there is no loaded graph %u", index);
+    struct loaded_graph *graph = &loaded->graphs[index];
+    if (!graph->graph || !atomic_load_explicit(&graph->exec, memory_order_relaxed))
+        return gphi_fail(error, GPH_E_STATE,
+                         "graph %.100s was not loaded with GPH_RECIPE_KEEP alone, or was "
+                         "taken",
+                         graph->name);
+    if (graph->flows)
+        return gphi_fail(error, GPH_E_UNSUPPORTED, "graph %.100s has conditional nodes",
+                         graph->name);
+    *out = graph->graph;
+    graph->graph = NULL;
+    return GPH_OK;
 }
 
 /* A cache or a tree makes its own executables: what was made here goes, and the graph

@@ -42,10 +42,41 @@ class Copies(Case):
 
     def test_without_room_for_the_graph_that_copies_a_call_does(self):
         graphed = gt.make_graphed_callables(copied, (self.x,))
-        with unittest.mock.patch.object(gt._callables._Copying, "arm", side_effect=gt._callables.gph.Error("full"), create=True):
+        with unittest.mock.patch.object(gt._callables.Copying, "arm", side_effect=gt._callables.gph.Error("full"), create=True):
             for first in (1.0, 2.0):
                 self.same(graphed(tensor(first)), first)
         self.same(graphed(tensor(3.0)), 3.0)
+
+
+    def test_buckets_copy_what_fills_them(self):
+        function = gt.bucketed(inputs={"x": ("n",), "y": ("n",)}, ladder={"n": (8, 64)}, fill={"x": 7.0, "y": 8.0})(
+            lambda x, y: (copied(x), copied(y)))
+        function(tensor(), tensor()), function(tensor()[:8], tensor()[:8])
+        [large, small] = sorted(function._buckets.values(), key=lambda one: -one.outputs[0]["size"][0])
+        self.assertEqual((large.graph.pulls, small.graph.pulls), (2, 2))
+        for call in range(30):
+            given = tensor(call), tensor(call + 5)
+            with unittest.mock.patch.object(torch.Tensor, "copy_", side_effect=InterruptedError), \
+                    unittest.mock.patch.object(torch, "_foreach_copy_", None):
+                x, y = function(*given)
+            self.same(x, call)
+            self.same(y, call + 5)
+        x, y = function(x, y)  # the last outputs, which the graph writes after it has read them
+        self.same(x, 29.0)
+        self.same(y, 34.0)
+        with unittest.mock.patch.object(torch.Tensor, "fill_", lambda one, value: one):  # a kernel of PyTorch's
+            self.assertEqual(function(tensor(3.0)[:5], tensor(4.0)[:5])[1].cpu().tolist()[:5], [4.0, 5.0, 6.0, 7.0, 8.0])
+        with torch.no_grad():
+            x, y = function(torch.nn.Parameter(tensor(9.0)), tensor(6.0).requires_grad_())
+            self.same(x, 9.0)
+            self.same(y, 6.0)
+
+    def test_an_input_that_is_too_large_is_copied_by_a_call(self):
+        function = gt.bucketed(inputs={"a": ("n",)}, ladder={"n": (1024,)})(copied)
+        for first in (1.0, 2.0):
+            out = function(torch.empty(1024, device="cuda").copy_(torch.arange(1024.0) + first))
+            self.assertEqual(out.cpu().tolist()[:3], [first, first + 1, first + 2])
+        self.assertEqual([one.graph.pulls for one in function._buckets.values()], [0])
 
 
 class Inputs(Case):

@@ -125,7 +125,7 @@ class Saved(Case):
 
     def test_the_same_process(self):
         gt.save_graphed_callables(self.path, (self.model, lambda a: torch.empty_like(a).copy_(a)), ((self.x,), (self.y,)))
-        other = Model(0.0)
+        other, self.given = Model(0.0), {first: tensor(first) for first in (2.0, 30.0, 4.0)}
         loaded, function = gt.load_graphed_callables(self.path, (other, None), check=True)
         self.assertIs(loaded, other)
         self.assertIs(type(loaded.forward.__closure__ and function), gph.GraphedCall)
@@ -136,6 +136,9 @@ class Saved(Case):
             self.assertEqual(values(loaded(self.x)[1][0]), values(tensor(50.0)))
             self.same(function(tensor(9.0)), 9.0)
             self.assertRaisesRegex(TypeError, "2 tensors are given, and it was saved with 1", function, self.x, self.x)
+            with unittest.mock.patch.object(torch.Tensor, "copy_", side_effect=InterruptedError):  # the graph copies
+                for first in (2.0, 30.0, 4.0):
+                    self.assertEqual(values(loaded(self.given[first])[0]), expected(first))
         self.assertRaisesRegex(RuntimeError, "without a backward pass", loaded, self.x)
         other.weight.data = tensor(1.0)
         with torch.no_grad():

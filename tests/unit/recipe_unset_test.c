@@ -165,6 +165,34 @@ static void such_a_graph_runs_elsewhere(void)
     gph_recipe_destroy(recipe);
 }
 
+/* The graph of a file once more, as an executable of the caller's. */
+static void a_graph_that_was_kept_can_be_taken(void)
+{
+    gph_recipe *recipe = NULL;
+    gph_loaded *loaded[2] = {NULL, NULL};
+    gph_loaded_options options = GPH_LOADED_OPTIONS_INIT;
+    gph_exec *exec = NULL;
+    CUgraph graph = NULL, again = NULL;
+    what_nobody_sets_is_kept_as_the_first_capture_had_it();
+    CHECK_OK(gph_recipe_load(file, NULL, &recipe, &error), error);
+    CHECK_OK(gph_loaded_create(runtime, recipe, &options, &loaded[0], &error), error);
+    CHECK(gph_loaded_take(loaded[0], 0, &graph, &error) == GPH_E_STATE && !graph);
+    options.flags = GPH_RECIPE_KEEP;
+    CHECK_OK(gph_loaded_create(runtime, recipe, &options, &loaded[1], &error), error);
+    CHECK(gph_loaded_take(loaded[1], 1, &graph, &error) == GPH_E_INVALID);
+    CHECK_OK(gph_loaded_take(loaded[1], 0, &graph, &error), error);
+    CHECK(gph_loaded_take(loaded[1], 0, &again, &error) == GPH_E_STATE && !again);
+    CHECK_OK(gph_exec_create(runtime, graph, NULL, &exec, &error), error);
+    CHECK_OK(gph_exec_launch(exec, stream, &error), error);
+    CHECK_OK(gph_loaded_launch(loaded[1], 0, stream, &error), error);
+    CU(StreamSynchronize, stream);
+    gph_exec_destroy(exec);
+    CU(GraphDestroy, graph);
+    gph_loaded_destroy(loaded[0]);
+    gph_loaded_destroy(loaded[1]);
+    gph_recipe_destroy(recipe);
+}
+
 static void it_is_refused_unless_it_is_asked_for(void)
 {
     struct list one, two;
@@ -254,6 +282,7 @@ int main(void)
 
     RUN(what_nobody_sets_is_kept_as_the_first_capture_had_it);
     RUN(such_a_graph_runs_elsewhere);
+    RUN(a_graph_that_was_kept_can_be_taken);
     RUN(it_is_refused_unless_it_is_asked_for);
     RUN(memory_that_is_in_no_range_is_refused);
     RUN(memory_of_a_range_that_moved_otherwise_is_refused);

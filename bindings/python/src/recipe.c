@@ -353,20 +353,21 @@ uint32_t gphpy_load_flags(int check, int share, int lazy)
 
 static PyObject *instantiate(recipe *self, PyObject *args, PyObject *kwargs)
 {
-    static const char *const names[] = {"runtime", "places", "check", "share",
-                                        "lazy",    "stream", "pool",  NULL};
+    static const char *const names[] = {"runtime", "places", "check", "share", "lazy",
+                                        "stream",  "pool",   "keep",  NULL};
     gph_loaded_options options = GPH_LOADED_OPTIONS_INIT;
     PyObject *object = NULL, *places = NULL, *pool = Py_None;
     gph_recipe_place *list = NULL;
-    int check = 0, share = 0, lazy = 0;
+    int check = 0, share = 0, lazy = 0, keep = 0;
     gph_error error = {0};
-    if (!PARSE(args, kwargs, "O|$O!pppO&O:instantiate", names, &object, &PyDict_Type,
-               &places, &check, &share, &lazy, gphpy_stream_read, &options.stream, &pool))
+    if (!PARSE(args, kwargs, "O|$O!pppO&Op:instantiate", names, &object, &PyDict_Type,
+               &places, &check, &share, &lazy, gphpy_stream_read, &options.stream, &pool,
+               &keep))
         return NULL;
     gphpy_runtime *runtime = gphpy_runtime_of(object);
     if (!runtime || (pool != Py_None && gphpy_pool_bind(pool, &options.pool) < 0))
         return NULL;
-    options.flags = gphpy_load_flags(check, share, lazy);
+    options.flags = gphpy_load_flags(check, share, lazy) | (keep ? GPH_RECIPE_KEEP : 0u);
     loaded *l = gphpy_loaded_make(runtime, pool == Py_None ? NULL : pool);
     bool is_made = l && (!places || gphpy_places_read(places, &options, &list) == 0) &&
                    gphpy_lock_take(&self->lock, "recipe");
@@ -478,6 +479,19 @@ static PyObject *launch(loaded *self, PyObject *args, PyObject *kwargs)
     return status == GPH_OK ? Py_NewRef(Py_None) : gphpy_raise(status, &error, NULL);
 }
 
+static PyObject *take(loaded *self, PyObject *object)
+{
+    CUgraph graph = NULL;
+    gph_error error = {0};
+    const unsigned long index = PyLong_AsUnsignedLong(object);
+    if (PyErr_Occurred())
+        return NULL;
+    const gph_status status = gph_loaded_take(
+        self->gph, index > UINT32_MAX ? UINT32_MAX : (uint32_t)index, &graph, &error);
+    return status == GPH_OK ? PyLong_FromVoidPtr(graph)
+                            : gphpy_raise(status, &error, NULL);
+}
+
 /* ---- the types ---- */
 
 static PyMethodDef methods[] = {
@@ -533,7 +547,7 @@ static PyMethodDef methods[] = {
     METHOD(
         "instantiate", instantiate,
         "instantiate($self, runtime, *, places={}, check=False, share=False, lazy=False, "
-        "stream=None, pool=None)\n--\n\n"
+        "stream=None, pool=None, keep=False)\n--\n\n"
         "Builds the graphs without capturing: a Loaded. The modules must be loaded "
         "(Runtime.\n"
         "module) and the ranges be there; places: {range: (address, bytes)} of those "
@@ -542,7 +556,7 @@ static PyMethodDef methods[] = {
         "topology\n"
         "share an executable; lazy: made at the first launch; pool: what the recordings "
         "used is\n"
-        "laid out in it."),
+        "laid out in it; keep: graphs stay, for Loaded.take()."),
     METHOD(
         "instantiate_tree", instantiate_tree,
         "instantiate_tree($self, tree, *, check=False, share=False, lazy=False)\n--\n\n"
@@ -579,6 +593,14 @@ int gphpy_recipe_ready(PyObject *module)
 
 int gphpy_loaded_ready(PyObject *module)
 {
+    static PyMethodDef own[] = {
+        METHOD1(
+            "take", take,
+            "take($self, index, /)\n--\n\nA CUgraph, an int, that keep=True kept: the "
+            "caller's, to\n"
+            "make another executable of it. Once each."),
+        {NULL, NULL, 0, NULL},
+    };
     static PyType_Slot slots[] = {
         {Py_tp_doc,
          (void *)"Graphs of a recipe, ready to launch: loaded(number, stream). A "
@@ -587,6 +609,7 @@ int gphpy_loaded_ready(PyObject *module)
                  "at\n"
                  "their addresses now). What is not loaded has to be captured."},
         {Py_tp_dealloc, (void *)loaded_destroy},
+        {Py_tp_methods, own},
         {Py_tp_call, (void *)launch},
         {Py_sq_length, (void *)loaded_length},
         {Py_sq_item, (void *)loaded_item},

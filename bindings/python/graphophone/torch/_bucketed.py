@@ -3,7 +3,7 @@
 a call copies its inputs into the bucket's, pads them, replays, and gives the real part of the outputs.
 
     flat memory of an input:  |<-- bucket 8 -->|<------ bucket 16 ------>|      one buffer; the buckets are views of its head
-    all graphs: one pool, as one of them runs at a time"""
+    all graphs: one pool, as one of them runs at a time; an input that fills its bucket is copied by the graph"""
 import bisect
 import functools
 import inspect
@@ -13,10 +13,13 @@ import sys
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+import graphophone as gph
+
 from . import _ledger
 from ._causes import place_outside
 from ._graphs import CUDAGraph, graph, graph_pool_handle
 from ._outputs import Lender, outputs_of
+from ._trees import pulls_of
 
 
 class _Input:
@@ -50,13 +53,34 @@ class _Input:
             self.flat = torch.empty(most, dtype=tensor.dtype, device=tensor.device)
         return self.flat[:math.prod(shape)].view(shape)
 
-    def put(self, buffer, tensor):
+    def put(self, buffer, tensor, is_new):
+        """What the graph is given: the tensor, which it copies, or the buffer, where this had to be padded, or there is no graph yet."""
+        if buffer.shape == tensor.shape and not is_new:
+            return tensor
+        own = buffer
         for index, size in enumerate(tensor.shape):
             if buffer.shape[index] != size:
                 if self.fill is not None:
                     buffer.narrow(index, size, buffer.shape[index] - size).fill_(self.fill)
                 buffer = buffer.narrow(index, 0, size)
         buffer.copy_(tensor)
+        return own
+
+
+class _Graph(CUDAGraph):
+    """A graph that copies its inputs itself, where they are not too large: GraphedCall."""
+
+    def prepare(self, graph_of):
+        """It is ready."""
+
+
+def _slowly(graph_of, buffers, *given):
+    """Of what is not a plain tensor, or would require a gradient."""
+    with torch.no_grad():
+        for own, one in zip(buffers, given):
+            if own is not one:
+                own.copy_(one)
+    graph_of.replay()
 
 
 class _Bucket:
@@ -64,8 +88,7 @@ class _Bucket:
 
     def __init__(self, inputs, masks):
         self.inputs, self.masks = inputs, masks
-        self.graph = CUDAGraph()
-        self.replays = 0
+        self.graph, self.replays = _Graph(), 0
 
     def record(self, call, pool, warmups):
         stream = torch.cuda.Stream()
@@ -74,8 +97,13 @@ class _Bucket:
             for _ in range(warmups):
                 call(self.inputs, self.masks)
         torch.cuda.current_stream().wait_stream(stream)
+        own = tuple(self.inputs.values())
+        self.graph._pulls = pulls_of(own)
         with graph(self.graph, pool=pool):
             result = call(self.inputs, self.masks)
+        self.run = gph.GraphedCall(False, miss=functools.partial(_slowly, self.graph, own), graph=self.graph, copying=self.graph,
+                                   tensor=torch.Tensor, inputs=own, copy=torch._foreach_copy_, outputs=(), finish=None, pending=[],
+                                   is_blocked=None)
         outputs, self.structure = tree_flatten(result)
         self.outputs = outputs_of(outputs)
         self.kept = outputs  # their memory, in the pool
@@ -171,16 +199,15 @@ class Bucketed:
             return self._eagerly(tensors, sizes, axis)
         found, key = self._find(tensors, bucket)
         place = place_outside(sys._getframe(1))
-        for name, tensor in tensors.items():
-            self._inputs[name].put(found.inputs[name], tensor)
+        given = [self._inputs[name].put(found.inputs[name], tensor, key != "hit") for name, tensor in tensors.items()]
         for name, axis in self._masks.items():
             if self._masked.get(axis) != sizes[axis]:
                 self._mask_memory[axis].fill_(False)[:sizes[axis]].fill_(True)
                 self._masked[axis] = sizes[axis]
         if key != "hit":
             self._record(found, key, bucket)
+        found.run(*given)  # which may read outputs of the last call
         self._lender.overwrite(place)
-        found.graph.replay()
         found.replays += 1
         self._count("recorded" if key != "hit" else "hits", sizes, bucket)
         return self._give(found, sizes, bucket)

@@ -34,23 +34,25 @@ def _is_in_place(own, given):
                             own.dtype == given.dtype and own.is_conj() == given.is_conj() and own.is_neg() == given.is_neg())
 
 
-class _Copying(gph.Launcher):
+class Copying(gph.Launcher):
     """The graph of a callable with a kernel that copies its inputs from where they lie. It is made executable when inputs are
     copied for the first time: one whose inputs are always in place needs neither the kernel nor the memory."""
 
-    def __new__(cls, targets, keep):
+    def __new__(cls, targets, template, **options):
+        """template(): gives what has the graph, once. options: of arm()."""
         self = super().__new__(cls)
-        self.targets, self.keep = targets, keep
+        self.targets, self.template, self.options = targets, template, options
         return self
 
     def prepare(self, graph_of):
         """Called once, by GraphedCall. Without: inputs are copied by a call."""
-        pulls, template = _trees.pulls_of(self.targets), self.keep.pop()
+        pulls, template, self.template = _trees.pulls_of(self.targets), self.template, None
         if not pulls:
             return
         try:
-            self.arm(_driver.runtime(), template.graph, torch.Tensor, graph_of._device, before=graph_of.before,
-                     flags=AUTO_FREE | NODE_PRIORITY, stream=graph_of._stream.cuda_stream, keep_gil=graph_of.keep_gil, pulls=pulls)
+            owned = template()
+            self.arm(_driver.runtime(), owned.graph, torch.Tensor, torch.cuda.current_device(), before=graph_of.before, pulls=pulls,
+                     stream=torch.cuda.current_stream().cuda_stream, **self.options)
         except gph.Error:  # as without memory: the plain one is there
             pass
 
@@ -105,7 +107,8 @@ class _Part:
         with graph(self.forward_graph, pool=pool):
             result = self.function(*self.sample_args)
         self.forward_graph.instantiate()
-        self.copying = _Copying(self.args, [self.forward_graph._template])
+        kept = [self.forward_graph._template]
+        self.copying = Copying(self.args, kept.pop, flags=AUTO_FREE | NODE_PRIORITY, keep_gil=self.forward_graph.keep_gil)
         self.forward_graph._template, self.forward_graph._keep_graph = None, False
         outputs, self.structure = tree_flatten(result)
         self.outputs = tuple(outputs)

@@ -39,17 +39,24 @@ def _pool_of(pool):
     return pool.id if isinstance(pool, torch.cuda.MemPool) else pool
 
 
-class _Template:
+class Owned:
     """A CUgraph that is ours."""
 
     def __init__(self, graph):
-        self.graph = _driver.clone(graph)
+        self.graph = graph
 
     def __del__(self):
         graph, self.graph = getattr(self, "graph", None), None
         if graph:
             with _driver.relaxed():
                 _driver.destroy(graph)
+
+
+class _Template(Owned):
+    """A copy of a CUgraph."""
+
+    def __init__(self, graph):
+        super().__init__(_driver.clone(graph))
 
 
 class _Native:

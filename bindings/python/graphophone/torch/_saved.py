@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten, trees
 import graphophone as gph
 
 from . import _callables, _driver, _images, _inputs
-from ._graphs import CUDAGraph, graph, graph_pool_handle
+from ._graphs import CUDAGraph, Owned, graph, graph_pool_handle
 
 _FORMAT = 2
 
@@ -305,7 +305,7 @@ class _Loaded:
     def __init__(self, about, function, wholes):
         self.about, self.function = about, function
         self.inputs, self.outputs = _tensors_in(wholes, about["inputs"]), _tensors_in(wholes, about["outputs"])
-        self.structure = treespec_loads(about["out_spec"])
+        self.structure, self.args = treespec_loads(about["out_spec"]), self.inputs
         self.forward_graph = _Replay()
         self.graphs = [self.forward_graph]
 
@@ -327,7 +327,7 @@ class _Loaded:
     def make(self):
         is_one = self.structure.is_leaf()
         blocks = any(one.requires_grad for one in self._parameters())
-        return gph.GraphedCall(is_one, miss=self._slowly, graph=self.forward_graph, copying=None, tensor=torch.Tensor,
+        return gph.GraphedCall(is_one, miss=self._slowly, graph=self.forward_graph, copying=self.copying, tensor=torch.Tensor,
                                inputs=self.inputs, copy=torch._foreach_copy_, outputs=self.outputs,
                                finish=None if is_one else lambda outputs: tree_unflatten(list(outputs), self.structure),
                                pending=[], is_blocked=torch.is_grad_enabled if blocks else None)
@@ -351,7 +351,7 @@ class _LoadedPair(_callables._Part):
         self.outputs, self.given = _tensors_in(wholes, about["outputs"]), _tensors_in(wholes, backward["given"])
         found = iter(_tensors_in(wholes, backward["gradients"]))
         self.gradients = tuple(next(found) if is_wanted else None for is_wanted in requires)
-        self.structure, self.copying = treespec_loads(about["out_spec"]), None
+        self.structure = treespec_loads(about["out_spec"])
         self.forward_graph, self.backward_graph = _Replay(), _Replay()
         self.graphs = [self.forward_graph, self.backward_graph]
 
@@ -387,7 +387,7 @@ def _put_weights(about, function, wholes):
     _put_tensors(about["name"], about["weights"], _weights(function), wholes)
 
 
-def _instantiate(path, about, recipe, wholes, check):
+def _instantiate(path, about, recipe, wholes, check, keep=False):
     """The graphs of a file, with its ranges beside `wholes` zeroed; and what has to stay while they are launched."""
     runtime = _driver.runtime()
     try:
@@ -399,8 +399,15 @@ def _instantiate(path, about, recipe, wholes, check):
     torch.cuda.synchronize()
     wanted = check if check is not None else any(one["has_check"] for one in recipe.graphs)
     loaded = recipe.instantiate(runtime, places={name: (whole.data_ptr(), whole.numel()) for name, whole in wholes.items()},
-                                check=wanted, stream=torch.cuda.current_stream().cuda_stream)
+                                check=wanted, stream=torch.cuda.current_stream().cuda_stream, keep=keep)
     return loaded, (own, modules)
+
+
+def _copying(one, loaded, number, kept):
+    """The graph of a callable again, with a kernel that copies its inputs."""
+    made = _callables.Copying(one.args, lambda: Owned(loaded.take(number)))
+    made.kept = kept  # the images of its kernels
+    return made
 
 
 def _arm(one, loaded, number, name, check):
@@ -427,10 +434,10 @@ def load_graphed_callables(path, callables=None, *, check=None):
     recipe, wholes, group, made, number = gph.Recipe.load(path), {}, _callables._Group(), [], 0
     for part, function in zip(parts, callables):
         _put_weights(part, function, wholes)
-    loaded, kept = _instantiate(path, about, recipe, wholes, check)
+    loaded, kept = _instantiate(path, about, recipe, wholes, check, keep=True)
     for part, function in zip(parts, callables):
         one = _LoadedPair(group, part, function, wholes) if "backward" in part else _Loaded(part, function, wholes)
-        weights = _weights(function)
+        weights, one.copying = _weights(function), _copying(one, loaded, number, kept)
         for graph_of in one.graphs:
             _arm(graph_of, loaded, number, part["name"], check)
             graph_of.kept = (kept, _inputs.watch(graph_of, [weights[key].untyped_storage() for key in part["weights"]], os.fspath(path)))
