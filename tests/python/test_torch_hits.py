@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a hit of a tree looks at in memory, without asking PyTorch: run by test_torch.py."""
 import ctypes
+import sys
 import threading
 import unittest.mock
 
@@ -134,6 +135,39 @@ class Looks(Tree):
             weight.data = tensor(8.0)
             self.hits(function, weight, 8.0)
         self.assertEqual((self.calls, function.count), (3, 1))
+
+
+class Outputs(Tree):
+    """Of a function that gives more than tensors of its own."""
+
+    def called(self, outputs):
+        """What it gives, and the names of functions of Python that hits call."""
+        def model(inputs):
+            [weight] = inputs
+            inputs.clear()
+            return outputs(weight)
+        function = self.trees.cudagraphify_impl(model, [self.x], (0,), device_index=0, stack_traces=[None] * len(outputs(self.x)),
+                                                is_backward=False, is_inference=True)
+        seen = []
+        for call in range(12):
+            self.generations.generation += 1
+            if call > 6:
+                sys.setprofile(lambda frame, event, _: event == "call" and seen.append(frame.f_code.co_name))
+            try:
+                given = function([self.x])
+            finally:
+                sys.setprofile(None)
+        return given, seen
+
+    def test_nothing_and_static_tensors_are_given_in_c(self):
+        (one, nothing, static), seen = self.called(lambda weight: [copied(weight), None, weight])
+        self.assertEqual((nothing, static.data_ptr(), seen), (None, self.x.data_ptr(), []))
+        self.same(one, 0.0)
+
+    def test_views_are_made_by_pytorch(self):
+        (one, view), seen = self.called(lambda weight: (lambda y: [y, y[2:]])(copied(weight)))
+        self.assertIn("reconstruct_outputs", seen)
+        self.assertEqual(view.data_ptr(), one.data_ptr() + 8)
 
 
 class Pulls(Tree):

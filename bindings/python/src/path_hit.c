@@ -38,9 +38,10 @@
     X(copy)          /* torch._foreach_copy_ */                                          \
     X(replay)        /* CUDAGraph.replay, bound */                                       \
     X(graph)         /* the CUDAGraph, where replay is a Launcher's own; or None */      \
-    X(cached)        /* the node's list of output tensors */                             \
-    X(rebuild)       /* the node's reconstruct_outputs, or None: they are in `cached` */ \
-    X(reads)         /* of gphpy_reader_read(): None, or how tensors are read in C */
+    X(cached)        /* the node's list of output tensors, None where there is none */   \
+    X(others)  /* what is given where `cached` has None, a list as long; or None */      \
+    X(rebuild) /* the node's reconstruct_outputs, or None: it is not needed */           \
+    X(reads)   /* of gphpy_reader_read(): None, or how tensors are read in C */
 
 typedef struct step {
 #define X(name) PyObject *name;
@@ -348,6 +349,10 @@ static PyObject *outputs_of(const step *s)
     PyObject *outputs = PyList_New(count);
     for (Py_ssize_t i = 0; outputs && i < count; i++) {
         PyObject *tensor = PyList_GetItem(s->cached, i); /* borrowed: PyTorch counts */
+        if (tensor == Py_None && s->others != Py_None) {
+            PyList_SetItem(outputs, i, Py_NewRef(PyList_GetItem(s->others, i)));
+            continue;
+        }
         if (!gphpy_reader_is_bare(&s->reader, tensor) && take_hooks_off(tensor) < 0) {
             Py_CLEAR(outputs);
             break;
@@ -526,7 +531,9 @@ static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
                     PyLong_AsSsize_t(TUPLE_ITEM(pair, 0)) < inputs;
     }
     if (!has_pairs || !PyList_Check(s.managed) || !PyList_Check(s.fixed) ||
-        !PyList_Check(s.dropped) || !PyList_Check(s.copied) || !PyList_Check(s.cached)) {
+        !PyList_Check(s.dropped) || !PyList_Check(s.copied) || !PyList_Check(s.cached) ||
+        (s.others != Py_None &&
+         (!PyList_Check(s.others) || PyList_Size(s.others) != PyList_Size(s.cached)))) {
         forget(&s);
         return PyErr_Format(PyExc_TypeError, "indices and outputs are lists");
     }

@@ -104,6 +104,19 @@ def _own(graph):
     return graph if plain else None
 
 
+def _others(node):
+    """What outputs are beside tensors of the node's own: numbers, None, static tensors, by index; [] if there are none such.
+    None: some are views, or die with another path, which PyTorch makes at each call."""
+    if len(node.cached_tensor_outputs) != len(node.outputs_metadata):
+        return None
+    others = []
+    for cached, static, metadata in zip(node.cached_tensor_outputs, node.static_output_tensors, node.outputs_metadata):
+        if cached is None and static is None and isinstance(metadata, dict):
+            return None
+        others.append(None if cached is not None else metadata if static is None else static)
+    return others if any(cached is None for cached in node.cached_tensor_outputs) else []
+
+
 def _parts(trees, manager, previous, state, node, sizes, is_new_round):
     """What the replay of a node rests on: the parts of a step. None: it is not of the sort that C does."""
     config = torch._inductor.config.triton
@@ -112,8 +125,7 @@ def _parts(trees, manager, previous, state, node, sizes, is_new_round):
     copied = _copied(node)
     if any(settings) or not node.rerecord_if_static_inputs_change or any(node.expanded_dims[index] for index in copied):
         return None
-    whole = len(node.cached_tensor_outputs) == len(node.outputs_metadata) and all(
-        tensor is not None for tensor in node.cached_tensor_outputs)
+    others = _others(node)
     number = node.wrapped_function.id
     dead_before = _dead(node, node.expected_dead_indices_before_graph)
     if is_new_round and _overwritten.is_on:
@@ -131,8 +143,8 @@ def _parts(trees, manager, previous, state, node, sizes, is_new_round):
         "dead_after": _dead(node, node.expected_dead_indices_after_graph),
         "sizes": sizes, "copied": copied, "targets": [node.reconstructed_inputs[index] for index in copied],
         "copy": torch._foreach_copy_,
-        "replay": node.graph.replay, "graph": _own(node.graph), "cached": node.cached_tensor_outputs if whole else [],
-        "rebuild": None if whole else node.reconstruct_outputs,
+        "replay": node.graph.replay, "graph": _own(node.graph), "cached": [] if others is None else node.cached_tensor_outputs,
+        "others": others or None, "rebuild": node.reconstruct_outputs if others is None else None,
         "reads": (torch.Tensor, _driver.data_ptr_function(), _driver.runtime(), manager.device_index, _driver.layout()),
     }
 
