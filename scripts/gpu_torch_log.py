@@ -3,7 +3,7 @@
 """Runs a file of tests, and adds a line for each test to a log that is small enough to be kept.
 
 usage: gpu_torch_log.py run LOG FILE [NAMES...]      as FILE itself would run
-       gpu_torch_log.py head LOG                     begins a log: device, driver, versions, date"""
+       gpu_torch_log.py head LOG                     begins a log: device, driver, versions, date, commit ($COMMIT where git has none)"""
 import os
 import platform
 import runpy
@@ -83,7 +83,7 @@ def head(log):
     with open(log, "w") as file:
         file.write("%s, driver %s, PyTorch %s, Python %s, %s, commit %s\n" % (
             torch.cuda.get_device_name(), driver[0] if driver else "unknown", torch.__version__, platform.python_version(),
-            time.strftime("%Y-%m-%d", time.gmtime()), asked("git", "log", "-1", "--format=%h %s") or "unknown"))
+            time.strftime("%Y-%m-%d", time.gmtime()), os.environ.get("COMMIT") or asked("git", "log", "-1", "--format=%h %s")))
 
 
 if __name__ == "__main__":

@@ -93,9 +93,10 @@ typedef struct gph_recipe_entry {
     const int64_t *key;        /**< the caller's own numbers, `key_count` of them */
     uint32_t key_count;        /**< of `key`, 64 at most */
     /** Nonzero: kernels take structures with bytes that nobody sets (padding, arrays beyond
-     *  their count). A word of theirs that differs between the captures is kept as in
-     *  `graph`, unless it changed as addresses do or is one of memory there. Zero: refused,
-     *  which also finds numbers that differ by mistake.
+     *  their count), which differ between the captures. What lies in a range moves with it,
+     *  however it changed; any other word is kept as in `graph`, unless it is one of memory
+     *  there or changed as what is computed from addresses. Zero: refused, which also finds
+     *  numbers that differ by mistake.
      */
     uint32_t unset;
     const gph_resolver *resolver; /**< NULL: only modules loaded by libgph */

@@ -191,8 +191,8 @@ static gph_status add_kernel(const struct reading *reading, const gph_kernel_id 
             survey, reading->cu->cuFuncGetAttribute(values[i], wanted[i], function),
             "cuFuncGetAttribute"));
     }
-    if (kernel.dynamic_shared_bytes < 0)
-        kernel.dynamic_shared_bytes = 0;
+    if (kernel.dynamic_shared_bytes < (int)params->shared_bytes) /* see add_plain() */
+        kernel.dynamic_shared_bytes = (int)params->shared_bytes;
     if (gphi_bundle_text_add(bundle, id->name, &kernel.name) != GPH_OK)
         return fail_memory(survey);
     gph_kernel_arg *args =
@@ -207,16 +207,39 @@ static gph_status add_kernel(const struct reading *reading, const gph_kernel_id 
     return GPH_OK;
 }
 
+/* Adds a new node of a function. Its limit of shared memory may have been lower since the
+ * capture: cuDNN sets it for each launch. Then it is raised for the moment. */
+static gph_status add_plain(const struct reading *reading, CUfunction function,
+                            const CUDA_KERNEL_NODE_PARAMS *params, CUgraphNode *out)
+{
+    const gphi_survey *survey = reading->survey;
+    const gphi_cuda_table *cu = reading->cu;
+    const CUfunction_attribute limit = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    int bytes = 0;
+    GPHI_TRY(check_call(survey, cu->cuFuncGetAttribute(&bytes, limit, function),
+                        "cuFuncGetAttribute"));
+    const bool is_low = (unsigned)bytes < params->sharedMemBytes;
+    if (is_low)
+        GPHI_TRY(check_call(
+            survey, cu->cuFuncSetAttribute(function, limit, (int)params->sharedMemBytes),
+            "cuFuncSetAttribute"));
+    gph_status status = check_call(
+        survey, cu->cuGraphAddKernelNode(out, reading->scratch, NULL, 0, params),
+        "cuGraphAddKernelNode");
+    if (is_low)
+        GPHI_THEN(status,
+                  check_call(survey, cu->cuFuncSetAttribute(function, limit, bytes),
+                             "cuFuncSetAttribute"));
+    return status;
+}
+
 /* What the attributes of a node are that nobody set. */
-static gph_status read_plain(struct reading *reading,
+static gph_status read_plain(struct reading *reading, CUfunction function,
                              const CUDA_KERNEL_NODE_PARAMS *params, struct known *known)
 {
     const gphi_survey *survey = reading->survey;
     CUgraphNode node = NULL;
-    GPHI_TRY(check_call(
-        survey,
-        reading->cu->cuGraphAddKernelNode(&node, reading->scratch, NULL, 0, params),
-        "cuGraphAddKernelNode"));
+    GPHI_TRY(add_plain(reading, function, params, &node));
     for (int i = 0; i < ATTRIBUTES; i++) {
         const CUresult result = reading->cu->cuGraphKernelNodeGetAttribute(
             node, attributes[i].id, &known->plain[i]);
@@ -253,7 +276,7 @@ static gph_status learn(struct reading *reading, CUfunction function,
             return fail_memory(survey);
         return GPH_OK;
     }
-    GPHI_TRY(read_plain(reading, node, known));
+    GPHI_TRY(read_plain(reading, function, node, known));
     known->kernel = find_kernel(survey->bundle, &id);
     if (known->kernel != GPHI_BUNDLE_NONE)
         return GPH_OK;
@@ -328,7 +351,7 @@ static gph_status read_kernel(struct reading *reading, uint32_t index,
     if (known->kernel == GPHI_BUNDLE_NONE)
         return gphi_refuse(survey, reading->out, index, GPH_NODE_KERNEL, -1, "%s",
                            gphi_bundle_text(survey->bundle, known->why));
-    const struct gphi_bundle_kernel *kernel =
+    struct gphi_bundle_kernel *kernel =
         GPHI_BUNDLE_AT(&survey->bundle->kernels, kernel, known->kernel);
     const size_t bytes = argument_bytes(params);
     if (bytes != kernel->buffer_bytes || bytes > params->buffer_bytes ||
@@ -337,6 +360,8 @@ static gph_status read_kernel(struct reading *reading, uint32_t index,
                            "kernel %.200s has %zu bytes of arguments, and %u elsewhere",
                            gphi_bundle_text(survey->bundle, kernel->name), bytes,
                            kernel->buffer_bytes);
+    if (kernel->dynamic_shared_bytes < (int)params->shared_bytes)
+        kernel->dynamic_shared_bytes = (int)params->shared_bytes;
     node->item = known->kernel;
     memcpy(node->grid, params->grid, sizeof(node->grid));
     memcpy(node->block, params->block, sizeof(node->block));

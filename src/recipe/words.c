@@ -15,10 +15,11 @@
  * graph that was captured once is kept as it is, and loads only where it was recorded.
  *
  * Arguments that are structures have bytes that nobody sets: padding, the byte of an empty
- * functor, entries of arrays beyond their count. What lies there is what the stack had. With
- * `unset` a word that changed is kept as in the first capture, if that graph itself could
- * not have used it as an address (no memory is there), and if it changed in no way in which
- * what is computed from addresses does. */
+ * functor, entries of arrays beyond their count. What lies there is what the stack had: old
+ * addresses, whole or in part. With `unset` the first graph alone decides, since that is the
+ * one which is kept. What lies in a range moves with it, however it changed. Any other word
+ * that changed stays, if no memory is there, and if it did not change as what is computed
+ * from addresses does. */
 #include "base/fail.h"
 #include "base/map.h"
 #include "cuda/status.h"
@@ -36,6 +37,8 @@ struct hunt {
     unsigned char setters[GPHI_BUNDLE_HASH_BYTES]; /* the image of libgph's own */
     gphi_map outside;   /* words that were asked for: CUmemorytype, 0: no memory */
     gphi_map distances; /* with `unset`: by which ranges moved, and 0 */
+    uint32_t kept_node,
+        kept_end; /* the last word that moves: its node, the byte after it */
 };
 
 /* `by`: how far the range must have moved; NULL: any. */
@@ -160,12 +163,34 @@ static gph_status look_outside(struct hunt *hunt, uint64_t value, uint64_t *out)
                             hunt->survey->error);
 }
 
+/* Notes that a word moves with a range. */
+static gph_status keep_word(struct hunt *hunt, const struct spot *spot, uint32_t range)
+{
+    const struct gphi_bundle_word word = {spot->node, spot->offset, range};
+    if (gphi_vec_push(&hunt->graph->words, &word) != GPH_OK)
+        return fail_memory(hunt);
+    hunt->kept_node = spot->node;
+    hunt->kept_end = spot->offset + 8;
+    return use_range(hunt, range, false);
+}
+
+/* With `unset` a word that lies in a range moves with it, however it changed: if it is an
+ * address, that is what the first graph needs; if nobody set it, nobody reads it. */
+static bool may_move(const struct hunt *hunt, const struct spot *spot,
+                     const struct gphi_bundle_range *range)
+{
+    return hunt->survey->unset && hunt->shifted && !spot->is_address &&
+           range->shifted != range->address;
+}
+
 /* A word that is the same in both captures, or of the only one. */
 static gph_status judge_still(struct hunt *hunt, const struct spot *spot, uint64_t value)
 {
     const uint32_t range = range_of_word(hunt, value, 0);
     if (range != GPHI_BUNDLE_NONE) {
         const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
+        if (may_move(hunt, spot, at))
+            return keep_word(hunt, spot, range);
         if (hunt->shifted && at->shifted != at->address)
             return refuse_at(hunt, spot,
                              "is in a range that moved, but did not move with it", value);
@@ -185,15 +210,27 @@ static gph_status judge_still(struct hunt *hunt, const struct spot *spot, uint64
                      value);
 }
 
-/* Whether a change is what ranges moved by, or the difference of two such distances: of an
- * address outside its range (a base less an offset), of a distance between two ranges. */
-static bool follows_ranges(const struct hunt *hunt, uint64_t by)
+/* How far before or after its range an address may be that a kernel adds an offset to. */
+enum { NEAR_BYTES = 1 << 30 };
+
+/* Whether a word in no range may be computed from addresses of range `i`: it is near that
+ * range and moved with it, or is the negative of an address, or the distance of two. */
+static bool may_follow(const struct hunt *hunt, size_t i, uint64_t value, uint64_t by)
 {
-    for (size_t i = 0; i < hunt->bundle->ranges.count; i++) {
-        const struct gphi_bundle_range *range = gphi_recipe_range(hunt->bundle, i);
-        const uint64_t distance = range->shifted - range->address;
-        if (gphi_map_get(&hunt->distances, distance - by) ||
-            gphi_map_get(&hunt->distances, distance + by))
+    const struct gphi_bundle_range *range = gphi_recipe_range(hunt->bundle, i);
+    const uint64_t distance = range->shifted - range->address;
+    if (by == distance &&
+        value - (range->address - NEAR_BYTES) < range->bytes + 2 * (uint64_t)NEAR_BYTES)
+        return true;
+    if (by == 0 - distance && 0 - value - range->address <= range->bytes)
+        return true;
+    if (!gphi_map_get(&hunt->distances, distance - by))
+        return false;
+    for (size_t j = 0; j < hunt->bundle->ranges.count; j++) {
+        const struct gphi_bundle_range *from = gphi_recipe_range(hunt->bundle, j);
+        const uint64_t lowest = range->address - from->address - from->bytes;
+        if (by == distance - (from->shifted - from->address) &&
+            value - lowest <= range->bytes + from->bytes)
             return true;
     }
     return false;
@@ -205,27 +242,16 @@ static gph_status judge_unset(struct hunt *hunt, const struct spot *spot, uint64
 {
     if (!hunt->survey->unset || spot->is_address)
         return refuse_change(hunt, spot, "and is in no range", value, shifted);
-    if (follows_ranges(hunt, shifted - value))
-        return refuse_change(hunt, spot,
-                             "as what is computed from addresses, and is in no range",
-                             value, shifted);
+    for (size_t i = 0; i < hunt->bundle->ranges.count; i++)
+        if (may_follow(hunt, i, value, shifted - value))
+            return refuse_change(hunt, spot,
+                                 "as what is computed from addresses, and is in no range",
+                                 value, shifted);
     uint64_t kind = 0;
     GPHI_TRY(look_outside(hunt, value, &kind));
     if (kind == 0)
         return GPH_OK;
     return refuse_change(hunt, spot, "and is memory outside every range", value, shifted);
-}
-
-/* A word at an offset that is not a multiple of 8: the aligned words that it is a part of may
- * have been taken for unset. */
-static gph_status judge_packed(struct hunt *hunt, const struct spot *spot, uint64_t value,
-                               uint64_t shifted)
-{
-    const uint64_t by = shifted - value;
-    if (find_range(hunt->bundle, value, 0, &by) == GPHI_BUNDLE_NONE)
-        return GPH_OK;
-    return refuse_change(hunt, spot, "with its range, and is not at a multiple of 8",
-                         value, shifted);
 }
 
 /* A word that moved. */
@@ -236,13 +262,25 @@ static gph_status judge_moved(struct hunt *hunt, const struct spot *spot, uint64
     if (range == GPHI_BUNDLE_NONE)
         return judge_unset(hunt, spot, value, shifted);
     const struct gphi_bundle_range *at = gphi_recipe_range(hunt->bundle, range);
-    if (shifted - value != at->shifted - at->address)
+    if (shifted - value != at->shifted - at->address && !may_move(hunt, spot, at))
         return refuse_change(hunt, spot, "by another distance than its range", value,
                              shifted);
-    const struct gphi_bundle_word word = {spot->node, spot->offset, range};
-    if (gphi_vec_push(&hunt->graph->words, &word) != GPH_OK)
-        return fail_memory(hunt);
-    return use_range(hunt, range, false);
+    return keep_word(hunt, spot, range);
+}
+
+/* A word at an offset that is not a multiple of 8, of a packed structure: with `unset` the
+ * aligned words around it may have been taken for unset. One beside it that is an address
+ * has none of its bytes. `next`: the aligned word that it reaches into, or 0. */
+static gph_status judge_packed(struct hunt *hunt, const struct spot *spot, uint64_t value,
+                               uint64_t next)
+{
+    const uint32_t range = gphi_range_of(hunt->bundle, value, 0);
+    if (range == GPHI_BUNDLE_NONE ||
+        !may_move(hunt, spot, gphi_recipe_range(hunt->bundle, range)) ||
+        (hunt->kept_node == spot->node && spot->offset < hunt->kept_end) ||
+        gphi_range_of(hunt->bundle, next, 0) != GPHI_BUNDLE_NONE)
+        return GPH_OK;
+    return keep_word(hunt, spot, range);
 }
 
 static gph_status judge(struct hunt *hunt, const struct spot *spot, uint64_t value,
@@ -357,10 +395,11 @@ static gph_status hunt_arguments(struct hunt *hunt, uint32_t index,
             offset += 7; /* none of its bytes is another word's */
         else if (offset % 8 == 0 && (value != shifted || bytes - offset >= 8))
             GPHI_TRY(judge(hunt, &spot, value, shifted));
+        else if (offset % 8 != 0 && bytes - offset >= 8 && hunt->survey->unset)
+            GPHI_TRY(judge_packed(hunt, &spot, value,
+                                  word_at(data, bytes, (offset + 7) / 8 * 8)));
         else if (offset % 8 != 0 && value == shifted && bytes - offset >= 8)
             GPHI_TRY(judge_still(hunt, &spot, value));
-        else if (offset % 8 != 0 && bytes - offset >= 8 && hunt->survey->unset)
-            GPHI_TRY(judge_packed(hunt, &spot, value, shifted));
     }
     return GPH_OK;
 }
@@ -496,8 +535,11 @@ gph_status gphi_find_words(const gphi_survey *survey, struct gphi_bundle_graph *
                            "%zu, or other edges",
                            graph->nodes.count, graph->edges.count, shifted->nodes.count,
                            shifted->edges.count);
-    struct hunt hunt = {
-        .survey = survey, .bundle = survey->bundle, .graph = graph, .shifted = shifted};
+    struct hunt hunt = {.survey = survey,
+                        .bundle = survey->bundle,
+                        .graph = graph,
+                        .shifted = shifted,
+                        .kept_node = GPHI_BUNDLE_NONE};
     gphi_map_init(&hunt.outside, survey->bundle->heap);
     gphi_map_init(&hunt.distances, survey->bundle->heap);
     gphi_sha256_text(gphi_setter_text.ptx, hunt.setters);

@@ -10,6 +10,7 @@ else than callables: _saved_graph.py.
 
 Two files: PATH, a recipe, and PATH.json, which says what the ranges are and where the images lie."""
 import contextlib
+import gc
 import json
 import os
 
@@ -161,12 +162,17 @@ def _warm_up(call, stream):
 def _twice(name, stages, pairs, stream, add_ranges, before=lambda: None):
     """Captures stages with the tensors where they are and where their twins are. add_ranges() adds what is not the pool's;
     then segments of the pool are added. Gives the first captures and the second ones, what each gave, and the segments."""
-    graphs, results = _capture(stages, stream, before)
-    with _moved(pairs):
-        others, again = _capture(stages, stream, before)
-    here, there = _segments(graphs[0]), _segments(others[0])
-    if [size for _, size in here] != [size for _, size in there]:
-        raise gph.UnsupportedError("%s cannot be saved: its two captures took different memory" % name)
+    for _ in range(2):  # in its first captures a library may allocate what stays
+        gc.collect()
+        graphs, results = _capture(stages, stream, before)
+        with _moved(pairs):
+            others, again = _capture(stages, stream, before)
+        here, there = _segments(graphs[0]), _segments(others[0])
+        if [size for _, size in here] == [size for _, size in there]:
+            break
+    else:
+        raise gph.UnsupportedError("%s cannot be saved: its two captures took different memory, segments of %s and of %s MiB" % (
+            name, *(", ".join("%d" % (size >> 20) for _, size in part) for part in (here, there))))
     add = add_ranges()
     segments = [add("%s.pool.%d" % (name, index), address, elsewhere, size)
                 for index, ((address, size), (elsewhere, _)) in enumerate(zip(here, there))]
@@ -422,7 +428,8 @@ def load_graphed_callables(path, callables=None, *, check=None):
     forward() is the graph, or functions. Where no backward pass was saved, calls with gradients are refused.
 
     check: replays each and compares its outputs with the saved ones, which needs the same weights; None: where the file has
-    a check, and True insists on it.
+    a check, and True insists on that of a forward pass. A backward pass has none where it writes over what it has read of the
+    forward pass, as most do.
 
     Raises ValueError (weights of another shape), graphophone.UnsupportedError (a library that the kernels are in is missing,
     or is another version) and graphophone.StateError (the outputs differ); nothing is changed then."""
@@ -439,7 +446,7 @@ def load_graphed_callables(path, callables=None, *, check=None):
         one = _LoadedPair(group, part, function, wholes) if "backward" in part else _Loaded(part, function, wholes)
         weights, one.copying = _weights(function), _copying(one, loaded, number, kept)
         for graph_of in one.graphs:
-            _arm(graph_of, loaded, number, part["name"], check)
+            _arm(graph_of, loaded, number, part["name"], check and graph_of is one.forward_graph)
             graph_of.kept = (kept, _inputs.watch(graph_of, [weights[key].untyped_storage() for key in part["weights"]], os.fspath(path)))
             number += 1
         made.append((function, one.make()))
