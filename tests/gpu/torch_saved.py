@@ -244,8 +244,13 @@ class Residual(Training):
     def test_steps_of_resnet18(self):
         self.trained("resnet18")
 
-    def test_steps_of_resnet18_without_cudnn(self):
-        self.trained("resnet18_without_cudnn")
+    def test_kernels_that_two_images_have_are_refused(self):
+        one = Steps("resnet18_without_cudnn")  # im2col, for convolutions
+        one.step()
+        path = self.path()
+        with self.assertRaisesRegex(gph.UnsupportedError, "kernel .*im2col.*: 2 images of .*libtorch_cuda.so have a kernel of that name"):
+            gt.save_graph(path, one.step, one.named())
+        self.assertEqual(os.listdir(os.path.dirname(path)), [])
 
 
 class Others(Saved):
