@@ -3,7 +3,6 @@
  * has a second, narrow slot, %n.7 beside %r.7: bytes from 0 to 255, or words of 16 bits with
  * the sign that the range asks for. What is computed narrow is made wide for %r.7, which
  * LLVM drops where nobody reads it. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -248,8 +247,10 @@ static ptx_value divide_float(ptx_fast *f, const ptx_operand *dividend, uint32_t
 {
     ptx_emit *e = &f->emit;
     float by = 1.0f / (float)d;
-    if ((double)by * d < 1.0)
-        by = nextafterf(by, 1.0f);
+    uint32_t word;
+    memcpy(&word, &by, sizeof(word));
+    word += (double)by * d < 1.0; /* the next float above */
+    memcpy(&by, &word, sizeof(word));
     const double wide = (double)by; /* as which LLVM reads a float exactly */
     uint64_t bits;
     memcpy(&bits, &wide, sizeof(bits));
