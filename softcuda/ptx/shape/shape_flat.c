@@ -255,8 +255,6 @@ bool ptx_fast_leads_on(const ptx_fast *f, uint32_t block)
         if (to != SHAPE_EXIT && f->s->blocks[to].region == f->region &&
             f->s->blocks[to].order <= b->order)
             return false;
-        if (to == SHAPE_EXIT && b->end != SHAPE_JUMP)
-            return false; /* what comes after is not of all threads, nor marked so */
     }
     return b->end == SHAPE_JUMP ||
            (b->end == SHAPE_BRANCH && f->s->regs[b->reg].divergent);
