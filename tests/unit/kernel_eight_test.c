@@ -15,10 +15,12 @@
     "ld.global.f32 %f1, [%rd4+" at "];\nfma.rn.f32 %f2, %f2, 0f3FC00000, %f1;\n"
 /* Each word has another weight: a word in the wrong place shows. */
 #define EIGHT                                                                            \
-    "mul.wide.u32 %rd3, %r2, 32;\nadd.s64 %rd4, %rd2, %rd3;\n" LOAD(0, "0") LOAD(1, "4")  \
-        LOAD(2, "8") LOAD(3, "12") LOAD(4, "16") LOAD(5, "20") LOAD(6, "24") LOAD(7, "28")
+    "mul.wide.u32 %rd3, %r2, 32;\nadd.s64 %rd4, %rd2, %rd3;\n" LOAD(0, "0") LOAD(1, "4") \
+        LOAD(2, "8") LOAD(3, "12") LOAD(4, "16") LOAD(5, "20") LOAD(6, "24")             \
+            LOAD(7, "28")
 #define TAIL                                                                             \
-    "mul.wide.u32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd1, %rd5;\nst.global.f32 [%rd6], %f2;\n" \
+    "mul.wide.u32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd1, %rd5;\nst.global.f32 [%rd6], "      \
+    "%f2;\n"                                                                             \
     "ret;\n}\n"
 
 static const char *const kernels[] = {

@@ -151,6 +151,7 @@ bool ptx_fast_is_known(const ptx_fast *f); /* but that threads may have ended be
 bool ptx_fast_write_flat(ptx_fast *f);
 bool ptx_fast_is_harmless(
     const ptx_insn *insn); /* for a thread that has not taken the way */
+bool ptx_fast_ends_unmarked(const ptx_fast *f, uint32_t block);
 void ptx_fast_begin_flat(ptx_fast *f, uint32_t block); /* around a block's instructions */
 void ptx_fast_end_flat(ptx_fast *f, uint32_t block);
 bool ptx_fast_leads_on(const ptx_fast *f, uint32_t block); /* each way may be for all */

@@ -246,6 +246,17 @@ static bool add_block(const ptx_fast *f, flat *p, uint32_t block)
     return true;
 }
 
+/* Some threads end at the branch, and the others' block is not marked as one that not all
+ * come to: an early end, which post-dominators ignore. */
+bool ptx_fast_ends_unmarked(const ptx_fast *f, uint32_t block)
+{
+    const ptx_flow_block *b = &f->s->blocks[block];
+    for (uint32_t k = 0; k < b->succ_count && b->end != SHAPE_JUMP; k++)
+        if (b->succ[k] != SHAPE_EXIT && !f->s->blocks[b->succ[k]].divergent)
+            return true;
+    return false;
+}
+
 /* Ways lead on in the region or out of it, and all threads may go each. */
 bool ptx_fast_leads_on(const ptx_fast *f, uint32_t block)
 {
@@ -269,7 +280,9 @@ static bool find_flat(const ptx_fast *f, flat *p)
         !ptx_fast_is_plain(f) || f->s->blocks[r->head].divergent)
         return false;
     for (uint32_t n = 0; n < r->block_count; n++)
-        if (!ptx_fast_leads_on(f, r->blocks[n]) || ptx_fast_leaves_early(f, r->blocks[n]))
+        if (!ptx_fast_leads_on(f, r->blocks[n]) ||
+            (ptx_fast_leaves_early(f, r->blocks[n]) &&
+             ptx_fast_ends_unmarked(f, r->blocks[n])))
             return false;
     for (uint32_t n = 0; n < r->block_count; n++)
         if (!add_block(f, p, r->blocks[n]))

@@ -42,8 +42,8 @@ static bool follow_ways(const ptx_fast *f, uint8_t *always)
         for (uint32_t k = 0; k < b->succ_count; k++) {
             if (way != 0 && k + 1u != way)
                 continue;
-            if (b->succ[k] == SHAPE_EXIT && b->end != SHAPE_JUMP && way == 0)
-                return false; /* what comes after is not of all threads, nor marked so */
+            if (b->succ[k] == SHAPE_EXIT && way == 0 && ptx_fast_ends_unmarked(f, block))
+                return false;
             if (!in_region(f, b->succ[k]))
                 continue;
             if (is_back(f, block, b->succ[k]))
