@@ -53,6 +53,14 @@ static uint32_t bits_of(float value)
 
 #define FAR 0x1p40 /* texels: beyond all sizes, and exact in a double */
 
+/* floor() of what is below 2^62: most processors that this is built for have no instruction
+ * for it. */
+static double floor_of(double value)
+{
+    const int64_t whole = (int64_t)value;
+    return (double)(whole - (value < (double)whole));
+}
+
 /* Where a coordinate points, in texels. Without normalization only clamp and border
  * exist. */
 static double place_of(const soft_texture *t, float x, uint32_t size, uint32_t mode)
@@ -64,7 +72,7 @@ static double place_of(const soft_texture *t, float x, uint32_t size, uint32_t m
         return 0; /* no fraction, and even */
     if (isinf(x) || fabsf(x) > FAR)
         return x < 0 ? -FAR : FAR;
-    return t->normalized ? floor((double)x * 0x1p21) * 0x1p-21 * size : (double)x;
+    return t->normalized ? floor_of((double)x * 0x1p21) * 0x1p-21 * size : (double)x;
 }
 
 static int32_t texel_at(double at, uint32_t size, uint32_t mode, bool repeats)
@@ -75,8 +83,8 @@ static int32_t texel_at(double at, uint32_t size, uint32_t mode, bool repeats)
     if (!repeats)
         return at < 0 ? 0 : at >= n ? (int32_t)size - 1 : (int32_t)at;
     if (mode == SOFT_WRAP)
-        return (int32_t)(at - floor(at / n) * n);
-    const double in = at - floor(at / (2 * n)) * 2 * n;
+        return (int32_t)(at - floor_of(at / n) * n);
+    const double in = at - floor_of(at / (2 * n)) * 2 * n;
     return (int32_t)(in >= n ? 2 * n - 1 - in : in);
 }
 
@@ -100,10 +108,12 @@ static struct axis axis_of(const struct fetch *f, uint32_t word, uint32_t size,
         return integer_axis(f, word, size);
     const double u = place_of(t, float_of(word), size, mode);
     if (!f->linear) {
-        const int32_t at = texel_at(floor(u), size, mode, repeats);
+        const bool is_inside = u >= 0 && u < size; /* whatever the mode is */
+        const int32_t at =
+            is_inside ? (int32_t)u : texel_at(floor_of(u), size, mode, repeats);
         return (struct axis){{at, at}, 0};
     }
-    const double fixed = floor((u - 0.5) * UNIT + 0.5), first = floor(fixed / UNIT);
+    const double fixed = floor_of((u - 0.5) * UNIT + 0.5), first = floor_of(fixed / UNIT);
     struct axis a = {
         {texel_at(first, size, mode, repeats), texel_at(first + 1, size, mode, repeats)},
         (int32_t)(fixed - first * UNIT)};
