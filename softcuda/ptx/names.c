@@ -105,6 +105,13 @@ const ptx_signature *ptx_intrinsic(const char *name)
     return NULL;
 }
 
+const char *ptx_why_missing(const char *name)
+{
+    return strncmp(name, "__cudaCDP", 9) == 0 || strncmp(name, "cnp", 3) == 0
+               ? "; kernels that launch kernels (dynamic parallelism) are not built"
+               : "";
+}
+
 bool ptx_is_device_runtime(const char *name)
 {
     return strcmp(name, "cudaCGGetIntrinsicHandle") == 0 ||

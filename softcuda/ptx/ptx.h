@@ -417,6 +417,8 @@ typedef struct ptx_signature {
 const ptx_signature *ptx_intrinsic(const char *name); /* NULL: it is not one */
 /* A function of CUDA's device library (libcudadevrt.a) that softcuda has as PTX. */
 bool ptx_is_device_runtime(const char *name);
+/* What to add to a sentence about a function that is not there; empty: nothing. */
+const char *ptx_why_missing(const char *name);
 
 bool ptx_has(const ptx_insn *insn, ptx_modifier modifier);
 const char *ptx_opcode_name(ptx_opcode opcode);

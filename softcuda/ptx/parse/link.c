@@ -457,8 +457,8 @@ static gph_status check_extern(linker *l, const symbol *s)
     if (s->is_shared || ptx_intrinsic(name) || ptx_is_device_runtime(name) ||
         !is_used(l, s))
         return GPH_OK;
-    return gphi_fail(l->error, PTX_LINK_FAILED, "%s is used in %s and defined nowhere",
-                     name, l->inputs[s->input].name);
+    return gphi_fail(l->error, PTX_LINK_FAILED, "%s is used in %s and defined nowhere%s",
+                     name, l->inputs[s->input].name, ptx_why_missing(name));
 }
 
 static gph_status resolve(linker *l)

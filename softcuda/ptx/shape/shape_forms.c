@@ -46,8 +46,8 @@ static void check_calls(ptx_shape *s)
         const ptx_function *to = &s->module->functions[callee->index];
         if ((to->is_extern || to->is_prototype) && !ptx_intrinsic(to->name))
             s->refusal =
-                ptx_format(s->memory, "line %u: call of %s, which is not defined here",
-                           f->insns[i].line, to->name);
+                ptx_format(s->memory, "line %u: call of %s, which is not defined here%s",
+                           f->insns[i].line, to->name, ptx_why_missing(to->name));
     }
 }
 
