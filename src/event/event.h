@@ -316,10 +316,10 @@ typedef enum gphi_note_kind {
     GPHI_NOTE_REGION,  /* of a capture: its stream, 1 begins 0 ends. Text: the name */
     GPHI_NOTE_HOST,    /* of softcuda, a host function that took long has returned: its
                           address, its argument, from and to (ns), processor time (ns) */
-    GPHI_NOTE_BLOCK,   /* a pool gives memory out: its address, bytes; takes it back: address,
+    GPHI_NOTE_BLOCK, /* a pool gives memory out: its address, bytes; takes it back: address,
                           0; of a capture: 1 */
-    GPHI_NOTE_LEFT,    /* memory of a recording goes back to its pool: CUgraph that had it */
-    GPHI_NOTE_RNG      /* a generator is set: itself, seed, offset */
+    GPHI_NOTE_LEFT, /* memory of a recording goes back to its pool: CUgraph that had it */
+    GPHI_NOTE_RNG   /* a generator is set: itself, seed, offset */
 } gphi_note_kind;
 
 static inline const uint64_t *gphi_event_words(const gphi_event *event)

@@ -26,7 +26,7 @@
 /* A graph of the recording, and the host call after it. */
 typedef struct gphi_segment {
     CUgraph graph;
-    uint64_t known; /* its handle, when it is gone, too */
+    uint64_t known;         /* its handle, when it is gone, too */
     gphi_vec regions;       /* of uint32_t, a node: 1 + index of its region; 0: none */
     gph_break_fn *function; /* NULL after the last */
     void *user;

@@ -86,7 +86,7 @@ typedef struct gphi_stray {
     uint64_t sent_changes; /* of that place, at the first launch */
     const char *how;       /* of missing work */
     bool is_told;
-    bool is_copy;     /* values are of a copy's host side; address: the graph's, length: hash
+    bool is_copy; /* values are of a copy's host side; address: the graph's, length: hash
                          of what was there at the last launch */
     bool is_refilled; /* and that was another than before */
     bool needs_reads; /* reported only if results are read: it may be a benchmark */
