@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,9 +111,14 @@ static CUresult reach_word(int pid, _Atomic uint32_t **out)
         return CUDA_SUCCESS;
     }
     const int file = pid > 0 && pid != (int)getpid() ? find_file(pid) : -1;
+    if (file < 0 && pid != (int)getpid() && (pid <= 0 || kill(pid, 0) != 0))
+        return soft_fail(CUDA_ERROR_OPERATING_SYSTEM,
+                         "process %d is not there, or is another user's", pid);
     if (file < 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "process %d does not use softcuda, or is another user's", pid);
+        return soft_fail(CUDA_ERROR_NOT_INITIALIZED,
+                         "process %d does not use softcuda, or its descriptors cannot be "
+                         "read",
+                         pid);
     *out = map(file);
     close(file);
     return *out ? CUDA_SUCCESS

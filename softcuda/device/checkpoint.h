@@ -28,8 +28,8 @@ void soft_checkpoint_publish(void);
 /* In a child: it has no state, and its parent's is not its own. */
 void soft_checkpoint_after_fork(void);
 
-/* The state of process `pid`. Fails with INVALID_VALUE where it does not use softcuda, or is
- * another user's. */
+/* The state of process `pid`. Fails as an H200 does: with OPERATING_SYSTEM where there is no
+ * such process, with NOT_INITIALIZED where it does not use softcuda. */
 CUresult soft_checkpoint_get(int pid, CUprocessState *out);
 /* From one state to another: ILLEGAL_STATE where it is in neither. */
 CUresult soft_checkpoint_change(int pid, CUprocessState from, CUprocessState to);

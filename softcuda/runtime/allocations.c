@@ -56,7 +56,7 @@ static cudaError_t allocate_3d(const rt_driver *cu, struct cudaPitchedPtr *out,
     return result;
 }
 
-/* Nothing is no error (an H200), unlike in the driver. */
+/* 0 bytes are allowed (an H200), unlike in the driver. */
 static cudaError_t allocate_managed(const rt_driver *cu, CUdeviceptr *out, size_t bytes,
                                     unsigned flags)
 {

@@ -179,7 +179,7 @@ cudaError_t rt_enter(const rt_driver **out, rt_default stream)
 
 cudaError_t rt_leave(cudaError_t result)
 {
-    if (result != cudaSuccess && result != cudaErrorNotReady) /* which is no error */
+    if (result != cudaSuccess && result != cudaErrorNotReady) /* not an error */
         last_error = result;
     return result;
 }

@@ -308,7 +308,7 @@ static void wait_for(void *go)
         usleep(1000);
 }
 
-/* As an H200: what is not ready is no error that stays; host memory can be mapped always,
+/* As an H200: what is not ready does not stay an error; host memory can be mapped always,
  * and a reset forgets the other flags; nothing of managed memory is none. */
 static void what_an_h200_says_of_flags_and_streams(void)
 {

@@ -53,7 +53,7 @@ uint32_t ptx_rt_tensor(ptx_block *view, uint32_t thread, uint32_t word, uint64_t
     for (uint32_t i = 0; i < sizeof(made); i += 8)
         (void)soft_text_copy((unsigned char *)&made + i, soft_reach_at(&m, map + i, 8, 0),
                              8);
-    const char *why = soft_tensor_refuses(&made, &form, at[0]);
+    const char *why = soft_tensor_refuses(&made, &form, at);
     if (why)
         raise(view, thread, SOFT_ERROR_ILLEGAL_INSTRUCTION, map, why);
     if ((box - memory.shared) % SOFT_TENSOR_ALIGN != 0)

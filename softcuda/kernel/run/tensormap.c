@@ -5,13 +5,10 @@
  *            .[a b c]. . .              0 0 e f     dimension; what is outside the
  *            .[e f g]. . .                          tensor is filled, and never stored
  *
- * With interleaving an element of the first dimension is a slice of 16 or 32 bytes, whatever
- * the type is: channels of a pixel that lie side by side.
- *
  * A swizzle moves the 16-byte chunks of what lies in shared memory: of the offset from the
  * block's memory, bits 7 ... 9 are added without carry to bits 4 ... 6 (128 bytes), two of
- * them for 64 bytes, one for 32. Each row without interleaving then takes the whole span, and
- * what is past the box in it stays as it is. All as an H200 does it (tests/conformance/tensormap_test.c). */
+ * them for 64 bytes, one for 32. Each row then takes the whole span, and what is past the
+ * box in it stays as it is. All as an H200 does it (tests/conformance/tensormap_test.c). */
 #include "softcuda/kernel/run/tensormap.h"
 
 #include <string.h>
@@ -28,9 +25,8 @@ typedef struct move {
     const ptx_tensor *form;
     const soft_tensor_memory *memory;
     uint64_t box;     /* address of the next row */
-    uint32_t element; /* bytes, of its type */
-    uint32_t slice;   /* bytes, of one step along the first dimension */
-    uint32_t columns; /* steps of a row */
+    uint32_t element; /* bytes */
+    uint32_t columns; /* elements of a row */
     uint32_t pitch;   /* bytes from row to row in shared memory */
     uint32_t rows;
 } move;
@@ -42,13 +38,26 @@ uint32_t soft_tensor_element(uint32_t type)
     return type < SOFT_TENSOR_TYPES ? bytes[type] : 0;
 }
 
-static uint32_t slice_of(const soft_tensor_map *map)
+/* Which reductions of a type there are, as an H200 has them. */
+static bool can_reduce(uint32_t type, ptx_tensor_op op)
 {
-    return map->interleave == 0 ? soft_tensor_element(map->type) : 8u << map->interleave;
+    const bool is_add = op == PTX_TENSOR_ADD;
+    const bool is_order = op == PTX_TENSOR_MIN || op == PTX_TENSOR_MAX;
+    switch (type) {
+    case SOFT_TENSOR_U8:
+    case SOFT_TENSOR_U16: return false;
+    case SOFT_TENSOR_U64: return op != PTX_TENSOR_INC && op != PTX_TENSOR_DEC;
+    case SOFT_TENSOR_S64:
+    case SOFT_TENSOR_F16:
+    case SOFT_TENSOR_BF16: return is_add || is_order;
+    case SOFT_TENSOR_F32:
+    case SOFT_TENSOR_F64: return is_add;
+    default: return true;
+    }
 }
 
 const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *form,
-                                int32_t first)
+                                const int32_t at[PTX_TENSOR_RANK_MAX])
 {
     if (map->mark != SOFT_TENSOR_MARK)
         return "what is there was not made by cuTensorMapEncode...()";
@@ -57,12 +66,16 @@ const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *fo
     if ((map->kind != SOFT_TENSOR_TILED) != form->is_im2col)
         return form->is_im2col ? "the map is of tiles, not of im2col"
                                : "the map is of im2col, not of tiles";
-    if ((int64_t)first * slice_of(map) % CHUNK != 0)
+    for (uint32_t i = 0; form->op != PTX_TENSOR_LOAD && i < map->rank; i++)
+        if (at[i] < 0)
+            return "a store or reduction at a negative place";
+    if (form->op > PTX_TENSOR_STORE && !can_reduce(map->type, (ptx_tensor_op)form->op))
+        return "the map's type does not have that reduction";
+    if ((int64_t)at[0] * soft_tensor_element(map->type) % CHUNK != 0)
         return "the first coordinate is not a multiple of 16 bytes";
-    if (map->kind == SOFT_TENSOR_WIDE ||
-        (map->interleave != 0 && map->kind != SOFT_TENSOR_TILED) ||
+    if (map->kind == SOFT_TENSOR_WIDE || map->interleave != 0 ||
         soft_tensor_element(map->type) == 0 || map->swizzle >= SWIZZLE_128_ATOM)
-        return "softcuda moves tiles, and im2col without interleaving, of types that are "
+        return "softcuda moves tiles and im2col without interleaving, of types that are "
                "not packed, with swizzles of 32, 64 and 128 bytes";
     return NULL;
 }
@@ -70,29 +83,29 @@ const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *fo
 /* ---- elements ------------------------------------------------------------------------ */
 
 /* What an element outside the tensor is: zeros, or one NaN. */
-static void fill_row(const move *m, unsigned char *row, uint32_t bytes)
+static void fill_row(const move *m, unsigned char *row)
 {
-    memset(row, 0, bytes);
+    memset(row, 0, (size_t)m->columns * m->element);
     if (m->map->fill == 0)
         return;
     const uint64_t nan = 0x7ff77ff77ff77ff7; /* an H200's, whatever the type is */
-    for (uint32_t i = 0; i < bytes; i += m->element)
-        memcpy(row + i, &nan, m->element);
+    for (uint32_t i = 0; i < m->columns; i++)
+        memcpy(row + (size_t)i * m->element, &nan, m->element);
 }
 
 /* Rounded to 10 bits of mantissa, to even; no NaN keeps its bits, and nothing is flushed. */
-static void round_row(const move *m, unsigned char *row, uint32_t bytes)
+static void round_row(const move *m, unsigned char *row)
 {
     const uint8_t type = m->map->type;
     if (type != SOFT_TENSOR_TF32 && type != SOFT_TENSOR_TF32_FTZ)
         return;
-    for (uint32_t i = 0; i < bytes; i += 4) {
+    for (uint32_t i = 0; i < m->columns; i++) {
         uint32_t word;
-        memcpy(&word, row + i, 4);
+        memcpy(&word, row + 4u * i, 4);
         word = (word & 0x7fffffff) > 0x7f800000
                    ? 0x7fffe000
                    : (word + 0xfff + (word >> 13 & 1)) & 0xffffe000;
-        memcpy(row + i, &word, 4);
+        memcpy(row + 4u * i, &word, 4);
     }
 }
 
@@ -123,9 +136,21 @@ static uint64_t bits_of(uint32_t type, float value)
     return (word + 0x7fff + (word >> 16 & 1)) >> 16;
 }
 
+static uint64_t added_double(uint64_t old, uint64_t by)
+{
+    double a, b;
+    memcpy(&a, &old, sizeof(a));
+    memcpy(&b, &by, sizeof(b));
+    a += b;
+    memcpy(&old, &a, sizeof(old));
+    return old;
+}
+
 static uint64_t reduced_float(const move *m, uint64_t old, uint64_t by)
 {
     const uint32_t type = m->map->type;
+    if (type == SOFT_TENSOR_F64)
+        return added_double(old, by);
     const float a = float_of(type, old), b = float_of(type, by);
     switch ((ptx_tensor_op)m->form->op) {
     case PTX_TENSOR_MIN: return b < a || a != a ? by : old;
@@ -194,14 +219,14 @@ static uint64_t swizzled(const move *m, uint64_t address)
     return m->memory->shared + (offset ^ (offset >> 7 & mask) << 4);
 }
 
-/* A piece of a row, `from` bytes after its begin, between shared memory and `row`. */
-static void move_shared(const move *m, uint32_t from, uint32_t bytes, unsigned char *row,
-                        bool loads)
+/* The row between shared memory and `row`. */
+static void move_shared(const move *m, unsigned char *row, bool loads)
 {
     const soft_tensor_memory *memory = m->memory;
+    const uint32_t bytes = m->columns * m->element;
     const uint32_t step = m->map->swizzle == SWIZZLE_NONE ? bytes : CHUNK;
     for (uint32_t at = 0; at < bytes; at += step) {
-        const uint64_t address = swizzled(m, m->box + from + at);
+        const uint64_t address = swizzled(m, m->box + at);
         if (loads)
             memory->write(memory->user, address, row + at, step);
         else
@@ -218,48 +243,37 @@ static bool is_inside(const move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
     return true;
 }
 
-/* Columns [first, last) of a row. */
-static void move_piece(const move *m, const int64_t place[PTX_TENSOR_RANK_MAX],
-                       uint32_t first, uint32_t last)
+static void move_row(move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
 {
     const soft_tensor_memory *memory = m->memory;
-    const int64_t begin = place[0] + first, end = place[0] + last;
-    const int64_t size = (int64_t)m->map->last[0] + 1;
-    const int64_t from = begin < 0 ? 0 : begin, to = end < size ? end : size;
-    const uint32_t all = (last - first) * m->slice;
+    const int64_t end = place[0] + m->columns;
+    int64_t size = (int64_t)m->map->last[0] + 1;
+    if (m->form->op == PTX_TENSOR_STORE) /* whole chunks, as an H200 */
+        size = (size * m->element + CHUNK - 1) / CHUNK * CHUNK / m->element;
+    const int64_t from = place[0] < 0 ? 0 : place[0], to = end < size ? end : size;
     unsigned char row[ROW_BYTES_MAX];
     const bool loads = m->form->op == PTX_TENSOR_LOAD;
     if (loads)
-        fill_row(m, row, all);
+        fill_row(m, row);
     else
-        move_shared(m, first * m->slice, all, row, false);
+        move_shared(m, row, false);
     if (from < to && is_inside(m, place)) {
-        uint64_t address = m->map->address + (uint64_t)from * m->slice;
+        uint64_t address = m->map->address + (uint64_t)from * m->element;
         for (uint32_t i = 1; i < m->map->rank; i++)
             address += (uint64_t)place[i] * m->map->stride[i - 1];
-        unsigned char *inside = row + (size_t)(from - begin) * m->slice;
-        const uint32_t bytes = (uint32_t)(to - from) * m->slice;
+        unsigned char *first = row + (size_t)(from - place[0]) * m->element;
+        const uint32_t bytes = (uint32_t)(to - from) * m->element;
         if (loads)
-            memory->read(memory->user, address, inside, bytes);
+            memory->read(memory->user, address, first, bytes);
         else if (m->form->op == PTX_TENSOR_STORE)
-            memory->write(memory->user, address, inside, bytes);
+            memory->write(memory->user, address, first, bytes);
         else
             for (uint32_t i = 0; i < bytes; i += m->element)
-                reduce_element(m, address + i, inside + i);
+                reduce_element(m, address + i, first + i);
     }
     if (loads) {
-        round_row(m, row, all);
-        move_shared(m, first * m->slice, all, row, true);
-    }
-}
-
-/* In pieces, as stacks are small. */
-static void move_row(move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
-{
-    const uint32_t most = ROW_BYTES_MAX / m->slice;
-    for (uint32_t first = 0; first < m->columns; first += most) {
-        const uint32_t last = first + most;
-        move_piece(m, place, first, last < m->columns ? last : m->columns);
+        round_row(m, row);
+        move_shared(m, row, true);
     }
     m->box += m->pitch;
     m->rows++;
@@ -324,13 +338,11 @@ uint32_t soft_tensor_move(const soft_tensor_map *map, const ptx_tensor *form,
               .memory = memory,
               .box = box,
               .element = soft_tensor_element(map->type),
-              .slice = slice_of(map),
               .columns = is_tile ? map->box[0] : map->channels};
-    m.pitch = map->swizzle == SWIZZLE_NONE || map->interleave != 0 ? m.columns * m.slice
-                                                                   : 16u << map->swizzle;
+    m.pitch = map->swizzle == SWIZZLE_NONE ? m.columns * m.element : 16u << map->swizzle;
     if (is_tile)
         move_tile(&m, at);
     else
         move_columns(&m, at, offsets);
-    return m.rows * m.columns * m.slice;
+    return m.rows * m.columns * m.element;
 }

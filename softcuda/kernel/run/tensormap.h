@@ -76,8 +76,7 @@ uint32_t soft_tensor_move(const soft_tensor_map *map, const ptx_tensor *form,
                           const int32_t at[PTX_TENSOR_RANK_MAX],
                           const uint16_t offsets[PTX_TENSOR_RANK_MAX - 2]);
 
-/* What keeps a map from being used by an instruction with that first coordinate, or NULL.
- */
+/* What keeps a map from being used by an instruction at that place, or NULL. */
 const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *form,
-                                int32_t first);
+                                const int32_t at[PTX_TENSOR_RANK_MAX]);
 #endif
