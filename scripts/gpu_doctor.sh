@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # gph doctor on this machine's GPU: runtime programs (static, shared, per-thread streams),
 # PyTorch where it is, what the tiers cost, the broken examples, the advice.
-# usage: scripts/gpu_doctor.sh [OUTPUT_FOLDER [PART...]]; parts: runtime torch torchset frameworks explain
+# usage: scripts/gpu_doctor.sh [OUTPUT_FOLDER [PART...]]; parts: runtime torch torchset everyday frameworks explain
 # cost broken advice cupti unit (default all). The log goes to OUTPUT_FOLDER (default build-gpu/).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-build-gpu}
 shift || true
-parts=${*:-runtime torch torchset frameworks explain cost broken advice cupti unit}
+parts=${*:-runtime torch torchset everyday frameworks explain cost broken advice cupti unit}
 mkdir -p "$out"
 cmake -S . -B build-gpu -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGPH_SOFTCUDA=OFF \
     >"$out/configure.log" 2>&1
@@ -62,6 +62,12 @@ part_torch() {
 part_torchset() {
     "$python" -c 'import torch' 2>/dev/null || { echo "no PyTorch"; return; }
     "$python" tests/gpu/torch_doctor.py --all "$gph" "$out/torchset" 6 ${TORCHSET:-}
+}
+
+# PyTorch scripts as users write them, and their twins; EVERYDAY names a few of them.
+part_everyday() {
+    "$python" -c 'import torch' 2>/dev/null || { echo "no PyTorch"; return; }
+    "$python" tests/gpu/torch_everyday.py --all "$gph" "$out/everyday" 6 ${EVERYDAY:-}
 }
 
 # Healthy programs of JAX, CuPy, PyTorch and cuda.core.

@@ -29,6 +29,8 @@ MODES = {
     "optimizer": (1, [("error", "framework.exception", "torch/not-capturable", "adam_step")]),
     "aborted": (1, [("error", "framework.exception", "torch/generator-not-registered", "draw_here")]),
     "code": (1, [("error", "framework.exception", "cuda/900-stream-capture-unsupported", "code")]),
+    "in_capture": (1, [("error", "framework.exception", "framework.exception", "look_up")]),
+    "after_capture": (1, []),
     "value_error": (1, []),
     "other_cuda": (1, []),
     "then_warned": (1, []),
@@ -157,6 +159,37 @@ def aborted():
 
 def code():
     raise RuntimeError("CUDA error: operation not permitted when stream is capturing")  # code
+
+
+def look_up():
+    return {}["scale"]  # in_capture, after_capture
+
+
+def captured(driver, breaks):
+    stream, graph, word = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint64()
+    driver.cuMemAlloc_v2(ctypes.byref(word), ctypes.c_size_t(4))
+    driver.cuStreamCreate(ctypes.byref(stream), 1)
+    driver.cuStreamBeginCapture_v2(stream, 0)
+    try:
+        work(driver, word, stream, breaks)
+    finally:
+        driver.cuStreamEndCapture(stream, ctypes.byref(graph))
+
+
+def work(driver, word, stream, breaks):
+    driver.cuMemsetD32Async(word, 1, ctypes.c_size_t(1), stream)
+    if breaks:
+        look_up()
+
+
+def in_capture():
+    """Of no entry, but the capture is broken off."""
+    captured(cuda(), True)
+
+
+def after_capture():
+    captured(cuda(), False)
+    look_up()
 
 
 def value_error():

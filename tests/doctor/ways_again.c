@@ -255,6 +255,26 @@ static void cut_and_mended(void)
     cut(true, true);
 }
 
+/* ---- work that no device takes, and other work in its place ---- */
+
+// way: refused_and_replaced capture.invalid-work
+static void refused_and_replaced(void)
+{
+    CUdeviceptr x = new_floats();
+    CUgraph graph = NULL;
+    float value = 3;
+    unsigned floats = FLOATS;
+    stream = new_stream();
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    void *arguments[] = {&x, &value, &floats};
+    (void)cuLaunchKernel(fill, 8, 1, 1, 128, 1, 1, 90000, stream, arguments,
+                         NULL); // <-- refused_and_replaced
+    (void)cuStreamEndCapture(stream, &graph);
+    for (int i = 0; i < 3; i++)
+        FILL(stream, x, 1);
+    CU(cuStreamSynchronize(stream));
+}
+
 #define WAYS(X)                                                                          \
     X(ring_of_results)                                                                   \
     X(ring_is_set)                                                                       \
@@ -267,7 +287,8 @@ static void cut_and_mended(void)
     X(recorded_later)                                                                    \
     X(node_cut)                                                                          \
     X(edge_cut)                                                                          \
-    X(cut_and_mended)
+    X(cut_and_mended)                                                                    \
+    X(refused_and_replaced)
 
 int main(int argc, char **argv)
 {

@@ -499,7 +499,9 @@ static gph_status say_draft(gphi_findings *findings, gphi_draft *draft, uint32_t
     out->time_ns = draft->at.time_ns;
     out->frames =
         gphi_stacks_frames(findings->stacks, draft->at.stack, &out->frame_count);
-    const uint32_t own = gphi_stacks_own(findings->stacks, out->frames, out->frame_count);
+    const uint32_t own =
+        gphi_stacks_own(gphi_stacks_for(findings->stacks, draft->at.stack), out->frames,
+                        out->frame_count);
     out->frames = own > 0 ? out->frames + own : out->frames;
     out->frame_count -= own;
     out->evidence = draft->evidence_texts.items;

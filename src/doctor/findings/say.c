@@ -42,8 +42,9 @@ const char *gphi_say_place(const gphi_model *model, const gphi_call *call)
     const gph_place *frames = gphi_stacks_frames(model->stacks, call->stack, &count);
     out[0] = '\0';
     if (count > 0)
-        gphi_place_text(&frames[gphi_stacks_own(model->stacks, frames, count)], out,
-                        ROOM_BYTES);
+        gphi_place_text(&frames[gphi_stacks_own(
+                            gphi_stacks_for(model->stacks, call->stack), frames, count)],
+                        out, ROOM_BYTES);
     return out;
 }
 

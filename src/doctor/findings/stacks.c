@@ -233,7 +233,8 @@ gph_status gphi_stacks_feed(gphi_stacks *stacks, const gphi_event *event)
 /* After the numbers that processes have. */
 uint32_t gphi_stacks_python(gphi_stacks *stacks, const char *text)
 {
-    const uint32_t id = (uint32_t)gphi_hash_text(GPHI_HASH_START, text) | 1U << 31;
+    const uint32_t id =
+        (uint32_t)gphi_hash_text(GPHI_HASH_START, text) | GPHI_STACK_OF_TEXT;
     return stacks && feed_python(stacks, id, text) == GPH_OK ? id : 0;
 }
 

@@ -39,8 +39,17 @@ uint32_t gphi_stacks_own(const gphi_stacks *stacks, const gph_place *frames,
                          uint32_t count);
 
 /* The number of a stack of Python frames alone, as a PYTHON record has them; the same for
- * the same text. 0: no memory. */
+ * the same text, with that bit. 0: no memory. */
+#define GPHI_STACK_OF_TEXT (1U << 31)
 uint32_t gphi_stacks_python(gphi_stacks *stacks, const char *text);
+
+/* Whom to ask whether a frame of that stack is a binding's: nobody where it is an exception's,
+ * through which no call goes. */
+static inline const gphi_stacks *gphi_stacks_for(const gphi_stacks *stacks,
+                                                 uint32_t stack)
+{
+    return (stack & GPHI_STACK_OF_TEXT) != 0 ? NULL : stacks;
+}
 
 /* "function (file:line)" into `out`; "" if nothing is known. The file without its path.
  */

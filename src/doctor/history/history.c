@@ -137,6 +137,8 @@ static void note_launch(gphi_history *history, gphi_exec_history *one,
     if (one->launches == 0)
         one->first_launch = seen->call;
     one->launches++;
+    one->fed += one->is_fed;
+    one->is_fed = false;
     one->launch_ns += seen->call.duration_ns;
     one->last = history->now;
     one->last_launch = seen->call;
@@ -229,11 +231,13 @@ static void note_pointer(gphi_history *history, const gphi_touch *touch)
 
 static void note_kernel(gphi_history *history, const gphi_seen *seen)
 {
+    enum { LOADED_NS = 50000 }; /* longer: its code was loaded, or the queue was full */
     gphi_touch touches[ARGUMENTS_MAX];
     const uint32_t count =
         gphi_call_pointers(history->model, seen, touches, ARGUMENTS_MAX);
     history->now.kernels++;
-    history->now.kernel_ns += seen->call.duration_ns;
+    history->now.kernel_ns +=
+        seen->call.duration_ns < LOADED_NS ? seen->call.duration_ns : LOADED_NS;
     for (uint32_t i = 0; i < count; i++) {
         touches[i].since = seen->call.number;
         note_pointer(history, &touches[i]);
@@ -253,6 +257,24 @@ static void note_cuts(gphi_history *history, const gphi_exec_history *exec)
     }
 }
 
+/* What copies have to do with the graphs that were launched last. */
+static void note_move(gphi_history *history, const gphi_call_ranges *ranges)
+{
+    enum { LAST = 4 };
+    bool is_met = false;
+    for (int i = 0; i < LAST && history->recent[i] && !ranges->is_fill; i++) {
+        gphi_exec_history *exec = history->recent[i];
+        const bool is_to =
+            ranges->write_bytes != 0 &&
+            gphi_history_touches(history, exec, ranges->write, ranges->write_bytes);
+        exec->is_fed = exec->is_fed || is_to;
+        is_met = is_met || is_to ||
+                 (ranges->read_bytes != 0 &&
+                  gphi_history_touches(history, exec, ranges->read, ranges->read_bytes));
+    }
+    history->now.moves += is_met;
+}
+
 static void note_work(gphi_history *history, const gphi_seen *seen)
 {
     gphi_call_ranges ranges;
@@ -264,6 +286,7 @@ static void note_work(gphi_history *history, const gphi_seen *seen)
         note_range(history, ranges.write, ranges.write_bytes, seen, true, &ranges);
         note_range(history, ranges.read, ranges.read_bytes, seen, false, &ranges);
         history->now.reads += ranges.to_host;
+        note_move(history, &ranges);
     }
 }
 
@@ -370,6 +393,18 @@ void gphi_history_note(gphi_history *history, const gphi_seen *seen)
 }
 
 /* ---- questions ---- */
+
+bool gphi_history_private(const gphi_history *history, const gphi_allocation *memory)
+{
+    const uint64_t at = memory->allocated.number;
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_snapshot *source = gphi_history_exec_at(history, i)->source;
+        const gphi_capture *capture = source ? source->capture : NULL;
+        if (capture && at > capture->begin.number && at < capture->end.number)
+            return true;
+    }
+    return false;
+}
 
 bool gphi_touch_meets(const gphi_history *history, const gphi_touch *touch,
                       uint64_t address, uint64_t bytes)

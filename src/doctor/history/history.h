@@ -37,6 +37,7 @@ typedef struct gphi_moment {
     uint64_t number;    /* of the call */
     uint64_t launches;  /* of graphs, of the whole process */
     uint64_t reads;     /* copies from the device to the host */
+    uint64_t moves;     /* copies to what one of the last graphs uses, or from there */
     uint64_t waits;     /* synchronizing calls */
     uint64_t wait_ns;   /* in them */
     uint64_t kernels;   /* launched eagerly */
@@ -65,6 +66,8 @@ typedef struct gphi_exec_history {
     bool has_dead;          /* and one of them was dead */
     bool has_bodies;        /* of conditional nodes: `touches` lacks what these do */
     uint64_t last_work, launches; /* work number of the last launch */
+    uint64_t fed;                 /* launches before which a copy brought contents */
+    bool is_fed;                  /* one has, since the last */
     /* since its output was last copied to the host: */
     uint64_t last_read;     /* number of that copy */
     uint64_t launches_read; /* launches before it */
@@ -159,6 +162,8 @@ void gphi_graph_memory_call(gphi_history *history, const gphi_seen *seen,
 const gphi_touch *gphi_history_writes(const gphi_history *history,
                                       const gphi_exec_history *exec, uint64_t address,
                                       uint64_t bytes);
+/* Memory that was allocated while a graph was captured: PyTorch gives it to captures alone. */
+bool gphi_history_private(const gphi_history *history, const gphi_allocation *memory);
 /* Whether the node of a touch is switched off (cuGraphNodeSetEnabled). */
 bool gphi_touch_is_off(const gphi_history *history, const gphi_exec_history *exec,
                        const gphi_touch *touch);

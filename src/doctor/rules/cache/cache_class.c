@@ -108,14 +108,15 @@ static bool fill_class(gphi_rule_run *run, const gphi_history *history, class_of
 }
 
 /* Whether the program worked with graphs between one creation and the next: results were
- * copied to the host, or graphs launched again and again. */
+ * copied to the host or elsewhere, or inputs into them, or graphs launched again and again. */
 static bool is_interleaved(const class_of *class)
 {
     size_t at_work = 0;
     for (size_t i = 1; i < class->members.count; i++) {
         const gphi_moment *a = &member(class, i - 1)->made, *b = &member(class, i)->made;
-        at_work += b->launches > a->launches &&
-                   (b->reads > a->reads || b->launches - a->launches >= 2);
+        at_work +=
+            b->launches > a->launches && (b->reads > a->reads || b->moves > a->moves ||
+                                          b->launches - a->launches >= 2);
     }
     return at_work * 2 >= class->members.count;
 }

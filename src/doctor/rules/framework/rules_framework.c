@@ -8,7 +8,8 @@
  *     File "train.py", line 12, in step      a frame; the innermost comes last
  *   RuntimeError: CUDA error: ...            MESSAGE, and what follows it
  *
- * What gph explain makes of the words decides; an exception of no entry is left alone. */
+ * What gph explain makes of the words decides; an exception of no entry is left alone, unless it
+ * was raised in a capture. */
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/plain.h"
@@ -292,6 +293,49 @@ static const gph_explain_entry *entry_of(const framework *state, const heard *of
     return NULL;
 }
 
+/* Whether the exception's frames have one, "file:line function", of a captured call: the one
+ * in the function that began the capture, in whose block the call was made. */
+static bool has_frame(const gphi_model *model, const heard *of, const gphi_call *captured,
+                      const gph_place *begun)
+{
+    uint32_t count = 0;
+    char line[LINE_MAX_BYTES];
+    const gph_place *at = gphi_stacks_frames(model->stacks, captured->stack, &count);
+    for (uint32_t i = 0; at && i < count && at[i].is_python; i++) {
+        if (!at[i].file || !at[i].function || strcmp(at[i].file, begun->file) != 0 ||
+            strcmp(at[i].function, begun->function) != 0)
+            continue;
+        snprintf(line, sizeof(line), "%s:%d %s\n", at[i].file, (int)at[i].line,
+                 at[i].function);
+        const char *found = strstr(of->frames, line);
+        if (found && (found == of->frames || found[-1] == '\n'))
+            return true;
+    }
+    return false;
+}
+
+/* The last capture before it, if it was raised in it. */
+static const gphi_capture *capture_of(const gphi_model *model, const heard *of)
+{
+    for (size_t i = model->captures.count; i-- > 0;) {
+        const gphi_capture *capture = gphi_vec_pointer(&model->captures, i);
+        uint32_t count = 0;
+        const gph_place *at =
+            gphi_stacks_frames(model->stacks, capture->begin.stack, &count);
+        if (capture->begin.time_ns > of->at.time_ns ||
+            capture->begin.thread != of->at.thread)
+            continue;
+        at += at ? gphi_stacks_own(model->stacks, at, count) : 0;
+        if (!at || !at->is_python || !at->file || !at->function)
+            return NULL;
+        GPHI_EACH (const gphi_call, call, &capture->calls)
+            if (has_frame(model, of, call, at))
+                return capture;
+        return NULL;
+    }
+    return NULL;
+}
+
 /* The frames, innermost first, as a stack of their own. */
 static void read_frames(gphi_rule_run *run, heard *of)
 {
@@ -330,10 +374,32 @@ static bool is_notice(const gph_explain_entry *entry)
     return false;
 }
 
+/* Nobody caught it, and no entry knows its words. */
+static void report_in_capture(gphi_rule_run *run, heard *of)
+{
+    const framework *state = run->state;
+    const gphi_capture *capture = of->is_exception && !of->is_thread && state->has_failed
+                                      ? capture_of(run->model, of)
+                                      : NULL;
+    if (!capture)
+        return;
+    read_frames(run, of);
+    of->message[strcspn(of->message, "\n")] = '\0';
+    gphi_draft *draft = gphi_finding_begin(run, &of->at, capture->begin.number);
+    gphi_cause(draft,
+               "the exception was raised while work was captured: %s had been captured "
+               "by then, and the rest of the step is in no graph",
+               gphi_say_count(capture->calls.count, "node"));
+    gphi_evidence(draft, "standard error: %.600s", of->message);
+    gphi_evidence_call(draft, &capture->begin, "the capture was begun by");
+}
+
 static void report_heard(gphi_rule_run *run, heard *of)
 {
     const framework *state = run->state;
     const gph_explain_entry *entry = entry_of(state, of);
+    if (!entry)
+        report_in_capture(run, of);
     if (!entry || is_followed(state, of))
         return;
     read_frames(run, of);

@@ -17,10 +17,15 @@
 
 /* ---- memory.read-before-done ---- */
 
-static void tell_basis(gphi_draft *draft, const gphi_exec_history *exec,
-                       const gphi_touch *touch)
+static void tell_basis(const gphi_history *history, gphi_draft *draft,
+                       const gphi_exec_history *exec, const gphi_touch *touch)
 {
-    if (touch->writes)
+    if (!touch->writes && touch->memory && gphi_history_private(history, touch->memory))
+        gphi_evidence(draft,
+                      "the graph has that address in %s, and the memory was allocated "
+                      "while it was captured: nobody else writes there",
+                      gphi_say_touch(exec, touch));
+    else if (touch->writes)
         gphi_evidence(draft, "the graph writes there in %s", gphi_say_touch(exec, touch));
     else if (touch->is_only)
         gphi_evidence(draft,
@@ -51,10 +56,23 @@ static void tell_early(gphi_rule_run *run, const gphi_seen *seen,
         "nothing orders it after the launch",
         gphi_say_call(&seen->call), gphi_say_memory(run->model, address));
     gphi_evidence_call(draft, &exec->last_launch, "the graph was launched by");
-    tell_basis(draft, exec, touch);
+    tell_basis(run->history, draft, exec, touch);
     if (seen->stream)
         gphi_evidence(draft, "the reader is on %s",
                       gphi_say_stream(run->model, seen->stream));
+}
+
+/* What the graph has at that address of memory that was allocated for captures: it alone writes
+ * there, though others are given the address to read it. */
+static const gphi_touch *private_touch(const gphi_history *history,
+                                       const gphi_exec_history *exec, uint64_t address)
+{
+    GPHI_EACH (const gphi_touch, touch, &exec->touches)
+        if (touch->address == address && touch->memory && !touch->reads &&
+            touch->memory->kind != GPHI_MEM_GRAPH &&
+            gphi_history_private(history, touch->memory))
+            return touch;
+    return NULL;
 }
 
 static const gphi_touch *early_touch(const gphi_history *history, const gphi_seen *seen,
@@ -68,6 +86,8 @@ static const gphi_touch *early_touch(const gphi_history *history, const gphi_see
             *address = touches[i].address;
             const gphi_touch *touch = gphi_history_writes(history, exec, *address, 1);
             if (touch && touch->address == *address)
+                return touch;
+            if ((touch = private_touch(history, exec, *address)) != NULL)
                 return touch;
         }
         return NULL;
@@ -278,7 +298,7 @@ static void tell_race(gphi_rule_run *run, const gphi_seen *seen,
     gphi_evidence_call(draft, &reader->call, "the reader is");
     if (reader->stream)
         gphi_evidence(draft, "it is on %s", gphi_say_stream(run->model, reader->stream));
-    tell_basis(draft, exec, touch);
+    tell_basis(run->history, draft, exec, touch);
 }
 
 /* Readers of the launch before. */
@@ -333,7 +353,7 @@ static void tell_twice(gphi_rule_run *run, const gphi_output_read *first,
     gphi_evidence_call(draft, &first->call, "read by");
     gphi_evidence_call(draft, again, "and, without a launch between, by");
     gphi_evidence_call(draft, &exec->last_launch, "the last launch is");
-    tell_basis(draft, exec, touch);
+    tell_basis(run->history, draft, exec, touch);
 }
 
 /* A range of an executable's output is one entry, which its next copy replaces. */
@@ -431,7 +451,7 @@ static void find_shared(gphi_rule_run *run, gphi_history *history, const gphi_se
         gphi_evidence_call(draft, &later->last_launch, "the second, which overwrites it");
         gphi_evidence_call(draft, &seen->call, "the second read is");
         if (draft)
-            tell_basis(draft, earlier, touch);
+            tell_basis(run->history, draft, earlier, touch);
         return;
     }
 }

@@ -43,15 +43,6 @@ uint64_t gphi_word_in(const unsigned char *args, const gphi_word *at)
     return value;
 }
 
-bool gphi_is_changing(const uint64_t *values, uint32_t count)
-{
-    const bool goes_on = values[count - 1] != values[count - 2];
-    for (uint32_t i = 1; i + 1 < count; i++)
-        if (values[i] == values[i - 1])
-            return false;
-    return count - 1 + goes_on >= 3;
-}
-
 /* Lives or lived: of eager steps the memory may be gone by now. */
 bool gphi_is_address(const gphi_model *model, uint64_t value)
 {
@@ -69,11 +60,13 @@ gphi_stray *gphi_stray_add(const gphi_look *at, gphi_stray_kind kind)
         to->count < SUSPECTS_MAX &&same < OF_KIND_MAX ? gphi_vec_add(to, 1) : NULL;
     if (!new)
         return NULL;
-    const gphi_step_kernel *kernel = gphi_vec_at(&at->rounds->kernels, at->kernel);
+    const gphi_vec *kernels = &at->rounds->kernels; /* a graph of copies has none */
+    const gphi_step_kernel *kernel =
+        at->kernel < kernels->count ? gphi_vec_at(kernels, at->kernel) : NULL;
     *new = (gphi_stray){.kind = kind,
                         .exec = at->exec,
                         .updated = at->exec->updated,
-                        .node = kernel->node,
+                        .node = kernel ? kernel->node : 0,
                         .kernel = (uint32_t)at->kernel};
     return new;
 }
@@ -320,9 +313,88 @@ static void look_at_item(gphi_look *at, const gphi_eager *item)
     new->before = before->call;
 }
 
+/* ---- optimizers ---- */
+
+/* In place: the first of its lists is what it writes. */
+static bool is_update_name(const char *name)
+{
+    static const char *const words[] = {"adam",    "adagrad",   "sgd",
+                                        "lamb",    "optimizer", "momentum",
+                                        "rmsprop", "lion",      NULL};
+    return gphi_name_has(name, words) ||
+           (strstr(name, "TensorListMetadata") && strstr(name, "ELi0E"));
+}
+
+/* What an update of the steps works on and the graph reads. */
+static const gphi_touch *updated_by(const gphi_look *at, const gphi_eager *item,
+                                    uint64_t *out)
+{
+    const unsigned char *args = gphi_eager_args(&at->state->log, item);
+    for (uint32_t i = 0; args && i + 8 <= item->arg_bytes; i += 8) {
+        const gphi_word one = {.offset = i, .bytes = 8};
+        const uint64_t address = gphi_word_in(args, &one);
+        if (!gphi_is_address(at->run->model, address))
+            continue;
+        GPHI_EACH (const gphi_touch, touch, &at->exec->touches)
+            if (touch->address == address && touch->bytes == 0) {
+                *out = address;
+                return touch;
+            }
+    }
+    return NULL;
+}
+
+/* Whether the graph is nearly all of the step but its update: one that is only forward is not
+ * meant to update anything. */
+static bool is_whole_step(const gphi_look *at)
+{
+    const gphi_vec *places = &at->rounds->places[0];
+    uint64_t next = 0, others = 0;
+    for (uint64_t i = last_of(at, 1) + 1; i < last_of(at, 0); i++) {
+        const gphi_eager *item = gphi_eager_at(&at->state->log, i);
+        while (next < places->count && *(uint64_t *)gphi_vec_at(places, next) < i)
+            next++;
+        if (next < places->count && *(uint64_t *)gphi_vec_at(places, next) == i)
+            continue;
+        const char *name = item && item->kernel
+                               ? gphi_function_name(at->run->model, item->kernel)
+                               : NULL;
+        others +=
+            name && !is_update_name(name) && !is_reset_name(at->run->model, item->kernel);
+    }
+    return others * 4 <= places->count;
+}
+
+/* Gradients that the graph computes, and an optimizer that the steps ran after it: once the
+ * graph is launched nobody touches the weights any more. */
+static void look_at_update(gphi_look *at, const gphi_eager *item)
+{
+    uint64_t address = 0;
+    if (!item || !item->kernel ||
+        !is_update_name(gphi_function_name(at->run->model, item->kernel)) ||
+        has_kernel(at->exec, item->kernel, 0))
+        return;
+    const gphi_touch *touch = updated_by(at, item, &address);
+    const gphi_eager *last = item, *before = touch ? other_time(at, &last) : NULL;
+    gphi_stray *new =
+        before &&is_whole_step(at) ? gphi_stray_add(at, GPHI_MISSING_WORK) : NULL;
+    if (!new)
+        return;
+    new->node = touch->node;
+    new->arg = touch->arg;
+    new->address = address;
+    new->length = 1;
+    new->how = "updated";
+    new->is_update = new->needs_reads = true;
+    new->eager = last->call;
+    new->before = before->call;
+}
+
 void gphi_missing_look(gphi_look *at)
 {
     const uint64_t end = last_of(at, 0);
-    for (uint64_t i = last_of(at, 1) + 1; i < end; i++)
+    for (uint64_t i = last_of(at, 1) + 1; i < end; i++) {
         look_at_item(at, gphi_eager_at(&at->state->log, i));
+        look_at_update(at, gphi_eager_at(&at->state->log, i));
+    }
 }

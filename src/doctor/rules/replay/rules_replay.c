@@ -10,6 +10,7 @@
  * Suspected at an executable's first launch, reported at the end: by then it is known whether
  * the program sets parameters, writes what it has to, or has another graph for each case. */
 #include "doctor/rules/replay/rules_replay.h"
+#include "doctor/findings/stacks.h"
 #include "doctor/rules/rules.h"
 
 #include <inttypes.h>
@@ -44,6 +45,15 @@ static uint32_t values_of(const gphi_look *at, size_t kernel, const gphi_word *o
     }
     values[count++] = gphi_word_in(own->params->buffer, of);
     return count;
+}
+
+bool gphi_is_changing(const uint64_t *values, uint32_t count)
+{
+    const bool goes_on = values[count - 1] != values[count - 2];
+    for (uint32_t i = 1; i + 1 < count; i++)
+        if (values[i] == values[i - 1])
+            return false;
+    return count - 1 + goes_on >= 3;
 }
 
 /* Between two steps the host did something: waited, read, uploaded. */
@@ -137,6 +147,54 @@ static bool is_orderly(const uint64_t *values, uint32_t count)
     return holds;
 }
 
+/* A float in a half of the word, of a size that values have and that holes hardly do. */
+static double float_in(uint64_t word, uint32_t half)
+{
+    const uint32_t bits = (uint32_t)(word >> (32 * half));
+    float number;
+    memcpy(&number, &bits, sizeof(number));
+    const float size = number < 0 ? -number : number;
+    return size > 1e-9F && size < 1e9F ? (double)number : (double)NAN;
+}
+
+/* Not another one in each step, but three in all, each the same part of the one before: a scale
+ * that grows now and then, a rate that falls. */
+static bool is_growing(const uint64_t *values, uint32_t count, uint32_t half)
+{
+    double other[GPHI_ROUNDS_MAX + 1], factor = 1;
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double now = float_in(values[i], half);
+        if (others > 0 && now == other[others - 1])
+            continue;
+        const double step = others > 0 ? now / other[others - 1] : 1;
+        const bool is_step = step > 1.01 || (step > 0 && step < 0.99);
+        if (others > 0 && (!is_step || (others > 1 && !is_near(step, factor, 1e-3))))
+            return false;
+        factor = step;
+        other[others++] = now;
+    }
+    return others >= 3;
+}
+
+/* The half of the word that does is all that is meant. */
+static void look_at_growth(const gphi_look *at, const gphi_word *of,
+                           const uint64_t *values, uint32_t count)
+{
+    uint32_t half = 0;
+    while (half < of->bytes / 4 && !is_growing(values, count, half))
+        half++;
+    gphi_stray *new = half < of->bytes / 4 ? gphi_stray_add(at, GPHI_FROZEN_VALUE) : NULL;
+    if (!new)
+        return;
+    note_word(new, at, of, values, count);
+    for (uint32_t i = 0; i < count; i++)
+        new->values[i] = (uint32_t)(values[i] >> (32 * half));
+    new->offset += 4 * half;
+    new->bytes = 4;
+    new->needs_reads = true;
+}
+
 static void look_at_value(const gphi_look *at, const gphi_word *of,
                           const uint64_t *values, uint32_t count)
 {
@@ -214,13 +272,24 @@ static void look_at_pointer(const gphi_look *at, const gphi_word *of,
 {
     const gphi_history *history = at->run->history;
     bool are_filled = true;
+    if (gphi_advance_look(at, values, count)) {
+        gphi_stray *one = gphi_stray_add(at, GPHI_FROZEN_VALUE);
+        if (one) {
+            note_word(one, at, of, values, count);
+            one->is_advance = one->needs_reads = true;
+            one->address = values[count - 1];
+        }
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         /* memory that comes and goes has the addresses that the allocator likes */
         const gphi_allocation *memory =
             gphi_model_memory(history->model, values[i], false);
         const gphi_eager *oldest =
             gphi_round_of(&at->state->log, at->rounds, at->rounds->count - 1, at->kernel);
-        if (!memory || memory->allocated.number > oldest->call.number)
+        const uint64_t *block = gphi_map_get(&at->state->blocks, values[i]);
+        if (!memory || memory->allocated.number > oldest->call.number ||
+            (block && *block > oldest->call.number))
             return;
         are_filled = are_filled && is_filled(history, values[i], 1, 0);
     }
@@ -238,15 +307,17 @@ static void look_at_word(void *user, const gphi_word *of)
     const gphi_look *at = user;
     uint64_t values[GPHI_ROUNDS_MAX + 1];
     const uint32_t count = values_of(at, at->kernel, of, values);
-    if (count < 3 || !gphi_is_changing(values, count))
+    if (count < 3)
         return;
     uint32_t addresses = 0;
     for (uint32_t i = 0; i < count && of->bytes == 8; i++)
         addresses += gphi_is_address(at->run->model, values[i]);
-    if (addresses == count)
+    if (addresses == count && gphi_is_changing(values, count))
         look_at_pointer(at, of, values, count);
-    else if (addresses == 0)
+    else if (addresses == 0 && gphi_is_changing(values, count))
         look_at_value(at, of, values, count);
+    else if (addresses == 0)
+        look_at_growth(at, of, values, count);
 }
 
 /* ---- calls ---- */
@@ -262,6 +333,8 @@ static void first_launch(gphi_rule_run *run, gphi_exec_history *exec)
     const bool has_rounds = gphi_rounds_find(&rounds, &state->log, exec, before);
     gphi_look at = {run, state, exec, &rounds, 0};
     gphi_sent_look(&at);
+    gphi_host_look(&at, before);
+    gphi_advance_copies(&at, before);
     at.kernel = 0;
     if (has_rounds) {
         for (; at.kernel < rounds.kernels.count; at.kernel++) {
@@ -379,27 +452,50 @@ static const char *say_values(const gphi_model *model, const gphi_stray *of)
     return text;
 }
 
-/* Findings stand at the call that made the node: there the value was frozen. */
+/* Whether a line of the program is known, and not a framework's alone: PyTorch captures
+ * backward passes in a thread that has no line of Python. */
+static bool has_line(const gphi_model *model, const gphi_call *call)
+{
+    uint32_t count = 0, frames = 0;
+    const gph_place *at = gphi_stacks_frames(model->stacks, call->stack, &count);
+    for (uint32_t i = 0; at && i < count; i++)
+        frames += at[i].file && at[i].line > 0;
+    return frames > 0;
+}
+
+/* Findings stand at the call that made the node: there the value was frozen; work that is missing
+ * for the whole step, and what was captured where no line is known, at the launch. */
 static gphi_draft *begin(gphi_rule_run *run, const gphi_stray *of)
 {
     gphi_rule_run as = *run;
     const gphi_call *made = gphi_snapshot_made(of->exec->source, of->node);
+    const gphi_call *launch = &of->exec->first_launch;
+    const bool is_there = made->number && !of->is_update &&
+                          (has_line(run->model, made) || !has_line(run->model, launch));
     as.rule = &gphi_rules_replay[of->kind];
-    return gphi_finding_begin(&as, made->number ? made : &of->exec->first_launch,
-                              of->exec->created);
+    return gphi_finding_begin(&as, is_there ? made : launch, of->exec->created);
 }
 
 static void tell_word(gphi_rule_run *run, const gphi_stray *of)
 {
     const gphi_exec_history *exec = of->exec;
     gphi_draft *draft = begin(run, of);
-    gphi_cause(draft,
-               "argument %u of %s was another %s in each step before the capture (%s); "
-               "the graph has %s, in all its %" PRIu64 " launches",
-               of->arg, gphi_say_node(exec->source, of->node),
-               of->kind == GPHI_FROZEN_VALUE ? "value" : "buffer",
-               say_values(run->model, of), say_value(run->model, of, of->count - 1),
-               exec->launches);
+    if (gphi_is_changing(of->values, of->count))
+        gphi_cause(
+            draft,
+            "argument %u of %s was another %s in each step before the capture (%s); "
+            "the graph has %s, in all its %" PRIu64 " launches",
+            of->arg, gphi_say_node(exec->source, of->node),
+            of->kind == GPHI_FROZEN_VALUE ? "value" : "buffer",
+            say_values(run->model, of), say_value(run->model, of, of->count - 1),
+            exec->launches);
+    else
+        gphi_cause(draft,
+                   "argument %u of %s went on changing in the steps before the capture "
+                   "(%s); the graph has %s, in all its %" PRIu64 " launches",
+                   of->arg, gphi_say_node(exec->source, of->node),
+                   say_values(run->model, of), say_value(run->model, of, of->count - 1),
+                   exec->launches);
     gphi_evidence_call(draft, &of->before, "a step was launched by");
     gphi_evidence_call(draft, &of->eager, "the last one before the capture by");
     gphi_evidence_call(draft, &exec->first_launch, "first launched by");
@@ -407,6 +503,25 @@ static void tell_word(gphi_rule_run *run, const gphi_stray *of)
         gphi_evidence(draft,
                       "%s is written between launches, and the graph never reads it",
                       gphi_say_memory(run->model, left_out(run->history, of)));
+}
+
+static void tell_update(gphi_rule_run *run, const gphi_stray *of)
+{
+    const gphi_exec_history *exec = of->exec;
+    gphi_draft *draft = begin(run, of);
+    gphi_cause(draft,
+               "%s, which the graph uses in %s, argument %u, was updated in each step "
+               "before the capture, after the work that the graph has; since the first "
+               "of its %" PRIu64 " launches nobody has",
+               gphi_say_memory(run->model, of->address),
+               gphi_say_node(exec->source, of->node), of->arg, exec->launches);
+    gphi_evidence_call(draft, &of->before, "in a step it was done by");
+    gphi_evidence_call(draft, &of->eager, "in the last one before the capture by");
+    gphi_evidence_call(draft, &exec->last_launch, "last launched by");
+    gphi_fix(
+        draft,
+        "PyTorch: optimizers pass over parameters without a gradient: let the tensors "
+        "that the graph writes be their gradients.");
 }
 
 static void tell_missing(gphi_rule_run *run, const gphi_stray *of)
@@ -436,11 +551,11 @@ static bool is_brought(const gphi_history *history, const gphi_stray *of)
     return of->how && left_out(history, of) == 0;
 }
 
-/* What the launches compute is looked at: this is not a benchmark. */
-static bool is_read(const gphi_history *history, const gphi_stray *of)
+/* What the launches compute is looked at, or they get new inputs: this is not a benchmark. */
+static bool is_used(const gphi_history *history, const gphi_stray *of)
 {
     const uint64_t reads = history->now.reads - of->exec->made.reads;
-    return reads * 2 >= of->exec->launches;
+    return reads * 2 >= of->exec->launches || of->exec->fed * 2 >= of->exec->launches;
 }
 
 static bool is_wrong(const gphi_rule_run *run, const gphi_stray *of)
@@ -448,10 +563,12 @@ static bool is_wrong(const gphi_rule_run *run, const gphi_stray *of)
     const gphi_history *history = run->history;
     if (of->exec->launches < LAUNCHES_MIN || is_set(history, of))
         return false;
-    if (of->needs_reads && !is_read(history, of))
+    if (of->needs_reads && !is_used(history, of))
         return false;
     if (of->sent != 0 && !gphi_sent_is_lost(run, of))
         return false;
+    if (of->is_host)
+        return gphi_host_is_kept(run, of);
     if (of->is_copy)
         return gphi_turn_is_wrong(history, of);
     if (of->kind == GPHI_MISSING_WORK)
@@ -478,6 +595,12 @@ static void on_end(gphi_rule_run *run)
         one->is_told = true;
         if (one->sent != 0)
             gphi_sent_report(run, one, begin(run, one));
+        else if (one->is_advance)
+            gphi_advance_report(run, one, begin(run, one));
+        else if (one->is_host)
+            gphi_host_report(run, one, begin(run, one));
+        else if (one->is_update)
+            tell_update(run, one);
         else if (one->is_copy)
             gphi_turn_report(run, one, begin(run, one));
         else if (one->kind == GPHI_MISSING_WORK)
@@ -488,6 +611,16 @@ static void on_end(gphi_rule_run *run)
     gphi_source_end(run);
 }
 
+static void on_event(gphi_rule_run *run, const gphi_event *event)
+{
+    gphi_replay_state *state = run->state;
+    if (event->kind == GPHI_EVENT_BLOCK &&
+        gphi_map_set(&state->blocks, event->id, run->model->call_count + 1) != GPH_OK)
+        gphi_short(run);
+    gphi_source_event(run, event);
+    gphi_host_event(run, event);
+}
+
 static void on_init(gphi_rule_run *run)
 {
     gphi_replay_state *state = run->state;
@@ -495,6 +628,7 @@ static void on_init(gphi_rule_run *run)
     gphi_vec_init(&state->suspects, run->model->heap, sizeof(gphi_stray));
     gphi_vec_init(&state->sent, run->model->heap, sizeof(gphi_sent));
     gphi_vec_init(&state->sources, run->model->heap, sizeof(gphi_source));
+    gphi_vec_init(&state->hosts, run->model->heap, sizeof(gphi_host_source));
 }
 
 static void on_fini(gphi_rule_run *run)
@@ -504,17 +638,20 @@ static void on_fini(gphi_rule_run *run)
     gphi_vec_fini(&state->suspects);
     gphi_vec_fini(&state->sent);
     gphi_vec_fini(&state->sources);
+    gphi_vec_fini(&state->hosts);
 }
 
 /* The first row watches for the two after it. */
 const gphi_rule gphi_rules_replay[] = {
     GPHI_RULE("replay.frozen-value", WARNING, .state_bytes = sizeof(gphi_replay_state),
-              .init = on_init, .event = gphi_source_event, .call = on_call, .end = on_end,
-              .fini = on_fini),
+              .map_count = 1, .init = on_init, .event = on_event, .call = on_call,
+              .end = on_end, .fini = on_fini),
     GPHI_RULE_NAME("replay.turning-pointer", WARNING),
     GPHI_RULE_NAME("replay.missing-work", WARNING),
-    GPHI_RULE("replay.unread-result", WARNING, .list_bytes = sizeof(gphi_polled),
-              .call = gphi_rule_unread_result, .end = gphi_rule_unread_result_end),
+    GPHI_RULE("replay.unread-result", WARNING, .state_bytes = sizeof(gphi_unread_state),
+              .init = gphi_rule_unread_init, .call = gphi_rule_unread_result,
+              .event = gphi_rule_unread_event, .end = gphi_rule_unread_result_end,
+              .fini = gphi_rule_unread_fini),
     GPHI_RULE("replay.read-before-launch", WARNING, .list_bytes = sizeof(gphi_early),
               .call = gphi_rule_early, .end = gphi_rule_early_end),
     GPHI_RULE("replay.frozen-size", WARNING, .list_bytes = sizeof(gphi_size_item),

@@ -72,6 +72,13 @@ typedef enum gphi_stray_kind {
     GPHI_MISSING_WORK
 } gphi_stray_kind;
 
+/* What the host side of a graph's copies had at its launches (replay_host.c). */
+typedef struct gphi_host_source {
+    uint64_t created, address; /* created: of the executable */
+    uint64_t hash;             /* at the first launch */
+    uint32_t seen, changes;
+} gphi_host_source;
+
 typedef struct gphi_stray {
     gphi_stray_kind kind;
     gphi_exec_history *exec;
@@ -80,12 +87,18 @@ typedef struct gphi_stray {
     uint32_t offset, bytes;               /* of the word in the arguments */
     uint64_t values[GPHI_ROUNDS_MAX + 1]; /* oldest first, the graph's last */
     uint32_t count;                       /* of values */
-    uint64_t address, length;             /* of missing work: what it wrote */
+    uint64_t address, length;             /* of missing work: what it wrote; of a host
+                                             buffer: where it is, and its bytes */
     gphi_call eager, before;              /* last two times */
     uint64_t sent;         /* of a value without such steps: where the host sends it */
     uint64_t sent_changes; /* of that place, at the first launch */
     const char *how;       /* of missing work */
     bool is_told;
+    bool is_update; /* missing work on what the graph reads: an optimizer's */
+    bool is_host;   /* a copy of host memory that the steps filled again each time */
+    bool
+        is_advance; /* a place that went on from step to step; is_placed_copy: a copy of it */
+    bool is_placed_copy;
     bool is_copy; /* values are of a copy's host side; address: the graph's, length: hash
                          of what was there at the last launch */
     bool is_refilled; /* and that was another than before */
@@ -112,9 +125,12 @@ typedef struct gphi_source {
 } gphi_source;
 
 typedef struct gphi_replay_state {
+    gphi_map
+        blocks; /* PyTorch's, by address: the call after it was given out or taken back */
     gphi_eager_log log;
     gphi_vec sent;     /* of gphi_sent */
     gphi_vec sources;  /* of gphi_source */
+    gphi_vec hosts;    /* of gphi_host_source */
     gphi_vec suspects; /* of gphi_stray */
     uint32_t execs;
 } gphi_replay_state;
@@ -167,6 +183,22 @@ void gphi_turn_report(const gphi_rule_run *run, const gphi_stray *of, gphi_draft
 void gphi_source_event(gphi_rule_run *run, const gphi_event *event);
 void gphi_source_end(gphi_rule_run *run);
 
+/* replay_advance.c */
+/* Of a kernel's addresses, the graph's last. */
+bool gphi_advance_look(const gphi_look *at, const uint64_t *values, uint32_t count);
+void gphi_advance_copies(gphi_look *at, uint64_t before);
+void gphi_advance_report(const gphi_rule_run *run, const gphi_stray *of,
+                         gphi_draft *draft);
+
+/* replay_host.c */
+/* Whether two calls were made at one line of the program, by way of Python or not. */
+bool gphi_is_same_line(const gphi_model *model, const gphi_call *a, const gphi_call *b);
+void gphi_host_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_host_look(gphi_look *at, uint64_t before);
+/* Whether the host has left it as it was at all launches that were looked at. */
+bool gphi_host_is_kept(const gphi_rule_run *run, const gphi_stray *of);
+void gphi_host_report(const gphi_rule_run *run, const gphi_stray *of, gphi_draft *draft);
+
 /* A number of 4 or 8 bytes; of 4 a float where it looks like one. */
 const char *gphi_say_number(uint64_t value, uint32_t bytes);
 
@@ -203,14 +235,30 @@ typedef struct gphi_size_item {
 void gphi_rule_size(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_size_end(gphi_rule_run *run);
 
-/* replay_result.c */
-void gphi_rule_unread_result(gphi_rule_run *run, const gphi_seen *seen);
-void gphi_rule_unread_result_end(gphi_rule_run *run);
+/* replay_result.c: what is read again and again between launches */
 typedef struct gphi_polled {
-    const gphi_allocation *memory;
-    uint64_t number; /* memory->allocated.number */
+    const gphi_allocation *memory; /* of copies to the host: the key */
+    uint64_t number;               /* memory->allocated.number */
     uint64_t launches, times;
     gphi_call first;
     uint64_t exec; /* number of the executable launched before */
 } gphi_polled;
+
+/* An address that a kernel outside graphs is given. */
+typedef struct gphi_worked {
+    uint64_t address, function; /* the key */
+    gphi_polled as;
+    uint64_t begun; /* launches before the first time */
+    bool is_new;    /* PyTorch gave it out, or took it back, meanwhile */
+} gphi_worked;
+
+typedef struct gphi_unread_state {
+    gphi_vec copies;  /* of gphi_polled */
+    gphi_vec kernels; /* of gphi_worked */
+} gphi_unread_state;
+void gphi_rule_unread_init(gphi_rule_run *run);
+void gphi_rule_unread_fini(gphi_rule_run *run);
+void gphi_rule_unread_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_rule_unread_result(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_rule_unread_result_end(gphi_rule_run *run);
 #endif

@@ -1,0 +1,44 @@
+# Stochastic depth: each step leaves out layers by chance.
+import random
+import torch
+
+random.seed(11)
+layers = torch.nn.ModuleList(torch.nn.Linear(64, 64) for _ in range(6)).cuda()
+optimizer = torch.optim.SGD(layers.parameters(), lr=0.01)
+x, y = torch.randn(32, 64, device="cuda"), torch.randn(32, 64, device="cuda")
+
+
+def step():
+    h = x
+    for layer in layers:
+        if random.random() < 0.3:  # <here>
+            continue
+        h = h + torch.tanh(layer(h))
+    optimizer.zero_grad(set_to_none=False)
+    loss = torch.nn.functional.mse_loss(h, y)
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def draw():
+    x.copy_(torch.randn(32, 64))
+
+
+for layer in layers:
+    for p in layer.parameters():
+        p.grad = torch.zeros_like(p)
+side = torch.cuda.Stream()
+side.wait_stream(torch.cuda.current_stream())
+with torch.cuda.stream(side):
+    for _ in range(6):
+        draw()
+        step()
+torch.cuda.current_stream().wait_stream(side)
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    loss = step()  # <here>
+for _ in range(40):
+    draw()
+    graph.replay()  # <here>
+print("loss", loss.item())
