@@ -323,47 +323,51 @@ static bool is_odd(const gph_advice *advice, const gphi_repeat *repeat, uint64_t
 
 /* The kinds of sizes. If all but one repetition, or seven of eight, are of one kind, a
  * graph of that is worth having: the others (a first step, a last batch) stay as they
- * are. */
+ * are; so do those before the first of three quarters that are alike to the end (libraries
+ * that choose another kernel once they are warm). */
 static void count_shapes(const gph_advice *advice, gphi_repeat *repeat)
 {
-    uint64_t shapes[COMPARED];
-    uint32_t counts[COMPARED], most = 0;
-    for (uint32_t r = 0; r < repeat->compared; r++) {
+    const uint64_t all = gphi_repeat_count(repeat);
+    uint64_t shapes[COMPARED], counts[COMPARED] = {0};
+    uint64_t since = 0; /* from there on all are as the last */
+    uint32_t most = 0, last = 0;
+    for (uint64_t r = 0; r < all; r++) {
         const uint64_t now = shape_of(advice, repeat, r);
         uint32_t at = 0;
         while (at < repeat->shapes && shapes[at] != now)
             at++;
-        if (at == repeat->shapes) {
-            shapes[at] = now;
-            counts[at] = 0;
-            repeat->shapes++;
-        }
+        if (at == COMPARED)
+            return; /* of all sizes */
+        if (at == repeat->shapes)
+            shapes[repeat->shapes++] = now;
         counts[at]++;
-        if (counts[at] <= most)
-            continue;
-        most = counts[at];
-        repeat->shape = now;
+        since = at != last ? r : since;
+        last = at;
+        most = counts[at] > counts[most] ? at : most;
     }
-    const uint32_t others = repeat->compared - most;
-    const bool is_few =
-        others == 1 ? repeat->compared >= FEW_OF : others * SHARE_OF <= repeat->compared;
-    if (repeat->inner == 1 && is_few)
-        repeat->odd = others;
+    const bool is_settled = (all - since) * 4 >= all * 3;
+    most = is_settled ? last : most;
+    repeat->shape = shapes[most];
+    const uint64_t others = all - counts[most];
+    const bool is_few = others == 1 ? all >= FEW_OF : others * SHARE_OF <= all;
+    if (repeat->inner == 1 && (is_few || is_settled))
+        repeat->odd = (uint32_t)others;
 }
 
 static gph_status look_for_changes(const gph_advice *advice, gphi_repeat *repeat)
 {
     const uint64_t all = gphi_repeat_count(repeat);
-    uint64_t before = UINT64_MAX;
+    uint64_t before = UINT64_MAX, compared = 0;
     gph_status status = GPH_OK;
-    repeat->compared = (uint32_t)(all < COMPARED ? all : COMPARED);
+    repeat->compared = (uint32_t)all;
     count_shapes(advice, repeat);
-    for (uint64_t r = 0; r < repeat->compared && status == GPH_OK; r++) {
+    for (uint64_t r = 0; r < all && compared < COMPARED && status == GPH_OK; r++) {
         bool same = true;
         if (is_odd(advice, repeat, r))
             continue;
         status = compare_all(advice, repeat, r, before, &same);
         repeat->other_shapes += !same;
+        compared++;
         before = r;
     }
     return status;
