@@ -20,7 +20,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent / "everyday"
-# Those that are not told today are None.
+# None: not found today.
 FOUND = {
     "adam_steps": "replay.frozen-value",
     "backward_outside": None,  # PyTorch's exception has no entry
@@ -100,8 +100,8 @@ def run(gph, folder, name):
         found = json.loads(pathlib.Path(base + ".json").read_text())["findings"]
     except (OSError, ValueError) as error:
         return f"no findings: {error}"
-    told = " ".join(f["id"] for f in found if f["severity"] != "info") or "silent"
-    print(f"{name:24} {told} ({time.monotonic() - began:.0f} s)", flush=True)
+    words = " ".join(f["id"] for f in found if f["severity"] != "info") or "silent"
+    print(f"{name:24} {words} ({time.monotonic() - began:.0f} s)", flush=True)
     return judge(name, found)
 
 
