@@ -4,6 +4,6 @@
 #define ATTACH_CRASH_H
 
 /* Once, with the ring: catches those signals that end the process and that nobody has caught
- * so far. Who catches them later has them; they end the process as they would have. */
+ * so far. A handler that is set later has them; they end the process as they would have. */
 void attach_crash_prepare(void);
 #endif

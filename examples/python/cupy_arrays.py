@@ -2,7 +2,7 @@
 """CuPy's operations, recorded by graphophone and replayed: element-wise, reduction, a kernel of its own.
 
 CuPy works in the stream that is current, which may be ours by its handle. Its arrays are read by DLPack.
-What CuPy compiles or allocates at the first call does not belong into a graph: the function runs once before."""
+What CuPy compiles or allocates at the first call does not belong in a graph: the function runs once before."""
 import cupy
 import graphophone as gph
 

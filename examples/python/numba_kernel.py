@@ -2,7 +2,7 @@
 """Kernels of numba-cuda, recorded by graphophone and replayed.
 
 Numba takes a stream by its handle and tensors by __cuda_array_interface__. What it compiles and loads at the
-first call does not belong into a graph, so a kernel is called once before it is captured."""
+first call does not belong in a graph, so a kernel is called once before it is captured."""
 import array
 
 import graphophone as gph

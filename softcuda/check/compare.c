@@ -25,7 +25,7 @@ struct sweep {
     bool failed; /* no memory */
 };
 
-/* What a comparison of this loop looks at of a node; NULL: nothing. Who is ordered with all
+/* What a comparison of this loop looks at of a node; NULL: nothing. A node that is ordered with all
  * others can only be outside a life. */
 static const soft_trace *trace_of(const struct soft_race *race, uint32_t node,
                                   uint32_t loop)

@@ -15,7 +15,7 @@ enum {
     SOFT_NOTED_BODIES = 8        /* that sums count apart; last: none, or a further one */
 };
 
-/* A conditional node of an executable graph: of its running launch. Who asks for a body sets
+/* A conditional node of an executable graph: of its running launch. Whoever asks for a body sets
  * `value` before soft_noted_choice(). */
 typedef struct soft_decision {
     uint64_t exec, node; /* handles */

@@ -63,7 +63,7 @@ static uint32_t claim_size(const soft_queue *queue, uint64_t open, uint32_t left
     return left / parts < least ? least : left / parts;
 }
 
-/* Whether what is left of a share is worth a way there. Who has claimed a part of it
+/* Whether what is left of a share is worth a way there. A worker that has claimed a part of it
  * goes on until it is used up, so it may be left alone; an untouched one may not. */
 static bool worth_taking(const soft_queue *queue, uint64_t open, uint64_t word)
 {

@@ -77,7 +77,7 @@ static inline void soft_relax(void)
  *
  * The units are cut into as many runs as there are workers (one run if they have to
  * start in order), and each worker begins with the run of its slot: a line that only it
- * writes, and the same part of the data in grid after grid. Who is done takes from other
+ * writes, and the same part of the data in grid after grid. A worker that is done takes from other
  * runs. A share of an older epoch is untouched, so opening writes one line; one of a
  * later epoch says that the claimant is late. An epoch is over only when every unit of
  * it has been claimed, so that the compare and swap of who comes late cannot succeed.

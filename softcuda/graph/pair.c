@@ -8,7 +8,7 @@
  *                                 fit? then their dependencies are partners, in the
  *                                 order of the lists, and go to the end of the queue
  *
- * Names and the order of creation play no part. A node that would get a second partner is
+ * Names and the order of creation do not matter. A node that would get a second partner is
  * a mismatch. */
 #include "softcuda/device/alloc.h"
 #include "softcuda/graph/exec.h"

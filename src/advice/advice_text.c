@@ -92,7 +92,7 @@ static void times(printing *p, const gphi_repeat *repeat)
             prediction->once_us,
             repeat->variants > 1 ? ", of a graph for each set of arguments" : "");
     if (prediction->break_even >= 0 && prediction->saves_low > 0)
-        gphi_text_say(p->out, "   earned after  %10.0f      repetitions; %llu seen\n",
+        gphi_text_say(p->out, "   paid for after%10.0f      repetitions; %llu seen\n",
                       prediction->break_even < 1 ? 1 : prediction->break_even + 0.5,
                       (unsigned long long)prediction->repetitions);
 }

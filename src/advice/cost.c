@@ -244,8 +244,7 @@ static void say_little(gphi_repeat *repeat, const char *with)
     if (busy > mostly_busy)
         say(repeat, GPH_VERDICT_DOES_NOT_PAY,
             "a graph would save at most %.1f %% of the time%s, less than %.0f %%: the "
-            "GPU is "
-            "busy for %.0f %% of it already",
+            "GPU is already busy for %.0f %% of it",
             most, with, least_saving * 100, busy * 100);
     else if (repeat->pieces.count == 1 && repeat->prediction.launches < SHORT)
         say(repeat, GPH_VERDICT_UNKNOWN,
@@ -300,9 +299,8 @@ static void judge_gain(const gph_advice *advice, gphi_repeat *repeat)
     conditions_text(repeat, with, sizeof(with));
     if (repeat->own[GPHI_USUAL] > most_own * repeat->spread[GPHI_USUAL])
         say(repeat, GPH_VERDICT_UNKNOWN,
-            "the doctor itself takes %.0f of the %.0f us of a repetition: what is left "
-            "is "
-            "known too little",
+            "gph doctor itself takes %.0f of the %.0f us of a repetition: what is left "
+            "is too uncertain",
             repeat->own[GPHI_USUAL] / 1e3, repeat->spread[GPHI_USUAL] / 1e3);
     else if (p->saves_high < least_saving)
         say_little(repeat, with);
@@ -324,8 +322,8 @@ static void judge_gain(const gph_advice *advice, gphi_repeat *repeat)
             once / 1e3, FIRST_TIME, count, surely * count / 1e3, most * count / 1e3);
     else
         say(repeat, GPH_VERDICT_PAYS,
-            "saves %s of the time%s, earned after %.0f of %.0f repetitions", saving, with,
-            fmax(ceil(p->break_even), 1), count);
+            "saves %s of the time%s, paid for after %.0f of %.0f repetitions", saving,
+            with, fmax(ceil(p->break_even), 1), count);
 }
 
 static bool is_all_measured(const gphi_repeat *repeat)
@@ -434,8 +432,8 @@ static void say_unknown(const gph_advice *advice, gphi_repeat *repeat)
             back);
     else if (advice->has_anchors && repeat->prediction.repetitions < LEAST)
         say(repeat, GPH_VERDICT_UNKNOWN,
-            "%llu repetitions were seen: by how much they differ cannot be said of fewer "
-            "than %d; recording costs %.0f us once",
+            "%llu repetitions were seen: with fewer than %d it is not known by how much "
+            "they differ; recording costs %.0f us once",
             (unsigned long long)repeat->prediction.repetitions, LEAST,
             repeat->once_ns / 1e3);
     else if (advice->has_anchors)

@@ -97,9 +97,8 @@ const char *gphi_effect_text(gphi_effect effect)
             "and thread-local mode",
         [GPHI_EFFECT_ALWAYS] = "900 in any mode, from any thread",
         [GPHI_EFFECT_STREAM_ONLY] = "900 in any mode on a stream of the capture",
-        [GPHI_EFFECT_LEGACY] =
-            "906 in any mode while a blocking stream captures; else it runs at once and "
-            "is not in the graph",
+        [GPHI_EFFECT_LEGACY] = "906 in any mode while a blocking stream captures; else "
+                               "it runs immediately and is not in the graph",
         [GPHI_EFFECT_DROPPED] =
             "900, but the capture goes on and the graph lacks the copy",
         [GPHI_EFFECT_EVENT] = "907 if the event was recorded in the capture; else 900 in "

@@ -208,17 +208,17 @@ static void ask_flow(const gph_advice *advice, gphi_repeat *repeat)
     if (is_open)
         answer(q, "> 100 replays?",
                repeat->prediction.repetitions > 100 ? GPHI_YES : GPHI_NO,
-               "%llu seen; after how many a graph is earned is not known",
+               "%llu seen; after how many a graph is paid for is not known",
                (unsigned long long)repeat->prediction.repetitions);
     else if (even < 0)
         answer(q, "> 100 replays?",
                repeat->prediction.repetitions > 100 ? GPHI_YES : GPHI_NO,
-               "%llu seen; a graph would never be earned",
+               "%llu seen; a graph would never be paid for",
                (unsigned long long)repeat->prediction.repetitions);
     else
         answer(q, "> 100 replays?",
                repeat->prediction.repetitions > 100 ? GPHI_YES : GPHI_NO,
-               "%llu seen; here it is earned after %.0f",
+               "%llu seen; here a graph is paid for after %.0f",
                (unsigned long long)repeat->prediction.repetitions,
                even < 1 ? 1 : even + 0.5);
 }

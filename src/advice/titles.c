@@ -46,7 +46,7 @@ const char *gphi_obstacle_title(gphi_obstacle_kind kind)
         "breaks a capture",
         "escapes a capture",
         "fits on a created stream",
-        "cuts it in two graphs",
+        "cuts it into two graphs",
         "of other threads",
         "would be frozen",
         "changes from one repetition to the next",

@@ -3,7 +3,7 @@
  *
  * Destroying an executable, unloading a module, freeing memory: while any capture of the
  * process is open such a call is refused, and may invalidate that capture, of whichever
- * thread it is. Who destroys cannot know, so libgph does: it counts the captures that it
+ * thread it is. The code that destroys cannot know, so libgph does: it counts the captures that it
  * opened, and what is destroyed meanwhile waits in a list.
  *
  *   open = 2      items -> exec -> module -> exec -> NULL        (in order of arrival)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A prototype for each symbol of the driver. Who defines them, or finds them at run time,
+/* A prototype for each symbol of the driver. Whoever defines them, or finds them at run time,
  * includes this for their types: nothing is linked by it. */
 #ifndef GPHI_CUDA_PROTOTYPES_H
 #define GPHI_CUDA_PROTOTYPES_H

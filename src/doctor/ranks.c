@@ -260,8 +260,8 @@ static const char *say_difference(const gphi_collective *a, const gphi_collectiv
         return "another type";
     if (op_of(a) != op_of(b))
         return "another operation or root";
-    return a->capture != 0 ? "captured on one rank, run at once on the other"
-                           : "run at once on one rank, captured on the other";
+    return a->capture != 0 ? "captured on one rank, run immediately on the other"
+                           : "run immediately on one rank, captured on the other";
 }
 
 static void tell_divergence(const gphi_group *group, const gphi_member *odd,
@@ -361,8 +361,8 @@ static void tell_more(const gphi_group *group, const gphi_member *few,
     if (!draft)
         return;
     gphi_cause(draft,
-               "collective %" PRIu64 " of a communicator of %zu ranks was captured by %s "
-               "alone: %s ended its capture without it",
+               "collective %" PRIu64 " of a communicator of %zu ranks was captured only "
+               "by %s: %s ended its capture without it",
                number + 1, group->count, say_member(more), say_member(few));
     for (size_t i = 0; i < group->count; i++)
         put_last(draft, &group->of[i]);
@@ -398,7 +398,7 @@ static void tell_missing(const gphi_group *group, const gphi_member *few,
     if (!draft)
         return;
     gphi_cause(draft,
-               "%s did not come to collective %" PRIu64
+               "%s did not reach collective %" PRIu64
                " of a communicator of %zu ranks, %s on %s: %s",
                say_member(few), number + 1, group->count, say_call(more, at),
                say_member(more), gphi_say_ended(few->process));
@@ -406,7 +406,7 @@ static void tell_missing(const gphi_group *group, const gphi_member *few,
     gphi_evidence(draft, "instead it %s", say_doing(few->process));
     if (is_at_work(few->process)) {
         gphi_evidence(draft,
-                      "it called the driver to the end: it may have been on its way");
+                      "it called the driver until the end: it may have been on its way");
         gphi_soften(draft);
     }
     put_waiting(draft, group, number);
@@ -484,7 +484,7 @@ static void judge_making(const gph_doctor *doctor, const gphi_group *group)
     const gphi_process *absent = process_of_rank(doctor, rank, first->comm->ranks);
     gphi_rule_run *run = run_of(first->process, "nccl.rank-missing");
     gphi_draft *draft = run ? gphi_finding_begin(run, &first->comm->made, 0) : NULL;
-    gphi_cause(draft, "%s of %u ranks did not return: %zu of them called it, and not %s",
+    gphi_cause(draft, "%s of %u ranks did not return: %zu of them called it, but not %s",
                gphi_say_call(&first->comm->made), first->comm->ranks, group->count,
                say_absent(absent, rank));
     /* It may be on another host, or on its way, where nobody has waited as long as asked. */

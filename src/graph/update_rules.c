@@ -23,7 +23,7 @@ static const gphi_update_words words[GPHI_UPDATE_RULE_COUNT] = {
     [GPHI_UPDATE_COPY_BACKING] =
         {"M_U07_backing",
          "an operand of a copy stays in memory of one sort: of a context, of pools and "
-         "mapped ranges, or of graphs; which pool plays no part",
+         "mapped ranges, or of graphs; which pool it is does not matter",
          CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED},
     [GPHI_UPDATE_OPERAND_CONTEXT] =
         {"M_U07_context",

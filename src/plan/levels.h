@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Buffers in order of a key, an address say, to be asked for those that live together with
- * another one: chunks of a sorted list, each with the time that it covers. Who lives together
+ * another one: chunks of a sorted list, each with the time that it covers. A buffer that lives together
  * with thousands is found by looking at all of them in order; no sort is needed. */
 #ifndef GPHI_PLAN_LEVELS_H
 #define GPHI_PLAN_LEVELS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How ranks meet: a file in shared memory, named after the job. Who comes locks its own
+/* How ranks meet: a file in shared memory, named after the job. A rank that comes locks its own
  * byte of it, for as long as it lives: the kernel takes the lock away when the process
  * ends, however it ends. One byte more is for one who comes or gives up, so that
  * these are one at a time. The last one to come takes the name away.

@@ -342,8 +342,9 @@ static bool check_usage(const command_line *line)
         int option;
         const char *wrong;
     } of_programs[] = {
-        {DOCTOR_WATCH, "--watch needs a program to run: a log has ended"},
-        {DOCTOR_SENTINELS, "--sentinels needs a program to run: a log has ended"},
+        {DOCTOR_WATCH, "--watch needs a program to run: a log is of one that has ended"},
+        {DOCTOR_SENTINELS,
+         "--sentinels needs a program to run: a log is of one that has ended"},
         {DOCTOR_KERNELS,
          "--kernels needs a program to run: times cannot be added to a log"},
         {DOCTOR_NODES, "--nodes needs a program to run: lines cannot be added to a log"},

@@ -198,12 +198,12 @@ static void describe(const doctor_seen *seen, const seen_process *of, char *out)
                    of->number, seen->folder, strerror(of->code));
     else if (of->kind == SEEN_DOCTOR)
         doctor_say(in, gph_write_buffer, &line,
-                   "the program of process %ld, which is a gph doctor itself",
+                   "the program of process %ld, which itself is a gph doctor",
                    of->number);
     else if (of->kind == SEEN_DEAF)
         doctor_say(in, gph_write_buffer, &line,
                    "the calls of process %ld, %.31s, for which LD_PRELOAD was cleared: "
-                   "the driver's log alone was heard",
+                   "only the driver's log was read",
                    of->number, of->name);
     else if (of->kind == SEEN_RUNNING)
         doctor_say(

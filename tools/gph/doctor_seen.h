@@ -18,7 +18,7 @@ typedef enum seen_kind {
     SEEN_REPLACED, /* gone without its end: replaced itself, or was killed */
     SEEN_REFUSED,  /* used the driver, but there was no room for its ring */
     SEEN_DOCTOR,   /* another doctor, which examines its own program */
-    SEEN_DEAF,     /* the driver's log was heard, the program's calls were not */
+    SEEN_DEAF,     /* the driver's log was read, the program's calls were not */
     SEEN_RUNNING   /* outlived the program and the time of grace */
 } seen_kind;
 

@@ -46,7 +46,7 @@ PyObject *gphpy_module_new(gphpy_runtime *runtime, PyObject *args, PyObject *kwa
 /* ---- modules that graphs need ---- */
 
 /* A graph has its kernels by handles, which are nothing when it is made executable after its
- * modules are gone. Who has the graph last is not known here, it may be any library: so a module
+ * modules are gone. Whoever has the graph last is not known here, it may be any library: so a module
  * stays as long as the runtime, once for all its Modules. */
 static bool hold_where_captured(module *self, CUstream stream)
 {

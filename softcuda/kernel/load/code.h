@@ -92,7 +92,7 @@ typedef struct soft_code_global {
  *  bytes    its size, or 0: PTX text ends at its NUL, a fatbin says its size.
  *  options  borrowed for the call; NULL means all defaults.
  *  out      owned by the caller on success: soft_code_release(). Untouched on failure.
- *  error    its message is what belongs into the JIT error log.
+ *  error    its message is what belongs in the JIT error log.
  *
  *  Fails with SOFT_ERROR_INVALID_PTX and "line 12, column 5: ...", with
  *  SOFT_ERROR_UNSUPPORTED_PTX_VERSION, with SOFT_ERROR_NO_BINARY_FOR_GPU (a fatbin

@@ -382,7 +382,7 @@ const char *gphi_say_touch(const gphi_exec_history *exec, const gphi_touch *touc
         return gphi_say("%s, which %s %s", node, touch->writes ? "writes" : "reads",
                         gphi_say_bytes(touch->bytes));
     if (of && of->kind == GPH_NODE_CHILD)
-        return gphi_say("kernel %.80s inside of %s, argument %u",
+        return gphi_say("kernel %.80s inside %s, argument %u",
                         touch->name ? touch->name : "?", node, touch->arg);
     return gphi_say("%s, argument %u", node, touch->arg);
 }

@@ -28,7 +28,7 @@
   list.slice(0, 8).forEach((p) => {
     const most = Math.max(p.eager, p.graph, p.busy, 0.001), place = gph.place(p.frame);
     const launches = gph.plural(p.launches, 'launch', 'launches'), of = p.frame.name ? gph.brief(p.frame.name) + (place ? ' (' + place + ')' : '') : '';
-    const even = p.graph <= 0 ? '' : p.even >= 0 ? gph.say(', earned after {0}', gph.plural(Math.ceil(p.even), 'repetition')) : gph.say(', never earned');
+    const even = p.graph <= 0 ? '' : p.even >= 0 ? gph.say(', paid for after {0}', gph.plural(Math.ceil(p.even), 'repetition')) : gph.say(', never paid for');
     box.append(el('div', 'guess', [el('p', 'lead', [el('b', '', WORDS[p.verdict]),
       gph.say(': {0}, {1}. {2}.', of ? gph.say('{0} by {1}', launches, of) : launches, gph.plural(p.repetitions, 'repetition'), upper(p.why))]),
       ...bar(gph.say('eager'), p.eager, most, 'kernel'), ...bar(gph.say('GPU busy'), p.busy, most, 'event'), ...bar(gph.say('graph, predicted'), p.graph, most, 'graph'),

@@ -2,7 +2,7 @@
 // capture.begin-on-legacy
 //
 // The legacy default stream (stream 0) cannot capture: cuStreamBeginCapture() fails with
-// 900, and if nobody looks at that, the work after it runs at once. Capture on a stream
+// 900, and if nobody looks at that, the work after it runs immediately. Capture on a stream
 // that the program created, or on the per-thread default stream; the graph may then be
 // launched on stream 0.
 #include "broken.h"

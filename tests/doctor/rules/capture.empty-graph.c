@@ -2,7 +2,7 @@
 // capture.empty-graph
 //
 // Nothing was recorded between the begin and the end of the capture: the work went to
-// another stream, and has run at once. The graph is empty, and launching it succeeds and
+// another stream, and has run already. The graph is empty, and launching it succeeds and
 // does nothing. Launch the work on the capturing stream.
 #include "broken.h"
 

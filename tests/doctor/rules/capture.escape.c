@@ -2,7 +2,7 @@
 // capture.escape
 //
 // During a capture of a non-blocking stream, work on any other stream, the default stream
-// and synchronous copies included, runs at once and is not in the graph. The first result
+// and synchronous copies included, runs immediately and is not in the graph. The first result
 // is right, replays are stale. Give the work the capturing stream (cublasSetStream and
 // the like), or let its stream join the capture by an event and join it back.
 #include "broken.h"

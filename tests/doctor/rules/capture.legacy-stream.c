@@ -5,7 +5,7 @@
 // default stream. While it captures, any use of stream 0 in its context, by any thread
 // and in any mode, fails with 906 and makes the capture invalid; synchronous copies use
 // stream 0, too. Put the work on a stream of its own or on the captured one; a
-// non-blocking capture stream avoids the error, but then that work runs at once and is
+// non-blocking capture stream avoids the error, but then that work runs immediately and is
 // not in the graph.
 #include "broken.h"
 

@@ -3,7 +3,7 @@
 //
 // The capturing stream belongs to one device or context, and the work to another: the
 // current device was not set, or a stream or kernel of another one was used. Such work
-// runs at once over there, or is refused, and the graph lacks it. Make the right context
+// runs immediately over there, or is refused, and the graph lacks it. Make the right context
 // current before the capture begins, and use streams and kernels of that context.
 #include "broken.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // instantiate.cycle
 //
-// A graph whose edges lead in a circle has no first node, so it cannot be instantiated.
+// A graph whose edges form a cycle has no first node, so it cannot be instantiated.
 // cuGraphAddDependencies() takes each edge by itself and does not look for circles; the
 // instantiation finds them and says CUDA_ERROR_INVALID_VALUE. Take one edge of the circle
 // out with cuGraphRemoveDependencies().

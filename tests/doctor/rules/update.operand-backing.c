@@ -4,7 +4,7 @@
 // An operand of a copy stays in memory of one sort: of a context (cuMemAlloc, managed,
 // pinned), or of no context (pools, that is cuMemAllocAsync, and mapped ranges), or of
 // graphs. An update that moves it to another sort is refused (910, result 5; a setter
-// says CUDA_ERROR_INVALID_VALUE); which pool it is of plays no part. Copy through a
+// says CUDA_ERROR_INVALID_VALUE); which pool it is of does not matter. Copy through a
 // buffer of one sort, copy by a kernel, or instantiate the new graph.
 #include "broken.h"
 

@@ -278,12 +278,11 @@ static void tell_growth(gphi_rule_run *run, const gphi_history *history,
         return;
     const gphi_exec_history *last = member(class, count - 1);
     gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, class->hash);
-    gphi_cause(
-        draft,
-        "%zu executable graphs of the same kernels, in %s of grids and copies, were "
-        "made while the program ran, %zu destroyed; nearly all were not launched "
-        "any more when a few newer ones were there",
-        count, gphi_say_count(class->shapes, "size"), count - class->alive);
+    gphi_cause(draft,
+               "%zu executable graphs of the same kernels, in %s of grids and copies, "
+               "were made while the program ran, %zu destroyed; nearly all of them were "
+               "never launched again once there were a few newer ones",
+               count, gphi_say_count(class->shapes, "size"), count - class->alive);
     gphi_evidence(draft, "%zu were kept to the end, with %s", class->alive,
                   gphi_say_count(class->nodes, "node"));
     gphi_evidence_call(draft, &last->exec->created, "the last one was made by");

@@ -370,12 +370,12 @@ static void choice_end(gphi_rule_run *run)
             continue;
         gphi_draft *draft =
             gphi_finding_begin(run, &exec->exec->created, frozen->function);
-        gphi_cause(draft,
-                   "the graph was captured with %s; measured against others since, "
-                   "it lost: outside of graphs %s is used now, the graph goes on "
-                   "with the old choice",
-                   gphi_function_name(run->model, frozen->function),
-                   gphi_function_name(run->model, winner->function));
+        gphi_cause(
+            draft,
+            "the graph was captured with %s; compared with others since, it was slower: "
+            "outside graphs %s is used now, the graph goes on with the old choice",
+            gphi_function_name(run->model, frozen->function),
+            gphi_function_name(run->model, winner->function));
         gphi_evidence_call(draft, &exec->last_launch, "the graph is still launched by");
         gphi_evidence(draft, "%s was launched %" PRIu64 " times since it was measured",
                       gphi_function_name(run->model, winner->function), winner->uses);

@@ -152,7 +152,7 @@ static void tell_empty(gphi_rule_run *run, gphi_watch *watch, const gphi_seen *s
         gphi_say_stream(run->model, first->stream),
         foreign ? ", of another context" : "");
     if (!foreign)
-        gphi_evidence_call(draft, &first->call, "this ran at once instead");
+        gphi_evidence_call(draft, &first->call, "this ran immediately instead");
     tell_each(run, draft, watch, first);
     gphi_evidence_call(draft, &watch->capture->begin, "the capture began");
     gphi_fix(draft, "Here: launch that work on %s%s.",
@@ -171,8 +171,8 @@ static void tell_escape(gphi_rule_run *run, gphi_watch *watch,
                                          gphi_say_memory(run->model, memory))
                               : "";
     gphi_cause(draft,
-               "%s on %s%s ran at once while %s captured %s, %s%s. Replays of the graph "
-               "will not do it.",
+               "%s on %s%s ran immediately while %s captured %s, %s%s. Replays of the "
+               "graph will not do it.",
                gphi_say_call(&escaped->call),
                gphi_say_stream(run->model, escaped->stream),
                foreign ? ", of another context," : "",

@@ -34,7 +34,7 @@ void gphi_tell_begin_on_legacy(gphi_rule_run *run, const gphi_seen *seen)
     state->refused_begin = incident;
     gphi_cause(incident->fresh,
                "%s was called by %s on the legacy default stream (stream %s), which "
-               "cannot capture: no capture is open, so what follows runs at once.",
+               "cannot capture: no capture is open, so what follows runs immediately.",
                gphi_say_call(&seen->call), gphi_say_thread(run->model, seen->call.thread),
                gphi_event_word(seen->event, 0) ? "CU_STREAM_LEGACY" : "0");
     gphi_fix(incident->fresh,
@@ -122,7 +122,7 @@ static gphi_draft *tell_left_open(gphi_rule_run *run, const gphi_watch *watch,
     if (in && !is_first) {
         const gphi_call *other = again ? again : first_outside(run, watch);
         gphi_evidence_call(draft, &in->root, "its first failure, reported by itself");
-        gphi_evidence_call(draft, other, "failed only since the capture is still open");
+        gphi_evidence_call(draft, other, "failed only because the capture is still open");
     }
     if (again)
         gphi_consequence(draft, again);
@@ -193,13 +193,12 @@ static void tell_inner_end(gphi_rule_run *run, gphi_watch *watch, const gphi_cal
         return;
     watch->is_told = true;
     incident->is_misused = true; /* its capture is not the one that failed */
-    gphi_cause(
-        incident->fresh,
-        "%s was to begin a capture on %s inside of another of the same stream, and "
-        "was refused with %d; nobody looked at that, and its own cuStreamEndCapture "
-        "ended the outer capture, whose later work ran at once.",
-        gphi_say_call(&watch->within), gphi_say_stream(run->model, capture->origin),
-        (int)watch->within.result);
+    gphi_cause(incident->fresh,
+               "%s was called on %s, which was capturing already, and was refused with "
+               "%d; the error was not checked, and the cuStreamEndCapture that belongs "
+               "to it ended the outer capture, whose later work ran immediately.",
+               gphi_say_call(&watch->within),
+               gphi_say_stream(run->model, capture->origin), (int)watch->within.result);
     gphi_evidence_call(incident->fresh, end, "the outer capture was ended by");
     gphi_evidence_call(incident->fresh, &capture->begin, "it had begun");
     gphi_fix(incident->fresh,
@@ -224,12 +223,11 @@ void gphi_tell_within(gphi_rule_run *run, gphi_watch *watch, const gphi_call *en
     }
     watch->is_told = true;
     gphi_draft *draft = gphi_capture_find(run, GPHI_RULE_UNSAFE_CALL, within, 0);
-    gphi_cause(
-        draft,
-        "%s was to begin a capture on %s inside of another of the same stream, and "
-        "was refused with %d, %s: the outer capture went on without it.",
-        gphi_say_call(within), gphi_say_stream(run->model, capture->origin),
-        (int)within->result, gphi_say_count(watch->withins, "time"));
+    gphi_cause(draft,
+               "%s was called on %s, which was capturing already, and was refused with "
+               "%d, %s: the outer capture went on without it.",
+               gphi_say_call(within), gphi_say_stream(run->model, capture->origin),
+               (int)within->result, gphi_say_count(watch->withins, "time"));
     gphi_evidence_call(draft, &capture->begin, "the outer capture began");
     gphi_evidence_call(draft, end, "and ended");
     gphi_fix(draft, "Here: ask cuStreamIsCapturing first; where the stream captures "
@@ -270,7 +268,8 @@ static gphi_draft *unjoined_cause(gphi_rule_run *run, const gphi_seen *seen,
     if (!incident)
         return NULL;
     gphi_watch_settle(watch);
-    gphi_evidence_call(incident->fresh, &seen->call, "the capture was refused its end");
+    gphi_evidence_call(incident->fresh, &seen->call,
+                       "the end of the capture was refused");
     gphi_incident_noticed(incident, &seen->call);
     return incident->fresh;
 }
@@ -314,7 +313,7 @@ static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch 
                  gphi_say_stream(run->model, capture->origin));
     if (first && first->joined.thread != capture->thread)
         gphi_fix(draft,
-                 "If that work of %s does not belong into the graph, let it not wait for "
+                 "If that work of %s does not belong in the graph, it must not wait for "
                  "an event that a capture records: the wait draws its stream in.",
                  gphi_say_thread(run->model, first->joined.thread));
 }
@@ -326,7 +325,7 @@ static void tell_unmatched(gphi_rule_run *run, const gphi_seen *seen, gphi_watch
         return;
     gphi_cause(draft,
                "cuStreamEndCapture was called on %s, which only joined the capture: it "
-               "began on %s, and is invalid since.",
+               "began on %s, and has been invalid since.",
                gphi_say_stream(run->model, seen->stream),
                gphi_say_stream(run->model, watch->capture->origin));
     gphi_tell_capture(run->model, draft, watch->capture);
@@ -444,8 +443,8 @@ static void tell_merge(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *wa
     if (!draft)
         return;
     gphi_cause(draft,
-               "%s is in one capture, and was to wait for an event of another: both "
-               "captures are invalid since.",
+               "%s is in one capture, and was made to wait for an event of another: both "
+               "captures have been invalid since.",
                gphi_say_stream(run->model, seen->stream));
     if (watch)
         gphi_evidence_call(draft, &watch->capture->begin,
@@ -487,7 +486,7 @@ static void tell_isolation(gphi_rule_run *run, const gphi_seen *seen, gphi_watch
         gphi_tell_capture(run->model, draft, watch->capture);
     if (on)
         gphi_fix(draft,
-                 "Here: if the work of %s belongs into the graph, let that stream first "
+                 "Here: if the work of %s belongs in the graph, let that stream first "
                  "wait for an event of the capture; if not, wait before the capture, or "
                  "with CU_EVENT_WAIT_EXTERNAL.",
                  gphi_say_stream(run->model, on));
@@ -520,9 +519,9 @@ void gphi_tell_captured_event(gphi_rule_run *run, const gphi_seen *seen,
         return;
     gphi_cause(
         draft,
-        "%s was asked about an event that a capture still open had recorded; it is "
-        "an edge of the graph, never done and without a time.%s",
-        gphi_say_call(&seen->call), breaks ? " The capture is invalid since." : "");
+        "%s was called for an event that was recorded in a capture that is still open; "
+        "such an event is an edge of the graph: it is never done and has no time.%s",
+        gphi_say_call(&seen->call), breaks ? " The capture has been invalid since." : "");
     if (event)
         gphi_evidence_call(draft, &event->recorded, "the event was recorded on %s",
                            gphi_say_stream(run->model, event->recorded_on));
@@ -597,13 +596,12 @@ void gphi_tell_invalid_work(gphi_rule_run *run, const gphi_seen *seen, gphi_watc
     if (!draft)
         return;
     if (foreign)
-        gphi_cause(
-            draft,
-            "%s returned %d: what it was given belongs to %s, the capturing stream to "
-            "%s. The capture is invalid since.",
-            gphi_say_call(&seen->call), (int)seen->call.result,
-            gphi_say_context(run->model, foreign),
-            gphi_say_context(run->model, watch->context));
+        gphi_cause(draft,
+                   "%s returned %d: what it was given belongs to %s, the capturing "
+                   "stream to %s. The capture has been invalid since.",
+                   gphi_say_call(&seen->call), (int)seen->call.result,
+                   gphi_say_context(run->model, foreign),
+                   gphi_say_context(run->model, watch->context));
     else
         gphi_cause(
             draft,

@@ -139,10 +139,10 @@ static void tell_unsafe(gphi_rule_run *run, gphi_capture_rule rule, const gphi_s
     break_others(run, seen, watch, incident);
     gphi_draft *draft = incident->fresh;
     const gphi_capture_cell cell = cell_of(seen, capture);
-    gphi_cause(draft, "%s by %s returned %d during %s: that capture is invalid since.",
-               gphi_say_call(&seen->call), gphi_say_thread(run->model, seen->call.thread),
-               (int)seen->call.result,
-               gphi_say_capture(run->model, capture, seen->call.thread));
+    gphi_cause(
+        draft, "%s by %s returned %d during %s: that capture has been invalid since.",
+        gphi_say_call(&seen->call), gphi_say_thread(run->model, seen->call.thread),
+        (int)seen->call.result, gphi_say_capture(run->model, capture, seen->call.thread));
     gphi_tell_capture(run->model, draft, capture);
     gphi_tell_cell(draft, &cell, &seen->call);
 }
@@ -158,7 +158,7 @@ static void say_cell_of(gphi_rule_run *run, gphi_capture_rule rule, const gphi_s
     if (rule == GPHI_RULE_MISSING_WARM_UP) {
         if (watch->loads)
             gphi_evidence_call(draft, &watch->load,
-                               "first use: %s was called inside of the capture as well",
+                               "first use: %s was called inside the capture as well",
                                gphi_say_call(&watch->load));
         if (gphi_call_by_library(state, &seen->call))
             gphi_evidence(draft, "first use: the call is a library's, and this place in "

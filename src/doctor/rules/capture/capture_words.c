@@ -172,8 +172,8 @@ void gphi_tell_cell(gphi_draft *draft, const gphi_capture_cell *cell,
     const bool depends_on_mode = allowed_in(*cell, GPHI_MODE_RELAXED);
     if (code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
         gphi_fix(draft, "Here: put this work on a stream of its own, or on the capturing "
-                        "stream if it belongs into the graph; a non-blocking capturing "
-                        "stream would let it run at once, outside of the graph.");
+                        "stream if it belongs in the graph; with a non-blocking "
+                        "capturing stream it would run immediately, outside the graph.");
     else if (!depends_on_mode)
         fix_refused(draft, cell, call);
     else if (cell->is_same_thread)

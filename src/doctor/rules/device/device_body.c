@@ -91,11 +91,10 @@ static void on_refused(const gphi_rule_run *run, const gphi_seen *seen)
     if (!one)
         return;
     gphi_draft *draft = device_begin(run, DEVICE_BODY_NODE, &one->call, 0);
-    gphi_cause(
-        draft,
-        "what %s adds to the body of a conditional node of %s may not stand there: "
-        "the instantiation is refused",
-        gphi_say_call(&one->call), gphi_say_graph(run->model, graph));
+    gphi_cause(draft,
+               "what %s adds to the body of a conditional node of %s is not allowed "
+               "there: the instantiation is refused",
+               gphi_say_call(&one->call), gphi_say_graph(run->model, graph));
     gphi_evidence_call(draft, &seen->call, "refused by");
     gphi_evidence_said(draft, gphi_said_of(run->said, &seen->call));
     gphi_consequence(draft, &seen->call);

@@ -91,8 +91,8 @@ static void on_refused(const gphi_rule_run *run, const gphi_seen *seen,
                    device_say_type((uint32_t)params->type));
     else
         gphi_cause(draft,
-                   "the handle of this %s node was made for %s, and the node is to stand "
-                   "in another graph",
+                   "the handle of this %s node was made for %s, and the node is added to "
+                   "another graph",
                    device_say_type((uint32_t)params->type),
                    other->graph != 0 ? gphi_say_graph(run->model, other->graph)
                                      : "a graph that is gone");

@@ -160,8 +160,8 @@ static void tell_not_uploaded(const gphi_rule_run *run, const gphi_exec_state *t
     if (!draft || !is_new)
         return;
     gphi_cause(draft,
-               "%s was not uploaded when %s was launched, whose kernel launches it: the "
-               "kernel's cudaGraphLaunch() gets 1, and nothing runs",
+               "%s was not uploaded when %s was launched, whose kernel launches it: "
+               "cudaGraphLaunch() returns 1 in the kernel, and nothing runs",
                gphi_say_exec(run->model, target), gphi_say_exec(run->model, from));
     tell_use(draft, use);
     gphi_evidence_call(draft, gphi_last_launch(from), "launched by");
@@ -179,8 +179,8 @@ static void tell_host_only(const gphi_rule_run *run, const gphi_seen *seen,
     gphi_harden(draft);
     gphi_cause(
         draft,
-        "%s was instantiated without CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH, "
-        "and a kernel of %s is given it to launch: on the device it is not a graph",
+        "%s was instantiated without CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH, and a "
+        "kernel of %s is given it to launch: the device does not know it as a graph",
         gphi_say_exec(run->model, target), gphi_say_exec(run->model, seen->exec));
     gphi_fix(draft,
              "Here: instantiate it with CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH, "
@@ -195,8 +195,9 @@ static gphi_draft *tell_running(const gphi_rule_run *run, const gphi_exec_state 
     const gphi_call *at = use ? &use->call : &target->created;
     gphi_draft *draft = device_begin(run, DEVICE_STILL_RUNNING, at, 0);
     gphi_cause(draft,
-               "a kernel of %s launches %s while a launch of that has not ended: the "
-               "kernel gets 1, and the second launch does not happen",
+               "a kernel of %s launches %s while an earlier launch of it has not ended: "
+               "cudaGraphLaunch() returns 1 in the kernel, and the second launch does "
+               "not happen",
                gphi_say_exec(run->model, from),
                from == target ? "itself" : gphi_say_exec(run->model, target));
     gphi_evidence_call(draft, &target->created, "the executable was made by");
@@ -211,8 +212,8 @@ static void tell_beside(const gphi_rule_run *run, const gphi_seen *seen,
     device_state *state = run->state;
     gphi_draft *draft = device_begin(run, DEVICE_STILL_RUNNING, &seen->call, 0);
     gphi_cause(draft,
-               "%s may be launched by the host and by a kernel of %s at a time: nothing "
-               "orders the two launches",
+               "%s may be launched by the host and by a kernel of %s at the same time: "
+               "nothing orders the two launches",
                gphi_say_exec(run->model, target), gphi_say_exec(run->model, from));
     tell_use(draft, use);
     gphi_evidence_call(draft, gphi_last_launch(seen->exec == target ? from : target),
@@ -288,7 +289,8 @@ static void check_count(const gphi_rule_run *run, const gphi_seen *seen)
         return;
     gphi_draft *draft = tell_many(run, seen->exec);
     gphi_cause(draft,
-               "a run of %s fires and forgets %u graphs: from the 121st on kernels get 1",
+               "a run of %s fires and forgets %u graphs: from the 121st on "
+               "cudaGraphLaunch() returns 1",
                gphi_say_exec(run->model, seen->exec), (unsigned)count);
     tell_use(draft, last);
 }
@@ -341,8 +343,7 @@ static void on_refused(const gphi_rule_run *run, const gphi_seen *seen)
         gphi_function_name(run->model, gphi_launched_kernel(run->model, seen->event));
     gphi_cause(
         draft,
-        "%s launches graphs, and was launched into a stream instead of standing in "
-        "a graph",
+        "%s launches graphs, and was launched into a stream instead of being in a graph",
         name[0] != '?' ? gphi_say("kernel %s", name) : "a kernel");
     gphi_evidence_said(draft, said);
 }
@@ -459,8 +460,8 @@ void device_launch_said(gphi_rule_run *run, const char *text)
     } else if (strstr(text, "none of the three")) {
         draft = device_begin(run, DEVICE_OUTSIDE, &from->created, 0);
         gphi_cause(draft,
-                   "a kernel of %s launches a graph into a stream that is none of the "
-                   "three which a kernel can launch into",
+                   "a kernel of %s launches a graph into a stream that is not one of the "
+                   "three that kernels can launch into",
                    gphi_say_exec(run->model, from));
     }
     gphi_evidence_said(draft, text);

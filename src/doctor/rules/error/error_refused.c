@@ -103,8 +103,8 @@ static gphi_draft *begin_forked(gphi_rule_run *run, const gphi_refused *one)
     gphi_draft *draft = gphi_finding_begin(run, &model->forked, 0);
     gphi_cause(
         draft,
-        "process %lu was made by fork() of process %lu, which had used the driver; a "
-        "driver does not survive that, and %s was refused with %s",
+        "process %lu was made by fork() of process %lu, which had used the driver; the "
+        "driver does not work in such a child, and %s was refused with %s",
         (unsigned long)model->process, (unsigned long)model->parent,
         gphi_say_call(&one->call), gphi_say_result(one->call.result));
     gphi_evidence_call(draft, &one->call, "it was refused in the child by");

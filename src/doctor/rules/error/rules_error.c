@@ -204,11 +204,11 @@ static void on_event(gphi_rule_run *run, const gphi_event *event)
 static const char *say_asking(gphi_kept_how how)
 {
     switch (how) {
-    case GPHI_KEPT_WORDS: return "the program asks for the words of this error";
+    case GPHI_KEPT_WORDS: return "the program asks for the text of this error";
     case GPHI_KEPT_TAKEN: return "cudaGetLastError() gives it";
     case GPHI_KEPT_SEEN: return "cudaPeekAtLastError() gives it";
     }
-    return "the program says it on standard error";
+    return "the program prints it on standard error";
 }
 
 static void report(gphi_rule_run *run, const failure *of, bool gives_up)
@@ -218,12 +218,11 @@ static void report(gphi_rule_run *run, const failure *of, bool gives_up)
     const asked *first = gphi_vec_at(&state->asked, of->first);
     const char *place = gphi_say_place(run->model, &first->at);
     gphi_draft *draft = gphi_finding_begin(run, &of->call, 0);
-    gphi_cause(
-        draft,
-        "%s failed with %s, and the program went on: all that the thread launched, "
-        "copied and filled since (%" PRIu64 ") succeeded; then the same error comes "
-        "up again, where nothing has failed",
-        gphi_say_call(&of->call), gphi_say_result(of->call.result), first->since);
+    gphi_cause(draft,
+               "%s failed with %s, and the program went on: all that the thread "
+               "launched, copied and filled after it (%" PRIu64
+               ") succeeded; then the same error comes up again, where nothing failed",
+               gphi_say_call(&of->call), gphi_say_result(of->call.result), first->since);
     if (!draft)
         return;
     if (place[0] != '\0')

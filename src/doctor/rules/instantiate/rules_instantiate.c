@@ -195,10 +195,10 @@ static gphi_draft *tell_cycle(gphi_rule_run *run, const struct wish *wish)
         way = gphi_say("%.400s -> %s", way,
                        length < CYCLE_MAX ? gphi_say_node(wish->snapshot, cycle[0])
                                           : "...");
-    gphi_cause(draft, "the edges of %s lead in a circle%s%s",
+    gphi_cause(draft, "the edges of %s form a cycle%s%s",
                gphi_say_graph(run->model, wish->graph), length > 0 ? ": " : "", way);
     for (uint32_t i = 0; draft && i < length; i++)
-        gphi_evidence_node(draft, wish->snapshot, cycle[i], "on the circle");
+        gphi_evidence_node(draft, wish->snapshot, cycle[i], "on the cycle");
     return draft;
 }
 
@@ -216,7 +216,8 @@ static gphi_draft *tell_conditional(gphi_rule_run *run, const struct wish *wish)
             gphi_say_graph(run->model, wish->graph));
     else
         gphi_cause(draft,
-                   "%s has conditional nodes and was instantiated before: it can be once",
+                   "%s has conditional nodes and was instantiated before: such a graph "
+                   "can be instantiated only once",
                    gphi_say_graph(run->model, wish->graph));
     return draft;
 }
@@ -271,7 +272,7 @@ static gphi_draft *tell_node_kind(gphi_rule_run *run, const struct wish *wish)
                                ? gphi_snapshot_index(snapshot, wish->error_node)
                                : first_for_hosts(gphi_snapshot_graph(snapshot));
     gphi_draft *draft = find(run, RULE_NODE, &wish->seen->call);
-    gphi_cause(draft, "%s may not stand in %s",
+    gphi_cause(draft, "%s is not allowed in %s",
                found != GPH_NODE_NONE ? gphi_say_node(snapshot, found) : "a node of it",
                "a graph that is to be launched from the device");
     if (draft && found != GPH_NODE_NONE)
@@ -506,7 +507,7 @@ static void look_at_child(gphi_rule_run *run, const gphi_seen *seen, const char 
         return;
     gphi_draft *draft =
         find(run, conditional ? RULE_CONDITIONAL : RULE_CHILD, &seen->call);
-    gphi_cause(draft, "%s has %s nodes: it cannot be copied into a node",
+    gphi_cause(draft, "%s has %s nodes: it cannot be added as a child graph by copy",
                gphi_say_graph(run->model, child), conditional ? "conditional" : "memory");
     if (draft && !conditional)
         tell_memory(run, draft, child);

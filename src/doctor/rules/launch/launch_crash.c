@@ -102,7 +102,7 @@ static void tell_others(const gphi_launch_crash *state, uint32_t but, gphi_draft
 {
     for (uint32_t i = 0; i < state->count; i++)
         if (i != but)
-            gphi_evidence_call(draft, &state->calls[i], "another thread was inside of");
+            gphi_evidence_call(draft, &state->calls[i], "another thread was inside");
 }
 
 static const char *say_dead(gphi_model *model, const gphi_dead *dead)
@@ -154,14 +154,13 @@ static void tell(gphi_rule_run *run, uint32_t index)
     if (!draft)
         return;
     if (number != 0)
-        gphi_cause(
-            draft,
-            "the process was ended by signal %u%s inside of %s, at most %.1f ms after "
-            "the call began",
-            (unsigned)number, signal_name(number), gphi_say_call(call),
-            now > call->time_ns ? (double)(now - call->time_ns) / 1e6 : 0.0);
+        gphi_cause(draft,
+                   "the process was ended by signal %u%s inside %s, at most %.1f ms "
+                   "after the call began",
+                   (unsigned)number, signal_name(number), gphi_say_call(call),
+                   now > call->time_ns ? (double)(now - call->time_ns) / 1e6 : 0.0);
     else
-        gphi_cause(draft, "the process ended inside of %s, without exit()",
+        gphi_cause(draft, "the process ended inside %s, without exit()",
                    gphi_say_call(call));
     if (dead->what && dead->by.number != 0)
         gphi_evidence_call(draft, &dead->by, "%s, an argument, was destroyed by",
@@ -176,11 +175,10 @@ static void tell(gphi_rule_run *run, uint32_t index)
     tell_standing(run, draft);
     tell_others(state, index, draft);
     if (is_crash(number) && state->threads > 1 && !is_raised(run->model, call))
-        gphi_evidence(
-            draft,
-            "%u threads of the process have used the driver: one that was in no "
-            "call may be what crashed",
-            (unsigned)state->threads);
+        gphi_evidence(draft,
+                      "%u threads of the process have used the driver: one that was in "
+                      "no call may have crashed",
+                      (unsigned)state->threads);
     /* Of one thread, which waits, the driver's alone goes on: with the host function. */
     const bool is_host_function = has_host_function && state->threads <= 1;
     if (!is_crash(number) || (is_wait(call) && !dead->what && !is_host_function))
@@ -235,8 +233,8 @@ void gphi_launch_elsewhere_end(gphi_rule_run *run)
     if (!draft)
         return;
     gphi_cause(draft,
-               "the process was ended by signal %u%s while no thread of it was inside of "
-               "a driver call; the last one that returned is %s",
+               "the process was ended by signal %u%s while no thread of it was inside a "
+               "driver call; the last one that returned is %s",
                (unsigned)number, signal_name(number), gphi_say_call(&state->last));
     if (is_known)
         tell_place(run, draft);
@@ -246,9 +244,8 @@ void gphi_launch_elsewhere_end(gphi_rule_run *run)
         gphi_harden(draft);
     tell_standing(run, draft);
     if (state->threads > 1 && !is_known)
-        gphi_evidence(
-            draft,
-            "%u threads of the process have used the driver: any of them, or one "
-            "that never has, may be what crashed",
-            (unsigned)state->threads);
+        gphi_evidence(draft,
+                      "%u threads of the process have used the driver: any of them, or "
+                      "one that never has, may have crashed",
+                      (unsigned)state->threads);
 }

@@ -226,7 +226,7 @@ static void tell_fault(gphi_rule_run *run, gphi_launch_faults *faults,
     if (freed) {
         gphi_evidence_call(faults->draft, &freed->freed, "%s was freed by",
                            gphi_say_allocation(run->model, freed));
-        gphi_evidence_call(faults->draft, &seen->call, "the fault came up in");
+        gphi_evidence_call(faults->draft, &seen->call, "the fault was reported in");
     }
     if (best.use)
         (void)gphi_launch_put_standing(faults->draft, best.use->exec);

@@ -129,8 +129,8 @@ static void put_cause(gphi_rule_run *run, gphi_draft *draft, const gphi_exec_sta
     gphi_model *model = run->model;
     if (!exec) {
         gphi_cause(draft,
-                   "%s has not returned after %.1f s, and no launch was under way: it "
-                   "does not wait for one, the driver or the device does not go on",
+                   "%s has not returned after %.1f s, and no launch was under way: it is "
+                   "not waiting for one; the driver or the device makes no progress",
                    gphi_say_call(&state->call),
                    seconds(state->call.time_ns, model->hung_ns));
         return;
@@ -179,5 +179,5 @@ void gphi_launch_hang_end(gphi_rule_run *run)
         put_pending(run, draft, exec);
     }
     for (uint32_t i = 0; i < state->count; i++)
-        gphi_evidence_call(draft, &state->others[i], "another thread was inside of");
+        gphi_evidence_call(draft, &state->others[i], "another thread was inside");
 }

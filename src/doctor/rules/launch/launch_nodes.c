@@ -78,12 +78,11 @@ static void report_nodes(gphi_rule_run *run, const gphi_exec_history *exec,
                                            : made->number != 0 ? made
                                                                : &exec->exec->created,
                                            exec->created);
-    gphi_cause(
-        draft,
-        "%s writes %s, which %s has, too, and no path leads from one to the other: "
-        "they run in any order, or at the same time",
-        gphi_say_node(exec->source, writer->node),
-        gphi_say_memory(run->model, writer->address), gphi_say_touch(exec, other));
+    gphi_cause(draft,
+               "%s writes %s, an address that %s has as well, and no path leads from one "
+               "to the other: they run in any order, or at the same time",
+               gphi_say_node(exec->source, writer->node),
+               gphi_say_memory(run->model, writer->address), gphi_say_touch(exec, other));
     gphi_evidence_call(draft, first, "the one that writes was made by");
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, other->node),
                        "the other one by");

@@ -85,7 +85,7 @@ static void look_for_turn(gphi_rule_run *run, const gphi_seen *seen)
     gphi_evidence_call(draft, &found.other_set->call, "its own parameters were set by");
     gphi_evidence_call(draft, &found.set->call, "the other thread's by");
     gphi_evidence_call(draft, &seen->call, "that one launched it afterwards by");
-    gphi_fix(draft, "Hold one lock from the setter to the launch, or give each thread an "
+    gphi_fix(draft, "Keep one lock from the setter to the launch, or give each thread an "
                     "executable of its own.");
 }
 
@@ -331,14 +331,13 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
                    gphi_say_exec(run->model, other->exec),
                    gphi_say_memory(run->model, address));
     else if (pair->is_concluded)
-        gphi_cause(
-            draft,
-            "kernels of %s and of %s work on %s, and nothing orders their launches; "
-            "nobody "
-            "else wrote there but by a fill, so one of the two does, or both only read "
-            "what it was filled with",
-            gphi_say_exec(run->model, seen->exec), gphi_say_exec(run->model, other->exec),
-            gphi_say_memory(run->model, address));
+        gphi_cause(draft,
+                   "kernels of %s and of %s work on %s, and nothing orders their "
+                   "launches; apart from fills nothing else wrote there, so one of the "
+                   "two does, or both only read what it was filled with",
+                   gphi_say_exec(run->model, seen->exec),
+                   gphi_say_exec(run->model, other->exec),
+                   gphi_say_memory(run->model, address));
     else if (address != 0)
         gphi_cause(
             draft,
@@ -346,14 +345,14 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
             gphi_say_exec(run->model, seen->exec), gphi_say_exec(run->model, other->exec),
             gphi_say_memory(run->model, address));
     else
-        gphi_cause(
-            draft,
-            "%s and %s allocate %" PRIu64 " and %" PRIu64
-            " KiB in the graph and were in flight at once: the driver could not let "
-            "them share memory",
-            gphi_say_exec(run->model, seen->exec), gphi_say_exec(run->model, other->exec),
-            gphi_snapshot_allocated(seen->exec->source) >> 10,
-            gphi_snapshot_allocated(other->exec->source) >> 10);
+        gphi_cause(draft,
+                   "%s and %s allocate %" PRIu64 " and %" PRIu64
+                   " KiB in the graph and were in flight at the same time: the driver "
+                   "could not let them share memory",
+                   gphi_say_exec(run->model, seen->exec),
+                   gphi_say_exec(run->model, other->exec),
+                   gphi_snapshot_allocated(seen->exec->source) >> 10,
+                   gphi_snapshot_allocated(other->exec->source) >> 10);
     if (pair->is_concluded || pair->is_written)
         gphi_fix(draft,
                  "Here: record an event after the one launch and let the stream of "

@@ -174,7 +174,7 @@ static void dead_call(gphi_rule_run *run, const gphi_seen *seen)
     else if (handle == 0)
         gphi_cause(draft, "the executable is NULL: it was never instantiated");
     else
-        gphi_cause(draft, "0x%" PRIx64 " is no executable that was ever instantiated",
+        gphi_cause(draft, "0x%" PRIx64 " is not an executable that was ever instantiated",
                    handle);
     if (draft && seen->exec) {
         gphi_evidence_call(draft, &seen->exec->destroyed, "destroyed by");

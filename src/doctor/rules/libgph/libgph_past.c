@@ -22,7 +22,7 @@ static void report(gphi_rule_run *run, const gphi_libgph_tracked *of, uint64_t w
                gphi_say_call(&of->edited),
                gphi_say_exec(run->model, gphi_model_exec(run->model, of->exec)),
                way == GPH_UPDATE_NOTHING ? "found nothing to do"
-                                         : "set other nodes alone");
+                                         : "set only other nodes");
     gphi_evidence_call(draft, &of->tracked, "tracked since");
 }
 

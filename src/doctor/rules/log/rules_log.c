@@ -120,9 +120,8 @@ static void tell(gphi_rule_run *run, const gphi_call *call, const char *name,
         return;
     gphi_cause(draft, "%s returned %s%s%s", name, gphi_say_result(call->result),
                sentence[0] != '\0' ? "; the driver says: " : "", sentence);
-    gphi_evidence(draft,
-                  "read from the driver's log alone (tier 0): without --tier 0 the "
-                  "other calls are seen, too");
+    gphi_evidence(draft, "read only from the driver's log (tier 0): without --tier 0 the "
+                         "other calls are seen, too");
 }
 
 static void read_failure(gphi_rule_run *run, const gphi_event *event, const char *text,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rule memory.output-overwritten, of results that are kept: a graph is launched several
  * times with new inputs, nobody looks at its output meanwhile, and after the last launch
- * the output is read as often as there were launches. Who reads so takes it for as many
+ * the output is read as often as there were launches. A program that reads so takes it for as many
  * results.
  *
  *   launch launch launch launch   K(out) K(out) K(out) K(out)

@@ -65,6 +65,6 @@ void gphi_rule_graph_memory_kept_end(gphi_rule_run *run)
     gphi_draft *draft = gphi_finding_begin(run, &state->destroyed, 0);
     gphi_cause(draft,
                "the last graph that allocates was destroyed here; up to %s stay reserved "
-               "for graphs, while the program allocates %s outside of graphs",
+               "for graphs, while the program allocates %s outside graphs",
                gphi_say_bytes(state->bytes), gphi_say_count(state->others, "time"));
 }

@@ -234,7 +234,7 @@ static void tell_kept(gphi_rule_run *run, const gphi_graph_memory *a,
                        gphi_say_memory(run->model, a->address));
     gphi_evidence_call(draft, &b->made, "%s is allocated by",
                        gphi_say_memory(run->model, b->address));
-    gphi_evidence(draft, "neither is freed inside of its graph");
+    gphi_evidence(draft, "neither is freed inside its graph");
 }
 
 /* What the nodes of one graph or two allocate. */

@@ -117,15 +117,15 @@ static void tell_dead(gphi_rule_run *run, const gphi_seen *seen, dead_kind kind)
     if (!draft)
         return;
     if (kind == DEAD_FREED)
-        gphi_cause(
-            draft,
-            "%s: made with an address in %s, which was freed before this launch; the "
-            "address belongs to nobody",
-            gphi_say_touch(exec, touch), gphi_say_allocation(run->model, touch->memory));
+        gphi_cause(draft,
+                   "%s: made with an address in %s, which was freed before this launch; "
+                   "nothing is allocated at that address now",
+                   gphi_say_touch(exec, touch),
+                   gphi_say_allocation(run->model, touch->memory));
     else
         gphi_cause(
             draft,
-            "%s: made with an address in %s, which was freed since; now %s lies there",
+            "%s: made with an address in %s, which has been freed since; now %s is there",
             gphi_say_touch(exec, touch), gphi_say_allocation(run->model, touch->memory),
             gphi_say_allocation(run->model, now));
     tell_past(run->model, draft, exec, touch, &seen->call);

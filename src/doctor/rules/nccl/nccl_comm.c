@@ -52,12 +52,11 @@ static void put_destroyed(gphi_rule_run *run, gphi_comm *comm, const gphi_collec
 {
     gphi_draft *draft = gphi_finding_begin(run, &at->call, 0);
     comm->early = draft;
-    gphi_cause(
-        draft,
-        "%s of %s did not return while %s lived, which has recorded collectives of "
-        "it: it waits until there is no such graph",
-        gphi_collective_name(at->id), say_comm(run->model, comm),
-        recorded_in(run->model, exec, graph));
+    gphi_cause(draft,
+               "%s of %s did not return while %s was alive, which has recorded "
+               "collectives of it: it waits until there is no such graph",
+               gphi_collective_name(at->id), say_comm(run->model, comm),
+               recorded_in(run->model, exec, graph));
     if (!draft)
         return;
     gphi_evidence_call(draft, &comm->made, "the communicator was made by");
@@ -82,8 +81,8 @@ void gphi_nccl_destroy(gphi_rule_run *run)
         put_destroyed(run, of->comm, &of->now, exec, graph);
     else
         gphi_cause(of->comm->early,
-                   "%s of %s returned while %s lived, which has recorded collectives of "
-                   "it: a replay from now on uses what was freed",
+                   "%s of %s returned while %s was alive, which has recorded collectives "
+                   "of it: a replay from now on uses what was freed",
                    gphi_collective_name(of->now.id), say_comm(run->model, of->comm),
                    recorded_in(run->model, exec, graph));
 }
@@ -145,8 +144,8 @@ void gphi_nccl_connect(gphi_rule_run *run, const gphi_event *event)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &at->call, 0);
     gphi_cause(draft,
-               "%s is the first of its kind of %s, and was captured: NCCL connects the "
-               "ranks in it, which the capture refuses; it returned %d",
+               "%s is the first such call on %s, and was captured: NCCL connects the "
+               "ranks in it, which a capture does not allow; it returned %d",
                gphi_say_collective(at), say_comm(run->model, comm), (int)at->result);
     const gphi_capture *capture = gphi_model_capture(run->model, at->capture);
     if (draft && capture)

@@ -153,8 +153,8 @@ static void tell_destroy(gphi_rule_run *run, const nccl_wait *wait,
 {
     gphi_draft *draft = gphi_finding_begin(run, &wait->wait, 0);
     gphi_cause(draft,
-               "the last thing this thread did was to wait in NCCL, which gave out no "
-               "work any more; the process was ended from outside while a graph with %u "
+               "the last thing this thread did was to wait in NCCL, which no longer "
+               "submitted work; the process was ended from outside while a graph with %u "
                "of its kernels was alive: ncclCommDestroy waits until there is none",
                graph->nccl_kernels);
     gphi_evidence_call(draft, &wait->wait, "NCCL waited last in");

@@ -259,7 +259,8 @@ static void look_at_runs(gphi_rule_run *run, const gphi_exec_history *exec)
         "%u kernels of at most %d blocks follow each other on the same buffers, the "
         "last of them %s; %" PRIu64 " launches",
         best, (int)BLOCKS_MAX, gphi_say_node(exec->source, best_end), exec->launches);
-    gphi_evidence(draft, "each is given no address that the one before is not given");
+    gphi_evidence(draft,
+                  "each is given only addresses that the one before it was given, too");
 }
 
 void gphi_rule_same_buffers(gphi_rule_run *run)

@@ -89,12 +89,13 @@ void gphi_rule_host_loop_end(gphi_rule_run *run)
     if (best->rounds < ROUNDS_MIN)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &best->first, 0);
-    gphi_cause(draft,
-               "%s was launched %" PRIu64 " times in a row, and between two launches the "
-               "host did nothing but read one word, at %s: where that only says whether "
-               "to go on, the device can ask it",
-               gphi_say_exec(run->model, best->exec), best->rounds + 1,
-               gphi_say_memory(run->model, best->word));
+    gphi_cause(
+        draft,
+        "%s was launched %" PRIu64
+        " times in a row, and between two launches the host did nothing but read one "
+        "word, at %s: if that word only says whether to go on, the device can decide it",
+        gphi_say_exec(run->model, best->exec), best->rounds + 1,
+        gphi_say_memory(run->model, best->word));
     gphi_evidence(draft,
                   "from the word's arrival to the next launch the host took %.1f us a "
                   "round, and %.1f us to launch it; on the device neither is there",

@@ -60,11 +60,11 @@ void gphi_rule_pool_rounds_end(gphi_rule_run *run)
     if (state->is_own || state->rounds < ROUNDS_MIN)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &state->alloc, 0);
-    gphi_cause(draft,
-               "%" PRIu64
-               " times the pool was empty when the host waited, gave its memory "
-               "back to the system and took it anew, the last time %s: its release "
-               "threshold is 0",
-               state->rounds, gphi_say_bytes(state->bytes));
+    gphi_cause(
+        draft,
+        "%" PRIu64
+        " times the pool was empty when the host waited, gave its memory back to the "
+        "system and took it again, the last time %s: its release threshold is 0",
+        state->rounds, gphi_say_bytes(state->bytes));
     gphi_evidence_call(draft, &state->wait, "the last wait is");
 }

@@ -70,9 +70,9 @@ static void launch_bound_end(gphi_rule_run *run)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &state->last, 0);
     gphi_cause(draft,
-               "%" PRIu64 " kernels were launched one by one from %s; the host "
-               "waited for the device for %.0f %% of the time, so the device waits for "
-               "the host",
+               "%" PRIu64
+               " kernels were launched one by one from %s; the host waited for the "
+               "device for only %.0f %% of the time, so the device waits for the host",
                state->launches, gphi_say_count(state->stacks.count, "place"),
                100.0 * (double)waited / (double)span);
     gphi_evidence(draft,
@@ -480,7 +480,7 @@ static void remap_call(gphi_rule_run *run, const gphi_seen *seen)
         return;
     gphi_draft *draft = gphi_finding_begin(run, &state->trim, 0);
     gphi_cause(draft,
-               "graph memory was trimmed between launches %u times: the launch behind it "
+               "graph memory was trimmed between launches %u times: the launch after it "
                "maps the graph's memory again",
                state->trims);
     gphi_evidence(draft, "such a launch took %.1f us of the host",

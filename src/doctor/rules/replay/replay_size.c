@@ -266,9 +266,9 @@ static void report_grid(gphi_rule_run *run, const gphi_size_item *one)
 {
     gphi_draft *draft = gphi_finding_begin(run, &one->first_upload, one->node);
     gphi_cause(draft,
-               "%s had the number %" PRIu64
-               " and a thread for each; it was set to %" PRIu64
-               ", as many results were read, but it still has %" PRIu64 " threads",
+               "%s was captured with the number %" PRIu64
+               " and as many threads; the number was set to %" PRIu64
+               ", and as many results were read, but it still has %" PRIu64 " threads",
                gphi_say_node(one->exec->source, one->node), one->first, one->other,
                one->threads);
     gphi_evidence_call(draft, gphi_snapshot_made(one->exec->source, one->node),
@@ -411,14 +411,14 @@ static void report_beside(gphi_rule_run *run, const gphi_size_item *one)
 {
     const gphi_call *made = gphi_snapshot_made(one->exec->source, one->node);
     gphi_draft *draft = gphi_finding_begin(run, &one->launch, one->address);
-    gphi_cause(
-        draft,
-        "%s has the number %" PRIu64
-        ", as %s, launched after it, had on the same buffer at first; here that one is "
-        "given %" PRIu64 ", and the graph still works on as much as then",
-        gphi_say_node(one->exec->source, one->node), one->first,
-        gphi_say("kernel %.200s", gphi_function_name(run->model, one->kernel)),
-        one->other);
+    gphi_cause(draft,
+               "%s has the number %" PRIu64
+               ", like %s, which is launched after it on the same buffer; here that one "
+               "is given %" PRIu64
+               ", and the graph still processes only as much as before",
+               gphi_say_node(one->exec->source, one->node), one->first,
+               gphi_say("kernel %.200s", gphi_function_name(run->model, one->kernel)),
+               one->other);
     gphi_evidence_call(draft, made, "the node was made by");
     gphi_evidence_call(draft, &one->first_upload, "after the first launch came");
     gphi_evidence_call(draft, &one->upload, "later");
@@ -460,17 +460,19 @@ static void report(gphi_rule_run *run, const gphi_size_item *one)
             gphi_say_node(one->exec->source, one->node), gphi_say_bytes(one->first),
             sent);
     else if (is_less)
-        gphi_cause(draft,
-                   "%s has the number %" PRIu64
-                   " of the %s that were sent before the first launch; here %s were "
-                   "sent, and the rest is what an earlier launch was given",
-                   gphi_say_node(one->exec->source, one->node), one->number,
-                   gphi_say_bytes(one->first), sent);
+        gphi_cause(
+            draft,
+            "%s has the number %" PRIu64
+            " from the capture, for the %s that were sent before the first launch; here "
+            "%s were sent, and the rest is left over from an earlier launch",
+            gphi_say_node(one->exec->source, one->node), one->number,
+            gphi_say_bytes(one->first), sent);
     else
         gphi_cause(draft,
                    "%s has the number %" PRIu64
-                   " of the %s that were sent before the first launch; later %s were "
-                   "sent, and more was read back, but the graph works on as much as then",
+                   " from the capture, for the %s that were sent before the first "
+                   "launch; later %s were sent, and more was read back, but the graph "
+                   "still processes only as much as before",
                    gphi_say_node(one->exec->source, one->node), one->number,
                    gphi_say_bytes(one->first), sent);
     gphi_evidence_call(draft, made, "the node was made by");

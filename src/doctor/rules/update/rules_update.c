@@ -114,7 +114,7 @@ static void tell_class(gphi_rule_run *run, const struct refusal *refusal)
 {
     gphi_rule_run as = as_rule(run, RULE_CLASSES + refusal->verdict.why - 1);
     gphi_draft *draft = gphi_finding_begin(&as, &refusal->call, refusal->verdict.why);
-    gphi_cause(draft, "%s refused with %d: %s; the program did nothing in its place",
+    gphi_cause(draft, "%s was refused with %d: %s; the program did nothing in its place",
                gphi_call_name(refusal->call.call), refusal->call.result,
                refusal->verdict.cause);
     if (!draft)
@@ -318,9 +318,8 @@ static void look_for_orphans(gphi_rule_run *run, struct watch *watch,
             continue;
         gphi_draft *draft = gphi_finding_begin(&as, &seen->call, 0);
         gphi_cause(draft,
-                   "the update took the place of a graph whose allocation was alive, %s: "
-                   "nothing "
-                   "can free it any more, and its pointer is dead",
+                   "the update replaced a graph whose allocation was alive, %s: nothing "
+                   "can free it any more, and its pointer is invalid",
                    gphi_say_allocation(run->model, memory));
         if (!draft)
             continue;

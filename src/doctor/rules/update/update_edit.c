@@ -343,8 +343,8 @@ void gphi_edit_end(gphi_rule_run *run)
                    gphi_say_count(one->launches, "time"));
         gphi_evidence_call(draft, &one->made, "the executable was made by");
         gphi_evidence_call(draft, &one->launch, "last launched by");
-        gphi_evidence(draft, "nothing instantiates, updates from, clones or adds that "
-                             "graph afterwards");
+        gphi_evidence(draft, "nothing instantiates, clones or adds that graph "
+                             "afterwards, or updates an executable with it");
         if (one->is_cloned)
             gphi_fix(draft, "Here: a clone has nodes of its own; cuGraphNodeFindInClone "
                             "gives that of a node of the original.");

@@ -95,8 +95,8 @@ void gphi_left_end(gphi_rule_run *run)
         gphi_draft *draft = gphi_finding_begin(run, &one->off, one->made);
         gphi_cause(
             draft,
-            "%s of %s was switched off after it had run, and never on again: the "
-            "graph was launched %s without it, and what it works on was still read",
+            "%s of %s was disabled after it had run, and never enabled again: the graph "
+            "was launched %s without it, and what it works on was still read",
             node != GPH_NODE_NONE ? gphi_say_node(source, node) : "a node",
             gphi_say_exec(run->model, one->exec), gphi_say_count(one->launches, "time"));
         if (node != GPH_NODE_NONE)

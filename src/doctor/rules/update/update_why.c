@@ -148,9 +148,9 @@ static void say_count(const gphi_ask *ask, gphi_verdict *out)
         if (change->path[0] != '\0')
             continue;
         if (change->kind == GPH_CHANGE_NODE_REMOVED)
-            add_node(out, ask->held, change->a, "in the executable alone");
+            add_node(out, ask->held, change->a, "only in the executable");
         else if (change->kind == GPH_CHANGE_NODE_ADDED)
-            add_node(out, ask->wanted, change->b, "in the new graph alone");
+            add_node(out, ask->wanted, change->b, "only in the new graph");
     }
     gph_diff_destroy(diff);
 }
@@ -172,11 +172,10 @@ static void say_edges(const gphi_ask *ask, const gphi_pairing *pairing, gphi_ver
     if (pairing->node_b != GPH_NODE_NONE && pairing->b->count > pairing->node_b)
         label_of(ask->wanted->data, pairing->node_b, b, sizeof(b));
     if (pairing->mismatch == GPHI_MISMATCH_SINKS)
-        gphi_say_into(out->cause, sizeof(out->cause),
-                      "%" PRIu32
-                      " nodes of the executable have no dependents, of the new graph "
-                      "%" PRIu32,
-                      pairing->a->sink_count, pairing->b->sink_count);
+        gphi_say_into(
+            out->cause, sizeof(out->cause),
+            "%u nodes of the executable have no dependents, and %u of the new graph",
+            pairing->a->sink_count, pairing->b->sink_count);
     else if (pairing->mismatch == GPHI_MISMATCH_DEGREE)
         gphi_say_into(out->cause, sizeof(out->cause),
                       "%s of the new graph depends on %" PRIu32
