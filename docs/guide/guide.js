@@ -31,6 +31,14 @@ const canvas = (height) => {
   return svg;
 };
 
+const ghost = (scene, svg, data) => {
+  const group = element("g", { class: "ghost", "aria-hidden": "true" });
+  group.wide = svg.wide;
+  group.put = (name, attributes) => name === "text" ? null : group.appendChild(element(name, attributes));
+  scene.draw(group, data, scene.count(data));
+  return group;
+};
+
 // ---- calls over time: lanes of bars ----
 
 const SORT = (name) => name === "cuStreamSynchronize" ? "idle" : /capture|create/.test(name) ? "build" : /exec_launch/.test(name) ? "graph" : "kernel";
@@ -219,6 +227,7 @@ const show = (scene) => {
   const data = DATA[state.device], step = state.steps[scene.key], at = document.getElementById(scene.key);
   const svg = canvas(scene.height);
   svg.setAttribute("aria-label", word(scene.key + "_title"));
+  if (step < scene.count(data)) svg.append(ghost(scene, svg, data)); // what will be there is seen from the start, faintly
   scene.draw(svg, data, step);
   at.querySelector(".stage").replaceChildren(svg);
   at.querySelector(".said").textContent = scene.say(data, step);

@@ -59,11 +59,21 @@
     list.append(item);
     cards.push({ item, button, more: null });
   });
-  // From the first work to the last, without what sets up the driver; all of it where that is most of it.
+  // From the first work to the last, without what sets up the driver, nor the first launch of each kernel where these,
+  // which load or compile it, are most of it; all of it where the work is most of it.
   const work = () => {
-    let from = Infinity, to = 0;
-    for (let i = 0; i < d.n; i++)
-      if ([1, 2, 5].includes(d.kind[i])) { from = Math.min(from, d.start[i]); to = Math.max(to, d.end[i], d.doneBy[i]); }
+    let from = Infinity, to = 0, loading = 0, loaded = 0;
+    const known = new Set();
+    for (let i = 0; i < d.n; i++) {
+      if (![1, 2, 5].includes(d.kind[i])) continue;
+      from = Math.min(from, d.start[i]);
+      to = Math.max(to, d.end[i], d.doneBy[i]);
+      if (d.kind[i] !== 1 || known.has(d.object[i])) continue;
+      known.add(d.object[i]);
+      loading += d.end[i] - d.start[i];
+      if (d.end[i] - d.start[i] > d.span / 100) loaded = Math.max(loaded, d.end[i]);
+    }
+    if (loading > (to - from) / 2 && loaded < to) from = loaded;
     const room = (to - from) * 0.04;
     return to > from && to - from < d.span * 0.85 ? [from - room, to + room] : null;
   };

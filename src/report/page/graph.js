@@ -28,7 +28,7 @@
     if (g.ready) return g;
     g.ready = true;
     g.name = g.fn.map((f) => f < 0 ? '' : d.functions[f]);
-    g.detail = g.detail.map((text) => text.replace(/^([\dx]+) of (\d+)/, (all, grid, block) => gph.say('{0} blocks × {1} threads', grid, block)));
+    g.detail = g.detail.map((text) => text.replace(/^([\dx]+) of (\d+)/, (all, grid, block) => grid === '1' ? gph.say('{0} block × {1} threads', grid, block) : gph.say('{0} blocks × {1} threads', grid, block)));
     g.bodies = new Map(); // conditional nodes: what they decided, in words
     for (const [i, kind, times, rounds, ...of] of g.decided) {
       const taken = of.map((n, b) => !n ? '' : b === of.length - 1 ? gph.say('none {0}', gph.count(n)) : gph.say('body {0}: {1}', b, gph.count(n))).filter(Boolean);

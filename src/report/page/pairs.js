@@ -153,7 +153,7 @@
   pairs.slice(0, 4).forEach((p) => {
     const eager = middle(p.found), graph = middle(p.mine), lead = el('p', 'lead', [el('b', '', p.g.title), gph.say(': {0}. As a graph it takes ', gph.plural(p.want.length, 'kernel')),
       el(isSlower(eager, graph) ? 'span' : 'b', '', gph.percent(graph.hosts / eager.hosts)), gph.say(' of the host time that its launches take one by one.'),
-      isSlower(eager, graph) ? el('span', 'slower', gph.say(' Slower as a graph.')) : null]);
+      isSlower(eager, graph) ? el('span', 'slower', graph.hosts < eager.hosts ? gph.say(' It ends later as a graph.') : gph.say(' Slower as a graph.')) : null]);
     gph.byId('pairs').append(el('div', 'pair', [lead, compare(eager, graph, p.g.title), figures(eager, graph)]));
   });
 })(window.gph);

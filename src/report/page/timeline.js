@@ -40,12 +40,12 @@
   };
   const isBusy = (s) => d.work[s].length || d.gpu.stream.includes(s);
   const soft = d.head.driver.startsWith('softcuda');
-  const unmeasured = gph.unmeasured = gph.say('shaded: submitted, and finished by the end of it at the latest') + (d.elapsed.list.length ? gph.say('; under it what the program\u2019s own events reported') : '') +
+  const unmeasured = gph.unmeasured = gph.say('shaded: from its submission until it was seen to be finished') + (d.elapsed.list.length ? gph.say('; under it what the program\u2019s own events reported') : '') +
     (soft ? '' : gph.say('. --kernels measures each kernel'));
   const isUnmeasured = !d.gpu.n && d.streams.some((x, s) => isBusy(s));
   const streamsOf = (p) => {
     if (!d.streams.some((x, s) => x[3] === p && isBusy(s))) return;
-    d.gpu.n ? group(ofProcess(p, gph.say('GPU · work')), '') : group(ofProcess(p, gph.say('GPU · submitted')), unmeasured);
+    d.gpu.n ? group(ofProcess(p, gph.say('GPU · work')), '') : group(ofProcess(p, gph.say('GPU · submitted')), GUTTER < 120 ? '' : unmeasured); // where it is narrow the head says it
     d.streams.forEach((x, s) => { if (x[3] === p && isBusy(s)) streamLane(x, s); });
   };
   const streamLane = ([handle, name], s) => {
