@@ -13,7 +13,7 @@ if [ -z "${GPH_PREFIX:-}" ]; then
         { cat "$work/install.log"; exit 1; }
 fi
 # The fifth needs none.
-[ "$GPH_PREFIX" = none ] || library=$(dirname "$(find "$GPH_PREFIX" -name libgph.so)")
+[ "$GPH_PREFIX" = none ] || library=$(dirname "$(find "$GPH_PREFIX/" -name 'libgph.so*' | sort | head -1)")
 [ "$GPH_PREFIX" = none ] ||
     export PATH="$GPH_PREFIX/bin:$PATH" LD_LIBRARY_PATH="$library" PKG_CONFIG_PATH="$library/pkgconfig"
 export GPH_DRIVER=soft
