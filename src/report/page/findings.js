@@ -63,9 +63,9 @@
   // which load or compile it, are most of it; all of it where the work is most of it.
   const work = () => {
     let from = Infinity, to = 0, loading = 0, loaded = 0;
-    const known = new Set();
+    const known = new Set(), counts = d.kind.some((kind) => kind === 1 || kind === 2) ? [1, 2, 5] : [3]; // copies alone are work, too
     for (let i = 0; i < d.n; i++) {
-      if (![1, 2, 5].includes(d.kind[i])) continue;
+      if (!counts.includes(d.kind[i])) continue;
       from = Math.min(from, d.start[i]);
       to = Math.max(to, d.end[i], d.doneBy[i]);
       if (d.kind[i] !== 1 || known.has(d.object[i])) continue;
