@@ -515,6 +515,8 @@ static gph_status parse(const char *text, size_t bytes, json_t **out, gph_error 
     }
     if (json_error_code(&at) == json_error_out_of_memory)
         return gphi_fail(error, GPH_E_NO_MEMORY, "reading %zu bytes of JSON", bytes);
+    if (bytes == 0)
+        return gphi_fail(error, GPH_E_FORMAT, "the file is empty");
     return gphi_fail(error, GPH_E_FORMAT, "line %d, column %d: %s", at.line, at.column,
                      at.text);
 }

@@ -193,7 +193,7 @@ static void a_bad_file_is_refused(void)
 {
     static const char *const two = "{\"nodes\": [{\"kind\": \"empty\"}, {\"kind\": "
                                    "\"empty\"}], \"edges\": [%s]}";
-    check_refused("", "line 1");
+    check_refused("", "empty");
     check_refused("{", "line 1");
     check_refused("[]", "the file is not an object");
     check_refused("{\"a\": 1, \"a\": 2}", "duplicate");

@@ -285,13 +285,27 @@ static int failed_before(const command_line *line)
     return line->values[DOCTOR_EVENTS] ? EXIT_FAILED : EXIT_UNSEEN;
 }
 
-/* A log that cannot be begun is said before the program runs; what fails later takes no
- * finding away. */
+/* Whether what comes at the end can be written, asked before a program runs for an hour. */
+static bool can_be_written(const command_line *line)
+{
+    static const int outputs[] = {DOCTOR_JSON, DOCTOR_REPORT, DOCTOR_TRACE};
+    for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs); i++) {
+        const char *path = line->values[outputs[i]];
+        if (path && strcmp(path, "-") != 0 && !output_can_be(path))
+            return false;
+    }
+    return true;
+}
+
+/* What cannot be begun is said before the program runs; what fails later takes no finding
+ * away. */
 static int examine(examination *of, const command_line *line)
 {
     gph_error error = {0};
     const char *const *values = line->values;
     int code = 0;
+    if (!values[DOCTOR_EVENTS] && !can_be_written(line))
+        return EXIT_UNSEEN;
     if (values[DOCTOR_SAVE] &&
         gph_doctor_save(of->doctor, values[DOCTOR_SAVE], &error) != GPH_OK) {
         fail(&error);

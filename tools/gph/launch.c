@@ -137,16 +137,25 @@ bool launch_prepare(const char *who, gph_driver wanted, gph_driver *chosen)
     return is_ready;
 }
 
+/* Why a program cannot be started. "No such file" is also what the kernel says of a script
+ * whose interpreter, or a program whose loader, is missing. */
+static const char *why_not_started(const char *name, int code)
+{
+    if (code != ENOENT || access(name, F_OK) != 0)
+        return strerror(code);
+    return strchr(name, '/') ? "its interpreter or loader is missing"
+                             : "it is not in PATH; write ./ before a file of this folder";
+}
+
 /* Statuses as a shell gives them: scripts know those. */
 int launch_exec(const char *who, char **words)
 {
     execvp(words[0], words);
-    const int code = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-    const char *why = strerror(errno);
+    const int error = errno;
     fprintf(stderr, "gph %s: ", who);
     put_text(stderr, words[0][0] != '\0' ? words[0] : "the empty name");
-    fprintf(stderr, ": %s\n", why);
-    return code;
+    fprintf(stderr, ": %s\n", why_not_started(words[0], error));
+    return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
 static volatile sig_atomic_t child_pid; /* of the one program that this process runs */

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,4 +285,22 @@ const char *bytes_text(double bytes)
         value /= 1024;
     snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
     return text;
+}
+
+/* A file is made beside its name and then renamed, so its folder counts; a device is opened. */
+bool output_can_be(const char *path)
+{
+    struct stat there;
+    char folder[PATH_MAX] = ".";
+    const bool is_there = stat(path, &there) == 0;
+    const char *asked = is_there && !S_ISREG(there.st_mode) ? path : folder;
+    const char *slash = strrchr(path, '/');
+    if (slash)
+        snprintf(folder, sizeof(folder), "%.*s", slash == path ? 1 : (int)(slash - path),
+                 path);
+    if (!(is_there && S_ISDIR(there.st_mode)) && access(asked, W_OK) == 0)
+        return true;
+    fprintf(stderr, "gph: cannot write %s: %s\n", path,
+            strerror(is_there && S_ISDIR(there.st_mode) ? EISDIR : errno));
+    return false;
 }

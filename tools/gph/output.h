@@ -48,6 +48,10 @@ bool is_same_file(const char *a, const char *b);
  * read or written in its stead. */
 void output_begin(void);
 
+/* Whether a file can be written at `path`, asked before what it is to hold takes its time.
+ * False after a message. */
+bool output_can_be(const char *path);
+
 /* Ends what was written to standard output so far: a full disk must not look like success.
  * False after a message. */
 bool output_end(void);
