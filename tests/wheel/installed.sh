@@ -48,7 +48,7 @@ env/bin/python -m pip install -q numpy >/dev/null 2>&1 || echo "installed.sh: wi
 if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' && ls "$dist" | grep -q '^graphophone-.*-cp3'; then
     env/bin/python "$here/objects.py" || fail "the objects do not work"
 else
-    says "has the command gph alone" env/bin/python -c 'import graphophone; graphophone.open'
+    says "has only the command gph" env/bin/python -c 'import graphophone; graphophone.open'
 fi
 
 use() { # the environment

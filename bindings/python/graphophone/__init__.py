@@ -30,8 +30,8 @@ except ModuleNotFoundError as _missing:
             raise AttributeError(name)
         import sys
         raise ImportError(
-            "graphophone.%s is not there: this wheel has the command gph alone. The objects are in the wheels for "
-            "CPython 3.10 and later; this is Python %d.%d" % ((name,) + sys.version_info[:2]))
+            "graphophone.%s is not there: this wheel is for every Python and has only the command gph. The objects are in a "
+            "wheel for each CPython from 3.10 on (scripts/wheel.sh); pip found none for Python %d.%d" % ((name,) + sys.version_info[:2]))
 
 from ._advise import Advice, advise  # noqa: E402: it looks at `command`
 
