@@ -42,6 +42,7 @@ run_all() {
     program $bin/bench_replay
     program $bin/bench_replay --driver
     program $bin/bench_replay --team
+    program $bin/bench_shapes
     program $bin/bench_device
     program $bin/bench_graph
     program $bin/bench_memory --limit 1.1 bench/traces/resnet50/resnet50.csv

@@ -88,7 +88,7 @@ static uint32_t claim_units(soft_queue *queue, uint64_t open, uint32_t share,
                         : want < left ? want
                                       : left;
         if (queue->engine->seed != 0)
-            take = 1; /* units that follow each other are no run of parts */
+            take = 1; /* units that follow each other are not a run of parts */
         /* Success proves that the epoch is open, and keeps it so until these units are
          * finished. Acquire: nothing after it is read before the claim stands. */
         if (atomic_compare_exchange_weak_explicit(

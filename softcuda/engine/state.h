@@ -163,7 +163,7 @@ struct soft_queue {
 
     /* Written by the owner for each submission. */
     alignas(CACHE_LINE) _Atomic uint64_t done; /* the last one completed */
-    uint32_t vain; /* how often in a row its owner waited for one more for nothing */
+    uint32_t vain; /* how often in a row its owner waited for one more and none came */
     /* The run of the head submission: the owner's, written in each round of a loop. Who waits
      * looks at `done` all the time. */
     alignas(CACHE_LINE) uint32_t waits_met;

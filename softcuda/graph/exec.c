@@ -22,8 +22,8 @@
 _Atomic uint32_t soft_exec_handles;
 
 /* Places of executables that are gone, under that lock. They are never anything else, so that
- * who has found a handle may lock the mutex behind it without a look at whether somebody ends
- * the executable just then: `plain` says it, under the mutex. */
+ * who has found a handle may lock its mutex without a look at whether somebody ends the
+ * executable just then: `plain` says it, under the mutex. */
 static soft_exec *free_places;
 
 /* ---- what user objects are held ---------------------------------------------------- */

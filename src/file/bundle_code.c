@@ -374,9 +374,11 @@ static void code_words(struct walk *walk, struct gphi_bundle_graph *graph)
             continue;
         const struct gphi_bundle_node *node =
             GPHI_BUNDLE_AT(&graph->nodes, node, word->node);
-        gphi_code_check(
-            codec, word->offset % 8 == 0 && is_inside(word->offset, 8, word_room(node)),
-            "a word at offset", word->offset);
+        const bool is_packed = node->kind == GPH_NODE_KERNEL; /* its structures may be */
+        gphi_code_check(codec,
+                        (is_packed || word->offset % 8 == 0) &&
+                            is_inside(word->offset, 8, word_room(node)),
+                        "a word at offset", word->offset);
         const uint64_t key = (uint64_t)word->node << 32 | word->offset;
         gphi_code_check(codec, key >= least, "a word out of order, of node", word->node);
         least = key + 8;

@@ -35,8 +35,9 @@ struct hunt {
     struct gphi_bundle_graph *graph;
     const struct gphi_bundle_graph *shifted;       /* or NULL */
     unsigned char setters[GPHI_BUNDLE_HASH_BYTES]; /* the image of libgph's own */
-    gphi_map outside;   /* words that were asked for: CUmemorytype, 0: no memory */
-    gphi_map distances; /* with `unset`: by which ranges moved, and 0 */
+    gphi_map outside;         /* words that were asked for: CUmemorytype, 0: no memory */
+    gphi_map distances;       /* with `unset`: by which ranges moved, and 0 */
+    uint64_t lowest, highest; /* of the ranges: the first byte, and one past the last */
     uint32_t kept_node,
         kept_end; /* the last word that moves: its node, the byte after it */
 };
@@ -236,17 +237,30 @@ static bool may_follow(const struct hunt *hunt, size_t i, uint64_t value, uint64
     return false;
 }
 
+/* Whether a word can be near a range, the negative of an address or a distance at all: most
+ * of what nobody set cannot, and ranges are many. */
+static bool may_be_computed(const struct hunt *hunt, uint64_t value, uint64_t by)
+{
+    const uint64_t span = hunt->highest - hunt->lowest;
+    if (value - (hunt->lowest - NEAR_BYTES) > span + 2 * (uint64_t)NEAR_BYTES &&
+        0 - value - hunt->lowest > span && value + span > 2 * span)
+        return false;
+    for (size_t i = 0; i < hunt->bundle->ranges.count; i++)
+        if (may_follow(hunt, i, value, by))
+            return true;
+    return false;
+}
+
 /* A word that changed as no range did, in no range of the first capture. */
 static gph_status judge_unset(struct hunt *hunt, const struct spot *spot, uint64_t value,
                               uint64_t shifted)
 {
     if (!hunt->survey->unset || spot->is_address)
         return refuse_change(hunt, spot, "and is in no range", value, shifted);
-    for (size_t i = 0; i < hunt->bundle->ranges.count; i++)
-        if (may_follow(hunt, i, value, shifted - value))
-            return refuse_change(hunt, spot,
-                                 "as what is computed from addresses, and is in no range",
-                                 value, shifted);
+    if (may_be_computed(hunt, value, shifted - value))
+        return refuse_change(hunt, spot,
+                             "as what is computed from addresses, and is in no range",
+                             value, shifted);
     uint64_t kind = 0;
     GPHI_TRY(look_outside(hunt, value, &kind));
     if (kind == 0)
@@ -519,8 +533,12 @@ static bool has_same_shape(const struct gphi_bundle_graph *a,
 static gph_status list_distances(struct hunt *hunt)
 {
     gph_status status = gphi_map_set(&hunt->distances, 0, 1);
+    hunt->lowest = UINT64_MAX;
     for (size_t i = 0; i < hunt->bundle->ranges.count && status == GPH_OK; i++) {
         const struct gphi_bundle_range *range = gphi_recipe_range(hunt->bundle, i);
+        const uint64_t end = range->address + range->bytes;
+        hunt->lowest = range->address < hunt->lowest ? range->address : hunt->lowest;
+        hunt->highest = end > hunt->highest ? end : hunt->highest;
         status = gphi_map_set(&hunt->distances, range->shifted - range->address, 1);
     }
     return status == GPH_OK ? GPH_OK : fail_memory(hunt);

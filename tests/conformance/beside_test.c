@@ -119,6 +119,13 @@ static CUresult query_event(void)
     return cu.cuEventQuery(events[0]);
 }
 
+static void all_wait_for(CUevent event)
+{
+    CUcontext context;
+    OK(cu.cuCtxGetCurrent(&context));
+    OK(cu.cuCtxWaitEvent(context, event));
+}
+
 static void put(between what)
 {
     CUdeviceptr flag = side + 4ull * WORDS * 60;
@@ -141,13 +148,10 @@ static void put(between what)
         OK(cu.cuEventRecord(events[0], streams[0]));
         if (what != TWO_EVENTS)
             usleep(3000);
-        if (what != PAST_OF_CONTEXT) {
+        if (what == PAST_OF_CONTEXT)
+            all_wait_for(events[0]);
+        else
             OK(cu.cuStreamWaitEvent(streams[2], events[0], 0));
-        } else {
-            CUcontext context;
-            OK(cu.cuCtxGetCurrent(&context));
-            OK(cu.cuCtxWaitEvent(context, events[0]));
-        }
         OK(cu.cuEventRecord(events[1], streams[2]));
         OK(cu.cuStreamWaitEvent(streams[1], events[1], 0));
         break;

@@ -255,26 +255,6 @@ static void cut_and_mended(void)
     cut(true, true);
 }
 
-/* ---- work that no device takes, and other work in its place ---- */
-
-// way: refused_and_replaced capture.invalid-work
-static void refused_and_replaced(void)
-{
-    CUdeviceptr x = new_floats();
-    CUgraph graph = NULL;
-    float value = 3;
-    unsigned floats = FLOATS;
-    stream = new_stream();
-    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    void *arguments[] = {&x, &value, &floats};
-    (void)cuLaunchKernel(fill, 8, 1, 1, 128, 1, 1, 90000, stream, arguments,
-                         NULL); // <-- refused_and_replaced
-    (void)cuStreamEndCapture(stream, &graph);
-    for (int i = 0; i < 3; i++)
-        FILL(stream, x, 1);
-    CU(cuStreamSynchronize(stream));
-}
-
 #define WAYS(X)                                                                          \
     X(ring_of_results)                                                                   \
     X(ring_is_set)                                                                       \
@@ -287,8 +267,7 @@ static void refused_and_replaced(void)
     X(recorded_later)                                                                    \
     X(node_cut)                                                                          \
     X(edge_cut)                                                                          \
-    X(cut_and_mended)                                                                    \
-    X(refused_and_replaced)
+    X(cut_and_mended)
 
 int main(int argc, char **argv)
 {

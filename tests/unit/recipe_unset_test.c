@@ -27,9 +27,22 @@ struct __attribute__((packed)) packed_list {
     uint8_t rest[28];
 };
 
-/* *out = *from[0] + number */
+/* *out = *from[0] + number; of a packed list, whose address is in two halves, likewise */
 static const char list_ptx[] =
-    PTX_HEAD ".visible .entry gather(.param .align 8 .b8 list[48])\n"
+    PTX_HEAD ".visible .entry gather_packed(.param .align 8 .b8 list[48])\n"
+             "{\n"
+             ".reg .b32 %r<6>;\n.reg .b64 %d<4>;\n"
+             "ld.param.u64 %d1, [list];\n"
+             "ld.param.u32 %r1, [list+8];\n"
+             "ld.param.u32 %r3, [list+12];\n"
+             "ld.param.u32 %r4, [list+16];\n"
+             "mov.b64 %d2, {%r3, %r4};\n"
+             "ld.global.u32 %r2, [%d2];\n"
+             "add.u32 %r2, %r2, %r1;\n"
+             "st.global.u32 [%d1], %r2;\n"
+             "ret;\n"
+             "}\n"
+             ".visible .entry gather(.param .align 8 .b8 list[48])\n"
              "{\n"
              ".reg .b32 %r<4>;\n.reg .b64 %d<4>;\n"
              "ld.param.u64 %d1, [list];\n"
@@ -42,7 +55,7 @@ static const char list_ptx[] =
              "}\n";
 
 static char file[] = "/tmp/recipe-unset-XXXXXX";
-static CUfunction gather;
+static CUfunction gather, gather_packed;
 static unsigned int shared_bytes;        /* of the next launch */
 static CUdeviceptr first, second, third; /* places of one range */
 static CUdeviceptr near, far;            /* and of another one, which moves further */
@@ -144,26 +157,31 @@ static void what_nobody_sets_is_kept_as_the_first_capture_had_it(void)
     gph_recipe_destroy(recipe);
 }
 
-static void such_a_graph_runs_elsewhere(void)
+/* Of the recipe in the file, with `number` in the range's new place. */
+static void expect_sum(CUdeviceptr place_now, uint32_t number, uint32_t expected_sum)
 {
     gph_recipe *recipe = NULL;
     gph_loaded *loaded = NULL;
-    const gph_recipe_place places[] = {{"one", third, PLACE}, {"other", near, PLACE}};
+    const gph_recipe_place places[] = {{"one", place_now, PLACE}, {"other", near, PLACE}};
     gph_loaded_options options = GPH_LOADED_OPTIONS_INIT;
     options.places = places;
     options.place_count = 2;
-    const uint32_t number = 12;
     uint32_t sum = 0;
-    what_nobody_sets_is_kept_as_the_first_capture_had_it();
     CHECK_OK(gph_recipe_load(file, NULL, &recipe, &error), error);
     CHECK_OK(gph_loaded_create(runtime, recipe, &options, &loaded, &error), error);
-    CU(MemcpyHtoDAsync, third, &number, sizeof(number), stream);
+    CU(MemcpyHtoDAsync, place_now, &number, sizeof(number), stream);
     CHECK_OK(gph_loaded_launch(loaded, 0, stream, &error), error);
-    CU(MemcpyDtoHAsync, &sum, third + OUT, sizeof(sum), stream);
+    CU(MemcpyDtoHAsync, &sum, place_now + OUT, sizeof(sum), stream);
     CU(StreamSynchronize, stream);
-    CHECK(sum == 42);
+    CHECK(sum == expected_sum);
     gph_loaded_destroy(loaded);
     gph_recipe_destroy(recipe);
+}
+
+static void such_a_graph_runs_elsewhere(void)
+{
+    what_nobody_sets_is_kept_as_the_first_capture_had_it();
+    expect_sum(third, 12, 42);
 }
 
 /* The graph of a file once more, as an executable of the caller's. */
@@ -269,9 +287,17 @@ static void an_address_in_a_packed_structure_moves_too(void)
 {
     struct packed_list one = {.out = first + OUT, .from = first};
     struct packed_list two = {.out = second + OUT, .from = second};
+    CUfunction usual = gather;
+    gather = gather_packed;
+    one.number = two.number = 30;
     expect_pointers(&one, &two, 2);
+    gph_recipe *recipe = recipe_of_lists(&one, &two, 1);
+    CHECK_OK(gph_recipe_save(recipe, file, &error), error);
+    gph_recipe_destroy(recipe);
+    expect_sum(third, 15, 45);
     two.from = one.from;
     expect_pointers(&one, &two, 2);
+    gather = usual;
 }
 
 /* As cuDNN does, which sets it for each launch. */
@@ -328,6 +354,7 @@ int main(void)
     CHECK_OK(gph_module_load(runtime, list_ptx, strlen(list_ptx), &module, &error),
              error);
     CHECK_OK(gph_module_function(module, "gather", &gather, &error), error);
+    CHECK_OK(gph_module_function(module, "gather_packed", &gather_packed, &error), error);
     first = place(0);
     near = place(0);
     second = place(0);

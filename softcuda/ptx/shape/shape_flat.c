@@ -257,20 +257,6 @@ bool ptx_fast_ends_unmarked(const ptx_fast *f, uint32_t block)
     return false;
 }
 
-/* Ways lead on in the region or out of it, and all threads may go each. */
-bool ptx_fast_leads_on(const ptx_fast *f, uint32_t block)
-{
-    const ptx_flow_block *b = &f->s->blocks[block];
-    for (uint32_t k = 0; k < b->succ_count; k++) {
-        const uint32_t to = b->succ[k];
-        if (to != SHAPE_EXIT && f->s->blocks[to].region == f->region &&
-            f->s->blocks[to].order <= b->order)
-            return false;
-    }
-    return b->end == SHAPE_JUMP ||
-           (b->end == SHAPE_BRANCH && f->s->regs[b->reg].divergent);
-}
-
 static bool find_flat(const ptx_fast *f, flat *p)
 {
     const ptx_region *r = ptx_fast_region(f);

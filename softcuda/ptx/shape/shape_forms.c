@@ -140,7 +140,7 @@ static bool spans_grid(const ptx_shape *w, const ptx_operand *o, uint32_t depth)
     return false;
 }
 
-/* `i += gridDim.x * blockDim.x`: what a block reads is no row that stays in a cache until
+/* `i += gridDim.x * blockDim.x`: what a block reads is not a row that stays in a cache until
  * its next warp comes. */
 static bool steps_by_grid(const ptx_shape *w, uint32_t i)
 {

@@ -251,7 +251,7 @@ static ptx_value divide_float(ptx_fast *f, const ptx_operand *dividend, uint32_t
     memcpy(&word, &by, sizeof(word));
     word += (double)by * d < 1.0; /* the next float above */
     memcpy(&by, &word, sizeof(word));
-    const double wide = (double)by; /* LLVM reads a float exactly in this form */
+    const double wide = (double)by; /* a float in LLVM's text is one of these */
     uint64_t bits;
     memcpy(&bits, &wide, sizeof(bits));
     const ptx_value x = ptx_operand_value(e, dividend, PTX_U32);

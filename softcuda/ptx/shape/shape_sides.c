@@ -190,58 +190,6 @@ static bool inside(const ptx_fast *f, uint32_t block)
            f->s->blocks[block].region == f->region && block != ptx_fast_region(f)->head;
 }
 
-/* An instruction that can be done again, or a plain access of memory; nothing that has an
- * effect of another kind, asks for the time, or passes a carry on unseen. */
-static bool is_known(const ptx_fast *f, uint32_t i)
-{
-    const ptx_insn *insn = &f->s->function->insns[i];
-    const ptx_flow_insn *flow = &f->s->insns[i];
-    if (flow->role != PTX_ROLE_PLAIN || flow->is_volatile || ptx_has(insn, PTX_MOD_CC))
-        return false;
-    for (uint32_t k = 0; k < insn->operand_count; k++) {
-        const ptx_operand *o = &ptx_fast_operands(f, insn)[k];
-        if (o->kind == PTX_OPERAND_SREG && o->index >= PTX_SREG_CLOCK &&
-            o->index <= PTX_SREG_GLOBALTIMER_HI)
-            return false;
-    }
-    switch ((ptx_opcode)insn->opcode) {
-    case PTX_OP_LD:
-    case PTX_OP_LDU:
-    case PTX_OP_ST:
-    case PTX_OP_RED:
-    case PTX_OP_BRA: return true;
-    case PTX_OP_ALLOCA:
-    case PTX_OP_STACKSAVE:
-    case PTX_OP_CALL: return false;
-    default: return flow->write_count > 0 && !flow->reads_memory && !flow->writes_memory;
-    }
-}
-
-bool ptx_fast_is_plain(const ptx_fast *f)
-{
-    return !ptx_fast_region(f)->needs_live && ptx_fast_is_known(f);
-}
-
-bool ptx_fast_is_known(const ptx_fast *f)
-{
-    const ptx_shape *s = f->s;
-    const ptx_region *r = ptx_fast_region(f);
-    if (r->masked || r->exits || s->options->check_memory || f->stride != 1)
-        return false;
-    for (uint32_t k = 0; k < r->target_count; k++)
-        if (s->regions[r->targets[k]].masked)
-            return false;
-    for (uint32_t n = 0; n < r->block_count; n++) {
-        const ptx_flow_block *b = &s->blocks[r->blocks[n]];
-        if (b->loop != s->blocks[r->head].loop)
-            return false;
-        for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if (!is_known(f, i))
-                return false;
-    }
-    return true;
-}
-
 static bool touches_memory(const ptx_fast *f, uint32_t block)
 {
     const ptx_flow_block *b = &f->s->blocks[block];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stands for libc10_cuda.so: an allocator that hands out parts of one segment, the first that is
+/* Stands for libc10_cuda.so: an allocator that returns parts of one segment, the first that is
  * free, and reports each as PyTorch's does. */
 #include "blocks.h"
 

@@ -356,7 +356,7 @@ static void node_removed(void)
     printf("%g\n", (double)get(y));
 }
 
-/* 13 a smaller batch in a larger bucket: the rows behind it are those of the batch before */
+/* 13 a smaller batch in a larger bucket: the rows after it are those of the batch before */
 static void rows_behind(void)
 {
     CUdeviceptr in = new_floats(), sum = new_floats();

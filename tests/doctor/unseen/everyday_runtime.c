@@ -166,7 +166,7 @@ static void pinned_freed(void)
     printf("%g\n", (double)out);
 }
 
-/* 5 an array of the program is filled anew while the replay may still have to read it */
+/* 5 an array of the program is filled again while the replay may still have to read it */
 static void refilled(void)
 {
     static float host[N];

@@ -110,7 +110,7 @@ typedef struct noted {
     char name[64];
     gphi_call at; /* the last launch before the note, of the same thread */
     uint64_t replays, padded, asked, units;
-    uint64_t records, again; /* recordings; and those that are no first ones */
+    uint64_t records, again; /* recordings; and those that are not first ones */
     uint64_t reasons[16];
 } noted;
 

@@ -288,12 +288,10 @@ static void on_call(gphi_rule_run *run, const gphi_seen *seen)
 enum { TRIES_MIN = 6 };
 
 /* The program tried to capture, could not, and ran the same work eagerly: that is how one
- * asks whether something can be captured. Nothing is wrong, but there is no graph. Work that
- * no device takes was not run that way either: what ran is something else. */
+ * asks whether something can be captured. Nothing is wrong, but there is no graph. */
 static bool is_probe(const gphi_incident *in)
 {
-    return in->rule != GPHI_RULE_INVALID_WORK && in->captures > 0 &&
-           in->handled == in->captures && !in->is_misused &&
+    return in->captures > 0 && in->handled == in->captures && !in->is_misused &&
            (in->is_root_again || !in->is_other_thread);
 }
 
@@ -339,9 +337,14 @@ static void on_end(gphi_rule_run *run)
                           (unsigned)in->captures);
         else
             gphi_soften(in->draft);
-        gphi_evidence(in->draft,
-                      "the program then ran the work without a capture: what it "
-                      "computed there is right, but not by a graph");
+        if (in->rule == GPHI_RULE_INVALID_WORK)
+            gphi_evidence(in->draft,
+                          "the program then ran the kernel without a capture, in another "
+                          "form: whether that does what was refused is not known");
+        else
+            gphi_evidence(in->draft,
+                          "the program then ran the work without a capture: what it "
+                          "computed there is right, but not by a graph");
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* launch.crash: the process was ended by a signal inside a driver call, which is known
- * from what the thread had noted before it. A thread that waits is no suspect, and who is
+ * from what the thread had noted before it. A thread that waits is not a suspect, and who is
  * killed from outside has done nothing wrong: that is info.
  *
  * launch.crash-elsewhere: so ended, but in no call. The mistake is the program's own or a

@@ -191,7 +191,7 @@ static bool was_used(const gphi_history *history, const gphi_suspect *of)
     return false;
 }
 
-/* One that was never used is no habit: it may be for what this run did not come to. */
+/* One that was never used is not a habit: it may be for what this run did not come to. */
 static uint32_t unused_of(const gphi_vec *items, const gphi_exec_history *exec)
 {
     uint32_t count = 0;

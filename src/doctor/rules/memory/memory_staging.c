@@ -153,7 +153,7 @@ static gphi_call *last_of(gphi_staging_state *state, uint32_t thread)
     return &state->last[thread % (sizeof(state->last) / sizeof(state->last[0]))];
 }
 
-/* The write itself is no call. Of a graph (`key`) it came after the thread's call before: that
+/* The write itself is not a call. Of a graph (`key`) it came after the thread's call before: that
  * is where the program lacks a wait. */
 static void report_staging(gphi_rule_run *run, const staged *before, const gphi_call *now,
                            uint64_t bytes, uint64_t key)

@@ -85,7 +85,7 @@ void gphi_rule_too_many_branches(gphi_rule_run *run)
 
 /* ---- chains ---- */
 
-/* The node after each, UINT32_MAX: none. False: the graph is no chain. */
+/* The node after each, UINT32_MAX: none. False: the graph is not a chain. */
 static bool read_chain(const gph_graph *graph, uint32_t *next, uint32_t *first)
 {
     const uint32_t count = gph_graph_node_count(graph);

@@ -43,6 +43,15 @@ uint64_t gphi_word_in(const unsigned char *args, const gphi_word *at)
     return value;
 }
 
+bool gphi_is_changing(const uint64_t *values, uint32_t count)
+{
+    const bool goes_on = values[count - 1] != values[count - 2];
+    for (uint32_t i = 1; i + 1 < count; i++)
+        if (values[i] == values[i - 1])
+            return false;
+    return count - 1 + goes_on >= 3;
+}
+
 /* Lives or lived: of eager steps the memory may be gone by now. */
 bool gphi_is_address(const gphi_model *model, uint64_t value)
 {

@@ -47,15 +47,6 @@ static uint32_t values_of(const gphi_look *at, size_t kernel, const gphi_word *o
     return count;
 }
 
-bool gphi_is_changing(const uint64_t *values, uint32_t count)
-{
-    const bool goes_on = values[count - 1] != values[count - 2];
-    for (uint32_t i = 1; i + 1 < count; i++)
-        if (values[i] == values[i - 1])
-            return false;
-    return count - 1 + goes_on >= 3;
-}
-
 /* Between two steps the host did something: waited, read, uploaded. */
 static bool has_steps(const gphi_look *at)
 {

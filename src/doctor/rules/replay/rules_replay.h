@@ -94,11 +94,10 @@ typedef struct gphi_stray {
     uint64_t sent_changes; /* of that place, at the first launch */
     const char *how;       /* of missing work */
     bool is_told;
-    bool is_update; /* missing work on what the graph reads: an optimizer's */
-    bool is_host;   /* a copy of host memory that the steps filled again each time */
-    bool
-        is_advance; /* a place that went on from step to step; is_placed_copy: a copy of it */
-    bool is_placed_copy;
+    bool is_update;      /* missing work on what the graph reads: an optimizer's */
+    bool is_host;        /* a copy of host memory that the steps filled again each time */
+    bool is_advance;     /* a place that went on from step to step */
+    bool is_placed_copy; /* and it is a copy's */
     bool is_copy; /* values are of a copy's host side; address: the graph's, length: hash
                          of what was there at the last launch */
     bool is_refilled; /* and that was another than before */
