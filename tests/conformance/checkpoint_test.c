@@ -2,6 +2,7 @@
 /* Checkpoints: the states of a process, its own and another's, and that calls of a locked
  * one wait. The other process copies when it is asked to, and says what came. */
 #include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@
 #define NOBODY 0x3fffffff /* above the largest process id */
 
 static int to_other[2], from_other[2];
-static pid_t other;
+static pid_t other, stranger; /* the latter does not use a driver */
 
 static CUprocessState state_of(int pid)
 {
@@ -61,7 +62,13 @@ static bool start(void)
     }
     close(to_other[0]);
     close(from_other[1]);
-    return read(from_other[0], &ready, 1) == 1 && ready == 'r';
+    stranger = fork();
+    if (stranger == 0) {
+        alarm(60);
+        pause();
+        _exit(0);
+    }
+    return stranger > 0 && read(from_other[0], &ready, 1) == 1 && ready == 'r';
 }
 
 static void another_process_is_locked_and_restored(void)
@@ -110,7 +117,7 @@ static void arguments_are_judged(void)
     REFUSED(INVALID_VALUE, cu.cuCheckpointProcessGetRestoreThreadId(other, NULL));
     REFUSED(OPERATING_SYSTEM, cu.cuCheckpointProcessGetState(NOBODY, &state));
     REFUSED(OPERATING_SYSTEM, cu.cuCheckpointProcessGetState(0, &state));
-    REFUSED(NOT_INITIALIZED, cu.cuCheckpointProcessGetState((int)getppid(), &state));
+    REFUSED(NOT_INITIALIZED, cu.cuCheckpointProcessGetState((int)stranger, &state));
     REFUSED(OPERATING_SYSTEM, cu.cuCheckpointProcessLock(NOBODY, NULL));
     REFUSED(INVALID_VALUE, cu.cuCheckpointProcessLock(other, &args));
     CHECK(state_of(other) == CU_PROCESS_STATE_RUNNING);
@@ -194,5 +201,7 @@ int main(void)
     RUN(arguments_are_judged);
     RUN(own_calls_wait_for_another_thread);
     RUN(a_process_that_ended_has_no_state);
+    kill(stranger, SIGKILL);
+    waitpid(stranger, NULL, 0);
     return test_done();
 }
