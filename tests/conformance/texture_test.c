@@ -208,7 +208,6 @@ static size_t excused(const char *name)
         {"tex.grad.2d of mip2d", 52}, /* a level's last bit */
         {"tex.grad.3d of mip3d", 74},
         {"tex.grad.a2d of mipa2d", 14},
-        {"tex.grad.cube of mipcube", 39},
     };
     for (size_t i = 0; i < COUNT(all); i++)
         if (strncmp(name, all[i].form, strlen(all[i].form)) == 0)

@@ -355,7 +355,82 @@ static double length_of(const double step[3])
 }
 
 /* The longer axis of the ellipse that two steps span, in texels, as a level: an H100 looks
- * at both steps, their sum and their difference. Of the logarithm's mantissa ten bits count. */
+ * at both steps, and at their sum and their difference where they are in one plane. Of the
+ * logarithm's mantissa ten bits count. */
+static float level_of_axes(const double x[3], const double y[3], bool in_one_plane)
+{
+    double sum[3], difference[3], longer = fmax(length_of(x), length_of(y));
+    int exponent;
+    for (unsigned i = 0; i < 3; i++) {
+        sum[i] = x[i] + y[i];
+        difference[i] = x[i] - y[i];
+    }
+    if (in_one_plane)
+        longer = fmax(longer, fmax(length_of(sum), length_of(difference)) * (11. / 16));
+    const double mantissa = frexp(longer, &exponent);
+    return (float)(log2(floor(mantissa * 1024) / 1024) + exponent);
+}
+
+/* 0 ... 2: the axis of the face that a direction meets. */
+static unsigned axis_of_face(const float p[3])
+{
+    const float x = fabsf(p[0]), y = fabsf(p[1]), z = fabsf(p[2]);
+    return z >= x && z >= y ? 2 : y >= x ? 1 : 0;
+}
+
+/* Where a direction meets the plane of a face, -1 ... 1 on the face itself, or one of the
+ * four around it, folded out into that plane:
+ *
+ *            |   |            false: the face on the other side, which is
+ *        ----+---+----        infinitely far away
+ *         -2 |   | 2
+ *        ----+---+----
+ *            |   |                                                              */
+static bool place_in_plane(const float p[3], unsigned axis, bool is_negative,
+                           double place[3])
+{
+    const double a = (double)p[axis == 0], b = (double)p[axis == 2 ? 1 : 2];
+    const double m = (double)(is_negative ? -p[axis] : p[axis]);
+    const double across = fabs(a), down = fabs(b);
+    const bool faces = fabs(m) >= across && fabs(m) >= down;
+    if (faces && m <= 0)
+        return false;
+    const double most = faces ? m : across >= down ? across : down, past = 2 - m / most;
+    place[0] = !faces && across >= down ? copysign(past, a) : a / most;
+    place[1] = !faces && across < down ? copysign(past, b) : b / most;
+    place[2] = 0;
+    return true;
+}
+
+/* Steps of a direction: where it then meets the cube, all of it in the plane of the face
+ * where it was. Their sum and difference count where both stay on that face. */
+static float level_of_directions(const struct fetch *f,
+                                 const uint32_t words[PTX_TEXTURE_WORDS])
+{
+    const uint32_t *from = words + (f->form->geometry == PTX_GEOMETRY_ACUBE);
+    const double half = f->t->level[0].width / 2.;
+    float p[3];
+    double was[3], steps[2][3];
+    bool stay = true;
+    for (unsigned i = 0; i < 3; i++)
+        p[i] = float_of(from[i]);
+    const unsigned axis = axis_of_face(p);
+    const bool is_negative = p[axis] < 0;
+    if (!place_in_plane(p, axis, is_negative, was))
+        return INFINITY;
+    for (unsigned n = 0; n < 2; n++) {
+        float to[3];
+        for (unsigned i = 0; i < 3; i++)
+            to[i] = p[i] + float_of(words[4 + 4 * n + i]);
+        if (!place_in_plane(to, axis, is_negative, steps[n]))
+            return INFINITY;
+        stay = stay && axis_of_face(to) == axis;
+        for (unsigned i = 0; i < 3; i++)
+            steps[n][i] = (steps[n][i] - was[i]) * half;
+    }
+    return level_of_axes(steps[0], steps[1], stay);
+}
+
 static float level_of_steps(const struct fetch *f,
                             const uint32_t words[PTX_TEXTURE_WORDS])
 {
@@ -365,19 +440,15 @@ static float level_of_steps(const struct fetch *f,
     const unsigned axes = g == PTX_GEOMETRY_1D || g == PTX_GEOMETRY_A1D   ? 1
                           : g == PTX_GEOMETRY_2D || g == PTX_GEOMETRY_A2D ? 2
                                                                           : 3;
-    double x[3] = {0}, y[3] = {0}, sum[3] = {0}, difference[3] = {0};
+    double x[3] = {0}, y[3] = {0};
+    if (g == PTX_GEOMETRY_CUBE || g == PTX_GEOMETRY_ACUBE)
+        return level_of_directions(f, words);
     for (unsigned i = 0; i < axes; i++) {
         const double size = f->t->normalized ? sizes[i] : 1;
         x[i] = size * (double)float_of(words[4 + i]);
         y[i] = size * (double)float_of(words[8 + i]);
-        sum[i] = x[i] + y[i];
-        difference[i] = x[i] - y[i];
     }
-    const double alone = fmax(length_of(x), length_of(y));
-    const double both = fmax(length_of(sum), length_of(difference)) * (11. / 16);
-    int exponent;
-    const double mantissa = frexp(fmax(alone, both), &exponent);
-    return (float)(log2(floor(mantissa * 1024) / 1024) + exponent);
+    return level_of_axes(x, y, true);
 }
 
 static float wanted_level(const struct fetch *f, const uint32_t words[PTX_TEXTURE_WORDS])
