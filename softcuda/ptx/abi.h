@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PTX_ABI_VERSION 8u
+#define PTX_ABI_VERSION 9u
 #define PTX_WARP_SIZE 32u
 #define PTX_SHARED_ALIGN 128u
 /* After a block's shared memory, for %reserved_smem_offset_...: cooperative groups keep
@@ -175,9 +175,11 @@ enum {
     X(ptx_rt_texture, "<4 x i32>",                                                            \
       "ptr, i32, i64, i64, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32")       \
     /* a box of a tensor (block, thread, tensorform.h's word, address of the map, of the */   \
-    /* box in shared memory, 5 coordinates, 2 words of offsets) -> its bytes */               \
+    /* box in shared memory, 5 coordinates, 2 words of offsets, blocks) -> its bytes */       \
     X(ptx_rt_tensor, "i32",                                                                   \
-      "ptr, i32, i32, i64, i64, i32, i32, i32, i32, i32, i32, i32")                           \
+      "ptr, i32, i32, i64, i64, i32, i32, i32, i32, i32, i32, i32, i32")                      \
+    /* (block, thread, mask of ranks) -> blocks: bit k, the own memory and k strides up */    \
+    X(ptx_rt_multicast, "i32", "ptr, i32, i32")                                               \
     /* a back edge of the slow path: may switch to another thread or block */                 \
     X(ptx_rt_thread_safepoint, "void", "ptr")                                                 \
     /* mbarrier: (thread, address, operation, argument) */                                    \

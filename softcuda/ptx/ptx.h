@@ -159,6 +159,7 @@ typedef enum ptx_opcode {
     X(PENDING_COUNT, "pending_count") X(EXPECT_TX, "expect_tx")                           \
     X(COMPLETE_TX, "complete_tx") X(NOINC, "noinc") X(NOCOMPLETE, "noComplete")           \
     X(ARRIVE_DROP, "arrive_drop") X(SHARED_CLUSTER, "shared::cluster")                    \
+    X(MULTICAST_CLUSTER, "multicast::cluster")                                            \
     X(LAUNCH_DEPENDENTS, "launch_dependents") X(WAIT, "wait")                             \
     X(FINITE, "finite") X(INFINITE, "infinite") X(NUMBER, "number")                       \
     X(NOTANUMBER, "notanumber") X(NORMAL, "normal") X(SUBNORMAL, "subnormal")             \

@@ -25,19 +25,34 @@ static void write_row(void *user, uint64_t address, const void *from, uint32_t b
 }
 
 static void raise(ptx_block *view, uint32_t thread, gph_status code, uint64_t address,
-                  const char *why)
+                  const char *text)
 {
-    char text[256];
     soft_block *block = soft_block_from(view);
     block->runner->raised.has_thread = true;
     block->runner->raised.thread = thread;
-    snprintf(text, sizeof(text), "an instruction with a tensor map: %s", why);
     soft_runner_raise(block->runner, code, address, text);
+}
+
+/* A rank that the cluster does not have is two faults on an H200: in a cluster of one block
+ * another than in a larger one. */
+uint32_t ptx_rt_multicast(ptx_block *view, uint32_t thread, uint32_t mask)
+{
+    const uint32_t size = view->grid->cluster_size, own = view->cluster_rank;
+    uint32_t blocks = 0;
+    char text[96];
+    snprintf(text, sizeof(text), "a copy to blocks 0x%x of a cluster of %u", mask, size);
+    if (mask >> size != 0)
+        raise(view, thread,
+              size == 1 ? SOFT_ERROR_ILLEGAL_INSTRUCTION : SOFT_ERROR_LAUNCH_FAILED, 0,
+              text);
+    for (uint32_t rank = 0; rank < size; rank++)
+        blocks |= (mask >> rank & 1) << (rank + size - own) % size;
+    return blocks;
 }
 
 uint32_t ptx_rt_tensor(ptx_block *view, uint32_t thread, uint32_t word, uint64_t map,
                        uint64_t box, uint32_t a, uint32_t b, uint32_t c, uint32_t d,
-                       uint32_t e, uint32_t first, uint32_t second)
+                       uint32_t e, uint32_t first, uint32_t second, uint32_t blocks)
 {
     const ptx_tensor form = ptx_tensor_unpack(word);
     const int32_t at[PTX_TENSOR_RANK_MAX] = {(int32_t)a, (int32_t)b, (int32_t)c,
@@ -53,11 +68,19 @@ uint32_t ptx_rt_tensor(ptx_block *view, uint32_t thread, uint32_t word, uint64_t
     for (uint32_t i = 0; i < sizeof(made); i += 8)
         (void)soft_text_copy((unsigned char *)&made + i, soft_reach_at(&m, map + i, 8, 0),
                              8);
+    char text[256];
     const char *why = soft_tensor_refuses(&made, &form, at);
+    snprintf(text, sizeof(text), "an instruction with a tensor map: %s", why ? why : "");
     if (why)
-        raise(view, thread, SOFT_ERROR_ILLEGAL_INSTRUCTION, map, why);
+        raise(view, thread, SOFT_ERROR_ILLEGAL_INSTRUCTION, map, text);
     if ((box - memory.shared) % SOFT_TENSOR_ALIGN != 0)
         raise(view, thread, SOFT_ERROR_MISALIGNED_ADDRESS, box - memory.shared,
-              "its place in shared memory is not a multiple of 128");
-    return soft_tensor_move(&made, &form, &memory, box, at, offsets);
+              "an instruction with a tensor map: its place in shared memory is not a "
+              "multiple of 128");
+    uint32_t bytes = 0;
+    for (uint32_t k = 0; blocks >> k != 0; k++)
+        if (blocks >> k & 1)
+            bytes = soft_tensor_move(&made, &form, &memory, box + k * PTX_CLUSTER_STRIDE,
+                                     at, offsets);
+    return bytes;
 }

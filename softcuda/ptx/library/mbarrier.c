@@ -7,6 +7,9 @@
  * since a waiting loop reads again and again. */
 #include "library.h"
 
+#define BLOCKS 16u          /* PTX_CLUSTER_MAX of abi.h */
+#define STRIDE (256u << 10) /* PTX_CLUSTER_STRIDE */
+
 #define COUNT(word) ((u32)(word)&0xfffffu)
 #define EXPECTED(word) ((u32)((word) >> 20) & 0xfffffu)
 #define BYTES(word) ((u32)((word) >> 40) & 0x7fffffu)
@@ -67,6 +70,20 @@ void x_mbarrier_expect_tx(object *at, u32 bytes)
 void x_mbarrier_complete_tx(object *at, u32 bytes)
 {
     (void)arrive(at, 0, 0, 0 - bytes);
+}
+
+/* In the blocks of a cluster: bit k is the object k strides up. */
+void x_mbarrier_complete_tx_in(object *at, u32 bytes, u32 blocks)
+{
+    for (u32 k = 0; k < BLOCKS; k++)
+        if (blocks >> k & 1)
+            (void)arrive((object *)((u8 *)at + (u64)k * STRIDE), 0, 0, 0 - bytes);
+}
+void x_bulk_copy_in(u8 *to, const u8 *from, u32 bytes, u32 blocks)
+{
+    for (u32 k = 0; k < BLOCKS; k++)
+        if (blocks >> k & 1)
+            __builtin_memcpy(to + (u64)k * STRIDE, from, bytes);
 }
 
 /* Has the phase of that state (of that parity) been completed? */

@@ -103,6 +103,11 @@ extern ptx_family ptx_low_integer, ptx_low_float, ptx_low_half, ptx_low_bits,
 ptx_lower_fn ptx_low_pack, ptx_low_copy_arrive, ptx_low_narrow, ptx_low_copy_bulk,
     ptx_low_tensor;
 
+/* lower_mbarrier.c: .multicast::cluster with the mask at operand `nth`, as what
+ * ptx_rt_multicast returns, and the bytes that have come to the objects of these blocks. */
+ptx_value ptx_low_blocks(ptx_low *l, uint32_t nth);
+void ptx_low_complete(ptx_low *l, ptx_value object, ptx_value bytes, ptx_value blocks);
+
 /* lower_address.c: an address operand as `ptr`, with a check call where asked for, which
  * then says where the bytes are. */
 typedef struct ptx_place {

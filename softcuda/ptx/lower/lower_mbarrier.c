@@ -132,13 +132,42 @@ static void check_bulk(ptx_low *l, ptx_place *place, ptx_value bytes, uint32_t f
     place->pointer = ptx_add_check(l, place->pointer, all);
 }
 
+ptx_value ptx_low_blocks(ptx_low *l, uint32_t nth)
+{
+    const ptx_value mask = ptx_resize(l, ptx_in(l, nth, PTX_B16), 16, 32, false);
+    return ptx_op(l, "call i32 @ptx_rt_multicast(ptr %s, i32 %s, i32 %s)",
+                  l->emit->block.name, l->emit->thread_index.name, mask.name);
+}
+
+void ptx_low_complete(ptx_low *l, ptx_value object, ptx_value bytes, ptx_value blocks)
+{
+    const ptx_arg args[] = {{"ptr", object}, {"i32", bytes}, {"i32", blocks}};
+    (void)ptx_call_library(l, "mbarrier_complete_tx_in", "void", args, 3);
+}
+
+/* To the memory of the blocks that the mask at operand 4 names. */
+static void copy_to_blocks(ptx_low *l, const ptx_place *target, const ptx_place *source,
+                           ptx_value bytes, const ptx_place *object)
+{
+    if (!l->emit)
+        return;
+    const ptx_value blocks = ptx_low_blocks(l, 4);
+    const ptx_arg args[] = {{"ptr", target->pointer},
+                            {"ptr", source->pointer},
+                            {"i32", bytes},
+                            {"i32", blocks}};
+    (void)ptx_call_library(l, "bulk_copy_in", "void", args, 4);
+    ptx_low_complete(l, object->pointer, bytes, blocks);
+}
+
 /* cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes,
- * [barrier], or from shared to global memory in a bulk_group: done when it is issued, as
- * all of cp.async. A cluster is one block. */
+ * [barrier]{, mask}, or from shared to global memory in a bulk_group: done when it is
+ * issued, as all of cp.async. */
 bool ptx_low_copy_bulk(ptx_low *l)
 {
     const bool loads = ptx_mod(l, PTX_MOD_COMPLETE_BYTES);
-    const uint32_t wanted = loads ? 4 : 3;
+    const uint32_t cast = loads && ptx_mod(l, PTX_MOD_MULTICAST_CLUSTER) ? 1 : 0;
+    const uint32_t wanted = (loads ? 4 : 3) + cast;
     (void)ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
     const uint32_t hint = ptx_mod(l, PTX_MOD_L2_CACHE_HINT) ? 1 : 0;
     const ptx_space to = loads ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL;
@@ -148,10 +177,15 @@ bool ptx_low_copy_bulk(ptx_low *l)
         l->insn->space != to || l->insn->space2 != from || l->insn->type_count != 0 ||
         !ptx_check_in(l, 2, PTX_U32) || !ptx_address(l, 0, to, 0, true, &target) ||
         !ptx_address(l, 1, from, 0, false, &source) ||
-        (loads && !ptx_address(l, 3, PTX_SPACE_SHARED, 8, true, &object)))
+        (loads && !ptx_address(l, 3, PTX_SPACE_SHARED, 8, true, &object)) ||
+        (cast != 0 && !ptx_check_in(l, 4, PTX_B16)))
         return false;
     const ptx_value bytes = ptx_in(l, 2, PTX_U32);
     check_bulk(l, loads ? &source : &target, bytes, loads ? 0 : PTX_CHECK_WRITE);
+    if (cast != 0) {
+        copy_to_blocks(l, &target, &source, bytes, &object);
+        return true;
+    }
     if (l->emit) {
         const ptx_value wide = ptx_resize(l, bytes, 32, 64, false);
         ptx_do(l, "call void @llvm.memcpy.p0.p0.i64(ptr %s, ptr %s, i64 %s, i1 false)",

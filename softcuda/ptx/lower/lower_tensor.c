@@ -12,6 +12,7 @@ typedef struct copy {
     ptx_tensor form;
     ptx_place map, box, object;
     ptx_value words[PTX_TENSOR_RANK_MAX + OFFSETS_MAX];
+    ptx_value blocks; /* of the cluster: ptx_rt_multicast's, or the own one */
 } copy;
 
 /* .1d ... .5d */
@@ -84,26 +85,35 @@ static ptx_value write_call(ptx_low *l, const copy *c)
     return ptx_op(
         l,
         "call i32 @ptx_rt_tensor(ptr %s, i32 %s, i32 %u, i64 %s, i64 %s, i32 %s, "
-        "i32 %s, i32 %s, i32 %s, i32 %s, i32 %s, i32 %s)",
+        "i32 %s, i32 %s, i32 %s, i32 %s, i32 %s, i32 %s, i32 %s)",
         l->emit->block.name, l->emit->thread_index.name, ptx_tensor_pack(&c->form),
         map.name, box.name, w[0].name, w[1].name, w[2].name, w[3].name, w[4].name,
-        pair.name, w[7].name);
+        pair.name, w[7].name, c->blocks.name);
 }
 
-/* [box], [map, coordinates], [mbarrier]{, offsets}{, hint} */
+/* [box], [map, coordinates], [mbarrier]{, offsets}{, mask}{, hint} */
 static bool load(ptx_low *l, copy *c, uint32_t hint)
 {
     const uint32_t offsets = c->form.is_im2col ? c->form.rank - 2u : 0;
-    const uint32_t wanted = 4 + (offsets != 0 ? 1u : 0) + hint;
+    const uint32_t cast = ptx_mod(l, PTX_MOD_MULTICAST_CLUSTER) ? 1 : 0;
+    const uint32_t mask = 4 + (offsets != 0 ? 1u : 0), wanted = mask + cast + hint;
     if ((c->form.is_im2col && c->form.rank < 3) || l->count != wanted ||
         l->insn->space != PTX_SPACE_SHARED || l->insn->space2 != PTX_SPACE_GLOBAL ||
         !ptx_address(l, 0, PTX_SPACE_SHARED, 0, true, &c->box) || !take_map(l, c, 1) ||
         !ptx_address(l, 3, PTX_SPACE_SHARED, 8, true, &c->object) ||
-        (offsets != 0 && !take_words(l, c, 4, offsets, PTX_B16, PTX_TENSOR_RANK_MAX)))
+        (offsets != 0 && !take_words(l, c, 4, offsets, PTX_B16, PTX_TENSOR_RANK_MAX)) ||
+        (cast != 0 && !ptx_check_in(l, mask, PTX_B16)))
         return false;
     if (!l->emit)
         return true;
-    const ptx_arg args[] = {{"ptr", c->object.pointer}, {"i32", write_call(l, c)}};
+    if (cast != 0)
+        c->blocks = ptx_low_blocks(l, mask);
+    const ptx_value bytes = write_call(l, c);
+    if (cast != 0) {
+        ptx_low_complete(l, c->object.pointer, bytes, c->blocks);
+        return true;
+    }
+    const ptx_arg args[] = {{"ptr", c->object.pointer}, {"i32", bytes}};
     (void)ptx_call_library(l, "mbarrier_complete_tx", "void", args, 2);
     return true;
 }
@@ -130,7 +140,7 @@ static bool prefetch(ptx_low *l, copy *c)
 
 bool ptx_low_tensor(ptx_low *l)
 {
-    copy c = {.form = {.op = PTX_TENSOR_LOAD}};
+    copy c = {.form = {.op = PTX_TENSOR_LOAD}, .blocks = ptx_name("1")};
     for (uint32_t i = 0; i < PTX_TENSOR_RANK_MAX + OFFSETS_MAX; i++)
         c.words[i] = ptx_name("0");
     const uint32_t hint = ptx_mod(l, PTX_MOD_L2_CACHE_HINT) ? 1 : 0;
