@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cp.async.bulk and cp.async.bulk.tensor with .multicast::cluster: a block copies to those
- * of its cluster that a mask names, each of which waits for the bytes in an mbarrier
+ * of its cluster that a mask names, and each waits for the bytes in an mbarrier
  * of its own. What each block's memory then holds, and codes, are an H200's. */
 #include <stdint.h>
 

@@ -2,7 +2,8 @@
 /* The level that a gradient takes, in steps of 1/256, is an H200's or one beside it
  * (texture_levels.expected, recorded by `GPH_DRIVER=cuda texture_levels_test --record
  * FILE`): each level of a texture holds its number, so the fetch is the level. Directions
- * of cube maps on each face and off it, steps on the face, over its edges and behind. */
+ * of cube maps on each face and off it, steps on the face, over its edges and to the other
+ * side. */
 #include <math.h>
 #include <stdint.h>
 

@@ -86,6 +86,12 @@ static void roles_are_told(void)
         {"mbarrier.try_wait.shared.b64 %p0, [%r0], %w0;", PTX_ROLE_PLAIN},
         {"mbarrier.arrive.expect_tx.shared.b64 _, [%r0], 16;", PTX_ROLE_PLAIN},
         {"mbarrier.try_wait.shared.b64 %r1, [%r0], %w0;", PTX_ROLE_UNSUPPORTED},
+        {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+         ".multicast::cluster [%r0], [%w0], 16, [%r1], %h0;",
+         PTX_ROLE_PLAIN},
+        {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+         ".multicast::cluster [%r0], [%w0], 16, [%r1];",
+         PTX_ROLE_UNSUPPORTED},
         {"barrier.cluster.arrive;", PTX_ROLE_PLAIN},
         {"vset2.u32 %r0, %r1;", PTX_ROLE_UNSUPPORTED},
         {"cp.async.bulk.wait_group 0;", PTX_ROLE_PLAIN},

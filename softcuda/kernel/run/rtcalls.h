@@ -61,8 +61,7 @@ ptx_words4 ptx_rt_texture(ptx_block *block, uint32_t thread, uint64_t word,
                           uint32_t j, uint32_t k, uint32_t l);
 uint32_t ptx_rt_tensor(ptx_block *block, uint32_t thread, uint32_t word, uint64_t map,
                        uint64_t box, uint32_t a, uint32_t b, uint32_t c, uint32_t d,
-                       uint32_t e, uint32_t first, uint32_t second,
-                       uint32_t blocks);
+                       uint32_t e, uint32_t first, uint32_t second, uint32_t blocks);
 uint32_t ptx_rt_multicast(ptx_block *block, uint32_t thread, uint32_t mask);
 void ptx_rt_thread_safepoint(ptx_thread *thread);
 uint64_t ptx_rt_mbarrier(ptx_thread *thread, uint64_t address, uint32_t operation,
