@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hit of a tree looks at in memory, without asking PyTorch: run by test_torch.py."""
+"""What a hit of a tree looks at in memory, without asking PyTorch, and when Python collects: run by test_torch.py."""
 import ctypes
+import gc
 import sys
 import threading
 import unittest.mock
+import weakref
 
 import torch
 from torch_common import Case, captured, copied, tensor
@@ -13,6 +15,37 @@ import graphophone.torch as gt
 
 def word(address):
     return ctypes.c_uint64.from_address(address).value
+
+
+class Collector(Case):
+    def test_pythons_collector_waits(self):
+        """It may find a graph of PyTorch's, which is destroyed by a call that no capture of the process allows."""
+        class Ring:
+            pass
+
+        def body():
+            kept = [[] for _ in range(20000)]
+            found.append(gone() is not None and not gc.isenabled())
+            return self.copy(), kept
+        theirs, found, ring = torch.cuda.CUDAGraph(), [], Ring()
+        with torch.cuda.graph(theirs):
+            self.copy()
+        gc.collect()
+        ring.itself, ring.graph, gone = ring, theirs, weakref.ref(ring)
+        del ring, theirs
+        graph, _ = captured(body)
+        self.assertEqual(found, [True])
+        self.assertTrue(gc.isenabled())
+        gc.collect()
+        self.assertIsNone(gone())
+        graph.replay()
+        self.same(self.y)
+        self.assertRaises(ZeroDivisionError, captured, lambda: 1 // 0)
+        self.assertTrue(gc.isenabled())
+        gc.disable()
+        self.addCleanup(gc.enable)
+        captured(self.copy)
+        self.assertFalse(gc.isenabled())
 
 
 class Tree(Case):

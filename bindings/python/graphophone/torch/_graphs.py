@@ -11,6 +11,7 @@ first: what is left of its replay is the advance of the generators.
     replay           [native: generators]         ours: gph_exec_launch in the current stream, in C"""
 import gc
 import sys
+import threading
 import warnings
 
 import torch
@@ -259,6 +260,27 @@ class CUDAGraph(gph.Launcher):
         return self.handle
 
 
+class _Collector:
+    """Python's garbage collector waits while blocks are captured: a graph of PyTorch's that it found would be destroyed by a
+    call that no capture of its process allows, which ends there. A program that collects in its block still does."""
+    _lock, _blocks, _was_on = threading.RLock(), 0, False
+
+    @classmethod
+    def stop(cls):
+        with cls._lock:
+            if cls._blocks == 0:
+                cls._was_on = gc.isenabled()
+                gc.disable()
+            cls._blocks += 1
+
+    @classmethod
+    def go_on(cls):
+        with cls._lock:
+            cls._blocks -= 1
+            if cls._blocks == 0 and cls._was_on:
+                gc.enable()
+
+
 class graph(torch.cuda.graph):
     """torch.cuda.graph: captures the body of a `with` block. It takes a CUDAGraph of ours or of PyTorch's.
 
@@ -282,9 +304,11 @@ class graph(torch.cuda.graph):
         torch.cuda.empty_cache()  # as much as there is, for the graph
         torch._C._host_emptyCache()
         self.stream_ctx.__enter__()
+        _Collector.stop()
         try:
             self.cuda_graph.capture_begin(*self.pool, capture_error_mode=self.capture_error_mode)
         except BaseException:
+            _Collector.go_on()
             self.stream_ctx.__exit__(None, None, None)
             raise
         if self._reads:
@@ -302,6 +326,7 @@ class graph(torch.cuda.graph):
             else:
                 self._throw_away(error, trace)
         finally:
+            _Collector.go_on()
             self.stream_ctx.__exit__(kind, error, trace)
 
     def _throw_away(self, error, trace):
