@@ -243,6 +243,50 @@ class Saved(Case):
                    identify=lambda function: (hashlib.sha256(UNSET.encode()).digest(), "unset"))
         self.assertIn("and is in no range (byte 24 of the arguments of unset)", recipe.graphs[0]["refusals"][0]["why"])
 
+    def test_bytes_that_the_stack_had(self):
+        """As before, but of memory that is there and in no range, the same in both captures: it was on the stack."""
+        kernel, images, old = loaded_by_others(UNSET, b"unset"), ctypes.CDLL(IMAGES), tensor()
+        cu_launch = ctypes.c_void_p(driver.runtime().find("cuLaunchKernel"))
+        library = torch.library.Library("gph_padded", "DEF")
+        self.addCleanup(library._destroy)
+        library.define("launch(Tensor(a!) to, Tensor source) -> ()")
+
+        def padded(to, source):
+            with_ = (ctypes.c_uint64 * 5)(kernel, torch.cuda.current_stream().cuda_stream, to.data_ptr(), source.data_ptr(),
+                                          struct.unpack("<Q", struct.pack("<If", COUNT, 4.0))[0])
+            self.assertEqual(images.launch_padded(cu_launch, with_), 0)
+        library.impl("launch", padded, "CUDA")
+
+        def launch_after_others():
+            images.leave(ctypes.c_uint64(old.data_ptr()))
+            torch.ops.gph_padded.launch(self.y, self.x)
+            return self.y
+
+        class Later(torch.autograd.Function):
+            @staticmethod
+            def forward(context, x):
+                return torch.empty_like(x)
+
+            @staticmethod
+            def backward(context, given):
+                launch_after_others()
+                return torch.empty_like(given)
+
+        def on_autograds_thread():
+            x = torch.empty_like(self.x).requires_grad_()
+            torch.autograd.grad(Later.apply(x), x, torch.empty_like(x))
+            return self.y
+        for step in (launch_after_others, on_autograds_thread):
+            named = {"x": self.x, "y": self.y}
+            with self.subTest(step.__name__):
+                with unittest.mock.patch.object(gt._saved._gph, "_fill_stack", lambda byte: True):
+                    self.assertRaisesRegex(gph.UnsupportedError, r"is device memory outside every range \(byte (24|32|40) of",
+                                           gt.save_graph, self.path, step, named, images=[UNSET.encode()])
+                gt.save_graph(self.path, step, named, images=[UNSET.encode()])
+                self.assertEqual(self.elsewhere("replay_mine", self.path), "mine\n")
+        self.assertTrue(gt._saved._gph._fill_stack(0))
+        self.assertRaisesRegex(ValueError, "byte is 256, not 0 to 255", gt._saved._gph._fill_stack, 256)
+
     def test_images_that_the_program_has(self):
         """As NVRTC's and Triton's, which no library has."""
         program = PLUS.replace("jit", "mine")

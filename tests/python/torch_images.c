@@ -5,7 +5,9 @@
  *   image_plus     plus(to, from, count, by)
  *   image_times    times(to, from, count, by), of two kernels
  *   image_one      twin(to, from, count, by): two images
- *   image_other    with the same names of kernels */
+ *   image_other    with the same names of kernels
+ *
+ * And a launch as PyTorch's are, with bytes of arguments that nobody sets. */
 #include <stdint.h>
 
 struct image {
@@ -49,3 +51,44 @@ IMAGE(image_plus, KERNEL("plus", "add"));
 IMAGE(image_times, KERNEL("times", "mul") ".visible .entry beside()\n{\nret;\n}\n");
 IMAGE(image_one, KERNEL("twin", "add"));
 IMAGE(image_other, KERNEL("twin", "sub"));
+
+enum { LEFT_WORDS = 12 * 1024, ABOVE_BYTES = 32 * 1024 };
+
+/* Leaves an address on the stack, 96 KiB of it. */
+void leave(uint64_t address);
+void leave(uint64_t address)
+{
+    uint64_t words[LEFT_WORDS];
+    for (int i = 0; i < LEFT_WORDS; i++)
+        words[i] = address;
+    __asm__ volatile("" : : "r"(words) : "memory");
+}
+
+typedef int launch_fn(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                      unsigned, void *, void **, void **);
+struct padded {
+    void *function, *stream;
+    uint64_t to, from;
+    uint32_t count;
+    float by;
+};
+
+__attribute__((noinline)) static int launch_below(launch_fn *launch, struct padded *with)
+{
+    uint64_t unset[3];
+    void *arguments[] = {&with->to, &with->from, &with->count, &with->by, unset};
+    return launch(with->function, 1, 1, 1, with->count, 1, 1, 0, with->stream, arguments,
+                  0);
+}
+
+/* unset(to, from, count, by, rest): of `rest` nothing is set. What calls it, as an interpreter
+ * does, uses less of the stack than lies between. */
+int launch_padded(launch_fn *launch, struct padded *with);
+int launch_padded(launch_fn *launch, struct padded *with)
+{
+    char above[ABOVE_BYTES];
+    __asm__ volatile("" : : "r"(above) : "memory");
+    const int result = launch_below(launch, with);
+    __asm__ volatile("" : : "r"(above) : "memory");
+    return result;
+}

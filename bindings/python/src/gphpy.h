@@ -450,6 +450,7 @@ static inline void gphpy_comms_settle(void)
 PyObject *gphpy_examine(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *gphpy_explain(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *gphpy_near(PyObject *module, PyObject *object);
+PyObject *gphpy_fill_stack(PyObject *module, PyObject *object);
 
 /* ---- text ---- */
 

@@ -55,6 +55,9 @@ static PyMethodDef functions[] = {
         "is_own (the capture's own thread), time_ns, caller and stack (in C). None where "
         "nothing is\n"
         "known."),
+    METHOD1("_fill_stack", gphpy_fill_stack,
+            "_fill_stack(byte, /)\n--\n\nFills the thread's stack below the caller, 128 "
+            "KiB, with a byte.\nFalse: not so much is left."),
     METHOD0(
         "version", version,
         "version()\n--\n\nThe version of the libgph that is loaded, such as '0.1.0'."),

@@ -15,14 +15,17 @@ import json
 import os
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten, treespec_dumps, treespec_loads
 
 import graphophone as gph
+from graphophone import _gph
 
 from . import _callables, _driver, _images, _inputs
 from ._graphs import CUDAGraph, Owned, graph, graph_pool_handle
 
 _FORMAT = 2
+_LEFT = 0xa5, 0x5a  # upper bytes that addresses never have; ranges do not move so far
 
 
 def _bytes_of(tensor):
@@ -85,9 +88,31 @@ def _moved(pairs):
             tensor.data = own
 
 
-def _capture(stages, stream, before):
-    """Graphs of functions in a pool of their own, and what they gave; each is called with what those before it gave. Captured
-    twice, each time after before(): the second time finds all segments of the pool free, and takes them in the order of their
+class _Filled(TorchDispatchMode):
+    """Fills the stack with a byte before each operator, on autograd's threads, too: bytes of kernels' arguments that nobody
+    sets then have it, and not an address that earlier calls left, which is the same in both captures."""
+    supports_higher_order_operators = True
+
+    def __init__(self, byte):
+        super().__init__()
+        self.byte = byte
+
+    @classmethod
+    def ignore_compile_internals(cls):
+        return True
+
+    def __enter__(self):
+        _gph._fill_stack(self.byte)
+        return super().__enter__()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        _gph._fill_stack(self.byte)
+        return function(*args, **(kwargs or {}))
+
+
+def _capture(stages, stream, before, byte):
+    """Graphs of functions in a pool of their own, and what they gave; each is called with what those before it gave. `byte`: of
+    arguments that nobody sets. Captured twice, each time after before(): the second time finds all segments of the pool free, and takes them in the order of their
     addresses, so that a capture elsewhere lays out its memory alike."""
     pool, kept = graph_pool_handle(), None
     for _ in range(2):
@@ -96,7 +121,7 @@ def _capture(stages, stream, before):
         graphs, results = [], []
         for stage in stages:
             graphs.append(CUDAGraph(keep_graph=True))
-            with graph(graphs[-1], pool=pool, stream=stream):
+            with graph(graphs[-1], pool=pool, stream=stream), _Filled(byte):
                 results.append(stage(*results))
         if kept is None:
             kept, results = graphs, None
@@ -164,9 +189,9 @@ def _twice(name, stages, pairs, stream, add_ranges, before=lambda: None):
     then segments of the pool are added. Gives the first captures and the second ones, what each gave, and the segments."""
     for _ in range(2):  # in its first captures a library may allocate what stays
         gc.collect()
-        graphs, results = _capture(stages, stream, before)
+        graphs, results = _capture(stages, stream, before, _LEFT[0])
         with _moved(pairs):
-            others, again = _capture(stages, stream, before)
+            others, again = _capture(stages, stream, before, _LEFT[1])
         here, there = _segments(graphs[0]), _segments(others[0])
         if [size for _, size in here] == [size for _, size in there]:
             break
