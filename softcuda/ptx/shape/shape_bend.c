@@ -40,6 +40,7 @@ typedef struct found {
     uint8_t *kinds;  /* by instruction: bend_kind */
     uint8_t *moving; /* by instruction that bends: which operand does */
     int64_t *steps;  /* and by how much */
+    bool small;      /* there is a load of bytes that shape_spare.c may want */
 } found;
 
 #define UNSEEN (INT64_MIN + 1)
@@ -382,8 +383,10 @@ static bool find(found *w)
         bends |= want_branch(w, r->blocks[n]);
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             const uint32_t reg = address_of(f, i);
-            if (reg != SHAPE_NONE && slope_of(w, reg, i, 0) != SHAPE_NO_SLOPE)
-                bends |= want(w, reg, i) || ptx_fast_is_small_load(f, i);
+            if (reg == SHAPE_NONE || slope_of(w, reg, i, 0) == SHAPE_NO_SLOPE)
+                continue;
+            bends |= want(w, reg, i);
+            w->small |= ptx_fast_is_small_load(f, i);
         }
     }
     return bends;
@@ -407,7 +410,8 @@ void ptx_fast_find_bends(ptx_fast *f)
                .steps = ptx_alloc(f->s->memory, count + 1u, sizeof(int64_t))};
     for (uint32_t i = 0; i < count; i++)
         w.slopes[i] = UNSEEN;
-    if (!find(&w))
+    const bool any = find(&w);
+    if (!any && !w.small)
         return;
     ptx_bends *bends = ptx_alloc(f->s->memory, 1, sizeof(*bends));
     *bends = (ptx_bends){.wanted = w.wanted,
@@ -418,6 +422,8 @@ void ptx_fast_find_bends(ptx_fast *f)
                          .steps = w.steps};
     f->bends = bends;
     ptx_fast_find_spare(f);
+    if (!any && !f->spare) /* runs would bring nothing */
+        f->bends = NULL;
 }
 
 /* ---- writing ----------------------------------------------------------------------- */
