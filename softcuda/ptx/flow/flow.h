@@ -321,6 +321,7 @@ typedef enum ptx_loop_kind {
     PTX_LOOP_BLOCK_EIGHT, /* eight at once, whatever it thinks of the cost */
     PTX_LOOP_WARP,
     PTX_LOOP_WARP_EIGHT,
+    PTX_LOOP_PLAIN, /* thread by thread */
     PTX_LOOP_KINDS
 } ptx_loop_kind;
 

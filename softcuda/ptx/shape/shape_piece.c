@@ -7,6 +7,9 @@
 
 #include "softcuda/ptx/shape/fast.h"
 
+#define STRIP_ACCESSES_SOME 8u /* in a copy for some lanes */
+#define STRIP_ACCESSES_ALL 64u
+
 const ptx_region *ptx_fast_region(const ptx_fast *f)
 {
     return &f->s->regions[f->region];
@@ -158,12 +161,33 @@ static bool keeps_addresses(const ptx_fast *f)
     return false;
 }
 
+/* What is around the loops that strips are for (flow/strip.c), and accesses memory in many
+ * places under conditions: vectors are a branch for each lane of each of them, and LLVM took
+ * three quarters of a second for a copy of sixteen steps of a merge. Only the copy for all
+ * lanes gains from them. */
+static bool goes_by_thread(const ptx_fast *f)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    uint32_t accesses = 0;
+    if (!f->s->by_warp || f->s->has_cuts || f->s->blocks[r->head].loop != SHAPE_NONE)
+        return false;
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
+        for (uint32_t i = b->first; i < b->first + b->count && b->divergent; i++)
+            accesses += (f->s->insns[i].reads_memory || f->s->insns[i].writes_memory) &&
+                        !ptx_fast_is_scalar(f->s, i);
+    }
+    return accesses > (f->name[strlen(f->name) - 1] == 'b' ? STRIP_ACCESSES_SOME
+                                                           : STRIP_ACCESSES_ALL);
+}
+
 uint32_t ptx_fast_loop_node(ptx_fast *f)
 {
     const bool eight = converts_halves(f) || (f->rows && keeps_addresses(f));
-    const uint32_t kind = f->s->by_warp ? eight ? PTX_LOOP_WARP_EIGHT : PTX_LOOP_WARP
-                          : eight       ? PTX_LOOP_BLOCK_EIGHT
-                                        : PTX_LOOP_BLOCK;
+    const uint32_t kind = goes_by_thread(f) ? PTX_LOOP_PLAIN
+                          : f->s->by_warp   ? eight ? PTX_LOOP_WARP_EIGHT : PTX_LOOP_WARP
+                          : eight           ? PTX_LOOP_BLOCK_EIGHT
+                                            : PTX_LOOP_BLOCK;
     return 100 + kind + PTX_LOOP_KINDS * f->s->program->loop_nodes[kind]++;
 }
 

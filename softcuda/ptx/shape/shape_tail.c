@@ -31,17 +31,18 @@ void ptx_write_tail(ptx_build *p)
                             "!10 = !{!\"llvm.loop.isvectorized\", i32 1}\n"
                             "!11 = !{!\"llvm.loop.unroll.full\"}\n"
                             "!12 = !{!\"llvm.loop.vectorize.width\", i32 8}\n"
-                            "!13 = !{}\n");
-    static const char *const kinds[PTX_LOOP_KINDS] = {[PTX_LOOP_BLOCK] = "",
-                                                      [PTX_LOOP_BLOCK_EIGHT] = ", !12",
-                                                      [PTX_LOOP_WARP] = ", !9",
-                                                      [PTX_LOOP_WARP_EIGHT] =
-                                                          ", !9, !12"};
+                            "!13 = !{}\n"
+                            "!14 = !{!\"llvm.loop.vectorize.enable\", i1 false}\n");
+    static const char *const kinds[PTX_LOOP_KINDS] = {
+        [PTX_LOOP_BLOCK] = ", !2, !5",
+        [PTX_LOOP_BLOCK_EIGHT] = ", !2, !5, !12",
+        [PTX_LOOP_WARP] = ", !2, !5, !9",
+        [PTX_LOOP_WARP_EIGHT] = ", !2, !5, !9, !12",
+        [PTX_LOOP_PLAIN] = ", !14"};
     for (uint32_t kind = 0; kind < PTX_LOOP_KINDS; kind++)
         for (uint32_t i = 0; i < p->loop_nodes[kind]; i++) {
             const uint32_t node = 100 + kind + PTX_LOOP_KINDS * i;
-            gphi_text_add(&p->text, "!%u = distinct !{!%u, !2, !5%s}\n", node, node,
-                          kinds[kind]);
+            gphi_text_add(&p->text, "!%u = distinct !{!%u%s}\n", node, node, kinds[kind]);
         }
     ptx_lower_library(&p->text, p->options->half);
 }
