@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a thread repeats, found as its calls come in: each is hashed and compared with the
- * one a period earlier. Only its own thread touches a rhythm. */
+/* What a thread repeats, or several that hand over, found as its calls come in: each is
+ * hashed and compared with the one a period earlier. One thread at a time touches a
+ * rhythm. */
 #ifndef GPHI_ATTACH_TIMING_RHYTHM_H
 #define GPHI_ATTACH_TIMING_RHYTHM_H
 #include "attach/timing/entries.h"
@@ -40,7 +41,6 @@ typedef struct gphi_rhythm_place {
 } gphi_rhythm_place;
 
 typedef struct gphi_rhythm {
-    uint32_t thread;
     uint64_t count;               /* calls so far */
     uint64_t period, run, locked; /* calls that agree; the call at which it was adopted */
     uint64_t next;                /* the call before which no window begins */

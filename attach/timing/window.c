@@ -9,7 +9,7 @@
 #include "attach/ring/draft.h"
 #include "attach/ring/thread.h"
 #include "attach/timing/graph.h"
-#include "attach/timing/rhythm.h"
+#include "attach/timing/owner.h"
 #include "base/clock.h"
 #include <errno.h>
 #include <pthread.h>
@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 enum {
-    THREADS = 8,
     WINDOWS_MAX = 64, /* in all */
     CALLS_MAX = 192,  /* in a held one: drivers queue some 256 launches, then block */
     CALLS_MIN = 32,
@@ -31,7 +30,9 @@ enum {
     OWN_EXACT = 16 /* steps of a factor of 2, from as many ns on */
 };
 static const uint64_t hold_ns = 1500000, watchdog_ns = 2000000, settle_ns = 500000;
-static const int build_turns = 10; /* of the watchdog: a graph holds nothing up */
+/* of the watchdog without a call that goes in, and in all: a graph holds nothing up, and
+ * a step of a framework takes some ten milliseconds */
+static const int build_turns = 10, build_turns_max = 50;
 
 typedef enum window_state { CLOSED, HELD, BUILT, LET_GO } window_state;
 
@@ -44,8 +45,10 @@ static struct {
     _Atomic int state;    /* window_state; HELD -> LET_GO by whoever is first */
     _Atomic uint64_t opened_ns;
     _Atomic uint32_t window; /* counts them */
+    _Atomic uint32_t taken;  /* calls, in graphs */
     _Atomic int releasing;   /* threads in release() */
     gphi_rhythm *owner;      /* of the window */
+    uint32_t thread;         /* that opened it */
     gphi_window_kind kind;
     CUstream streams[GPHI_TIMING_STREAMS];
     uint32_t stream_count, calls, done;
@@ -55,29 +58,12 @@ static struct {
     bool is_watched;
     sem_t wake;
     gphi_timing_graph graph;
-    gphi_rhythm rhythms[THREADS];
-    _Atomic uint32_t thread_count;
     _Atomic uint32_t own[OWN]; /* calls by what the wrapper cost; own_step() */
     _Atomic int set_up;        /* 0 not yet, 1 going on, 2 done, 3 failed */
 } t = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 atomic_bool gphi_timing_is_on;
-static _Thread_local gphi_rhythm *own;
-static _Thread_local bool has_none;      /* more threads than rhythms */
 static _Thread_local uint64_t beside_ns; /* of questions since the last work */
-
-static gphi_rhythm *own_rhythm(void)
-{
-    if (own || has_none)
-        return own;
-    const uint32_t index = atomic_fetch_add(&t.thread_count, 1);
-    has_none = index >= THREADS;
-    if (has_none)
-        return NULL;
-    own = &t.rhythms[index];
-    own->thread = attach_thread();
-    return own;
-}
 
 /* ---- results ---- */
 
@@ -146,8 +132,7 @@ static void put_window(double ms)
                               interruptions() - t.interruptions,
                               own_cost(1),
                               own_cost(3)};
-    put_record(words, sizeof(words) / sizeof(words[0]), t.owner->thread,
-               atomic_load(&t.window));
+    put_record(words, sizeof(words) / sizeof(words[0]), t.thread, atomic_load(&t.window));
 }
 
 /* Where the GPU has ended: the result. Returns whether a new window may begin. */
@@ -295,6 +280,7 @@ static gphi_timing_taken take_locked(const gphi_timing_call *call)
     if (t.cu.ctx_current(&context) != CUDA_SUCCESS || context != t.context ||
         is_pageable(call))
         return GPHI_REFUSED;
+    (void)atomic_fetch_add(&t.taken, 1);
     return gphi_timing_graph_take(&t.graph, call->call, call->words, call->stream);
 }
 
@@ -344,6 +330,7 @@ static bool in_window(gphi_rhythm *r, const gphi_timing_call *call)
 static bool open_locked(gphi_rhythm *r, const gphi_timing_call *call, uint32_t slot)
 {
     t.owner = r;
+    t.thread = attach_thread();
     t.stream_count = t.calls = 0;
     t.instantiate_ns = 0;
     t.is_whole = false;
@@ -409,6 +396,21 @@ static void end_build(uint32_t window)
     (void)pthread_mutex_unlock(&t.lock);
 }
 
+/* Until it has ended, or nothing more goes into it. */
+static void wait_for_window(uint32_t window)
+{
+    uint32_t taken = atomic_load(&t.taken);
+    int idle = 0;
+    for (int turn = 0; turn < build_turns_max && idle < build_turns; turn++) {
+        const struct timespec pause = {.tv_nsec = (long)watchdog_ns};
+        (void)nanosleep(&pause, NULL);
+        if (atomic_load(&t.window) != window || atomic_load(&t.state) != BUILT)
+            return;
+        idle = atomic_load(&t.taken) == taken ? idle + 1 : 0;
+        taken = atomic_load(&t.taken);
+    }
+}
+
 /* Ends a window that nobody else has ended: the host may wait without a call. */
 static void *watch(void *unused)
 {
@@ -417,13 +419,7 @@ static void *watch(void *unused)
         while (sem_wait(&t.wake) != 0 && errno == EINTR)
             ;
         const uint32_t window = atomic_load(&t.window);
-        for (int turn = 0; turn < build_turns && atomic_load(&t.window) == window;
-             turn++) {
-            const struct timespec pause = {.tv_nsec = (long)watchdog_ns};
-            (void)nanosleep(&pause, NULL);
-            if (atomic_load(&t.state) != BUILT)
-                break;
-        }
+        wait_for_window(window);
         if (atomic_load(&t.window) == window)
             (void)release();
         end_build(window);
@@ -582,10 +578,10 @@ bool gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags)
         leave_context();
         return false;
     }
-    if (!is_set_up(call) || !(r = own_rhythm()))
+    if (!is_set_up(call))
         return false;
     const gphi_timing_call now = gphi_timing_call_of(call, words, flags);
-    if (now.class == GPHI_NOISE)
+    if (now.class == GPHI_NOISE || !(r = gphi_owner_enter(&t.cu, t.context)))
         return false;
     const int state = atomic_load(&t.state);
     if (state == HELD || state == BUILT)
@@ -602,7 +598,7 @@ bool gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags)
 static void count_call(gphi_timing_class class, const gphi_timing_end *end)
 {
     (void)pthread_mutex_lock(&t.lock);
-    if (t.owner == own && class == GPHI_WORK) {
+    if (t.owner == gphi_owner_rhythm() && class == GPHI_WORK) {
         t.calls++;
         t.last_ns = end->end_ns;
     }
@@ -617,9 +613,9 @@ static uint64_t added_ns(const gphi_timing_end *end)
     return all > driver ? all - driver : 0;
 }
 
-void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
+static void look_after(uint32_t call, const gphi_timing_end *end)
 {
-    if (atomic_load(&t.set_up) != 2 || !own)
+    if (atomic_load(&t.set_up) != 2 || !gphi_owner_rhythm())
         return;
     const gphi_timing_class class = gphi_timing_class_of(call);
     if (class == GPHI_NOISE)
@@ -639,8 +635,14 @@ void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
         return;
     /* what comes before a period is known is not what its repetitions cost: places are
      * new */
-    if (gphi_rhythm_is_steady(own))
+    if (gphi_rhythm_is_steady(gphi_owner_rhythm()))
         (void)atomic_fetch_add_explicit(&t.own[own_step(added_ns(end) + beside_ns)], 1,
                                         memory_order_relaxed);
     beside_ns = 0;
+}
+
+void gphi_timing_after(uint32_t call, const gphi_timing_end *end)
+{
+    look_after(call, end);
+    gphi_owner_leave();
 }

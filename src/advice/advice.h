@@ -3,6 +3,7 @@
  *
  *   records ──> sites (call, source line, stream)           beats.c
  *          └──> beats of each thread (site, time, values)
+ *                   │        of threads that hand over, one after the other: join.c
  *                   └──> loops: what repeats                loops.c
  *                          └──> one period in pieces        period.c, obstacles.c
  *                                 └──> a prediction         cost.c, flow.c
@@ -48,8 +49,11 @@ typedef struct gphi_beat {
     uint32_t threads; /* of a kernel with one dimension, else 0; saturates */
 } gphi_beat;
 
+enum { GPHI_TRACK_THREADS = 8 };
+
 typedef struct gphi_track {
-    uint32_t thread;
+    uint32_t threads[GPHI_TRACK_THREADS]; /* several that hand over: see join.c */
+    uint32_t thread_count;
     uint32_t extra;    /* see gphi_beat */
     uint32_t back;     /* how often its clock went back: its times measure nothing */
     gphi_model *model; /* of its process */
@@ -250,6 +254,14 @@ static inline uint64_t gphi_beat_end(const gphi_beat *beat)
     return beat->time_ns + beat->duration_ns;
 }
 
+static inline bool gphi_track_has(const gphi_track *track, uint32_t thread)
+{
+    for (uint32_t i = 0; i < track->thread_count; i++)
+        if (track->threads[i] == thread)
+            return true;
+    return false;
+}
+
 /* What was measured of this machine, in ns. */
 static inline double gphi_advice_anchor(const gph_advice *advice, gphi_anchor which)
 {
@@ -300,7 +312,16 @@ static inline const gphi_obstacle *gphi_repeat_obstacle(const gphi_repeat *repea
 
 double gphi_median(double *values, size_t count); /* sorts them; 0 of none */
 
+/* ---- join.c ---- */
+
+/* Makes one track of those whose threads hand over. The others, and what was theirs, are
+ * as they were. */
+gph_status gphi_advice_join(gph_advice *advice);
+
 /* ---- loops.c ---- */
+
+/* The loops of one track, added to `out`. */
+gph_status gphi_track_loops(gph_advice *advice, uint32_t index, gphi_vec *out);
 
 /* The loops of all tracks, most expensive first: `out` of gphi_loop; their runs. */
 gph_status gphi_advice_loops(gph_advice *advice, gphi_vec *out);

@@ -17,13 +17,14 @@ enum {
 static gphi_track *track_of(gph_advice *advice, uint32_t thread)
 {
     for (size_t i = 0; i < advice->tracks.count; i++)
-        if (gphi_advice_track(advice, (uint32_t)i)->thread == thread &&
+        if (gphi_advice_track(advice, (uint32_t)i)->threads[0] == thread &&
             gphi_advice_track(advice, (uint32_t)i)->model == advice->model)
             return gphi_advice_track(advice, (uint32_t)i);
     gphi_track *track = gphi_vec_add(&advice->tracks, 1);
     if (!track)
         return NULL;
-    track->thread = thread;
+    track->threads[0] = thread;
+    track->thread_count = 1;
     track->model = advice->model;
     gphi_vec_init(&track->beats, advice->heap, sizeof(gphi_beat));
     return track;

@@ -11,6 +11,7 @@
  *
  * Stretches of a thread that are alike are runs of one loop, wherever they lie. */
 #include "advice/advice.h"
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/heap.h"
 
@@ -19,8 +20,9 @@
 enum {
     LAST = 1 << 14,
     PERIOD_MAX = 1 << 15,
-    STEP_MAX = 64, /* stretches of a step */
-    TRIES = 256,   /* lengths of a step that are tried from one call or stretch */
+    STEP_MAX = 64,   /* stretches of a step */
+    TRIES = 256,     /* lengths of a step that are tried from one call or stretch */
+    INNER_TIMES = 3, /* that a step comes in a round at least */
     QUEUED_MIN =
         8 /* calls of a step that is queued ahead: of less nobody makes a graph */
 };
@@ -230,6 +232,51 @@ static uint64_t periods_before(const finder *f, uint64_t first, uint64_t period,
     return alike / period;
 }
 
+/* Of how many calls the shortest sequence is that the calls from `first` on are, again
+ * and again. */
+static uint64_t sequence_of(const finder *f, uint64_t first, uint64_t count)
+{
+    for (uint64_t length = 1; length <= count / 2; length++) {
+        uint64_t i = count % length == 0 ? length : 0;
+        while (i > 0 && i < count &&
+               gphi_track_beat(f->track, first + i)->weak ==
+                   gphi_track_beat(f->track, first + i - length)->weak)
+            i++;
+        if (i == count)
+            return length;
+    }
+    return count;
+}
+
+/* A round of steps that are queued, and something else at its end that waits, too (a loss
+ * that is read): the step is what repeats between two waits, if that is most of the
+ * round. With one wait the round is taken, and looked into (period.c). */
+static gph_status add_inner(finder *f, const gphi_loop *round)
+{
+    uint64_t from = round->first, best = 0, count = 0, waits = 0;
+    gph_status status = GPH_OK;
+    for (uint64_t i = round->first; i < round->first + round->period; i++) {
+        if (!is_wait(f, i))
+            continue;
+        if (i - from > count)
+            best = from, count = i - from;
+        from = i + 1;
+        waits++;
+    }
+    if (waits < 2 || count * 4 < round->period * 3)
+        return GPH_OK;
+    const uint64_t length = sequence_of(f, best, count);
+    if (length < QUEUED_MIN || length * INNER_TIMES > count)
+        return GPH_OK;
+    for (uint64_t at = 0; at < round->count && status == GPH_OK; at += round->period)
+        status = add_loop(f, (gphi_loop){.first = best + at,
+                                         .period = length,
+                                         .count = count,
+                                         .repetitions = count / length,
+                                         .is_step = true});
+    return status;
+}
+
 static gph_status find_steps(finder *f, bool by_waits)
 {
     uint64_t end = 0; /* of the steps before */
@@ -245,11 +292,13 @@ static gph_status find_steps(finder *f, bool by_waits)
             const uint64_t before = periods_before(f, s[i].first, calls, end);
             const uint64_t times = length / period + before;
             end = s[i].first - before * calls + times * calls;
-            status = add_loop(f, (gphi_loop){.first = end - times * calls,
-                                             .period = calls,
-                                             .count = times * calls,
-                                             .repetitions = times,
-                                             .is_step = true});
+            const gphi_loop step = {.first = end - times * calls,
+                                    .period = calls,
+                                    .count = times * calls,
+                                    .repetitions = times,
+                                    .is_step = true};
+            status = add_loop(f, step);
+            GPHI_THEN(status, add_inner(f, &step));
         } else if (period != 0 && !is_waited_alike(s, i, period, length)) {
             status =
                 add_loop(f, (gphi_loop){.first = s[i].first,
@@ -309,21 +358,22 @@ static int by_time(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
+gph_status gphi_track_loops(gph_advice *advice, uint32_t index, gphi_vec *out)
+{
+    finder f = {advice, gphi_advice_track(advice, index), index, out, &advice->runs};
+    uint64_t *last = gphi_heap_array(advice->heap, LAST, sizeof(*last));
+    gph_status status = !last ? GPH_E_NO_MEMORY : find_steps(&f, true);
+    GPHI_THEN(status, find_steps(&f, false));
+    GPHI_THEN(status, find_calls(&f, last));
+    gphi_heap_free(advice->heap, last, LAST * sizeof(*last));
+    return status;
+}
+
 gph_status gphi_advice_loops(gph_advice *advice, gphi_vec *out)
 {
-    uint64_t *last = NULL;
-    gph_status status = GPH_OK;
-    for (uint32_t t = 0; t < advice->tracks.count && status == GPH_OK; t++) {
-        finder f = {advice, gphi_advice_track(advice, t), t, out, &advice->runs};
-        gphi_heap_free(advice->heap, last, LAST * sizeof(*last));
-        last = gphi_heap_array(advice->heap, LAST, sizeof(*last));
-        status = !last ? GPH_E_NO_MEMORY : find_steps(&f, true);
-        if (status == GPH_OK)
-            status = find_steps(&f, false);
-        if (status == GPH_OK)
-            status = find_calls(&f, last);
-    }
-    gphi_heap_free(advice->heap, last, LAST * sizeof(*last));
+    gph_status status = gphi_advice_join(advice);
+    for (uint32_t t = 0; t < advice->tracks.count && status == GPH_OK; t++)
+        status = gphi_track_loops(advice, t, out);
     if (status == GPH_OK && out->count > 1)
         qsort(out->items, out->count, out->item_bytes, by_time);
     return status;

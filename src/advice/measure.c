@@ -83,6 +83,20 @@ static double least_gap(const timing *t)
     return least;
 }
 
+/* Whether all calls of a window are of this track: threads that the program ran one after
+ * the other for a while may be two. */
+static bool is_whole(const gphi_track *track, uint64_t at, const gphi_window *window)
+{
+    uint32_t calls = 0;
+    for (; at < track->beats.count && calls < window->calls; at++) {
+        const gphi_beat *beat = gphi_track_beat(track, at);
+        if (beat->time_ns > window->last_ns)
+            break;
+        calls += beat->nodes != 0;
+    }
+    return calls == window->calls;
+}
+
 /* Windows know threads and times; a loop knows beats: the first work at or after a
  * window's begin is where it starts. */
 static gph_status place_windows(timing *t)
@@ -98,8 +112,8 @@ static gph_status place_windows(timing *t)
             at++;
         const size_t upto = gphi_vec_upto(&t->repeat->begins, at);
         const uint64_t *begin = upto ? gphi_vec_at(&t->repeat->begins, upto - 1) : NULL;
-        if (window->thread != track->thread || window->calls == 0 || !begin ||
-            at - *begin >= loop->period)
+        if (!gphi_track_has(track, window->thread) || window->calls == 0 || !begin ||
+            at - *begin >= loop->period || !is_whole(track, at, window))
             continue;
         placed *p = gphi_vec_add(&t->windows, 1);
         if (!p)

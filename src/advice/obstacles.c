@@ -225,12 +225,12 @@ static gph_status look_around(const gph_advice *advice, gphi_repeat *repeat)
             site->effect == GPHI_EFFECT_STREAM || site->effect == GPHI_EFFECT_ALWAYS;
         if (site->last_ns < begin_ns)
             continue;
-        if (site->thread == track->thread && is_polled && has_others &&
+        if (gphi_track_has(track, site->thread) && is_polled && has_others &&
             site->count >= gphi_repeat_count(repeat))
             status = add_obstacle(repeat, GPHI_CUTS, i,
                                   site->count / gphi_repeat_count(repeat),
                                   gphi_effect_text(site->effect));
-        if (site->thread != track->thread && is_unsafe)
+        if (!gphi_track_has(track, site->thread) && is_unsafe)
             status = add_obstacle(repeat, GPHI_ELSEWHERE, i, site->count,
                                   site->effect == GPHI_EFFECT_ALWAYS
                                       ? "900 in any mode, from any thread"

@@ -2,6 +2,9 @@
 /* Programs whose repetitions are not all alike, for gph doctor --capturable and --advise:
  *
  *   threads    two threads, each with steps of its own on a stream of its own
+ *   beside     the same on one stream
+ *   hands      a step that three threads launch, one after the other, on one stream
+ *   round      the same, queued in rounds of eight; at the end of each two waits
  *   alternate  steps of two shapes take turns
  *   warm-up    the first steps have other calls than the rest
  *   grows      each step works on a little more than the one before
@@ -14,6 +17,7 @@
  *
  * None of them does anything that is wrong. */
 #include "tests/doctor/rules/broken.h"
+#include <semaphore.h>
 
 enum { STEPS = 120, KERNELS = 24, ROUNDS = 30 };
 
@@ -44,25 +48,103 @@ static void work(CUstream on, CUdeviceptr to, unsigned blocks)
         LAUNCH(scale_add, blocks, on, &to, &in, &(float){2.0f}, &(unsigned){FLOATS});
 }
 
+static void work_alone(CUstream on, CUdeviceptr to)
+{
+    CU(cuCtxSetCurrent(context));
+    for (int i = 0; i < STEPS; i++) {
+        work(on, to, FLOATS / 128);
+        wait_for(on);
+    }
+}
+
 static void *thread_of(void *to)
 {
     CUstream own = NULL;
     CU(cuCtxSetCurrent(context));
     CU(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
-    for (int i = 0; i < STEPS; i++) {
-        work(own, *(CUdeviceptr *)to, FLOATS / 128);
-        wait_for(own);
-    }
+    work_alone(own, *(CUdeviceptr *)to);
     return NULL;
+}
+
+static void *thread_beside(void *to)
+{
+    work_alone(stream, *(CUdeviceptr *)to);
+    return NULL;
+}
+
+static void two_threads(void *(*run)(void *))
+{
+    pthread_t thread[2];
+    for (int i = 0; i < 2; i++)
+        EXPECT(pthread_create(&thread[i], NULL, run, &out[i]) == 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
 }
 
 static void threads(void)
 {
+    two_threads(thread_of);
+}
+
+static void beside(void)
+{
+    two_threads(thread_beside);
+}
+
+/* Whose turn it is: 0 is the thread of main(). */
+static sem_t turns[3];
+
+static void *backward(void *number)
+{
+    const int own = *(int *)number;
+    CU(cuCtxSetCurrent(context));
+    for (int i = 0; i < STEPS; i++) {
+        sem_wait(&turns[own]);
+        for (int k = 0; k < 8; k++)
+            LAUNCH(scale_add, 8, stream, &out[own == 1], &in, &(float){2.0f},
+                   &(unsigned){FLOATS});
+        sem_post(&turns[(own + 1) % 3]);
+    }
+    return NULL;
+}
+
+/* `queued`: steps of a round. */
+static void hand_over(int queued)
+{
     pthread_t thread[2];
+    int numbers[2] = {1, 2};
+    for (int i = 0; i < 3; i++)
+        sem_init(&turns[i], 0, 0);
     for (int i = 0; i < 2; i++)
-        EXPECT(pthread_create(&thread[i], NULL, thread_of, &out[i]) == 0);
+        EXPECT(pthread_create(&thread[i], NULL, backward, &numbers[i]) == 0);
+    for (int i = 0; i < STEPS; i++) {
+        FILL(stream, out[0], 1.0f);
+        FILL(stream, out[1], 1.0f);
+        sem_post(&turns[1]);
+        sem_wait(&turns[0]);
+        for (int k = 0; k < 6; k++)
+            LAUNCH(scale_add, 8, stream, &in, &out[0], &(float){0.5f},
+                   &(unsigned){FLOATS});
+        if (i % queued != queued - 1)
+            continue;
+        wait_for(stream);
+        if (queued == 1)
+            continue;
+        CU(cuMemcpyDtoHAsync(pinned, in, 4, stream));
+        wait_for(stream);
+    }
     for (int i = 0; i < 2; i++)
         pthread_join(thread[i], NULL);
+}
+
+static void hands(void)
+{
+    hand_over(1);
+}
+
+static void rounds(void)
+{
+    hand_over(8);
 }
 
 static void alternate(void)
@@ -186,11 +268,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"threads", threads},     {"alternate", alternate},
-                {"warm-up", warm_up},     {"grows", grows},
-                {"inner", inner},         {"two", two},
-                {"allocates", allocates}, {"copies", copies},
-                {"reads", reads},         {"asks", asks}};
+    } ways[] = {{"threads", threads},     {"alternate", alternate}, {"warm-up", warm_up},
+                {"grows", grows},         {"inner", inner},         {"two", two},
+                {"allocates", allocates}, {"copies", copies},       {"reads", reads},
+                {"asks", asks},           {"beside", beside},       {"hands", hands},
+                {"round", rounds}};
     for (size_t i = 0; argc == 2 && i < sizeof(ways) / sizeof(ways[0]); i++) {
         if (strcmp(argv[1], ways[i].name) != 0)
             continue;

@@ -61,8 +61,8 @@ kind_of = {}
 for c in first["calls"]:
     kind_of.setdefault(c["call"], c)
 check(first["kernels"] == {"allocates": 25, "reads": 25}.get(way, 24), "the step is found, not what it lies in")
-check(way == "warm-up" or len(found) == (2 if way == "threads" else 1), "and nothing that is a part of it")
-if way == "threads":
+check(way == "warm-up" or len(found) == (2 if way in ("threads", "beside") else 1), "and nothing that is a part of it")
+if way in ("threads", "beside"):
     check([s["repetitions"] for s in found] == [120, 120], "each thread has its steps")
 elif way == "alternate":
     check(first["repetitions"] == 120 and first["shapes"] == 2 and flow["same shapes?"]["answer"] == "no", "two shapes, 120 times")
@@ -95,6 +95,11 @@ elif way == "reads":
     check(checks["no wait or query inside"]["answer"] == "yes" and checks["not on the legacy stream"]["answer"] == "no", "the checklist")
     check(first["verdict"] != "cannot be captured" and "saves_high" in first, "a graph of the step is predicted")
     check(first["verdict"] != "pays" or "on a created stream" in first["why"], "which is said with the condition")
+elif way in ("hands", "round"):
+    check(first["repetitions"] in (112, 119, 120) and first["graphs"] == 1 and first["launches"] == 24, "one graph of what three threads launch")
+    check(0 < first["windows"] <= 20 and first["graph_us"] is not None, "which was measured")
+    check(first["verdict"] in ("pays", "unknown", "does not pay"), "and nothing is in the way of")
+    check(checks["no unsafe call of another thread"]["answer"] == "yes", "the threads are its own")
 elif way == "asks":
     # at most six of a kind begin at one place, after the wait, and a few before the step is known; cut short, there were 59
     check(0 < first["windows"] <= 20, f"windows hold whole repetitions, but there are {first['windows']}")

@@ -271,6 +271,39 @@ static void threads(void)
     pthread_join(other, NULL);
 }
 
+/* A step of two threads, one after the other: half of what is queued is the other's. */
+static void *follower(void *unused)
+{
+    (void)unused;
+    OK(cuCtxSetCurrent(context));
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        sem_wait(&queued);
+        for (int k = 0; k < 10; k++)
+            launch(stream, 0, 5, i);
+        if (i % 16 == 15) /* breaks the rhythm */
+            copies(i);
+        sem_post(&read_back);
+    }
+    return NULL;
+}
+
+static void hands_over(void)
+{
+    pthread_t other;
+    sem_init(&queued, 0, 0);
+    sem_init(&read_back, 0, 0);
+    pthread_create(&other, NULL, follower, NULL);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        for (int k = 0; k < 10; k++)
+            launch(stream, 0, 3, i);
+        sem_post(&queued);
+        sem_wait(&read_back);
+        launch(stream, 0, 7, i);
+        OK(cuStreamSynchronize(stream));
+    }
+    pthread_join(other, NULL);
+}
+
 static void errors(void)
 {
     for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -339,10 +372,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } programs[] = {{"all", all},       {"spin", spin},
-                    {"poll", poll},     {"threads", threads},
-                    {"errors", errors}, {"allocations", allocations},
-                    {"legacy", legacy}, {"queued", queued_ahead}};
+    } programs[] = {
+        {"all", all},         {"spin", spin},           {"poll", poll},
+        {"threads", threads}, {"errors", errors},       {"allocations", allocations},
+        {"legacy", legacy},   {"queued", queued_ahead}, {"hands", hands_over}};
     start();
     for (size_t i = 0; argc > 1 && i < sizeof(programs) / sizeof(programs[0]); i++)
         if (strcmp(programs[i].name, argv[1]) == 0) {
