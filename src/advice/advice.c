@@ -241,7 +241,8 @@ gph_status gph_advice_finish(gph_advice *advice, gph_error *error)
         return gphi_fail(error, GPH_E_STATE, "the advice is finished already");
     gphi_language_use(advice->language);
     gphi_vec_init(&loops, advice->heap, sizeof(gphi_loop));
-    gph_status status = gphi_advice_loops(advice, &loops);
+    gph_status status = gphi_advice_join(advice);
+    GPHI_THEN(status, gphi_advice_loops(advice, &loops));
     GPHI_THEN(status, add_repeats(advice, &loops));
     gphi_vec_fini(&loops);
     advice->is_done = status == GPH_OK;

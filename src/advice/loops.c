@@ -371,7 +371,7 @@ gph_status gphi_track_loops(gph_advice *advice, uint32_t index, gphi_vec *out)
 
 gph_status gphi_advice_loops(gph_advice *advice, gphi_vec *out)
 {
-    gph_status status = gphi_advice_join(advice);
+    gph_status status = GPH_OK;
     for (uint32_t t = 0; t < advice->tracks.count && status == GPH_OK; t++)
         status = gphi_track_loops(advice, t, out);
     if (status == GPH_OK && out->count > 1)
