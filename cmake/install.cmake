@@ -33,7 +33,7 @@ install(FILES ${PROJECT_BINARY_DIR}/gphConfig.cmake
 # The guides, which findings and entries refer to, in docs/ below README.md as in the source, so
 # that links and "see: docs/..." lead there. That of the design is for who has the source.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT manual
-  FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "*.html" PATTERN "*.png"
+  FILES_MATCHING PATTERN "*.md" PATTERN "*-h200.txt" PATTERN "*.json" PATTERN "*.html" PATTERN "*.png"
   PATTERN "design" EXCLUDE PATTERN "guide" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
   ${PROJECT_SOURCE_DIR}/SECURITY.md ${PROJECT_SOURCE_DIR}/LICENSE

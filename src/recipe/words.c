@@ -263,6 +263,9 @@ static gph_status judge_unset(struct hunt *hunt, const struct spot *spot, uint64
                              value, shifted);
     uint64_t kind = 0;
     GPHI_TRY(look_outside(hunt, value, &kind));
+    if (kind != 0 && (uint32_t)value == (uint32_t)shifted && shifted != 0)
+        GPHI_TRY(look_outside(hunt, shifted, &kind)); /* a number of 4 bytes, beside what
+                                                         may be half of an old address */
     if (kind == 0)
         return GPH_OK;
     return refuse_change(hunt, spot, "and is memory outside every range", value, shifted);

@@ -64,6 +64,8 @@ static bool start(void)
     close(from_other[1]);
     stranger = fork();
     if (stranger == 0) {
+        close(to_other[1]); /* the other one ends when nobody has it any more */
+        close(from_other[0]);
         alarm(60);
         pause();
         _exit(0);

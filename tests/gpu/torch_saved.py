@@ -225,11 +225,7 @@ class Training(Saved):
         one, path = Steps(name), self.path()
         one.step()
         before = [state.detach().clone() for state in one.state()]
-        try:
-            gt.save_graph(path, one.step, one.named())
-        except gph.UnsupportedError as error:  # what is left of an address of before, where nobody sets anything
-            self.assertRegex(str(error), "is device memory outside every range .*elementwise_kernel")
-            self.skipTest(str(error))
+        gt.save_graph(path, one.step, one.named())
         self.assertTrue(all(same(one.state(), before)))  # though it ran
         said = self.elsewhere("steps", path, name, str(next(one.model.parameters()).data_ptr()))
         self.assertIn("equal to a captured graph True, to eager steps True; weights elsewhere", said)

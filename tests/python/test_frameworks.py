@@ -206,7 +206,7 @@ class PathHits(unittest.TestCase):
                  "pointers_same": self.same_pointers, "pointers": [16, None, 32], "managed": [0], "fixed": [2], "dropped": [0],
                  "dead_before": None, "dead_after": None, "sizes": [], "copied": [1], "targets": ["target"],
                  "copy": lambda targets, sources: self.copied.append((targets, [one.address for one in sources])),
-                 "replay": lambda: self.replays.append(1), "cached": self.cached, "rebuild": None,
+                 "replay": lambda: self.replays.append(1), "cached": self.cached, "others": None, "rebuild": None,
                  "reads": None, "graph": None, **options}
         self.hit.arm(count, is_new_round, **parts)
 

@@ -242,6 +242,19 @@ static void expect_pointers(const void *one, const void *two, uint32_t count)
     gph_recipe_destroy(recipe);
 }
 
+/* A number of 4 bytes, with the upper half of an old address beside it in one capture. */
+static void a_number_beside_half_of_an_address_stays(void)
+{
+    struct list one, two;
+    make_lists(&one, &two);
+    one.from[1] = outside + 64;
+    two.from[1] = (uint32_t)one.from[1];
+    expect_pointers(&one, &two, 2);
+    two.from[1] = (uint32_t)(one.from[1] + 1);
+    expect_refused_lists(&one, &two, offsetof(struct list, from[1]),
+                         "and is memory outside every range");
+}
+
 /* As an address that the second capture did not have, and one that somebody kept. */
 static void what_lies_in_a_range_moves_with_it_however_it_changed(void)
 {
@@ -368,6 +381,7 @@ int main(void)
     RUN(a_graph_that_was_kept_can_be_taken);
     RUN(it_is_refused_unless_it_is_asked_for);
     RUN(memory_that_is_in_no_range_is_refused);
+    RUN(a_number_beside_half_of_an_address_stays);
     RUN(what_lies_in_a_range_moves_with_it_however_it_changed);
     RUN(what_is_left_of_an_address_stays);
     RUN(what_is_computed_from_addresses_is_refused);
