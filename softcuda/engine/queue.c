@@ -102,7 +102,7 @@ static bool has_more(const soft_queue *queue, uint64_t done, struct way *way)
 static bool may_linger(const soft_queue *queue)
 {
     soft_queue *const q = (soft_queue *)(uintptr_t)queue;
-    return queue->places == RING_PLACES && queue->vain < VAIN_MAX &&
+    return soft_queue_places(queue) == RING_PLACES && queue->vain < VAIN_MAX &&
            queue->engine->seed == 0 && !queue->engine->crowded &&
            !atomic_load_explicit(&q->waited, memory_order_relaxed) &&
            !atomic_load_explicit(&q->held, memory_order_relaxed) &&

@@ -109,7 +109,7 @@ gph_status soft_queue_create(soft_engine *engine, int priority, soft_queue **out
         soft_queue_set_priority(queue, priority);
         soft_hold_forget(queue);
         atomic_store(&queue->released, 0);
-        queue->places = RING_PLACES;
+        atomic_store_explicit(&queue->places, RING_PLACES, memory_order_relaxed);
         *out = queue;
     }
     pthread_mutex_unlock(&engine->mutex);
@@ -118,7 +118,7 @@ gph_status soft_queue_create(soft_engine *engine, int priority, soft_queue **out
 
 void soft_queue_shorten(soft_queue *queue)
 {
-    queue->places = RING_FEW;
+    atomic_store_explicit(&queue->places, RING_FEW, memory_order_relaxed);
 }
 
 /* Puts a released queue that is idle on the list of free ones, once. Both are looked at under
@@ -187,9 +187,10 @@ static void wait_done(soft_queue *queue, uint64_t sequence)
 /* The next place of the ring, waited for if there is none. Under `submit`. */
 static inline soft_submission *next_place(soft_queue *queue, uint64_t sequence)
 {
-    if (sequence - queue->reached > queue->places) {
-        if (!soft_queue_reached(queue, sequence - queue->places))
-            wait_done(queue, sequence - queue->places);
+    const uint32_t places = soft_queue_places(queue);
+    if (sequence - queue->reached > places) {
+        if (!soft_queue_reached(queue, sequence - places))
+            wait_done(queue, sequence - places);
         queue->reached = atomic_load_explicit(&queue->done, memory_order_acquire);
     }
     soft_submission *place = soft_queue_place(queue, sequence);

@@ -134,9 +134,9 @@ struct soft_queue {
     uint32_t index;
     _Atomic int priority;
     soft_submission *ring;
-    uint32_t places;       /* of the ring in use: a power of two, changed while idle */
-    soft_queue *next_free; /* under the engine's mutex */
-    soft_light submit;     /* the order of submissions */
+    _Atomic uint32_t places; /* of the ring in use: a power of two, changed while idle */
+    soft_queue *next_free;   /* under the engine's mutex */
+    soft_light submit;       /* the order of submissions */
     _Atomic uint32_t released; /* to be recycled when idle */
     _Atomic bool is_fence;     /* nothing of it runs: who waits for it cannot help */
 
@@ -328,6 +328,14 @@ static inline bool soft_worker_is_last(const soft_worker *worker)
     return worker->slot + 1 == worker->engine->worker_count;
 }
 
+/* Relaxed: an owner that stays for the next submission may look while the queue gets its next
+ * user; who takes a place has seen the tail that was published after it. */
+static inline uint32_t soft_queue_places(const soft_queue *queue)
+{
+    return atomic_load_explicit(&((soft_queue *)(uintptr_t)queue)->places,
+                                memory_order_relaxed);
+}
+
 /* wake.c: a queue wants an owner (or hands); wakes a worker if nobody looks. */
 void soft_queue_pend(soft_queue *queue);
 /* ring.c */
@@ -354,7 +362,7 @@ void soft_queue_call(soft_queue *queue);
 void soft_queue_fini(soft_queue *queue);
 static inline soft_submission *soft_queue_place(soft_queue *queue, uint64_t sequence)
 {
-    return &queue->ring[sequence & (queue->places - 1)];
+    return &queue->ring[sequence & (soft_queue_places(queue) - 1)];
 }
 static inline const soft_submission *soft_queue_head(soft_queue *queue)
 {
