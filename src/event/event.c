@@ -113,6 +113,15 @@ const gphi_part *gphi_event_part(const gphi_event *event, gphi_part_kind kind,
     return NULL;
 }
 
+bool gphi_event_host(const gphi_event *event, uint32_t nth, gphi_host_bytes *out)
+{
+    const gphi_part *part = gphi_event_part(event, GPHI_PART_HOST, nth);
+    if (!part || part->bytes < sizeof(*out))
+        return false;
+    memcpy(out, part + 1, sizeof(*out));
+    return true;
+}
+
 const gphi_part *gphi_event_arg(const gphi_event *event, gphi_part_kind kind,
                                 uint32_t arg)
 {

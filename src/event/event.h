@@ -14,6 +14,7 @@
 #ifndef GPHI_EVENT_EVENT_H
 #define GPHI_EVENT_EVENT_H
 #include "cuda/calls.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -348,6 +349,9 @@ static inline const gphi_part *gphi_part_next(const gphi_part *part)
  * gphi_event_reader are checked: all parts lie within them, texts end. */
 const gphi_part *gphi_event_part(const gphi_event *event, gphi_part_kind kind,
                                  uint32_t nth);
+
+/* The `nth` GPHI_PART_HOST (from 0), of this version or a later one; false: there is none. */
+bool gphi_event_host(const gphi_event *event, uint32_t nth, gphi_host_bytes *out);
 
 /* The part of a CALL that belongs to one argument, or NULL. */
 const gphi_part *gphi_event_arg(const gphi_event *event, gphi_part_kind kind,

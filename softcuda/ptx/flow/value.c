@@ -137,6 +137,12 @@ static const bool cheap[PTX_OP_COUNT] = {
     [PTX_OP_BFI] = true,  [PTX_OP_LOP3] = true,  [PTX_OP_SHF] = true,
 };
 
+bool ptx_is_clock(const ptx_operand *operand)
+{
+    return operand->kind == PTX_OPERAND_SREG && operand->index >= PTX_SREG_CLOCK &&
+           operand->index <= PTX_SREG_GLOBALTIMER_HI;
+}
+
 bool ptx_is_cheap(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
@@ -146,8 +152,7 @@ bool ptx_is_cheap(const ptx_shape *s, uint32_t i)
         return false;
     for (uint32_t k = 0; k < insn->operand_count; k++) {
         const ptx_operand *o = &operands_of(s, i)[k];
-        if (o->kind == PTX_OPERAND_SREG && o->index >= PTX_SREG_CLOCK &&
-            o->index <= PTX_SREG_GLOBALTIMER_HI)
+        if (ptx_is_clock(o))
             return false;
         if (o->kind == PTX_OPERAND_VAR && (o->index & PTX_VAR_LOCAL) &&
             s->function->variables[o->index & ~PTX_VAR_LOCAL].space == PTX_SPACE_PARAM)

@@ -24,12 +24,9 @@ static bool is_known(const ptx_fast *f, uint32_t i)
     const ptx_flow_insn *flow = &f->s->insns[i];
     if (flow->role != PTX_ROLE_PLAIN || flow->is_volatile || ptx_has(insn, PTX_MOD_CC))
         return false;
-    for (uint32_t k = 0; k < insn->operand_count; k++) {
-        const ptx_operand *o = &ptx_fast_operands(f, insn)[k];
-        if (o->kind == PTX_OPERAND_SREG && o->index >= PTX_SREG_CLOCK &&
-            o->index <= PTX_SREG_GLOBALTIMER_HI)
+    for (uint32_t k = 0; k < insn->operand_count; k++)
+        if (ptx_is_clock(&ptx_fast_operands(f, insn)[k]))
             return false;
-    }
     switch ((ptx_opcode)insn->opcode) {
     case PTX_OP_LD:
     case PTX_OP_LDU:

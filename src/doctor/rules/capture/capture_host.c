@@ -10,16 +10,6 @@
 
 enum { KEEP_HOSTS = 4096 };
 
-/* The nth GPHI_PART_HOST of a record. */
-static bool host_part(const gphi_event *event, uint32_t nth, gphi_host_bytes *out)
-{
-    const gphi_part *part = gphi_event_part(event, GPHI_PART_HOST, nth);
-    if (!part || part->bytes < sizeof(*out))
-        return false;
-    memcpy(out, part + 1, sizeof(*out));
-    return true;
-}
-
 static void note_copy(gphi_rule_run *run, const gphi_seen *seen,
                       const gphi_host_bytes *host)
 {
@@ -127,7 +117,7 @@ void gphi_host_launch(gphi_rule_run *run, const gphi_event *event)
                               .call = GPHI_CALL_cuGraphLaunch,
                               .thread = event->thread,
                               .stack = event->stack};
-    for (uint32_t nth = 0; source && host_part(event, nth, &now); nth++)
+    for (uint32_t nth = 0; source && gphi_event_host(event, nth, &now); nth++)
         for (size_t i = 0; i < state->hosts.count; i++) {
             gphi_host_copy *copy = &copies[i];
             if (copy->is_told || copy->first.address != now.address ||
@@ -145,7 +135,7 @@ void gphi_host_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_host_bytes host;
     if (seen->call.result == CUDA_SUCCESS && seen->capture &&
-        host_part(seen->event, 0, &host))
+        gphi_event_host(seen->event, 0, &host))
         note_copy(run, seen, &host);
 }
 

@@ -190,12 +190,8 @@ void gphi_rule_staging_event(gphi_rule_run *run, const gphi_event *event)
                               .stack = event->stack};
     const bool is_waited = exec->launches == 0 ||
                            gphi_model_ordered(run->model, exec->last_work, GPHI_WORK_NOW);
-    for (uint32_t nth = 0; nth < event->part_count; nth++) {
-        const gphi_part *part = gphi_event_part(event, GPHI_PART_HOST, nth);
-        gphi_host_bytes now;
-        if (!part || part->bytes < sizeof(now))
-            return;
-        memcpy(&now, part + 1, sizeof(now));
+    gphi_host_bytes now;
+    for (uint32_t nth = 0; gphi_event_host(event, nth, &now); nth++) {
         staged *one = now.flags & GPHI_HOST_HASHED
                           ? staged_of(run, exec->created, now.address)
                           : NULL;

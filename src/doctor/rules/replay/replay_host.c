@@ -14,18 +14,12 @@
 
 enum { HOSTS_MAX = 256, LAUNCHES_SEEN = 3, COPIES_MIN = 3 };
 
-void gphi_host_event(gphi_rule_run *run, const gphi_event *event)
+void gphi_host_event(gphi_rule_run *run, const gphi_event *event,
+                     const gphi_exec_state *exec)
 {
     gphi_replay_state *state = run->state;
-    const gphi_exec_state *exec = event->kind == GPHI_EVENT_HOST && run->history
-                                      ? gphi_model_exec(run->model, event->id)
-                                      : NULL;
-    for (uint32_t nth = 0; exec && nth < event->part_count; nth++) {
-        const gphi_part *part = gphi_event_part(event, GPHI_PART_HOST, nth);
-        gphi_host_bytes now;
-        if (!part || part->bytes < sizeof(now))
-            return;
-        memcpy(&now, part + 1, sizeof(now));
+    gphi_host_bytes now;
+    for (uint32_t nth = 0; gphi_event_host(event, nth, &now); nth++) {
         const uint64_t key[] = {exec->created.number, now.address};
         gphi_host_source *one =
             (now.flags & GPHI_HOST_HASHED) != 0

@@ -14,15 +14,11 @@
 
 enum { SOURCES_MAX = 256, CHANGES_MIN = 2 };
 
-void gphi_source_event(gphi_rule_run *run, const gphi_event *event)
+void gphi_source_event(gphi_rule_run *run, const gphi_event *event,
+                       const gphi_exec_state *exec)
 {
     gphi_replay_state *state = run->state;
-    const gphi_exec_state *exec = event->kind == GPHI_EVENT_HOST && run->history
-                                      ? gphi_model_exec(run->model, event->id)
-                                      : NULL;
-    if (exec)
-        gphi_turn_event(run, event, exec);
-    for (uint32_t nth = 0; exec && nth < event->part_count; nth++) {
+    for (uint32_t nth = 0; nth < event->part_count; nth++) {
         const gphi_part *part = gphi_event_part(event, GPHI_PART_SOURCE, nth);
         gphi_source_value now;
         if (!part || part->bytes != sizeof(now))

@@ -119,12 +119,8 @@ void gphi_turn_event(gphi_rule_run *run, const gphi_event *event,
                      const gphi_exec_state *exec)
 {
     const gphi_replay_state *state = run->state;
-    for (uint32_t nth = 0; nth < event->part_count; nth++) {
-        const gphi_part *part = gphi_event_part(event, GPHI_PART_HOST, nth);
-        gphi_host_bytes now;
-        if (!part || part->bytes < sizeof(now))
-            return;
-        memcpy(&now, part + 1, sizeof(now));
+    gphi_host_bytes now;
+    for (uint32_t nth = 0; gphi_event_host(event, nth, &now); nth++) {
         GPHI_EACH (gphi_stray, one, &state->suspects) {
             if (!one->is_copy || one->exec->exec != exec || one->address != now.address ||
                 !(now.flags & GPHI_HOST_HASHED))

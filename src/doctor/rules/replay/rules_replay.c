@@ -608,8 +608,14 @@ static void on_event(gphi_rule_run *run, const gphi_event *event)
     if (event->kind == GPHI_EVENT_BLOCK &&
         gphi_map_set(&state->blocks, event->id, run->model->call_count + 1) != GPH_OK)
         gphi_short(run);
-    gphi_source_event(run, event);
-    gphi_host_event(run, event);
+    const gphi_exec_state *exec = event->kind == GPHI_EVENT_HOST && run->history
+                                      ? gphi_model_exec(run->model, event->id)
+                                      : NULL;
+    if (!exec)
+        return;
+    gphi_source_event(run, event, exec);
+    gphi_turn_event(run, event, exec);
+    gphi_host_event(run, event, exec);
 }
 
 static void on_init(gphi_rule_run *run)

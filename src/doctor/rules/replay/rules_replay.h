@@ -179,7 +179,8 @@ bool gphi_turn_is_wrong(const gphi_history *history, const gphi_stray *of);
 void gphi_turn_report(const gphi_rule_run *run, const gphi_stray *of, gphi_draft *draft);
 
 /* replay_source.c */
-void gphi_source_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_source_event(gphi_rule_run *run, const gphi_event *event,
+                       const gphi_exec_state *exec);
 void gphi_source_end(gphi_rule_run *run);
 
 /* replay_advance.c */
@@ -192,7 +193,8 @@ void gphi_advance_report(const gphi_rule_run *run, const gphi_stray *of,
 /* replay_host.c */
 /* Whether two calls were made at one line of the program, by way of Python or not. */
 bool gphi_is_same_line(const gphi_model *model, const gphi_call *a, const gphi_call *b);
-void gphi_host_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_host_event(gphi_rule_run *run, const gphi_event *event,
+                     const gphi_exec_state *exec);
 void gphi_host_look(gphi_look *at, uint64_t before);
 /* Whether the host has left it as it was at all launches that were looked at. */
 bool gphi_host_is_kept(const gphi_rule_run *run, const gphi_stray *of);
