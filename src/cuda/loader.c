@@ -234,7 +234,8 @@ static gph_status open_auto(gphi_driver *driver, const char *path, gph_error *er
     return open_soft(driver, path, error);
 }
 
-gph_status gphi_driver_parse(const char *word, gph_driver *out, gph_error *error)
+/* Reads GPH_DRIVER's words. */
+static gph_status parse_driver(const char *word, gph_driver *out, gph_error *error)
 {
     if (strcmp(word, "auto") == 0)
         *out = GPH_DRIVER_AUTO;
@@ -244,7 +245,8 @@ gph_status gphi_driver_parse(const char *word, gph_driver *out, gph_error *error
         *out = GPH_DRIVER_SOFT;
     else
         return gphi_fail(error, GPH_E_INVALID,
-                         "driver \"%.64s\" is not one of auto, cuda, soft", word);
+                         "GPH_DRIVER is \"%.64s\": one of auto, cuda, soft is needed",
+                         word);
     return GPH_OK;
 }
 
@@ -256,7 +258,7 @@ static gph_status settle(gph_driver *wanted, const char **why, gph_error *error)
     const char *variable = getenv("GPH_DRIVER");
     *why = "GPH_DRIVER";
     if (variable && variable[0] != '\0')
-        return gphi_driver_parse(variable, wanted, error);
+        return parse_driver(variable, wanted, error);
     *why = "default";
     *wanted = GPH_DRIVER_CUDA;
     return GPH_OK;

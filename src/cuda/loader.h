@@ -14,7 +14,4 @@ void gphi_driver_release(gphi_driver *driver);
 
 /* Lent until the last release. */
 const gphi_cuda_source *gphi_driver_source(const gphi_driver *driver);
-
-/* Reads GPH_DRIVER's words. */
-gph_status gphi_driver_parse(const char *word, gph_driver *out, gph_error *error);
 #endif

@@ -215,7 +215,8 @@ static void a_wrong_choice_is_refused(void)
     CHECK(gph_open(NULL, NULL, &error) == GPH_E_INVALID);
     setenv("GPH_DRIVER", "hard", 1);
     CHECK(gph_open(NULL, &runtime, &error) == GPH_E_INVALID);
-    CHECK(strcmp(error.message, "driver \"hard\" is not one of auto, cuda, soft") == 0);
+    CHECK(strcmp(error.message,
+                 "GPH_DRIVER is \"hard\": one of auto, cuda, soft is needed") == 0);
     unsetenv("GPH_DRIVER");
     CHECK(runtime == NULL);
 }

@@ -351,7 +351,7 @@ static bool check_usage(const command_line *line)
 {
     const char *tier = line->values[DOCTOR_TIER], *language = line->values[DOCTOR_LANG];
     const bool has_log = line->values[DOCTOR_EVENTS];
-    const char *wrong = NULL;
+    const char *wrong = NULL, *value = NULL;
     static const struct {
         int option;
         const char *wrong;
@@ -371,17 +371,20 @@ static bool check_usage(const command_line *line)
     else if (line->operand_count > 0 && has_log)
         wrong = "a program, or --events FILE, not both";
     else if (tier && strcmp(tier, "0") != 0 && strcmp(tier, "1") != 0)
-        wrong = "--tier is 0 or 1";
+        wrong = "--tier is 0 or 1", value = tier;
     else if (tier && strcmp(tier, "0") == 0 &&
              (line->values[DOCTOR_ADVISE] || line->values[DOCTOR_CAPTURABLE]))
         wrong = "--advise and --capturable need calls, which --tier 0 does not see";
     else if (line->values[DOCTOR_LEAVE] && !line->values[DOCTOR_WATCH])
         wrong = "--leave needs --watch SECONDS";
     else if (language && strcmp(language, "en") != 0 && strcmp(language, "zh") != 0)
-        wrong = "--lang is en or zh";
+        wrong = "--lang is en or zh", value = language;
     else if (has_same_file(line))
         wrong = "two options name the same file";
-    if (wrong)
+    if (value)
+        doctor_say(language, gph_write_file, stderr,
+                   "gph doctor: %s, not %.100s\ntry: gph doctor --help\n", wrong, value);
+    else if (wrong)
         doctor_say(language, gph_write_file, stderr,
                    "gph doctor: %s\ntry: gph doctor --help\n", wrong);
     return !wrong;

@@ -133,7 +133,8 @@ static bool parse_option(const command *of, int argc, char **argv, int *at,
         return !value || fail_usage(of, "this option takes nothing: ", argv[*at]);
     }
     const char *word = argv[*at];
-    if (!value && *at + 1 < argc)
+    /* "--report -- PROGRAM" lacks a file: none is made that has the name "--". */
+    if (!value && *at + 1 < argc && strcmp(argv[*at + 1], "--") != 0)
         value = argv[++*at];
     line->values[found] = value;
     return (value && value[0] != '\0') ||

@@ -105,20 +105,33 @@ const char *driver_name(gph_driver driver)
     return "default";
 }
 
-bool driver_parse(const char *word, gph_driver *out)
+static bool find_driver(const char *word, gph_driver *out)
 {
-    const char *variable = getenv("GPH_DRIVER");
-    /* gph_open() alone would take NVIDIA's: a command also serves who has no GPU. */
-    const bool is_set = variable && variable[0] != '\0';
-    *out = is_set ? GPH_DRIVER_DEFAULT : GPH_DRIVER_AUTO;
-    if (!word)
-        return true;
     for (gph_driver at = GPH_DRIVER_AUTO; at <= GPH_DRIVER_SOFT; at++)
         if (strcmp(word, driver_name(at)) == 0) {
             *out = at;
             return true;
         }
-    fprintf(stderr, "gph: --driver %s is not one of auto, cuda, soft\n", word);
+    return false;
+}
+
+bool driver_parse(const char *word, gph_driver *out)
+{
+    const char *variable = getenv("GPH_DRIVER");
+    const bool is_set = variable && variable[0] != '\0';
+    /* gph_open() alone would take NVIDIA's: a command also serves who has no GPU. */
+    *out = GPH_DRIVER_AUTO;
+    if (find_driver(word ? word : is_set ? variable : "auto", out)) {
+        if (!word && is_set)
+            *out = GPH_DRIVER_DEFAULT; /* what gph_open() says of its origin stays true */
+        return true;
+    }
+    if (word)
+        fprintf(stderr, "gph: --driver %s is not one of auto, cuda, soft\n", word);
+    else
+        fprintf(stderr,
+                "gph: GPH_DRIVER is \"%.64s\": one of auto, cuda, soft is needed\n",
+                variable);
     return false;
 }
 
