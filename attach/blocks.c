@@ -12,7 +12,9 @@
 #include "attach/ring/draft.h"
 #include "attach/ring/state.h"
 #include "attach/ring/thread.h"
+#include "attach/timing/timing.h"
 #include "attach/track/capture.h"
+#include "base/clock.h"
 
 #include <errno.h>
 
@@ -28,6 +30,8 @@ ATTACH_API void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(
 static void note(uint64_t block, int64_t bytes, const void *above)
 {
     const int saved = errno;
+    const bool is_timed = atomic_load_explicit(&gphi_timing_is_on, memory_order_relaxed);
+    const uint64_t from = is_timed ? gphi_clock_ns() : 0;
     attach_me.busy++;
     attach_know_thread();
     const uint64_t words[] = {(uint64_t)(bytes > 0 ? bytes : 0)};
@@ -35,6 +39,8 @@ static void note(uint64_t block, int64_t bytes, const void *above)
         bytes < 0 && attach_has_captured() ? attach_stack_python(above) : 0;
     attach_tell(GPHI_EVENT_BLOCK, block, stack, words, 1, NULL);
     attach_me.busy--;
+    if (is_timed)
+        gphi_timing_beside(gphi_span_ns(from, gphi_clock_ns()));
     errno = saved;
 }
 

@@ -5,8 +5,9 @@
 #include "base/hash.h"
 
 enum {
-    WINDOWS_MAX = 6, /* of a kind, at a place */
-    GRAPHS_FIRST = 3 /* the first of them is cold */
+    WINDOWS_MAX = 6,  /* of a kind, at a place */
+    GRAPHS_FIRST = 3, /* the first of them is cold */
+    OWN_EXACT = 16    /* steps of a factor of 2, from as many ns on */
 };
 
 /* ---- which calls are what ---- */
@@ -182,6 +183,7 @@ static void adopt(gphi_rhythm *r, uint64_t period)
     r->locked = r->count;
     r->place_count = 0;
     r->has_waits = false;
+    r->own = (gphi_rhythm_own){0};
 }
 
 void gphi_rhythm_beat(gphi_rhythm *r, const gphi_timing_call *call)
@@ -270,4 +272,54 @@ bool gphi_rhythm_due(const gphi_rhythm *r, const gphi_rhythm_place *place,
         return true;
     *kind = fewer == GPHI_WINDOW_GRAPH ? GPHI_WINDOW_HELD : GPHI_WINDOW_GRAPH;
     return place->may[*kind] && is_least(r, place->count[*kind], *kind);
+}
+
+/* ---- what the doctor adds ---- */
+
+static uint32_t own_step(uint64_t ns)
+{
+    uint32_t octave = 0;
+    while (ns >> octave >= 2 * OWN_EXACT)
+        octave++;
+    const uint64_t step = octave * OWN_EXACT + (ns >> octave);
+    return step < GPHI_OWN_STEPS ? (uint32_t)step : GPHI_OWN_STEPS - 1;
+}
+
+/* The middle of a step. */
+static uint64_t own_ns(uint32_t step)
+{
+    const uint32_t octave = step < OWN_EXACT ? 0 : step / OWN_EXACT - 1;
+    return ((uint64_t)(step - octave * OWN_EXACT) << octave) + ((1ULL << octave) / 2);
+}
+
+void gphi_rhythm_cost(gphi_rhythm *r, uint64_t own_ns_now, bool is_disturbed)
+{
+    gphi_rhythm_own *own = &r->own;
+    own->is_disturbed |= is_disturbed;
+    if (!gphi_rhythm_is_steady(r)) /* places are new */
+        return;
+    own->ns += own_ns_now;
+    own->calls++;
+    if ((r->count - r->locked) % r->period != 0)
+        return;
+    if (!own->is_disturbed && own->calls >= r->period) {
+        own->steps[own_step(own->ns / r->period)]++;
+        own->repetitions++;
+    }
+    own->ns = own->calls = 0;
+    own->is_disturbed = false;
+}
+
+uint64_t gphi_rhythm_own_cost(const gphi_rhythm *r, uint32_t quarters)
+{
+    const gphi_rhythm_own *own = &r->own;
+    uint64_t below = 0;
+    if (own->repetitions == 0) /* of what there was of one */
+        return own->calls == 0 ? 0 : own->ns / own->calls;
+    for (uint32_t i = 0; i < GPHI_OWN_STEPS; i++) {
+        below += own->steps[i];
+        if (4 * below >= (uint64_t)quarters * own->repetitions)
+            return own_ns(i);
+    }
+    return 0;
 }

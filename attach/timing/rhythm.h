@@ -40,6 +40,18 @@ typedef struct gphi_rhythm_place {
     bool may[2];       /* whether that kind may begin here */
 } gphi_rhythm_place;
 
+/* What the doctor adds to a call, the mean of a repetition: few calls may cost most of it (the
+ * backward pass of PyTorch has other stacks than the forward pass), so that calls one by one
+ * would not say what a repetition costs. By halves and sixteenths of them, since what Python's
+ * frames cost is a hundred times what a call from C costs. */
+enum { GPHI_OWN_STEPS = 256 };
+
+typedef struct gphi_rhythm_own {
+    uint64_t ns, calls; /* since a repetition began, or the period is known */
+    bool is_disturbed;  /* by a window */
+    uint32_t repetitions, steps[GPHI_OWN_STEPS]; /* by the mean of their calls */
+} gphi_rhythm_own;
+
 typedef struct gphi_rhythm {
     uint64_t count;               /* calls so far */
     uint64_t period, run, locked; /* calls that agree; the call at which it was adopted */
@@ -47,6 +59,7 @@ typedef struct gphi_rhythm {
     bool has_waits, after_wait;
     gphi_rhythm_place places[GPHI_RHYTHM_PLACES];
     uint32_t place_count;
+    gphi_rhythm_own own;
     uint32_t keys[GPHI_RHYTHM_KEYS]; /* of its last calls */
     uint32_t last[GPHI_RHYTHM_KEYS]; /* by key: the call's number + 1, low bits */
 } gphi_rhythm;
@@ -63,6 +76,13 @@ gphi_rhythm_place *gphi_rhythm_place_of(gphi_rhythm *r);
 /* A window of that kind has ended before its repetition did: the next goes on from the
  * next call. */
 void gphi_rhythm_go_on(gphi_rhythm *r, gphi_window_kind kind);
+
+/* A call has ended, to which the doctor has added so much; `is_disturbed`: more than it does as
+ * a rule. */
+void gphi_rhythm_cost(gphi_rhythm *r, uint64_t own_ns, bool is_disturbed);
+
+/* What it added to a call in so many quarters of the repetitions at most; 0: not known. */
+uint64_t gphi_rhythm_own_cost(const gphi_rhythm *r, uint32_t quarters);
 
 /* Which kind of window is due at a place: the one that has begun there less often, if no
  * other place has fewer. Whether there is one. */

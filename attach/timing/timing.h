@@ -46,6 +46,9 @@ typedef struct gphi_timing_end {
 } gphi_timing_end;
 void gphi_timing_after(uint32_t call, const gphi_timing_end *end);
 
+/* What the doctor took between two calls of this thread, for a note. */
+void gphi_timing_beside(uint64_t ns);
+
 /* In a child of fork(): off. */
 void gphi_timing_forget(void);
 #endif

@@ -25,9 +25,7 @@
 enum {
     WINDOWS_MAX = 64, /* in all */
     CALLS_MAX = 192,  /* in a held one: drivers queue some 256 launches, then block */
-    CALLS_MIN = 32,
-    OWN = 256,
-    OWN_EXACT = 16 /* steps of a factor of 2, from as many ns on */
+    CALLS_MIN = 32
 };
 static const uint64_t hold_ns = 1500000, watchdog_ns = 2000000, settle_ns = 500000;
 /* of the watchdog without a call that goes in, and in all: a graph holds nothing up, and
@@ -58,46 +56,15 @@ static struct {
     bool is_watched;
     sem_t wake;
     gphi_timing_graph graph;
-    _Atomic uint32_t own[OWN]; /* calls by what the wrapper cost; own_step() */
-    _Atomic int set_up;        /* 0 not yet, 1 going on, 2 done, 3 failed */
+    _Atomic int set_up; /* 0 not yet, 1 going on, 2 done, 3 failed */
 } t = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 atomic_bool gphi_timing_is_on;
-static _Thread_local uint64_t beside_ns; /* of questions since the last work */
+/* Of questions, and notes, since the last call; whether a window had a part in this one. */
+static _Thread_local uint64_t beside_ns;
+static _Thread_local bool is_disturbed;
 
 /* ---- results ---- */
-
-/* By halves and sixteenths of them, since Python's frames cost a hundred times as much as
- * a call from C. */
-static uint32_t own_step(uint64_t ns)
-{
-    uint32_t octave = 0;
-    while (ns >> octave >= 2 * OWN_EXACT)
-        octave++;
-    const uint64_t step = octave * OWN_EXACT + (ns >> octave);
-    return step < OWN ? (uint32_t)step : OWN - 1;
-}
-
-/* The middle of a step. */
-static uint64_t own_ns(uint32_t step)
-{
-    const uint32_t octave = step < OWN_EXACT ? 0 : step / OWN_EXACT - 1;
-    return ((uint64_t)(step - octave * OWN_EXACT) << octave) + ((1ULL << octave) / 2);
-}
-
-/* What so many quarters of the calls cost at most. */
-static uint64_t own_cost(uint32_t quarters)
-{
-    uint64_t calls = 0, below = 0;
-    for (uint32_t i = 0; i < OWN; i++)
-        calls += atomic_load_explicit(&t.own[i], memory_order_relaxed);
-    for (uint32_t i = 0; i < OWN; i++) {
-        below += atomic_load_explicit(&t.own[i], memory_order_relaxed);
-        if (4 * below >= quarters * calls)
-            return calls == 0 ? 0 : own_ns(i);
-    }
-    return 0;
-}
 
 /* `thread`: 0 for this one. */
 static void put_record(const uint64_t *words, uint32_t count, uint32_t thread,
@@ -126,12 +93,12 @@ static void put_window(double ms)
                               t.first_ns,
                               t.last_ns,
                               t.calls,
-                              own_cost(2),
+                              gphi_rhythm_own_cost(t.owner, 2),
                               t.kind == GPHI_WINDOW_GRAPH,
                               t.instantiate_ns,
                               interruptions() - t.interruptions,
-                              own_cost(1),
-                              own_cost(3)};
+                              gphi_rhythm_own_cost(t.owner, 1),
+                              gphi_rhythm_own_cost(t.owner, 3)};
     put_record(words, sizeof(words) / sizeof(words[0]), t.thread, atomic_load(&t.window));
 }
 
@@ -584,12 +551,15 @@ bool gphi_timing_before(uint32_t call, const uint64_t *words, uint32_t flags)
     if (now.class == GPHI_NOISE || !(r = gphi_owner_enter(&t.cu, t.context)))
         return false;
     const int state = atomic_load(&t.state);
-    if (state == HELD || state == BUILT)
+    is_disturbed = state == HELD || state == BUILT;
+    if (is_disturbed)
         taken = in_window(r, &now);
     const int then = atomic_load(&t.state);
     if ((now.class == GPHI_WORK || (now.class == GPHI_ORDER && r->after_wait)) &&
-        then != HELD && then != BUILT)
+        then != HELD && then != BUILT) {
         taken = maybe_open(r, &now);
+        is_disturbed |= atomic_load(&t.state) == HELD || atomic_load(&t.state) == BUILT;
+    }
     gphi_rhythm_beat(r, &now);
     return taken;
 }
@@ -613,32 +583,37 @@ static uint64_t added_ns(const gphi_timing_end *end)
     return all > driver ? all - driver : 0;
 }
 
+static void read_window(void)
+{
+    (void)pthread_mutex_lock(&t.lock);
+    (void)read_window_locked();
+    (void)pthread_mutex_unlock(&t.lock);
+    is_disturbed = true;
+}
+
 static void look_after(uint32_t call, const gphi_timing_end *end)
 {
-    if (atomic_load(&t.set_up) != 2 || !gphi_owner_rhythm())
+    gphi_rhythm *r = gphi_owner_rhythm();
+    if (atomic_load(&t.set_up) != 2 || !r)
         return;
     const gphi_timing_class class = gphi_timing_class_of(call);
-    if (class == GPHI_NOISE)
+    if (class == GPHI_NOISE) {
         beside_ns += added_ns(end);
+        return;
+    }
     const int state = atomic_load(&t.state);
-    if (state == HELD || state == BUILT) {
+    if (state == HELD || state == BUILT)
         count_call(class, end);
-        return;
-    }
-    if (class == GPHI_STOP && state == LET_GO && t.host.open_captures() == 0) {
-        (void)pthread_mutex_lock(&t.lock);
-        (void)read_window_locked();
-        (void)pthread_mutex_unlock(&t.lock);
-        return;
-    }
-    if (class != GPHI_WORK)
-        return;
-    /* what comes before a period is known is not what its repetitions cost: places are
-     * new */
-    if (gphi_rhythm_is_steady(gphi_owner_rhythm()))
-        (void)atomic_fetch_add_explicit(&t.own[own_step(added_ns(end) + beside_ns)], 1,
-                                        memory_order_relaxed);
+    else if (class == GPHI_STOP && state == LET_GO && t.host.open_captures() == 0)
+        read_window();
+    gphi_rhythm_cost(r, added_ns(end) + beside_ns, is_disturbed);
     beside_ns = 0;
+    is_disturbed = false;
+}
+
+void gphi_timing_beside(uint64_t ns)
+{
+    beside_ns += ns;
 }
 
 void gphi_timing_after(uint32_t call, const gphi_timing_end *end)

@@ -39,7 +39,7 @@ typedef struct timing {
     const gph_advice *advice;
     gphi_repeat *repeat;
     gphi_vec windows;               /* of placed */
-    double own_ns;                  /* that the doctor adds to a call */
+    double own_ns;                  /* that the doctor adds to a call, in the mean */
     bool is_own_measured;           /* with its part of questions between two calls */
     uint64_t count;                 /* whole repetitions */
     double events_ns;               /* that a window shows beside its calls */
@@ -131,7 +131,7 @@ static gph_status place_windows(timing *t)
         t->repeat->interrupted += window->is_interrupted;
         for (int b = 0; b < GPHI_BOUNDS && owns < SAMPLES; b++)
             own[b][owns] = (double)window->own_ns[b];
-        owns += owns < SAMPLES;
+        owns += owns < SAMPLES && window->own_ns[GPHI_USUAL] != 0;
     }
     t->is_own_measured = owns > 0;
     t->own_ns = owns > 0 ? gphi_median(own[GPHI_USUAL], owns) : least_gap(t);
@@ -288,13 +288,11 @@ static void time_segment(timing *t, gphi_piece *piece)
 {
     const double usual = usual_gap(t, piece);
     const double large = fmax(usual * 10, OWN_WORK_NS);
-    /* what a wrapper takes lies between two calls, so that is the most it is */
-    if (piece->count > 1 && usual < t->own_ns)
-        t->own_ns = usual;
-    piece->own_ns = own_of(t, piece->from, piece->count);
+    double gaps = 0;
     for (uint32_t i = 0; i < piece->count; i++) {
         const double gap = usual_of(t, piece->from + i, gap_before);
         piece->host_ns += usual_of(t, piece->from + i, duration);
+        gaps += i > 0 ? gap : 0;
         if (i == 0) /* between two repetitions: the program's own work, and the usual */
             piece->gap_ns += gap > usual ? gap - usual : 0;
         else if (gap > large)
@@ -302,6 +300,10 @@ static void time_segment(timing *t, gphi_piece *piece)
         else
             piece->host_ns += gap;
     }
+    /* what a wrapper takes lies between two calls, so that is the most it is */
+    if (piece->count > 1)
+        t->own_ns = fmin(t->own_ns, gaps / (piece->count - 1));
+    piece->own_ns = own_of(t, piece->from, piece->count);
 }
 
 static void time_pieces(timing *t)
