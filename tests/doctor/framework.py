@@ -31,6 +31,12 @@ MODES = {
     "code": (1, [("error", "framework.exception", "cuda/900-stream-capture-unsupported", "code")]),
     "in_capture": (1, [("error", "framework.exception", "framework.exception", "look_up")]),
     "after_capture": (1, []),
+    "other_sizes": (1, [("error", "framework.exception", "framework.exception", "raised_in")]),
+    "sizes_of_the_model": (1, []),
+    "second_backward": (1, [("error", "framework.exception", "framework.exception", "raised_in")]),
+    "changed_in_place": (1, [("error", "framework.exception", "framework.exception", "raised_in")]),
+    "backward_of_eager": (1, []),
+    "backward_without_graphs": (1, []),
     "value_error": (1, []),
     "other_cuda": (1, []),
     "then_warned": (1, []),
@@ -190,6 +196,68 @@ def in_capture():
 def after_capture():
     captured(cuda(), False)
     look_up()
+
+
+def replayed():
+    """A graph of four nodes that was captured and has run."""
+    driver, stream, graph, run, word = (cuda(), *(ctypes.c_void_p() for _ in range(3)), ctypes.c_uint64())
+    driver.cuMemAlloc_v2(ctypes.byref(word), ctypes.c_size_t(4))
+    driver.cuStreamCreate(ctypes.byref(stream), 1)
+    driver.cuStreamBeginCapture_v2(stream, 0)
+    fill(driver, word, stream)
+    driver.cuStreamEndCapture(stream, ctypes.byref(graph))
+    driver.cuGraphInstantiateWithFlags(ctypes.byref(run), graph, ctypes.c_uint64(0))
+    driver.cuGraphLaunch(run, stream)
+    return driver, word, stream
+
+
+def fill(driver, word, stream):
+    for value in range(4):
+        driver.cuMemsetD32Async(word, value, ctypes.c_size_t(1), stream)
+
+
+def raised_in(file, message):
+    """As a library's file raises it."""
+    exec(compile("raise RuntimeError(%r)" % message, file, "exec"), {})  # other_sizes, second_backward, changed_in_place
+
+
+SIZES = "The size of tensor a (25) must match the size of tensor b (10) at non-singleton dimension 0"
+CHANGED = ("one of the variables needed for gradient computation has been modified by an inplace operation: "
+           "[torch.cuda.FloatTensor [32, 64]] is at version 1; expected version 0 instead.")
+SECOND = "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed)."
+
+
+def other_sizes():
+    replayed()
+    raised_in("/lib/python3/site-packages/torch/cuda/graphs.py", SIZES)
+
+
+def sizes_of_the_model():
+    """Not of what calls the graph."""
+    replayed()
+    raised_in("/lib/python3/site-packages/torch/nn/functional.py", SIZES)
+
+
+def second_backward():
+    replayed()
+    raised_in("/lib/python3/site-packages/torch/autograd/graph.py", SECOND)
+
+
+def changed_in_place():
+    driver, word, stream = replayed()
+    driver.cuMemsetD32Async(word, 7, ctypes.c_size_t(1), stream)  # the loss's gradient
+    raised_in("/lib/python3/site-packages/torch/autograd/graph.py", CHANGED)
+
+
+def backward_of_eager():
+    """The forward pass ran after the graph."""
+    fill(*replayed())
+    raised_in("/lib/python3/site-packages/torch/autograd/graph.py", SECOND)
+
+
+def backward_without_graphs():
+    cuda()
+    raised_in("/lib/python3/site-packages/torch/autograd/graph.py", CHANGED)
 
 
 def value_error():

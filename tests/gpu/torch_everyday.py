@@ -23,7 +23,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parent / "everyday"
 # None: not found today.
 FOUND = {
     "adam_steps": "replay.frozen-value",
-    "backward_outside": None,  # PyTorch's exception has no entry
+    "backward_outside": "framework.exception",
     "boolean_mask": "capture.synchronize",
     "captured_each_step": "perf.instantiate-per-launch",
     "compile_shapes": "perf.hardly-replayed",
@@ -32,7 +32,7 @@ FOUND = {
     "grads_add_up": "replay.missing-work",
     "grads_to_none": "replay.missing-work",
     "graph_per_length": "cache.shape-explosion",
-    "graphed_callable_shape": None,  # PyTorch's exception has no entry
+    "graphed_callable_shape": "framework.exception",
     "input_freed": "memory.stale-address",
     "input_rebound": "memory.stale-address",
     "item_in_capture": "capture.synchronize",

@@ -9,13 +9,13 @@
  *   RuntimeError: CUDA error: ...            MESSAGE, and what follows it
  *
  * What gph explain makes of the words decides; an exception of no entry is left alone, unless it
- * was raised in a capture. */
+ * was raised in a capture, or of a graph (framework_graph.c). */
+#include "doctor/rules/framework/rules_framework.h"
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/plain.h"
 #include "doctor/findings/said.h"
 #include "doctor/findings/stacks.h"
-#include "doctor/rules/rules.h"
 
 #include <gph/explain.h>
 #include <stdio.h>
@@ -24,7 +24,6 @@
 
 enum {
     LINE_MAX_BYTES = 2048,
-    TEXT_MAX = 4096, /* of a message, and of its frames */
     PREFIX_MAX = 64, /* "[rank0]: ", before each line */
     SPEAKERS_MAX = 64,
     HEARD_MAX = 100,
@@ -34,14 +33,7 @@ enum {
 
 typedef enum part { NOWHERE, TRACE, THROWN, MESSAGE, CHAINED } part;
 
-/* An exception, or a line of a framework's. */
-typedef struct heard {
-    gphi_call at;
-    bool is_exception, is_thread; /* in a thread that ends with it, not the program */
-    uint32_t frames_bytes, message_bytes;
-    char frames[TEXT_MAX]; /* "file:line function\n", outermost first */
-    char message[TEXT_MAX];
-} heard;
+typedef gphi_heard heard;
 
 /* A thread's line that has no end yet, and what it is in the middle of. */
 typedef struct speaker {
@@ -55,10 +47,11 @@ typedef struct speaker {
 } speaker;
 
 typedef struct framework {
-    gphi_vec speakers; /* of speaker */
-    gphi_vec list;     /* of heard * */
-    bool has_graphs;   /* the process has captured, or instantiated */
-    bool has_failed;   /* its exit status is not 0, or it was killed */
+    gphi_vec speakers;  /* of speaker */
+    gphi_vec list;      /* of heard * */
+    gphi_launched last; /* launch of a graph */
+    bool has_graphs;    /* the process has captured, or instantiated */
+    bool has_failed;    /* its exit status is not 0, or it was killed */
 } framework;
 
 static void framework_init(gphi_rule_run *run)
@@ -97,6 +90,7 @@ static heard *new_heard(gphi_rule_run *run, const speaker *of, uint32_t stack)
                           .thread = of->thread,
                           .stack = stack,
                           .result = CUDA_ERROR_UNKNOWN}; /* lost records change nothing */
+    out->last = state->last;
     *(heard **)gphi_vec_add(&state->list, 1) = out;
     return out;
 }
@@ -104,9 +98,9 @@ static heard *new_heard(gphi_rule_run *run, const speaker *of, uint32_t stack)
 static void put(char *text, uint32_t *used, const char *piece, const char *end)
 {
     const size_t length = strlen(piece) + strlen(end);
-    if (length >= TEXT_MAX - *used)
+    if (length >= GPHI_HEARD_BYTES - *used)
         return;
-    snprintf(text + *used, TEXT_MAX - *used, "%s%s", piece, end);
+    snprintf(text + *used, GPHI_HEARD_BYTES - *used, "%s%s", piece, end);
     *used += (uint32_t)length;
 }
 
@@ -121,7 +115,7 @@ static void hear_frame(heard *now, const char *line)
         return;
     snprintf(frame, sizeof(frame), "%.*s:%d %s", (int)(end - file), file, number,
              end + 8 + at);
-    if (strlen(frame) + 1 >= TEXT_MAX - now->frames_bytes) {
+    if (strlen(frame) + 1 >= GPHI_HEARD_BYTES - now->frames_bytes) {
         now->frames_bytes = 0; /* of a deep stack the inner frames */
         now->frames[0] = '\0';
     }
@@ -260,6 +254,7 @@ static void on_call(gphi_rule_run *run, const gphi_seen *seen)
     const char *name = gphi_call_name(seen->call.call);
     state->has_graphs |= strncmp(name, "cuStreamBeginCapture", 20) == 0 ||
                          strncmp(name, "cuGraphInstantiate", 18) == 0;
+    gphi_framework_note(&state->last, seen);
 }
 
 /* ---- judging ---- */
@@ -339,7 +334,7 @@ static const gphi_capture *capture_of(const gphi_model *model, const heard *of)
 /* The frames, innermost first, as a stack of their own. */
 static void read_frames(gphi_rule_run *run, heard *of)
 {
-    char text[TEXT_MAX];
+    char text[GPHI_HEARD_BYTES];
     uint32_t used = 0;
     while (of->frames_bytes > 0) {
         of->frames[--of->frames_bytes] = '\0';
@@ -375,16 +370,21 @@ static bool is_notice(const gph_explain_entry *entry)
 }
 
 /* Nobody caught it, and no entry knows its words. */
-static void report_in_capture(gphi_rule_run *run, heard *of)
+static void report_unknown(gphi_rule_run *run, heard *of)
 {
     const framework *state = run->state;
-    const gphi_capture *capture = of->is_exception && !of->is_thread && state->has_failed
-                                      ? capture_of(run->model, of)
-                                      : NULL;
-    if (!capture)
+    const bool has_ended = of->is_exception && !of->is_thread && state->has_failed;
+    const gphi_capture *capture = has_ended ? capture_of(run->model, of) : NULL;
+    const gphi_of_graph kind =
+        has_ended && !capture ? gphi_framework_of_graph(of) : GPHI_OF_NO_GRAPH;
+    if (!capture && kind == GPHI_OF_NO_GRAPH)
         return;
     read_frames(run, of);
     of->message[strcspn(of->message, "\n")] = '\0';
+    if (!capture) {
+        gphi_framework_tell(run, of, kind);
+        return;
+    }
     gphi_draft *draft = gphi_finding_begin(run, &of->at, capture->begin.number);
     gphi_cause(draft,
                "the exception was raised while work was captured: %s had been captured "
@@ -399,7 +399,7 @@ static void report_heard(gphi_rule_run *run, heard *of)
     const framework *state = run->state;
     const gph_explain_entry *entry = entry_of(state, of);
     if (!entry)
-        report_in_capture(run, of);
+        report_unknown(run, of);
     if (!entry || is_followed(state, of))
         return;
     read_frames(run, of);
