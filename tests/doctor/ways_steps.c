@@ -286,6 +286,111 @@ static void sizes_used(void)
     sizes(0, 2000);
 }
 
+/* ---- what the host decides in each step ---- */
+
+/* As many layers as the bits of `kept` say. */
+static void layered(CUstream stream, CUdeviceptr h, CUdeviceptr x, unsigned kept)
+{
+    COPY(stream, h, x);
+    for (int i = 0; i < 4; i++)
+        if (kept >> i & 1)
+            SCALE_ADD(stream, h, x, 1); // <-- layers_by_chance
+    COPY(stream, x, h);
+}
+
+static CUgraphExec layers_in_graph(CUstream stream, CUdeviceptr h, CUdeviceptr x,
+                                   unsigned kept)
+{
+    begin(stream);
+    layered(stream, h, x, kept);
+    return end_capture(stream);
+}
+
+enum { BY_CHANCE, FOR_EACH_CASE, AND_EAGERLY, WARM_FIRST };
+
+static void layers(int how)
+{
+    static const unsigned chance[] = {15, 11, 15, 9, 13, 7},
+                          warm[] = {15, 15, 11, 11, 11, 11};
+    CUstream stream = new_stream();
+    const CUdeviceptr x = new_floats(), h = new_floats();
+    for (int i = 0; i < 6; i++) {
+        send(x, i);
+        layered(stream, h, x, how == WARM_FIRST ? warm[i] : chance[i]);
+    }
+    CUgraphExec exec[] = {layers_in_graph(stream, h, x, 11),
+                          how == FOR_EACH_CASE ? layers_in_graph(stream, h, x, 9) : NULL};
+    for (int i = 0; i < STEPS; i++) {
+        send(x, i);
+        CU(cuGraphLaunch(exec[exec[1] ? i % 2 : 0], stream));
+        if (how == AND_EAGERLY && i % 3 == 0)
+            layered(stream, h, x, 1);
+    }
+    CU(cuStreamSynchronize(stream));
+    for (int i = 0; i < 2 && exec[i]; i++)
+        CU(cuGraphExecDestroy(exec[i]));
+}
+
+// way: layers_by_chance replay.frozen-value
+static void layers_by_chance(void)
+{
+    layers(BY_CHANCE);
+}
+
+/* A graph for each case; the rest without a graph; a warm-up that is another at first. */
+// way: layers_as_they_are silent
+static void layers_as_they_are(void)
+{
+    layers(FOR_EACH_CASE);
+    layers(AND_EAGERLY);
+    layers(WARM_FIRST);
+}
+
+/* An optimizer that steps for every second batch. */
+static void accumulated(CUstream stream, CUdeviceptr w, CUdeviceptr grad, CUdeviceptr x,
+                        bool is_step)
+{
+    SCALE_ADD(stream, grad, x, 1);
+    if (is_step)
+        LAUNCH(sgd_step, FLOATS / 128, stream, &(CUdeviceptr){w},
+               &(CUdeviceptr){grad}, // <-- every_second
+               &(float){0.5F}, &(unsigned){FLOATS});
+}
+
+static void accumulate(bool is_outside)
+{
+    CUstream stream = new_stream();
+    const CUdeviceptr x = new_floats(), w = new_floats(), grad = new_floats();
+    for (int i = 0; i < 6; i++) {
+        send(x, i);
+        accumulated(stream, w, grad, x, i % 2 == 1);
+    }
+    begin(stream);
+    accumulated(stream, w, grad, x, !is_outside);
+    CUgraphExec exec = end_capture(stream);
+    for (int i = 0; i < STEPS; i++) {
+        send(x, i);
+        CU(cuGraphLaunch(exec, stream));
+        if (is_outside && i % 2 == 1)
+            LAUNCH(sgd_step, FLOATS / 128, stream, &(CUdeviceptr){w},
+                   &(CUdeviceptr){grad}, &(float){0.5F}, &(unsigned){FLOATS});
+    }
+    CU(cuStreamSynchronize(stream));
+    CU(cuGraphExecDestroy(exec));
+}
+
+// way: every_second replay.frozen-value
+static void every_second(void)
+{
+    accumulate(false);
+}
+
+// way: every_second_outside silent
+static void every_second_outside(void)
+{
+    accumulate(true);
+}
+
 #define WAYS(X)                                                                          \
     X(sum_grows)                                                                         \
     X(sum_cleared)                                                                       \
@@ -298,7 +403,11 @@ static void sizes_used(void)
     X(old_result)                                                                        \
     X(new_result)                                                                        \
     X(size_after_size)                                                                   \
-    X(sizes_used)
+    X(sizes_used)                                                                        \
+    X(layers_by_chance)                                                                  \
+    X(layers_as_they_are)                                                                \
+    X(every_second)                                                                      \
+    X(every_second_outside)
 
 int main(int argc, char **argv)
 {

@@ -39,7 +39,7 @@ FOUND = {
     "key_error": "framework.exception",
     "kv_position": "replay.frozen-value",
     "last_batch": None,  # all rows are read, as where the host leaves the others out
-    "layer_drop": None,
+    "layer_drop": "replay.frozen-value",
     "loss_scale": "replay.frozen-value",
     "lr_schedule": "replay.frozen-value",
     "mask_on_host": "replay.frozen-value",

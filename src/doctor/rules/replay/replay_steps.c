@@ -139,12 +139,21 @@ static bool add_kernels(gphi_vec *to, const gph_graph *graph, uint32_t top,
     return true;
 }
 
-static bool is_same(const gphi_eager *item, const gphi_step_kernel *kernel)
+static uint64_t shape_of_node(const gph_kernel_params *params)
+{
+    return shape_of(params->grid, params->block, params->shared_bytes);
+}
+
+bool gphi_is_step_kernel(const gphi_eager *item, const gphi_step_kernel *kernel)
 {
     const gph_kernel_params *params = kernel->params;
     return item->kernel == params->handle && item->arg_bytes <= params->buffer_bytes &&
-           item->arg_bytes != 0 &&
-           item->shape == shape_of(params->grid, params->block, params->shared_bytes);
+           item->arg_bytes != 0 && item->shape == shape_of_node(params);
+}
+
+bool gphi_is_step_shape(const gphi_step_kernel *a, const gphi_step_kernel *b)
+{
+    return shape_of_node(a->params) == shape_of_node(b->params);
 }
 
 /* One round that ends before item *end; *end is its first kernel then. */
@@ -160,7 +169,8 @@ static bool find_one(gphi_rounds *rounds, const gphi_eager_log *log, gphi_vec *p
     for (const gphi_eager *item; left > 0 && at-- > 0;) {
         if (!(item = gphi_eager_at(log, at)) || (left < count && last - at > most))
             return false;
-        if (!item->kernel || !is_same(item, gphi_vec_at(&rounds->kernels, left - 1)))
+        if (!item->kernel ||
+            !gphi_is_step_kernel(item, gphi_vec_at(&rounds->kernels, left - 1)))
             continue;
         if (left-- == count)
             last = at;

@@ -326,6 +326,7 @@ static void first_launch(gphi_rule_run *run, gphi_exec_history *exec)
     gphi_sent_look(&at);
     gphi_host_look(&at, before);
     gphi_advance_copies(&at, before);
+    gphi_branch_look(&at, before);
     at.kernel = 0;
     if (has_rounds) {
         for (; at.kernel < rounds.kernels.count; at.kernel++) {
@@ -562,6 +563,8 @@ static bool is_wrong(const gphi_rule_run *run, const gphi_stray *of)
         return gphi_host_is_kept(run, of);
     if (of->is_copy)
         return gphi_turn_is_wrong(history, of);
+    if (of->is_branch)
+        return gphi_branch_is_wrong(run, of);
     if (of->kind == GPHI_MISSING_WORK)
         return !is_written_after(history, of, of->address, of->length);
     return !has_sibling(history, of) &&
@@ -592,6 +595,8 @@ static void on_end(gphi_rule_run *run)
             gphi_host_report(run, one, begin(run, one));
         else if (one->is_update)
             tell_update(run, one);
+        else if (one->is_branch)
+            gphi_branch_report(run, one, begin(run, one));
         else if (one->is_copy)
             gphi_turn_report(run, one, begin(run, one));
         else if (one->kind == GPHI_MISSING_WORK)

@@ -56,6 +56,9 @@ const unsigned char *gphi_eager_args(const gphi_eager_log *log, const gphi_eager
 bool gphi_rounds_find(gphi_rounds *rounds, const gphi_eager_log *log,
                       const gphi_exec_history *exec, uint64_t before);
 void gphi_rounds_fini(gphi_rounds *rounds);
+/* Whether it is that kernel, with the same grid; whether two have the same grid. */
+bool gphi_is_step_kernel(const gphi_eager *item, const gphi_step_kernel *kernel);
+bool gphi_is_step_shape(const gphi_step_kernel *a, const gphi_step_kernel *b);
 static inline const gphi_eager *gphi_round_of(const gphi_eager_log *log,
                                               const gphi_rounds *rounds, uint32_t round,
                                               size_t kernel)
@@ -101,6 +104,7 @@ typedef struct gphi_stray {
     bool is_copy; /* values are of a copy's host side; address: the graph's, length: hash
                          of what was there at the last launch */
     bool is_refilled; /* and that was another than before */
+    bool is_branch;   /* how often a line ran its kernel: values, the graph's last */
     bool needs_reads; /* reported only if results are read: it may be a benchmark */
 } gphi_stray;
 
@@ -189,6 +193,12 @@ bool gphi_advance_look(const gphi_look *at, const uint64_t *values, uint32_t cou
 void gphi_advance_copies(gphi_look *at, uint64_t before);
 void gphi_advance_report(const gphi_rule_run *run, const gphi_stray *of,
                          gphi_draft *draft);
+
+/* replay_branch.c */
+void gphi_branch_look(const gphi_look *at, uint64_t before);
+bool gphi_branch_is_wrong(const gphi_rule_run *run, const gphi_stray *of);
+void gphi_branch_report(const gphi_rule_run *run, const gphi_stray *of,
+                        gphi_draft *draft);
 
 /* replay_host.c */
 /* Whether two calls were made at one line of the program, by way of Python or not. */
