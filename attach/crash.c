@@ -9,15 +9,19 @@
  * there already. */
 #define _GNU_SOURCE
 #include "attach/crash.h"
+#include "attach/driver/find.h"
 #include "attach/peek/kind.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/stack.h"
 #include "attach/ring/draft.h"
 #include "attach/ring/state.h"
 #include "attach/ring/thread.h"
+#include "attach/track/pinned.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -52,10 +56,49 @@ static void tell_crash(int number, const siginfo_t *info, const void *context)
                 words, 2, NULL);
 }
 
+/* Memory that a copy has yet to write. The driver's threads, and a host function in its stream's
+ * order, come when it is time; what the driver does within a call is its own. */
+static void tell_touch(uint64_t address, uint64_t first, uint64_t bytes,
+                       const void *context)
+{
+    char text[200];
+    uintptr_t caller;
+    const uintptr_t at = place_of_fault(context, &caller);
+    if (attach_me.busy != 0 || attach_me.depth != 0 || !attach_ring() ||
+        getpid() != attach_process())
+        return;
+    attach_me.busy++;
+    attach_know_thread();
+    snprintf(text, sizeof(text),
+             "host code uses pinned memory at 0x%" PRIx64 ", byte %" PRIu64 " of %" PRIu64
+             " that a queued copy writes",
+             address, address - first, bytes);
+    if (attach_me.kind == 1)
+        attach_tell(GPHI_EVENT_LOG, 0, attach_stack_of_fault(at, caller), NULL, 0, text);
+    attach_me.busy--;
+}
+
+/* Whether the signal is of a page that was closed, and is open now. */
+static bool is_of_pinned(int number, const siginfo_t *info, const void *context)
+{
+    uint64_t first, bytes;
+    const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    const int saved = errno;
+    if (number != SIGSEGV || info->si_code != SEGV_ACCERR ||
+        !attach_pinned_open(address, &first, &bytes))
+        return false;
+    if (bytes != 0)
+        tell_touch(address, first, bytes, context);
+    errno = saved;
+    return true;
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     const struct sigaction none = {.sa_handler = SIG_DFL};
     const int saved = errno;
+    if (is_of_pinned(number, info, context))
+        return;
     sigaction(number, &none, NULL);
     /* A child of vfork() has our memory, and is not to write to our ring. */
     if (attach_ring() && getpid() == attach_process()) {
@@ -78,4 +121,15 @@ void attach_crash_prepare(void)
             (now.sa_flags & SA_SIGINFO) == 0)
             sigaction(crashes[i], &ours, NULL);
     }
+}
+
+bool attach_crash_is_ours(void)
+{
+    const attach_library *driver = attach_driver();
+    struct sigaction now;
+    if (sigaction(SIGSEGV, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) == 0)
+        return false;
+    const uintptr_t at = (uintptr_t)now.sa_sigaction;
+    return now.sa_sigaction == on_crash ||
+           at - driver->start < driver->end - driver->start;
 }

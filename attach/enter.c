@@ -2,6 +2,7 @@
 /* The way of each call: in, and out. */
 #define _GNU_SOURCE
 #include "attach/enter.h"
+#include "attach/crash.h"
 #include "attach/cupti/cupti.h"
 #include "attach/driver/find.h"
 #include "attach/hook.h"
@@ -13,6 +14,7 @@
 #include "attach/timing/timing.h"
 #include "attach/track/capture.h"
 #include "attach/track/host.h"
+#include "attach/track/pinned.h"
 #include "attach/track/source.h"
 #include "base/clock.h"
 
@@ -80,6 +82,11 @@ static void forget_abandoned(uintptr_t frame)
 /* What is gone, or may be, once the driver has been called. */
 static void look_before(attach_call *call)
 {
+    if (atomic_load_explicit(&attach_pinned_is_on, memory_order_relaxed)) {
+        attach_me.busy++;
+        attach_pinned_before(call);
+        attach_me.busy--;
+    }
     if (call->symbol->hook != ATTACH_HOOK_NONE) {
         attach_me.busy++;
         attach_hook_before(call);
@@ -201,6 +208,9 @@ CUresult attach_leave(attach_call *call, CUresult result)
         attach_cupti_after(call->symbol);
     result = attach_hook_after(call, result);
     attach_record(call, result);
+    if (atomic_load_explicit(&attach_pinned_is_on, memory_order_relaxed) &&
+        result == CUDA_SUCCESS && attach_crash_is_ours())
+        attach_pinned_after(call);
     if (call->enter_ns != 0) {
         const gphi_timing_end end = {call->enter_ns, call->begin_ns, call->end_ns,
                                      (int32_t)result};

@@ -29,6 +29,7 @@
 #include "attach/track/freed.h"
 #include "attach/track/function.h"
 #include "attach/track/look.h"
+#include "attach/track/pinned.h"
 #include "event/ring_format.h"
 
 #include <errno.h>
@@ -173,6 +174,7 @@ bool attach_start(void)
     if (is == ATTACH_ON) {
         gphi_timing_start(&host);
         attach_crash_prepare();
+        attach_pinned_start();
     }
     atomic_store_explicit(&attach_is, is, memory_order_release);
     return is == ATTACH_ON;
@@ -262,6 +264,7 @@ static void forked(void)
     attach_sentinels_forked();
     attach_stack_forked();
     gphi_timing_forget();
+    attach_pinned_forked();
     attach_cupti_forget();
     atomic_flag_clear(&is_starting);
     attach_forget_devices();

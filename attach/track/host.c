@@ -173,3 +173,13 @@ void attach_host_launch(const attach_call *call)
     draft.head.stack = attach_stack(call->above);
     attach_write(&draft);
 }
+
+void attach_host_written(uint64_t exec, void (*each)(uint64_t address, uint64_t bytes))
+{
+    const host_exec *at = exec_at(exec, false);
+    const uint32_t count =
+        at ? atomic_load_explicit(&at->count, memory_order_acquire) : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!at->operands[i].is_read && at->operands[i].bytes > ATTACH_HOST_USER_BYTES)
+            each(at->operands[i].address, at->operands[i].bytes);
+}

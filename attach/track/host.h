@@ -15,6 +15,8 @@ enum { ATTACH_HOST_USER_BYTES = 1 };
 void attach_host_user(uint64_t exec, const void *user);
 /* It is about to be launched: writes HOST, the first times. */
 void attach_host_launch(const attach_call *call);
+/* Calls for what its copies write. */
+void attach_host_written(uint64_t exec, void (*each)(uint64_t address, uint64_t bytes));
 /* Host memory as it is. `call` lies in the frame of the wrapper that the program called.
  */
 gphi_host_bytes attach_host_now(const attach_call *call, uint64_t address, uint64_t bytes,

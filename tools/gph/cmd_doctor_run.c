@@ -68,7 +68,8 @@ static bool ask_standing(const doctor_run *run)
                            run->has_sentinels ? "nodes" : "driver");
 }
 
-/* Softcuda's check mode; what the user has set stays. A GPU's driver has none. */
+/* Softcuda's check mode; what the user has set stays. A GPU's driver has none: there the
+ * attached library watches what it can, the host's use of pinned memory. */
 static bool ask_check(const doctor_run *run, gph_driver driver)
 {
     const char *set = getenv("SOFTCUDA_CHECK");
@@ -77,9 +78,10 @@ static bool ask_check(const doctor_run *run, gph_driver driver)
     if (driver == GPH_DRIVER_SOFT)
         return (set && set[0] != '\0') || launch_variable(who, "SOFTCUDA_CHECK", "all");
     doctor_say(run->seen->language, gph_write_file, stderr,
-               "gph doctor: --check works only on softcuda, which watches every access; "
-               "the driver here is NVIDIA's: add --driver soft\n");
-    return false;
+               "gph doctor: on NVIDIA's driver --check watches the host's use of pinned "
+               "memory alone; what kernels and copies touch it watches with --driver "
+               "soft\n");
+    return launch_variable(who, "GPH_DOCTOR_PINNED", "1");
 }
 
 /* The name of the library in the program's environment: a link in the folder where its

@@ -13,6 +13,7 @@
 #include "doctor/rules/memory/rules_memory.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- memory.read-before-done ---- */
@@ -490,14 +491,42 @@ void gphi_rule_output_overwritten(gphi_rule_run *run, const gphi_seen *seen)
 
 /* ---- memory.host-read-before-done ---- */
 
-/* The driver is not called: softcuda's check says it, by the thread that did it. */
+static bool is_of_host(const gphi_allocation *memory)
+{
+    return memory &&
+           (memory->kind == GPHI_MEM_PINNED || memory->kind == GPHI_MEM_REGISTERED ||
+            memory->kind == GPHI_MEM_MANAGED);
+}
+
+/* Whether a kernel may tell the host how far the device is: it has a pointer into memory that the
+ * host reads. */
+static bool may_be_polled(const gphi_history *history)
+{
+    for (size_t i = 0; i < history->memories.count; i++) {
+        const gphi_memory_history *memory = gphi_vec_pointer(&history->memories, i);
+        if (is_of_host(memory->memory) && memory->pointers.count > 0)
+            return true;
+    }
+    for (size_t i = 0; i < history->execs.count; i++) {
+        const gphi_exec_history *exec = gphi_history_exec_at(history, i);
+        GPHI_EACH (const gphi_touch, touch, &exec->touches)
+            if (touch->bytes == 0 && is_of_host(touch->memory))
+                return true;
+    }
+    return false;
+}
+
+/* The driver is not called: softcuda's check says it, by the thread that did it, or the attached
+ * library, which closes the pages until a call may have waited. */
 void gphi_rule_host_read(gphi_rule_run *run, const gphi_event *event)
 {
-    static const char begins[] = "host code ";
+    static const char softcuda[] = "host code ", attached[] = "host code uses ";
     if (event->kind != GPHI_EVENT_LOG)
         return;
     const char *text = gphi_event_text(event, 0);
-    if (strncmp(text, begins, strlen(begins)) != 0 || !strstr(text, "pinned memory at"))
+    const bool is_attached = strncmp(text, attached, strlen(attached)) == 0;
+    if (strncmp(text, softcuda, strlen(softcuda)) != 0 ||
+        !strstr(text, "pinned memory at"))
         return;
     const gphi_call at = {.number = run->model->call_count + 1,
                           .time_ns = event->time_ns,
@@ -507,5 +536,19 @@ void gphi_rule_host_read(gphi_rule_run *run, const gphi_event *event)
     gphi_draft *draft = gphi_finding_begin(run, &at, 0);
     gphi_cause(draft,
                "a queued copy had yet to write pinned memory that the host used here");
-    gphi_evidence_said(draft, text);
+    if (!is_attached) {
+        gphi_evidence_said(draft, text);
+        return;
+    }
+    const char *byte = strstr(text, "byte ");
+    char *of = NULL;
+    const unsigned long at_byte = strtoul(byte ? byte + 5 : "", &of, 10);
+    gphi_evidence(draft,
+                  "byte %lu of %lu was used, and no call that may wait was made after the "
+                  "copy",
+                  at_byte, strtoul(strncmp(of, " of ", 4) == 0 ? of + 4 : "", NULL, 10));
+    if (run->history && may_be_polled(run->history)) {
+        gphi_soften(draft);
+        gphi_evidence(draft, "a kernel may have said so in memory that the host reads");
+    }
 }

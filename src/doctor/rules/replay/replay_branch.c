@@ -27,8 +27,8 @@ static const gphi_eager *last_input(const gphi_look *at, uint64_t *number)
         const gphi_eager *item = gphi_eager_at(log, i);
         if (!item)
             return NULL;
-        if (item->is_from_host &&
-            gphi_history_touches(at->run->history, at->exec, item->address, item->bytes)) {
+        if (item->is_from_host && gphi_history_touches(at->run->history, at->exec,
+                                                       item->address, item->bytes)) {
             *number = i;
             return item;
         }
@@ -117,11 +117,11 @@ static uint64_t count_nodes(const gphi_look *at, const gphi_step_kernel *like,
 {
     uint64_t count = 0;
     GPHI_EACH (const gphi_step_kernel, kernel, &at->rounds->kernels)
-        count += kernel->params->handle == like->params->handle &&
-                 gphi_is_step_shape(kernel, like) &&
-                 gphi_is_same_line(at->run->model,
-                                   gphi_snapshot_made(at->exec->source, kernel->node),
-                                   made);
+        count +=
+            kernel->params->handle == like->params->handle &&
+            gphi_is_step_shape(kernel, like) &&
+            gphi_is_same_line(at->run->model,
+                              gphi_snapshot_made(at->exec->source, kernel->node), made);
     return count;
 }
 
@@ -218,15 +218,17 @@ void gphi_branch_report(const gphi_rule_run *run, const gphi_stray *of, gphi_dra
     (void)run;
     for (uint32_t i = 1; i + 1 < of->count; i++)
         times = gphi_say("%s, %" PRIu64, times, of->values[i]);
-    gphi_cause(draft,
-               "the line that captured %s ran its kernel a different number of times in "
-               "the steps before the capture (%s), as the host decided in each; the graph "
-               "has %s of it, in all its %" PRIu64 " launches",
-               gphi_say_node(exec->source, of->node), times,
-               gphi_say_count(of->values[of->count - 1], "node"), exec->launches);
+    gphi_cause(
+        draft,
+        "the line that captured %s ran its kernel a different number of times in "
+        "the steps before the capture (%s), as the host decided in each; the graph "
+        "has %s of it, in all its %" PRIu64 " launches",
+        gphi_say_node(exec->source, of->node), times,
+        gphi_say_count(of->values[of->count - 1], "node"), exec->launches);
     gphi_evidence_call(draft, &of->before, "a step's input was sent by");
     gphi_evidence_call(draft, &of->eager, "the last one's before the capture by");
     gphi_evidence_call(draft, &exec->first_launch, "first launched by");
-    gphi_fix(draft, "Let the device decide: multiply by a mask or a number in device memory "
-                    "that is written before each launch, or record a graph for each case.");
+    gphi_fix(draft,
+             "Let the device decide: multiply by a mask or a number in device memory "
+             "that is written before each launch, or record a graph for each case.");
 }
