@@ -187,7 +187,8 @@ static const command commands[] = {
           {"check", NULL,
            "run PROGRAM on softcuda and watch every access of kernels, copies and "
            "host code (SOFTCUDA_CHECK=all, unless that is set): finds races, reads "
-           "that come too early, use of freed memory; slower",
+           "that come too early, use of freed memory; slower. On NVIDIA's driver: "
+           "host code that uses pinned memory before the copy",
            NULL}},
      .stops_early = true,
      .run = cmd_doctor},
