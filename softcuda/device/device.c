@@ -23,7 +23,10 @@ static CUresult start_engine(uint32_t workers, uint32_t seed)
         .random_seed = seed,
         .allocator = soft_allocator(),
         .row = {soft_kernel_launch_run_single, soft_kernel_launch_run_row}};
-    return soft_pass(soft_engine_create(&options, &engine, soft_error()));
+    SOFT_TRY(soft_pass(soft_engine_create(&options, &engine, soft_error())));
+    if (soft_engine_worker_count(engine) == 1)
+        soft_share_begin_alone();
+    return CUDA_SUCCESS;
 }
 
 /* The host touched an address without access: a device's, mostly. In a signal handler, on

@@ -525,6 +525,11 @@ static uint32_t usable_cpus(void)
     return count < 1 ? 1 : (uint32_t)count;
 }
 
+uint32_t soft_engine_worker_count(const soft_engine *engine)
+{
+    return engine->worker_count;
+}
+
 static void stop_workers(soft_engine *engine)
 {
     atomic_store(&engine->stop, 1);

@@ -137,6 +137,7 @@ typedef struct soft_engine_options {
 GPH_CHECKED gph_status soft_engine_create(const soft_engine_options *options,
                                           soft_engine **out, gph_error *error);
 void soft_engine_destroy(soft_engine *engine); /* every queue must be idle; takes NULL */
+uint32_t soft_engine_worker_count(const soft_engine *engine);
 /* 0 ... the count of workers - 1: each slot is one thread at a time (scratch memory
  * by slot). A thread that waits and helps takes the place, and the slot, of the last
  * worker. */

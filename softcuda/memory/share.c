@@ -25,6 +25,22 @@ static const char *const names[] = {
     "softcuda",         "softcuda-memory", "softcuda-pool",   "softcuda-device",
     "softcuda-exports", "softcuda-events", "softcuda-process"};
 
+enum { NOT_YET, ALONE, NOT_ANY_MORE };
+atomic_uint soft_share_alone = NOT_YET;
+
+void soft_share_begin_alone(void)
+{
+    unsigned before = NOT_YET;
+    atomic_compare_exchange_strong(&soft_share_alone, &before, ALONE);
+}
+
+/* Another process has, or may get, memory of this one. */
+static void end_alone(soft_share_kind kind)
+{
+    if (kind != SOFT_SHARE_PROCESS && kind != SOFT_SHARE_EVENTS)
+        atomic_store(&soft_share_alone, NOT_ANY_MORE);
+}
+
 static bool write_label(int file, soft_label *label)
 {
     _Static_assert(sizeof(MAGIC) - 1 == sizeof(label->magic), "16 characters");
@@ -46,6 +62,8 @@ gph_status soft_share_create(soft_share_kind kind, uint32_t device, uint64_t byt
                          (unsigned long long)(bytes >> 20));
     const int file = memfd_create(names[kind], MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file >= 0 && write_label(file, &label)) {
+        if (kind != SOFT_SHARE_DEVICE) /* every device has one: shown by a ledger */
+            end_alone(kind);
         *out = file;
         return GPH_OK;
     }
@@ -67,9 +85,12 @@ bool soft_share_read(int file, soft_share_kind kind, soft_label *out)
     if (seals < 0 || (seals & SEALS) != SEALS)
         return false;
     const off_t at = what.st_size - (off_t)SOFT_LABEL_BYTES;
-    return pread(file, out, sizeof(*out), at) == (ssize_t)sizeof(*out) &&
-           memcmp(out->magic, MAGIC, sizeof(out->magic)) == 0 && out->kind == kind &&
-           out->bytes == (uint64_t)at;
+    const bool known = pread(file, out, sizeof(*out), at) == (ssize_t)sizeof(*out) &&
+                       memcmp(out->magic, MAGIC, sizeof(out->magic)) == 0 &&
+                       out->kind == kind && out->bytes == (uint64_t)at;
+    if (known)
+        end_alone(kind);
+    return known;
 }
 
 int soft_share_reach(int process, int file, soft_share_kind kind, const uint64_t id[2],

@@ -13,6 +13,8 @@
  * the process and its descriptor, which is opened through /proc while that process lives. */
 #ifndef SOFT_MEMORY_SHARE_H
 #define SOFT_MEMORY_SHARE_H
+#include <stdatomic.h>
+
 #include "softcuda/memory/memory.h"
 
 typedef enum soft_share_kind {
@@ -45,6 +47,16 @@ typedef struct soft_share_handle {
     uint64_t serial;
 } soft_share_handle;
 _Static_assert(sizeof(soft_share_handle) == 64, "CU_IPC_HANDLE_SIZE");
+
+/* Alone: one thread at a time runs code of devices, and no other process has had a way to
+ * their memory. Then a load and a store of such code are an atomic operation to all that
+ * PTX's scopes of a block, a cluster and a device hold; the host is in the system's. */
+extern atomic_uint soft_share_alone;
+void soft_share_begin_alone(void);
+static inline bool soft_share_is_alone(void)
+{
+    return atomic_load_explicit(&soft_share_alone, memory_order_relaxed) == 1;
+}
 
 /* A new file of `bytes` and its label. Fails with 2. The descriptor is the caller's. */
 GPH_CHECKED gph_status soft_share_create(soft_share_kind kind, uint32_t device,

@@ -16,6 +16,7 @@
 #include "softcuda/kernel/run/fiber.h"
 #include "softcuda/kernel/run/launch.h"
 #include "softcuda/memory/fault.h"
+#include "softcuda/memory/share.h"
 #include "softcuda/ptx/abi.h"
 
 struct soft_lanes; /* threads of the slow path: lanes.h */
@@ -111,6 +112,7 @@ static inline void soft_block_point(soft_block *block, const soft_kernel_launch 
     block->view.smid = smid;
     block->view.runtime = block;
     block->view.safepoint_budget = launch->safepoint_budget;
+    block->view.is_alone = soft_share_is_alone();
 }
 
 /* Makes the memory of a block large enough and points its view at it. */

@@ -94,6 +94,8 @@ void ptx_scan(ptx_shape *s)
         s->regs[r].def = SHAPE_NONE;
     for (uint32_t i = 0; i < f->insn_count; i++)
         scan_insn(s, i);
+    if (s->joins)
+        ptx_join_sums(s);
 }
 
 /* ---- blocks ---- */

@@ -90,6 +90,18 @@ static uint32_t redux_mode(const ptx_insn *insn)
     return ptx_has(insn, PTX_MOD_XOR) ? 7 : 0;
 }
 
+/* red has no result, that of atom is read by nobody. */
+static void cut_sum(const ptx_insn *insn, operands *o, ptx_cut_form *cut)
+{
+    cut->kind = SHAPE_CUT_SUM;
+    cut->mode = ptx_has(insn, PTX_MOD_SYS);
+    cut->type = PTX_F32;
+    if (insn->opcode == PTX_OP_ATOM)
+        (void)take(o);
+    cut->b = take(o);
+    cut->value = take(o);
+}
+
 static void cut_warp(const ptx_insn *insn, operands *o, ptx_cut_form *cut)
 {
     cut->type = insn->type_count > 0 ? (ptx_type)insn->types[0] : PTX_B32;
@@ -137,6 +149,10 @@ ptx_cut_form ptx_cut_of(const ptx_shape *s, uint32_t i)
     ptx_cut_form cut = {0};
     if (insn->opcode == PTX_OP_BAR || insn->opcode == PTX_OP_BARRIER) {
         cut_barrier(insn, &o, &cut);
+        return cut;
+    }
+    if (s->insns[i].is_sum) {
+        cut_sum(insn, &o, &cut);
         return cut;
     }
     const ptx_operand *out = take(&o);

@@ -60,6 +60,7 @@ typedef struct ptx_flow_insn {
     uint8_t no_uniform_load; /* a store is before it in its region */
     uint8_t keeps_lockstep;  /* ptx_insn_keeps_lockstep() */
     uint8_t keeps_together;  /* with the one before it: see bound.c */
+    uint8_t is_sum;          /* a sum of a warp: see join.c */
     uint32_t read_count, write_count;
     uint32_t *reads, *writes;
     uint32_t block;
@@ -181,7 +182,7 @@ typedef struct ptx_shape {
     uint8_t alone;      /* a thread waits for other blocks: see alone.c */
     uint8_t has_phases; /* by_warp: there are barriers */
     uint8_t lanes;      /* by_warp: 32, or SHAPE_STRIP threads of a row */
-    uint8_t reserved[1];
+    uint8_t joins; /* sums of floats in memory are operations of a warp: see join.c */
     uint32_t local_bytes;           /* a thread; a multiple of */
     uint32_t local_align;           /* what its variables need */
     const uint32_t *offsets;        /* of the function's own variables */
@@ -299,6 +300,12 @@ bool ptx_is_retry(const ptx_shape *s, uint32_t loop, uint32_t insn);
  * was there before. */
 bool ptx_commutes(const ptx_shape *s, uint32_t insn);
 
+/* ---- join.c ---- */
+bool ptx_has_sums(const ptx_shape *s);
+/* Makes sums of floats in global memory operations of a warp. */
+void ptx_join_sums(ptx_shape *s);
+bool ptx_gains_by_joining(const ptx_shape *s); /* which is planned with them */
+
 /* ---- alone.c ---- */
 /* Whether one thread at most waits in the loop, and the others of its block do nothing
  * meanwhile that it could wait for: then the shape is `alone`. */
@@ -381,6 +388,7 @@ typedef enum ptx_cut_kind {
     SHAPE_CUT_REDUX, /* mode: 0 add 1 min.u 2 max.u 3 min.s 4 max.s 5 and 6 or 7 xor */
     SHAPE_CUT_ELECT,
     SHAPE_CUT_ACTIVE,
+    SHAPE_CUT_SUM,   /* `value` is added at `b`; mode: 1 of the system's scope */
     SHAPE_CUT_MATRIX /* ptx_matrix_read() takes it apart */
 } ptx_cut_kind;
 

@@ -411,6 +411,8 @@ static bool plain_body(const ptx_shape *s, uint32_t loop)
         const ptx_flow_block *b = &s->blocks[s->order[n]];
         if (!ptx_in_loop(s, loop, s->order[n]))
             continue;
+        if (b->kind == SHAPE_WARP && s->insns[b->first].is_sum)
+            continue;
         if (b->loop != loop || b->kind != SHAPE_CODE)
             return false;
         insns += b->count;

@@ -3,7 +3,8 @@
  *
  * A block runs on one host thread at a time, so an atomic on .shared memory is a plain
  * load, operation, store; it carries no access group, because threads of a loop may meet
- * at one address. Global and generic ones are atomic instructions. */
+ * at one address. Global and generic ones are atomic instructions; sums of floats that
+ * nobody reads may be operations of a warp (flow/join.c). */
 #include "softcuda/ptx/lower/lower.h"
 
 #include <string.h>

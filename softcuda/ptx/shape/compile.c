@@ -291,12 +291,9 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
     want_callees(p, s->function);
 }
 
-/* The kernel as the fast path plans it. */
-static ptx_shape *split_registers(ptx_shape *s)
+/* The same kernel, or `f` in its place, not planned yet. */
+static ptx_shape *again(const ptx_shape *s, const ptx_function *f, bool joins)
 {
-    const ptx_function *f = s->options->force_slow ? s->function : ptx_split_registers(s);
-    if (f == s->function)
-        return s;
     ptx_shape *n = ptx_alloc(s->memory, 1, sizeof(*n));
     *n = (ptx_shape){.memory = s->memory,
                      .module = s->module,
@@ -305,9 +302,29 @@ static ptx_shape *split_registers(ptx_shape *s)
                      .program = s->program,
                      .offsets = s->offsets,
                      .shared_offsets = s->shared_offsets,
-                     .local_bytes = s->local_bytes};
+                     .local_bytes = s->local_bytes,
+                     .joins = joins};
     ptx_analyze(n);
     return n;
+}
+
+/* The kernel as the fast path plans it. */
+static ptx_shape *split_registers(ptx_shape *s)
+{
+    const ptx_function *f = s->options->force_slow ? s->function : ptx_split_registers(s);
+    return f == s->function ? s : again(s, f, false);
+}
+
+/* The same with sums in memory as operations of a warp, where that gains: a plan says so. */
+static ptx_shape *join_sums(ptx_build *p, ptx_shape *s)
+{
+    if (s->options->check_memory || !ptx_has_sums(s) || ptx_is_large(s) ||
+        slow_reason(p, s) || !has_room(s))
+        return s;
+    ptx_shape *trial = again(s, s->function, true);
+    ptx_plan_fast(trial);
+    const bool gains = !trial->slow_reason && ptx_gains_by_joining(trial);
+    return gains ? again(s, s->function, true) : s;
 }
 
 typedef struct kernel_job {
@@ -342,7 +359,7 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
         k->reason = ptx_format(&p->memory, "%s", refusal);
         return false;
     }
-    ptx_shape *planned = split_registers(s);
+    ptx_shape *planned = join_sums(p, split_registers(s));
     write_kernel(p, planned, k);
     k->registers = ptx_estimate_registers(s, k->max_threads, has_room(s));
     ptx_describe_plan(p, planned, k);

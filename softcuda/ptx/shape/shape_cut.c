@@ -124,6 +124,10 @@ void ptx_write_slow_cut(ptx_emit *emit, uint32_t insn)
     const ptx_writer *w = emit->shape;
     const ptx_cut_form cut = ptx_cut_of(w->s, insn);
     const char *thread = w->thread.name;
+    if (cut.kind == SHAPE_CUT_SUM) {
+        ptx_lower(emit, &emit->function->insns[insn]);
+        return;
+    }
     if (cut.kind == SHAPE_CUT_MATRIX) {
         ptx_write_slow_matrix(emit, insn);
         return;

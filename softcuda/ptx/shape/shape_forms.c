@@ -186,6 +186,7 @@ static ptx_shape *plan_by_warp(ptx_shape *s)
                      .function = s->function,
                      .program = s->program,
                      .by_warp = 1,
+                     .joins = s->joins,
                      .lanes = (uint8_t)(warps ? PTX_WARP_SIZE : ptx_strip_lanes(s)),
                      .offsets = s->offsets,
                      .shared_offsets = s->shared_offsets,

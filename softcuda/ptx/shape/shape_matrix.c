@@ -80,8 +80,7 @@ static void put_lanes(ptx_warp *w, const ptx_operand *o, uint32_t unit, uint32_t
     ptx_line(w->e, "store <32 x %s> %s, ptr %s, align 8", type, lanes.name, at.name);
 }
 
-/* Addresses as i64, whatever their registers are. */
-static void put_addresses(ptx_warp *w, const ptx_operand *address, uint32_t slot)
+ptx_value ptx_warp_addresses(ptx_warp *w, const ptx_operand *address)
 {
     const ptx_operand base = base_of(address);
     ptx_value lanes;
@@ -96,13 +95,17 @@ static void put_addresses(ptx_warp *w, const ptx_operand *address, uint32_t slot
                                   : ptx_operand_value(w->e, &base, PTX_U64);
         lanes = ptx_warp_splat(w, "i64", one.name);
     }
-    if (address->imm != 0) {
-        char text[24];
-        snprintf(text, sizeof(text), "%lld", (long long)address->imm);
-        const ptx_value by = ptx_warp_splat(w, "i64", text);
-        lanes = ptx_let(w->e, "add <32 x i64> %s, %s", lanes.name, by.name);
-    }
-    const ptx_value at = slot_at(w->e, slot);
+    if (address->imm == 0)
+        return lanes;
+    char text[24];
+    snprintf(text, sizeof(text), "%lld", (long long)address->imm);
+    const ptx_value by = ptx_warp_splat(w, "i64", text);
+    return ptx_let(w->e, "add <32 x i64> %s, %s", lanes.name, by.name);
+}
+
+static void put_addresses(ptx_warp *w, const ptx_operand *address, uint32_t slot)
+{
+    const ptx_value lanes = ptx_warp_addresses(w, address), at = slot_at(w->e, slot);
     ptx_line(w->e, "store <32 x i64> %s, ptr %s, align 8", lanes.name, at.name);
 }
 

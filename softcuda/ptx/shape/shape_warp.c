@@ -520,6 +520,7 @@ static void write_operation(ptx_warp *w)
     case SHAPE_CUT_MATCH: write_match(w); break;
     case SHAPE_CUT_REDUX: write_redux(w); break;
     case SHAPE_CUT_ELECT: write_elect(w); break;
+    case SHAPE_CUT_SUM: ptx_warp_write_sum(w); break;
     case SHAPE_CUT_MATRIX: ptx_warp_write_matrix(w); break;
     default:
         ptx_warp_store_result(w, w->cut.out, ptx_warp_splat(w, "i32", w->bits.name));

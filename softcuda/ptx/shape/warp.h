@@ -27,6 +27,8 @@ bool ptx_warp_is_array(const ptx_warp *w, const ptx_operand *o);
 /* Lanes that are elsewhere keep what they have. */
 void ptx_warp_store_active(ptx_warp *w, const char *type, uint32_t reg, ptx_value value);
 
+/* What is in [ ], as <32 x i64>, whatever its register is. */
+ptx_value ptx_warp_addresses(ptx_warp *w, const ptx_operand *address);
 ptx_value ptx_warp_lanes(ptx_warp *w, const ptx_operand *o, const char *type);
 ptx_value ptx_warp_op(ptx_warp *w, const char *op, ptx_value a, const char *b);
 ptx_value ptx_warp_number(ptx_warp *w, int number);
@@ -35,6 +37,9 @@ void ptx_warp_store_predicate(ptx_warp *w, const ptx_operand *out, ptx_value val
 
 /* shape_match.c: match.any of small numbers. False, nothing written: it is another match. */
 bool ptx_warp_match_bits(ptx_warp *w);
+
+/* shape_sum.c: see flow/join.c. */
+void ptx_warp_write_sum(ptx_warp *w);
 
 /* shape_matrix.c: mma, ldmatrix and their like, as a call of the run time a warp. */
 void ptx_warp_write_matrix(ptx_warp *w);
