@@ -14,6 +14,10 @@
 
 static soft_engine *engine; /* one for all devices: their work shares the CPU anyway */
 
+/* Of any device: then its bytes are elsewhere than at the addresses that programs have. Set
+ * before there is memory. */
+static bool host_is_out;
+
 static CUresult start_engine(uint32_t workers, uint32_t seed)
 {
     if (engine)
@@ -104,6 +108,7 @@ CUresult soft_device_start(soft_device *device, uint32_t workers, uint32_t seed)
     SOFT_TRY(start_engine(workers, seed));
     device->engine = engine;
     const bool keep_out = soft_check_memory_wanted() && soft_rule(G_device_pointer);
+    host_is_out |= keep_out;
     if (keep_out)
         SOFT_TRY(soft_pass(
             soft_fault_watch_host(say_host_access, say_early_access, soft_error())));
@@ -145,6 +150,8 @@ soft_device *soft_device_holding(uint64_t address)
 
 void *soft_device_reach(uint64_t address)
 {
+    if (!host_is_out)
+        return (void *)(uintptr_t)address;
     const soft_device *device = soft_device_holding(address);
     if (device)
         address = soft_memory_reach(device->memory, address);

@@ -16,14 +16,19 @@ typedef struct soft_fault_range {
     uint64_t first, bytes; /* 0 bytes: none */
 } soft_fault_range;
 
-/* Around the call of generated code:
- *     soft_fault_scope scope;
- *     if (sigsetjmp(scope.jump, 0) == 0) { soft_fault_enter(&scope); run(); }
- *     else ... scope says what happened
- *     soft_fault_leave(&scope);
- * Scopes nest. Per thread; a fiber that moves takes no scope along. */
+/* The compiler's own jumps: gcc's, on x86. Sanitizers follow the C library's alone. */
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&      \
+    !defined(__SANITIZE_THREAD__)
+#define SOFT_FAULT_JUMPS_BARE 1
+typedef void *soft_fault_jump[5];
+#else
+typedef sigjmp_buf soft_fault_jump;
+#endif
+
+/* Around the call of generated code, with `recover`, or of a body: soft_fault_run(). Scopes
+ * nest. Per thread; a fiber that moves takes no scope along. */
 typedef struct soft_fault_scope {
-    sigjmp_buf jump;
+    soft_fault_jump jump;
     /* If set, called instead of the jump, in the handler, once the fields below are
      * filled; does not return. `jump` is not used then, so that a scope can stay entered
      * for the life of a thread and costs nothing. */

@@ -32,14 +32,14 @@ static const char scatter[] =
          "atom.global.add.f32 %f2, [%rd7], %f1;\nEND:\nret;\n}\n";
 
 /* for (i = tid; i < n; i += ntid) out[at[ctaid] + i] += value[i] */
-static const char rows[] =
-    HEAD "mul.wide.s32 %rd4, %r4, 4;\nadd.s64 %rd5, %rd2, %rd4;\n"
-         "setp.ge.s32 %p1, %r2, %r1;\n@%p1 bra END;\nL:\n"
-         "ld.global.u32 %r6, [%rd5];\nadd.s32 %r7, %r6, %r2;\n"
-         "mul.wide.s32 %rd6, %r7, 4;\nadd.s64 %rd7, %rd1, %rd6;\n"
-         "mul.wide.s32 %rd8, %r2, 4;\nadd.s64 %rd9, %rd3, %rd8;\n"
-         "ld.global.f32 %f1, [%rd9];\nred.global.add.f32 [%rd7+8], %f1;\n"
-         "add.s32 %r2, %r2, %r3;\nsetp.lt.s32 %p2, %r2, %r1;\n@%p2 bra L;\nEND:\nret;\n}\n";
+static const char rows[] = HEAD
+    "mul.wide.s32 %rd4, %r4, 4;\nadd.s64 %rd5, %rd2, %rd4;\n"
+    "setp.ge.s32 %p1, %r2, %r1;\n@%p1 bra END;\nL:\n"
+    "ld.global.u32 %r6, [%rd5];\nadd.s32 %r7, %r6, %r2;\n"
+    "mul.wide.s32 %rd6, %r7, 4;\nadd.s64 %rd7, %rd1, %rd6;\n"
+    "mul.wide.s32 %rd8, %r2, 4;\nadd.s64 %rd9, %rd3, %rd8;\n"
+    "ld.global.f32 %f1, [%rd9];\nred.global.add.f32 [%rd7+8], %f1;\n"
+    "add.s32 %r2, %r2, %r3;\nsetp.lt.s32 %p2, %r2, %r1;\n@%p2 bra L;\nEND:\nret;\n}\n";
 
 /* One thread, an old value that is read, and a loop whose rounds differ by thread. */
 static const char leader[] =
