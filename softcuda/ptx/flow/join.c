@@ -6,7 +6,7 @@
  * Thread by thread each is a locked operation (20 cycles) and keeps what is before it from
  * being vectors. As an operation of a warp the threads' places and values are worked out in
  * vectors; then the lanes are added one after the other, neighbors at one place by one
- * operation, and 32 words side by side as the row that they are (library/join.c).
+ * operation, and 32 words side by side as the row that they are (library/addition.c).
  *
  * In a loop this goes round by round, so sums are added in another order than thread by
  * thread; PTX promises none. What only few threads come to (`if (tid == 0) atomicAdd(..)`)
