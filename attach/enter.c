@@ -209,8 +209,8 @@ CUresult attach_leave(attach_call *call, CUresult result)
     result = attach_hook_after(call, result);
     attach_record(call, result);
     if (atomic_load_explicit(&attach_pinned_is_on, memory_order_relaxed) &&
-        result == CUDA_SUCCESS && attach_crash_is_ours())
-        attach_pinned_after(call);
+        result == CUDA_SUCCESS)
+        attach_pinned_after(call, attach_crash_is_ours);
     if (call->enter_ns != 0) {
         const gphi_timing_end end = {call->enter_ns, call->begin_ns, call->end_ns,
                                      (int32_t)result};

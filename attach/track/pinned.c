@@ -172,15 +172,21 @@ static void note_registered(uint64_t start, uint64_t bytes)
     atomic_store(&registered[slot].start, start);
 }
 
-void attach_pinned_after(const attach_call *call)
+void attach_pinned_after(const attach_call *call, bool (*is_caught)(void))
 {
     const uint64_t *words = call->words;
-    if (call->symbol->call == GPHI_CALL_cuMemHostRegister)
-        note_registered(words[0], words[1]);
-    if (call->symbol->call == GPHI_CALL_cuMemcpyDtoHAsync && call->open == 0)
-        close_written(words[0], words[2]);
-    if (call->symbol->call == GPHI_CALL_cuGraphLaunch)
-        attach_host_written(words[0], close_written);
+    switch ((gphi_call_id)call->symbol->call) {
+    case GPHI_CALL_cuMemHostRegister: note_registered(words[0], words[1]); break;
+    case GPHI_CALL_cuMemcpyDtoHAsync:
+        if (call->open == 0 && is_caught())
+            close_written(words[0], words[2]);
+        break;
+    case GPHI_CALL_cuGraphLaunch:
+        if (is_caught())
+            attach_host_written(words[0], close_written);
+        break;
+    default: break;
+    }
 }
 
 static bool is_again(uint64_t address)
