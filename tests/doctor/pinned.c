@@ -99,7 +99,8 @@ static void own_handler(void)
     CU(cuStreamSynchronize(stream));
 }
 
-#define WAYS(X) X(read_early) X(written_early) X(read_after_launch) X(read_in_time) X(own_handler)
+#define WAYS(X)                                                                          \
+    X(read_early) X(written_early) X(read_after_launch) X(read_in_time) X(own_handler)
 
 int main(int argc, char **argv)
 {

@@ -11,6 +11,7 @@
  * and replays may follow one another there. */
 #include "base/heap.h"
 #include "base/vec.h"
+#include "doctor/findings/stacks.h"
 #include "doctor/rules/memory/rules_memory.h"
 
 #include <inttypes.h>
@@ -252,8 +253,21 @@ static bool is_wrong(const gphi_rule_run *run, const watched *of)
             (run->history->now.reads - of->reads) * 2 >= of->launches);
 }
 
+/* Casts of weights, which autocast keeps for as long as its block lasts: the graph reads those of
+ * the weights as they were, whoever lies there. */
+static bool is_of_autocast(const gphi_model *model, const watched *of)
+{
+    uint32_t count = 0;
+    const gph_place *at = gphi_stacks_frames(model->stacks, of->freed.stack, &count);
+    for (uint32_t i = 0; at && i < count && at[i].is_python; i++)
+        if (at[i].file && strstr(at[i].file, "/torch/amp/autocast_mode.py"))
+            return true;
+    return false;
+}
+
 static void report(gphi_rule_run *run, const watched *of)
 {
+    const bool is_cast = is_of_autocast(run->model, of);
     const gphi_exec_history *exec = of->exec;
     const gphi_call *node = gphi_snapshot_made(exec->source, of->node);
     gphi_rule_run as = *run;
@@ -278,11 +292,16 @@ static void report(gphi_rule_run *run, const watched *of)
         gphi_evidence(draft, "it was given back at %s",
                       gphi_say_place(run->model, &of->freed));
     gphi_evidence_call(draft, &exec->last_launch, "the graph was launched last by");
+    if (is_cast) {
+        gphi_evidence(draft, "autocast kept it as the cast of a weight until its block ended");
+        gphi_fix(draft, "Capture with torch.autocast(..., cache_enabled=False), so that each "
+                        "replay casts the weights as they are then.");
+    }
     gphi_fix(draft,
              "Here: keep the tensor for as long as the graph is launched, and copy "
              "new values into it (tensor.copy_()) instead of assigning another one "
              "to its name.");
-    if (draft && of->launches_taken == 0)
+    if (draft && of->launches_taken == 0 && !is_cast)
         gphi_soften(draft);
 }
 

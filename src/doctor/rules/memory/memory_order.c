@@ -543,10 +543,11 @@ void gphi_rule_host_read(gphi_rule_run *run, const gphi_event *event)
     const char *byte = strstr(text, "byte ");
     char *of = NULL;
     const unsigned long at_byte = strtoul(byte ? byte + 5 : "", &of, 10);
-    gphi_evidence(draft,
-                  "byte %lu of %lu was used, and no call that may wait was made after the "
-                  "copy",
-                  at_byte, strtoul(strncmp(of, " of ", 4) == 0 ? of + 4 : "", NULL, 10));
+    gphi_evidence(
+        draft,
+        "byte %lu of %lu was used, and no call that may wait was made after the "
+        "copy",
+        at_byte, strtoul(strncmp(of, " of ", 4) == 0 ? of + 4 : "", NULL, 10));
     if (run->history && may_be_polled(run->history)) {
         gphi_soften(draft);
         gphi_evidence(draft, "a kernel may have said so in memory that the host reads");
