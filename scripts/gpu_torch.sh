@@ -10,7 +10,7 @@ python=${1:-python3}
 out=${2:-build-torch}
 what=${3:-tests bench}
 mkdir -p "$out"
-tests=(graphs "beyond Causes Buckets Surroundings" "beyond PyTorchs" trees complaints
+tests=(graphs "beyond Causes Buckets Surroundings" "beyond PyTorchs" trees complaints loops
     "saved Forward" "saved Backward" "saved Training" "saved Residual" "saved Others")
 generator=$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")
 include=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')

@@ -22,6 +22,7 @@ from torch_common import COUNT, Case, captured, copied, tensor  # noqa: E402: en
 import graphophone.torch as gt  # noqa: E402
 from test_torch_hits import Collector, Liveness, Looks, Outputs, Pulls  # noqa: E402,F401: run here
 from test_torch_inputs import Allocators, Copies, Inputs, Names  # noqa: E402,F401: run here
+from test_torch_loops import Loops  # noqa: E402,F401: run here
 from test_torch_overwritten import Overwritten  # noqa: E402,F401: run here
 
 

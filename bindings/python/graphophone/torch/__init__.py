@@ -18,14 +18,15 @@ from ._bucketed import Bucketed, bucketed  # noqa: E402
 from ._callables import make_graphed_callables  # noqa: E402
 from ._graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing  # noqa: E402
 from ._ledger import explain, memory  # noqa: E402
+from ._loops import WhileLoop, make_while_loop  # noqa: E402
 from ._names import missing as _missing  # noqa: E402
 from ._patch import is_patched, patch, unpatch  # noqa: E402
 from ._ranks import Comm, all_reduce, ranks  # noqa: E402
 from ._saved import load_graphed_callables, save_graphed_callables  # noqa: E402
 from ._saved_graph import load_graph, save_graph  # noqa: E402
 
-__all__ = ["Bucketed", "CUDAGraph", "Comm", "advise", "all_reduce", "bucketed", "explain", "graph", "graph_pool_handle",
-           "is_current_stream_capturing", "is_patched", "load_graph", "load_graphed_callables", "make_graphed_callables", "memory", "patch", "ranks",
+__all__ = ["Bucketed", "CUDAGraph", "Comm", "WhileLoop", "advise", "all_reduce", "bucketed", "explain", "graph", "graph_pool_handle",
+           "is_current_stream_capturing", "is_patched", "load_graph", "load_graphed_callables", "make_graphed_callables", "make_while_loop", "memory", "patch", "ranks",
            "save_graph", "save_graphed_callables", "unpatch"]
 
 

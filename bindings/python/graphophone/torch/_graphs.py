@@ -93,6 +93,7 @@ class CUDAGraph(gph.Launcher):
         self._generators = []  # those that were registered by name
         self._pool = self._stream = self._device = self._watch = None
         self._place = None  # "file:line" where the capture began
+        self.part_of = None  # the name of the loop that has it and replays it
         self._template = None  # a _Template, where there is one
         self._before = None  # what replay() calls first
         self._pulls = None  # (address, bytes) of inputs that the graph is to copy itself: _trees.py

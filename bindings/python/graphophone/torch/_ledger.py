@@ -28,20 +28,20 @@ def memory():
     pools    of PyTorch's private pools that graphs of ours use, by id: graphs (how many), nodes, reserved_bytes (taken from the
              driver), allocated_bytes (of these in use by tensors that live), segments
     driver_bytes  what the driver took while graphs were made executable, as far as it shows in cuMemGetInfo
-    graphs   how many there are that can be replayed
+    graphs   how many there are that can be replayed, or are a part of a loop
     reserved_bytes, allocated_bytes   sums over the pools"""
     pools = {}
-    armed = [graph for graph in graphs if graph.handle is not None]
-    for graph in armed:
+    held = [graph for graph in graphs if graph.handle is not None or graph.part_of]
+    for graph in held:
         pool = pools.setdefault(tuple(graph.pool()), dict.fromkeys(_COUNTS, 0))
         pool["graphs"] += 1
         pool["nodes"] += graph.nodes
-    for segment in torch.cuda.memory_snapshot() if armed else []:
+    for segment in torch.cuda.memory_snapshot() if held else []:
         pool = pools.get(tuple(segment.get("segment_pool_id", (0, 0))))
         if pool is not None:
             pool["reserved_bytes"] += segment["total_size"]
             pool["allocated_bytes"] += segment["allocated_size"]
             pool["segments"] += 1
-    return {"pools": pools, "graphs": len(armed), "driver_bytes": sum(graph.driver_bytes for graph in armed),
+    return {"pools": pools, "graphs": len(held), "driver_bytes": sum(graph.driver_bytes for graph in held),
             "reserved_bytes": sum(pool["reserved_bytes"] for pool in pools.values()),
             "allocated_bytes": sum(pool["allocated_bytes"] for pool in pools.values())}

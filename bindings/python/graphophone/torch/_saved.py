@@ -175,11 +175,11 @@ def _refuse(name, graph_of_recipe, finder):
     raise gph.UnsupportedError("%s cannot be saved: %s" % (name, refusals[0] if refusals else "it was recorded once"))
 
 
-def _warm_up(call, stream):
+def _warm_up(call, stream, count=2):
     """Libraries choose and allocate in the first calls, which no capture allows."""
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
-        for _ in range(2):
+        for _ in range(count):
             call()
     torch.cuda.synchronize()
 
