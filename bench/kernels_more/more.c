@@ -259,8 +259,8 @@ static bool try_kernel(const more_kernel *kernel, unsigned samples, double took[
 /* The table ------------------------------------------------------------------------- */
 
 static const more_kernel *const tables[] = {
-    more_sparse,   more_sort,  more_select, more_attention, more_quant,
-    more_backward, more_image, more_random, more_simulate,  more_text};
+    more_sparse, more_sort,   more_select,   more_attention, more_quant, more_backward,
+    more_image,  more_random, more_simulate, more_text,      more_rows};
 
 static void print_distribution(double *ratios, int count)
 {

@@ -56,7 +56,7 @@ typedef struct more_kernel {
 /* Each ends with a name of NULL. */
 extern const more_kernel more_sparse[], more_sort[], more_select[], more_attention[],
     more_quant[], more_backward[], more_image[], more_random[], more_simulate[],
-    more_text[];
+    more_text[], more_rows[];
 
 /* Each of these is the next argument. Memory is of the device, zeros at first. */
 void *more_input(more_job *job, size_t bytes);
