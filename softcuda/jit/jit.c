@@ -218,9 +218,14 @@ static bool keep_own(part *p)
     return true;
 }
 
+/* But where the function says something else. */
 static void add_attribute(part *p, LLVMValueRef function, const char *key,
                           const char *value)
 {
+    if (LLVMGetStringAttributeAtIndex(function,
+                                      (LLVMAttributeIndex)LLVMAttributeFunctionIndex, key,
+                                      (unsigned)strlen(key)))
+        return;
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateStringAttribute(p->context, key,
                                                       (unsigned)strlen(key), value,

@@ -114,6 +114,11 @@ static void add_text(struct report *r, const ptx_kernel *k)
                       "  copy of rows at line %u: for threads whose indices rise by the "
                       "same step from each to the next\n",
                       k->rows[i]);
+    for (uint32_t i = 0; i < k->rerolled_count; i++)
+        gphi_text_add(text,
+                      "  one loop at line %u: the next one does several of its rounds at "
+                      "once\n",
+                      k->rerolled[i]);
     if (k->by_warps != 0 && k->by_warps != 32)
         gphi_text_add(text,
                       "  %u threads at a time where rows of the block are multiples of "
@@ -173,6 +178,9 @@ static void add_json(struct report *r, const ptx_kernel *k)
     gphi_text_put(text, "],\n     \"rows\": [");
     for (uint32_t i = 0; i < k->row_count; i++)
         gphi_text_add(text, "%s%u", i ? ", " : "", k->rows[i]);
+    gphi_text_put(text, "],\n     \"rerolled\": [");
+    for (uint32_t i = 0; i < k->rerolled_count; i++)
+        gphi_text_add(text, "%s%u", i ? ", " : "", k->rerolled[i]);
     gphi_text_add(text, "],\n     \"by_warps\": %s", k->by_warps ? "true" : "false");
     gphi_text_add(text,
                   ",\n     \"live_across_cuts\": %u, \"scratch_thread_bytes\": %u, "
@@ -246,6 +254,7 @@ static gph_status make_code(struct report *r, gph_error *error)
         return GPH_E_UNSUPPORTED;
     const soft_jit_request request = {.ir = r->program->ir,
                                       .ir_bytes = r->program->ir_bytes,
+                                      .vector_bits = soft_code_host_vectors(),
                                       .part_count = 1,
                                       .optimize = 1};
     if (jit->compile(&request, &r->result) != 0)
@@ -270,6 +279,7 @@ static gph_status run_report(struct report *r, const soft_ptx_text *ptx, gph_err
     const ptx_compile_options options = {.force_slow =
                                              (r->flags & GPH_PTX_REPORT_SLOW) != 0,
                                          .half = soft_code_host_half(),
+                                         .vector_bits = soft_code_host_vectors(),
                                          .costs = 1};
     ptx_program *program;
     gph_status status = ptx_compile(module, &options, &program, error);

@@ -86,6 +86,8 @@ typedef struct ptx_kernel {
     uint32_t cost_count;
     const uint32_t *rows; /* lines at which regions begin that have a copy for rows */
     uint32_t row_count;
+    const uint32_t *rerolled; /* lines of loops that a compiler unrolled: flow/reroll.c */
+    uint32_t rerolled_count;
     uint32_t line; /* of its .entry */
 } ptx_kernel;
 

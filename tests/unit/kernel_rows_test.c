@@ -22,13 +22,14 @@
          "st.global.u32 [%rd4], %r20;\nret;\n}\n"
 
 /* A loop over in[i], i = `start`, + 64 ..., as nvcc unrolls it: first what is left over of
- * rounds of four. */
+ * rounds of four. It is not the same as in those, or both would be one loop
+ * (kernel_reroll_test). */
 #define UNROLLED(start)                                                                  \
     start "setp.ge.s32 %p1, %r10, %r5;\n@%p1 bra DONE;\nnot.b32 %r11, %r10;\n"           \
           "add.s32 %r11, %r11, %r5;\nshr.u32 %r12, %r11, 6;\nadd.s32 %r12, %r12, 1;\n"   \
           "and.b32 %r13, %r12, 3;\nsetp.eq.s32 %p2, %r13, 0;\n@%p2 bra MAIN;\n"          \
           "REST:\nmul.wide.s32 %rd5, %r10, 4;\nadd.s64 %rd6, %rd2, %rd5;\n"              \
-          "ld.global.u32 %r21, [%rd6];\nmad.lo.s32 %r20, %r20, 3, %r21;\n"               \
+          "ld.global.u32 %r21, [%rd6];\nmad.lo.s32 %r20, %r20, 5, %r21;\n"               \
           "add.s32 %r10, %r10, 64;\nadd.s32 %r13, %r13, -1;\n"                           \
           "setp.ne.s32 %p3, %r13, 0;\n@%p3 bra REST;\nMAIN:\n"                           \
           "setp.lt.u32 %p4, %r11, 192;\n@%p4 bra DONE;\nFOUR:\n"                         \

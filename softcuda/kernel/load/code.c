@@ -36,19 +36,29 @@ struct soft_code {
     gph_allocator heap;
 };
 
+#if defined(__x86_64__)
+/* Features of leaf 1, in ecx, that `wanted` names, and that the system saves the registers
+ * `saved` (XCR0). By cpuid itself: __builtin_cpu_supports() needs a library that wheels do
+ * not link. */
+#define SAVES_VECTORS 0x06u      /* XMM, YMM */
+#define SAVES_WIDE_VECTORS 0xe6u /* and masks and ZMM */
+static bool host_has(uint32_t wanted, uint32_t saved)
+{
+    uint32_t a = 0, b = 0, c = 0, d = 0, low = 0, high = 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || (c & wanted) != wanted)
+        return false;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (low & saved) == saved;
+}
+#endif
+
 uint32_t soft_code_host_half(void)
 {
 #if defined(__x86_64__)
-    /* By cpuid itself: __builtin_cpu_supports() needs a library that wheels do not link. */
-    uint32_t a = 0, b = 0, c = 0, d = 0, saved = 0, high = 0;
-    const uint32_t vectors = 0x06,
-                   masks = 0xe0; /* that the system saves: YMM; ZMM and masks */
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_F16C))
+    uint32_t a = 0, b = 0, c = 0, d = 0;
+    if (!host_has(bit_F16C, SAVES_VECTORS))
         return PTX_HALF_NONE;
-    __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-    if ((saved & vectors) != vectors)
-        return PTX_HALF_NONE;
-    const bool computes = (saved & masks) == masks &&
+    const bool computes = host_has(bit_F16C, SAVES_WIDE_VECTORS) &&
                           __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & (1u << 23));
     return computes ? PTX_HALF_COMPUTES : PTX_HALF_CONVERTS;
 #else
@@ -56,6 +66,20 @@ uint32_t soft_code_host_half(void)
     const unsigned long has = getauxval(AT_HWCAP);
     return (has & scalar) && (has & vector) ? PTX_HALF_COMPUTES : PTX_HALF_CONVERTS;
 #endif
+}
+
+/* LLVM would take 256 bits on most processors that have 512: what they gain there are clocks
+ * beside scalar code, and code here is little but vectors. */
+uint32_t soft_code_host_vectors(void)
+{
+#if defined(__x86_64__)
+    uint32_t a = 0, b = 0, c = 0, d = 0;
+    const uint32_t wanted = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL;
+    if (host_has(0, SAVES_WIDE_VECTORS) && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+        (b & wanted) == wanted)
+        return 512;
+#endif
+    return 0;
 }
 
 /* Beside one worker, or on one processor, code would be made in the program's own time. */
@@ -84,6 +108,7 @@ void soft_code_options_init(soft_code_options *options)
     options->check_memory = soft_check_mode_wanted().memory;
     options->tier = tier_wanted();
     options->half = soft_code_host_half();
+    options->vector_bits = soft_code_host_vectors();
 }
 
 /* ---- the key of the cache --------------------------------------------------------- */

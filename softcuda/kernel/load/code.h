@@ -71,6 +71,8 @@ typedef struct soft_code_options {
 void soft_code_options_init(soft_code_options *options);
 /* A ptx_half. Thread: any. */
 uint32_t soft_code_host_half(void);
+/* Bits of the vectors that code should have, 0: what LLVM thinks. Thread: any. */
+uint32_t soft_code_host_vectors(void);
 
 /* A .global or .const variable of the module. */
 typedef struct soft_code_global {

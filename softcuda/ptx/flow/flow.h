@@ -197,6 +197,8 @@ typedef struct ptx_shape {
     uint32_t no_twin_line;
     uint32_t *row_lines; /* of regions that have a copy for rows, as they were written */
     uint32_t row_line_count;
+    uint32_t *rerolled_lines; /* see ptx_reroll() */
+    uint32_t rerolled_count;
     /* Of a warp's form, see shape_phase.c. By register: the same in all warps; where it lies
      * in what a warp keeps over barriers, or 0. */
     uint8_t *steady;
@@ -251,6 +253,11 @@ void ptx_bound_regions(ptx_shape *s);
 /* The function with registers of their own for what one definition alone arrives at; itself
  * if there are none, or it is large. */
 const ptx_function *ptx_split_registers(const ptx_shape *s);
+
+/* ---- reroll.c ---- */
+/* The function with loops that a compiler unrolled as they were, where threads part in them;
+ * itself if there are none, or it is large. Their lines are in s->rerolled_lines. */
+const ptx_function *ptx_reroll(ptx_shape *s);
 
 /* ---- uniform.c ---- */
 void ptx_find_uniformity(ptx_shape *s);
@@ -355,6 +362,7 @@ typedef struct ptx_build {
     const char **refusals;     /* by function: why it cannot be written, or NULL */
     uint32_t *function_shared; /* by function: where its own .shared variables start */
     uint32_t function_shared_bytes;
+    bool has_byte_runs; /* a byte a thread, and a row in pieces: shape_bend.c */
 } ptx_build;
 
 /* ---- calls.c ---- */

@@ -303,16 +303,25 @@ static ptx_shape *again(const ptx_shape *s, const ptx_function *f, bool joins)
                      .offsets = s->offsets,
                      .shared_offsets = s->shared_offsets,
                      .local_bytes = s->local_bytes,
+                     .rerolled_lines = s->rerolled_lines,
+                     .rerolled_count = s->rerolled_count,
                      .joins = joins};
     ptx_analyze(n);
     return n;
 }
 
-/* The kernel as the fast path plans it. */
-static ptx_shape *split_registers(ptx_shape *s)
+static ptx_shape *with_function(ptx_shape *s, const ptx_function *f)
 {
-    const ptx_function *f = s->options->force_slow ? s->function : ptx_split_registers(s);
     return f == s->function ? s : again(s, f, false);
+}
+
+/* The kernel as the fast path plans it. */
+static ptx_shape *written_anew(ptx_shape *s)
+{
+    if (s->options->force_slow)
+        return s;
+    ptx_shape *n = with_function(s, ptx_split_registers(s));
+    return with_function(n, ptx_reroll(n));
 }
 
 /* The same with sums in memory as operations of a warp, where that gains: a plan says so. */
@@ -359,7 +368,7 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
         k->reason = ptx_format(&p->memory, "%s", refusal);
         return false;
     }
-    ptx_shape *planned = join_sums(p, split_registers(s));
+    ptx_shape *planned = join_sums(p, written_anew(s));
     write_kernel(p, planned, k);
     k->registers = ptx_estimate_registers(s, k->max_threads, has_room(s));
     ptx_describe_plan(p, planned, k);

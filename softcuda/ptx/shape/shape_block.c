@@ -173,12 +173,12 @@ static void write_start(ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     gphi_text *out = f->emit.out;
-    gphi_text_add(out, "define %svoid @\"%c.%s\"(ptr %%block) noinline #0 {\n",
+    gphi_text_add(out, "define %svoid @\"%c.%s\"(ptr %%block) noinline #%c {\n",
                   s->twin || s->by_warp ? "internal " : "",
                   s->by_warp ? 'w'
                   : s->twin  ? 'n'
                              : 'b',
-                  s->function->name);
+                  s->function->name, s->by_warp ? '0' : '3');
     ptx_write_head(&f->emit);
 }
 

@@ -195,6 +195,15 @@ static void describe_rows(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
     k->rows = lines;
 }
 
+static void describe_rerolled(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
+{
+    uint32_t *lines = ptx_alloc(&p->memory, s->rerolled_count + 1u, sizeof(*lines));
+    for (uint32_t i = 0; i < s->rerolled_count; i++)
+        lines[i] = s->rerolled_lines[i];
+    k->rerolled = lines;
+    k->rerolled_count = s->rerolled_count;
+}
+
 void ptx_describe_kernel(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
 {
     describe_params(p, s, k);
@@ -207,6 +216,7 @@ void ptx_describe_plan(ptx_build *p, ptx_shape *s, ptx_kernel *k)
     describe_cuts(p, s, k);
     k->by_warps = s->twin ? s->twin->lanes : 0;
     describe_rows(p, s, k);
+    describe_rerolled(p, s, k);
     if (p->options->costs && k->path == PTX_PATH_FAST)
         describe_costs(p, s->twin ? s->twin : s, k);
 }

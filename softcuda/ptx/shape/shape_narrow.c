@@ -351,6 +351,7 @@ bool ptx_fast_write_narrow(ptx_fast *f, uint32_t i)
     if (as == FORM_NONE)
         return false;
     write(f, reg, as, compute(f, insn, as));
+    f->s->program->has_byte_runs |= as == FORM_BYTE && f->bends;
     return true;
 }
 

@@ -15,7 +15,13 @@ void ptx_write_tail(ptx_build *p)
         if (p->used_globals[v])
             gphi_text_add(&p->text, "@\"g.%s\" = external global i8\n",
                           m->variables[v].name);
-    gphi_text_put(&p->text, "\nattributes #0 = { nounwind }\n"
+    /* Blocks' own forms: a run of threads is often 32 bytes long, and with 512 bits all of it
+     * is what is left over. */
+    gphi_text_add(&p->text, "\nattributes #3 = { nounwind%s }\n",
+                  p->options->vector_bits > 256 && p->has_byte_runs
+                      ? " \"prefer-vector-width\"=\"256\""
+                      : "");
+    gphi_text_put(&p->text, "attributes #0 = { nounwind }\n"
                             "attributes #1 = { nounwind alwaysinline }\n"
                             "attributes #2 = { nounwind alwaysinline }\n"
                             "!1 = distinct !{}\n"
