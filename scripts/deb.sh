@@ -22,6 +22,7 @@ fail() {
 }
 
 build() {
+    mkdir -p build # its log lies there
     cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr \
         -DBUILD_TESTING=OFF >"$folder.log" 2>&1 && cmake --build "$folder" >>"$folder.log" 2>&1 ||
         { tail -20 "$folder.log" >&2; fail "building failed: $folder.log"; }
