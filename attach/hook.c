@@ -13,6 +13,7 @@
 #include "attach/ring/thread.h"
 #include "attach/sentinel/sentinels.h"
 #include "attach/track/capture.h"
+#include "attach/track/code.h"
 #include "attach/track/function.h"
 #include "attach/track/handle.h"
 #include "attach/track/look.h"
@@ -106,6 +107,7 @@ static void succeeded(attach_call *call)
         attach_set_add(&attach_kernels, attach_filled(call, 0), 0);
         break;
     case ATTACH_HOOK_KERNELS: add_kernels(call); break;
+    case ATTACH_HOOK_CODE: attach_code_loaded(call); break;
     case ATTACH_HOOK_CODE_GONE: attach_forget_functions(); break;
     case ATTACH_HOOK_EXEC_GONE: attach_sentinels_gone(call->words[0]); break;
     case ATTACH_HOOK_WORDS:

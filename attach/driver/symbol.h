@@ -46,6 +46,7 @@ typedef enum attach_hook {
     ATTACH_HOOK_EXEC_GONE,
     ATTACH_HOOK_KERNEL,
     ATTACH_HOOK_KERNELS,
+    ATTACH_HOOK_CODE,
     ATTACH_HOOK_CODE_GONE,
     ATTACH_HOOK_WORDS
 } attach_hook;

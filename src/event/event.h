@@ -110,9 +110,13 @@ typedef enum gphi_event_kind {
                        it is about, or 0, and of the instruction. stack: without the C
                        library's frames on top; a second record has it, as the first has none
                        and is there even if the stack cannot be read */
-    GPHI_EVENT_BLOCK /* PyTorch's allocator gives memory to a tensor. id: its address.
+    GPHI_EVENT_BLOCK, /* PyTorch's allocator gives memory to a tensor. id: its address.
                         words: bytes, 0 where it takes it back: then, if anything was
                         captured before, stack */
+    GPHI_EVENT_ACCESS /* what a kernel that was loaded as PTX does with what it is given. words:
+                         bytes of its arguments, whether it may write elsewhere, then
+                         for each word that it uses as an address: offset | gphi_access_flag
+                         << 32 | bytes of its largest store << 40. text: name */
 } gphi_event_kind;
 
 typedef enum gphi_hang_how {

@@ -70,8 +70,8 @@ static void print_event(const gphi_event *event)
         "?",        "CALL", "STACK",      "PYTHON", "MODULE",  "THREAD", "FUNCTION",
         "GRAPH",    "NODE", "EDGES",      "LOG",    "PROCESS", "DEVICE", "EXIT",
         "GPU",      "NOTE", "POINTER",    "LOST",   "HOST",    "ORIGIN", "STDERR",
-        "STANDING", "KEPT", "COLLECTIVE", "FORKED", "CRASHED", "BLOCK"};
-    _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == GPHI_EVENT_BLOCK + 1,
+        "STANDING", "KEPT", "COLLECTIVE", "FORKED", "CRASHED", "BLOCK",  "ACCESS"};
+    _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == GPHI_EVENT_ACCESS + 1,
                    "a name each");
     if (first_ns == 0)
         first_ns = event->time_ns;

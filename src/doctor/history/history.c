@@ -20,6 +20,7 @@ gph_status gphi_history_create(gphi_model *model, gphi_history **out)
     gphi_vec_init(&history->execs, model->heap, sizeof(gphi_exec_history *));
     gphi_vec_init(&history->memories, model->heap, sizeof(gphi_memory_history *));
     gphi_vec_init(&history->graph_memories, model->heap, sizeof(gphi_graph_memory));
+    gphi_vec_init(&history->kernels, model->heap, sizeof(gphi_kernel_work));
     gphi_map_init(&history->by_exec, model->heap);
     gphi_map_init(&history->by_memory, model->heap);
     gphi_map_init(&history->edits, model->heap);
@@ -49,6 +50,7 @@ void gphi_history_destroy(gphi_history *history)
     gphi_vec_fini(&history->execs);
     gphi_vec_fini(&history->memories);
     gphi_vec_fini(&history->graph_memories);
+    gphi_vec_fini(&history->kernels);
     gphi_map_fini(&history->by_exec);
     gphi_map_fini(&history->by_memory);
     gphi_map_fini(&history->edits);
@@ -229,6 +231,20 @@ static void note_pointer(gphi_history *history, const gphi_touch *touch)
         one->overflows = true;
 }
 
+static void keep_kernel(gphi_history *history, uint64_t number, const gphi_touch *touches,
+                        uint32_t count)
+{
+    gphi_kernel_work new = {.work = number};
+    for (; new.count < count &&new.count < GPHI_KERNEL_POINTERS; new.count++)
+        new.pointers[new.count] = touches[new.count];
+    const uint64_t place = history->kernel_count % GPHI_KERNELS_MAX;
+    if (place < history->kernels.count)
+        *(gphi_kernel_work *)gphi_vec_at(&history->kernels, place) = new;
+    else if (gphi_vec_push(&history->kernels, &new) != GPH_OK)
+        return;
+    history->kernel_count++;
+}
+
 static void note_kernel(gphi_history *history, const gphi_seen *seen)
 {
     enum { LOADED_NS = 50000 }; /* longer: its code was loaded, or the queue was full */
@@ -242,6 +258,7 @@ static void note_kernel(gphi_history *history, const gphi_seen *seen)
         touches[i].since = seen->call.number;
         note_pointer(history, &touches[i]);
     }
+    keep_kernel(history, seen->work->number, touches, count);
 }
 
 /* An allocation that graphs use by addresses inside is cut, too. */
@@ -394,6 +411,53 @@ void gphi_history_note(gphi_history *history, const gphi_seen *seen)
 
 /* ---- questions ---- */
 
+const gphi_kernel_work *gphi_history_kernel(const gphi_history *history, uint64_t number)
+{
+    GPHI_EACH (const gphi_kernel_work, one, &history->kernels)
+        if (one->work == number)
+            return one;
+    return NULL;
+}
+
+bool gphi_history_uses(const gphi_history *history, const gphi_work *work,
+                       uint64_t address, uint64_t bytes)
+{
+    const gphi_exec_history *exec =
+        work->exec ? gphi_history_exec(history, work->exec) : NULL;
+    const gphi_kernel_work *kernel =
+        work->function != 0 ? gphi_history_kernel(history, work->number) : NULL;
+    for (uint32_t i = 0; kernel && i < kernel->count; i++)
+        if (kernel->pointers[i].address - address < bytes)
+            return true;
+    return (exec && gphi_history_touches(history, exec, address, bytes)) ||
+           gphi_ranges_meet(address, bytes, work->read, work->read_bytes) ||
+           gphi_ranges_meet(address, bytes, work->write, work->write_bytes);
+}
+
+uint64_t gphi_history_meets(const gphi_history *history, const gphi_work *writer,
+                            const gphi_work *other)
+{
+    const gphi_exec_history *exec =
+        writer->exec ? gphi_history_exec(history, writer->exec) : NULL;
+    const gphi_kernel_work *kernel =
+        writer->function != 0 ? gphi_history_kernel(history, writer->number) : NULL;
+    const gphi_touch *touches = kernel ? kernel->pointers
+                                : exec && exec->touches.count > 0
+                                    ? gphi_vec_at(&exec->touches, 0)
+                                    : NULL;
+    const size_t count = kernel ? kernel->count : exec ? exec->touches.count : 0;
+    for (size_t i = 0; i < count; i++)
+        if (gphi_touch_is_writer(&touches[i]) &&
+            !(exec && gphi_touch_is_off(history, exec, &touches[i])) &&
+            gphi_history_uses(history, other, touches[i].address,
+                              touches[i].bytes != 0 ? touches[i].bytes : 1))
+            return touches[i].address;
+    return writer->write_bytes != 0 &&
+                   gphi_history_uses(history, other, writer->write, writer->write_bytes)
+               ? writer->write
+               : 0;
+}
+
 bool gphi_history_private(const gphi_history *history, const gphi_allocation *memory)
 {
     const uint64_t at = memory->allocated.number;
@@ -527,7 +591,8 @@ static bool is_own_work(const gphi_history *history, const gphi_exec_history *ex
             return false;
     }
     GPHI_EACH (const gphi_touch, pointer, &one->pointers)
-        if (pointer->address == touch->address && !has_function(exec, pointer))
+        if (pointer->address == touch->address && !pointer->is_kept &&
+            !has_function(exec, pointer))
             return false;
     return true;
 }
@@ -540,12 +605,14 @@ const gphi_touch *gphi_history_writes(const gphi_history *history,
     if (is_elsewhere(exec, owner))
         return NULL;
     GPHI_EACH (const gphi_touch, touch, &exec->touches) {
-        if (touch->reads || is_others(touch, owner) ||
+        if (touch->reads || touch->is_kept || is_others(touch, owner) ||
             gphi_touch_is_off(history, exec, touch) ||
             !gphi_touch_meets(history, touch, address, bytes))
             continue;
-        const bool is_only = touch->is_only && touch->address - address < bytes;
-        if (touch->writes || is_only || is_own_work(history, exec, touch, address, bytes))
+        const bool is_writer =
+            gphi_touch_is_writer(touch) && touch->address - address < bytes;
+        if (touch->writes || is_writer ||
+            is_own_work(history, exec, touch, address, bytes))
             return touch;
     }
     return NULL;

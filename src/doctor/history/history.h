@@ -30,6 +30,10 @@ typedef struct gphi_touch {
     bool reads, writes; /* for certain */
     bool is_random;     /* of a kernel that draws random numbers, by its name */
     bool is_only;       /* all that its kernel is given: what comes of it is there */
+    bool
+        is_written; /* the kernel's code stores there, and it has threads for all of it */
+    bool is_atomic; /* and does so by atomic operations alone */
+    bool is_kept;   /* the kernel's code does not store there */
 } gphi_touch;
 
 /* How often which of the last launches came, and what happened when. */
@@ -108,6 +112,14 @@ typedef struct gphi_graph_memory {
     gphi_call used;            /* first copy, fill or kernel outside graphs */
 } gphi_graph_memory;
 
+/* A kernel outside graphs, one of the last: what it was given. */
+enum { GPHI_KERNEL_POINTERS = 8, GPHI_KERNELS_MAX = 256 };
+typedef struct gphi_kernel_work {
+    uint64_t work; /* its number */
+    uint32_t count;
+    gphi_touch pointers[GPHI_KERNEL_POINTERS];
+} gphi_kernel_work;
+
 typedef struct gphi_history {
     gphi_model *model;
     gphi_vec execs;    /* of gphi_exec_history *, in order of creation */
@@ -116,7 +128,9 @@ typedef struct gphi_history {
     gphi_map by_memory;
     gphi_map edits; /* gphi_edit_key() -> number of the call that set its parameters */
     gphi_map off;   /* gphi_edit_key() -> 1 if the node is switched off */
-    gphi_vec graph_memories;                /* of gphi_graph_memory */
+    gphi_vec graph_memories; /* of gphi_graph_memory */
+    gphi_vec kernels; /* of gphi_kernel_work: kernel n is at n % GPHI_KERNELS_MAX */
+    uint64_t kernel_count;
     gphi_exec_history *recent[GPHI_RECENT]; /* launched last, newest first */
     uint64_t frees;                         /* calls that freed or unmapped something */
     uint64_t last_work;                     /* of the last graph launch */
@@ -154,6 +168,11 @@ gphi_graph_memory *gphi_history_graph_memory(const gphi_history *history,
 void gphi_graph_memory_call(gphi_history *history, const gphi_seen *seen,
                             gphi_exec_history *exec, bool is_new);
 
+/* Whether what lies at the touch's address is written by it. */
+static inline bool gphi_touch_is_writer(const gphi_touch *touch)
+{
+    return touch->writes || touch->is_only || touch->is_written;
+}
 /* The first touch by which the executable writes into a range, for certain or, as far as
  * is known, by a kernel: then the pointer is the only one that it has, and lies in the
  * range; or the range begins where the pointer points (or lies in an allocation that is
@@ -171,6 +190,17 @@ bool gphi_touch_is_off(const gphi_history *history, const gphi_exec_history *exe
 const gphi_touch *gphi_history_touches(const gphi_history *history,
                                        const gphi_exec_history *exec, uint64_t address,
                                        uint64_t bytes);
+/* What the kernel outside graphs that is work `number` was given; NULL: it is none, or too
+ * long ago. */
+const gphi_kernel_work *gphi_history_kernel(const gphi_history *history, uint64_t number);
+/* Whether a piece of work may read or write in a range. */
+bool gphi_history_uses(const gphi_history *history, const gphi_work *work,
+                       uint64_t address, uint64_t bytes);
+/* An address that one piece of work writes for certain and the other may use; 0: none is
+ * known. */
+uint64_t gphi_history_meets(const gphi_history *history, const gphi_work *writer,
+                            const gphi_work *other);
+
 /* Whether a touch reaches into a range: of a kernel's pointer, if it lies in the range or
  * at the base of the allocation that holds it. */
 bool gphi_touch_meets(const gphi_history *history, const gphi_touch *touch,
@@ -196,6 +226,11 @@ uint64_t gphi_edit_key(const gphi_exec_state *exec, uint64_t node);
  * addresses of allocations. At most `capacity`. */
 uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
                             gphi_touch *out, uint32_t capacity);
+
+/* Those of them that the kernel writes: by its code, or since it has no other that it may
+ * write. */
+uint32_t gphi_call_written(const gphi_model *model, const gphi_seen *seen,
+                           gphi_touch *out, uint32_t capacity);
 
 /* Ranges of a copy or fill call, also of one that failed. False: it is none. */
 typedef struct gphi_call_ranges {

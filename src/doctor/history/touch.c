@@ -107,6 +107,26 @@ static void add(collect *c, gphi_vec *to, gphi_touch touch)
     new->since = c->since;
 }
 
+/* What the kernel's code says of a word of its arguments. */
+static void read_code(const gphi_model *model, gphi_touch *touch, uint32_t offset,
+                      uint64_t threads)
+{
+    const gphi_word_use use = gphi_model_word_use(model, touch->function, offset);
+    const gphi_allocation *memory = touch->memory;
+    const uint64_t rest = memory->address + memory->bytes - touch->address;
+    touch->is_kept = use.is_known && !use.writes;
+    touch->is_written = use.writes && threads * use.store_bytes >= rest;
+    touch->is_atomic = use.writes && use.only_adds;
+}
+
+static uint64_t threads_of(const uint32_t *grid, const uint32_t *block)
+{
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++)
+        threads *= (uint64_t)grid[i] * block[i];
+    return threads;
+}
+
 /* Every aligned word of an argument that is an address of memory. Whether there are words
  * that may be addresses and are none that is known. */
 static bool add_argument(collect *c, const gph_kernel_params *kernel, uint32_t arg,
@@ -122,29 +142,33 @@ static bool add_argument(collect *c, const gph_kernel_params *kernel, uint32_t a
         is_strange = is_strange || (!memory && word > UINT32_MAX);
         if (!memory)
             continue;
-        add(c, &c->into->touches,
-            (gphi_touch){.address = word,
-                         .memory = memory,
-                         .memory_number = memory->allocated.number,
-                         .function = kernel->handle,
-                         .name = kernel->function,
-                         .arg = arg,
-                         .is_random = is_random});
+        gphi_touch touch = {.address = word,
+                            .memory = memory,
+                            .memory_number = memory->allocated.number,
+                            .function = kernel->handle,
+                            .name = kernel->function,
+                            .arg = arg,
+                            .is_random = is_random};
+        read_code(c->model, &touch, at, threads_of(kernel->grid, kernel->block));
+        add(c, &c->into->touches, touch);
     }
     return is_strange;
 }
 
-/* One address is all that a kernel has, from touch `first` on: of a child's, too, which
- * counts as one node. */
-static void mark_only(const collect *c, size_t first, bool is_strange)
+/* One address is all that a kernel has and may write, from touch `first` on: of a child's,
+ * too, which counts as one node. */
+static void mark_only(gphi_touch *touches, size_t count)
 {
-    gphi_vec *touches = &c->into->touches;
-    const gphi_touch *one = first < touches->count ? gphi_vec_at(touches, first) : NULL;
-    for (size_t i = first; one && i < touches->count && !is_strange; i++)
-        is_strange =
-            ((const gphi_touch *)gphi_vec_at(touches, i))->address != one->address;
-    for (size_t i = first; i < touches->count && !is_strange; i++)
-        ((gphi_touch *)gphi_vec_at(touches, i))->is_only = true;
+    const gphi_touch *one = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (touches[i].is_kept)
+            continue;
+        if (one && one->address != touches[i].address)
+            return;
+        one = &touches[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        touches[i].is_only = !touches[i].is_kept;
 }
 
 static void add_kernel(collect *c, const gph_kernel_params *kernel)
@@ -172,7 +196,8 @@ static void add_kernel(collect *c, const gph_kernel_params *kernel)
                 add_argument(c, kernel, i, kernel->args[i].offset, kernel->args[i].bytes);
     if (kernel->arg_count == 0 || !kernel->args)
         is_strange |= add_argument(c, kernel, 0, 0, (uint32_t)kernel->buffer_bytes);
-    mark_only(c, first, is_strange);
+    if (!is_strange && history->touches.count > first)
+        mark_only(gphi_vec_at(&history->touches, first), history->touches.count - first);
 }
 
 static void add_range(collect *c, uint64_t address, uint64_t bytes, bool writes)
@@ -337,6 +362,7 @@ uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
     const uint64_t kernel = gphi_launched_kernel(model, seen->event);
     const gphi_function *function = gphi_model_kernel_function(model, kernel);
     const bool has_args = function && function->args && function->arg_count != 0;
+    const gphi_launch_shape shape = gphi_launch_shape_of(seen->event);
     uint32_t count = 0, arg = 0;
     for (uint32_t at = 0; part && at + 8 <= part->bytes && count < capacity; at += 8) {
         uint64_t word;
@@ -347,14 +373,29 @@ uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
         if (has_args && (function->args[arg].bytes < 8 || word == 0))
             continue;
         gphi_allocation *memory = gphi_model_memory(model, word, false);
-        if (memory)
-            out[count++] = (gphi_touch){.address = word,
-                                        .memory = memory,
-                                        .memory_number = memory->allocated.number,
-                                        .function = kernel,
-                                        .arg = has_args ? arg : at / 8};
+        if (!memory)
+            continue;
+        gphi_touch *touch = &out[count++];
+        *touch = (gphi_touch){.address = word,
+                              .memory = memory,
+                              .memory_number = memory->allocated.number,
+                              .function = kernel,
+                              .arg = has_args ? arg : at / 8};
+        read_code(model, touch, at, threads_of(shape.grid, shape.block));
     }
+    mark_only(out, count);
     return count;
+}
+
+uint32_t gphi_call_written(const gphi_model *model, const gphi_seen *seen,
+                           gphi_touch *out, uint32_t capacity)
+{
+    const uint32_t count = gphi_call_pointers(model, seen, out, capacity);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (gphi_touch_is_writer(&out[i]))
+            out[kept++] = out[i];
+    return kept;
 }
 
 bool gphi_call_ranges_of(const gphi_seen *seen, gphi_call_ranges *out)

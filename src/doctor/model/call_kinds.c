@@ -61,6 +61,24 @@ uint64_t gphi_launched_kernel(const gphi_model *model, const gphi_event *event)
     return gphi_model_kernel(model, gphi_event_word(event, is_ex ? 1 : 0));
 }
 
+gphi_launch_shape gphi_launch_shape_of(const gphi_event *event)
+{
+    const CUlaunchConfig *config =
+        event->u.call.call == GPHI_CALL_cuLaunchKernelEx
+            ? gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*config))
+            : NULL;
+    uint32_t sizes[7];
+    if (config)
+        return (gphi_launch_shape){
+            {config->gridDimX, config->gridDimY, config->gridDimZ},
+            {config->blockDimX, config->blockDimY, config->blockDimZ},
+            config->sharedMemBytes};
+    for (uint32_t i = 0; i < 7; i++)
+        sizes[i] = (uint32_t)gphi_event_word(event, 1 + i);
+    return (gphi_launch_shape){
+        {sizes[0], sizes[1], sizes[2]}, {sizes[3], sizes[4], sizes[5]}, sizes[6]};
+}
+
 const CUDA_MEM_ALLOC_NODE_PARAMS *gphi_added_allocation(const gphi_event *event)
 {
     const CUgraphNodeParams *any;

@@ -17,6 +17,10 @@ bool gphi_call_is_free(uint32_t call);       /* of memory that a graph may alloc
 bool gphi_is_launch(const gphi_seen *seen);
 
 /* The number of the kernel that a kernel's launch names. */
+typedef struct gphi_launch_shape {
+    uint32_t grid[3], block[3], shared_bytes;
+} gphi_launch_shape;
+gphi_launch_shape gphi_launch_shape_of(const gphi_event *event);
 uint64_t gphi_launched_kernel(const gphi_model *model, const gphi_event *event);
 
 /* Parameters of a memory node that the call adds to a graph by hand; NULL: it adds

@@ -173,6 +173,8 @@ gph_status gphi_model_create(gph_allocator heap, gphi_model **out)
     gphi_map_init(&own->code, heap);
     gphi_map_init(&own->kernels, heap);
     gphi_map_init(&own->alike, heap);
+    gphi_map_init(&own->accesses, heap);
+    gphi_vec_init(&own->access_list, heap, sizeof(void *));
     gphi_map_init(&own->threads, heap);
     gphi_vec_init(&own->function_list, heap, sizeof(void *));
     gphi_vec_init(&own->thread_list, heap, sizeof(void *));
@@ -227,6 +229,7 @@ void gphi_model_destroy(gphi_model *model)
     gphi_map_fini(&own->code);
     gphi_map_fini(&own->kernels);
     gphi_map_fini(&own->alike);
+    gphi_access_fini(model);
     gphi_map_fini(&own->threads);
     gphi_heap_free(model->heap, own, sizeof(*own));
     gphi_heap_free(model->heap, model, sizeof(*model));

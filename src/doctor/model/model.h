@@ -257,6 +257,15 @@ bool gphi_model_is_code_of(const gphi_model *model, uint64_t handle, uint64_t ow
  * the first function of a number, or NULL. */
 uint64_t gphi_model_kernel(const gphi_model *model, uint64_t handle);
 const gphi_function *gphi_model_kernel_function(const gphi_model *model, uint64_t kernel);
+/* What a kernel does with 8 bytes of its arguments, taken as an address. */
+typedef struct gphi_word_use {
+    bool is_known;        /* false: it may do more than is said here */
+    bool reads, writes;   /* through it; perhaps under a condition */
+    bool only_adds;       /* what it writes is by atomic operations */
+    uint32_t store_bytes; /* the most that one thread's store writes */
+} gphi_word_use;
+gphi_word_use gphi_model_word_use(const gphi_model *model, uint64_t kernel,
+                                  uint32_t offset);
 const gphi_thread *gphi_model_thread(const gphi_model *model, uint32_t id);
 
 /* The allocation alive at an address; with `dead` the last of those freed that were

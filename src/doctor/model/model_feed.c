@@ -273,6 +273,7 @@ gph_status gphi_model_feed(gphi_model *model, const gphi_event *event, gphi_seen
     case GPHI_EVENT_CALL: return feed_call(model, event, seen);
     case GPHI_EVENT_THREAD: return feed_thread(model, event);
     case GPHI_EVENT_FUNCTION: return feed_function(model, event);
+    case GPHI_EVENT_ACCESS: return gphi_access_feed(model, event);
     case GPHI_EVENT_GRAPH: return gphi_snapshot_begin(model, event);
     case GPHI_EVENT_NODE:
     case GPHI_EVENT_EDGES: return gphi_snapshot_more(model, event);

@@ -129,15 +129,23 @@ typedef enum model_what {
     WHAT_CONTEXT_SYNC
 } model_what;
 
+/* Words of an ACCESS record. */
+typedef struct model_access {
+    uint32_t count;
+    bool is_unclear; /* two kernels have the name */
+    uint64_t words[];
+} model_access;
+
 struct gphi_model_private {
     model_table streams, events, captures, graphs, execs, snapshots, allocations;
     gphi_map per_thread; /* thread -> model_stream */
     gphi_map functions;  /* handle -> gphi_function */
     gphi_map code;       /* function, kernel, module -> module or library that has it */
     gphi_map kernels;    /* number -> the first gphi_function of it */
+    gphi_map accesses;   /* hash of a kernel's name -> model_access */
     gphi_map alike;      /* hash of name and arguments -> number */
     gphi_map threads;    /* id -> gphi_thread */
-    gphi_vec function_list, thread_list;
+    gphi_vec function_list, thread_list, access_list;
     gphi_vec live, dead;   /* of model_range */
     gphi_vec pending;      /* of model_snapshot *: records still come in */
     gphi_vec fresh;        /* of model_snapshot *: of the call at hand */
@@ -168,6 +176,11 @@ model_stream *gphi_stream_of(gphi_model *model, uint64_t handle, uint32_t thread
 
 /* The thread of that number, made if it was never seen. NULL without memory. */
 gphi_thread *gphi_thread_of(gphi_model *model, uint32_t id);
+
+/* ---- model_access.c ---- */
+
+gph_status gphi_access_feed(gphi_model *model, const gphi_event *event);
+void gphi_access_fini(gphi_model *model);
 
 /* ---- model_submit.c ---- */
 

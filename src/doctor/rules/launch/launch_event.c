@@ -10,6 +10,7 @@
  * came before the record wrote for certain what comes after the wait.
  *
  * The host waits for nothing, launch after launch, if nothing ever records the event. */
+#include "doctor/findings/finding.h"
 #include "doctor/rules/launch/rules_launch.h"
 
 #include <string.h>
@@ -62,37 +63,6 @@ static void note_asked(gphi_rule_run *run, const gphi_seen *seen)
     one->launch = last->last_launch;
 }
 
-/* What a piece of work writes for certain, if the other one reads or writes there: the
- * address; 0: nothing. */
-static uint64_t meets(const gphi_history *history, const gphi_work *writer,
-                      const gphi_work *other)
-{
-    const gphi_exec_history *from =
-        writer->exec ? gphi_history_exec(history, writer->exec) : NULL;
-    const gphi_exec_history *to =
-        other->exec ? gphi_history_exec(history, other->exec) : NULL;
-    if (!from)
-        return writer->exec || writer->write_bytes == 0 ? 0
-               : to
-                   ? gphi_history_touches(history, to, writer->write, writer->write_bytes)
-                         ? writer->write
-                         : 0
-               : gphi_ranges_meet(writer->write, writer->write_bytes, other->read,
-                                  other->read_bytes)
-                   ? writer->write
-                   : 0;
-    GPHI_EACH (const gphi_touch, touch, &from->touches) {
-        const uint64_t bytes = touch->bytes != 0 ? touch->bytes : 1;
-        if ((!touch->writes && !touch->is_only) ||
-            gphi_touch_is_off(history, from, touch))
-            continue;
-        if (to ? gphi_history_touches(history, to, touch->address, bytes) != NULL
-               : gphi_ranges_meet(touch->address, bytes, other->read, other->read_bytes))
-            return touch->address;
-    }
-    return 0;
-}
-
 /* Whether work of the stream that records, since the wait, writes what the work after the
  * wait uses. */
 static void look_at_record(gphi_rule_run *run, const gphi_seen *seen,
@@ -115,7 +85,7 @@ static void look_at_record(gphi_rule_run *run, const gphi_seen *seen,
             continue;
         for (uint32_t i = 0; i < count && one->address == 0; i++)
             if (later[i]->exec != work->exec || !work->exec)
-                one->address = meets(run->history, work, later[i]);
+                one->address = gphi_history_meets(run->history, work, later[i]);
         if (one->address != 0 && one->writer.number == 0)
             one->writer = work->call;
     }
@@ -176,6 +146,17 @@ static void tell_never(gphi_rule_run *run, const gphi_launch_awaited *one)
     gphi_evidence_call(draft, &one->launch, "the last of these launches is");
 }
 
+/* That what wrote too late was in no order with the reader follows from it. */
+static void fold(gphi_rule_run *run, const gphi_launch_awaited *one)
+{
+    for (size_t i = 0; i < run->findings->drafts.count; i++) {
+        gphi_draft *draft = gphi_vec_pointer(&run->findings->drafts, i);
+        if (one->writer.stack != 0 && draft->at.stack == one->writer.stack &&
+            strcmp(draft->rule->id, "memory.input-race") == 0)
+            gphi_withdraw(draft);
+    }
+}
+
 void gphi_launch_event_end(gphi_rule_run *run)
 {
     const gphi_vec *events = run->state;
@@ -187,6 +168,7 @@ void gphi_launch_event_end(gphi_rule_run *run)
         if (one->writer.number == 0 || one->is_kept)
             continue;
         gphi_draft *draft = gphi_finding_begin(run, &one->wait, one->event);
+        fold(run, one);
         gphi_cause(draft,
                    "%s waited for %s, which nothing had recorded yet: it waited for "
                    "nothing; what wrote %s, and recorded the event, was launched later",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rule launch.unordered-nodes: two nodes of one graph have an address in common, one of them
  * writes there, and no path leads from one to the other. What writes is known of copies and
- * fills; of a kernel it is concluded where it is given no other address.
+ * fills; of a kernel by its code, or it is concluded where it is given no other address.
  *
  * Two launches of one kernel are left alone, if each has that address only: they may count
  * atomically, or each do a part of it. SOFTCUDA_CHECK=race sees every access. */
@@ -87,21 +87,35 @@ static void report_nodes(gphi_rule_run *run, const gphi_exec_history *exec,
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, other->node),
                        "the other one by");
     if (!writer->writes)
-        gphi_evidence(draft, "that the kernel writes there is concluded: it is given no "
-                             "other address");
+        gphi_evidence(draft, "that the kernel writes there is concluded: its code stores "
+                             "there, or it is given no other address");
     if (cut)
         gphi_evidence_call(draft, &cut->call,
                            "what may have ordered them was taken out of the graph by");
     gphi_evidence_call(draft, &exec->first_launch, "first launched by");
 }
 
+/* Its capture came into a graph that had its recording: that is reported. */
+static bool is_appended(const gphi_rule_run *run, const gphi_exec_history *exec,
+                        const gphi_touch *touch)
+{
+    const gphi_call *made = gphi_snapshot_made(exec->source, touch->node);
+    const gphi_capture *capture =
+        made->capture != 0 ? gphi_model_capture(run->model, made->capture) : NULL;
+    return capture && gphi_is_told(run, &capture->begin);
+}
+
 static bool is_race(const gphi_rule_run *run, const gphi_exec_history *exec,
                     const gphi_touch *writer, const gphi_touch *other)
 {
     const gph_graph *graph = gphi_snapshot_graph(exec->source);
-    const bool are_alike = writer->function != 0 && writer->function == other->function &&
-                           is_alone(exec, other);
-    return !are_alike && !gphi_touch_is_off(run->history, exec, other) &&
+    const bool are_alike =
+        (writer->function != 0 && writer->function == other->function &&
+         (is_alone(exec, other) || writer->arg == other->arg)) ||
+        (writer->is_atomic && other->is_atomic);
+    return !are_alike && !is_appended(run, exec, writer) &&
+           !is_appended(run, exec, other) &&
+           !gphi_touch_is_off(run->history, exec, other) &&
            !gphi_node_leads_to(run->model, graph, writer->node, other->node) &&
            !gphi_node_leads_to(run->model, graph, other->node, writer->node);
 }
@@ -119,7 +133,8 @@ void gphi_launch_nodes(gphi_rule_run *run, const gphi_seen *seen)
         !gphi_snapshot_graph(exec->source))
         return;
     GPHI_EACH (const gphi_touch, writer, &exec->touches) {
-        if ((!writer->writes && !is_alone(exec, writer)) ||
+        if ((!gphi_touch_is_writer(writer) &&
+             (!is_alone(exec, writer) || writer->is_kept)) ||
             gphi_touch_is_off(run->history, exec, writer))
             continue;
         GPHI_EACH (const gphi_touch, other, &exec->touches) {

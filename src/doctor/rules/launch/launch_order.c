@@ -260,20 +260,37 @@ static uint64_t concluded_address(const gphi_rule_run *run, const gphi_exec_stat
     GPHI_EACH (const gphi_touch, touch, &left->touches)
         if (kernel_at(run->history, left, touch->address) == touch &&
             kernel_at(run->history, right, touch->address) &&
+            !(touch->is_kept &&
+              kernel_at(run->history, right, touch->address)->is_kept) &&
             is_theirs(run->history, touch, left, right))
             return touch->address;
     return 0;
 }
 
-/* What `one` writes by a kernel that is given nothing else, and a kernel of `other` is
- * given as well; 0: nothing. */
+/* A touch of the executable at the address, and not by atomic operations of both. */
+static bool is_used_by(const gphi_history *history, const gphi_exec_history *exec,
+                       const gphi_touch *writer)
+{
+    GPHI_EACH (const gphi_touch, touch, &exec->touches)
+        if ((touch->bytes == 0 ? touch->address == writer->address
+                               : writer->address - touch->address < touch->bytes) &&
+            !(writer->is_atomic && touch->is_atomic) &&
+            !gphi_touch_is_off(history, exec, touch))
+            return true;
+    return false;
+}
+
+/* What `one` writes by a kernel whose code stores there, or that is given nothing else, and
+ * `other` uses as well; 0: nothing. What was allocated in a capture is left to
+ * memory.workspace-in-capture. */
 static uint64_t only_address(const gphi_history *history, const gphi_exec_history *one,
                              const gphi_exec_history *other)
 {
     GPHI_EACH (const gphi_touch, touch, &one->touches)
-        if (touch->is_only && is_worth(touch) &&
+        if ((touch->is_only || touch->is_written) && is_worth(touch) &&
             !gphi_touch_is_off(history, one, touch) &&
-            kernel_at(history, other, touch->address))
+            !gphi_history_private(history, touch->memory) &&
+            is_used_by(history, other, touch))
             return touch->address;
     return 0;
 }
@@ -326,7 +343,7 @@ static void tell_overlap(gphi_rule_run *run, const gphi_seen *seen,
     if (pair->is_written)
         gphi_cause(draft,
                    "kernels of %s and of %s work on %s, and nothing orders their "
-                   "launches; one of them is given no other address, so it writes there",
+                   "launches; one of them writes there",
                    gphi_say_exec(run->model, seen->exec),
                    gphi_say_exec(run->model, other->exec),
                    gphi_say_memory(run->model, address));

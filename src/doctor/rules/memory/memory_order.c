@@ -28,6 +28,11 @@ static void tell_basis(const gphi_history *history, gphi_draft *draft,
                       gphi_say_touch(exec, touch));
     else if (touch->writes)
         gphi_evidence(draft, "the graph writes there in %s", gphi_say_touch(exec, touch));
+    else if (touch->is_written)
+        gphi_evidence(draft,
+                      "the graph has that address in %s, and the kernel's code stores "
+                      "there",
+                      gphi_say_touch(exec, touch));
     else if (touch->is_only)
         gphi_evidence(draft,
                       "the graph has that address in %s; that the kernel writes there is "
@@ -178,8 +183,8 @@ static void tell_input_race(gphi_rule_run *run, const gphi_exec_history *exec,
                           : "the fill is on %s",
                       gphi_say_stream(run->model, refill->stream));
     if (refill->function != 0)
-        gphi_evidence(draft, "that the kernel writes there is concluded: it is given no "
-                             "other address");
+        gphi_evidence(draft, "that the kernel writes there is concluded: its code stores "
+                             "there, or it is given no other address");
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, touch->node),
                        "the node was made by");
 }
@@ -207,16 +212,11 @@ static void look_before(gphi_rule_run *run, const gphi_history *history,
     }
 }
 
-/* The only address that a kernel outside graphs is given, so that it must write there;
- * 0: it is given several. */
-static uint64_t only_address(const gphi_rule_run *run, const gphi_seen *seen)
+/* Not the same kernel, which may count atomically, nor atomic operations by both. */
+static bool is_other_work(const gphi_touch *touch, const gphi_work *kernel)
 {
-    gphi_touch touches[64];
-    const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
-    for (uint32_t i = 1; i < count; i++)
-        if (touches[i].address != touches[0].address)
-            return 0;
-    return count > 0 ? touches[0].address : 0;
+    return touch->function != kernel->function &&
+           (!touch->is_atomic || kernel->host == 0);
 }
 
 /* Before a launch: kernels since the launch before that nothing orders before it. */
@@ -230,7 +230,7 @@ static void look_before_kernels(gphi_rule_run *run, const gphi_seen *seen)
             gphi_model_ordered(run->model, work->number, seen->work->number))
             continue;
         const gphi_touch *touch = input_in(history, history->launched, work);
-        if (touch && touch->function != work->function) {
+        if (touch && is_other_work(touch, work)) {
             tell_input_race(run, history->launched, work, &seen->call, touch);
             return;
         }
@@ -247,12 +247,14 @@ static const gphi_work *refill_of(gphi_rule_run *run, const gphi_seen *seen,
         return seen->work;
     if (seen->work->is_captured || !gphi_call_is_kernel(seen->call.call))
         return NULL;
-    const uint64_t address = only_address(run, seen);
-    if (address == 0)
+    gphi_touch touches[64];
+    const uint32_t count = gphi_call_written(run->model, seen, touches, 64);
+    if (count == 0)
         return NULL;
     *kernel = *seen->work;
-    kernel->write = address;
+    kernel->write = touches[0].address;
     kernel->write_bytes = 1;
+    kernel->host = touches[0].is_atomic; /* of no use otherwise */
     state->items[state->count++ % GPHI_KERNEL_WRITES] = *kernel;
     return kernel;
 }
@@ -275,7 +277,7 @@ void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen)
             gphi_model_ordered(run->model, exec->last_work, refill->number))
             continue;
         const gphi_touch *touch = input_in(history, exec, refill);
-        if (touch && (refill != &kernel || touch->function != kernel.function)) {
+        if (touch && (refill != &kernel || is_other_work(touch, &kernel))) {
             tell_input_race(run, exec, refill, &exec->last_launch, touch);
             return;
         }
@@ -286,7 +288,7 @@ void gphi_rule_input_race(gphi_rule_run *run, const gphi_seen *seen)
 
 static void tell_race(gphi_rule_run *run, const gphi_seen *seen,
                       const gphi_exec_history *exec, const gphi_work *reader,
-                      const gphi_touch *touch)
+                      const gphi_touch *touch, uint64_t address)
 {
     gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
     if (!draft)
@@ -295,11 +297,34 @@ static void tell_race(gphi_rule_run *run, const gphi_seen *seen,
         draft,
         "the graph is launched again while %s, its output, may still be read by %s, "
         "which the launch does not wait for",
-        gphi_say_memory(run->model, reader->read), gphi_say_call(&reader->call));
+        gphi_say_memory(run->model, address), gphi_say_call(&reader->call));
     gphi_evidence_call(draft, &reader->call, "the reader is");
     if (reader->stream)
         gphi_evidence(draft, "it is on %s", gphi_say_stream(run->model, reader->stream));
     tell_basis(run->history, draft, exec, touch);
+}
+
+/* What the launch writes and the work reads: a copy, or a kernel that the graph has not got;
+ * that one's code may only read there. */
+static const gphi_touch *read_by(const gphi_history *history,
+                                 const gphi_exec_history *exec, const gphi_work *work,
+                                 uint64_t *address)
+{
+    const gphi_kernel_work *kernel =
+        work->function != 0 ? gphi_history_kernel(history, work->number) : NULL;
+    *address = work->read;
+    if (work->read_bytes != 0)
+        return gphi_history_writes(history, exec, work->read, work->read_bytes);
+    for (uint32_t i = 0; kernel && i < kernel->count; i++) {
+        const gphi_touch *pointer = &kernel->pointers[i];
+        *address = pointer->address;
+        GPHI_EACH (const gphi_touch, touch, &exec->touches)
+            if (pointer->is_kept && touch->address == pointer->address &&
+                touch->is_written && touch->memory == pointer->memory &&
+                !gphi_touch_is_off(history, exec, touch))
+                return touch;
+    }
+    return NULL;
 }
 
 /* Readers of the launch before. */
@@ -310,14 +335,14 @@ static void find_race(gphi_rule_run *run, const gphi_history *history,
     const gphi_work *work = gphi_model_work_next(run->model, history->before_work);
     for (int i = 0; i < 4096 && work && seen->work && work->number < seen->work->number;
          i++, work = gphi_model_work_next(run->model, work->number)) {
-        if (work->is_captured || work->read_bytes == 0 ||
+        if (work->is_captured || (work->read_bytes == 0 && work->function == 0) ||
             gphi_model_ordered(run->model, work->number, seen->work->number) ||
             !gphi_model_ordered(run->model, history->before_work, work->number))
             continue;
-        const gphi_touch *touch =
-            gphi_history_writes(history, exec, work->read, work->read_bytes);
+        uint64_t address;
+        const gphi_touch *touch = read_by(history, exec, work, &address);
         if (touch) {
-            tell_race(run, seen, exec, work, touch);
+            tell_race(run, seen, exec, work, touch, address);
             return;
         }
     }

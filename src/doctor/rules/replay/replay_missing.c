@@ -107,7 +107,7 @@ static bool has_kernel(const gphi_exec_history *exec, uint64_t kernel, uint64_t 
     return false;
 }
 
-/* The one address that a kernel was given: so it writes there, since else it would be for
+/* The one address that a kernel was given and may write: so it does, since else it would be for
  * nothing. 0: it was given none, or several. */
 static uint64_t only_pointer(const gphi_look *at, const gphi_eager *item)
 {
@@ -116,7 +116,9 @@ static uint64_t only_pointer(const gphi_look *at, const gphi_eager *item)
     for (uint32_t i = 0; args && i + 8 <= item->arg_bytes; i += 8) {
         const gphi_word one = {.offset = i, .bytes = 8};
         const uint64_t address = gphi_word_in(args, &one);
-        if (!gphi_is_address(at->run->model, address) || address == found)
+        const gphi_word_use use = gphi_model_word_use(at->run->model, item->kernel, i);
+        if (!gphi_is_address(at->run->model, address) || address == found ||
+            (use.is_known && !use.writes))
             continue;
         if (found != 0)
             return 0;

@@ -60,19 +60,8 @@ static uint64_t shape_of(const uint32_t grid[3], const uint32_t block[3], uint32
 
 static uint64_t shape_of_launch(const gphi_event *event)
 {
-    const CUlaunchConfig *config =
-        event->u.call.call == GPHI_CALL_cuLaunchKernelEx
-            ? gphi_bytes_of(event, GPHI_PART_STRUCT, 0, sizeof(*config))
-            : NULL;
-    uint32_t sizes[7];
-    for (uint32_t i = 0; i < 7; i++)
-        sizes[i] = (uint32_t)gphi_event_word(event, 1 + i);
-    if (config)
-        return shape_of(
-            (const uint32_t[]){config->gridDimX, config->gridDimY, config->gridDimZ},
-            (const uint32_t[]){config->blockDimX, config->blockDimY, config->blockDimZ},
-            config->sharedMemBytes);
-    return shape_of(sizes, sizes + 3, sizes[6]);
+    const gphi_launch_shape shape = gphi_launch_shape_of(event);
+    return shape_of(shape.grid, shape.block, shape.shared_bytes);
 }
 
 static uint64_t contents_of(const gphi_event *event)
