@@ -107,12 +107,16 @@ typedef struct soft_kernel_launch {
     const soft_kernel_code *code;
     ptx_block_fn *entry; /* fast path: of the code */
     soft_kernel_env *env;
-    struct soft_trace *trace;    /* check mode: what it touches is noted there; or NULL */
-    soft_conditions *conditions; /* of the graph it runs in, borrowed; NULL: none */
-    uint32_t memory_align;       /* where a block's shared and local memory begin */
+    struct soft_trace *trace; /* check mode: what it touches is noted there; or NULL */
+    uint32_t memory_align;    /* where a block's shared and local memory begin */
     uint32_t safepoint_budget;
     uint32_t processors; /* multiprocessors that it runs on: first << 16 | how many */
     atomic_uint fault;   /* 0 none, 1 being written, 2 there */
+    uint32_t page_bytes;
+    bool on_fibers;    /* a block may wait for another */
+    bool is_single;    /* one block, fast path, waits for nobody, no time limit */
+    bool in_body;      /* of a conditional node */
+    bool needs_memory; /* a block has local, scratch or shared memory */
     ptx_grid grid;
     uint64_t block_count;
     uint64_t part_count; /* what workers claim: clusters, else blocks */
@@ -121,12 +125,11 @@ typedef struct soft_kernel_launch {
     uint64_t shared_room;                /* of a block, rounded up to memory_align */
     soft_kernel_sync *sync;              /* NULL: not cooperative */
     soft_kernel_graph *graph; /* borrowed; NULL: it runs in none that knows of launches */
-    uint32_t page_bytes;
-    bool on_fibers;    /* a block may wait for another */
-    bool is_single;    /* one block, fast path, waits for nobody, no time limit */
-    bool in_body;      /* of a conditional node */
-    bool needs_memory; /* a block has local, scratch or shared memory */
+    soft_conditions *conditions; /* of the graph it runs in, borrowed; NULL: none */
 } soft_kernel_launch;
+
+/* Nothing that a row of grids reads (run.c) is in a second line. */
+_Static_assert(offsetof(soft_kernel_launch, needs_memory) < 64, "one cache line");
 
 /* A block met a fault: those still to come are not run. */
 static inline bool soft_launch_failed(const soft_kernel_launch *launch)
