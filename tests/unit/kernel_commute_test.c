@@ -134,9 +134,9 @@ static uint32_t count_of(const char *text, const char *end, const char *what)
 }
 
 /* nvcc's code of `atomicAdd(&bins[in[i]], 1)` over bytes has a copy of its loop in which a
- * thread makes four rounds at once: half the time. A form for bytes under conditions once
- * displaced it, and every test passed. */
-static void bytes_are_counted_four_rounds_at_once(void)
+ * thread makes four rounds before the next one: half the time. A form for bytes under
+ * conditions once displaced it, and every test passed. */
+static void bytes_are_counted_four_rounds_together(void)
 {
     static char text[1 << 16];
     FILE *file = fopen(MORE_PTX "/image.ptx", "rb");
@@ -163,6 +163,6 @@ int main(void)
 {
     RUN(goes_round_by_round_where_no_order_is_seen);
     RUN(gives_what_the_slow_path_gives);
-    RUN(bytes_are_counted_four_rounds_at_once);
+    RUN(bytes_are_counted_four_rounds_together);
     return test_done();
 }
