@@ -18,6 +18,7 @@
 #include "attach/track/snapshot.h"
 #include "attach/track/source.h"
 #include "base/clock.h"
+#include "base/hash.h"
 
 enum { ARRAY_MAX = 1 << 20, TEXT_MAX = 1024, EAGER_HASH_MAX = 4096, BODIES_MAX = 1024 };
 
@@ -257,7 +258,22 @@ static void add_operations(attach_draft *draft, const attach_call *call)
 
 /* ---- what a copy reads from the host ---- */
 
-/* Of eager copies only the small ones are hashed, which are many and must not wait; a
+/* Some pieces of a large one: whether the host has filled it anew shows in most of it. */
+static bool sample_of(uint64_t address, uint64_t bytes, uint64_t *out)
+{
+    enum { PIECES = 4, PIECE = 1024 };
+    uint64_t hash = 0;
+    for (uint64_t i = 0; i < PIECES; i++) {
+        uint64_t piece;
+        if (!attach_hash(address + (bytes - PIECE) / (PIECES - 1) * i, PIECE, &piece))
+            return false;
+        hash = gphi_hash_word(hash, piece);
+    }
+    *out = hash;
+    return true;
+}
+
+/* Of eager copies only the small ones are hashed whole, which are many and must not wait; a
  * captured one is seldom, and its memory is read again at each launch. */
 static void add_hash(attach_draft *draft, const attach_call *call, uint64_t *hash)
 {
@@ -273,8 +289,12 @@ static void add_hash(attach_draft *draft, const attach_call *call, uint64_t *has
         return;
     default: return;
     }
-    if (!is_captured && words[2] > limit)
+    if (!is_captured && words[2] > limit) {
+        if (call->symbol->call == GPHI_CALL_cuMemcpyHtoDAsync &&
+            sample_of(words[1], words[2], hash))
+            attach_add(draft, GPHI_PART_SAMPLE, 1, hash, sizeof(*hash));
         return;
+    }
     if (attach_hash(words[1], words[2] < limit ? words[2] : limit, hash))
         attach_add(draft, GPHI_PART_HASH, 1, hash, sizeof(*hash));
 }

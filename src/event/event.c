@@ -76,13 +76,14 @@ static size_t check_parts(const gphi_event *event, size_t room)
         memcpy(&part, at + used, sizeof(part));
         used += sizeof(part);
         const size_t bytes = ((size_t)part.bytes + 7) & ~(size_t)7;
-        if (part.kind < GPHI_PART_TEXT || part.kind > GPHI_PART_SOURCE ||
+        if (part.kind < GPHI_PART_TEXT || part.kind > GPHI_PART_SAMPLE ||
             bytes > room - used)
             return SIZE_MAX;
         if (part.kind == GPHI_PART_TEXT &&
             (part.bytes == 0 || at[used + part.bytes - 1] != '\0'))
             return SIZE_MAX;
-        if (part.kind == GPHI_PART_HASH && part.bytes != 8)
+        if ((part.kind == GPHI_PART_HASH || part.kind == GPHI_PART_SAMPLE) &&
+            part.bytes != 8)
             return SIZE_MAX;
         used += bytes;
     }

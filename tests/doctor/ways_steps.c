@@ -391,6 +391,45 @@ static void every_second_outside(void)
     accumulate(true);
 }
 
+/* ---- a large buffer that a loader fills ---- */
+
+static void load(bool is_waited)
+{
+    enum { LARGE = 16 * BYTES };
+    CUstream stream = new_stream();
+    const CUdeviceptr y = new_floats();
+    CUdeviceptr x;
+    void *shard;
+    CU(cuMemAlloc(&x, LARGE));
+    CU(cuMemAllocHost(&shard, LARGE));
+    begin(stream);
+    SCALE_ADD(stream, y, x, 1);
+    CUgraphExec exec = end_capture(stream);
+    for (int i = 0; i < STEPS; i++) {
+        memset(shard, i, LARGE);
+        CU(cuMemcpyHtoDAsync(x, shard, LARGE, stream)); // <-- shard_overwritten
+        if (is_waited)
+            CU(cuStreamSynchronize(stream));
+        CU(cuGraphLaunch(exec, stream));
+    }
+    CU(cuStreamSynchronize(stream));
+    CU(cuGraphExecDestroy(exec));
+    CU(cuMemFreeHost(shard));
+    CU(cuMemFree(x));
+}
+
+// way: shard_overwritten memory.staging-overwritten
+static void shard_overwritten(void)
+{
+    load(false);
+}
+
+// way: shard_waited_for silent
+static void shard_waited_for(void)
+{
+    load(true);
+}
+
 #define WAYS(X)                                                                          \
     X(sum_grows)                                                                         \
     X(sum_cleared)                                                                       \
@@ -407,7 +446,9 @@ static void every_second_outside(void)
     X(layers_by_chance)                                                                  \
     X(layers_as_they_are)                                                                \
     X(every_second)                                                                      \
-    X(every_second_outside)
+    X(every_second_outside)                                                              \
+    X(shard_overwritten)                                                                 \
+    X(shard_waited_for)
 
 int main(int argc, char **argv)
 {

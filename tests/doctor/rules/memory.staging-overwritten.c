@@ -4,7 +4,8 @@
 // A copy out of host memory reads it when the device comes to it. A program that fills one
 // staging buffer for each launch, and waits for none, gives a request the next one's input.
 // The doctor compares what lies there before launches that nothing has waited for: a graph's
-// first four launches, then some; copies outside graphs out of pinned memory (up to 4 KiB).
+// first four launches, then some; copies outside graphs out of pinned memory (of large
+// ones samples).
 // Silent where the program uses host functions, which may fill the memory in the order of a
 // stream, and where a word that the device writes or another thread may have shown the host
 // that the copy is done.

@@ -218,6 +218,8 @@ static void look_at_copy(gphi_rule_run *run, const gphi_seen *seen)
 {
     const gphi_work *work = seen->work;
     const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_HASH, 0);
+    if (!part)
+        part = gphi_event_part(seen->event, GPHI_PART_SAMPLE, 0);
     if (!part || part->bytes != sizeof(uint64_t) || !work || work->is_captured ||
         work->host == 0 || work->write_bytes == 0 || seen->call.result != 0 ||
         run->history->now.launches == 0 || !is_pinned(run->model, work->host))
