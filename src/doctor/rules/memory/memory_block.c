@@ -43,6 +43,7 @@ void gphi_rule_block_init(gphi_rule_run *run)
     gphi_vec_init(&state->live, run->model->heap, sizeof(block));
     gphi_vec_init(&state->watched, run->model->heap, sizeof(watched));
     gphi_vec_init(&state->gone, run->model->heap, sizeof(uint32_t));
+    gphi_private_init(run);
 }
 
 void gphi_rule_block_fini(gphi_rule_run *run)
@@ -51,6 +52,7 @@ void gphi_rule_block_fini(gphi_rule_run *run)
     gphi_vec_fini(&state->live);
     gphi_vec_fini(&state->watched);
     gphi_vec_fini(&state->gone);
+    gphi_private_fini(run);
 }
 
 /* ---- blocks ---- */
@@ -120,6 +122,8 @@ static void give_back(gphi_rule_run *run, const gphi_event *event)
     if (!known)
         return;
     block *at = gphi_vec_at(&state->live, (size_t)*known);
+    if (state->captures == 0 && gphi_map_get(&state->private_segments, at->segment))
+        gphi_private_given_back(run, event, at->bytes, at->born);
     const block last = *(block *)gphi_vec_at(&state->live, state->live.count - 1);
     if (last.address != event->id) {
         *at = last;
@@ -218,6 +222,28 @@ static void made(gphi_rule_run *run, const gphi_seen *seen)
     gphi_heap_free(run->model->heap, blocks, bytes);
 }
 
+/* What lies in a graph's pool, and is read by a kernel or a copy outside graphs. */
+static void look_at_reads(gphi_rule_run *run, const gphi_seen *seen)
+{
+    enum { POINTERS_MAX = 64 };
+    const gphi_block_state *state = run->state;
+    gphi_touch touches[POINTERS_MAX] = {{0}};
+    uint32_t count = 0;
+    if (!seen->work || seen->work->is_captured || seen->exec || seen->call.result != 0 ||
+        run->history->now.launches == 0)
+        return;
+    if (gphi_call_is_kernel(seen->call.call))
+        count = gphi_call_pointers(run->model, seen, touches, POINTERS_MAX);
+    else if (seen->work->read_bytes != 0)
+        touches[count++].address = seen->work->read;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t *known = gphi_map_get(&state->indices, touches[i].address);
+        const block *at = known ? gphi_vec_at(&state->live, (size_t)*known) : NULL;
+        if (at && gphi_map_get(&state->private_segments, at->segment))
+            gphi_private_read(run, seen, at->address, at->born);
+    }
+}
+
 void gphi_rule_block_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_block_state *state = run->state;
@@ -229,6 +255,8 @@ void gphi_rule_block_call(gphi_rule_run *run, const gphi_seen *seen)
     if (seen->exec && seen->call.result == 0 &&
         gphi_call_is_instantiation(seen->call.call))
         made(run, seen);
+    look_at_reads(run, seen);
+    gphi_private_call(run, seen);
     for (size_t i = 0; exec && i < state->gone.count; i++) {
         watched *one = gone_at(state, i);
         if (one->exec != exec || one->created != exec->created)
@@ -311,4 +339,5 @@ void gphi_rule_block_end(gphi_rule_run *run)
     for (size_t i = 0; i < state->gone.count; i++)
         if (is_wrong(run, gone_at(state, i)))
             report(run, gone_at(state, i));
+    gphi_private_end(run);
 }

@@ -96,13 +96,27 @@ typedef struct gphi_block_state {
     gphi_map addresses;           /* of blocks that are watched */
     gphi_map private_segments;    /* that captures were given memory of */
     gphi_vec live, watched, gone; /* memory_block.c's; gone: watched ones given back */
+    gphi_vec dropped;             /* memory_private.c's */
     int64_t captures;             /* open */
+    bool has_told_shared;
 } gphi_block_state;
 void gphi_rule_block_init(gphi_rule_run *run);
 void gphi_rule_block_event(gphi_rule_run *run, const gphi_event *event);
 void gphi_rule_block_call(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_block_end(gphi_rule_run *run);
 void gphi_rule_block_fini(gphi_rule_run *run);
+
+/* memory_private.c: tensors in the pools of graphs; born: the number of the last call before it
+ * was given out */
+void gphi_private_init(gphi_rule_run *run);
+void gphi_private_fini(gphi_rule_run *run);
+/* One that is in use has been read outside graphs. */
+void gphi_private_read(gphi_rule_run *run, const gphi_seen *reader, uint64_t address,
+                       uint64_t born);
+void gphi_private_given_back(gphi_rule_run *run, const gphi_event *event, uint64_t bytes,
+                             uint64_t born);
+void gphi_private_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_private_end(gphi_rule_run *run);
 
 /* memory_input.c */
 void gphi_rule_input_not_refreshed(gphi_rule_run *run, const gphi_seen *seen);
