@@ -207,7 +207,7 @@ typedef enum gphi_part_kind {
     GPHI_PART_HOST, /* gphi_host_bytes: of a captured copy's host side, or of a host
                        function's data; of HOST records */
     GPHI_PART_SOURCE, /* gphi_source_value: of HOST records */
-    GPHI_PART_SAMPLE  /* 8 bytes: hash of some of the host bytes that a large copy reads */
+    GPHI_PART_SAMPLE /* 8 bytes: hash of some of the host bytes that a large copy reads */
 } gphi_part_kind;
 
 /* Host memory that a graph reads or writes, as it was at the call. */

@@ -13,7 +13,9 @@ import sys
 import tempfile
 
 gph, events, program, source, driver = sys.argv[1:]
-WAYS = {"taken": "memory.stale-address", "kept": "silent", "temporary": "silent", "old": "replay.unread-result"}
+OF_POOLS = {"shared": "memory.output-overwritten", "in_order": "silent", "given_back": "replay.missing-work", "held": "silent"}
+WAYS = OF_POOLS if pathlib.Path(source).stem == "pools" else {
+    "taken": "memory.stale-address", "kept": "silent", "temporary": "silent", "old": "replay.unread-result"}
 lines = pathlib.Path(source).read_text().splitlines()
 faults = []
 for way, rule in WAYS.items():

@@ -321,9 +321,11 @@ static void report(gphi_rule_run *run, const watched *of)
                       gphi_say_place(run->model, &of->freed));
     gphi_evidence_call(draft, &exec->last_launch, "the graph was launched last by");
     if (is_cast) {
-        gphi_evidence(draft, "autocast kept it as the cast of a weight until its block ended");
-        gphi_fix(draft, "Capture with torch.autocast(..., cache_enabled=False), so that each "
-                        "replay casts the weights as they are then.");
+        gphi_evidence(draft,
+                      "autocast kept it as the cast of a weight until its block ended");
+        gphi_fix(draft,
+                 "Capture with torch.autocast(..., cache_enabled=False), so that each "
+                 "replay casts the weights as they are then.");
     }
     gphi_fix(draft,
              "Here: keep the tensor for as long as the graph is launched, and copy "

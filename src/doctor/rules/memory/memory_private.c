@@ -43,8 +43,7 @@ void gphi_private_fini(gphi_rule_run *run)
 static bool is_of_tree(const gphi_model *model, const gphi_capture *capture)
 {
     uint32_t count = 0;
-    const gph_place *at =
-        gphi_stacks_frames(model->stacks, capture->begin.stack, &count);
+    const gph_place *at = gphi_stacks_frames(model->stacks, capture->begin.stack, &count);
     for (uint32_t i = 0; at && i < count && at[i].is_python; i++)
         if (at[i].file && strstr(at[i].file, "/torch/_inductor/"))
             return true;
@@ -107,19 +106,22 @@ static void report_over(gphi_rule_run *run, const gphi_exec_history *owner,
     as.rule = rules;
     gphi_draft *draft =
         gphi_finding_begin(&as, &capture_of(owner)->begin, owner->created);
-    gphi_cause(draft,
-               "two graphs were captured into one memory pool, and the result of one, which "
-               "%s makes at 0x%" PRIx64 ", lies where the other one, captured before it, "
-               "works; that was launched after it, before the result was read: a shared pool "
-               "needs the order of the captures",
-               gphi_say_node(owner->source, touch->node), address);
-    gphi_evidence_call(draft, &capture_of(other)->begin, "the other capture was begun by");
+    gphi_cause(
+        draft,
+        "two graphs were captured into one memory pool, and the result of one, which "
+        "%s makes at 0x%" PRIx64 ", lies where the other one, captured before it, "
+        "works; that was launched after it, before the result was read: a shared pool "
+        "needs the order of the captures",
+        gphi_say_node(owner->source, touch->node), address);
+    gphi_evidence_call(draft, &capture_of(other)->begin,
+                       "the other capture was begun by");
     gphi_evidence_call(draft, &owner->last_launch, "the graph was launched last by");
     gphi_evidence_call(draft, &other->last_launch, "the other one after it by");
     gphi_evidence_call(draft, &reader->call, "then the result was read by");
-    gphi_fix(draft, "PyTorch: launch the graphs in the order of their captures and read each "
-                    "result before the next launch, or give each a pool of its own (without "
-                    "pool=).");
+    gphi_fix(draft,
+             "PyTorch: launch the graphs in the order of their captures and read each "
+             "result before the next launch, or give each a pool of its own (without "
+             "pool=).");
 }
 
 void gphi_private_read(gphi_rule_run *run, const gphi_seen *reader, uint64_t address,
@@ -152,7 +154,7 @@ static const gphi_touch *gradient_of(const gphi_exec_history *exec, uint64_t add
             return NULL;
     const gphi_call *made = gphi_snapshot_made(exec->source, only->node);
     return made->number != 0 && made->thread != capture_of(exec)->begin.thread ? only
-                                                                             : NULL;
+                                                                               : NULL;
 }
 
 void gphi_private_given_back(gphi_rule_run *run, const gphi_event *event, uint64_t bytes,
@@ -229,15 +231,17 @@ void gphi_private_end(gphi_rule_run *run)
         rules++;
     as.rule = rules;
     gphi_draft *draft = gphi_finding_begin(&as, &first->at, exec->created);
-    gphi_cause(draft,
-               "after the capture the program gave %s back to PyTorch that a backward pass of "
-               "the graph writes, and nobody has read there since: the graph computes them in "
-               "each of its %" PRIu64 " launches since, for nothing",
-               gphi_say_count(count, "gradient"), exec->launches - first->launches);
+    gphi_cause(
+        draft,
+        "after the capture the program gave %s back to PyTorch that a backward pass of "
+        "the graph writes, and nobody has read there since: the graph computes them in "
+        "each of its %" PRIu64 " launches since, for nothing",
+        gphi_say_count(count, "gradient"), exec->launches - first->launches);
     gphi_evidence_call(draft, gphi_snapshot_made(exec->source, first->node),
                        "one of them is written by the node of");
     gphi_evidence_call(draft, &exec->last_launch, "the graph was launched last by");
-    gphi_fix(draft, "PyTorch: after the capture do not set gradients to None, as "
-                    "optimizer.zero_grad() does: the graph writes its own .grad anew in each "
-                    "replay, and optimizers pass over parameters without one.");
+    gphi_fix(draft,
+             "PyTorch: after the capture do not set gradients to None, as "
+             "optimizer.zero_grad() does: the graph writes its own .grad anew in each "
+             "replay, and optimizers pass over parameters without one.");
 }
