@@ -23,6 +23,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parent / "everyday"
 # None: not found today.
 FOUND = {
     "adam_steps": "replay.frozen-value",
+    "autocast_cache": "memory.freed-input",
     "backward_outside": "framework.exception",
     "boolean_mask": "capture.synchronize",
     "captured_each_step": "perf.instantiate-per-launch",
@@ -47,15 +48,19 @@ FOUND = {
     "own_generator": "framework.exception",
     "page_table": "memory.stale-address",
     "pageable_input": "framework.exception",
+    "pinned_loader": "memory.staging-overwritten",
     "ping_pong": "replay.turning-pointer",
     "prefetch_races": "memory.input-race",
     "read_before_sync": None,  # the host's own reads are not seen
+    "shared_pool": "memory.output-overwritten",
     "side_reader": "memory.read-before-done",
     "slice_length": "replay.frozen-value",
     "stale_result": "replay.unread-result",
     "thread_allocates": "capture.unsafe-call-other-thread",
+    "token_read_early": None,  # but with --check
     "unjoined_stream": "capture.unjoined-fork",
     "weights_assigned": "memory.stale-address",
+    "zero_grad_outside": "replay.missing-work",
 }
 SECONDS = 130
 
