@@ -23,6 +23,7 @@ typedef struct gphpy_cache {
 typedef struct gphpy_cache_given {
     gph_cache_options options;
     PyObject *function, *axes, *inputs, *outputs, *pool, *rng, *wanted, *lazy;
+    PyObject *dict[GPH_CACHE_AXES_MAX]; /* copies, whose names stay; or NULL */
     gph_cache_axis axis[GPH_CACHE_AXES_MAX];
     int64_t *values[GPH_CACHE_AXES_MAX];
     uint64_t *counts[GPH_CACHE_AXES_MAX];

@@ -98,10 +98,11 @@ static int read_axes(gphpy_cache_given *g)
         status = -1;
     }
     for (int i = 0; status == 0 && i < (int)TUPLE_SIZE(all); i++) {
-        PyObject *dict = TUPLE_ITEM(all, i);
+        PyObject *given = TUPLE_ITEM(all, i);
+        PyObject *dict = g->dict[i] = PyDict_Check(given) ? PyDict_Copy(given) : NULL;
         gph_cache_axis *axis = &g->axis[i];
         double rungs = 0;
-        if (!PyDict_Check(dict) || !member(dict, "name")) {
+        if (!dict || !member(dict, "name")) {
             PyErr_SetString(PyExc_TypeError, "an axis is a dict with a name");
             status = -1;
             break;
@@ -279,6 +280,7 @@ int gphpy_cache_read(gphpy_cache_given *g, PyObject *args, PyObject *kwargs)
 void gphpy_cache_free(gphpy_cache_given *g)
 {
     for (int i = 0; i < GPH_CACHE_AXES_MAX; i++) {
+        Py_XDECREF(g->dict[i]);
         free(g->values[i]);
         free(g->counts[i]);
     }

@@ -75,6 +75,28 @@
             status = gphpy_settle();                                                     \
     } while (0)
 
+/* A method that changes its object, for objects whose threads libgph does not keep apart. Where
+ * there is a GIL, that is enough; where there is none, the object's own lock is its stand-in: it
+ * is let go of where the GIL would be, so that nothing can wait for it forever. */
+#ifdef Py_GIL_DISABLED
+#define ONE_AT_A_TIME(result, object, call)                                              \
+    do {                                                                                 \
+        Py_BEGIN_CRITICAL_SECTION(object);                                               \
+        result = (call);                                                                 \
+        Py_END_CRITICAL_SECTION();                                                       \
+    } while (0)
+#else
+#define ONE_AT_A_TIME(result, object, call) ((void)(object), (result) = (call))
+#endif
+
+/* Puts an object, or none for None and NULL, where another one is; gives that one. */
+static inline PyObject *gphpy_exchange(PyObject **place, PyObject *value)
+{
+    PyObject *before = *place;
+    *place = value && value != Py_None ? Py_NewRef(value) : NULL;
+    return before;
+}
+
 /* Without letting go of it: see keep_gil of gphpy_exec_new(). */
 #define LAUNCH(status, keeps_gil, call)                                                  \
     do {                                                                                 \

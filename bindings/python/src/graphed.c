@@ -256,10 +256,9 @@ static PyObject *miss(const graphed *self, PyObject *const *args, size_t flags,
     return NULL;
 }
 
-static PyObject *call(PyObject *object, PyObject *const *args, size_t flags,
-                      PyObject *keywords)
+static PyObject *call_locked(graphed *self, PyObject *const *args, size_t flags,
+                             PyObject *keywords)
 {
-    graphed *const self = (graphed *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
     CUdeviceptr from[GPHPY_READER_TARGETS];
     int plain = keywords ? 0 : is_plain(self, args, count);
@@ -275,6 +274,14 @@ static PyObject *call(PyObject *object, PyObject *const *args, size_t flags,
         return NULL;
     Py_DECREF(result);
     return give(self);
+}
+
+static PyObject *call(PyObject *object, PyObject *const *args, size_t flags,
+                      PyObject *keywords)
+{
+    PyObject *result;
+    ONE_AT_A_TIME(result, object, call_locked((graphed *)object, args, flags, keywords));
+    return result;
 }
 
 static int read_parts(graphed *self, PyObject *parts)

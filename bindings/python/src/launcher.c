@@ -149,7 +149,7 @@ static gph_status launch(const launcher *self, const CUdeviceptr *from, CUstream
     return status;
 }
 
-static PyObject *replay_from(launcher *self, const CUdeviceptr *from)
+static PyObject *replay_locked(launcher *self, const CUdeviceptr *from)
 {
     CUstream stream = NULL;
     gph_error error;
@@ -162,6 +162,13 @@ static PyObject *replay_from(launcher *self, const CUdeviceptr *from)
     error.message[0] = '\0';
     LAUNCH(status, self->keeps_gil, launch(self, from, stream, &error));
     return status == GPH_OK ? Py_NewRef(Py_None) : gphpy_raise(status, &error, NULL);
+}
+
+static PyObject *replay_from(launcher *self, const CUdeviceptr *from)
+{
+    PyObject *result;
+    ONE_AT_A_TIME(result, self, replay_locked(self, from));
+    return result;
 }
 
 static PyObject *replay(launcher *self, PyObject *unused)
@@ -177,12 +184,16 @@ PyObject *gphpy_launcher_replay(PyObject *object)
 
 uint32_t gphpy_launcher_pulls(PyObject *object)
 {
-    return gphpy_pulls_count(((launcher *)object)->pulls);
+    uint32_t count;
+    ONE_AT_A_TIME(count, object, gphpy_pulls_count(((launcher *)object)->pulls));
+    return count;
 }
 
 bool gphpy_launcher_is_lost(PyObject *object)
 {
-    return ((launcher *)object)->lost != NULL;
+    bool is_lost;
+    ONE_AT_A_TIME(is_lost, object, ((launcher *)object)->lost != NULL);
+    return is_lost;
 }
 
 PyObject *gphpy_launcher_pull(PyObject *object, const CUdeviceptr *from)
@@ -190,9 +201,8 @@ PyObject *gphpy_launcher_pull(PyObject *object, const CUdeviceptr *from)
     return replay_from((launcher *)object, from);
 }
 
-static PyObject *disarm(launcher *self, PyObject *unused)
+static PyObject *disarm_locked(launcher *self)
 {
-    (void)unused;
     gph_exec *gph = self->gph;
     gphpy_pulls *pulls = self->pulls;
     self->gph = NULL;
@@ -210,6 +220,14 @@ static PyObject *disarm(launcher *self, PyObject *unused)
     Py_XSETREF(self->loaded, NULL);
     Py_XSETREF(self->runtime, NULL);
     Py_RETURN_NONE;
+}
+
+static PyObject *disarm(launcher *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *result;
+    ONE_AT_A_TIME(result, self, disarm_locked(self));
+    return result;
 }
 
 /* Where a graph is launched: all that may fail before the launcher changes. */
@@ -241,7 +259,7 @@ static bool look_around(struct surroundings *out, PyObject *stream_of, PyObject 
 static void take_on(launcher *self, const struct surroundings *found, PyObject *stream_of,
                     PyObject *argument)
 {
-    Py_DECREF(disarm(self, NULL)); /* None */
+    Py_DECREF(disarm_locked(self)); /* None */
     self->context = found->context;
     self->is_only = found->devices == 1;
     self->runtime = (gphpy_runtime *)Py_NewRef((PyObject *)found->runtime);
@@ -252,7 +270,7 @@ static void take_on(launcher *self, const struct surroundings *found, PyObject *
     self->device = found->device;
 }
 
-static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
+static PyObject *arm_locked(launcher *self, PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = {"runtime", "graph", "stream_of", "argument",
                                         "before",  "flags", "stream",    "keep_gil",
@@ -291,7 +309,14 @@ static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
     Py_RETURN_NONE;
 }
 
-static PyObject *arm_loaded(launcher *self, PyObject *args)
+static PyObject *arm(launcher *self, PyObject *args, PyObject *kwargs)
+{
+    PyObject *result;
+    ONE_AT_A_TIME(result, self, arm_locked(self, args, kwargs));
+    return result;
+}
+
+static PyObject *arm_loaded_locked(launcher *self, PyObject *args)
 {
     PyObject *object = NULL, *stream_of = NULL, *argument = NULL;
     unsigned number = 0;
@@ -318,6 +343,13 @@ static PyObject *arm_loaded(launcher *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *arm_loaded(launcher *self, PyObject *args)
+{
+    PyObject *result;
+    ONE_AT_A_TIME(result, self, arm_loaded_locked(self, args));
+    return result;
+}
+
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     (void)args; /* of a class that derives from it */
@@ -329,43 +361,59 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static void destroy(launcher *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
-    Py_XDECREF(disarm(self, NULL));
+    Py_XDECREF(disarm_locked(self));
     Py_XDECREF(self->lost);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);
 }
 
+/* What it has, or None. */
+static PyObject *handle_of(const launcher *self)
+{
+    return self->gph ? PyLong_FromVoidPtr(gph_exec_handle(self->gph))
+                     : Py_NewRef(Py_None);
+}
+
 static PyObject *get_handle(launcher *self, void *unused)
 {
     (void)unused;
-    return self->gph ? PyLong_FromVoidPtr(gph_exec_handle(self->gph))
-                     : Py_NewRef(Py_None);
+    PyObject *result;
+    ONE_AT_A_TIME(result, self, handle_of(self));
+    return result;
 }
 
 static PyObject *get_address(launcher *self, void *unused)
 {
     (void)unused;
-    return self->gph ? PyLong_FromVoidPtr(self->gph) : Py_NewRef(Py_None);
+    const gph_exec *gph;
+    ONE_AT_A_TIME(gph, self, self->gph);
+    return gph ? PyLong_FromVoidPtr((void *)gph) : Py_NewRef(Py_None);
 }
 
 static PyObject *get_before(launcher *self, void *unused)
 {
     (void)unused;
-    return Py_NewRef(self->before ? self->before : Py_None);
+    PyObject *result;
+    ONE_AT_A_TIME(result, self, Py_XNewRef(self->before));
+    return result ? result : Py_NewRef(Py_None);
 }
 
 static int set_before(launcher *self, PyObject *value, void *unused)
 {
     (void)unused;
-    Py_XSETREF(self->before, value && value != Py_None ? Py_NewRef(value) : NULL);
+    PyObject *former;
+    ONE_AT_A_TIME(former, self, gphpy_exchange(&self->before, value));
+    Py_XDECREF(former);
     return 0;
 }
 
 static PyObject *get_lost(launcher *self, void *unused)
 {
     (void)unused;
-    return Py_NewRef(self->lost ? self->lost : Py_None);
+    PyObject *result;
+    ONE_AT_A_TIME(result, self, Py_XNewRef(self->lost));
+    return result ? result : Py_NewRef(Py_None);
 }
 
 static int set_lost(launcher *self, PyObject *value, void *unused)
@@ -375,14 +423,16 @@ static int set_lost(launcher *self, PyObject *value, void *unused)
         PyErr_Format(PyExc_TypeError, "lost is a str or None, not %R", Py_TYPE(value));
         return -1;
     }
-    Py_XSETREF(self->lost, value && value != Py_None ? Py_NewRef(value) : NULL);
+    PyObject *former;
+    ONE_AT_A_TIME(former, self, gphpy_exchange(&self->lost, value));
+    Py_XDECREF(former);
     return 0;
 }
 
 static PyObject *get_pulls(launcher *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromUnsignedLong(gphpy_pulls_count(self->pulls));
+    return PyLong_FromUnsignedLong(gphpy_launcher_pulls((PyObject *)self));
 }
 
 static PyMethodDef methods[] = {

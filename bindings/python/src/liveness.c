@@ -8,23 +8,17 @@
 
 static PyObject *name_ref, *name_cdata, *name_extra, *name_use_count;
 
-static bool make_names(void)
+int gphpy_liveness_ready(void)
 {
-    if (!name_ref)
-        name_ref = PyUnicode_InternFromString("ref");
-    if (!name_cdata)
-        name_cdata = PyUnicode_InternFromString("cdata");
-    if (!name_extra)
-        name_extra = PyUnicode_InternFromString("extra_ref_check");
-    if (!name_use_count)
-        name_use_count = PyUnicode_InternFromString("_use_count");
-    return name_ref && name_cdata && name_extra && name_use_count;
+    name_ref = PyUnicode_InternFromString("ref");
+    name_cdata = PyUnicode_InternFromString("cdata");
+    name_extra = PyUnicode_InternFromString("extra_ref_check");
+    name_use_count = PyUnicode_InternFromString("_use_count");
+    return name_ref && name_cdata && name_extra && name_use_count ? 0 : -1;
 }
 
 int gphpy_liveness_check(PyObject *what)
 {
-    if (!make_names())
-        return -1;
     bool is_fine = what == Py_None || PyCallable_Check(what) ||
                    (PyTuple_Check(what) && TUPLE_SIZE(what) > 0 &&
                     PyCallable_Check(TUPLE_ITEM(what, 0)));

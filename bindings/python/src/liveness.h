@@ -4,6 +4,7 @@
 #define GPHPY_LIVENESS_H
 #include "gphpy.h"
 
+int gphpy_liveness_ready(void); /* once, when the module is made */
 /* What has to be dead: None, a function without arguments, or a tuple (torch._C._storage_Use_Count,
  * name, ...), where each further item is (the node's outputs_weakrefs, its cached_tensor_outputs,
  * index). -1 with an exception: it is not one of these. */

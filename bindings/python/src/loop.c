@@ -112,7 +112,9 @@ static PyObject *update(loop *self, PyObject *object)
     WITHOUT_GIL(status, gph_loop_update(self->gph, body, &error));
     if (status != GPH_OK)
         return gphpy_raise(status, &error, NULL);
-    Py_SETREF(self->body, Py_NewRef(object));
+    PyObject *former;
+    ONE_AT_A_TIME(former, self, gphpy_exchange(&self->body, object));
+    Py_XDECREF(former);
     return Py_NewRef(Py_None);
 }
 

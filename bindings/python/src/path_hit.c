@@ -400,10 +400,9 @@ static void sweep(hit *self)
     }
 }
 
-static PyObject *call(PyObject *object, PyObject *const *args, size_t count,
-                      PyObject *keywords)
+static PyObject *call_locked(hit *self, PyObject *const *args, size_t count,
+                             PyObject *keywords)
 {
-    hit *self = (hit *)object;
     if (PyVectorcall_NARGS(count) != 1 || keywords || !PyList_Check(args[0])) {
         PyErr_SetString(PyExc_TypeError, "a PathHit is called with the list of inputs");
         return NULL;
@@ -426,12 +425,27 @@ static PyObject *call(PyObject *object, PyObject *const *args, size_t count,
     return PyObject_CallFunctionObjArgs(self->miss, args[0], NULL);
 }
 
-static PyObject *disarm(hit *self, PyObject *unused)
+static PyObject *call(PyObject *object, PyObject *const *args, size_t count,
+                      PyObject *keywords)
 {
-    (void)unused;
+    PyObject *result;
+    ONE_AT_A_TIME(result, object, call_locked((hit *)object, args, count, keywords));
+    return result;
+}
+
+static PyObject *disarm_locked(hit *self)
+{
     self->count = 0;
     sweep(self);
     Py_RETURN_NONE;
+}
+
+static PyObject *disarm(hit *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *result;
+    ONE_AT_A_TIME(result, self, disarm_locked(self));
+    return result;
 }
 
 static int read_part(PyObject *parts, const char *name, PyObject **out)
@@ -507,7 +521,7 @@ static int read_attributes(step *s)
     return 0;
 }
 
-static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
+static PyObject *arm_locked(hit *self, PyObject *args, PyObject *parts)
 {
     Py_ssize_t inputs = 0;
     int is_new_round = 0;
@@ -564,6 +578,13 @@ static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
     Py_RETURN_NONE;
 }
 
+static PyObject *arm(hit *self, PyObject *args, PyObject *parts)
+{
+    PyObject *result;
+    ONE_AT_A_TIME(result, self, arm_locked(self, args, parts));
+    return result;
+}
+
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static const char *const keys[] = {"miss", NULL};
@@ -581,7 +602,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static void destroy(hit *self)
 {
     PyObject_ClearWeakRefs((PyObject *)self);
-    Py_DECREF(disarm(self, NULL));
+    Py_DECREF(disarm_locked(self));
     Py_XDECREF(self->miss);
     Py_XDECREF(self->notes);
     gphpy_free(self);
@@ -661,5 +682,7 @@ int gphpy_path_hit_ready(PyObject *module)
     };
     static PyType_Spec spec = {"graphophone.PathHit", sizeof(hit), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
-    return make_names() < 0 ? -1 : gphpy_type_add(module, &spec, &gphpy_types.path_hit);
+    return make_names() < 0 || gphpy_liveness_ready() < 0
+               ? -1
+               : gphpy_type_add(module, &spec, &gphpy_types.path_hit);
 }

@@ -317,7 +317,7 @@ int gphpy_places_read(PyObject *dict, gph_loaded_options *options, gph_recipe_pl
 {
     PyObject *key = NULL, *value = NULL;
     Py_ssize_t at = 0;
-    const Py_ssize_t count = PyDict_Size(dict);
+    const Py_ssize_t count = dict ? PyDict_Size(dict) : -1;
     *out = count < 0 ? NULL : calloc((size_t)count + 1, sizeof(**out));
     if (!*out)
         return -1;
@@ -356,7 +356,7 @@ static PyObject *instantiate(recipe *self, PyObject *args, PyObject *kwargs)
     static const char *const names[] = {"runtime", "places", "check", "share", "lazy",
                                         "stream",  "pool",   "keep",  NULL};
     gph_loaded_options options = GPH_LOADED_OPTIONS_INIT;
-    PyObject *object = NULL, *places = NULL, *pool = Py_None;
+    PyObject *object = NULL, *places = NULL, *pool = Py_None, *own = NULL;
     gph_recipe_place *list = NULL;
     int check = 0, share = 0, lazy = 0, keep = 0;
     gph_error error = {0};
@@ -369,7 +369,9 @@ static PyObject *instantiate(recipe *self, PyObject *args, PyObject *kwargs)
         return NULL;
     options.flags = gphpy_load_flags(check, share, lazy) | (keep ? GPH_RECIPE_KEEP : 0u);
     loaded *l = gphpy_loaded_make(runtime, pool == Py_None ? NULL : pool);
-    bool is_made = l && (!places || gphpy_places_read(places, &options, &list) == 0) &&
+    if (l && places)
+        own = PyDict_Copy(places); /* whose names stay while other threads run */
+    bool is_made = l && (!places || gphpy_places_read(own, &options, &list) == 0) &&
                    gphpy_lock_take(&self->lock, "recipe");
     if (is_made) {
         gph_status status;
@@ -380,6 +382,7 @@ static PyObject *instantiate(recipe *self, PyObject *args, PyObject *kwargs)
         Py_XDECREF(result);
     }
     free(list);
+    Py_XDECREF(own);
     if (!is_made)
         Py_CLEAR(l);
     return (PyObject *)l;

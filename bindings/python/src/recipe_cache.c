@@ -43,6 +43,7 @@ struct making {
     gphpy_recipe *recipe;
     gph_loaded_options load;
     gphpy_loaded *loaded;
+    PyObject *places; /* a copy, whose names stay while other threads run; or NULL */
 };
 
 static gph_status create(void *user, gphpy_runtime *runtime,
@@ -76,8 +77,8 @@ static int read_own(PyObject *kwargs, struct making *m, gph_recipe_place **place
         PyErr_SetString(PyExc_TypeError, "places is a dict: {range: (address, bytes)}");
         return -1;
     }
-    /* the names are the dict's, which its caller keeps */
-    return gphpy_places_read(dict, &m->load, places) < 0
+    m->places = PyDict_Copy(dict);
+    return gphpy_places_read(m->places, &m->load, places) < 0
                ? -1
                : PyDict_DelItemString(kwargs, "places");
 }
@@ -111,6 +112,7 @@ PyObject *gphpy_recipe_instantiate_cache(gphpy_recipe *self, PyObject *args,
     if (own && read_own(own, &m, &places) == 0)
         cache = made(runtime, &m, rest, own);
     free(places);
+    Py_XDECREF(m.places);
     Py_XDECREF((PyObject *)m.loaded);
     Py_XDECREF(own);
     Py_XDECREF(rest);
