@@ -182,7 +182,7 @@ typedef enum ptx_opcode {
     X(ZERO, "zero") X(OUTSIDE_TRAP, "trap") X(SAMPLES, "p")                               \
     X(WIDTH, "width") X(HEIGHT, "height") X(DEPTH, "depth")                               \
     X(D4, "4d") X(D5, "5d") X(TILE, "tile") X(IM2COL, "im2col") X(PREFETCH, "prefetch")   \
-    X(REDUCE, "reduce") X(TENSORMAP, "tensormap")
+    X(REDUCE, "reduce") X(TENSORMAP, "tensormap") X(IM2COL_NO_OFFS, "im2col_no_offs")
 
 typedef enum ptx_modifier {
     PTX_MOD_UNKNOWN, /* kept in the instruction's text only; the form is unsupported */

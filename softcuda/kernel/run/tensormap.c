@@ -5,10 +5,15 @@
  *            .[a b c]. . .              0 0 e f     dimension; what is outside the
  *            .[e f g]. . .                          tensor is filled, and never stored
  *
+ * With interleaving a row is one slice of 16 or 32 bytes, whatever the type is: the channels
+ * of a pixel that lie side by side. Dimensions are W, (H, D,) slices of channels, images; a
+ * step along W is a slice, and a box has one slice of the channels, however many it names.
+ *
  * A swizzle moves the 16-byte chunks of what lies in shared memory: of the offset from the
  * block's memory, bits 7 ... 9 are added without carry to bits 4 ... 6 (128 bytes), two of
- * them for 64 bytes, one for 32. Each row then takes the whole span, and what is past the
- * box in it stays as it is. All as an H200 does it (tests/conformance/tensormap_test.c). */
+ * them for 64 bytes, one for 32. Each row without interleaving then takes the whole span, and
+ * what is past the box in it stays as it is. All as an H200 does it
+ * (tests/conformance/tensormap_test.c, slices_test.c). */
 #include "softcuda/kernel/run/tensormap.h"
 
 #include <string.h>
@@ -71,12 +76,13 @@ const char *soft_tensor_refuses(const soft_tensor_map *map, const ptx_tensor *fo
             return "a store or reduction at a negative place";
     if (form->op > PTX_TENSOR_STORE && !can_reduce(map->type, (ptx_tensor_op)form->op))
         return "the map's type does not have that reduction";
-    if ((int64_t)at[0] * soft_tensor_element(map->type) % CHUNK != 0)
+    if (map->interleave == 0 &&
+        (int64_t)at[0] * soft_tensor_element(map->type) % CHUNK != 0)
         return "the first coordinate is not a multiple of 16 bytes";
-    if (map->kind == SOFT_TENSOR_WIDE || map->interleave != 0 ||
-        soft_tensor_element(map->type) == 0 || map->swizzle >= SWIZZLE_128_ATOM)
-        return "softcuda moves tiles and im2col without interleaving, of types that are "
-               "not packed, with swizzles of 32, 64 and 128 bytes";
+    if (map->kind == SOFT_TENSOR_WIDE || soft_tensor_element(map->type) == 0 ||
+        map->swizzle >= SWIZZLE_128_ATOM)
+        return "softcuda moves tiles and im2col, of types that are not packed, with "
+               "swizzles of 32, 64 and 128 bytes";
     return NULL;
 }
 
@@ -234,43 +240,73 @@ static void move_shared(const move *m, unsigned char *row, bool loads)
     }
 }
 
-/* Whether a place lies in the tensor, but for the first dimension. */
-static bool is_inside(const move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
+/* Whether a place lies in the tensor, by its dimensions from `first` on. */
+static bool is_inside(const move *m, const int64_t place[PTX_TENSOR_RANK_MAX],
+                      uint32_t first)
 {
-    for (uint32_t i = 1; i < m->map->rank; i++)
+    for (uint32_t i = first; i < m->map->rank; i++)
         if (place[i] < 0 || place[i] > (int64_t)m->map->last[i])
             return false;
     return true;
 }
 
-static void move_row(move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
+/* What of a row lies in the tensor: `bytes` of it from `skip` on, at `address`. */
+struct inside {
+    uint64_t address;
+    uint32_t skip, bytes;
+};
+
+static struct inside slice_inside(const move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
 {
-    const soft_tensor_memory *memory = m->memory;
+    const uint32_t bytes = m->columns * m->element;
+    return (struct inside){.address = m->map->address + (uint64_t)place[0] * bytes,
+                           .bytes = is_inside(m, place, 0) ? bytes : 0};
+}
+
+static struct inside row_inside(const move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
+{
     const int64_t end = place[0] + m->columns;
     int64_t size = (int64_t)m->map->last[0] + 1;
     if (m->form->op == PTX_TENSOR_STORE) /* whole chunks, as an H200 */
         size = (size * m->element + CHUNK - 1) / CHUNK * CHUNK / m->element;
     const int64_t from = place[0] < 0 ? 0 : place[0], to = end < size ? end : size;
+    if (from >= to || !is_inside(m, place, 1))
+        return (struct inside){0};
+    return (struct inside){.address = m->map->address + (uint64_t)from * m->element,
+                           .skip = (uint32_t)(from - place[0]) * m->element,
+                           .bytes = (uint32_t)(to - from) * m->element};
+}
+
+/* Between the tensor and a row of the block. */
+static void move_inside(const move *m, const struct inside *in,
+                        const int64_t place[PTX_TENSOR_RANK_MAX], unsigned char *row)
+{
+    const soft_tensor_memory *memory = m->memory;
+    unsigned char *first = row + in->skip;
+    uint64_t address = in->address;
+    for (uint32_t i = 1; i < m->map->rank; i++)
+        address += (uint64_t)place[i] * m->map->stride[i - 1];
+    if (m->form->op == PTX_TENSOR_LOAD)
+        memory->read(memory->user, address, first, in->bytes);
+    else if (m->form->op == PTX_TENSOR_STORE)
+        memory->write(memory->user, address, first, in->bytes);
+    else
+        for (uint32_t i = 0; i < in->bytes; i += m->element)
+            reduce_element(m, address + i, first + i);
+}
+
+static void move_row(move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
+{
+    const struct inside in =
+        m->map->interleave ? slice_inside(m, place) : row_inside(m, place);
     unsigned char row[ROW_BYTES_MAX];
     const bool loads = m->form->op == PTX_TENSOR_LOAD;
     if (loads)
         fill_row(m, row);
-    else
+    else if (in.bytes > 0) /* a row outside the tensor is not read */
         move_shared(m, row, false);
-    if (from < to && is_inside(m, place)) {
-        uint64_t address = m->map->address + (uint64_t)from * m->element;
-        for (uint32_t i = 1; i < m->map->rank; i++)
-            address += (uint64_t)place[i] * m->map->stride[i - 1];
-        unsigned char *first = row + (size_t)(from - place[0]) * m->element;
-        const uint32_t bytes = (uint32_t)(to - from) * m->element;
-        if (loads)
-            memory->read(memory->user, address, first, bytes);
-        else if (m->form->op == PTX_TENSOR_STORE)
-            memory->write(memory->user, address, first, bytes);
-        else
-            for (uint32_t i = 0; i < bytes; i += m->element)
-                reduce_element(m, address + i, first + i);
-    }
+    if (in.bytes > 0)
+        move_inside(m, &in, place, row);
     if (loads) {
         round_row(m, row);
         move_shared(m, row, true);
@@ -284,15 +320,17 @@ static void move_row(move *m, const int64_t place[PTX_TENSOR_RANK_MAX])
 static void move_tile(move *m, const int32_t at[PTX_TENSOR_RANK_MAX])
 {
     const soft_tensor_map *map = m->map;
-    uint32_t step[PTX_TENSOR_RANK_MAX] = {0}, rank = map->rank, i;
+    const uint32_t rank = map->rank, first = map->interleave ? 0 : 1;
+    const uint32_t channels = map->interleave ? rank - 2 : rank; /* one slice of them */
+    uint32_t step[PTX_TENSOR_RANK_MAX] = {0}, i;
     do {
-        int64_t place[PTX_TENSOR_RANK_MAX] = {at[0]};
-        for (i = 1; i < rank; i++)
+        int64_t place[PTX_TENSOR_RANK_MAX];
+        for (i = 0; i < rank; i++)
             place[i] = (int64_t)at[i] + step[i];
         move_row(m, place);
-        for (i = 1; i < rank; i++) {
+        for (i = first; i < rank; i++) {
             step[i] += map->step[i];
-            if (step[i] < map->box[i])
+            if (i != channels && step[i] < map->box[i])
                 break;
             step[i] = 0;
         }
@@ -305,7 +343,7 @@ static void move_columns(move *m, const int32_t at[PTX_TENSOR_RANK_MAX],
                          const uint16_t offsets[PTX_TENSOR_RANK_MAX - 2])
 {
     const soft_tensor_map *map = m->map;
-    const uint32_t dims = map->rank - 2u;
+    const uint32_t dims = map->rank - 2u, first = map->interleave ? 0 : 1;
     int64_t base[PTX_TENSOR_RANK_MAX];
     for (uint32_t i = 0; i < map->rank; i++)
         base[i] = at[i];
@@ -313,14 +351,15 @@ static void move_columns(move *m, const int32_t at[PTX_TENSOR_RANK_MAX],
         int64_t place[PTX_TENSOR_RANK_MAX];
         memcpy(place, base, sizeof(place));
         for (uint32_t i = 0; i < dims; i++)
-            place[1 + i] += offsets[i];
+            place[first + i] += offsets[i];
         move_row(m, place);
         uint32_t i = 0;
         for (; i < dims; i++) {
-            base[1 + i] += map->step[1 + i];
-            if (base[1 + i] <= (int64_t)map->last[1 + i] + map->upper[i])
+            const uint32_t d = first + i;
+            base[d] += map->step[d];
+            if (base[d] <= (int64_t)map->last[d] + map->upper[i])
                 break;
-            base[1 + i] = map->lower[i];
+            base[d] = map->lower[i];
         }
         if (i == dims)
             base[map->rank - 1]++;
@@ -339,7 +378,10 @@ uint32_t soft_tensor_move(const soft_tensor_map *map, const ptx_tensor *form,
               .box = box,
               .element = soft_tensor_element(map->type),
               .columns = is_tile ? map->box[0] : map->channels};
-    m.pitch = map->swizzle == SWIZZLE_NONE ? m.columns * m.element : 16u << map->swizzle;
+    if (map->interleave)
+        m.columns = (8u << map->interleave) / m.element;
+    m.pitch = map->swizzle == SWIZZLE_NONE || map->interleave ? m.columns * m.element
+                                                              : 16u << map->swizzle;
     if (is_tile)
         move_tile(&m, at);
     else

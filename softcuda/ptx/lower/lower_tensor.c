@@ -146,10 +146,14 @@ bool ptx_low_tensor(ptx_low *l)
     const uint32_t hint = ptx_mod(l, PTX_MOD_L2_CACHE_HINT) ? 1 : 0;
     (void)ptx_mod(l, PTX_MOD_SHARED_CLUSTER);
     (void)ptx_mod(l, PTX_MOD_TILE);
-    c.form.is_im2col = ptx_mod(l, PTX_MOD_IM2COL);
+    const bool is_store =
+        ptx_mod(l, PTX_MOD_IM2COL_NO_OFFS); /* im2col of one, without offsets */
+    c.form.is_im2col = ptx_mod(l, PTX_MOD_IM2COL) || is_store;
     if (l->insn->type_count != 0 || !take_rank(l, &c))
         return false;
     if (ptx_mod(l, PTX_MOD_PREFETCH))
         return prefetch(l, &c);
-    return ptx_mod(l, PTX_MOD_COMPLETE_BYTES) ? load(l, &c, hint) : store(l, &c, hint);
+    if (ptx_mod(l, PTX_MOD_COMPLETE_BYTES))
+        return !is_store && load(l, &c, hint);
+    return is_store == c.form.is_im2col && store(l, &c, hint);
 }
