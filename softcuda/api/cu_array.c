@@ -58,3 +58,35 @@ CUresult cuArrayDestroy(CUarray handle)
     SOFT_TRY(soft_streams_wait(context));
     return soft_array_destroy(handle);
 }
+
+/* ---- what no array here has --------------------------------------------------------- */
+
+/* Planes, deferred and sparse memory belong to arrays that softcuda does not make: of those
+ * that it makes, an H200 refuses these questions, too. */
+static CUresult refuse(const char *call, const void *out, CUarray handle,
+                       const char *what)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    SOFT_TRY(soft_enter_context(call, NULL));
+    SOFT_TRY(soft_need(out, "the output"));
+    SOFT_TRY(soft_array_describe(handle, &desc));
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "the array has no %s", what);
+}
+
+CUresult cuArrayGetPlane(CUarray *out, CUarray array, unsigned int plane)
+{
+    (void)plane;
+    return refuse(__func__, out, array, "planes");
+}
+
+CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUarray array,
+                                      CUdevice device)
+{
+    (void)device;
+    return refuse(__func__, out, array, "deferred mapping");
+}
+
+CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *out, CUarray array)
+{
+    return refuse(__func__, out, array, "sparse memory");
+}

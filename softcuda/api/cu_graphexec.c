@@ -443,6 +443,21 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
                      sizeof(*in));
 }
 
+CUresult cuGraphExecExternalSemaphoresSignalNodeSetParams(
+    CUgraphExec exec, CUgraphNode node, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *in)
+{
+    return set_typed(__func__, exec, node, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, in,
+                     sizeof(*in));
+}
+
+CUresult
+cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                               const CUDA_EXT_SEM_WAIT_NODE_PARAMS *in)
+{
+    return set_typed(__func__, exec, node, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, in,
+                     sizeof(*in));
+}
+
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                       const CUDA_HOST_NODE_PARAMS *in)
 {

@@ -107,6 +107,24 @@ CUresult cuGraphAddBatchMemOpNode(CUgraphNode *out, CUgraph graph,
                      sizeof(*params));
 }
 
+CUresult
+cuGraphAddExternalSemaphoresSignalNode(CUgraphNode *out, CUgraph graph,
+                                       const CUgraphNode *dependencies, size_t count,
+                                       const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *params)
+{
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, params,
+                     sizeof(*params));
+}
+
+CUresult cuGraphAddExternalSemaphoresWaitNode(CUgraphNode *out, CUgraph graph,
+                                              const CUgraphNode *dependencies,
+                                              size_t count,
+                                              const CUDA_EXT_SEM_WAIT_NODE_PARAMS *params)
+{
+    return add_typed(__func__, ADD_IN, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, params,
+                     sizeof(*params));
+}
+
 CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph graph,
                                const CUgraphNode *dependencies, size_t count,
                                CUdeviceptr address)
@@ -255,6 +273,22 @@ static CUDA_KERNEL_NODE_PARAMS kernel_params(soft_node *node)
                                      .ctx = (CUcontext)node->context};
 }
 
+/* Handles and parameters again from the operations, after which is room for them. */
+#define SEMAPHORE_PARAMS(node_params, each)                                              \
+    {                                                                                    \
+        const soft_batch *batch = &node->task.u.batch;                                   \
+        each *all = (each *)(void *)(node->operations + batch->count + 1);               \
+        CUexternalSemaphore *handles =                                                   \
+            (CUexternalSemaphore *)(void *)(all + batch->count);                         \
+        for (uint32_t i = 0; i < batch->count; i++) {                                    \
+            all[i].params.fence.value = batch->ops[i].waitValue.value64;                 \
+            handles[i] =                                                                 \
+                (CUexternalSemaphore)(uintptr_t)batch->ops[i].waitValue.address;         \
+        }                                                                                \
+        *(node_params *)out = (node_params){handles, all, batch->count};                 \
+        break;                                                                           \
+    }
+
 /* To the struct, or the handle, that a type's call gives out. */
 static void read_params(soft_node *node, CUgraphNodeType type, void *out)
 {
@@ -275,6 +309,12 @@ static void read_params(soft_node *node, CUgraphNodeType type, void *out)
                                             .count = node->task.u.batch.count,
                                             .paramArray = node->operations};
         break;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+        SEMAPHORE_PARAMS(CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
+                         CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS)
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        SEMAPHORE_PARAMS(CUDA_EXT_SEM_WAIT_NODE_PARAMS,
+                         CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS)
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
         *(CUDA_MEM_ALLOC_NODE_PARAMS *)out = *soft_memnode_params(node);
         break;
@@ -334,6 +374,19 @@ CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node,
                                         CUDA_BATCH_MEM_OP_NODE_PARAMS *out)
 {
     return get(__func__, node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, out, "nodeParams_out");
+}
+
+CUresult
+cuGraphExternalSemaphoresSignalNodeGetParams(CUgraphNode node,
+                                             CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *out)
+{
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, out, "params_out");
+}
+
+CUresult cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode node,
+                                                    CUDA_EXT_SEM_WAIT_NODE_PARAMS *out)
+{
+    return get(__func__, node, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, out, "params_out");
 }
 
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *out)
@@ -446,6 +499,21 @@ CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node,
                                         const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
 {
     return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, params,
+                     sizeof(*params));
+}
+
+CUresult cuGraphExternalSemaphoresSignalNodeSetParams(
+    CUgraphNode node, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *params)
+{
+    return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, params,
+                     sizeof(*params));
+}
+
+CUresult
+cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode node,
+                                           const CUDA_EXT_SEM_WAIT_NODE_PARAMS *params)
+{
+    return set_typed(__func__, node, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, params,
                      sizeof(*params));
 }
 

@@ -203,6 +203,20 @@ static CUresult describe_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *in,
     return CUDA_SUCCESS;
 }
 
+/* Operations like a batch's, in the current context. */
+static CUresult describe_semaphores(const CUgraphNodeParams *in, soft_description *out)
+{
+    CUstreamBatchMemOpParams *ops = (CUstreamBatchMemOpParams *)(void *)out->scratch;
+    _Static_assert(SOFT_SEMAPHORES_MAX * sizeof(*ops) <= sizeof(out->scratch), "room");
+    SOFT_TRY(context_of(NULL, &out->params.context));
+    SOFT_TRY(in->type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL
+                 ? soft_task_signals(&in->extSemSignal, ops, &out->task)
+                 : soft_task_waits(&in->extSemWait, ops, &out->task));
+    out->params.type = in->type;
+    out->params.task = &out->task;
+    return CUDA_SUCCESS;
+}
+
 /* Of the struct of a type in the union. */
 static size_t bytes_of(CUgraphNodeType type)
 {
@@ -322,11 +336,7 @@ CUresult soft_describe_typed(const CUgraphNodeParams *in, const soft_graph *into
         soft_describe_free(in->free.dptr, &out->params, &out->memory);
         return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-        if (!soft_rule(R28))
-            return describe_empty(out);
-        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
-                         "external semaphores are not built into softcuda");
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return describe_semaphores(in, out);
     case CU_GRAPH_NODE_TYPE_EMPTY: return describe_empty(out);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
         return describe_event(in->eventWait.event, in->type, out);

@@ -14,10 +14,13 @@ struct array {
     uint64_t base;
     size_t pitch, row_bytes, rows;
     bool is_level; /* of a mipmapped array, which owns it */
+    bool is_view;  /* in memory that is not its own */
 };
 
 struct levels {
     unsigned count;
+    uint64_t external; /* where the levels lie, in external memory; 0: each by itself */
+    struct soft_memory *memory;
     struct array *array[SOFT_TEXTURE_LEVELS];
 };
 
@@ -135,26 +138,40 @@ static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return check_shape(d);
 }
 
-/* Rows begin at multiples of ROW_UNIT, as a GPU lays out linear arrays. */
-CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
-                           CUarray *out)
+/* Rows begin at multiples of ROW_UNIT, as a GPU lays out linear arrays. Returns all bytes. */
+static uint64_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *desc, struct array *array)
 {
-    SOFT_TRY(check(desc));
-    struct array *array = soft_new(sizeof(*array));
-    SOFT_TRY(soft_made(array, "no memory for an array"));
     array->desc = *desc;
-    array->memory = context->device->memory;
     array->row_bytes = desc->Width * desc->NumChannels * soft_format_bytes(desc->Format);
     array->pitch = (array->row_bytes + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT;
     array->rows = desc->Height ? desc->Height : 1;
-    const uint64_t bytes = array->pitch * array->rows * (desc->Depth ? desc->Depth : 1);
-    CUresult status =
-        soft_pass(soft_memory_alloc(array->memory, SOFT_MEMORY_DEVICE, bytes, 0, context,
-                                    &array->base, soft_error()));
+    return array->pitch * array->rows * (desc->Depth ? desc->Depth : 1);
+}
+
+static CUresult free_memory(const struct array *array)
+{
+    return array->is_view
+               ? CUDA_SUCCESS
+               : soft_pass(soft_memory_free(array->memory, array->base, soft_error()));
+}
+
+/* At `view`; 0: in memory of its own. */
+static CUresult create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                       uint64_t view, CUarray *out)
+{
+    struct array *array = soft_new(sizeof(*array));
+    SOFT_TRY(soft_made(array, "no memory for an array"));
+    array->memory = context->device->memory;
+    array->is_view = view != 0;
+    array->base = view;
+    const uint64_t bytes = lay_out(desc, array);
+    CUresult status = CUDA_SUCCESS;
+    if (!array->is_view)
+        status = soft_pass(soft_memory_alloc(array->memory, SOFT_MEMORY_DEVICE, bytes, 0,
+                                             context, &array->base, soft_error()));
     if (status == CUDA_SUCCESS) {
         status = soft_handle_add(array, SOFT_KIND_ARRAY);
-        if (status != CUDA_SUCCESS &&
-            soft_memory_free(array->memory, array->base, soft_error()) != GPH_OK)
+        if (status != CUDA_SUCCESS && free_memory(array) != CUDA_SUCCESS)
             soft_log(CU_LOG_LEVEL_WARNING, "%s", soft_error_text());
     }
     if (status != CUDA_SUCCESS) {
@@ -165,6 +182,13 @@ CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     return CUDA_SUCCESS;
 }
 
+CUresult soft_array_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                           CUarray *out)
+{
+    SOFT_TRY(check(desc));
+    return create(context, desc, 0, out);
+}
+
 static SOFT_FINDER(find, CUarray, struct array, SOFT_KIND_ARRAY,
                    CUDA_ERROR_INVALID_HANDLE, "array")
 
@@ -172,8 +196,7 @@ static SOFT_FINDER(find, CUarray, struct array, SOFT_KIND_ARRAY,
 {
     if (!soft_handle_remove(array, SOFT_KIND_ARRAY))
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p: not an array", (void *)array);
-    const CUresult status =
-        soft_pass(soft_memory_free(array->memory, array->base, soft_error()));
+    const CUresult status = free_memory(array);
     soft_delete(array);
     return status;
 }
@@ -249,27 +272,48 @@ static CUresult drop_levels(struct levels *levels)
         const CUresult one = destroy(levels->array[i]);
         status = status == CUDA_SUCCESS ? one : status;
     }
+    if (levels->external) {
+        const CUresult one =
+            soft_pass(soft_memory_free(levels->memory, levels->external, soft_error()));
+        status = status == CUDA_SUCCESS ? one : status;
+    }
     soft_delete(levels);
     return status;
 }
 
-CUresult soft_levels_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
-                            unsigned count, CUmipmappedArray *out)
+static unsigned count_of(const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned count)
 {
-    SOFT_TRY(check(desc));
     const unsigned most = most_levels(desc);
+    return count == 0 ? 1 : count > most ? most : count;
+}
+
+static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                                        unsigned level)
+{
+    CUDA_ARRAY3D_DESCRIPTOR one = *desc;
+    one.Width = halved(desc->Width, level);
+    one.Height = halved(desc->Height, level);
+    if (!is_layered(desc))
+        one.Depth = halved(desc->Depth, level);
+    return one;
+}
+
+/* In memory of their own, or one after the other from `view` on. */
+static CUresult create_levels(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                              unsigned count, uint64_t view, CUmipmappedArray *out)
+{
     struct levels *levels = soft_new(sizeof(*levels));
     SOFT_TRY(soft_made(levels, "no memory for a mipmapped array"));
     CUresult status = CUDA_SUCCESS;
-    count = count == 0 ? 1 : count > most ? most : count;
+    uint64_t at = view;
+    count = count_of(desc, count);
     while (levels->count < count && status == CUDA_SUCCESS) {
-        CUDA_ARRAY3D_DESCRIPTOR one = *desc;
+        const CUDA_ARRAY3D_DESCRIPTOR one = level_of(desc, levels->count);
+        struct array unused;
         CUarray array;
-        one.Width = halved(desc->Width, levels->count);
-        one.Height = halved(desc->Height, levels->count);
-        if (!is_layered(desc))
-            one.Depth = halved(desc->Depth, levels->count);
-        status = soft_array_create(context, &one, &array);
+        status = create(context, &one, at, &array);
+        if (view)
+            at += lay_out(&one, &unused);
         if (status == CUDA_SUCCESS) {
             levels->array[levels->count] = (struct array *)array;
             levels->array[levels->count++]->is_level = true;
@@ -281,8 +325,37 @@ CUresult soft_levels_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR
         (void)drop_levels(levels);
         return status;
     }
+    levels->external = view;
+    levels->memory = context->device->memory;
     *out = (CUmipmappedArray)levels;
     return CUDA_SUCCESS;
+}
+
+CUresult soft_levels_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                            unsigned count, CUmipmappedArray *out)
+{
+    SOFT_TRY(check(desc));
+    return create_levels(context, desc, count, 0, out);
+}
+
+CUresult soft_levels_bytes(const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned count,
+                           uint64_t *out)
+{
+    uint64_t bytes = 0;
+    SOFT_TRY(check(desc));
+    for (unsigned i = 0; i < count_of(desc, count); i++) {
+        const CUDA_ARRAY3D_DESCRIPTOR one = level_of(desc, i);
+        struct array unused;
+        bytes += lay_out(&one, &unused);
+    }
+    *out = bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_levels_view(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                          unsigned count, uint64_t address, CUmipmappedArray *out)
+{
+    return create_levels(context, desc, count, address, out);
 }
 
 static SOFT_FINDER(find_levels, CUmipmappedArray, struct levels, SOFT_KIND_LEVELS,

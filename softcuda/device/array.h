@@ -24,6 +24,12 @@ CUresult soft_array_check(CUarray handle, const size_t from[3], const size_t ext
 /* More levels than halving gives are as many as it gives; 0 is one. */
 CUresult soft_levels_create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
                             unsigned levels, CUmipmappedArray *out);
+/* The bytes that such levels take, one after the other, rows at multiples of 256 bytes; and levels
+ * in memory at an address, which soft_levels_destroy() gives back. */
+CUresult soft_levels_bytes(const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels,
+                           uint64_t *out);
+CUresult soft_levels_view(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                          unsigned levels, uint64_t address, CUmipmappedArray *out);
 CUresult soft_levels_destroy(CUmipmappedArray handle);
 /* A level, lent; *count (may be NULL) how many there are. */
 CUresult soft_levels_get(CUmipmappedArray handle, unsigned level, CUarray *out,

@@ -40,6 +40,8 @@ typedef enum soft_kind {
     SOFT_KIND_RESOURCES,
     SOFT_KIND_TEXREF,
     SOFT_KIND_SURFREF,
+    SOFT_KIND_EXTERNAL_MEMORY,
+    SOFT_KIND_SEMAPHORE,
 } soft_kind;
 
 /* Makes `object` a valid handle of a kind. OUT_OF_MEMORY where the table

@@ -4,6 +4,7 @@
 #include "softcuda/device/memop.h"
 
 #include "softcuda/device/device.h"
+#include "softcuda/device/external.h"
 #include "softcuda/device/stream.h"
 #include "softcuda/memory/fault.h"
 #include "softcuda/rules/rules.h"
@@ -11,7 +12,12 @@
 static bool is_wait(CUstreamBatchMemOpType type)
 {
     return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
-           type == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+           type == CU_STREAM_MEM_OP_WAIT_VALUE_64 || (int)type == SOFT_OP_WAIT;
+}
+
+static bool is_semaphore(CUstreamBatchMemOpType type)
+{
+    return (int)type == SOFT_OP_SIGNAL || (int)type == SOFT_OP_WAIT;
 }
 
 static uint32_t width_of(CUstreamBatchMemOpType type)
@@ -83,10 +89,18 @@ static CUresult check_word(uint32_t at, CUdeviceptr address, uint32_t bytes)
     return CUDA_SUCCESS;
 }
 
+static CUexternalSemaphore semaphore_of(const CUstreamBatchMemOpParams *op)
+{
+    return (CUexternalSemaphore)(uintptr_t)op->waitValue.address;
+}
+
 CUresult soft_batch_check_words(const CUstreamBatchMemOpParams *ops, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (ops[i].operation != CU_STREAM_MEM_OP_BARRIER)
+        if (is_semaphore(ops[i].operation))
+            SOFT_TRY(soft_rule(R28) ? soft_semaphore_check(semaphore_of(&ops[i]))
+                                    : CUDA_SUCCESS);
+        else if (ops[i].operation != CU_STREAM_MEM_OP_BARRIER)
             SOFT_TRY(check_word(i, ops[i].waitValue.address, width_of(ops[i].operation)));
     return CUDA_SUCCESS;
 }
@@ -144,8 +158,59 @@ CUresult soft_task_batch(const CUstreamBatchMemOpParams *ops, unsigned count,
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "paramArray is NULL");
     for (unsigned i = 0; i < count; i++)
         SOFT_TRY(check_operation(i, &ops[i]));
-    *out = (soft_task){.kind = SOFT_TASK_BATCH, .u.batch = {ops, count}};
+    *out = (soft_task){.kind = SOFT_TASK_BATCH,
+                       .u.batch = {ops, count, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP}};
     return CUDA_SUCCESS;
+}
+
+static CUresult check_semaphores(const CUexternalSemaphore *semaphores,
+                                 const void *params, unsigned count)
+{
+    if (count > 0) {
+        SOFT_TRY(soft_need(semaphores, "extSemArray"));
+        SOFT_TRY(soft_need(params, "paramsArray"));
+    }
+    if (count > SOFT_SEMAPHORES_MAX)
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "%u external semaphores: a call takes %d here", count,
+                         SOFT_SEMAPHORES_MAX);
+    return CUDA_SUCCESS;
+}
+
+static CUresult take_semaphore(CUexternalSemaphore semaphore, uint64_t value,
+                               unsigned flags, int operation,
+                               CUstreamBatchMemOpParams *out)
+{
+    if (flags != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                         "flags are 0x%x, not 0: no semaphore is of NvSciSync", flags);
+    *out = (CUstreamBatchMemOpParams){
+        .waitValue = {.operation = (CUstreamBatchMemOpType)operation,
+                      .address = (CUdeviceptr)(uintptr_t)semaphore,
+                      .value64 = value}};
+    return CUDA_SUCCESS;
+}
+
+/* The two structs of CUDA say the same under two names. */
+#define TAKE_SEMAPHORES(op, node)                                                        \
+    SOFT_TRY(check_semaphores(in->extSemArray, in->paramsArray, in->numExtSems));        \
+    for (unsigned i = 0; i < in->numExtSems; i++)                                        \
+        SOFT_TRY(take_semaphore(in->extSemArray[i],                                      \
+                                in->paramsArray[i].params.fence.value,                   \
+                                in->paramsArray[i].flags, op, &ops[i]));                 \
+    *out = (soft_task){.kind = SOFT_TASK_BATCH, .u.batch = {ops, in->numExtSems, node}}; \
+    return CUDA_SUCCESS
+
+CUresult soft_task_signals(const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2 *in,
+                           CUstreamBatchMemOpParams *ops, soft_task *out)
+{
+    TAKE_SEMAPHORES(SOFT_OP_SIGNAL, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL);
+}
+
+CUresult soft_task_waits(const CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2 *in,
+                         CUstreamBatchMemOpParams *ops, soft_task *out)
+{
+    TAKE_SEMAPHORES(SOFT_OP_WAIT, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
 }
 
 /* ---- doing them -------------------------------------------------------------------- */
@@ -218,13 +283,27 @@ static bool do_word(const CUstreamBatchMemOpParams *op, soft_batch_run *run)
     return true;
 }
 
+/* Semaphores, too, may be destroyed meanwhile. */
+static bool do_semaphore(const CUstreamBatchMemOpParams *op, soft_batch_run *run)
+{
+    const soft_semaphore_state state =
+        (int)op->operation == SOFT_OP_SIGNAL
+            ? soft_semaphore_signal(semaphore_of(op), op->waitValue.value64)
+            : soft_semaphore_wait(semaphore_of(op), op->waitValue.value64);
+    if (state == SOFT_SEMAPHORE_GONE) {
+        run->lost = true;
+        run->lost_op = run->next;
+    }
+    return state != SOFT_SEMAPHORE_WAITS;
+}
+
 bool soft_batch_poll(soft_batch_run *run)
 {
     for (; run->next < run->count && !run->lost; run->next++) {
         const CUstreamBatchMemOpParams *op = &run->ops[run->next];
         if (op->operation == CU_STREAM_MEM_OP_BARRIER)
             __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        else if (!do_word(op, run))
+        else if (!(is_semaphore(op->operation) ? do_semaphore : do_word)(op, run))
             return false;
     }
     run->next = 0; /* for the next launch */

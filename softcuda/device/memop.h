@@ -5,6 +5,33 @@
 #include "softcuda/device/task.h"
 
 #define SOFT_BATCH_OPS_MAX 255
+#define SOFT_SEMAPHORES_MAX 512 /* of one call */
+
+/* Operations that are not on memory: of the external semaphore at `address`, with value64. CUDA
+ * has no such types, so that no program can ask for them as memory operations. */
+enum { SOFT_OP_SIGNAL = 0x1001, SOFT_OP_WAIT = 0x1002 };
+
+/* What a program reads of one in a node: a handle, and CUDA's parameters. */
+#define SOFT_SEMAPHORE_BYTES                                                             \
+    (sizeof(CUexternalSemaphore) + sizeof(CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS))
+_Static_assert(sizeof(CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS) ==
+                   sizeof(CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS),
+               "room for either");
+
+/* Nodes that hold a batch of operations. */
+static inline bool soft_is_batch(CUgraphNodeType type)
+{
+    return type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP ||
+           type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL ||
+           type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT;
+}
+
+/* Signals or waits of external semaphores, as one batch: `ops` has room for
+ * SOFT_SEMAPHORES_MAX, and stays borrowed by `out`. */
+CUresult soft_task_signals(const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2 *in,
+                           CUstreamBatchMemOpParams *ops, soft_task *out);
+CUresult soft_task_waits(const CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2 *in,
+                         CUstreamBatchMemOpParams *ops, soft_task *out);
 
 /* From CUDA's structs, every argument checked; `ops` stays borrowed by `out`. */
 CUresult soft_task_batch(const CUstreamBatchMemOpParams *ops, unsigned count,

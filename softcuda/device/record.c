@@ -99,7 +99,13 @@ static void batch_failed(const soft_record *record)
     uint64_t address = 0, bytes = 0;
     bool write = false;
     char text[200], node[32];
-    (void)soft_batch_word(&batch->ops[batch->lost_op], &address, &bytes, &write);
+    if (!soft_batch_word(&batch->ops[batch->lost_op], &address, &bytes, &write)) {
+        snprintf(text, sizeof(text),
+                 "operation %u of %u%s: its external semaphore is gone", batch->lost_op,
+                 batch->count, node_text(record, node));
+        soft_context_fail_at(record->context, CUDA_ERROR_ILLEGAL_ADDRESS, text, address);
+        return;
+    }
     snprintf(text, sizeof(text),
              "memory operation %u of %u%s, a %s of %llu bytes: illegal address 0x%llx",
              batch->lost_op, batch->count, node_text(record, node),

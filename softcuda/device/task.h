@@ -71,6 +71,7 @@ typedef struct soft_fill {
 typedef struct soft_batch {
     const CUstreamBatchMemOpParams *ops; /* borrowed */
     uint32_t count;
+    CUgraphNodeType type; /* of the node that a capture makes of it */
 } soft_batch;
 
 /* A conditional node (R81, R84, R85). */

@@ -186,7 +186,7 @@ CUresult soft_capture_task(soft_stream *stream, const soft_task *task)
     case SOFT_TASK_KERNEL: return add_kernel(stream, task);
     case SOFT_TASK_COPY: params.type = CU_GRAPH_NODE_TYPE_MEMCPY; break;
     case SOFT_TASK_FILL: params.type = CU_GRAPH_NODE_TYPE_MEMSET; break;
-    case SOFT_TASK_BATCH: params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; break;
+    case SOFT_TASK_BATCH: params.type = task->u.batch.type; break;
     case SOFT_TASK_HOST: params.type = CU_GRAPH_NODE_TYPE_HOST; break;
     case SOFT_TASK_BRANCH:
     case SOFT_TASK_CALL:

@@ -196,6 +196,8 @@ CUresult soft_change_check(soft_change *change)
     case CU_GRAPH_NODE_TYPE_KERNEL: return check_kernel(change);
     case CU_GRAPH_NODE_TYPE_MEMCPY: return check_copy(change);
     case CU_GRAPH_NODE_TYPE_MEMSET: return check_fill(change);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return check_batch(change);
     default: return CUDA_SUCCESS;
     }

@@ -416,7 +416,7 @@ static CUresult check_batches(const soft_exec *exec)
     for (uint32_t i = 0; i < exec->event_count; i++) {
         const uint32_t at = exec->event_nodes[i];
         const soft_task *task = &exec->current->records[at]->task;
-        if (exec->shape.nodes[at].type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        if (soft_is_batch(exec->shape.nodes[at].type))
             SOFT_TRY(soft_batch_check_words(task->u.batch.ops, task->u.batch.count));
     }
     return CUDA_SUCCESS;

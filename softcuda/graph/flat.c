@@ -28,6 +28,8 @@ static uint8_t kind_of(const soft_node *node)
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return SOFT_WORK_CALL;
     case CU_GRAPH_NODE_TYPE_HOST: return SOFT_WORK_HOST;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
         return soft_batch_waits(node->operations, node->task.u.batch.count)
                    ? SOFT_WORK_POLL
                    : SOFT_WORK_CALL;

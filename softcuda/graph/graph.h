@@ -90,7 +90,7 @@ struct soft_node {
         CUDA_MEMCPY3D copy;           /* MEMCPY, as given or as captured */
         CUDA_MEMSET_NODE_PARAMS fill; /* MEMSET */
         CUstreamBatchMemOpParams
-            *operations; /* BATCH_MEM_OP; owned, task.u.batch has them */
+            *operations; /* soft_is_batch(); owned, task.u.batch has them */
     };
 };
 

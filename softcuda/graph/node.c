@@ -82,7 +82,7 @@ static void drop_payload(soft_node *node)
             soft_function_release(node->task.u.launch.function);
         soft_delete(node->arguments.pointers);
     }
-    if (node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+    if (soft_is_batch(node->type))
         soft_delete(node->operations);
     soft_delete(node->attributes);
     node->attributes = NULL;
@@ -120,7 +120,10 @@ static CUresult take_kernel(soft_node *node, const soft_node_params *params)
 static CUresult take_batch(soft_node *node, const soft_node_params *params)
 {
     const soft_batch *batch = &params->task->u.batch;
-    node->operations = soft_new((batch->count + 1) * sizeof(*batch->ops));
+    const size_t each =
+        sizeof(*batch->ops) +
+        (params->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP ? 0 : SOFT_SEMAPHORE_BYTES);
+    node->operations = soft_new((batch->count + 1) * each);
     SOFT_TRY(
         soft_made(node->operations, "no memory for %u memory operations", batch->count));
     memcpy(node->operations, batch->ops, batch->count * sizeof(*batch->ops));
@@ -163,6 +166,8 @@ static CUresult take_payload(soft_node *node, const soft_node_params *params)
     node->context = params->context;
     switch (params->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return take_kernel(node, params);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return take_batch(node, params);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         node->task = *params->task;

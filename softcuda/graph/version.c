@@ -36,7 +36,7 @@ size_t soft_record_bytes(const soft_content *content)
     size_t params = 0;
     if (content->type == CU_GRAPH_NODE_TYPE_KERNEL)
         params = content->task->u.launch.param_bytes;
-    if (content->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+    if (soft_is_batch(content->type))
         params = content->task->u.batch.count * sizeof(CUstreamBatchMemOpParams);
     if (params > SOFT_RECORD_PARAM_BYTES) /* allocated apart */
         params = 0;
@@ -361,17 +361,18 @@ static CUresult out_of_memory(const soft_exec *exec)
                      exec->shape.node_count);
 }
 
-/* What a launch looks at: events, and the words of memory operations. */
+/* What a launch looks at: events, semaphores, and the words of memory operations. */
 static bool is_asked(const soft_node *node)
 {
-    return node && (node->event || node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+    return node && (node->event || soft_is_batch(node->type));
 }
 
 static CUresult keep_event_nodes(soft_exec *exec, const soft_flat *flat)
 {
     uint32_t count = 0;
     if (!(flat->has &
-          (SOFT_HAS(EVENT_RECORD) | SOFT_HAS(WAIT_EVENT) | SOFT_HAS(BATCH_MEM_OP))))
+          (SOFT_HAS(EVENT_RECORD) | SOFT_HAS(WAIT_EVENT) | SOFT_HAS(BATCH_MEM_OP) |
+           SOFT_HAS(EXT_SEMAS_SIGNAL) | SOFT_HAS(EXT_SEMAS_WAIT))))
         return CUDA_SUCCESS;
     for (uint32_t i = 0; i < exec->shape.node_count; i++)
         count += is_asked(flat->nodes[i]);

@@ -158,7 +158,7 @@ static void note_node(soft_watch *watch, uint32_t at, const soft_node *node,
     watch->nodes[at] = (soft_who){
         .node = node->id, .place = exec, .context = node->context, .type = node->type};
     watch->flags_host |= node->type == CU_GRAPH_NODE_TYPE_HOST;
-    watch->acquires |= node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP &&
+    watch->acquires |= soft_is_batch(node->type) &&
                        soft_batch_waits(node->task.u.batch.ops, node->task.u.batch.count);
 }
 

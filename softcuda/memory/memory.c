@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "softcuda/memory/external.h"
 #include "softcuda/memory/grapharena.h"
 #include "softcuda/memory/import.h"
 
@@ -92,11 +93,12 @@ gph_status soft_memory_free(soft_memory *memory, uint64_t address, gph_error *er
 {
     pthread_mutex_lock(&memory->mutex);
     struct soft_block *block = soft_block_at(memory, address);
-    const bool ours = block && block->used && block->info.base == address &&
-                      (block->info.kind == SOFT_MEMORY_DEVICE ||
-                       block->info.kind == SOFT_MEMORY_MANAGED);
-    if (ours)
+    const bool of_heap = block && block->used && block->info.base == address &&
+                         (block->info.kind == SOFT_MEMORY_DEVICE ||
+                          block->info.kind == SOFT_MEMORY_MANAGED);
+    if (of_heap)
         free_block_locked(memory, block);
+    const bool ours = of_heap || soft_external_free(memory, address);
     pthread_mutex_unlock(&memory->mutex);
     if (ours)
         return GPH_OK;
@@ -130,6 +132,7 @@ void soft_memory_free_owner(soft_memory *memory, void *owner)
     pthread_mutex_lock(&memory->mutex);
     free_owner_locked(memory, &memory->device_heap, owner);
     free_owner_locked(memory, &memory->managed_heap, owner);
+    soft_external_free_owner(memory, owner);
     pthread_mutex_unlock(&memory->mutex);
 }
 

@@ -29,6 +29,7 @@ typedef enum soft_memory_kind {
     SOFT_MEMORY_GRAPH,     /* of a graph's alloc node */
     SOFT_MEMORY_VMM,       /* a mapped range */
     SOFT_MEMORY_SHARED,    /* another process', by cuIpcOpenMemHandle */
+    SOFT_MEMORY_EXTERNAL,  /* of a file, by cuExternalMemoryGetMappedBuffer */
     SOFT_MEMORY_HOST,      /* cuMemHostAlloc */
     SOFT_MEMORY_REGISTERED /* cuMemHostRegister */
 } soft_memory_kind;

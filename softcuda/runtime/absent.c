@@ -28,7 +28,12 @@ static cudaError_t refuse(const char *name, atomic_bool *is_said)
         return refuse(#name, &is_said);                                                  \
     }
 #include "softcuda/runtime/absent.def"
+/* The forms of before 11.2, which no header of 12 names. */
 #if RT_MAJOR == 12
+#undef cudaSignalExternalSemaphoresAsync
+#undef cudaSignalExternalSemaphoresAsync_ptsz
+#undef cudaWaitExternalSemaphoresAsync
+#undef cudaWaitExternalSemaphoresAsync_ptsz
 #include "softcuda/runtime/absent_12.def"
 #endif
 #undef X

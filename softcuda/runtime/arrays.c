@@ -68,9 +68,9 @@ struct cudaChannelFormatDesc rt_channels_to_runtime(CUarray_format format, unsig
 /* ---- arrays ------------------------------------------------------------------------- */
 
 /* Heights and depths of 0 say how many dimensions there are. */
-static cudaError_t shape_of(const struct cudaChannelFormatDesc *channels,
-                            struct cudaExtent extent, unsigned flags,
-                            CUDA_ARRAY3D_DESCRIPTOR *out)
+cudaError_t rt_array_shape(const struct cudaChannelFormatDesc *channels,
+                           struct cudaExtent extent, unsigned flags,
+                           CUDA_ARRAY3D_DESCRIPTOR *out)
 {
     if (!channels)
         return cudaErrorInvalidValue;
@@ -88,7 +88,7 @@ static cudaError_t allocate(const rt_driver *cu, CUarray *out,
 {
     CUDA_ARRAY3D_DESCRIPTOR shape;
     const cudaError_t result =
-        out ? shape_of(channels, extent, flags, &shape) : cudaErrorInvalidValue;
+        out ? rt_array_shape(channels, extent, flags, &shape) : cudaErrorInvalidValue;
     return result != cudaSuccess ? result : (cudaError_t)cu->cuArray3DCreate(out, &shape);
 }
 
@@ -99,7 +99,7 @@ static cudaError_t allocate_levels(const rt_driver *cu, CUmipmappedArray *out,
 {
     CUDA_ARRAY3D_DESCRIPTOR shape;
     const cudaError_t result =
-        out ? shape_of(channels, extent, flags, &shape) : cudaErrorInvalidValue;
+        out ? rt_array_shape(channels, extent, flags, &shape) : cudaErrorInvalidValue;
     return result != cudaSuccess
                ? result
                : (cudaError_t)cu->cuMipmappedArrayCreate(out, &shape, levels);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What processes share, made under want of memory: whole or not at all. One process imports
  * its own memory and pool here; two are in conformance/share_test. */
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "conformance/kernels.h"
@@ -61,6 +63,49 @@ static void handles_and_events_come_whole_or_not(void)
     CHECK(swept > 1);
 }
 
+/* The descriptor stays the program's where an import fails. */
+static void external_objects_come_whole_or_not(void)
+{
+    for (SWEEP(nth)) {
+        CUexternalMemory memory = NULL;
+        CUexternalSemaphore semaphore = NULL;
+        CUdeviceptr at = 0;
+        CUmipmappedArray levels = NULL;
+        int file = memfd_create("external", MFD_CLOEXEC), event = eventfd(0, EFD_CLOEXEC);
+        CHECK(ftruncate(file, 1 << 16) == 0);
+        const CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+            .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+            .handle.fd = file,
+            .size = 1 << 16};
+        const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC signals = {
+            .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD, .handle.fd = event};
+        const CUDA_EXTERNAL_MEMORY_BUFFER_DESC all = {.size = 1 << 16};
+        const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image = {
+            .arrayDesc = {.Width = 8,
+                          .Height = 8,
+                          .Format = CU_AD_FORMAT_FLOAT,
+                          .NumChannels = 1},
+            .numLevels = 2};
+        fail_allocation(nth);
+        const bool fine =
+            worked(cu.cuImportExternalMemory(&memory, &desc), nth) &&
+            worked(cu.cuExternalMemoryGetMappedBuffer(&at, memory, &all), nth) &&
+            worked(cu.cuExternalMemoryGetMappedMipmappedArray(&levels, memory, &image),
+                   nth) &&
+            worked(cu.cuImportExternalSemaphore(&semaphore, &signals), nth);
+        END_OF_SWEEP(nth, fine);
+        if (at)
+            OK(cu.cuMemFree(at));
+        if (levels)
+            OK(cu.cuMipmappedArrayDestroy(levels));
+        CHECK(memory ? cu.cuDestroyExternalMemory(memory) == CUDA_SUCCESS
+                     : close(file) == 0);
+        CHECK(semaphore ? cu.cuDestroyExternalSemaphore(semaphore) == CUDA_SUCCESS
+                        : close(event) == 0);
+    }
+    CHECK(swept > 3);
+}
+
 int main(void)
 {
     CUstream stream;
@@ -72,5 +117,6 @@ int main(void)
     open_sweep(kernels_ptx, &stream, &store, &memory);
     RUN(memory_is_exported_and_imported);
     RUN(handles_and_events_come_whole_or_not);
+    RUN(external_objects_come_whole_or_not);
     return test_done();
 }

@@ -2,6 +2,7 @@
 /* R15-R28: parameters of nodes, clones, event nodes, batches of memory operations,
  * attributes of kernel nodes. */
 #include <stddef.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "graphs.h"
@@ -471,19 +472,31 @@ static void event_nodes_record_and_wait(void)
     OK(cu.cuEventDestroy(other));
 }
 
-static void external_semaphores_are_not_built(void)
+static void semaphores_of_a_node_are_alive(void)
 {
     if (!driver_is_soft) {
-        SKIP("NVIDIA's driver builds them");
+        SKIP("NVIDIA's driver takes no eventfd as a semaphore");
         return;
     }
     CUgraph graph = new_graph();
-    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL};
     CUgraphNode node = UNTOUCHED;
-    REFUSED(NOT_SUPPORTED, cu.cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
-    params.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT;
-    REFUSED(NOT_SUPPORTED, cu.cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
-    CHECK(node == UNTOUCHED);
+    CUgraphExec exec;
+    const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD, .handle.fd = eventfd(0, 0)};
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS each = {.flags = 0};
+    CUexternalSemaphore semaphore = NULL;
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL,
+                                .extSemSignal = {&semaphore, &each, 1}};
+    OK(cu.cuImportExternalSemaphore(&semaphore, &desc));
+    const CUexternalSemaphore imported = semaphore;
+    OK(cu.cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+    semaphore = NULL; /* the node has a copy */
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cu.cuGraphLaunch(exec, NULL));
+    OK(cu.cuStreamSynchronize(NULL));
+    OK(cu.cuDestroyExternalSemaphore(imported));
+    REFUSED(INVALID_VALUE, cu.cuGraphLaunch(exec, NULL));
+    OK(cu.cuGraphExecDestroy(exec));
     OK(cu.cuGraphDestroy(graph));
 }
 
@@ -559,7 +572,7 @@ static void run(void)
     RULE_TEST(R26, a_wait_holds_its_branch_only);
     RULE_TEST(R26, memory_operations_are_captured);
     RULE_TEST(R27, event_nodes_record_and_wait);
-    RULE_TEST(R28, external_semaphores_are_not_built);
+    RULE_TEST(R28, semaphores_of_a_node_are_alive);
     RULE_TEST(M_kernel_attributes, attributes_of_nodes_are_theirs);
 }
 
