@@ -2,6 +2,8 @@
 /* CUarray as pitched device memory, mipmapped arrays as arrays. */
 #include "softcuda/device/array.h"
 
+#include <pthread.h>
+
 #include "softcuda/device/alloc.h"
 #include "softcuda/kernel/run/texture.h"
 #include "softcuda/memory/memory.h"
@@ -15,7 +17,11 @@ struct array {
     size_t pitch, row_bytes, rows;
     bool is_level; /* of a mipmapped array, which owns it */
     bool is_view;  /* in memory that is not its own */
+    struct array *next, *before;
 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct array *arrays; /* all of the process; under the lock */
 
 struct levels {
     unsigned count;
@@ -155,6 +161,25 @@ static CUresult free_memory(const struct array *array)
                : soft_pass(soft_memory_free(array->memory, array->base, soft_error()));
 }
 
+static void enlist(struct array *array)
+{
+    pthread_mutex_lock(&lock);
+    array->next = arrays;
+    if (arrays)
+        arrays->before = array;
+    arrays = array;
+    pthread_mutex_unlock(&lock);
+}
+
+static void delist(struct array *array)
+{
+    pthread_mutex_lock(&lock);
+    *(array->before ? &array->before->next : &arrays) = array->next;
+    if (array->next)
+        array->next->before = array->before;
+    pthread_mutex_unlock(&lock);
+}
+
 /* At `view`; 0: in memory of its own. */
 static CUresult create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
                        uint64_t view, CUarray *out)
@@ -178,6 +203,7 @@ static CUresult create(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *des
         soft_delete(array);
         return status;
     }
+    enlist(array);
     *out = (CUarray)array;
     return CUDA_SUCCESS;
 }
@@ -196,6 +222,7 @@ static SOFT_FINDER(find, CUarray, struct array, SOFT_KIND_ARRAY,
 {
     if (!soft_handle_remove(array, SOFT_KIND_ARRAY))
         return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p: not an array", (void *)array);
+    delist(array);
     const CUresult status = free_memory(array);
     soft_delete(array);
     return status;
@@ -226,6 +253,24 @@ CUresult soft_array_place(CUarray handle, uint64_t *base, size_t *pitch, size_t 
     *pitch = array->pitch;
     *rows = array->rows;
     return CUDA_SUCCESS;
+}
+
+CUarray soft_array_holding(uint64_t address, size_t at[3])
+{
+    pthread_mutex_lock(&lock);
+    struct array *array = arrays;
+    for (; array; array = array->next) {
+        const size_t depth = array->desc.Depth ? array->desc.Depth : 1;
+        const uint64_t offset = address - array->base;
+        if (offset >= array->pitch * array->rows * depth)
+            continue;
+        at[0] = offset % array->pitch;
+        at[1] = offset / array->pitch % array->rows;
+        at[2] = offset / array->pitch / array->rows;
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+    return (CUarray)array;
 }
 
 /* In bytes, rows and planes. */

@@ -18,6 +18,9 @@ unsigned soft_format_bytes(CUarray_format format);
  */
 CUresult soft_array_place(CUarray handle, uint64_t *base, size_t *pitch, size_t *rows);
 
+/* The array that has the byte at an address, and where there: bytes, rows and planes. NULL: none. */
+CUarray soft_array_holding(uint64_t address, size_t at[3]);
+
 /* Whether it holds `extent` bytes, rows and planes from `from` on. */
 CUresult soft_array_check(CUarray handle, const size_t from[3], const size_t extent[3]);
 

@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "softcuda/device/alloc.h"
+#include "softcuda/device/array.h"
 #include "softcuda/graph/conditional.h"
 #include "softcuda/graph/memnode.h"
 #include "softcuda/graph/node.h"
@@ -49,6 +50,28 @@ static CUresult copy_arguments(const soft_launch *launch, bool by_extra,
     return CUDA_SUCCESS;
 }
 
+/* A captured copy knows where in an array it begins, as an address. */
+static void name_arrays(const soft_copy *copy, CUDA_MEMCPY3D *out)
+{
+    size_t at[3] = {0};
+    if (copy->src_type == CU_MEMORYTYPE_ARRAY) {
+        out->srcArray = soft_array_holding(copy->src, at);
+        out->srcXInBytes = at[0];
+        out->srcY = at[1];
+        out->srcZ = at[2];
+        out->srcPitch = out->srcHeight = 0;
+        out->srcDevice = 0;
+    }
+    if (copy->dst_type == CU_MEMORYTYPE_ARRAY) {
+        out->dstArray = soft_array_holding(copy->dst, at);
+        out->dstXInBytes = at[0];
+        out->dstY = at[1];
+        out->dstZ = at[2];
+        out->dstPitch = out->dstHeight = 0;
+        out->dstDevice = 0;
+    }
+}
+
 /* What cuGraphMemcpyNodeGetParams() says of a captured copy: of one row no pitch, of one
  * plane no height. */
 static CUDA_MEMCPY3D copy_params(const soft_copy *copy)
@@ -71,6 +94,7 @@ static CUDA_MEMCPY3D copy_params(const soft_copy *copy)
         out.dstHost = (void *)(uintptr_t)copy->dst;
     else
         out.dstDevice = copy->dst;
+    name_arrays(copy, &out);
     return out;
 }
 

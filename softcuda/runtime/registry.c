@@ -326,11 +326,23 @@ const void *rt_stub(const rt_driver *cu, CUfunction function)
     return host;
 }
 
+/* A program names a managed variable by its address: nvcc puts the pointer in its place. */
+static const symbol *find_managed(const void *address)
+{
+    for (const binary *of = binaries; of && address; of = of->next)
+        for (const symbol *each = of->symbols; each; each = each->next)
+            if (each->managed && *each->managed == address)
+                return each;
+    return NULL;
+}
+
 cudaError_t rt_symbol(const rt_driver *cu, const void *host, CUdeviceptr *address,
                       size_t *bytes)
 {
     gphi_mutex_lock(&mutex);
     const symbol *shadow = find(host);
+    if (!shadow)
+        shadow = find_managed(host);
     cudaError_t result = shadow ? load(cu, shadow->of) : cudaErrorInvalidSymbol;
     if (result == cudaSuccess) {
         const CUlibrary library = shadow->of->library;

@@ -466,6 +466,50 @@ static void external_events_become_nodes(void)
     tear_down(&s);
 }
 
+/* As an H200 says it: arrays by their handles and places, of arrays neither pitch nor height. */
+static void captured_copies_name_their_arrays(void)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR shape = {.Width = 16,
+                                           .Height = 8,
+                                           .Depth = 4,
+                                           .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                           .NumChannels = 4};
+    struct bench s = set_up();
+    CUarray from, to;
+    CUgraph graph;
+    CUgraphNode node;
+    CUDA_MEMCPY3D got;
+    size_t count = 1;
+    OK(cu.cuArray3DCreate(&from, &shape));
+    OK(cu.cuArray3DCreate(&to, &shape));
+    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .srcArray = from,
+                                .srcXInBytes = 4,
+                                .srcY = 2,
+                                .srcZ = 3,
+                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .dstArray = to,
+                                .dstXInBytes = 12,
+                                .dstY = 4,
+                                .WidthInBytes = 16,
+                                .Height = 3,
+                                .Depth = 1};
+    OK(cu.cuStreamBeginCapture(s.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cu.cuMemcpy3DAsync(&copy, s.a));
+    OK(cu.cuStreamEndCapture(s.a, &graph));
+    OK(cu.cuGraphGetNodes(graph, &node, &count));
+    OK(cu.cuGraphMemcpyNodeGetParams(node, &got));
+    CHECK(got.srcArray == from && got.dstArray == to);
+    CHECK(got.srcXInBytes == 4 && got.srcY == 2 && got.srcZ == 3);
+    CHECK(got.dstXInBytes == 12 && got.dstY == 4 && got.dstZ == 0);
+    CHECK(got.WidthInBytes == 16 && got.Height == 3 && got.Depth == 1);
+    OK(cu.cuGraphMemcpyNodeSetParams(node, &got)); /* what is read can be set */
+    OK(cu.cuGraphDestroy(graph));
+    OK(cu.cuArrayDestroy(from));
+    OK(cu.cuArrayDestroy(to));
+    tear_down(&s);
+}
+
 int main(void)
 {
     DEVICE_OR_SKIP();
@@ -489,6 +533,7 @@ int main(void)
     RUN(capture_into_an_existing_graph);
     RUN(a_graph_launch_is_not_captured);
     RUN(external_events_become_nodes);
+    RUN(captured_copies_name_their_arrays);
     OK(cu.cuModuleUnload(module));
     return test_done();
 }
