@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* External memory and semaphores. Their nodes are with the others (cu_graphnode.c). */
+/* External memory and semaphores: what another interface or process has made, and gives as a
+ * file descriptor. Their nodes are with the others (cu_graphnode.c), and what they do to a stream
+ * is a batch of operations, as cuStreamBatchMemOp()'s are. */
 #include "softcuda/device/external.h"
 
 #include "softcuda/api/exports.h"
@@ -37,6 +39,7 @@ CUresult cuExternalMemoryGetMappedMipmappedArray(
     return soft_external_levels(context, memory, desc, out);
 }
 
+/* Without a context, too: an H200 looks at the handle alone. */
 CUresult cuDestroyExternalMemory(CUexternalMemory memory)
 {
     SOFT_TRY(soft_enter(__func__));
@@ -58,6 +61,7 @@ CUresult cuDestroyExternalSemaphore(CUexternalSemaphore semaphore)
     return soft_semaphore_destroy(semaphore);
 }
 
+/* Which call it was, and the stream that it named. */
 struct site {
     const char *call;
     CUstream stream;

@@ -6,7 +6,7 @@
 
 static CUresult no_resource(CUgraphicsResource resource)
 {
-    return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no graphics resource",
+    return soft_fail(CUDA_ERROR_INVALID_HANDLE, "%p is not a graphics resource",
                      (void *)resource);
 }
 

@@ -7,14 +7,14 @@
 
 #include "softcuda/device/alloc.h"
 #include "softcuda/device/array.h"
-#include "softcuda/memory/external.h"
+#include "softcuda/memory/filemem.h"
 
 struct external {
     soft_external memory;
     unsigned flags;
 };
 
-/* As an H200 judges on Linux: objects of Windows and NvSciBuf are no values, dma-bufs are for
+/* As an H200 judges on Linux: objects of Windows and NvSciBuf are refused as values, dma-bufs are for
  * other devices. */
 static CUresult check_desc(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
@@ -78,7 +78,7 @@ static SOFT_FINDER(find, CUexternalMemory, struct external, SOFT_KIND_EXTERNAL_M
     struct external *external;
     SOFT_TRY(find(handle, &external));
     if (!soft_handle_remove(external, SOFT_KIND_EXTERNAL_MEMORY))
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is no external memory",
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is not external memory",
                          (void *)handle);
     close(external->memory.file);
     soft_delete(external);

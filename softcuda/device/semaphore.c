@@ -125,7 +125,7 @@ CUresult soft_semaphore_check(CUexternalSemaphore handle)
 {
     if (soft_handle_is(handle, SOFT_KIND_SEMAPHORE))
         return CUDA_SUCCESS;
-    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is no external semaphore",
+    return soft_fail(CUDA_ERROR_INVALID_VALUE, "%p is not an external semaphore",
                      (void *)handle);
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "softcuda/memory/external.h"
+#include "softcuda/memory/filemem.h"
 #include "softcuda/memory/grapharena.h"
 #include "softcuda/memory/import.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Memory that something else has made (cuImportExternalMemory): a file that can be mapped. */
-#ifndef SOFT_MEMORY_EXTERNAL_H
-#define SOFT_MEMORY_EXTERNAL_H
+#ifndef SOFT_MEMORY_FILEMEM_H
+#define SOFT_MEMORY_FILEMEM_H
 #include "softcuda/memory/memory.h"
 
 typedef struct soft_external {

@@ -7,7 +7,7 @@
  *   Mesa's Vulkan on the CPU  [size, offset, id | .. ][bytes .....]
  *
  * A file that its maker may shrink is taken as well: who reads past its end faults. */
-#include "softcuda/memory/external.h"
+#include "softcuda/memory/filemem.h"
 
 #include <stdio.h>
 #include <string.h>
