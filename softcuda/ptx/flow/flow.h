@@ -61,6 +61,7 @@ typedef struct ptx_flow_insn {
     uint8_t keeps_lockstep;  /* ptx_insn_keeps_lockstep() */
     uint8_t keeps_together;  /* with the one before it: see bound.c */
     uint8_t is_sum;          /* a sum of a warp: see join.c */
+    uint8_t opens_region;    /* a uniform load, for those that come there: see region.c */
     uint32_t read_count, write_count;
     uint32_t *reads, *writes;
     uint32_t block;

@@ -172,6 +172,9 @@ static void force_cuts(ptx_shape *s)
     ptx_force_waits(s);
     for (uint32_t n = 0; n < s->order_count; n++) {
         const ptx_flow_block *b = &s->blocks[s->order[n]];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            if (s->insns[i].opens_region)
+                force(s, s->order[n]);
         if (b->kind == SHAPE_CODE && !(b->count > 0 && s->insns[b->first].keeps_lockstep))
             continue;
         force(s, s->order[n]);
@@ -295,6 +298,29 @@ static bool ends_threads(const ptx_shape *s, uint32_t b)
     return false;
 }
 
+/* What is loaded before a loop that only some threads go round, from one place for all of
+ * them: a row's number, `if (i < n) { row = index[blockIdx.x]; for (; i < n; ...) x[row * n +
+ * i] }`. Such a block begins a region, which runs only where some thread comes, or addresses
+ * would be made of an array. */
+static bool opens_region(const ptx_shape *s, uint32_t block, uint32_t i)
+{
+    const ptx_flow_block *b = &s->blocks[block];
+    if (!ptx_is_uniform_load(s, i) || s->insns[i].opens_region ||
+        s->insns[i].read_count != 1 || s->regs[s->insns[i].reads[0]].divergent)
+        return false;
+    for (uint32_t k = 0; k < s->insns[i].write_count; k++)
+        if (!s->regs[s->insns[i].writes[k]].strict)
+            return false;
+    uint32_t to = b->succ[0];
+    while (to != SHAPE_EXIT && s->blocks[to].count == 0 &&
+           s->blocks[to].end == SHAPE_JUMP)
+        to = s->blocks[to].succ[0]; /* the block before a loop */
+    if (b->end != SHAPE_JUMP || to == SHAPE_EXIT || s->blocks[to].loop == SHAPE_NONE)
+        return false;
+    const ptx_flow_loop *loop = &s->loops[s->blocks[to].loop];
+    return loop->head == to && loop->lockstep && !ptx_in_loop(s, s->blocks[to].loop, block);
+}
+
 static bool find_late_loads(ptx_shape *s)
 {
     bool found = false;
@@ -305,12 +331,29 @@ static bool find_late_loads(ptx_shape *s)
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
             if (late[block->region] && ptx_is_uniform_load(s, i) &&
                 ptx_is_uniform_insn(s, i)) {
-                s->insns[i].no_uniform_load = 1;
+                if (opens_region(s, b, i))
+                    s->insns[i].opens_region = 1;
+                else
+                    s->insns[i].no_uniform_load = 1;
                 found = true;
             }
             late[block->region] |= disturbs(s, i);
         }
         late[block->region] |= ends_threads(s, b);
+    }
+    return found;
+}
+
+static bool find_region_loads(ptx_shape *s)
+{
+    bool found = false;
+    for (uint32_t n = 0; n < s->order_count; n++) {
+        const ptx_flow_block *b = &s->blocks[s->order[n]];
+        for (uint32_t i = b->first; i < b->first + b->count && b->divergent; i++)
+            if (opens_region(s, s->order[n], i)) {
+                s->insns[i].opens_region = 1;
+                found = true;
+            }
     }
     return found;
 }
@@ -679,7 +722,7 @@ void ptx_plan_fast(ptx_shape *s)
         outcome = form_regions(s);
         if (s->slow_reason)
             return;
-    } while (find_late_loads(s));
+    } while (find_late_loads(s) || find_region_loads(s));
     list_regions(s, outcome);
     order_regions(s);
     if (s->slow_reason)

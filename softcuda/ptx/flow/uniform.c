@@ -106,12 +106,24 @@ static bool may_speculate(const ptx_shape *s, uint32_t i)
     return insn->write_count > 0 && !ptx_has(&s->function->insns[i], PTX_MOD_CC);
 }
 
+/* A load from one place for all that come there, which begins a region: that runs only where
+ * somebody comes, and loads it once. In no loop that threads leave one by one: what those that
+ * have left keep may be another value than the next round's. */
+static bool is_of_region(const ptx_shape *s, uint32_t i)
+{
+    const ptx_flow_insn *insn = &s->insns[i];
+    const uint32_t loop = s->blocks[insn->block].loop;
+    return insn->opens_region && ptx_is_uniform_load(s, i) &&
+           (loop == SHAPE_NONE || !s->blocks[s->loops[loop].head].divergent);
+}
+
 /* If one result of an instruction is divergent (by another definition), all are. */
 static bool update_insn(ptx_shape *s, uint32_t i)
 {
     const ptx_flow_insn *insn = &s->insns[i];
     bool divergent =
-        (s->blocks[insn->block].divergent && !may_speculate(s, i)) ||
+        (s->blocks[insn->block].divergent && !may_speculate(s, i) &&
+         !is_of_region(s, i)) ||
         !gives_uniform(s, i) ||
         (!is_block_vote(s, i) && !ptx_is_warp_uniform(s, i) && reads_divergent(s, i));
     for (uint32_t k = 0; !divergent && k < insn->write_count; k++)

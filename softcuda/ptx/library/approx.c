@@ -48,20 +48,20 @@ static inline float ex2_part(float f)
     return step(p, f, 1.0f);
 }
 
-/* 2^x = 2^n * 2^f. A float of 1.5 * 2^23 and a bit is n in its low bits, to nearest. 2^n is
- * two factors, so that a subnormal result is rounded once: the first is added to the
- * exponent. */
+/* 2^x = 2^n * 2^f. A float of 1.5 * 2^23 and a bit is n in its low bits, to nearest. n is
+ * added to the exponent, of small numbers n + 64, so that a subnormal result is rounded once,
+ * by the product with 2^-64. */
 float x_ex2_approx_f32(float x)
 {
     const float above =
         x > -160.0f ? x : -160.0f; /* NaN goes here, and is mended below */
     /* Beyond the two bounds the result is 0 or infinity anyhow; inside them n fits the
      * exponent arithmetic below. */
-    const float c = above < 130.0f ? above : 130.0f;
+    const float c = above < 128.0f ? above : 128.0f;
     const float near = c + 12582912.0f, p = ex2_part(c - (near - 12582912.0f));
-    const s32 n = (s32)(bits32(near) - 0x4b400000u), half = n >> 1;
-    const float first = float32(bits32(p) + ((u32)half << 23));
-    const float second = float32((u32)(n - half + 127) << 23);
+    const u32 up = c < -100.0f ? 64u << 23 : 0u;
+    const float first = float32(bits32(p) + (bits32(near) << 23) + up);
+    const float second = float32(0x3f800000u - up);
     return is_nan32(x) ? float32(0x7fffffffu) : first * second;
 }
 
@@ -71,8 +71,8 @@ float x_ex2_approx_ftz_f32(float x)
 {
     const float above = x > -127.0f ? x : -127.0f; /* NaN goes here, too */
     const float c = above < 128.0f ? above : 128.0f;
-    const float n = __builtin_rintf(c), p = ex2_part(c - n);
-    const float scaled = float32(bits32(p) + ((u32)(s32)n << 23));
+    const float near = c + 12582912.0f, p = ex2_part(c - (near - 12582912.0f));
+    const float scaled = float32(bits32(p) + (bits32(near) << 23));
     const float flushed = x < -126.0f ? 0.0f : scaled;
     return is_nan32(x) ? float32(0x7fffffffu) : flushed;
 }

@@ -24,14 +24,16 @@ double x_sat_f64(double x)
 float x_min_num_f32(float a, float b)
 {
     const float same = float32(bits32(a) | bits32(b)); /* -0 if one is */
-    const float least = a < b ? a : a == b ? same : is_nan32(b) ? a : b;
-    return least;
+    const float least = a < b ? a : b; /* one instruction, and b if either is NaN */
+    const float chosen = a == b ? same : least;
+    return is_nan32(b) ? a : chosen;
 }
 float x_max_num_f32(float a, float b)
 {
     const float same = float32(bits32(a) & bits32(b));
-    const float most = a > b ? a : a == b ? same : is_nan32(b) ? a : b;
-    return most;
+    const float most = a > b ? a : b;
+    const float chosen = a == b ? same : most;
+    return is_nan32(b) ? a : chosen;
 }
 #define NAN_WINS(type, name, of, quiet, is_nan)                                          \
     type name(type a, type b)                                                            \
