@@ -48,6 +48,7 @@ size_t gphi_access_room(void)
 
 /* ---- arguments ---- */
 
+/* Of ".f32", ".b64"; 0: it is no type. */
 static uint32_t type_bytes(gphi_span type)
 {
     static const struct {
@@ -63,6 +64,7 @@ static uint32_t type_bytes(gphi_span type)
     return 0;
 }
 
+/* Decimal, as sizes and offsets are written; 0: there is none. */
 static uint64_t number_of(gphi_span digits)
 {
     uint64_t value = 0;
@@ -99,7 +101,7 @@ static bool read_param(gphi_span item, uint32_t *at, param *out)
     }
     align = align < bytes ? bytes : align;
     if (bytes == 0 || align > BYTES_MAX || (align & (align - 1)) != 0 ||
-        count > BYTES_MAX || out->name.at == NULL)
+        count > BYTES_MAX || !out->name.at)
         return false;
     out->offset = (uint32_t)((*at + align - 1) & ~(align - 1));
     out->bytes = (uint32_t)(bytes * count);
@@ -107,6 +109,7 @@ static bool read_param(gphi_span item, uint32_t *at, param *out)
     return *at <= BYTES_MAX;
 }
 
+/* In the order and with the gaps that a struct in C has. */
 static bool read_params(reading *in, gphi_span list)
 {
     uint32_t at = 0;
@@ -135,6 +138,7 @@ static const param *param_of(const reading *in, gphi_span name)
 
 /* ---- what is known so far ---- */
 
+/* The bit of a word of the arguments; 0: there are too many. */
 static uint64_t word_bit(reading *in, uint32_t offset)
 {
     gphi_access *found = &in->found;
@@ -150,6 +154,7 @@ static uint64_t word_bit(reading *in, uint32_t offset)
     return UINT64_C(1) << found->count++;
 }
 
+/* What is said of a word is never taken back. */
 static void flag(reading *in, uint64_t words, uint32_t flags)
 {
     for (uint32_t i = 0; i < in->found.count; i++) {
@@ -170,6 +175,8 @@ static void flag_param(reading *in, const param *of, uint32_t flags)
         flag(in, word_bit(in, at), flags);
 }
 
+/* By its name, whatever scope it was declared in: two of one name count as one. NULL: there
+ * are too many. */
 static uint64_t *register_at(reading *in, gphi_span name)
 {
     const uint64_t hash =
@@ -218,6 +225,7 @@ static uint64_t held_by(reading *in, gphi_span operand)
     return held;
 }
 
+/* Each name in the operand holds the words as well. */
 static void give(reading *in, gphi_span operand, uint64_t words)
 {
     while (words != 0 && operand.at < operand.end) {
@@ -270,12 +278,14 @@ static void through(reading *in, gphi_span opcode, gphi_span address, uint32_t f
     flag(in, words, is_one(words) ? flags : GPHI_ACCESS_LEAVES);
 }
 
+/* Memory of the block or thread, which no argument leads to. */
 static bool is_own_space(gphi_span opcode)
 {
     return gphi_opcode_has(opcode, "shared") || gphi_opcode_has(opcode, "shared::cta") ||
            gphi_opcode_has(opcode, "shared::cluster") || gphi_opcode_has(opcode, "local");
 }
 
+/* "[name]", "[name+8]": 8 bytes are a word; of less, half an address may be taken. */
 static void load_param(reading *in, gphi_span opcode, gphi_span to, gphi_span from)
 {
     if (from.end - from.at < 2)
@@ -329,6 +339,7 @@ typedef enum sort {
     SORT_UNKNOWN
 } sort;
 
+/* By the first part of the opcode. */
 static sort sort_of(gphi_span opcode)
 {
     static const struct {
@@ -403,6 +414,7 @@ static void store(reading *in, gphi_span opcode, gphi_span operands)
     flag(in, held_by(in, operands), GPHI_ACCESS_LEAVES);
 }
 
+/* Also red, which gives nothing back. */
 static void atomic(reading *in, gphi_span opcode, gphi_span operands)
 {
     while (operands.at < operands.end) {

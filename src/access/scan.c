@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+/* PTX as pieces of the text itself: nothing is copied, and whatever the bytes are, each step goes
+ * on or ends. */
 #include "access/scan.h"
 
 #include <string.h>
@@ -32,6 +34,7 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* Of names, numbers, opcodes and directives. */
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -143,6 +146,7 @@ bool gphi_ptx_next(gphi_span *rest, gphi_ptx_kernel *out)
     return false;
 }
 
+/* Where a directive ends that has no semicolon. */
 static const char *line_end(const char *at, const char *end)
 {
     const char *line = memchr(at, '\n', (size_t)(end - at));

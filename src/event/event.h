@@ -325,7 +325,9 @@ typedef enum gphi_note_kind {
     GPHI_NOTE_BLOCK, /* a pool gives memory out: its address, bytes; takes it back: address,
                           0; of a capture: 1 */
     GPHI_NOTE_LEFT, /* memory of a recording goes back to its pool: CUgraph that had it */
-    GPHI_NOTE_RNG   /* a generator is set: itself, seed, offset */
+    GPHI_NOTE_RNG,  /* a generator is set: itself, seed, offset */
+    GPHI_NOTE_EDITED /* gph_exec_edit sets one argument of a node more than once: CUgraphExec,
+                        CUgraphNode, times */
 } gphi_note_kind;
 
 static inline const uint64_t *gphi_event_words(const gphi_event *event)

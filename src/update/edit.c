@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "cuda/status.h"
+#include "event/note.h"
 #include "graph/kept.h"
 #include "update/track.h"
 
@@ -339,12 +340,28 @@ static gph_status edit_argument(const struct job *job, const gph_edit *edit)
     return GPH_OK;
 }
 
+/* Of edits of one argument the last one counts. */
+static void note_repeated(const struct job *job, uint32_t base, const gph_edit *edits,
+                          size_t count)
+{
+    uint64_t times = 1;
+    for (size_t i = 1; i < count; i++)
+        times += edits[i].what == GPH_EDIT_ARG && edits[0].what == GPH_EDIT_ARG &&
+                 edits[i].index == edits[0].index;
+    const uint64_t words[] = {(uint64_t)(uintptr_t)job->exec->handle,
+                              (uint64_t)(uintptr_t)job->track->base->places[base].handle,
+                              times};
+    if (times > 1)
+        gphi_note(GPHI_NOTE_EDITED, NULL, words, 3);
+}
+
 /* The edits of one node, `count` of them. */
 static gph_status edit_node(const struct job *job, const gph_edit *edits, size_t count)
 {
     gphi_track *track = job->track;
     struct record *record = keep(job, edits, count);
     gph_node *node = gphi_snapshot_node(track->contents, record->flat);
+    note_repeated(job, record->base, edits, count);
     bool changes = false;
     for (size_t i = 0; i < count; i++) {
         apply(&edits[i], node);

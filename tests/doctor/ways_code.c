@@ -215,6 +215,104 @@ static void kernel_is_awaited(void)
     beside_launch(true, true);
 }
 
+/* ---- an event that is recorded before the launch that it is to stand for ---- */
+
+static void record_then_launch(bool by_kernel, bool records_after)
+{
+    CUevent ready = new_event();
+    float host[FLOATS] = {0};
+    open_two();
+    CUgraphExec exec = scaled(y, x);
+    for (int i = 0; i < STEPS; i++) {
+        FILL(stream, x, (float)i);
+        if (!records_after && by_kernel)
+            CU(cuEventRecord(ready, stream)); // <-- recorded_for_kernel
+        else if (!records_after)
+            CU(cuEventRecord(ready, stream)); // <-- recorded_for_copy
+        CU(cuGraphLaunch(exec, stream));
+        if (records_after)
+            CU(cuEventRecord(ready, stream));
+        CU(cuStreamWaitEvent(side, ready, 0));
+        if (by_kernel)
+            SCALE_ADD(side, z, y, 1);
+        else
+            CU(cuMemcpyDtoHAsync(host, y, BYTES, side));
+        CU(cuCtxSynchronize());
+    }
+    printf("%g\n", (double)host[0]);
+}
+
+// way: recorded_for_kernel memory.read-before-done
+static void recorded_for_kernel(void)
+{
+    record_then_launch(true, false);
+}
+
+// way: recorded_for_copy memory.read-before-done
+static void recorded_for_copy(void)
+{
+    record_then_launch(false, false);
+}
+
+// way: recorded_after silent
+static void recorded_after(void)
+{
+    record_then_launch(true, true);
+    record_then_launch(false, true);
+}
+
+/* ---- one node is set for all layers ---- */
+
+static void set_layers(bool by_index, bool each, CUdeviceptr out)
+{
+    enum { LAYERS = 3 };
+    CUgraph graph = NULL;
+    CUgraphNode nodes[LAYERS];
+    CUgraphExec exec = NULL;
+    size_t count = LAYERS;
+    float k = 1;
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    for (int i = 0; i < LAYERS; i++)
+        SCALE_ADD(stream, out, x, 1);
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuGraphGetNodes(graph, nodes, &count));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUDA_KERNEL_NODE_PARAMS params =
+        floats_kernel(scale_add, (void *[]){&out, &x, &k, &(unsigned){FLOATS}});
+    for (int step = 0; step < STEPS; step++) {
+        k = (float)step;
+        for (int i = 0; i < LAYERS && by_index; i++)
+            CU(cuGraphExecKernelNodeSetParams(exec, nodes[each ? i : LAYERS - 1],
+                                              &params)); // <-- last_layer_set
+        for (int i = 0; i < LAYERS && !by_index; i++)
+            CU(cuGraphExecKernelNodeSetParams(exec, *nodes,
+                                              &params)); // <-- first_layer_set
+        launch_and_wait(exec, stream);
+    }
+    printf("%g\n", (double)float_at(out, 0));
+}
+
+// way: first_layer_set update.edit-without-effect
+static void first_layer_set(void)
+{
+    open_two();
+    set_layers(false, false, y);
+}
+
+// way: last_layer_set update.edit-without-effect
+static void last_layer_set(void)
+{
+    open_two();
+    set_layers(true, false, z);
+}
+
+// way: each_layer_set silent
+static void each_layer_set(void)
+{
+    open_two();
+    set_layers(true, true, y);
+}
+
 #define WAYS(X)                                                                          \
     X(graph_too_early)                                                                   \
     X(copy_too_early)                                                                    \
@@ -227,7 +325,13 @@ static void kernel_is_awaited(void)
     X(graphs_apart)                                                                      \
     X(kernel_still_reads)                                                                \
     X(kernel_refills)                                                                    \
-    X(kernel_is_awaited)
+    X(kernel_is_awaited)                                                                 \
+    X(recorded_for_kernel)                                                               \
+    X(recorded_for_copy)                                                                 \
+    X(recorded_after)                                                                    \
+    X(first_layer_set)                                                                   \
+    X(last_layer_set)                                                                    \
+    X(each_layer_set)
 
 int main(int argc, char **argv)
 {

@@ -240,8 +240,10 @@ static void keep_kernel(gphi_history *history, uint64_t number, const gphi_touch
     const uint64_t place = history->kernel_count % GPHI_KERNELS_MAX;
     if (place < history->kernels.count)
         *(gphi_kernel_work *)gphi_vec_at(&history->kernels, place) = new;
-    else if (gphi_vec_push(&history->kernels, &new) != GPH_OK)
+    else if (gphi_vec_push(&history->kernels, &new) != GPH_OK) {
+        history->is_short = true;
         return;
+    }
     history->kernel_count++;
 }
 

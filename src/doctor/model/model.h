@@ -56,7 +56,10 @@ typedef struct gphi_stream {
     int32_t priority;
     gphi_call created, destroyed;
     gphi_capture *capture; /* it is in now, or NULL */
-    gphi_call last_work;   /* launched, copied, filled, eagerly or captured */
+    /* Its last wait for an event outside captures, and that event's record before it. */
+    gphi_call waited, waited_for;
+    const struct gphi_stream *recorded_on;
+    gphi_call last_work; /* launched, copied, filled, eagerly or captured */
     uint64_t work_count;
 } gphi_stream;
 

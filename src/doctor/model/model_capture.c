@@ -304,9 +304,14 @@ static gph_status wait_event(gphi_model *model, gphi_seen *seen, model_stream *s
     gphi_capture *of = event->seen.recorded_in;
     if ((gphi_event_word(seen->event, 2) & EXTERNAL) != 0)
         return GPH_OK;
-    if (!of || !of->is_open)
-        return !stream->seen.capture ? gphi_lane_wait(model, stream, event->clock)
-                                     : GPH_OK;
+    if (!of || !of->is_open) {
+        if (stream->seen.capture)
+            return GPH_OK;
+        stream->seen.waited = seen->call;
+        stream->seen.waited_for = event->seen.recorded;
+        stream->seen.recorded_on = event->seen.recorded_on;
+        return gphi_lane_wait(model, stream, event->clock);
+    }
     if (stream->seen.capture != of)
         GPHI_TRY(join(of, stream, &seen->call));
     return front_join(&stream->front, &event->front);

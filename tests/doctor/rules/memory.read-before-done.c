@@ -39,10 +39,10 @@ static void second(void)
     CU(cuGraphCreate(&graph, 0));
     CU(cuGraphAddMemsetNode(&node, graph, NULL, 0, &filled, context));
     CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    CU(cuEventRecord(event, stream));
+    CU(cuEventRecord(event, stream)); /* <-- second */
     CU(cuGraphLaunch(exec, stream));
     CU(cuStreamWaitEvent(side, event, 0));
-    SCALE_ADD(side, sum, out, 1); /* <-- second */
+    SCALE_ADD(side, sum, out, 1);
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));

@@ -49,11 +49,29 @@ static void tell_basis(const gphi_history *history, gphi_draft *draft,
                        "the node was made by");
 }
 
+/* The record of the event that the reader's stream waited for after the launch, if it came
+ * into the launch's stream before the launch: there the order is lost. NULL: not so. */
+static const gphi_call *too_early(const gphi_seen *seen, const gphi_exec_history *exec)
+{
+    const gphi_stream *stream = seen->stream;
+    const gphi_launch *launch =
+        exec->exec->launches.count > 0
+            ? gphi_vec_at(&exec->exec->launches, exec->exec->launches.count - 1)
+            : NULL;
+    return stream && launch && stream->waited.number > launch->call.number &&
+                   stream->waited_for.number != 0 &&
+                   stream->waited_for.number < launch->call.number &&
+                   stream->recorded_on == launch->stream
+               ? &stream->waited_for
+               : NULL;
+}
+
 static void tell_early(gphi_rule_run *run, const gphi_seen *seen,
                        const gphi_exec_history *exec, const gphi_touch *touch,
                        uint64_t address)
 {
-    gphi_draft *draft = gphi_finding_begin(run, &seen->call, 0);
+    const gphi_call *record = too_early(seen, exec);
+    gphi_draft *draft = gphi_finding_begin(run, record ? record : &seen->call, 0);
     if (!draft)
         return;
     gphi_cause(
@@ -61,6 +79,12 @@ static void tell_early(gphi_rule_run *run, const gphi_seen *seen,
         "%s uses %s, where the graph that was launched before may still be writing: "
         "nothing orders it after the launch",
         gphi_say_call(&seen->call), gphi_say_memory(run->model, address));
+    if (record) {
+        gphi_evidence_call(draft, record, "the event was recorded before the launch, by");
+        gphi_evidence_call(draft, &seen->stream->waited,
+                           "the reader's stream waits for it by");
+        gphi_evidence_call(draft, &seen->call, "the reader is");
+    }
     gphi_evidence_call(draft, &exec->last_launch, "the graph was launched by");
     tell_basis(run->history, draft, exec, touch);
     if (seen->stream)

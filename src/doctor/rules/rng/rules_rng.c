@@ -4,17 +4,20 @@
  * a state unless it is seen to be data: copied from, or an argument of a kernel that
  * draws nothing and works on other addresses, too.
  *
- * And a generator of libgph's that is set back to the same state before each launch. */
+ * And a generator of libgph's that is set back to the same state before each launch, or whose
+ * words a recording reads, though it says that it takes no numbers. */
 #include "doctor/rules/memory/rules_memory.h"
 #include "doctor/rules/rules.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum {
     LAUNCHES_MIN = 3,
     LAUNCHES_MAX = 64, /* what is not frozen by then is not */
     SETS_MIN = 4,      /* a test may compare two or three replays */
-    SETS_KEPT = 16
+    SETS_KEPT = 16,
+    GRAPHS_MAX = 64
 };
 
 /* A generator of libgph's. */
@@ -26,11 +29,18 @@ typedef struct generator {
     bool is_other; /* it was set to something else as well */
 } generator;
 
+/* A recording whose step of the generator libgph has taken out. */
+typedef struct undrawn {
+    uint64_t graph, made, words; /* made: number of the call that made the graph */
+} undrawn;
+
 typedef struct frozen {
     gphi_map
         rows; /* gphi_exec_history -> launches without anything new for its kernels */
     generator sets[SETS_KEPT];
     uint32_t count;
+    undrawn taken[SETS_KEPT];
+    uint32_t taken_count;
 } frozen;
 
 /* A kernel that is given more than one address. */
@@ -106,8 +116,63 @@ static const gphi_touch *find_frozen(const gphi_history *history,
     return found;
 }
 
+/* Where a kernel node that is about to go is libgph's step: the words that it advances. */
+static void note_taken(gphi_rule_run *run, uint64_t handle)
+{
+    frozen *state = run->state;
+    const gphi_model *model = run->model;
+    for (size_t i = model->graphs.count, n = 0; i-- > 0 && n < GRAPHS_MAX; n++) {
+        const gphi_graph_state *graph = gphi_vec_pointer(&model->graphs, i);
+        const gph_node *node = gph_graph_node(gphi_snapshot_graph(graph->last),
+                                              gphi_snapshot_index(graph->last, handle));
+        if (!graph->is_alive || !node)
+            continue;
+        const gph_kernel_params *kernel = &node->u.kernel;
+        undrawn new = {.graph = graph->handle, .made = graph->created.number};
+        if (node->kind != GPH_NODE_KERNEL || !kernel->function || !kernel->buffer ||
+            strcmp(kernel->function, "gph_rng_step") != 0 ||
+            kernel->buffer_bytes < sizeof(new.words))
+            return;
+        memcpy(&new.words, kernel->buffer, sizeof(new.words));
+        state->taken[state->taken_count++ % SETS_KEPT] = new;
+        return;
+    }
+}
+
+/* Kernels are given the words, and nothing advances them. */
+static void find_undrawn(gphi_rule_run *run, const gphi_exec_history *exec)
+{
+    const frozen *state = run->state;
+    for (uint32_t i = 0; i < state->taken_count && i < SETS_KEPT; i++) {
+        const undrawn *of = &state->taken[i];
+        if (of->graph != exec->exec->graph || of->made != exec->exec->graph_made)
+            continue;
+        GPHI_EACH (const gphi_touch, touch, &exec->touches) {
+            if (touch->address != of->words || touch->bytes != 0)
+                continue;
+            const gphi_call *made = gphi_snapshot_made(exec->source, touch->node);
+            gphi_draft *draft = gphi_finding_begin(run, made, exec->created);
+            gphi_cause(
+                draft,
+                "%s is given the words of a generator, and the recording says that "
+                "it takes no numbers: nothing advances them, so the numbers are the "
+                "same in each call",
+                gphi_say_node(exec->source, touch->node));
+            gphi_evidence_call(draft, &exec->last_launch, "launched again by");
+            gphi_fix(draft,
+                     "Here: set rng_count of the call to how many numbers it takes.");
+            return;
+        }
+    }
+}
+
 static void frozen_call(gphi_rule_run *run, const gphi_seen *seen)
 {
+    if (seen->call.call == GPHI_CALL_cuGraphDestroyNode && seen->call.result == 0)
+        note_taken(run, gphi_event_word(seen->event, 0));
+    if (run->history->launched && run->history->launched->launches == LAUNCHES_MIN)
+        find_undrawn(run, run->history->launched);
+
     frozen *state = run->state;
     const gphi_history *history = run->history;
     const gphi_exec_history *exec = history->launched;

@@ -32,6 +32,7 @@ void gphi_edit_init(gphi_rule_run *run)
     gphi_map_init(&state->child_in, run->model->heap);
     gphi_map_init(&state->added, run->model->heap);
     gphi_vec_init(&state->edits, run->model->heap, sizeof(edit));
+    gphi_vec_init(&state->over, run->model->heap, sizeof(gphi_over));
 }
 
 void gphi_edit_fini(gphi_rule_run *run)
@@ -42,6 +43,7 @@ void gphi_edit_fini(gphi_rule_run *run)
     gphi_map_fini(&state->child_in);
     gphi_map_fini(&state->added);
     gphi_vec_fini(&state->edits);
+    gphi_vec_fini(&state->over);
 }
 
 static void set(gphi_rule_run *run, gphi_map *map, uint64_t key, uint64_t value)
@@ -305,6 +307,11 @@ static bool is_of_edited(const edit *one, const gphi_exec_state *exec)
            (one->is_copied || exec->created.number <= one->call.number);
 }
 
+void gphi_edit_event(gphi_rule_run *run, const gphi_event *event)
+{
+    gphi_over_event(run, &((gphi_edit_state *)run->state)->over, event);
+}
+
 void gphi_edit_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_edit_state *state = run->state;
@@ -312,6 +319,7 @@ void gphi_edit_call(gphi_rule_run *run, const gphi_seen *seen)
         return;
     note_edit(run, seen);
     note_use(run, seen);
+    gphi_over_call(run, &state->over, seen);
     for (size_t i = 0; gphi_is_launch(seen) && seen->exec && i < state->edits.count;
          i++) {
         edit *one = gphi_vec_at(&state->edits, i);
@@ -329,6 +337,7 @@ void gphi_edit_call(gphi_rule_run *run, const gphi_seen *seen)
 void gphi_edit_end(gphi_rule_run *run)
 {
     const gphi_edit_state *state = run->state;
+    gphi_over_end(run, &state->over);
     GPHI_EACH (const edit, one, &state->edits) {
         if (one->launches == 0)
             continue;
