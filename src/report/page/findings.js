@@ -60,7 +60,7 @@
     cards.push({ item, button, more: null });
   });
   // From the first work to the last, without what sets up the driver, nor the first launch of each kernel where these,
-  // which load or compile it, are most of it; all of it where the work is most of it.
+  // which load or compile it, are most of it; all of it where there is hardly anything else.
   const work = () => {
     let from = Infinity, to = 0, loading = 0, loaded = 0;
     const known = new Set(), counts = d.kind.some((kind) => kind === 1 || kind === 2) ? [1, 2, 5] : [3]; // copies alone are work, too
@@ -75,7 +75,7 @@
     }
     if (loading > (to - from) / 2 && loaded < to) from = loaded;
     const room = (to - from) * 0.04;
-    return to > from && to - from < d.span * 0.85 ? [from - room, to + room] : null;
+    return to > from && to - from < d.span * 0.97 ? [from - room, to + room] : null;
   };
   // A call with its capture, if it lies in one, and else with some calls around it.
   const around = (call) => {

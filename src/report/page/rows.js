@@ -45,7 +45,7 @@
     ctx.font = '11px ' + gph.colour.sans;
     ctx.textBaseline = 'middle';
     for (const [part, id, x, w, kind] of pieces) {
-      const most = Math.floor((w - 8) / 6.1), name = gph.KINDS[kind][0];
+      const most = Math.floor((w - 8) / 6.6), name = gph.KINDS[kind][0];
       if (w <= 30 || most < 3 || part.height < 12) continue;
       ctx.fillStyle = gph.onColour(gph.colour[name]);
       ctx.fillText(gph.short(textOf(part, id), most), gutter + x + 5, part.y + part.height / 2 + 0.5);

@@ -3,10 +3,10 @@
 (function (gph) {
   'use strict';
   const d = gph.data, el = gph.el;
-  const cell = (text, number) => el('td', number ? 'n' : '', text);
+  const cell = (text, [head, number]) => el('td', number ? { class: 'n', 'data-head': head } : '', text); // the head stands before it where it is narrow
   const table = function (title, heads, rows, foot) {
     const head = el('thead', '', el('tr', '', heads.map(([text, number]) => el('th', number ? 'n' : '', text))));
-    const line = (row) => el('tr', '', row.map((x, i) => x instanceof Node ? el('td', '', x) : cell(x, heads[i][1])));
+    const line = (row) => el('tr', '', row.map((x, i) => x instanceof Node ? el('td', '', x) : cell(x, heads[i])));
     return el('div', 'scroll', el('table', '', [el('caption', '', title), head, el('tbody', '', rows.map(line)), foot ? el('tfoot', '', line(foot)) : null]));
   };
 

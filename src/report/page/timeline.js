@@ -7,11 +7,14 @@
   let bottom = RULER, chosen = null;
 
   const group = (label, hint) => { lanes.push({ group: label, hint, y: bottom + 8, height: 20 }); bottom += 30; };
+  const SMALL = '12px ' + gph.colour.sans, ink = canvas.getContext('2d');
+  const wideOf = (label) => { ink.font = SMALL; return ink.measureText(label).width; };
   // extra: bands, pending: see bands(); tall: pixels of the first row; measures: rows of times that the
-  // program's events measured
+  // program's events measured. A name that is wider than the room beside the row gets a line above it.
   const lane = function (label, sub, rows, source, extra) {
-    const strip = extra.bands ? 15 : 0, tall = extra.tall || 24;
-    const it = { label, sub, y: bottom, rows: [], source, strip, ...extra };
+    const strip = extra.bands ? 15 : 0, tall = extra.tall || 24, above = wideOf(label) > GUTTER - 20 ? 15 : 0;
+    bottom += above;
+    const it = { label, sub, y: bottom, rows: [], source, strip, above, ...extra };
     let y = bottom + strip + 2;
     rows.forEach((row, i) => { const height = i ? 12 : tall; it.rows.push({ row, y, height, source }); y += height + 2; });
     for (const row of extra.measures || []) { it.rows.push({ row, y, height: 13, source: 'event' }); y += 15; }
@@ -29,6 +32,7 @@
   // Processes one below the other, each with its threads and then its streams, so that ranks can be compared.
   const processes = [...new Set(d.threads.filter((x, t) => byThread[t].length).map((x) => x[2]))];
   const rankOf = new Map(d.threads.filter((x) => x[3] >= 0).map((x) => [x[2], x[3]]));
+  processes.sort((a, b) => (rankOf.get(a) ?? 0) - (rankOf.get(b) ?? 0)); // ranks in their order, others as they began
   const nameOf = (p) => rankOf.has(p) ? gph.say('rank {0} (process {1})', rankOf.get(p), p) : gph.say('process {0}', processes.indexOf(p) + 1);
   const ofProcess = (p, words) => processes.length > 1 ? nameOf(p) + ' · ' + words : words;
   const threadsOf = (p) => {
@@ -129,7 +133,7 @@
   box.addEventListener('scroll', () => { scroll = box.scrollTop; view.changed(); }, { passive: true });
   const measure = () => { scroll = box.scrollTop; seen = Math.min(bottom, box.clientHeight); };
   addEventListener('resize', measure);
-  const isSeen = (it) => it.y + it.height > scroll + RULER && it.y < scroll + seen;
+  const isSeen = (it) => it.y + it.height > scroll + RULER && it.y - (it.above || 0) < scroll + seen;
 
   const paint = function () {
     if (!seen) measure();
@@ -163,6 +167,7 @@
     ctx.fillRect(0, RULER - 1, width, 1);
     overview();
   };
+  const nameOn = (it, width) => it.above && wideOf(it.label) > width - 24 ? gph.short(it.label, Math.floor((width - 24) / 6.5)) : it.label;
   const names = function (ctx, shown, width) {
     const c = gph.colour;
     ctx.textBaseline = 'middle';
@@ -175,8 +180,8 @@
         ctx.fillStyle = c.line; ctx.fillRect(0, it.y - 4, width, it.y > RULER + 12 ? 1 : 0);
         continue;
       }
-      ctx.font = '12px ' + c.sans; ctx.fillStyle = c.ink;
-      ctx.fillText(gph.short(it.label, Math.floor((GUTTER - 18) / 6.5)), 16, it.y + it.strip + 13);
+      ctx.font = SMALL; ctx.fillStyle = c.ink;
+      ctx.fillText(nameOn(it, width), 16, it.above ? it.y - 6 : it.y + it.strip + 13);
     }
   };
 
@@ -266,7 +271,8 @@
     else gph.tip(e, textOf(it.source, it.i), lines(it.source, it.i));
   };
 
-  gph.laneNames = () => lanes.map((it) => it.group || it.label); // for tests
+  gph.laneNames = () => lanes.map((it) => it.group || it.label); // for tests, as is the next
+  gph.namesCut = () => lanes.filter((it) => !it.group && nameOn(it, canvas.clientWidth) !== it.label).map((it) => it.label);
 
   // Selects a call (or a measured piece of GPU work) and describes it below.
   gph.select = function (source, i) {
