@@ -31,6 +31,8 @@ echo "exit $?"
 echo "\$ LANG=zh_CN.UTF-8 gph explain <question"
 echo "另外一个线程调用 cudaMemcpy，返回错误码 906" | LANG=zh_CN.UTF-8 "$GPH" explain
 echo "exit $?"
+echo "\$ gph explain 图卡住了怎么办"; "$GPH" explain 图卡住了怎么办 | head -2 # asked in Chinese
+"$GPH" explain --lang en 图卡住了怎么办 | head -1
 printf 'x\033]0;title\007 \377\200 cudaErrorStreamCaptureMerge \033[31m\nsecond\n' >hostile
 echo "\$ gph explain <hostile"
 "$GPH" explain <hostile | head -3

@@ -61,9 +61,23 @@ const char *explain_locale(void)
     return "en";
 }
 
-static bool read_language(const char *word, gph_explain_language *out)
+/* A question that has a Chinese character (U+4E00 to U+9FFF in UTF-8) is asked in Chinese,
+ * whatever the locale says: that of most servers is English. */
+static bool is_asked_in_chinese(const command_line *line)
 {
-    word = word ? word : explain_locale();
+    for (int i = 0; i < line->operand_count; i++)
+        for (const unsigned char *at = (const unsigned char *)line->operands[i]; *at;
+             at++)
+            if (*at >= 0xe4 && *at <= 0xe9 && (at[1] & 0xc0) == 0x80 &&
+                (*at > 0xe4 || at[1] >= 0xb8))
+                return true;
+    return false;
+}
+
+static bool read_language(const command_line *line, gph_explain_language *out)
+{
+    const char *word = line->values[EXPLAIN_LANG];
+    word = word ? word : is_asked_in_chinese(line) ? "zh" : explain_locale();
     if (strcmp(word, "en") == 0)
         *out = GPH_EXPLAIN_ENGLISH;
     else if (strcmp(word, "zh") == 0)
@@ -115,7 +129,7 @@ int cmd_explain(const command_line *line)
 {
     gph_explain_language language;
     size_t bytes = 0;
-    if (!read_language(line->values[EXPLAIN_LANG], &language))
+    if (!read_language(line, &language))
         return trouble("--lang is en or zh, not ", line->values[EXPLAIN_LANG]);
     if (line->values[EXPLAIN_LIST] || line->values[EXPLAIN_MARKDOWN])
         return list_all(line, language);

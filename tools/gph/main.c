@@ -203,7 +203,8 @@ static const command commands[] = {
              "in it. Works without a GPU and without a network. The exit status is 0 if "
              "something was found, 1 if not, 2 after a failure.",
      .options = {{"lang", "en|zh", "English or Chinese",
-                  "zh where LC_ALL, LC_MESSAGES or LANG says so, else en"},
+                  "zh for words in Chinese, or where LC_ALL, LC_MESSAGES or LANG says "
+                  "so, else en"},
                  {"json", NULL, "answer in JSON", NULL},
                  {"list", NULL, "list all entries", NULL},
                  {"markdown", NULL, "write all entries as a page in Markdown", NULL}},
