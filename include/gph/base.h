@@ -183,7 +183,7 @@ typedef enum gph_log_level {
  *  area     borrowed for the call: "cuda", "capture", "exec", "file".
  *  message  borrowed for the call; no line break at its end.
  *
- *  Called on the thread that logs, possibly on several at once. Must not call any gph_
+ *  Called on the thread that logs, possibly on several at the same time. Must not call any gph_
  *  function. */
 typedef void gph_log_fn(void *user, gph_log_level level, const char *area,
                         const char *message);

@@ -218,7 +218,7 @@ GPH_API GPH_CHECKED gph_status gph_cuda_find(const gph_runtime *runtime, const c
 typedef void gph_defer_fn(void *user);
 
 /** Runs a function that must not run while a stream is captured (one that destroys an
- *  executable, a module, memory): at once if no capture that libgph began in this process
+ *  executable, a module, memory): immediately if no capture that libgph began in this process
  *  is open, else when the last one ends, on the thread that ends it.
  *
  *  runtime  borrowed until `run` has been called.

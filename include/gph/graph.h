@@ -62,7 +62,7 @@ typedef struct gph_kernel_params {
     const unsigned char *buffer; /**< the arguments' bytes */
     size_t buffer_bytes;         /**< of `buffer` */
     uint64_t context;            /**< CUcontext of the function, 0 if from a file */
-    uint32_t cooperative;        /**< 1: all its blocks run at once */
+    uint32_t cooperative;        /**< 1: all its blocks run at the same time */
     int32_t priority;            /**< as a stream's: lower runs first */
     uint32_t cluster[3];         /**< blocks per cluster, x y z; 0: no clusters */
 } gph_kernel_params;

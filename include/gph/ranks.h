@@ -44,7 +44,7 @@ typedef struct gph_ranks_transport {
      *  of ranks; both stay valid until it is done. Must not wait for other ranks. */
     gph_status (*begin)(void *user, const void *mine, size_t bytes, void *all,
                         gph_error *error);
-    /** Is it done? Sets `*done` to 1, or to 0 and returns at once. */
+    /** Is it done? Sets `*done` to 1, or to 0 and returns immediately. */
     gph_status (*test)(void *user, uint32_t *done, gph_error *error);
     /** Called once, by gph_ranks_close(), or by gph_ranks_open() if it fails, even after a
      *  gather that never ended: `mine` and `all` must not be used afterwards. May be NULL. */
@@ -119,7 +119,7 @@ GPH_API uint32_t gph_ranks_local(const gph_ranks *ranks);
  *  "rank 1 is at 'bucket' (serve.c:88), rank 0 at 'ladder' (serve.c:61)". They take about a
  *  microsecond once all ranks of a host have called. A failure has the same message on every
  *  rank. After GPH_E_STATE because a rank ended, came too late or was out of step, the group
- *  has failed, and each later call returns that cause at once. GPH_E_INVALID because of a
+ *  has failed, and each later call returns that cause immediately. GPH_E_INVALID because of a
  *  disagreement leaves the group as it is. Thread: one at a time. In C and C++ the macro of
  *  the same name passes the line it is in. */
 /** @{ */

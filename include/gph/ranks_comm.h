@@ -69,7 +69,7 @@ GPH_API GPH_CHECKED gph_status gph_comm_create(gph_ranks *ranks, gph_runtime *ru
                                                const gph_comm_options *options,
                                                gph_comm **out, gph_error *error);
 
-/** Destroys it. It is freed at once, or, if graphs or executables recorded it, after the last
+/** Destroys it. It is freed immediately, or, if graphs or executables recorded it, after the last
  *  of them is destroyed; this call does not wait for that. Its eager work must have ended.
  *  NULL is allowed. Thread: one at a time. */
 GPH_API void gph_comm_destroy(gph_comm *comm);

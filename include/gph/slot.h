@@ -165,7 +165,7 @@ GPH_API GPH_CHECKED gph_status gph_slots_bind_buffer(gph_slots *slots, uint32_t 
 /** Launches a graph with what is bound now.
  *
  *  execs   borrowed for the call: one for each window, captured with gph_slots_feed() in
- *          it if the table has INDIRECT slots.
+ *          it if the table has INDIRECT or PULL slots.
  *  count   of `execs`: gph_slots_window_count().
  *  stream  borrowed for the call; not the legacy default stream if COPY slots are bound.
  *
