@@ -258,7 +258,7 @@ static void add_operations(attach_draft *draft, const attach_call *call)
 
 /* ---- what a copy reads from the host ---- */
 
-/* Some pieces of a large one: whether the host has filled it anew shows in most of it. */
+/* Some pieces of a large one: whether the host has filled it again shows in most of it. */
 static bool sample_of(uint64_t address, uint64_t bytes, uint64_t *out)
 {
     enum { PIECES = 4, PIECE = 1024 };

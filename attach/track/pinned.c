@@ -96,7 +96,7 @@ static bool is_pinned(uint64_t address)
            type == CU_MEMORYTYPE_HOST;
 }
 
-/* Whether the device goes by the host's page tables, as on Grace: it would find them closed. */
+/* Whether the device uses the host's page tables, as on Grace: it would find them closed. */
 static bool is_seen_by_device(void)
 {
     static _Atomic int known; /* 1: no, 2: yes */

@@ -14,7 +14,7 @@ void attach_pinned_start(void);
 /* Before each call: opens everything, if the call may wait, free, or tell the host of an end. */
 void attach_pinned_before(const attach_call *call);
 
-/* After a call that held: closes what a copy is to write, if the signal would be caught here. */
+/* After a call that succeeded: closes what a copy is to write, if the signal would be caught here. */
 void attach_pinned_after(const attach_call *call, bool (*is_caught)(void));
 
 /* By the handler of SIGSEGV. Whether that memory was closed and is open now, so that the

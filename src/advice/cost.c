@@ -19,8 +19,8 @@ enum {
 };
 static const double least_saving = 0.05; /* of the time: less is not worth a change */
 static const double most_own = 0.5;      /* of the time: what is left is not known then */
-static const double dear_own_ns = 2000;  /* of a call */
-static const double mostly_busy = 0.6;   /* of the time: the GPU is what takes it */
+static const double most_cheap_ns = 2000; /* of a call */
+static const double mostly_busy = 0.6;    /* of the time: the GPU is what takes it */
 
 typedef enum how { AS_GRAPH, AS_IT_IS, WITHOUT_DOCTOR } how;
 
@@ -404,7 +404,7 @@ static double own_of_call(const gphi_repeat *repeat, double own_ns)
 
 /* eager_ns without the doctor's part, and graph_ns. What the two clocks do not explain of
  * the time now is the doctor's too, beyond its wrappers (it takes caches, and processors
- * from softcuda), where both clocks were measured; but where its wrappers are dear (stacks of
+ * from softcuda), where both clocks were measured; but where its wrappers are expensive (stacks of
  * Python and C++), they are all of it, and the sum of what is usual between many calls is less
  * than what is usual for all of them. Else it is put down to host and GPU as
  * they work, and the GPU's part stays. */
@@ -417,7 +417,7 @@ static void set_times(const gph_advice *advice, gphi_repeat *repeat)
     double graph = run(advice, repeat, AS_GRAPH, GPHI_USUAL);
     if (repeat->loop.repetitions < FEW) /* the first ones are not what it takes later */
         eager = fmin(eager, without);
-    if (is_all_measured(repeat) && own_of_call(repeat, with - without) < dear_own_ns)
+    if (is_all_measured(repeat) && own_of_call(repeat, with - without) < most_cheap_ns)
         eager = fmin(eager, without);
     else if (without > 0)
         graph += fmax(eager - without, 0) * fmin(fmax(repeat->busy_ns, 0) / without, 1);

@@ -3,32 +3,32 @@
 #include "attach/timing/rhythm.h"
 #include "test.h"
 
-enum { CALLS = 16, CHEAP = 1000, DEAR = 39000 };
+enum { CALLS = 16, CHEAP = 1000, COSTLY = 39000 };
 
 static gphi_rhythm rhythm;
 
 /* Half of a step is cheap to record, the other half, of another thread, is not. */
-static void step(uint64_t dear_ns, int disturbed_at)
+static void step(uint64_t costly_ns, int disturbed_at)
 {
     for (int i = 0; i < CALLS; i++) {
         const gphi_timing_call call = {.call = GPHI_CALL_cuLaunchKernel,
                                        .class = GPHI_WORK,
                                        .key = 100U + (uint32_t)i};
         gphi_rhythm_beat(&rhythm, &call);
-        gphi_rhythm_cost(&rhythm, i < CALLS / 2 ? CHEAP : dear_ns, i == disturbed_at);
+        gphi_rhythm_cost(&rhythm, i < CALLS / 2 ? CHEAP : costly_ns, i == disturbed_at);
     }
 }
 
-static void steps(int count, uint64_t dear_ns, int disturbed_at)
+static void steps(int count, uint64_t costly_ns, int disturbed_at)
 {
     for (int i = 0; i < count; i++)
-        step(dear_ns, disturbed_at);
+        step(costly_ns, disturbed_at);
 }
 
 static void a_repetition_costs_what_all_of_its_calls_cost(void)
 {
     rhythm = (gphi_rhythm){0};
-    steps(20, DEAR, -1);
+    steps(20, COSTLY, -1);
     const uint64_t usual = gphi_rhythm_own_cost(&rhythm, 2);
     CHECK(usual > 19000 && usual < 21000);
     CHECK(gphi_rhythm_own_cost(&rhythm, 1) == usual);
@@ -38,9 +38,9 @@ static void a_repetition_costs_what_all_of_its_calls_cost(void)
 static void a_repetition_with_a_window_does_not_count(void)
 {
     rhythm = (gphi_rhythm){0};
-    steps(20, DEAR, -1);
+    steps(20, COSTLY, -1);
     const uint64_t usual = gphi_rhythm_own_cost(&rhythm, 2);
-    steps(100, 100 * (uint64_t)DEAR, 3);
+    steps(100, 100 * (uint64_t)COSTLY, 3);
     CHECK(gphi_rhythm_own_cost(&rhythm, 3) == usual);
 }
 
@@ -48,7 +48,7 @@ static void quarters_say_by_how_much_repetitions_differ(void)
 {
     rhythm = (gphi_rhythm){0};
     for (int i = 0; i < 40; i++)
-        steps(1, i % 2 ? DEAR : 3 * (uint64_t)DEAR, -1);
+        steps(1, i % 2 ? COSTLY : 3 * (uint64_t)COSTLY, -1);
     CHECK(gphi_rhythm_own_cost(&rhythm, 1) < 21000);
     CHECK(gphi_rhythm_own_cost(&rhythm, 3) > 55000);
 }
@@ -57,7 +57,7 @@ static void before_a_repetition_is_whole_there_is_its_part(void)
 {
     rhythm = (gphi_rhythm){0};
     CHECK(gphi_rhythm_own_cost(&rhythm, 2) == 0);
-    steps(2, DEAR, 0);
+    steps(2, COSTLY, 0);
     const gphi_timing_call call = {
         .call = GPHI_CALL_cuLaunchKernel, .class = GPHI_WORK, .key = 100};
     gphi_rhythm_beat(&rhythm, &call);
@@ -65,10 +65,10 @@ static void before_a_repetition_is_whole_there_is_its_part(void)
     CHECK(gphi_rhythm_own_cost(&rhythm, 2) == CHEAP);
 }
 
-static void another_rhythm_begins_anew(void)
+static void another_rhythm_starts_from_nothing(void)
 {
     rhythm = (gphi_rhythm){0};
-    steps(20, DEAR, -1);
+    steps(20, COSTLY, -1);
     const gphi_timing_call other = {
         .call = GPHI_CALL_cuLaunchKernel, .class = GPHI_WORK, .key = 7};
     for (int i = 0; i < 40; i++) {
@@ -85,6 +85,6 @@ int main(void)
     RUN(a_repetition_with_a_window_does_not_count);
     RUN(quarters_say_by_how_much_repetitions_differ);
     RUN(before_a_repetition_is_whole_there_is_its_part);
-    RUN(another_rhythm_begins_anew);
+    RUN(another_rhythm_starts_from_nothing);
     return test_done();
 }

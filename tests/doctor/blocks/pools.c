@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tensors in the pools of graphs, of an allocator that reports as PyTorch's does (c10_cuda.cpp).
  * usage: pools shared|in_order|given_back|held */
-#include "blocks.h"
 #include "../rules/broken.h"
+#include "blocks.h"
 
 #include <stdbool.h>
 

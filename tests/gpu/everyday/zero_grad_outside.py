@@ -1,4 +1,4 @@
-"""Forward and backward in a graph, the optimizer outside of it, as with gradient clipping."""
+"""Forward and backward in a graph, the optimizer outside it, as with gradient clipping."""
 import torch
 
 

@@ -72,7 +72,7 @@ void gphi_framework_tell(gphi_rule_run *run, const gphi_heard *of, gphi_of_graph
         gphi_cause(draft,
                    "a backward pass was to go back through a forward pass that a capture "
                    "ran: what autograd saved, it saved once, then, and a replay computes "
-                   "new values without making it anew");
+                   "new values without making it again");
         gphi_fix(draft, "Capture the backward pass, too, in the same graph, or let "
                         "torch.cuda.make_graphed_callables() make both.");
     }

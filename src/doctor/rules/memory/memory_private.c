@@ -242,6 +242,6 @@ void gphi_private_end(gphi_rule_run *run)
     gphi_evidence_call(draft, &exec->last_launch, "the graph was launched last by");
     gphi_fix(draft,
              "PyTorch: after the capture do not set gradients to None, as "
-             "optimizer.zero_grad() does: the graph writes its own .grad anew in each "
+             "optimizer.zero_grad() does: the graph writes its own .grad again in each "
              "replay, and optimizers pass over parameters without one.");
 }

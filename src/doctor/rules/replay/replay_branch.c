@@ -204,7 +204,7 @@ static bool has_other(const gphi_rule_run *run, const gphi_stray *of)
     return false;
 }
 
-/* Each launch is a step: the input is sent anew before it. */
+/* Each launch is a step: an input is sent before it. */
 bool gphi_branch_is_wrong(const gphi_rule_run *run, const gphi_stray *of)
 {
     return of->exec->fed * 4 >= of->exec->launches * 3 && !has_other(run, of) &&
