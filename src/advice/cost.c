@@ -417,10 +417,11 @@ static void set_times(const gph_advice *advice, gphi_repeat *repeat)
     double graph = run(advice, repeat, AS_GRAPH, GPHI_USUAL);
     if (repeat->loop.repetitions < FEW) /* the first ones are not what it takes later */
         eager = fmin(eager, without);
-    if (is_all_measured(repeat) && own_of_call(repeat, with - without) < most_cheap_ns)
-        eager = fmin(eager, without);
-    else if (without > 0)
+    if (!is_all_measured(repeat) && without > 0)
         graph += fmax(eager - without, 0) * fmin(fmax(repeat->busy_ns, 0) / without, 1);
+    else if (is_all_measured(repeat) &&
+             own_of_call(repeat, with - without) < most_cheap_ns)
+        eager = fmin(eager, without);
     /* two measurements of a busy GPU differ by more than that at times */
     const limits most = limits_of(advice, repeat);
     if (repeat->busy_ns > mostly_busy * eager)

@@ -13,8 +13,10 @@ enum {
     POSITIONS = 64,
     STRETCHES = 6,
     /* between two calls: less is what a framework takes to get from one to the next
-     * (PyTorch's Python under the doctor up to 400 us), which a replay does not do */
-    OWN_WORK_NS = 1000000
+     * (PyTorch's Python under the doctor up to 400 us), which a replay does not do; from
+     * one thread to the next, as from autograd's to the optimizer, up to 1,300 us */
+    OWN_WORK_NS = 1000000,
+    HANDED_OVER_NS = 5000000
 };
 
 /* What others on the machine do only adds: the lower quartile is what it takes. */
@@ -284,6 +286,14 @@ static double usual_gap(const timing *t, const gphi_piece *piece)
     return gphi_median(gaps, count);
 }
 
+/* Whether another thread goes on with the call at a place. */
+static bool is_handed_over(const timing *t, uint32_t place)
+{
+    const gphi_beat *now = beat(t, 0, place);
+    return gphi_advice_site(t->advice, now->site)->thread !=
+           gphi_advice_site(t->advice, (now - 1)->site)->thread;
+}
+
 static void time_segment(timing *t, gphi_piece *piece)
 {
     const double usual = usual_gap(t, piece);
@@ -295,7 +305,8 @@ static void time_segment(timing *t, gphi_piece *piece)
         gaps += i > 0 ? gap : 0;
         if (i == 0) /* between two repetitions: the program's own work, and the usual */
             piece->gap_ns += gap > usual ? gap - usual : 0;
-        else if (gap > large)
+        else if (gap > large &&
+                 (gap > HANDED_OVER_NS || !is_handed_over(t, piece->from + i)))
             piece->gap_ns += gap;
         else
             piece->host_ns += gap;
