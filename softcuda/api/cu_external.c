@@ -73,6 +73,11 @@ static CUresult check_all(unsigned count, const CUstreamBatchMemOpParams *ops)
 {
     if (count == 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "numExtSems is 0");
+    for (unsigned i = 0; i < count; i++)
+        if (ops[i].waitValue.flags != 0)
+            return soft_fail(CUDA_ERROR_INVALID_VALUE,
+                             "flags are 0x%x, not 0: no semaphore is of NvSciSync",
+                             ops[i].waitValue.flags);
     return soft_batch_check_words(ops, count);
 }
 

@@ -282,6 +282,7 @@ static CUDA_KERNEL_NODE_PARAMS kernel_params(soft_node *node)
             (CUexternalSemaphore *)(void *)(all + batch->count);                         \
         for (uint32_t i = 0; i < batch->count; i++) {                                    \
             all[i].params.fence.value = batch->ops[i].waitValue.value64;                 \
+            all[i].flags = batch->ops[i].waitValue.flags;                                \
             handles[i] =                                                                 \
                 (CUexternalSemaphore)(uintptr_t)batch->ops[i].waitValue.address;         \
         }                                                                                \

@@ -112,7 +112,7 @@ CUresult cuLibraryGetKernelCount(unsigned int *out, CUlibrary handle)
 CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned int count, CUlibrary handle)
 {
     SOFT_TRY(soft_enter(__func__));
-    if (!out || count == 0)
+    if (!out)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "%u kernels at %p", count,
                          (void *)out);
     soft_library *library;
@@ -192,7 +192,7 @@ CUresult cuLibraryGetUnifiedFunction(void **out, CUlibrary handle, const char *n
     SOFT_TRY(soft_need(name, "symbol"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
-    return soft_fail(CUDA_ERROR_NOT_FOUND,
+    return soft_fail(CUDA_ERROR_INVALID_VALUE,
                      "'%s': unified function pointers are not supported", name);
 }
 

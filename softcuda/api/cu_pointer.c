@@ -37,7 +37,8 @@ static bool is_host(const soft_allocation *found)
 static CUcontext context_of(const soft_allocation *found)
 {
     const bool owned = found->kind == SOFT_MEMORY_DEVICE ||
-                       found->kind == SOFT_MEMORY_MANAGED || is_host(found);
+                       found->kind == SOFT_MEMORY_MANAGED ||
+                       found->kind == SOFT_MEMORY_EXTERNAL || is_host(found);
     return owned && soft_handle_is(found->owner, SOFT_KIND_CONTEXT)
                ? (CUcontext)found->owner
                : NULL;

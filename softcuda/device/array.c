@@ -55,6 +55,11 @@ size_t soft_array_element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *desc)
     (unsigned)(CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_SURFACE_LDST | \
                CUDA_ARRAY3D_TEXTURE_GATHER)
 
+/* What an H200 has besides; it refuses attachments and depth textures. */
+#define OTHERS                                                                           \
+    (unsigned)(CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |                     \
+               CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)
+
 /* The largest of a kind, as an H100 has them; of a dimension that it lacks 0. */
 struct bounds {
     bool (*is)(const CUDA_ARRAY3D_DESCRIPTOR *d);
@@ -138,7 +143,9 @@ static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d)
     if (soft_format_bytes(d->Format) == 0)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "arrays of format 0x%x are not built",
                          (unsigned)d->Format);
-    if ((d->Flags & ~SHAPES) != 0)
+    if ((d->Flags & ~(SHAPES | OTHERS)) != 0)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "array flags 0x%x", d->Flags);
+    if ((d->Flags & OTHERS) != 0)
         return soft_fail(CUDA_ERROR_NOT_SUPPORTED, "array flags 0x%x are not built",
                          d->Flags);
     return check_shape(d);

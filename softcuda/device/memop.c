@@ -177,27 +177,24 @@ static CUresult check_semaphores(const CUexternalSemaphore *semaphores,
     return CUDA_SUCCESS;
 }
 
-static CUresult take_semaphore(CUexternalSemaphore semaphore, uint64_t value,
-                               unsigned flags, int operation,
-                               CUstreamBatchMemOpParams *out)
+static CUstreamBatchMemOpParams take_semaphore(CUexternalSemaphore semaphore,
+                                               uint64_t value, unsigned flags,
+                                               int operation)
 {
-    if (flags != 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "flags are 0x%x, not 0: no semaphore is of NvSciSync", flags);
-    *out = (CUstreamBatchMemOpParams){
+    return (CUstreamBatchMemOpParams){
         .waitValue = {.operation = (CUstreamBatchMemOpType)operation,
                       .address = (CUdeviceptr)(uintptr_t)semaphore,
-                      .value64 = value}};
-    return CUDA_SUCCESS;
+                      .value64 = value,
+                      .flags = flags}};
 }
 
 /* The two structs of CUDA say the same under two names. */
 #define TAKE_SEMAPHORES(op, node)                                                        \
     SOFT_TRY(check_semaphores(in->extSemArray, in->paramsArray, in->numExtSems));        \
     for (unsigned i = 0; i < in->numExtSems; i++)                                        \
-        SOFT_TRY(take_semaphore(in->extSemArray[i],                                      \
-                                in->paramsArray[i].params.fence.value,                   \
-                                in->paramsArray[i].flags, op, &ops[i]));                 \
+        ops[i] =                                                                         \
+            take_semaphore(in->extSemArray[i], in->paramsArray[i].params.fence.value,    \
+                           in->paramsArray[i].flags, op);                                \
     *out = (soft_task){.kind = SOFT_TASK_BATCH, .u.batch = {ops, in->numExtSems, node}}; \
     return CUDA_SUCCESS
 

@@ -197,15 +197,17 @@ static CUresult check_corners(const soft_tensor_desc *d, const soft_tensor_pixel
 {
     static const int limits[] = {0, 32768, 128, 16};
     const int limit = limits[d->rank - 2];
+    /* W is the first dimension where channels are interleaved, else the second. */
+    const uint32_t first = d->interleave == CU_TENSOR_MAP_INTERLEAVE_NONE ? 1 : 0;
     for (uint32_t i = 0; i < count; i++) {
+        const uint64_t size = d->sizes[first + i];
         if (p->lower[i] < -limit || p->lower[i] >= limit || p->upper[i] < -limit ||
             p->upper[i] >= limit)
             return REFUSE("corners %d and %d of dimension %u, not %d ... %d", p->lower[i],
-                          p->upper[i], i + 1, -limit, limit - 1);
-        if ((int64_t)d->sizes[i + 1] + p->upper[i] - p->lower[i] <= 0)
+                          p->upper[i], first + i, -limit, limit - 1);
+        if ((int64_t)size + p->upper[i] - p->lower[i] <= 0)
             return REFUSE("corners %d and %d leave nothing of the %llu of dimension %u",
-                          p->lower[i], p->upper[i], (unsigned long long)d->sizes[i + 1],
-                          i + 1);
+                          p->lower[i], p->upper[i], (unsigned long long)size, first + i);
     }
     return CUDA_SUCCESS;
 }

@@ -378,6 +378,40 @@ static void conditional(FILE *file, const soft_dot_node *dot)
     fprintf(file, "}\n");
 }
 
+/* Which columns a semaphore's parameters have; those of other interfaces are 0. */
+static void semaphores(FILE *file, const soft_dot_node *dot, bool signals)
+{
+    const soft_batch *b = &dot->node->task.u.batch;
+    const char *name = signals ? "EXT_SEMAS_SIGNAL" : "EXT_SEMAS_WAIT";
+    if (!has(dot, signals ? CU_GRAPH_DEBUG_DOT_FLAGS_EXT_SEMAS_SIGNAL_NODE_PARAMS
+                          : CU_GRAPH_DEBUG_DOT_FLAGS_EXT_SEMAS_WAIT_NODE_PARAMS)) {
+        plain(file, dot, name);
+        return;
+    }
+    const bool handles = has(dot, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES);
+    begin_record(file, name);
+    fprintf(file, "| {{ID%s | numExtSems} | {", handles ? " | node handle" : "");
+    write_id(file, dot);
+    if (handles)
+        fprintf(file, " | 0x%016llX", hex(dot->node));
+    fprintf(file, " | %u}}\n", b->count);
+    for (uint32_t i = 0; i < b->count; i++)
+        fprintf(file, "%sextSemArray[%u]", i == 0 ? "| {{" : " | ", i);
+    for (uint32_t i = 0; i < b->count; i++)
+        fprintf(file, "%s0x%016llX", i == 0 ? "} | {" : " | ",
+                (unsigned long long)b->ops[i].waitValue.address);
+    for (uint32_t i = 0; i < b->count; i++)
+        fprintf(file, "%sparamsArray[%u]", i == 0 ? "}}\n| {{" : " | ", i);
+    for (uint32_t i = 0; i < b->count; i++)
+        fprintf(file, "%svalue | fence | key%s | flags", i == 0 ? "} | {" : " | ",
+                signals ? "" : " | timeoutMs");
+    for (uint32_t i = 0; i < b->count; i++)
+        fprintf(file, "%s%llu | 0x%016llX | 0%s | %u", i == 0 ? "} | {" : " | ",
+                (unsigned long long)b->ops[i].waitValue.value64, 0ull,
+                signals ? "" : " | 0", b->ops[i].waitValue.flags);
+    fprintf(file, "%s}", b->count > 0 ? "}}\n" : "");
+}
+
 void soft_dot_write_node(FILE *file, const soft_dot_node *dot)
 {
     char name[32];
@@ -393,6 +427,8 @@ void soft_dot_write_node(FILE *file, const soft_dot_node *dot)
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: event(file, dot); break;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: batch(file, dot); break;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL: semaphores(file, dot, true); break;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: semaphores(file, dot, false); break;
     case CU_GRAPH_NODE_TYPE_CONDITIONAL: conditional(file, dot); break;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: alloc(file, dot); break;
     case CU_GRAPH_NODE_TYPE_MEM_FREE: mem_free(file, dot); break;

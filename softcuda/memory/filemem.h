@@ -14,7 +14,7 @@ typedef struct soft_external {
 GPH_CHECKED gph_status soft_external_open(int file, uint64_t bytes, soft_external *out,
                                           gph_error *error);
 /* A range of it at an address of its own, which soft_memory_free() gives back; the file may
- * be closed meanwhile. Fails with INVALID_VALUE outside of it, with OUT_OF_MEMORY. */
+ * be closed meanwhile. Fails with INVALID_VALUE beyond its bytes, with OUT_OF_MEMORY. */
 GPH_CHECKED gph_status soft_external_map(soft_memory *memory,
                                          const soft_external *external, uint64_t offset,
                                          uint64_t bytes, void *owner, uint64_t *out,

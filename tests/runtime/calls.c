@@ -340,8 +340,20 @@ static void what_an_h200_says_of_flags_and_streams(void)
 
 static void what_is_missing_says_so(void)
 {
-    CHECK(cudaGraphicsUnregisterResource(NULL) == cudaErrorNotSupported);
+    CHECK(cudaVDPAUSetVDPAUDevice(0, NULL, NULL) == cudaErrorNotSupported);
     CHECK(cudaGetLastError() == cudaErrorNotSupported);
+}
+
+/* As in a process without OpenGL on a GPU. */
+static void graphics_have_no_resources(void)
+{
+    void *resource = NULL;
+    CHECK(cudaGraphicsUnregisterResource(NULL) == cudaErrorInvalidResourceHandle);
+    CHECK(cudaGraphicsGLRegisterBuffer(&resource, 1, 0) == 304);
+    CHECK(cudaGraphicsGLRegisterBuffer(&resource, 0, 0) == cudaErrorInvalidValue);
+    CHECK(cudaGraphicsGLRegisterBuffer(&resource, 1, 99) == cudaErrorInvalidValue);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+    CHECK(!resource);
 }
 
 int main(void)
@@ -361,6 +373,7 @@ int main(void)
     RUN(a_device_begins_anew_after_a_reset);
     RUN(what_an_h200_says_of_flags_and_streams);
     RUN(what_is_missing_says_so);
+    RUN(graphics_have_no_resources);
     OK(cudaFree(words));
     __cudaUnregisterFatBinary(fat_handle);
     return test_done();

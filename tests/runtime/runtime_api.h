@@ -113,6 +113,9 @@ cudaError_t cudaMemcpy2DToArray(void *to, size_t x, size_t y, const void *from,
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, const void *from, size_t x,
                                   size_t y, size_t width, size_t height, int kind);
 cudaError_t cudaGraphicsUnregisterResource(void *resource);
+cudaError_t cudaGraphicsGLRegisterBuffer(void **resource, unsigned buffer,
+                                         unsigned flags);
+cudaError_t cudaVDPAUSetVDPAUDevice(int device, void *vdp, void *get);
 
 /* y[i] += 1 for `n` words, and `sum` counts the threads that did. */
 static const char ptx[] =
