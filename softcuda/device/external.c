@@ -95,10 +95,11 @@ CUresult soft_external_buffer(soft_context *context, CUexternalMemory handle,
     if (desc->flags != 0)
         return soft_fail(CUDA_ERROR_INVALID_VALUE, "flags are 0x%x, not 0", desc->flags);
     if (desc->offset != 0 && (external->flags & CUDA_EXTERNAL_MEMORY_DEDICATED) != 0)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         "a buffer from byte %llu on: dedicated memory is mapped from its "
-                         "begin",
-                         desc->offset);
+        return soft_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "a buffer from byte %llu on: dedicated memory is mapped from its "
+            "begin",
+            desc->offset);
     SOFT_TRY(soft_pass(soft_external_map(context->device->memory, &external->memory,
                                          desc->offset, desc->size, context, &address,
                                          soft_error())));

@@ -49,10 +49,10 @@ static CUresult open_event(int file)
 static CUresult open_counter(int file, uint64_t **out)
 {
     const off_t size = file < 0 ? -1 : lseek(file, 0, SEEK_END);
-    void *page = size < (off_t)sizeof(uint64_t)
-                     ? MAP_FAILED
-                     : mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED,
-                            file, 0);
+    void *page =
+        size < (off_t)sizeof(uint64_t)
+            ? MAP_FAILED
+            : mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (page == MAP_FAILED)
         return soft_fail(CUDA_ERROR_UNKNOWN,
                          "file descriptor %d is not a file of 8 bytes that can be mapped "
@@ -106,7 +106,8 @@ CUresult soft_semaphore_import(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
     SOFT_TRY(soft_made(semaphore, "no memory for an external semaphore"));
     semaphore->file = -1;
     CUresult status = open_file(desc, &semaphore->counter);
-    if (status == CUDA_SUCCESS && (semaphore->file = soft_external_keep(desc->handle.fd)) < 0)
+    if (status == CUDA_SUCCESS &&
+        (semaphore->file = soft_external_keep(desc->handle.fd)) < 0)
         status = soft_fail(CUDA_ERROR_OUT_OF_MEMORY,
                            "the system refuses one more file descriptor");
     if (status == CUDA_SUCCESS)

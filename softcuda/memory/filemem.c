@@ -58,9 +58,8 @@ gph_status soft_external_open(int file, uint64_t bytes, soft_external *out,
     soft_external found;
     /* Of a dma-buf, too, whose status has no size. */
     const off_t size = file < 0 ? -1 : lseek(file, 0, SEEK_END);
-    void *page = size <= 0
-                     ? MAP_FAILED
-                     : mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *page = size <= 0 ? MAP_FAILED
+                           : mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (page == MAP_FAILED)
         return gphi_fail(error, CUDA_ERROR_UNKNOWN,
                          "file descriptor %d cannot be mapped for reading and writing",
@@ -88,7 +87,8 @@ gph_status soft_external_map(soft_memory *memory, const soft_external *external,
     const uint64_t at = external->begin + offset;
     const struct soft_places places = {.file = external->file,
                                        .first = (uint32_t)(at / SOFT_CHUNK_BYTES)};
-    const soft_share_handle none = {0}; /* found again by nobody: each mapping is its own */
+    const soft_share_handle none = {
+        0}; /* found again by nobody: each mapping is its own */
     pthread_mutex_lock(&memory->mutex);
     struct soft_import *import =
         soft_import_add(memory, &places, at % SOFT_CHUNK_BYTES, bytes, &none);

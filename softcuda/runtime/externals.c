@@ -88,11 +88,11 @@ RT_TWINS(cudaWaitExternalSemaphoresAsync, _ptsz,
 /* ---- nodes -------------------------------------------------------------------------------- */
 
 #define NODES(kind, type)                                                                \
-    RT_ENTRY(cudaGraphAddExternalSemaphores##kind##Node,                                 \
-             (CUgraphNode *, out, CUgraph, graph, const CUgraphNode *, after, size_t,    \
-              count, const type *, params),                                              \
-             cu->cuGraphAddExternalSemaphores##kind##Node(out, graph, after, count,      \
-                                                          params))                       \
+    RT_ENTRY(                                                                            \
+        cudaGraphAddExternalSemaphores##kind##Node,                                      \
+        (CUgraphNode *, out, CUgraph, graph, const CUgraphNode *, after, size_t, count,  \
+         const type *, params),                                                          \
+        cu->cuGraphAddExternalSemaphores##kind##Node(out, graph, after, count, params))  \
     RT_ENTRY(cudaGraphExternalSemaphores##kind##NodeGetParams,                           \
              (CUgraphNode, node, type *, params),                                        \
              cu->cuGraphExternalSemaphores##kind##NodeGetParams(node, params))           \

@@ -113,7 +113,7 @@ typedef struct arguments {
 } arguments;
 
 static inline bool run(const char *text, const CUtensorMap *map, const arguments *values,
-                unsigned char *shown)
+                       unsigned char *shown)
 {
     CUmodule module;
     CUfunction kernel;

@@ -149,7 +149,7 @@ static void slices_are_stored(void)
 
 static void slices_are_added(void)
 {
-    const slice_case c = {"added", U32,          3,         16, NONE,
+    const slice_case c = {"added",   U32,       3,         16, NONE,
                           {8, 1, 2}, {1, 1, 1}, {4, 1, 3}, 0,  true};
     const arguments a = arguments_of(&c);
     CUtensorMap map __attribute__((aligned(64)));

@@ -218,6 +218,30 @@ static void busy_gpu_does_not_pay(void)
     end(s);
 }
 
+/* As from autograd's thread to the optimizer: a framework's time, which a replay does not take. */
+static void what_a_thread_takes_to_go_on_does_not_stay(void)
+{
+    story *s = begin(&c_heap);
+    for (int i = 0; i < 120; i++) {
+        const uint64_t from = s->now;
+        for (int k = 0; k < 40; k++) {
+            if (k == 20) {
+                s->thread ^= 1;
+                s->now += 1200000;
+            }
+            kernel(s, 100 + (uint64_t)(k % 3));
+        }
+        s->thread ^= 1;
+        wait_for(s, 3000);
+        if (i % 4 == 2)
+            window(s, from, 40, 40 * STREAM_NODE);
+    }
+    const gph_prediction *prediction = finish(s);
+    CHECK(prediction->verdict == GPH_VERDICT_PAYS && prediction->launches == 40);
+    CHECK(prediction->graph_us < 100 && prediction->eager_us > 1200);
+    end(s);
+}
+
 /* Whatever was measured of them: two times are not a spread. */
 static void what_the_doctor_mostly_takes_itself_is_unknown(void)
 {
@@ -676,6 +700,7 @@ int main(void)
 {
     RUN(launch_bound_chain_pays);
     RUN(busy_gpu_does_not_pay);
+    RUN(what_a_thread_takes_to_go_on_does_not_stay);
     RUN(what_the_doctor_mostly_takes_itself_is_unknown);
     RUN(fewer_than_three_repetitions_are_unknown);
     RUN(noise_is_measured_and_said);

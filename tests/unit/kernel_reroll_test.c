@@ -50,14 +50,14 @@ static const struct {
 } kernels[] = {
     {"a sum", KERNEL(LOOPS(GUARD, "3", ADD("3", "%rd6"), "96", SUM, "lt.s32")), true},
     {"stores under conditions",
-     KERNEL(LOOPS(GUARD, "3", KEEP("R0", "%rd6", "%rd6+8192"), "96", KEEP_FOUR,
-                  "lt.s32")),
+     KERNEL(
+         LOOPS(GUARD, "3", KEEP("R0", "%rd6", "%rd6+8192"), "96", KEEP_FOUR, "lt.s32")),
      true},
     {"other arithmetic", KERNEL(LOOPS(GUARD, "3", ADD("5", "%rd6"), "96", SUM, "lt.s32")),
      false},
     {"places that change by turns",
-     KERNEL(LOOPS(GUARD, "3", ADD("3", "%rd6"), "96", FOUR("%rd8", "%rd8+-128"),
-                  "lt.s32")),
+     KERNEL(
+         LOOPS(GUARD, "3", ADD("3", "%rd6"), "96", FOUR("%rd8", "%rd8+-128"), "lt.s32")),
      false},
     {"a place outside",
      KERNEL(LOOPS(GUARD, "3", ADD("3", "%rd6"), "96", FOUR("%rd8+-128", "%rd8+4"),
@@ -67,17 +67,18 @@ static const struct {
      KERNEL(LOOPS(GUARD, "1", ADD("3", "%rd6"), "96", SUM, "lt.s32")), false},
     {"rounds of four for fewer",
      KERNEL(LOOPS(GUARD, "3", ADD("3", "%rd6"), "64", SUM, "lt.s32")), false},
-    {"a round too many",
-     KERNEL(LOOPS(GUARD, "3", ADD("3", "%rd6"), "96", SUM, "le.s32")), false},
+    {"a round too many", KERNEL(LOOPS(GUARD, "3", ADD("3", "%rd6"), "96", SUM, "le.s32")),
+     false},
     {"no guard", KERNEL(LOOPS("", "3", ADD("3", "%rd6"), "96", SUM, "lt.s32")), false},
     {"the index is wanted afterwards",
-     KERNEL(LOOPS(GUARD, "3", ADD("3", "%rd6"), "96", SUM, "lt.s32")
-                "add.s32 %r20, %r20, %r10;\n"),
+     KERNEL(LOOPS(GUARD, "3", ADD("3", "%rd6"), "96", SUM,
+                  "lt.s32") "add.s32 %r20, %r20, %r10;\n"),
      true},
     {"a pointer is wanted afterwards",
-     KERNEL("mov.u64 %rd8, 0;\n" LOOPS(GUARD, "3", ADD("3", "%rd6"), "96", SUM, "lt.s32")
-                "cvt.u32.u64 %r21, %rd8;\nadd.s32 %r20, %r20, %r21;\n"
-                "sub.s32 %r20, %r20, %r21;\n"),
+     KERNEL("mov.u64 %rd8, 0;\n" LOOPS(
+         GUARD, "3", ADD("3", "%rd6"), "96", SUM,
+         "lt.s32") "cvt.u32.u64 %r21, %rd8;\nadd.s32 %r20, %r20, %r21;\n"
+                   "sub.s32 %r20, %r20, %r21;\n"),
      false},
     {"a fence between stores",
      KERNEL(LOOPS(GUARD, "3", "membar.gl;\n" ADD("3", "%rd6"), "96", SUM, "lt.s32")),

@@ -318,7 +318,8 @@ static bool opens_region(const ptx_shape *s, uint32_t block, uint32_t i)
     if (b->end != SHAPE_JUMP || to == SHAPE_EXIT || s->blocks[to].loop == SHAPE_NONE)
         return false;
     const ptx_flow_loop *loop = &s->loops[s->blocks[to].loop];
-    return loop->head == to && loop->lockstep && !ptx_in_loop(s, s->blocks[to].loop, block);
+    return loop->head == to && loop->lockstep &&
+           !ptx_in_loop(s, s->blocks[to].loop, block);
 }
 
 static bool find_late_loads(ptx_shape *s)

@@ -212,8 +212,7 @@ static bool find_rounds(ptx_trial *t, unrolled *u)
     uint64_t at[2];
     for (uint32_t k = 0; k < 2; k++) {
         const uint64_t first = first_index(t, u, 1);
-        ptx_trial_begin(t, u->skip, 1, u->bound,
-                        bound_for(u, first, 4 * ROUNDS_MAX, 0));
+        ptx_trial_begin(t, u->skip, 1, u->bound, bound_for(u, first, 4 * ROUNDS_MAX, 0));
         if (!run(t, u, false, k + 1))
             return false;
         at[k] = ptx_trial_value(t, u->index);
@@ -273,8 +272,8 @@ static bool is_guarded(ptx_trial *t, const unrolled *u)
             continue;
         ptx_trial_begin(t, u->skip, seed, u->bound, first - least - (seed - 1));
         const uint32_t to = ptx_trial_next(t, at);
-        if (t->failed || (to != SHAPE_EXIT && (to == u->skip ||
-                                               ptx_dominates(s, to, u->skip))))
+        if (t->failed ||
+            (to != SHAPE_EXIT && (to == u->skip || ptx_dominates(s, to, u->skip))))
             return false;
     }
     return true;

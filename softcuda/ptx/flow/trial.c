@@ -123,8 +123,7 @@ static uint64_t special(ptx_trial *t, uint32_t index)
 static uint64_t operand_value(ptx_trial *t, const ptx_operand *o)
 {
     switch ((ptx_operand_kind)o->kind) {
-    case PTX_OPERAND_REG:
-        return ptx_trial_value(t, o->index) ^ (o->negate ? 1u : 0u);
+    case PTX_OPERAND_REG: return ptx_trial_value(t, o->index) ^ (o->negate ? 1u : 0u);
     case PTX_OPERAND_SREG: t->failed |= ptx_is_clock(o); return special(t, o->index);
     case PTX_OPERAND_INT:
     case PTX_OPERAND_FLOAT: return (uint64_t)o->imm;
