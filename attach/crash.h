@@ -8,7 +8,7 @@
  * so far. A handler that is set later has them; they end the process as they would have. */
 void attach_crash_prepare(void);
 
-/* Whether SIGSEGV comes here, now: at once, or by way of the driver (softcuda's), which passes
+/* Whether SIGSEGV comes here, now: directly, or by way of the driver (softcuda's), which passes
  * on what is not its own. */
 bool attach_crash_is_ours(void);
 #endif
