@@ -30,7 +30,7 @@ __device__ float block_sum(float x, float *part)
     return sum;
 }
 
-/* sum = x + residual, y = its RMSNorm; a block of 256 a row, four at once. */
+/* sum = x + residual, y = its RMSNorm; a block of 256 a row, by fours. */
 KERNEL rmsnorm_residual(float4 *y, float4 *sum, const float4 *x, const float4 *residual,
                         const float4 *weight, int quads)
 {
@@ -119,7 +119,7 @@ KERNEL groupnorm_silu(float *y, const float *x, const float *weight, const float
     }
 }
 
-/* y = W x in bfloat16, eight at once, a warp a row. */
+/* y = W x in bfloat16, by eights, a warp a row. */
 KERNEL gemv_bf16(float *y, const uint4 *weight, const uint4 *x, int rows, int eights)
 {
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;

@@ -116,8 +116,8 @@ static void add_text(struct report *r, const ptx_kernel *k)
                       k->rows[i]);
     for (uint32_t i = 0; i < k->rerolled_count; i++)
         gphi_text_add(text,
-                      "  one loop at line %u: the next one does several of its rounds at "
-                      "once\n",
+                      "  one loop at line %u: the next one does several of its rounds "
+                      "in each\n",
                       k->rerolled[i]);
     if (k->by_warps != 0 && k->by_warps != 32)
         gphi_text_add(text,

@@ -361,26 +361,34 @@ static const char two_meanings[] =
            "add.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r3, [%rd5];\n"
            "st.global.u32 [%rd3], %r3;");
 
-/* A row of a table is copied; each thread's index is kept between rounds, where it is taken to
- * grow by 1 from thread to thread: whether it does is asked for. */
-static const char row_of_a_table[] =
-    KERNEL("mov.u32 %r6, %tid.x;\nsetp.ge.s32 %p1, %r6, %r1;\n@%p1 bra END;\n"
-           "mov.u32 %r3, %ctaid.x;\nmul.wide.u32 %rd4, %r3, 4;\n"
-           "add.s64 %rd4, %rd1, %rd4;\nld.global.u32 %r4, [%rd4];\n"
-           "mul.wide.s32 %rd5, %r4, %r1;\nmov.u32 %r5, %ntid.x;\nL:\n"
-           "cvt.s64.s32 %rd6, %r6;\nadd.s64 %rd6, %rd5, %rd6;\nshl.b64 %rd6, %rd6, 2;\n"
-           "add.s64 %rd7, %rd1, %rd6;\nld.global.f32 %f1, [%rd7];\n"
-           "st.global.f32 [%rd7], %f1;\nadd.s32 %r6, %r6, %r5;\n"
-           "setp.lt.s32 %p2, %r6, %r1;\n@%p2 bra L;\nEND:");
+/* A row of a table is copied. Its number is loaded for all threads that have a part of it;
+ * but after a store each thread keeps its own, which is taken to be the same in all: whether it
+ * is is asked for. */
+#define ROW_OF_A_TABLE(before)                                                           \
+    KERNEL("mov.u32 %r6, %tid.x;\nsetp.ge.s32 %p1, %r6, %r1;\n@%p1 bra END;\n"           \
+           "mov.u32 %r3, %ctaid.x;\nmul.wide.u32 %rd4, %r3, 4;\n" before                 \
+           "add.s64 %rd4, %rd1, %rd4;\nld.global.u32 %r4, [%rd4];\n"                     \
+           "mul.wide.s32 %rd5, %r4, %r1;\nmov.u32 %r5, %ntid.x;\nL:\n"                   \
+           "cvt.s64.s32 %rd6, %r6;\nadd.s64 %rd6, %rd5, %rd6;\nshl.b64 %rd6, %rd6, 2;\n" \
+           "add.s64 %rd7, %rd1, %rd6;\nld.global.f32 %f1, [%rd7];\n"                     \
+           "st.global.f32 [%rd7], %f1;\nadd.s32 %r6, %r6, %r5;\n"                        \
+           "setp.lt.s32 %p2, %r6, %r1;\n@%p2 bra L;\nEND:")
+static const char row_of_a_table[] = ROW_OF_A_TABLE("");
+static const char row_after_a_store[] = ROW_OF_A_TABLE("st.global.u32 [%rd3], %r6;\n");
 
 static void meanings_get_registers_of_their_own(void)
 {
     expect(two_meanings, PTX_PATH_FAST, 1, 0);
 }
 
+static void what_a_row_has_in_common_is_loaded_once(void)
+{
+    expect(row_of_a_table, PTX_PATH_FAST, 1, 0);
+}
+
 static void guessed_rows_are_asked_for(void)
 {
-    unit u = compile(row_of_a_table, NULL);
+    unit u = compile(row_after_a_store, NULL);
     if (u.kernel != NULL)
         CHECK(u.kernel->path == PTX_PATH_FAST &&
               strstr(u.program->ir, "call i1 @soft.row.") != NULL);
@@ -475,6 +483,7 @@ int main(void)
     RUN(what_cannot_be_put_in_place_is_slow);
     RUN(too_much_is_not_put_in_place);
     RUN(meanings_get_registers_of_their_own);
+    RUN(what_a_row_has_in_common_is_loaded_once);
     RUN(guessed_rows_are_asked_for);
     RUN(survives_every_failed_allocation);
     return test_done();

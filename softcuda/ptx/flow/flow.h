@@ -295,6 +295,11 @@ typedef struct ptx_range {
 /* By register, of whole numbers, as numbers with a sign. */
 const ptx_range *ptx_find_ranges(ptx_shape *s);
 
+/* ---- once.c: both are true where something has been found, and a plan is to be made again */
+bool ptx_find_late_loads(ptx_shape *s);
+bool ptx_find_region_loads(ptx_shape *s);
+bool ptx_ends_threads(const ptx_shape *s, uint32_t block); /* some may end in it */
+
 /* ---- wait.c ---- */
 /* Whether a loop may go on until another thread does something. */
 bool ptx_may_wait(const ptx_shape *s);

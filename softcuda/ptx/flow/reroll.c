@@ -17,7 +17,7 @@
  *
  * That it is the same is tried (trial.h): both ways are gone with numbers, from one round to
  * a few more than two of the second loop; where what is stored and read, and all that is
- * alive behind, are the same, so is the code. That what is left over of large counts is right,
+ * alive afterwards, are the same, so is the code. That what is left over of large counts is right,
  * too, is seen where the second loop begins. An index that would wrap is not looked at: the
  * loop as written would go through all memory. */
 #include <string.h>
@@ -160,8 +160,8 @@ static bool find_pair(const ptx_shape *s, unrolled *u)
 
 /* ---- trying ----------------------------------------------------------------------- */
 
-/* From the end of `skip` on, as written, or with the first loop for all rounds; to what is
- * behind, or to the `stop`-th time that the second loop begins a round. */
+/* From the end of `skip` on, as written, or with the first loop for all rounds; to what
+ * comes after, or to the `stop`-th time that the second loop begins a round. */
 static bool run(ptx_trial *t, const unrolled *u, bool rerolled, uint32_t stop)
 {
     const ptx_shape *s = t->s;
