@@ -274,6 +274,8 @@ CUresult cuCtxSetFlags(unsigned int flags)
 
 /* ---- limits and hints -------------------------------------------------------------- */
 
+enum { PENDING_LEAST = 32 }; /* launches by kernels: an H200 takes no less */
+
 /* What an H100 does not have. */
 static CUresult check_limit(CUlimit limit)
 {
@@ -323,8 +325,11 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
             return soft_fail(CUDA_ERROR_INVALID_VALUE,
                              "an L2 fetch granularity of %zu exceeds 128", value);
         break;
-    case CU_LIMIT_PRINTF_FIFO_SIZE:
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+        value = value < PENDING_LEAST ? PENDING_LEAST : value;
+        soft_kernel_env_set_pending(context->kernels, value);
+        break;
+    case CU_LIMIT_PRINTF_FIFO_SIZE:
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: break;
     default:
         return soft_fail(CUDA_ERROR_NOT_PERMITTED, "limit %d cannot be set", (int)limit);

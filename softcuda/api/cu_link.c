@@ -155,6 +155,17 @@ static CUresult read_input(struct link *link, struct input *input)
                                    &input->ptx, soft_error()));
 }
 
+static bool is_device_runtime(const void *image, size_t bytes)
+{
+    soft_ptx_text text = {.text = NULL};
+    gph_error unused;
+    if (soft_ptx_find(image, bytes, soft_allocator(), &text, &unused) != GPH_OK)
+        return false;
+    const bool found = ptx_holds_device_runtime(text.text, text.bytes);
+    soft_ptx_text_fini(&text);
+    return found;
+}
+
 static CUresult make_input(struct link *link, struct input *out, const void *image,
                            const char *name)
 {
@@ -246,8 +257,12 @@ static CUresult add_library(const struct link *link, const char *data, size_t by
 static CUresult add_input(struct link *link, CUjitInputType type, const void *data,
                           size_t bytes, const char *name)
 {
-    return type == CU_JIT_INPUT_LIBRARY ? add_library(link, data, bytes)
-                                        : add(link, data, bytes, name);
+    if (type == CU_JIT_INPUT_LIBRARY)
+        return add_library(link, data, bytes);
+    if (type == CU_JIT_INPUT_FATBINARY && !link->is_complete &&
+        is_device_runtime(data, bytes))
+        return CUDA_SUCCESS;
+    return add(link, data, bytes, name);
 }
 
 /* Copied: the caller may free its bytes as soon as the call returns. */

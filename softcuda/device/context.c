@@ -108,6 +108,7 @@ static CUresult create_env(soft_context *context)
                  : soft_device_count() > 1  ? check_peer
                                             : NULL,
         .place = place_of,
+        .nested = &soft_context_nested,
         .user = context,
         .allocator = soft_allocator()};
     return soft_pass(soft_kernel_env_create(&options, &context->kernels, soft_error()));

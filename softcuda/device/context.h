@@ -116,6 +116,9 @@ CUresult soft_enter_into(const char *call, soft_context *context);
  * needed. */
 CUresult soft_enter_any(const char *call);
 
+/* nestedhooks.c: what kernels that launch kernels ask of a context. */
+extern const struct soft_nested_hooks soft_context_nested;
+
 /* Lets a reference go. */
 void soft_context_release(soft_context *context);
 

@@ -266,6 +266,18 @@ soft_function *soft_module_function(soft_module *module, const char *name)
     return NULL;
 }
 
+soft_function *soft_module_kernel_at(soft_context *context, uint64_t address)
+{
+    soft_function *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (soft_module *m = context->modules; m && !found; m = m->next)
+        for (uint32_t i = 0; i < m->function_count && !found; i++)
+            if ((uint64_t)(uintptr_t)m->functions[i].code == address)
+                found = &m->functions[i];
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 /* A .visible one first: a linked module may have others of its name. nvcc 13 writes no
  * variable .visible, and an H200 finds them. */
 bool soft_module_global(const soft_module *module, const char *name, uint64_t *address,

@@ -96,6 +96,9 @@ soft_function *soft_module_function(soft_module *module, const char *name);
 bool soft_module_global(const soft_module *module, const char *name, uint64_t *address,
                         uint64_t *bytes, bool *is_managed);
 
+/* The function of a context whose kernel has this address in generated code; NULL: none. */
+soft_function *soft_module_kernel_at(soft_context *context, uint64_t address);
+
 /* The reference of a .texref or .surfref variable, made when first asked for; it goes with
  * the module. NOT_FOUND. */
 CUresult soft_module_reference(soft_module *module, const char *name, bool is_surface,

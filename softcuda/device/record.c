@@ -21,7 +21,7 @@ static bool is_dead(const soft_context *context)
                                 memory_order_relaxed) != CUDA_SUCCESS;
 }
 
-static void note_copy(soft_trace *trace, const soft_copy *copy)
+void soft_copy_note(soft_trace *trace, const soft_copy *copy)
 {
     for (size_t z = 0; z < copy->depth; z++) {
         const soft_touched_rows from = {.address = copy->src + z * copy->src_slice,
@@ -38,7 +38,7 @@ static void note_copy(soft_trace *trace, const soft_copy *copy)
     }
 }
 
-static void note_fill(soft_trace *trace, const soft_fill *fill)
+void soft_fill_note(soft_trace *trace, const soft_fill *fill)
 {
     const soft_touched_rows to = {.address = fill->dst,
                                   .bytes = fill->width * fill->element,
@@ -123,7 +123,7 @@ static void run_copy(void *argument, soft_worker *worker)
     if (is_dead(record->context))
         return;
     if (record->trace)
-        note_copy(record->trace, &record->u.copy);
+        soft_copy_note(record->trace, &record->u.copy);
     uint64_t lost;
     if (!soft_copy_run(&record->u.copy, &lost))
         copy_failed(record, lost);
@@ -136,7 +136,7 @@ static void run_fill(void *argument, soft_worker *worker)
     if (is_dead(record->context))
         return;
     if (record->trace)
-        note_fill(record->trace, &record->u.fill);
+        soft_fill_note(record->trace, &record->u.fill);
     uint64_t lost;
     if (!soft_fill_run(&record->u.fill, &lost))
         fill_failed(record, lost);

@@ -215,6 +215,10 @@ static CUresult read_attribute(const CUlaunchAttribute *a, soft_launch *launch)
 static CUresult check_residency(const soft_launch *launch)
 {
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    if (launch->function->code->kernel->launches_kernels)
+        return soft_fail(CUDA_ERROR_NOT_PERMITTED,
+                         "%s launches kernels: no cooperative launch of it is possible",
+                         launch->function->code->kernel->name);
     const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     const uint64_t room =
         (uint64_t)(launch->processors ? launch->processors : soft_multiprocessors()) *

@@ -145,6 +145,11 @@ CUresult soft_fill_check(const soft_fill *fill);
 bool soft_copy_run(const soft_copy *copy, uint64_t *lost);
 bool soft_fill_run(const soft_fill *fill, uint64_t *lost);
 
+/* device/record.c, in check mode: what one touches. */
+struct soft_trace;
+void soft_copy_note(struct soft_trace *trace, const soft_copy *copy);
+void soft_fill_note(struct soft_trace *trace, const soft_fill *fill);
+
 /* SOFTCUDA_CHECK=memory: a copy to pinned memory is queued; and runs, or never will. */
 void soft_copy_closes(const soft_copy *copy);
 void soft_copy_opens(const soft_copy *copy);

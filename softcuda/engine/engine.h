@@ -148,6 +148,14 @@ uint32_t soft_worker_slot(const soft_worker *worker);
  * memory in use must not be found through the slot. */
 bool soft_worker_relieve(soft_worker *worker);
 
+/* Work that has more to do when all that it could do itself is over: queues of its own (their
+ * team's size says how many pay), and a wait that runs what the point depends on, on this
+ * stack, and what is ready in other such queues; in those nothing waits for what is outside.
+ * Thread: the worker's. */
+uint32_t soft_worker_team(const soft_worker *worker);
+GPH_CHECKED gph_status soft_worker_queue(soft_worker *worker, soft_queue **out);
+void soft_worker_await(soft_worker *worker, soft_point point);
+
 /* Queues are never freed before the engine, but recycled: a point stays valid forever.
  * priority: lower runs first. */
 GPH_CHECKED gph_status soft_queue_create(soft_engine *engine, int priority,

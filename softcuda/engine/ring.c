@@ -109,6 +109,7 @@ gph_status soft_queue_create(soft_engine *engine, int priority, soft_queue **out
         soft_queue_set_priority(queue, priority);
         soft_hold_forget(queue);
         atomic_store(&queue->released, 0);
+        atomic_store_explicit(&queue->is_nested, false, memory_order_relaxed);
         atomic_store_explicit(&queue->places, RING_PLACES, memory_order_relaxed);
         *out = queue;
     }

@@ -4,6 +4,7 @@
  * From the top; each calls only what is below it:
  *
  *   engine.c   threads: workers, places, sleep, waiting and helping
+ *   await.c    waits of work, in the middle of it
  *   queue.c    what the owner of a queue runs
  *   program.c  compiling a graph; running its nodes in order
  *   random.c   orders drawn from a seed
@@ -139,6 +140,7 @@ struct soft_queue {
     soft_light submit;       /* the order of submissions */
     _Atomic uint32_t released; /* to be recycled when idle */
     _Atomic bool is_fence;     /* nothing of it runs: who waits for it cannot help */
+    _Atomic bool is_nested;    /* of work that waits for it: await.c */
 
     /* Written by submitters. */
     alignas(CACHE_LINE) _Atomic uint64_t tail; /* the last submission, 0: none yet */
@@ -193,6 +195,7 @@ struct soft_worker {
     uint32_t sample; /* counts runs, to time some of them */
     uint64_t random;
     soft_queue *current; /* the queue whose work runs on this stack */
+    uint32_t awaits;     /* waits of its work on this stack: await.c */
     uint32_t visits;     /* of `visiting`; more than one where work relieves */
     /* The step it has last found nothing to claim in. */
     const soft_queue *drained_queue;

@@ -128,10 +128,16 @@ bool soft_copy_is_reached(const soft_copy *copy)
     return is_reached(copy->src_type, copy->src) && is_reached(copy->dst_type, copy->dst);
 }
 
+bool soft_node_launches_kernels(const soft_node *node)
+{
+    return node->type == CU_GRAPH_NODE_TYPE_KERNEL &&
+           node->task.u.launch.function->code->kernel->launches_kernels;
+}
+
 static bool may_stand_in_body(const soft_node *node)
 {
     switch (node->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_KERNEL: return !soft_node_launches_kernels(node);
     case CU_GRAPH_NODE_TYPE_MEMSET:
     case CU_GRAPH_NODE_TYPE_EMPTY:
     case CU_GRAPH_NODE_TYPE_GRAPH:
@@ -163,13 +169,16 @@ static CUresult check_nodes(const soft_graph *graph, const soft_context *context
         out->result_out = fits || node->type == CU_GRAPH_NODE_TYPE_MEMCPY
                               ? CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED
                               : CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         fits ? "node %llu of a body is of another context than the "
-                                "conditional node"
-                              : "a body holds kernels, fills, copies between memory of "
-                                "devices or pinned memory, empty nodes, child graphs and "
-                                "conditional nodes: not node %llu",
-                         (unsigned long long)node->id);
+        return soft_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            fits ? "node %llu of a body is of another context than the "
+                   "conditional node"
+            : soft_node_launches_kernels(node)
+                ? "a body holds no kernel that launches kernels: not node %llu"
+                : "a body holds kernels, fills, copies between memory of "
+                  "devices or pinned memory, empty nodes, child graphs and "
+                  "conditional nodes: not node %llu",
+            (unsigned long long)node->id);
     }
     return CUDA_SUCCESS;
 }

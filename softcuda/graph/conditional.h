@@ -44,6 +44,8 @@ CUresult soft_conditional_check(const soft_graph *graph,
                                 CUDA_GRAPH_INSTANTIATE_PARAMS *out);
 /* Whether a device reaches both ends: what bodies and device graphs copy (R70, R83). */
 bool soft_copy_is_reached(const soft_copy *copy);
+/* A kernel of dynamic parallelism, which neither bodies nor device graphs hold. */
+bool soft_node_launches_kernels(const soft_node *node);
 /* The one executable: NOT_SUPPORTED where there is one. *out is NULL for graphs that may
  * have several. */
 CUresult soft_single_take(soft_graph *graph, soft_single **out);

@@ -314,7 +314,7 @@ static CUresult create(soft_graph *graph, soft_flat *flat, uint64_t flags,
 static bool may_stand_in_device_graph(const soft_node *node)
 {
     switch (node->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_KERNEL: return !soft_node_launches_kernels(node);
     case CU_GRAPH_NODE_TYPE_MEMSET:
     case CU_GRAPH_NODE_TYPE_GRAPH: return true;
     case CU_GRAPH_NODE_TYPE_MEMCPY: return soft_copy_is_reached(&node->task.u.copy);
@@ -337,11 +337,15 @@ static CUresult check_device_nodes(const soft_graph *graph, soft_context **conte
         out->hErrNode_out = (CUgraphNode)node;
         out->result_out = fits ? CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED
                                : CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
-                         fits ? "node %llu of a device graph is of a second context"
-                              : "a device graph holds kernels, fills, and copies between "
-                                "memory of devices or pinned memory: not node %llu",
-                         (unsigned long long)node->id);
+        return soft_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            fits ? "node %llu of a device graph is of a second context"
+            : soft_node_launches_kernels(node)
+                ? "a device graph holds no kernel that launches kernels: not "
+                  "node %llu"
+                : "a device graph holds kernels, fills, and copies between "
+                  "memory of devices or pinned memory: not node %llu",
+            (unsigned long long)node->id);
     }
     return CUDA_SUCCESS;
 }

@@ -58,9 +58,15 @@ static uint64_t function_address(const soft_binding *binding, const char *symbol
     return function ? (uint64_t)(uintptr_t)image->base + function->start : 0;
 }
 
+/* What a kernel's address is in generated code: its record's, 0 for none of the name. */
+static uint64_t kernel_address(const soft_binding *binding, const char *name)
+{
+    return (uint64_t)(uintptr_t)soft_binding_find(binding, name);
+}
+
 /* Names that the machine code leaves open: `g.` of the module's globals, whose addresses
- * are this binding's own; `f.` of functions whose address is taken; all others are the run
- * time's. A list is searched through, since a kernel is bound once for each context. */
+ * are this binding's own; `f.` of functions whose address is taken; `k.` of kernels that
+ * kernels launch; all others are the run time's. A list is searched through, since a kernel is bound once for each context. */
 static uint64_t resolve(void *user, const char *name)
 {
     const soft_binding *binding = user;
@@ -71,6 +77,8 @@ static uint64_t resolve(void *user, const char *name)
                 return binding->addresses[i];
     if (name[0] == 'f' && name[1] == '.')
         return function_address(binding, name);
+    if (name[0] == 'k' && name[1] == '.')
+        return kernel_address(binding, name + 2);
     return soft_rtcall_find(name);
 }
 
@@ -284,13 +292,16 @@ static gph_status ready_all(soft_binding *binding, gph_error *error)
     return status;
 }
 
-/* Initial values that hold addresses of functions. */
-static bool names_functions(const soft_pack *pack)
+/* Initial values that hold addresses of functions; kernels have theirs without code. */
+static bool names_functions(const soft_binding *binding)
 {
+    const soft_pack *pack = soft_code_pack(binding->code);
     for (uint32_t g = 0; g < pack->global_count; g++)
-        for (uint32_t i = 0; i < pack->globals[g].relocation_count; i++)
-            if (pack->globals[g].relocations[i].global == UINT32_MAX)
+        for (uint32_t i = 0; i < pack->globals[g].relocation_count; i++) {
+            const soft_pack_relocation *r = &pack->globals[g].relocations[i];
+            if (r->global == UINT32_MAX && !soft_binding_find(binding, r->function))
                 return true;
+        }
     return false;
 }
 
@@ -312,7 +323,7 @@ static gph_status fill(soft_binding *binding, const uint64_t *addresses, gph_err
     if (pack->global_count != 0)
         memcpy(binding->addresses, addresses, pack->global_count * sizeof(*addresses));
     fill_kernels(binding);
-    if (names_functions(pack))
+    if (names_functions(binding))
         GPHI_TRY(map_functions(binding, error));
     return soft_code_is_eager(binding->code) ? ready_all(binding, error) : GPH_OK;
 }
@@ -394,7 +405,9 @@ static uint64_t relocated(const soft_binding *binding, const soft_pack_relocatio
         return (binding->addresses[r->global] + (uint64_t)r->addend) >> r->shift;
     char symbol[SYMBOL_MAX];
     snprintf(symbol, sizeof(symbol), "f.%s", r->function);
-    const uint64_t address = function_address(binding, symbol);
+    uint64_t address = function_address(binding, symbol);
+    if (address == 0)
+        address = kernel_address(binding, r->function);
     if (address == 0) /* it has no body */
         return 0;
     return (address + (uint64_t)r->addend) >> r->shift;

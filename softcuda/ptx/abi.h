@@ -133,6 +133,8 @@ enum {
     X(ptx_rt_node_enabled, "i32", "ptr, i32, i64, i32")                                       \
     X(ptx_rt_node_grid, "i32", "ptr, i32, i64, i32, i32, i32")                                \
     X(ptx_rt_node_updates, "i32", "ptr, i32, i64, i64")                                       \
+    /* dynamic parallelism: (block, thread, nestedcalls.h's number, its arguments) */         \
+    X(ptx_rt_nested, "i64", "ptr, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64")          \
     X(ptx_rt_malloc, "i64", "ptr, i64")                                                       \
     X(ptx_rt_free, "void", "ptr, i64")                                                        \
     /* an instruction that this build cannot run was reached: (block, thread, line) */        \

@@ -72,6 +72,7 @@ typedef struct ptx_kernel {
     uint32_t uses_safepoints;      /* it may wait for another block: a stack of its own */
     uint32_t one_row;              /* fast where a block has one row, else "t.<name>" */
     uint32_t launches_graphs;      /* it may call cudaGraphLaunch() */
+    uint32_t launches_kernels;     /* it may call functions of dynamic parallelism */
     uint32_t names_functions;      /* its code needs PTX_PART_FUNCTIONS beside it */
     uint32_t uses_reserved_shared; /* %reserved_smem_offset_..., here or in a function */
     uint32_t uses_barrier, uses_atomics, uses_printf, uses_malloc, uses_dynamic_shared;

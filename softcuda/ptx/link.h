@@ -39,4 +39,8 @@ GPH_CHECKED gph_status ptx_link_runtime(const ptx_link_input *input,
                                         const gph_allocator *allocator, char **out,
                                         size_t *bytes, gph_error *error);
 
+/* Whether a text is CUDA's device runtime itself, as nvcc links it into programs whose kernels
+ * launch kernels: its functions are here without it. */
+bool ptx_holds_device_runtime(const char *text, size_t bytes);
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "softcuda/ptx/nestedcalls.h"
 #include "softcuda/ptx/ptx.h"
 
 struct type_facts {
@@ -87,17 +88,29 @@ void ptx_insn_text(const ptx_module *module, const ptx_insn *insn, char *buffer,
 const ptx_signature *ptx_intrinsic(const char *name)
 {
     static const ptx_signature all[] = {
-        {"vprintf", PTX_U32, 2, {PTX_U64, PTX_U64}},
-        {"malloc", PTX_U64, 1, {PTX_U64}},
-        {"free", PTX_NONE, 1, {PTX_U64}},
-        {"__assertfail", PTX_NONE, 5, {PTX_U64, PTX_U64, PTX_U32, PTX_U64, PTX_U64}},
-        {"cudaGraphSetConditional", PTX_NONE, 2, {PTX_U64, PTX_U32}},
-        {"cudaGraphLaunch", PTX_U32, 2, {PTX_U64, PTX_U64}},
-        {"cudaGraphKernelNodeSetParam", PTX_U32, 4, {PTX_U64, PTX_U64, PTX_U64, PTX_U64}},
-        {"cudaGraphKernelNodeSetEnabled", PTX_U32, 2, {PTX_U64, PTX_U32}},
-        /* PTX_NONE: three words that lie in the argument's slot */
-        {"cudaGraphKernelNodeSetGridDim", PTX_U32, 2, {PTX_U64, PTX_NONE}},
-        {"cudaGraphKernelNodeUpdatesApply", PTX_U32, 2, {PTX_U64, PTX_U64}},
+        {"vprintf", PTX_U32, 2, {PTX_U64, PTX_U64}, {0}, 0},
+        {"malloc", PTX_U64, 1, {PTX_U64}, {0}, 0},
+        {"free", PTX_NONE, 1, {PTX_U64}, {0}, 0},
+        {"__assertfail",
+         PTX_NONE,
+         5,
+         {PTX_U64, PTX_U64, PTX_U32, PTX_U64, PTX_U64},
+         {0},
+         0},
+        {"cudaGraphSetConditional", PTX_NONE, 2, {PTX_U64, PTX_U32}, {0}, 0},
+        {"cudaGraphLaunch", PTX_U32, 2, {PTX_U64, PTX_U64}, {0}, 0},
+        {"cudaGraphKernelNodeSetParam",
+         PTX_U32,
+         4,
+         {PTX_U64, PTX_U64, PTX_U64, PTX_U64},
+         {0},
+         0},
+        {"cudaGraphKernelNodeSetEnabled", PTX_U32, 2, {PTX_U64, PTX_U32}, {0}, 0},
+        {"cudaGraphKernelNodeSetGridDim", PTX_U32, 2, {PTX_U64, PTX_NONE}, {0, 12}, 0},
+        {"cudaGraphKernelNodeUpdatesApply", PTX_U32, 2, {PTX_U64, PTX_U64}, {0}, 0},
+#define X(name, ...) {"__cudaCDP2" #name, __VA_ARGS__},
+        PTX_NESTED_CALLS(X)
+#undef X
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (strcmp(name, all[i].name) == 0)
@@ -107,8 +120,13 @@ const ptx_signature *ptx_intrinsic(const char *name)
 
 const char *ptx_why_missing(const char *name)
 {
-    return strncmp(name, "__cudaCDP", 9) == 0 || strncmp(name, "cnp", 3) == 0
-               ? "; kernels that launch kernels (dynamic parallelism) are not built"
+    return strcmp(name, "cudaLaunchDeviceV2") == 0 ||
+                   strcmp(name, "cudaLaunchDevice") == 0 ||
+                   strncmp(name, "cudaGetParameterBuffer", 22) == 0 ||
+                   strcmp(name, "cudaDeviceSynchronize") == 0 ||
+                   strncmp(name, "cnp", 3) == 0
+               ? "; it is of the first dynamic parallelism, which devices of compute "
+                 "capability 9.0 do not have: compile with CUDA 12 or later"
                : "";
 }
 

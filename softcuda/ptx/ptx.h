@@ -413,7 +413,9 @@ typedef struct ptx_signature {
     const char *name;
     ptx_type result; /* PTX_NONE: none */
     uint32_t count;
-    ptx_type arguments[5];
+    ptx_type arguments[8]; /* PTX_NONE: bytes that lie in the argument's slot, so many: */
+    uint8_t bytes[8];
+    uint32_t nested; /* PTX_NESTED_: of dynamic parallelism; 0: another */
 } ptx_signature;
 const ptx_signature *ptx_intrinsic(const char *name); /* NULL: it is not one */
 /* A function of CUDA's device library (libcudadevrt.a) that softcuda has as PTX. */

@@ -12,7 +12,7 @@ static const struct {
     const char *text; /* of an error of the runtime's own; NULL: the driver has it */
 } errors[] = {
 #define X(error, name, text) {error, "cuda" name, text},
-#include "softcuda/runtime/errors.def"
+#include "cuda/runtime_errors.def"
 #undef X
 };
 

@@ -85,7 +85,7 @@ bool rt_inside_unnamed(const rt_elf *elf)
     size_t bytes;
     rt_elf_read(&dynamic, SHT_DYNSYM);
     if (defines(&dynamic, false, "__cudaRegisterFatBinary") ||
-        defines(&dynamic, true, "cudaMalloc"))
-        return false;
+        defines(&dynamic, true, "cudaMalloc") || defines(&dynamic, true, "cuInit"))
+        return false; /* the last is a driver: kernels ask for the names of errors, too */
     return rt_elf_section(elf, ".nvFatBinSegment", &bytes) || has_texts(elf);
 }

@@ -19,7 +19,7 @@ fi
 ln -sfn lib "$tools/lib64"
 export PATH=$tools/bin:$PATH
 status=0
-for name in streams parts; do
+for name in streams parts children; do
     bash "$here/run.sh" "$name" "$folder" "$gph" "$soft" || status=1
 done
 exit $status

@@ -18,7 +18,10 @@ if [ $# = 2 ]; then
 fi
 
 sources=$here/$name.cu
-case $name in parts) sources="$sources $here/parts_other.cu -rdc=true -lcudadevrt" ;; esac
+case $name in
+parts) sources="$sources $here/parts_other.cu -rdc=true -lcudadevrt" ;;
+children) sources="$sources -rdc=true -lcudadevrt" ;;
+esac
 # A form and how it is built; the whole program is compiled for each.
 forms=(
     "static -O2"

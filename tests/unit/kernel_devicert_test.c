@@ -117,29 +117,29 @@ static void linked_inputs_may_name_them(void)
     free(linked);
 }
 
-/* What nvcc -rdc=true writes for <<< >>> in a kernel: linked, and alone. */
-static void launches_by_kernels_are_refused_by_name(void)
+/* What nvcc wrote for <<< >>> in a kernel before CUDA 12: linked, and alone. */
+static void the_first_dynamic_parallelism_is_refused_by_name(void)
 {
     static const char parent[] =
-        HEAD ".extern .func (.param .b32 e) __cudaCDP2LaunchDeviceV2(.param .b64 b, "
+        HEAD ".extern .func (.param .b32 e) cudaLaunchDeviceV2(.param .b64 b, "
              ".param .b64 s);\n"
              ".visible .entry k()\n{\n.reg .b64 %rd1;\nmov.u64 %rd1, 0;\n{\n"
              ".param .b64 b;\nst.param.b64 [b], %rd1;\n.param .b64 s;\n"
              "st.param.b64 [s], %rd1;\n.param .b32 e;\n"
-             "call.uni (e), __cudaCDP2LaunchDeviceV2, (b, s);\n}\nret;\n}\n";
+             "call.uni (e), cudaLaunchDeviceV2, (b, s);\n}\nret;\n}\n";
     static const char other[] = HEAD ".visible .func nothing()\n{\nret;\n}\n";
     const ptx_link_input inputs[] = {{parent, sizeof(parent) - 1, "a"},
                                      {other, sizeof(other) - 1, "b"}};
     char *linked;
     size_t bytes;
     CHECK(ptx_link(inputs, 2, NULL, &linked, &bytes, &error) != GPH_OK);
-    CHECK(strstr(error.message, "dynamic parallelism"));
+    CHECK(strstr(error.message, "first dynamic parallelism"));
     ptx_module *module = NULL;
     ptx_program *program = NULL;
     if (CHECK_OK(ptx_parse(parent, sizeof(parent) - 1, NULL, &module, &error), error) &&
         CHECK_OK(ptx_compile(module, NULL, &program, &error), error)) {
         CHECK(program->kernels[0].path == PTX_PATH_UNSUPPORTED);
-        CHECK(strstr(program->kernels[0].reason, "dynamic parallelism"));
+        CHECK(strstr(program->kernels[0].reason, "first dynamic parallelism"));
     }
     ptx_program_destroy(program);
     ptx_module_destroy(module);
@@ -169,7 +169,7 @@ int main(void)
     RUN(without_a_cooperative_launch_it_is_an_error);
     RUN(a_module_keeps_its_own);
     RUN(linked_inputs_may_name_them);
-    RUN(launches_by_kernels_are_refused_by_name);
+    RUN(the_first_dynamic_parallelism_is_refused_by_name);
     RUN(every_failed_allocation_is_survived);
     return test_done();
 }

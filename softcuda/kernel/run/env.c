@@ -8,6 +8,7 @@
  * The heap is mapped with the first malloc() of a kernel, as large as the context's limit
  * (CU_LIMIT_MALLOC_HEAP_SIZE). Blocks never merge: kernels ask for few sizes. */
 #include "softcuda/kernel/run/env.h"
+#include "softcuda/kernel/run/nested.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@
 
 /* CUDA's default of CU_LIMIT_MALLOC_HEAP_SIZE. */
 #define HEAP_BYTES_DEFAULT (8ull << 20)
+/* And of CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT. */
+#define PENDING_DEFAULT 2048
 #define HEAD_MAGIC 0x50414548u
 
 struct head {
@@ -131,6 +134,7 @@ gph_status soft_kernel_env_create(const soft_kernel_env_options *options,
     if (env->options.multiprocessors == 0)
         env->options.multiprocessors = 4;
     soft_device_heap_init(&env->heap, options->heap_bytes);
+    atomic_init(&env->pending_most, PENDING_DEFAULT);
     *out = env;
     return GPH_OK;
 }
@@ -139,6 +143,7 @@ void soft_kernel_env_destroy(soft_kernel_env *env)
 {
     if (!env)
         return;
+    soft_nested_drop_all(env);
     soft_device_heap_fini(&env->heap);
     gphi_heap_free(env->allocator, env, sizeof(*env));
 }
@@ -151,6 +156,11 @@ bool soft_kernel_env_set_heap(soft_kernel_env *env, uint64_t bytes)
         env->heap.bytes = bytes;
     pthread_mutex_unlock(&env->heap.mutex);
     return unused;
+}
+
+void soft_kernel_env_set_pending(soft_kernel_env *env, uint64_t count)
+{
+    atomic_store_explicit(&env->pending_most, count, memory_order_relaxed);
 }
 
 bool soft_kernel_env_is_dead(const soft_kernel_env *env)

@@ -25,6 +25,9 @@ struct soft_kernel_env {
     soft_kernel_env_options options;
     soft_device_heap heap;
     atomic_bool dead;
+    soft_nested *nested; /* all that are there; under the heap's mutex */
+    uint32_t nested_serial;
+    atomic_uint_fast64_t pending, pending_most; /* launches by kernels */
 };
 
 void soft_device_heap_init(soft_device_heap *heap, uint64_t bytes);

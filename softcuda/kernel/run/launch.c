@@ -123,7 +123,8 @@ static void count_blocks(soft_kernel_launch *launch)
     launch->block_count = (uint64_t)n[0] * n[1] * n[2];
     launch->part_count = launch->block_count / launch->grid.cluster_size;
     launch->is_single = launch->block_count == 1 && kernel->path == PTX_PATH_FAST &&
-                        !kernel->uses_safepoints && launch->env->options.timeout_ns == 0;
+                        !kernel->uses_safepoints && !kernel->launches_kernels &&
+                        launch->env->options.timeout_ns == 0;
 }
 
 gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *env,

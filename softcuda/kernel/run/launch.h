@@ -32,6 +32,32 @@ typedef struct soft_fault {
 
 typedef struct soft_kernel_env soft_kernel_env; /* any thread */
 
+/* Dynamic parallelism: what kernels ask of who knows modules, devices and memory. */
+typedef struct soft_nested soft_nested;
+struct soft_nested_copy;
+struct soft_trace;
+typedef struct soft_nested_kernel {
+    const soft_kernel_code *code; /* NULL: it is another address */
+    uint32_t *cost_ns;            /* of its launches, as the engine measures it */
+    uint32_t dynamic_max;         /* bytes of dynamic shared memory that it may get */
+    uint32_t cluster[3];          /* blocks of its clusters; zeros: none */
+} soft_nested_kernel;
+struct soft_kernel_launch;
+typedef struct soft_nested_hooks {
+    /* nested.c, which run.c is below: all blocks of the launch are over. */
+    void (*finish)(struct soft_kernel_launch *launch, soft_worker *worker);
+    /* The kernel at an address that generated code has. */
+    void (*kernel)(void *user, uint64_t address, soft_nested_kernel *out);
+    /* False: there is no memory at *lost. */
+    bool (*copy)(void *user, const struct soft_nested_copy *copy,
+                 struct soft_trace *trace, uint64_t *lost);
+    /* A query of nestedcalls.h (PTX_NESTED_...): its error, and so many bytes at `out`. */
+    uint32_t (*query)(void *user, uint32_t which, const uint64_t *arguments, void *out,
+                      uint32_t *bytes);
+    /* A text of an error, which stays. */
+    const char *(*text)(uint32_t error, bool is_name);
+} soft_nested_hooks;
+
 typedef struct soft_kernel_env_options {
     uint64_t heap_bytes;      /* device heap (CU_LIMIT_MALLOC_HEAP_SIZE), 0: 8 MiB */
     uint64_t timeout_ns;      /* a kernel's limit, 0: none */
@@ -48,6 +74,7 @@ typedef struct soft_kernel_env_options {
     /* Where they would be, for accesses that `check` refuses and the launch's trace
      * excuses; NULL where nothing excuses them. NULL itself: nothing is excused. */
     void *(*place)(void *user, uint64_t address, bool write);
+    const soft_nested_hooks *nested; /* NULL: kernels launch none */
     void *user;
     const gph_allocator *allocator;
 } soft_kernel_env_options;
@@ -59,6 +86,8 @@ void soft_kernel_env_destroy(soft_kernel_env *env); /* no launch runs; takes NUL
 /* Changes the size of the device heap while nothing has been allocated from it: false
  * after that. */
 bool soft_kernel_env_set_heap(soft_kernel_env *env, uint64_t bytes);
+/* How many launches of kernels by kernels may be pending. */
+void soft_kernel_env_set_pending(soft_kernel_env *env, uint64_t count);
 /* Whether a launch has failed in it: nothing runs any more. */
 bool soft_kernel_env_is_dead(const soft_kernel_env *env);
 /* A variable's milliseconds in nanoseconds, 0 when it is unset or not a number. */
@@ -125,7 +154,11 @@ typedef struct soft_kernel_launch {
     uint64_t shared_room;                /* of a block, rounded up to memory_align */
     soft_kernel_sync *sync;              /* NULL: not cooperative */
     soft_kernel_graph *graph; /* borrowed; NULL: it runs in none that knows of launches */
-    soft_conditions *conditions; /* of the graph it runs in, borrowed; NULL: none */
+    soft_conditions *conditions;    /* of the graph it runs in, borrowed; NULL: none */
+    soft_nested *_Atomic nested;    /* what its blocks have launched; NULL: nothing yet */
+    struct soft_nested_list *tails; /* of its parent, where it is one of them; or NULL */
+    atomic_uint_fast64_t parts_over; /* of a kernel that launches kernels */
+    uint32_t depth;                  /* 0: of the host */
 } soft_kernel_launch;
 
 /* Nothing that a row of grids reads (run.c) is in a second line. */

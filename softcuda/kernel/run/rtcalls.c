@@ -12,6 +12,7 @@
 #include "softcuda/check/trace.h"
 #include "softcuda/kernel/run/env.h"
 #include "softcuda/kernel/run/lanes.h"
+#include "softcuda/kernel/run/nested.h"
 #include "softcuda/kernel/run/place.h"
 #include "softcuda/kernel/run/runner.h"
 
@@ -62,7 +63,9 @@ static bool is_own(const soft_block *block, uint64_t address, uint64_t bytes)
            inside(address, bytes, grid->params, launch->code->kernel->param_bytes) ||
            (launch->sync && inside(address, bytes, launch->sync->workspace,
                                    sizeof(launch->sync->workspace))) ||
-           soft_device_heap_holds(&env_of(block)->heap, address, bytes);
+           soft_device_heap_holds(&env_of(block)->heap, address, bytes) ||
+           (launch->code->kernel->launches_kernels &&
+            soft_nested_holds(block->runner->launch, address, bytes));
 }
 
 /* Where the bytes are, or NULL with a reason. */

@@ -24,6 +24,9 @@ uint32_t ptx_rt_node_grid(ptx_block *block, uint32_t thread, uint64_t node, uint
                           uint32_t y, uint32_t z);
 uint32_t ptx_rt_node_updates(ptx_block *block, uint32_t thread, uint64_t updates,
                              uint64_t count);
+uint64_t ptx_rt_nested(ptx_block *block, uint32_t thread, uint32_t which, uint64_t a,
+                       uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
+                       uint64_t g, uint64_t h);
 uint64_t ptx_rt_malloc(ptx_block *block, uint64_t bytes);
 void ptx_rt_free(ptx_block *block, uint64_t address);
 void ptx_rt_unsupported(ptx_block *block, uint32_t thread, uint32_t line);

@@ -78,6 +78,7 @@ static bool next_block(soft_runner *runner, uint64_t *index)
             return false;
         runner->next = first;
         runner->end = first + got;
+        runner->claimed += got;
     }
     *index = runner->next++;
     return true;
@@ -397,6 +398,7 @@ static void begin_parts(soft_runner *runner, soft_parts *parts)
     const uint64_t limit = runner->launch->env->options.timeout_ns;
     runner->parts = parts;
     runner->next = runner->end = 0;
+    runner->claimed = 0;
     runner->want = 1;
     runner->deadline_ns = limit != 0 ? gphi_clock_ns() + limit : 0;
 }
@@ -442,7 +444,7 @@ void soft_kernel_launch_run_single(void *argument, soft_parts *parts, soft_worke
         return;
     begin(runner, launch, worker);
     soft_block *block = &runner->home;
-    if (launch->trace)
+    if (launch->trace && launch->depth == 0)
         soft_trace_kernel(launch->trace, launch->code->kernel->name, launch->grid.nctaid,
                           launch->grid.ntid);
     if (!launch->needs_memory) {
@@ -520,6 +522,20 @@ uint32_t soft_kernel_launch_run_row(const soft_work *works, const uint32_t *orde
     return 1;
 }
 
+/* The thread that ends the last block runs what all of them have launched. */
+static void end_parts(soft_kernel_launch *launch, uint64_t parts, soft_worker *worker)
+{
+    /* Acquire and release: the last one sees what all of them have written. */
+    const uint64_t over =
+        atomic_fetch_add_explicit(&launch->parts_over, parts, memory_order_acq_rel) +
+        parts;
+    if (parts == 0 || over != launch->part_count)
+        return;
+    atomic_store_explicit(&launch->parts_over, 0, memory_order_relaxed);
+    if (launch->env->options.nested)
+        launch->env->options.nested->finish(launch, worker);
+}
+
 void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *worker)
 {
     soft_kernel_launch *launch = argument;
@@ -534,7 +550,7 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
         return;
     }
     begin(runner, launch, worker);
-    if (launch->trace)
+    if (launch->trace && launch->depth == 0)
         soft_trace_kernel(launch->trace, launch->code->kernel->name, launch->grid.nctaid,
                           launch->grid.ntid);
     begin_parts(runner, parts);
@@ -552,4 +568,6 @@ void soft_kernel_launch_run(void *argument, soft_parts *parts, soft_worker *work
     }
     if (left || soft_launch_failed(launch))
         give_up(runner, parts);
+    else if (launch->code->kernel->launches_kernels)
+        end_parts(launch, runner->claimed, worker);
 }

@@ -69,6 +69,7 @@ struct soft_runner {
     soft_kernel_launch *launch;
     soft_parts *parts;
     uint64_t next, end, want;  /* claimed and not yet started; size of the next claim */
+    uint64_t claimed;          /* of this launch, by this call */
     uint64_t deadline_ns;      /* of this launch, 0: none */
     const soft_worker *worker; /* the last one, and its slot among `processors`: */
     uint32_t smid, processors;

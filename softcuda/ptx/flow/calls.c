@@ -146,19 +146,28 @@ static void find_cuts_below(ptx_build *p)
 }
 
 /* A call by address may reach any function whose address is taken. */
-static bool may_launch(const ptx_build *p, const ptx_function *f)
+static uint8_t may_launch(const ptx_build *p, const ptx_function *f)
 {
+    uint8_t found = 0;
     for (uint32_t i = 0; i < f->insn_count; i++) {
         const ptx_operand *callee = ptx_callee(f, &f->insns[i]);
-        if (callee && callee->kind == PTX_OPERAND_FUNC && p->launches[callee->index])
-            return true;
+        if (callee && callee->kind == PTX_OPERAND_FUNC)
+            found |= p->launches[callee->index];
         for (uint32_t n = 0;
              callee && callee->kind != PTX_OPERAND_FUNC && n < p->module->function_count;
              n++)
-            if ((p->used_functions[n] & FUNCTION_OPEN) && p->launches[n])
-                return true;
+            if (p->used_functions[n] & FUNCTION_OPEN)
+                found |= p->launches[n];
     }
-    return false;
+    return found;
+}
+
+static uint8_t launches_itself(const char *name)
+{
+    const ptx_signature *s = ptx_intrinsic(name);
+    if (s && s->nested != 0)
+        return LAUNCHES_KERNELS;
+    return strcmp(name, "cudaGraphLaunch") == 0 ? LAUNCHES_GRAPHS : 0;
 }
 
 /* Kernels and functions alike. */
@@ -166,14 +175,15 @@ static void find_launches(ptx_build *p)
 {
     const ptx_module *m = p->module;
     for (uint32_t n = 0; n < m->function_count; n++)
-        p->launches[n] =
-            strcmp(m->functions[n].name, "cudaGraphLaunch") == 0 && !ptx_has_body(m, n);
+        if (!ptx_has_body(m, n))
+            p->launches[n] = launches_itself(m->functions[n].name);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 0; i < m->function_count; i++) {
             const uint32_t n = p->order[i];
-            if (!p->launches[n] && may_launch(p, &m->functions[n]))
-                p->launches[n] = changed = true;
+            const uint8_t more = may_launch(p, &m->functions[n]) & ~p->launches[n];
+            p->launches[n] |= more;
+            changed |= more != 0;
         }
     }
 }

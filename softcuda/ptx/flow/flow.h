@@ -358,7 +358,7 @@ typedef struct ptx_build {
     uint32_t *order;     /* all functions, callers after those they call */
     uint8_t *has_cuts;   /* by function: cuts, here or below; the thread may end */
     uint8_t *small;      /* by function: may be put in place of its calls */
-    uint8_t *launches;   /* by function and kernel: may call cudaGraphLaunch() */
+    uint8_t *launches;   /* by function and kernel: LAUNCHES_, what it may call */
     uint8_t *names_open; /* likewise: calls or names a function whose address is taken */
     uint8_t *recursive;
     uint8_t *cuts_recursive;  /* by way of functions with cuts alone */
@@ -372,7 +372,13 @@ typedef struct ptx_build {
 } ptx_build;
 
 /* ---- calls.c ---- */
-enum { FUNCTION_WANTED = 1, FUNCTION_WRITTEN = 2, FUNCTION_OPEN = 4 };
+enum {
+    FUNCTION_WANTED = 1,
+    FUNCTION_WRITTEN = 2,
+    FUNCTION_OPEN = 4,
+    FUNCTION_NAMED = 8 /* a kernel whose address the text has */
+};
+enum { LAUNCHES_GRAPHS = 1, LAUNCHES_KERNELS = 2 };
 #define SHAPE_SMALL_MAX 4000u
 
 /* Fills order, used_functions (open ones), has_cuts, recursive, cuts_recursive, small,

@@ -2,6 +2,7 @@
 /* Functions that a kernel may declare and call without a body: vprintf, malloc, free,
  * __assertfail and what speaks to graphs become calls of the run time. */
 #include "softcuda/ptx/lower/lower.h"
+#include "softcuda/ptx/nestedcalls.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +15,12 @@ static bool is_slot(const ptx_low *l, const ptx_operand *operand)
 }
 
 /* Can the operand be passed, or (for `returns`) be given, a value of the type? PTX_NONE:
- * three words, which are in no register. */
+ * `bytes`, which are in no register. */
 static bool fits(const ptx_low *l, const ptx_operand *operand, ptx_type type,
-                 bool returns)
+                 uint32_t bytes, bool returns)
 {
-    const uint32_t bytes = type == PTX_NONE ? 12 : ptx_type_bytes(type);
+    if (type != PTX_NONE)
+        bytes = ptx_type_bytes(type);
     if (is_slot(l, operand)) {
         const uint32_t index = operand->index & ~PTX_VAR_LOCAL;
         const bool kernels =
@@ -61,10 +63,10 @@ bool ptx_intrinsic_fits(const ptx_module *module, const ptx_function *function,
         insn->operand_count != (uint32_t)insn->return_count + 1 + s->count)
         return false;
     if (insn->return_count == 1 &&
-        (s->result == PTX_NONE || !fits(&l, results, s->result, true)))
+        (s->result == PTX_NONE || !fits(&l, results, s->result, 0, true)))
         return false;
     for (uint32_t i = 0; i < s->count; i++)
-        if (!fits(&l, args + i, s->arguments[i], false))
+        if (!fits(&l, args + i, s->arguments[i], s->bytes[i], false))
             return false;
     return true;
 }
@@ -147,6 +149,36 @@ static bool lower_graph_call(ptx_low *l, const char *name, const ptx_operand *re
     return true;
 }
 
+/* Its number and its arguments, as words: see nestedcalls.h. */
+static bool lower_nested(ptx_low *l, const ptx_signature *s, const ptx_operand *results,
+                         const ptx_operand *args)
+{
+    char list[PTX_NESTED_ARGUMENTS * 48] = "";
+    size_t at = 0;
+    if (s->nested == 0)
+        return false;
+    for (uint32_t i = 0; i < PTX_NESTED_ARGUMENTS; i++) {
+        ptx_value word = {.name = "0"};
+        if (i < s->count && s->arguments[i] == PTX_NONE)
+            word =
+                ptx_op(l, "ptrtoint ptr %%p.%u to i64", args[i].index & ~PTX_VAR_LOCAL);
+        else if (i < s->count)
+            word = argument(l, args + i, s->arguments[i]);
+        if (i < s->count && s->arguments[i] == PTX_U32)
+            word = ptx_op(l, "zext i32 %s to i64", word.name);
+        at += (size_t)snprintf(list + at, sizeof(list) - at, ", i64 %s", word.name);
+    }
+    ptx_value got =
+        ptx_op(l, "call i64 @ptx_rt_nested(ptr %s, i32 %s, i32 %u%s)",
+               l->emit->block.name, l->emit->thread_index.name, s->nested, list);
+    if (l->insn->return_count == 0)
+        return true;
+    if (s->result == PTX_U32)
+        got = ptx_op(l, "trunc i64 %s to i32", got.name);
+    give_back(l, results, s->result, got);
+    return true;
+}
+
 bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn)
 {
     ptx_low l = {.emit = emit, .module = emit->module, .function = emit->function};
@@ -188,7 +220,8 @@ bool ptx_lower_intrinsic(ptx_emit *emit, const ptx_insn *insn)
                block, emit->thread_index.name, handle.name, value.name);
         return true;
     }
-    if (!lower_graph_call(&l, name, results, args))
+    if (!lower_nested(&l, ptx_intrinsic(name), results, args) &&
+        !lower_graph_call(&l, name, results, args))
         assert_failed(&l, args);
     return true;
 }

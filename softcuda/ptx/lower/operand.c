@@ -406,8 +406,9 @@ ptx_value ptx_operand_value(ptx_emit *emit, const ptx_operand *operand, ptx_type
         return convert_bits(&l, variable_value(&l, operand), PTX_U64, type, false);
     case PTX_OPERAND_FUNC: {
         const ptx_value value = ptx_fresh(emit);
-        gphi_text_add(emit->out, "  %s = ptrtoint ptr @\"f.%s\" to i64\n", value.name,
-                      emit->module->functions[operand->index].name);
+        const ptx_function *to = &emit->module->functions[operand->index];
+        gphi_text_add(emit->out, "  %s = ptrtoint ptr @\"%c.%s\" to i64\n", value.name,
+                      to->is_entry ? 'k' : 'f', to->name);
         return convert_bits(&l, value, PTX_U64, type, false);
     }
     default: break;

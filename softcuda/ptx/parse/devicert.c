@@ -81,12 +81,18 @@ static bool mentions(const char *text, size_t bytes, const char *word)
     return memmem(text, bytes, word, strlen(word)) != NULL;
 }
 
+bool ptx_holds_device_runtime(const char *text, size_t bytes)
+{
+    return mentions(text, bytes, "__CNPRT_VERSION_NUMBER__");
+}
+
 gph_status ptx_link_runtime(const ptx_link_input *input, const gph_allocator *allocator,
                             char **out, size_t *bytes, gph_error *error)
 {
     *out = NULL;
-    if (!mentions(input->text, input->bytes, "cudaCGGetIntrinsicHandle") &&
-        !mentions(input->text, input->bytes, "cudaCGSynchronize"))
+    if ((!mentions(input->text, input->bytes, "cudaCGGetIntrinsicHandle") &&
+         !mentions(input->text, input->bytes, "cudaCGSynchronize")) ||
+        ptx_holds_device_runtime(input->text, input->bytes))
         return GPH_OK;
     const ptx_link_input both[] = {*input,
                                    {runtime, sizeof(runtime) - 1, "the device runtime"}};

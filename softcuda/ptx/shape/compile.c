@@ -166,10 +166,15 @@ static uint32_t place_kernel(ptx_shape *s)
 /* What it calls, and what it takes the address of. */
 static void want_callees(ptx_build *p, const ptx_function *f)
 {
-    for (uint32_t k = 0; k < f->operand_count; k++)
-        if (f->operands[k].kind == PTX_OPERAND_FUNC &&
-            ptx_has_body(p->module, f->operands[k].index))
-            p->used_functions[f->operands[k].index] |= FUNCTION_WANTED;
+    for (uint32_t k = 0; k < f->operand_count; k++) {
+        const uint32_t n = f->operands[k].index;
+        if (f->operands[k].kind != PTX_OPERAND_FUNC)
+            continue;
+        if (ptx_has_body(p->module, n))
+            p->used_functions[n] |= FUNCTION_WANTED;
+        else if (p->module->functions[n].is_entry)
+            p->used_functions[n] |= FUNCTION_NAMED;
+    }
 }
 
 static bool writes(const ptx_build *p)
@@ -355,7 +360,9 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
         s->function = ptx_inline_calls(p, memory, s->function);
     *k = (ptx_kernel){.name = s->function->name,
                       .line = s->function->line,
-                      .launches_graphs = p->launches[kernel->function],
+                      .launches_graphs = p->launches[kernel->function] & LAUNCHES_GRAPHS,
+                      .launches_kernels =
+                          (p->launches[kernel->function] & LAUNCHES_KERNELS) != 0,
                       .names_functions = p->names_open[kernel->function]};
     k->static_shared_bytes = place_kernel(s);
     k->local_bytes = s->local_bytes;

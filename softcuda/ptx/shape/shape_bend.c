@@ -642,6 +642,11 @@ void ptx_fast_open_runs(ptx_fast *f, const char *first, const char *bound)
                   "  %%si64.%s = zext i32 %%si.%s to i64\n"
                   "  %%left.%s = sub nuw nsw i32 %s, %%s.%s\n",
                   n, n, n, first, n, n, n, n, n, n, n, n, n, bound, n);
+    if (f->s->local_bytes > 0)
+        gphi_text_add(out,
+                      "  %%slo.%s = mul nuw nsw i64 %%si64.%s, %u\n"
+                      "  %%slm.%s = getelementptr i8, ptr %%localbase, i64 %%slo.%s\n",
+                      n, n, f->s->local_bytes, n, n);
     snprintf(f->bends->run.name, sizeof(f->bends->run.name), "%%left.%s", n);
     snprintf(f->bends->fits.name, sizeof(f->bends->fits.name), "true");
     ptx_fast_name_run(f);

@@ -286,4 +286,6 @@ void ptx_fast_name_run(ptx_fast *f)
     snprintf(f->emit.thread_index.name, sizeof(f->emit.thread_index.name), "%%si.%s",
              f->name);
     snprintf(f->index64.name, sizeof(f->index64.name), "%%si64.%s", f->name);
+    if (f->s->local_bytes > 0)
+        snprintf(f->emit.local.name, sizeof(f->emit.local.name), "%%slm.%s", f->name);
 }

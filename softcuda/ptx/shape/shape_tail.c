@@ -15,6 +15,10 @@ void ptx_write_tail(ptx_build *p)
         if (p->used_globals[v])
             gphi_text_add(&p->text, "@\"g.%s\" = external global i8\n",
                           m->variables[v].name);
+    for (uint32_t n = 0; n < m->function_count; n++)
+        if (p->used_functions[n] & FUNCTION_NAMED)
+            gphi_text_add(&p->text, "@\"k.%s\" = external global i8\n",
+                          m->functions[n].name);
     /* Blocks' own forms: a run of threads is often 32 bytes long, and with 512 bits all of it
      * is what is left over. */
     gphi_text_add(&p->text, "\nattributes #3 = { nounwind%s }\n",
