@@ -98,7 +98,7 @@ static void report_over(gphi_rule_run *run, const gphi_exec_history *owner,
                         const gphi_exec_history *other, uint64_t address,
                         const gphi_seen *reader)
 {
-    const gphi_rule *rules = gphi_rules_memory;
+    const gphi_rule *rules = run->rule; /* the first row of its table */
     gphi_rule_run as = *run;
     const gphi_touch *touch = touch_at(owner, address);
     while (rules->id && strcmp(rules->id, "memory.output-overwritten") != 0)
