@@ -297,7 +297,7 @@ static bool is_handed_over(const timing *t, uint32_t place)
 static void time_segment(timing *t, gphi_piece *piece)
 {
     const double usual = usual_gap(t, piece);
-    const double large = fmax(usual * 10, OWN_WORK_NS);
+    const double large = fmax(usual * 10, (double)OWN_WORK_NS);
     double gaps = 0;
     for (uint32_t i = 0; i < piece->count; i++) {
         const double gap = usual_of(t, piece->from + i, gap_before);
@@ -306,7 +306,7 @@ static void time_segment(timing *t, gphi_piece *piece)
         if (i == 0) /* between two repetitions: the program's own work, and the usual */
             piece->gap_ns += gap > usual ? gap - usual : 0;
         else if (gap > large &&
-                 (gap > HANDED_OVER_NS || !is_handed_over(t, piece->from + i)))
+                 (gap > (double)HANDED_OVER_NS || !is_handed_over(t, piece->from + i)))
             piece->gap_ns += gap;
         else
             piece->host_ns += gap;
