@@ -14,7 +14,7 @@
 
 enum { TEXT_MAX = 16 << 20, NAME_MAX_BYTES = 1 << 12 };
 
-static void tell(void *user, const gphi_access *kernel)
+static void report(void *user, const gphi_access *kernel)
 {
     (void)user;
     uint64_t words[2 + GPHI_ACCESS_WORDS];
@@ -50,7 +50,7 @@ static void read_text(const char *code, size_t length)
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
         return;
-    gphi_access_read(code, length, room, tell, NULL);
+    gphi_access_read(code, length, room, report, NULL);
     munmap(room, room_bytes);
 }
 
@@ -71,7 +71,7 @@ static void read_file(const char *path)
     close(file);
 }
 
-/* Up to its 0; of a short start that is no text nothing more is read. */
+/* Up to its 0; no more is read if its first bytes are not text. */
 static void read_memory(const char *code)
 {
     size_t length = 0;

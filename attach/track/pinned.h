@@ -11,7 +11,7 @@ extern atomic_bool attach_pinned_is_on;
 /* Once, with the ring. */
 void attach_pinned_start(void);
 
-/* Before each call: opens everything, if the call may wait, free, or tell the host of an end. */
+/* Before each call: opens everything, if the call may wait, free, or let the host know of an end. */
 void attach_pinned_before(const attach_call *call);
 
 /* After a call that succeeded: closes what a copy is to write, if the signal would be caught here. */

@@ -26,7 +26,7 @@ extern "C" {
 /** A loop. Its launches run one after the other. */
 typedef struct gph_loop gph_loop;
 
-/** Who starts the next round. */
+/** What starts the next round. */
 typedef enum gph_loop_way {
     GPH_LOOP_FASTEST = 0, /**< the one that is measured to be the fastest here; the first
                                launches alternate between device and host */

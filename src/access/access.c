@@ -48,7 +48,7 @@ size_t gphi_access_room(void)
 
 /* ---- arguments ---- */
 
-/* Of ".f32", ".b64"; 0: it is no type. */
+/* Of ".f32", ".b64"; 0: it is not a type. */
 static uint32_t type_bytes(gphi_span type)
 {
     static const struct {
@@ -91,7 +91,7 @@ static bool read_param(gphi_span item, uint32_t *at, param *out)
         }
         if (gphi_span_is(word, ".align")) {
             const gphi_span digits = gphi_span_word(&item);
-            if (bytes == 0) /* behind the type it is what the pointer points at */
+            if (bytes == 0) /* after the type it is what the pointer points at */
                 align = number_of(digits);
         } else if (*word.at == '.') {
             bytes = bytes == 0 ? type_bytes(word) : bytes;
@@ -247,7 +247,7 @@ static bool is_one(uint64_t words)
     return words != 0 && (words & (words - 1)) == 0;
 }
 
-/* What an instruction moves at once, by its last part that is a type. */
+/* What an instruction moves, by its last part that is a type. */
 static uint32_t moved_bytes(gphi_span opcode)
 {
     uint32_t bytes = 0, count = 1;

@@ -41,7 +41,7 @@ static bool is_word(char c)
            c == '_' || c == '$' || c == '%' || c == '.';
 }
 
-/* Behind white space and comments; at the end if a comment has none. */
+/* After white space and comments; at the end if a comment has none. */
 static const char *skip_blank(const char *at, const char *end)
 {
     while (at < end) {
@@ -80,8 +80,8 @@ gphi_span gphi_span_word(gphi_span *rest)
     return word;
 }
 
-/* From an opening bracket, quote or any other character: behind what it encloses, or
- * behind itself. */
+/* From an opening bracket, quote or any other character: after what it encloses, or
+ * after itself. */
 static const char *skip_piece(const char *at, const char *end)
 {
     if (*at == '"') {
@@ -121,9 +121,9 @@ static bool take_bracket(gphi_span *rest, char open, gphi_span *out)
     rest->at = skip_blank(rest->at, rest->end);
     if (rest->at >= rest->end || *rest->at != open)
         return false;
-    const char *behind = skip_piece(rest->at, rest->end);
-    *out = (gphi_span){rest->at + 1, behind > rest->at + 1 ? behind - 1 : behind};
-    rest->at = behind;
+    const char *after = skip_piece(rest->at, rest->end);
+    *out = (gphi_span){rest->at + 1, after > rest->at + 1 ? after - 1 : after};
+    rest->at = after;
     return true;
 }
 
@@ -153,7 +153,7 @@ static const char *line_end(const char *at, const char *end)
     return line ? line : end;
 }
 
-/* Behind the semicolon. */
+/* After the semicolon. */
 static const char *statement_end(const char *at, const char *end)
 {
     while (at < end && *at != ';')
@@ -179,9 +179,9 @@ bool gphi_ptx_instruction_next(gphi_span *rest, gphi_ptx_instruction *out)
             continue;
         }
         const gphi_span word = gphi_span_word(rest);
-        const char *behind = skip_blank(rest->at, rest->end);
-        if (behind < rest->end && *behind == ':') { /* a label */
-            rest->at = behind + 1;
+        const char *after = skip_blank(rest->at, rest->end);
+        if (after < rest->end && *after == ':') { /* a label */
+            rest->at = after + 1;
             continue;
         }
         if (gphi_span_is(word, ".loc") || gphi_span_is(word, ".file")) {

@@ -17,14 +17,14 @@ bool gphi_span_begins(gphi_span span, const char *word);
 /* Whether one of the opcode's parts, between its dots, is `word`. */
 bool gphi_opcode_has(gphi_span opcode, const char *word);
 
-/* Without white space and comments in front, and white space behind. */
+/* Without white space and comments before it, and white space after it. */
 gphi_span gphi_span_trim(gphi_span span);
-/* A name or number at the start of *rest, which goes on behind it; empty: there is none. */
+/* A name or number at the start of *rest, which goes on after it; empty: there is none. */
 gphi_span gphi_span_word(gphi_span *rest);
-/* Up to a comma that is in no bracket; *rest goes on behind it. */
+/* Up to a comma that is in no bracket; *rest goes on after it. */
 gphi_span gphi_span_item(gphi_span *rest);
 
-/* The kernel that begins next. False: there is none. *rest goes on behind its body. */
+/* The kernel that begins next. False: there is none. *rest goes on after its body. */
 typedef struct gphi_ptx_kernel {
     gphi_span name, params, body;
 } gphi_ptx_kernel;

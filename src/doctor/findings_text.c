@@ -19,7 +19,7 @@
 
 /* By gph_severity; bold, so that they stand out on light and dark ground. */
 static const char *const words[] = {"info", "warning", "error"};
-static const char *const colours[] = {"\033[1;36m", "\033[1;33m", "\033[1;31m"};
+static const char *const colors[] = {"\033[1;36m", "\033[1;33m", "\033[1;31m"};
 
 /* A caller's finding may have any number. */
 static const char *word_of(gph_severity severity)
@@ -73,8 +73,7 @@ gph_status gph_finding_text_write(const gph_finding *finding, int with_colours,
     GPHI_TRY(gphi_need(error, finding, write));
     gphi_language_use(gphi_language_named(finding->language));
     gphi_text_stream(&text, buffer, sizeof(buffer), gphi_plain_write, &plain);
-    gphi_text_say(&text, "%s%s%s %s: %s\n",
-                  with_colours ? colours[finding->severity] : "",
+    gphi_text_say(&text, "%s%s%s %s: %s\n", with_colours ? colors[finding->severity] : "",
                   word_of(finding->severity), with_colours ? "\033[0m" : "", finding->id,
                   finding->title);
     add_place(&text, finding);

@@ -279,10 +279,10 @@ static void shared_memory_stays_the_hosts(void)
     CUmodule module;
     CUfunction store;
     unsigned value = 17, *pinned;
-    CUdeviceptr p, neighbour;
+    CUdeviceptr p, neighbor;
     OK(cu.cuModuleLoadData(&module, kernels_ptx));
     OK(cu.cuModuleGetFunction(&store, module, "store"));
-    OK(cu.cuMemAlloc(&neighbour, 64));
+    OK(cu.cuMemAlloc(&neighbor, 64));
     OK(cu.cuMemAllocManaged(&p, 64, CU_MEM_ATTACH_GLOBAL));
     OK(cu.cuMemAllocHost((void **)&pinned, 64));
     CUdeviceptr ends[2] = {p, (CUdeviceptr)(uintptr_t)pinned};
@@ -294,9 +294,9 @@ static void shared_memory_stays_the_hosts(void)
         OK(cu.cuCtxSynchronize());
         CHECK(word[0] == 17 && word[1] == 1);
     }
-    CHECK(faults(read_word, neighbour));
+    CHECK(faults(read_word, neighbor));
     OK(cu.cuMemFree(p));
-    OK(cu.cuMemFree(neighbour));
+    OK(cu.cuMemFree(neighbor));
     OK(cu.cuMemFreeHost(pinned));
     OK(cu.cuModuleUnload(module));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a program does, told call by call to the advice, on a machine whose times are known. */
+/* What a program does, reported call by call to the advice, on a machine whose times are known. */
 #ifndef ADVICE_STORY_H
 #define ADVICE_STORY_H
 #include "advice/advice.h"

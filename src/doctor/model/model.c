@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The model as a whole: which tables it has, what dies with an object, the signatures of
- * calls, its life. Lookups stand below it in model_find.c. */
+ * calls, its life. Lookups are below it, in model_find.c. */
 #include "base/heap.h"
 #include "base/text.h"
 #include "doctor/model/model_state.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Graphs and executables: who made which node, what an executable holds, its updates and
- * launches. Snapshots stand in model_snapshot.c. */
+ * launches. Snapshots are in model_snapshot.c. */
 #include "base/fail.h"
 #include "base/text.h"
 #include "doctor/model/model_state.h"

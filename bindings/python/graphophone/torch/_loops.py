@@ -155,7 +155,7 @@ class WhileLoop:
 
     @property
     def ways(self):
-        """Who starts the next round, and why, as graphophone.Loop.ways."""
+        """What starts the next round, and why, as graphophone.Loop.ways."""
         return self._loop.ways
 
     def limits(self, ceiling, budget_ns=0):

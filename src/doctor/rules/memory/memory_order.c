@@ -547,8 +547,8 @@ static bool is_of_host(const gphi_allocation *memory)
             memory->kind == GPHI_MEM_MANAGED);
 }
 
-/* Whether a kernel may tell the host how far the device is: it has a pointer into memory that the
- * host reads. */
+/* Whether a kernel may report to the host how far the device is: it has a pointer into memory that
+ * the host reads. */
 static bool may_be_polled(const gphi_history *history)
 {
     for (size_t i = 0; i < history->memories.count; i++) {
