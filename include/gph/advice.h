@@ -19,10 +19,10 @@ typedef struct gph_advice gph_advice;
 /** Whether recording a repeated sequence pays. */
 typedef enum gph_verdict {
     GPH_VERDICT_UNKNOWN = 0,      /**< something was not measured, or differs too much */
-    GPH_VERDICT_PAYS = 1,         /**< faster, and the cost of recording is earned */
+    GPH_VERDICT_PAYS = 1,         /**< faster, and the cost of recording is paid back */
     GPH_VERDICT_DOES_NOT_PAY = 2, /**< not faster, or too few repetitions */
     GPH_VERDICT_CANNOT_CAPTURE = 3, /**< only after something is changed */
-    GPH_VERDICT_NEEDS_BUCKETS = 4   /**< saves time, but by a graph for each size */
+    GPH_VERDICT_NEEDS_BUCKETS = 4   /**< saves time, but only with one graph per size */
 } gph_verdict;
 
 /** Which part of the advice is printed. */
@@ -47,7 +47,7 @@ typedef struct gph_prediction {
     double busy_us;       /**< the GPU's time with all of it queued beforehand */
     double graph_us;      /**< predicted */
     double once_us;       /**< capture, instantiation and upload, predicted */
-    double break_even;    /**< repetitions that earn `once_us`; negative: never */
+    double break_even;    /**< repetitions that pay `once_us` back; negative: never */
     const char *why;      /**< the reason for the verdict, one sentence */
     gph_place place;      /**< of its first work call */
     double saves_low;     /**< share of `eager_us` that graphs save, 0.1 for 10 %: the
@@ -70,7 +70,8 @@ typedef struct gph_advice_options {
  *
  *  doctor  borrowed until gph_advice_destroy(), which comes before
  *          gph_doctor_destroy().
- *  out     owned by the caller: gph_advice_destroy().
+ *  options  borrowed for the call; NULL means all defaults.
+ *  out     owned by the caller on success: gph_advice_destroy(). Untouched on failure.
  *
  *  Fails with GPH_E_INVALID, GPH_E_STATE (the doctor has read something already) and
  *  GPH_E_NO_MEMORY. */
@@ -85,7 +86,8 @@ GPH_API void gph_advice_destroy(gph_advice *advice);
  *  GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_advice_finish(gph_advice *advice, gph_error *error);
 
-/** How many repeated sequences there are; the one that takes most time is the first. */
+/** How many repeated sequences there are, after gph_advice_finish(); the one that takes
+ *  most time is the first. */
 GPH_API uint32_t gph_advice_count(const gph_advice *advice);
 
 /** A repeated sequence; NULL if the index is too large. */

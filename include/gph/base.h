@@ -135,10 +135,12 @@ typedef struct gph_buffer {
     size_t length; /**< in: 0; out: of the whole text, also where it was cut */
 } gph_buffer;
 
-/** A gph_write_fn that appends to a gph_buffer, its `user`. Never fails. */
+/** A gph_write_fn that appends to a gph_buffer, its `user`, and cuts what does not fit.
+ *  Never fails. Thread: one at a time per buffer. */
 GPH_API gph_status gph_write_buffer(void *user, const void *data, size_t bytes);
 
-/** A gph_write_fn that appends to a `FILE *`, its `user`. Fails with GPH_E_IO. */
+/** A gph_write_fn that appends to a `FILE *`, its `user`. Fails with GPH_E_IO. Thread:
+ *  any. */
 GPH_API gph_status gph_write_file(void *user, const void *data, size_t bytes);
 
 /** Writes these bytes to a file, as every `_save` does: the file is complete or as it was
@@ -180,7 +182,7 @@ typedef enum gph_log_level {
 /** Receives one line of the log.
  *
  *  user     as given to gph_log_set().
- *  area     borrowed for the call: "cuda", "capture", "exec", "file".
+ *  area     borrowed for the call: the part of the library, such as "cuda" or "capture".
  *  message  borrowed for the call; no line break at its end.
  *
  *  Called on the thread that logs, possibly on several at the same time. Must not call any gph_
@@ -195,8 +197,8 @@ typedef void gph_log_fn(void *user, gph_log_level level, const char *area,
  *
  *  The variable GPH_LOG, read once, says what is logged: a list of `area:level`,
  *  such as `GPH_LOG=cuda:info,exec:debug`; the area `all` means every area not named. The
- *  default is `all:warn`. Thread: one at a time, before other threads use the library.
- */
+ *  default is `all:warn`; what is not understood is passed over. Thread: one at a time,
+ *  before other threads use the library. */
 GPH_API void gph_log_set(gph_log_fn *sink, void *user);
 
 #ifdef __cplusplus

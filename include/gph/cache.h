@@ -150,7 +150,7 @@ typedef struct gph_cache_options {
     uint32_t lazy_misses;  /**< misses before a lazy capture; 0: 1 */
     uint32_t own_max;      /**< keys with executables of their own; 0: a tenth */
     double hot_share;      /**< a key with this share of the replays gets its own, if it
-                                pays; 0: 0.01; 1: no key; below 0: every key */
+                                pays; 0: 0.01; 1: no key; negative: every key */
     gph_rng *rng; /**< or NULL; outlives the cache. Replays then take a lock, and none may
                        run during a call */
 } gph_cache_options;
@@ -214,7 +214,8 @@ typedef struct gph_cache_match {
 } gph_cache_match;
 
 /** Says what to do with these sizes, one per axis: a few comparisons; nothing is locked,
- *  allocated or counted. `out`: the caller's. GPH_E_INVALID: NULL. Thread: any. */
+ *  allocated or counted. `sizes`: borrowed for the call. `out`: the caller's. Fails with
+ *  GPH_E_INVALID (a pointer is NULL). Thread: any. */
 GPH_API gph_status gph_cache_find(const gph_cache *cache, const int64_t *sizes,
                                   gph_cache_match *out, gph_error *error);
 /** A phrase for a reason. Static storage; never NULL. Thread: any. */

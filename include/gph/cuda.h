@@ -41,7 +41,7 @@ typedef enum gph_driver {
     GPH_DRIVER_SOFT = 3     /**< softcuda, or fail */
 } gph_driver;
 
-/** An open driver. Any thread. */
+/** An open driver. Any thread may use it. */
 typedef struct gph_runtime gph_runtime;
 
 /** What gph_open() is asked for. Start from GPH_OPTIONS_INIT; zero means the default. */
@@ -187,7 +187,7 @@ typedef void (*gph_cuda_fn)(void);
 GPH_API GPH_CHECKED gph_status gph_open(const gph_options *options, gph_runtime **out,
                                         gph_error *error);
 
-/** Closes it. Executables must be destroyed and captures ended before. NULL is allowed.
+/** Closes it. What was made with it must be destroyed, and its captures ended, before. NULL is allowed.
  *  The driver itself stays loaded, since it may run threads of its own. While a capture
  *  of another runtime is open, closing is deferred until that capture ends, and comes
  *  after what was deferred before. Thread: one at a time. */

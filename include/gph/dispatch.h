@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  *  Dispatch: a resident graph on the device takes requests from a queue in memory and
- *  launches one of several recorded graphs for each. The host does nothing but write
- *  requests.
+ *  launches one of several recorded graphs for each. The host only writes requests.
  *
  *      gph_dispatch_create(runtime, &options, &dispatch, &error);
  *      capture work that reads gph_dispatch_block(dispatch); gph_dispatch_add(...)   each
@@ -74,7 +73,8 @@ GPH_API void gph_dispatch_destroy(gph_dispatch *dispatch);
 
 /** Where the graph that is added next will find the arguments of its request: device
  *  memory of GPH_DISPATCH_BYTES, which stays as it is until the graph has ended. Lent
- *  until gph_dispatch_destroy(); 0 for NULL, or if it has GPH_DISPATCH_GRAPHS already. */
+ *  until gph_dispatch_destroy(); 0 for NULL, or if it has GPH_DISPATCH_GRAPHS already. Thread:
+ *  one at a time. */
 GPH_API CUdeviceptr gph_dispatch_block(const gph_dispatch *dispatch);
 
 /** Adds a graph for requests of a kind. Several of one kind, each with a block of its own,
@@ -99,7 +99,7 @@ GPH_API GPH_CHECKED gph_status gph_dispatch_start(gph_dispatch *dispatch,
 /** Puts a request into the queue: a few stores, and a launch if the resident graph has
  *  ended.
  *
- *  kind       of a graph that was added.
+ *  kind       as it was given to gph_dispatch_add().
  *  arguments  copied; `bytes` of them, up to GPH_DISPATCH_BYTES, a multiple of 8; the
  *             rest of the block is 0. NULL with 0 bytes.
  *  number     may be NULL; its number, from 1, for gph_dispatch_wait().
@@ -129,7 +129,7 @@ GPH_API GPH_CHECKED gph_status gph_dispatch_wait(gph_dispatch *dispatch, uint64_
 
 /** Waits for everything that was sent, and ends the resident graph without waiting for
  *  its idle time. The next request starts it again. Fails as gph_dispatch_wait(). Thread:
- *  any. */
+ *  any, with the context current. */
 GPH_API GPH_CHECKED gph_status gph_dispatch_stop(gph_dispatch *dispatch,
                                                  gph_error *error);
 

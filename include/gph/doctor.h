@@ -84,8 +84,12 @@ typedef struct gph_finding {
     uint32_t rank_count;             /**< ranks of that job; 0: it is not in a job */
 } gph_finding;
 
-/** Begins an examination. `out` is owned by the caller: gph_doctor_destroy(). Fails with
- *  GPH_E_INVALID and GPH_E_NO_MEMORY. */
+/** Begins an examination.
+ *
+ *  options  borrowed for the call; NULL means all defaults.
+ *  out      owned by the caller on success: gph_doctor_destroy(). Untouched on failure.
+ *
+ *  Fails with GPH_E_INVALID (an unknown language) and GPH_E_NO_MEMORY. Thread: any. */
 GPH_API GPH_CHECKED gph_status gph_doctor_create(const gph_doctor_options *options,
                                                  gph_doctor **out, gph_error *error);
 
@@ -137,13 +141,14 @@ GPH_API GPH_CHECKED gph_status gph_doctor_save(gph_doctor *doctor, const char *p
  *  GPH_E_NO_MEMORY. */
 GPH_API GPH_CHECKED gph_status gph_doctor_finish(gph_doctor *doctor, gph_error *error);
 
-/** How many findings there are. */
+/** How many findings there are; complete after gph_doctor_finish(). */
 GPH_API uint32_t gph_doctor_finding_count(const gph_doctor *doctor);
 
 /** A finding; NULL if the index is too large. */
 GPH_API const gph_finding *gph_doctor_finding(const gph_doctor *doctor, uint32_t index);
 
-/** How many events were read, and how many were lost because they came too fast. */
+/** How many events were read, and in `lost` (the caller's, may be NULL) how many were
+ *  lost because they came too fast. */
 GPH_API uint64_t gph_doctor_event_count(const gph_doctor *doctor, uint64_t *lost);
 
 /** Writes which ranks the processes are, how each ended, and for each communicator how many

@@ -38,7 +38,7 @@ GPH_API GPH_CHECKED gph_status gph_dot_write(const gph_graph *graph,
                                              gph_error *error);
 
 /** Writes a graph as JSON, in the format gph-graph(5) and in a fixed order: the same
- *  graph gives the same bytes. Arguments as gph_dot_write(). */
+ *  graph gives the same bytes. Arguments, failures and threads as gph_dot_write(). */
 GPH_API GPH_CHECKED gph_status gph_json_write(const gph_graph *graph,
                                               const gph_file_options *options,
                                               gph_write_fn *write, void *user,

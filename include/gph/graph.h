@@ -162,7 +162,7 @@ typedef struct gph_conditional_params {
 
 /** One node. What `kind` does not name is zero. */
 typedef struct gph_node {
-    uint32_t size;      /**< sizeof(gph_node); 0: as 0.1 has it */
+    uint32_t size;      /**< sizeof(gph_node); 0: the size that version 0.1 has */
     gph_node_kind kind; /**< says which of the parameters below is set */
     const char *name;   /**< what to call it; NULL: kind and index */
     union {
@@ -185,7 +185,8 @@ typedef struct gph_node {
 typedef struct gph_edge {
     uint32_t from;     /**< index of a node */
     uint32_t to;       /**< index of a node */
-    uint8_t from_port; /**< 1: programmatic, 2: at launch; kernels only */
+    uint8_t from_port; /**< 0 default, 1 programmatic, 2 at launch; 1 and 2 of
+                            kernels only */
     uint8_t to_port;   /**< 0 */
     uint8_t type;      /**< 0 default, 1 programmatic */
     uint8_t reserved;  /**< 0 */

@@ -52,8 +52,8 @@ typedef struct gph_loop_options {
     uint32_t size; /**< sizeof(gph_loop_options) */
     uint32_t way;  /**< a gph_loop_way */
     /** Borrowed until gph_loop_destroy(): a word of 4 bytes that the device can read. The
-     *  next round begins while it is not 0; no round runs if it is 0 at first. The
-     *  address is 0 if `test` is given. */
+     *  next round begins while it is not 0; no round runs if it is 0 at first. 0 if
+     *  `test` is given. */
     CUdeviceptr condition;
     /** The most steps of a launch; not 0. */
     uint64_t ceiling;
@@ -113,8 +113,8 @@ GPH_API GPH_CHECKED gph_status gph_loop_create(gph_runtime *runtime, CUgraph bod
                                                const gph_loop_options *options,
                                                gph_loop **out, gph_error *error);
 
-/** Destroys it. Launches must have ended. While a capture is open it waits: gph_defer().
- *  NULL is allowed. */
+/** Destroys it. Launches must have ended. While a capture is open, destroying is
+ *  deferred until it ends: gph_defer(). NULL is allowed. Thread: one at a time. */
 GPH_API void gph_loop_destroy(gph_loop *loop);
 
 /** Launches it in a stream. With GPH_LOOP_HOST, or GPH_LOOP_FASTEST where that chose the
@@ -209,7 +209,8 @@ GPH_API GPH_CHECKED gph_status gph_loop_update(gph_loop *loop, CUgraph body,
 /** The executable that a launch uses, for gph_slots_launch() and other functions that
  *  take one; only gph_loop_update() may change its contents. Lent until
  *  gph_loop_destroy(); NULL for GPH_LOOP_HOST and for NULL. With GPH_LOOP_FASTEST,
- *  calling this selects the device's way that the executable belongs to. */
+ *  calling this selects the device's way that the executable belongs to. Thread: one at a
+ *  time. */
 GPH_API gph_exec *gph_loop_exec(const gph_loop *loop);
 
 /** Which way was chosen, and why. */
@@ -226,7 +227,8 @@ typedef struct gph_loop_ways {
  *  gph_loop_wait(). */
 GPH_API void gph_loop_ways_get(const gph_loop *loop, gph_loop_ways *out);
 
-/** "while", "tail", "host". Static storage; never NULL. */
+/** "fastest", "device", "while", "tail" or "host". Static storage; never NULL. Thread:
+ *  any. */
 GPH_API const char *gph_loop_way_name(gph_loop_way way);
 
 #ifdef __cplusplus

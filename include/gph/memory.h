@@ -361,7 +361,7 @@ GPH_API GPH_CHECKED gph_status gph_checkpoint_restore(gph_pool *pool,
                                                       const CUdeviceptr *live,
                                                       uint32_t live_count, int all,
                                                       gph_error *error);
-/** NULL is allowed. */
+/** Destroys it. NULL is allowed. Thread: any. */
 GPH_API void gph_checkpoint_destroy(gph_checkpoint *checkpoint);
 /** @} */
 

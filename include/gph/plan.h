@@ -60,7 +60,7 @@ typedef struct gph_plan_options {
     uint64_t step_limit; /**< the search ends after this many steps; 0: no limit */
     gph_plan_progress_fn *progress; /**< or NULL */
     void *progress_user;            /**< passed to `progress`; borrowed */
-    const gph_allocator *allocator; /**< NULL: the C library's heap */
+    const gph_allocator *allocator; /**< borrowed; NULL: the C library's heap */
     const gph_plan_body *bodies;    /**< borrowed; `body_count` of them, 4,096 at most */
     size_t body_count;              /**< 0: none, and no buffer belongs to one */
 } gph_plan_options;
@@ -107,7 +107,7 @@ GPH_API GPH_CHECKED gph_status gph_plan_check(const gph_plan_buffer *buffers,
                                               uint64_t *height, gph_error *error);
 
 /** As gph_plan_check(), for buffers that belong to bodies: `body_count` of them,
- *  borrowed. */
+ *  borrowed for the call. */
 GPH_API GPH_CHECKED gph_status gph_plan_check_bodies(
     const gph_plan_buffer *buffers, size_t count, const gph_plan_body *bodies,
     size_t body_count, const uint64_t *offsets, uint64_t *height, gph_error *error);
@@ -116,8 +116,8 @@ GPH_API GPH_CHECKED gph_status gph_plan_check_bodies(
 typedef struct gph_plan_table gph_plan_table;
 
 /** Reads CSV: a line of column names, then one line per buffer. Columns, in any order:
- * id, lower, upper, size; optionally alignment, offset and bodies. An empty offset leaves
- * the buffer free, a number pins it. `bodies` is the path to the body of a buffer from
+ *  id, lower, upper, size; optionally alignment, offset and bodies. An empty offset leaves
+ *  the buffer free, a number pins it. `bodies` is the path to the body of a buffer from
  *  outside, with steps joined by "/": CHOICE:CASE, a name and a number, or
  *  `LOOP@LOWER-UPPER`, a name and the times of its rounds; empty: none. Blanks around
  *  values and empty lines are allowed, quotes are not.
@@ -133,7 +133,8 @@ GPH_API GPH_CHECKED gph_status gph_plan_table_read(const char *text, size_t byte
                                                    gph_error *error);
 /** Destroys a table, its buffers and names. NULL is allowed. */
 GPH_API void gph_plan_table_destroy(gph_plan_table *table);
-/** Its buffers, in the order of the lines; lent. */
+/** Its buffers, in the order of the lines. Lent, like all below, until
+ *  gph_plan_table_destroy(). */
 GPH_API const gph_plan_buffer *gph_plan_table_buffers(const gph_plan_table *table);
 /** How many there are. */
 GPH_API size_t gph_plan_table_count(const gph_plan_table *table);

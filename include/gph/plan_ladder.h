@@ -94,7 +94,7 @@ typedef struct gph_plan_ladder_options {
     double second_budget;   /**< at most this many seconds for all; 0: no limit */
     double byte_weight;     /**< what a byte costs, in the unit of `cost` */
     double second_weight;   /**< what a second of start-up costs, in the same unit */
-    uint64_t multiple;      /**< rungs are multiples of it; 0: 1 */
+    uint64_t multiple;      /**< rungs are multiples of it; 0 means 1 */
     const gph_allocator *allocator; /**< NULL: the C library's heap; borrowed */
 } gph_plan_ladder_options;
 /** Every option at its default. */
@@ -168,9 +168,10 @@ GPH_API GPH_CHECKED gph_status gph_plan_traffic_read(const char *text, size_t by
                                                      gph_error *error);
 /** Ends it. NULL is allowed. */
 GPH_API void gph_plan_traffic_destroy(gph_plan_traffic *traffic);
-/** Its sizes; lent. */
+/** Its sizes. Lent until gph_plan_traffic_destroy(). */
 GPH_API gph_plan_histogram gph_plan_traffic_histogram(const gph_plan_traffic *traffic);
-/** Sets the curves of `options` that the table has; they are lent. */
+/** Sets the curves of `options` that the table has. They are lent until
+ *  gph_plan_traffic_destroy(). */
 GPH_API void gph_plan_traffic_curves(const gph_plan_traffic *traffic,
                                      gph_plan_ladder_options *options);
 

@@ -110,7 +110,7 @@ GPH_API uint32_t gph_ranks_rank(const gph_ranks *ranks);
 /** How many there are. 0 for NULL. Thread: any. */
 GPH_API uint32_t gph_ranks_count(const gph_ranks *ranks);
 /** The number of this rank among those of this host; in most jobs also the number of its
- *  GPU. */
+ *  GPU. 0 for NULL. Thread: any. */
 GPH_API uint32_t gph_ranks_local(const gph_ranks *ranks);
 
 /** @name Agreement

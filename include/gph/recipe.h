@@ -41,7 +41,8 @@ typedef struct gph_recipe gph_recipe;
 GPH_API GPH_CHECKED gph_status gph_recipe_create(const gph_allocator *allocator,
                                                  gph_recipe **out, gph_error *error);
 
-/** NULL is allowed. Graphs loaded from it stay valid. */
+/** Destroys it. NULL is allowed. Graphs loaded from it stay valid. Thread: one at a
+ *  time. */
 GPH_API void gph_recipe_destroy(gph_recipe *recipe);
 
 /** Device memory that graphs work on. */
@@ -67,6 +68,7 @@ GPH_API GPH_CHECKED gph_status gph_recipe_range_add(gph_recipe *recipe,
 
 /** Adds a range that is an arena's addresses.
  *
+ *  name     copied: as gph_recipe_range.name.
  *  arena    borrowed for the call: where the first captures allocate their memory.
  *  shifted  borrowed for the call: where the second captures allocate it, of the same
  *           size; NULL: there are none.
@@ -181,7 +183,8 @@ GPH_API GPH_CHECKED gph_status gph_recipe_add_tree(gph_recipe *recipe, gph_tree 
 /** @{ */
 
 /** Writes a recipe in the format gph-recipe(5); it replaces the file at `path` when it is
- *  complete. Fails with GPH_E_IO, GPH_E_INVALID and GPH_E_NO_MEMORY. */
+ *  complete. Fails with GPH_E_IO, GPH_E_INVALID and GPH_E_NO_MEMORY. Thread: one at a
+ *  time. */
 GPH_API GPH_CHECKED gph_status gph_recipe_save(gph_recipe *recipe, const char *path,
                                                gph_error *error);
 

@@ -23,7 +23,7 @@ enum {
     GPH_RECIPE_CHECK = 1, /**< replays each graph that has a check, and compares */
     GPH_RECIPE_SHARE = 2, /**< graphs of one topology share an executable */
     GPH_RECIPE_LAZY = 4,  /**< an executable is made at its first launch */
-    GPH_RECIPE_KEEP = 8   /**< graphs stay beside their executables: gph_loaded_take() */
+    GPH_RECIPE_KEEP = 8 /**< graphs are kept with their executables: gph_loaded_take() */
 };
 
 /** Start from GPH_LOADED_OPTIONS_INIT. */
@@ -44,7 +44,8 @@ typedef struct gph_loaded_options {
 /** All defaults. */
 #define GPH_LOADED_OPTIONS_INIT GPH_SIZED(gph_loaded_options)
 
-/** Graphs of a recipe, ready to launch. */
+/** Graphs of a recipe, ready to launch. Any thread, where a function does not say
+ *  otherwise. */
 typedef struct gph_loaded gph_loaded;
 
 /** Builds the graphs of a recipe in the current context, without capturing. The modules
@@ -66,7 +67,7 @@ GPH_API GPH_CHECKED gph_status gph_loaded_create(gph_runtime *runtime,
                                                  const gph_loaded_options *options,
                                                  gph_loaded **out, gph_error *error);
 
-/** Launches in flight finish. NULL is allowed. Thread: one at a time. */
+/** Destroys it; launches in flight still finish. NULL is allowed. Thread: one at a time. */
 GPH_API void gph_loaded_destroy(gph_loaded *loaded);
 
 /** A graph of a recipe, and whether it was loaded. Lent until gph_loaded_destroy(). */

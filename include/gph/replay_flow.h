@@ -132,7 +132,7 @@ GPH_API GPH_CHECKED gph_status gph_capture_case(gph_capture *capture, uint32_t i
 
 /** Ends the innermost branch, loop or choice; the capture continues after it. What bodies
  *  cannot hold (host functions, events, semaphores, allocations of the driver, batches of
- *  memory operations, copies of pageable memory or arrays: R83) is refused here, with the
+ *  memory operations, copies of pageable memory or arrays: rule R83 in docs/conformance.md) is refused here, with the
  *  node and its region. Fails like gph_capture_if(); GPH_E_STATE: nothing is open. */
 GPH_API GPH_CHECKED gph_status gph_capture_flow_end(gph_capture *capture,
                                                     gph_error *error);
@@ -168,7 +168,7 @@ typedef struct gph_flow {
                                 in line */
 } gph_flow;
 
-/** How many IFs, loops and choices the recording has; 0 for NULL. */
+/** How many IFs, loops and choices the recording has; 0 for NULL. Thread: any. */
 GPH_API uint32_t gph_recording_flow_count(const gph_recording *recording);
 
 /** One of them, in the order in which they began.

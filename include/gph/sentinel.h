@@ -45,7 +45,8 @@ GPH_API GPH_CHECKED gph_status gph_sentinel_create(gph_runtime *runtime,
                                                    const gph_sentinel_options *options,
                                                    gph_sentinel **out, gph_error *error);
 
-/** Destroys it, after its executables were destroyed. A file stays. NULL is allowed. */
+/** Destroys it, after its executables were destroyed. A file stays. NULL is allowed.
+ *  Thread: one at a time. */
 GPH_API void gph_sentinel_destroy(gph_sentinel *sentinel);
 
 /** What is known about a node in the last launch that began. */
@@ -72,7 +73,7 @@ typedef struct gph_progress_node {
     uint32_t state;            /**< a gph_node_state */
     uint32_t waits_for_count;  /**< of `waits_for` */
     const uint32_t *waits_for; /**< indices of nodes that it waits for directly, if
-        *GPH_NODE_WAITING */
+                                    GPH_NODE_WAITING */
     const char *region;        /**< its region; empty if it has none */
     const char *kernel;        /**< the kernel's name; empty if it is not a kernel */
     const char *place; /**< gph_recording_place(): "decode.c:57"; empty if unknown */
@@ -120,7 +121,7 @@ GPH_API GPH_CHECKED gph_status gph_progress_load(const char *path,
 /** Destroys it. NULL is allowed. */
 GPH_API void gph_progress_destroy(gph_progress *progress);
 
-/** The number of the process. */
+/** The number of the process (pid). */
 GPH_API uint64_t gph_progress_process(const gph_progress *progress);
 
 /** How many executables there are. */

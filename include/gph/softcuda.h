@@ -17,7 +17,7 @@ enum {
     GPH_PTX_REPORT_IR = 1 << 0,     /**< the LLVM IR */
     GPH_PTX_REPORT_ASM = 1 << 1,    /**< the machine code as assembly text */
     GPH_PTX_REPORT_SLOW = 1 << 2,   /**< force the slow path */
-    GPH_PTX_REPORT_NO_JIT = 1 << 3, /**< do not compile: path and cuts alone */
+    GPH_PTX_REPORT_NO_JIT = 1 << 3, /**< do not compile: only path and cuts */
     GPH_PTX_REPORT_JSON = 1 << 4    /**< JSON instead of text */
 };
 
@@ -131,7 +131,8 @@ enum {
 GPH_API GPH_CHECKED gph_status gph_softcuda_trail(void *exec, uint32_t *words,
                                                   uint32_t count);
 
-/** softcuda's version as text. Its presence distinguishes softcuda from NVIDIA's driver. */
+/** softcuda's version as text. Its presence distinguishes softcuda from NVIDIA's driver.
+ *  Static storage. Thread: any. */
 GPH_API const char *gph_softcuda_version(void);
 
 #ifdef __cplusplus

@@ -235,8 +235,8 @@ typedef struct gph_tree_event {
     const char *function;   /**< whose call */
     int32_t input;          /**< the input at fault, or -1 */
     uint32_t node;          /**< the recording, from 1; 0: none */
-    CUdeviceptr was;        /**< its address as recorded, or 0 */
-    CUdeviceptr is;         /**< its address now, or 0 */
+    CUdeviceptr was;        /**< that input's address as recorded, or 0 */
+    CUdeviceptr is;         /**< that input's address now, or 0 */
     const char *text;       /**< a sentence; empty after a replay */
 } gph_tree_event;
 /** Reads it. `out`: the caller's, filled in. */
@@ -251,8 +251,8 @@ typedef struct gph_tree_stats {
     uint64_t replays;                            /**< calls that were hits */
     uint64_t recordings;                         /**< calls that were recorded */
     uint64_t warmups;                            /**< calls that were warm-ups */
-    uint64_t eager;                              /**< calls that ran eagerly in that
-                                                      pool */
+    uint64_t eager;                              /**< calls that ran eagerly, in the
+                                                      pool for eager calls */
     uint64_t restores;                           /**< of checkpoints */
     uint64_t demotions;                          /**< inputs that moved too often */
     uint64_t promotions;                         /**< inputs that became static again */
@@ -261,11 +261,11 @@ typedef struct gph_tree_stats {
     uint32_t roots;                              /**< recordings without a parent */
     uint32_t nodes;                              /**< recordings */
     uint32_t depth;                              /**< calls of the current path */
-    uint32_t live_outputs;                       /**< held */
+    uint32_t live_outputs;                       /**< outputs that have a holder */
     uint32_t live_blocks;                        /**< buffers of the path below them */
     uint32_t due;                                /**< forwards whose backward is due */
     uint64_t inputs_pulled; /**< copied inputs that the launched graph copied itself: the
-                                 host pays for the launch alone, and for a look at the
+                                 host pays only for the launch and for a look at the
                                  source (docs/design/tree.md) */
     uint64_t inputs_copied; /**< copied by calls before the launch: they lie in memory
                                  that is not the device's, are too large, or the function

@@ -25,11 +25,10 @@ typedef struct gph_snapshot gph_snapshot;
  *
  *  runtime  borrowed until gph_snapshot_release().
  *  graph    borrowed for the call; not changed. The snapshot keeps its nodes' handles.
- *           out owned by the caller on success: gph_snapshot_release(). Untouched on
- *           failure.
+ *  out      owned by the caller on success: gph_snapshot_release(). Untouched on failure.
  *
- *  Fails as gph_graph_describe(). Thread: nobody else may use `graph` meanwhile (CUDA's
- *  rule). */
+ *  Fails as gph_graph_describe(). Thread: any; no other thread may use `graph`
+ *  meanwhile (CUDA's rule). */
 GPH_API GPH_CHECKED gph_status gph_snapshot_take(gph_runtime *runtime, CUgraph graph,
                                                  gph_snapshot **out, gph_error *error);
 
@@ -39,7 +38,7 @@ GPH_API gph_snapshot *gph_snapshot_retain(gph_snapshot *snapshot);
 /** One owner less; the last one destroys it. NULL is allowed. Thread: any. */
 GPH_API void gph_snapshot_release(gph_snapshot *snapshot);
 
-/** The graph as data. Lent until the last release; NULL for NULL. */
+/** The graph as data. Lent until the last release; NULL for NULL. Thread: any. */
 GPH_API const gph_graph *gph_snapshot_graph(const gph_snapshot *snapshot);
 
 /** The ways to give an executable new contents, cheapest first. */
@@ -134,7 +133,7 @@ GPH_API GPH_CHECKED gph_status gph_exec_compatible(gph_exec *exec, CUgraph graph
                                                    gph_error *error);
 
 /** gph_exec_compatible() for a graph that was described before: it queries the driver
- *  only about addresses that changed. */
+ *  only about addresses that changed. Failures and threads as there. */
 GPH_API GPH_CHECKED gph_status gph_exec_compatible_with(gph_exec *exec,
                                                         const gph_snapshot *snapshot,
                                                         gph_update_report *report,
@@ -236,7 +235,8 @@ GPH_API GPH_CHECKED gph_status gph_exec_node_find(const gph_exec *exec, const ch
                                                   uint32_t nth, uint32_t *out,
                                                   gph_error *error);
 
-/** The same by the driver's handle, of the graph that the executable was made from. */
+/** The same by the driver's handle, of the graph that the executable was made from.
+ *  Failures as gph_exec_node_find(). */
 GPH_API GPH_CHECKED gph_status gph_exec_node_index(const gph_exec *exec, CUgraphNode node,
                                                    uint32_t *out, gph_error *error);
 
