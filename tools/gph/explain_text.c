@@ -13,8 +13,8 @@ enum { LINE_SHOWN = 160 };
 typedef struct labels {
     const char *matched, *by, *cause, *fix, *about, *use, *in_vain, *versions, *since,
         *shown_by, *see, *others;
-    const char *nothing, *near, *exists, *stands, *missing, *missing_torch, *nearest,
-        *reasons[5];
+    const char *nothing, *ask, *near, *exists, *stands, *missing, *missing_torch,
+        *nearest, *reasons[5];
 } labels;
 
 static const labels words[GPH_EXPLAIN_LANGUAGES] = {
@@ -31,6 +31,8 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .see = "see",
      .others = "or is it",
      .nothing = "nothing is known about this",
+     .ask = "give an error code, a name, a few words, or a log on standard input; "
+            "gph explain --list lists all entries",
      .near = "did you mean",
      .exists = "exists; no entry is about it alone",
      .stands = "it occurs in",
@@ -51,6 +53,8 @@ static const labels words[GPH_EXPLAIN_LANGUAGES] = {
      .see = "参见",
      .others = "也可能是",
      .nothing = "没有找到相关条目",
+     .ask = "请给出错误码、名称、几个词，或通过标准输入给出日志；gph explain --list "
+            "列出全部条目",
      .near = "是否想找",
      .exists = "存在；没有专门的条目",
      .stands = "出现于",
@@ -175,6 +179,8 @@ static void put_nothing(const explain_answer *answer, const labels *say, FILE *t
     fprintf(to, "gph explain: %s\n", say->nothing);
     for (size_t i = 0; i < answer->near_count; i++)
         fprintf(to, "%s %s\n", i == 0 ? say->near : "         or", answer->near[i]);
+    if (answer->near_count == 0)
+        columns_wrap(say->ask, 0, 0, to);
 }
 
 void explain_put_text(const explain_answer *answer, FILE *to)
