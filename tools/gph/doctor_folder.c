@@ -49,7 +49,8 @@ static void read_line(const char *path, char *out, size_t bytes)
 static bool owner_of(long number, char *out)
 {
     char path[64], stat[1024], boot[64], space[64] = "";
-    snprintf(path, sizeof(path), "/proc/%ld/stat", number);
+    /* qemu's user mode makes up its own process's /proc/PID/stat, with a later start. */
+    snprintf(path, sizeof(path), "/proc/%ld/task/%ld/stat", number, number);
     read_line(path, stat, sizeof(stat));
     const char *at = strrchr(stat, ')'); /* of its name; then 20 words to its start */
     for (int i = 0; i < 20 && at; i++)
