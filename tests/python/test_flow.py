@@ -204,9 +204,10 @@ class Loops(Flows):
         loop = self.make(limit=2**32 - 1, ceiling=2**40, way="while", poll_ns=1)
         self.set_words(1, 0)
         loop(self.stream)
-        threading.Timer(0.1, lambda: signal.raise_signal(signal.SIGINT)).start()
         begun = time.monotonic()
         with self.assertRaises(KeyboardInterrupt):
+            # In the block: on a busy machine the signal may come before start() has returned.
+            threading.Timer(0.1, lambda: signal.raise_signal(signal.SIGINT)).start()
             loop.wait(self.stream)
         self.assertLess(time.monotonic() - begun, 5)
         loop.abort()
