@@ -6,11 +6,12 @@
  *   launch       what is there now          is written, the first times
  *
  * A variable on a stack is the thread's own, and gone for good once the thread is seen
- * above it: the runtime's launch stubs and frameworks copy arguments into frames that are
- * left at once. Python's bindings make objects for a call and drop them: a process with an
+ * above it, or launches while another function has its place: the runtime's launch stubs and
+ * frameworks copy arguments into frames that are left at once. Python's bindings make objects for a call and drop them: a process with an
  * interpreter has none. An address that two nodes of a graph have is scratch, and no variable. */
 #define _GNU_SOURCE
 #include "attach/track/source.h"
+#include "attach/peek/frame.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/python.h"
 #include "attach/ring/draft.h"
@@ -21,9 +22,9 @@
 
 enum {
     NODES = 1 << 11,
-    NODE_ARGUMENTS = 8,
+    NODE_ARGUMENTS = ATTACH_FRAME_VARIABLES,
     EXECS = 1 << 9,
-    EXEC_SOURCES = 8, /* parts of one record */
+    EXEC_SOURCES = ATTACH_FRAME_VARIABLES, /* parts of one record */
     PROBES = 8,
     FIRST_LAUNCHES = 8,
     WORD = 8,
@@ -35,6 +36,7 @@ typedef struct source {
     _Atomic uint64_t node;
     _Atomic uint32_t arg, bytes;
     _Atomic uint32_t thread; /* on whose stack; 0: on none */
+    _Atomic uint64_t frame;  /* on a stack: attach_frames_of() */
 } source;
 
 typedef struct node_sources {
@@ -59,6 +61,7 @@ static void copy_source(source *to, const source *from)
     atomic_store(&to->arg, atomic_load(&from->arg));
     atomic_store(&to->bytes, atomic_load(&from->bytes));
     atomic_store(&to->thread, atomic_load(&from->thread));
+    atomic_store(&to->frame, atomic_load(&from->frame));
     atomic_store(&to->address, atomic_load(&from->address));
 }
 
@@ -71,11 +74,33 @@ static bool is_there(const source *of, uint64_t here)
            (thread == 0 || (thread == attach_thread() && address >= here));
 }
 
+/* Asks for the frames of those that are on a stack. */
+static void find_frames(const source *of, uint32_t count, uint64_t *frames)
+{
+    uint64_t addresses[ATTACH_FRAME_VARIABLES] = {0};
+    for (uint32_t i = 0; i < count; i++)
+        if (atomic_load(&of[i].thread) == attach_thread())
+            addresses[i] = atomic_load(&of[i].address);
+    attach_frames_of(addresses, frames, count);
+}
+
+/* Whose frame it is; what is of none was never a variable. */
+static void note_frames(source *of, uint32_t count)
+{
+    uint64_t frames[ATTACH_FRAME_VARIABLES];
+    find_frames(of, count, frames);
+    for (uint32_t i = 0; i < count; i++) {
+        atomic_store(&of[i].frame, frames[i]);
+        if (atomic_load(&of[i].thread) != 0 && frames[i] == 0)
+            atomic_store(&of[i].address, 0);
+    }
+}
+
 void attach_source_note(uint64_t node, const attach_layout *layout, void **params)
 {
     const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     const uint64_t top = attach_stack_end(here);
-    if (node == 0 || !layout || !params)
+    if (node == 0 || !layout || !params || attach_python_is_known())
         return;
     node_sources *at = &nodes[gphi_hash_mix(node) % NODES];
     atomic_store(&at->node, 0);
@@ -93,6 +118,7 @@ void attach_source_note(uint64_t node, const attach_layout *layout, void **param
         atomic_store(&to->thread, address >= here && address < top ? attach_thread() : 0);
         atomic_store(&to->address, address);
     }
+    note_frames(at->items, count);
     for (; count < NODE_ARGUMENTS; count++)
         atomic_store(&at->items[count].address, 0);
     atomic_store(&at->snapshot, 0);
@@ -194,6 +220,8 @@ void attach_source_launch(const attach_call *call)
     if (nth > FIRST_LAUNCHES && (nth & (nth - 1)) != 0)
         return;
     gphi_source_value now[EXEC_SOURCES];
+    uint64_t frames[ATTACH_FRAME_VARIABLES];
+    find_frames(at->items, count, frames);
     attach_draft draft;
     attach_draft_begin(&draft, GPHI_EVENT_HOST, call->words[0]);
     for (uint32_t i = 0; i < count; i++) {
@@ -202,7 +230,8 @@ void attach_source_launch(const attach_call *call)
                                      .address = atomic_load(&from->address),
                                      .arg = atomic_load(&from->arg),
                                      .bytes = atomic_load(&from->bytes)};
-        if (!is_there(from, (uint64_t)(uintptr_t)call->above) || !read_value(&now[i])) {
+        if (!is_there(from, (uint64_t)(uintptr_t)call->above) ||
+            atomic_load(&from->frame) != frames[i] || !read_value(&now[i])) {
             atomic_store(&from->address, 0);
             continue;
         }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """gph doctor on each way of ways.c: the first error or warning is of the rule, at the marked line, or there
-is none; and what it says has Chinese.
+is none; one place has one finding of a rule; and what it says has Chinese.
 
 usage: ways.py GPH PROGRAM SOURCE DRIVER [WAY...]
 """
@@ -40,6 +40,8 @@ for way, rule, *options in ways:
     if found["exit"] == 77:
         sys.exit(77)
     grave = [f for f in found["findings"] if f["severity"] != "info"]
+    places = [(f["id"], *((frame["file"], frame["line"]) for frame in [f["at"], *f["stack"]])) for f in grave]
+    failures.extend(f"{way}: {places.count(place)} findings at one place: {place}" for place in set(places) if places.count(place) > 1)
     first = grave[0] if grave else {"id": "silent", "at": {"line": None}}
     wanted = marks[0] if rule != "silent" else None
     at = first["at"]["line"]

@@ -255,6 +255,120 @@ static void cut_and_mended(void)
     cut(true, true);
 }
 
+/* ---- where an argument's variable was, once its function has returned ---- */
+
+static CUgraphExec scaled(CUdeviceptr y, CUdeviceptr x)
+{
+    float rates[8] = {1};
+    unsigned floats = FLOATS;
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    LAUNCH(scale_add, FLOATS / 128, stream, &y, &x, &rates[0], &floats);
+    return end_capture(stream);
+}
+
+/* Has numbers where the other function had its rates. */
+static void launch_after(CUgraphExec exec, int i)
+{
+    float numbers[64];
+    for (int k = 0; k < 64; k++)
+        numbers[k] = i < 1 ? 1 : (float)(i + k);
+    CU(cuGraphLaunch(exec, stream));
+    CU(cuStreamSynchronize(stream));
+    printf("%g\n", (double)numbers[i]);
+}
+
+// way: slot_taken_again silent
+static void slot_taken_again(void)
+{
+    CUdeviceptr x = new_floats(), y = new_floats();
+    stream = new_stream();
+    CUgraphExec exec = scaled(y, x);
+    for (int i = 0; i < STEPS; i++)
+        launch_after(exec, i);
+    CU(cuGraphExecDestroy(exec));
+}
+
+/* The function's own, which is called again: from another line, too. */
+static void decay_step(CUgraphExec *exec, CUdeviceptr y, CUdeviceptr x, int i)
+{
+    float rate = i < 1 ? 1 : 1 / (float)i;
+    unsigned floats = FLOATS;
+    if (!*exec) {
+        CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        LAUNCH(scale_add, FLOATS / 128, stream, &y, &x, &rate, // <-- called_again
+               &floats);
+        *exec = end_capture(stream);
+    }
+    CU(cuGraphLaunch(*exec, stream));
+    CU(cuStreamSynchronize(stream));
+}
+
+// way: called_again replay.frozen-value
+static void called_again(void)
+{
+    CUdeviceptr x = new_floats(), y = new_floats();
+    CUgraphExec exec = NULL;
+    stream = new_stream();
+    decay_step(&exec, y, x, 0);
+    for (int i = 1; i < STEPS; i++)
+        decay_step(&exec, y, x, i);
+    CU(cuGraphExecDestroy(exec));
+}
+
+/* The caller's, by way of a function that captures and one that launches. */
+static CUgraphExec scaled_by(CUdeviceptr y, CUdeviceptr x, float *rate)
+{
+    unsigned floats = FLOATS;
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    LAUNCH(scale_add, FLOATS / 128, stream, &y, &x, rate, &floats); // <-- of_caller
+    return end_capture(stream);
+}
+
+// way: of_caller replay.frozen-value
+static void of_caller(void)
+{
+    CUdeviceptr x = new_floats(), y = new_floats();
+    float rate = 1;
+    stream = new_stream();
+    CUgraphExec exec = scaled_by(y, x, &rate);
+    for (int i = 0; i < STEPS; i++, rate *= 0.5F)
+        launch_after(exec, i);
+    CU(cuGraphExecDestroy(exec));
+}
+
+/* ---- a pool for each graph, of several kinds, made at one line ---- */
+
+// way: pools_of_kinds memory.pool-per-graph
+static void pools_of_kinds(void)
+{
+    enum { KINDS = 2, GRAPHS = 3 * KINDS, LARGE = 4 << 20 };
+    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                  .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUdeviceptr x = new_floats(), y = new_floats();
+    CUgraphExec execs[GRAPHS];
+    CUgraph graph = NULL;
+    stream = new_stream();
+    for (int i = 0; i < GRAPHS; i++) {
+        CUdeviceptr temporary = 0;
+        CUmemoryPool pool = NULL;
+        CU(cuMemPoolCreate(&pool, &props));
+        CU(cuMemAllocFromPoolAsync(&temporary, LARGE, pool, stream));
+        CU(cuStreamSynchronize(stream));
+        CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        COPY(stream, temporary, x);
+        for (int k = 0; k <= i % KINDS; k++)
+            SCALE_ADD(stream, y, temporary, 2);
+        CU(cuStreamEndCapture(stream, &graph));
+        CU(cuGraphInstantiateWithFlags(&execs[i], graph, 0)); // <-- pools_of_kinds
+        CU(cuGraphDestroy(graph));
+    }
+    for (int i = 0; i < 2 * GRAPHS; i++)
+        CU(cuGraphLaunch(execs[i % GRAPHS], stream));
+    CU(cuStreamSynchronize(stream));
+    for (int i = 0; i < GRAPHS; i++)
+        CU(cuGraphExecDestroy(execs[i]));
+}
+
 #define WAYS(X)                                                                          \
     X(ring_of_results)                                                                   \
     X(ring_is_set)                                                                       \
@@ -267,7 +381,11 @@ static void cut_and_mended(void)
     X(recorded_later)                                                                    \
     X(node_cut)                                                                          \
     X(edge_cut)                                                                          \
-    X(cut_and_mended)
+    X(cut_and_mended)                                                                    \
+    X(slot_taken_again)                                                                  \
+    X(called_again)                                                                      \
+    X(of_caller)                                                                         \
+    X(pools_of_kinds)
 
 int main(int argc, char **argv)
 {

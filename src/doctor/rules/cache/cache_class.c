@@ -149,7 +149,8 @@ static bool is_endless(const gphi_history *history, const class_of *class, size_
            history->now.launches - member(class, count - 1)->made.launches < count;
 }
 
-/* Calls `tell` for each class. */
+/* Calls `tell` for each class. A line that makes graphs of many has one finding, which says how
+ * many times it was found. */
 static void each_class(gphi_rule_run *run,
                        void (*tell)(gphi_rule_run *run, const gphi_history *history,
                                     const class_of *class),
@@ -196,7 +197,7 @@ static void tell_per_launch(gphi_rule_run *run, const gphi_history *history,
     uint64_t instantiate_ns = 0;
     for (size_t i = 0; i < count; i++)
         instantiate_ns += member(class, i)->instantiate_ns;
-    gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, class->hash);
+    gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, 0);
     gphi_cause(draft,
                "%zu executable graphs of the same nodes and kernels (%s) were "
                "instantiated, launched %" PRIu64 " times together, and destroyed",
@@ -228,7 +229,7 @@ static void tell_explosion(gphi_rule_run *run, const gphi_history *history,
         (double)class->median >= from)
         return;
     const gphi_exec_history *last = member(class, count - 1);
-    gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, class->hash);
+    gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, 0);
     gphi_cause(draft,
                "%zu graphs of the same kernels were instantiated for %zu different "
                "sizes; half of them were launched %" PRIu64
@@ -277,7 +278,7 @@ static void tell_growth(gphi_rule_run *run, const gphi_history *history,
         count_abandoned(class) * 4 < (count - 4) * 3)
         return;
     const gphi_exec_history *last = member(class, count - 1);
-    gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, class->hash);
+    gphi_draft *draft = gphi_finding_begin(run, &last->exec->created, 0);
     gphi_cause(draft,
                "%zu executable graphs of the same kernels, in %s of grids and copies, "
                "were made while the program ran, %zu destroyed; nearly all of them were "

@@ -115,8 +115,8 @@ static void tell_pools(gphi_rule_run *run, const gphi_vec *uses, const pool_use 
     /* Allocators take whole segments, large or small. */
     if (count < 3 || sum - largest < (first->is_own ? 32U : 1U) * (uint64_t)SAVED_MIN)
         return;
-    gphi_draft *draft =
-        gphi_finding_begin(run, &first->exec->exec->created, first->class_hash);
+    /* a line that makes graphs of many kinds has one finding, and how many there are */
+    gphi_draft *draft = gphi_finding_begin(run, &first->exec->exec->created, 0);
     gphi_cause(draft,
                "%u graphs of the same kernels have their temporaries in %u pools, %s "
                "together; no two launches were ever under way at the same time, so one "
