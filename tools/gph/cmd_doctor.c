@@ -381,9 +381,15 @@ static bool check_usage(const command_line *line)
         wrong = "--lang is en or zh", value = language;
     else if (has_same_file(line))
         wrong = "two options name the same file";
+    char plain[512] = ""; /* the value, with nothing that a terminal would act on */
+    FILE *to = value ? fmemopen(plain, sizeof(plain), "w") : NULL;
+    if (to) {
+        put_text(to, value);
+        fclose(to);
+    }
     if (value)
         doctor_say(language, gph_write_file, stderr,
-                   "gph doctor: %s, not %.100s\ntry: gph doctor --help\n", wrong, value);
+                   "gph doctor: %s, not %.100s\ntry: gph doctor --help\n", wrong, plain);
     else if (wrong)
         doctor_say(language, gph_write_file, stderr,
                    "gph doctor: %s\ntry: gph doctor --help\n", wrong);

@@ -24,7 +24,9 @@ enum {
 
 static int trouble(const char *what, const char *word)
 {
-    fprintf(stderr, "gph explain: %s%s\ntry: gph help explain\n", what, word);
+    fprintf(stderr, "gph explain: %s", what);
+    put_text(stderr, word);
+    fputs("\ntry: gph help explain\n", stderr);
     return EXIT_TROUBLE;
 }
 

@@ -126,12 +126,16 @@ bool driver_parse(const char *word, gph_driver *out)
             *out = GPH_DRIVER_DEFAULT; /* what gph_open() says of its origin stays true */
         return true;
     }
+    char text[192];
     if (word)
-        fprintf(stderr, "gph: --driver %s is not one of auto, cuda, soft\n", word);
+        snprintf(text, sizeof(text), "gph: --driver %.64s is not one of auto, cuda, soft",
+                 word);
     else
-        fprintf(stderr,
-                "gph: GPH_DRIVER is \"%.64s\": one of auto, cuda, soft is needed\n",
-                variable);
+        snprintf(text, sizeof(text),
+                 "gph: GPH_DRIVER is \"%.64s\": one of auto, cuda, soft is needed",
+                 variable);
+    put_text(stderr, text);
+    fputc('\n', stderr);
     return false;
 }
 
