@@ -32,7 +32,7 @@ echo "exit $?"
 "$GPH" doctor --events log -- true
 echo "exit $?"
 LD_PRELOAD=$PWD/none.so "$GPH" doctor --quiet -- sh -c 'echo "${LD_PRELOAD%%:*}" | sed "s,.*/,,"' 2>/dev/null
-# What only softcuda's check mode sees; a GPU's driver has none, and a log was seen without it.
+# A race that the code of the kernels shows is a warning; check mode sees it happen. A log was seen without it.
 "$GPH" doctor --quiet -- "$BROKEN/check.race" first 2>&1 | plain
 "$GPH" doctor --check -- "$BROKEN/check.race" first 2>&1 | grep -c '^error check.race'
 "$GPH" doctor --check --events log

@@ -147,9 +147,9 @@ static void missing_calls_are_known(void)
     int (*has)(const char *);
     *(void **)&has = dlsym(driver_library, "gph_softcuda_has");
     CHECK(has("cuMemAlloc_v2") == 1 && has("cuLaunchKernel_ptsz") == 1);
-    CHECK(has("cuImportExternalSemaphore") == 0);
+    CHECK(has("cuDeviceGetLuid") == 0);
     CHECK(has("cuNoSuchCall") == -1 && has("") == -1);
-    REFUSED(NOT_SUPPORTED, cu.cuImportExternalSemaphore(NULL, NULL));
+    REFUSED(NOT_SUPPORTED, cu.cuDeviceGetLuid(NULL, NULL, 0));
 }
 
 /* ---- the log ---- */
