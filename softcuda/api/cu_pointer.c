@@ -90,7 +90,9 @@ struct synced {
 };
 
 static pthread_mutex_t synced_mutex = PTHREAD_MUTEX_INITIALIZER;
-static gphi_vec synced; /* struct synced: allocations that it was set for */
+static gphi_vec
+    synced; /* struct synced: where it is not what it began as: 1 for managed memory,
+                         * else 0 */
 
 /* SIZE_MAX: it was not set. */
 static size_t synced_at_locked(uint64_t buffer_id)
@@ -104,9 +106,9 @@ static size_t synced_at_locked(uint64_t buffer_id)
 static unsigned is_synced(const soft_allocation *found)
 {
     pthread_mutex_lock(&synced_mutex);
-    const unsigned is = synced_at_locked(found->buffer_id) != SIZE_MAX;
+    const bool was_set = synced_at_locked(found->buffer_id) != SIZE_MAX;
     pthread_mutex_unlock(&synced_mutex);
-    return is;
+    return was_set != found->is_managed;
 }
 
 /* Freed allocations go first, so that the list is no longer than what lives. */
@@ -128,10 +130,11 @@ static CUresult set_synced(const soft_allocation *found, bool on)
     if (synced.item_bytes == 0)
         gphi_vec_init(&synced, gphi_heap(NULL), sizeof(fresh));
     const size_t at = synced_at_locked(found->buffer_id);
-    if (on && at == SIZE_MAX) {
+    const bool differs = on != found->is_managed;
+    if (differs && at == SIZE_MAX) {
         forget_freed_locked();
         status = gphi_vec_push(&synced, &fresh);
-    } else if (!on && at != SIZE_MAX) {
+    } else if (!differs && at != SIZE_MAX) {
         gphi_vec_remove(&synced, at);
     }
     pthread_mutex_unlock(&synced_mutex);

@@ -55,7 +55,7 @@ static CUresult managed_at(const CUmemLocation *location, soft_device **out)
 {
     SOFT_TRY(soft_need(location, "location"));
     if ((unsigned)location->type >= SOFT_POOL_PLACES)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE,
+        return soft_fail(CUDA_ERROR_NOT_SUPPORTED,
                          "no managed pools are at location type %d", (int)location->type);
     if (location->type == CU_MEM_LOCATION_TYPE_DEVICE)
         return pool_device_of(location->id, out);
@@ -101,8 +101,8 @@ static CUresult check_props(const CUmemPoolProps *props)
     if (where < CU_MEM_LOCATION_TYPE_INVALID ||
         (where == CU_MEM_LOCATION_TYPE_NONE && !is_managed) ||
         where > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
-        return soft_fail(CUDA_ERROR_INVALID_VALUE, "no pools are at location type %d",
-                         (int)where);
+        return soft_fail(is_managed ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE,
+                         "no pools are at location type %d", (int)where);
     if (where == CU_MEM_LOCATION_TYPE_DEVICE && !soft_device_at(props->location.id))
         return soft_fail(CUDA_ERROR_INVALID_VALUE,
                          "device %d is not one of the %d visible", props->location.id,
@@ -388,6 +388,8 @@ static CUresult typed_device(const CUmemLocation *location, CUmemAllocationType 
 {
     if (type == CU_MEM_ALLOCATION_TYPE_MANAGED)
         return managed_at(location, out);
+    if (location && location->type == CU_MEM_LOCATION_TYPE_NONE)
+        return soft_fail(CUDA_ERROR_INVALID_VALUE, "managed memory alone is at no place");
     if (location && is_of_host(location))
         *out = soft_device_at(0);
     else

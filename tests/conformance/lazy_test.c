@@ -77,7 +77,9 @@ static void many_kernels_load_without_code(void)
     OK(cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 64, 0));
     CHECK(blocks > 0);
     OK(cu.cuFuncIsLoaded(&state, f));
-    CHECK(state == CU_FUNCTION_LOADING_STATE_UNLOADED);
+    /* NVIDIA's driver has compiled all of a PTX module when it gives a function of it. */
+    CHECK(state == (driver_is_soft ? CU_FUNCTION_LOADING_STATE_UNLOADED
+                                   : CU_FUNCTION_LOADING_STATE_LOADED));
     gph_softcuda_code code = counted();
     CHECK(!code_get || (code.kernels == MANY && code.compiled == 0));
     CHECK(launch(f) == 349);

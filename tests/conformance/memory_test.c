@@ -351,6 +351,8 @@ static void sync_memops_reads_what_was_set(void)
     CHECK(ask(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p) == 0);
     set_sync_memops(p, 1);
     CHECK(ask(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p + 100) == 1);
+    CHECK(ask(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, other) == 1); /* managed memory's */
+    set_sync_memops(other, 0);
     CHECK(ask(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, other) == 0);
     set_sync_memops(other, 1);
     set_sync_memops(p, 0);
