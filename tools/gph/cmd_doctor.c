@@ -396,8 +396,12 @@ static bool check_usage(const command_line *line)
     return !wrong;
 }
 
-int cmd_doctor(const command_line *line)
+int cmd_doctor(const command_line *typed)
 {
+    command_line with_language = *typed;
+    const command_line *line = &with_language;
+    if (!with_language.values[DOCTOR_LANG])
+        with_language.values[DOCTOR_LANG] = locale_language();
     gph_doctor_options options = GPH_DOCTOR_OPTIONS_INIT;
     doctor_seen seen = {.language = line->values[DOCTOR_LANG]};
     examination of = {.seen = &seen, .grace_seconds = 5, .line = line};

@@ -51,18 +51,6 @@ static char *read_all(const command_line *line, bool is_stdin, size_t *bytes)
     return text;
 }
 
-/* As every program finds its language. */
-const char *explain_locale(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value = getenv(names[i]);
-        if (value && value[0] != '\0')
-            return strncmp(value, "zh", 2) == 0 ? "zh" : "en";
-    }
-    return "en";
-}
-
 /* A question that has a Chinese character (U+4E00 to U+9FFF in UTF-8) is asked in Chinese,
  * whatever the locale says: that of most servers is English. */
 static bool is_asked_in_chinese(const command_line *line)
@@ -79,7 +67,7 @@ static bool is_asked_in_chinese(const command_line *line)
 static bool read_language(const command_line *line, gph_explain_language *out)
 {
     const char *word = line->values[EXPLAIN_LANG];
-    word = word ? word : is_asked_in_chinese(line) ? "zh" : explain_locale();
+    word = word ? word : is_asked_in_chinese(line) ? "zh" : locale_language();
     if (strcmp(word, "en") == 0)
         *out = GPH_EXPLAIN_ENGLISH;
     else if (strcmp(word, "zh") == 0)

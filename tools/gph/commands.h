@@ -59,7 +59,6 @@ int cmd_plan(const command_line *line);
 
 enum { EXPLAIN_LANG, EXPLAIN_JSON, EXPLAIN_LIST, EXPLAIN_MARKDOWN };
 int cmd_explain(const command_line *line);
-const char *explain_locale(void); /* "en" or "zh" */
 
 int cmd_version(const command_line *line);
 

@@ -321,3 +321,15 @@ bool output_can_be(const char *path)
             strerror(is_there && S_ISDIR(there.st_mode) ? EISDIR : errno));
     return false;
 }
+
+/* As every program finds its language. */
+const char *locale_language(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+        if (value && value[0] != '\0')
+            return strncmp(value, "zh", 2) == 0 ? "zh" : "en";
+    }
+    return "en";
+}

@@ -67,4 +67,7 @@ void put_row(FILE *to, const char *left, const char *format, ...) GPH_PRINTF(3, 
 
 /* "1.5 GiB"; lent until the next call. */
 const char *bytes_text(double bytes);
+
+/* "en" or "zh", by LC_ALL, LC_MESSAGES and LANG. */
+const char *locale_language(void);
 #endif
