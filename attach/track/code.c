@@ -81,22 +81,28 @@ static void read_memory(const char *code)
         read_text(code, strnlen(code, TEXT_MAX + 1));
 }
 
+static void read_data(const char *code, size_t bytes)
+{
+    if (code)
+        read_text(code, strnlen(code, bytes));
+}
+
 void attach_code_loaded(const attach_call *call)
 {
     const int before = errno;
-    const void *const first = (const void *)(uintptr_t)call->words[1];
-    const void *const third = (const void *)(uintptr_t)call->words[2];
-    const bool is_ptx = call->words[1] == CU_JIT_INPUT_PTX;
+    const uint64_t *words = call->words; /* as many as the call has arguments */
+    const void *const first = (const void *)(uintptr_t)words[1];
+    const bool is_ptx = words[1] == CU_JIT_INPUT_PTX;
     switch (call->symbol->call) {
     case GPHI_CALL_cuModuleLoad:
     case GPHI_CALL_cuLibraryLoadFromFile: read_file(first); break;
     case GPHI_CALL_cuLinkAddFile:
         if (is_ptx)
-            read_file(third);
+            read_file((const void *)(uintptr_t)words[2]);
         break;
     case GPHI_CALL_cuLinkAddData:
         if (is_ptx)
-            read_text(third, strnlen(third, (size_t)call->words[3]));
+            read_data((const void *)(uintptr_t)words[2], (size_t)words[3]);
         break;
     default: read_memory(first); break;
     }

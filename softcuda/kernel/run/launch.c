@@ -116,6 +116,39 @@ static void fill_grid(soft_kernel_launch *launch, const ptx_kernel *kernel,
     point_at_own(launch, dims->sync);
 }
 
+static uint64_t local_of(const ptx_kernel *kernel, uint64_t threads)
+{
+    return threads * kernel->local_bytes;
+}
+
+/* Context arrays are filled by vectors of whole warps. */
+static uint64_t scratch_of(const ptx_kernel *kernel, uint64_t threads)
+{
+    const uint64_t lanes = (threads + PTX_WARP_SIZE - 1) / PTX_WARP_SIZE * PTX_WARP_SIZE;
+    return kernel->scratch_fixed_bytes + lanes * kernel->scratch_thread_bytes;
+}
+
+static gph_status check_memory(const ptx_kernel *kernel, const soft_kernel_dims *dims,
+                               gph_error *error)
+{
+    const uint64_t threads = (uint64_t)dims->block[0] * dims->block[1] * dims->block[2];
+    const uint64_t local = local_of(kernel, threads),
+                   scratch = scratch_of(kernel, threads);
+    const uint64_t blocks = (uint64_t)dims->grid[0] * dims->grid[1] * dims->grid[2];
+    if (kernel->launches_kernels && blocks > UINT32_MAX)
+        return gphi_fail(error, SOFT_ERROR_OUT_OF_RESOURCES,
+                         "%llu blocks: a kernel that launches kernels has at most %u",
+                         (unsigned long long)blocks, UINT32_MAX);
+    if (local <= UINT32_MAX && scratch <= UINT32_MAX)
+        return GPH_OK;
+    return gphi_fail(
+        error, SOFT_ERROR_OUT_OF_RESOURCES,
+        "a block of %llu threads needs %llu bytes of local memory and %llu of "
+        "context: less than 4 GiB of each can be had",
+        (unsigned long long)threads, (unsigned long long)local,
+        (unsigned long long)scratch);
+}
+
 static void count_blocks(soft_kernel_launch *launch)
 {
     const uint32_t *n = launch->grid.nctaid;
@@ -142,27 +175,24 @@ gph_status soft_kernel_launch_init(soft_kernel_launch *launch, soft_kernel_env *
         code = code->by_threads;
         kernel = code->kernel;
     }
+    GPHI_TRY(check_memory(kernel, dims, error));
     memset(launch, 0, sizeof(*launch));
     launch->env = env;
     launch->code = code;
     launch->node = -1;
     fill_grid(launch, kernel, dims);
     launch->grid.params = params;
-    const uint64_t threads = launch->grid.thread_count;
     count_blocks(launch);
-    /* Context arrays are filled by vectors of whole warps. */
-    const uint64_t lanes = (uint64_t)launch->grid.warp_count * PTX_WARP_SIZE;
-    launch->local_bytes = threads * kernel->local_bytes;
-    launch->scratch_bytes =
-        kernel->scratch_fixed_bytes + lanes * kernel->scratch_thread_bytes;
+    launch->local_bytes = (uint32_t)local_of(kernel, launch->grid.thread_count);
+    launch->scratch_bytes = (uint32_t)scratch_of(kernel, launch->grid.thread_count);
     launch->shared_room = (launch->grid.shared_bytes + PTX_SHARED_ALIGN - 1) &
-                          ~(uint64_t)(PTX_SHARED_ALIGN - 1);
+                          ~(uint32_t)(PTX_SHARED_ALIGN - 1);
     if (kernel->uses_reserved_shared)
         launch->shared_room += PTX_SHARED_RESERVED;
     launch->memory_align =
         kernel->memory_align > PTX_SHARED_ALIGN ? kernel->memory_align : PTX_SHARED_ALIGN;
-    launch->shared_room = (launch->shared_room + launch->memory_align - 1) &
-                          ~(uint64_t)(launch->memory_align - 1);
+    launch->shared_room =
+        (launch->shared_room + launch->memory_align - 1) & ~(launch->memory_align - 1);
     launch->needs_memory =
         (launch->local_bytes | launch->scratch_bytes | launch->shared_room) != 0;
     launch->entry = kernel->path == PTX_PATH_FAST ? code->entry.block : NULL;

@@ -138,9 +138,11 @@ typedef struct soft_kernel_launch {
     soft_kernel_env *env;
     struct soft_trace *trace; /* check mode: what it touches is noted there; or NULL */
     uint32_t memory_align;    /* where a block's shared and local memory begin */
-    uint32_t safepoint_budget;
-    uint32_t processors; /* multiprocessors that it runs on: first << 16 | how many */
-    atomic_uint fault;   /* 0 none, 1 being written, 2 there */
+    uint32_t safepoint_budget : 16;
+    uint32_t depth : 15;    /* 0: of the host; else of launches by kernels */
+    uint32_t is_nested : 1; /* a soft_nested_item has it */
+    uint32_t processors;    /* multiprocessors that it runs on: first << 16 | how many */
+    atomic_uint fault;      /* 0 none, 1 being written, 2 there */
     uint32_t page_bytes;
     bool on_fibers;    /* a block may wait for another */
     bool is_single;    /* one block, fast path, waits for nobody, no time limit */
@@ -150,15 +152,13 @@ typedef struct soft_kernel_launch {
     uint64_t block_count;
     uint64_t part_count; /* what workers claim: clusters, else blocks */
     int64_t node;
-    uint64_t local_bytes, scratch_bytes; /* of a block */
-    uint64_t shared_room;                /* of a block, rounded up to memory_align */
+    uint32_t local_bytes, scratch_bytes; /* of a block */
+    uint32_t shared_room;                /* of a block, rounded up to memory_align */
+    atomic_uint parts_over;              /* of a kernel that launches kernels */
     soft_kernel_sync *sync;              /* NULL: not cooperative */
     soft_kernel_graph *graph; /* borrowed; NULL: it runs in none that knows of launches */
-    soft_conditions *conditions;    /* of the graph it runs in, borrowed; NULL: none */
-    soft_nested *_Atomic nested;    /* what its blocks have launched; NULL: nothing yet */
-    struct soft_nested_list *tails; /* of its parent, where it is one of them; or NULL */
-    atomic_uint_fast64_t parts_over; /* of a kernel that launches kernels */
-    uint32_t depth;                  /* 0: of the host */
+    soft_conditions *conditions; /* of the graph it runs in, borrowed; NULL: none */
+    soft_nested *_Atomic nested; /* what its blocks have launched; NULL: nothing yet */
 } soft_kernel_launch;
 
 /* Nothing that a row of grids reads (run.c) is in a second line. */

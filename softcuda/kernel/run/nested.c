@@ -61,7 +61,8 @@ static bool prepare_kernel(soft_nested_item *item, const soft_kernel_launch *par
         fail(parent, status, 0, error.message);
         return false;
     }
-    launch->depth = depth;
+    launch->depth = depth & 0x7fff;
+    launch->is_nested = 1;
     launch->node = parent->node;
     launch->trace = parent->trace;
     launch->conditions = parent->conditions;
@@ -99,7 +100,7 @@ static soft_work work_of(soft_nested_item *item, const soft_kernel_launch *paren
         return (soft_work){.kind = SOFT_WORK_CALL, .run = run_copy, .argument = item};
     if (item->kind != SOFT_NESTED_KERNEL || !prepare_kernel(item, parent))
         return work;
-    item->launch.tails = tails;
+    item->tails = tails;
     soft_kernel_launch_work(&item->launch, &work);
     work.cost_ns = item->cost_ns;
     return work;
@@ -227,6 +228,15 @@ static void run_tails(soft_nested_list *tails, const soft_kernel_launch *parent,
     }
 }
 
+/* Where its own tails go, if it is a tail. */
+static soft_nested_list *tails_of(soft_kernel_launch *launch)
+{
+    if (!launch->is_nested)
+        return NULL;
+    char *at = (char *)launch - offsetof(soft_nested_item, launch);
+    return ((soft_nested_item *)(void *)at)->tails;
+}
+
 void soft_nested_finish(soft_kernel_launch *launch, soft_worker *worker)
 {
     soft_nested *nested = atomic_load_explicit(&launch->nested, memory_order_acquire);
@@ -234,8 +244,9 @@ void soft_nested_finish(soft_kernel_launch *launch, soft_worker *worker)
         return;
     atomic_store_explicit(&launch->nested, NULL, memory_order_relaxed);
     run_items(nested, launch, worker);
-    if (launch->tails)
-        put_before(launch->tails, &nested->tails);
+    soft_nested_list *older = tails_of(launch);
+    if (older)
+        put_before(older, &nested->tails);
     else
         run_tails(&nested->tails, launch, worker);
     soft_nested_destroy(launch->env, nested);

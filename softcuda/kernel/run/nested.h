@@ -56,7 +56,8 @@ typedef enum soft_nested_kind {
 typedef struct soft_nested_item {
     struct soft_nested_item *next;
     soft_nested_kind kind;
-    bool is_pending;                  /* it counts */
+    bool is_pending;                /* it counts */
+    struct soft_nested_list *tails; /* of its parent, where it is one of them; or NULL */
     const soft_kernel_launch *parent; /* while it runs */
     uint64_t block;                   /* of the parent: linear */
     uint64_t stream;                  /* 0: the block's own; else a handle */

@@ -303,10 +303,11 @@ static soft_nested_item *need_unused(const call *c, uint64_t params)
 static uint32_t launch_item(const call *c, soft_nested_item *item, uint64_t stream)
 {
     uint32_t error = 0;
-    item->launch.depth = c->launch->depth + (stream != SOFT_NESTED_TAIL);
+    const uint32_t depth = c->launch->depth + (stream != SOFT_NESTED_TAIL ? 1u : 0u);
+    item->launch.depth = depth & 0x7fff;
     if (!is_stream(c, stream))
         error = SOFT_NESTED_INVALID_VALUE;
-    else if (item->launch.depth >= SOFT_NESTED_DEPTH)
+    else if (depth >= SOFT_NESTED_DEPTH)
         error = SOFT_NESTED_TOO_DEEP;
     else if (!reserve_pending(c->launch->env))
         error = SOFT_NESTED_TOO_MANY;

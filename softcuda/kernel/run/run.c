@@ -526,9 +526,9 @@ uint32_t soft_kernel_launch_run_row(const soft_work *works, const uint32_t *orde
 static void end_parts(soft_kernel_launch *launch, uint64_t parts, soft_worker *worker)
 {
     /* Acquire and release: the last one sees what all of them have written. */
-    const uint64_t over =
-        atomic_fetch_add_explicit(&launch->parts_over, parts, memory_order_acq_rel) +
-        parts;
+    const uint32_t over = atomic_fetch_add_explicit(&launch->parts_over, (uint32_t)parts,
+                                                    memory_order_acq_rel) +
+                          (uint32_t)parts;
     if (parts == 0 || over != launch->part_count)
         return;
     atomic_store_explicit(&launch->parts_over, 0, memory_order_relaxed);
