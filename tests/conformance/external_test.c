@@ -561,9 +561,9 @@ static void a_wait_node_holds_its_branch_alone(void)
     int event;
     CUgraph graph;
     CUgraphExec exec;
-    CUgraphNode wait, fill;
+    CUgraphNode wait, fill, record;
+    CUevent filled;
     CUdeviceptr at;
-    unsigned char got = 0;
     SOFT_ONLY();
     CUexternalSemaphore semaphore = new_event(&event);
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS each = {.params.fence.value = 0};
@@ -574,14 +574,17 @@ static void a_wait_node_holds_its_branch_alone(void)
     OK(cu.cuGraphCreate(&graph, 0));
     OK(cu.cuGraphAddExternalSemaphoresWaitNode(&wait, graph, NULL, 0, &params));
     OK(cu.cuGraphAddMemsetNode(&fill, graph, NULL, 0, &one, driver_context));
+    OK(cu.cuEventCreate(&filled, 0));
+    OK(cu.cuGraphAddEventRecordNode(&record, graph, &fill, 1, filled));
     OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
     OK(cu.cuGraphLaunch(exec, stream));
-    while (__atomic_load_n((unsigned char *)(uintptr_t)at, __ATOMIC_ACQUIRE) != 6)
+    while (cu.cuEventQuery(filled) == CUDA_ERROR_NOT_READY)
         usleep(100);
+    CHECK(*(unsigned char *)(uintptr_t)at == 6);
     CHECK(cu.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY);
     add(event, 1);
     OK(cu.cuStreamSynchronize(stream));
-    (void)got;
+    OK(cu.cuEventDestroy(filled));
     OK(cu.cuGraphExecDestroy(exec));
     OK(cu.cuGraphDestroy(graph));
     OK(cu.cuDestroyExternalSemaphore(semaphore));
