@@ -4,9 +4,12 @@
 void _Unwind_Backtrace(void);
 void _Unwind_GetCFA(void);
 void _Unwind_GetIP(void);
+void _Unwind_GetRegionStart(void);
 
 void _Unwind_Backtrace(void) {}
 
 void _Unwind_GetCFA(void) {}
 
 void _Unwind_GetIP(void) {}
+
+void _Unwind_GetRegionStart(void) {}
