@@ -238,6 +238,10 @@ CUresult soft_tensor_encode_im2col(const soft_tensor_desc *desc,
     SOFT_TRY(check_all(desc, 3, out));
     soft_tensor_map map = map_of(desc, SOFT_TENSOR_IM2COL);
     SOFT_TRY(encode_pixels(desc, pixels, desc->rank - 2, &map));
+    if ((uint64_t)pixels->channels * pixels->pixels * bits_of(desc->type) / 8 >
+        BOX_BYTES_MAX)
+        return REFUSE("%u channels of %u pixels are more than %llu bytes",
+                      pixels->channels, pixels->pixels, BOX_BYTES_MAX);
     keep(&map, out);
     return CUDA_SUCCESS;
 }

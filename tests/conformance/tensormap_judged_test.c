@@ -139,7 +139,9 @@ static void columns_are_judged(void)
     OK(ask_pixels(4, 3, -4, 8, 16, 1));
     REFUSED(INVALID_VALUE, ask_pixels(5, -17, -1, 8, 16, 1));
     REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 0, 16, 1));
-    OK(ask_pixels(4, -1, -1, 256, 1024, 1));
+    OK(ask_pixels(4, -1, -1, 256, 456, 1)); /* 228 KiB */
+    REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 256, 457, 1));
+    OK(ask_pixels(4, -1, -1, 64, 1024, 1));
     REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 264, 16, 1));
     REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 4, 16, 1));
     REFUSED(INVALID_VALUE, ask_pixels(4, -1, -1, 8, 0, 1));
