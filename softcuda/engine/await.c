@@ -25,14 +25,6 @@ gph_status soft_worker_queue(soft_worker *worker, soft_queue **out)
     return GPH_OK;
 }
 
-static bool is_open(const soft_queue *queue)
-{
-    return (atomic_load_explicit(&queue->engine->bits[queue->index / 64].open,
-                                 memory_order_relaxed) >>
-                (queue->index % 64) &
-            1) != 0;
-}
-
 /* Whether this thread got hold of something that the point depends on. */
 static bool run_for(soft_worker *worker, soft_point point)
 {
@@ -44,7 +36,7 @@ static bool run_for(soft_worker *worker, soft_point point)
                                  atomic_load(&queue->blocked_until)};
             continue;
         }
-        if (state == QUEUE_RUNNING && !is_open(queue))
+        if (state == QUEUE_RUNNING && !soft_queue_is_open(queue))
             return false;
         const bool owned =
             state == QUEUE_IDLE ? soft_queue_own(queue) : soft_queue_join(queue, worker);

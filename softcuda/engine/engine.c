@@ -356,14 +356,6 @@ static void *worker_main(void *argument)
 
 /* ---- waiting and helping ----------------------------------------------------------- */
 
-static bool is_open(const soft_queue *queue)
-{
-    return (atomic_load_explicit(&queue->engine->bits[queue->index / 64].open,
-                                 memory_order_relaxed) >>
-                (queue->index % 64) &
-            1) != 0;
-}
-
 enum help { HELP_NOT_NOW, HELP_NEVER, HELP_DONE };
 
 /* Runs what a point depends on, if this thread gets hold of it. HELP_NEVER: the point is
@@ -380,7 +372,7 @@ static enum help help(soft_engine *engine, soft_point point)
         }
         if (atomic_load_explicit(&queue->is_fence, memory_order_relaxed))
             return HELP_NEVER;
-        if (state == QUEUE_RUNNING && !is_open(queue))
+        if (state == QUEUE_RUNNING && !soft_queue_is_open(queue))
             return HELP_NOT_NOW;
         if (!place_take(engine, PLACE_HELPER)) {
             soft_hold_urge(queue);

@@ -476,4 +476,12 @@ bool soft_queue_join(soft_queue *queue, soft_worker *worker);
  * it is not so, and nothing was done. */
 bool soft_queue_advance_alone(soft_queue *queue, soft_worker *worker, uint64_t sequence);
 
+/* Whether its step wants hands: others may join who runs it. */
+static inline bool soft_queue_is_open(const soft_queue *queue)
+{
+    return (atomic_load_explicit(&queue->engine->bits[queue->index / 64].open,
+                                 memory_order_relaxed) >>
+                (queue->index % 64) &
+            1) != 0;
+}
 #endif
