@@ -331,7 +331,8 @@ class Saved(Case):
 
         self.own = loaded_by_others(JIT.replace("jit", "own"), b"own")
         for function, text in ((lambda a: torch.empty_like(a).copy_(hidden), "outside|memory"),
-                               (lambda a: launch(twin, torch.empty_like(a), a, 1.0), "kernel twin: 2 images of .* have a kernel"),
+                               (lambda a: launch(twin, torch.empty_like(a), a, 1.0), 
+                                "kernel twin: 2 images of .* have a kernel of that name, and differ: images="),
                                (lambda a: launch(self.own, torch.empty_like(a), a, 1.0), "kernel own: no library that is loaded"),
                                (lambda a: (a + 0, 3)[1], "output 0 is not a tensor")):
             with self.assertRaisesRegex(gph.UnsupportedError, text):
@@ -339,6 +340,14 @@ class Saved(Case):
             self.assertEqual(os.listdir(os.path.dirname(self.path)), [])
         del jit
         self.assertRaisesRegex(TypeError, "more than CUDA tensors", gt.save_graphed_callables, self.path, lambda a: a, (3,))
+
+    def test_images_of_the_same_code_are_one(self):
+        """As PyTorch's im2col, which is compiled for two source files."""
+        for name in ("image_again", "image_same"):
+            same = kernel_of(name, "same")
+            gt.save_graphed_callables(self.path, lambda a: launch(same, torch.empty_like(a), a, 2.0), (self.x,))
+            loaded = gt.load_graphed_callables(self.path, lambda a: None)
+            self.assertEqual(values(loaded(self.x)), [value + 2.0 for value in values(self.x)])
 
     def test_another_version_of_the_library_is_refused(self):
         gt.save_graphed_callables(self.path, self.model, (self.x,))
@@ -382,7 +391,7 @@ class Images(unittest.TestCase):
     def test_names_are_found_in_text(self):
         self.assertEqual(gt._images._symbols(self.image(self.TEXT, 0x11)), b"first\nsecond$1")
         self.assertEqual(gt._images._symbols(self.image(b"\x7fELF short", 0x11, kind=2))[:5], b"")
-        self.assertIsNone(gt._images._section(b"\x7fELF\x02" + bytes(20), b".strtab"))
+        self.assertIsNone(gt._code.section(b"\x7fELF\x02" + bytes(20), b".strtab"))
 
     def packed(self, content):
         try:
@@ -393,6 +402,26 @@ class Images(unittest.TestCase):
         zstd.ZSTD_compress.restype = ctypes.c_size_t
         size = zstd.ZSTD_compress(room, ctypes.c_size_t(1000), content, ctypes.c_size_t(len(content)), 3)
         return room.raw[:size]
+
+    def code(self, number, text=b"code", place=8, registers=9, at=0, bank=b"\1\2"):
+        """Machine code of a source file with this number, which is in a name and moves the numbers of symbols."""
+        symbols = b"\0_INTERNAL_%d_seq\0" % number
+        table = bytes(24 * number) + struct.pack("<IBBHQQ", 1, 0, 0, 1, place, 4)
+        info = struct.pack("<BBHIHH", 4, 0x0a, 8, number, 0x210, 32) + struct.pack("<BBH", 3, 0x19, 32)
+        sections = {"nv.global": bytes(16), "text.k": text, "nv.info.k": info, "nv.constant4": bank, "symtab": table, "strtab": symbols,
+                    "rela.nv.constant4": struct.pack("<QQq", at, number << 32 | 2, 0)}
+        file = bytearray(self.elf(0x5a055a, 7, **sections))
+        start, = struct.unpack_from("<Q", file, 40)
+        struct.pack_into("<I", file, start + 64 + 44, registers << 24 | number)
+        return bytes(file)
+
+    def test_code_is_compared_without_what_is_a_source_files_own(self):
+        of, one = gt._code.of, self.code(1)
+        self.assertEqual(of(one), of(self.code(2)))
+        for other in ({"text": b"cod2"}, {"place": 4}, {"registers": 8}, {"at": 8}, {"bank": b"\1\3"}):
+            self.assertNotEqual(of(one), of(self.code(2, **other)), other)
+        for nothing in (b"", one[:70], self.elf(0x5a055a, 7), self.elf(0, 7, strtab=b"\0gemm\0")):
+            self.assertIsNone(of(nothing))
 
     def elf(self, flags, version, **sections):
         """An ELF file for CUDA with these sections, and one of names."""

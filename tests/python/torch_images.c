@@ -6,6 +6,8 @@
  *   image_times    times(to, from, count, by), of two kernels
  *   image_one      twin(to, from, count, by): two images
  *   image_other    with the same names of kernels
+ *   image_same     same(to, from, count, by): two images
+ *   image_again    with the same code
  *
  * And a launch as PyTorch's are, with bytes of arguments that nobody sets. */
 #include <stdint.h>
@@ -32,7 +34,7 @@ struct image {
     "mul.wide.u32 %d3, %r5, 4; add.u64 %d4, %d1, %d3; add.u64 %d5, %d2, %d3;\n"          \
     "ld.global.f32 %f2, [%d5]; " operation ".f32 %f2, %f2, %f1; "                        \
     "st.global.f32 [%d4], %f2;\nDONE:\nret;\n}\n"
-#define IMAGE(name, kernels)                                                             \
+#define IMAGE(name, number, kernels)                                                     \
     extern const struct image name;                                                      \
     __attribute__((section(".nv_fatbin,\"a\",@progbits#"), aligned(8)))                  \
     const struct image name = {                                                          \
@@ -44,13 +46,16 @@ struct image {
         .entry_version = 0x101,                                                          \
         .entry_bytes = 64,                                                               \
         .payload_bytes = sizeof(((struct image *)0)->payload),                           \
+        .options = number,                                                               \
         .architecture = 70,                                                              \
         .payload = ".version 7.0\n.target sm_70\n.address_size 64\n" kernels}
 
-IMAGE(image_plus, KERNEL("plus", "add"));
-IMAGE(image_times, KERNEL("times", "mul") ".visible .entry beside()\n{\nret;\n}\n");
-IMAGE(image_one, KERNEL("twin", "add"));
-IMAGE(image_other, KERNEL("twin", "sub"));
+IMAGE(image_plus, 0, KERNEL("plus", "add"));
+IMAGE(image_times, 0, KERNEL("times", "mul") ".visible .entry beside()\n{\nret;\n}\n");
+IMAGE(image_one, 0, KERNEL("twin", "add"));
+IMAGE(image_other, 0, KERNEL("twin", "sub"));
+IMAGE(image_same, 1, KERNEL("same", "add"));
+IMAGE(image_again, 2, KERNEL("same", "add"));
 
 enum { LEFT_WORDS = 12 * 1024, ABOVE_BYTES = 32 * 1024 };
 

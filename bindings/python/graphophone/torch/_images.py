@@ -8,8 +8,8 @@ leads from a kernel back to its image. But the library's file has them, and whic
 
 cuBLASLt unpacks some of its images itself, one for each GPU, each a frame of zstd: CUTLASS's in its section .ldata.
 
-What is in no library (Triton's kernels, NVRTC's, cuBLASLt's nvjet_...) is not found, and neither is what two different images could
-be."""
+What is in no library (Triton's kernels, NVRTC's, cuBLASLt's nvjet_...) is not found, and neither is what two images could be whose
+code differs. (Of PyTorch's 444 images two have the same kernels: those of im2col.h, in two source files, whose code is the same.)"""
 import base64
 import ctypes
 import functools
@@ -21,7 +21,7 @@ import struct
 
 import torch
 
-from . import _driver
+from . import _code, _driver
 
 _FATBIN = 0xba55ed50
 _FRAME = b"\x28\xb5\x2f\xfd"  # begins what zstd packed
@@ -34,22 +34,6 @@ def _mapped():
     with open("/proc/self/maps") as file:
         paths = {line.split(None, 5)[5].rstrip("\n") for line in file if line.count("/") and ".so" in line}
     return sorted(path for path in paths if os.path.isfile(path))
-
-
-def _section(file, wanted):
-    """(offset, bytes) of a section of an ELF file for 64 bits, which is mapped; None."""
-    if len(file) < 64 or file[:5] != b"\x7fELF\x02":
-        return None
-    start, = struct.unpack_from("<Q", file, 40)
-    size, count, names_at = struct.unpack_from("<HHH", file, 58)
-    if start + size * count > len(file) or names_at >= count:
-        return None
-    rows = [struct.unpack_from("<IIQQQQ", file, start + index * size) for index in range(count)]
-    for name, _, _, _, offset, bytes_ in rows:
-        at = rows[names_at][4] + name
-        if file[at:at + len(wanted) + 1] == wanted + b"\0":
-            return offset, bytes_
-    return None
 
 
 @functools.cache
@@ -77,12 +61,12 @@ def _major():
     return torch.cuda.get_device_capability()[0]
 
 
-def _symbols(image):
-    """The text that has the names of an image's kernels for GPUs of this major version: tables of symbols of machine code,
-    entries of PTX. None where a part could not be unpacked. The driver takes a second for a hundred images; this, for some
-    hundreds."""
+def _parts(image):
+    """(whether it is PTX, content) of each part of a fat binary that GPUs of this major version may run; the content is None where it
+    could not be unpacked."""
+    if len(image) < 16 or image[:4] != struct.pack("<I", _FATBIN):
+        return
     _, _, at, _ = struct.unpack_from("<IHHQ", image, 0)
-    texts = []
     while at + 64 <= len(image):
         head, bytes_, packed = struct.unpack_from("<IQI", image, at + 4)
         architecture, = struct.unpack_from("<I", image, at + 28)
@@ -93,14 +77,35 @@ def _symbols(image):
             flag = flags & (_LZ4 | _ZSTD)
             unpack = _unpacker(flag) if flag in (_LZ4, _ZSTD) else None
             content = image[at + head:at + head + (packed or bytes_)]
-            whole = content if not flag else unpack(content, plain) if unpack else None
-            if whole is None:
-                return None
-            found = None if is_ptx else _section(whole, b".strtab")
-            texts.append(b"\n".join(re.findall(rb"\.entry\s+([\w$]+)", whole)) if is_ptx else
-                         whole[found[0]:found[0] + found[1]] if found else b"")
+            yield is_ptx, content if not flag else unpack(content, plain) if unpack else None
         at += head + bytes_
+
+
+def _symbols(image):
+    """The text that has the names of an image's kernels for GPUs of this major version: tables of symbols of machine code,
+    entries of PTX. None where a part could not be unpacked. The driver takes a second for a hundred images; this, for some
+    hundreds."""
+    texts = []
+    for is_ptx, whole in _parts(image):
+        if whole is None:
+            return None
+        found = None if is_ptx else _code.section(whole, b".strtab")
+        texts.append(b"\n".join(re.findall(rb"\.entry\s+([\w$]+)", whole)) if is_ptx else
+                     whole[found[0]:found[0] + found[1]] if found else b"")
     return b"\n".join(texts)
+
+
+def _are_same(images):
+    """Whether kernels of a name are the same code in all of these, so that each will do."""
+    first = None
+    for image in images:
+        whole = image.read()
+        parts = [(False, whole)] if _architecture(whole) else list(_parts(whole))
+        code = [content if is_ptx or content is None else _code.of(content) for is_ptx, content in parts]
+        if not code or None in code or first not in (None, code):
+            return False
+        first = code
+    return True
 
 
 class Image:
@@ -115,7 +120,7 @@ class Image:
         if not self.plain:
             return _symbols(self.read())
         whole = self.read()
-        table = _section(whole, b".strtab")
+        table = _code.section(whole, b".strtab")
         return whole[table[0]:table[0] + table[1]] if table and _architecture(whole) // 10 == _major() else b""
 
     def can_have(self, name):
@@ -200,7 +205,7 @@ def _images_of(path):
     try:
         with open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as file:
             for name, search in ((b".nv_fatbin", _fat_in), (b".cask_resource", _fat_in), (b".ldata", _packed_in)):
-                at, bytes_ = _section(file, name) or (0, 0)
+                at, bytes_ = _code.section(file, name) or (0, 0)
                 images.extend(search(path, file, at, min(at + bytes_, len(file))))
     except (OSError, ValueError):  # it is gone, or empty
         return []
@@ -256,8 +261,9 @@ class Finder:
             for image in images:
                 if image.can_have(longest) and image.names() == names:
                     alike.setdefault(image.hash(), image)
-            if len(alike) > 1:
-                return None, "%d images of %s have a kernel of that name" % (len(alike), images[0].path)
+            if len(alike) > 1 and not _are_same(alike.values()):
+                return None, "%d images of %s have a kernel of that name, and differ: images=[...] with the right one decides" % (
+                    len(alike), images[0].path)
             for digest, image in alike.items():
                 self.used[digest] = image
                 return digest, None

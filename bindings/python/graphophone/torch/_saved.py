@@ -172,7 +172,10 @@ def _refuse(name, graph_of_recipe, finder):
             node = next(text for text in refusals if kernel in text).partition(":")[0]
             refusals.insert(0, "%s: kernel %s: %s" % (node, kernel, why))
             break
-    raise gph.UnsupportedError("%s cannot be saved: %s" % (name, refusals[0] if refusals else "it was recorded once"))
+    why = refusals[0] if refusals else "it was recorded once"
+    if "cudnn" in why and "outside every range" in why:
+        why += "; cuDNN keeps memory of its own: capture it with torch.backends.cudnn.enabled = False"
+    raise gph.UnsupportedError("%s cannot be saved: %s" % (name, why))
 
 
 def _warm_up(call, stream, count=2):
