@@ -26,6 +26,10 @@
 #define TUPLE_SIZE(tuple) PyTuple_Size(tuple)
 #define TUPLE_SET(tuple, i, item) ((void)PyTuple_SetItem(tuple, i, item))
 #define LIST_ITEM(list, i) PyList_GetItem(list, i)
+#define PyObject_CallMethodNoArgs(object, name)                                          \
+    PyObject_CallMethodObjArgs(object, name, NULL)
+#define PyObject_CallMethodOneArg(object, name, argument)                                \
+    PyObject_CallMethodObjArgs(object, name, argument, NULL)
 #else
 #define TUPLE_ITEM(tuple, i) PyTuple_GET_ITEM(tuple, i)
 #define TUPLE_SIZE(tuple) PyTuple_GET_SIZE(tuple)

@@ -150,7 +150,8 @@ static bool is_in_place_slowly(const step *s, struct place *place, PyObject *ten
         const bool agrees =
             gphpy_reader_peek(&s->reader, tensor, &peeked) && peeked == asked;
         place->way = agrees ? PEEKED : ASKED;
-        place->type = agrees ? (PyTypeObject *)Py_NewRef(Py_TYPE(tensor)) : NULL;
+        place->type =
+            agrees ? (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(tensor)) : NULL;
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #include "pulls.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 struct gphpy_pulls {
     gph_slots *slots; /* NULL: not made yet */
@@ -36,7 +37,7 @@ int gphpy_pulls_read(PyObject *list, gphpy_pulls **out)
     if (count <= 0)
         return count < 0 ? -1 : 0;
     gphpy_pulls *pulls =
-        PyMem_RawCalloc(1, sizeof(*pulls) + (size_t)count * sizeof(*pulls->inputs));
+        calloc(1, sizeof(*pulls) + (size_t)count * sizeof(*pulls->inputs));
     if (!pulls) {
         PyErr_NoMemory();
         return -1;
@@ -62,7 +63,7 @@ void gphpy_pulls_free(gphpy_pulls *pulls)
         return;
     gph_slots_destroy(pulls->slots);
     pthread_mutex_destroy(&pulls->mutex);
-    PyMem_RawFree(pulls);
+    free(pulls);
 }
 
 uint32_t gphpy_pulls_count(const gphpy_pulls *pulls)
