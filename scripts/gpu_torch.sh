@@ -69,7 +69,7 @@ export PYTHONPATH=$PWD/build-torch/python GPH_DRIVER=cuda TORCHINDUCTOR_CACHE_DI
         ;;
     esac
     case $what in *bench*)
-        timeout -k 2 22 "$python" -B bench/torch_replay.py || echo "   exit $?"
+        timeout -k 2 90 "$python" -B bench/torch_replay.py || echo "   exit $?"
         timeout -k 2 36 "$python" -B bench/torch_compile.py || echo "   exit $?"
         ;;
     esac

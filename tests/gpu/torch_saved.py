@@ -74,6 +74,13 @@ def train(path, name, dtype, address):
                                                 "at the same address", took))
 
 
+def without_cudnn(function):
+    def run(x):
+        with torch.backends.cudnn.flags(enabled=False):
+            return function(x)
+    return run
+
+
 class Steps:
     """A model, its optimizer and one step of training."""
 
@@ -84,11 +91,14 @@ class Steps:
             torch.backends.cudnn.deterministic = True
             torch.backends.cudnn.enabled = not name.endswith("without_cudnn")
             self.model, self.x = torchvision.models.resnet18(weights=None, num_classes=10).cuda(), torch.randn(8, 3, 64, 64, device="cuda")
+            if name.endswith("norms_without"):
+                for norm in (one for one in self.model.modules() if isinstance(one, torch.nn.BatchNorm2d)):
+                    norm.forward = without_cudnn(norm.forward)
             self.target, self.loss = torch.arange(8, device="cuda"), torch.nn.functional.cross_entropy
         else:
             self.model, self.x = made(name, "float32")
             self.target, self.loss = torch.ones_like(self.x), torch.nn.functional.mse_loss
-        self.model.train()
+        self.model.train(not name.endswith("evaluated"))
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, capturable=True)
 
     def step(self):
@@ -249,10 +259,16 @@ class Residual(Training):
         self.assertEqual(os.listdir(os.path.dirname(path)), [])
 
     def test_memory_of_cudnns_batch_norm_is_refused(self):
-        self.refused("resnet18", "is device memory outside every range .*cudnn.*bn_fw_tr.*: capture it with torch.backends.cudnn")
+        self.refused("resnet18", "is device memory outside every range .*cudnn.*bn_fw_tr.*: torch.backends.cudnn.flags")
 
     def test_steps_without_cudnn(self):
         self.trained("resnet18_without_cudnn")  # its im2col is in two images of PyTorch, whose code is the same
+
+    def test_steps_with_norms_without_cudnn(self):
+        self.trained("resnet18_norms_without")
+
+    def test_steps_in_evaluation_mode(self):
+        self.trained("resnet18_evaluated")
 
 
 class Others(Saved):

@@ -174,7 +174,8 @@ def _refuse(name, graph_of_recipe, finder):
             break
     why = refusals[0] if refusals else "it was recorded once"
     if "cudnn" in why and "outside every range" in why:
-        why += "; cuDNN keeps memory of its own: capture it with torch.backends.cudnn.enabled = False"
+        why += ("; cuDNN keeps memory of its own: torch.backends.cudnn.flags(enabled=False) around it, such as around batch norms, "
+                "does without")
     raise gph.UnsupportedError("%s cannot be saved: %s" % (name, why))
 
 
