@@ -96,6 +96,8 @@ void ptx_scan(ptx_shape *s)
         scan_insn(s, i);
     if (s->joins)
         ptx_join_sums(s);
+    if (s->clocks)
+        ptx_join_clocks(s);
 }
 
 /* ---- blocks ---- */
@@ -188,10 +190,9 @@ static uint8_t *find_leaders(ptx_shape *s)
         const uint8_t role = s->insns[i].role;
         if (role == PTX_ROLE_BRANCH || role == PTX_ROLE_EXIT || is_cut(role))
             leader[i + 1] = 1;
-        if (is_cut(role) || s->insns[i].keeps_lockstep)
-            leader[i] = 1;
-        if (s->insns[i].keeps_lockstep)
-            leader[i + 1] = 1;
+        const bool alone = s->insns[i].keeps_lockstep || s->insns[i].is_moment;
+        leader[i] |= is_cut(role) || alone;
+        leader[i + 1] |= alone;
         if (role != PTX_ROLE_BRANCH)
             continue;
         for (uint32_t k = 0; k < insn->operand_count; k++)

@@ -62,6 +62,7 @@ typedef struct ptx_flow_insn {
     uint8_t keeps_together;  /* with the one before it: see bound.c */
     uint8_t is_sum;          /* a sum of a warp: see join.c */
     uint8_t opens_region;    /* a uniform load, for those that come there: see region.c */
+    uint8_t is_moment; /* reads a clock, once for all that come there: see clocks.c */
     uint32_t read_count, write_count;
     uint32_t *reads, *writes;
     uint32_t block;
@@ -183,7 +184,8 @@ typedef struct ptx_shape {
     uint8_t alone;      /* a thread waits for other blocks: see alone.c */
     uint8_t has_phases; /* by_warp: there are barriers */
     uint8_t lanes;      /* by_warp: 32, or SHAPE_STRIP threads of a row */
-    uint8_t joins; /* sums of floats in memory are operations of a warp: see join.c */
+    uint8_t joins;  /* sums of floats in memory are operations of a warp: see join.c */
+    uint8_t clocks; /* clocks are read by all threads at one moment: see clocks.c */
     uint32_t local_bytes;           /* a thread; a multiple of */
     uint32_t local_align;           /* what its variables need */
     const uint32_t *offsets;        /* of the function's own variables */
@@ -318,6 +320,11 @@ bool ptx_has_sums(const ptx_shape *s);
 /* Makes sums of floats in global memory operations of a warp. */
 void ptx_join_sums(ptx_shape *s);
 bool ptx_gains_by_joining(const ptx_shape *s); /* which is planned with them */
+
+/* ---- clocks.c ---- */
+bool ptx_has_clock_waits(const ptx_shape *s); /* loops that go on until a time */
+/* Makes reading a clock what all threads of a block do at the same moment. */
+void ptx_join_clocks(ptx_shape *s);
 
 /* ---- alone.c ---- */
 /* Whether one thread at most waits in the loop, and the others of its block do nothing

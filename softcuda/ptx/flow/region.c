@@ -175,7 +175,9 @@ static void force_cuts(ptx_shape *s)
         for (uint32_t i = b->first; i < b->first + b->count; i++)
             if (s->insns[i].opens_region)
                 force(s, s->order[n]);
-        if (b->kind == SHAPE_CODE && !(b->count > 0 && s->insns[b->first].keeps_lockstep))
+        const ptx_flow_insn *first = &s->insns[b->first];
+        if (b->kind == SHAPE_CODE &&
+            !(b->count > 0 && (first->keeps_lockstep || first->is_moment)))
             continue;
         force(s, s->order[n]);
         force(s, b->succ[0]);

@@ -91,12 +91,20 @@ bool ptx_is_uniform_insn(const ptx_shape *s, uint32_t i)
     return true;
 }
 
+/* In no loop that threads leave one by one: what those that have left keep may be another
+ * value than the next round's. */
+static bool is_kept_by_all(const ptx_shape *s, uint32_t i)
+{
+    const uint32_t loop = s->blocks[s->insns[i].block].loop;
+    return loop == SHAPE_NONE || !s->blocks[s->loops[loop].head].divergent;
+}
+
 /* A register with one definition, made of uniform values alone, has one value whoever
  * computes it: the scalar part of a region does so even where only some threads come. */
 static bool may_speculate(const ptx_shape *s, uint32_t i)
 {
     const ptx_flow_insn *insn = &s->insns[i];
-    if (insn->role != PTX_ROLE_PLAIN ||
+    if (insn->role != PTX_ROLE_PLAIN || (insn->is_moment && !is_kept_by_all(s, i)) ||
         !(insn->keeps_uniformity || ptx_is_warp_uniform(s, i) ||
           is_parameter_load(s, &s->function->insns[i])))
         return false;
@@ -107,14 +115,10 @@ static bool may_speculate(const ptx_shape *s, uint32_t i)
 }
 
 /* A load from one place for all that come there, which begins a region: that runs only where
- * somebody comes, and loads it once. In no loop that threads leave one by one: what those that
- * have left keep may be another value than the next round's. */
+ * somebody comes, and loads it once. */
 static bool is_of_region(const ptx_shape *s, uint32_t i)
 {
-    const ptx_flow_insn *insn = &s->insns[i];
-    const uint32_t loop = s->blocks[insn->block].loop;
-    return insn->opens_region && ptx_is_uniform_load(s, i) &&
-           (loop == SHAPE_NONE || !s->blocks[s->loops[loop].head].divergent);
+    return s->insns[i].opens_region && ptx_is_uniform_load(s, i) && is_kept_by_all(s, i);
 }
 
 /* If one result of an instruction is divergent (by another definition), all are. */

@@ -289,10 +289,13 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
     } else {
         k->path = PTX_PATH_SLOW;
         k->reason = ptx_format(&p->memory, "%s", s->slow_reason);
+        if (ptx_has_clock_waits(s))
+            ptx_join_clocks(s); /* threads give way where they read one */
         if (writes(p))
             ptx_write_slow(s);
     }
-    k->uses_safepoints = ptx_may_wait(s) || waits_below(p, s->function);
+    k->uses_safepoints =
+        ptx_may_wait(s) || ptx_has_clock_waits(s) || waits_below(p, s->function);
     want_callees(p, s->function);
 }
 
@@ -310,6 +313,7 @@ static ptx_shape *again(const ptx_shape *s, const ptx_function *f, bool joins)
                      .local_bytes = s->local_bytes,
                      .rerolled_lines = s->rerolled_lines,
                      .rerolled_count = s->rerolled_count,
+                     .clocks = s->clocks,
                      .joins = joins};
     ptx_analyze(n);
     return n;
@@ -327,6 +331,19 @@ static ptx_shape *written_anew(ptx_shape *s)
         return s;
     ptx_shape *n = with_function(s, ptx_split_registers(s));
     return with_function(n, ptx_reroll(n));
+}
+
+/* The same with clocks read by all threads at one moment, where it waits for them, and the fast
+ * path has it so. */
+static ptx_shape *join_clocks(ptx_build *p, ptx_shape *s)
+{
+    if (!ptx_has_clock_waits(s) || ptx_is_large(s) || slow_reason(p, s) || !has_room(s))
+        return s;
+    s->clocks = 1;
+    ptx_shape *trial = again(s, s->function, false);
+    ptx_plan_fast(trial);
+    s->clocks = !trial->slow_reason;
+    return s->clocks ? again(s, s->function, false) : s;
 }
 
 /* The same with sums in memory as operations of a warp, where that gains: a plan says so. */
@@ -375,7 +392,7 @@ static bool compile_kernel(ptx_build *p, ptx_flow_memory *memory, void *job)
         k->reason = ptx_format(&p->memory, "%s", refusal);
         return false;
     }
-    ptx_shape *planned = join_sums(p, written_anew(s));
+    ptx_shape *planned = join_sums(p, join_clocks(p, written_anew(s)));
     write_kernel(p, planned, k);
     k->registers = ptx_estimate_registers(s, k->max_threads, has_room(s));
     ptx_describe_plan(p, planned, k);

@@ -379,6 +379,8 @@ static void write_unguarded(ptx_emit *emit, uint32_t i)
     case PTX_ROLE_PLAIN:
         if (w->s->insns[i].keeps_lockstep && !w->fast)
             ptx_write_meeting(emit, 2 * i);
+        if (w->s->insns[i].is_moment && !w->fast) /* others wait for it, too */
+            ptx_line(emit, "call void @ptx_rt_thread_safepoint(ptr %%thread)");
         ptx_lower(emit, insn);
         if (w->s->insns[i].keeps_lockstep && !w->fast)
             ptx_write_meeting(emit, 2 * i + 1);

@@ -150,6 +150,8 @@ static void describe_cuts(ptx_build *p, const ptx_shape *s, ptx_kernel *k)
             ptx_insn_text(s->module, &s->function->insns[b->first], text, sizeof(text));
             text[strcspn(text, " \t")] = 0;
             cuts[k->cut_count++] = (ptx_cut){line, ptx_format(&p->memory, "%s", text)};
+        } else if (s->clocks && b->count > 0 && s->insns[b->first].is_moment) {
+            cuts[k->cut_count++] = (ptx_cut){line, "clock of all threads"};
         }
         if (b->loop == SHAPE_NONE || s->loops[b->loop].head != s->order[n])
             continue;

@@ -177,7 +177,7 @@ static bool tears_rows(const ptx_shape *w, uint32_t *line)
 static ptx_shape *plan_by_warp(ptx_shape *s)
 {
     const bool warps = runs_by_warps(s);
-    if (!warps && !runs_by_strips(s))
+    if (s->clocks || (!warps && !runs_by_strips(s))) /* warps would wait one by one */
         return NULL;
     ptx_shape *w = ptx_alloc(s->memory, 1, sizeof(*w));
     *w = (ptx_shape){.memory = s->memory,
