@@ -192,6 +192,17 @@ typedef struct side {
     size_t pitch, x, y;
 } side;
 
+/* Rows in memory that would lie in each other; of one row a pitch is asked for only if it is
+ * there (an H200). */
+static cudaError_t check_pitch(const side *memory, size_t width, size_t height)
+{
+    if (memory->array || width <= memory->pitch || width == 0 || height == 0)
+        return cudaSuccess;
+    if (height > 1)
+        return cudaErrorInvalidPitchValue;
+    return memory->pitch == 0 ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 /* Widths and positions are in bytes here, also where an array takes part. */
 static cudaError_t copy_area(const rt_driver *cu, side to, side from, size_t width,
                              size_t height, int kind, CUstream stream, bool waits)
@@ -201,7 +212,9 @@ static cudaError_t copy_area(const rt_driver *cu, side to, side from, size_t wid
                                       .dstPtr = {to.memory, to.pitch, width, height},
                                       .extent = {width, height, 1}};
     CUDA_MEMCPY3D copy;
-    const cudaError_t result = rt_copy_to_driver(cu, &probe, &copy);
+    cudaError_t result = rt_copy_to_driver(cu, &probe, &copy);
+    if (result == cudaSuccess)
+        result = check_pitch(from.array ? &to : &from, width, height);
     if (result != cudaSuccess)
         return result;
     if (from.array) {

@@ -140,14 +140,22 @@ RT_TWINS(cudaLaunchHostFunc, _ptsz, (CUstream, stream, CUhostFn, fn, void *, use
 
 /* ---- what a kernel is ------------------------------------------------------------------ */
 
+/* Asked by its symbol, what was never registered is no function; elsewhere it is a handle that
+ * is none (an H200). */
+static cudaError_t by_symbol(cudaError_t result)
+{
+    return result == cudaErrorInvalidResourceHandle ? cudaErrorInvalidDeviceFunction
+                                                    : result;
+}
+
 static cudaError_t get_kernel(const rt_driver *cu, CUkernel *out, const void *host)
 {
-    return out ? rt_kernel(cu, host, out) : cudaErrorInvalidValue;
+    return out ? by_symbol(rt_kernel(cu, host, out)) : cudaErrorInvalidValue;
 }
 
 static cudaError_t get_function(const rt_driver *cu, CUfunction *out, const void *host)
 {
-    return out ? rt_function(cu, host, out) : cudaErrorInvalidValue;
+    return out ? by_symbol(rt_function(cu, host, out)) : cudaErrorInvalidValue;
 }
 
 /* Attributes 0 to 15 of the driver are all that the runtime's structure has. */

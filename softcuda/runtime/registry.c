@@ -278,12 +278,14 @@ static cudaError_t kernel_locked(const rt_driver *cu, symbol *stub, CUkernel *ou
 
 cudaError_t rt_kernel(const rt_driver *cu, const void *host, CUkernel *out)
 {
+    if (!host)
+        return cudaErrorInvalidDeviceFunction;
     gphi_mutex_lock(&mutex);
     symbol *stub = find(host);
     const cudaError_t result = kernel_locked(cu, stub, out);
     gphi_mutex_unlock(&mutex);
     CUfunction function;
-    if (stub || !host)
+    if (stub)
         return result;
     /* A CUkernel of cudaGetKernel() or of a library passes for a stub. */
     const CUresult got = cu->cuKernelGetFunction(&function, (CUkernel)(uintptr_t)host);

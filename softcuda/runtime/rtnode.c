@@ -42,7 +42,8 @@ static cudaError_t kernel_to_driver(const rt_driver *cu,
     return rt_function(cu, from->func, &out->func);
 }
 
-/* A kernel that was added through the driver has no stub: its function is given. */
+/* A kernel of a library, or that was added through the driver, has no stub to be named by: the
+ * runtime has no answer (an H200). */
 static cudaError_t kernel_get(const rt_driver *cu, CUgraphNode node,
                               struct cudaKernelNodeParams *out)
 {
@@ -53,8 +54,10 @@ static cudaError_t kernel_get(const rt_driver *cu, CUgraphNode node,
     if (result != CUDA_SUCCESS)
         return (cudaError_t)result;
     const void *stub = rt_stub(cu, driver.func);
+    if (!stub)
+        return cudaErrorInvalidDeviceFunction;
     *out = (struct cudaKernelNodeParams){
-        .func = stub ? (void *)(uintptr_t)stub : (void *)driver.func,
+        .func = (void *)(uintptr_t)stub,
         .gridDim = {driver.gridDimX, driver.gridDimY, driver.gridDimZ},
         .blockDim = {driver.blockDimX, driver.blockDimY, driver.blockDimZ},
         .sharedMemBytes = driver.sharedMemBytes,

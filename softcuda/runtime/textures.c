@@ -32,10 +32,12 @@ static cudaError_t resource_to_driver(const struct cudaResourceDesc *from,
     if (count == 0)
         return cudaErrorInvalidChannelDescriptor;
     switch (from->resType) {
-    case CU_RESOURCE_TYPE_ARRAY: out->res.array.hArray = from->res.array.array; break;
+    case CU_RESOURCE_TYPE_ARRAY:
+        out->res.array.hArray = from->res.array.array;
+        return from->res.array.array ? cudaSuccess : cudaErrorInvalidResourceHandle;
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
         out->res.mipmap.hMipmappedArray = from->res.mipmap.mipmap;
-        break;
+        return from->res.mipmap.mipmap ? cudaSuccess : cudaErrorInvalidResourceHandle;
     case CU_RESOURCE_TYPE_LINEAR:
         out->res.linear.devPtr = from->res.linear.devPtr;
         out->res.linear.format = format;

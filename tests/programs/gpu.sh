@@ -4,7 +4,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-$(mktemp -d)}
 status=0
-for name in memory launch graphs streams parts pools children; do
+for name in memory launch graphs streams parts pools children errors; do
     bash "$here/run.sh" "$name" "$folder" || status=1
 done
 exit $status
