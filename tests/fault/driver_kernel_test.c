@@ -40,6 +40,34 @@ static const char assert_ptx[] = PTX_HEAD
     "  ret;\n"
     "}\n";
 
+/* Launches a kernel that writes 1, and waits for that. */
+static const char parent_ptx[] = PTX_HEAD
+    ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f,\n"
+    "    .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);\n"
+    ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 p, "
+    ".param .b64 s);\n"
+    ".visible .entry child(.param .u64 p)\n{\n  .reg .b64 %d; .reg .b32 %r;\n"
+    "  ld.param.u64 %d, [p]; mov.u32 %r, 1; st.global.u32 [%d], %r; ret;\n}\n"
+    ".visible .entry parent(.param .u64 p)\n{\n"
+    "  .reg .pred %q; .reg .b32 %r<3>; .reg .b64 %d<4>;\n"
+    "  ld.param.u64 %d1, [p]; mov.u64 %d2, child; mov.u32 %r1, 1;\n"
+    "  { .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12];\n"
+    "    .param .b32 s; .param .b64 r;\n"
+    "    st.param.b64 [f], %d2; st.param.b32 [g], %r1; st.param.b32 [g+4], %r1;\n"
+    "    st.param.b32 [g+8], %r1; st.param.b32 [b], %r1; st.param.b32 [b+4], %r1;\n"
+    "    st.param.b32 [b+8], %r1; st.param.b32 [s], 0;\n"
+    "    call.uni (r), __cudaCDP2GetParameterBufferV2, (f, g, b, s);\n"
+    "    ld.param.b64 %d3, [r]; }\n"
+    "  st.u64 [%d3], %d1;\n"
+    "  { .param .b64 q; .param .b64 s; .param .b32 r;\n"
+    "    st.param.b64 [q], %d3; st.param.b64 [s], 4;\n"
+    "    call.uni (r), __cudaCDP2LaunchDeviceV2, (q, s); }\n"
+    "again:\n"
+    "  ld.volatile.global.u32 %r1, [%d1];\n"
+    "  setp.eq.u32 %q, %r1, 0;\n"
+    "  @%q bra again;\n"
+    "  ret;\n}\n";
+
 static char said[8192];
 
 static void listen(void *user, CUlogLevel level, char *line, size_t length)
@@ -87,6 +115,18 @@ static void an_endless_kernel_times_out(void)
     void *params[] = {&p};
     CHECK_IS(run(function, 1, params), CUDA_ERROR_LAUNCH_TIMEOUT);
     says("endless");
+}
+
+static void who_waits_for_its_child_is_told_why_it_does_not_come(void)
+{
+    CUfunction function = load(parent_ptx, "parent");
+    CUdeviceptr p;
+    OK(cu.cuMemAlloc(&p, 4));
+    OK(cu.cuMemsetD32(p, 0, 1));
+    void *params[] = {&p};
+    CHECK_IS(run(function, 1, params), CUDA_ERROR_LAUNCH_TIMEOUT);
+    says("kernel parent");
+    says("what it has launched runs after it");
 }
 
 static void a_failed_assertion_says_where(void)
@@ -172,6 +212,7 @@ int main(void)
     CUlogsCallbackHandle handle;
     OK(cu.cuLogsRegisterCallback(listen, NULL, &handle));
     RUN(an_endless_kernel_times_out);
+    RUN(who_waits_for_its_child_is_told_why_it_does_not_come);
     RUN(a_failed_assertion_says_where);
     RUN(a_trap_names_its_kernel);
     RUN(a_wild_store_names_kernel_and_address);

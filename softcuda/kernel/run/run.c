@@ -22,6 +22,8 @@
 #include "softcuda/kernel/run/runner.h"
 
 #define LIVE_MAX 16u
+/* A kernel that goes on so long after it has launched kernels may wait for them. */
+#define CHILDREN_WAIT_NS 2000000000u
 #define FETCH_AHEAD 12u /* nodes; a miss takes 20 to 100 ns */
 #define CLAIM_MAX 32u
 /* What a block counts for, in rounds of loops, until the time limit is looked at: a grid
@@ -401,6 +403,9 @@ static void begin_parts(soft_runner *runner, soft_parts *parts)
     runner->claimed = 0;
     runner->want = 1;
     runner->deadline_ns = limit != 0 ? gphi_clock_ns() + limit : 0;
+    runner->children_ns = runner->launch->code->kernel->launches_kernels
+                              ? gphi_clock_ns() + CHILDREN_WAIT_NS
+                              : 0;
 }
 
 static __attribute__((cold, noinline)) void fail_for_memory(soft_runner *runner,

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -231,6 +232,22 @@ void soft_block_raise(soft_block *block, uint32_t thread, gph_status code,
     soft_runner_raise(block->runner, code, 0, detail);
 }
 
+static bool has_children(const soft_runner *runner)
+{
+    return atomic_load_explicit(&runner->launch->nested, memory_order_acquire);
+}
+
+/* No GPU promises that children run beside their parent, but most do so. */
+static void say_children(soft_runner *runner)
+{
+    runner->children_ns = 0;
+    if (has_children(runner))
+        fprintf(stderr,
+                "softcuda: kernel %s has launched kernels and has not ended for seconds: "
+                "what it has launched runs after it here, so it must not wait for that\n",
+                runner->launch->code->kernel->name);
+}
+
 void soft_block_safepoint(soft_block *block)
 {
     soft_runner *runner = block->runner;
@@ -239,8 +256,14 @@ void soft_block_safepoint(soft_block *block)
         soft_kernel_env_is_dead(runner->launch->env))
         soft_runner_raise(runner, GPH_OK, 0, NULL);
     if (runner->deadline_ns != 0 && gphi_clock_ns() > runner->deadline_ns)
-        soft_runner_raise(runner, SOFT_ERROR_LAUNCH_TIMEOUT, 0,
-                          "it ran longer than SOFTCUDA_KERNEL_TIMEOUT_MS allows");
+        soft_runner_raise(
+            runner, SOFT_ERROR_LAUNCH_TIMEOUT, 0,
+            has_children(runner)
+                ? "it ran longer than SOFTCUDA_KERNEL_TIMEOUT_MS allows; what it has "
+                  "launched runs after it here, so it must not wait for that"
+                : "it ran longer than SOFTCUDA_KERNEL_TIMEOUT_MS allows");
+    if (runner->children_ns != 0 && gphi_clock_ns() > runner->children_ns)
+        say_children(runner);
     block->safepoints++;
     if (block->fiber == &runner->own ||
         (block->safepoints < PATIENCE && runner->launch->grid.cooperative == 0))

@@ -71,6 +71,7 @@ struct soft_runner {
     uint64_t next, end, want;  /* claimed and not yet started; size of the next claim */
     uint64_t claimed;          /* of this launch, by this call */
     uint64_t deadline_ns;      /* of this launch, 0: none */
+    uint64_t children_ns;      /* when what it has launched is spoken of, 0: never */
     const soft_worker *worker; /* the last one, and its slot among `processors`: */
     uint32_t smid, processors;
     soft_block *idle;
