@@ -316,13 +316,101 @@ static double start_together(double hot_share, gph_cache_stats *stats)
     return us;
 }
 
+/* ---- the same by the driver's own calls: what no start can take less than ---- */
+
+static struct {
+    gph_status (*begin)(CUstream, int);
+    gph_status (*end)(CUstream, CUgraph *);
+    gph_status (*upload)(CUgraphExec, CUstream);
+} by_driver;
+
+static void find_driver_calls(void)
+{
+    gph_cuda_fn found = NULL;
+    GPH(gph_cuda_find(runtime, "cuStreamBeginCapture", &found, error));
+    by_driver.begin = (gph_status(*)(CUstream, int))found;
+    GPH(gph_cuda_find(runtime, "cuStreamEndCapture", &found, error));
+    by_driver.end = (gph_status(*)(CUstream, CUgraph *))found;
+    GPH(gph_cuda_find(runtime, "cuGraphUpload", &found, error));
+    by_driver.upload = (gph_status(*)(CUgraphExec, CUstream))found;
+}
+
+static void launch_chain(int bucket)
+{
+    const unsigned count = (unsigned)(ladder[bucket] * width);
+    for (uint32_t i = 0; i < node_count; i++)
+        must(launch_add(stream, source + (i + 1) % 2 * 1024 * WIDTH_MAX * 4,
+                        source + i % 2 * 1024 * WIDTH_MAX * 4, count),
+             "cuLaunchKernel", NULL);
+}
+
+/* Milliseconds of running all buckets, of capturing them, and of executables. */
+static double start_by_driver(bool each, double out[3])
+{
+    CUgraph graphs[BUCKETS];
+    CUgraphExec execs[BUCKETS];
+    double at[4] = {now_us()};
+    for (int i = BUCKETS - 1; i >= 0; i--)
+        for (uint32_t k = 0; k < warmup; k++) {
+            launch_chain(i);
+            CU(StreamSynchronize, stream);
+        }
+    at[1] = now_us();
+    for (int i = BUCKETS - 1; i >= 0; i--) {
+        must(by_driver.begin(stream, 1), "cuStreamBeginCapture", NULL);
+        launch_chain(i);
+        must(by_driver.end(stream, &graphs[i]), "cuStreamEndCapture", NULL);
+    }
+    at[2] = now_us();
+    for (int i = BUCKETS - 1; i >= (each ? 0 : BUCKETS - 1); i--) {
+        CU(GraphInstantiateWithFlags, &execs[i], graphs[i], 0);
+        must(by_driver.upload(execs[i], stream), "cuGraphUpload", NULL);
+        CU(StreamSynchronize, stream);
+    }
+    at[3] = now_us();
+    for (int i = 0; i < BUCKETS; i++)
+        CU(GraphDestroy, graphs[i]);
+    for (int i = each ? 0 : BUCKETS - 1; i < BUCKETS; i++)
+        CU(GraphExecDestroy, execs[i]);
+    for (int k = 0; k < 3; k++)
+        out[k] = (at[k + 1] - at[k]) * 1e-3;
+    return at[3] - at[0];
+}
+
+/* Of each round, right after those of libgph. */
+struct floor {
+    double each[ROUNDS_MAX], one[ROUNDS_MAX], parts[3];
+};
+
+static void floor_round(struct floor *floor, uint32_t round)
+{
+    floor->each[round] = start_by_driver(true, floor->parts);
+    floor->one[round] = start_by_driver(false, floor->parts);
+}
+
+static void report_floor(struct floor *floor, uint32_t count, double alone)
+{
+    const double each = median(floor->each, (int)count);
+    const double one = median(floor->one, (int)count);
+    printf("the driver's own calls for the same, ms\n");
+    printf("  %-58s %10.2f\n", "run, captured, an executable each", each * 1e-3);
+    printf("  %-58s %10.2f\n", "run, captured, one executable", one * 1e-3);
+    printf("  %-58s %10.2f\n  %-58s %10.2f\n  %-58s %10.2f\n", "  of this, running",
+           floor->parts[0], "  of this, capturing", floor->parts[1],
+           "  of this, the executable", floor->parts[2]);
+    printf("  %-58s %10.3f x\n", "one executable, of each alone by hand", one / each);
+    printf("  %-58s %10.3f x\n", "one executable, of each alone by libgph", one / alone);
+}
+
 static void bench_start(void)
 {
     static double alone[ROUNDS_MAX], together[ROUNDS_MAX], own[ROUNDS_MAX];
     static double largest[ROUNDS_MAX], kernels[ROUNDS_MAX];
+    static struct floor floor;
     gph_cache_stats shared = GPH_SIZED(gph_cache_stats);
     gph_cache_stats apart = GPH_SIZED(gph_cache_stats);
-    const uint32_t some = rounds > 5 ? 5 : rounds;
+    const uint32_t some = rounds > 9 ? 9 : rounds;
+    find_driver_calls();
     for (uint32_t r = 0; r < some; r++) {
         alone[r] = start_alone();
         own[r] = start_together(-1, &apart);
@@ -332,6 +420,7 @@ static void bench_start(void)
         kernels[r] = start_together(0, &shared);
         quick = 0;
         together[r] = start_together(0, &shared);
+        floor_round(&floor, r);
     }
     const double a = median(alone, (int)some), t = median(together, (int)some),
                  o = median(own, (int)some), l = median(largest, (int)some),
@@ -345,6 +434,7 @@ static void bench_start(void)
     printf("  %-58s %10.2f\n", "one cache, shared, the largest run alone", l * 1e-3);
     printf("  %-58s %10.2f\n", "one cache, shared, each kernel run", k * 1e-3);
     printf("  %-58s %10.3f x\n", "shared, all run, of each alone", t / a);
+    report_floor(&floor, some, a);
     bar("shared, the largest run, of each alone", l / a, 0.4, "x ");
     bar("shared, each kernel run, of each alone", k / a, 0.4, "x ");
     printf("bytes of executables, MiB (as measured; where the driver does not tell, 10 "
@@ -432,7 +522,7 @@ int main(int argc, char **argv)
     gph_cuda_fn found = NULL;
     GPH(gph_cuda_find(runtime, "cuGraphExecUpdate", &found, error));
     exec_update = (gph_status(*)(CUgraphExec, CUgraph, void *))found;
-    CU(MemAlloc, &source, 1024 * WIDTH_MAX * 4);
+    CU(MemAlloc, &source, 2 * 1024 * WIDTH_MAX * 4);
     bench_replays();
     bench_start();
     bench_tensors();

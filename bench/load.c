@@ -7,7 +7,8 @@
  *
  * Medians of rounds, a new process each. Opening the driver, making the context and
  * loading the module are not counted: a server does them anyway. What is loaded is
- * launched once, and its result compared. */
+ * launched once, and its result compared. Beside it, as its floor, the same graphs by the
+ * driver's own calls with several threads. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,27 +18,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "load.h"
 #include <gph/gph.h>
 
-enum { KERNELS = 8, ROUNDS_MAX = 101, PLACE = 64 << 20 };
-
-/* Kernel number i adds what it is given to a counter. */
-static const char head[] = ".version 7.0\n.target sm_70\n.address_size 64\n";
-static const char kernel_text[] =
-    ".visible .entry layer%d(.param .u64 sum, .param .u64 a, .param .u64 b, .param .u64 "
-    "c, "
-    ".param .u32 n, .param .f32 s)\n"
-    "{\n"
-    ".reg .pred %%p<2>;\n.reg .b32 %%r<4>;\n.reg .b64 %%d<2>;\n"
-    "mov.u32 %%r1, %%tid.x;\n"
-    "setp.ne.u32 %%p1, %%r1, 0;\n"
-    "@%%p1 bra DONE;\n"
-    "ld.param.u64 %%d1, [sum];\n"
-    "ld.param.u32 %%r2, [n];\n"
-    "red.global.add.u32 [%%d1], %%r2;\n"
-    "DONE:\n"
-    "ret;\n"
-    "}\n";
+enum { KERNELS = LOAD_KERNELS, ROUNDS_MAX = 101, PLACE = 64 << 20 };
 
 static gph_runtime *runtime;
 static const gph_cuda_calls *cu;
@@ -60,10 +44,8 @@ static void must(gph_status status, const char *what)
 
 static void open_driver(void)
 {
-    static char ptx[16384];
-    size_t used = (size_t)snprintf(ptx, sizeof(ptx), "%s", head);
-    for (int i = 0; i < KERNELS; i++)
-        used += (size_t)snprintf(ptx + used, sizeof(ptx) - used, kernel_text, i);
+    size_t used;
+    const char *ptx = load_ptx(&used);
     gph_options options = GPH_OPTIONS_INIT;
     if (getenv("GPH_DRIVER") == NULL)
         options.driver = GPH_DRIVER_SOFT;
@@ -126,23 +108,17 @@ static void close_memory(struct memory *memory)
     gph_arena_destroy(memory->arena);
 }
 
-/* 16 topologies: neighboring buckets differ in grids and numbers only. */
 static int node_count(int graph)
 {
-    return 200 + graph * 16 / graph_count * 400 / 15;
+    return load_node_count(graph, graph_count);
 }
 
 static void launch(CUstream where, CUdeviceptr base, int graph, int node)
 {
-    const CUdeviceptr tensors = base + 4096;
-    CUdeviceptr sum = base;
-    CUdeviceptr a = tensors + (CUdeviceptr)(node % 300) * 65536;
-    CUdeviceptr b = a + 32768, c = a + 1024 * (CUdeviceptr)(graph % 16);
-    unsigned int n = (unsigned int)(graph + 1);
-    float s = (float)node;
-    void *params[] = {&sum, &a, &b, &c, &n, &s};
-    CU(LaunchKernel, layers[node % KERNELS], 1 + (unsigned int)graph % 4, 1, 1, 32, 1, 1,
-       0, where, params, NULL);
+    struct load_node given = load_node_at(base, graph, node);
+    void *params[] = {&given.sum, &given.a, &given.b, &given.c, &given.n, &given.s};
+    CU(LaunchKernel, layers[node % KERNELS], given.blocks, 1, 1, 32, 1, 1, 0, where,
+       params, NULL);
 }
 
 /* A chain; every 8th node has one beside it. */
@@ -152,7 +128,7 @@ static CUgraph capture(CUdeviceptr base, int graph)
     CUgraph out = NULL;
     must(gph_capture_begin(runtime, stream, NULL, &recording, &error), "capture");
     for (int node = 0; node < node_count(graph); node++) {
-        const int is_beside = node % 8 == 7 && node + 1 < node_count(graph);
+        const int is_beside = load_is_beside(node, node_count(graph));
         if (is_beside) {
             CU(EventRecord, forked, stream);
             CU(StreamWaitEvent, side, forked, 0);
@@ -165,15 +141,6 @@ static CUgraph capture(CUdeviceptr base, int graph)
     }
     must(gph_capture_end(recording, &out, &error), "gph_capture_end");
     return out;
-}
-
-/* What the counter holds when each graph has run once; blocks count, too. */
-static unsigned int expected_sum(void)
-{
-    unsigned int sum = 0;
-    for (int graph = 0; graph < graph_count; graph++)
-        sum += (unsigned int)(node_count(graph) * (graph + 1) * (1 + graph % 4));
-    return sum;
 }
 
 static uint64_t time_capturing(CUdeviceptr base)
@@ -238,8 +205,9 @@ static void check_launches(gph_loaded *loaded, CUdeviceptr base)
         must(gph_loaded_launch(loaded, (uint32_t)i, stream, &error), "gph_loaded_launch");
     CU(MemcpyDtoHAsync, &sum, base, sizeof(sum), stream);
     CU(StreamSynchronize, stream);
-    if (sum != expected_sum()) {
-        fprintf(stderr, "bench_load: the graphs made %u of %u\n", sum, expected_sum());
+    if (sum != load_sum(graph_count)) {
+        fprintf(stderr, "bench_load: the graphs made %u of %u\n", sum,
+                load_sum(graph_count));
         exit(1);
     }
 }
@@ -274,23 +242,20 @@ static void load_here(const char *path, CUdeviceptr base, uint32_t flags)
            (unsigned long long)(built - opened), (unsigned long long)(uploaded - built));
 }
 
-/* Runs load_here() in a new process. */
-static void load_there(const char *path, CUdeviceptr base, uint32_t flags,
-                       uint64_t out[3])
+/* Runs main() with these words in a new process, which prints `count` numbers. */
+static void run_there(const char *words, uint64_t *out, int count)
 {
     char command[512];
-    unsigned long long taken[3] = {0};
-    snprintf(command, sizeof(command), "/proc/%d/exe load %s %llx %u %d", (int)getpid(),
-             path, (unsigned long long)base, flags, graph_count);
+    snprintf(command, sizeof(command), "/proc/%d/exe %s", (int)getpid(), words);
     FILE *child = popen(command, "r");
-    if (child == NULL ||
-        fscanf(child, "%llu %llu %llu", &taken[0], &taken[1], &taken[2]) != 3 ||
-        pclose(child) != 0) {
-        fprintf(stderr, "bench_load: the new process failed\n");
+    int got = 0;
+    unsigned long long taken = 0;
+    while (child && got < count && fscanf(child, "%llu", &taken) == 1)
+        out[got++] = taken;
+    if (!child || got < count || pclose(child) != 0) {
+        fprintf(stderr, "bench_load: the new process failed: %s\n", words);
         exit(1);
     }
-    for (int i = 0; i < 3; i++)
-        out[i] = taken[i];
 }
 
 static int by_size(const void *a, const void *b)
@@ -305,37 +270,70 @@ static double median_ms(uint64_t *samples, int count)
     return (double)samples[count / 2] / 1e6;
 }
 
+/* Ways to have the graphs: those of libgph, then by the driver's own calls. */
+static const struct way {
+    const char *text;
+    uint32_t flags;
+    int is_elsewhere, threads, uploads;
+} ways[] = {
+    {.text = "at the same addresses"},
+    {.text = "at other addresses", .is_elsewhere = 1},
+    {.text = "executables shared by topology", .flags = GPH_RECIPE_SHARE},
+    {.text = "executables at first launch", .flags = GPH_RECIPE_LAZY},
+    {.text = "by hand, one thread", .threads = 1, .uploads = 1},
+    {.text = "by hand, 2 threads", .threads = 2, .uploads = 1},
+    {.text = "by hand, 4 threads", .threads = 4, .uploads = 1},
+    {.text = "by hand, 8 threads", .threads = 8, .uploads = 1},
+    {.text = "by hand, one thread, no upload", .threads = 1},
+    {.text = "by hand, 4 threads, no upload", .threads = 4},
+};
+enum { WAYS = sizeof(ways) / sizeof(*ways) };
+
+static void run_way(const struct way *way, const char *path, CUdeviceptr base,
+                    uint64_t out[LOAD_PARTS])
+{
+    char words[400];
+    if (way->threads) {
+        snprintf(words, sizeof(words), "hand %d %d %d", graph_count, way->threads,
+                 way->uploads);
+        run_there(words, out, LOAD_PARTS);
+        return;
+    }
+    base += way->is_elsewhere ? 8 * (CUdeviceptr)PLACE : 0;
+    snprintf(words, sizeof(words), "load %s %llx %u %d", path, (unsigned long long)base,
+             way->flags, graph_count);
+    run_there(words, out + 1, LOAD_PARTS - 1);
+    out[0] = out[1] + out[2] + out[3];
+}
+
+static void print_ways(uint64_t samples[WAYS][LOAD_PARTS][ROUNDS_MAX], double capturing)
+{
+    printf("%-34s %9s %11s %9s %9s %9s\n", "load, ms", "all", "/ capturing", "read",
+           "build", "upload");
+    for (size_t i = 0; i < WAYS; i++) {
+        double ms[LOAD_PARTS];
+        for (int j = 0; j < LOAD_PARTS; j++)
+            ms[j] = median_ms(samples[i][j], rounds);
+        if (ways[i].threads && !ways[i - 1].threads)
+            printf("%-34s %9s %11s %9s %9s %9s\n", "the driver's calls, ms", "all", "",
+                   "add", "make", "upload");
+        printf("%-34s %9.1f %11.2f %9.1f %9.1f %9.1f\n", ways[i].text, ms[0],
+               ms[0] / capturing, ms[1], ms[2], ms[3]);
+    }
+}
+
+/* By turns, so that what disturbs one disturbs all. */
 static void bench_loads(const char *path, const struct memory *memory, double capturing)
 {
-    static const struct {
-        const char *text;
-        uint32_t flags;
-        int is_elsewhere;
-    } ways[] = {
-        {"at the same addresses", 0, 0},
-        {"at other addresses", 0, 1},
-        {"executables shared by topology", GPH_RECIPE_SHARE, 0},
-        {"executables at first launch", GPH_RECIPE_LAZY, 0},
-    };
-    const CUdeviceptr elsewhere = memory->base + 8 * (CUdeviceptr)PLACE;
-    printf("%-34s %9s %9s %9s %9s %11s\n", "load, ms", "read", "build", "upload", "all",
-           "/ capturing");
-    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-        static uint64_t samples[4][ROUNDS_MAX];
-        for (int round = 0; round < rounds; round++) {
-            uint64_t taken[3];
-            load_there(path, ways[i].is_elsewhere ? elsewhere : memory->base,
-                       ways[i].flags, taken);
-            for (int j = 0; j < 3; j++)
-                samples[j][round] = taken[j];
-            samples[3][round] = taken[0] + taken[1] + taken[2];
+    static uint64_t samples[WAYS][LOAD_PARTS][ROUNDS_MAX];
+    for (int round = 0; round < rounds; round++)
+        for (size_t i = 0; i < WAYS; i++) {
+            uint64_t taken[LOAD_PARTS];
+            run_way(&ways[i], path, memory->base, taken);
+            for (int j = 0; j < LOAD_PARTS; j++)
+                samples[i][j][round] = taken[j];
         }
-        double ms[4];
-        for (int j = 0; j < 4; j++)
-            ms[j] = median_ms(samples[j], rounds);
-        printf("%-34s %9.1f %9.1f %9.1f %9.1f %11.2f\n", ways[i].text, ms[0], ms[1],
-               ms[2], ms[3], ms[3] / capturing);
-    }
+    print_ways(samples, capturing);
 }
 
 static void bench(void)
@@ -376,6 +374,10 @@ int main(int argc, char **argv)
     if (argc == 6 && strcmp(argv[1], "load") == 0) {
         graph_count = atoi(argv[5]);
         load_here(argv[2], strtoull(argv[3], NULL, 16), (uint32_t)atoi(argv[4]));
+        return 0;
+    }
+    if (argc == 5 && strcmp(argv[1], "hand") == 0) {
+        load_by_hand(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
         return 0;
     }
     if (argc > 1)
