@@ -63,8 +63,6 @@ static bool run_other(soft_worker *worker)
             if (!atomic_load_explicit(&queue->is_nested, memory_order_relaxed) ||
                 !soft_queue_own(queue))
                 continue;
-            atomic_fetch_and(&engine->bits[i].pending,
-                             ~(UINT64_C(1) << (queue->index % 64)));
             soft_queue_advance(queue, worker,
                                atomic_load_explicit(&queue->done, memory_order_relaxed) +
                                    1);

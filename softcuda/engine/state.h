@@ -342,12 +342,21 @@ static inline uint32_t soft_queue_places(const soft_queue *queue)
 /* wake.c: a queue wants an owner (or hands); wakes a worker if nobody looks. */
 void soft_queue_pend(soft_queue *queue);
 /* ring.c */
-static inline bool soft_queue_own(soft_queue *queue) /* QUEUE_IDLE to QUEUE_RUNNING */
+/* QUEUE_IDLE to QUEUE_RUNNING. It wants no owner any more: a bit that stayed would make each
+ * thread that gives its place back wake a worker, which finds nothing. Whoever lets go of the
+ * queue looks at its tail, and sets the bit for what came meanwhile. */
+static inline bool soft_queue_own(soft_queue *queue)
 {
     uint32_t idle = QUEUE_IDLE;
     /* Acquire: pairs with whoever made it idle, for the run's fields. */
-    return atomic_load_explicit(&queue->state, memory_order_relaxed) == QUEUE_IDLE &&
-           atomic_compare_exchange_strong(&queue->state, &idle, QUEUE_RUNNING);
+    if (atomic_load_explicit(&queue->state, memory_order_relaxed) != QUEUE_IDLE ||
+        !atomic_compare_exchange_strong(&queue->state, &idle, QUEUE_RUNNING))
+        return false;
+    _Atomic uint64_t *const pending = &queue->engine->bits[queue->index / 64].pending;
+    const uint64_t bit = UINT64_C(1) << (queue->index % 64);
+    if ((atomic_load_explicit(pending, memory_order_relaxed) & bit) != 0)
+        atomic_fetch_and(pending, ~bit);
+    return true;
 }
 /* Gives ownership up: to whoever comes, or until the point may have been reached. */
 void soft_queue_let_go(soft_queue *queue);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine_check.h"
+#include "softcuda/engine/state.h"
 
 /* Launches that are waited for at once, until a queue's submissions are held back. */
 enum { STREAK = 200, ROUNDS = 300, THREADS = 3, LIMIT_S = 60 };
@@ -354,6 +355,33 @@ static void what_comes_beside_is_run(void)
     }
 }
 
+/* A thread that waits, and runs what it has launched, leaves no bit that wakes a worker after
+ * each launch, for nothing. */
+static void who_owns_a_queue_takes_its_bit(void)
+{
+    soft_engine *engine = make(1, 0);
+    soft_queue *queue = queue_of(engine);
+    _Atomic uint64_t *const pending = &engine->bits[queue->index / 64].pending;
+    const uint64_t bit = UINT64_C(1) << (queue->index % 64);
+    uint32_t nobody = PLACE_FREE;
+    while (!atomic_compare_exchange_strong(&engine->place, &nobody, PLACE_HELPER))
+        nobody = PLACE_FREE; /* the only worker spins, and then sleeps without a place */
+    soft_queue_pend(queue);
+    CHECK((atomic_load(pending) & bit) != 0);
+    CHECK(soft_queue_own(queue));
+    CHECK((atomic_load(pending) & bit) == 0);
+
+    atomic_uint counter = 0; /* what comes meanwhile is not lost with it */
+    submit(queue, &counter, NULL);
+    soft_queue_let_go(queue);
+    CHECK((atomic_load(pending) & bit) != 0 && atomic_load(&counter) == 0);
+    atomic_store(&engine->place, PLACE_FREE);
+    soft_engine_wake(engine);
+    CHECK(comes(&counter, 1));
+    soft_queue_release(queue);
+    soft_engine_destroy(engine);
+}
+
 /* An owner waits a moment for the next of a row: rows of all lengths, with and without breaks,
  * in queues that are given back at once and used again while an owner may still be there. */
 static void rows_in_queues_that_change_hands(void)
@@ -389,6 +417,7 @@ int main(void)
 {
     RUN(rows_in_queues_that_change_hands);
     RUN(what_comes_beside_is_run);
+    RUN(who_owns_a_queue_takes_its_bit);
     RUN(nobody_comes);
     RUN(others_want_it);
     RUN(many_users);
