@@ -72,7 +72,7 @@ static void nap(soft_worker *worker)
     soft_engine *engine = worker->engine;
     uint32_t nobody = 0;
     uint64_t before = 0;
-    if (soft_hold_any(engine) &&
+    if (soft_hold_any(engine, NULL) &&
         atomic_compare_exchange_strong(&engine->napping, &nobody, 1)) {
         for (uint32_t quiet = 0; quiet < QUIET_NAPS; quiet++) {
             soft_futex_wait(&worker->asleep, 1, NAP_NS);
@@ -85,7 +85,7 @@ static void nap(soft_worker *worker)
         }
         atomic_store(&engine->napping, 0);
     }
-    soft_hold_unwatched(engine);
+    soft_hold_unwatched(engine, NULL);
 }
 
 /* Sleeps until woken. Not counted as idle any more, and without the place. All of it
@@ -205,14 +205,14 @@ static soft_queue *find_open(soft_worker *worker, const soft_queue *except)
     return NULL;
 }
 
-static void no_longer_idle(soft_engine *engine)
+static void no_longer_idle(soft_engine *engine, const soft_queue *taken)
 {
     /* Whoever set other bits saw this worker idle and woke nobody. */
     if (atomic_fetch_sub(&engine->idle, 1) != 1)
         return;
     if (any_pending(engine))
         soft_engine_wake(engine);
-    soft_hold_unwatched(engine);
+    soft_hold_unwatched(engine, taken);
 }
 
 /* Whether an open queue wants hands again soon: the next grid of a chain follows within a
@@ -270,7 +270,7 @@ static bool work_once(soft_worker *worker)
         dawdle(worker);
     soft_queue *queue = take_pending(worker);
     if (queue) {
-        no_longer_idle(engine);
+        no_longer_idle(engine, queue);
         soft_queue_advance(queue, worker, UINT64_MAX);
         run_later(worker);
         atomic_fetch_add(&engine->idle, 1);
@@ -279,9 +279,9 @@ static bool work_once(soft_worker *worker)
     queue = find_open(worker, NULL);
     if (!queue)
         return false;
-    no_longer_idle(engine);
+    no_longer_idle(engine, queue);
     if (worker->woken && atomic_load_explicit(&queue->calls, memory_order_relaxed))
-        soft_engine_wake(engine);
+        (void)soft_engine_call(engine);
     worker->woken = false;
     do {
         if (soft_queue_join(queue, worker))

@@ -50,7 +50,7 @@ void soft_queue_close(soft_queue *queue)
 void soft_queue_call(soft_queue *queue)
 {
     atomic_store_explicit(&queue->calls, true, memory_order_relaxed);
-    soft_engine_wake(queue->engine);
+    (void)soft_engine_call(queue->engine);
 }
 
 /* ---- creation ---------------------------------------------------------------------- */

@@ -124,13 +124,20 @@ static bool wake(soft_engine *engine, soft_worker *worker)
     return true;
 }
 
-void soft_engine_wake(soft_engine *engine)
+bool soft_engine_call(soft_engine *engine)
 {
     if (atomic_load(&engine->sleeping) == 0)
-        return;
+        return true;
     for (uint32_t i = 0; i < engine->worker_count; i++)
         if (wake(engine, &engine->workers[i]))
-            return;
+            return true;
+    return false;
+}
+
+void soft_engine_wake(soft_engine *engine)
+{
+    if (soft_engine_call(engine))
+        return;
     /* A thread that has just given the last place back has seen what is pending by now, or
      * its place is seen to be free. */
     soft_worker *last = &engine->workers[engine->worker_count - 1];
