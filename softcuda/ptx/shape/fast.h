@@ -178,7 +178,8 @@ void ptx_fast_close_warps(ptx_fast *f);
 void ptx_fast_write_phase(ptx_fast *f); /* the current region, a barrier */
 
 /* ---- shape_part.c ---- */
-#define FAST_REGIONS_MAX 32u /* kernels of more have a function for each */
+/* Kernels of more regions have a function for each, and no warp's form. */
+uint32_t ptx_regions_max(const ptx_shape *s);
 /* What is written between the two goes into a function of its own. `scan`: the value that
  * says how many threads take part, or "". The code leads to R<n>.after or R<n>.back. */
 void ptx_fast_begin_part(ptx_fast *f);

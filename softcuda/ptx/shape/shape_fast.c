@@ -234,7 +234,7 @@ static bool is_apart(const ptx_fast *f)
     if (r->kind == SHAPE_BARRIER &&
         ptx_cut_of(s, s->blocks[r->head].first).kind == SHAPE_CUT_SYNC)
         return false;
-    return !s->by_warp && (s->region_count > FAST_REGIONS_MAX ||
+    return !s->by_warp && (s->region_count > ptx_regions_max(s) ||
                            (ptx_is_large(s) && s->region_count > 1));
 }
 

@@ -14,8 +14,6 @@
 #include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/shape/fast.h"
 
-#define MANY_REGIONS_INSNS 400u
-
 /* The kernel's function where it has both forms: a warp's for blocks whose rows are whole
  * warps, else the block's. */
 static void write_choice(ptx_shape *s)
@@ -64,13 +62,6 @@ void ptx_analyze(ptx_shape *s)
 
 /* ---- plans ------------------------------------------------------------------------ */
 
-/* A warp's form is one function; LLVM gets short regions of many shuffles done, too. */
-static uint32_t regions_max(const ptx_shape *s)
-{
-    return s->function->insn_count <= MANY_REGIONS_INSNS ? 2 * FAST_REGIONS_MAX
-                                                         : FAST_REGIONS_MAX;
-}
-
 /* bar.sync, of the block alone. */
 static bool is_plain_barrier(const ptx_shape *s, uint32_t block)
 {
@@ -92,7 +83,7 @@ static bool runs_by_strips(const ptx_shape *s)
 static bool runs_by_warps(const ptx_shape *s)
 {
     bool any = false;
-    if (s->region_count > regions_max(s) || ptx_has_matrix(s->function) ||
+    if (s->region_count > ptx_regions_max(s) || ptx_has_matrix(s->function) ||
         ptx_may_wait_unseen(s) || !ptx_waits_by_warps(s))
         return false;
     for (uint32_t n = 0; n < s->order_count; n++) {
@@ -193,7 +184,7 @@ static ptx_shape *plan_by_warp(ptx_shape *s)
                      .local_bytes = s->local_bytes};
     ptx_analyze(w);
     ptx_plan_fast(w);
-    if (w->slow_reason || w->region_count > regions_max(w))
+    if (w->slow_reason || w->region_count > ptx_regions_max(w))
         return NULL;
     ptx_plan_phases(w, s);
     if (!tears_rows(w, &s->no_twin_line))

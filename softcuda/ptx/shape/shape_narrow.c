@@ -374,7 +374,7 @@ void ptx_fast_keep_narrow(ptx_fast *f, uint32_t reg)
 void ptx_fast_plan_narrow(ptx_fast *f)
 {
     const uint32_t count = f->s->function->register_count;
-    if (ptx_is_large(f->s) || f->s->region_count > FAST_REGIONS_MAX)
+    if (ptx_is_large(f->s) || f->s->region_count > ptx_regions_max(f->s))
         return;
     f->ranges = ptx_find_ranges(f->s);
     f->narrow = ptx_alloc(f->s->memory, count + 1u, 1);

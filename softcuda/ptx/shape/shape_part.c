@@ -20,6 +20,9 @@
 
 #include "softcuda/ptx/shape/fast.h"
 
+#define REGIONS_MAX 32u
+#define SHORT_INSNS 400u
+
 typedef struct name {
     const char *text; /* after the % */
     uint32_t bytes;
@@ -35,6 +38,12 @@ typedef struct names {
 } names;
 
 enum { PART_UNKNOWN, PART_VALUE, PART_SCALAR, PART_SLOT };
+
+/* LLVM gets many short regions done in one function, too, and keeps scalars in registers. */
+uint32_t ptx_regions_max(const ptx_shape *s)
+{
+    return s->function->insn_count <= SHORT_INSNS ? 2 * REGIONS_MAX : REGIONS_MAX;
+}
 
 static bool is_name_char(char c)
 {

@@ -82,6 +82,15 @@ static uint32_t kept_bytes(const ptx_shape *s, uint32_t r)
     return 32 * (bytes ? bytes : 1);
 }
 
+static void place(ptx_shape *s, uint32_t r)
+{
+    /* An array over two lines costs twice the loads and stores of vectors of 512 bits. */
+    if (s->regs[r].home == SHAPE_ARRAY)
+        s->kept_bytes = (s->kept_bytes + 63u) & ~63u;
+    s->kept[r] = s->kept_bytes;
+    s->kept_bytes += kept_bytes(s, r);
+}
+
 void ptx_plan_phases(ptx_shape *s, const ptx_shape *block_form)
 {
     const uint32_t count = s->function->register_count;
@@ -89,17 +98,16 @@ void ptx_plan_phases(ptx_shape *s, const ptx_shape *block_form)
     s->kept = ptx_alloc(s->memory, count, sizeof(*s->kept));
     find_steady(s, block_form, s->steady);
     s->kept_bytes = KEPT_FIRST;
-    for (uint32_t n = 0; n < s->order_count; n++) {
-        if (!is_barrier(s, s->order[n]))
-            continue;
-        s->has_phases = 1;
-        for (uint32_t r = 0; r < count; r++) {
-            if (s->kept[r] != 0 || !is_kept_at(s, s->order[n], r))
+    for (int arrays = 0; arrays < 2; arrays++)
+        for (uint32_t n = 0; n < s->order_count; n++) {
+            if (!is_barrier(s, s->order[n]))
                 continue;
-            s->kept[r] = s->kept_bytes;
-            s->kept_bytes += kept_bytes(s, r);
+            s->has_phases = 1;
+            for (uint32_t r = 0; r < count; r++)
+                if (s->kept[r] == 0 && arrays == (s->regs[r].home == SHAPE_ARRAY) &&
+                    is_kept_at(s, s->order[n], r))
+                    place(s, r);
         }
-    }
     s->kept_bytes = s->has_phases ? (s->kept_bytes + 63u) & ~63u : 0;
 }
 

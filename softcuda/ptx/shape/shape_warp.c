@@ -491,8 +491,10 @@ static void find_active(ptx_warp *w)
         const ptx_value first = ptx_let(w->e, "trunc i64 %s to i32", w->base);
         const ptx_value all = ptx_warp_splat(w, "i32", first.name);
         const ptx_value lanes = ptx_warp_op(w, "add", all, LANES);
+        /* A warp's form has whole warps: LLVM sees that each comparison is true. */
+        const char *count = w->f->s->by_warp ? "32" : "%threads";
         w->active = ptx_let(w->e, "icmp ult <32 x i32> %s, %s", lanes.name,
-                            ptx_warp_splat(w, "i32", "%threads").name);
+                            ptx_warp_splat(w, "i32", count).name);
     }
     w->bits = ptx_let(w->e, "bitcast <32 x i1> %s to i32", w->active.name);
 }
