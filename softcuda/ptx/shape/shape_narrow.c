@@ -8,6 +8,8 @@
 
 #include "softcuda/ptx/shape/fast.h"
 
+#define REGIONS_MAX 32u /* of more, narrow slots of flags took longer than wide ones */
+
 #define FLOAT_MAX (1 << 22) /* whole numbers that are divided as floats */
 
 typedef enum narrow {
@@ -374,7 +376,7 @@ void ptx_fast_keep_narrow(ptx_fast *f, uint32_t reg)
 void ptx_fast_plan_narrow(ptx_fast *f)
 {
     const uint32_t count = f->s->function->register_count;
-    if (ptx_is_large(f->s) || f->s->region_count > ptx_regions_max(f->s))
+    if (ptx_is_large(f->s) || f->s->region_count > REGIONS_MAX)
         return;
     f->ranges = ptx_find_ranges(f->s);
     f->narrow = ptx_alloc(f->s->memory, count + 1u, 1);
