@@ -8,6 +8,7 @@
 #include "attach/hook.h"
 #include "attach/cupti/cupti.h"
 #include "attach/driver/find.h"
+#include "attach/interpreter/numbers.h"
 #include "attach/record/device.h"
 #include "attach/record/sentence.h"
 #include "attach/ring/thread.h"
@@ -65,6 +66,7 @@ static void begun(const attach_call *call)
     if (graph >= 0)
         atomic_fetch_or(&attach_graphs.flags[graph], ATTACH_IS_TARGET);
     attach_capture_begun(call);
+    attach_numbers_begun();
 }
 
 static void succeeded(attach_call *call)
@@ -109,12 +111,15 @@ static void succeeded(attach_call *call)
     case ATTACH_HOOK_KERNELS: add_kernels(call); break;
     case ATTACH_HOOK_CODE: attach_code_loaded(call); break;
     case ATTACH_HOOK_CODE_GONE: attach_forget_functions(); break;
-    case ATTACH_HOOK_EXEC_GONE: attach_sentinels_gone(call->words[0]); break;
+    case ATTACH_HOOK_EXEC_GONE:
+        attach_sentinels_gone(call->words[0]);
+        attach_numbers_gone(call->words[0]);
+        break;
+    case ATTACH_HOOK_INSTANTIATE: attach_numbers_made(call); break;
     case ATTACH_HOOK_WORDS:
         attach_kept((int)call->words[0], GPHI_KEPT_WORDS, call->above);
         break;
     case ATTACH_HOOK_NONE:
-    case ATTACH_HOOK_INSTANTIATE:
     case ATTACH_HOOK_UPDATE: break;
     }
 }
@@ -129,6 +134,10 @@ CUresult attach_hook_after(attach_call *call, CUresult result)
         attach_graph_edited();
     if (call->symbol->hook == ATTACH_HOOK_END)
         attach_capture_ended(call);
+    if (call->symbol->hook == ATTACH_HOOK_END)
+        attach_numbers_ended(call, result);
+    if (call->symbol->call == GPHI_CALL_cuGraphLaunch && result == CUDA_SUCCESS)
+        attach_numbers_launched(call->words[0]);
     if (result == CUDA_SUCCESS)
         succeeded(call);
     if (call->symbol->hook == ATTACH_HOOK_INSTANTIATE)

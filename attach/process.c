@@ -12,6 +12,7 @@
 #include "attach/crash.h"
 #include "attach/cupti/cupti.h"
 #include "attach/driver/find.h"
+#include "attach/interpreter/numbers.h"
 #include "attach/output.h"
 #include "attach/peek/memory.h"
 #include "attach/peek/stack.h"
@@ -265,6 +266,7 @@ static void forked(void)
     attach_stack_forked();
     gphi_timing_forget();
     attach_pinned_forked();
+    attach_numbers_forked();
     attach_cupti_forget();
     atomic_flag_clear(&is_starting);
     attach_forget_devices();

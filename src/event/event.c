@@ -96,7 +96,7 @@ int gphi_event_is_whole(const gphi_event *event, size_t bytes_there)
         return 0;
     const size_t bytes = (size_t)event->units * sizeof(*event);
     if (bytes > bytes_there || event->kind < GPHI_EVENT_CALL ||
-        event->kind > GPHI_EVENT_ACCESS)
+        event->kind > GPHI_EVENT_NUMBER)
         return 0;
     const size_t words = (size_t)event->word_count * 8;
     if (words > bytes - sizeof(*event))

@@ -113,10 +113,15 @@ typedef enum gphi_event_kind {
     GPHI_EVENT_BLOCK, /* PyTorch's allocator gives memory to a tensor. id: its address.
                         words: bytes, 0 where it takes it back: then, if anything was
                         captured before, stack */
-    GPHI_EVENT_ACCESS /* what a kernel that was loaded as PTX does with what it is given. words:
+    GPHI_EVENT_ACCESS, /* what a kernel that was loaded as PTX does with what it is given. words:
                          bytes of its arguments, whether it may write elsewhere, then
                          for each word that it uses as an address: offset | gphi_access_flag
                          << 32 | bytes of its largest store << 40. text: name */
+    GPHI_EVENT_NUMBER /* a number of Python's that was read in a capture is another one after
+                         a launch of its graph. id: the capture. words: which one, whether it
+                         is a module's mode, as it was, as it is (doubles), when it
+                         was last seen as it was, or 0, CUgraphExec. text: its name; second text:
+                         "file:line function" of who read it */
 } gphi_event_kind;
 
 typedef enum gphi_hang_how {

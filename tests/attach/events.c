@@ -67,11 +67,12 @@ static void print_call(const gphi_event *event)
 static void print_event(const gphi_event *event)
 {
     static const char *const kinds[] = {
-        "?",        "CALL", "STACK",      "PYTHON", "MODULE",  "THREAD", "FUNCTION",
-        "GRAPH",    "NODE", "EDGES",      "LOG",    "PROCESS", "DEVICE", "EXIT",
-        "GPU",      "NOTE", "POINTER",    "LOST",   "HOST",    "ORIGIN", "STDERR",
-        "STANDING", "KEPT", "COLLECTIVE", "FORKED", "CRASHED", "BLOCK",  "ACCESS"};
-    _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == GPHI_EVENT_ACCESS + 1,
+        "?",        "CALL",    "STACK",  "PYTHON",   "MODULE",  "THREAD",
+        "FUNCTION", "GRAPH",   "NODE",   "EDGES",    "LOG",     "PROCESS",
+        "DEVICE",   "EXIT",    "GPU",    "NOTE",     "POINTER", "LOST",
+        "HOST",     "ORIGIN",  "STDERR", "STANDING", "KEPT",    "COLLECTIVE",
+        "FORKED",   "CRASHED", "BLOCK",  "ACCESS",   "NUMBER"};
+    _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == GPHI_EVENT_NUMBER + 1,
                    "a name each");
     if (first_ns == 0)
         first_ns = event->time_ns;

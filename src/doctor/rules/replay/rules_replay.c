@@ -616,6 +616,7 @@ static void on_end(gphi_rule_run *run)
             tell_word(run, one);
     }
     gphi_source_end(run);
+    gphi_number_end(run);
 }
 
 static void on_event(gphi_rule_run *run, const gphi_event *event)
@@ -624,6 +625,8 @@ static void on_event(gphi_rule_run *run, const gphi_event *event)
     if (event->kind == GPHI_EVENT_BLOCK &&
         gphi_map_set(&state->blocks, event->id, run->model->call_count + 1) != GPH_OK)
         gphi_short(run);
+    if (event->kind == GPHI_EVENT_NUMBER)
+        gphi_number_event(run, event);
     const gphi_exec_state *exec = event->kind == GPHI_EVENT_HOST && run->history
                                       ? gphi_model_exec(run->model, event->id)
                                       : NULL;
@@ -641,6 +644,7 @@ static void on_init(gphi_rule_run *run)
     gphi_vec_init(&state->suspects, run->model->heap, sizeof(gphi_stray));
     gphi_vec_init(&state->sent, run->model->heap, sizeof(gphi_sent));
     gphi_vec_init(&state->sources, run->model->heap, sizeof(gphi_source));
+    gphi_vec_init(&state->numbers, run->model->heap, sizeof(gphi_number));
     gphi_vec_init(&state->hosts, run->model->heap, sizeof(gphi_host_source));
 }
 
@@ -651,6 +655,7 @@ static void on_fini(gphi_rule_run *run)
     gphi_vec_fini(&state->suspects);
     gphi_vec_fini(&state->sent);
     gphi_vec_fini(&state->sources);
+    gphi_vec_fini(&state->numbers);
     gphi_vec_fini(&state->hosts);
 }
 

@@ -127,12 +127,25 @@ typedef struct gphi_source {
     uint32_t bytes;
 } gphi_source;
 
+/* A number of Python's that a capture has read. */
+typedef struct gphi_number {
+    uint64_t created, which; /* created: of the executable */
+    const gphi_exec_state *exec;
+    uint64_t updated;              /* exec->updated.number at the first one */
+    double before, now, values[2]; /* at the capture; at launches: last, and two others */
+    uint32_t seen;
+    bool is_mode, is_told;
+    bool is_excused; /* a mode that may be meant for something else */
+    char name[208], place[208];
+} gphi_number;
+
 typedef struct gphi_replay_state {
     gphi_map
         blocks; /* PyTorch's, by address: the call after it was given out or taken back */
     gphi_eager_log log;
     gphi_vec sent;     /* of gphi_sent */
     gphi_vec sources;  /* of gphi_source */
+    gphi_vec numbers;  /* of gphi_number */
     gphi_vec hosts;    /* of gphi_host_source */
     gphi_vec suspects; /* of gphi_stray */
     uint32_t execs;
@@ -186,6 +199,10 @@ void gphi_turn_report(const gphi_rule_run *run, const gphi_stray *of, gphi_draft
 void gphi_source_event(gphi_rule_run *run, const gphi_event *event,
                        const gphi_exec_state *exec);
 void gphi_source_end(gphi_rule_run *run);
+
+/* replay_number.c */
+void gphi_number_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_number_end(gphi_rule_run *run);
 
 /* replay_advance.c */
 /* Of a kernel's addresses, the graph's last. */
