@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "cuda/status.h"
+#include "event/note.h"
 
 #include <string.h>
 
@@ -141,6 +142,31 @@ static void set_defaults(gph_cache *cache)
         options->own_max = 1 + (cache->layout.key_count - 1) / 10;
 }
 
+/* 1 + the number of an input whose rest is kept, and then is in each output: no output has
+ * its axis, and there is no other input or callback that may say what counts. 0: none. */
+static uint64_t kept_rest(const gph_cache *cache)
+{
+    const gphi_layout *layout = &cache->layout;
+    if (cache->options.fill || layout->input_count != 1 ||
+        layout->tensors[0].fill != GPH_FILL_KEEP)
+        return 0;
+    uint32_t kept = 0, given = 0;
+    for (uint32_t i = 0; i < layout->tensor_count; i++)
+        for (uint32_t d = 0; d < layout->tensors[i].rank; d++)
+            if (layout->tensors[i].axis[d] != 0)
+                *(i == 0 ? &kept : &given) |= 1U << (layout->tensors[i].axis[d] - 1);
+    return (kept & ~given) != 0;
+}
+
+/* For the attached library. */
+static void tell_made(const gph_cache *cache)
+{
+    const uint64_t words[] = {(uint64_t)(uintptr_t)cache, cache->options.lazy,
+                              cache->buffers[cache->layout.input_count],
+                              kept_rest(cache)};
+    gphi_note(GPHI_NOTE_CACHE_MADE, cache->name, words, 4);
+}
+
 gph_status gph_cache_create(gph_runtime *runtime, const gph_cache_options *options,
                             gph_cache **out, gph_error *error)
 {
@@ -169,6 +195,7 @@ gph_status gph_cache_create(gph_runtime *runtime, const gph_cache_options *optio
     }
     set_defaults(cache);
     cache->options.name = cache->name;
+    tell_made(cache);
     *out = cache;
     return GPH_OK;
 }
@@ -191,6 +218,7 @@ gph_status gphi_cache_place(gph_cache *cache, const CUdeviceptr *addresses,
                                    CU_STREAM_PER_THREAD, error));
         cache->buffers[i] = addresses[i];
     }
+    tell_made(cache);
     return clear_buffers(cache, error);
 }
 

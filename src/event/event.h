@@ -301,7 +301,8 @@ typedef enum gphi_note_kind {
     GPHI_NOTE_CACHE_RECORD, /* cache, bucket, ns, bytes */
     GPHI_NOTE_CACHE_EVICT,  /* cache, bucket, bytes */
     GPHI_NOTE_TREE_RECORD,  /* tree, function, node, why (gph_tree's reason), 1 + the
-                               node above it or 0. Text: the function's name */
+                               node above it or 0, and of a static input that has moved where
+                               it is. Text: the function's name */
     GPHI_NOTE_TREE_REPLAY,  /* as TREE_RECORD */
     GPHI_NOTE_POOL,         /* pool, reserved bytes, used bytes: when it takes pages */
     GPHI_NOTE_DECISION,     /* of softcuda, a conditional node is done: CUgraphExec, the
@@ -331,8 +332,15 @@ typedef enum gphi_note_kind {
                           0; of a capture: 1 */
     GPHI_NOTE_LEFT, /* memory of a recording goes back to its pool: CUgraph that had it */
     GPHI_NOTE_RNG,  /* a generator is set: itself, seed, offset */
-    GPHI_NOTE_EDITED /* gph_exec_edit sets one argument of a node more than once: CUgraphExec,
-                        CUgraphNode, times */
+    GPHI_NOTE_EDITED, /* gph_exec_edit sets one argument of a node more than once: CUgraphExec,
+                         CUgraphNode, times */
+    GPHI_NOTE_CACHE_MADE, /* or its buffers have moved: cache, gph_cache_lazy, where kernels
+                             find the real sizes, 1 + an input whose rest is kept and would be
+                             in each output, or 0. Text: its name */
+    GPHI_NOTE_TREE_FUNCTION, /* a function is added: tree, function. Text: its name */
+    GPHI_NOTE_NODE_FOUND,    /* gph_exec_node_find: CUgraphExec, CUgraphNode */
+    GPHI_NOTE_UNPLACED /* a recipe is loaded: a range that the caller did not place, though it
+                          placed others: gph_loaded, address, bytes. Text: its name */
 } gphi_note_kind;
 
 static inline const uint64_t *gphi_event_words(const gphi_event *event)

@@ -5,6 +5,8 @@
 #include "device/setters.h"
 #include "recipe/recipe.h"
 
+#include <gph/recipe_load.h>
+
 /* A kernel of the recipe in this process. */
 struct gphi_found {
     CUfunction function; /* NULL: see status and why */
@@ -32,6 +34,11 @@ gph_status gphi_find_kernels(const gphi_build *build, const gph_resolver *resolv
 gph_status gphi_build_graph(const gphi_build *build,
                             const struct gphi_bundle_graph *graph, CUgraph *out,
                             gph_recording **known);
+
+/* For the attached library: ranges that stay where they were recorded, where the caller has
+ * placed others. */
+void gphi_tell_unplaced(const gphi_build *build, const gph_loaded_options *options,
+                        const void *loaded);
 
 /* What must be equal for executables to be shared, as a hash. */
 void gphi_topology_hash(const struct gphi_bundle_graph *graph,

@@ -513,6 +513,7 @@ static gph_status load_all(struct loading *loading, const gph_recipe *recipe)
         (bundle->graphs.count > 0 && !loaded->graphs))
         return fail_memory(error);
     GPHI_TRY(place_ranges(loading));
+    gphi_tell_unplaced(&loading->build, loading->options, loaded);
     GPHI_TRY(find_setters(loading));
     GPHI_TRY(gphi_find_kernels(&loading->build, loading->options->resolver));
     for (uint32_t i = 0; i < loaded->count; i++)

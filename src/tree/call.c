@@ -230,9 +230,13 @@ static void note(const gphi_tree_turn *turn, gphi_note_kind kind,
                  const gphi_tree_node *node)
 {
     const uint64_t words[] = {
-        (uint64_t)(uintptr_t)turn->tree, (uint64_t)(uintptr_t)turn->function, node->id,
-        (uint64_t)node->reason, node->parent ? (uint64_t)node->parent->id + 1 : 0};
-    gphi_note(kind, turn->function->name, words, 5);
+        (uint64_t)(uintptr_t)turn->tree,
+        (uint64_t)(uintptr_t)turn->function,
+        node->id,
+        (uint64_t)node->reason,
+        node->parent ? (uint64_t)node->parent->id + 1 : 0,
+        node->reason == GPH_TREE_STATIC && turn->input >= 0 ? turn->is : 0};
+    gphi_note(kind, turn->function->name, words, 6);
 }
 
 static gph_status run_eagerly(gphi_tree_turn *turn, gph_tree_reason reason,

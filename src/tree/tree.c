@@ -12,6 +12,7 @@
 #include "base/heap.h"
 #include "callable/record.h"
 #include "cuda/runtime.h"
+#include "event/note.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -355,6 +356,8 @@ gph_status gph_tree_function_add(gph_tree *tree, gph_function_fn *fn, void *user
     if (status != GPH_OK)
         return gphi_fail(error, status, "a function of %u inputs and %u outputs",
                          opt.input_count, opt.output_count);
+    const uint64_t words[] = {(uint64_t)(uintptr_t)tree, (uint64_t)(uintptr_t)*out};
+    gphi_note(GPHI_NOTE_TREE_FUNCTION, (*out)->name, words, 2);
     return GPH_OK;
 }
 

@@ -210,6 +210,9 @@ gph_status gph_exec_node_find(const gph_exec *exec, const char *name, uint32_t n
     for (uint32_t i = 0; i < track->base->count; i++)
         if (is_named(track->base->places[i].node, name) && seen++ == nth) {
             *out = i;
+            const uint64_t words[] = {(uint64_t)(uintptr_t)exec->handle,
+                                      (uint64_t)(uintptr_t)track->base->places[i].handle};
+            gphi_note(GPHI_NOTE_NODE_FOUND, NULL, words, 2);
             return GPH_OK;
         }
     return gphi_fail(error, GPH_E_INVALID, "%u nodes are called %.100s: there is no %u",

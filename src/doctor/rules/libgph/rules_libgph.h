@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rules libgph.*, over several files: libgph_refused.c what libgph refused and nobody
  * looked at, libgph_slots.c tables of slots, libgph_past.c what is done to an executable
- * past libgph, libgph_memory.c memory of pools. */
+ * past libgph, libgph_memory.c memory of pools, libgph_objects.c caches, trees, recipes. */
 #ifndef GPHI_DOCTOR_RULES_LIBGPH_H
 #define GPHI_DOCTOR_RULES_LIBGPH_H
 #include "doctor/findings/rule.h"
@@ -80,4 +80,46 @@ typedef struct gphi_libgph_tracked {
     gphi_call tracked,
         edited; /* edited: by no function of libgph, since the last update */
 } gphi_libgph_tracked;
+
+/* ---- libgph_objects.c ---- */
+
+enum { GPHI_LIBGPH_KEYS = 64, GPHI_LIBGPH_PLACES = 16 };
+
+/* lazy, sizes, kept: as GPHI_NOTE_CACHE_MADE has them */
+typedef struct gphi_libgph_cache {
+    uint64_t cache, lazy, sizes, kept;
+    char name[64];
+    gphi_call made, missed; /* missed: the first time */
+    uint64_t misses;
+    bool is_used;                    /* a key was captured or replayed */
+    const gphi_exec_state *launched; /* by the call that is about to be noted */
+    uint64_t most[GPHI_LIBGPH_KEYS]; /* size that a key was asked for */
+} gphi_libgph_cache;
+
+typedef struct gphi_libgph_function {
+    uint64_t tree, function;
+    char name[64];
+    gphi_call added, recorded;
+    uint32_t count;
+    struct {
+        uint64_t address, refilled;
+    } places[GPHI_LIBGPH_PLACES]; /* of its static input, each with a recording */
+} gphi_libgph_function;
+
+/* Of a recipe that was loaded: where it was recorded, as the caller did not place it. */
+typedef struct gphi_libgph_range {
+    uint64_t address, bytes;
+    char name[64];
+    gphi_call loaded;
+} gphi_libgph_range;
+
+void gphi_libgph_idle_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_libgph_idle_end(gphi_rule_run *run);
+void gphi_libgph_padding_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_libgph_padding_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_libgph_moves_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_libgph_moves_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_libgph_moves_end(gphi_rule_run *run);
+void gphi_libgph_unplaced_event(gphi_rule_run *run, const gphi_event *event);
+void gphi_libgph_unplaced_end(gphi_rule_run *run);
 #endif

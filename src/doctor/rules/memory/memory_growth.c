@@ -6,6 +6,7 @@
  * events, streams and graphs, which a program makes by the request and nothing need come
  * back to the host, any work between them will do, if they are many. */
 #include "doctor/rules/memory/memory_growth.h"
+#include "doctor/findings/stacks.h"
 
 #include <inttypes.h>
 
@@ -387,6 +388,8 @@ static bool is_growing(const gphi_rule_run *run, const place *of)
     const uint64_t least = of->kind == HOST_MEMORY ? 2 * MADE_MIN : MADE_MIN;
     const bool is_cheap = of->kind == EVENTS || of->kind == STREAMS || of->kind == GRAPHS;
     const bool are_many = is_cheap && of->made >= MANY_MIN;
+    if (of->kind == EVENTS && gphi_stacks_entered(run->model->stacks, of->last.stack))
+        return false; /* libgph has so many for each stream, and uses them again */
     const uint64_t at_work = are_many || are_orphans(run, of) ? of->between : of->at_work;
     return of->made >= least && of->gone * 10 <= of->made &&
            at_work * 4 >= of->made * 3 && after * 4 <= work;

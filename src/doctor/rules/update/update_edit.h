@@ -18,7 +18,8 @@ typedef struct gphi_edit_state {
 typedef struct gphi_over {
     uint64_t made, node; /* the key; made: the executable's call */
     gphi_exec_history *exec;
-    gphi_call first, launch;
+    gphi_call first, launch, found; /* found: by name, through libgph, last */
+    uint64_t finds;
     uint64_t times, each; /* since the last launch; before each */
     uint64_t rounds;
     bool is_elsewhere; /* at other places too, or not as often each time */

@@ -33,15 +33,23 @@ static void count(gphi_over *one, const gphi_call *at, uint64_t times)
 
 void gphi_over_event(gphi_rule_run *run, gphi_vec *all, const gphi_event *event)
 {
+    const bool is_found = event->id == GPHI_NOTE_NODE_FOUND;
     const gphi_exec_state *exec =
-        event->kind == GPHI_EVENT_NOTE && event->id == GPHI_NOTE_EDITED
+        event->kind == GPHI_EVENT_NOTE && (is_found || event->id == GPHI_NOTE_EDITED)
             ? gphi_model_exec(run->model, gphi_event_word(event, 0))
             : NULL;
     const uint64_t times = gphi_event_word(event, 2);
     gphi_over *one =
         exec ? over_of(run, all, exec, gphi_exec_node(exec, gphi_event_word(event, 1)))
              : NULL;
-    if (one && times > 0) /* the setter itself comes as well */
+    if (one && is_found) {
+        one->finds = event->stack == one->found.stack ? one->finds + 1 : 1;
+        one->found = (gphi_call){.number = run->model->call_count,
+                                 .time_ns = event->time_ns,
+                                 .call = GPHI_CALL_COUNT,
+                                 .thread = event->thread,
+                                 .stack = event->stack};
+    } else if (one && times > 0) /* the setter itself comes as well */
         one->times += times - 1;
 }
 
@@ -81,7 +89,7 @@ void gphi_over_call(gphi_rule_run *run, gphi_vec *all, const gphi_seen *seen)
 static bool is_set(const gphi_vec *all, const gphi_over *of, uint64_t node)
 {
     GPHI_EACH (const gphi_over, one, all)
-        if (one->made == of->made && one->node == node)
+        if (one->made == of->made && one->node == node && one->first.number != 0)
             return true;
     return false;
 }
@@ -115,13 +123,18 @@ void gphi_over_end(gphi_rule_run *run, const gphi_vec *all)
             continue;
         const gphi_snapshot *source = one->exec->source;
         const uint32_t index = gphi_snapshot_index(source, one->node);
-        gphi_draft *draft = gphi_finding_begin(run, &one->first, one->made);
+        const bool is_same = one->finds >= TIMES_MIN; /* where it was looked for it is
+                                                         the same each time */
+        gphi_draft *draft =
+            gphi_finding_begin(run, is_same ? &one->found : &one->first, one->made);
         gphi_cause(
             draft,
             "%s was set %s before each launch, and the last time counts; the graph "
             "has as many nodes of that kernel, and the others were never set",
             gphi_say_node(source, index), gphi_say_count(one->each, "time"));
         gphi_evidence_call(draft, gphi_snapshot_made(source, index), "it was made by");
+        if (is_same)
+            gphi_evidence_call(draft, &one->first, "it is set by");
         gphi_evidence_call(draft, &one->launch, "last launched by");
         gphi_fix(draft, "Here: set each node by its own handle; of nodes of one kernel "
                         "gph_exec_node_find() gives the n-th.");
