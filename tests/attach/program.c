@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -391,10 +392,13 @@ static void end_in_getter(void)
     cuMemGetInfo_v2((size_t *)8, (size_t *)16);
 }
 
+static atomic_int waiting;
+
 static void *wait_for_ever(void *unused)
 {
     (void)unused;
     OK(cuCtxSetCurrent(context));
+    waiting++;
     OK(cuStreamSynchronize(stream));
     return NULL;
 }
@@ -406,6 +410,14 @@ static void on_host_for_ever(void *unused)
         pause();
 }
 
+/* So many threads are about to wait; then the time that the call takes to be entered. */
+static void until_waiting(int threads)
+{
+    while (waiting < threads)
+        usleep(1000);
+    usleep(200000);
+}
+
 /* Four threads wait; this one has no call open. */
 static void end_beside_waits(const char *how)
 {
@@ -414,7 +426,7 @@ static void end_beside_waits(const char *how)
     OK(cuLaunchHostFunc(stream, on_host_for_ever, NULL));
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, wait_for_ever, NULL);
-    usleep(200000);
+    until_waiting(4);
     if (strcmp(how, "waits-kill") == 0)
         kill(getpid(), SIGKILL);
     _exit(7);
@@ -442,7 +454,7 @@ static void leave_calls(void)
     }
     OK(cuCtxSetCurrent(context));
     pthread_create(&thread, NULL, wait_for_ever, NULL);
-    usleep(100000);
+    until_waiting(1);
     kill(getpid(), SIGKILL);
 }
 

@@ -26,6 +26,6 @@ grep -c . commands
 if command -v scdoc >/dev/null; then
     while read -r command; do
         { "$GPH" help --scdoc "$command"; cat "$man/gph-$command.1.scd"; } | scdoc >page.1 || echo "scdoc refuses $command"
-        command -v mandoc >/dev/null && { mandoc -T lint -W error page.1 || echo "mandoc refuses $command"; }
+        ! command -v mandoc >/dev/null || mandoc -T lint -W error page.1 || echo "mandoc refuses $command"
     done <commands
 fi
