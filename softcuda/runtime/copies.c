@@ -56,7 +56,8 @@ cudaError_t rt_row_bytes(const rt_driver *cu, CUarray array, size_t *out)
     return (cudaError_t)result;
 }
 
-/* Positions and widths count elements where an array takes part, bytes elsewhere. */
+/* Positions, in memory too, and widths count elements where an array takes part, bytes
+ * elsewhere. */
 cudaError_t rt_copy_to_driver(const rt_driver *cu, const struct cudaMemcpy3DParms *from,
                               CUDA_MEMCPY3D *out)
 {
@@ -65,8 +66,9 @@ cudaError_t rt_copy_to_driver(const rt_driver *cu, const struct cudaMemcpy3DParm
     if (!is_kind((int)from->kind))
         return cudaErrorInvalidMemcpyDirection;
     const CUarray array = from->srcArray ? from->srcArray : from->dstArray;
-    const size_t source_unit = from->srcArray ? element_bytes(cu, from->srcArray) : 1;
-    const size_t target_unit = from->dstArray ? element_bytes(cu, from->dstArray) : 1;
+    const size_t unit = array ? element_bytes(cu, array) : 1;
+    const size_t source_unit = from->srcArray ? element_bytes(cu, from->srcArray) : unit;
+    const size_t target_unit = from->dstArray ? element_bytes(cu, from->dstArray) : unit;
     if (source_unit == 0 || target_unit == 0)
         return cudaErrorInvalidResourceHandle;
     *out = (CUDA_MEMCPY3D){.srcXInBytes = from->srcPos.x * source_unit,
@@ -79,8 +81,7 @@ cudaError_t rt_copy_to_driver(const rt_driver *cu, const struct cudaMemcpy3DParm
                            .dstZ = from->dstPos.z,
                            .dstPitch = from->dstPtr.pitch,
                            .dstHeight = from->dstPtr.ysize,
-                           .WidthInBytes = from->extent.width *
-                                           (array ? element_bytes(cu, array) : 1),
+                           .WidthInBytes = from->extent.width * unit,
                            .Height = from->extent.height,
                            .Depth = from->extent.depth};
     out->srcMemoryType = from->srcArray ? CU_MEMORYTYPE_ARRAY : source_type(from->kind);
@@ -111,38 +112,45 @@ static void *address_of(CUmemorytype type, const void *host, CUdeviceptr device)
                                         : (void *)(uintptr_t)device;
 }
 
+/* How long a row is, the driver does not keep: 0 (an H200). */
+static struct cudaPitchedPtr memory_of(CUmemorytype type, const void *host,
+                                       CUdeviceptr device, size_t pitch, size_t height)
+{
+    if (type == CU_MEMORYTYPE_ARRAY)
+        return (struct cudaPitchedPtr){0};
+    return (struct cudaPitchedPtr){address_of(type, host, device), pitch, 0, height};
+}
+
 void rt_copy_to_runtime(const rt_driver *cu, const CUDA_MEMCPY3D *from,
                         struct cudaMemcpy3DParms *out)
 {
     const bool from_array = from->srcMemoryType == CU_MEMORYTYPE_ARRAY;
     const bool to_array = from->dstMemoryType == CU_MEMORYTYPE_ARRAY;
-    const size_t source_unit = from_array ? element_bytes(cu, from->srcArray) : 1;
-    const size_t target_unit = to_array ? element_bytes(cu, from->dstArray) : 1;
-    const size_t width_unit = from_array ? source_unit : target_unit;
+    const CUarray array = from_array ? from->srcArray : to_array ? from->dstArray : NULL;
+    const size_t bytes = array ? element_bytes(cu, array) : 1;
+    const size_t width_unit = bytes ? bytes : 1;
+    const size_t other = to_array ? element_bytes(cu, from->dstArray) : width_unit;
+    const size_t target_unit = other ? other : 1;
     *out = (struct cudaMemcpy3DParms){
         .srcArray = from_array ? from->srcArray : NULL,
-        .srcPos = {from->srcXInBytes / (source_unit ? source_unit : 1), from->srcY,
-                   from->srcZ},
-        .srcPtr = {address_of(from->srcMemoryType, from->srcHost, from->srcDevice),
-                   from->srcPitch, from->WidthInBytes, from->srcHeight},
+        .srcPos = {from->srcXInBytes / width_unit, from->srcY, from->srcZ},
+        .srcPtr = memory_of(from->srcMemoryType, from->srcHost, from->srcDevice,
+                            from->srcPitch, from->srcHeight),
         .dstArray = to_array ? from->dstArray : NULL,
-        .dstPos = {from->dstXInBytes / (target_unit ? target_unit : 1), from->dstY,
-                   from->dstZ},
-        .dstPtr = {address_of(from->dstMemoryType, from->dstHost, from->dstDevice),
-                   from->dstPitch, from->WidthInBytes, from->dstHeight},
-        .extent = {from->WidthInBytes / (width_unit ? width_unit : 1), from->Height,
-                   from->Depth},
+        .dstPos = {from->dstXInBytes / target_unit, from->dstY, from->dstZ},
+        .dstPtr = memory_of(from->dstMemoryType, from->dstHost, from->dstDevice,
+                            from->dstPitch, from->dstHeight),
+        .extent = {from->WidthInBytes / width_unit, from->Height, from->Depth},
         .kind = kind_of(from->srcMemoryType, from->dstMemoryType)};
 }
 
 struct cudaMemcpy3DParms rt_copy_row(void *to, const void *from, size_t bytes,
                                      enum cudaMemcpyKind kind)
 {
-    return (struct cudaMemcpy3DParms){
-        .srcPtr = {(void *)(uintptr_t)from, bytes, bytes, 1},
-        .dstPtr = {to, bytes, bytes, 1},
-        .extent = {bytes, 1, 1},
-        .kind = kind};
+    return (struct cudaMemcpy3DParms){.srcPtr = {(void *)(uintptr_t)from, 0, 0, 0},
+                                      .dstPtr = {to, 0, 0, 0},
+                                      .extent = {bytes, 1, 1},
+                                      .kind = kind};
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */

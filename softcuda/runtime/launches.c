@@ -140,8 +140,8 @@ RT_TWINS(cudaLaunchHostFunc, _ptsz, (CUstream, stream, CUhostFn, fn, void *, use
 
 /* ---- what a kernel is ------------------------------------------------------------------ */
 
-/* Asked by its symbol, what was never registered is no function; elsewhere it is a handle that
- * is none (an H200). */
+/* What was never registered is not a function where that is asked for by its symbol; elsewhere
+ * it is a wrong handle (an H200). */
 static cudaError_t by_symbol(cudaError_t result)
 {
     return result == cudaErrorInvalidResourceHandle ? cudaErrorInvalidDeviceFunction

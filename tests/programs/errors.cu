@@ -11,8 +11,8 @@ __global__ void own(int *out)
 static const char library_ptx[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry other() { ret; }\n";
 
-/* NULL is no function; an address that was never registered is a handle that is none, but
- * where a function is asked for by its symbol. */
+/* NULL is not a function; an address that was never registered is a wrong handle, but where a
+ * function is asked for by its symbol. */
 static void functions()
 {
     int unknown;

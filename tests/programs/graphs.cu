@@ -108,6 +108,42 @@ static void by_hand(cudaStream_t stream, int *word)
     OK(cudaGraphDestroy(graph));
 }
 
+/* Where an array takes part, positions in memory count its elements, too. */
+static void from_array(cudaStream_t stream)
+{
+    static int words[64 * 64], rows[64 * 64];
+    const cudaChannelFormatDesc channels = cudaCreateChannelDesc<int>();
+    cudaMemcpy3DParms copy = {}, read = {};
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec;
+    OK(cudaMallocArray(&copy.srcArray, &channels, 64, 64));
+    for (int i = 0; i < 64 * 64; i++)
+        words[i] = i;
+    OK(cudaMemcpy2DToArray(copy.srcArray, 0, 0, words, 256, 256, 64,
+                           cudaMemcpyHostToDevice));
+    copy.srcPos = make_cudaPos(1, 2, 0);
+    copy.dstPtr = make_cudaPitchedPtr(rows, 256, 40, 64);
+    copy.dstPos = make_cudaPos(8, 1, 0);
+    copy.extent = make_cudaExtent(4, 3, 1);
+    copy.kind = cudaMemcpyDeviceToHost;
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddMemcpyNode(&node, graph, NULL, 0, &copy));
+    OK(cudaGraphMemcpyNodeGetParams(node, &read));
+    printf("from %zu %zu to %zu %zu, %zu x %zu, kind %d, pitches %zu %zu, rows %zu %zu\n",
+           read.srcPos.x, read.srcPos.y, read.dstPos.x, read.dstPos.y, read.extent.width,
+           read.extent.height, (int)read.kind, read.srcPtr.pitch, read.dstPtr.pitch,
+           read.dstPtr.xsize, read.dstPtr.ysize);
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphLaunch(exec, stream));
+    OK(cudaStreamSynchronize(stream));
+    printf("%d %d %d %d %d\n", rows[64 + 7], rows[64 + 8], rows[64 + 11], rows[64 + 12],
+           rows[3 * 64 + 8]);
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaFreeArray(copy.srcArray));
+}
+
 int main()
 {
     int *word;
@@ -140,6 +176,7 @@ int main()
     FAILS(cudaStreamEndCapture(stream, &broken));
 
     by_hand(stream, word);
+    from_array(stream);
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(graph));
     OK(cudaGraphDestroy(same));

@@ -38,8 +38,8 @@ static const char by_thread[] =
           "%rd10;\n" SPIN STORE END;
 static const char some[] =
     BEGIN "setp.gt.u32 %p2, %r1, 6;\n@%p2 bra DONE;\n" SPIN STORE END;
-static const char one[] =
-    BEGIN "setp.ne.u32 %p2, %r1, 3;\n@%p2 bra JOIN;\n" SPIN STORE "JOIN:\nbar.sync 0;\n" END;
+static const char one[] = BEGIN "setp.ne.u32 %p2, %r1, 3;\n@%p2 bra JOIN;\n" SPIN STORE
+                                "JOIN:\nbar.sync 0;\n" END;
 /* A warp operation before and after: not one warp after the other. */
 #define SHUFFLE "shfl.sync.bfly.b32 %r9, %r1, 1, 31, -1;\n"
 static const char warps[] = BEGIN SHUFFLE SPIN STORE SHUFFLE END;

@@ -10,7 +10,7 @@
  * done by all threads, and nothing of what is after it. */
 #include "softcuda/ptx/flow/flow.h"
 
-/* `mov`: there is no other way to read one. Not under a guard of its own. */
+/* `mov`: nothing else reads one. Not under a guard of its own. */
 static bool is_reading(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
@@ -22,10 +22,11 @@ static bool is_reading(const ptx_shape *s, uint32_t i)
 static bool only_computes(const ptx_shape *s, uint32_t i)
 {
     const ptx_flow_insn *info = &s->insns[i];
+    const ptx_space space = (ptx_space)s->function->insns[i].space;
     if (info->role == PTX_ROLE_BRANCH || info->role == PTX_ROLE_EXIT)
         return true;
     return info->role == PTX_ROLE_PLAIN && !info->writes_memory &&
-           (!info->reads_memory || ptx_is_steady_load(s, i));
+           (!info->reads_memory || space == PTX_SPACE_PARAM || space == PTX_SPACE_CONST);
 }
 
 /* From where a branch leads back to, up to it, as the text has them. */

@@ -445,7 +445,11 @@ void ptx_find_liveness(ptx_shape *s);
 uint32_t ptx_local_def(const ptx_shape *s, uint32_t insn, uint32_t reg);
 bool ptx_is_remat(const ptx_shape *s, uint32_t reg);
 /* It asks for the time: twice, it has two values. */
-bool ptx_is_clock(const ptx_operand *operand);
+static inline bool ptx_is_clock(const ptx_operand *operand)
+{
+    return operand->kind == PTX_OPERAND_SREG && operand->index >= PTX_SREG_CLOCK &&
+           operand->index <= PTX_SREG_GLOBALTIMER_HI;
+}
 /* One or two instructions of a processor, without memory or a fault. */
 bool ptx_is_cheap(const ptx_shape *s, uint32_t insn);
 bool ptx_has_one_meaning(const ptx_shape *s,

@@ -137,12 +137,6 @@ static const bool cheap[PTX_OP_COUNT] = {
     [PTX_OP_BFI] = true,  [PTX_OP_LOP3] = true,  [PTX_OP_SHF] = true,
 };
 
-bool ptx_is_clock(const ptx_operand *operand)
-{
-    return operand->kind == PTX_OPERAND_SREG && operand->index >= PTX_SREG_CLOCK &&
-           operand->index <= PTX_SREG_GLOBALTIMER_HI;
-}
-
 bool ptx_is_cheap(const ptx_shape *s, uint32_t i)
 {
     const ptx_insn *insn = &s->function->insns[i];
