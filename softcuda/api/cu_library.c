@@ -11,15 +11,28 @@
 #include "softcuda/api/image.h"
 #include "softcuda/device/module.h"
 
-/* Compiled at once: errors show where the call is made, not when a kernel is first
- * used. */
+static bool is_of_image(CUresult status)
+{
+    return status == CUDA_ERROR_INVALID_IMAGE || status == CUDA_ERROR_INVALID_PTX ||
+           status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+}
+
+/* Compiled at once, so that the log says what is wrong where the call is made. But a library of a
+ * wrong image is loaded, whatever CUDA_MODULE_LOADING says: it has no kernels, and who asks for
+ * one gets the error (an H200). */
 static CUresult create(const void *image, size_t bytes, const soft_jit *jit,
                        CUlibrary *out)
 {
+    static const char nothing[] = ".version 7.0\n.target sm_50\n.address_size 64\n";
+    static const soft_jit plain;
     soft_code *code;
-    SOFT_TRY(soft_image_compile(image, bytes, jit, &code));
+    const CUresult broken = soft_image_compile(image, bytes, jit, &code);
+    if (is_of_image(broken))
+        SOFT_TRY(soft_image_compile(nothing, 0, &plain, &code));
+    else
+        SOFT_TRY(broken);
     soft_library *library;
-    const CUresult status = soft_library_create(code, &library);
+    const CUresult status = soft_library_create(code, broken, &library);
     soft_code_release(code); /* the library holds it */
     if (status == CUDA_SUCCESS)
         *out = (CUlibrary)library;
@@ -88,6 +101,7 @@ CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name)
     SOFT_TRY(soft_need(name, "name"));
     soft_library *library;
     SOFT_TRY(soft_library_find(handle, &library));
+    SOFT_TRY(soft_library_check(library));
     const soft_code *code = soft_library_code(library);
     for (uint32_t i = 0; i < soft_code_kernel_count(code); i++)
         if (strcmp(soft_code_kernel(code, i)->name, name) == 0) {

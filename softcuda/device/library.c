@@ -7,6 +7,7 @@
 
 struct soft_library {
     soft_code *code;
+    CUresult broken; /* its image was wrong: `code` has nothing in it */
     soft_kernel *kernels;
     uint32_t kernel_count;
     pthread_mutex_t lock; /* the modules */
@@ -51,11 +52,12 @@ static void remove_kernels(soft_library *library)
         soft_handle_remove(&library->kernels[i], SOFT_KIND_KERNEL);
 }
 
-CUresult soft_library_create(soft_code *code, soft_library **out)
+CUresult soft_library_create(soft_code *code, CUresult broken, soft_library **out)
 {
     soft_library *library = soft_new(sizeof(*library));
     SOFT_TRY(soft_made(library, "no memory for a library"));
     library->code = code;
+    library->broken = broken;
     soft_code_retain(code);
     pthread_mutex_init(&library->lock, NULL);
     CUresult status = make_kernels(library);
@@ -95,6 +97,13 @@ CUresult soft_library_destroy(soft_library *library)
 SOFT_FINDER(soft_library_find, CUlibrary, soft_library, SOFT_KIND_LIBRARY,
             CUDA_ERROR_INVALID_HANDLE, "library")
 
+CUresult soft_library_check(const soft_library *library)
+{
+    return library->broken == CUDA_SUCCESS
+               ? CUDA_SUCCESS
+               : soft_fail(library->broken, "the library's image could not be read");
+}
+
 soft_code *soft_library_code(const soft_library *library)
 {
     return library->code;
@@ -132,6 +141,7 @@ static CUresult load_locked(soft_library *library, soft_context *context,
 CUresult soft_library_module(soft_library *library, soft_context *context,
                              soft_module **out)
 {
+    SOFT_TRY(soft_library_check(library));
     pthread_mutex_lock(&library->lock);
     CUresult status = CUDA_SUCCESS;
     soft_module *module = loaded_locked(library, context);

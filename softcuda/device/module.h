@@ -107,7 +107,9 @@ CUresult soft_module_reference(soft_module *module, const char *name, bool is_su
 /* What allocations of a module's globals carry as flags: cuMemFree() refuses them. */
 #define SOFT_FLAGS_MODULE 0x80000000u
 
-CUresult soft_library_create(soft_code *code, soft_library **out);
+/* `broken`: why its image could not be read, and `code` has nothing in it; or CUDA_SUCCESS. */
+CUresult soft_library_create(soft_code *code, CUresult broken, soft_library **out);
+CUresult soft_library_check(const soft_library *library); /* fails with that */
 CUresult soft_library_destroy(soft_library *library);
 CUresult soft_library_find(CUlibrary handle, soft_library **out);
 soft_code *soft_library_code(const soft_library *library);

@@ -227,7 +227,8 @@ static void say_missing(const rt_driver *cu, const binary *of, const char *kerne
             "softcuda: %s%s of %s cannot be %s (%s): launches of %s fail and compute "
             "nothing, also where the program does not look at the error; %s\n",
             kernel ? "kernel " : "the kernels", kernel ? kernel : "",
-            is_known ? where.dli_fname : "the program", kernel ? "found" : "loaded",
+            is_known ? where.dli_fname : "the program",
+            code == CUDA_ERROR_NOT_FOUND ? "found" : "loaded",
             name ? name : "unknown error", kernel ? "it" : "them",
             code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION
                 ? "pin the packages that compile to CUDA 13.0"

@@ -219,6 +219,36 @@ static void occupancy_counts_blocks(void)
     OK(cu.cuModuleUnload(module));
 }
 
+/* It is loaded all the same, without kernels; who asks for one has the error. */
+static void a_library_of_a_wrong_image_has_the_error_later(void)
+{
+#define IMAGE_HEAD ".target sm_80\n.address_size 64\n.visible .entry k() "
+    static const struct {
+        const char *image;
+        CUresult status;
+    } wrong[] = {
+        {"no PTX", CUDA_ERROR_INVALID_IMAGE},
+        {".version 8.0\n" IMAGE_HEAD "{ bad; }\n", CUDA_ERROR_INVALID_PTX},
+        {".version 9.9\n" IMAGE_HEAD "{ ret; }\n", CUDA_ERROR_UNSUPPORTED_PTX_VERSION}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        CUlibrary library = NULL;
+        CUkernel kernel = NULL;
+        CUmodule module = NULL;
+        CUdeviceptr address;
+        size_t bytes;
+        unsigned count = 7;
+        OK(cu.cuLibraryLoadData(&library, wrong[i].image, NULL, NULL, 0, NULL, NULL, 0));
+        OK(cu.cuLibraryGetKernelCount(&count, library));
+        OK(cu.cuLibraryEnumerateKernels(&kernel, 1, library));
+        CHECK(count == 0 && !kernel);
+        CHECK_IS(cu.cuLibraryGetKernel(&kernel, library, "k"), wrong[i].status);
+        CHECK_IS(cu.cuLibraryGetModule(&module, library), wrong[i].status);
+        CHECK_IS(cu.cuLibraryGetGlobal(&address, &bytes, library, "v"), wrong[i].status);
+        CHECK_IS(cu.cuLibraryGetManaged(&address, &bytes, library, "v"), wrong[i].status);
+        OK(cu.cuLibraryUnload(library));
+    }
+}
+
 static void libraries_need_no_context(void)
 {
     CUcontext before = NULL;
@@ -557,6 +587,7 @@ int main(void)
     RUN(functions_have_attributes);
     RUN(occupancy_counts_blocks);
     RUN(libraries_need_no_context);
+    RUN(a_library_of_a_wrong_image_has_the_error_later);
     RUN(the_linker_passes_one_input_on);
     RUN(a_library_is_an_input);
     RUN(several_inputs_are_linked);
