@@ -4,8 +4,11 @@
 # Linux with glibc 2.28, and tests them. graphophone is made twice: for every Python, with the
 # command alone, and for the Python at hand, with libgph's objects (CPython 3.10 or later).
 #
-# usage: scripts/wheel.sh [build] [test] [bare [SUITE]]     without words: build test bare bullseye
+# usage: scripts/wheel.sh [build] [for PYTHON] [abi3 PYTHON] [test [PYTHON]] [bare [SUITE]]
+# without words: build test bare bullseye
 #   build   makes both, and holds their symbols against glibc 2.28
+#   for     adds the one with libgph's objects for another CPython, such as python3.14t, to what build made
+#   abi3    adds one for all CPython from 3.12 on that have a GIL; PYTHON is one of these
 #   test    installs them in an environment of this Python and runs tests/wheel/installed.sh
 #   bare    the same in a fresh system made by debootstrap (root): no compiler, elfutils or LLVM
 #
@@ -86,26 +89,39 @@ build_one() { # folder of pyproject.toml, name, settings of scikit-build-core ..
     shift 2
     rm -rf "$WHEEL_FOLDER/raw"
     CMAKE_TOOLCHAIN_FILE=$repo/cmake/manylinux.cmake quietly "build-$name" \
-        "$tools/pip" wheel --disable-pip-version-check --no-build-isolation --no-deps \
+        "${pip:-$tools/pip}" wheel --disable-pip-version-check --no-build-isolation --no-deps \
         -w "$WHEEL_FOLDER/raw" -Cbuild-dir="$WHEEL_FOLDER/build-$name" "$@" "$repo/$folder"
     PATH=$tools:$PATH quietly "repair-$name" "$tools/auditwheel" repair --plat "$platform" --only-plat \
         -w "$WHEEL_FOLDER/dist" "$WHEEL_FOLDER"/raw/*.whl
 }
 
-# The same objects of C, linked into a wheel of one version of Python.
-build_extension() {
-    local what
-    what=$("$tools/python" -c 'import os, platform, sys, sysconfig
+# The same objects of C, linked into a wheel of one version of Python: that of an environment.
+build_extension() { # folder of the environment, name of the build, tag of the ABI or nothing, its limited API
+    local what environment=$1
+    what=$("$environment/bin/python" -c 'import os, platform, sys, sysconfig
 has = os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
-name = "%s %d.%d" % ((platform.python_implementation(),) + sys.version_info[:2])
+name = "%s %d.%d%s" % (platform.python_implementation(), *sys.version_info[:2], sys.abiflags)
 print(name if has else name + ", which has no headers (Debian: python3-dev)")
 sys.exit(not (has and sys.version_info >= (3, 10) and name.startswith("CPython")))') || {
         echo "wheel.sh: no wheel with libgph's objects for $what"
-        return 0
+        return 1
     }
     echo "wheel.sh: libgph's objects for $what"
-    build_one bindings/python graphophone -Cwheel.py-api= -Ccmake.define.GPH_PYTHON=ON \
+    pip=$environment/bin/pip build_one bindings/python "$2" -Cwheel.py-api="${3:-}" -Ccmake.define.GPH_PYTHON=ON \
+        -Ccmake.define.GPH_PYTHON_LIMITED="${4:-}" \
         "-Cbuild.targets=gph;gph-doctor;gph_command;gph_attach;gph_start;man;completion;gph_python"
+}
+
+# For another Python than the one that the tools are of, which needs no more than the back end.
+build_for() { # PYTHON, and what build_extension takes
+    local python=$1 environment
+    [ -x "$tools/python" ] || fail "build comes first"
+    environment=$WHEEL_FOLDER/for-$("$python" -c 'import sys; print("%d.%d%s" % (*sys.version_info[:2], sys.abiflags))') ||
+        fail "$python is no Python"
+    "$python" -m venv "$environment" || fail "$python has no venv"
+    quietly pip-for "$environment/bin/pip" install --disable-pip-version-check 'scikit-build-core>=0.10'
+    build_extension "$environment" "graphophone-${2:-${environment##*/}}" "${@:2}" || exit 1
+    check "$(ls -t "$WHEEL_FOLDER"/dist/*.whl | head -1)"
 }
 
 build() {
@@ -115,7 +131,7 @@ build() {
     make_tools
     gather
     build_one bindings/python graphophone -Ccmake.define.GPH_PYTHON=OFF
-    build_extension
+    build_extension "$WHEEL_FOLDER/tools" graphophone || true
     build_one bindings/python/softcuda graphophone-softcuda
     for wheel in "$WHEEL_FOLDER"/dist/*.whl; do
         check "$wheel"
@@ -155,13 +171,21 @@ bare() { # suite
 while [ $# -gt 0 ]; do
     case $1 in
     build) build ;;
-    test) sh tests/wheel/installed.sh python3 "$WHEEL_FOLDER/dist" || exit 1 ;;
+    for) build_for "${2:?for which Python?}" && shift ;;
+    abi3)
+        build_for "${2:?by which Python?}" cp312 0x030C0000
+        shift
+        ;;
+    test)
+        case ${2:-for} in build | for | abi3 | test | bare) python=python3 ;; *) python=$2 && shift ;; esac
+        sh tests/wheel/installed.sh "$python" "$WHEEL_FOLDER/dist" || exit 1
+        ;;
     bare)
-        case ${2:-build} in build | test) suite=bullseye ;; *) suite=$2 && shift ;; esac
+        case ${2:-build} in build | for | abi3 | test) suite=bullseye ;; *) suite=$2 && shift ;; esac
         bare "$suite"
         ;;
     *)
-        sed -n '3,12s/^# \{0,1\}//p' "$0"
+        sed -n '3,17s/^# \{0,1\}//p' "$0"
         exit 2
         ;;
     esac

@@ -4,7 +4,7 @@
 # Installs the wheels of DIST in a new environment and uses them as their users do. sh and Python
 # alone: it runs in systems that have nothing else.
 set -eu
-python=$1 dist=$2
+python=$1 dist=$(cd "$2" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -45,7 +45,11 @@ fi
 
 # libgph's objects, where the wheel is for this Python; NumPy where pip gets it.
 env/bin/python -m pip install -q numpy >/dev/null 2>&1 || echo "installed.sh: without NumPy, which pip did not get"
-if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' && ls "$dist" | grep -q '^graphophone-.*-cp3'; then
+tag=$("$python" -c 'import sys
+version = sys.version_info[:2]
+abi = "%d%d%s" % (*version, getattr(sys, "abiflags", "").replace("m", ""))
+print("cp%d%d-cp%s%s" % (*version, abi, "|cp312-abi3" if version > (3, 11) and not abi.endswith("t") else ""))')
+if ls "$dist" | grep -qE -- "^graphophone-.*-($tag)-"; then
     env/bin/python "$here/objects.py" || fail "the objects do not work"
 else
     says "has only the command gph" env/bin/python -c 'import graphophone; graphophone.open'
