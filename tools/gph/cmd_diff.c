@@ -3,6 +3,7 @@
  * trouble; so EXIT_FAILED, which is 1, is never returned here. */
 #include "commands.h"
 #include "output.h"
+#include "seems.h"
 
 #include <string.h>
 
@@ -34,16 +35,6 @@ static int put_changes(const command_line *line, const gph_diff *diff)
     return output_end() ? code : EXIT_TROUBLE;
 }
 
-/* `path`: the file at fault, NULL where it is not one file's. */
-static int trouble(const char *path, const gph_error *error)
-{
-    if (!path)
-        (void)fail(error);
-    else
-        (void)fail_file(path, error);
-    return EXIT_TROUBLE;
-}
-
 static int load(const char *path, gph_graph **out)
 {
     input in;
@@ -51,8 +42,10 @@ static int load(const char *path, gph_graph **out)
     if (!input_open(path, &in))
         return EXIT_TROUBLE;
     const gph_status status = gph_json_load(in.path, NULL, out, &error);
+    if (status != GPH_OK)
+        (void)fail_contents(in.path, path, FILE_GRAPHS, &error);
     input_close(&in);
-    return status == GPH_OK ? EXIT_OK : trouble(path, &error);
+    return status == GPH_OK ? EXIT_OK : EXIT_TROUBLE;
 }
 
 static int compare(const command_line *line)
@@ -63,8 +56,11 @@ static int compare(const command_line *line)
     int code = EXIT_OK;
     for (int i = 0; i < 2 && code == EXIT_OK; i++)
         code = load(line->operands[i], &graphs[i]);
-    if (code == EXIT_OK && gph_graph_diff(graphs[0], graphs[1], &diff, &error) != GPH_OK)
-        code = trouble(NULL, &error);
+    if (code == EXIT_OK &&
+        gph_graph_diff(graphs[0], graphs[1], &diff, &error) != GPH_OK) {
+        (void)fail(&error);
+        code = EXIT_TROUBLE;
+    }
     if (code == EXIT_OK)
         code = put_changes(line, diff);
     gph_diff_destroy(diff);

@@ -9,6 +9,7 @@
 #include "doctor_folder.h"
 #include "launch.h"
 #include "output.h"
+#include "seems.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -218,7 +219,7 @@ static int read_log(gph_doctor *doctor, const char *path)
     if (!input_open(path, &in))
         return EXIT_FAILED;
     if (gph_doctor_read(doctor, in.path, &error) != GPH_OK)
-        code = fail_file(path, &error);
+        code = fail_contents(in.path, path, FILE_EVENTS, &error);
     input_close(&in);
     return code;
 }

@@ -3,6 +3,7 @@
  * of the three a file is decides the option --ptx, or the file's first bytes. */
 #include "commands.h"
 #include "output.h"
+#include "seems.h"
 #include <gph/softcuda.h>
 
 #include <stdlib.h>
@@ -136,7 +137,7 @@ static int inspect_graph(const char *path, const char *named, const char *dot)
     gph_graph *graph = NULL;
     gph_error error = {0};
     if (gph_json_load(path, NULL, &graph, &error) != GPH_OK)
-        return fail_file(named, &error);
+        return fail_contents(path, named, FILE_GRAPH, &error);
     int code = put_graph(graph);
     gph_file_options verbose = GPH_FILE_OPTIONS_INIT;
     verbose.verbose = 1;

@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "commands.h"
 #include "output.h"
+#include "seems.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +131,7 @@ int cmd_plan(const command_line *line)
         else if (gph_plan_table_read(text, bytes, NULL, &table, &error) == GPH_OK)
             code = plan(table, &options, line->values[PLAN_OUT]);
         else
-            code = fail_file(line->operands[0], &error);
+            code = fail_read(text, bytes, line->operands[0], FILE_TABLE, &error);
     }
     gph_plan_table_destroy(table);
     free(text);

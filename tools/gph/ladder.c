@@ -3,6 +3,7 @@
  * use, judged by the same costs: a plan is worth what it is better than those. */
 #include "commands.h"
 #include "output.h"
+#include "seems.h"
 
 #include <stdlib.h>
 
@@ -100,7 +101,7 @@ int plan_ladder(gph_plan_ladder_options *options, const char *path, const char *
     gph_plan_ladder_result result = GPH_SIZED(gph_plan_ladder_result);
     gph_error error = {0};
     if (gph_plan_traffic_read(text, bytes, NULL, &traffic, &error) != GPH_OK)
-        return fail_file(path, &error);
+        return fail_read(text, bytes, path, FILE_SIZES, &error);
     gph_plan_traffic_curves(traffic, options);
     const gph_plan_histogram histogram = gph_plan_traffic_histogram(traffic);
     static uint64_t rungs[RUNGS_MAX];
