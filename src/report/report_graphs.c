@@ -2,6 +2,7 @@
 /* Graphs as they were at some moment, executables, captures. */
 #include "base/fail.h"
 #include "cuda/abi.h"
+#include "doctor/findings/stacks.h"
 #include "doctor/language/language.h"
 #include "report/report.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 
 /* A program may capture a graph a step: more than these are counted, not drawn. */
-enum { GRAPHS_MAX = 512, NODES_MAX = 100000, GRAPH_NODES_MAX = 20000 };
+enum { GRAPHS_MAX = 512, NODES_MAX = 100000, GRAPH_NODES_MAX = 20000, COMPARED_MAX = 64 };
 
 /* Where the capture began that a graph comes of, found by its id or by the graph it
  * returned. */
@@ -291,7 +292,8 @@ const gph_place *gphi_report_own_frame(const gph_report *report, uint32_t stack)
 {
     uint32_t count = 0;
     const gph_place *frames = gphi_doctor_frames(report->doctor, stack, &count);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = count > 0 ? gphi_stacks_own(NULL, frames, count) : 0; i < count;
+         i++) {
         const char *module = !frames[i].module ? NULL : strrchr(frames[i].module, '/');
         if (frames[i].function && (!module || strncmp(module, "/libgph", 7) != 0))
             return &frames[i];
@@ -299,14 +301,51 @@ const gph_place *gphi_report_own_frame(const gph_report *report, uint32_t stack)
     return NULL;
 }
 
-/* Who captured it, or else put its first node in; NULL: not known. */
-static const char *maker_of(const gph_report *report, const report_graph *graph)
+/* The stack of who captured it, or else put its first node in, from the program's own
+ * function on. */
+static const gph_place *makers_of(const gph_report *report, const report_graph *graph,
+                                  uint32_t *count)
 {
     uint32_t stack = graph->stack;
     if (stack == 0 && graph->nodes.count > 0)
         stack = ((const report_node *)gphi_vec_at(&graph->nodes, 0))->stack;
-    const gph_place *frame = gphi_report_own_frame(report, stack);
-    return !frame ? NULL : frame->function;
+    const gph_place *frames = gphi_doctor_frames(report->doctor, stack, count);
+    const gph_place *own = gphi_report_own_frame(report, stack);
+    *count = own ? *count - (uint32_t)(own - frames) : 0;
+    return own;
+}
+
+static bool is_named(const gph_place *frame, const char *function)
+{
+    return frame->function && function && strcmp(frame->function, function) == 0;
+}
+
+/* Whether another graph comes through this function from another caller: a helper, whose
+ * name would be that of many graphs. */
+static bool is_helper(const gph_report *report, const gph_place *frames)
+{
+    for (size_t i = 0; i < report->graphs.count && i < COMPARED_MAX; i++) {
+        uint32_t count = 0;
+        const gph_place *others =
+            makers_of(report, gphi_vec_at(&report->graphs, i), &count);
+        for (uint32_t k = 0; k + 1 < count; k++)
+            if (is_named(&others[k], frames[0].function) &&
+                !is_named(&others[k + 1], frames[1].function))
+                return true;
+    }
+    return false;
+}
+
+/* NULL: not known. */
+static const char *maker_of(const gph_report *report, const report_graph *graph)
+{
+    uint32_t count = 0;
+    const gph_place *frames = makers_of(report, graph, &count);
+    while (count > 2 && is_helper(report, frames)) {
+        frames++;
+        count--;
+    }
+    return count == 0 ? NULL : frames->function;
 }
 
 /* How many executables before that of a graph are of graphs of the same maker. */

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gph doctor writes what it is asked for: command_test.py GPH HELLO"""
+"""gph doctor writes what it is asked for: command_test.py GPH HELLO BRANCHES"""
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-gph, hello = sys.argv[1:]
+gph, hello, branches = sys.argv[1:]
 failures = 0
 
 
@@ -51,6 +51,9 @@ with tempfile.TemporaryDirectory() as folder:
     data = data_of(page)
     check("with advice the page has it", done.returncode == 0 and isinstance(data["advice"], list) and
           all(p["verdict"] in ("unknown", "pays", "does-not-pay", "cannot-capture", "needs-buckets") and p["launches"] > 0 for p in data["advice"]))
+    doctor("--quiet", "--report", page, "--", branches)
+    names = {x["name"] for x in data_of(page)["execs"]}
+    check(f"graphs have the names of what made them, not of a helper {names}", {"by_a_kernel", "cases", "two_bodies"} <= names and "add" not in names)
     done = doctor("--report", os.path.join(folder, "none", "x.html"), "--events", log)
     check("a page that cannot be written is an error", done.returncode == 1 and "x.html" in done.stderr)
 sys.exit(1 if failures else 0)

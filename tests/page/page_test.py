@@ -232,6 +232,11 @@ return Object.entries(shapes).map(([name, [count, make]]) => {
 });"""
 
 
+def has_labels(browser):
+    names = {"_ZN2at6native4fillILi4EEEvPf": "fill", "_Z3addPfS_": "add", "at::native::fill<4>(float*)": "fill", "step.constprop.0": "step", "_Zx": "_Zx"}
+    check("labels are the last word of a name", browser.run("return arguments[0].map(gph.brief)", list(names)) == list(names.values()))
+
+
 def lays_out(browser):
     for name, boxes, is_whole, over, wide, high, ms in browser.run(SHAPES):
         check(f"{name}: {boxes} boxes of {wide:.0f} x {high:.0f}, laid out in {ms:.0f} ms", is_whole and over == 0 and 3 <= boxes <= 240 and ms < 5000)
@@ -273,6 +278,7 @@ def large(browser, folder, make_page):
     draws_graphs(browser)
     shows_the_device(browser)
     shows_collectives(browser)
+    has_labels(browser)
     lays_out(browser)
     check("nothing is wider than the window", browser.run("return document.documentElement.scrollWidth <= innerWidth"))
     is_quiet(browser, "large")

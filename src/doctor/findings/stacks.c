@@ -474,15 +474,28 @@ uint64_t gphi_stacks_key(gphi_stacks *stacks, uint32_t id)
     return of->key = count > 0 ? hash | 1ULL << 32 : id; /* no number of a stack */
 }
 
+/* What Python programs call the driver through: of them the program's own line is of use. */
+static bool is_binding(const char *package)
+{
+    static const char *const names[] = {"torch/",  "numba/", "numba_cuda/",
+                                        "cupy",    "cuda/",  "pycuda/",
+                                        "triton/", "warp/",  "graphophone/"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (gphi_text_begins(package, names[i]))
+            return true;
+    return false;
+}
+
 /* .../python3.11/contextlib.py and .../site-packages/torch/cuda/graphs.py, <frozen ...> */
 static bool is_between(const gph_place *place)
 {
+    static const char folder[] = "-packages/";
     const char *file = place->file ? place->file : "";
     const char *library = strstr(file, "/lib/python3");
-    const char *packages = strstr(file, "-packages/");
+    const char *packages = strstr(file, folder);
     return place->is_python &&
            (gphi_text_begins(file, "<frozen") || (library && !packages) ||
-            (packages && gphi_text_begins(packages, "-packages/torch/")));
+            (packages && is_binding(packages + sizeof(folder) - 1)));
 }
 
 /* A line through which all calls go, and small functions around it in a module of its

@@ -41,8 +41,15 @@
     return columns <= most ? text : text.slice(0, Math.max(1, fits)) + '…';
   };
   gph.median = (list) => { const s = Float64Array.from(list).sort(); return s.length ? s[s.length >> 1] : 0; };
-  // C++ names without namespaces and arguments, for labels only.
-  gph.brief = (name) => name.replace(/\(.*$/, '').replace(/<.*$/, '').replace(/^.*::/, '') || name;
+  // The last word of a mangled name: _ZN2at6native4fillE is fill.
+  const unmangled = (name) => {
+    const begin = /^_ZN?[KVr]*(St)?/.exec(name);
+    let rest = begin ? name.slice(begin[0].length) : '', word = '';
+    for (let bytes; (bytes = /^\d+/.exec(rest)); rest = rest.slice(bytes[0].length + +bytes[0])) word = rest.slice(bytes[0].length).slice(0, +bytes[0]);
+    return word || name;
+  };
+  // C++ names without namespaces, arguments and a compiler's suffixes, for labels only.
+  gph.brief = (name) => unmangled(name).replace(/\(.*$/, '').replace(/<.*$/, '').replace(/^.*::/, '').replace(/\.(isra|constprop|part|cold)\b.*$/, '') || name;
 
   // Kinds of calls: the color's variable and the word in the legend. The order is data.c's.
   gph.KINDS = [['other', gph.say('other')], ['kernel', gph.say('kernel')], ['graph', gph.say('graph launch')], ['copy', gph.say('copy, fill')],
@@ -69,11 +76,16 @@
   gph.onColour = (colour) => gph.contrast(gph.colour.ink, colour) > gph.contrast(gph.colour.card, colour) ? gph.colour.ink : gph.colour.card;
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readColours(); gph.redraw(); });
 
+  // A package's file begins with the package; a build folder's `..` leads out of it again.
+  const file = (path) => {
+    for (let before = ''; before !== path;) { before = path; path = path.replace(/\/(?!\.\.\/)[^/]+\/\.\.\//, '/'); }
+    return path.replace(/^.*\/(site|dist)-packages\//, '');
+  };
   // Where a stack's frames are listed.
   gph.stackList = function (frames) {
-    return gph.el('ol', 'stack', frames.map((f) => {
+    return gph.el('ol', 'stack', frames.filter((f) => f.name || f.file).map((f) => {
       const line = gph.el('span', f.python ? 'py' : '', [gph.el('b', '', f.name || '?'), ' ',
-        gph.el('span', 'file', f.file ? f.file + (f.line ? ':' + f.line : '') : '')]);
+        gph.el('span', 'file', f.file ? file(f.file) + (f.line ? ':' + f.line : '') : '')]);
       return gph.el('li', '', line);
     }));
   };

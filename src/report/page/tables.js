@@ -91,11 +91,15 @@
   for (let i = 0; i < d.n; i++) if (gph.KINDS[d.kind[i]][0] === 'kernel' && d.object[i] >= 0) kernel(d.object[i])[d.captured[i] ? 'captured' : 'eager']++;
   for (const x of d.execs) if (x.graph >= 0 && d.graphs[x.graph].fn) for (const f of d.graphs[x.graph].fn) if (f >= 0) kernel(f).graphs += x.launches;
   for (let i = 0; i < d.gpu.n; i++) if (d.gpu.name[i]) { if (!kernels.has(d.gpu.name[i])) kernels.set(d.gpu.name[i], { eager: 0, captured: 0, graphs: 0, ns: 0 }); kernels.get(d.gpu.name[i]).ns += d.gpu.end[i] - d.gpu.start[i]; }
+  // A mangled name is shortened where that leaves it different from all others.
+  const briefs = new Map();
+  for (const name of kernels.keys()) briefs.set(gph.brief(name), (briefs.get(gph.brief(name)) || 0) + 1);
+  const once = (name) => name.startsWith('_Z') && briefs.get(gph.brief(name)) === 1 ? gph.brief(name) : name;
   if (kernels.size)
     ledger.append(table(kernels.size > 300 ? gph.say('Kernels, the 300 that ran most') : gph.say('Kernels'),
       [[gph.say('kernel')], [gph.say('launched'), 1], [gph.say('captured'), 1], [gph.say('run by graphs'), 1], ...(d.gpu.n ? [[gph.say('GPU time'), 1]] : [])],
       [...kernels].sort((a, b) => b[1].ns - a[1].ns || b[1].eager + b[1].graphs - a[1].eager - a[1].graphs).slice(0, 300)
-        .map(([name, k]) => [el('span', 'mono', name), gph.count(k.eager), gph.count(k.captured), gph.count(k.graphs), ...(d.gpu.n ? [k.ns ? gph.time(k.ns) : '–'] : [])])));
+        .map(([name, k]) => [el('span', once(name) === name ? 'mono' : { class: 'mono', title: name }, once(name)), gph.count(k.eager), gph.count(k.captured), gph.count(k.graphs), ...(d.gpu.n ? [k.ns ? gph.time(k.ns) : '–'] : [])])));
   if (d.counts.length)
     ledger.append(table(gph.say('Driver calls'), [[gph.say('call')], [gph.say('calls'), 1], [gph.say('host time'), 1], [gph.say('mean'), 1], [gph.say('longest'), 1], [gph.say('failed'), 1]],
       [...d.counts].sort((a, b) => b[2] - a[2]).map(([name, calls, ns, most, failed]) => [name, gph.count(calls), gph.time(ns), gph.time(ns / calls), gph.time(most), failed ? gph.count(failed) : ''])));

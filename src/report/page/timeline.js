@@ -68,7 +68,7 @@
     }
   };
   for (const p of processes) { threadsOf(p); collectivesOf(p); streamsOf(p); }
-  if (d.device.n) group(gph.say('On the device'), gph.say('branches, rounds of loops and launches by kernels, as softcuda ran them'));
+  if (d.device.n) group(gph.say('On the device'), GUTTER < 120 ? '' : gph.say('branches, rounds of loops and launches by kernels, as softcuda ran them'));
   d.execs.forEach((x, e) => {
     const list = d3.range(d.device.n).filter((i) => d.device.exec[i] === e).sort((a, b) => d.device.start[a] - d.device.start[b] || d.device.end[b] - d.device.end[a]);
     if (list.length) lane(x.name || gph.say('graph {0}', e), '', gph.rows(list, d.device, 6), 'device', { tall: 20 });
