@@ -49,6 +49,11 @@ void *soft_new(size_t bytes)
     return fails_now() ? NULL : in_huge_pages(calloc(1, bytes), bytes);
 }
 
+void *soft_new_unset(size_t bytes)
+{
+    return fails_now() ? NULL : in_huge_pages(malloc(bytes), bytes);
+}
+
 void soft_delete(void *block)
 {
     free(block);

@@ -8,6 +8,9 @@
 /* Zeroed; NULL when memory is exhausted. */
 void *soft_new(size_t bytes) GPH_CHECKED;
 
+/* The same, not zeroed: for arrays that are written whole. */
+void *soft_new_unset(size_t bytes) GPH_CHECKED;
+
 /* NULL is fine. */
 void soft_delete(void *block);
 

@@ -18,6 +18,8 @@
 #ifndef SOFT_GRAPH_EXEC_H
 #define SOFT_GRAPH_EXEC_H
 
+#include <stddef.h>
+
 #include "softcuda/engine/wordlock.h"
 #include "softcuda/graph/graph.h"
 
@@ -60,6 +62,17 @@ typedef struct soft_exec_record {
 } soft_exec_record;
 
 #define SOFT_LINE 64u
+
+/* Lines of a large graph come from beyond the second cache. What a processor fetches by
+ * itself ends with each page, and in eight arrays of an update one begins every ten nodes.
+ * So their lines are asked for so many pairs before. */
+#define SOFT_AHEAD 12u
+
+static inline void soft_fetch(const void *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += SOFT_LINE)
+        __builtin_prefetch((const char *)from + at, 1);
+}
 
 /* Records lie one after the other in blocks, since whole graphs of them are read from front
  * to back; a block goes with the last of its records. */
@@ -283,6 +296,18 @@ size_t soft_record_bytes(const soft_content *content);
 CUresult soft_exec_record_create(const soft_content *content, soft_record_maker *maker,
                                  soft_exec_record **out);
 void soft_record_maker_fini(soft_record_maker *maker);
+/* Asks for the lines of the record after the next SOFT_AHEAD ones, all as large as this. */
+void soft_record_maker_fetch(const soft_record_maker *maker, size_t bytes);
+/* Likewise all of a node, and its arguments, which were allocated right after it; and what
+ * says whether it is a sink. */
+static inline void soft_node_fetch(const soft_node *node)
+{
+    soft_fetch(node, offsetof(soft_node, copy) + sizeof(soft_arguments) + SOFT_LINE);
+}
+static inline void soft_node_fetch_ends(const soft_node *node)
+{
+    soft_fetch(node, offsetof(soft_node, dependents) + sizeof(uint64_t[2]));
+}
 /* What a copy's destination and source, or a fill's destination, refer to now. */
 void soft_backing_of(soft_context *context, const soft_task *task, soft_backing out[2]);
 /* Whether it is sure to be there still: nothing of the device was freed since. */
@@ -307,6 +332,9 @@ soft_work soft_version_bind(const soft_exec *exec, uint32_t at, soft_exec_record
 void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
                       soft_exec_record *record, const soft_work *work);
 
+/* Asks for what soft_version_put() will read and write. */
+void soft_version_fetch(const soft_version *version, uint32_t at);
+
 /* ---- pair.c */
 
 /* Who is whose partner. */
@@ -318,6 +346,8 @@ typedef struct soft_pairing {
     soft_node *node, *from;
     /* What else two partners must agree on. Says why not in the pairing. */
     CUresult (*visit)(struct soft_pairing *pairing, uint32_t at, soft_node *node);
+    /* Asks for what the visit of `at` will read. */
+    void (*fetch)(const struct soft_pairing *pairing, uint32_t at);
 } soft_pairing;
 
 CUresult soft_pairing_init(soft_pairing *pairing, const soft_shape *shape);

@@ -281,19 +281,19 @@ CUresult soft_flat_init(soft_graph *graph, soft_flat *out)
     /* An empty graph is fine (R8); it becomes one empty node. After the nodes there is
      * room for the sinks of one graph. */
     const size_t room = counts.nodes + 1;
-    soft_flat flat = {.nodes = soft_new(2 * room * sizeof(soft_node *)),
-                      .edges = soft_new((counts.edges + 1) * sizeof(soft_edge)),
-                      .kinds = soft_new(room),
-                      .priorities = soft_new(room * sizeof(int)),
+    soft_flat flat = {.nodes = soft_new_unset(2 * room * sizeof(soft_node *)),
+                      .edges = soft_new_unset((counts.edges + 1) * sizeof(soft_edge)),
+                      .kinds = soft_new_unset(room),
+                      .priorities = soft_new_unset(room * sizeof(int)),
                       .body_owner = soft_new((counts.bodies + 1) * sizeof(uint32_t)),
-                      .body_of = soft_new(room * sizeof(uint32_t)),
+                      .body_of = soft_new_unset(room * sizeof(uint32_t)),
                       .has = counts.has};
     soft_shape *shape = &flat.shape;
-    shape->nodes = soft_new(room * sizeof(*shape->nodes));
-    shape->deps = soft_new((counts.deps + 1) * sizeof(*shape->deps));
-    shape->dep_data = soft_new(counts.deps + 1);
-    shape->members = soft_new((counts.members + 1) * sizeof(*shape->members));
-    shape->sinks = soft_new((counts.members + 1) * sizeof(*shape->sinks));
+    shape->nodes = soft_new_unset(room * sizeof(*shape->nodes));
+    shape->deps = soft_new_unset((counts.deps + 1) * sizeof(*shape->deps));
+    shape->dep_data = soft_new_unset(counts.deps + 1);
+    shape->members = soft_new_unset((counts.members + 1) * sizeof(*shape->members));
+    shape->sinks = soft_new_unset((counts.members + 1) * sizeof(*shape->sinks));
     shape->levels = soft_new(counts.levels * sizeof(*shape->levels));
     if (!flat.nodes || !flat.edges || !flat.kinds || !flat.priorities ||
         !flat.body_owner || !flat.body_of || !shape->nodes || !shape->deps ||
@@ -304,7 +304,11 @@ CUresult soft_flat_init(soft_graph *graph, soft_flat *out)
     }
     (void)flatten(graph, SOFT_NO_NODE, 0, &flat, &(struct filled){0});
     if (shape->node_count == 0) {
+        flat.nodes[0] = NULL;
         flat.kinds[0] = SOFT_WORK_EMPTY;
+        flat.priorities[0] = 0;
+        flat.body_of[0] = 0;
+        shape->nodes[0] = (soft_exec_node){0};
         shape->node_count = 1;
     }
     *out = flat;

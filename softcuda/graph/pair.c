@@ -44,12 +44,23 @@ static bool join(soft_pairing *pairing, struct queue *queue, uint32_t at, soft_n
     return true;
 }
 
+/* Pairs come from the last node back, mostly against the order in which they were made. */
+static void fetch_ahead(const soft_pairing *pairing, uint32_t at, const soft_node *node)
+{
+    soft_node *const *nodes = node->graph->nodes;
+    if (at < SOFT_AHEAD || node->place < SOFT_AHEAD)
+        return;
+    soft_node_fetch(nodes[node->place - SOFT_AHEAD]);
+    pairing->fetch(pairing, at - SOFT_AHEAD);
+}
+
 static CUresult join_dependencies(soft_pairing *pairing, struct queue *queue, uint32_t at)
 {
     const soft_shape *shape = pairing->shape;
     const soft_exec_node *old = &shape->nodes[at];
     soft_node *node = pairing->nodes[at];
     const uint32_t count = node->dependencies.count;
+    fetch_ahead(pairing, at, node);
     if (old->dep_count != count) {
         soft_refuse(FAILURE, "a node has %u dependencies, its partner has %u", count,
                     old->dep_count);
@@ -96,6 +107,8 @@ static CUresult pair(soft_pairing *pairing, const soft_exec_level *level,
 {
     soft_sinks found = {.list = sinks};
     for (uint32_t i = 0; i < graph->node_count; i++) {
+        if (i + SOFT_AHEAD < graph->node_count)
+            soft_node_fetch_ends(graph->nodes[i + SOFT_AHEAD]);
         graph->nodes[i]->mark = SOFT_NO_NODE;
         soft_sink_add(&found, graph->nodes[i]);
     }
@@ -184,8 +197,8 @@ CUresult soft_pair_level(soft_pairing *pairing, uint32_t at, soft_graph *graph)
     if (pairing->in_order)
         return pair_in_order(pairing, &pairing->shape->levels[at], graph);
     const size_t room = (size_t)graph->node_count + 1;
-    soft_node **sinks = soft_new(room * sizeof(soft_node *));
-    struct queue queue = {.pairs = soft_new(room * sizeof(uint32_t))};
+    soft_node **sinks = soft_new_unset(room * sizeof(soft_node *));
+    struct queue queue = {.pairs = soft_new_unset(room * sizeof(uint32_t))};
     CUresult result;
     if (sinks && queue.pairs)
         result = pair(pairing, &pairing->shape->levels[at], graph, sinks, &queue);

@@ -54,6 +54,18 @@ static CUresult prepare(struct update *update, uint32_t at, soft_node *node)
     return CUDA_SUCCESS;
 }
 
+/* Of the old record what a comparison and its release read, and where the new one goes. */
+static void fetch(const soft_pairing *pairing, uint32_t at)
+{
+    const struct update *update = (const struct update *)pairing;
+    const soft_exec_record *old = update->exec->current->records[at];
+    if (!old)
+        return;
+    soft_fetch(old, offsetof(soft_exec_record, backing));
+    soft_fetch(&old->body.params, 1);
+    soft_record_maker_fetch(&update->maker, sizeof(*old) - SOFT_RECORD_PARAM_BYTES);
+}
+
 /* Its handle, its type and how many bodies it has stay (R69f). */
 static CUresult check_conditional(struct update *update, uint32_t at, soft_node *node)
 {
@@ -121,6 +133,8 @@ static void commit(struct update *update, bool whole)
     soft_version *version = soft_version_open(exec);
     for (uint32_t i = 0; i < update->count; i++) {
         const struct edit *edit = &update->edits[i];
+        if (i + SOFT_AHEAD < update->count)
+            soft_version_fetch(version, edit[SOFT_AHEAD].at);
         soft_version_put(exec, version, edit->at, edit->record, &edit->work);
     }
     update->count = 0;
@@ -129,6 +143,7 @@ static void commit(struct update *update, bool whole)
 static CUresult update_level(struct update *update, uint32_t level, soft_graph *graph)
 {
     update->pairing.visit = visit;
+    update->pairing.fetch = fetch;
     update->pairing.in_order = level != 0 && soft_rule(R69k);
     SOFT_TRY(soft_pairing_init(&update->pairing, &update->exec->shape));
     const size_t room = update->exec->shape.node_count * sizeof(*update->edits);

@@ -97,6 +97,13 @@ static soft_exec_record *make_room(soft_record_maker *maker, size_t bytes)
     return record;
 }
 
+void soft_record_maker_fetch(const soft_record_maker *maker, size_t bytes)
+{
+    const size_t next = maker->used + SOFT_AHEAD * bytes;
+    if (maker->block && next + bytes <= maker->block->bytes)
+        soft_fetch((const char *)maker->block + next, bytes);
+}
+
 static soft_backing backing_at(soft_context *context, uint64_t address)
 {
     soft_backing backing = {SOFT_BACKING_CONTEXT, 0, context};
@@ -341,7 +348,7 @@ static soft_version *version_new(soft_exec *exec)
         return NULL;
     version->exec = exec;
     atomic_init(&version->launches, 0);
-    version->works = soft_new(exec->shape.node_count * sizeof(*version->works));
+    version->works = soft_new_unset(exec->shape.node_count * sizeof(*version->works));
     version->records = soft_new(exec->shape.node_count * sizeof(soft_exec_record *));
     if (!version->works || !version->records) {
         version_free(version);
@@ -531,6 +538,12 @@ soft_work soft_version_bind(const soft_exec *exec, uint32_t at, soft_exec_record
     bind(exec, at, record);
     set_fence(exec, at, record);
     return work_of(exec, at, record);
+}
+
+void soft_version_fetch(const soft_version *version, uint32_t at)
+{
+    soft_fetch(version->records[at], 1);
+    soft_fetch(&version->works[at], sizeof(*version->works));
 }
 
 void soft_version_put(soft_exec *exec, soft_version *version, uint32_t at,
