@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PTX_ABI_VERSION 10u
+#define PTX_ABI_VERSION 11u
 #define PTX_WARP_SIZE 32u
 #define PTX_SHARED_ALIGN 128u
 /* After a block's shared memory, for %reserved_smem_offset_...: cooperative groups keep
@@ -67,8 +67,8 @@ typedef struct ptx_block {
         safepoint_budget; /* signed; back edges count it down: 0 or less is the end */
     uint32_t cluster_rank;
     uint32_t is_alone; /* no other thread runs device code, here or in another process */
-    uint32_t reserved;
-    uint64_t aside[2]; /* for stores whose condition does not hold; nobody reads it */
+    uint32_t more_blocks; /* of a kernel with long_rows: after this one, run with it */
+    uint64_t aside[2];    /* for stores whose condition does not hold; nobody reads it */
 } ptx_block;
 
 /* One thread on the slow path. */

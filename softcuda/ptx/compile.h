@@ -71,6 +71,7 @@ typedef struct ptx_kernel {
     uint32_t scratch_fixed_bytes;
     uint32_t uses_safepoints;      /* it may wait for another block: a stack of its own */
     uint32_t one_row;              /* fast where a block has one row, else "t.<name>" */
+    uint32_t long_rows;            /* blocks of a row of the grid may be run as one */
     uint32_t launches_graphs;      /* it may call cudaGraphLaunch() */
     uint32_t launches_kernels;     /* it may call functions of dynamic parallelism */
     uint32_t names_functions;      /* its code needs PTX_PART_FUNCTIONS beside it */

@@ -24,7 +24,8 @@ typedef struct soft_fault {
     const char *kernel; /* lent for the call that gets the record */
     uint64_t address;   /* of the access, or 0 */
     int64_t node;       /* as given to soft_kernel_launch_init(), -1: none */
-    uint32_t ctaid[3];
+    uint32_t
+        ctaid[3]; /* of the first of the blocks that were run as one: kernel.long_rows */
     uint32_t tid[3];
     bool has_thread; /* tid is known (a fault of the fast path knows the block only) */
     char text[512];  /* a sentence with all of it */

@@ -26,6 +26,7 @@
 #define CHILDREN_WAIT_NS 2000000000u
 #define FETCH_AHEAD 12u /* nodes; a miss takes 20 to 100 ns */
 #define CLAIM_MAX 32u
+#define ROW_THREADS_MAX 16384u /* of blocks that are run as one */
 /* What a block counts for, in rounds of loops, until the time limit is looked at: a grid
  * of short blocks may be as endless as a loop. */
 #define BLOCK_ROUNDS 64
@@ -99,6 +100,38 @@ SOFT_CALLS_CODE static void run_block(soft_block *block, const soft_kernel_launc
         soft_lanes_run(block);
 }
 
+/* How many of the blocks that the worker has in hand come after block `index` in its row of
+ * the grid and may be run with it. The first and the last of a row are run alone: there
+ * threads are at the edge of an image, or past the end of an array. */
+static uint32_t count_more(const soft_runner *runner, uint64_t index)
+{
+    const ptx_grid *grid = &runner->launch->grid;
+    const uint64_t x = index % grid->nctaid[0], have = runner->end - runner->next;
+    if (x == 0 || x + 2 >= grid->nctaid[0])
+        return 0;
+    uint64_t more = grid->nctaid[0] - 2 - x;
+    if (more > have)
+        more = have;
+    if (more > ROW_THREADS_MAX / grid->ntid[0] - 1)
+        more = ROW_THREADS_MAX / grid->ntid[0] - 1;
+    return (uint32_t)more;
+}
+
+/* As run_block(), of a kernel whose blocks may be run as one long row of threads. */
+SOFT_CALLS_CODE static void run_rows(soft_runner *runner)
+{
+    soft_kernel_launch *launch = runner->launch;
+    soft_block *block = &runner->home;
+    uint64_t index;
+    while (next_block(runner, &index) && !soft_launch_failed(launch)) {
+        block->view.more_blocks = count_more(runner, index);
+        runner->next += block->view.more_blocks;
+        block->view.safepoint_budget -= BLOCK_ROUNDS * block->view.more_blocks;
+        run_block(block, launch, index);
+    }
+    block->view.more_blocks = 0;
+}
+
 static void run_direct(void *argument)
 {
     soft_runner *runner = argument;
@@ -106,6 +139,10 @@ static void run_direct(void *argument)
     soft_block *block = &runner->home;
     uint64_t index;
     runner->current = block;
+    if (launch->code->kernel->long_rows) {
+        run_rows(runner);
+        return;
+    }
     while (next_block(runner, &index) && !soft_launch_failed(launch))
         run_block(block, launch, index);
 }
@@ -295,9 +332,11 @@ static void place_of_thread(const soft_kernel_launch *launch, uint32_t index,
     fault->tid[2] = index / n[0] / n[1];
 }
 
-static void describe(soft_fault *fault, const char *detail)
+/* `more`: the fault may be in one of so many blocks that were run with this one. */
+static void describe(soft_fault *fault, const char *detail, uint32_t more)
 {
     char thread[48] = "";
+    char last[48] = "";
     char address[32] = "";
     char node[32] = "";
     if (fault->has_thread)
@@ -307,9 +346,12 @@ static void describe(soft_fault *fault, const char *detail)
         snprintf(address, sizeof(address), " 0x%llx", (unsigned long long)fault->address);
     if (fault->node >= 0)
         snprintf(node, sizeof(node), " (node %lld)", (long long)fault->node);
+    if (more != 0)
+        snprintf(last, sizeof(last), " to [%u,%u,%u]", fault->ctaid[0] + more,
+                 fault->ctaid[1], fault->ctaid[2]);
     snprintf(fault->text, sizeof(fault->text),
-             "kernel %.100s%s, block [%u,%u,%u]%s: %s%s%s%s", fault->kernel, node,
-             fault->ctaid[0], fault->ctaid[1], fault->ctaid[2], thread,
+             "kernel %.100s%s, block [%u,%u,%u]%s%s: %s%s%s%s", fault->kernel, node,
+             fault->ctaid[0], fault->ctaid[1], fault->ctaid[2], last, thread,
              fault_name(fault->code), address, detail[0] ? ": " : "", detail);
 }
 
@@ -331,7 +373,7 @@ static __attribute__((cold, noinline)) void record_fault(soft_runner *runner)
         place_of_thread(launch, block->thread->index, &fault);
     else if (runner->raised.has_thread)
         place_of_thread(launch, runner->raised.thread, &fault);
-    describe(&fault, runner->raised.detail);
+    describe(&fault, runner->raised.detail, block->view.more_blocks);
     soft_kernel_env *env = launch->env;
     const bool first = !atomic_exchange(&env->dead, true);
     if (first && env->options.on_fault)
@@ -373,6 +415,7 @@ static __attribute__((cold, noinline)) void give_up(soft_runner *runner,
 {
     if (runner->raised.code != GPH_OK)
         record_fault(runner);
+    runner->home.view.more_blocks = 0;
     abandon(runner);
     drain(parts);
 }

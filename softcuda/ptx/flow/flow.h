@@ -183,6 +183,7 @@ typedef struct ptx_shape {
     uint8_t by_warp;    /* planned for the 32 threads of a warp, not for a block */
     uint8_t alone;      /* a thread waits for other blocks: see alone.c */
     uint8_t has_phases; /* by_warp: there are barriers */
+    uint8_t long_rows;  /* %row.x threads along x, of several blocks: see follow.c */
     uint8_t lanes;      /* by_warp: 32, or SHAPE_STRIP threads of a row */
     uint8_t joins;  /* sums of floats in memory are operations of a warp: see join.c */
     uint8_t clocks; /* clocks are read by all threads at one moment: see clocks.c */
@@ -277,6 +278,10 @@ bool ptx_is_warp_uniform(const ptx_shape *s, uint32_t insn);
 bool ptx_is_lane(const ptx_shape *s, uint32_t reg);
 /* The same without the multiple: the lane alone. */
 bool ptx_is_bare_lane(const ptx_shape *s, uint32_t reg);
+
+/* ---- follow.c ---- */
+/* Whether blocks that follow each other along x may be run as one with a longer row. */
+bool ptx_blocks_follow(const ptx_shape *s);
 
 /* ---- strip.c ---- */
 #define SHAPE_STRIP 16u

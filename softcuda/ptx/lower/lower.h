@@ -114,6 +114,7 @@ typedef struct ptx_place {
     ptx_value pointer;
     bool is_shared;  /* a block's own memory: needs no atomic instructions */
     bool is_private; /* a parameter or local memory */
+    bool is_fixed;   /* a parameter of the kernel: nothing changes it while it runs */
 } ptx_place;
 /* Whether a generic address (i64) lies in the block's shared memory (i1). */
 ptx_value ptx_in_shared(ptx_low *l, ptx_value address);

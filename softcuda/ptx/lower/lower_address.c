@@ -16,11 +16,18 @@ static const ptx_variable *variable_of(const ptx_low *l, uint32_t index)
     return at < l->module->variable_count ? &l->module->variables[at] : NULL;
 }
 
+/* A parameter of the kernel, not a slot of a call. */
+static bool is_of_kernel(const ptx_low *l, uint32_t index)
+{
+    return l->function->is_entry &&
+           (index & ~PTX_VAR_LOCAL) < l->function->parameter_count;
+}
+
 /* The base pointer of a .param variable, and the offset in it. */
 static ptx_value param_pointer(ptx_low *l, uint32_t index)
 {
     const uint32_t at = index & ~PTX_VAR_LOCAL;
-    if (!l->function->is_entry || at >= l->function->parameter_count)
+    if (!is_of_kernel(l, index))
         return ptx_name("%%p.%u", at);
     const ptx_value offset = l->emit->variable_address(l->emit, index);
     return ptx_op(l, "getelementptr i8, ptr %s, i64 %s", l->emit->params.name,
@@ -133,6 +140,7 @@ bool ptx_address(ptx_low *l, uint32_t nth, ptx_space space, uint32_t bytes, bool
     const ptx_operand *operand = l->operands[nth];
     out->is_shared = space == PTX_SPACE_SHARED;
     out->is_private = space == PTX_SPACE_PARAM;
+    out->is_fixed = is_slot && !write && is_of_kernel(l, operand->index);
     if (!l->emit)
         return true;
     out->pointer =

@@ -50,9 +50,13 @@ static bool read_access(ptx_low *l, access *a, bool is_load, uint32_t *extra)
     return known && l->insn->type_count == 1 && a->space != PTX_SPACE_REG;
 }
 
-/* A slot of this thread's own must not be called parallel to the other threads' use. */
+/* A slot of this thread's own must not be called parallel to the other threads' use. That
+ * a store cannot change a parameter of the kernel, LLVM does not see by itself: it would
+ * load it again for each warp. */
 static const char *access_suffix(const ptx_low *l, const ptx_place *place)
 {
+    if (place->is_fixed)
+        return ", !noalias !8, !invariant.load !13";
     return place->is_private && place->pointer.name[1] == 'p' ? "" : l->emit->access;
 }
 

@@ -274,6 +274,7 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
         k->path = PTX_PATH_FAST;
         ptx_plan_forms(s);
         k->one_row = s->alone;
+        k->long_rows = s->long_rows;
         if (writes(p))
             ptx_write_forms(s);
         if (writes(p) && k->one_row)

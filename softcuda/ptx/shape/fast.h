@@ -42,6 +42,13 @@ typedef struct ptx_spare {
     uint8_t *kept; /* by instruction: its value for the run's first thread is */
 } ptx_spare;
 
+/* Where all threads of a copy go is known: see shape_settle.c. */
+typedef struct ptx_settled {
+    bool live, masks; /* those flags are not stored */
+    bool known;       /* the next region is given the number of its threads */
+    char label[24];   /* after the loops; "": the usual one */
+} ptx_settled;
+
 /* A region's function: shape_part.c. */
 typedef struct ptx_part_hash {
     gphi_hash128 hash; /* of its text */
@@ -76,8 +83,11 @@ typedef struct ptx_fast {
     const ptx_range *ranges; /* by register, where there are narrow ones */
     ptx_bends *bends;        /* of the copy being written, or NULL */
     ptx_spare *spare;        /* of the copy being written, or NULL */
-    const char *next;        /* the label after its loops, or NULL: after the region */
-    ptx_part_hash *parts;    /* a table by hash; NULL: none yet */
+    ptx_settled settled;     /* of the copy being written */
+    bool few;             /* it is for the first threads alone: the others have ended */
+    const char *scan;     /* how many threads the region has, or "": all */
+    const char *next;     /* the label after its loops, or NULL: after the region */
+    ptx_part_hash *parts; /* a table by hash; NULL: none yet */
     uint32_t part_mask;
     uint32_t loop_nodes[PTX_LOOP_KINDS]; /* given out before the part being written */
 } ptx_fast;
@@ -91,6 +101,7 @@ void ptx_fast_write_remat(ptx_fast *f);
 void ptx_fast_part_lane(ptx_fast *f, uint32_t i);
 
 /* ---- shape_guard.c ---- */
+const char *ptx_fast_all(const ptx_fast *f); /* the block's, or a warp's */
 /* Region copies for threads that are all or the first ones, and for those that flags
  * pick. `scan` says how many threads take part; in its top bit, that they are not the
  * first ones. */
@@ -144,6 +155,11 @@ bool ptx_fast_write_sides(ptx_fast *f);
  * accesses of memory. */
 bool ptx_fast_is_plain(const ptx_fast *f);
 bool ptx_fast_is_known(const ptx_fast *f); /* but that threads may have ended before */
+
+/* ---- shape_settle.c ---- */
+void ptx_fast_settle(ptx_fast *f, char copy); /* f->settled, for the copy to be written */
+void ptx_fast_after_loops(const ptx_fast *f, char *label, size_t bytes);
+void ptx_fast_write_settled(ptx_fast *f); /* after its loops */
 
 /* ---- shape_flat.c ---- */
 /* The region with and without its branches by thread. False, nothing written: it has none,
@@ -202,6 +218,7 @@ void ptx_fast_name_run(ptx_fast *f); /* the first thread of a run of them */
  * warp, and how much larger that of the last one is. */
 ptx_value ptx_fast_first_index(const ptx_fast *f, int axis);
 ptx_value ptx_fast_index_range(ptx_fast *f, int axis);
+const char *ptx_fast_row(const ptx_fast *f);   /* how many threads x is over */
 const char *ptx_fast_lanes(const ptx_fast *f); /* "32", or as many as a strip has */
 void ptx_fast_name_first(ptx_fast *f);         /* in the scalar part of a region */
 void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *bound);
@@ -231,6 +248,11 @@ void ptx_fast_set_scalar(ptx_fast *f,
                          bool scalar); /* code for the block, or for a thread */
 
 /* ---- shape_fast.c ---- */
+bool ptx_fast_is_apart(const ptx_fast *f);   /* the region's code is another function */
+bool ptx_fast_has_copies(const ptx_fast *f); /* or it is too large to be written twice */
+/* Where the flow goes if no thread waits at the current region: past it, or past the loop
+ * that it heads. */
+void ptx_fast_empty_label(const ptx_fast *f, char *label, size_t bytes);
 void ptx_fast_write_region(ptx_fast *f, uint32_t region);
 
 #endif

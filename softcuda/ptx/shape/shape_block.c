@@ -2,6 +2,7 @@
 /* The function that runs a block: its slots and context arrays, its regions in order, and
  * the helpers that all such functions call. */
 
+#include "softcuda/ptx/abi.h"
 #include "softcuda/ptx/matrix.h"
 #include "softcuda/ptx/shape/fast.h"
 
@@ -67,14 +68,13 @@ static void write_block_arrays(ptx_fast *f)
     if (s->mask_count > 0)
         gphi_text_add(out,
                       "  %%mask.bytes = mul nuw nsw i64 %%lanes, %u\n"
-                      "  call void @soft.fill(ptr %%mask.0, i8 0, i64 %%mask.bytes)\n",
+                      "  call void @soft.begin(ptr %%mask.0, i64 %%mask.bytes, i32 0)\n",
                       s->mask_count);
     if (s->has_live)
-        gphi_text_put(out, "  %threads64 = zext i32 %threads to i64\n"
-                           "  call void @soft.fill(ptr %live.0, i8 0, i64 %lanes)\n"
-                           "  call void @soft.fill(ptr %live.0, i8 1, i64 %threads64)\n"
-                           "  %live.scan = alloca i32\n"
-                           "  store i32 %threads, ptr %live.scan\n");
+        gphi_text_put(out,
+                      "  call void @soft.begin(ptr %live.0, i64 %lanes, i32 %threads)\n"
+                      "  %live.scan = alloca i32\n"
+                      "  store i32 %threads, ptr %live.scan\n");
 }
 
 /* A warp's arrays are variables of its function, which LLVM keeps in vector registers:
@@ -180,6 +180,13 @@ static void write_start(ptx_fast *f)
                              : 'b',
                   s->function->name, s->by_warp ? '0' : '3');
     ptx_write_head(&f->emit);
+    if (s->long_rows)
+        gphi_text_add(out,
+                      "  %%more.at = getelementptr i8, ptr %%block, i64 %zu\n"
+                      "  %%more = load i32, ptr %%more.at\n"
+                      "  %%more.x = mul nuw nsw i32 %%more, %%ntid.x\n"
+                      "  %%row.x = add nuw nsw i32 %%more.x, %%ntid.x\n",
+                      offsetof(ptx_block, more_blocks));
 }
 
 void ptx_write_fast(ptx_shape *s)
@@ -233,6 +240,21 @@ void ptx_fast_write_helpers(gphi_text *out)
         "done:\n  %prefix = icmp eq i32 %count1, %last1\n"
         "  %odd = or i32 %count1, -2147483648\n"
         "  %r = select i1 %prefix, i32 %count1, i32 %odd\n  ret i32 %r\n}\n\n"
+        "; the first bytes are 1, the others 0; 32 at a time\n"
+        "define internal void @soft.begin(ptr %to, i64 %bytes, i32 %n) nounwind {\n"
+        "entry:\n  br label %loop\n"
+        "loop:\n  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]\n"
+        "  %left = phi i32 [ %n, %entry ], [ %left1, %loop ]\n"
+        "  %p = getelementptr i8, ptr %to, i64 %i\n"
+        "  %some = call i32 @llvm.umin.i32(i32 %left, i32 32)\n"
+        "  %wide = zext i32 %some to i64\n  %bit = shl i64 1, %wide\n"
+        "  %ones = sub i64 %bit, 1\n  %bits = trunc i64 %ones to i32\n"
+        "  %set = bitcast i32 %bits to <32 x i1>\n"
+        "  %b = zext <32 x i1> %set to <32 x i8>\n  store <32 x i8> %b, ptr %p, align 1\n"
+        "  %left1 = call i32 @llvm.usub.sat.i32(i32 %left, i32 32)\n"
+        "  %i1 = add nuw nsw i64 %i, 32\n  %c = icmp ult i64 %i1, %bytes\n"
+        "  br i1 %c, label %loop, label %done\n"
+        "done:\n  ret void\n}\n\n"
         "define internal void @soft.fill(ptr %to, i8 %value, i64 %n) nounwind {\n"
         "entry:\n  br label %loop\n"
         "loop:\n  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]\n"

@@ -13,6 +13,7 @@
  *   T7e.*      all threads, when what they have in arrays is a row (shape_row.c)
  *   T7p.*      all threads, without branches (shape_flat.c)
  *   T7A.* ...  threads at an edge of the block (shape_sides.c)
+ *   R7.known.a: all of that copy go to the next region (shape_settle.c)
  *   R7.again:  after it, in a loop: straight into the next round
  *   R7.after:  did the last thread end?
  *   R7.term:   after the masked regions that hang on it: where all go from here */
@@ -54,14 +55,20 @@ static bool has_thread_code(const ptx_fast *f)
     return false;
 }
 
+bool ptx_fast_has_copies(const ptx_fast *f)
+{
+    return ptx_fast_insn_count(f) <= COPY_INSNS_MAX && !ptx_is_large(f->s);
+}
+
 static void write_threads(ptx_fast *f, const char *scan)
 {
     char from[32];
+    f->scan = scan;
     if (!has_thread_code(f)) {
         ptx_line(&f->emit, "br label %%R%u.after", f->region);
         return;
     }
-    const bool copies = ptx_fast_insn_count(f) <= COPY_INSNS_MAX && !ptx_is_large(f->s);
+    const bool copies = ptx_fast_has_copies(f);
     if (scan[0] != 0 && copies) {
         ptx_fast_write_choice(f, scan);
         return;
@@ -79,7 +86,7 @@ static void write_threads(ptx_fast *f, const char *scan)
     snprintf(from, sizeof(from), "C%u", f->region);
     gphi_text_add(f->emit.out, "  br label %%%s\n%s:\n  br label %%T%u%c.z\n", from, from,
                   f->region, copy);
-    ptx_fast_write_loops(f, copy, from, "%ntid.x");
+    ptx_fast_write_loops(f, copy, from, ptx_fast_row(f));
 }
 
 /* Where the flow goes after a masked region, or after the loops it ends. */
@@ -124,7 +131,7 @@ static uint32_t last_of_loop(const ptx_fast *f, uint32_t region)
 }
 
 /* Nobody waits: past the region, or past the whole loop that it heads. */
-static void empty_label(const ptx_fast *f, char *label, size_t bytes)
+void ptx_fast_empty_label(const ptx_fast *f, char *label, size_t bytes)
 {
     uint32_t loop;
     if (!ptx_fast_heads_loop(f, f->region, &loop)) {
@@ -227,7 +234,7 @@ static ptx_value write_scan(ptx_fast *f)
 }
 
 /* A plain barrier has no code. */
-static bool is_apart(const ptx_fast *f)
+bool ptx_fast_is_apart(const ptx_fast *f)
 {
     const ptx_shape *s = f->s;
     const ptx_region *r = ptx_fast_region(f);
@@ -249,14 +256,14 @@ void ptx_fast_write_region(ptx_fast *f, uint32_t region)
     if (r->masked) {
         scan = write_scan(f);
         const ptx_value none = ptx_let(&f->emit, "icmp eq i32 %s, 0", scan.name);
-        empty_label(f, label, sizeof(label));
+        ptx_fast_empty_label(f, label, sizeof(label));
         ptx_line(&f->emit, "br i1 %s, label %%%s, label %%R%u.any", none.name, label,
                  region);
         gphi_text_add(f->emit.out, "R%u.any:\n", region);
     } else if (r->needs_live) {
         scan = ptx_let(&f->emit, "load i32, ptr %%live.scan");
     }
-    const bool apart = is_apart(f);
+    const bool apart = ptx_fast_is_apart(f);
     if (apart)
         ptx_fast_begin_part(f);
     if (r->kind != SHAPE_CODE) {

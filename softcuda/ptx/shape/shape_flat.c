@@ -348,12 +348,12 @@ bool ptx_fast_write_flat(ptx_fast *f)
     snprintf(from, sizeof(from), "C%u.p", f->region);
     gphi_text_add(e->out, "%s:\n  br label %%T%up.z\n", from, f->region);
     f->flat = ptx_alloc(f->s->memory, f->s->block_count, sizeof(*f->flat));
-    ptx_fast_write_loops(f, 'p', from, "%ntid.x");
+    ptx_fast_write_loops(f, 'p', from, ptx_fast_row(f));
     f->flat = NULL;
     f->piece = 0;
     snprintf(from, sizeof(from), "C%u", f->region);
     gphi_text_add(e->out, "%s:\n  br label %%T%ua.z\n", from, f->region);
-    ptx_fast_write_loops(f, 'a', from, "%ntid.x");
+    ptx_fast_write_loops(f, 'a', from, ptx_fast_row(f));
     return true;
 }
 

@@ -197,6 +197,9 @@ static ptx_shape *plan_by_warp(ptx_shape *s)
 void ptx_plan_forms(ptx_shape *s)
 {
     s->twin = plan_by_warp(s);
+    s->long_rows = ptx_blocks_follow(s);
+    if (s->twin)
+        s->twin->long_rows = s->long_rows;
 }
 
 void ptx_write_forms(ptx_shape *s)

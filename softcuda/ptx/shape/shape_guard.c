@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Branches that every thread of a block takes alike, though it cannot be known when the
  * kernel is compiled: `if (blockIdx.x * blockDim.x + threadIdx.x < n)` holds for all
- * threads of all blocks but the last. Such a region is written twice: once as it is, and
- * once without these branches, for when the first and the last thread agree. Masked
- * vector stores, which the branch would need, cost several times a plain one.
+ * threads of all blocks but the last. Such a region is written twice: as it is, and without
+ * these branches (and the masked vector stores that they need), where both ends agree.
  *
  * The same for a loop that threads leave one by one, `i += stride` up to n: while the
  * first and the last thread stay in it, a round looks at no flags and writes none.
@@ -517,13 +516,12 @@ static void write_jam(ptx_fast *f, const requirements *all)
         ptx_fast_move_offsets(f);
     gphi_text_add(e->out, "  br label %%T%ug.z\n", f->region);
     f->rounds = JAM_ROUNDS;
-    ptx_fast_write_loops(f, 'g', from, "%ntid.x");
+    ptx_fast_write_loops(f, 'g', from, ptx_fast_row(f));
     f->rounds = 1;
     gphi_text_add(e->out, "C%u.h:\n", f->region);
 }
 
-/* How many threads the region's loops are over: the block's, or a warp's. */
-static const char *all_of(const ptx_fast *f)
+const char *ptx_fast_all(const ptx_fast *f)
 {
     return f->s->by_warp ? ptx_fast_lanes(f) : "%threads";
 }
@@ -541,7 +539,7 @@ static void write_last(ptx_fast *f, const char *scan, const requirements *guards
     opposite.value = !opposite.value;
     const ptx_value leave = write_requirement(f, &opposite, 0);
     const ptx_value known = ptx_let(e, "freeze i1 %s", leave.name);
-    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, all_of(f));
+    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, ptx_fast_all(f));
     const ptx_value all = ptx_let(e, "and i1 %s, %s", full.name, known.name);
     ptx_line(e, "br i1 %s, label %%C%u.l, label %%C%u.m", all.name, f->region, f->region);
     snprintf(from, sizeof(from), "C%u.l", f->region);
@@ -550,7 +548,7 @@ static void write_last(ptx_fast *f, const char *scan, const requirements *guards
     const uint32_t head = ptx_fast_region(f)->head;
     other[head] = (uint8_t)(3 - ways[head]);
     f->ways = other;
-    ptx_fast_write_loops(f, 'l', from, "%ntid.x");
+    ptx_fast_write_loops(f, 'l', from, ptx_fast_row(f));
     f->ways = NULL;
     gphi_text_add(e->out, "C%u.m:\n", f->region);
 }
@@ -574,7 +572,7 @@ static void write_round(ptx_fast *f, const char *scan)
     char from[32];
     if (!ptx_fast_region(f)->masked || !write_guards(f, &guards, &all))
         return;
-    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, all_of(f));
+    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, ptx_fast_all(f));
     const ptx_value go = ptx_let(e, "and i1 %s, %s", full.name, all.name);
     ptx_line(e, "br i1 %s, label %%C%u.f, label %%C%u.r", go.name, f->region, f->region);
     gphi_text_add(e->out, "C%u.f:\n", f->region);
@@ -582,15 +580,14 @@ static void write_round(ptx_fast *f, const char *scan)
     write_full(f, NULL, 'p');
     write_jam(f, &guards);
     snprintf(from, sizeof(from), "C%u.one", f->region);
-    gphi_text_add(e->out, "  br label %%%s\n%s:\n  br label %%T%uf.z\n", from, from,
-                  f->region);
-    ptx_fast_write_loops(f, 'f', from, "%ntid.x");
+    ptx_line(e, "br label %%%s\n%s:\n  br label %%T%uf.z", from, from, f->region);
+    ptx_fast_write_loops(f, 'f', from, ptx_fast_row(f));
     const uint8_t *ways = f->ways;
     f->round = false;
     f->ways = NULL;
     f->again = true;
     gphi_text_add(e->out, "R%u.again:\n", f->region);
-    ptx_line(e, "store i32 %s, ptr %%known", all_of(f));
+    ptx_line(e, "store i32 %s, ptr %%known", ptx_fast_all(f));
     ptx_line(e, "br label %%R%u.back", f->region);
     gphi_text_add(e->out, "C%u.r:\n", f->region);
     write_last(f, scan, &guards, ways);
@@ -603,7 +600,7 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan)
     ptx_emit *e = &f->emit;
     write_round(f, scan);
     const ptx_value prefix = ptx_let(e, "icmp sge i32 %s, 0", scan);
-    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, all_of(f));
+    const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, ptx_fast_all(f));
     const ptx_value easy = ptx_let(e, "or i1 %%one.row, %s", full.name);
     const ptx_value plain = ptx_let(e, "and i1 %s, %s", prefix.name, easy.name);
     write_full(f, full.name, 'q');
@@ -617,7 +614,7 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan)
     ptx_fast_write_loops(f, 'a', from, bound.name);
     snprintf(from, sizeof(from), "C%u.b", f->region);
     gphi_text_add(e->out, "%s:\n  br label %%T%ub.z\n", from, f->region);
-    ptx_fast_write_loops(f, 'b', from, "%ntid.x");
+    ptx_fast_write_loops(f, 'b', from, ptx_fast_row(f));
 }
 
 /* n, if the requirement is that x < n, a constant; 0: it is another one. */
@@ -679,10 +676,11 @@ static void write_ended(ptx_fast *f, const char *threads)
 bool ptx_fast_write_without_guards(ptx_fast *f)
 {
     requirements guards = {.count = 0};
-    ptx_value all, threads = {"%ntid.x"};
+    ptx_value all, threads;
     char from[32];
     if (!write_guards(f, &guards, &all))
         return false;
+    ptx_fast_set_name(&threads, ptx_fast_row(f));
     const bool few = write_first_threads(f, &guards, &all, &threads);
     ptx_line(&f->emit, "br i1 %s, label %%C%u.f, label %%C%u", all.name, f->region,
              f->region);
@@ -691,10 +689,12 @@ bool ptx_fast_write_without_guards(ptx_fast *f)
     if (few)
         write_ended(f, threads.name);
     gphi_text_add(f->emit.out, "  br label %%T%uf.z\n", f->region);
+    f->few = few;
     ptx_fast_write_loops(f, 'f', from, threads.name);
+    f->few = false;
     f->ways = NULL;
     snprintf(from, sizeof(from), "C%u", f->region);
     gphi_text_add(f->emit.out, "%s:\n  br label %%T%ua.z\n", from, f->region);
-    ptx_fast_write_loops(f, 'a', from, "%ntid.x");
+    ptx_fast_write_loops(f, 'a', from, ptx_fast_row(f));
     return true;
 }

@@ -149,9 +149,11 @@ void ptx_fast_open_warps(ptx_fast *f)
     gphi_text_add(out,
                   "  %%wp.phase.at = alloca i32\n  store i32 -1, ptr %%wp.phase.at\n"
                   "  %%wp.next.at = alloca i32\n"
-                  "  %%wp.row = udiv i32 %%ntid.x, %u\n"
-                  "  %%wp.count = udiv i32 %%threads, %u\n  br label %%wp.phase\n",
-                  s->lanes, s->lanes);
+                  "  %%wp.row = udiv i32 %s, %u\n"
+                  "  %%wp.rows = mul nuw nsw i32 %%ntid.y, %%ntid.z\n"
+                  "  %%wp.count = mul nuw nsw i32 %%wp.row, %%wp.rows\n"
+                  "  br label %%wp.phase\n",
+                  ptx_fast_row(f), s->lanes);
     gphi_text_put(out,
                   "wp.phase:\n  %wp.at = load i32, ptr %wp.phase.at\n"
                   "  store i32 -1, ptr %wp.next.at\n  br label %wp.warp\n"

@@ -233,6 +233,11 @@ const char *ptx_fast_lanes(const ptx_fast *f)
     return f->s->lanes == SHAPE_STRIP ? "16" : "32";
 }
 
+const char *ptx_fast_row(const ptx_fast *f)
+{
+    return f->s->long_rows ? "%row.x" : "%ntid.x";
+}
+
 /* A block's scalar part reads nothing of the thread's own; a warp's may, of its first. */
 void ptx_fast_name_first(ptx_fast *f)
 {
@@ -261,7 +266,10 @@ ptx_value ptx_fast_index_range(ptx_fast *f, int axis)
     ptx_value range;
     const char *last = f->s->lanes == SHAPE_STRIP ? "15" : "31";
     ptx_fast_set_name(&range, axis == 0 || axis == 3 ? last : "0");
-    return f->s->by_warp ? range : ptx_let(&f->emit, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
+    if (f->s->by_warp)
+        return range;
+    return axis == 0 ? ptx_let(&f->emit, "sub i32 %s, 1", ptx_fast_row(f))
+                     : ptx_let(&f->emit, "sub i32 %%ntid.%c, 1", "xyz"[axis]);
 }
 
 void ptx_fast_name_thread(ptx_fast *f)

@@ -167,7 +167,7 @@ bool ptx_fast_write_rows(ptx_fast *f, const char *full, const char *label)
     ptx_line(e, "br i1 %s, label %%%s, label %%%s", known.name, from, label);
     gphi_text_add(e->out, "%s:\n  br label %%T%u%c.z\n", from, f->region, f->row_copy);
     f->rows = rows;
-    ptx_fast_write_loops(f, f->row_copy, from, "%ntid.x");
+    ptx_fast_write_loops(f, f->row_copy, from, ptx_fast_row(f));
     f->rows = NULL;
     return true;
 }

@@ -538,7 +538,8 @@ static void write_side(ptx_fast *f, const plan *p, uint32_t nth, const char *nex
     ptx_emit *e = &f->emit;
     const side *one = &p->sides[nth];
     ptx_window window = {{{"0"}, {"0"}, {"0"}, {"0"}},
-                         {{"%ntid.x"}, {"%ntid.y"}, {"%ntid.z"}, {"32"}}};
+                         {{"0"}, {"%ntid.y"}, {"%ntid.z"}, {"32"}}};
+    ptx_fast_set_name(&window.to[0], ptx_fast_row(f));
     ptx_fast_set_name(&window.to[3], ptx_fast_lanes(f));
     const int axes = f->s->by_warp ? 4 : 3;
     char from[32];
@@ -599,7 +600,7 @@ bool ptx_fast_write_sides(ptx_fast *f)
     snprintf(next, sizeof(next), "C%u.d0", f->region);
     f->ways = ways;
     f->next = next;
-    ptx_fast_write_loops(f, 'a', from, "%ntid.x");
+    ptx_fast_write_loops(f, 'a', from, ptx_fast_row(f));
     f->ways = NULL;
     for (uint32_t k = 0; k < p.side_count; k++) {
         const bool last = k + 1 == p.side_count;

@@ -269,10 +269,10 @@ static void store_thread(ptx_fast *f)
             store_context(f, reg);
     if (f->round)
         return; /* the flags stay as they are */
-    for (uint32_t m = 0; m < s->mask_count; m++)
+    for (uint32_t m = 0; m < s->mask_count && !f->settled.masks; m++)
         if (m == r->mask || sends_to(f, m))
             store_flag(f, "%mask.", m, "%mk.");
-    if (r->exits)
+    if (r->exits && !f->settled.live)
         store_flag(f, "%live.", 0, "%lv.");
 }
 
@@ -501,7 +501,7 @@ static void close_lanes(ptx_fast *f)
     gphi_text *out = f->emit.out;
     const char *n = f->name;
     char after[32];
-    snprintf(after, sizeof(after), "R%u.%s", f->region, f->round ? "again" : "after");
+    ptx_fast_after_loops(f, after, sizeof(after));
     gphi_text_add(out,
                   "  %%x1.%s = add nuw nsw i32 %%x.%s, %u\n"
                   "  %%xc.%s = icmp ult i32 %%x1.%s, %s\n"
@@ -509,6 +509,7 @@ static void close_lanes(ptx_fast *f)
                   n, n, f->stride, n, n,
                   f->window ? f->window->to[3].name : ptx_fast_lanes(f), n, n,
                   f->next ? f->next : after, ptx_fast_loop_node(f));
+    ptx_fast_write_settled(f);
 }
 
 static const ptx_window all_threads = {{{"0"}, {"0"}, {"0"}, {"0"}},
@@ -614,7 +615,7 @@ static void close_loops(ptx_fast *f, const char *bound)
         close_lanes(f);
         return;
     }
-    snprintf(after, sizeof(after), "R%u.%s", f->region, f->round ? "again" : "after");
+    ptx_fast_after_loops(f, after, sizeof(after));
     if (f->piece != 0) {
         ptx_fast_close_pieces(f);
     } else {
@@ -642,6 +643,7 @@ static void close_loops(ptx_fast *f, const char *bound)
                   "  %%zc.%s = icmp ult i32 %%z1.%s, %s\n"
                   "  br i1 %%zc.%s, label %%%s.z, label %%%s\n",
                   n, n, n, n, n, w->to[2].name, n, n, f->next ? f->next : after);
+    ptx_fast_write_settled(f);
 }
 
 void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *bound)
@@ -654,6 +656,7 @@ void ptx_fast_write_loops(ptx_fast *f, char copy, const char *from, const char *
     ptx_fast_find_bends(f);
     if (f->spare)
         f->flat = ptx_alloc(f->s->memory, f->s->block_count, sizeof(*f->flat));
+    ptx_fast_settle(f, copy);
     open_loops(f, from, bound);
     if (f->s->local_bytes > 0)
         gphi_text_add(f->emit.out,
