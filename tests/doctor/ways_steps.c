@@ -16,9 +16,18 @@ static const char step_ptx[] = BROKEN_HEAD
     "  ld.global.f32 %f2, [%d3]; ld.global.f32 %f3, [%d4];\n"
     "  fma.rn.f32 %f4, %f1, %f3, %f2; st.global.f32 [%d3], %f4;\n"
     "  ret;\n"
+    "}\n"
+    ".visible .entry add_kernel(.param .u64 out, .param .u64 a, .param .u64 b,\n"
+    "                           .param .u32 n)\n"
+    "{\n" BROKEN_INDEX
+    "  ld.param.u64 %d1, [out]; ld.param.u64 %d2, [a]; ld.param.u64 %d3, [b];\n"
+    "  add.s64 %d1, %d1, %d7; add.s64 %d2, %d2, %d7; add.s64 %d3, %d3, %d7;\n"
+    "  ld.global.f32 %f2, [%d2]; ld.global.f32 %f3, [%d3];\n"
+    "  add.f32 %f4, %f2, %f3; st.global.f32 [%d1], %f4;\n"
+    "  ret;\n"
     "}\n";
 
-static CUfunction sgd_step;
+static CUfunction sgd_step, add_kernel;
 
 static void send(CUdeviceptr to, int step)
 {
@@ -430,6 +439,94 @@ static void shard_waited_for(void)
     load(true);
 }
 
+/* ---- a last batch that is smaller, and a result of one number ---- */
+
+enum { AS_IT_IS, WITH_COUNT, WITH_REST, BY_ROWS, OTHER_PLACE };
+
+static void validate(int how)
+{
+    static float host[FLOATS], rows[FLOATS];
+    CUstream stream = new_stream();
+    const CUdeviceptr x = new_floats(), y = new_floats(), count = new_floats();
+    const CUdeviceptr loss = new_floats();
+    begin(stream);
+    SCALE_ADD(stream, loss, x, 1);
+    SCALE_ADD(stream, loss, y, 1);
+    SCALE_ADD(stream, loss, count, 1);
+    CUgraphExec exec = end_capture(stream);
+    for (int i = 0; i < 6; i++) {
+        const size_t bytes = i < 5 ? BYTES : BYTES / 2;
+        const size_t at = how == OTHER_PLACE ? bytes - sizeof(float) : 0;
+        CU(cuMemcpyHtoD(y, host, bytes));
+        CU(cuMemcpyHtoD(x, host, bytes)); // <-- batch_cut
+        if (how == WITH_COUNT)
+            CU(cuMemcpyHtoD(count, host, sizeof(float)));
+        if (how == WITH_REST && i == 5)
+            CU(cuMemsetD8(x + bytes, 0, BYTES - bytes));
+        CU(cuGraphLaunch(exec, stream));
+        CU(cuStreamSynchronize(stream));
+        CU(cuMemcpyDtoH(rows, loss + at, how == BY_ROWS ? bytes : sizeof(float)));
+    }
+    CU(cuGraphExecDestroy(exec));
+}
+
+// way: batch_cut replay.frozen-size
+static void batch_cut(void)
+{
+    validate(AS_IT_IS);
+}
+
+/* The count is sent as well; the rest is cleared; rows are read, as many as were sent; the number is
+ * read from where the batch ends. */
+// way: batch_counted silent
+static void batch_counted(void)
+{
+    validate(WITH_COUNT);
+    validate(WITH_REST);
+    validate(BY_ROWS);
+    validate(OTHER_PLACE);
+}
+
+/* ---- sums that are kept where the graph writes ---- */
+
+/* Two gradients, and what is done with them after each launch: all of x += y. */
+static void add_gradients(bool is_own)
+{
+    CUstream stream = new_stream();
+    const CUdeviceptr x = new_floats(), a = new_floats(), b = new_floats();
+    const CUdeviceptr sum_a = is_own ? new_floats() : a,
+                      sum_b = is_own ? new_floats() : b;
+    begin(stream);
+    SCALE_ADD(stream, a, x, 1);
+    SCALE_ADD(stream, b, x, 2);
+    CUgraphExec exec = end_capture(stream);
+    for (int i = 0; i < STEPS; i++) {
+        send(x, i);
+        CU(cuGraphLaunch(exec, stream));
+        if (i % 4 == 0)
+            continue; /* kept as it is */
+        const CUdeviceptr from[] = {a, b}, to[] = {sum_a, sum_b};
+        for (int k = 0; k < 2; k++)
+            LAUNCH(add_kernel, FLOATS / 128, stream,
+                   &(CUdeviceptr){to[k]}, // <-- sum_in_graph
+                   &(CUdeviceptr){to[k]}, &(CUdeviceptr){from[k]}, &(unsigned){FLOATS});
+    }
+    CU(cuStreamSynchronize(stream));
+    CU(cuGraphExecDestroy(exec));
+}
+
+// way: sum_in_graph memory.output-overwritten
+static void sum_in_graph(void)
+{
+    add_gradients(false);
+}
+
+// way: sum_of_its_own silent
+static void sum_of_its_own(void)
+{
+    add_gradients(true);
+}
+
 #define WAYS(X)                                                                          \
     X(sum_grows)                                                                         \
     X(sum_cleared)                                                                       \
@@ -448,7 +545,11 @@ static void shard_waited_for(void)
     X(every_second)                                                                      \
     X(every_second_outside)                                                              \
     X(shard_overwritten)                                                                 \
-    X(shard_waited_for)
+    X(shard_waited_for)                                                                  \
+    X(batch_cut)                                                                         \
+    X(batch_counted)                                                                     \
+    X(sum_in_graph)                                                                      \
+    X(sum_of_its_own)
 
 int main(int argc, char **argv)
 {
@@ -466,6 +567,7 @@ int main(int argc, char **argv)
             broken_open();
             CU(cuModuleLoadData(&own, step_ptx));
             CU(cuModuleGetFunction(&sgd_step, own, "sgd_step"));
+            CU(cuModuleGetFunction(&add_kernel, own, "add_kernel"));
             ways[i].run();
             fflush(stdout);
             return broken_failures > 0;

@@ -63,6 +63,7 @@ void gphi_rule_output_init(gphi_rule_run *run)
     gphi_vec_init(&state->reads, run->model->heap, sizeof(gphi_output_read));
     gphi_vec_init(&state->kept, run->model->heap, sizeof(kept));
     gphi_vec_init(&state->inside, run->model->heap, sizeof(inside));
+    gphi_added_init(run);
 }
 
 void gphi_rule_output_fini(gphi_rule_run *run)
@@ -71,6 +72,7 @@ void gphi_rule_output_fini(gphi_rule_run *run)
     gphi_vec_fini(&state->reads);
     gphi_vec_fini(&state->kept);
     gphi_vec_fini(&state->inside);
+    gphi_vec_fini(&state->added);
 }
 
 static bool is_written_outside(const gphi_memory_history *memory, uint64_t address)
@@ -191,6 +193,7 @@ void gphi_rule_output_kept(gphi_rule_run *run, const gphi_seen *seen)
     const uint32_t count = gphi_call_pointers(run->model, seen, touches, 64);
     for (uint32_t i = 0; i < count; i++)
         note(run, exec, touches[i].address, touches[i].function, &seen->call);
+    gphi_added_note(run, touches, count, &seen->call);
 }
 
 void gphi_rule_output_end(gphi_rule_run *run)
@@ -199,4 +202,5 @@ void gphi_rule_output_end(gphi_rule_run *run)
     GPHI_EACH (kept, one, &state->kept)
         if (one->run > 0)
             tell_kept(run, one);
+    gphi_added_end(run);
 }

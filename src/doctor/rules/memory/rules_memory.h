@@ -18,6 +18,7 @@ typedef struct gphi_output_read {
 typedef struct gphi_output_state {
     gphi_vec reads;  /* first: of gphi_output_read */
     gphi_vec kept;   /* memory_kept.c's */
+    gphi_vec added;  /* memory_added.c's */
     gphi_vec inside; /* memory_kept.c's: blocks of libgph's pools, freed while captured */
 } gphi_output_state;
 
@@ -83,6 +84,12 @@ void gphi_rule_output_event(gphi_rule_run *run, const gphi_event *event);
  * what is captured later may get it; NULL: nowhere. */
 const gphi_call *gphi_freed_inside(const gphi_rule_run *run, uint64_t address);
 void gphi_rule_output_fini(gphi_rule_run *run);
+
+/* memory_added.c */
+void gphi_added_init(gphi_rule_run *run);
+void gphi_added_note(gphi_rule_run *run, const gphi_touch *pointers, uint32_t count,
+                     const gphi_call *call);
+void gphi_added_end(gphi_rule_run *run);
 
 /* memory_moved.c */
 void gphi_rule_input_init(gphi_rule_run *run);

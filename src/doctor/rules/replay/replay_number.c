@@ -5,9 +5,11 @@
  *   lr = 0.02    capture(step reads lr)    launch    lr = 0.016    launch    lr = 0.0128    launch
  *
  * Of a float, a kernel of the graph must have it among its arguments, as it is or as it is
- * mostly used; a round one, which may be there by chance, says nothing. A module's mode is in no
+ * mostly used; of a round one, which may be there by chance, the kernel must have been launched by
+ * way of the file that has read it. A module's mode is in no
  * argument: its launches must come one after the other, with nothing of the graph's run outside
  * between, for which the mode could be meant. */
+#include "doctor/findings/stacks.h"
 #include "doctor/rules/replay/rules_replay.h"
 
 #include <inttypes.h>
@@ -92,7 +94,29 @@ void gphi_number_event(gphi_rule_run *run, const gphi_event *event)
         one->is_excused = is_for_others(run, exec, gphi_event_word(event, SINCE));
 }
 
-/* Not one that many kernels have for other reasons. */
+/* Whether a node was captured by way of the file that has read the number. */
+static bool is_of_reader(const gphi_rule_run *run, const gphi_call *made,
+                         const gphi_number *of)
+{
+    uint32_t count = 0;
+    const gph_place *at = gphi_stacks_frames(run->model->stacks, made->stack, &count);
+    for (uint32_t i = 0; at && i < count; i++) {
+        const size_t length = at[i].file ? strlen(at[i].file) : 0;
+        if (length > 0 && strncmp(at[i].file, of->place, length) == 0 &&
+            of->place[length] == ':')
+            return true;
+    }
+    return false;
+}
+
+/* A number that kernels have for no reason of the program's. */
+static bool is_common(double value)
+{
+    const double size = fabs(value);
+    return !isfinite(value) || size == 0 || size == 0.5 || size == 1 || size == 2;
+}
+
+/* Not a round one. */
 static bool is_odd(double value)
 {
     enum { ROUND = 0x1fff };
@@ -135,9 +159,11 @@ static uint32_t node_with(const gphi_rule_run *run, const gphi_number *of, uint3
             gphi_map_get(&run->history->edits, gphi_edit_key(of->exec, handle)))
             continue;
         for (size_t k = 0; k < sizeof(forms) / sizeof(*forms); k++) {
-            *arg =
-                is_odd(forms[k]) ? argument_with(&node->u.kernel, forms[k]) : UINT32_MAX;
-            if (*arg != UINT32_MAX)
+            *arg = is_common(forms[k]) ? UINT32_MAX
+                                       : argument_with(&node->u.kernel, forms[k]);
+            if (*arg != UINT32_MAX &&
+                (is_odd(forms[k]) ||
+                 is_of_reader(run, gphi_snapshot_made(source, i), of)))
                 return i;
         }
     }

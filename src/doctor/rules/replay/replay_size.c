@@ -6,6 +6,7 @@
  *   more      a kernel has a number n, n * 1, 2, 4 or 8 = `first`; results grew alike
  *   less      the same, results are as large as before, and nobody wrote the rest
  *   grid      a kernel has as many threads as n asks for; n is set to more, the grid is not
+ *   partial   less of each input, and a result of a few bytes (replay_partial.c)
  *   beside    a kernel launched after the graph is given the same buffer and the same number;
  *             after later launches it is given a larger one
  *
@@ -441,6 +442,21 @@ void gphi_rule_size(gphi_rule_run *run, const gphi_seen *seen)
         on_read(run, ranges.read, ranges.read_bytes);
         look_at_read(run, ranges.read, ranges.read_bytes);
     }
+    gphi_partial_call(run, seen);
+}
+
+void gphi_rule_size_init(gphi_rule_run *run)
+{
+    gphi_size_state *state = run->state;
+    gphi_vec_init(&state->items, run->model->heap, sizeof(gphi_size_item));
+    gphi_vec_init(&state->partials, run->model->heap, sizeof(gphi_partial));
+}
+
+void gphi_rule_size_fini(gphi_rule_run *run)
+{
+    gphi_size_state *state = run->state;
+    gphi_vec_fini(&state->items);
+    gphi_vec_fini(&state->partials);
 }
 
 /* ---- the end ---- */
@@ -503,4 +519,5 @@ void gphi_rule_size_end(gphi_rule_run *run)
         if (is_more || is_less)
             report(run, one);
     }
+    gphi_partial_end(run);
 }

@@ -672,7 +672,8 @@ const gphi_rule gphi_rules_replay[] = {
               .fini = gphi_rule_unread_fini),
     GPHI_RULE("replay.read-before-launch", WARNING, .list_bytes = sizeof(gphi_early),
               .call = gphi_rule_early, .end = gphi_rule_early_end),
-    GPHI_RULE("replay.frozen-size", WARNING, .list_bytes = sizeof(gphi_size_item),
-              .call = gphi_rule_size, .end = gphi_rule_size_end),
+    GPHI_RULE("replay.frozen-size", WARNING, .state_bytes = sizeof(gphi_size_state),
+              .init = gphi_rule_size_init, .call = gphi_rule_size,
+              .end = gphi_rule_size_end, .fini = gphi_rule_size_fini),
     {.id = NULL},
 };

@@ -260,6 +260,36 @@ typedef struct gphi_size_item {
     bool is_copy, is_grown, is_shrunk_read;
     gphi_call upload, launch, first_upload;
 } gphi_size_item;
+/* replay_partial.c: an executable, and how much of its inputs is sent before its launches */
+enum { GPHI_PARTIAL_INPUTS = 8 };
+typedef struct gphi_partial_input {
+    uint64_t address, bytes; /* bytes: of the first time */
+} gphi_partial_input;
+typedef struct gphi_partial_sent {
+    gphi_call call;
+    uint64_t bytes, whole; /* whole: of the first time */
+} gphi_partial_sent;
+typedef struct gphi_partial {
+    uint64_t created; /* of the executable */
+    const gphi_exec_history *exec;
+    gphi_partial_input inputs[GPHI_PARTIAL_INPUTS];
+    uint32_t count;
+    uint64_t whole, less; /* launches with all of each input, with less of each */
+    uint64_t read, reads,
+        less_reads; /* a small result: where, and after which launches */
+    gphi_partial_sent sent,
+        first_less;   /* the last input; of the first launch with less */
+    gphi_call launch; /* that one */
+    bool is_off, is_less_now;
+} gphi_partial;
+typedef struct gphi_size_state {
+    gphi_vec items;    /* of gphi_size_item; at the head, as replay_size.c has no other */
+    gphi_vec partials; /* of gphi_partial */
+} gphi_size_state;
+void gphi_partial_call(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_partial_end(gphi_rule_run *run);
+void gphi_rule_size_init(gphi_rule_run *run);
+void gphi_rule_size_fini(gphi_rule_run *run);
 void gphi_rule_size(gphi_rule_run *run, const gphi_seen *seen);
 void gphi_rule_size_end(gphi_rule_run *run);
 
