@@ -126,15 +126,23 @@ static bool is_odd(double value)
     return isfinite(value) && (bits & ROUND) != 0;
 }
 
+/* As exact as floats are that were divided. */
+static bool is_near(double value, double wanted, double part)
+{
+    return fabs(value - wanted) <= fabs(wanted) * part;
+}
+
 /* The argument of a kernel that has the number; UINT32_MAX: none. */
 static uint32_t argument_with(const gph_kernel_params *params, double value)
 {
-    const float narrow = (float)value;
+    static const double narrow_part = 3e-7, wide_part = 1e-12;
     for (uint32_t at = 0; at + WORD_BYTES <= params->buffer_bytes; at += WORD_BYTES) {
-        const unsigned char *bytes = params->buffer + at;
-        if (memcmp(bytes, &narrow, sizeof(narrow)) != 0 &&
-            (at + sizeof(value) > params->buffer_bytes ||
-             memcmp(bytes, &value, sizeof(value)) != 0))
+        float narrow;
+        double wide = 0;
+        memcpy(&narrow, params->buffer + at, sizeof(narrow));
+        if (at + sizeof(wide) <= params->buffer_bytes)
+            memcpy(&wide, params->buffer + at, sizeof(wide));
+        if (!is_near(narrow, value, narrow_part) && !is_near(wide, value, wide_part))
             continue;
         for (uint32_t i = params->arg_count; i-- > 0;)
             if (params->args && params->args[i].offset <= at)
