@@ -28,8 +28,10 @@ FOUND = {
     "boolean_mask": "capture.synchronize",
     "captured_each_step": "perf.instantiate-per-launch",
     "compile_shapes": "perf.hardly-replayed",
+    "diffusion_sampler": "replay.frozen-value",
     "ema_decay": "replay.frozen-value",
-    "eval_mode": None,  # nothing shows that another mode is meant
+    "eval_mode": "replay.frozen-value",
+    "graphed_accumulation": "memory.output-overwritten",
     "grads_add_up": "replay.missing-work",
     "grads_to_none": "replay.missing-work",
     "graph_per_length": "cache.shape-explosion",
@@ -44,6 +46,8 @@ FOUND = {
     "loss_scale": "replay.frozen-value",
     "lr_schedule": "replay.frozen-value",
     "mask_on_host": "replay.frozen-value",
+    "mc_dropout": "replay.frozen-value",
+    "mean_of_last_batch": "replay.frozen-size",
     "outputs_kept": "memory.output-overwritten",
     "own_generator": "framework.exception",
     "page_table": "memory.stale-address",
@@ -52,6 +56,7 @@ FOUND = {
     "ping_pong": "replay.turning-pointer",
     "prefetch_races": "memory.input-race",
     "read_before_sync": None,  # the host's own reads are not seen
+    "schedule_in_adam": "replay.frozen-value",
     "shared_pool": "memory.output-overwritten",
     "side_reader": "memory.read-before-done",
     "slice_length": "replay.frozen-value",
