@@ -18,7 +18,7 @@ def train(graphed):
     for _ in range(10):
         for micro in range(4):
             x = torch.randn(16, 32, device="cuda", generator=generator) * (micro + 1)
-            loss = ((step(x) - x.sum(-1, keepdim=True).sin()) ** 2).mean() / 4
+            loss = ((step(x) - x.sum(-1, keepdim=True).sin()) ** 2).mean() / 4  # <here>
             loss.backward()
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)  # <here>

@@ -17,7 +17,7 @@ typedef struct added {
     uint64_t address;
     gphi_exec_history *exec;
     uint64_t launches, times; /* launches: of the executable, at the last of them */
-    gphi_call first;
+    gphi_call first, step; /* step: a launch before it by another thread, or number 0 */
 } added;
 
 void gphi_added_init(gphi_rule_run *run)
@@ -36,6 +36,15 @@ static gphi_exec_history *writer_of(const gphi_history *history, uint64_t addres
     return NULL;
 }
 
+/* Autograd's threads have no line of the program: who has launched the forward pass has. */
+static gphi_call launched_by_other(const gphi_history *history, uint32_t thread)
+{
+    for (uint32_t i = 0; i < GPHI_RECENT && history->recent[i]; i++)
+        if (history->recent[i]->last_launch.thread != thread)
+            return history->recent[i]->last_launch;
+    return (gphi_call){.number = 0};
+}
+
 void gphi_added_note(gphi_rule_run *run, const gphi_touch *pointers, uint32_t count,
                      const gphi_call *call)
 {
@@ -51,8 +60,10 @@ void gphi_added_note(gphi_rule_run *run, const gphi_touch *pointers, uint32_t co
         exec ? gphi_vec_keyed(&state->added, &key, sizeof(key), ADDED_MAX) : NULL;
     if (!one || (one->exec == exec && one->launches == exec->launches))
         return;
-    if (one->times++ == 0)
+    if (one->times++ == 0) {
         one->first = *call;
+        one->step = launched_by_other(run->history, call->thread);
+    }
     one->exec = exec;
     one->launches = exec->launches;
 }
@@ -71,13 +82,16 @@ void gphi_added_end(gphi_rule_run *run)
     }
     if (buffers < MANY)
         return;
-    gphi_draft *draft = gphi_finding_begin(run, &first->first, 0);
+    const bool has_step = first->step.number != 0;
+    gphi_draft *draft =
+        gphi_finding_begin(run, has_step ? &first->step : &first->first, 0);
     gphi_cause(draft,
-               "%s is added to itself here, as is %s more, after %" PRIu64
+               "%s is added to itself, together with %s more, after %" PRIu64
                " launches of the graph that writes there: the sum that was kept is the "
                "memory of the graph's result, and each launch overwrites it",
                gphi_say_memory(run->model, first->address),
                gphi_say_count(buffers - 1, "buffer"), times);
+    gphi_evidence_call(draft, &first->first, "it is added by");
     gphi_evidence_call(draft, &first->exec->last_launch, "the last launch is");
     gphi_fix(draft, "Keep the sum in memory that no graph writes. In PyTorch: give each "
                     "parameter a gradient before the first step, and clear them by "
