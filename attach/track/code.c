@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Code as text is read where the driver has just read it: in memory up to its 0, or in the
- * file. Machine code and what fat binaries compress say nothing here. */
+ * file; of a fat binary, the text that fits the device best. Machine code says nothing here.
+ * LZ4 is read here; of zstd the system's library is used, if it has one. */
 #define _GNU_SOURCE
 #include "attach/track/code.h"
 #include "access/access.h"
+#include "access/fatbin.h"
+#include "attach/driver/find.h"
 #include "attach/ring/draft.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 16 << 20, NAME_MAX_BYTES = 1 << 12 };
+enum { TEXT_MAX = 16 << 20, PACKED_MAX = 64 << 20, NAME_MAX_BYTES = 1 << 12 };
 
 static void report(void *user, const gphi_access *kernel)
 {
@@ -54,6 +59,108 @@ static void read_text(const char *code, size_t length)
     munmap(room, room_bytes);
 }
 
+/* ---- fat binaries ---- */
+
+static uint32_t architecture(void)
+{
+    int major = 0, minor = 0;
+    ATTACH_ASK(cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+               0);
+    ATTACH_ASK(cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+               0);
+    return (uint32_t)(major * 10 + minor);
+}
+
+typedef size_t unpack_fn(void *to, size_t room, const void *from, size_t bytes);
+
+/* Looked for once; the program's own calls do not come here. */
+static size_t unpack_zstd(const gphi_fatbin_entry *entry, char *to, size_t room)
+{
+    static _Atomic(unpack_fn *) known;
+    static atomic_flag is_asked = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&is_asked)) {
+        void *library = dlopen("libzstd.so.1", RTLD_LAZY | RTLD_LOCAL);
+        unpack_fn *found = NULL;
+        void *symbol = library ? attach_symbol_in(library, "ZSTD_decompress") : NULL;
+        memcpy(&found, &symbol, sizeof(found));
+        atomic_store(&known, found);
+    }
+    unpack_fn *unpack = atomic_load(&known);
+    const size_t got =
+        unpack ? unpack(to, room, entry->payload, entry->payload_bytes) : 0;
+    return got <= room ? got : 0; /* its errors are the largest numbers */
+}
+
+/* A process's kernels are read up to so many bytes: a framework has thousands. */
+static bool is_affordable(uint64_t bytes)
+{
+    static _Atomic uint64_t spent;
+    return atomic_fetch_add(&spent, bytes) + bytes <= PACKED_MAX;
+}
+
+static void read_entry(const gphi_fatbin_entry *entry)
+{
+    const uint64_t plain = entry->plain_bytes;
+    if ((entry->flags & (GPHI_FATBIN_LZ4 | GPHI_FATBIN_ZSTD)) == 0) {
+        if (is_affordable(entry->payload_bytes))
+            read_text((const char *)entry->payload,
+                      strnlen((const char *)entry->payload, entry->payload_bytes));
+        return;
+    }
+    if (plain == 0 || plain > TEXT_MAX || !is_affordable(plain))
+        return;
+    char *text = mmap(NULL, (size_t)plain, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (text == MAP_FAILED)
+        return;
+    const size_t got = (entry->flags & GPHI_FATBIN_ZSTD) != 0
+                           ? unpack_zstd(entry, text, (size_t)plain)
+                           : gphi_lz4_unpack(entry->payload, (size_t)entry->payload_bytes,
+                                             text, (size_t)plain);
+    if (got > 0)
+        read_text(text, strnlen(text, got));
+    munmap(text, (size_t)plain);
+}
+
+/* What a newer device would take may be other code than what runs here. */
+static void read_fatbin(const unsigned char *data, uint64_t most)
+{
+    uint64_t offset = 0;
+    const uint64_t end = gphi_fatbin_bytes(data, &offset);
+    const uint32_t newest = architecture();
+    gphi_fatbin_entry entry, best = {0};
+    if (offset < GPHI_FATBIN_HEADER_BYTES || end < offset || end > most)
+        return;
+    for (; offset < end; offset += entry.used) {
+        if (!gphi_fatbin_read(data, offset, end, &entry))
+            return;
+        if (entry.kind == GPHI_FATBIN_PTX && entry.architecture <= newest &&
+            entry.architecture > best.architecture)
+            best = entry;
+    }
+    if (best.payload)
+        read_entry(&best);
+}
+
+/* Nothing that ends before its fourth byte is one. */
+static bool is_fatbin(const void *code)
+{
+    const unsigned char *data = code;
+    for (int i = 0; i < 3; i++)
+        if (data[i] == 0)
+            return false;
+    const uint64_t magic = gphi_fatbin_word(data, 4);
+    if (magic == GPHI_FATBIN_WRAPPER)
+        data = (const unsigned char *)(uintptr_t)gphi_fatbin_word(data + 8, 8);
+    else if (magic != GPHI_FATBIN_DATA)
+        return false;
+    if (data && gphi_fatbin_word(data, 4) == GPHI_FATBIN_DATA)
+        read_fatbin(data, UINT64_MAX);
+    return true;
+}
+
+/* ---- where code comes from ---- */
+
 static void read_file(const char *path)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -64,7 +171,11 @@ static void read_file(const char *path)
         is.st_size <= TEXT_MAX) {
         void *code = mmap(NULL, (size_t)is.st_size, PROT_READ, MAP_PRIVATE, file, 0);
         if (code != MAP_FAILED) {
-            read_text(code, (size_t)is.st_size);
+            if ((size_t)is.st_size > GPHI_FATBIN_HEADER_BYTES &&
+                gphi_fatbin_word(code, 4) == GPHI_FATBIN_DATA)
+                read_fatbin(code, (uint64_t)is.st_size);
+            else
+                read_text(code, (size_t)is.st_size);
             munmap(code, (size_t)is.st_size);
         }
     }
@@ -75,6 +186,8 @@ static void read_file(const char *path)
 static void read_memory(const char *code)
 {
     size_t length = 0;
+    if (is_fatbin(code))
+        return;
     while (length < 4 && code[length] != '\0')
         length++;
     if (length == 4 && is_text(code, length))

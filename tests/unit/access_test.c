@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What kernels do with what they are given, read from PTX as compilers and people write it. */
 #include "access/access.h"
+#include "access/fatbin.h"
 #include "test.h"
 
 #include <stdbool.h>
@@ -148,8 +149,66 @@ static void every_shorter_text_ends(void)
     CHECK(strstr(said, "k 32") == said);
 }
 
+/* ---- blocks of LZ4 ---- */
+
+/* "abcabcabcabcX" and then literals: a match that reaches into itself. */
+static const unsigned char block[] = {0x35, 'a', 'b', 'c', 3,   0,
+                                      0x50, 'X', '1', '2', '3', '4'};
+
+static void a_block_is_unpacked(void)
+{
+    char out[32] = {0};
+    CHECK(gphi_lz4_unpack(block, sizeof(block), out, sizeof(out)) == 17);
+    CHECK(strcmp(out, "abcabcabcabcX1234") == 0);
+    CHECK(gphi_lz4_unpack(block, sizeof(block), out, 17) == 17);
+}
+
+static void long_literals_and_matches(void)
+{
+    enum { LITERALS = 15 + 255 + 7, MATCH = 19 + 255 + 9 };
+    unsigned char in[LITERALS + 16] = {0xff, 255, 7};
+    char out[LITERALS + MATCH + 8];
+    size_t at = 3;
+    for (int i = 0; i < LITERALS; i++)
+        in[at++] = (unsigned char)('a' + i % 26);
+    const unsigned char rest[] = {1, 0, 255, 9, 0x10, '!'};
+    memcpy(in + at, rest, sizeof(rest));
+    CHECK(gphi_lz4_unpack(in, at + sizeof(rest), out, sizeof(out)) ==
+          LITERALS + MATCH + 1);
+    CHECK(out[LITERALS + MATCH - 1] == out[LITERALS - 1]);
+    CHECK(out[LITERALS + MATCH] == '!');
+}
+
+static void a_damaged_block_gives_nothing(void)
+{
+    for (size_t room = 0; room < 17; room++) {
+        char *out = malloc(room + 1);
+        CHECK(gphi_lz4_unpack(block, sizeof(block), out, room) == 0);
+        free(out);
+    }
+    for (size_t length = 0; length < sizeof(block); length++) {
+        unsigned char *in = malloc(length + 1);
+        char out[17];
+        memcpy(in, block, length);
+        CHECK(gphi_lz4_unpack(in, length, out, sizeof(out)) < 17);
+        free(in);
+    }
+    for (unsigned back = 0; back < 1U << 16; back += 97) {
+        unsigned char in[sizeof(block)];
+        char out[17];
+        memcpy(in, block, sizeof(in));
+        in[4] = (unsigned char)back;
+        in[5] = (unsigned char)(back >> 8);
+        CHECK((gphi_lz4_unpack(in, sizeof(in), out, sizeof(out)) == 17) ==
+              (back > 0 && back <= 3));
+    }
+}
+
 int main(void)
 {
+    RUN(a_block_is_unpacked);
+    RUN(long_literals_and_matches);
+    RUN(a_damaged_block_gives_nothing);
     RUN(one_is_read_and_one_written);
     RUN(order_does_not_matter);
     RUN(atomics_are_said_apart);

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fatbins. The layout is not documented by NVIDIA; these are the fields in use, read byte
- * by byte since an image may be of any alignment.
- *
- *   wrapper   u32 0x466243b1, u32 version, u64 address of the data
- *   data      u32 0xba55ed50, u16 version, u16 bytes of this header, u64 bytes after it
- *   entry     u16 kind (1 PTX, 2 ELF, 8 LTOIR), u16, u32 header bytes, u64 payload bytes,
- *             u32 compressed bytes, u32, u16 minor, u16 major, u32 architecture,
- *             u32, u32, u64 flags, u64, u64 bytes when decompressed */
+/* From a module image to its PTX, with the libraries that it calls. */
 #include "softcuda/kernel/load/fatbin.h"
 
 #include <stdbool.h>
 #include <string.h>
 
+#include "access/fatbin.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "softcuda/kernel/load/code.h"
@@ -24,33 +18,13 @@
 #include <zstd.h>
 #endif
 
-#define WRAPPER_MAGIC 0x466243b1u
-#define DATA_MAGIC 0xba55ed50u
-#define DATA_HEADER_BYTES 16u
-#define ENTRY_HEADER_BYTES 64u
-#define KIND_PTX 1u
-#define KIND_LTOIR 8u
 #define LTOIR_MAGIC 0x7f4e43edu /* of what NVRTC makes with -dlto */
-#define FLAG_LZ4 0x2000u
-#define FLAG_ZSTD 0x8000u
 #define ARCHITECTURE_MAX 90u
 
 struct entry {
-    uint32_t kind, architecture;
-    uint64_t flags, compressed_bytes, plain_bytes;
-    const unsigned char *payload;
-    uint64_t payload_bytes;
+    gphi_fatbin_entry is;
     bool has_code; /* machine code is in the fatbin, too */
 };
-
-/* Little endian, of any alignment. */
-static uint64_t read_word(const unsigned char *at, unsigned bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value |= (uint64_t)at[i] << 8 * i;
-    return value;
-}
 
 static gph_status cut_short(gph_error *error, uint64_t offset)
 {
@@ -59,33 +33,8 @@ static gph_status cut_short(gph_error *error, uint64_t offset)
                      (unsigned long long)offset);
 }
 
-/* Reads the entry at `offset` of `bytes`; its whole size in *used. */
-static gph_status read_entry(const unsigned char *data, uint64_t offset, uint64_t bytes,
-                             struct entry *out, uint64_t *used, gph_error *error)
-{
-    const unsigned char *at = data + offset;
-    if (bytes - offset < ENTRY_HEADER_BYTES)
-        return cut_short(error, offset);
-    const uint64_t header = read_word(at + 4, 4);
-    const uint64_t payload = read_word(at + 8, 8);
-    if (header < ENTRY_HEADER_BYTES || header > bytes - offset ||
-        payload > bytes - offset - header)
-        return cut_short(error, offset);
-    *out = (struct entry){
-        .kind = (uint32_t)read_word(at, 2),
-        .architecture = (uint32_t)read_word(at + 28, 4),
-        .flags = read_word(at + 40, 8),
-        .compressed_bytes = read_word(at + 16, 4),
-        .plain_bytes = read_word(at + 56, 8),
-        .payload = at + header,
-        .payload_bytes = payload,
-    };
-    *used = header + payload;
-    return GPH_OK;
-}
-
 /* The newest target that this build takes: more of the program is known then. */
-static bool is_better(const struct entry *entry, const struct entry *best)
+static bool is_better(const gphi_fatbin_entry *entry, const gphi_fatbin_entry *best)
 {
     if (!best->payload)
         return true;
@@ -109,29 +58,28 @@ static gph_status refuse_ltoir(gph_error *error, gph_status code, const char *wh
 static gph_status find_entry(const unsigned char *data, uint64_t bytes,
                              struct entry *best, gph_error *error)
 {
-    const uint64_t header = read_word(data + 6, 2);
-    const uint64_t after = read_word(data + 8, 8);
-    if (header < DATA_HEADER_BYTES || header > bytes || after > bytes - header)
+    uint64_t header = 0;
+    const uint64_t end = gphi_fatbin_bytes(data, &header), after = end - header;
+    if (header < GPHI_FATBIN_HEADER_BYTES || header > bytes || after > bytes - header)
         return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                          "the fatbin says it has %llu bytes, but %llu are there",
                          (unsigned long long)(header + after), (unsigned long long)bytes);
     uint32_t others = 0, ltoir = 0;
     *best = (struct entry){0};
-    const uint64_t end = header + after;
     for (uint64_t offset = header; offset < end;) {
-        struct entry entry = {0};
-        uint64_t used = 0;
-        GPHI_TRY(read_entry(data, offset, end, &entry, &used, error));
-        if (entry.kind == KIND_PTX && is_better(&entry, best))
-            *best = entry;
-        else if (entry.kind == KIND_LTOIR)
+        gphi_fatbin_entry entry;
+        if (!gphi_fatbin_read(data, offset, end, &entry))
+            return cut_short(error, offset);
+        if (entry.kind == GPHI_FATBIN_PTX && is_better(&entry, &best->is))
+            best->is = entry;
+        else if (entry.kind == GPHI_FATBIN_LTOIR)
             ltoir++;
-        else if (entry.kind != KIND_PTX)
+        else if (entry.kind != GPHI_FATBIN_PTX)
             others++;
-        offset += used;
+        offset += entry.used;
     }
     best->has_code = others + ltoir > 0;
-    if (best->payload)
+    if (best->is.payload)
         return GPH_OK;
     if (ltoir > 0)
         return refuse_ltoir(error, SOFT_ERROR_NO_BINARY_FOR_GPU,
@@ -145,7 +93,7 @@ static gph_status find_entry(const unsigned char *data, uint64_t bytes,
 /* Each gives the bytes that it wrote, 0 for damaged input, NO_LIBRARY if left out. */
 #define NO_LIBRARY SIZE_MAX
 
-static size_t decompress_zstd(const struct entry *entry, size_t bytes, char *to,
+static size_t decompress_zstd(const gphi_fatbin_entry *entry, size_t bytes, char *to,
                               size_t room)
 {
 #ifdef SOFT_WITH_ZSTD
@@ -157,7 +105,7 @@ static size_t decompress_zstd(const struct entry *entry, size_t bytes, char *to,
 #endif
 }
 
-static size_t decompress_lz4(const struct entry *entry, size_t bytes, char *to,
+static size_t decompress_lz4(const gphi_fatbin_entry *entry, size_t bytes, char *to,
                              size_t room)
 {
 #ifdef SOFT_WITH_LZ4
@@ -172,14 +120,11 @@ static size_t decompress_lz4(const struct entry *entry, size_t bytes, char *to,
 
 /* The kind of compression is in the flags; one that this build was made without is
  * refused by name. */
-static gph_status decompress(const struct entry *entry, char *to, size_t room,
+static gph_status decompress(const gphi_fatbin_entry *entry, char *to, size_t room,
                              size_t *given, gph_error *error)
 {
-    const bool zstd = (entry->flags & FLAG_ZSTD) != 0;
-    const size_t bytes =
-        entry->compressed_bytes != 0 && entry->compressed_bytes <= entry->payload_bytes
-            ? (size_t)entry->compressed_bytes
-            : (size_t)entry->payload_bytes;
+    const bool zstd = (entry->flags & GPHI_FATBIN_ZSTD) != 0;
+    const size_t bytes = (size_t)entry->payload_bytes;
     const size_t got = zstd ? decompress_zstd(entry, bytes, to, room)
                             : decompress_lz4(entry, bytes, to, room);
     if (got == NO_LIBRARY)
@@ -193,7 +138,8 @@ static gph_status decompress(const struct entry *entry, char *to, size_t room,
     return GPH_OK;
 }
 
-static gph_status unpack(const struct entry *entry, soft_ptx_text *out, gph_error *error)
+static gph_status unpack(const gphi_fatbin_entry *entry, soft_ptx_text *out,
+                         gph_error *error)
 {
     if (entry->plain_bytes == 0 || entry->plain_bytes > PTX_TEXT_BYTES_MAX ||
         entry->payload_bytes > PTX_TEXT_BYTES_MAX)
@@ -264,16 +210,16 @@ static gph_status read_fatbin(const unsigned char *data, size_t bytes, soft_ptx_
                               gph_error *error)
 {
     if (bytes == 0)
-        bytes = (size_t)(read_word(data + 6, 2) + read_word(data + 8, 8));
-    if (bytes < DATA_HEADER_BYTES)
+        bytes = (size_t)gphi_fatbin_bytes(data, &(uint64_t){0});
+    if (bytes < GPHI_FATBIN_HEADER_BYTES)
         return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE, "a fatbin of %zu bytes", bytes);
     struct entry entry = {0};
     GPHI_TRY(find_entry(data, bytes, &entry, error));
-    if (entry.flags & (FLAG_LZ4 | FLAG_ZSTD)) {
-        GPHI_TRY(unpack(&entry, out, error));
+    if (entry.is.flags & (GPHI_FATBIN_LZ4 | GPHI_FATBIN_ZSTD)) {
+        GPHI_TRY(unpack(&entry.is, out, error));
     } else {
-        out->text = (const char *)entry.payload;
-        out->bytes = (size_t)entry.payload_bytes;
+        out->text = (const char *)entry.is.payload;
+        out->bytes = (size_t)entry.is.payload_bytes;
     }
     out->bytes = strnlen(out->text, out->bytes); /* padded with NULs */
     return entry.has_code || takes_newer ? take_newer(out, error) : GPH_OK;
@@ -307,7 +253,7 @@ static bool is_gpu_code(const unsigned char *data, size_t bytes)
          i++) /* what is shorter differs before its end */
         if (data[i] != ident[i])
             return false;
-    return read_word(data + 18, 2) == 190;
+    return gphi_fatbin_word(data + 18, 2) == 190;
 }
 
 /* The text with what it calls of the device library, if it calls any. */
@@ -340,16 +286,16 @@ gph_status soft_ptx_find(const void *image, size_t bytes, const gph_allocator *a
         if (data[i] == '\0')
             break;
     }
-    if (magic == WRAPPER_MAGIC) {
+    if (magic == GPHI_FATBIN_WRAPPER) {
         if (bytes != 0 && bytes < 24)
             return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                              "a fatbin wrapper of %zu bytes", bytes);
-        data = (const unsigned char *)(uintptr_t)read_word(data + 8, 8);
-        if (!data || read_word(data, 4) != DATA_MAGIC)
+        data = (const unsigned char *)(uintptr_t)gphi_fatbin_word(data + 8, 8);
+        if (!data || gphi_fatbin_word(data, 4) != GPHI_FATBIN_DATA)
             return gphi_fail(error, SOFT_ERROR_INVALID_IMAGE,
                              "a fatbin wrapper that points to no fatbin");
         GPHI_TRY(read_fatbin(data, 0, &text, error));
-    } else if (magic == DATA_MAGIC) {
+    } else if (magic == GPHI_FATBIN_DATA) {
         GPHI_TRY(read_fatbin(data, bytes, &text, error));
     } else if (magic == 0x464c457fu) { /* "\177ELF" */
         if (!is_gpu_code(data, bytes))
