@@ -117,7 +117,7 @@ build_for() { # PYTHON, and what build_extension takes
     local python=$1 environment
     [ -x "$tools/python" ] || fail "build comes first"
     environment=$WHEEL_FOLDER/for-$("$python" -c 'import sys; print("%d.%d%s" % (*sys.version_info[:2], sys.abiflags))') ||
-        fail "$python is no Python"
+        fail "$python cannot be run"
     "$python" -m venv "$environment" || fail "$python has no venv"
     quietly pip-for "$environment/bin/pip" install --disable-pip-version-check 'pip>=23.1' 'scikit-build-core>=0.10'
     build_extension "$environment" "graphophone-${2:-${environment##*/}}" "${@:2}" || exit 1
