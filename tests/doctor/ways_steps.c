@@ -457,8 +457,8 @@ static void validate(int how)
     for (int i = 0; i < 6; i++) {
         const size_t bytes = i < 5 ? BYTES : BYTES / 2;
         const size_t at = how == OTHER_PLACE ? bytes - sizeof(float) : 0;
-        CU(cuMemcpyHtoD(y, host, bytes));
         CU(cuMemcpyHtoD(x, host, bytes)); // <-- batch_cut
+        CU(cuMemcpyHtoD(y, host, bytes));
         if (how == WITH_COUNT)
             CU(cuMemcpyHtoD(count, host, sizeof(float)));
         if (how == WITH_REST && i == 5)

@@ -55,6 +55,7 @@ static bool sent_before(const gphi_rule_run *run, gphi_partial *of, uint64_t *no
 {
     const gphi_history *history = run->history;
     const bool is_first = of->count == 0;
+    bool has_any = false;
     const gphi_work *work;
     uint64_t at = history->before_work;
     for (int i = 0; (work = gphi_model_work_next(run->model, at)) &&
@@ -80,8 +81,10 @@ static bool sent_before(const gphi_rule_run *run, gphi_partial *of, uint64_t *no
             of->inputs[of->count++] =
                 (gphi_partial_input){work->write, work->write_bytes};
         now[which] = work->write_bytes;
-        of->sent =
-            (gphi_partial_sent){work->call, work->write_bytes, of->inputs[which].bytes};
+        if (!has_any)
+            of->sent = (gphi_partial_sent){work->call, work->write_bytes,
+                                           of->inputs[which].bytes};
+        has_any = true;
     }
     return true;
 }

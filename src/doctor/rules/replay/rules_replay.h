@@ -278,7 +278,7 @@ typedef struct gphi_partial {
     uint64_t read, reads,
         less_reads; /* a small result: where, and after which launches */
     gphi_partial_sent sent,
-        first_less;   /* the last input; of the first launch with less */
+        first_less;   /* the first input sent; of the first launch with less */
     gphi_call launch; /* that one */
     bool is_off, is_less_now;
 } gphi_partial;
