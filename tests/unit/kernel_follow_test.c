@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Blocks that follow each other are run as one with a longer row where threads cannot tell;
+/* Blocks that follow each other are run as one with a longer row where threads cannot know;
  * and flags are not stored where all threads of a block go the same way. Both give what the
  * slow path gives. */
 #include "kernel_run.h"
@@ -29,8 +29,9 @@
     "mul.wide.u32 %rd7, %r2, 4;\nadd.s64 %rd8, %rd2, %rd7;\n" body                       \
     "mul.lo.s32 %r8, %r2, %r5;\nmov.u32 %r9, %r1;\n"                                     \
     "setp.ge.s32 %p2, %r9, %r5;\n@%p2 bra E;\nld.global.u32 %r7, [%rd8];\n"              \
-    "L:\nadd.s32 %r10, %r8, %r9;\nadd.s32 %r11, %r7, %r9;\n" ADD("%r10", "%r11", "%r9")  \
-    "add.s32 %r9, %r9, %r3;\nsetp.lt.s32 %p3, %r9, %r5;\n@%p3 bra L;\n"
+    "L:\nadd.s32 %r10, %r8, %r9;\nadd.s32 %r11, %r7, %r9;\n" ADD(                        \
+        "%r10", "%r11",                                                                  \
+        "%r9") "add.s32 %r9, %r9, %r3;\nsetp.lt.s32 %p3, %r9, %r5;\n@%p3 bra L;\n"
 
 static const struct {
     const char *name, *text;
@@ -43,8 +44,8 @@ static const struct {
                   "mad.lo.s32 %r9, %r7, %r8, %r6;\nmad.lo.s32 %r10, %r9, %r5, %r4;\n" ADD(
                       "%r10", "%r10", "%r9")),
      true, NULL},
-    {"a clamped index", KERNEL(GUARD "sub.s32 %r6, %r4, 1;\nmax.s32 %r7, %r6, 0;\n" ADD(
-                                   "%r4", "%r7", "1")),
+    {"a clamped index",
+     KERNEL(GUARD "sub.s32 %r6, %r4, 1;\nmax.s32 %r7, %r6, 0;\n" ADD("%r4", "%r7", "1")),
      true, NULL},
     {"an edge",
      KERNEL(GUARD "setp.eq.s32 %p2, %r4, 0;\nsub.s32 %r6, %r5, 1;\n"
@@ -58,9 +59,9 @@ static const struct {
      true, NULL},
     {"the index in a block is read", KERNEL(GUARD ADD("%r4", "%r4", "%r1")), false, NULL},
     {"the block is read", KERNEL(GUARD ADD("%r4", "%r4", "%r2")), false, NULL},
-    {"the index is another", KERNEL("mad.lo.s32 %r6, %r2, 100, %r1;\n" GUARD ADD(
-                                        "%r4", "%r6", "0")),
-     false, NULL},
+    {"the index is another",
+     KERNEL("mad.lo.s32 %r6, %r2, 100, %r1;\n" GUARD ADD("%r4", "%r6", "0")), false,
+     NULL},
     {"a lane", KERNEL(GUARD "mov.u32 %r6, %laneid;\n" ADD("%r4", "%r4", "%r6")), false,
      NULL},
     {"a row a block", KERNEL(ROWS("")), false, ".known.a:"},
@@ -114,7 +115,7 @@ static void gives_what_the_slow_path_gives(void)
     }
 }
 
-static void is_found_where_threads_cannot_tell(void)
+static void is_found_where_threads_cannot_know(void)
 {
     for (size_t k = 0; k < KERNELS; k++) {
         ptx_module *module;
@@ -155,7 +156,7 @@ static void a_fault_names_the_blocks(void)
 
 int main(void)
 {
-    RUN(is_found_where_threads_cannot_tell);
+    RUN(is_found_where_threads_cannot_know);
     RUN(gives_what_the_slow_path_gives);
     RUN(a_fault_names_the_blocks);
     return test_done();
