@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* What a file seems to be that a command could not read, by its first bytes. */
 #include "seems.h"
 #include "output.h"
 
@@ -8,7 +9,7 @@
 
 enum { HEAD_BYTES = 4096, CUBIN_MACHINE = 190 };
 
-typedef enum kind {
+typedef enum file_kind {
     KIND_JSON,
     KIND_RECIPE,
     KIND_EVENTS,
@@ -24,7 +25,7 @@ typedef enum kind {
     KIND_TABLE,
     KIND_TEXT,
     KIND_BYTES
-} kind;
+} file_kind;
 
 /* What to do with it instead; after "gph ". */
 static const struct {
@@ -34,7 +35,8 @@ static const struct {
     [KIND_RECIPE] = {"a recipe", "inspect FILE describes it"},
     [KIND_EVENTS] = {"an event log", "doctor --events FILE examines it"},
     [KIND_CUBIN] = {"machine code for a GPU (a cubin)", NULL},
-    [KIND_PROGRAM] = {"a program or a library (ELF)", "doctor -- ./PROGRAM examines a run"},
+    [KIND_PROGRAM] = {"a program or a library (ELF)",
+                      "doctor -- ./PROGRAM examines a run"},
     [KIND_FATBIN] = {"a fat binary", "inspect --ptx FILE examines its PTX"},
     [KIND_PTX] = {"PTX", "inspect --ptx FILE examines it"},
     [KIND_PACKED] = {"a packed file (gzip, zstd, zip or an archive)", NULL},
@@ -50,28 +52,42 @@ static const struct {
 static const struct {
     const char *is_not, *takes;
 } uses[] = {
-    [FILE_GRAPH] = {"a graph or a recipe", "gph inspect takes graphs in JSON (gph-graph(5)), "
-                                           "recipes (gph-recipe(5)), and PTX with --ptx"},
+    [FILE_GRAPH] = {"a graph or a recipe",
+                    "gph inspect takes graphs in JSON (gph-graph(5)), "
+                    "recipes (gph-recipe(5)), and PTX with --ptx"},
     [FILE_GRAPHS] = {"a graph", "gph diff takes graphs in JSON (gph-graph(5))"},
-    [FILE_TABLE] = {"a table of buffers", "gph plan takes CSV with the columns id, lower, "
-                                          "upper and size"},
-    [FILE_SIZES] = {"a histogram", "gph plan --ladder takes CSV with the columns size and "
-                                   "count"},
-    [FILE_EVENTS] = {"an event log", "gph doctor --events takes what --save-events wrote"},
+    [FILE_TABLE] = {"a table of buffers",
+                    "gph plan takes CSV with the columns id, lower, "
+                    "upper and size"},
+    [FILE_SIZES] = {"a histogram",
+                    "gph plan --ladder takes CSV with the columns size and "
+                    "count"},
+    [FILE_EVENTS] = {"an event log",
+                     "gph doctor --events takes what --save-events wrote"},
 };
 
 static const struct {
-    kind kind;
+    file_kind kind;
     unsigned char bytes, magic[9];
 } magics[] = {
-    {KIND_RECIPE, 4, "gphr"},         {KIND_EVENTS, 4, "gphe"},
-    {KIND_PROGRAM, 4, "\x7f" "ELF"},  {KIND_FATBIN, 4, "\x50\xed\x55\xba"},
-    {KIND_PACKED, 2, "\x1f\x8b"},     {KIND_PACKED, 4, "\x28\xb5\x2f\xfd"},
-    {KIND_PACKED, 4, "PK\x03\x04"},   {KIND_PACKED, 8, "!<arch>\n"},
-    {KIND_PICTURE, 4, "\x89PNG"},     {KIND_PICTURE, 3, "\xff\xd8\xff"},
-    {KIND_PICTURE, 4, "%PDF"},        {KIND_PAGE, 9, "<!doctype"},
-    {KIND_PAGE, 5, "<html"},          {KIND_SCRIPT, 2, "#!"},
-    {KIND_DOT, 7, "digraph"},         {KIND_JSON, 1, "{"},
+    {KIND_RECIPE, 4, "gphr"},
+    {KIND_EVENTS, 4, "gphe"},
+    {KIND_PROGRAM, 4,
+     "\x7f"
+     "ELF"},
+    {KIND_FATBIN, 4, "\x50\xed\x55\xba"},
+    {KIND_PACKED, 2, "\x1f\x8b"},
+    {KIND_PACKED, 4, "\x28\xb5\x2f\xfd"},
+    {KIND_PACKED, 4, "PK\x03\x04"},
+    {KIND_PACKED, 8, "!<arch>\n"},
+    {KIND_PICTURE, 4, "\x89PNG"},
+    {KIND_PICTURE, 3, "\xff\xd8\xff"},
+    {KIND_PICTURE, 4, "%PDF"},
+    {KIND_PAGE, 9, "<!doctype"},
+    {KIND_PAGE, 5, "<html"},
+    {KIND_SCRIPT, 2, "#!"},
+    {KIND_DOT, 7, "digraph"},
+    {KIND_JSON, 1, "{"},
     {KIND_JSON, 1, "["},
 };
 
@@ -86,7 +102,7 @@ static bool begins(const char *text, size_t bytes, size_t magic)
 }
 
 /* Of a file that has no magic: text has no control characters but white space. */
-static kind kind_of_text(const char *text, size_t bytes)
+static file_kind kind_of_text(const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         if (text[i] == '\0' ||
@@ -98,7 +114,7 @@ static kind kind_of_text(const char *text, size_t bytes)
     return memchr(text, ',', strcspn(text, "\n")) ? KIND_TABLE : KIND_TEXT;
 }
 
-static kind kind_of(const char *head, size_t bytes)
+static file_kind kind_of(const char *head, size_t bytes)
 {
     const size_t skipped = strspn(head, "\xef\xbb\xbf \t\r\n"); /* a byte order mark */
     for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
@@ -111,7 +127,7 @@ static kind kind_of(const char *head, size_t bytes)
 }
 
 /* Whether the error speaks of what is wrong in a file of the right kind. */
-static bool is_right(kind kind, file_use use)
+static bool is_right(file_kind kind, file_use use)
 {
     switch (use) {
     case FILE_GRAPH: return kind == KIND_JSON || kind == KIND_RECIPE;
@@ -131,7 +147,7 @@ int fail_read(const char *text, size_t bytes, const char *named, file_use use,
     bytes = bytes < HEAD_BYTES ? bytes : HEAD_BYTES;
     memcpy(head, text, bytes);
     head[bytes] = '\0';
-    const kind kind = bytes > 0 ? kind_of(head, bytes) : KIND_BYTES;
+    const file_kind kind = bytes > 0 ? kind_of(head, bytes) : KIND_BYTES;
     if (bytes == 0 || is_right(kind, use)) /* that it is empty, the error says */
         return fail_file(named, error);
     const char *instead = kinds[kind].instead;
