@@ -101,7 +101,6 @@ void ptx_fast_write_remat(ptx_fast *f);
 void ptx_fast_part_lane(ptx_fast *f, uint32_t i);
 
 /* ---- shape_guard.c ---- */
-const char *ptx_fast_all(const ptx_fast *f); /* the block's, or a warp's */
 /* Region copies for threads that are all or the first ones, and for those that flags
  * pick. `scan` says how many threads take part; in its top bit, that they are not the
  * first ones. */
@@ -242,17 +241,26 @@ bool ptx_fast_is_whole(const ptx_insn *insn);   /* all its types are of whole nu
 bool ptx_fast_is_32_bits(const ptx_insn *insn); /* of whole numbers or bits */
 bool ptx_fast_is_scalar(const ptx_shape *s, uint32_t insn);
 bool ptx_fast_is_inside(const ptx_shape *s, uint32_t insn);
+const char *ptx_fast_all(const ptx_fast *f); /* threads: the block's, or a warp's */
 bool ptx_fast_heads_loop(const ptx_fast *f, uint32_t region, uint32_t *loop);
 void ptx_fast_set_name(ptx_value *value, const char *name);
 void ptx_fast_set_scalar(ptx_fast *f,
                          bool scalar); /* code for the block, or for a thread */
 
-/* ---- shape_fast.c ---- */
+/* ---- shape_label.c ---- */
 bool ptx_fast_is_apart(const ptx_fast *f);   /* the region's code is another function */
 bool ptx_fast_has_copies(const ptx_fast *f); /* or it is too large to be written twice */
 /* Where the flow goes if no thread waits at the current region: past it, or past the loop
  * that it heads. */
 void ptx_fast_empty_label(const ptx_fast *f, char *label, size_t bytes);
+/* The label of `to` for a jump from `from`. */
+void ptx_fast_region_label(const ptx_fast *f, uint32_t from, uint32_t to, char *label,
+                           size_t bytes);
+/* Where the flow goes after a masked region, or after the loops it ends. */
+void ptx_fast_after_label(const ptx_fast *f, uint32_t region, bool skip_own_loop,
+                          char *label, size_t bytes);
+
+/* ---- shape_fast.c ---- */
 void ptx_fast_write_region(ptx_fast *f, uint32_t region);
 
 #endif

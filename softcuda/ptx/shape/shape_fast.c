@@ -21,21 +21,9 @@
 
 #include "softcuda/ptx/shape/fast.h"
 
-#define COPY_INSNS_MAX 1500u /* larger regions are not written twice */
 /* A round of all threads counts as one of one thread, and one more for every 4096
  * instructions that they make in it, so that the time limit is looked at in time. */
 #define WEIGHT_SHIFT 12u
-
-/* The label of `to` for a jump from `from`. */
-static void region_label(const ptx_fast *f, uint32_t from, uint32_t to, char *label,
-                         size_t bytes)
-{
-    uint32_t loop;
-    const char *kind = "";
-    if (ptx_fast_heads_loop(f, to, &loop))
-        kind = ptx_in_loop(f->s, loop, f->s->regions[from].head) ? ".back" : ".enter";
-    snprintf(label, bytes, "R%u%s", to, kind);
-}
 
 static bool has_thread_code(const ptx_fast *f)
 {
@@ -53,11 +41,6 @@ static bool has_thread_code(const ptx_fast *f)
                 return true;
     }
     return false;
-}
-
-bool ptx_fast_has_copies(const ptx_fast *f)
-{
-    return ptx_fast_insn_count(f) <= COPY_INSNS_MAX && !ptx_is_large(f->s);
 }
 
 static void write_threads(ptx_fast *f, const char *scan)
@@ -87,58 +70,6 @@ static void write_threads(ptx_fast *f, const char *scan)
     gphi_text_add(f->emit.out, "  br label %%%s\n%s:\n  br label %%T%u%c.z\n", from, from,
                   f->region, copy);
     ptx_fast_write_loops(f, copy, from, ptx_fast_row(f));
-}
-
-/* Where the flow goes after a masked region, or after the loops it ends. */
-static void after_label(const ptx_fast *f, uint32_t region, bool skip_own_loop,
-                        char *label, size_t bytes)
-{
-    const ptx_shape *s = f->s;
-    const ptx_region *r = &s->regions[region];
-    uint32_t loop = s->blocks[r->head].loop;
-    /* Round the innermost masked loop that ends with this region. */
-    for (; loop != SHAPE_NONE && r->masked; loop = s->loops[loop].parent) {
-        const uint32_t head = s->blocks[s->loops[loop].head].region;
-        if (!s->loops[loop].outside || s->loops[loop].uniform || !s->regions[head].masked)
-            break;
-        if (r->next != SHAPE_NONE && ptx_in_loop(s, loop, s->regions[r->next].head))
-            break;
-        if (skip_own_loop) {
-            skip_own_loop = false;
-            continue;
-        }
-        snprintf(label, bytes, "R%u.back", head);
-        return;
-    }
-    if (r->next != SHAPE_NONE)
-        region_label(f, region, r->next, label, bytes);
-    else
-        snprintf(label, bytes, "R%u.term", r->anchor);
-}
-
-/* The last region of the chain inside the loop that `region` heads. */
-static uint32_t last_of_loop(const ptx_fast *f, uint32_t region)
-{
-    uint32_t loop;
-    if (!ptx_fast_heads_loop(f, region, &loop))
-        return region;
-    uint32_t last = region;
-    for (uint32_t n = f->s->regions[region].next; n != SHAPE_NONE;
-         n = f->s->regions[n].next)
-        if (ptx_in_loop(f->s, loop, f->s->regions[n].head))
-            last = n;
-    return last;
-}
-
-/* Nobody waits: past the region, or past the whole loop that it heads. */
-void ptx_fast_empty_label(const ptx_fast *f, char *label, size_t bytes)
-{
-    uint32_t loop;
-    if (!ptx_fast_heads_loop(f, f->region, &loop)) {
-        after_label(f, f->region, false, label, bytes);
-        return;
-    }
-    after_label(f, last_of_loop(f, f->region), true, label, bytes);
 }
 
 /* Instructions of a round, so many that they cannot overflow with 1024 threads. */
@@ -183,7 +114,7 @@ static void term_target(ptx_emit *emit, uint32_t block, uint32_t nth, char *labe
     if (to == SHAPE_EXIT)
         snprintf(label, bytes, "return");
     else
-        region_label(f, f->region, f->s->blocks[to].region, label, bytes);
+        ptx_fast_region_label(f, f->region, f->s->blocks[to].region, label, bytes);
 }
 
 static void write_after(ptx_fast *f)
@@ -200,7 +131,7 @@ static void write_after(ptx_fast *f)
                  f->region);
         gphi_text_add(f->emit.out, "R%u.some:\n", f->region);
     }
-    after_label(f, f->region, false, label, sizeof(label));
+    ptx_fast_after_label(f, f->region, false, label, sizeof(label));
     ptx_line(&f->emit, "br label %%%s", label);
     if (r->masked)
         return;
@@ -211,7 +142,8 @@ static void write_after(ptx_fast *f)
         ptx_fast_set_scalar(f, true);
         ptx_write_end(&f->emit, r->outcome & ~SHAPE_DECIDED, term_target);
     } else {
-        region_label(f, f->region, s->blocks[r->outcome].region, label, sizeof(label));
+        ptx_fast_region_label(f, f->region, s->blocks[r->outcome].region, label,
+                              sizeof(label));
         ptx_line(&f->emit, "br label %%%s", label);
     }
 }
@@ -231,18 +163,6 @@ static ptx_value write_scan(ptx_fast *f)
     gphi_text_add(e->out, "R%u.count:\n", n);
     return ptx_let(e, "phi i32 [ %s, %%R%u ], [ %s, %%R%u.ask ]", known.name, n,
                    asked.name, n);
-}
-
-/* A plain barrier has no code. */
-bool ptx_fast_is_apart(const ptx_fast *f)
-{
-    const ptx_shape *s = f->s;
-    const ptx_region *r = ptx_fast_region(f);
-    if (r->kind == SHAPE_BARRIER &&
-        ptx_cut_of(s, s->blocks[r->head].first).kind == SHAPE_CUT_SYNC)
-        return false;
-    return !s->by_warp && (s->region_count > ptx_regions_max(s) ||
-                           (ptx_is_large(s) && s->region_count > 1));
 }
 
 void ptx_fast_write_region(ptx_fast *f, uint32_t region)

@@ -521,11 +521,6 @@ static void write_jam(ptx_fast *f, const requirements *all)
     gphi_text_add(e->out, "C%u.h:\n", f->region);
 }
 
-const char *ptx_fast_all(const ptx_fast *f)
-{
-    return f->s->by_warp ? ptx_fast_lanes(f) : "%threads";
-}
-
 /* A copy of the last round, for when all threads leave together: flags are cleared. */
 static void write_last(ptx_fast *f, const char *scan, const requirements *guards,
                        const uint8_t *ways)

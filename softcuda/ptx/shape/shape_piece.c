@@ -233,6 +233,11 @@ const char *ptx_fast_lanes(const ptx_fast *f)
     return f->s->lanes == SHAPE_STRIP ? "16" : "32";
 }
 
+const char *ptx_fast_all(const ptx_fast *f)
+{
+    return f->s->by_warp ? ptx_fast_lanes(f) : "%threads";
+}
+
 const char *ptx_fast_row(const ptx_fast *f)
 {
     return f->s->long_rows ? "%row.x" : "%ntid.x";
