@@ -9,7 +9,7 @@
 
 /* The label of `to` for a jump from `from`. */
 void ptx_fast_region_label(const ptx_fast *f, uint32_t from, uint32_t to, char *label,
-                         size_t bytes)
+                           size_t bytes)
 {
     uint32_t loop;
     const char *kind = "";
@@ -20,7 +20,7 @@ void ptx_fast_region_label(const ptx_fast *f, uint32_t from, uint32_t to, char *
 
 /* Where the flow goes after a masked region, or after the loops it ends. */
 void ptx_fast_after_label(const ptx_fast *f, uint32_t region, bool skip_own_loop,
-                        char *label, size_t bytes)
+                          char *label, size_t bytes)
 {
     const ptx_shape *s = f->s;
     const ptx_region *r = &s->regions[region];
