@@ -104,7 +104,10 @@ static void succeeded(attach_call *call)
         attach_set_add(&attach_graphs, attach_filled(call, 1), ATTACH_IS_CHILD);
         break;
     case ATTACH_HOOK_ADD_NODE: add_bodies(call); break;
-    case ATTACH_HOOK_GRAPH_GONE: attach_set_remove(&attach_graphs, call->words[0]); break;
+    case ATTACH_HOOK_GRAPH_GONE:
+        attach_set_remove(&attach_graphs, call->words[0]);
+        attach_numbers_graph_gone(call->words[0]);
+        break;
     case ATTACH_HOOK_KERNEL:
         attach_set_add(&attach_kernels, attach_filled(call, 0), 0);
         break;
@@ -115,12 +118,14 @@ static void succeeded(attach_call *call)
         attach_sentinels_gone(call->words[0]);
         attach_numbers_gone(call->words[0]);
         break;
-    case ATTACH_HOOK_INSTANTIATE: attach_numbers_made(call); break;
+    case ATTACH_HOOK_INSTANTIATE:
+        attach_numbers_made(attach_filled(call, 0), call->words[1]);
+        break;
+    case ATTACH_HOOK_UPDATE: attach_numbers_made(call->words[0], call->words[1]); break;
     case ATTACH_HOOK_WORDS:
         attach_kept((int)call->words[0], GPHI_KEPT_WORDS, call->above);
         break;
-    case ATTACH_HOOK_NONE:
-    case ATTACH_HOOK_UPDATE: break;
+    case ATTACH_HOOK_NONE: break;
     }
 }
 

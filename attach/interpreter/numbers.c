@@ -10,8 +10,11 @@
  * only its captures and launches are looked at.
  *
  * While a capture is open the interpreter's profile function is ours, if it has none: it reports
- * numbers.py each function that returns. Python's garbage collector is kept off meanwhile: it
- * may destroy what must not be destroyed in a capture. */
+ * numbers.py each function that returns. Our code itself is neither traced nor profiled (from
+ * 3.11 on), and the garbage collector is off while it runs: it may destroy what must not be
+ * destroyed in a capture. `busy` is not set: numbers.py calls no driver, so whatever does is the
+ * program's, a signal's handler or the end of an object. What a handler raises is the program's,
+ * too. */
 #include "attach/interpreter/numbers.h"
 #include "attach/interpreter/numbers_py.h"
 #include "attach/peek/python.h"
@@ -51,6 +54,13 @@ typedef struct method {
     X(int, PyArg_ParseTuple, (object *, const char *, ...))                              \
     X(object *, PyErr_Occurred, (void))                                                  \
     X(void, PyErr_Clear, (void))                                                         \
+    X(void, PyErr_Fetch, (object **, object **, object **))                              \
+    X(void, PyErr_NormalizeException, (object **, object **, object **))                 \
+    X(void, PyErr_Restore, (object *, object *, object *))                               \
+    X(int, Py_IsInitialized, (void))                                                     \
+    X(int, Py_AtExit, (void (*)(void)))                                                  \
+    X(void *, PyInterpreterState_Get, (void))                                            \
+    X(void *, PyInterpreterState_Main, (void))                                           \
     X(void, PyEval_SetProfile, (trace_function *, object *))                             \
     X(int, PyGC_Enable, (void))                                                          \
     X(int, PyGC_Disable, (void))                                                         \
@@ -62,21 +72,27 @@ static struct {
     PYTHON(X)
 #undef X
     object *(*PyFrame_GetVarString)(object *, const char *); /* 3.12 */
+    void *(*PyThreadState_Get)(void);
+    void (*PyThreadState_EnterTracing)(void *), (*PyThreadState_LeaveTracing)(void *);
     object *None;
 } py;
 
 enum { UNKNOWN, READY, NOT_THERE };
 static _Atomic int state;
-static object *begin, *end, *launched, *returned; /* of numbers.py; NULL: not run yet */
-static uint64_t launched_exec;                    /* that is looked at */
+static object *begin, *end, *launched, *returned,
+    *not_ours;                 /* of numbers.py; NULL: not yet */
+static uint64_t launched_exec; /* that is looked at */
 static bool is_profiling;
 static uint64_t spent_ns, first_ns;
 static atomic_bool is_pending; /* a launch is to be looked at */
+static int asked_by;           /* process that has asked for the pending calls */
 
-/* Of the graphs and executables of late: from which capture. The main thread's alone. */
+/* Of the graphs and executables of late: from which capture. The main thread sets them; whoever
+ * ends or changes one elsewhere makes it be forgotten. */
 enum { PAIRS = 512 };
 typedef struct pair {
-    uint64_t handle, capture;
+    _Atomic uint64_t handle;
+    uint64_t capture;
 } pair;
 static pair graphs[PAIRS], execs[PAIRS];
 static uint64_t last_capture;
@@ -89,7 +105,20 @@ static pair *place_of(pair *pairs, uint64_t handle)
 static uint64_t capture_of(pair *pairs, uint64_t handle)
 {
     const pair *at = place_of(pairs, handle);
-    return at->handle == handle ? at->capture : 0;
+    return atomic_load(&at->handle) == handle ? at->capture : 0;
+}
+
+static void forget(pair *pairs, uint64_t handle)
+{
+    atomic_compare_exchange_strong(&place_of(pairs, handle)->handle, &handle, 0);
+}
+
+static void keep(pair *pairs, uint64_t handle, uint64_t capture)
+{
+    pair *at = place_of(pairs, handle);
+    atomic_store(&at->handle, 0);
+    at->capture = capture;
+    atomic_store(&at->handle, handle);
 }
 
 static bool is_main(void)
@@ -107,6 +136,11 @@ static bool find_python(void)
 #undef X
     py.None = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
     *(void **)&py.PyFrame_GetVarString = dlsym(RTLD_DEFAULT, "PyFrame_GetVarString");
+    *(void **)&py.PyThreadState_Get = dlsym(RTLD_DEFAULT, "PyThreadState_Get");
+    *(void **)&py.PyThreadState_EnterTracing =
+        dlsym(RTLD_DEFAULT, "PyThreadState_EnterTracing");
+    *(void **)&py.PyThreadState_LeaveTracing =
+        dlsym(RTLD_DEFAULT, "PyThreadState_LeaveTracing");
     return all && py.None;
 }
 
@@ -119,7 +153,8 @@ static bool is_ready(void)
         const bool is_off = off && off[0] == '0';
         atomic_store(&state, !is_off && find_python() ? READY : NOT_THERE);
     }
-    return atomic_load(&state) == READY;
+    /* A library of Python may be there, and nobody has begun an interpreter. */
+    return atomic_load(&state) == READY && py.Py_IsInitialized();
 }
 
 /* ---- what numbers.py calls ---- */
@@ -172,6 +207,12 @@ static void set(object *names, const char *name, object *value)
         py.Py_DecRef(value);
 }
 
+/* The interpreter ends: its objects are not the next one's. */
+static void over(void)
+{
+    atomic_store(&state, NOT_THERE);
+}
+
 /* Runs numbers.py. False: this interpreter lacks what it needs; nothing is looked at. */
 static bool prepare(void)
 {
@@ -186,36 +227,72 @@ static bool prepare(void)
                                 : py.None);
     object *done =
         py.PyRun_StringFlags(attach_numbers_py, FILE_INPUT, names, names, NULL);
-    if (!done)
+    if (!done || py.Py_AtExit(over) != 0)
         return false;
     py.Py_DecRef(done);
     begin = py.PyDict_GetItemString(names, "begin");
     end = py.PyDict_GetItemString(names, "end");
     launched = py.PyDict_GetItemString(names, "launched");
     returned = py.PyDict_GetItemString(names, "returned");
-    return begin && end && launched && returned;
+    not_ours = py.PyDict_GetItemString(names, "not_ours");
+    return begin && end && launched && returned && not_ours;
 }
 
 /* ---- in Python's main thread, between two instructions ---- */
+
+/* Something was raised. By a handler of the program's, of a signal that came while our code ran:
+ * -1, and it stays raised, without our frames. By our own code: 0, and that ends all looking. */
+static int raised(void)
+{
+    object *type = NULL, *value = NULL, *trace = NULL;
+    py.PyErr_Fetch(&type, &value, &trace);
+    py.PyErr_NormalizeException(&type, &value, &trace);
+    object *theirs = py.PyObject_CallFunction(not_ours, "OO", value ? value : py.None,
+                                              trace ? trace : py.None);
+    if (!theirs) { /* a second signal: it has what the first has raised */
+        py.PyErr_Clear();
+        py.PyErr_Restore(type, value, trace);
+        return -1;
+    }
+    if (trace)
+        py.Py_DecRef(trace);
+    if (theirs != py.None) {
+        const bool has_trace = py.PyObject_IsTrue(theirs) > 0;
+        if (!has_trace)
+            py.Py_DecRef(theirs);
+        py.PyErr_Restore(type, value, has_trace ? theirs : NULL);
+        return -1;
+    }
+    py.Py_DecRef(theirs);
+    py.Py_DecRef(type);
+    if (value)
+        py.Py_DecRef(value);
+    atomic_store(&state, NOT_THERE);
+    return 0;
+}
 
 static int profile(object *self, object *frame, int what, object *value)
 {
     (void)self;
     (void)value;
-    if (what != PROFILE_RETURN || !is_profiling)
+    if (!is_profiling) { /* in a child that was made in the capture, for example */
+        py.PyEval_SetProfile(NULL, NULL);
         return 0;
-    attach_me.busy++;
+    }
+    if (what != PROFILE_RETURN)
+        return 0;
+    const bool was_on = py.PyGC_Disable() > 0;
     object *done = py.PyObject_CallFunction(returned, "O", frame);
+    const int result = done ? 0 : raised();
     if (done)
         py.Py_DecRef(done);
-    else
-        py.PyErr_Clear();
-    attach_me.busy--;
-    return 0;
+    if (was_on)
+        py.PyGC_Enable();
+    return result;
 }
 
-/* Calls `function`; whether it gave something true. An error ends all looking. */
-static bool ask(object *function, uint64_t number, uint64_t time)
+/* Calls `function`, 0; *is_true: it gave something true. */
+static int ask(object *function, uint64_t number, uint64_t time, bool *is_true)
 {
     object *done =
         function == begin ? py.PyObject_CallFunction(function, NULL)
@@ -223,109 +300,133 @@ static bool ask(object *function, uint64_t number, uint64_t time)
             ? py.PyObject_CallFunction(function, "K", (unsigned long long)number)
             : py.PyObject_CallFunction(function, "KK", (unsigned long long)number,
                                        (unsigned long long)time);
-    if (!done) {
-        py.PyErr_Clear();
-        atomic_store(&state, NOT_THERE);
-        return false;
-    }
-    const bool is_true = py.PyObject_IsTrue(done) > 0;
+    *is_true = done && py.PyObject_IsTrue(done) > 0;
+    if (!done)
+        return raised();
     py.Py_DecRef(done);
-    return is_true;
+    return 0;
 }
 
 typedef enum what { BEGUN, ENDED, LAUNCHED } what;
 
-static void look(what is, uint64_t number)
+/* What prepare() raised: numbers.py cannot run here, or a handler's. */
+static int not_prepared(void)
 {
-    if (atomic_load(&state) != READY || py.PyErr_Occurred())
-        return;
-    if (!begin && !prepare()) {
-        py.PyErr_Clear();
-        atomic_store(&state, NOT_THERE);
-        return;
-    }
-    const uint64_t from = gphi_clock_ns();
-    if (is == BEGUN && ask(begin, 0, 0)) {
-        is_profiling = true;
-        py.PyEval_SetProfile(profile, returned);
-    } else if (is == ENDED) {
-        if (is_profiling)
-            py.PyEval_SetProfile(NULL, NULL);
-        is_profiling = false;
-        ask(end, number, 0);
-    } else if (is == LAUNCHED)
-        ask(launched, number, from);
-    if (is == LAUNCHED)
-        spent_ns += gphi_span_ns(from, gphi_clock_ns());
+    atomic_store(&state, NOT_THERE);
+    if (py.PyErr_Occurred() && not_ours)
+        return raised();
+    py.PyErr_Clear();
+    return 0;
 }
 
-static void run(what is, uint64_t number)
+static int look(what is, uint64_t number, bool *is_true)
 {
+    void *thread = py.PyThreadState_EnterTracing && py.PyThreadState_LeaveTracing &&
+                           py.PyThreadState_Get
+                       ? py.PyThreadState_Get()
+                       : NULL;
+    if (thread)
+        py.PyThreadState_EnterTracing(thread);
+    const uint64_t from = gphi_clock_ns();
+    const int result = !begin && !prepare() ? not_prepared()
+                       : is == BEGUN        ? ask(begin, 0, 0, is_true)
+                       : is == ENDED        ? ask(end, number, 0, is_true)
+                                            : ask(launched, number, from, is_true);
+    if (is == LAUNCHED)
+        spent_ns += gphi_span_ns(from, gphi_clock_ns());
+    if (thread)
+        py.PyThreadState_LeaveTracing(thread);
+    return result;
+}
+
+/* Who runs it has the lock. Not in a child of whoever has asked for it, nor in another thread
+ * that the interpreter takes for its main one. */
+static int run(what is, uint64_t number)
+{
+    bool is_true = false;
+    if (is == ENDED)
+        is_profiling = false;
+    if (atomic_load(&state) != READY || asked_by != attach_process() || !is_main() ||
+        py.PyInterpreterState_Get() != py.PyInterpreterState_Main() ||
+        py.PyErr_Occurred())
+        return 0;
     const int saved = errno;
-    attach_me.busy++;
     const bool was_on = py.PyGC_Disable() > 0;
-    look(is, number);
+    const int result = look(is, number, &is_true);
     if (was_on)
         py.PyGC_Enable();
-    attach_me.busy--;
+    if (is == BEGUN && result == 0 && is_true) {
+        is_profiling = true;
+        py.PyEval_SetProfile(profile, returned);
+    } else if (is == ENDED && result == 0 && is_true) /* ours is there still */
+        py.PyEval_SetProfile(NULL, NULL);
     errno = saved;
+    return result;
 }
 
 static int run_begun(void *unused)
 {
     (void)unused;
-    run(BEGUN, 0);
-    return 0;
+    return run(BEGUN, 0);
 }
 
 static int run_ended(void *capture)
 {
-    run(ENDED, (uint64_t)(uintptr_t)capture);
-    return 0;
+    return run(ENDED, (uint64_t)(uintptr_t)capture);
 }
 
 static int run_launched(void *capture)
 {
-    run(LAUNCHED, (uint64_t)(uintptr_t)capture);
+    const int result = run(LAUNCHED, (uint64_t)(uintptr_t)capture);
     atomic_store(&is_pending, false);
-    return 0;
+    return result;
 }
 
 /* ---- in calls of the driver ---- */
 
+static bool ask_for(int (*call)(void *), uint64_t capture)
+{
+    asked_by = attach_process();
+    return py.Py_AddPendingCall(call, (void *)(uintptr_t)capture) == 0;
+}
+
 void attach_numbers_begun(void)
 {
     if (is_ready())
-        py.Py_AddPendingCall(run_begun, NULL);
+        ask_for(run_begun, 0);
 }
 
 void attach_numbers_ended(const attach_call *call, CUresult result)
 {
-    if (!is_ready())
-        return;
     const uint64_t capture = result == CUDA_SUCCESS ? call->capture : 0;
+    const uint64_t graph = capture != 0 ? attach_filled(call, 1) : 0;
+    if (!is_ready()) {
+        forget(graphs, graph);
+        return;
+    }
     if (capture != 0) {
-        const uint64_t graph = attach_filled(call, 1);
-        *place_of(graphs, graph) = (pair){graph, capture};
+        keep(graphs, graph, capture);
         last_capture = capture;
     }
-    py.Py_AddPendingCall(run_ended, (void *)(uintptr_t)capture);
+    ask_for(run_ended, capture);
 }
 
-void attach_numbers_made(const attach_call *call)
+void attach_numbers_made(uint64_t exec, uint64_t graph)
 {
     if (last_capture == 0 || !is_ready())
-        return;
-    const uint64_t exec = attach_filled(call, 0), graph = call->words[1];
-    const uint64_t capture = capture_of(graphs, graph);
-    *place_of(execs, exec) = (pair){exec, capture};
+        forget(execs, exec);
+    else
+        keep(execs, exec, capture_of(graphs, graph));
 }
 
 void attach_numbers_gone(uint64_t exec)
 {
-    pair *at = place_of(execs, exec);
-    if (is_main() && at->handle == exec)
-        *at = (pair){0};
+    forget(execs, exec);
+}
+
+void attach_numbers_graph_gone(uint64_t graph)
+{
+    forget(graphs, graph);
 }
 
 /* At most a hundredth of the time, after a start of some milliseconds. */
@@ -347,12 +448,13 @@ void attach_numbers_launched(uint64_t exec)
         return;
     atomic_store(&is_pending, true);
     launched_exec = exec;
-    if (py.Py_AddPendingCall(run_launched, (void *)(uintptr_t)capture) != 0)
+    if (!ask_for(run_launched, capture))
         atomic_store(&is_pending, false);
 }
 
 void attach_numbers_forked(void)
 {
     atomic_store(&is_pending, false);
+    is_profiling = false;
     last_capture = 0; /* nothing of the parent's is launched there */
 }

@@ -6,7 +6,9 @@ them afterwards may think that it has the new ones.
 Only floats, and `training` of modules: other numbers are sizes and counts, which change for many reasons.
 Nothing of the program's is kept alive, no code of it is run (attributes are looked up in dictionaries)."""
 import dis
+import marshal
 import sys
+import types
 import weakref
 
 WATCHES_MAX, CAPTURES_MAX, REPORTS_MAX, CHAIN_MAX = 2048, 256, 24, 4
@@ -15,8 +17,10 @@ RATES = ("p", "dropout", "momentum")  # what makes a mode matter to a module of 
 LIBRARY = ("/site-packages/", "/dist-packages/")
 OPTIMIZED = 3  # code of functions, whose variables have places
 NONE = object()
+DICT, MRO, NAME = (type.__dict__[name].__get__ for name in ("__dict__", "__mro__", "__name__"))
+SLOTS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
-studied = {}    # id of a code object: it, and the chains that it reads
+studied = {}    # id of a code object: it, and the chains that it reads, as bytes: what the collector counts is little
 captures = {}   # number of a capture: its watches
 running = None  # watches of the capture that is open
 
@@ -33,10 +37,12 @@ def chains_of(code):
         if at.starts_line is not None and at.starts_line is not False:
             line = getattr(at, "line_number", None) or (at.starts_line if at.starts_line is not True else line)
         if operation.startswith("LOAD_FAST"):
-            names = value if isinstance(value, tuple) else (value,)
-            for name in names:
+            for name in value if type(value) is tuple else (value,):
                 now = (at.offset, line, "local", name, ())
                 found.append(now)
+        elif operation == "STORE_FAST_LOAD_FAST":  # 3.13
+            now = (at.offset, line, "local", value[1], ())
+            found.append(now)
         elif operation in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
             now = (at.offset, line, "local", value, ())
             found.append(now)
@@ -79,14 +85,20 @@ def variable(frame, name):
 def study(code):
     known = studied.get(id(code))
     if known is None:
-        known = studied[id(code)] = (code, chains_of(code))
-    return known[1]
+        known = studied[id(code)] = (code, marshal.dumps(chains_of(code)))
+    return marshal.loads(known[1])
 
 
 def plain(holder):
-    """The dictionary of an object, without its own ways to look things up."""
+    """The dictionary of an object, unless the program's own code would say what it is."""
+    for one in MRO(type(holder)):
+        found = DICT(one).get("__dict__")
+        if found is not None:
+            break
+    else:
+        return NONE
     try:
-        found = object.__getattribute__(holder, "__dict__")
+        found = found.__get__(holder) if type(found) in SLOTS else NONE
     except AttributeError:
         return NONE
     return found if type(found) is dict else NONE
@@ -95,7 +107,7 @@ def plain(holder):
 def look(holder, step):
     name, is_item = step
     inside = holder if is_item else plain(holder)
-    return dict.get(inside, name, NONE) if isinstance(inside, dict) else NONE
+    return dict.get(inside, name, NONE) if issubclass(type(inside), dict) else NONE
 
 
 def is_number(value, name):
@@ -178,12 +190,15 @@ def read_chain(frame, names, one):
         if found:
             label = label_of(root, steps)
             if root == "self" and len(steps) == 1:
-                label = label_of(type(holder).__name__, steps)
+                label = label_of(NAME(type(holder)), steps)
             watch(found, label, name, value, (code, line), key)
 
 
-def returned(frame):
-    """A function that was called in a capture returns."""
+def returned(frame, what="return", _=None):
+    """A function that was called in a capture returns. A program that takes the profile function away, and puts it
+    back, calls it by way of sys.setprofile()."""
+    if what != "return":
+        return
     code = frame.f_code
     chains = study(code)
     if running is None or not chains or code.co_flags & LATER:
@@ -227,14 +242,13 @@ def begin():
 
 
 def end(number):
-    """It has ended; 0: and gave no graph."""
+    """It has ended; 0: and gave no graph. True: functions that return are still looked at."""
     global running, begun_frames
-    if running is None:
-        return
-    if number:
+    if running is not None and number:
         outer(sys._getframe(1), begun_frames)
         captures[number] = list(running.values())
     running, begun_frames = None, {}
+    return sys.getprofile() is returned
 
 
 def value_of(one, frame):
@@ -282,4 +296,15 @@ def launched(number, time):
              "%s:%d %s" % (code.co_filename, line, code.co_name))
 
 
+def not_ours(error, trace):
+    """Of what was raised while code of this file ran: None, if that code has done so. Otherwise a signal's handler has:
+    its frames, False if it has none."""
+    while trace is not None and trace.tb_frame.f_code.co_filename in (OURS, dis.__file__):
+        trace = trace.tb_next
+    if trace is None and isinstance(error, Exception):
+        return None
+    return trace or False
+
+
+OURS = not_ours.__code__.co_filename
 begun_frames = {}
