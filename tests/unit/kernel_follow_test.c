@@ -7,12 +7,16 @@
 #include "test.h"
 
 #define WORDS 65536u
-/* %r4 = blockIdx.x * blockDim.x + threadIdx.x, %r5 = n, %rd1 and %rd2 = out and in. */
+#define ROWS_MAX 12u
+/* Words of its own for each y: blocks run beside each other. %r4 = blockIdx.x * blockDim.x + threadIdx.x, %r5 = n, %rd1 and %rd2 = out and in. */
 #define KERNEL(body)                                                                     \
     ".version 7.0\n.target sm_80\n.address_size 64\n"                                    \
     ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"             \
     ".reg .pred %p<8>;\n.reg .b32 %r<32>;\n.reg .b64 %rd<16>;\n"                         \
-    "ld.param.u64 %rd1, [out];\nld.param.u64 %rd2, [in];\nld.param.u32 %r5, [n];\n"      \
+    "ld.param.u64 %rd10, [out];\nld.param.u64 %rd2, [in];\nld.param.u32 %r5, [n];\n"     \
+    "mov.u32 %r25, %ctaid.y;\nmov.u32 %r26, %ntid.y;\nmov.u32 %r27, %tid.y;\n"           \
+    "mad.lo.s32 %r28, %r25, %r26, %r27;\nmul.wide.u32 %rd11, %r28, 262144;\n"            \
+    "add.s64 %rd1, %rd10, %rd11;\n"                                                      \
     "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n"              \
     "mad.lo.s32 %r4, %r2, %r3, %r1;\n" body "E:\nret;\n}\n"
 #define GUARD "setp.ge.s32 %p1, %r4, %r5;\n@%p1 bra E;\n"
@@ -74,13 +78,14 @@ static const struct {
 #define KERNELS (sizeof(kernels) / sizeof(kernels[0]))
 
 static gph_error error;
-static uint32_t in[WORDS], out[2][WORDS];
+static uint32_t in[WORDS], out[2][ROWS_MAX * WORDS];
 
 static void run_pair(kernel_unit *const *pair, const char *name, const uint32_t *shape,
                      uint32_t n)
 {
+    const uint32_t words = shape[1] * shape[3] * WORDS;
     for (int path = 0; path < 2; path++) {
-        for (uint32_t i = 0; i < WORDS; i++)
+        for (uint32_t i = 0; i < words; i++)
             out[path][i] = i * 7;
         const struct {
             void *out, *in;
@@ -91,7 +96,7 @@ static void run_pair(kernel_unit *const *pair, const char *name, const uint32_t 
                                   .block = {shape[2], shape[3], 1}};
         CHECK_OK(kernel_run(pair[path], &call, &params, &error), error);
     }
-    if (!CHECK(memcmp(out[0], out[1], sizeof(out[0])) == 0))
+    if (!CHECK(memcmp(out[0], out[1], words * sizeof(out[0][0])) == 0))
         fprintf(stderr, "%s, grid %u x %u, block %u x %u, n %u\n", name, shape[0],
                 shape[1], shape[2], shape[3], n);
 }
