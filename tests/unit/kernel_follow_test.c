@@ -73,7 +73,7 @@ static const struct {
      KERNEL(ROWS("ld.global.u32 %r6, [%rd8];\nsetp.lt.s32 %p1, %r6, 0;\n@%p1 bra E;\n")),
      false, NULL},
     {"a row for some", KERNEL("setp.gt.s32 %p4, %r1, 40;\n@%p4 bra E;\n" ROWS("")), false,
-     NULL},
+     "call void @soft.flags("},
 };
 #define KERNELS (sizeof(kernels) / sizeof(kernels[0]))
 

@@ -45,6 +45,7 @@ typedef struct ptx_spare {
 /* Where all threads of a copy go is known: see shape_settle.c. */
 typedef struct ptx_settled {
     bool live, masks; /* those flags are not stored */
+    bool touches;     /* its loops read or store flags */
     bool known;       /* the next region is given the number of its threads */
     char label[24];   /* after the loops; "": the usual one */
 } ptx_settled;
@@ -84,6 +85,7 @@ typedef struct ptx_fast {
     ptx_bends *bends;        /* of the copy being written, or NULL */
     ptx_spare *spare;        /* of the copy being written, or NULL */
     ptx_settled settled;     /* of the copy being written */
+    bool late_flags;         /* what needs them sets them up: ptx_fast_need_flags() */
     bool few;             /* it is for the first threads alone: the others have ended */
     const char *scan;     /* how many threads the region has, or "": all */
     const char *next;     /* the label after its loops, or NULL: after the region */
@@ -201,6 +203,8 @@ void ptx_fast_begin_part(ptx_fast *f);
 void ptx_fast_end_part(ptx_fast *f, const char *scan);
 void ptx_fast_write_parts(ptx_fast *f); /* after the kernel's function */
 
+/* Masks and live flags are as they are when a block begins, or as somebody set them. */
+void ptx_fast_need_flags(ptx_fast *f);
 /* How many threads the flags of an array name: as soft.scan, see there. */
 ptx_value ptx_fast_scan(ptx_fast *f, const char *array, uint32_t n);
 

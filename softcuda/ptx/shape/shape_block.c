@@ -65,16 +65,29 @@ static void write_block_arrays(ptx_fast *f)
                           "  %%mask.%u = getelementptr i8, ptr %%mask.%u, i64 %%lanes\n",
                           m, m - 1);
     }
-    if (s->mask_count > 0)
-        gphi_text_add(out,
-                      "  %%mask.bytes = mul nuw nsw i64 %%lanes, %u\n"
-                      "  call void @soft.begin(ptr %%mask.0, i64 %%mask.bytes, i32 0)\n",
-                      s->mask_count);
     if (s->has_live)
-        gphi_text_put(out,
-                      "  call void @soft.begin(ptr %live.0, i64 %lanes, i32 %threads)\n"
-                      "  %live.scan = alloca i32\n"
-                      "  store i32 %threads, ptr %live.scan\n");
+        gphi_text_put(out, "  %live.scan = alloca i32\n"
+                           "  store i32 %threads, ptr %live.scan\n");
+    gphi_text_add(out,
+                  "  %%mask.bytes = mul nuw nsw i64 %%lanes, %u\n"
+                  "  %%flag.bytes = mul nuw nsw i64 %%lanes, %u\n"
+                  "  %%begun = alloca i8\n  store i8 0, ptr %%begun\n",
+                  s->mask_count, s->mask_count + s->has_live);
+    if (!f->late_flags && s->mask_count + s->has_live > 0)
+        ptx_fast_need_flags(f);
+}
+
+/* Most blocks of a kernel without warp operations never look at their flags: they are set up
+ * by what is the first to. Other functions take them as they are. */
+static bool has_late_flags(const ptx_shape *s)
+{
+    if (s->by_warp || s->region_count > ptx_regions_max(s) || ptx_is_large(s))
+        return false;
+    for (uint32_t r = 0; r < s->region_count; r++)
+        if (s->regions[r].kind != SHAPE_CODE &&
+            ptx_cut_of(s, s->blocks[s->regions[r].head].first).kind != SHAPE_CUT_SYNC)
+            return false;
+    return true;
 }
 
 /* A warp's arrays are variables of its function, which LLVM keeps in vector registers:
@@ -143,6 +156,7 @@ static void init_fast(ptx_fast *f, ptx_shape *s)
     f->w.s = s;
     f->w.fast = true;
     f->rounds = 1;
+    f->late_flags = has_late_flags(s);
     f->inside = ptx_alloc(s->memory, registers, 1);
     f->wanted = ptx_alloc(s->memory, registers, 1);
     /* An entry a register, and up to four next to each. */
@@ -254,6 +268,20 @@ void ptx_fast_write_helpers(gphi_text *out)
         "  %left1 = call i32 @llvm.usub.sat.i32(i32 %left, i32 32)\n"
         "  %i1 = add nuw nsw i64 %i, 32\n  %c = icmp ult i64 %i1, %bytes\n"
         "  br i1 %c, label %loop, label %done\n"
+        "done:\n  ret void\n}\n\n"
+        "define internal void @soft.flags(ptr %begun, ptr %masks, i64 %mask.bytes, "
+        "i64 %bytes, i32 %threads) noinline nounwind {\n"
+        "  %was = load i8, ptr %begun\n  %is = icmp ne i8 %was, 0\n"
+        "  br i1 %is, label %done, label %begin\n"
+        "begin:\n  store i8 1, ptr %begun\n  %any = icmp ne i64 %mask.bytes, 0\n"
+        "  br i1 %any, label %mask, label %after\n"
+        "mask:\n  call void @soft.begin(ptr %masks, i64 %mask.bytes, i32 0)\n"
+        "  br label %after\n"
+        "after:\n  %left = sub i64 %bytes, %mask.bytes\n"
+        "  %more = icmp ne i64 %left, 0\n  br i1 %more, label %live, label %done\n"
+        "live:\n  %at = getelementptr i8, ptr %masks, i64 %mask.bytes\n"
+        "  call void @soft.begin(ptr %at, i64 %left, i32 %threads)\n"
+        "  br label %done\n"
         "done:\n  ret void\n}\n\n"
         "define internal void @soft.fill(ptr %to, i8 %value, i64 %n) nounwind {\n"
         "entry:\n  br label %loop\n"

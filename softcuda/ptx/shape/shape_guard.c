@@ -661,6 +661,8 @@ static void write_ended(ptx_fast *f, const char *threads)
     const ptx_value any = ptx_let(e, "icmp ne i32 %s, 0", rest.name);
     ptx_line(e, "br i1 %s, label %%C%u.e, label %%C%u.s", any.name, f->region, f->region);
     gphi_text_add(e->out, "C%u.e:\n", f->region);
+    if (f->late_flags)
+        ptx_fast_need_flags(f);
     const ptx_value at = ptx_let(e, "getelementptr i8, ptr %%live.0, i32 %s", threads);
     const ptx_value bytes = ptx_let(e, "zext i32 %s to i64", rest.name);
     ptx_line(e, "call void @soft.fill(ptr %s, i8 0, i64 %s)", at.name, bytes.name);

@@ -191,10 +191,19 @@ uint32_t ptx_fast_loop_node(ptx_fast *f)
     return 100 + kind + PTX_LOOP_KINDS * f->s->program->loop_nodes[kind]++;
 }
 
+void ptx_fast_need_flags(ptx_fast *f)
+{
+    ptx_line(&f->emit,
+             "call void @soft.flags(ptr %%begun, ptr %%mask.0, i64 %%mask.bytes, "
+             "i64 %%flag.bytes, i32 %%threads)");
+}
+
 /* A warp's flags are a vector: all, none, or (whichever) the top bit. */
 ptx_value ptx_fast_scan(ptx_fast *f, const char *array, uint32_t n)
 {
     ptx_emit *e = &f->emit;
+    if (f->late_flags)
+        ptx_fast_need_flags(f);
     if (!f->s->by_warp)
         return ptx_let(e, "call i32 @soft.scan(ptr %%%s.%u, i32 %%threads)", array, n);
     const uint32_t lanes = f->s->lanes;

@@ -77,10 +77,9 @@ static bool can_be_given(ptx_fast *f, uint32_t region)
     return can;
 }
 
-void ptx_fast_settle(ptx_fast *f, char copy)
+static void settle(ptx_fast *f, char copy)
 {
     const ptx_region *r = ptx_fast_region(f);
-    f->settled = (ptx_settled){.label = {0}};
     if (copy == 'b' || f->side || f->window || f->flat || f->round || f->next || f->few ||
         f->rounds != 1 || ptx_fast_is_apart(f) || ptx_fast_sets_aside(f))
         return;
@@ -105,6 +104,25 @@ void ptx_fast_settle(ptx_fast *f, char copy)
         ptx_fast_empty_label(f, s->label, sizeof(s->label));
     else if (s->live)
         snprintf(s->label, sizeof(s->label), "R%u.some", f->region);
+}
+
+/* The region has flags of its threads to store where nothing is settled. */
+static bool has_flags(const ptx_fast *f, bool live, bool masks)
+{
+    const ptx_region *r = ptx_fast_region(f);
+    bool any = (live && r->exits) || (masks && r->masked);
+    for (uint32_t k = 0; k < r->target_count; k++)
+        any |= masks && f->s->regions[r->targets[k]].masked;
+    return any;
+}
+
+void ptx_fast_settle(ptx_fast *f, char copy)
+{
+    f->settled = (ptx_settled){.label = {0}};
+    settle(f, copy);
+    ptx_settled *s = &f->settled;
+    s->touches =
+        copy == 'b' || (!f->round && !f->side && has_flags(f, !s->live, !s->masks));
 }
 
 /* Where the loops of the copy being written lead. */

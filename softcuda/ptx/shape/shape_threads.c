@@ -544,13 +544,16 @@ static void open_loops(ptx_fast *f, const char *from, const char *bound)
     }
     gphi_text_add(out,
                   "%s.z:\n  %%z.%s = phi i32 [ %s, %%%s ], [ %%z1.%s, %%%s.zl ]\n"
-                  "  %%zrow.%s = mul nuw nsw i32 %%z.%s, %%ntid.y\n  br label %%%s.y\n",
-                  n, n, w->from[2].name, from, n, n, n, n, n);
+                  "  %%zrow.%s = mul nuw nsw i32 %%z.%s, %%ntid.y\n",
+                  n, n, w->from[2].name, from, n, n, n, n);
+    if (f->late_flags && f->settled.touches)
+        ptx_fast_need_flags(f);
     gphi_text_add(out,
-                  "%s.y:\n  %%y.%s = phi i32 [ %s, %%%s.z ], [ %%y1.%s, %%%s.yl ]\n"
+                  "  br label %%%s.y\n%s.y:\n  %%y.%s = phi i32 [ %s, %%%s.z ], [ "
+                  "%%y1.%s, %%%s.yl ]\n"
                   "  %%yrow.%s = add nuw nsw i32 %%zrow.%s, %%y.%s\n"
                   "  %%row.%s = mul nuw nsw i32 %%yrow.%s, %%ntid.x\n",
-                  n, n, w->from[1].name, n, n, n, n, n, n, n, n);
+                  n, n, n, w->from[1].name, n, n, n, n, n, n, n, n);
     if (f->piece != 0) {
         ptx_fast_open_pieces(f);
         return;
